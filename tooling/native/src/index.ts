@@ -1,0 +1,166 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type ComparatorName, formatKv, type KeyValue, parseKv } from '@bloom/fixtures';
+import { compileProgram, type Program } from './program.js';
+
+/** How the real LevelDB builds a table; what is left out has LevelDB's default, and no compression. */
+export interface BuildOptions {
+  readonly comparator?: ComparatorName;
+  /** Bytes before compression; 4096. */
+  readonly blockSize?: number;
+  /** Keys between restart points of data blocks; 16. */
+  readonly blockRestartInterval?: number;
+  /** `null`, the default: no filter. */
+  readonly bitsPerKey?: number | null;
+  readonly compression?: 'none' | 'snappy';
+}
+
+export interface ReadOptions {
+  readonly comparator?: ComparatorName;
+}
+
+export interface GetOptions extends ReadOptions {
+  /** Asks the table's filter first, as a lookup in a database does. Default: false, the block alone decides. */
+  readonly useFilter?: boolean;
+}
+
+/** A table as its bytes, or as the path of its file. */
+export type TableInput = Uint8Array | string;
+
+/** LevelDB reported an error: the table is not one, or is damaged. */
+export class NativeLevelDbError extends Error {
+  override readonly name = 'NativeLevelDbError';
+}
+
+/** The real LevelDB, one process for each call. */
+export class NativeLevelDb {
+  /** Of the library, such as `1.23`. */
+  readonly version: string;
+  readonly #program: string;
+
+  constructor(program: string) {
+    this.#program = program;
+    this.version = new TextDecoder().decode(this.#run(['version']));
+  }
+
+  /** The bytes of a table of `entries`, which must ascend by the comparator. */
+  build(entries: Iterable<readonly [Uint8Array, Uint8Array]>, options: BuildOptions = {}): Uint8Array {
+    return inFolder((folder) => {
+      const out = join(folder, 'table.ldb');
+      this.#run(['build', out, ...buildArguments(options)], formatKv(entries));
+      return new Uint8Array(readFileSync(out));
+    });
+  }
+
+  /** All entries in file order, every checksum verified. Throws `NativeLevelDbError` on a bad table. */
+  dump(table: TableInput, options: ReadOptions = {}): KeyValue[] {
+    return parseKv(this.#read('dump', table, readArguments(options)));
+  }
+
+  /** For each key its value, or `undefined`. Throws `NativeLevelDbError` on a bad table. */
+  get(table: TableInput, keys: readonly Uint8Array[], options: GetOptions = {}): (Uint8Array | undefined)[] {
+    const filter = options.useFilter === true ? ['--bits-per-key', '10'] : [];
+    const output = this.#read('get', table, [...readArguments(options), ...filter], fields(keys));
+    const view = new DataView(output.buffer, output.byteOffset, output.byteLength);
+    let offset = 0;
+    return keys.map(() => {
+      const found = output[offset] === 1;
+      const start = offset + 5;
+      offset = start + view.getUint32(offset + 1, true);
+      return found ? output.slice(start, offset) : undefined;
+    });
+  }
+
+  /** For each key, the offset in the file that `Table::ApproximateOffsetOf` gives. */
+  approximateOffsets(table: TableInput, keys: readonly Uint8Array[], options: ReadOptions = {}): number[] {
+    const output = this.#read('offset', table, readArguments(options), fields(keys));
+    const view = new DataView(output.buffer, output.byteOffset, output.byteLength);
+    return keys.map((_, i) => Number(view.getBigUint64(8 * i, true)));
+  }
+
+  /** The Bloom filter of `keys`; under `trailing-space`, of the keys without their trailing spaces. */
+  filter(keys: readonly Uint8Array[], bitsPerKey: number, options: ReadOptions = {}): Uint8Array {
+    return this.#run(['filter', String(bitsPerKey), ...readArguments(options)], fields(keys));
+  }
+
+  /** What the Bloom policy says of each key. */
+  mayMatch(filter: Uint8Array, keys: readonly Uint8Array[], options: ReadOptions = {}): boolean[] {
+    const output = this.#run(['may-match', ...readArguments(options)], fields([filter, ...keys]));
+    return Array.from(output, (answer) => answer === 1);
+  }
+
+  #read(command: string, table: TableInput, args: readonly string[], input?: Uint8Array): Uint8Array {
+    if (typeof table === 'string') return this.#run([command, table, ...args], input);
+    return inFolder((folder) => {
+      const path = join(folder, 'table.ldb');
+      writeFileSync(path, table);
+      return this.#run([command, path, ...args], input);
+    });
+  }
+
+  #run(args: readonly string[], input: Uint8Array = new Uint8Array()): Uint8Array {
+    const { error, signal, status, stderr, stdout } = spawnSync(this.#program, args, { input, maxBuffer: 2 ** 31 });
+    if (error !== undefined) throw error;
+    if (status === 0) return new Uint8Array(stdout);
+    const message = `${args[0]}: ${new TextDecoder().decode(stderr).trim() || String(signal)}`;
+    throw status === 2 ? new NativeLevelDbError(message) : new Error(message);
+  }
+}
+
+let program: Program | undefined;
+let native: NativeLevelDb | undefined;
+
+/** The real LevelDB, compiled on first use; `undefined` where its headers or a C++ compiler are missing. */
+export function nativeLevelDb(): NativeLevelDb | undefined {
+  program ??= compileProgram();
+  if ('path' in program) native ??= new NativeLevelDb(program.path);
+  return native;
+}
+
+/** Why `nativeLevelDb` returns `undefined`; itself `undefined` when it does not. */
+export function nativeUnavailableReason(): string | undefined {
+  program ??= compileProgram();
+  return 'unavailable' in program ? program.unavailable : undefined;
+}
+
+function readArguments({ comparator = 'bytewise' }: ReadOptions): string[] {
+  return ['--comparator', comparator];
+}
+
+function buildArguments(options: BuildOptions): string[] {
+  const { blockSize = 4096, blockRestartInterval = 16, bitsPerKey = null, compression = 'none' } = options;
+  return [
+    ...readArguments(options),
+    '--block-size',
+    String(blockSize),
+    '--restart-interval',
+    String(blockRestartInterval),
+    ...(bitsPerKey === null ? ['--no-filter'] : ['--bits-per-key', String(bitsPerKey)]),
+    '--compression',
+    compression,
+  ];
+}
+
+/** Each field after its length, a u32 LE. */
+function fields(list: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(list.reduce((sum, field) => sum + 4 + field.length, 0));
+  const view = new DataView(bytes.buffer);
+  let offset = 0;
+  for (const field of list) {
+    view.setUint32(offset, field.length, true);
+    bytes.set(field, offset + 4);
+    offset += 4 + field.length;
+  }
+  return bytes;
+}
+
+function inFolder<T>(use: (folder: string) => T): T {
+  const folder = mkdtempSync(join(tmpdir(), 'bloom-native-'));
+  try {
+    return use(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
