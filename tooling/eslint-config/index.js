@@ -1,0 +1,64 @@
+import js from '@eslint/js';
+import { defineConfig, globalIgnores } from 'eslint/config';
+import tseslint from 'typescript-eslint';
+
+const hostGlobals = ['Buffer', 'process', 'global', 'window', 'self', 'document', '__dirname', '__filename', 'require'];
+
+export default defineConfig(
+  globalIgnores(['**/dist/', '**/node_modules/', '**/.turbo/', '**/coverage/', 'tooling/fixtures/data/']),
+  {
+    files: ['**/*.{js,cjs,ts,tsx}'],
+    extends: [js.configs.recommended, tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
+    languageOptions: {
+      parserOptions: { projectService: true },
+    },
+    linterOptions: { reportUnusedDisableDirectives: 'error' },
+    rules: {
+      // noUncheckedIndexedAccess types bytes[i] as possibly undefined; `!` costs nothing where a test would.
+      '@typescript-eslint/no-non-null-assertion': 'off',
+      // Offsets and lengths stand in most messages.
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
+      // Loops over bytes advance an offset too, or walk two arrays at once.
+      '@typescript-eslint/prefer-for-of': 'off',
+      // `while (true)` ends by a return inside.
+      '@typescript-eslint/no-unnecessary-condition': ['error', { allowConstantLoopConditions: 'only-allowed-literals' }],
+      '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
+      '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
+      // What a caller's code threw, or a signal's reason, is passed on as it is.
+      '@typescript-eslint/prefer-promise-reject-errors': ['error', { allowThrowingUnknown: true }],
+      eqeqeq: 'error',
+      'no-console': 'error',
+    },
+  },
+  {
+    files: ['**/*.{js,cjs}'],
+    rules: {
+      // TypeScript checks names, and knows Node's.
+      'no-undef': 'off',
+      '@typescript-eslint/no-require-imports': 'off',
+    },
+  },
+  {
+    files: ['packages/*/src/**'],
+    ignores: ['packages/*/src/node.ts', 'packages/*/src/node/**', 'packages/*/src/**/*.node.ts'],
+    rules: {
+      'no-restricted-globals': [
+        'error',
+        ...hostGlobals.map((name) => ({ name, message: 'A core runs in every host: this belongs in an entry point.' })),
+      ],
+    },
+  },
+  {
+    files: ['packages/*/test/**', 'apps/*/test/**', 'tooling/*/test/**'],
+    rules: {
+      // Broken policies, sources and sinks stand in for real ones.
+      '@typescript-eslint/no-empty-function': 'off',
+      '@typescript-eslint/require-await': 'off',
+    },
+  },
+  {
+    files: ['apps/*/src/**', 'tooling/**'],
+    rules: { 'no-console': 'off' },
+  },
+);

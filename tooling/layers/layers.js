@@ -1,0 +1,109 @@
+import { arrows } from './arrows.js';
+
+/** @import { IConfiguration, IForbiddenRuleType } from 'dependency-cruiser' */
+
+const packages = Object.keys(arrows).join('|');
+const core = {
+  path: '^packages/[^/]+/src/',
+  pathNot: '^packages/[^/]+/src/(node\\.ts$|node/|.*\\.node\\.ts$)',
+};
+
+/** @type {IForbiddenRuleType[]} */
+const outsideTheArrows = Object.entries(arrows).map(([name, targets]) => ({
+  name: `arrows-of-${name}`,
+  comment: `@bloom/${name} may import ${targets.map((target) => `@bloom/${target}`).join(', ') || 'no other package'}.`,
+  severity: 'error',
+  from: { path: `^packages/${name}/` },
+  to: { path: '^(packages|apps)/', pathNot: `^packages/(${[name, ...targets].join('|')})/` },
+}));
+
+/** @type {IConfiguration} */
+export default {
+  forbidden: [
+    ...outsideTheArrows,
+    {
+      name: 'package-without-arrows',
+      comment: 'A new package states its arrows in tooling/layers/arrows.js.',
+      severity: 'error',
+      from: { path: '^packages/', pathNot: `^packages/(${packages}|example-[^/]+)/` },
+      to: { path: '^packages/' },
+    },
+    {
+      name: 'only-packages-are-imported',
+      comment: 'Examples and apps import packages; nothing imports them.',
+      severity: 'error',
+      from: { path: '^(packages|apps|tooling)/([^/]+)/' },
+      to: { path: '^(apps|packages/example-[^/]+)/', pathNot: '^$1/$2/' },
+    },
+    {
+      name: 'tooling-imports-no-package',
+      comment: 'Benchmarks measure the packages; the rest of tooling serves them.',
+      severity: 'error',
+      from: { path: '^tooling/', pathNot: '^tooling/benchmarks/' },
+      to: { path: '^(packages|apps)/' },
+    },
+    {
+      name: 'tooling-stays-out-of-src',
+      severity: 'error',
+      from: { path: '^(packages|apps)/[^/]+/src/' },
+      to: { path: '^tooling/' },
+    },
+    {
+      name: 'other-packages-by-name',
+      comment: 'A relative path goes past the other package’s exports.',
+      severity: 'error',
+      from: { path: '^(packages|apps|tooling)/([^/]+)/' },
+      to: { path: '^(packages|apps|tooling)/', pathNot: '^$1/$2/', dependencyTypes: ['local'] },
+    },
+    {
+      name: 'no-unresolvable',
+      comment: 'The target is missing, or its package does not export it.',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+    {
+      name: 'no-undeclared-dependency',
+      severity: 'error',
+      from: { path: '^(packages|apps)/' },
+      to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
+    },
+    {
+      name: 'no-dev-dependency-in-src',
+      severity: 'error',
+      from: { path: '^(packages|apps)/[^/]+/src/' },
+      to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'no-cycle',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'no-node-in-core',
+      comment: 'The core of a package runs in every host; node: belongs in node.ts, node/ or *.node.ts.',
+      severity: 'error',
+      from: core,
+      to: { dependencyTypes: ['core'] },
+    },
+    {
+      name: 'no-entry-point-in-core',
+      comment: 'A core that imports its own Node entry point needs Node.',
+      severity: 'error',
+      from: core,
+      to: { path: '^packages/[^/]+/src/(node\\.ts$|node/|.*\\.node\\.ts$)', dependencyTypesNot: ['aliased'] },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^(packages|apps)/[^/]+/dist/|^tooling/fixtures/data/' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.base.json' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['bloom-source', 'import', 'types', 'default'],
+      mainFields: ['module', 'main', 'types'],
+    },
+  },
+};

@@ -1,0 +1,43 @@
+// The arrows as each package.json states them; layers.js has them as the code draws them.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { arrows } from './arrows.js';
+
+/** @typedef {Record<string, string>} Ranges */
+/** @typedef {{ name: string, dependencies?: Ranges, devDependencies?: Ranges, peerDependencies?: Ranges }} Manifest */
+
+const root = join(import.meta.dirname, '../..');
+
+/** @param {string} group */
+function manifestsIn(group) {
+  return readdirSync(join(root, group))
+    .filter((folder) => existsSync(join(root, group, folder, 'package.json')))
+    .map((folder) => {
+      /** @type {unknown} */
+      const manifest = JSON.parse(readFileSync(join(root, group, folder, 'package.json'), 'utf8'));
+      return { folder, manifest: /** @type {Manifest} */ (manifest) };
+    });
+}
+
+const packages = manifestsIn('packages');
+const apps = manifestsIn('apps');
+const tooling = new Set(manifestsIn('tooling').map(({ manifest }) => manifest.name));
+const libraries = packages.filter(({ folder }) => !folder.startsWith('example-'));
+const ours = new Set([...packages, ...apps].map(({ manifest }) => manifest.name));
+const problems = [];
+
+for (const { folder, manifest } of [...packages, ...apps]) {
+  const targets = libraries.some((library) => library.manifest === manifest)
+    ? (arrows[folder] ?? []).map((target) => `@bloom/${target}`)
+    : libraries.map((library) => library.manifest.name);
+  for (const name of Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })) {
+    if (tooling.has(name)) problems.push(`${manifest.name} depends on ${name}: only as a dev dependency`);
+    else if (ours.has(name) && !targets.includes(name)) problems.push(`${manifest.name} depends on ${name}: no such arrow`);
+  }
+  for (const name of Object.keys(manifest.devDependencies ?? {})) {
+    if (ours.has(name)) problems.push(`${manifest.name} has ${name} as a dev dependency: arrows are dependencies`);
+  }
+}
+
+for (const problem of problems) console.error(problem);
+process.exitCode = problems.length === 0 ? 0 : 1;

@@ -1,0 +1,40 @@
+/** @import { Options } from 'tsup' */
+
+/** @type {Options} */
+const shared = {
+  format: 'esm',
+  target: 'es2022',
+  clean: true,
+  sourcemap: true,
+  removeNodeProtocol: false,
+  silent: true,
+};
+
+/**
+ * A package: one file for each entry point, and what they share in chunks.
+ *
+ * @param {string[]} entry the entry points
+ * @param {string[]} [imported] files that only the package itself imports, by a `#` name of package.json's `imports`
+ * @returns {Options}
+ */
+export function library(entry, imported = []) {
+  return {
+    ...shared,
+    entry: [...entry, ...imported],
+    platform: 'neutral',
+    tsconfig: 'tsconfig.node.json',
+    dts: { entry },
+    // What these mean is up to the host that loads the package.
+    external: [/^#/, /^node:/],
+  };
+}
+
+/**
+ * A program for Node.
+ *
+ * @param {string[]} entry
+ * @returns {Options}
+ */
+export function program(entry) {
+  return { ...shared, entry, platform: 'node' };
+}

@@ -1,0 +1,21 @@
+// What Node, browsers, workers, Deno and Bun all have as a global and ES2022 does not name.
+// A core may use these and no other.
+
+interface TextEncoder {
+  encode(text?: string): Uint8Array<ArrayBuffer>;
+  encodeInto(text: string, to: Uint8Array): { read: number; written: number };
+}
+declare const TextEncoder: new () => TextEncoder;
+
+interface TextDecoder {
+  decode(bytes?: ArrayBufferView | ArrayBuffer): string;
+}
+declare const TextDecoder: new (encoding?: string, options?: { fatal?: boolean; ignoreBOM?: boolean }) => TextDecoder;
+
+interface AbortSignal {
+  readonly aborted: boolean;
+  readonly reason: unknown;
+  throwIfAborted(): void;
+  addEventListener(type: 'abort', listener: () => void, options?: { once?: boolean }): void;
+  removeEventListener(type: 'abort', listener: () => void): void;
+}
