@@ -1,0 +1,1 @@
+export { BLOOM_SEED, bloomHash, hash, hashEach, hashRange } from './hash.js';

@@ -1,0 +1,214 @@
+import { fromHex, seeded, vectors } from '@bloom/fixtures';
+import { BLOOM_SEED, bloomHash, hash, hashEach, hashRange } from '@bloom/hash';
+import { describe, expect, test } from 'vitest';
+import { modelHash } from './model.js';
+
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+/** Whatever differs, a few at most: one `expect` for many comparisons. */
+function differences(count: number, compare: (i: number) => string | undefined): string[] {
+  const found: string[] = [];
+  for (let i = 0; i < count && found.length < 3; i++) {
+    const difference = compare(i);
+    if (difference !== undefined) found.push(difference);
+  }
+  return found;
+}
+
+/** `count` byte strings of 0 to 100 bytes, each a view that starts anywhere in its buffer. */
+function anyBytes(seed: number, count: number): Uint8Array[] {
+  const random = seeded(seed);
+  return Array.from({ length: count }, () => {
+    const start = random.below(9);
+    const length = random.below(101);
+    return random.bytes(start + length + random.below(4)).subarray(start, start + length);
+  });
+}
+
+describe('known values', () => {
+  // The SCSI read command that RFC 3720 takes as an example for CRCs.
+  const readCommand = fromHex(
+    '01c00000000000000000000000000000 14000000000004000000001400000018 28000000000000000200000000000000',
+  );
+
+  test.each([
+    { hex: '', seed: 0xbc9f1d34, expected: 0xbc9f1d34 },
+    { hex: '62', seed: 0xbc9f1d34, expected: 0xef1345c4 },
+    { hex: 'c397', seed: 0xbc9f1d34, expected: 0x5b663814 },
+    { hex: 'e299a5', seed: 0xbc9f1d34, expected: 0x323c078f },
+    { hex: 'e180b932', seed: 0xbc9f1d34, expected: 0xed21633a },
+  ])('the hash of <$hex> is that of LevelDB, util/hash_test.cc', ({ hex, seed, expected }) => {
+    expect(hash(fromHex(hex), seed)).toBe(expected);
+  });
+
+  test('the hash of a 48-byte read command is that of LevelDB, util/hash_test.cc', () => {
+    expect(readCommand).toHaveLength(48);
+    expect(hash(readCommand, 0x12345678)).toBe(0xf333dabb);
+  });
+
+  test.each([
+    { text: 'foo', seed: 0xbc9f1d34, expected: 0x9dfabe14 },
+    { text: 'hello', seed: 0xbc9f1d34, expected: 0xf795964e },
+    { text: 'world', seed: 0xbc9f1d34, expected: 0x42c4e8fc },
+    { text: 'foo', seed: 1, expected: 0xfe7735c4 },
+    { text: 'bar', seed: 1, expected: 0xd9738c37 },
+    { text: 'box', seed: 1, expected: 0xc80f9626 },
+    { text: 'hello', seed: 1, expected: 0x0e8b27bf },
+  ])('the hash of "$text" with seed $seed is as measured from LevelDB', ({ text, seed, expected }) => {
+    expect(hash(utf8(text), seed)).toBe(expected);
+  });
+
+  test('all hashes measured from LevelDB', () => {
+    for (const { data, seed, hash: expected } of vectors().hashes) expect(hash(data, seed)).toBe(expected);
+  });
+
+  test('no bytes hash to the seed', () => {
+    for (const seed of [0, 1, BLOOM_SEED, 0x80000000, 0xffffffff]) expect(hash(new Uint8Array(), seed)).toBe(seed);
+  });
+});
+
+describe('hash', () => {
+  test('is that of plain whole-number arithmetic, for 0 to 100 bytes and any seed', () => {
+    const seed = 1;
+    const random = seeded(seed);
+    const all = anyBytes(seed, 5000);
+    expect(
+      differences(all.length, (i) => {
+        const hashSeed = random.pick([0, 1, BLOOM_SEED, 0x7fffffff, 0x80000000, 0xffffffff, random.uint32()]);
+        const actual = hash(all[i]!, hashSeed);
+        const expected = modelHash(all[i]!, hashSeed);
+        if (actual === expected) return undefined;
+        return `<${Buffer.from(all[i]!).toString('hex')}> with seed ${hashSeed}: ${actual}, not ${expected}`;
+      }),
+      `seed ${seed}`,
+    ).toEqual([]);
+  });
+
+  test('takes the one to three bytes of the tail as unsigned', () => {
+    const tails = [0x7f, 0x80, 0x81, 0xc3, 0xff].flatMap((a) =>
+      [0x00, 0x7f, 0x80, 0xff].flatMap((b) => [
+        Uint8Array.of(a),
+        Uint8Array.of(b, a),
+        Uint8Array.of(0xff, b, a),
+        Uint8Array.of(1, 2, 3, 4, b, 0xff, a),
+      ]),
+    );
+    expect(tails.map((tail) => hash(tail, 1))).toEqual(tails.map((tail) => modelHash(tail, 1)));
+  });
+
+  test('takes a seed that is no uint32 modulo 2^32', () => {
+    const data = utf8('hello');
+    expect(hash(data, -1)).toBe(hash(data, 0xffffffff));
+    expect(hash(data, 2 ** 32 + 1)).toBe(hash(data, 1));
+  });
+});
+
+describe('bloomHash', () => {
+  test('is the hash with the seed of LevelDB, util/bloom.cc', () => {
+    expect(BLOOM_SEED).toBe(0xbc9f1d34);
+    for (const data of anyBytes(2, 100)) expect(bloomHash(data)).toBe(modelHash(data, 0xbc9f1d34));
+  });
+});
+
+describe('hashRange', () => {
+  test('is the hash of the slice, wherever range and view start', () => {
+    const seed = 3;
+    const random = seeded(seed);
+    const pool = random.bytes(4096);
+    expect(
+      differences(20_000, () => {
+        const view = pool.subarray(random.below(9), pool.length - random.below(9));
+        const start = random.below(view.length + 1);
+        const end = start + random.below(Math.min(100, view.length - start) + 1);
+        const hashSeed = random.uint32();
+        if (hashRange(view, start, end, hashSeed) === hash(view.slice(start, end), hashSeed)) return undefined;
+        return `[${start}, ${end}) of the view at ${view.byteOffset} with seed ${hashSeed}`;
+      }),
+      `seed ${seed}`,
+    ).toEqual([]);
+  });
+
+  test('an empty range hashes to the seed, also at the end', () => {
+    const bytes = utf8('hello');
+    for (let at = 0; at <= bytes.length; at++) expect(hashRange(bytes, at, at, 7)).toBe(7);
+  });
+
+  test.each([
+    [-1, 2],
+    [0, 6],
+    [5, 6],
+    [6, 6],
+    [3, 2],
+    [Number.NaN, 2],
+    [0, Number.NaN],
+    [0, Number.POSITIVE_INFINITY],
+  ])('refuses [%d, %d) of five bytes', (start, end) => {
+    expect(() => hashRange(utf8('hello'), start, end, 1)).toThrow(RangeError);
+    expect(() => hashRange(utf8('hello'), start, end, 1)).toThrow(/start and end .* 5 bytes/);
+  });
+});
+
+describe('hashEach', () => {
+  test('is the hash of each key', () => {
+    const seed = 4;
+    const random = seeded(seed);
+    const wrong = differences(300, () => {
+      const keys = anyBytes(random.uint32(), random.below(40));
+      const offsets = Uint32Array.from([0, ...keys.map((_, i) => sum(keys.slice(0, i + 1)))]);
+      const hashSeed = random.uint32();
+      const hashes = hashEach(Uint8Array.from(Buffer.concat(keys)), offsets, hashSeed);
+      const same = hashes.length === keys.length && keys.every((key, i) => hashes[i] === hash(key, hashSeed));
+      return same ? undefined : `${keys.length} keys with seed ${hashSeed}`;
+    });
+    expect(wrong, `seed ${seed}`).toEqual([]);
+  });
+
+  test('takes keys that start past the first byte, with bytes after the last', () => {
+    expect(hashEach(utf8('..foobar..'), Uint32Array.of(2, 5, 8), 1)).toEqual(Uint32Array.of(0xfe7735c4, 0xd9738c37));
+  });
+
+  test('one offset, or none, is no key', () => {
+    expect(hashEach(utf8('foo'), Uint32Array.of(3), 1)).toHaveLength(0);
+    expect(hashEach(utf8('foo'), new Uint32Array(), 1)).toHaveLength(0);
+  });
+
+  test('fills the array it is given, and leaves what is past the last key', () => {
+    const out = new Uint32Array(4).fill(9);
+    expect(hashEach(utf8('foobar'), Uint32Array.of(0, 3, 6), 1, out)).toBe(out);
+    expect(out).toEqual(Uint32Array.of(0xfe7735c4, 0xd9738c37, 9, 9));
+  });
+
+  test('refuses an array with less room than there are keys', () => {
+    const offsets = Uint32Array.of(0, 3, 6);
+    expect(() => hashEach(utf8('foobar'), offsets, 1, new Uint32Array(1))).toThrow(RangeError);
+    expect(() => hashEach(utf8('foobar'), offsets, 1, new Uint32Array(1))).toThrow(/out must hold 2 .* 1$/);
+  });
+
+  test('refuses offsets that go back or lie outside', () => {
+    for (const offsets of [
+      [0, 4, 3],
+      [3, 0],
+      [0, 7],
+      [7, 7],
+      [0, 3, 0xffffffff],
+    ]) {
+      expect(() => hashEach(utf8('foobar'), Uint32Array.from(offsets), 1), offsets.join()).toThrow(RangeError);
+    }
+  });
+});
+
+test('nothing changes what it is given', () => {
+  const bytes = seeded(5).bytes(100);
+  const offsets = Uint32Array.of(0, 1, 3, 6, 10, 100);
+  const before = bytes.slice();
+  hash(bytes, 1);
+  bloomHash(bytes);
+  hashRange(bytes, 3, 98, 1);
+  hashEach(bytes, offsets, 1);
+  expect(bytes).toEqual(before);
+  expect(offsets).toEqual(Uint32Array.of(0, 1, 3, 6, 10, 100));
+});
+
+function sum(keys: readonly Uint8Array[]): number {
+  return keys.reduce((total, key) => total + key.length, 0);
+}
