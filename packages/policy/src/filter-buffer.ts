@@ -1,0 +1,49 @@
+import type { FilterSink } from './policy.js';
+
+/**
+ * A {@link FilterSink} that collects filters one after another.
+ *
+ * Each part is lent in a buffer of its own, so that a policy cannot reach the filters before its own; `settle` copies
+ * the parts behind those and takes them away from the policy.
+ */
+export class FilterBuffer implements FilterSink {
+  #settled = new Uint8Array(0);
+  #settledLength = 0;
+  #lent: Uint8Array[] = [];
+  #byteLength = 0;
+
+  /** How many bytes were appended. */
+  get byteLength(): number {
+    return this.#byteLength;
+  }
+
+  extend(byteLength: number): Uint8Array {
+    if (!(Number.isSafeInteger(byteLength) && byteLength >= 0)) {
+      throw new RangeError(`byteLength must be a whole number of bytes, got ${byteLength}`);
+    }
+    const part = new Uint8Array(byteLength);
+    this.#lent.push(part);
+    this.#byteLength += byteLength;
+    return part;
+  }
+
+  /** Ends the loan of all parts: later writes to them have no effect. */
+  settle(): void {
+    if (this.#byteLength > this.#settled.length) {
+      const grown = new Uint8Array(Math.max(this.#byteLength, this.#settled.length * 2));
+      grown.set(this.#settled.subarray(0, this.#settledLength));
+      this.#settled = grown;
+    }
+    for (const part of this.#lent) {
+      this.#settled.set(part, this.#settledLength);
+      this.#settledLength += part.length;
+    }
+    this.#lent = [];
+  }
+
+  /** A copy of all that was appended. */
+  toBytes(): Uint8Array {
+    this.settle();
+    return this.#settled.slice(0, this.#settledLength);
+  }
+}

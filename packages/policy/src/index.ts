@@ -1,0 +1,22 @@
+export type { FilterPolicy, FilterSink, KeyList } from './policy.js';
+export { BloomFilterPolicy } from './bloom-filter-policy.js';
+export {
+  bloomFilterMayMatch,
+  encodeBloomFilter,
+  fillBloomFilter,
+  filterByteLength,
+  MAX_PROBES,
+  MIN_BITS,
+  probesFor,
+} from './bloom-filter.js';
+export { buildFilter } from './build-filter.js';
+export { FilterBuffer } from './filter-buffer.js';
+export { KeyBuffer } from './key-buffer.js';
+export {
+  bestProbes,
+  bloomBitsPerKey,
+  bloomFalsePositiveRate,
+  type FilterSize,
+  idealBitsPerKey,
+  idealFalsePositiveRate,
+} from './sizing.js';

@@ -1,0 +1,252 @@
+import { fromHex, goldenFilters, littleEndian32, seeded, vectors } from '@bloom/fixtures';
+import { BloomFilterPolicy, buildFilter, filterByteLength, MAX_PROBES, MIN_BITS, probesFor } from '@bloom/policy';
+import { describe, expect, test } from 'vitest';
+import { modelByteLength, modelFilter, modelMayMatch, modelProbes } from './bloom-model.js';
+import { crc32c } from './crc32c.js';
+import { anyKeys, hex, utf8 } from './keys.js';
+
+const make = (keys: readonly Uint8Array[], bitsPerKey = 10): Uint8Array =>
+  buildFilter(new BloomFilterPolicy(bitsPerKey), keys);
+const policy = new BloomFilterPolicy();
+
+test('the name is that of LevelDB, util/bloom.cc, whatever the bits per key', () => {
+  for (const bitsPerKey of [0, 1, 10, 100]) {
+    expect(new BloomFilterPolicy(bitsPerKey).name).toBe('leveldb.BuiltinBloomFilter2');
+  }
+});
+
+describe('the constructor', () => {
+  test('takes whole numbers from 0 to 2^31 - 1, and 10 by default', () => {
+    for (const bitsPerKey of [0, 1, 10, 2 ** 31 - 1]) {
+      expect(new BloomFilterPolicy(bitsPerKey).bitsPerKey).toBe(bitsPerKey);
+    }
+    expect(new BloomFilterPolicy().bitsPerKey).toBe(10);
+  });
+
+  test.each([-1, 0.5, 10.5, 2 ** 31, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])(
+    'refuses %d bits per key',
+    (bitsPerKey) => {
+      expect(() => new BloomFilterPolicy(bitsPerKey)).toThrow(RangeError);
+      expect(() => new BloomFilterPolicy(bitsPerKey)).toThrow(`bitsPerKey must be a whole number`);
+    },
+  );
+});
+
+describe('the size of a filter', () => {
+  test.each(vectors().bloomSizes)(
+    'of one key at $bitsPerKey bits is $byteLength bytes with $probes probes, measured from LevelDB',
+    ({ bitsPerKey, probes, byteLength }) => {
+      const filter = make([utf8('a')], bitsPerKey);
+      expect(filter).toHaveLength(byteLength);
+      expect(filter.at(-1)).toBe(probes);
+      expect(probesFor(bitsPerKey)).toBe(probes);
+      expect(filterByteLength(1, bitsPerKey)).toBe(byteLength);
+    },
+  );
+
+  test('has 1 probe at least and 30 at most, 0.69 for each bit between', () => {
+    expect([1, 3, 5, 9, 10, 11, 16, 20, 43, 44, 45, 2 ** 31 - 1].map(probesFor)).toEqual([
+      1, 2, 3, 6, 6, 7, 11, 13, 29, 30, 30, 30,
+    ]);
+    const settings = Array.from({ length: 200 }, (_, i) => i);
+    expect(settings.map(probesFor)).toEqual(settings.map(modelProbes));
+    expect(MAX_PROBES).toBe(30);
+  });
+
+  test('is 64 bits at least, then whole bytes, and one more', () => {
+    expect(MIN_BITS).toBe(64);
+    expect([0, 1, 6, 7, 8, 10, 1000].map((keys) => filterByteLength(keys, 10))).toEqual([9, 9, 9, 10, 11, 14, 1251]);
+    expect(filterByteLength(0, 0)).toBe(9);
+    expect(filterByteLength(1_000_000, 0)).toBe(9);
+  });
+
+  test('does not wrap past 2^31, 2^32 and more bits', () => {
+    for (const [keys, bitsPerKey] of [
+      [2 ** 28, 8],
+      [2 ** 29, 8],
+      [429_496_730, 10],
+      [1_000_000_000, 10],
+      [3, 2 ** 31 - 1],
+      [4_000_000, 2 ** 31 - 1],
+    ] as const) {
+      expect(BigInt(filterByteLength(keys, bitsPerKey))).toBe(modelByteLength(keys, bitsPerKey));
+    }
+  });
+});
+
+describe('a filter', () => {
+  test('of hello and world is that of LevelDB, byte for byte', () => {
+    expect(hex(make([utf8('hello'), utf8('world')]))).toBe('114000414410401006');
+  });
+
+  test('of no keys is 64 zero bits and the probes, and rejects every key (LevelDB, util/bloom_test.cc)', () => {
+    expect(hex(make([]))).toBe('000000000000000006');
+    for (const key of ['', 'hello', 'world']) expect(policy.keyMayMatch(utf8(key), make([]))).toBe(false);
+  });
+
+  test('of hello and world matches both, and neither x nor foo (LevelDB, util/bloom_test.cc)', () => {
+    const filter = make([utf8('hello'), utf8('world')]);
+    expect(['hello', 'world', 'x', 'foo'].map((key) => policy.keyMayMatch(utf8(key), filter))).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+  });
+
+  test('is the one measured from LevelDB', () => {
+    for (const { keys, bitsPerKey, filter } of vectors().bloomFilters) {
+      expect(hex(make(keys, bitsPerKey))).toBe(hex(filter));
+    }
+  });
+
+  test.each(goldenFilters())(
+    'of the $keyCount keys LE32(0), LE32(1), … at $bitsPerKey bits is the one that LevelDB wrote',
+    ({ keys, bitsPerKey, filter }) => {
+      expect(Buffer.compare(make(keys(), bitsPerKey), filter)).toBe(0);
+      expect(keys().filter((key) => !policy.keyMayMatch(key, filter))).toEqual([]);
+    },
+  );
+
+  test('counts a key as often as it comes', () => {
+    const key = utf8('again');
+    const filter = make(Array.from({ length: 100 }, () => key));
+    expect(filter).toHaveLength(126);
+    expect(Buffer.compare(filter, modelFilter(Array.from({ length: 100 }, () => key), 10))).toBe(0);
+  });
+
+  test('does not depend on the order of the keys', () => {
+    const random = seeded(6);
+    const keys = anyKeys(random, 300);
+    expect(Buffer.compare(make(random.shuffle([...keys])), make(keys))).toBe(0);
+  });
+});
+
+describe('against plain whole-number arithmetic', () => {
+  test.each(Array.from({ length: 51 }, (_, bitsPerKey) => bitsPerKey))(
+    'filters of random keys at %d bits have the same bytes and give the same answers',
+    (bitsPerKey) => {
+      const seed = 100 + bitsPerKey;
+      const random = seeded(seed);
+      const wrong: string[] = [];
+      for (const count of [0, 1, 2, 6, 7, 8, 30, 1 + random.below(200)]) {
+        const keys = anyKeys(random, count);
+        const filter = make(keys, bitsPerKey);
+        if (Buffer.compare(filter, modelFilter(keys, bitsPerKey)) !== 0) wrong.push(`bytes of ${count} keys`);
+        if (keys.some((key) => !policy.keyMayMatch(key, filter))) wrong.push(`a key of ${count} is missed`);
+        for (const key of anyKeys(random, 30)) {
+          if (policy.keyMayMatch(key, filter) !== modelMayMatch(key, filter)) wrong.push(`${hex(key)} in ${count} keys`);
+        }
+      }
+      expect(wrong, `seed ${seed}`).toEqual([]);
+    },
+  );
+});
+
+describe('the statistics of LevelDB, util/bloom_test.cc', () => {
+  const { rows, good, mediocre } = vectors().falsePositives;
+  const results = rows.map(({ n }) => {
+    const keys = Array.from({ length: n }, (_, i) => littleEndian32(i));
+    const filter = make(keys);
+    let falsePositives = 0;
+    for (let i = 0; i < 10_000; i++) if (policy.keyMayMatch(littleEndian32(1_000_000_000 + i), filter)) falsePositives++;
+    const falseNegatives = keys.filter((key) => !policy.keyMayMatch(key, filter)).length;
+    return { n, bytes: filter.length, falsePositives, falseNegatives, crc32c: crc32c(filter) };
+  });
+
+  test('are taken with a CRC-32C that gives the values measured from LevelDB', () => {
+    for (const { data, crc32c: expected } of vectors().crcs) expect(crc32c(data)).toBe(expected);
+  });
+
+  test('lengths are 1 to 10,000 by growing steps', () => {
+    expect(rows.map(({ n }) => n)).toEqual([1, 10, 100, 1000].flatMap((step) =>
+      Array.from({ length: step === 1 ? 10 : 9 }, (_, i) => (step === 1 ? i + 1 : (i + 2) * step)),
+    ));
+  });
+
+  test('every length has the bytes, the checksum and the exact false positives measured from LevelDB', () => {
+    expect(results).toEqual(rows.map((row) => ({ ...row, falseNegatives: 0 })));
+  });
+
+  test('no filter is longer than n * 10 / 8 + 40 bytes', () => {
+    expect(results.filter(({ n, bytes }) => bytes > (n * 10) / 8 + 40)).toEqual([]);
+  });
+
+  test('no rate is over 2%, and those over 1.25% are at most a fifth of the others: 4 and 33', () => {
+    expect(results.filter(({ falsePositives }) => falsePositives > 200)).toEqual([]);
+    const over = results.filter(({ falsePositives }) => falsePositives > 125).length;
+    expect([results.length - over, over]).toEqual([good, mediocre]);
+    expect([good, mediocre]).toEqual([33, 4]);
+    expect(over).toBeLessThanOrEqual((results.length - over) / 5);
+  });
+});
+
+describe('keyMayMatch', () => {
+  test('reads the probes from the filter, not from its own bits per key', () => {
+    const random = seeded(7);
+    const keys = anyKeys(random, 50);
+    const others = anyKeys(random, 500);
+    for (const bitsPerKey of [1, 5, 10, 20, 44]) {
+      const filter = make(keys, bitsPerKey);
+      const answers = [...keys, ...others].map((key) => new BloomFilterPolicy(bitsPerKey).keyMayMatch(key, filter));
+      expect(answers.slice(0, keys.length)).not.toContain(false);
+      for (const own of [0, 1, 10, 50]) {
+        const reader = new BloomFilterPolicy(own);
+        expect([...keys, ...others].map((key) => reader.keyMayMatch(key, filter))).toEqual(answers);
+      }
+    }
+  });
+
+  test('a filter shorter than 2 bytes matches no key', () => {
+    for (const filter of ['', '00', '06', '1f', 'ff']) {
+      expect(policy.keyMayMatch(utf8('hello'), fromHex(filter))).toBe(false);
+    }
+  });
+
+  test('a probe count over 30 is reserved and matches every key', () => {
+    const answers = Array.from({ length: 256 }, (_, k) => policy.keyMayMatch(utf8('hello'), Uint8Array.of(0, 0, 0, k)));
+    expect(answers).toEqual(answers.map((_, k) => k === 0 || k > 30));
+  });
+
+  test('a filter of zeros with 0 probes matches every key', () => {
+    expect(policy.keyMayMatch(utf8('hello'), fromHex('0000'))).toBe(true);
+    expect(policy.keyMayMatch(new Uint8Array(), fromHex('00000000'))).toBe(true);
+  });
+
+  test('reads a filter that lies anywhere in a greater buffer', () => {
+    const filter = make([utf8('hello'), utf8('world')]);
+    for (let at = 0; at < 9; at++) {
+      const greater = new Uint8Array(filter.length + 20).fill(0xff);
+      greater.set(filter, at);
+      const view = greater.subarray(at, at + filter.length);
+      expect(['hello', 'world', 'x', 'foo'].map((key) => policy.keyMayMatch(utf8(key), view))).toEqual([
+        true,
+        true,
+        false,
+        false,
+      ]);
+    }
+  });
+
+  test('on random bytes never throws, and answers as plain arithmetic does', () => {
+    const seed = 8;
+    const random = seeded(seed);
+    const wrong: string[] = [];
+    for (let i = 0; i < 10_000; i++) {
+      const filter = random.bytes(random.below(40));
+      // Else most probe counts are reserved.
+      if (filter.length > 0 && random.below(4) > 0) filter[filter.length - 1] = random.below(32);
+      const key = random.bytes(random.below(12));
+      if (policy.keyMayMatch(key, filter) !== modelMayMatch(key, filter)) wrong.push(`${hex(key)} in ${hex(filter)}`);
+    }
+    expect(wrong, `seed ${seed}`).toEqual([]);
+  });
+
+  test('changes neither key nor filter', () => {
+    const key = utf8('hello');
+    const filter = make([key]);
+    const before = hex(filter);
+    policy.keyMayMatch(key, filter);
+    expect([hex(key), hex(filter)]).toEqual([hex(utf8('hello')), before]);
+  });
+});

@@ -1,0 +1,45 @@
+import { BloomFilterPolicy, buildFilter, type FilterPolicy } from '@bloom/policy';
+import { expect, test } from 'vitest';
+import { hex, utf8 } from './keys.js';
+
+test('is the filter of all keys', () => {
+  const filter = buildFilter(new BloomFilterPolicy(10), [utf8('hello'), utf8('world')]);
+  expect(filter).toHaveLength(9);
+  expect(new BloomFilterPolicy().keyMayMatch(utf8('hello'), filter)).toBe(true);
+});
+
+test('takes keys that can be iterated once', () => {
+  const keys = new Set(['hello', 'world'].map(utf8)).values();
+  expect(hex(buildFilter(new BloomFilterPolicy(10), keys))).toBe('114000414410401006');
+});
+
+test('asks a policy once for one filter, with the keys in their order', () => {
+  const asked: string[][] = [];
+  const policy: FilterPolicy = {
+    name: 'test.Listing',
+    createFilter(keys, dst) {
+      asked.push(Array.from(keys, hex));
+      dst.extend(1).set([1]);
+      dst.extend(2).set([2, 3]);
+    },
+    keyMayMatch: () => true,
+  };
+  expect(buildFilter(policy, ['b', 'a', 'b'].map(utf8))).toEqual(Uint8Array.of(1, 2, 3));
+  expect(asked).toEqual([['62', '61', '62']]);
+});
+
+test('a policy that appends nothing makes a filter of no bytes', () => {
+  const policy: FilterPolicy = { name: 'test.Nothing', createFilter: () => {}, keyMayMatch: () => true };
+  expect(buildFilter(policy, [])).toEqual(new Uint8Array());
+});
+
+test('passes on what a policy throws', () => {
+  const policy: FilterPolicy = {
+    name: 'test.Throws',
+    createFilter: () => {
+      throw new Error('no filter today');
+    },
+    keyMayMatch: () => true,
+  };
+  expect(() => buildFilter(policy, [])).toThrow('no filter today');
+});

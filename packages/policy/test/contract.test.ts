@@ -1,0 +1,520 @@
+import {
+  bloomFilterMayMatch,
+  BloomFilterPolicy,
+  encodeBloomFilter,
+  type FilterPolicy,
+  type FilterSink,
+  KeyBuffer,
+  type KeyList,
+} from '@bloom/policy';
+import { policyLaws, type PolicyLaw, PolicyLawError, type PolicyLawsOptions } from '@bloom/policy/contract';
+import { bloomHash, hash } from '@bloom/hash';
+import { describe, expect, test } from 'vitest';
+
+const tunedOtherwise = [1, 5, 20, 44].map((bitsPerKey) => () => new BloomFilterPolicy(bitsPerKey));
+
+describe('the Bloom policy keeps every law', () => {
+  for (const law of policyLaws(() => new BloomFilterPolicy(), { tunedOtherwise, maxFalsePositiveRate: 0.02 })) {
+    test(law.name, law.run);
+  }
+});
+
+/** The example of policy.ts, to the letter. */
+const checksum = (key: Uint8Array): number => key.reduce((sum, byte) => (sum * 31 + byte) & 0xff, key.length & 0xff);
+
+class ChecksumPolicy implements FilterPolicy {
+  readonly name = 'example.Checksum';
+
+  createFilter(keys: KeyList, dst: FilterSink): void {
+    const filter = dst.extend(Math.max(1, keys.length));
+    for (let i = 0; i < keys.length; i++) filter[i] = checksum(keys.at(i));
+  }
+
+  keyMayMatch(key: Uint8Array, filter: Uint8Array): boolean {
+    return filter.includes(checksum(key));
+  }
+}
+
+describe("policy.ts's example keeps every law", () => {
+  for (const law of policyLaws(() => new ChecksumPolicy())) test(law.name, law.run);
+});
+
+/** A right policy under a name of its own, to break in one place each. */
+class Right implements FilterPolicy {
+  readonly name: string = 'test.Right';
+  readonly keyEquivalence: string | undefined = undefined;
+
+  createFilter(keys: KeyList, dst: FilterSink): void {
+    encodeBloomFilter(keys, 10, dst);
+  }
+
+  keyMayMatch(key: Uint8Array, filter: Uint8Array): boolean {
+    return bloomFilterMayMatch(bloomHash(key), filter);
+  }
+}
+
+/** The laws that the policy breaks, by their numbers; only `number`, if it is given, is tried. */
+function lawsBrokenBy(
+  makePolicy: () => FilterPolicy,
+  options?: PolicyLawsOptions,
+  number?: string,
+): Map<string, PolicyLawError> {
+  const broken = new Map<string, PolicyLawError>();
+  for (const law of policyLaws(makePolicy, options)) {
+    const [itsNumber = ''] = law.name.split('.');
+    const error = number === undefined || number === itsNumber ? errorOf(law) : undefined;
+    if (error !== undefined) broken.set(itsNumber, error);
+  }
+  return broken;
+}
+
+function errorOf(law: PolicyLaw): PolicyLawError | undefined {
+  try {
+    law.run();
+    return undefined;
+  } catch (error) {
+    if (error instanceof PolicyLawError) return error;
+    throw error;
+  }
+}
+
+function stripSpaces(key: Uint8Array): Uint8Array {
+  let end = key.length;
+  while (end > 0 && key[end - 1] === 0x20) end--;
+  return key.subarray(0, end);
+}
+
+const spacesIgnored = {
+  name: 'test.SpacesIgnored',
+  keyEquivalence: 'trailing-spaces',
+  compare: (a: Uint8Array, b: Uint8Array) => Buffer.compare(stripSpaces(a), stripSpaces(b)),
+};
+
+class RightForSpaces extends Right {
+  override readonly name: string = 'test.RightForSpaces';
+  override readonly keyEquivalence: string | undefined = 'trailing-spaces';
+
+  override createFilter(keys: KeyList, dst: FilterSink): void {
+    super.createFilter(KeyBuffer.from(Array.from(keys, stripSpaces)), dst);
+  }
+
+  override keyMayMatch(key: Uint8Array, filter: Uint8Array): boolean {
+    return super.keyMayMatch(stripSpaces(key), filter);
+  }
+}
+
+test('right policies break no law', () => {
+  expect([...lawsBrokenBy(() => new Right())]).toEqual([]);
+  expect([...lawsBrokenBy(() => new RightForSpaces(), { comparator: spacesIgnored })]).toEqual([]);
+});
+
+interface Mutant {
+  readonly fault: string;
+  /** The number of the law that names the fault. */
+  readonly law: string;
+  /** What the message must say of it. */
+  readonly says: RegExp;
+  readonly make: () => FilterPolicy;
+  readonly options?: PolicyLawsOptions;
+}
+
+const mutants: Mutant[] = [
+  {
+    fault: 'drops the last key',
+    law: '1',
+    says: /was added and does not match/,
+    make: () =>
+      new (class extends Right {
+        override createFilter(keys: KeyList, dst: FilterSink): void {
+          super.createFilter(KeyBuffer.from([...keys].slice(0, -1)), dst);
+        }
+      })(),
+  },
+  {
+    fault: 'is off by one in the modulus',
+    law: '1',
+    says: /was added and does not match/,
+    make: () =>
+      new (class extends Right {
+        override keyMayMatch(key: Uint8Array, filter: Uint8Array): boolean {
+          if (filter.length < 2) return false;
+          const bits = (filter.length - 1) * 8;
+          const bit = bloomHash(key) % (bits - 1);
+          return (filter[bit >> 3]! & (1 << (bit & 7))) !== 0 && super.keyMayMatch(key, filter);
+        }
+      })(),
+  },
+  {
+    fault: 'reads with signed tail bytes what it wrote with unsigned ones',
+    law: '1',
+    says: /was added and does not match/,
+    make: () =>
+      new (class extends Right {
+        override keyMayMatch(key: Uint8Array, filter: Uint8Array): boolean {
+          return bloomFilterMayMatch(signedTailHash(key), filter);
+        }
+      })(),
+  },
+  {
+    fault: 'forgets a key that comes twice',
+    law: '1',
+    says: /was added and does not match/,
+    make: () =>
+      new (class extends Right {
+        override createFilter(keys: KeyList, dst: FilterSink): void {
+          const all = Array.from(keys, (key) => Buffer.from(key).toString('hex'));
+          const once = all.filter((key) => all.filter((other) => other === key).length === 1);
+          super.createFilter(KeyBuffer.from(once.map((key) => Buffer.from(key, 'hex'))), dst);
+        }
+      })(),
+  },
+  {
+    fault: 'throws on a short filter',
+    law: '2',
+    says: /it throws RangeError/,
+    make: () =>
+      new (class extends Right {
+        override keyMayMatch(key: Uint8Array, filter: Uint8Array): boolean {
+          if (filter.length < 9) throw new RangeError('filter too short');
+          return super.keyMayMatch(key, filter);
+        }
+      })(),
+  },
+  {
+    fault: 'answers with a number',
+    law: '2',
+    says: /it returns [01]/,
+    make: () =>
+      new (class extends Right {
+        override keyMayMatch(key: Uint8Array, filter: Uint8Array): boolean {
+          return Number(super.keyMayMatch(key, filter)) as unknown as boolean;
+        }
+      })(),
+  },
+  {
+    fault: 'adds the keys of earlier filters',
+    law: '3',
+    says: /one that was used before/,
+    make: () =>
+      new (class extends Right {
+        readonly #all: Uint8Array[] = [];
+        override createFilter(keys: KeyList, dst: FilterSink): void {
+          for (const key of keys) this.#all.push(key.slice());
+          super.createFilter(KeyBuffer.from(this.#all), dst);
+        }
+      })(),
+  },
+  {
+    fault: 'hashes what lies past the keys',
+    law: '3',
+    says: /past the keys/,
+    make: () =>
+      new (class extends Right {
+        override createFilter(keys: KeyList, dst: FilterSink): void {
+          super.createFilter(keys, dst);
+          dst.extend(1)[0] = 6;
+          dst.extend(1)[0] = keys.bytes.at(-1)!;
+        }
+        override keyMayMatch(key: Uint8Array, filter: Uint8Array): boolean {
+          return filter.length < 3 || super.keyMayMatch(key, filter.subarray(0, -2));
+        }
+      })(),
+  },
+  {
+    fault: 'answers at random',
+    law: '4',
+    says: /answers otherwise/,
+    make: () =>
+      new (class extends Right {
+        override keyMayMatch(key: Uint8Array, filter: Uint8Array): boolean {
+          return super.keyMayMatch(key, filter) || Math.random() < 0.5;
+        }
+      })(),
+  },
+  {
+    fault: 'answers from memory instead of the filter',
+    law: '4',
+    says: /a new instance answers otherwise/,
+    make: () =>
+      new (class extends Right {
+        readonly #seen = new Set<string>();
+        override createFilter(keys: KeyList, dst: FilterSink): void {
+          for (const key of keys) this.#seen.add(Buffer.from(key).toString('hex'));
+          super.createFilter(keys, dst);
+        }
+        override keyMayMatch(key: Uint8Array): boolean {
+          return this.#seen.has(Buffer.from(key).toString('hex'));
+        }
+      })(),
+  },
+  {
+    fault: 'changes the keys',
+    law: '5',
+    says: /changed the keys' bytes/,
+    make: () =>
+      new (class extends Right {
+        override createFilter(keys: KeyList, dst: FilterSink): void {
+          super.createFilter(keys, dst);
+          for (const key of keys) key.reverse();
+        }
+      })(),
+  },
+  {
+    fault: 'notes in the filter that it was asked',
+    law: '5',
+    says: /keyMayMatch changed the filter/,
+    make: () =>
+      new (class extends Right {
+        override keyMayMatch(key: Uint8Array, filter: Uint8Array): boolean {
+          const answer = super.keyMayMatch(key, filter);
+          if (filter.length > 1) filter[0]! |= 1;
+          return answer;
+        }
+      })(),
+  },
+  {
+    fault: 'keeps the key list',
+    law: '6',
+    says: /once its keys are gone/,
+    make: () =>
+      new (class extends Right {
+        #keys: KeyList | undefined;
+        override createFilter(keys: KeyList, dst: FilterSink): void {
+          this.#keys = keys;
+          super.createFilter(keys, dst);
+        }
+        override keyMayMatch(key: Uint8Array, filter: Uint8Array): boolean {
+          const kept = this.#keys && [...this.#keys].some((one) => Buffer.compare(one, key) === 0);
+          return kept ?? super.keyMayMatch(key, filter);
+        }
+      })(),
+  },
+  {
+    fault: 'writes later to a part that it was lent',
+    law: '6',
+    says: /lent to an earlier call/,
+    make: () =>
+      new (class extends Right {
+        #part: Uint8Array | undefined;
+        override createFilter(keys: KeyList, dst: FilterSink): void {
+          this.#part?.fill(0xff);
+          super.createFilter(keys, { extend: (byteLength) => (this.#part = dst.extend(byteLength)) });
+        }
+      })(),
+  },
+  {
+    fault: 'writes beyond its part',
+    law: '7',
+    says: /outside the part/,
+    make: () =>
+      new (class extends Right {
+        override createFilter(keys: KeyList, dst: FilterSink): void {
+          super.createFilter(keys, {
+            extend: (byteLength) => {
+              const part = dst.extend(byteLength);
+              const behind = part.byteOffset + part.length;
+              if (behind < part.buffer.byteLength) new Uint8Array(part.buffer)[behind] = 0;
+              return part;
+            },
+          });
+        }
+      })(),
+  },
+  {
+    fault: 'makes a filter of no bytes',
+    law: '7',
+    says: /no byte for [0-9]+ keys/,
+    make: () =>
+      new (class extends Right {
+        override createFilter(): void {}
+        override keyMayMatch(): boolean {
+          return true;
+        }
+      })(),
+  },
+  {
+    fault: 'puts its tuning into its name',
+    law: '8',
+    says: /one instance is named test\.Bits10, another test\.Bits20/,
+    make: () => named('test.Bits10'),
+    options: { tunedOtherwise: [() => named('test.Bits20')] },
+  },
+  {
+    fault: 'cannot read what the same policy made when tuned otherwise',
+    law: '8',
+    says: /policies named test\.Fixed differ/,
+    make: () => fixedProbes(6),
+    options: { tunedOtherwise: [() => fixedProbes(9)] },
+  },
+  {
+    fault: "writes LevelDB's name over another hash",
+    law: '8',
+    says: /leveldb\.BuiltinBloomFilter2/,
+    make: () =>
+      new (class extends Right {
+        override readonly name = 'leveldb.BuiltinBloomFilter2';
+        override createFilter(keys: KeyList, dst: FilterSink): void {
+          const filter = dst.extend(9);
+          filter[8] = 1;
+          for (const key of keys) setBit(filter, hash(key, 0) % 64);
+        }
+        override keyMayMatch(key: Uint8Array, filter: Uint8Array): boolean {
+          const bit = hash(key, 0) % 64;
+          return filter.length !== 9 || (filter[bit >> 3]! & (1 << (bit & 7))) !== 0;
+        }
+      })(),
+  },
+  {
+    fault: "writes LevelDB's name over signed tail bytes",
+    law: '8',
+    says: /leveldb\.BuiltinBloomFilter2/,
+    make: () =>
+      new (class extends Right {
+        override readonly name = 'leveldb.BuiltinBloomFilter2';
+        override createFilter(keys: KeyList, dst: FilterSink): void {
+          const filter = dst.extend(Math.ceil(Math.max(64, keys.length * 10) / 8) + 1);
+          filter[filter.length - 1] = 1;
+          for (const key of keys) setBit(filter, signedTailHash(key) % ((filter.length - 1) * 8));
+        }
+        override keyMayMatch(key: Uint8Array, filter: Uint8Array): boolean {
+          return bloomFilterMayMatch(signedTailHash(key), filter);
+        }
+      })(),
+  },
+  {
+    fault: 'says that spaces do not count, and counts them',
+    law: '9',
+    says: /the same key to the comparator, does not match/,
+    make: () =>
+      new (class extends RightForSpaces {
+        override createFilter(keys: KeyList, dst: FilterSink): void {
+          encodeBloomFilter(keys, 10, dst);
+        }
+        override keyMayMatch(key: Uint8Array, filter: Uint8Array): boolean {
+          return bloomFilterMayMatch(bloomHash(key), filter);
+        }
+      })(),
+    options: { comparator: spacesIgnored },
+  },
+  {
+    fault: 'names another equivalence than the comparator',
+    law: '9',
+    says: /the policy's keyEquivalence is none, that of test\.SpacesIgnored is "trailing-spaces"/,
+    make: () => new Right(),
+    options: { comparator: spacesIgnored },
+  },
+  {
+    fault: 'ignores spaces and does not say so',
+    law: '9',
+    says: /with a space at the end, and has no keyEquivalence/,
+    make: () =>
+      new (class extends RightForSpaces {
+        override readonly keyEquivalence = undefined;
+      })(),
+  },
+  {
+    fault: 'lets half of the absent keys pass',
+    law: 'of absent keys, at most 2% may match',
+    says: /% of absent keys match/,
+    make: () =>
+      new (class extends Right {
+        override keyMayMatch(key: Uint8Array, filter: Uint8Array): boolean {
+          return super.keyMayMatch(key, filter) || bloomHash(key) % 2 === 0;
+        }
+      })(),
+    options: { maxFalsePositiveRate: 0.02 },
+  },
+];
+
+function named(name: string): FilterPolicy {
+  return new (class extends Right {
+    override readonly name = name;
+  })();
+}
+
+function fixedProbes(bitsPerKey: number): FilterPolicy {
+  return new (class extends Right {
+    override readonly name = 'test.Fixed';
+    override createFilter(keys: KeyList, dst: FilterSink): void {
+      encodeBloomFilter(keys, bitsPerKey, dst);
+    }
+    override keyMayMatch(key: Uint8Array, filter: Uint8Array): boolean {
+      if (filter.length < 2) return false;
+      return bloomFilterMayMatch(bloomHash(key), Uint8Array.of(...filter.subarray(0, -1), bitsPerKey));
+    }
+  })();
+}
+
+function setBit(filter: Uint8Array, bit: number): void {
+  filter[bit >> 3]! |= 1 << (bit & 7);
+}
+
+/** The Bloom hash as RocksDB has it: the last bytes are sign-extended. */
+function signedTailHash(key: Uint8Array): number {
+  const m = 0xc6a4a793;
+  let h = 0xbc9f1d34 ^ Math.imul(key.length, m);
+  const view = new DataView(key.buffer, key.byteOffset, key.length);
+  const words = Math.floor(key.length / 4);
+  for (let i = 0; i < words; i++) {
+    h = Math.imul((h + view.getUint32(i * 4, true)) | 0, m);
+    h ^= h >>> 16;
+  }
+  const rest = key.length % 4;
+  if (rest === 3) h += view.getInt8(words * 4 + 2) << 16;
+  if (rest >= 2) h += view.getInt8(words * 4 + 1) << 8;
+  if (rest >= 1) {
+    h = Math.imul((h + view.getInt8(words * 4)) | 0, m);
+    h ^= h >>> 24;
+  }
+  return h >>> 0;
+}
+
+describe('a policy that', () => {
+  test.each(mutants)('$fault breaks law $law', ({ law, says, make, options }) => {
+    const error = lawsBrokenBy(make, options, law).get(law);
+    expect(error?.message).toMatch(says);
+  });
+});
+
+test('a broken law shows the smallest example and the seed', () => {
+  const error = lawsBrokenBy(mutants[0]!.make, { seed: 42 }, '1').get('1')!;
+  expect(error.message).toMatch(/^1\. no false negatives/);
+  // One key is enough, and the empty one at that.
+  expect(error.message).toContain('<> was added');
+  expect(error.message).toContain('keys: [<>]');
+  expect(error).toMatchObject({ seed: 42 });
+  expect(error.message).toContain('seed: 42');
+});
+
+test('an equivalence without a comparator to check it with is not let pass', () => {
+  expect(lawsBrokenBy(() => new RightForSpaces(), {}, '9').get('9')?.message).toContain('give its comparator');
+});
+
+test('an equivalence that the laws cannot draw keys of asks for them', () => {
+  const canonical = (key: Uint8Array): Uint8Array => {
+    const reversed = key.slice().reverse();
+    return Buffer.compare(key, reversed) < 0 ? key : reversed;
+  };
+  const comparator = {
+    name: 'test.EitherWay',
+    keyEquivalence: 'either way',
+    compare: (a: Uint8Array, b: Uint8Array) => Buffer.compare(canonical(a), canonical(b)),
+  };
+  const make = (): FilterPolicy =>
+    new (class extends Right {
+      override readonly keyEquivalence = 'either way';
+      override createFilter(keys: KeyList, dst: FilterSink): void {
+        super.createFilter(KeyBuffer.from(Array.from(keys, canonical)), dst);
+      }
+      override keyMayMatch(key: Uint8Array, filter: Uint8Array): boolean {
+        return super.keyMayMatch(canonical(key), filter);
+      }
+    })();
+  expect(lawsBrokenBy(make, { comparator }).get('9')?.message).toContain('give equivalents');
+  const equivalents = (key: Uint8Array): Uint8Array[] => [key.slice().reverse()];
+  expect([...lawsBrokenBy(make, { comparator, equivalents })]).toEqual([]);
+});
+
+test('a rate that is none is refused', () => {
+  expect(() => policyLaws(() => new Right(), { maxFalsePositiveRate: 2 })).toThrow(RangeError);
+});

@@ -1,0 +1,114 @@
+import { seeded } from '@bloom/fixtures';
+import { KeyBuffer } from '@bloom/policy';
+import { describe, expect, test } from 'vitest';
+import { hex, utf8 } from './keys.js';
+
+/** Every way to take the keys gives those of the array, or the name of the way that does not. */
+function difference(buffer: KeyBuffer, keys: readonly Uint8Array[]): string | undefined {
+  const expected = keys.map(hex).join();
+  const { bytes, offsets, length } = buffer;
+  if (length !== keys.length) return 'length';
+  if (Array.from(keys, (_, i) => hex(buffer.at(i))).join() !== expected) return 'at';
+  if (Array.from(buffer, hex).join() !== expected) return 'iteration';
+  const flat = Array.from(keys, (_, i) => hex(bytes.subarray(offsets[i], offsets[i + 1])));
+  if (flat.join() !== expected || offsets[0] !== 0) return 'bytes and offsets';
+  return undefined;
+}
+
+test('gives the keys of an array after any pushes and clears', () => {
+  const seed = 9;
+  const random = seeded(seed);
+  const wrong: string[] = [];
+  for (let run = 0; run < 100; run++) {
+    const buffer = new KeyBuffer();
+    let keys: Uint8Array[] = [];
+    for (let step = 0; step < 200; step++) {
+      const kind = random.below(100);
+      if (kind === 0) {
+        buffer.clear();
+        keys = [];
+      } else {
+        // Short, around the length from which keys are copied in another way, and longer than the whole buffer.
+        const key = random.bytes(kind < 60 ? random.below(8) : kind < 97 ? random.below(70) : random.below(5000));
+        buffer.push(key);
+        keys.push(key.slice());
+        key.fill(0xee);
+      }
+      if (step % 20 === 19) {
+        const what = difference(buffer, keys);
+        if (what !== undefined) wrong.push(`run ${run}, step ${step}: ${what}`);
+      }
+    }
+  }
+  expect(wrong.slice(0, 3), `seed ${seed}`).toEqual([]);
+});
+
+test('is empty at first', () => {
+  const buffer = new KeyBuffer();
+  expect(buffer).toHaveLength(0);
+  expect([...buffer]).toEqual([]);
+  expect(buffer.offsets[0]).toBe(0);
+});
+
+test('takes keys of every length from 0 to 100 bytes', () => {
+  const keys = Array.from({ length: 101 }, (_, length) => new Uint8Array(length).fill(length + 1));
+  expect([...KeyBuffer.from(keys)]).toEqual(keys);
+});
+
+test('from takes what can be iterated once', () => {
+  function* keys(): Generator<Uint8Array> {
+    const lent = new Uint8Array(1);
+    for (let i = 0; i < 3; i++) {
+      lent[0] = i;
+      yield lent;
+    }
+  }
+  expect([...KeyBuffer.from(keys())]).toEqual([Uint8Array.of(0), Uint8Array.of(1), Uint8Array.of(2)]);
+});
+
+test('takes a key that is a view of itself, also while it grows', () => {
+  const buffer = KeyBuffer.from([utf8('0123456789'.repeat(5))]);
+  for (let i = 0; i < 200; i++) buffer.push(buffer.at(i));
+  expect(new Set(Array.from(buffer, hex))).toEqual(new Set([hex(utf8('0123456789'.repeat(5)))]));
+  expect(buffer).toHaveLength(201);
+});
+
+test('at lends a view, not a copy', () => {
+  const buffer = KeyBuffer.from([utf8('foo'), utf8('bar')]);
+  expect(buffer.at(1).buffer).toBe(buffer.bytes.buffer);
+});
+
+test('clear keeps the memory, and what was there does not come back', () => {
+  const buffer = KeyBuffer.from(Array.from({ length: 1000 }, (_, i) => utf8(`key ${i}`)));
+  const { bytes, offsets } = buffer;
+  buffer.clear();
+  expect(difference(buffer, [])).toBeUndefined();
+  buffer.push(utf8('a'));
+  expect(difference(buffer, [utf8('a')])).toBeUndefined();
+  expect(buffer.bytes).toBe(bytes);
+  expect(buffer.offsets).toBe(offsets);
+});
+
+describe('at', () => {
+  test.each([-1, 2, 3, 0.5, Number.NaN, Number.POSITIVE_INFINITY])('refuses %d of two keys', (i) => {
+    const buffer = KeyBuffer.from([utf8('foo'), utf8('bar')]);
+    expect(() => buffer.at(i)).toThrow(RangeError);
+    expect(() => buffer.at(i)).toThrow(/^i must be .* 2 keys/);
+  });
+
+  test('refuses a key that was cleared', () => {
+    const buffer = KeyBuffer.from([utf8('foo')]);
+    buffer.clear();
+    expect(() => buffer.at(0)).toThrow(RangeError);
+  });
+});
+
+test('refuses keys that together reach 4 GiB, and stays as it was', () => {
+  // Says that it is long, and has no bytes: the refusal comes before they are read.
+  const long = Object.defineProperty(new Uint8Array(), 'length', { value: 2 ** 32 - 1 });
+  const buffer = KeyBuffer.from([utf8('a')]);
+  expect(() => {
+    buffer.push(long);
+  }).toThrow(RangeError);
+  expect(difference(buffer, [utf8('a')])).toBeUndefined();
+});

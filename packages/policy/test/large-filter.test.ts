@@ -1,0 +1,51 @@
+import { bloomHash } from '@bloom/hash';
+import { BloomFilterPolicy, bloomFilterMayMatch, encodeBloomFilter, filterByteLength, KeyBuffer } from '@bloom/policy';
+import { expect, test } from 'vitest';
+import { modelBits, modelFilter, modelMayMatch } from './bloom-model.js';
+import { utf8 } from './keys.js';
+
+const absent = Array.from({ length: 200 }, (_, i) => utf8(`absent ${i}`));
+
+const keys = ['hello', 'world', 'foo', 'bar'].map(utf8);
+
+function encode(bitsPerKey: number): Uint8Array {
+  const parts: Uint8Array[] = [];
+  encodeBloomFilter(KeyBuffer.from(keys), bitsPerKey, {
+    extend(byteLength) {
+      const part = new Uint8Array(byteLength);
+      parts.push(part);
+      return part;
+    },
+  });
+  expect(parts).toHaveLength(1);
+  return parts[0]!;
+}
+
+test('the keys have hashes on both sides of 2^31', () => {
+  expect(new Set(keys.map((key) => bloomHash(key) >= 2 ** 31))).toEqual(new Set([false, true]));
+});
+
+// 2^30 bits is where the arithmetic of int32 ends.
+test.each([
+  { bits: '2^30', bitsPerKey: 2 ** 28, byteLength: 134_217_729 },
+  { bits: '2^30 + 8', bitsPerKey: 2 ** 28 + 2, byteLength: 134_217_730 },
+])('a filter of $bits bits is that of plain whole-number arithmetic', ({ bitsPerKey, byteLength }) => {
+  const filter = encode(bitsPerKey);
+  expect(filter).toHaveLength(byteLength);
+  expect(filterByteLength(keys.length, bitsPerKey)).toBe(byteLength);
+  expect(Buffer.compare(filter, modelFilter(keys, bitsPerKey))).toBe(0);
+  const policy = new BloomFilterPolicy();
+  expect(keys.map((key) => policy.keyMayMatch(key, filter))).toEqual([true, true, true, true]);
+  expect(absent.filter((key) => bloomFilterMayMatch(bloomHash(key), filter) !== modelMayMatch(key, filter))).toEqual([]);
+});
+
+test('a filter of more than 2^32 bits uses those that a hash of 32 bits can say', () => {
+  // 512 MiB, of which only the pages with a bit in them take memory: so it is not compared byte for byte.
+  const filter = encode(2 ** 30 + 2);
+  expect(filter).toHaveLength(2 ** 29 + 2);
+  const set = keys.flatMap((key) => modelBits(key, filter.length, 30));
+  expect(set.some((bit) => bit > 2n ** 31n)).toBe(true);
+  expect(set.filter((bit) => (filter[Number(bit / 8n)]! & (2 ** Number(bit % 8n))) === 0)).toEqual([]);
+  expect(keys.map((key) => bloomFilterMayMatch(bloomHash(key), filter))).toEqual([true, true, true, true]);
+  expect(absent.filter((key) => bloomFilterMayMatch(bloomHash(key), filter))).toEqual([]);
+});
