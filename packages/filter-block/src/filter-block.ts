@@ -1,0 +1,179 @@
+/**
+ * The filter block of a table: one filter for every 2 KiB of the file.
+ *
+ *     filter 0 | filter 1 | … | offset of filter 0 (u32) | offset of filter 1 (u32) | … | offset of the offsets (u32) | baseLg (u8)
+ *
+ * Filter i covers the data blocks that start at file offsets in [i << baseLg, (i + 1) << baseLg). It ends where the
+ * next one starts, the last one where the offsets start. A range in which no block starts has a filter of no bytes.
+ * All integers are little-endian.
+ *
+ * Source: LevelDB, table/filter_block.cc and doc/table_format.md.
+ */
+import { FilterBuffer, KeyBuffer, type FilterPolicy } from '@bloom/policy';
+
+/** log2 of the bytes of file that one filter covers. */
+export const FILTER_BASE_LG = 11;
+/** The bytes of file that one filter covers: 2 KiB. */
+export const FILTER_BASE = 2 ** FILTER_BASE_LG;
+
+/** The offset of the offsets, and baseLg. */
+const TRAILER_LENGTH = 5;
+
+/**
+ * Builds the filter block of a table. The order of calls is `(startBlock addKey*)* finish`.
+ *
+ * @example
+ * ```ts
+ * const builder = new FilterBlockBuilder(new BloomFilterPolicy(10));
+ * builder.startBlock(0);
+ * builder.addKey(utf8('hello'));
+ * const contents = builder.finish();
+ * ```
+ */
+export class FilterBlockBuilder {
+  readonly #policy: FilterPolicy;
+  /** The keys of the filter to be generated next. */
+  readonly #keys = new KeyBuffer();
+  readonly #filters = new FilterBuffer();
+  #filterOffsets = new Uint32Array(64);
+  #filterCount = 0;
+  #finished = false;
+
+  constructor(policy: FilterPolicy) {
+    this.#policy = policy;
+  }
+
+  /** How many bytes `finish` would return if it were called now and no key waited for its filter. */
+  get byteLength(): number {
+    return this.#filters.byteLength + this.#filterCount * 4 + TRAILER_LENGTH;
+  }
+
+  /** How many filters there are so far, those of no bytes included. */
+  get filterCount(): number {
+    return this.#filterCount;
+  }
+
+  /**
+   * Says that the keys to come are in the data block at `blockOffset`.
+   *
+   * @param blockOffset bytes from the start of the file, not before that of an earlier block.
+   * @throws RangeError when `blockOffset` is not an offset, or lies before the ranges already generated.
+   */
+  startBlock(blockOffset: number): void {
+    this.#mustNotBeFinished();
+    if (!(Number.isSafeInteger(blockOffset) && blockOffset >= 0)) {
+      throw new RangeError(`blockOffset must be a whole number of bytes, got ${blockOffset}`);
+    }
+    const range = Math.floor(blockOffset / FILTER_BASE);
+    if (range < this.#filterCount) {
+      throw new RangeError(`blockOffset must not go back: the filter of the range of ${blockOffset} is already made`);
+    }
+    while (range > this.#filterCount) this.#generateFilter();
+  }
+
+  /** Adds a copy of `key` to the filter of the current block's range. */
+  addKey(key: Uint8Array): void {
+    this.#mustNotBeFinished();
+    this.#keys.push(key);
+  }
+
+  /**
+   * Ends the block.
+   *
+   * @returns the contents of the filter block.
+   * @throws RangeError when the filters together reach 4 GiB, which their offsets cannot say.
+   */
+  finish(): Uint8Array {
+    this.#mustNotBeFinished();
+    if (this.#keys.length > 0) this.#generateFilter();
+    this.#finished = true;
+    const filters = this.#filters.toBytes();
+    const contents = new Uint8Array(filters.length + this.#filterCount * 4 + TRAILER_LENGTH);
+    const view = new DataView(contents.buffer);
+    contents.set(filters);
+    let offset = filters.length;
+    for (let i = 0; i < this.#filterCount; i++, offset += 4) view.setUint32(offset, this.#filterOffsets[i]!, true);
+    view.setUint32(offset, filters.length, true);
+    contents[offset + 4] = FILTER_BASE_LG;
+    return contents;
+  }
+
+  #generateFilter(): void {
+    const offset = this.#filters.byteLength;
+    if (this.#filterCount === this.#filterOffsets.length) {
+      const grown = new Uint32Array(this.#filterOffsets.length * 2);
+      grown.set(this.#filterOffsets);
+      this.#filterOffsets = grown;
+    }
+    this.#filterOffsets[this.#filterCount++] = offset;
+    if (this.#keys.length === 0) return;
+    this.#policy.createFilter(this.#keys, this.#filters);
+    this.#filters.settle();
+    this.#keys.clear();
+    if (this.#filters.byteLength > 0xffffffff) throw new RangeError('filters must be less than 4 GiB in total');
+  }
+
+  #mustNotBeFinished(): void {
+    if (this.#finished) throw new TypeError('the filter block is finished');
+  }
+}
+
+/**
+ * Asks the filters of a filter block.
+ *
+ * Damage never hides a key: whatever cannot be read as a filter matches. Where LevelDB's reader would say no to a
+ * damaged offset, this one says maybe.
+ *
+ * @example
+ * ```ts
+ * new FilterBlockReader(new BloomFilterPolicy(), contents).keyMayMatch(blockOffset, utf8('hello'));
+ * ```
+ */
+export class FilterBlockReader {
+  /** How many filters there are, those of no bytes included. */
+  readonly filterCount: number;
+  /** The bytes of file that one filter covers. */
+  readonly base: number;
+  /** Bytes of the whole block. */
+  readonly byteLength: number;
+  readonly #policy: FilterPolicy;
+  readonly #contents: Uint8Array;
+  readonly #view: DataView;
+  /** Where the filters end and their offsets start. */
+  readonly #offsetsStart: number;
+
+  /** @param contents the bytes of the block, which must not change as long as the reader is used. */
+  constructor(policy: FilterPolicy, contents: Uint8Array) {
+    this.#policy = policy;
+    this.#contents = contents;
+    this.byteLength = contents.length;
+    this.#view = new DataView(contents.buffer, contents.byteOffset, contents.byteLength);
+    const trailer = contents.length - TRAILER_LENGTH;
+    const offsetsStart = trailer >= 0 ? this.#view.getUint32(trailer, true) : 0;
+    const readable = trailer >= 0 && offsetsStart <= trailer;
+    this.#offsetsStart = readable ? offsetsStart : 0;
+    this.filterCount = readable ? Math.floor((trailer - offsetsStart) / 4) : 0;
+    // A power and not a shift: a damaged baseLg can be any byte.
+    this.base = readable ? 2 ** contents[contents.length - 1]! : FILTER_BASE;
+  }
+
+  /**
+   * Whether `key` may be in the data block that starts at `blockOffset`.
+   *
+   * @param blockOffset bytes from the start of the file.
+   */
+  keyMayMatch(blockOffset: number, key: Uint8Array): boolean {
+    const filter = this.filterAt(Math.floor(blockOffset / this.base));
+    if (filter === undefined) return true;
+    return filter.length > 0 && this.#policy.keyMayMatch(key, filter);
+  }
+
+  /** The bytes of filter `i`: none for a range without keys, undefined when there is no such filter or it is damaged. */
+  filterAt(i: number): Uint8Array | undefined {
+    if (!(Number.isInteger(i) && i >= 0 && i < this.filterCount)) return undefined;
+    const start = this.#view.getUint32(this.#offsetsStart + i * 4, true);
+    // For the last filter this word is the offset of the offsets.
+    const limit = this.#view.getUint32(this.#offsetsStart + i * 4 + 4, true);
+    return start <= limit && limit <= this.#offsetsStart ? this.#contents.subarray(start, limit) : undefined;
+  }
+}

@@ -1,0 +1,242 @@
+import { vectors } from '@bloom/fixtures';
+import { FILTER_BASE, FILTER_BASE_LG, FilterBlockBuilder, FilterBlockReader } from '@bloom/filter-block';
+import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
+import { describe, expect, test } from 'vitest';
+import { hex, listPolicy, testHashPolicy, utf8 } from './test-policies.js';
+
+test('a filter covers 2 KiB', () => {
+  expect([FILTER_BASE_LG, FILTER_BASE]).toEqual([11, 2048]);
+});
+
+describe('bytes', () => {
+  test.each(vectors().filterBlocks)('of "$name" are as measured from LevelDB', ({ policy, calls, bytes }) => {
+    const builder = new FilterBlockBuilder(policy === 'bloom-10' ? new BloomFilterPolicy(10) : testHashPolicy);
+    for (const call of calls) {
+      if ('startBlock' in call) builder.startBlock(call.startBlock);
+      else builder.addKey(call.addKey);
+    }
+    expect(hex(builder.finish())).toBe(hex(bytes));
+  });
+
+  test('without a call are the offset of no offsets, and baseLg (LevelDB, table/filter_block_test.cc)', () => {
+    expect(hex(new FilterBlockBuilder(testHashPolicy).finish())).toBe('00000000' + '0b');
+  });
+
+  test('of a block at 5000 without a key are two filters of no bytes', () => {
+    const builder = new FilterBlockBuilder(testHashPolicy);
+    builder.startBlock(5000);
+    expect(hex(builder.finish())).toBe('00000000' + '00000000' + '00000000' + '0b');
+  });
+
+  // LevelDB, table/filter_block_test.cc, MultiChunk.
+  test.each([
+    {
+      name: 'hashes',
+      policy: testHashPolicy,
+      filters: ['c43577fe378c73d9', '26960fc8', '', '', '26960fc8bf278b0e'],
+      offsets: ['00000000', '08000000', '0c000000', '0c000000', '0c000000', '14000000'],
+    },
+    {
+      name: 'Bloom filters at 10 bits',
+      policy: new BloomFilterPolicy(10),
+      filters: ['214912000010420806', '800000040810204006', '', '', '814000050c10604006'],
+      offsets: ['00000000', '09000000', '12000000', '12000000', '12000000', '1b000000'],
+    },
+  ])('of five ranges, two of them without keys, as $name', ({ policy, filters, offsets }) => {
+    const builder = new FilterBlockBuilder(policy);
+    builder.startBlock(0);
+    builder.addKey(utf8('foo'));
+    builder.startBlock(2000);
+    builder.addKey(utf8('bar'));
+    builder.startBlock(3100);
+    builder.addKey(utf8('box'));
+    builder.startBlock(9000);
+    builder.addKey(utf8('box'));
+    builder.addKey(utf8('hello'));
+    expect(hex(builder.finish())).toBe([...filters, ...offsets, '0b'].join(''));
+  });
+});
+
+describe('startBlock', () => {
+  test('puts the last byte of a range and the first of the next into two filters', () => {
+    const builder = new FilterBlockBuilder(listPolicy);
+    for (const offset of [0, 2047, 2048, 4095, 4096]) {
+      builder.startBlock(offset);
+      builder.addKey(utf8(String(offset)));
+    }
+    const reader = new FilterBlockReader(listPolicy, builder.finish());
+    expect(reader.filterCount).toBe(3);
+    const rangesWith = (key: string): number[] =>
+      [0, 2048, 4096].filter((offset) => reader.keyMayMatch(offset, utf8(key)));
+    expect(['0', '2047', '2048', '4095', '4096'].map(rangesWith)).toEqual([[0], [0], [2048], [2048], [4096]]);
+  });
+
+  test('refuses a range whose filter is made, and may go back inside the range', () => {
+    const builder = new FilterBlockBuilder(listPolicy);
+    builder.startBlock(5000);
+    builder.addKey(utf8('a'));
+    builder.startBlock(4096);
+    expect(() => {
+      builder.startBlock(4095);
+    }).toThrow(RangeError);
+    expect(() => {
+      builder.startBlock(0);
+    }).toThrow(/blockOffset must not go back/);
+    builder.addKey(utf8('b'));
+    const reader = new FilterBlockReader(listPolicy, builder.finish());
+    expect(['a', 'b'].map((key) => reader.keyMayMatch(5000, utf8(key)))).toEqual([true, true]);
+  });
+
+  test.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53])('refuses the offset %d', (blockOffset) => {
+    const builder = new FilterBlockBuilder(listPolicy);
+    expect(() => {
+      builder.startBlock(blockOffset);
+    }).toThrow(RangeError);
+    expect(hex(builder.finish())).toBe('000000000b');
+  });
+
+  test('takes an offset past 2^32, and makes a filter of no bytes for every range before it', () => {
+    const offset = 2 ** 32 + 5000;
+    const builder = new FilterBlockBuilder(listPolicy);
+    builder.startBlock(0);
+    builder.addKey(utf8('first'));
+    builder.startBlock(offset);
+    builder.addKey(utf8('far'));
+    const contents = builder.finish();
+    const filters = 2 ** 21 + 3;
+    expect(contents).toHaveLength('first'.length + 1 + 'far'.length + 1 + filters * 4 + 5);
+    const reader = new FilterBlockReader(listPolicy, contents);
+    expect(reader.filterCount).toBe(filters);
+    const answers = [0, 5000, 2 ** 31 + 5000, 2 ** 32, offset, offset + 2048].map((at) =>
+      ['first', 'far'].map((key) => reader.keyMayMatch(at, utf8(key))),
+    );
+    expect(answers).toEqual([
+      [true, false],
+      [false, false],
+      [false, false],
+      [false, false],
+      [false, true],
+      [true, true],
+    ]);
+  });
+});
+
+describe('addKey', () => {
+  test('takes a copy', () => {
+    const builder = new FilterBlockBuilder(listPolicy);
+    const key = utf8('hello');
+    builder.startBlock(0);
+    builder.addKey(key);
+    key.fill(0);
+    expect(hex(builder.finish()).startsWith(`05${hex(utf8('hello'))}`)).toBe(true);
+  });
+
+  test('before any block is for the first range', () => {
+    const builder = new FilterBlockBuilder(listPolicy);
+    builder.addKey(utf8('early'));
+    builder.startBlock(2048);
+    builder.addKey(utf8('late'));
+    const reader = new FilterBlockReader(listPolicy, builder.finish());
+    expect([0, 2048].map((at) => reader.keyMayMatch(at, utf8('early')))).toEqual([true, false]);
+  });
+
+  test('keeps the empty key and keys that come twice', () => {
+    const builder = new FilterBlockBuilder(listPolicy);
+    builder.startBlock(0);
+    for (const key of ['', 'a', 'a']) builder.addKey(utf8(key));
+    expect(hex(builder.finish())).toBe('00' + '0161' + '0161' + '00000000' + '05000000' + '0b');
+  });
+});
+
+describe('the policy', () => {
+  /** Lists its keys, and what it was asked for. */
+  function recorder(): { policy: FilterPolicy; asked: string[][] } {
+    const asked: string[][] = [];
+    const policy: FilterPolicy = {
+      ...listPolicy,
+      createFilter(keys, dst) {
+        asked.push(Array.from(keys, (key) => Buffer.from(key).toString()));
+        listPolicy.createFilter(keys, dst);
+      },
+    };
+    return { policy, asked };
+  }
+
+  test('is asked once for each range with keys, in their order, and never for one without', () => {
+    const { policy, asked } = recorder();
+    const builder = new FilterBlockBuilder(policy);
+    for (const [offset, keys] of [
+      [0, ['b', 'a']],
+      [1000, ['c']],
+      [9000, ['a', 'a']],
+      [20_000, []],
+    ] as const) {
+      builder.startBlock(offset);
+      for (const key of keys) builder.addKey(utf8(key));
+    }
+    builder.finish();
+    expect(asked).toEqual([
+      ['b', 'a', 'c'],
+      ['a', 'a'],
+    ]);
+  });
+
+  test('cannot change a filter once the next one is asked for', () => {
+    const parts: Uint8Array[] = [];
+    const policy: FilterPolicy = {
+      ...listPolicy,
+      createFilter(_, dst) {
+        for (const part of parts) part.fill(0xff);
+        parts.push(dst.extend(2));
+      },
+    };
+    const builder = new FilterBlockBuilder(policy);
+    for (const offset of [0, 2048, 4096]) {
+      builder.startBlock(offset);
+      builder.addKey(utf8('a'));
+    }
+    expect(hex(builder.finish()).slice(0, 12)).toBe('00'.repeat(6));
+  });
+
+  test('may append no byte: then its range has no key', () => {
+    const policy: FilterPolicy = { ...listPolicy, createFilter: () => {} };
+    const builder = new FilterBlockBuilder(policy);
+    builder.startBlock(0);
+    builder.addKey(utf8('a'));
+    expect(hex(builder.finish())).toBe('00000000' + '00000000' + '0b');
+  });
+});
+
+describe('byteLength and filterCount', () => {
+  test('say what finish returns, once no key waits', () => {
+    const builder = new FilterBlockBuilder(new BloomFilterPolicy(10));
+    expect([builder.byteLength, builder.filterCount]).toEqual([5, 0]);
+    builder.startBlock(0);
+    builder.addKey(utf8('a'));
+    expect([builder.byteLength, builder.filterCount]).toEqual([5, 0]);
+    builder.startBlock(5000);
+    expect([builder.byteLength, builder.filterCount]).toEqual([9 + 2 * 4 + 5, 2]);
+    expect(builder.finish()).toHaveLength(9 + 2 * 4 + 5);
+  });
+});
+
+describe('after finish', () => {
+  test('every call is a TypeError', () => {
+    const builder = new FilterBlockBuilder(listPolicy);
+    builder.startBlock(0);
+    builder.addKey(utf8('a'));
+    builder.finish();
+    for (const call of [
+      () => {
+        builder.startBlock(0);
+      },
+      () => {
+        builder.addKey(utf8('b'));
+      },
+      () => builder.finish(),
+    ]) {
+      expect(call).toThrow(TypeError);
+      expect(call).toThrow('the filter block is finished');
+    }
+  });
+});

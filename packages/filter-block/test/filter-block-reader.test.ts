@@ -1,0 +1,219 @@
+import { fromHex, realTables } from '@bloom/fixtures';
+import { FilterBlockBuilder, FilterBlockReader } from '@bloom/filter-block';
+import { BloomFilterPolicy } from '@bloom/policy';
+import { describe, expect, test } from 'vitest';
+import { hex, listPolicy, testHashPolicy, utf8 } from './test-policies.js';
+
+/** The contents of a block with `blocks`: the offset of each and its keys. */
+function build(blocks: readonly (readonly [number, readonly string[]])[], policy = testHashPolicy): Uint8Array {
+  const builder = new FilterBlockBuilder(policy);
+  for (const [offset, keys] of blocks) {
+    builder.startBlock(offset);
+    for (const key of keys) builder.addKey(utf8(key));
+  }
+  return builder.finish();
+}
+
+/** The contents made of these parts in hex. */
+function contentsOf(filters: string, offsets: readonly number[], offsetsStart: number, baseLg = 11): Uint8Array {
+  const words = new Uint8Array((offsets.length + 1) * 4);
+  const view = new DataView(words.buffer);
+  for (const [i, offset] of [...offsets, offsetsStart].entries()) view.setUint32(i * 4, offset, true);
+  return Uint8Array.of(...fromHex(filters), ...words, baseLg);
+}
+
+describe('the answers of LevelDB, table/filter_block_test.cc', () => {
+  const answers = (contents: Uint8Array, offset: number, keys: readonly string[]): boolean[] => {
+    const reader = new FilterBlockReader(testHashPolicy, contents);
+    return keys.map((key) => reader.keyMayMatch(offset, utf8(key)));
+  };
+
+  test('EmptyBuilder: without filters everything matches', () => {
+    expect(answers(build([]), 0, ['foo'])).toEqual([true]);
+    expect(answers(build([]), 100_000, ['foo'])).toEqual([true]);
+  });
+
+  test('SingleChunk: the keys of one range match, others do not', () => {
+    const contents = build([
+      [100, ['foo', 'bar', 'box']],
+      [200, ['box']],
+      [300, ['hello']],
+    ]);
+    expect(answers(contents, 100, ['foo', 'bar', 'box', 'hello', 'missing', 'other'])).toEqual([
+      true,
+      true,
+      true,
+      true,
+      false,
+      false,
+    ]);
+  });
+
+  test.each([
+    { offset: '0', yes: 'foo bar', no: 'box hello' },
+    { offset: '2000', yes: 'foo bar', no: 'box hello' },
+    { offset: '3100', yes: 'box', no: 'foo bar hello' },
+    { offset: '4100', yes: '', no: 'foo bar box hello' },
+    { offset: '9000', yes: 'box hello', no: 'foo bar' },
+  ])('MultiChunk at $offset: of its words, "$yes" match', ({ offset, yes, no }) => {
+    const contents = build([
+      [0, ['foo']],
+      [2000, ['bar']],
+      [3100, ['box']],
+      [9000, ['box', 'hello']],
+    ]);
+    const words = [...yes.split(' '), ...no.split(' ')].filter((word) => word !== '');
+    const matching = words.filter((word) => answers(contents, Number(offset), [word])[0]);
+    expect(matching.join(' ')).toBe(yes);
+  });
+});
+
+describe('past the filters', () => {
+  const contents = build([[0, ['foo']]]);
+
+  test('everything matches', () => {
+    const reader = new FilterBlockReader(testHashPolicy, contents);
+    for (const offset of [2048, 4096, 2 ** 31, 2 ** 32, 2 ** 32 + 2048, 2 ** 43, 2 ** 53 - 1]) {
+      expect(reader.keyMayMatch(offset, utf8('bar'))).toBe(true);
+    }
+    expect(reader.keyMayMatch(2047, utf8('bar'))).toBe(false);
+  });
+
+  test('there is no filter to give', () => {
+    const reader = new FilterBlockReader(testHashPolicy, contents);
+    expect([-1, 1, 2 ** 32, 0.5, Number.NaN].map((i) => reader.filterAt(i))).toEqual(Array(5).fill(undefined));
+    expect(hex(reader.filterAt(0)!)).toBe('c43577fe');
+  });
+});
+
+describe('what is there to see', () => {
+  test('filters, base and length of a block', () => {
+    const contents = build([
+      [0, ['foo']],
+      [5000, ['bar']],
+    ]);
+    const reader = new FilterBlockReader(testHashPolicy, contents);
+    expect(reader).toMatchObject({ filterCount: 3, base: 2048, byteLength: contents.length });
+    expect([0, 1, 2].map((i) => hex(reader.filterAt(i)!))).toEqual(['c43577fe', '', '378c73d9']);
+  });
+
+  const stored = realTables().filter(
+    ({ filter, blockTypes }) => filter !== null && Object.keys(blockTypes.filter ?? {}).join() === '0',
+  );
+
+  test('real tables with a filter are there', () => {
+    expect(stored).not.toHaveLength(0);
+  });
+
+  test.each(stored)('the filters of the real table $file are whole, as many as were counted', ({ filter, bytes }) => {
+    const { offset, size, filterCount, baseLg } = filter!;
+    const reader = new FilterBlockReader(new BloomFilterPolicy(), bytes().subarray(offset, offset + size));
+    expect(reader).toMatchObject({ filterCount, base: 2 ** baseLg });
+    const filters = Array.from({ length: filterCount }, (_, i) => reader.filterAt(i));
+    // Whole, and each with its probe count; or of no bytes, for a range in which no block starts.
+    expect(filters.filter((each) => each === undefined || (each.length > 0 && each.at(-1)! > 30))).toEqual([]);
+    expect(filters.some((each) => each!.length > 8)).toBe(true);
+  });
+});
+
+describe('a damaged block', () => {
+  const foo = utf8('foo');
+  const reads = (contents: Uint8Array, offset = 0): boolean =>
+    new FilterBlockReader(testHashPolicy, contents).keyMayMatch(offset, foo);
+
+  test('shorter than 5 bytes matches everything', () => {
+    for (const contents of ['', '0b', '000b', '00000b', '0000000b', '00000000']) {
+      expect(reads(fromHex(contents))).toBe(true);
+      expect(new FilterBlockReader(testHashPolicy, fromHex(contents)).filterCount).toBe(0);
+    }
+  });
+
+  test('whose offsets start past their own offset matches everything', () => {
+    // The filter of "bar", which says no to "foo", if it were read.
+    expect(reads(contentsOf('378c73d9', [0], 4))).toBe(false);
+    for (const offsetsStart of [9, 10, 0x7fffffff, 0x80000000, 0xffffffff]) {
+      expect(reads(contentsOf('378c73d9', [0], offsetsStart))).toBe(true);
+    }
+  });
+
+  test('whose offsets start at their own offset has no filters', () => {
+    expect(reads(contentsOf('378c73d9', [0], 8))).toBe(true);
+    expect(new FilterBlockReader(testHashPolicy, contentsOf('378c73d9', [0], 8)).filterCount).toBe(0);
+  });
+
+  test('counts whole offsets only', () => {
+    // One to three bytes more than one offset.
+    for (const offsetsStart of [1, 2, 3]) {
+      const reader = new FilterBlockReader(testHashPolicy, contentsOf('378c73d9', [0], offsetsStart));
+      expect(reader.filterCount).toBe(1);
+      expect(reader.keyMayMatch(2048, foo)).toBe(true);
+    }
+  });
+
+  test('matches where a filter ends before it starts', () => {
+    const contents = contentsOf('378c73d9378c73d9', [0, 8, 4], 8);
+    expect([0, 2048, 4096].map((offset) => reads(contents, offset))).toEqual([false, true, false]);
+  });
+
+  test('matches where a filter ends past the offsets', () => {
+    const contents = contentsOf('378c73d9378c73d9', [0, 9, 0xffffffff], 8);
+    expect([0, 2048, 4096].map((offset) => reads(contents, offset))).toEqual([true, true, true]);
+  });
+
+  test('matches where a filter starts and ends past the offsets, where the reader of LevelDB says no', () => {
+    for (const offset of [9, 100, 0x80000000, 0xffffffff]) {
+      expect(reads(contentsOf('378c73d9', [offset, offset], 4))).toBe(true);
+    }
+  });
+
+  test('says no where a filter starts and ends at one place before the offsets: it is one of no keys', () => {
+    for (const offset of [0, 1, 4]) expect(reads(contentsOf('378c73d9', [offset, offset], 4))).toBe(false);
+  });
+});
+
+describe('baseLg', () => {
+  const two = '378c73d9c43577fe'; // bar | foo
+  const range = (baseLg: number, offset: number): 'bar' | 'foo' | 'both' | 'neither' => {
+    const reader = new FilterBlockReader(testHashPolicy, contentsOf(two, [0, 4], 8, baseLg));
+    const [bar, foo] = ['bar', 'foo'].map((key) => reader.keyMayMatch(offset, utf8(key)));
+    return bar === true ? (foo === true ? 'both' : 'bar') : foo === true ? 'foo' : 'neither';
+  };
+
+  test('of 0 to 52 parts the file into ranges of 2^baseLg bytes', () => {
+    for (let baseLg = 0; baseLg <= 52; baseLg++) {
+      const base = 2 ** baseLg;
+      expect([0, base - 1].map((offset) => range(baseLg, offset))).toEqual(['bar', 'bar']);
+      expect([base, base * 2 - 1].map((offset) => range(baseLg, offset))).toEqual(['foo', 'foo']);
+      if (baseLg < 52) expect(range(baseLg, base * 2)).toBe('both');
+    }
+  });
+
+  test('of 53 to 63 makes the whole file one range', () => {
+    for (let baseLg = 53; baseLg < 64; baseLg++) {
+      expect([0, 2 ** 32, 2 ** 53 - 1].map((offset) => range(baseLg, offset))).toEqual(['bar', 'bar', 'bar']);
+    }
+  });
+
+  test('of 64 and more, by which LevelDB cannot shift, matches everything', () => {
+    for (let baseLg = 64; baseLg < 256; baseLg++) {
+      expect([0, 2048, 2 ** 53 - 1].map((offset) => range(baseLg, offset))).toEqual(['both', 'both', 'both']);
+    }
+  });
+});
+
+test('reads contents that lie anywhere in a greater buffer', () => {
+  const contents = build([[0, ['foo']]], listPolicy);
+  for (let at = 0; at < 9; at++) {
+    const greater = new Uint8Array(contents.length + 20).fill(0xff);
+    greater.set(contents, at);
+    const reader = new FilterBlockReader(listPolicy, greater.subarray(at, at + contents.length));
+    expect(['foo', 'bar'].map((key) => reader.keyMayMatch(0, utf8(key)))).toEqual([true, false]);
+  }
+});
+
+test('reading changes no byte', () => {
+  const contents = build([[0, ['foo']]]);
+  const before = hex(contents);
+  new FilterBlockReader(testHashPolicy, contents).keyMayMatch(0, utf8('bar'));
+  expect(hex(contents)).toBe(before);
+});
