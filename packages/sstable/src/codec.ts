@@ -1,0 +1,27 @@
+/**
+ * Compression of blocks. The byte behind a block's contents names its codec.
+ *
+ * Source: LevelDB, include/leveldb/options.h, `CompressionType`.
+ */
+
+/** Compresses and decompresses the contents of blocks. */
+export interface Codec {
+  /** The compression type as stored, 0 to 255. */
+  readonly type: number;
+  /** Names the codec in messages. */
+  readonly name: string;
+
+  /** The compressed form of `contents`. */
+  compress(contents: Uint8Array): Uint8Array;
+
+  /**
+   * The contents that `compressed` stands for.
+   *
+   * @param maxBytes the most bytes the contents may have. Nothing larger may be allocated.
+   * @throws RangeError when the contents are larger than `maxBytes`; any other error when `compressed` is damaged.
+   */
+  decompress(compressed: Uint8Array, maxBytes: number): Uint8Array;
+}
+
+/** The compression type of contents stored as they are. */
+export const NO_COMPRESSION = 0;

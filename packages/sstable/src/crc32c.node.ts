@@ -1,0 +1,24 @@
+// @node-rs/crc32: uses the processor's CRC instruction, prebuilt for every common platform.
+import { createRequire } from 'node:module';
+import { crc32c as crc32cInJavaScript } from './crc32c.default.js';
+
+interface Native {
+  readonly crc32c: (input: Uint8Array) => number;
+}
+
+let implementation: ((bytes: Uint8Array) => number) | undefined;
+
+/** The CRC-32C of `bytes`, a uint32. */
+export function crc32c(bytes: Uint8Array): number {
+  implementation ??= load();
+  return implementation(bytes);
+}
+
+/** The native function, or, on a platform that it is not built for, the one in JavaScript. */
+function load(): (bytes: Uint8Array) => number {
+  try {
+    return (createRequire(import.meta.url)('@node-rs/crc32') as Native).crc32c;
+  } catch {
+    return crc32cInJavaScript;
+  }
+}

@@ -1,0 +1,15 @@
+/**
+ * Whether a table's filters are in use, and if not, why.
+ *
+ * - `used`: the file has filters of a policy that was given.
+ * - `absent`: the file has none.
+ * - `unknown-policy`: the file has filters, of policies that were not given.
+ * - `corrupt`: the file has filters, and they, or the metaindex that leads to them, cannot be read.
+ *
+ * Without filters every lookup is as right as with them, and reads a block more often.
+ */
+export type FilterStatus =
+  | { readonly state: 'used'; readonly policyName: string }
+  | { readonly state: 'absent' }
+  | { readonly state: 'unknown-policy'; readonly policyNames: readonly string[] }
+  | { readonly state: 'corrupt'; readonly policyName?: string; readonly error: Error };

@@ -1,0 +1,15 @@
+export { BlockCache } from './block-cache.js';
+export type { BlockHandle } from './block-handle.js';
+export type { Codec } from './codec.js';
+export { bytewiseComparator, type Comparator } from './comparator.js';
+export { CorruptionError, type CorruptionCode, type Structure, UnsupportedError, type UnsupportedCode } from './errors.js';
+export type { FilterStatus } from './filter-status.js';
+export type { KeyRange } from './key-range.js';
+export type { TableStats } from './open-table.js';
+export { snappyCodec } from './snappy.js';
+export { MemorySource, type Source, type SyncSource } from './source.js';
+export { type SyncCursor, SyncTable } from './sync-table.js';
+export { MemorySink, TableBuilder, type TableInfo, type TableSink } from './table-builder.js';
+export type { TableProfile } from './table-profile.js';
+export type { TableBuilderOptions, TableOptions } from './table-options.js';
+export { type AsyncKeyRange, type Cursor, Table } from './table.js';

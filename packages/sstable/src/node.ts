@@ -1,0 +1,2 @@
+export { FileSource, SyncFileSource } from './node/file-source.js';
+export { type EntryInput, writeTable, type WriteTableOptions } from './node/write-table.js';

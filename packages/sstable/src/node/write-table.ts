@@ -1,0 +1,123 @@
+import { randomBytes } from 'node:crypto';
+import { type FileHandle, open, realpath, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { TableBuilder, type TableInfo, type TableSink } from '../table-builder.js';
+import type { TableBuilderOptions } from '../table-options.js';
+
+/** Bytes that are gathered before they are written: large writes cost the system less. */
+const WRITE_BYTES = 1 << 20;
+
+/** How to write a table. */
+export interface WriteTableOptions extends TableBuilderOptions {
+  /** Ends the writing early: nothing is left behind, and the old file, if any, stays. */
+  readonly signal?: AbortSignal | undefined;
+  /** Told from time to time how many entries were added. */
+  readonly onProgress?: ((entries: number) => void) | undefined;
+}
+
+/** Keys and values, ascending by key. */
+export type EntryInput =
+  | Iterable<readonly [key: Uint8Array, value: Uint8Array]>
+  | AsyncIterable<readonly [key: Uint8Array, value: Uint8Array]>;
+
+/**
+ * Writes a table to `path`, whole or not at all.
+ *
+ * The table grows in a temporary file in the same folder, which takes the name `path` only once all of it is on disk.
+ * On any failure the temporary file is removed, and whatever had that name before stays as it was. Memory: the index,
+ * the filters, one block and a write buffer of 1 MiB.
+ *
+ * @param path where a link leads, if it is one.
+ * @throws RangeError for an option that is wrong, or keys that are not ascending; whatever `entries` throws; the
+ *   system's error when the file cannot be written.
+ * @example
+ * ```ts
+ * await writeTable('words.ldb', [[utf8('hello'), utf8('world')]]);
+ * ```
+ */
+export async function writeTable(path: string, entries: EntryInput, options: WriteTableOptions = {}): Promise<TableInfo> {
+  const { signal } = options;
+  signal?.throwIfAborted();
+  const target = await realpath(path).catch(() => path);
+  const folder = dirname(target);
+  const temporary = join(folder, `.${basename(target)}.${randomBytes(6).toString('hex')}.tmp`);
+  try {
+    // 'wx': never a file that is somebody else's.
+    const handle = await open(temporary, 'wx');
+    let info: TableInfo;
+    try {
+      info = await writeEntries(handle, entries, options);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    signal?.throwIfAborted();
+    await rename(temporary, target);
+    await syncFolder(folder);
+    return info;
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+async function writeEntries(handle: FileHandle, entries: EntryInput, options: WriteTableOptions): Promise<TableInfo> {
+  const { signal, onProgress } = options;
+  const buffer = new WriteBuffer();
+  const builder = new TableBuilder(buffer, options);
+
+  async function drain(): Promise<void> {
+    await buffer.writeTo(handle);
+    signal?.throwIfAborted();
+    onProgress?.(builder.entries);
+  }
+
+  // Only what is asynchronous is awaited: awaiting each entry of a plain list would cost more than building the table.
+  if (Symbol.iterator in entries) {
+    for (const [key, value] of entries) {
+      builder.add(key, value);
+      if (buffer.byteLength >= WRITE_BYTES) await drain();
+    }
+  } else {
+    for await (const [key, value] of entries) {
+      builder.add(key, value);
+      if (buffer.byteLength >= WRITE_BYTES) await drain();
+    }
+  }
+  const info = builder.finish();
+  await drain();
+  return info;
+}
+
+/** Finished bytes that are not written yet. */
+class WriteBuffer implements TableSink {
+  #parts: Uint8Array[] = [];
+  byteLength = 0;
+
+  append(bytes: Uint8Array): void {
+    this.#parts.push(bytes);
+    this.byteLength += bytes.length;
+  }
+
+  async writeTo(handle: FileHandle): Promise<void> {
+    const bytes = Buffer.concat(this.#parts, this.byteLength);
+    this.#parts = [];
+    this.byteLength = 0;
+    for (let written = 0; written < bytes.length; ) {
+      const { bytesWritten } = await handle.write(bytes, written);
+      written += bytesWritten;
+    }
+  }
+}
+
+/** Makes the new name last through a loss of power. */
+async function syncFolder(folder: string): Promise<void> {
+  // Windows has no handles of folders to sync, and needs none.
+  if (process.platform === 'win32') return;
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,46 @@
+/**
+ * Snappy: raw, not framed. hysnappy is small and fast, has no dependencies and refuses damaged input; where a
+ * Content-Security-Policy forbids its WebAssembly, snappyjs does the same in plain JavaScript.
+ */
+import { snappyCompressor, snappyUncompressor } from 'hysnappy';
+import * as snappyjs from 'snappyjs';
+import type { Codec } from './codec.js';
+import { VarintReader } from './varint.js';
+
+/** The most bytes that one byte of Snappy stands for: three bytes copy up to 64. */
+const MAX_EXPANSION = 22;
+
+/** Snappy, LevelDB's default. */
+export const snappyCodec: Codec = createSnappyCodec();
+
+function createSnappyCodec(): Codec {
+  // Made at first use: nothing is compiled at import.
+  let compress: ((contents: Uint8Array) => Uint8Array) | undefined;
+  let uncompress: ((compressed: Uint8Array, byteLength: number) => Uint8Array) | undefined;
+  return {
+    type: 1,
+    name: 'snappy',
+    compress(contents) {
+      compress ??= orElse(snappyCompressor, () => snappyjs.compress);
+      return compress(contents);
+    },
+    decompress(compressed, maxBytes) {
+      const byteLength = new VarintReader(compressed).varint32();
+      if (byteLength < 0) throw new Error('the length of the contents cannot be read');
+      if (byteLength > compressed.length * MAX_EXPANSION) {
+        throw new Error(`${compressed.length} bytes cannot stand for ${byteLength}`);
+      }
+      if (byteLength > maxBytes) throw new RangeError(`the contents have ${byteLength} bytes, the limit is ${maxBytes}`);
+      uncompress ??= orElse(snappyUncompressor, () => snappyjs.uncompress);
+      return uncompress(compressed, byteLength);
+    },
+  };
+}
+
+function orElse<T>(make: () => T, makeOther: () => T): T {
+  try {
+    return make();
+  } catch {
+    return makeOther();
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * A block as it stands in the file.
+ *
+ *     contents, perhaps compressed | compression type (u8) | masked crc32c (u32, little-endian)
+ *
+ * The checksum covers the stored contents and the type. The block handle's size covers the stored contents alone.
+ *
+ * Source: LevelDB, table/format.cc, `ReadBlock`, and util/crc32c.h.
+ */
+import { crc32c } from '#crc32c';
+import { type Codec, NO_COMPRESSION } from './codec.js';
+import { CorruptionError, type Place, UnsupportedError } from './errors.js';
+
+/** The compression type and the checksum. */
+export const BLOCK_TRAILER_LENGTH = 5;
+
+/** Added to a rotated checksum, so that the checksum of bytes that hold checksums is still a good one. */
+const MASK_DELTA = 0xa282ead8;
+
+/** The checksum as it is stored. */
+export function maskCrc(crc: number): number {
+  return (((crc >>> 15) | (crc << 17)) + MASK_DELTA) >>> 0;
+}
+
+/**
+ * The bytes to store for `contents`, trailer included, in a buffer of their own. `codec` is used only where it saves
+ * an eighth.
+ */
+export function encodeStoredBlock(contents: Uint8Array, codec: Codec | undefined): Uint8Array {
+  const compressed = codec?.compress(contents);
+  const worthIt = compressed !== undefined && compressed.length < contents.length - Math.floor(contents.length / 8);
+  const stored = worthIt ? compressed : contents;
+  const block = new Uint8Array(stored.length + BLOCK_TRAILER_LENGTH);
+  block.set(stored);
+  block[stored.length] = worthIt ? codec!.type : NO_COMPRESSION;
+  const crc = maskCrc(crc32c(block.subarray(0, stored.length + 1)));
+  new DataView(block.buffer).setUint32(stored.length + 1, crc, true);
+  return block;
+}
+
+/** What reading stored blocks depends on. */
+export interface BlockDecoding {
+  /** By compression type. */
+  readonly codecs: ReadonlyMap<number, Codec>;
+  /** The most bytes that the contents of a block may have. */
+  readonly maxBlockBytes: number;
+}
+
+/**
+ * The contents of a stored block: a view of `block` where it is not compressed.
+ *
+ * @param block the stored contents and the trailer.
+ * @throws CorruptionError when the checksum is wrong, or the contents are damaged or larger than the limit.
+ * @throws UnsupportedError when no codec of its type was given.
+ */
+export function decodeStoredBlock(block: Uint8Array, place: Place, { codecs, maxBlockBytes }: BlockDecoding): Uint8Array {
+  const size = block.length - BLOCK_TRAILER_LENGTH;
+  const stored =
+    (block[size + 1]! | (block[size + 2]! << 8) | (block[size + 3]! << 16) | (block[size + 4]! << 24)) >>> 0;
+  const actual = maskCrc(crc32c(block.subarray(0, size + 1)));
+  if (stored !== actual) {
+    const hex = (crc: number): string => crc.toString(16).padStart(8, '0');
+    throw new CorruptionError('BLOOM_BAD_CHECKSUM', place, `its checksum is ${hex(stored)}, its bytes give ${hex(actual)}`);
+  }
+  const contents = block.subarray(0, size);
+  const type = block[size]!;
+  if (type === NO_COMPRESSION) {
+    if (size > maxBlockBytes) throw tooLarge(place, size, maxBlockBytes);
+    return contents;
+  }
+  const codec = codecs.get(type);
+  if (codec === undefined) {
+    throw new UnsupportedError('BLOOM_UNSUPPORTED_CODEC', place, `no codec was given for its compression type ${type}`);
+  }
+  try {
+    return codec.decompress(contents, maxBlockBytes);
+  } catch (cause) {
+    if (cause instanceof RangeError) {
+      throw new CorruptionError('BLOOM_TOO_LARGE', place, `${codec.name}: ${cause.message}`, { cause });
+    }
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new CorruptionError('BLOOM_BAD_COMPRESSION', place, `${codec.name}: ${reason}`, { cause });
+  }
+}
+
+function tooLarge(place: Place, size: number, maxBlockBytes: number): CorruptionError {
+  return new CorruptionError('BLOOM_TOO_LARGE', place, `the contents have ${size} bytes, the limit is ${maxBlockBytes}`);
+}

@@ -1,0 +1,223 @@
+import { FilterBlockBuilder } from '@bloom/filter-block';
+import type { FilterPolicy } from '@bloom/policy';
+import { type BlockHandle, encodeBlockHandle } from './block-handle.js';
+import { BlockBuilder } from './block.js';
+import type { Codec } from './codec.js';
+import { bytewiseComparator, type Comparator, type CompareRange, compareRangeOf } from './comparator.js';
+import { encodeFooter } from './footer.js';
+import { encodeMetaindex } from './metaindex-block.js';
+import { BLOCK_TRAILER_LENGTH, encodeStoredBlock } from './stored-block.js';
+import { codecFor, mustBeWhole, policyFor, type TableBuilderOptions } from './table-options.js';
+
+/** Where the bytes of a table go. */
+export interface TableSink {
+  /** Takes the next bytes of the file; they are the sink's to keep. */
+  append(bytes: Uint8Array): void;
+}
+
+/** What was built. */
+export interface TableInfo {
+  /** Bytes of the file. */
+  readonly byteLength: number;
+  readonly entries: number;
+  readonly dataBlocks: number;
+  /** Bytes of all keys and values. */
+  readonly entryBytes: number;
+  /** Bytes of the data blocks before compression. */
+  readonly rawDataBytes: number;
+  /** Bytes of the data blocks as stored, with their trailers. */
+  readonly storedDataBytes: number;
+  /** Bytes of the filter block; 0 without one. */
+  readonly filterBytes: number;
+  /** Filters in the filter block, those of no bytes included. */
+  readonly filters: number;
+  /** Bytes of the index block before compression. */
+  readonly indexBytes: number;
+}
+
+/** A sink that keeps the file in memory. */
+export class MemorySink implements TableSink {
+  #parts: Uint8Array[] = [];
+  #byteLength = 0;
+
+  append(bytes: Uint8Array): void {
+    this.#parts.push(bytes);
+    this.#byteLength += bytes.length;
+  }
+
+  /** The whole file so far, in one piece. */
+  toBytes(): Uint8Array {
+    const file = new Uint8Array(this.#byteLength);
+    let position = 0;
+    for (const part of this.#parts) {
+      file.set(part, position);
+      position += part.length;
+    }
+    this.#parts = [file];
+    return file;
+  }
+}
+
+/**
+ * Builds a table of ascending keys, byte for byte as LevelDB's `TableBuilder` does.
+ *
+ * It works at once and in bounded memory: the index, the filters and one block. Finished bytes go to the sink.
+ *
+ * Source: LevelDB, table/table_builder.cc.
+ *
+ * @example
+ * ```ts
+ * const sink = new MemorySink();
+ * const builder = new TableBuilder(sink);
+ * builder.add(utf8('hello'), utf8('world'));
+ * builder.finish();
+ * const file = sink.toBytes();
+ * ```
+ */
+export class TableBuilder {
+  readonly #sink: TableSink;
+  readonly #comparator: Comparator;
+  readonly #compare: CompareRange;
+  readonly #policy: FilterPolicy | undefined;
+  readonly #filter: FilterBlockBuilder | undefined;
+  readonly #codec: Codec | undefined;
+  readonly #blockSize: number;
+  readonly #restartInterval: number;
+  readonly #data: BlockBuilder;
+  readonly #index = new BlockBuilder(1);
+  /** The data block whose index entry waits for the next key, to be made as short as can be. */
+  #unindexed: BlockHandle | undefined;
+  #byteLength = 0;
+  #entries = 0;
+  #entryBytes = 0;
+  #dataBlocks = 0;
+  #rawDataBytes = 0;
+  #storedDataBytes = 0;
+  /** Why it takes no more calls. */
+  #ended: string | undefined;
+
+  /** @throws RangeError for an option that is wrong. */
+  constructor(sink: TableSink, options: TableBuilderOptions = {}) {
+    this.#sink = sink;
+    this.#comparator = options.comparator ?? bytewiseComparator;
+    this.#compare = compareRangeOf(this.#comparator);
+    this.#policy = policyFor(options, this.#comparator);
+    this.#codec = codecFor(options.compression);
+    this.#blockSize = mustBeWhole('blockSize', options.blockSize ?? 4096, 1);
+    this.#restartInterval = mustBeWhole('restartInterval', options.restartInterval ?? 16, 1);
+    this.#data = new BlockBuilder(this.#restartInterval);
+    this.#filter = this.#policy && new FilterBlockBuilder(this.#policy);
+    this.#filter?.startBlock(0);
+  }
+
+  /** Entries added so far. */
+  get entries(): number {
+    return this.#entries;
+  }
+
+  /** Bytes given to the sink so far. */
+  get byteLength(): number {
+    return this.#byteLength;
+  }
+
+  /**
+   * Adds an entry. Key and value are copied.
+   *
+   * @throws RangeError when `key` is not after the key before it; the builder goes on without it.
+   * @throws TypeError after `finish`, or after a call that failed half way.
+   */
+  add(key: Uint8Array, value: Uint8Array): void {
+    if (this.#ended !== undefined) throw new TypeError(this.#ended);
+    if (this.#entries > 0) this.#mustBeAfterLast(key);
+    if (this.#unindexed !== undefined) {
+      this.#addToIndex(this.#unindexed, this.#comparator.findShortestSeparator(this.#data.lastKey, key));
+      this.#unindexed = undefined;
+    }
+    this.#filter?.addKey(key);
+    this.#data.add(key, value);
+    this.#entries++;
+    this.#entryBytes += key.length + value.length;
+    if (this.#data.byteLength >= this.#blockSize) this.#flush();
+  }
+
+  /**
+   * Ends the table: filter, metaindex, index and footer.
+   *
+   * @throws TypeError after `finish`, or after a call that failed half way.
+   */
+  finish(): TableInfo {
+    if (this.#ended !== undefined) throw new TypeError(this.#ended);
+    if (!this.#data.isEmpty) this.#flush();
+    this.#ended = 'the table failed while it was finished';
+    const filterContents = this.#filter?.finish();
+    const filter = filterContents && {
+      policyName: this.#policy!.name,
+      handle: this.#append(filterContents, undefined),
+    };
+    const metaindex = this.#append(encodeMetaindex(filter, this.#restartInterval), this.#codec);
+    if (this.#unindexed !== undefined) {
+      this.#addToIndex(this.#unindexed, this.#comparator.findShortSuccessor(this.#data.lastKey));
+    }
+    const indexBytes = this.#index.byteLength;
+    const index = this.#append(this.#index.finish(), this.#codec);
+    this.#give(encodeFooter({ metaindex, index }));
+    this.#ended = 'the table is finished';
+    return {
+      byteLength: this.#byteLength,
+      entries: this.#entries,
+      dataBlocks: this.#dataBlocks,
+      entryBytes: this.#entryBytes,
+      rawDataBytes: this.#rawDataBytes,
+      storedDataBytes: this.#storedDataBytes,
+      filterBytes: filterContents?.length ?? 0,
+      filters: this.#filter?.filterCount ?? 0,
+      indexBytes,
+    };
+  }
+
+  #mustBeAfterLast(key: Uint8Array): void {
+    const { lastKey } = this.#data;
+    const order = this.#compare(lastKey, 0, lastKey.length, key, 0, key.length);
+    if (order < 0) return;
+    const problem = order === 0 ? 'is the same key as' : 'comes before';
+    throw new RangeError(
+      `key must be after the key before it: entry ${this.#entries} (${show(key)}) ${problem} ${show(lastKey)} ` +
+        `by ${this.#comparator.name}`,
+    );
+  }
+
+  #flush(): void {
+    // Whatever fails from here on has lost entries: nothing but a new table will do.
+    this.#ended = 'the table failed while a block was written';
+    const contents = this.#data.finish();
+    this.#rawDataBytes += contents.length;
+    const start = this.#byteLength;
+    this.#unindexed = this.#append(contents, this.#codec);
+    this.#storedDataBytes += this.#byteLength - start;
+    this.#dataBlocks++;
+    this.#filter?.startBlock(this.#byteLength);
+    this.#ended = undefined;
+  }
+
+  #append(contents: Uint8Array, codec: Codec | undefined): BlockHandle {
+    const stored = encodeStoredBlock(contents, codec);
+    const handle = { offset: this.#byteLength, size: stored.length - BLOCK_TRAILER_LENGTH };
+    this.#give(stored);
+    return handle;
+  }
+
+  #give(bytes: Uint8Array): void {
+    this.#sink.append(bytes);
+    this.#byteLength += bytes.length;
+  }
+
+  #addToIndex(handle: BlockHandle, separator: Uint8Array): void {
+    this.#index.add(separator, encodeBlockHandle(handle));
+  }
+}
+
+/** The start of a key, in hexadecimal. */
+function show(key: Uint8Array): string {
+  const shown = Array.from(key.subarray(0, 32), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return key.length === 0 ? 'the empty key' : `0x${shown}${key.length > 32 ? '…' : ''}`;
+}

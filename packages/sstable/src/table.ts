@@ -1,0 +1,290 @@
+import { type KeyRange, RangeWalk } from './key-range.js';
+import { ABSENT, OpenTable, type Reading, whole } from './open-table.js';
+import type { Source } from './source.js';
+import { SETTLED, TableCursor } from './table-cursor.js';
+import { TableFace } from './table-face.js';
+import { profile, type TableProfile } from './table-profile.js';
+import type { TableOptions } from './table-options.js';
+
+/** A range, and a signal that ends the walk through it. */
+export interface AsyncKeyRange extends KeyRange {
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * A table read from any source.
+ *
+ * @example
+ * ```ts
+ * const table = await Table.open(source);
+ * await table.get(utf8('hello')); // Uint8Array, or undefined
+ * for await (const [key, value] of table.entries({ gte: utf8('a'), lt: utf8('b') })) …
+ * ```
+ */
+export class Table extends TableFace implements AsyncIterable<[Uint8Array, Uint8Array]> {
+  readonly #table: OpenTable;
+  readonly #source: Source;
+  /** Blocks that are being read: simultaneous reads of one share it. */
+  readonly #reads = new Map<number, Promise<Uint8Array>>();
+
+  private constructor(table: OpenTable, source: Source) {
+    super(table);
+    this.#table = table;
+    this.#source = source;
+  }
+
+  /**
+   * Opens a table: reads footer, index and filter.
+   *
+   * @throws RangeError for an option that is wrong.
+   * @throws CorruptionError or UnsupportedError when the file is not a LevelDB table, or its index cannot be read.
+   */
+  static async open(source: Source, options: TableOptions & { readonly signal?: AbortSignal } = {}): Promise<Table> {
+    return new Table(await runAsync(source, OpenTable.open(source, options), options.signal), source);
+  }
+
+  /** A copy of the value of `key`; undefined when it is absent. @throws CorruptionError when its block is damaged. */
+  async get(key: Uint8Array): Promise<Uint8Array | undefined> {
+    this.mustBeOpen();
+    const i = this.#table.locate(key);
+    if (i === ABSENT) return undefined;
+    return this.#table.search(i, this.#table.cached(i) ?? (await this.#read(i)), key);
+  }
+
+  /** `get` for each of `keys`, in their order; keys of one block share its read. */
+  async getMany(keys: Iterable<Uint8Array>): Promise<(Uint8Array | undefined)[]> {
+    return Promise.all(Array.from(keys, (key) => this.get(key)));
+  }
+
+  /** The entries of a range, as copies, in order. */
+  entries(range: AsyncKeyRange = {}): AsyncIterableIterator<[Uint8Array, Uint8Array]> {
+    return this.#iterate(range, ({ block }) => [block.key.slice(), block.value.slice()]);
+  }
+
+  /** The keys of a range, as copies, in order. */
+  keys(range: AsyncKeyRange = {}): AsyncIterableIterator<Uint8Array> {
+    return this.#iterate(range, ({ block }) => block.key.slice());
+  }
+
+  /** The values of a range, as copies, in the order of their keys. */
+  values(range: AsyncKeyRange = {}): AsyncIterableIterator<Uint8Array> {
+    return this.#iterate(range, ({ block }) => block.value.slice());
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<[Uint8Array, Uint8Array]> {
+    return this.entries();
+  }
+
+  /** A cursor, on no entry yet. */
+  cursor(): Cursor {
+    this.mustBeOpen();
+    return new Cursor(new TableCursor(this.#table), (i) => this.#block(i));
+  }
+
+  /** Counts what the table consists of, by reading all of it. @throws CorruptionError when a block is damaged. */
+  async profile(signal?: AbortSignal): Promise<TableProfile> {
+    this.mustBeOpen();
+    return runAsync(this.#source, profile(this.#table), signal);
+  }
+
+  #iterate<T>(range: AsyncKeyRange, pick: (cursor: TableCursor) => T): AsyncIterableIterator<T> {
+    this.mustBeOpen();
+    const block = (i: number): Promise<Uint8Array> => this.#block(i, range.signal);
+    return new RangeIterator(new RangeWalk(this.#table, range), block, pick, range.signal);
+  }
+
+  /** The contents of data block `i`. */
+  async #block(i: number, signal?: AbortSignal): Promise<Uint8Array> {
+    this.mustBeOpen();
+    return this.#table.cached(i) ?? (await this.#read(i, signal));
+  }
+
+  #read(i: number, signal?: AbortSignal): Promise<Uint8Array> {
+    const shared = this.#reads.get(i);
+    if (shared !== undefined) return shared;
+    const range = this.#table.rangeOf(i);
+    const read = (async () => {
+      try {
+        const stored = whole(await this.#source.read(range.offset, range.length, signal), range, this.#source);
+        return this.#table.decode(i, stored);
+      } finally {
+        this.#reads.delete(i);
+      }
+    })();
+    // A read that may be aborted is its caller's alone.
+    if (signal === undefined) this.#reads.set(i, read);
+    return read;
+  }
+}
+
+const TRUE = Promise.resolve(true);
+
+/**
+ * Moves over a table's entries.
+ *
+ * On an entry after a move that gave true. Key and value are views that hold until the next move; a move must be
+ * over before the next is asked for.
+ */
+export class Cursor {
+  readonly #cursor: TableCursor;
+  readonly #block: (i: number) => Promise<Uint8Array>;
+  #moving = false;
+
+  /** Made by `Table.cursor`. */
+  constructor(cursor: TableCursor, block: (i: number) => Promise<Uint8Array>) {
+    this.#cursor = cursor;
+    this.#block = block;
+  }
+
+  /** Whether the cursor is on an entry. */
+  get valid(): boolean {
+    return this.#cursor.valid;
+  }
+
+  /** The key: a view that holds until the next move. Made when asked for. */
+  get key(): Uint8Array {
+    return this.#cursor.block.key;
+  }
+
+  /** The value: a view that holds until the next move, and must not be written to. Made when asked for. */
+  get value(): Uint8Array {
+    return this.#cursor.block.value;
+  }
+
+  /** Moves to the first entry. @returns whether there is one. */
+  seekToFirst(): Promise<boolean> {
+    return this.#move((cursor) => cursor.seekToFirst());
+  }
+
+  /** Moves to the last entry. @returns whether there is one. */
+  seekToLast(): Promise<boolean> {
+    return this.#move((cursor) => cursor.seekToLast());
+  }
+
+  /** Moves to the first entry at or after `key`. @returns whether there is one. */
+  seek(key: Uint8Array): Promise<boolean> {
+    return this.#move((cursor) => cursor.seek(key, 'at-or-after'));
+  }
+
+  /** Moves to the next entry. On none, it stays there. @returns whether there is one. */
+  next(): Promise<boolean> {
+    return this.#move((cursor) => cursor.next());
+  }
+
+  /** Moves to the entry before. On none, it stays there. @returns whether there is one. */
+  prev(): Promise<boolean> {
+    return this.#move((cursor) => cursor.prev());
+  }
+
+  #move(move: (cursor: TableCursor) => number): Promise<boolean> {
+    try {
+      if (this.#moving) throw new TypeError('the cursor is still moving: await a move before the next');
+      const wanted = move(this.#cursor);
+      if (wanted !== SETTLED) return this.#settle(wanted);
+      // Inside a block, a promise that is there already costs nothing.
+      return this.#cursor.valid ? TRUE : Promise.resolve(false);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  async #settle(wanted: number): Promise<boolean> {
+    this.#moving = true;
+    try {
+      while (wanted !== SETTLED) wanted = this.#cursor.supply(await this.#block(wanted));
+      return this.#cursor.valid;
+    } finally {
+      this.#moving = false;
+    }
+  }
+}
+
+/** Goes through a range: an async generator would take several times as long for each entry. */
+class RangeIterator<T> implements AsyncIterableIterator<T> {
+  readonly #walk: RangeWalk;
+  readonly #block: (i: number) => Promise<Uint8Array>;
+  readonly #pick: (cursor: TableCursor) => T;
+  readonly #signal: AbortSignal | undefined;
+  /** The last of the calls of `next` that are not over, so that they end in the order in which they were made. */
+  #pending: Promise<unknown> | undefined;
+
+  constructor(
+    walk: RangeWalk,
+    block: (i: number) => Promise<Uint8Array>,
+    pick: (cursor: TableCursor) => T,
+    signal: AbortSignal | undefined,
+  ) {
+    this.#walk = walk;
+    this.#block = block;
+    this.#pick = pick;
+    this.#signal = signal;
+  }
+
+  next(): Promise<IteratorResult<T, undefined>> {
+    if (this.#pending !== undefined) return this.#queue(this.#pending);
+    try {
+      this.#signal?.throwIfAborted();
+      const wanted = this.#walk.next();
+      return wanted === SETTLED ? Promise.resolve(this.#result()) : this.#track(this.#settle(wanted));
+    } catch (error) {
+      this.#walk.end();
+      return Promise.reject(error);
+    }
+  }
+
+  return(): Promise<IteratorResult<T, undefined>> {
+    this.#walk.end();
+    return Promise.resolve({ value: undefined, done: true });
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  #queue(pending: Promise<unknown>): Promise<IteratorResult<T, undefined>> {
+    return this.#track(
+      (async () => {
+        await pending.catch(() => undefined);
+        const wanted = this.#walk.next();
+        return wanted === SETTLED ? this.#result() : this.#settle(wanted);
+      })(),
+    );
+  }
+
+  #track<R>(call: Promise<R>): Promise<R> {
+    this.#pending = call;
+    const done = (): void => {
+      if (this.#pending === call) this.#pending = undefined;
+    };
+    call.then(done, done);
+    return call;
+  }
+
+  async #settle(wanted: number): Promise<IteratorResult<T, undefined>> {
+    try {
+      while (wanted !== SETTLED) {
+        const contents = await this.#block(wanted);
+        this.#signal?.throwIfAborted();
+        wanted = this.#walk.supply(contents);
+      }
+      return this.#result();
+    } catch (error) {
+      this.#walk.end();
+      throw error;
+    }
+  }
+
+  #result(): IteratorResult<T, undefined> {
+    return this.#walk.accept() ? { value: this.#pick(this.#walk.cursor), done: false } : { value: undefined, done: true };
+  }
+}
+
+/** Runs a computation that reads. */
+export async function runAsync<T>(source: Source, reading: Reading<T>, signal?: AbortSignal): Promise<T> {
+  let step = reading.next();
+  while (step.done !== true) {
+    const { offset, length } = step.value;
+    step = reading.next(whole(await source.read(offset, length, signal), step.value, source));
+  }
+  return step.value;
+}

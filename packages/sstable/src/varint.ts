@@ -1,0 +1,57 @@
+/**
+ * Unsigned integers of variable length: seven bits a byte, lowest first, the high bit set on all but the last byte.
+ *
+ *     300 = 0b10_0101100:   1 0101100 | 0 0000010
+ *
+ * Source: LevelDB, util/coding.cc.
+ */
+
+/** The most bytes of a varint64. A varint32 has at most five. */
+const MAX_VARINT64_LENGTH = 10;
+
+/** Writes `value`, a whole number up to 2^53, at `position`. @returns the position after it. */
+export function putVarint(bytes: Uint8Array, position: number, value: number): number {
+  while (value > 0x7f) {
+    bytes[position++] = (value & 0x7f) | 0x80;
+    // A division: a shift would cut the value to 32 bits.
+    value = value < 2 ** 31 ? value >>> 7 : Math.floor(value / 0x80);
+  }
+  bytes[position++] = value;
+  return position;
+}
+
+/** Reads varints one after another, as far as `end`. */
+export class VarintReader {
+  bytes: Uint8Array;
+  /** Where the next one starts. */
+  position: number;
+  end: number;
+
+  constructor(bytes: Uint8Array, position = 0, end = bytes.length) {
+    this.bytes = bytes;
+    this.position = position;
+    this.end = end;
+  }
+
+  /** The next uint32, or -1 when there is none whole. */
+  varint32(): number {
+    let value = 0;
+    for (let shift = 0; shift <= 28 && this.position < this.end; shift += 7) {
+      const byte = this.bytes[this.position++]!;
+      value |= (byte & 0x7f) << shift;
+      if (byte < 0x80) return value >>> 0;
+    }
+    return -1;
+  }
+
+  /** The next uint64, or -1 when there is none whole. Inexact above 2^53, which no file reaches. */
+  varint64(): number {
+    let value = 0;
+    for (let i = 0, unit = 1; i < MAX_VARINT64_LENGTH && this.position < this.end; i++, unit *= 0x80) {
+      const byte = this.bytes[this.position++]!;
+      value += (byte & 0x7f) * unit;
+      if (byte < 0x80) return value;
+    }
+    return -1;
+  }
+}

@@ -1,0 +1,43 @@
+import { BlockBuilder } from '../src/block.js';
+import { type BlockHandle, encodeBlockHandle } from '../src/block-handle.js';
+import { encodeFooter } from '../src/footer.js';
+import { BLOCK_TRAILER_LENGTH, encodeStoredBlock } from '../src/stored-block.js';
+
+/** The parts of a table: contents of blocks, good or bad. */
+export interface TableParts {
+  /** Each with its index key. */
+  readonly data?: readonly (readonly [separator: Uint8Array, contents: Uint8Array])[];
+  readonly filter?: { readonly name: string; readonly contents: Uint8Array };
+  /** In place of the metaindex that leads to the filter. */
+  readonly metaindex?: Uint8Array;
+  /** In place of the index that leads to the data. */
+  readonly index?: Uint8Array;
+}
+
+/** A block of `entries`, all of them restarts. */
+export function blockOf(entries: Iterable<readonly [Uint8Array, Uint8Array]>): Uint8Array {
+  const builder = new BlockBuilder(1);
+  for (const [key, value] of entries) builder.add(key, value);
+  return builder.finish().slice();
+}
+
+/** A file whose checksums and footer are right, whatever its blocks hold. */
+export function assembleTable({ data = [], filter, metaindex, index }: TableParts): Uint8Array {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  const append = (contents: Uint8Array): BlockHandle => {
+    const stored = encodeStoredBlock(contents, undefined);
+    const handle = { offset: length, size: stored.length - BLOCK_TRAILER_LENGTH };
+    parts.push(stored);
+    length += stored.length;
+    return handle;
+  };
+  const indexEntries = data.map(([separator, contents]) => [separator, encodeBlockHandle(append(contents))] as const);
+  const metaindexEntries = filter
+    ? [[new TextEncoder().encode(`filter.${filter.name}`), encodeBlockHandle(append(filter.contents))] as const]
+    : [];
+  const metaindexHandle = append(metaindex ?? blockOf(metaindexEntries));
+  const indexHandle = append(index ?? blockOf(indexEntries));
+  parts.push(encodeFooter({ metaindex: metaindexHandle, index: indexHandle }));
+  return new Uint8Array(Buffer.concat(parts));
+}

@@ -1,0 +1,71 @@
+import { BlockCache, MemorySource, SyncTable } from '@bloom/sstable';
+import { expect, test } from 'vitest';
+import { buildTable } from './build-table.js';
+import { numberedEntries } from './entries.js';
+
+test.each([0, -1, 1.5, NaN, Infinity])('a cache of %d bytes is refused', (maxBytes) => {
+  expect(() => new BlockCache(maxBytes)).toThrow(RangeError);
+  expect(() => new BlockCache(maxBytes)).toThrow(/maxBytes/);
+});
+
+test('it keeps no more bytes than it may, and drops what was used longest ago', () => {
+  const cache = new BlockCache(4096);
+  for (let id = 0; id < 100; id++) cache.set(id, new Uint8Array(1000));
+  expect(cache.byteLength).toBeLessThanOrEqual(4096);
+  expect(cache.byteLength).toBeGreaterThan(2000);
+  expect(cache.get(99)).toBeDefined();
+  expect(cache.get(0)).toBeUndefined();
+});
+
+test('a block that is larger than the cache is not kept, and costs nothing else', () => {
+  const cache = new BlockCache(4096);
+  cache.set(0, new Uint8Array(10));
+  cache.set(1, new Uint8Array(5000));
+  expect([cache.get(1), cache.get(0)?.length]).toEqual([undefined, 10]);
+});
+
+test('ids are given out once', () => {
+  const cache = new BlockCache(4096);
+  expect([cache.reserve(10), cache.reserve(1), cache.reserve(0), cache.reserve(5)]).toEqual([0, 10, 11, 11]);
+});
+
+test.each([3, 3000])('dropping a range of %d ids drops those and no others', (count) => {
+  const cache = new BlockCache(2 ** 20);
+  for (let id = 0; id < 10; id++) cache.set(id, new Uint8Array(1));
+  cache.drop(2, count);
+  const kept = Array.from({ length: 10 }, (_, id) => id).filter((id) => cache.get(id) !== undefined);
+  expect(kept).toEqual(count === 3 ? [0, 1, 5, 6, 7, 8, 9] : [0, 1]);
+});
+
+test('tables that share a cache do not get the blocks of each other', () => {
+  const cache = new BlockCache(2 ** 20);
+  const tables = [20, 30].map((valueLength) => {
+    const entries = numberedEntries(500, valueLength);
+    return { entries, table: SyncTable.open(new MemorySource(buildTable(entries)), { cache }) };
+  });
+  for (let round = 0; round < 2; round++) {
+    for (const { entries, table } of tables) expect(table.getMany(entries.map(([key]) => key))).toEqual(entries.map(([, value]) => value));
+  }
+  for (const { table } of tables) expect(table.stats.blockReads).toBe(table.blockCount);
+});
+
+test('a closed table leaves its blocks to nobody, and those of others stay', () => {
+  const cache = new BlockCache(2 ** 20);
+  const file = new MemorySource(buildTable(numberedEntries(500)));
+  const [a, b] = [SyncTable.open(file, { cache }), SyncTable.open(file, { cache })];
+  expect([...a.keys()]).toHaveLength(500);
+  const one = cache.byteLength;
+  expect([...b.keys()]).toHaveLength(500);
+  expect(cache.byteLength).toBe(2 * one);
+  a.close();
+  expect(cache.byteLength).toBe(one);
+  b.close();
+  expect(cache.byteLength).toBe(0);
+});
+
+test('without a cache every lookup reads its block', () => {
+  const entries = numberedEntries(10);
+  const table = SyncTable.open(new MemorySource(buildTable(entries)), { cache: null });
+  for (const [key] of entries) table.get(key);
+  expect(table.stats).toMatchObject({ blockReads: 10, cacheHits: 0 });
+});

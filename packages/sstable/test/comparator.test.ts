@@ -1,0 +1,83 @@
+import { vectors } from '@bloom/fixtures';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { bytewiseComparator, compareRangeOf } from '../src/comparator.js';
+import { hex, utf8 } from './entries.js';
+
+const { separators, successors } = vectors();
+const { compare, findShortestSeparator, findShortSuccessor } = bytewiseComparator;
+
+test('the name is that of LevelDB', () => {
+  expect(bytewiseComparator.name).toBe('leveldb.BytewiseComparator');
+  expect(bytewiseComparator.keyEquivalence).toBeUndefined();
+});
+
+// Measured from LevelDB.
+test.each(separators.map((vector) => [hex(vector.start), hex(vector.limit), hex(vector.separator), vector] as const))(
+  'the shortest separator of %j and %j is %j, as in LevelDB',
+  (_start, _limit, separator, vector) => {
+    expect(hex(findShortestSeparator(vector.start, vector.limit))).toBe(separator);
+  },
+);
+
+// Measured from LevelDB.
+test.each(successors.map((vector) => [hex(vector.key), hex(vector.successor), vector] as const))(
+  'the short successor of %j is %j, as in LevelDB',
+  (_key, successor, vector) => {
+    expect(hex(findShortSuccessor(vector.key))).toBe(successor);
+  },
+);
+
+test('bytes are compared without sign, and a prefix comes first', () => {
+  const ascending = ['', '00', '0000', '01', '7f', '80', '80ff', 'ff', 'ff00', 'ffff'].map((key) => Buffer.from(key, 'hex'));
+  const wrong: string[] = [];
+  for (const [i, a] of ascending.entries()) {
+    for (const [j, b] of ascending.entries()) {
+      if (Math.sign(compare(a, b)) !== Math.sign(i - j)) wrong.push(`${hex(a)} and ${hex(b)}`);
+    }
+  }
+  expect(wrong).toEqual([]);
+});
+
+// Few letters and 0xff, so that prefixes are shared and carries are met.
+const key = fc.array(fc.constantFrom(0x00, 0x61, 0x62, 0xfe, 0xff), { maxLength: 6 }).map((bytes) => Uint8Array.from(bytes));
+
+test('the order is that of memcmp', () => {
+  fc.assert(fc.property(key, key, (a, b) => Math.sign(compare(a, b)) === Buffer.compare(a, b)));
+});
+
+test('a separator lies from the start, included, to the limit, and is no longer than the start', () => {
+  fc.assert(
+    fc.property(key, key, (a, b) => {
+      fc.pre(compare(a, b) < 0);
+      const separator = findShortestSeparator(a, b);
+      return compare(a, separator) <= 0 && compare(separator, b) < 0 && separator.length <= a.length;
+    }),
+  );
+});
+
+test('a successor is at or after its key, and no longer', () => {
+  fc.assert(
+    fc.property(key, (a) => {
+      const successor = findShortSuccessor(a);
+      return compare(a, successor) <= 0 && successor.length <= a.length;
+    }),
+  );
+});
+
+test('neither separator nor successor changes the keys that it is made of', () => {
+  const start = utf8('abc1');
+  const limit = utf8('abe');
+  findShortestSeparator(start, limit);
+  findShortSuccessor(start);
+  expect([start, limit]).toEqual([utf8('abc1'), utf8('abe')]);
+});
+
+test('a comparator without compareRange is asked with views', () => {
+  const { name } = bytewiseComparator;
+  const compareRange = compareRangeOf({ name, compare, findShortestSeparator, findShortSuccessor });
+  const keys = utf8('..abc..abd');
+  expect(compareRange(keys, 2, 5, keys, 7, 10)).toBeLessThan(0);
+  expect(compareRange(keys, 2, 4, keys, 7, 9)).toBe(0);
+  expect(compareRange(keys, 7, 10, keys, 2, 5)).toBeGreaterThan(0);
+});

@@ -1,0 +1,54 @@
+import { fromHex } from '@bloom/fixtures';
+import { CorruptionError, UnsupportedError } from '@bloom/sstable';
+import { expect, test } from 'vitest';
+import type { Place } from '../src/errors.js';
+import { decodeFooter, encodeFooter, FOOTER_LENGTH } from '../src/footer.js';
+import { caught } from './caught.js';
+import { hex } from './entries.js';
+
+const place: Place = { structure: 'footer', offset: 26, file: 'a.ldb' };
+const magic = '57fb808b247547db';
+
+// The last 48 bytes of LevelDB's empty table without a filter.
+const ofEmptyTable = `00080d08${'00'.repeat(36)}${magic}`;
+
+test('the footer of an empty table is that of LevelDB', () => {
+  const footer = { metaindex: { offset: 0, size: 8 }, index: { offset: 13, size: 8 } };
+  expect(hex(encodeFooter(footer))).toBe(ofEmptyTable);
+  expect(decodeFooter(fromHex(ofEmptyTable), place)).toEqual(footer);
+});
+
+test('the largest handles leave room for the magic number', () => {
+  const handle = { offset: Number.MAX_SAFE_INTEGER, size: Number.MAX_SAFE_INTEGER };
+  const bytes = encodeFooter({ metaindex: handle, index: handle });
+  expect(bytes).toHaveLength(FOOTER_LENGTH);
+  expect(decodeFooter(bytes, place)).toEqual({ metaindex: handle, index: handle });
+});
+
+test.each([
+  ['f7cff485b741e288', 'RocksDB'],
+  ['676ea59b21b6c686', 'RocksDB plain'],
+  ['f09faab3f09faab3', 'Pebble'],
+])('the magic number %s is that of a %s table, which the error says', (other, name) => {
+  const error = caught(() => decodeFooter(fromHex('00'.repeat(40) + other), place));
+  expect(error).toBeInstanceOf(UnsupportedError);
+  expect(error).toMatchObject({ code: 'BLOOM_UNSUPPORTED_FORMAT', structure: 'footer', offset: 26, file: 'a.ldb' });
+  expect((error as UnsupportedError).message).toContain(name);
+});
+
+test('any other magic number is not that of a table', () => {
+  const error = caught(() => decodeFooter(fromHex(`00080d08${'00'.repeat(36)}57fb808b247547da`), place));
+  expect(error).toBeInstanceOf(CorruptionError);
+  expect(error).toMatchObject({ code: 'BLOOM_NOT_A_TABLE', structure: 'footer', offset: 26, file: 'a.ldb' });
+  expect((error as CorruptionError).message).toContain('57fb808b247547da');
+});
+
+test.each([
+  ['the metaindex', 'ff'.repeat(40)],
+  ['the index', `0008${'ff'.repeat(38)}`],
+  ['an index that runs into the magic number', `${'8080808080808080807f'.repeat(3)}${'80'.repeat(10)}`],
+])('a handle of %s that cannot be read is damage', (_, handles) => {
+  const error = caught(() => decodeFooter(fromHex(handles + magic), place));
+  expect(error).toBeInstanceOf(CorruptionError);
+  expect(error).toMatchObject({ code: 'BLOOM_BAD_HANDLE', structure: 'footer', offset: 26 });
+});

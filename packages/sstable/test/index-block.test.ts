@@ -1,0 +1,83 @@
+import { fromHex } from '@bloom/fixtures';
+import { bytewiseComparator, CorruptionError } from '@bloom/sstable';
+import { expect, test } from 'vitest';
+import { encodeBlockHandle } from '../src/block-handle.js';
+import { compareRangeOf } from '../src/comparator.js';
+import type { Place } from '../src/errors.js';
+import { IndexBlock } from '../src/index-block.js';
+import { blockOf } from './assemble-table.js';
+import { caught } from './caught.js';
+import { utf8 } from './entries.js';
+
+const place: Place = { structure: 'index block', offset: 900, file: 'a.ldb' };
+const compareRange = compareRangeOf(bytewiseComparator);
+
+function indexOf(...entries: (readonly [key: string, offset: number, size: number])[]): Uint8Array {
+  return blockOf(entries.map(([key, offset, size]) => [utf8(key), encodeBlockHandle({ offset, size })]));
+}
+
+test('it gives each block its place and its key', () => {
+  const index = IndexBlock.decode(indexOf(['d', 0, 100], ['m', 105, 200], ['t', 310, 50]), place, 900, 1000);
+  const blocks = Array.from({ length: index.length }, (_, i) => [index.separatorOf(i), index.offsetOf(i), index.sizeOf(i)]);
+  expect(blocks).toEqual([
+    [utf8('d'), 0, 100],
+    [utf8('m'), 105, 200],
+    [utf8('t'), 310, 50],
+  ]);
+});
+
+test.each([
+  ['', 0],
+  ['a', 0],
+  ['d', 0],
+  ['d\0', 1],
+  ['m', 1],
+  ['n', 2],
+  ['t', 2],
+  ['t\0', 3],
+  ['z', 3],
+])('the block that can hold %j is %i', (key, block) => {
+  const index = IndexBlock.decode(indexOf(['d', 0, 100], ['m', 105, 200], ['t', 310, 50]), place, 900, 1000);
+  expect(index.seek(utf8(key), compareRange)).toBe(block);
+});
+
+test('an index of no blocks has no block for any key', () => {
+  const index = IndexBlock.decode(fromHex('0000000001000000'), place, 0, 1000);
+  expect([index.length, index.seek(utf8('a'), compareRange)]).toEqual([0, 0]);
+});
+
+test('offsets are exact beyond 2^32', () => {
+  const index = IndexBlock.decode(indexOf(['d', 2 ** 40 + 1, 2 ** 33 + 1]), place, 2 ** 41, 1000);
+  expect([index.offsetOf(0), index.sizeOf(0)]).toEqual([2 ** 40 + 1, 2 ** 33 + 1]);
+});
+
+test('a handle that points outside spoils its own block, not the others', () => {
+  const index = IndexBlock.decode(indexOf(['d', 0, 100], ['m', 105, 796], ['t', 850, 50]), place, 900, 1000);
+  expect([0, 1, 2].map((i) => index.sizeOf(i) >= 0)).toEqual([true, false, true]);
+});
+
+test('a handle that cannot be read spoils its own block, not the others', () => {
+  const contents = blockOf([
+    [utf8('d'), fromHex('ffff')],
+    [utf8('m'), fromHex('0005')],
+  ]);
+  const index = IndexBlock.decode(contents, place, 900, 1000);
+  expect([0, 1].map((i) => index.sizeOf(i) >= 0)).toEqual([false, true]);
+});
+
+test('contents that are no block are damage to the index', () => {
+  const error = caught(() => IndexBlock.decode(fromHex('000000'), place, 900, 1000));
+  expect(error).toBeInstanceOf(CorruptionError);
+  expect(error).toMatchObject({ code: 'BLOOM_BAD_BLOCK', structure: 'index block', offset: 900, file: 'a.ldb' });
+});
+
+// Shared prefixes let a small block stand for keys of many times its size.
+test('keys that would take more memory than the limit are refused', () => {
+  const contents = indexOf(['a'.repeat(60), 0, 1], ['b'.repeat(41), 1, 1]);
+  expect(IndexBlock.decode(contents, place, 900, 101).length).toBe(2);
+  expect(caught(() => IndexBlock.decode(contents, place, 900, 100))).toMatchObject({
+    code: 'BLOOM_TOO_LARGE',
+    structure: 'index block',
+    offset: 900,
+  });
+});

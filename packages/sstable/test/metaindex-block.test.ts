@@ -1,0 +1,58 @@
+import { fromHex } from '@bloom/fixtures';
+import { CorruptionError } from '@bloom/sstable';
+import { expect, test } from 'vitest';
+import type { Place } from '../src/errors.js';
+import { decodeMetaindex, encodeMetaindex, policyNameOf } from '../src/metaindex-block.js';
+import { blockOf } from './assemble-table.js';
+import { caught } from './caught.js';
+import { hex, utf8 } from './entries.js';
+
+const place: Place = { structure: 'metaindex block', offset: 900, file: 'a.ldb' };
+
+test('without a filter it is the empty block', () => {
+  expect(hex(encodeMetaindex(undefined, 16))).toBe('0000000001000000');
+  expect(decodeMetaindex(fromHex('0000000001000000'), place)).toEqual([]);
+});
+
+// From the table of one entry that LevelDB writes with a Bloom filter.
+test('with a filter it is that of LevelDB', () => {
+  const policyName = 'leveldb.BuiltinBloomFilter2';
+  const contents = encodeMetaindex({ policyName, handle: { offset: 300, size: 18 } }, 16);
+  expect(hex(contents)).toBe(`002203${hex(utf8(`filter.${policyName}`))}ac02120000000001000000`);
+  const entries = decodeMetaindex(contents, place);
+  expect(entries).toEqual([{ name: `filter.${policyName}`, handle: { offset: 300, size: 18 } }]);
+  expect(entries.map(policyNameOf)).toEqual([policyName]);
+});
+
+test('names beyond ASCII come back', () => {
+  const contents = encodeMetaindex({ policyName: 'größe 名', handle: { offset: 0, size: 0 } }, 16);
+  expect(decodeMetaindex(contents, place).map(policyNameOf)).toEqual(['größe 名']);
+});
+
+// Names that RocksDB and Pebble write.
+test('only names that start with "filter." are those of filters', () => {
+  const names = ['filter.rocksdb.BuiltinBloomFilter', 'fullfilter.rocksdb.BuiltinBloomFilter', 'rocksdb.properties'];
+  const entries = decodeMetaindex(blockOf(names.map((name) => [utf8(name), fromHex('0102')])), place);
+  expect(entries.map(({ name }) => name)).toEqual(names);
+  expect(entries.map(policyNameOf)).toEqual(['rocksdb.BuiltinBloomFilter', undefined, undefined]);
+});
+
+test('a handle that cannot be read spoils its entry alone', () => {
+  const entries = decodeMetaindex(
+    blockOf([
+      [utf8('a'), fromHex('ff')],
+      [utf8('b'), fromHex('0102')],
+    ]),
+    place,
+  );
+  expect(entries).toEqual([
+    { name: 'a', handle: undefined },
+    { name: 'b', handle: { offset: 1, size: 2 } },
+  ]);
+});
+
+test('contents that are no block are damage to the metaindex', () => {
+  const error = caught(() => decodeMetaindex(fromHex('00000000ffffffff'), place));
+  expect(error).toBeInstanceOf(CorruptionError);
+  expect(error).toMatchObject({ code: 'BLOOM_BAD_BLOCK', structure: 'metaindex block', offset: 900, file: 'a.ldb' });
+});

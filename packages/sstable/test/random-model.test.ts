@@ -1,0 +1,206 @@
+import { formatKv, type KeyValue, type Random, seeded } from '@bloom/fixtures';
+import { BloomFilterPolicy } from '@bloom/policy';
+import {
+  BlockCache,
+  bytewiseComparator,
+  type Comparator,
+  type KeyRange,
+  MemorySource,
+  SyncTable,
+  Table,
+} from '@bloom/sstable';
+import { describe, expect, test } from 'vitest';
+import { buildTable } from './build-table.js';
+import { collect, hex, sameBytes, sameEntries } from './entries.js';
+import { randomEntries, randomKey } from './random-entries.js';
+
+// Tables of random entries against the sorted array that they were built from. The seed is in the test's name.
+
+const { compare, findShortestSeparator, findShortSuccessor } = bytewiseComparator;
+
+const comparators: readonly Comparator[] = [
+  bytewiseComparator,
+  {
+    name: 'test.ReverseBytewise',
+    compare: (a, b) => compare(b, a),
+    compareRange: (a, aStart, aEnd, b, bStart, bEnd) => bytewiseComparator.compareRange!(b, bStart, bEnd, a, aStart, aEnd),
+    findShortestSeparator: (start) => start,
+    findShortSuccessor: (key) => key,
+  },
+  { name: 'test.BytewiseWithoutRanges', compare, findShortestSeparator, findShortSuccessor },
+  {
+    // Short keys first: no prefix order, and no separator but the key itself.
+    name: 'test.ByLength',
+    compare: (a, b) => a.length - b.length || compare(a, b),
+    findShortestSeparator: (start) => start,
+    findShortSuccessor: (key) => key,
+  },
+];
+
+const blockSizes = [1, 16, 64, 256, 1024, 4096, 65536];
+const restartIntervals = [1, 2, 3, 16, 128];
+
+interface Case {
+  readonly seed: number;
+  readonly blockSize: number;
+  readonly restartInterval: number;
+  readonly compression: 'none' | 'snappy';
+  readonly comparator: Comparator;
+}
+
+const cases: Case[] = blockSizes
+  .flatMap((blockSize) => restartIntervals.map((restartInterval) => ({ blockSize, restartInterval })))
+  .flatMap((setting) => (['none', 'snappy'] as const).map((compression) => ({ ...setting, compression })))
+  .map((setting, i) => ({ ...setting, seed: 0x5eed00 + i, comparator: comparators[i % 5 < 2 ? 0 : (i % 5) - 1]! }));
+
+describe.each(cases)(
+  'seed $seed: blocks of $blockSize bytes, restarts every $restartInterval, compression $compression, $comparator.name',
+  ({ seed, comparator, ...options }) => {
+    const random = seeded(seed);
+    const entries = randomEntries(random, { most: 150, compare: (a, b) => comparator.compare(a, b) });
+    const source = new MemorySource(buildTable(entries, { ...options, comparator }));
+    // Room for few blocks, and for none of the large ones.
+    const cache = new BlockCache(3000);
+    const reading = { comparator, filterPolicies: [new BloomFilterPolicy()], cache };
+    const syncTable = SyncTable.open(source, reading);
+    const targets = neighbours(entries, random);
+
+    test('every key is found, and no neighbour of one', async () => {
+      const table = await Table.open(source, reading);
+      const present = new Map(entries.map(([key, value]) => [hex(key), value]));
+      const keys = random.shuffle([...entries.map(([key]) => key), ...targets]);
+      const many = await table.getMany(keys);
+      const wrong: string[] = [];
+      for (const [i, key] of keys.entries()) {
+        const expected = present.get(hex(key));
+        if (!sameBytes(syncTable.get(key), expected)) wrong.push(`SyncTable.get ${hex(key)}`);
+        if (!sameBytes(many[i], expected)) wrong.push(`Table.getMany ${hex(key)}`);
+        if (expected !== undefined && !syncTable.mayContain(key)) wrong.push(`mayContain ${hex(key)}`);
+      }
+      for (const key of keys.slice(0, 20)) {
+        if (!sameBytes(await table.get(key), present.get(hex(key)))) wrong.push(`Table.get ${hex(key)}`);
+      }
+      if (!sameList(syncTable.getMany(keys), many)) wrong.push('SyncTable.getMany');
+      expect(wrong).toEqual([]);
+    });
+
+    test('every range gives the entries that it bounds, in its direction', async () => {
+      const table = await Table.open(source, reading);
+      const wrong: string[] = [];
+      const bounds = [...targets, ...entries.map(([key]) => key)];
+      for (let i = 0; i < 60; i++) {
+        const range = randomRange(random, bounds, entries.length);
+        const expected = inRange(entries, range, comparator);
+        const said = describeRange(range);
+        if (!sameEntries(syncTable.entries(range), expected)) wrong.push(`SyncTable.entries ${said}`);
+        if (!sameEntries(await collect(table.entries(range)), expected)) wrong.push(`Table.entries ${said}`);
+        if (i % 4 !== 0) continue;
+        const keys = expected.map(([key]) => key);
+        const values = expected.map(([, value]) => value);
+        if (!sameList([...syncTable.keys(range)], keys)) wrong.push(`SyncTable.keys ${said}`);
+        if (!sameList([...syncTable.values(range)], values)) wrong.push(`SyncTable.values ${said}`);
+        if (!sameList(await collect(table.keys(range)), keys)) wrong.push(`Table.keys ${said}`);
+        if (!sameList(await collect(table.values(range)), values)) wrong.push(`Table.values ${said}`);
+      }
+      expect(wrong).toEqual([]);
+    });
+
+    test('a cursor that moves at random is where the array says', async () => {
+      const cursor = syncTable.cursor();
+      const asyncCursor = (await Table.open(source, reading)).cursor();
+      const wrong: string[] = [];
+      // The number of the entry; undefined when on none.
+      let place: number | undefined;
+      for (let step = 0; step < 300; step++) {
+        const move = random.pick(['next', 'next', 'next', 'prev', 'prev', 'prev', 'seek', 'seekToFirst', 'seekToLast'] as const);
+        const target = random.pick(targets);
+        let moved: boolean;
+        let asyncMoved: boolean;
+        if (move === 'seek') {
+          place = entries.findIndex(([key]) => comparator.compare(key, target) >= 0);
+          moved = cursor.seek(target);
+          asyncMoved = await asyncCursor.seek(target);
+        } else {
+          if (move === 'seekToFirst') place = 0;
+          else if (move === 'seekToLast') place = entries.length - 1;
+          else if (place !== undefined) place += move === 'next' ? 1 : -1;
+          moved = cursor[move]();
+          asyncMoved = await asyncCursor[move]();
+        }
+        const entry: KeyValue | undefined = place === undefined ? undefined : entries[place];
+        if (entry === undefined) place = undefined;
+        const valid = entry !== undefined;
+        if (moved !== valid || cursor.valid !== valid || asyncMoved !== valid || asyncCursor.valid !== valid) {
+          wrong.push(`step ${step}, ${move}: on an entry or not`);
+          break;
+        }
+        if (entry === undefined) continue;
+        const [key, value] = entry;
+        if (!sameBytes(cursor.key, key) || !sameBytes(cursor.value, value)) wrong.push(`step ${step}, ${move}: SyncCursor`);
+        if (cursor.keyLength !== key.length || cursor.valueLength !== value.length) wrong.push(`step ${step}: lengths`);
+        if (!sameBytes(asyncCursor.key, key) || !sameBytes(asyncCursor.value, value)) wrong.push(`step ${step}, ${move}: Cursor`);
+      }
+      expect(wrong).toEqual([]);
+    });
+
+    test('approximate offsets ascend with the keys, and the profile counts the entries', async () => {
+      const ascending = [...entries.map(([key]) => key), ...targets].sort((a, b) => comparator.compare(a, b));
+      const offsets = ascending.map((key) => syncTable.approximateOffset(key));
+      expect(offsets).toEqual([...offsets].sort((a, b) => a - b));
+      const profile = syncTable.profile();
+      expect(profile).toMatchObject({
+        entries: entries.length,
+        keyBytes: entries.reduce((sum, [key]) => sum + key.length, 0),
+        valueBytes: entries.reduce((sum, [, value]) => sum + value.length, 0),
+        dataBlocks: syncTable.blockCount,
+      });
+      expect(await (await Table.open(source, reading)).profile()).toEqual(profile);
+      expect(cache.byteLength).toBeLessThanOrEqual(cache.maxBytes);
+    });
+  },
+);
+
+/** Keys that are not there, most of them next to one that is. */
+function neighbours(entries: readonly KeyValue[], random: Random): Uint8Array[] {
+  const present = new Set(entries.map(([key]) => hex(key)));
+  const near = entries.flatMap(([key]) => {
+    const last = key.slice();
+    if (last.length > 0) last[last.length - 1]! ^= 1;
+    return [Uint8Array.of(...key, 0), key.subarray(0, -1), last, Uint8Array.of(...key.subarray(0, -1), 0xff)];
+  });
+  const far = [Uint8Array.of(), new Uint8Array(20).fill(0xff), ...Array.from({ length: 20 }, () => randomKey(random, [random.bytes(2)]))];
+  return [...random.shuffle(near).slice(0, 100), ...far, Uint8Array.of(0x6e, 0x6f)].filter((key) => !present.has(hex(key)));
+}
+
+/** Any of the bounds or none, two of a side too, in order or not. */
+function randomRange(random: Random, bounds: readonly Uint8Array[], entryCount: number): KeyRange {
+  const range: { -readonly [Name in keyof KeyRange]: KeyRange[Name] } = {};
+  for (const name of ['gt', 'gte', 'lt', 'lte'] as const) if (random.below(3) === 0) range[name] = random.pick(bounds);
+  // The same key at both ends.
+  if (random.below(6) === 0) range[random.pick(['lt', 'lte'] as const)] = range.gt ?? range.gte;
+  if (random.below(2) === 0) range.reverse = random.below(4) !== 0;
+  if (random.below(3) === 0) range.limit = random.pick([0, 1, 2, 1 + random.below(entryCount + 1), entryCount, Infinity]);
+  return range;
+}
+
+function inRange(entries: readonly KeyValue[], range: KeyRange, { compare }: Comparator): KeyValue[] {
+  const { gt, gte, lt, lte } = range;
+  const inside = entries.filter(
+    ([key]) =>
+      (gt === undefined || compare(key, gt) > 0) &&
+      (gte === undefined || compare(key, gte) >= 0) &&
+      (lt === undefined || compare(key, lt) < 0) &&
+      (lte === undefined || compare(key, lte) <= 0),
+  );
+  return (range.reverse === true ? inside.reverse() : inside).slice(0, range.limit);
+}
+
+function describeRange({ gt, gte, lt, lte, reverse, limit }: KeyRange): string {
+  return JSON.stringify({ gt: gt && hex(gt), gte: gte && hex(gte), lt: lt && hex(lt), lte: lte && hex(lte), reverse, limit });
+}
+
+function sameList(a: readonly (Uint8Array | undefined)[], b: readonly (Uint8Array | undefined)[]): boolean {
+  const bytes = (list: readonly (Uint8Array | undefined)[]): Uint8Array =>
+    formatKv(list.map((item) => [item === undefined ? Uint8Array.of() : Uint8Array.of(1), item ?? Uint8Array.of()]));
+  return sameBytes(bytes(a), bytes(b));
+}

@@ -1,0 +1,152 @@
+import { inflateRawSync } from 'node:zlib';
+import { entriesSha256, type RealNonTable, type RealTable, realFiles, realTables } from '@bloom/fixtures';
+import {
+  type Codec,
+  CorruptionError,
+  type FilterStatus,
+  MemorySource,
+  SyncTable,
+  Table,
+  UnsupportedError,
+} from '@bloom/sstable';
+import { FileSource, SyncFileSource } from '@bloom/sstable/node';
+import { describe, expect, test } from 'vitest';
+import { caught, rejection } from './caught.js';
+import { collect } from './entries.js';
+
+// A new file in tooling/fixtures/data/real, with its row in index.json, is a new test here.
+
+/** What Minecraft's tables use beside Snappy; here for reading alone. */
+const rawDeflate: Codec = {
+  type: 4,
+  name: 'raw deflate',
+  compress: () => {
+    throw new Error('not written here');
+  },
+  decompress: (compressed, maxBytes) => new Uint8Array(inflateRawSync(compressed, { maxOutputLength: maxBytes })),
+};
+const builtIn = new Set(['0', '1']);
+
+function compressionTypes({ blockTypes }: RealTable): string[] {
+  return [...new Set(Object.values(blockTypes).flatMap((types) => Object.keys(types)))];
+}
+
+/** As the metaindex that was measured says. */
+function expectedStatus({ metaKeys }: RealTable): FilterStatus {
+  const policyNames = metaKeys.filter((key) => key.startsWith('filter.')).map((key) => key.slice('filter.'.length));
+  const [policyName] = policyNames.filter((name) => name === 'leveldb.BuiltinBloomFilter2');
+  if (policyName !== undefined) return { state: 'used', policyName };
+  return policyNames.length === 0 ? { state: 'absent' } : { state: 'unknown-policy', policyNames };
+}
+
+const tables = realTables();
+const readable = tables.filter((table) => compressionTypes(table).every((type) => builtIn.has(type)));
+const others = tables.filter((table) => !readable.includes(table));
+
+test('there are tables to read', () => {
+  expect(readable.length).toBeGreaterThanOrEqual(25);
+  expect(others.length).toBeGreaterThanOrEqual(1);
+});
+
+describe.each(readable)('$file of $repo', (real) => {
+  test('is read without promises to its entries, from memory and from the file', () => {
+    const fromMemory = SyncTable.open(new MemorySource(real.bytes()));
+    expect(entriesSha256(fromMemory.entries())).toBe(real.entriesSha256);
+    const source = SyncFileSource.open(real.path);
+    const fromFile = SyncTable.open(source);
+    expect(entriesSha256(fromFile.entries())).toBe(real.entriesSha256);
+    source.close();
+    expect([fromFile.byteLength, fromFile.blockCount]).toEqual([real.size, real.dataBlocks]);
+  });
+
+  test('is read with promises to its entries, from memory and from the file', async () => {
+    const fromMemory = await Table.open(new MemorySource(real.bytes()));
+    expect(entriesSha256(await collect(fromMemory))).toBe(real.entriesSha256);
+    const source = await FileSource.open(real.path);
+    const fromFile = await Table.open(source);
+    expect(entriesSha256(await collect(fromFile))).toBe(real.entriesSha256);
+    await source.close();
+    expect([fromFile.byteLength, fromFile.blockCount]).toEqual([real.size, real.dataBlocks]);
+  });
+
+  test('is read backwards to its entries', () => {
+    const table = SyncTable.open(new MemorySource(real.bytes()));
+    expect(entriesSha256([...table.entries({ reverse: true })].reverse())).toBe(real.entriesSha256);
+  });
+
+  test('says whether its filters are in use', () => {
+    const { filterStatus } = SyncTable.open(new MemorySource(real.bytes()));
+    expect(filterStatus).toEqual(expectedStatus(real));
+  });
+
+  test('has the blocks, the filters and the entries that were counted in it', () => {
+    const profile = SyncTable.open(new MemorySource(real.bytes())).profile();
+    const used = expectedStatus(real).state === 'used' ? real.filter : null;
+    expect(profile).toMatchObject({
+      entries: real.entries,
+      dataBlocks: real.dataBlocks,
+      filterBytes: used?.rawSize ?? 0,
+      filters: used?.filterCount ?? 0,
+    });
+  });
+});
+
+describe.each(readable.filter(({ keyKind }) => keyKind === 'raw'))('$file of $repo, a table of raw keys', (real) => {
+  test('gives every key', () => {
+    const table = SyncTable.open(new MemorySource(real.bytes()));
+    const entries = [...table.entries()];
+    const found = table.getMany(entries.map(([key]) => key));
+    expect(entriesSha256(entries.map(([key], i) => [key, found[i] ?? new Uint8Array()]))).toBe(real.entriesSha256);
+    expect(found).not.toContain(undefined);
+  });
+});
+
+describe.each(others)('$file of $repo, which needs another codec', (real) => {
+  test('is refused for its compression, which the error names', () => {
+    const error = caught(() => SyncTable.open(new MemorySource(real.bytes(), real.file)));
+    expect(error).toBeInstanceOf(UnsupportedError);
+    expect(error).toMatchObject({ code: 'BLOOM_UNSUPPORTED_CODEC', structure: 'index block', file: real.file });
+    const type = Object.keys(real.blockTypes.index ?? {})[0];
+    expect((error as UnsupportedError).message).toContain(`compression type ${type}`);
+  });
+
+  test.runIf(compressionTypes(real).every((type) => builtIn.has(type) || type === '4'))(
+    'is read to its entries with a codec for it',
+    () => {
+      const table = SyncTable.open(new MemorySource(real.bytes()), { codecs: [rawDeflate] });
+      expect(entriesSha256(table.entries())).toBe(real.entriesSha256);
+      expect(table.filterStatus).toEqual(expectedStatus(real));
+    },
+  );
+
+  test('cannot get round the limit of a block', () => {
+    const error = caught(() => [
+      ...SyncTable.open(new MemorySource(real.bytes()), { codecs: [rawDeflate], maxBlockBytes: 100 }).entries(),
+    ]);
+    expect(error).toMatchObject({ code: 'BLOOM_TOO_LARGE' });
+  });
+});
+
+const foreign: Partial<Record<string, string>> = { rocksblk: 'RocksDB', pebble: 'Pebble' };
+const nonTables = realFiles().filter((file): file is RealNonTable => !file.isTable);
+
+test('there are RocksDB and Pebble tables to refuse', () => {
+  expect(nonTables.map(({ magic }) => magic)).toEqual(expect.arrayContaining(Object.keys(foreign)));
+});
+
+test.each(nonTables)('$file of $repo is refused', async (real) => {
+  const program = foreign[real.magic ?? ''];
+  const source = new MemorySource(real.bytes(), real.file);
+  const error = caught(() => SyncTable.open(source));
+  if (program === undefined) {
+    expect(error).toBeInstanceOf(CorruptionError);
+    expect(error).toMatchObject({ code: 'BLOOM_NOT_A_TABLE', structure: real.size < 48 ? 'file' : 'footer' });
+  } else {
+    expect(error).toBeInstanceOf(UnsupportedError);
+    expect(error).toMatchObject({ code: 'BLOOM_UNSUPPORTED_FORMAT' });
+    expect((error as UnsupportedError).message).toContain(program);
+  }
+  expect(error).toMatchObject({ file: real.file });
+  expect((error as Error).message).toContain(real.file);
+  expect(await rejection(Table.open(source))).toEqual(error);
+});

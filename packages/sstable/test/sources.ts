@@ -1,0 +1,36 @@
+import type { Source } from '@bloom/sstable';
+
+export interface Read {
+  readonly offset: number;
+  readonly length: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** A file in memory that answers later, and keeps a list of what was read. */
+export class WatchedSource implements Source {
+  readonly byteLength: number;
+  readonly name = 'watched.ldb';
+  readonly reads: Read[] = [];
+  /** Put between the bytes asked for and the answer. */
+  answer: (bytes: Uint8Array, read: Read) => Uint8Array | Promise<Uint8Array> = (bytes) => bytes;
+  readonly #bytes: Uint8Array;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+    this.byteLength = bytes.length;
+  }
+
+  async read(offset: number, length: number, signal?: AbortSignal): Promise<Uint8Array> {
+    const read = { offset, length, signal };
+    this.reads.push(read);
+    await Promise.resolve();
+    return this.answer(this.#bytes.slice(offset, offset + length), read);
+  }
+}
+
+/** A promise and what settles it. */
+export function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
+  let open = (): void => {};
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { opened, open };
+}

@@ -1,0 +1,177 @@
+import { fromHex, vectors } from '@bloom/fixtures';
+import { type Codec, CorruptionError, snappyCodec, UnsupportedError } from '@bloom/sstable';
+import { expect, test } from 'vitest';
+import { crc32c as crc32cInJavaScript } from '../src/crc32c.default.js';
+import { crc32c as crc32cOfNode } from '../src/crc32c.node.js';
+import type { Place } from '../src/errors.js';
+import {
+  BLOCK_TRAILER_LENGTH,
+  type BlockDecoding,
+  decodeStoredBlock,
+  encodeStoredBlock,
+  maskCrc,
+} from '../src/stored-block.js';
+import { caught } from './caught.js';
+import { hex, utf8 } from './entries.js';
+
+const place: Place = { structure: 'data block', offset: 4096, file: 'a.ldb' };
+const plain: BlockDecoding = { codecs: new Map([[1, snappyCodec]]), maxBlockBytes: 2 ** 20 };
+
+/** Makes `compressedLength` zeros of anything. */
+function fakeCodec(compressedLength: number, type = 77): Codec {
+  return {
+    type,
+    name: 'fake',
+    compress: () => new Uint8Array(compressedLength),
+    decompress: () => utf8('decompressed'),
+  };
+}
+
+const implementations = { 'in JavaScript': crc32cInJavaScript, 'of Node': crc32cOfNode };
+
+for (const [name, crc32c] of Object.entries(implementations)) {
+  // Measured from LevelDB.
+  test.each(vectors().crcs)(`the checksum ${name} of $data is that of LevelDB`, ({ data, crc32c: crc, masked }) => {
+    expect(crc32c(data)).toBe(crc);
+    if (masked !== undefined) expect(maskCrc(crc32c(data))).toBe(masked);
+  });
+
+  // RFC 3720, section B.4; also in LevelDB, util/crc32c_test.cc.
+  test(`the checksum ${name} gives the standard results of iSCSI`, () => {
+    const ascending = Uint8Array.from({ length: 32 }, (_, i) => i);
+    const read = fromHex(
+      '01c00000 00000000 00000000 00000000 14000000 00000400 00000014 00000018 28000000 00000000 02000000 00000000',
+    );
+    const results = [new Uint8Array(32), new Uint8Array(32).fill(0xff), ascending, ascending.slice().reverse(), read];
+    expect(results.map((bytes) => crc32c(bytes).toString(16))).toEqual([
+      '8a9136aa',
+      '62a8ab43',
+      '46dd794e',
+      '113fdb5c',
+      'd9963a56',
+    ]);
+  });
+
+  test(`the checksum ${name} of a view is that of its bytes alone`, () => {
+    expect(crc32c(utf8('..123456789..').subarray(2, 11))).toBe(0xe3069283);
+  });
+}
+
+// The block of LevelDB's empty table: type 0 and the checksum behind the eight bytes.
+test('the stored form of an empty block is that of LevelDB', () => {
+  const stored = encodeStoredBlock(fromHex('0000000001000000'), undefined);
+  expect(hex(stored)).toBe('000000000100000000c0f2a1b0');
+  expect(hex(decodeStoredBlock(stored, place, plain))).toBe('0000000001000000');
+});
+
+// LevelDB, table/table_builder.cc, WriteBlock: `compressed->size() < raw.size() - (raw.size() / 8u)`.
+test.each([
+  [80, 69, true],
+  [80, 70, false],
+  [87, 76, true],
+  [87, 77, false],
+  [88, 76, true],
+  [88, 77, false],
+  [8, 6, true],
+  [8, 7, false],
+  [7, 6, true],
+  [7, 7, false],
+  [1, 0, true],
+  [1, 1, false],
+  [0, 0, false],
+])('of %d bytes, a compressed form of %d is kept: %s', (raw, compressed, kept) => {
+  const contents = new Uint8Array(raw).fill(0xaa);
+  const stored = encodeStoredBlock(contents, fakeCodec(compressed));
+  const size = stored.length - BLOCK_TRAILER_LENGTH;
+  expect([size, stored[size]]).toEqual(kept ? [compressed, 77] : [raw, 0]);
+  if (!kept) expect(stored.subarray(0, size)).toEqual(contents);
+});
+
+test('contents are copied, so that later changes to them do not reach the stored block', () => {
+  const contents = utf8('contents');
+  const stored = encodeStoredBlock(contents, undefined);
+  contents.fill(0);
+  expect(decodeStoredBlock(stored, place, plain)).toEqual(utf8('contents'));
+});
+
+test('a changed byte anywhere in a stored block is a wrong checksum', () => {
+  const stored = encodeStoredBlock(utf8('some contents, not long'), undefined);
+  const undetected: number[] = [];
+  for (let i = 0; i < stored.length * 8; i++) {
+    const damaged = stored.slice();
+    damaged[i >> 3]! ^= 1 << (i & 7);
+    const error = caught(() => decodeStoredBlock(damaged, place, plain));
+    if (!(error instanceof CorruptionError && error.code === 'BLOOM_BAD_CHECKSUM' && error.offset === 4096)) {
+      undetected.push(i);
+    }
+  }
+  expect(undetected).toEqual([]);
+});
+
+test('a compression type without a codec is not supported, and the error names it', () => {
+  const stored = encodeStoredBlock(new Uint8Array(80), fakeCodec(10));
+  const error = caught(() => decodeStoredBlock(stored, place, plain));
+  expect(error).toBeInstanceOf(UnsupportedError);
+  expect(error).toMatchObject({ code: 'BLOOM_UNSUPPORTED_CODEC', structure: 'data block', offset: 4096, file: 'a.ldb' });
+  expect((error as UnsupportedError).message).toContain('type 77');
+});
+
+test('a codec that was given is used for its type', () => {
+  const codec = fakeCodec(10);
+  const stored = encodeStoredBlock(new Uint8Array(80), codec);
+  expect(decodeStoredBlock(stored, place, { ...plain, codecs: new Map([[77, codec]]) })).toEqual(utf8('decompressed'));
+});
+
+test('the limit of a block holds to the byte, compressed or not', () => {
+  const contents = new Uint8Array(1000);
+  for (const codec of [undefined, snappyCodec]) {
+    const stored = encodeStoredBlock(contents, codec);
+    expect(decodeStoredBlock(stored, place, { ...plain, maxBlockBytes: 1000 })).toEqual(contents);
+    const error = caught(() => decodeStoredBlock(stored, place, { ...plain, maxBlockBytes: 999 }));
+    expect(error).toBeInstanceOf(CorruptionError);
+    expect(error).toMatchObject({ code: 'BLOOM_TOO_LARGE', structure: 'data block', offset: 4096 });
+  }
+});
+
+/** A block of type 1 with a right checksum. */
+function storedAsSnappy(compressed: string): Uint8Array {
+  const bytes = fromHex(compressed);
+  return encodeStoredBlock(new Uint8Array(8 * bytes.length + 64), { ...snappyCodec, compress: () => bytes });
+}
+
+// Snappy, format_description.txt: a varint32 of the length, then literals (tag & 3 = 0) and copies.
+test.each([
+  ['no length', ''],
+  ['a length that does not end', 'ffffffffff'],
+  ['a length and nothing else', '05'],
+  ['a literal that runs past the end', '0510 6162'],
+  ['fewer bytes than its length says', '0508 616263'],
+  ['more bytes than its length says', '0208 616263'],
+  ['a copy from before the start', '0801 10'],
+  ['a copy with offset 0', '0500 61 0100'],
+  ['a length that its bytes cannot stand for', 'ffffff7f 00 61'],
+])('Snappy with %s is damage', (_, compressed) => {
+  const error = caught(() => decodeStoredBlock(storedAsSnappy(compressed), place, plain));
+  expect(error).toBeInstanceOf(CorruptionError);
+  expect(error).toMatchObject({ code: 'BLOOM_BAD_COMPRESSION', structure: 'data block', offset: 4096 });
+  expect((error as CorruptionError).message).toContain('snappy');
+});
+
+test('what a codec throws is the cause of the error', () => {
+  const cause = new Error('no luck');
+  const codec: Codec = {
+    ...fakeCodec(10),
+    decompress: () => {
+      throw cause;
+    },
+  };
+  const stored = encodeStoredBlock(new Uint8Array(80), codec);
+  const error = caught(() => decodeStoredBlock(stored, place, { ...plain, codecs: new Map([[77, codec]]) }));
+  expect(error).toMatchObject({ code: 'BLOOM_BAD_COMPRESSION', cause });
+});
+
+test('decompressed blocks stay as they are while others are decompressed', () => {
+  const blocks = Array.from({ length: 50 }, (_, i) => new Uint8Array(3000 + i * 100).fill(i));
+  const decoded = blocks.map((contents) => decodeStoredBlock(encodeStoredBlock(contents, snappyCodec), place, plain));
+  expect(decoded.map(hex)).toEqual(blocks.map(hex));
+});

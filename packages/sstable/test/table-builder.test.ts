@@ -1,0 +1,333 @@
+import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
+import {
+  bytewiseComparator,
+  type Codec,
+  type Comparator,
+  MemorySink,
+  MemorySource,
+  SyncTable,
+  TableBuilder,
+  type TableBuilderOptions,
+  type TableInfo,
+} from '@bloom/sstable';
+import { describe, expect, test } from 'vitest';
+import { buildTable } from './build-table.js';
+import { caught } from './caught.js';
+import { hex, numberedEntries, sameBytes, sameEntries, utf8 } from './entries.js';
+
+const empty = new Uint8Array();
+
+describe('keys', () => {
+  test.each([
+    ['before the one before', 'b', 'a'],
+    ['the same as the one before', 'b', 'b'],
+    ['a prefix of the one before', 'ab', 'a'],
+    ['empty, as the one before', '', ''],
+  ])('one that is %s is refused', (_, first, second) => {
+    const builder = new TableBuilder(new MemorySink());
+    builder.add(utf8(first), empty);
+    const error = caught(() => builder.add(utf8(second), empty));
+    expect(error).toBeInstanceOf(RangeError);
+    expect((error as RangeError).message).toMatch(/^key must be after the key before it/);
+    expect((error as RangeError).message).toContain(bytewiseComparator.name);
+  });
+
+  test('the error shows both keys, and of long ones the start', () => {
+    const builder = new TableBuilder(new MemorySink());
+    builder.add(utf8('b'.repeat(1000)), empty);
+    const { message } = caught(() => builder.add(empty, empty)) as RangeError;
+    expect(message).toContain('0x6262');
+    expect(message).toContain('the empty key');
+    expect(message.length).toBeLessThan(300);
+  });
+
+  test('after one was refused the builder goes on, as if it had not been there', () => {
+    const entries = numberedEntries(1000);
+    const sink = new MemorySink();
+    const builder = new TableBuilder(sink, { blockSize: 128 });
+    for (const [i, [key, value]] of entries.entries()) {
+      builder.add(key, value);
+      for (const other of [key, entries[0]![0], empty]) {
+        if (caught(() => builder.add(other, utf8('wrong'))) === undefined) throw new Error(`${hex(other)} was taken`);
+      }
+      if (builder.entries !== i + 1) throw new Error(`it counts ${builder.entries} entries`);
+    }
+    builder.finish();
+    expect(sameBytes(sink.toBytes(), buildTable(entries, { blockSize: 128 }))).toBe(true);
+  });
+
+  test('order is kept across blocks', () => {
+    const builder = new TableBuilder(new MemorySink(), { blockSize: 1 });
+    builder.add(utf8('b'), empty);
+    expect(caught(() => builder.add(utf8('b'), empty))).toBeInstanceOf(RangeError);
+    expect(caught(() => builder.add(utf8('a'), empty))).toBeInstanceOf(RangeError);
+    builder.add(utf8('c'), empty);
+    expect(builder.finish()).toMatchObject({ entries: 2, dataBlocks: 2 });
+  });
+
+  test('keys and values are copied when they are added', () => {
+    const sink = new MemorySink();
+    const builder = new TableBuilder(sink);
+    const key = utf8('a');
+    const value = utf8('value');
+    builder.add(key, value);
+    key.fill(0);
+    value.fill(0);
+    builder.finish();
+    expect([...SyncTable.open(new MemorySource(sink.toBytes())).entries()]).toEqual([[utf8('a'), utf8('value')]]);
+  });
+});
+
+describe('after its end', () => {
+  test('a finished builder takes no more calls', () => {
+    const builder = new TableBuilder(new MemorySink());
+    builder.add(utf8('a'), empty);
+    builder.finish();
+    for (const call of [() => builder.add(utf8('b'), empty), () => builder.finish()]) {
+      expect(caught(call)).toBeInstanceOf(TypeError);
+      expect((caught(call) as TypeError).message).toContain('finished');
+    }
+  });
+
+  test('a builder whose sink threw at a block takes no more calls', () => {
+    const full = new Error('disk full');
+    let appended = 0;
+    const builder = new TableBuilder(
+      {
+        append() {
+          if (++appended === 3) throw full;
+        },
+      },
+      { blockSize: 1 },
+    );
+    const entries = numberedEntries(4);
+    builder.add(...entries[0]!);
+    builder.add(...entries[1]!);
+    expect(caught(() => builder.add(...entries[2]!))).toBe(full);
+    for (const call of [() => builder.add(...entries[3]!), () => builder.finish()]) {
+      expect(caught(call)).toBeInstanceOf(TypeError);
+      expect((caught(call) as TypeError).message).toContain('failed');
+    }
+    expect(appended).toBe(3);
+  });
+
+  // After the data block: filter block, metaindex, index, footer.
+  test.each([1, 2, 3, 4, 5])('a builder whose sink threw at part %d of the end takes no more calls', (part) => {
+    const full = new Error('disk full');
+    let appended = 0;
+    const builder = new TableBuilder({
+      append() {
+        if (++appended === part) throw full;
+      },
+    });
+    builder.add(utf8('a'), empty);
+    expect(caught(() => builder.finish())).toBe(full);
+    expect(caught(() => builder.finish())).toBeInstanceOf(TypeError);
+    expect(caught(() => builder.add(utf8('b'), empty))).toBeInstanceOf(TypeError);
+    expect(appended).toBe(part);
+  });
+});
+
+describe('the sink', () => {
+  test('may keep what it is given, and may change it', () => {
+    const entries = numberedEntries(2000);
+    const parts: Uint8Array[] = [];
+    const builder = new TableBuilder(
+      {
+        append(bytes) {
+          parts.push(bytes.slice());
+          bytes.fill(0xee);
+        },
+      },
+      { blockSize: 256 },
+    );
+    for (const [key, value] of entries) builder.add(key, value);
+    builder.finish();
+    expect(sameBytes(Buffer.concat(parts), buildTable(entries, { blockSize: 256 }))).toBe(true);
+  });
+
+  test('gets a block as soon as it is full', () => {
+    const sink = new MemorySink();
+    const builder = new TableBuilder(sink, { blockSize: 100, compression: 'none' });
+    const lengths: number[] = [];
+    for (const [key, value] of numberedEntries(8)) {
+      builder.add(key, value);
+      lengths.push(builder.byteLength);
+      expect(sink.toBytes()).toHaveLength(builder.byteLength);
+    }
+    // 33 bytes for the first entry of a block, 24 for each of the others, and 8 for the restart: the fourth fills it.
+    expect(lengths).toEqual([0, 0, 0, lengths[3], lengths[3], lengths[3], lengths[3], lengths[7]]);
+    expect(lengths[3]).toBeGreaterThanOrEqual(100);
+  });
+});
+
+describe('what it says of the table', () => {
+  test('is what is read in it', () => {
+    const entries = numberedEntries(3000, 50);
+    const sink = new MemorySink();
+    const builder = new TableBuilder(sink);
+    for (const [key, value] of entries) builder.add(key, value);
+    const info = builder.finish();
+    const { keyBytes, valueBytes, ...profile } = SyncTable.open(new MemorySource(sink.toBytes())).profile();
+    expect(info).toMatchObject(profile);
+    expect(info.entryBytes).toBe(keyBytes + valueBytes);
+    expect(info.byteLength).toBe(sink.toBytes().length);
+    expect(info.storedDataBytes).toBeLessThan(info.rawDataBytes);
+    expect(info.entries).toBe(3000);
+  });
+
+  test('of no entries is that there are none', () => {
+    const sink = new MemorySink();
+    const info = new TableBuilder(sink).finish();
+    const expected: TableInfo = {
+      byteLength: 123,
+      entries: 0,
+      dataBlocks: 0,
+      entryBytes: 0,
+      rawDataBytes: 0,
+      storedDataBytes: 0,
+      filterBytes: 5,
+      filters: 0,
+      indexBytes: 8,
+    };
+    expect(info).toEqual(expected);
+    const table = SyncTable.open(new MemorySource(sink.toBytes()));
+    expect([...table.entries()]).toEqual([]);
+    expect([table.get(empty), table.get(utf8('a')), table.mayContain(utf8('a'))]).toEqual([undefined, undefined, false]);
+    expect([table.cursor().seekToFirst(), table.cursor().seekToLast(), table.cursor().seek(empty)]).toEqual([false, false, false]);
+  });
+});
+
+describe('options', () => {
+  test.each([
+    ['blockSize', 0],
+    ['blockSize', -1],
+    ['blockSize', 1.5],
+    ['blockSize', NaN],
+    ['blockSize', Infinity],
+    ['blockSize', '4096'],
+    ['restartInterval', 0],
+    ['restartInterval', 2.5],
+    ['restartInterval', -16],
+    ['restartInterval', NaN],
+    ['compression', 'zip'],
+    ['compression', 1],
+    ['compression', ''],
+  ])('a builder with %s %j is refused by a RangeError that names it', (name, value) => {
+    const error = caught(() => new TableBuilder(new MemorySink(), { [name]: value } as TableBuilderOptions));
+    expect(error).toBeInstanceOf(RangeError);
+    expect((error as RangeError).message).toMatch(new RegExp(`^${name} `));
+    expect((error as RangeError).message).toContain(String(value));
+  });
+
+  test.each([
+    ['maxBlockBytes', 0],
+    ['maxBlockBytes', 0.5],
+    ['tailBytes', 47],
+    ['tailBytes', NaN],
+  ])('a table with %s %d is refused by a RangeError that names it', (name, value) => {
+    const error = caught(() => SyncTable.open(new MemorySource(buildTable([])), { [name]: value }));
+    expect(error).toBeInstanceOf(RangeError);
+    expect((error as RangeError).message).toMatch(new RegExp(`^${name} `));
+  });
+
+  test.each([48, 100, 5000, 10 ** 9])('a table is read alike with a tail of %d bytes', (tailBytes) => {
+    const entries = numberedEntries(5000);
+    const table = SyncTable.open(new MemorySource(buildTable(entries)), { tailBytes });
+    expect(table.filterStatus.state).toBe('used');
+    expect(sameEntries(table.entries(), entries)).toBe(true);
+  });
+
+  test('left out, they are those of LevelDB, with a Bloom filter of 10 bits per key', () => {
+    const entries = numberedEntries(2000);
+    const filterPolicy = new BloomFilterPolicy(10);
+    const spelled = { blockSize: 4096, restartInterval: 16, compression: 'snappy', filterPolicy } as const;
+    expect(sameBytes(buildTable(entries), buildTable(entries, { ...spelled, comparator: bytewiseComparator }))).toBe(true);
+  });
+
+  test('a codec of one’s own writes and reads', () => {
+    // Runs of one byte, as its count and the byte.
+    const runs: Codec = {
+      type: 200,
+      name: 'runs',
+      compress(contents) {
+        const out: number[] = [];
+        for (let i = 0, end = 0; i < contents.length; i = end) {
+          while (end < contents.length && end - i < 255 && contents[end] === contents[i]) end++;
+          out.push(end - i, contents[i]!);
+        }
+        return Uint8Array.from(out);
+      },
+      decompress(compressed, maxBytes) {
+        const out: number[] = [];
+        for (let i = 0; i < compressed.length; i += 2) {
+          for (let n = 0; n < compressed[i]!; n++) out.push(compressed[i + 1]!);
+          if (out.length > maxBytes) throw new RangeError('too many');
+        }
+        return Uint8Array.from(out);
+      },
+    };
+    const entries = numberedEntries(300).map(([key], i) => [key, new Uint8Array(500).fill(i)] as const);
+    const bytes = buildTable(entries, { compression: runs });
+    expect(bytes.length).toBeLessThan(buildTable(entries, { compression: 'none' }).length / 4);
+    expect(sameEntries(SyncTable.open(new MemorySource(bytes), { codecs: [runs] }).entries(), entries)).toBe(true);
+    const table = SyncTable.open(new MemorySource(bytes));
+    expect(caught(() => [...table.entries()])).toMatchObject({ code: 'BLOOM_UNSUPPORTED_CODEC', structure: 'data block' });
+  });
+});
+
+describe('which keys are one', () => {
+  const bloom = new BloomFilterPolicy();
+  const caseless: Comparator = {
+    ...bytewiseComparator,
+    name: 'test.Caseless',
+    keyEquivalence: 'ASCII letters without case',
+  };
+  const caselessPolicy: FilterPolicy = {
+    name: 'test.CaselessBloom',
+    keyEquivalence: 'ASCII letters without case',
+    createFilter: (keys, dst) => bloom.createFilter(keys, dst),
+    keyMayMatch: (key, filter) => bloom.keyMayMatch(key, filter),
+  };
+  const otherPolicy: FilterPolicy = { ...caselessPolicy, name: 'test.OtherBloom', keyEquivalence: 'trailing spaces' };
+
+  test.each([
+    ['a comparator that calls keys one, and a policy that does not', caseless, bloom],
+    ['a policy that calls keys one, and a comparator that does not', bytewiseComparator, caselessPolicy],
+    ['a comparator and a policy that call other keys one', caseless, otherPolicy],
+  ])('%s are refused by builder and reader, with both names', (_, comparator, policy) => {
+    const source = new MemorySource(buildTable([]));
+    for (const make of [
+      () => new TableBuilder(new MemorySink(), { comparator, filterPolicy: policy }),
+      () => SyncTable.open(source, { comparator, filterPolicies: [policy] }),
+    ]) {
+      const error = caught(make);
+      expect(error).toBeInstanceOf(RangeError);
+      const { message } = error as RangeError;
+      expect(message).toContain(policy.name);
+      expect(message).toContain(comparator.name);
+      expect(message).toContain('keyEquivalence');
+    }
+  });
+
+  test('a builder without a policy does not give such a comparator the built-in one', () => {
+    const error = caught(() => new TableBuilder(new MemorySink(), { comparator: caseless }));
+    expect(error).toBeInstanceOf(RangeError);
+    expect((error as RangeError).message).toContain('called absent by the filter although it is there');
+  });
+
+  test('a reader without a policy reads such a table without its filters', () => {
+    const bytes = buildTable(numberedEntries(10), { comparator: caseless, filterPolicy: caselessPolicy });
+    const unaware = SyncTable.open(new MemorySource(bytes), { comparator: caseless });
+    expect(unaware.filterStatus).toEqual({ state: 'unknown-policy', policyNames: ['test.CaselessBloom'] });
+    const aware = SyncTable.open(new MemorySource(bytes), { comparator: caseless, filterPolicies: [bloom, caselessPolicy].slice(1) });
+    expect(aware.filterStatus).toEqual({ state: 'used', policyName: 'test.CaselessBloom' });
+  });
+
+  test('no filter at all goes with every comparator', () => {
+    const bytes = buildTable(numberedEntries(10), { comparator: caseless, filterPolicy: null });
+    const table = SyncTable.open(new MemorySource(bytes), { comparator: caseless, filterPolicies: [] });
+    expect(table.filterStatus).toEqual({ state: 'absent' });
+    expect([...table.keys()]).toHaveLength(10);
+  });
+});

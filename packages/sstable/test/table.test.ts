@@ -1,0 +1,427 @@
+import { BlockCache, CorruptionError, MemorySource, type Source, SyncTable, type SyncSource, Table } from '@bloom/sstable';
+import { describe, expect, test } from 'vitest';
+import { buildTable } from './build-table.js';
+import { caught, rejection } from './caught.js';
+import { collect, hex, numberedEntries, sameBytes, sameEntries, utf8 } from './entries.js';
+import { gate, WatchedSource } from './sources.js';
+
+const entries = numberedEntries(3000, 100);
+const keys = entries.map(([key]) => key);
+// About 35 entries a block.
+const bytes = buildTable(entries, { compression: 'none' });
+const key = keys[1000]!;
+const value = entries[1000]![1];
+
+/** A table whose blocks are not in the first read, and that source. */
+async function openWatched(cache: BlockCache | null = null): Promise<{ table: Table; source: WatchedSource }> {
+  const source = new WatchedSource(bytes);
+  const table = await Table.open(source, { cache, tailBytes: 48 });
+  source.reads.length = 0;
+  return { table, source };
+}
+
+describe('reads', () => {
+  test('simultaneous lookups in one block share one', async () => {
+    const { table, source } = await openWatched();
+    const near = keys.slice(0, 10);
+    const found = await Promise.all(near.map((other) => table.get(other)));
+    expect(found).toEqual(entries.slice(0, 10).map(([, other]) => other));
+    expect(source.reads).toHaveLength(1);
+    expect(table.stats.blockReads).toBe(1);
+  });
+
+  test('a lookup and a walk share one too', async () => {
+    const { table, source } = await openWatched();
+    const [found, first] = await Promise.all([table.get(keys[0]!), table.entries().next()]);
+    expect([found, first.value]).toEqual([entries[0]![1], entries[0]]);
+    expect(source.reads).toHaveLength(1);
+  });
+
+  test('getMany reads each block once, and keeps the order of its keys', async () => {
+    const { table, source } = await openWatched();
+    const shuffled = [...entries.entries()].sort(([a], [b]) => (a * 7919) % 3001 - (b * 7919) % 3001).map(([, entry]) => entry);
+    const found = await table.getMany(shuffled.map(([other]) => other));
+    expect(found.filter((other, i) => !sameBytes(other, shuffled[i]![1]))).toEqual([]);
+    expect(source.reads).toHaveLength(table.blockCount);
+  });
+
+  test('later lookups read again without a cache, and with one they do not', async () => {
+    const without = await openWatched();
+    const withOne = await openWatched(new BlockCache(2 ** 20));
+    for (const { table } of [without, withOne]) for (let i = 0; i < 3; i++) await table.get(key);
+    expect([without.source.reads.length, withOne.source.reads.length]).toEqual([3, 1]);
+    expect(withOne.table.stats).toMatchObject({ blockReads: 1, cacheHits: 2, filterTruePositives: 3 });
+  });
+
+  test('a lookup that the filter ends reads nothing, and is counted', async () => {
+    const { table, source } = await openWatched();
+    const absent = Array.from({ length: 1000 }, (_, i) => utf8(`key 00${i}x`));
+    expect((await table.getMany(absent)).filter((found) => found !== undefined)).toEqual([]);
+    const { filterNegatives, filterFalsePositives, filterTruePositives } = table.stats;
+    expect(filterNegatives + filterFalsePositives).toBe(1000);
+    expect(filterFalsePositives).toBeLessThan(50);
+    expect(filterTruePositives).toBe(0);
+    expect(source.reads.length).toBeLessThanOrEqual(filterFalsePositives);
+  });
+
+  test('mayContain reads nothing and counts nothing', async () => {
+    const { table, source } = await openWatched();
+    expect(keys.every((other) => table.mayContain(other))).toBe(true);
+    expect(table.mayContain(utf8('zzz'))).toBe(false);
+    expect(source.reads).toEqual([]);
+    expect(table.stats).toMatchObject({ filterNegatives: 0, filterTruePositives: 0 });
+  });
+
+  test('opening reads the tail once when everything is in it', async () => {
+    const source = new WatchedSource(bytes);
+    const table = await Table.open(source);
+    expect(source.reads.map(({ offset, length }) => offset + length)).toEqual([bytes.length]);
+    expect(table.stats.bytesRead).toBe(source.reads[0]!.length);
+  });
+
+  test('all bytes that are read are counted', async () => {
+    const source = new WatchedSource(bytes);
+    const table = await Table.open(source, { cache: null, tailBytes: 48 });
+    await collect(table);
+    expect(table.stats.bytesRead).toBe(source.reads.reduce((sum, { length }) => sum + length, 0));
+  });
+});
+
+describe('what get returns', () => {
+  test('is the caller’s to keep and to change', async () => {
+    const table = await Table.open(new MemorySource(bytes.slice()));
+    (await table.get(key))!.fill(0);
+    expect(await table.get(key)).toEqual(value);
+    const syncTable = SyncTable.open(new MemorySource(bytes.slice()));
+    syncTable.get(key)!.fill(0);
+    expect(syncTable.get(key)).toEqual(value);
+  });
+
+  test('entries are too', async () => {
+    const table = await Table.open(new MemorySource(bytes.slice()));
+    for await (const [k, v] of table) {
+      k.fill(0);
+      v.fill(0);
+    }
+    expect(sameEntries(await collect(table), entries)).toBe(true);
+  });
+});
+
+describe('a source that fails', () => {
+  const failure = new Error('no connection');
+
+  test('passes its error on, to all who wait, and a later lookup reads again', async () => {
+    const { table, source } = await openWatched();
+    source.answer = () => Promise.reject(failure);
+    const errors = await Promise.all([rejection(table.get(key)), rejection(table.get(key)), rejection(table.getMany([key]))]);
+    expect(errors).toEqual([failure, failure, failure]);
+    expect(source.reads).toHaveLength(1);
+    source.answer = (answer) => answer;
+    expect(await table.get(key)).toEqual(value);
+  });
+
+  // `read` need not be asynchronous, so it can throw before there is a promise.
+  test('by throwing at once is read again later too', async () => {
+    let failing = false;
+    const source: Source = {
+      byteLength: bytes.length,
+      read(offset, length) {
+        if (failing) throw failure;
+        return bytes.subarray(offset, offset + length);
+      },
+    };
+    const table = await Table.open(source, { cache: null });
+    failing = true;
+    expect(await rejection(table.get(key))).toBe(failure);
+    failing = false;
+    expect(await table.get(key)).toEqual(value);
+  });
+
+  test('passes its error on when a table is opened', async () => {
+    const source = new WatchedSource(bytes);
+    source.answer = () => Promise.reject(failure);
+    expect(await rejection(Table.open(source))).toBe(failure);
+  });
+
+  test('passes its error on when the filter is read: the table has one, and it is not damaged', async () => {
+    const source = new WatchedSource(bytes);
+    let reads = 0;
+    // The footer, the index, the metaindex, and then the filter.
+    source.answer = (answer) => (++reads === 4 ? Promise.reject(failure) : answer);
+    expect(await rejection(Table.open(source, { tailBytes: 48 }))).toBe(failure);
+    expect(reads).toBe(4);
+  });
+
+  test('in a walk ends the walk, and a new one goes through', async () => {
+    const { table, source } = await openWatched();
+    source.answer = (answer) => (source.reads.length === 3 ? Promise.reject(failure) : answer);
+    const walk = table.entries();
+    const seen: unknown[] = [];
+    const error = await rejection(
+      (async () => {
+        for await (const entry of walk) seen.push(entry);
+      })(),
+    );
+    expect(error).toBe(failure);
+    expect(seen.length).toBeGreaterThan(10);
+    expect(await walk.next()).toEqual({ value: undefined, done: true });
+    expect(sameEntries(await collect(table), entries)).toBe(true);
+  });
+
+  test('leaves a cursor on no entry, from where it can seek again', async () => {
+    const { table, source } = await openWatched();
+    const cursor = table.cursor();
+    await cursor.seekToFirst();
+    source.answer = () => Promise.reject(failure);
+    expect(await rejection(cursor.seek(key))).toBe(failure);
+    expect(cursor.valid).toBe(false);
+    source.answer = (answer) => answer;
+    expect(await cursor.next()).toBe(false);
+    expect(await cursor.seek(key)).toBe(true);
+    expect(hex(cursor.key)).toBe(hex(key));
+  });
+
+  test.each([
+    ['no bytes', 0],
+    ['a byte too few', -1],
+    ['a byte too many', 1],
+  ])('with %s is truncated, and a later lookup reads again', async (_, change) => {
+    const { table, source } = await openWatched();
+    source.answer = (_answer, { offset, length }) => bytes.slice(offset, change === 0 ? offset : offset + length + change);
+    const error = await rejection(table.get(key));
+    expect(error).toBeInstanceOf(CorruptionError);
+    expect(error).toMatchObject({ code: 'BLOOM_TRUNCATED', structure: 'file', file: 'watched.ldb' });
+    source.answer = (answer) => answer;
+    expect(await table.get(key)).toEqual(value);
+  });
+
+  test('with too few bytes at opening is truncated, at each of the reads', async () => {
+    const codes: unknown[] = [];
+    for (let failing = 1; failing <= 4; failing++) {
+      const source = new WatchedSource(bytes);
+      source.answer = (answer) => (source.reads.length === failing ? answer.subarray(1) : answer);
+      codes.push(((await rejection(Table.open(source, { tailBytes: 48 }))) as CorruptionError).code);
+    }
+    expect(codes).toEqual(Array(4).fill('BLOOM_TRUNCATED'));
+  });
+
+  test('a SyncTable refuses a source that answers with promises', () => {
+    const error = caught(() => SyncTable.open(new WatchedSource(bytes) as unknown as SyncSource));
+    expect(error).toBeInstanceOf(TypeError);
+    expect((error as TypeError).message).toContain('Table');
+  });
+});
+
+describe('a walk', () => {
+  test('gives results in order to calls of next that do not wait for each other', async () => {
+    const { table } = await openWatched();
+    const walk = table.entries({ limit: 200 });
+    const results = await Promise.all(Array.from({ length: 203 }, () => walk.next()));
+    expect(sameEntries(results.slice(0, 200).map((result) => result.value!), entries.slice(0, 200))).toBe(true);
+    expect(results.slice(200)).toEqual(Array(3).fill({ value: undefined, done: true }));
+  });
+
+  test('settles those calls in the order in which they were made', async () => {
+    const { table } = await openWatched();
+    const walk = table.keys();
+    const order: number[] = [];
+    await Promise.all(Array.from({ length: 100 }, (_, i) => walk.next().then(() => order.push(i))));
+    expect(order).toEqual(Array.from({ length: 100 }, (_, i) => i));
+  });
+
+  test('ends by break, reads no more, and gives no more', async () => {
+    const { table, source } = await openWatched();
+    const walk = table.entries();
+    let count = 0;
+    for await (const _ of walk) if (++count === 3) break;
+    expect(await walk.next()).toEqual({ value: undefined, done: true });
+    expect(source.reads).toHaveLength(1);
+  });
+
+  test('is its own iterator', async () => {
+    const { table } = await openWatched();
+    const walk = table.entries();
+    expect(walk[Symbol.asyncIterator]()).toBe(walk);
+  });
+
+  test('reads no block past its limit or its end', async () => {
+    const { table, source } = await openWatched();
+    expect(await collect(table.entries({ limit: 0 }))).toEqual([]);
+    expect(source.reads).toHaveLength(0);
+    await collect(table.entries({ limit: 5 }));
+    await collect(table.entries({ lte: keys[5]! }));
+    await collect(table.entries({ gte: keys.at(-1)!, reverse: true, limit: 1 }));
+    expect(source.reads).toHaveLength(3);
+  });
+
+  test.each([-1, 0.5, NaN])('with a limit of %d is refused', async (limit) => {
+    const { table } = await openWatched();
+    await expect((async () => collect(table.entries({ limit })))()).rejects.toThrow(RangeError);
+    expect(() => [...SyncTable.open(new MemorySource(bytes)).entries({ limit })]).toThrow(/limit/);
+  });
+
+  test('with a signal that is aborted gives nothing', async () => {
+    const { table, source } = await openWatched();
+    const reason = new Error('enough');
+    expect(await rejection(collect(table.entries({ signal: AbortSignal.abort(reason) })))).toBe(reason);
+    expect(source.reads).toEqual([]);
+  });
+
+  test('ends when its signal is aborted between two entries', async () => {
+    const { table } = await openWatched();
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    const seen: unknown[] = [];
+    const error = await rejection(
+      (async () => {
+        for await (const entry of table.entries({ signal: controller.signal })) {
+          seen.push(entry);
+          if (seen.length === 5) controller.abort(reason);
+        }
+      })(),
+    );
+    expect(error).toBe(reason);
+    expect(seen).toHaveLength(5);
+  });
+
+  test('ends when its signal is aborted in the middle of a read, which is told of it', async () => {
+    const { table, source } = await openWatched();
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    const { opened, open } = gate();
+    source.answer = async (answer) => {
+      await opened;
+      return answer;
+    };
+    const first = rejection(table.entries({ signal: controller.signal }).next());
+    await Promise.resolve();
+    expect(source.reads[0]?.signal).toBe(controller.signal);
+    controller.abort(reason);
+    open();
+    expect(await first).toBe(reason);
+  });
+
+  test('that is aborted does not take the block from those who wait for it without a signal', async () => {
+    const { table, source } = await openWatched();
+    const controller = new AbortController();
+    source.answer = (answer, { signal }) =>
+      new Promise((resolve, reject) => {
+        signal?.addEventListener('abort', () => reject(signal.reason));
+        setTimeout(() => resolve(answer), 5);
+      });
+    const walk = rejection(table.entries({ signal: controller.signal }).next());
+    const lookup = table.get(keys[0]!);
+    controller.abort(new Error('enough'));
+    expect(await walk).toMatchObject({ message: 'enough' });
+    expect(await lookup).toEqual(entries[0]![1]);
+  });
+});
+
+describe('a cursor', () => {
+  test('that is asked to move while it moves rejects, and the first move is as it would be', async () => {
+    const { table, source } = await openWatched();
+    const cursor = table.cursor();
+    const { opened, open } = gate();
+    source.answer = async (answer) => {
+      await opened;
+      return answer;
+    };
+    const first = cursor.seek(key);
+    const others = [cursor.next(), cursor.prev(), cursor.seekToFirst(), cursor.seekToLast(), cursor.seek(keys[0]!)];
+    const errors = await Promise.all(others.map(rejection));
+    expect(errors.filter((error) => !(error instanceof TypeError && error.message.includes('await')))).toEqual([]);
+    open();
+    expect(await first).toBe(true);
+    expect(hex(cursor.key)).toBe(hex(key));
+    expect(await cursor.next()).toBe(true);
+    expect(hex(cursor.key)).toBe(hex(keys[1001]!));
+  });
+
+  test('does not disturb another', async () => {
+    const { table } = await openWatched(new BlockCache(2 ** 20));
+    const [a, b] = [table.cursor(), table.cursor()];
+    await a.seekToFirst();
+    await b.seekToLast();
+    await Promise.all([a.next(), b.prev(), table.get(key)]);
+    expect([hex(a.key), hex(b.key)]).toEqual([hex(keys[1]!), hex(keys[2998]!)]);
+  });
+
+  test('makes no copy: its value is a view of the block', () => {
+    const file = bytes.slice();
+    const cursor = SyncTable.open(new MemorySource(file)).cursor();
+    cursor.seekToFirst();
+    expect(cursor.value.buffer).toBe(file.buffer);
+  });
+});
+
+describe('a closed table', () => {
+  test('rejects or throws TypeError whatever is asked of it', async () => {
+    const { table } = await openWatched();
+    const syncTable = SyncTable.open(new MemorySource(bytes));
+    const cursor = table.cursor();
+    const syncCursor = syncTable.cursor();
+    const walk = table.entries();
+    const syncWalk = syncTable.entries();
+    table.close();
+    syncTable.close();
+    const errors = [
+      await rejection(table.get(key)),
+      await rejection(table.getMany([key])),
+      await rejection(table.profile()),
+      await rejection(cursor.seekToFirst()),
+      await rejection(walk.next()),
+      ...[
+        () => table.entries(),
+        () => table.keys(),
+        () => table.values(),
+        () => table.cursor(),
+        () => table.mayContain(key),
+        () => table.approximateOffset(key),
+        () => syncTable.get(key),
+        () => syncTable.getMany([key]),
+        () => syncTable.profile(),
+        () => syncTable.cursor(),
+        () => syncTable.mayContain(key),
+        () => syncTable.approximateOffset(key),
+        () => syncTable.entries().next(),
+        () => syncTable.keys().next(),
+        () => syncTable.values().next(),
+        () => syncCursor.seekToFirst(),
+        () => syncWalk.next(),
+      ].map(caught),
+    ];
+    const others = errors.filter((error) => !(error instanceof TypeError && error.message === 'the table is closed'));
+    expect(others).toEqual([]);
+  });
+
+  test('can be closed again, and still says what it was', async () => {
+    const { table } = await openWatched();
+    table.close();
+    table.close();
+    expect(table.byteLength).toBe(bytes.length);
+    expect(table.blockCount).toBeGreaterThan(50);
+    expect(table.filterStatus.state).toBe('used');
+  });
+
+  test('ends a walk at its next block', async () => {
+    const { table } = await openWatched();
+    const seen: unknown[] = [];
+    const error = await rejection(
+      (async () => {
+        for await (const entry of table) {
+          seen.push(entry);
+          table.close();
+        }
+      })(),
+    );
+    expect(error).toBeInstanceOf(TypeError);
+    expect(seen.length).toBeLessThan(100);
+  });
+});
+
+test('a table that is opened with a signal hands it to its source', async () => {
+  const source = new WatchedSource(bytes);
+  const { signal } = new AbortController();
+  await Table.open(source, { signal });
+  expect(source.reads[0]?.signal).toBe(signal);
+});

@@ -1,0 +1,103 @@
+import { type KeyValue, type TableVector, vectors } from '@bloom/fixtures';
+import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
+import { MemorySource, SyncTable, type TableBuilderOptions } from '@bloom/sstable';
+import { describe, expect, test } from 'vitest';
+import { crc32c } from '../src/crc32c.node.js';
+import { buildTable } from './build-table.js';
+import { hex, sameEntries, utf8 } from './entries.js';
+import { internalKeyComparator, internalKeyPolicy } from './internal-key.js';
+
+// All values here were measured from LevelDB's main branch, at its defaults: blocks of 4096 bytes, a restart every 16
+// entries, and no compression where nothing is said of it.
+
+const { tables, internalKeyTable, tableChecksums, approximateOffsets } = vectors();
+
+function bloom({ bitsPerKey }: TableVector): FilterPolicy | null {
+  return bitsPerKey === null ? null : new BloomFilterPolicy(bitsPerKey);
+}
+
+describe.each(tables)('the table "$name"', (vector) => {
+  test('is that of LevelDB, byte for byte', () => {
+    const bytes = buildTable(vector.entries, { compression: 'none', filterPolicy: bloom(vector) });
+    expect(hex(bytes)).toBe(hex(vector.bytes));
+  });
+
+  test('is read to its entries', () => {
+    const table = SyncTable.open(new MemorySource(vector.bytes));
+    expect([...table.entries()]).toEqual(vector.entries);
+    expect(table.getMany(vector.entries.map(([key]) => key))).toEqual(vector.entries.map(([, value]) => value));
+    const policyName = new BloomFilterPolicy().name;
+    expect(table.filterStatus).toEqual(vector.bitsPerKey === null ? { state: 'absent' } : { state: 'used', policyName });
+  });
+});
+
+// The comparator and the policy are those of LevelDB, db/dbformat.cc.
+describe('the table of internal keys', () => {
+  const options: TableBuilderOptions = {
+    compression: 'none',
+    comparator: internalKeyComparator,
+    filterPolicy: internalKeyPolicy(new BloomFilterPolicy(10)),
+  };
+
+  test('is that of LevelDB, byte for byte', () => {
+    expect(hex(buildTable(internalKeyTable.entries, options))).toBe(hex(internalKeyTable.bytes));
+  });
+
+  test('gives every key through its filter', () => {
+    const table = SyncTable.open(new MemorySource(internalKeyTable.bytes), {
+      comparator: internalKeyComparator,
+      filterPolicies: [internalKeyPolicy(new BloomFilterPolicy())],
+    });
+    expect([...table.entries()]).toEqual(internalKeyTable.entries);
+    const found = table.getMany(internalKeyTable.entries.map(([key]) => key));
+    expect(found).toEqual(internalKeyTable.entries.map(([, value]) => value));
+    expect(table.filterStatus.state).toBe('used');
+    expect(table.stats.filterTruePositives).toBe(internalKeyTable.entries.length);
+  });
+
+  test('is read to its entries without its comparator', () => {
+    const table = SyncTable.open(new MemorySource(internalKeyTable.bytes));
+    expect([...table.entries()]).toEqual(internalKeyTable.entries);
+    expect([...table.entries({ reverse: true })].reverse()).toEqual(internalKeyTable.entries);
+  });
+});
+
+describe.each(tableChecksums.filter(({ compression }) => compression === 'none'))('the table of 1000 entries', (vector) => {
+  test('has the size and the checksum of that of LevelDB', () => {
+    const bytes = buildTable(vector.entries(), { compression: 'none' });
+    expect([bytes.length, crc32c(bytes)]).toEqual([vector.size, vector.crc32c]);
+  });
+});
+
+// Snappy may pack in more ways than one, so the bytes need not be LevelDB's own.
+test.each(tableChecksums.filter(({ compression }) => compression === 'snappy'))(
+  'the table of 1000 entries, with Snappy, has about the size of that of LevelDB and the same entries',
+  (vector) => {
+    const bytes = buildTable(vector.entries(), { compression: 'snappy' });
+    expect(bytes.length).toBeGreaterThan(vector.size * 0.9);
+    expect(bytes.length).toBeLessThan(vector.size * 1.1);
+    expect(sameEntries(SyncTable.open(new MemorySource(bytes)).entries(), vector.entries())).toBe(true);
+  },
+);
+
+// LevelDB, table/table_test.cc, ApproximateOffsetOfPlain.
+describe('approximate offsets', () => {
+  const entries: KeyValue[] = approximateOffsets.entries();
+  const bytes = buildTable(entries, { blockSize: 1024, compression: 'none', filterPolicy: null });
+  const table = SyncTable.open(new MemorySource(bytes));
+
+  test('the file has the size of that of LevelDB', () => {
+    expect(bytes).toHaveLength(approximateOffsets.fileSize);
+  });
+
+  test('those of its keys and of keys between are those of LevelDB', () => {
+    const offsets = approximateOffsets.offsets.map(({ key }) => table.approximateOffset(key));
+    expect(offsets).toEqual(approximateOffsets.offsets.map(({ offset }) => offset));
+  });
+
+  test('that of a key past the last is the offset of the metaindex', () => {
+    // Behind it: an empty metaindex, an index of the four blocks, and the footer.
+    const past = table.approximateOffset(utf8('xyz'));
+    expect(hex(bytes.subarray(past, past + 13))).toBe('000000000100000000c0f2a1b0');
+  });
+});

@@ -1,0 +1,23 @@
+// Run by write-table.test.ts, in a process of its own: writes a table of 300 MB to the path in its first argument, and
+// prints how many bytes of memory the process grew by.
+import process from 'node:process';
+import { writeTable } from '@bloom/sstable/node';
+
+const ENTRIES = 300_000;
+const VALUE_LENGTH = 1000;
+
+function* entries(): Generator<[Uint8Array, Uint8Array]> {
+  const encoder = new TextEncoder();
+  const value = new Uint8Array(VALUE_LENGTH);
+  for (let i = 0; i < ENTRIES; i++) {
+    value.fill(i);
+    yield [encoder.encode(`key ${String(i).padStart(8, '0')}`), value];
+  }
+}
+
+globalThis.gc?.();
+const before = process.memoryUsage.rss();
+const { byteLength } = await writeTable(process.argv[2]!, entries(), { compression: 'none' });
+// Kilobytes, at the most so far.
+const growth = process.resourceUsage().maxRSS * 1024 - before;
+process.stdout.write(JSON.stringify({ byteLength, growth }));
