@@ -27,6 +27,7 @@ export default defineConfig(
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
       // What a caller's code threw, or a signal's reason, is passed on as it is.
       '@typescript-eslint/prefer-promise-reject-errors': ['error', { allowThrowingUnknown: true }],
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
       eqeqeq: 'error',
       'no-console': 'error',
     },
@@ -55,6 +56,9 @@ export default defineConfig(
       // Broken policies, sources and sinks stand in for real ones.
       '@typescript-eslint/no-empty-function': 'off',
       '@typescript-eslint/require-await': 'off',
+      '@typescript-eslint/prefer-promise-reject-errors': 'off',
+      // Tests take the functions of a comparator or codec, which use no `this`.
+      '@typescript-eslint/unbound-method': 'off',
     },
   },
   {

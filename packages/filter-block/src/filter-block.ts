@@ -9,12 +9,18 @@
  *
  * Source: LevelDB, table/filter_block.cc and doc/table_format.md.
  */
-import { FilterBuffer, KeyBuffer, type FilterPolicy } from '@bloom/policy';
+import { bloomFilterLayout, FilterBuffer, type FilterPolicy, KeyBuffer, type LabelledRange } from '@bloom/policy';
 
 /** log2 of the bytes of file that one filter covers. */
 export const FILTER_BASE_LG = 11;
 /** The bytes of file that one filter covers: 2 KiB. */
 export const FILTER_BASE = 2 ** FILTER_BASE_LG;
+
+/** So many offsets alone take 4 GiB, the most that the offset of the offsets can be in front of: a file of 2 TiB. */
+const MAX_FILTERS = 2 ** 30;
+
+/** The most that LevelDB can shift by. More is damage. */
+const MAX_BASE_LG = 63;
 
 /** The offset of the offsets, and baseLg. */
 const TRAILER_LENGTH = 5;
@@ -56,8 +62,8 @@ export class FilterBlockBuilder {
   /**
    * Says that the keys to come are in the data block at `blockOffset`.
    *
-   * @param blockOffset bytes from the start of the file, not before that of an earlier block.
-   * @throws RangeError when `blockOffset` is not an offset, or lies before the ranges already generated.
+   * @param blockOffset bytes from the start of the file, in the range of the block before or a later one.
+   * @throws RangeError when `blockOffset` is not an offset, lies before the ranges already generated, or past 2 TiB.
    */
   startBlock(blockOffset: number): void {
     this.#mustNotBeFinished();
@@ -68,6 +74,7 @@ export class FilterBlockBuilder {
     if (range < this.#filterCount) {
       throw new RangeError(`blockOffset must not go back: the filter of the range of ${blockOffset} is already made`);
     }
+    if (range >= MAX_FILTERS) throw new RangeError(`blockOffset must be below ${MAX_FILTERS * FILTER_BASE}, got ${blockOffset}`);
     while (range > this.#filterCount) this.#generateFilter();
   }
 
@@ -121,8 +128,9 @@ export class FilterBlockBuilder {
 /**
  * Asks the filters of a filter block.
  *
- * Damage never hides a key: whatever cannot be read as a filter matches. Where LevelDB's reader would say no to a
- * damaged offset, this one says maybe.
+ * Damage that shows hides no key: whatever cannot be read as a filter matches, and where LevelDB's reader would say no
+ * to a damaged offset, this one says maybe. Damage that does not show, such as a flipped bit of a filter, is for the
+ * block's checksum to find, which `@bloom/sstable` does.
  *
  * @example
  * ```ts
@@ -150,11 +158,11 @@ export class FilterBlockReader {
     this.#view = new DataView(contents.buffer, contents.byteOffset, contents.byteLength);
     const trailer = contents.length - TRAILER_LENGTH;
     const offsetsStart = trailer >= 0 ? this.#view.getUint32(trailer, true) : 0;
-    const readable = trailer >= 0 && offsetsStart <= trailer;
+    const baseLg = contents[contents.length - 1]!;
+    const readable = trailer >= 0 && offsetsStart <= trailer && baseLg <= MAX_BASE_LG;
     this.#offsetsStart = readable ? offsetsStart : 0;
     this.filterCount = readable ? Math.floor((trailer - offsetsStart) / 4) : 0;
-    // A power and not a shift: a damaged baseLg can be any byte.
-    this.base = readable ? 2 ** contents[contents.length - 1]! : FILTER_BASE;
+    this.base = readable ? 2 ** baseLg : FILTER_BASE;
   }
 
   /**
@@ -176,4 +184,47 @@ export class FilterBlockReader {
     const limit = this.#view.getUint32(this.#offsetsStart + i * 4 + 4, true);
     return start <= limit && limit <= this.#offsetsStart ? this.#contents.subarray(start, limit) : undefined;
   }
+}
+
+/**
+ * What the bytes of a filter block at `offset` of a file are: every byte once, in order.
+ *
+ * @param isBloom whether the filters are LevelDB's Bloom filters, whose parts are known.
+ */
+export function filterBlockLayout(contents: Uint8Array, offset: number, isBloom: boolean): LabelledRange[] {
+  const trailer = contents.length - TRAILER_LENGTH;
+  const view = new DataView(contents.buffer, contents.byteOffset, contents.byteLength);
+  const offsetsStart = trailer < 0 ? Infinity : view.getUint32(trailer, true);
+  if (offsetsStart > trailer) {
+    return contents.length === 0 ? [] : [{ offset, byteLength: contents.length, label: 'not a filter block' }];
+  }
+  const ranges: LabelledRange[] = [];
+  const count = Math.floor((trailer - offsetsStart) / 4);
+  let position = 0;
+  const fill = (end: number): void => {
+    if (end > position) ranges.push({ offset: offset + position, byteLength: end - position, label: 'bytes of no filter' });
+    position = end;
+  };
+  for (let i = 0; i < count; i++) {
+    const start = view.getUint32(offsetsStart + i * 4, true);
+    const limit = view.getUint32(offsetsStart + i * 4 + 4, true);
+    // Empty, damaged, or overlapping one that was listed.
+    if (start >= limit || limit > offsetsStart || start < position) continue;
+    fill(start);
+    const filter = contents.subarray(start, limit);
+    const parts = isBloom ? bloomFilterLayout(filter, offset + start) : [{ offset: offset + start, byteLength: filter.length, label: 'bytes' }];
+    ranges.push(...parts.map((part) => ({ ...part, label: `filter ${i}: ${part.label}` })));
+    position = limit;
+  }
+  fill(offsetsStart);
+  for (let i = 0; i < count; i++) {
+    const at = offsetsStart + i * 4;
+    ranges.push({ offset: offset + at, byteLength: 4, label: `offset of filter ${i}`, value: String(view.getUint32(at, true)) });
+  }
+  position = offsetsStart + count * 4;
+  fill(trailer);
+  ranges.push({ offset: offset + trailer, byteLength: 4, label: 'offset of the offsets', value: String(offsetsStart) });
+  const baseLg = contents[trailer + 4]!;
+  ranges.push({ offset: offset + trailer + 4, byteLength: 1, label: 'baseLg', value: `${baseLg}: a filter for every ${2 ** baseLg} bytes` });
+  return ranges;
 }

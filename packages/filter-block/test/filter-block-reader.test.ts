@@ -86,6 +86,15 @@ describe('past the filters', () => {
   });
 });
 
+test('a range without keys matches nothing, and the policy is not asked', () => {
+  const contents = build([
+    [0, ['foo']],
+    [5000, ['bar']],
+  ]);
+  const yes = new FilterBlockReader({ ...testHashPolicy, keyMayMatch: () => true }, contents);
+  expect([0, 2048, 4096].map((offset) => yes.keyMayMatch(offset, utf8('foo')))).toEqual([true, false, true]);
+});
+
 describe('what is there to see', () => {
   test('filters, base and length of a block', () => {
     const contents = build([
@@ -133,6 +142,7 @@ describe('a damaged block', () => {
     expect(reads(contentsOf('378c73d9', [0], 4))).toBe(false);
     for (const offsetsStart of [9, 10, 0x7fffffff, 0x80000000, 0xffffffff]) {
       expect(reads(contentsOf('378c73d9', [0], offsetsStart))).toBe(true);
+      expect(new FilterBlockReader(testHashPolicy, contentsOf('378c73d9', [0], offsetsStart)).filterCount).toBe(0);
     }
   });
 

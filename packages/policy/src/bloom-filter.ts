@@ -11,6 +11,7 @@
  * Source: LevelDB, util/bloom.cc; the double hashing is Kirsch and Mitzenmacher, "Less Hashing, Same Performance".
  */
 import { BLOOM_SEED, hashRange } from '@bloom/hash';
+import type { LabelledRange } from './labelled-range.js';
 import type { FilterSink, KeyList } from './policy.js';
 
 /** The fewest bits that a filter has: a shorter one would say yes too often for few keys. */
@@ -41,8 +42,13 @@ export function encodeBloomFilter(keys: KeyList, bitsPerKey: number, dst: Filter
   fillBloomFilter(filter, hashes, probesFor(bitsPerKey));
 }
 
-/** Makes zero bytes the filter of the keys with these Bloom hashes. */
+/**
+ * Makes zero bytes the filter of the keys with these Bloom hashes.
+ *
+ * @throws RangeError when the filter has not two bytes.
+ */
 export function fillBloomFilter(filter: Uint8Array, hashes: Uint32Array, probes: number): void {
+  if (filter.length < 2) throw new RangeError(`filter must have at least 2 bytes, got ${filter.length}`);
   filter[filter.length - 1] = probes;
   const bits = (filter.length - 1) * 8;
   const reciprocal = 1 / bits;
@@ -91,6 +97,16 @@ export function bloomFilterMayMatch(h: number, filter: Uint8Array): boolean {
     }
   }
   return true;
+}
+
+/** What the bytes of a filter at `offset` of a file are. */
+export function bloomFilterLayout(filter: Uint8Array, offset: number): LabelledRange[] {
+  if (filter.length < 2) return filter.length === 0 ? [] : [{ offset, byteLength: 1, label: 'filter too short to be one' }];
+  const bits = filter.length - 1;
+  return [
+    { offset, byteLength: bits, label: 'bits', value: `${bits * 8} bits` },
+    { offset: offset + bits, byteLength: 1, label: 'number of probes', value: String(filter[bits]) },
+  ];
 }
 
 function rotateRight17(h: number): number {

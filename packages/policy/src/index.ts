@@ -1,6 +1,7 @@
 export type { FilterPolicy, FilterSink, KeyList } from './policy.js';
 export { BloomFilterPolicy } from './bloom-filter-policy.js';
 export {
+  bloomFilterLayout,
   bloomFilterMayMatch,
   encodeBloomFilter,
   fillBloomFilter,
@@ -11,6 +12,7 @@ export {
 } from './bloom-filter.js';
 export { buildFilter } from './build-filter.js';
 export { FilterBuffer } from './filter-buffer.js';
+export type { LabelledRange } from './labelled-range.js';
 export { KeyBuffer } from './key-buffer.js';
 export {
   bestProbes,

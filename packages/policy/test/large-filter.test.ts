@@ -39,10 +39,13 @@ test.each([
   expect(absent.filter((key) => bloomFilterMayMatch(bloomHash(key), filter) !== modelMayMatch(key, filter))).toEqual([]);
 });
 
-test('a filter of more than 2^32 bits uses those that a hash of 32 bits can say', () => {
-  // 512 MiB, of which only the pages with a bit in them take memory: so it is not compared byte for byte.
-  const filter = encode(2 ** 30 + 2);
-  expect(filter).toHaveLength(2 ** 29 + 2);
+// Hundreds of MiB, of which only the pages with a bit in them take memory: so these are not compared byte for byte.
+test.each([
+  { bits: '3 * 2^30', bitsPerKey: 3 * 2 ** 28, byteLength: 402_653_185 },
+  { bits: 'more than 2^32', bitsPerKey: 2 ** 30 + 2, byteLength: 536_870_914 },
+])('a filter of $bits bits has the bits of plain whole-number arithmetic', ({ bitsPerKey, byteLength }) => {
+  const filter = encode(bitsPerKey);
+  expect(filter).toHaveLength(byteLength);
   const set = keys.flatMap((key) => modelBits(key, filter.length, 30));
   expect(set.some((bit) => bit > 2n ** 31n)).toBe(true);
   expect(set.filter((bit) => (filter[Number(bit / 8n)]! & (2 ** Number(bit % 8n))) === 0)).toEqual([]);
