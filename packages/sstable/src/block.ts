@@ -10,6 +10,7 @@
  *
  * Source: LevelDB, table/block_builder.cc and table/block.cc.
  */
+import type { LabelledRange } from '@bloom/policy';
 import type { CompareRange } from './comparator.js';
 import { CorruptionError, type Place, type Structure } from './errors.js';
 import { putVarint, VarintReader } from './varint.js';
@@ -173,6 +174,21 @@ export class BlockCursor {
     return this.bytes.subarray(this.valueStart, this.valueEnd);
   }
 
+  /** Where in the block the entry starts. */
+  get entryStart(): number {
+    return this.#entryStart;
+  }
+
+  /** Bytes of the entry's key that it shares with the key before it. */
+  get shared(): number {
+    return this.#shared;
+  }
+
+  /** How many restarts the block has. */
+  get restartCount(): number {
+    return this.#restartCount;
+  }
+
   /**
    * Takes up another block, on none of its entries.
    *
@@ -192,7 +208,7 @@ export class BlockCursor {
     if (restartCount > (length - 4) / 4) throw this.#damage(`${restartCount} restarts cannot be in ${length} bytes`);
     this.#restartCount = restartCount;
     this.#entriesEnd = this.#reader.end = length - 4 - restartCount * 4;
-    if (this.#restartOffset(0) !== 0) throw this.#damage(`restart 0 is at byte ${this.#restartOffset(0)}, not at 0`);
+    if (this.restartOffset(0) !== 0) throw this.#damage(`restart 0 is at byte ${this.restartOffset(0)}, not at 0`);
   }
 
   /** Moves to the first entry. */
@@ -217,7 +233,7 @@ export class BlockCursor {
     let right = this.#restartCount - 1;
     while (left < right) {
       const middle = (left + right + 1) >>> 1;
-      this.#parse(this.#restartOffset(middle));
+      this.#parse(this.restartOffset(middle));
       if (this.#shared !== 0) throw this.#damage(`the entry at byte ${this.#entryStart} shares key bytes at a restart`);
       const { bytes } = this;
       if (this.#compare(bytes, this.#unsharedStart, this.valueStart, key, start, end) < 0) left = middle;
@@ -254,7 +270,7 @@ export class BlockCursor {
     let right = this.#restartCount - 1;
     while (left < right) {
       const middle = (left + right + 1) >>> 1;
-      if (this.#restartOffset(middle) < end) left = middle;
+      if (this.restartOffset(middle) < end) left = middle;
       else right = middle - 1;
     }
     this.#toRestart(left);
@@ -284,10 +300,17 @@ export class BlockCursor {
 
   #expectRestart(restart: number): void {
     this.#nextRestart = restart;
-    this.#nextRestartOffset = restart < this.#restartCount ? this.#restartOffset(restart) : this.#entriesEnd;
+    this.#nextRestartOffset = restart < this.#restartCount ? this.restartOffset(restart) : this.#entriesEnd;
   }
 
-  #restartOffset(restart: number): number {
+  /** Moves to the entry at restart `restart`. */
+  seekToRestart(restart: number): boolean {
+    this.#toRestart(restart);
+    return this.#step();
+  }
+
+  /** Where in the block the entry at restart `restart` starts. */
+  restartOffset(restart: number): number {
     return uint32At(this.bytes, this.bytes.length - 4 - (this.#restartCount - restart) * 4);
   }
 
@@ -415,6 +438,54 @@ class Run {
     this.#overwrittenEnd = start;
     return this.#previousKeyLengths[i]!;
   }
+}
+
+/**
+ * What the contents of a block at `offset` of a file are: every byte once, in order.
+ *
+ * @param describe says what an entry's value means, where it is not plain bytes.
+ */
+export function blockLayout(
+  contents: Uint8Array,
+  offset: number,
+  compare: CompareRange,
+  describe?: (value: Uint8Array) => string | undefined,
+): LabelledRange[] {
+  const cursor = new BlockCursor(compare, 'data block');
+  const ranges: LabelledRange[] = [];
+  let position = 0;
+  const label = (byteLength: number, name: string, value?: string): void => {
+    if (byteLength > 0) ranges.push({ offset: offset + position, byteLength, label: name, ...(value !== undefined && { value }) });
+    position += byteLength;
+  };
+  const showBytes = (bytes: Uint8Array): string => {
+    const text = Array.from(bytes.subarray(0, 24), (byte) =>
+      byte >= 0x20 && byte < 0x7f && byte !== 0x22 && byte !== 0x5c
+        ? String.fromCharCode(byte)
+        : `\\x${byte.toString(16).padStart(2, '0')}`,
+    ).join('');
+    return `"${text}"${bytes.length > 24 ? `… ${bytes.length} bytes` : ''}`;
+  };
+  try {
+    cursor.reset(contents, offset);
+    let i = 0;
+    for (let more = cursor.seekToFirst(); more; more = cursor.next(), i++) {
+      const unshared = cursor.keyLength - cursor.shared;
+      const valueLength = cursor.valueEnd - cursor.valueStart;
+      const header = cursor.valueStart - unshared - position;
+      label(header, `entry ${i}: lengths`, `shared ${cursor.shared}, unshared ${unshared}, value ${valueLength}`);
+      label(unshared, `entry ${i}: ${cursor.shared === 0 ? 'key' : 'end of key'}`, showBytes(cursor.key));
+      label(valueLength, `entry ${i}: value`, describe?.(cursor.value) ?? showBytes(cursor.value));
+    }
+    const restartsStart = contents.length - 4 - cursor.restartCount * 4;
+    label(restartsStart - position, 'bytes before the restarts');
+    for (let r = 0; r < cursor.restartCount; r++) label(4, `offset of restart ${r}`, String(cursor.restartOffset(r)));
+    label(4, 'number of restarts', String(cursor.restartCount));
+  } catch (error) {
+    if (!(error instanceof CorruptionError)) throw error;
+    label(contents.length - position, 'damaged', error.problem);
+  }
+  return ranges;
 }
 
 function uint32At(bytes: Uint8Array, position: number): number {

@@ -11,8 +11,8 @@ export interface Codec {
   /** Names the codec in messages. */
   readonly name: string;
 
-  /** The compressed form of `contents`. */
-  compress(contents: Uint8Array): Uint8Array;
+  /** The compressed form of `contents`. Left out where the codec only reads. */
+  compress?(contents: Uint8Array): Uint8Array;
 
   /**
    * The contents that `compressed` stands for.

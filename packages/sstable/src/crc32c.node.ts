@@ -3,19 +3,19 @@ import { createRequire } from 'node:module';
 import { crc32c as crc32cInJavaScript } from './crc32c.default.js';
 
 interface Native {
-  readonly crc32c: (input: Uint8Array) => number;
+  readonly crc32c: (input: Uint8Array, seed?: number) => number;
 }
 
-let implementation: ((bytes: Uint8Array) => number) | undefined;
+let implementation: ((bytes: Uint8Array, seed?: number) => number) | undefined;
 
-/** The CRC-32C of `bytes`, a uint32. */
-export function crc32c(bytes: Uint8Array): number {
+/** The CRC-32C of `bytes`, a uint32; `seed`: that of the bytes before them. */
+export function crc32c(bytes: Uint8Array, seed?: number): number {
   implementation ??= load();
-  return implementation(bytes);
+  return implementation(bytes, seed);
 }
 
 /** The native function, or, on a platform that it is not built for, the one in JavaScript. */
-function load(): (bytes: Uint8Array) => number {
+function load(): (bytes: Uint8Array, seed?: number) => number {
   try {
     return (createRequire(import.meta.url)('@node-rs/crc32') as Native).crc32c;
   } catch {

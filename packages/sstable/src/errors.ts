@@ -7,6 +7,7 @@
  * - `BLOOM_BAD_CHECKSUM`: the bytes of a block are not those that were written.
  * - `BLOOM_BAD_BLOCK`: a block's checksum is right and its contents are not a block.
  * - `BLOOM_BAD_COMPRESSION`: a block cannot be decompressed.
+ * - `BLOOM_BAD_INTERNAL_KEY`: a key in a table opened as a database's is too short to be one.
  * - `BLOOM_TOO_LARGE`: a block would take more memory than the limit that the caller set.
  */
 export type CorruptionCode =
@@ -16,6 +17,7 @@ export type CorruptionCode =
   | 'BLOOM_BAD_CHECKSUM'
   | 'BLOOM_BAD_BLOCK'
   | 'BLOOM_BAD_COMPRESSION'
+  | 'BLOOM_BAD_INTERNAL_KEY'
   | 'BLOOM_TOO_LARGE';
 
 /**
@@ -27,7 +29,7 @@ export type CorruptionCode =
 export type UnsupportedCode = 'BLOOM_UNSUPPORTED_FORMAT' | 'BLOOM_UNSUPPORTED_CODEC';
 
 /** The parts of a table that an error can be about. */
-export type Structure = 'file' | 'footer' | 'metaindex block' | 'index block' | 'filter block' | 'data block';
+export type Structure = 'file' | 'footer' | 'metaindex block' | 'index block' | 'filter block' | 'meta block' | 'data block';
 
 /** Where in which file something is. */
 export interface Place {

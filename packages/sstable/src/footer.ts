@@ -5,6 +5,7 @@
  *
  * Source: LevelDB, table/format.h and doc/table_format.md.
  */
+import type { LabelledRange } from '@bloom/policy';
 import { type BlockHandle, putBlockHandle, readBlockHandle } from './block-handle.js';
 import { CorruptionError, type Place, UnsupportedError } from './errors.js';
 import { VarintReader } from './varint.js';
@@ -61,4 +62,26 @@ export function decodeFooter(bytes: Uint8Array, place: Place): Footer {
     throw new CorruptionError('BLOOM_BAD_HANDLE', place, 'the handles of metaindex and index cannot be read');
   }
   return { metaindex, index };
+}
+
+/** What the bytes of a footer at `offset` of a file are. */
+export function footerLayout(bytes: Uint8Array, offset: number): LabelledRange[] {
+  const reader = new VarintReader(bytes, 0, MAGIC_OFFSET);
+  const ranges: LabelledRange[] = [];
+  for (const label of ['metaindex handle', 'index handle']) {
+    const start = reader.position;
+    const handle = readBlockHandle(reader);
+    if (handle === undefined) {
+      reader.position = start;
+      break;
+    }
+    const value = `offset ${handle.offset}, size ${handle.size}`;
+    ranges.push({ offset: offset + start, byteLength: reader.position - start, label, value });
+  }
+  const { position } = reader;
+  if (position < MAGIC_OFFSET) {
+    ranges.push({ offset: offset + position, byteLength: MAGIC_OFFSET - position, label: 'padding' });
+  }
+  ranges.push({ offset: offset + MAGIC_OFFSET, byteLength: FOOTER_LENGTH - MAGIC_OFFSET, label: 'magic number' });
+  return ranges;
 }

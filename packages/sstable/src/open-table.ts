@@ -11,14 +11,13 @@ import { decodeMetaindex, policyNameOf } from './metaindex-block.js';
 import type { Source } from './source.js';
 import { BLOCK_TRAILER_LENGTH, type BlockDecoding, decodeStoredBlock } from './stored-block.js';
 import {
-  codecsByType,
+  decodingFor,
   DEFAULT_CACHE_BYTES,
-  DEFAULT_MAX_BLOCK_BYTES,
   DEFAULT_TAIL_BYTES,
-  mustBeWhole,
   policiesFor,
   type TableOptions,
 } from './table-options.js';
+import { mustBeWhole } from './whole.js';
 
 /** Bytes that a computation needs before it can go on. */
 export interface ByteRange {
@@ -69,7 +68,7 @@ export class OpenTable {
     cacheHits: 0,
     bytesRead: 0,
   };
-  readonly #file: string | undefined;
+  readonly file: string | undefined;
   readonly #decoding: BlockDecoding;
   readonly #cache: BlockCache | undefined;
   /** The cache's id of data block 0. */
@@ -79,7 +78,7 @@ export class OpenTable {
 
   private constructor(parts: Parts, source: Source, decoding: BlockDecoding, options: TableOptions) {
     this.byteLength = source.byteLength;
-    this.#file = source.name;
+    this.file = source.name;
     this.comparator = parts.comparator;
     this.compare = compareRangeOf(parts.comparator);
     this.index = parts.index;
@@ -102,10 +101,7 @@ export class OpenTable {
   static *open(source: Source, options: TableOptions): Reading<OpenTable> {
     const comparator = options.comparator ?? bytewiseComparator;
     const policies = policiesFor(options, comparator);
-    const decoding: BlockDecoding = {
-      codecs: codecsByType(options.codecs),
-      maxBlockBytes: mustBeWhole('maxBlockBytes', options.maxBlockBytes ?? DEFAULT_MAX_BLOCK_BYTES, 1),
-    };
+    const decoding = decodingFor(options);
     const tailBytes = mustBeWhole('tailBytes', options.tailBytes ?? DEFAULT_TAIL_BYTES, FOOTER_LENGTH);
     const { byteLength, name: file } = source;
     if (byteLength < FOOTER_LENGTH) {
@@ -194,16 +190,34 @@ export class OpenTable {
     return i < this.index.length && (this.filter?.keyMayMatch(this.index.offsetOf(i), key) ?? true);
   }
 
-  /** A copy of the value of `key`, which `locate` said to look for in the block with these contents. */
+  /** A copy of the value of `key`, which `locate` said to look for in block `i`, with these contents. */
   search(i: number, contents: Uint8Array, key: Uint8Array): Uint8Array | undefined {
     const cursor = this.#searcher;
     cursor.reset(contents, this.index.offsetOf(i));
     const found = cursor.seek(key) && this.compare(cursor.keyBytes, 0, cursor.keyLength, key, 0, key.length) === 0;
-    if (this.filter !== undefined) {
-      if (found) this.stats.filterTruePositives++;
-      else this.stats.filterFalsePositives++;
-    }
+    this.#count(found);
     return found ? cursor.bytes.slice(cursor.valueStart, cursor.valueEnd) : undefined;
+  }
+
+  /** As `search`, for the first entry at or after `key`, if `matches` takes its key for the one that is looked up. */
+  searchFrom(
+    i: number,
+    contents: Uint8Array,
+    key: Uint8Array,
+    matches: (key: Uint8Array) => boolean,
+  ): [Uint8Array, Uint8Array] | undefined {
+    const cursor = this.#searcher;
+    cursor.reset(contents, this.index.offsetOf(i));
+    const found = cursor.seek(key) && matches(cursor.key);
+    this.#count(found);
+    return found ? [cursor.key.slice(), cursor.value.slice()] : undefined;
+  }
+
+  /** Counts what came of a lookup that the filter let pass. */
+  #count(found: boolean): void {
+    if (this.filter === undefined) return;
+    if (found) this.stats.filterTruePositives++;
+    else this.stats.filterFalsePositives++;
   }
 
   /** The contents of data block `i`, if the cache has them. */
@@ -222,7 +236,7 @@ export class OpenTable {
     const offset = this.index.offsetOf(i);
     const size = this.index.sizeOf(i);
     if (size < 0) {
-      const place: Place = { structure: 'data block', offset, file: this.#file };
+      const place: Place = { structure: 'data block', offset, file: this.file };
       throw new CorruptionError('BLOOM_BAD_HANDLE', place, `its handle, entry ${i} of the index, is damaged`);
     }
     return { offset, length: size + BLOCK_TRAILER_LENGTH };
@@ -232,7 +246,7 @@ export class OpenTable {
   decode(i: number, stored: Uint8Array, keep = true): Uint8Array {
     this.stats.blockReads++;
     this.stats.bytesRead += stored.length;
-    const place: Place = { structure: 'data block', offset: this.index.offsetOf(i), file: this.#file };
+    const place: Place = { structure: 'data block', offset: this.index.offsetOf(i), file: this.file };
     const contents = decodeStoredBlock(stored, place, this.#decoding);
     if (keep) this.#cache?.set(this.#firstCacheId + i, contents);
     return contents;
@@ -249,7 +263,7 @@ export class OpenTable {
   }
 
   newBlockCursor(): BlockCursor {
-    return new BlockCursor(this.compare, 'data block', this.#file);
+    return new BlockCursor(this.compare, 'data block', this.file);
   }
 
   /** Drops the table's blocks from the cache. */

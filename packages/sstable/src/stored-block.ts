@@ -8,6 +8,7 @@
  * Source: LevelDB, table/format.cc, `ReadBlock`, and util/crc32c.h.
  */
 import { crc32c } from '#crc32c';
+import type { LabelledRange } from '@bloom/policy';
 import { type Codec, NO_COMPRESSION } from './codec.js';
 import { CorruptionError, type Place, UnsupportedError } from './errors.js';
 
@@ -27,7 +28,7 @@ export function maskCrc(crc: number): number {
  * an eighth.
  */
 export function encodeStoredBlock(contents: Uint8Array, codec: Codec | undefined): Uint8Array {
-  const compressed = codec?.compress(contents);
+  const compressed = codec?.compress?.(contents);
   const worthIt = compressed !== undefined && compressed.length < contents.length - Math.floor(contents.length / 8);
   const stored = worthIt ? compressed : contents;
   const block = new Uint8Array(stored.length + BLOCK_TRAILER_LENGTH);
@@ -85,4 +86,19 @@ export function decodeStoredBlock(block: Uint8Array, place: Place, { codecs, max
 
 function tooLarge(place: Place, size: number, maxBlockBytes: number): CorruptionError {
   return new CorruptionError('BLOOM_TOO_LARGE', place, `the contents have ${size} bytes, the limit is ${maxBlockBytes}`);
+}
+
+/** What the trailer of a block that is stored at `offset` of a file says. */
+export function storedBlockTrailerLayout(
+  block: Uint8Array,
+  offset: number,
+  codecs: ReadonlyMap<number, Codec>,
+): LabelledRange[] {
+  const size = block.length - BLOCK_TRAILER_LENGTH;
+  const type = block[size]!;
+  const codec = type === NO_COMPRESSION ? 'none' : (codecs.get(type)?.name ?? 'unknown');
+  return [
+    { offset: offset + size, byteLength: 1, label: 'compression type', value: `${type}: ${codec}` },
+    { offset: offset + size + 1, byteLength: 4, label: 'masked checksum' },
+  ];
 }

@@ -42,6 +42,16 @@ export class SyncTable extends TableFace implements Iterable<[Uint8Array, Uint8A
     return i === ABSENT ? undefined : this.#table.search(i, this.#block(i), key);
   }
 
+  /**
+   * The first entry at or after `key`, if the filter lets `key` pass and `matches` takes the entry's key for the one
+   * that is looked up: for orders in which several stored keys answer to one, such as the versions of a key.
+   */
+  find(key: Uint8Array, matches: (key: Uint8Array) => boolean): [Uint8Array, Uint8Array] | undefined {
+    this.mustBeOpen();
+    const i = this.#table.locate(key);
+    return i === ABSENT ? undefined : this.#table.searchFrom(i, this.#block(i), key, matches);
+  }
+
   /** `get` for each of `keys`, in their order. */
   getMany(keys: Iterable<Uint8Array>): (Uint8Array | undefined)[] {
     return Array.from(keys, (key) => this.get(key));

@@ -7,7 +7,8 @@ import { bytewiseComparator, type Comparator, type CompareRange, compareRangeOf 
 import { encodeFooter } from './footer.js';
 import { encodeMetaindex } from './metaindex-block.js';
 import { BLOCK_TRAILER_LENGTH, encodeStoredBlock } from './stored-block.js';
-import { codecFor, mustBeWhole, policyFor, type TableBuilderOptions } from './table-options.js';
+import { codecFor, policyFor, type TableBuilderOptions } from './table-options.js';
+import { mustBeWhole } from './whole.js';
 
 /** Where the bytes of a table go. */
 export interface TableSink {

@@ -10,6 +10,11 @@ export abstract class TableFace {
     this.#table = table;
   }
 
+  /** The file's name, where the source has one. */
+  get name(): string | undefined {
+    return this.#table.file;
+  }
+
   /** Bytes of the file. */
   get byteLength(): number {
     return this.#table.byteLength;
@@ -36,6 +41,11 @@ export abstract class TableFace {
   mayContain(key: Uint8Array): boolean {
     this.mustBeOpen();
     return this.#table.mayContain(key);
+  }
+
+  /** Compares two keys by the table's order. */
+  compare(a: Uint8Array, b: Uint8Array): number {
+    return this.#table.comparator.compare(a, b);
   }
 
   /**

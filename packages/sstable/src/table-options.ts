@@ -3,6 +3,8 @@ import type { BlockCache } from './block-cache.js';
 import type { Codec } from './codec.js';
 import type { Comparator } from './comparator.js';
 import { snappyCodec } from './snappy.js';
+import type { BlockDecoding } from './stored-block.js';
+import { mustBeWhole } from './whole.js';
 
 /** How to open a table. All of it has a default. */
 export interface TableOptions {
@@ -24,7 +26,7 @@ export interface TableOptions {
 }
 
 /** The default of {@link TableOptions.maxBlockBytes}. */
-export const DEFAULT_MAX_BLOCK_BYTES = 256 * 2 ** 20;
+const DEFAULT_MAX_BLOCK_BYTES = 256 * 2 ** 20;
 /** The default of {@link TableOptions.tailBytes}. */
 export const DEFAULT_TAIL_BYTES = 64 * 2 ** 10;
 /** The size of a table's own cache: that of LevelDB. */
@@ -44,22 +46,27 @@ export interface TableBuilderOptions {
   readonly compression?: 'none' | 'snappy' | Codec | undefined;
 }
 
-/** @throws RangeError unless `value` is a whole number from `least` on. */
-export function mustBeWhole(name: string, value: number, least: number): number {
-  if (Number.isSafeInteger(value) && value >= least) return value;
-  throw new RangeError(`${name} must be a whole number, at least ${least}, got ${value}`);
+/** The codecs to read with, by compression type. */
+function codecsByType(codecs: readonly Codec[] = []): ReadonlyMap<number, Codec> {
+  return new Map([snappyCodec, ...codecs].map((codec) => [codec.type, codec]));
 }
 
-/** The codecs to read with, by compression type. */
-export function codecsByType(codecs: readonly Codec[] = []): ReadonlyMap<number, Codec> {
-  return new Map([snappyCodec, ...codecs].map((codec) => [codec.type, codec]));
+/** How blocks are to be read. @throws RangeError for a `maxBlockBytes` that is none. */
+export function decodingFor({ codecs, maxBlockBytes }: Pick<TableOptions, 'codecs' | 'maxBlockBytes'>): BlockDecoding {
+  return {
+    codecs: codecsByType(codecs),
+    maxBlockBytes: mustBeWhole('maxBlockBytes', maxBlockBytes ?? DEFAULT_MAX_BLOCK_BYTES, 1),
+  };
 }
 
 /** The codec to write with, if any. */
 export function codecFor(compression: TableBuilderOptions['compression'] = 'snappy'): Codec | undefined {
   if (compression === 'none') return undefined;
   if (compression === 'snappy') return snappyCodec;
-  if (typeof compression === 'object') return compression;
+  if (typeof compression === 'object') {
+    if (compression.compress !== undefined) return compression;
+    throw new RangeError(`compression must be a codec that writes, ${compression.name} only reads`);
+  }
   throw new RangeError(`compression must be 'none', 'snappy' or a codec, got ${String(compression)}`);
 }
 

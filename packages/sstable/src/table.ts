@@ -1,13 +1,31 @@
+import {
+  BlockReader,
+  DEFAULT_GAP_BYTES,
+  DEFAULT_READ_AHEAD_BYTES,
+  type ReadingOptions,
+} from './block-reader.js';
 import { type KeyRange, RangeWalk } from './key-range.js';
 import { ABSENT, OpenTable, type Reading, whole } from './open-table.js';
 import type { Source } from './source.js';
+import { layout, type LayoutOptions } from './layout.js';
+import { salvage, type SalvageOptions, type SalvageReport } from './salvage.js';
+import type { Finding } from './survey.js';
+import { verify, type VerifyOptions } from './verify.js';
+import type { LabelledRange } from '@bloom/policy';
 import { SETTLED, TableCursor } from './table-cursor.js';
 import { TableFace } from './table-face.js';
 import { profile, type TableProfile } from './table-profile.js';
 import type { TableOptions } from './table-options.js';
+import { mustBeWhole } from './whole.js';
 
 /** A range, and a signal that ends the walk through it. */
 export interface AsyncKeyRange extends KeyRange {
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** How to open a {@link Table}. All of it has a default. */
+export interface AsyncTableOptions extends TableOptions, ReadingOptions {
+  /** Ends the opening early. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -24,13 +42,17 @@ export interface AsyncKeyRange extends KeyRange {
 export class Table extends TableFace implements AsyncIterable<[Uint8Array, Uint8Array]> {
   readonly #table: OpenTable;
   readonly #source: Source;
-  /** Blocks that are being read: simultaneous reads of one share it. */
-  readonly #reads = new Map<number, Promise<Uint8Array>>();
+  readonly #reader: BlockReader;
+  readonly #options: AsyncTableOptions;
 
-  private constructor(table: OpenTable, source: Source) {
+  private constructor(table: OpenTable, source: Source, options: AsyncTableOptions) {
     super(table);
     this.#table = table;
     this.#source = source;
+    this.#options = options;
+    const readAheadBytes = mustBeWhole('readAheadBytes', options.readAheadBytes ?? DEFAULT_READ_AHEAD_BYTES, 0);
+    const gapBytes = mustBeWhole('gapBytes', options.gapBytes ?? DEFAULT_GAP_BYTES, 0);
+    this.#reader = new BlockReader(table, source, readAheadBytes, gapBytes);
   }
 
   /**
@@ -39,8 +61,8 @@ export class Table extends TableFace implements AsyncIterable<[Uint8Array, Uint8
    * @throws RangeError for an option that is wrong.
    * @throws CorruptionError or UnsupportedError when the file is not a LevelDB table, or its index cannot be read.
    */
-  static async open(source: Source, options: TableOptions & { readonly signal?: AbortSignal } = {}): Promise<Table> {
-    return new Table(await runAsync(source, OpenTable.open(source, options), options.signal), source);
+  static async open(source: Source, options: AsyncTableOptions = {}): Promise<Table> {
+    return new Table(await runAsync(source, OpenTable.open(source, options), options.signal), source, options);
   }
 
   /** A copy of the value of `key`; undefined when it is absent. @throws CorruptionError when its block is damaged. */
@@ -48,12 +70,38 @@ export class Table extends TableFace implements AsyncIterable<[Uint8Array, Uint8
     this.mustBeOpen();
     const i = this.#table.locate(key);
     if (i === ABSENT) return undefined;
-    return this.#table.search(i, this.#table.cached(i) ?? (await this.#read(i)), key);
+    return this.#table.search(i, this.#table.cached(i) ?? (await this.#reader.read(i)), key);
   }
 
-  /** `get` for each of `keys`, in their order; keys of one block share its read. */
+  /**
+   * The first entry at or after `key`, if the filter lets `key` pass and `matches` takes the entry's key for the one
+   * that is looked up: for orders in which several stored keys answer to one, such as the versions of a key.
+   */
+  async find(key: Uint8Array, matches: (key: Uint8Array) => boolean): Promise<[Uint8Array, Uint8Array] | undefined> {
+    this.mustBeOpen();
+    const i = this.#table.locate(key);
+    if (i === ABSENT) return undefined;
+    return this.#table.searchFrom(i, this.#table.cached(i) ?? (await this.#reader.read(i)), key, matches);
+  }
+
+  /** `get` for each of `keys`, in their order. Keys of one block share its read, blocks near one another too. */
   async getMany(keys: Iterable<Uint8Array>): Promise<(Uint8Array | undefined)[]> {
-    return Promise.all(Array.from(keys, (key) => this.get(key)));
+    this.mustBeOpen();
+    const wanted = Array.from(keys);
+    const values = new Array<Uint8Array | undefined>(wanted.length).fill(undefined);
+    const keysOf = new Map<number, number[]>();
+    for (const [k, key] of wanted.entries()) {
+      const i = this.#table.locate(key);
+      if (i === ABSENT) continue;
+      const others = keysOf.get(i);
+      if (others === undefined) keysOf.set(i, [k]);
+      else others.push(k);
+    }
+    const blocks = [...keysOf.keys()].sort((a, b) => a - b);
+    await this.#reader.each(blocks, (i, contents) => {
+      for (const k of keysOf.get(i)!) values[k] = this.#table.search(i, contents, wanted[k]!);
+    });
+    return values;
   }
 
   /** The entries of a range, as copies, in order. */
@@ -75,6 +123,12 @@ export class Table extends TableFace implements AsyncIterable<[Uint8Array, Uint8
     return this.entries();
   }
 
+  /** Closes the table, at the end of an `await using` block. */
+  [Symbol.asyncDispose](): Promise<void> {
+    this.close();
+    return Promise.resolve();
+  }
+
   /** A cursor, on no entry yet. */
   cursor(): Cursor {
     this.mustBeOpen();
@@ -87,33 +141,35 @@ export class Table extends TableFace implements AsyncIterable<[Uint8Array, Uint8
     return runAsync(this.#source, profile(this.#table), signal);
   }
 
+  /**
+   * All that is wrong with the file: checksums, handles, overlaps, the order of keys within and between blocks, index
+   * keys, restarts, and whether every key passes its filter. Reads all of it, and goes on past damage.
+   *
+   * A file that cannot even be opened is for `verifyTable`.
+   */
+  verify(signal?: AbortSignal): Promise<Finding[]> {
+    return verifyTable(this.#source, { ...this.#options, ...(signal && { signal }) });
+  }
+
+  /** What every byte of the file is: each once, in order. Reads all of it. */
+  layout(options: { readonly detail?: LayoutOptions['detail'] } = {}): Promise<LabelledRange[]> {
+    return tableLayout(this.#source, { ...this.#options, ...options });
+  }
+
   #iterate<T>(range: AsyncKeyRange, pick: (cursor: TableCursor) => T): AsyncIterableIterator<T> {
     this.mustBeOpen();
-    const block = (i: number): Promise<Uint8Array> => this.#block(i, range.signal);
+    const ahead = this.#reader.ahead(range.reverse ?? false, range.signal);
+    const block = async (i: number): Promise<Uint8Array> => {
+      this.mustBeOpen();
+      return ahead.block(i);
+    };
     return new RangeIterator(new RangeWalk(this.#table, range), block, pick, range.signal);
   }
 
   /** The contents of data block `i`. */
-  async #block(i: number, signal?: AbortSignal): Promise<Uint8Array> {
+  async #block(i: number): Promise<Uint8Array> {
     this.mustBeOpen();
-    return this.#table.cached(i) ?? (await this.#read(i, signal));
-  }
-
-  #read(i: number, signal?: AbortSignal): Promise<Uint8Array> {
-    const shared = this.#reads.get(i);
-    if (shared !== undefined) return shared;
-    const range = this.#table.rangeOf(i);
-    const read = (async () => {
-      try {
-        const stored = whole(await this.#source.read(range.offset, range.length, signal), range, this.#source);
-        return this.#table.decode(i, stored);
-      } finally {
-        this.#reads.delete(i);
-      }
-    })();
-    // A read that may be aborted is its caller's alone.
-    if (signal === undefined) this.#reads.set(i, read);
-    return read;
+    return this.#table.cached(i) ?? (await this.#reader.read(i));
   }
 }
 
@@ -279,8 +335,49 @@ class RangeIterator<T> implements AsyncIterableIterator<T> {
   }
 }
 
+/**
+ * All that is wrong with a table, whatever state it is in; empty when nothing is.
+ *
+ * @throws what the source throws; never for the bytes of the table.
+ */
+export function verifyTable(
+  source: Source,
+  options: VerifyOptions & { readonly signal?: AbortSignal | undefined } = {},
+): Promise<Finding[]> {
+  return runAsync(source, verify(source, options), options.signal);
+}
+
+/** What every byte of a table's file is, whatever state it is in: each once, in order. */
+export function tableLayout(
+  source: Source,
+  options: LayoutOptions & { readonly signal?: AbortSignal | undefined } = {},
+): Promise<LabelledRange[]> {
+  return runAsync(source, layout(source, options), options.signal);
+}
+
+/**
+ * Gives all entries of a damaged table that can still be read, in the order of the file, to `take`: a `TableBuilder`'s
+ * `add`, say.
+ *
+ * Only what a checksum vouches for is given. Key and value are lent for the call.
+ *
+ * @example
+ * ```ts
+ * const builder = new TableBuilder(sink);
+ * const report = await salvageTable(source, (key, value) => builder.add(key, value));
+ * builder.finish();
+ * ```
+ */
+export function salvageTable(
+  source: Source,
+  take: (key: Uint8Array, value: Uint8Array) => void,
+  options: SalvageOptions & { readonly signal?: AbortSignal | undefined } = {},
+): Promise<SalvageReport> {
+  return runAsync(source, salvage(source, options, take), options.signal);
+}
+
 /** Runs a computation that reads. */
-export async function runAsync<T>(source: Source, reading: Reading<T>, signal?: AbortSignal): Promise<T> {
+export async function runAsync<T>(source: Source, reading: Reading<T>, signal?: AbortSignal  ): Promise<T> {
   let step = reading.next();
   while (step.done !== true) {
     const { offset, length } = step.value;

@@ -1,0 +1,188 @@
+import type { BlockHandle } from './block-handle.js';
+import { readBlockHandle } from './block-handle.js';
+import { BlockCursor } from './block.js';
+import { bytewiseComparator, compareRangeOf } from './comparator.js';
+import { CorruptionError, type CorruptionCode, type Place, type Structure, UnsupportedError, type UnsupportedCode } from './errors.js';
+import { decodeFooter, type Footer, FOOTER_LENGTH } from './footer.js';
+import { decodeMetaindex, policyNameOf } from './metaindex-block.js';
+import type { Reading } from './open-table.js';
+import type { Source } from './source.js';
+import { BLOCK_TRAILER_LENGTH, type BlockDecoding, decodeStoredBlock } from './stored-block.js';
+import { VarintReader } from './varint.js';
+
+/**
+ * What only a look at the whole table can find.
+ *
+ * - `BLOOM_OVERLAP`: two blocks share bytes of the file.
+ * - `BLOOM_OUT_OF_ORDER`: a key is not after the key before it.
+ * - `BLOOM_BAD_SEPARATOR`: an index key is not between the keys of its block and those of the next.
+ * - `BLOOM_BAD_RESTART`: a block's restarts are not at the starts of entries, in order.
+ * - `BLOOM_FILTER_MISS`: a key that is in the table is denied by its filter.
+ */
+export type FindingCode =
+  | CorruptionCode
+  | UnsupportedCode
+  | 'BLOOM_OVERLAP'
+  | 'BLOOM_OUT_OF_ORDER'
+  | 'BLOOM_BAD_SEPARATOR'
+  | 'BLOOM_BAD_RESTART'
+  | 'BLOOM_FILTER_MISS';
+
+/** Something wrong with a table. */
+export interface Finding {
+  readonly code: FindingCode;
+  readonly structure: Structure;
+  /** Bytes from the start of the file to the start of the structure. */
+  readonly offset: number;
+  readonly problem: string;
+}
+
+/** A block that a table says it has. */
+export interface SurveyedBlock {
+  readonly structure: Structure;
+  /** Its name in the metaindex, if that is where it is listed. */
+  readonly name?: string;
+  readonly handle: BlockHandle;
+  /** The index's key for it, if it is a data block. */
+  readonly separator?: Uint8Array;
+}
+
+/** What can be found out about a table without trusting any of it. */
+export interface Survey {
+  /** Absent when the footer cannot be read. */
+  readonly footer: Footer | undefined;
+  /** All blocks inside the file that a handle was found for, in the order of the file. */
+  readonly blocks: readonly SurveyedBlock[];
+  /** What was wrong on the way. */
+  readonly findings: readonly Finding[];
+}
+
+/** What an error says, without being one. @throws the error, if it is not about the table. */
+export function findingOf(error: unknown): Finding {
+  if (!(error instanceof CorruptionError || error instanceof UnsupportedError)) throw error;
+  const { code, structure, offset, problem } = error;
+  return { code, structure, offset, problem };
+}
+
+/** Reads footer, metaindex and index, and goes on past damage as far as there is anything to go by. */
+export function* survey(source: Source, decoding: BlockDecoding): Reading<Survey> {
+  const { byteLength, name: file } = source;
+  const findings: Finding[] = [];
+  const footerOffset = byteLength - FOOTER_LENGTH;
+  if (footerOffset < 0) {
+    const problem = `not a LevelDB table: ${byteLength} bytes are fewer than the ${FOOTER_LENGTH} of a footer`;
+    return { footer: undefined, blocks: [], findings: [{ code: 'BLOOM_NOT_A_TABLE', structure: 'file', offset: 0, problem }] };
+  }
+  let footer: Footer;
+  try {
+    const bytes = yield { offset: footerOffset, length: FOOTER_LENGTH };
+    footer = decodeFooter(bytes, { structure: 'footer', offset: footerOffset, file });
+  } catch (error) {
+    return { footer: undefined, blocks: [], findings: [findingOf(error)] };
+  }
+
+  const blocks: SurveyedBlock[] = [];
+  const isInside = ({ offset, size }: BlockHandle): boolean => offset + size + BLOCK_TRAILER_LENGTH <= footerOffset;
+  /** Lists a block; false when it cannot be one. */
+  const list = (block: SurveyedBlock, at: Place): boolean => {
+    if (isInside(block.handle)) {
+      blocks.push(block);
+      return true;
+    }
+    const { offset, size } = block.handle;
+    const problem = `the handle of the ${block.name ?? block.structure} (offset ${offset}, size ${size}) points outside the file`;
+    findings.push(badHandle(at, problem));
+    return false;
+  };
+  const readStored = function* ({ offset, size }: BlockHandle): Reading<Uint8Array> {
+    return yield { offset, length: size + BLOCK_TRAILER_LENGTH };
+  };
+  const footerPlace: Place = { structure: 'footer', offset: footerOffset, file };
+
+  if (list({ structure: 'metaindex block', handle: footer.metaindex }, footerPlace)) {
+    const place: Place = { structure: 'metaindex block', offset: footer.metaindex.offset, file };
+    try {
+      const contents = decodeStoredBlock(yield* readStored(footer.metaindex), place, decoding);
+      for (const entry of decodeMetaindex(contents, place)) {
+        const { name, handle } = entry;
+        if (handle !== undefined) {
+          list({ structure: policyNameOf(entry) === undefined ? 'meta block' : 'filter block', name, handle }, place);
+        } else if (policyNameOf(entry) !== undefined) {
+          findings.push(badHandle(place, `the handle of ${name} cannot be read`));
+        }
+      }
+    } catch (error) {
+      findings.push(findingOf(error));
+    }
+  }
+
+  if (list({ structure: 'index block', handle: footer.index }, footerPlace)) {
+    const place: Place = { structure: 'index block', offset: footer.index.offset, file };
+    const stored = yield* readStored(footer.index);
+    let contents: Uint8Array | undefined;
+    try {
+      contents = decodeStoredBlock(stored, place, decoding);
+    } catch (error) {
+      findings.push(findingOf(error));
+      // Its handles may be good all the same: each data block has a checksum of its own.
+      contents = undamagedEnough(stored, place, decoding);
+    }
+    if (contents !== undefined) listDataBlocks(contents, place, findings, (block) => list(block, place));
+  }
+  blocks.sort((a, b) => a.handle.offset - b.handle.offset || a.handle.size - b.handle.size);
+  return { footer, blocks, findings };
+}
+
+/** The contents of a block whose checksum is wrong, where they can be had at all. */
+function undamagedEnough(stored: Uint8Array, place: Place, decoding: BlockDecoding): Uint8Array | undefined {
+  const contents = stored.subarray(0, -BLOCK_TRAILER_LENGTH);
+  const codec = decoding.codecs.get(stored[contents.length]!);
+  if (codec === undefined) return contents;
+  try {
+    return codec.decompress(contents, decoding.maxBlockBytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Lists what an index points to. Each of its entries is a restart, so that a damaged one does not hide the others. */
+function listDataBlocks(
+  contents: Uint8Array,
+  place: Place,
+  findings: Finding[],
+  list: (block: SurveyedBlock) => boolean,
+): void {
+  const cursor = new BlockCursor(compareRangeOf(bytewiseComparator), place.structure, place.file);
+  const reader = new VarintReader(contents);
+  const take = (): void => {
+    reader.position = cursor.valueStart;
+    reader.end = cursor.valueEnd;
+    const handle = readBlockHandle(reader);
+    if (handle !== undefined) list({ structure: 'data block', handle, separator: cursor.key.slice() });
+    else findings.push(badHandle(place, `the handle in the entry at byte ${cursor.entryStart} cannot be read`));
+  };
+  try {
+    cursor.reset(contents, place.offset);
+  } catch (error) {
+    findings.push(findingOf(error));
+    return;
+  }
+  let walked = 0;
+  for (let restart = 0; restart < cursor.restartCount; restart++) {
+    const start = cursor.restartOffset(restart);
+    const end = restart + 1 < cursor.restartCount ? cursor.restartOffset(restart + 1) : contents.length;
+    // Restarts in disorder must not send the walk over the same entries again and again.
+    if (start < walked || end <= start) continue;
+    walked = end;
+    try {
+      let more = cursor.seekToRestart(restart);
+      for (; more && cursor.entryStart < end; more = cursor.next()) take();
+    } catch (error) {
+      findings.push(findingOf(error));
+    }
+  }
+}
+
+function badHandle({ structure, offset }: Place, problem: string): Finding {
+  return { code: 'BLOOM_BAD_HANDLE', structure, offset, problem };
+}
