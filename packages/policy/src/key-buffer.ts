@@ -23,9 +23,11 @@ export class KeyBuffer implements KeyList {
   /**
    * Appends a copy of `key`.
    *
+   * @throws TypeError when `key` is no array of bytes: a string would be taken for zeros.
    * @throws RangeError when the keys together would reach 4 GiB.
    */
   push(key: Uint8Array): void {
+    if (!ArrayBuffer.isView(key)) throw new TypeError(`key must be a Uint8Array, got ${typeof key}`);
     const start = this.offsets[this.length]!;
     const end = start + key.length;
     if (end > this.bytes.length) this.#growBytes(end);

@@ -4,7 +4,7 @@
  * Only absolute ranges are asked for (RFC 9110, section 14), which every server that has ranges understands.
  */
 import type { Source } from './source.js';
-import { mustBeWhole } from './whole.js';
+import { mustBeWhole } from './arguments.js';
 
 /**
  * What can be wrong with a server. The codes are stable.

@@ -1,3 +1,4 @@
+import { mustBeBytes } from './arguments.js';
 import type { OpenTable } from './open-table.js';
 import { SETTLED, type Side, TableCursor } from './table-cursor.js';
 
@@ -40,6 +41,7 @@ export class RangeWalk {
       throw new RangeError(`limit must be a whole number, at least 0, got ${limit}`);
     }
     const { comparator } = table;
+    for (const name of ['gt', 'gte', 'lt', 'lte'] as const) if (range[name] !== undefined) mustBeBytes(name, range[name]);
     this.cursor = new TableCursor(table);
     this.#table = table;
     this.#left = limit;
@@ -72,6 +74,11 @@ export class RangeWalk {
     }
     this.end();
     return false;
+  }
+
+  /** Whether it gives no more entries. */
+  get isOver(): boolean {
+    return this.#left <= 0;
   }
 
   /** Gives no more entries. */

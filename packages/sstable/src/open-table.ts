@@ -1,4 +1,5 @@
 import { FilterBlockReader } from '@bloom/filter-block';
+import { mustBeBytes, mustBeWhole } from './arguments.js';
 import { BlockCache } from './block-cache.js';
 import type { BlockHandle } from './block-handle.js';
 import { BlockCursor } from './block.js';
@@ -17,7 +18,7 @@ import {
   policiesFor,
   type TableOptions,
 } from './table-options.js';
-import { mustBeWhole } from './whole.js';
+
 
 /** Bytes that a computation needs before it can go on. */
 export interface ByteRange {
@@ -73,6 +74,7 @@ export class OpenTable {
   readonly #cache: BlockCache | undefined;
   /** The cache's id of data block 0. */
   readonly #firstCacheId: number;
+  #closed = false;
   /** Searches one block at a time. */
   readonly #searcher: BlockCursor;
 
@@ -175,6 +177,7 @@ export class OpenTable {
 
   /** The data block to search for `key`, or {@link ABSENT} when index or filter say that it is in none. */
   locate(key: Uint8Array): number {
+    mustBeBytes('key', key);
     const i = this.index.seek(key, this.compare);
     if (i === this.index.length) return ABSENT;
     if (this.filter !== undefined && !this.filter.keyMayMatch(this.index.offsetOf(i), key)) {
@@ -186,6 +189,7 @@ export class OpenTable {
 
   /** Whether `key` may be in the table, as far as index and filter know. */
   mayContain(key: Uint8Array): boolean {
+    mustBeBytes('key', key);
     const i = this.index.seek(key, this.compare);
     return i < this.index.length && (this.filter?.keyMayMatch(this.index.offsetOf(i), key) ?? true);
   }
@@ -248,7 +252,7 @@ export class OpenTable {
     this.stats.bytesRead += stored.length;
     const place: Place = { structure: 'data block', offset: this.index.offsetOf(i), file: this.file };
     const contents = decodeStoredBlock(stored, place, this.#decoding);
-    if (keep) this.#cache?.set(this.#firstCacheId + i, contents);
+    if (keep && !this.#closed) this.#cache?.set(this.#firstCacheId + i, contents);
     return contents;
   }
 
@@ -258,6 +262,7 @@ export class OpenTable {
    * Source: LevelDB, table/table.cc, `ApproximateOffsetOf`.
    */
   approximateOffset(key: Uint8Array): number {
+    mustBeBytes('key', key);
     const i = this.index.seek(key, this.compare);
     return i < this.index.length ? this.index.offsetOf(i) : this.metaindexHandle.offset;
   }
@@ -268,6 +273,8 @@ export class OpenTable {
 
   /** Drops the table's blocks from the cache. */
   close(): void {
+    // A block whose read ends later must not stay behind.
+    this.#closed = true;
     this.#cache?.drop(this.#firstCacheId, this.index.length);
   }
 }

@@ -1,5 +1,5 @@
 import { type KeyRange, RangeWalk } from './key-range.js';
-import { ABSENT, OpenTable, type Reading, whole } from './open-table.js';
+import { ABSENT, type ByteRange, OpenTable, type Reading, whole } from './open-table.js';
 import type { SyncSource } from './source.js';
 import { SETTLED, TableCursor } from './table-cursor.js';
 import { TableFace } from './table-face.js';
@@ -58,18 +58,18 @@ export class SyncTable extends TableFace implements Iterable<[Uint8Array, Uint8A
   }
 
   /** The entries of a range, as copies, in order. */
-  *entries(range: KeyRange = {}): Generator<[Uint8Array, Uint8Array], void, undefined> {
-    for (const { block } of this.#walk(range)) yield [block.key.slice(), block.value.slice()];
+  entries(range: KeyRange = {}): Generator<[Uint8Array, Uint8Array], void, undefined> {
+    return this.#iterate(range, ({ block }) => [block.key.slice(), block.value.slice()]);
   }
 
   /** The keys of a range, as copies, in order. */
-  *keys(range: KeyRange = {}): Generator<Uint8Array, void, undefined> {
-    for (const { block } of this.#walk(range)) yield block.key.slice();
+  keys(range: KeyRange = {}): Generator<Uint8Array, void, undefined> {
+    return this.#iterate(range, ({ block }) => block.key.slice());
   }
 
   /** The values of a range, as copies, in the order of their keys. */
-  *values(range: KeyRange = {}): Generator<Uint8Array, void, undefined> {
-    for (const { block } of this.#walk(range)) yield block.value.slice();
+  values(range: KeyRange = {}): Generator<Uint8Array, void, undefined> {
+    return this.#iterate(range, ({ block }) => block.value.slice());
   }
 
   [Symbol.iterator](): Iterator<[Uint8Array, Uint8Array]> {
@@ -88,14 +88,17 @@ export class SyncTable extends TableFace implements Iterable<[Uint8Array, Uint8A
     return runSync(this.#source, profile(this.#table));
   }
 
-  *#walk(range: KeyRange): Generator<TableCursor, void, undefined> {
+  #iterate<T>(range: KeyRange, pick: (cursor: TableCursor) => T): Generator<T, void, undefined> {
     this.mustBeOpen();
-    const walk = new RangeWalk(this.#table, range);
+    return this.#walk(new RangeWalk(this.#table, range), pick);
+  }
+
+  *#walk<T>(walk: RangeWalk, pick: (cursor: TableCursor) => T): Generator<T, void, undefined> {
     for (;;) {
       let wanted = walk.next();
       while (wanted !== SETTLED) wanted = walk.supply(this.#block(wanted));
       if (!walk.accept()) return;
-      yield walk.cursor;
+      yield pick(walk.cursor);
     }
   }
 
@@ -103,8 +106,7 @@ export class SyncTable extends TableFace implements Iterable<[Uint8Array, Uint8A
     const cached = this.#table.cached(i);
     if (cached !== undefined) return cached;
     this.mustBeOpen();
-    const range = this.#table.rangeOf(i);
-    return this.#table.decode(i, whole(this.#source.read(range.offset, range.length), range, this.#source));
+    return this.#table.decode(i, readNow(this.#source, this.#table.rangeOf(i)));
   }
 }
 
@@ -183,13 +185,12 @@ export class SyncCursor {
 /** Runs a computation that reads, without promises. */
 export function runSync<T>(source: SyncSource, reading: Reading<T>): T {
   let step = reading.next();
-  while (step.done !== true) {
-    const { offset, length } = step.value;
-    const bytes: unknown = source.read(offset, length);
-    if (!(bytes instanceof Uint8Array)) {
-      throw new TypeError('source must answer at once with a Uint8Array: open it with Table where it returns a promise');
-    }
-    step = reading.next(whole(bytes, step.value, source));
-  }
+  while (step.done !== true) step = reading.next(readNow(source, step.value));
   return step.value;
+}
+
+function readNow(source: SyncSource, range: ByteRange): Uint8Array {
+  const bytes: unknown = source.read(range.offset, range.length);
+  if (bytes instanceof Uint8Array) return whole(bytes, range, source);
+  throw new TypeError('source must answer at once with a Uint8Array: open it with Table where it returns a promise');
 }

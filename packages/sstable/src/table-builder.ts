@@ -1,5 +1,6 @@
 import { FilterBlockBuilder } from '@bloom/filter-block';
 import type { FilterPolicy } from '@bloom/policy';
+import { mustBeBytes, mustBeWhole } from './arguments.js';
 import { type BlockHandle, encodeBlockHandle } from './block-handle.js';
 import { BlockBuilder } from './block.js';
 import type { Codec } from './codec.js';
@@ -8,7 +9,7 @@ import { encodeFooter } from './footer.js';
 import { encodeMetaindex } from './metaindex-block.js';
 import { BLOCK_TRAILER_LENGTH, encodeStoredBlock } from './stored-block.js';
 import { codecFor, policyFor, type TableBuilderOptions } from './table-options.js';
-import { mustBeWhole } from './whole.js';
+
 
 /** Where the bytes of a table go. */
 export interface TableSink {
@@ -125,10 +126,12 @@ export class TableBuilder {
    * Adds an entry. Key and value are copied.
    *
    * @throws RangeError when `key` is not after the key before it; the builder goes on without it.
-   * @throws TypeError after `finish`, or after a call that failed half way.
+   * @throws TypeError when key or value is not a Uint8Array, after `finish`, or after a call that failed half way.
    */
   add(key: Uint8Array, value: Uint8Array): void {
     if (this.#ended !== undefined) throw new TypeError(this.#ended);
+    mustBeBytes('key', key);
+    mustBeBytes('value', value);
     if (this.#entries > 0) this.#mustBeAfterLast(key);
     if (this.#unindexed !== undefined) {
       this.#addToIndex(this.#unindexed, this.#comparator.findShortestSeparator(this.#data.lastKey, key));

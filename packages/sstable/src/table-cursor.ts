@@ -1,3 +1,4 @@
+import { mustBeBytes } from './arguments.js';
 import type { BlockCursor } from './block.js';
 import type { OpenTable } from './open-table.js';
 
@@ -45,6 +46,7 @@ export class TableCursor {
 
   /** @param key lent until the move is over. */
   seek(key: Uint8Array, side: Side): number {
+    mustBeBytes('key', key);
     this.#target = key;
     const i = this.#table.index.seek(key, this.#table.compare);
     if (i < this.#table.index.length) return this.#enter(i, side);

@@ -4,7 +4,7 @@ import type { Codec } from './codec.js';
 import type { Comparator } from './comparator.js';
 import { snappyCodec } from './snappy.js';
 import type { BlockDecoding } from './stored-block.js';
-import { mustBeWhole } from './whole.js';
+import { mustBeWhole } from './arguments.js';
 
 /** How to open a table. All of it has a default. */
 export interface TableOptions {
@@ -48,7 +48,14 @@ export interface TableBuilderOptions {
 
 /** The codecs to read with, by compression type. */
 function codecsByType(codecs: readonly Codec[] = []): ReadonlyMap<number, Codec> {
+  for (const codec of codecs) mustHaveType(codec);
   return new Map([snappyCodec, ...codecs].map((codec) => [codec.type, codec]));
+}
+
+/** Type 0 says that nothing is compressed, and the type is one byte. */
+function mustHaveType({ type, name }: Codec): void {
+  if (Number.isInteger(type) && type >= 1 && type <= 0xff) return;
+  throw new RangeError(`the type of codec ${name} must be from 1 to 255, got ${type}`);
 }
 
 /** How blocks are to be read. @throws RangeError for a `maxBlockBytes` that is none. */
@@ -64,6 +71,7 @@ export function codecFor(compression: TableBuilderOptions['compression'] = 'snap
   if (compression === 'none') return undefined;
   if (compression === 'snappy') return snappyCodec;
   if (typeof compression === 'object') {
+    mustHaveType(compression);
     if (compression.compress !== undefined) return compression;
     throw new RangeError(`compression must be a codec that writes, ${compression.name} only reads`);
   }

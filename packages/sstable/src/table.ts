@@ -16,7 +16,7 @@ import { SETTLED, TableCursor } from './table-cursor.js';
 import { TableFace } from './table-face.js';
 import { profile, type TableProfile } from './table-profile.js';
 import type { TableOptions } from './table-options.js';
-import { mustBeWhole } from './whole.js';
+import { mustBeWhole } from './arguments.js';
 
 /** A range, and a signal that ends the walk through it. */
 export interface AsyncKeyRange extends KeyRange {
@@ -278,6 +278,7 @@ class RangeIterator<T> implements AsyncIterableIterator<T> {
 
   next(): Promise<IteratorResult<T, undefined>> {
     if (this.#pending !== undefined) return this.#queue(this.#pending);
+    if (this.#walk.isOver) return Promise.resolve(this.#result());
     try {
       this.#signal?.throwIfAborted();
       const wanted = this.#walk.next();
@@ -301,6 +302,10 @@ class RangeIterator<T> implements AsyncIterableIterator<T> {
     return this.#track(
       (async () => {
         await pending.catch(() => undefined);
+        if (!this.#walk.isOver && this.#signal?.aborted === true) {
+          this.#walk.end();
+          throw this.#signal.reason;
+        }
         const wanted = this.#walk.next();
         return wanted === SETTLED ? this.#result() : this.#settle(wanted);
       })(),
@@ -380,6 +385,7 @@ export function salvageTable(
 export async function runAsync<T>(source: Source, reading: Reading<T>, signal?: AbortSignal  ): Promise<T> {
   let step = reading.next();
   while (step.done !== true) {
+    signal?.throwIfAborted();
     const { offset, length } = step.value;
     step = reading.next(whole(await source.read(offset, length, signal), step.value, source));
   }

@@ -44,7 +44,9 @@ test('tables that share a cache do not get the blocks of each other', () => {
     return { entries, table: SyncTable.open(new MemorySource(buildTable(entries)), { cache }) };
   });
   for (let round = 0; round < 2; round++) {
-    for (const { entries, table } of tables) expect(table.getMany(entries.map(([key]) => key))).toEqual(entries.map(([, value]) => value));
+    for (const { entries, table } of tables) {
+      expect(table.getMany(entries.map(([key]) => key))).toEqual(entries.map(([, value]) => value));
+    }
   }
   for (const { table } of tables) expect(table.stats.blockReads).toBe(table.blockCount);
 });

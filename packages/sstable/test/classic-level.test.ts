@@ -8,16 +8,14 @@ import { MemorySource, SyncTable } from '@bloom/sstable';
 import { ClassicLevel } from 'classic-level';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { decodeFooter, FOOTER_LENGTH } from '../src/footer.js';
+import { decodeInternalKey, internalKeyComparator, internalKeyPolicy, VALUE } from '../src/internal-key.js';
 import { decodeMetaindex } from '../src/metaindex-block.js';
 import { OpenTable } from '../src/open-table.js';
 import { BLOCK_TRAILER_LENGTH, decodeStoredBlock } from '../src/stored-block.js';
 import { runSync } from '../src/sync-table.js';
 import { hex, sameBytes, sameEntries, utf8 } from './entries.js';
-import { internalKeyComparator, internalKeyPolicy, trailer, userKey } from './internal-key.js';
 
 // classic-level is LevelDB itself, in a database as programs keep them.
-
-const VALUE = 1n;
 
 let folder: string;
 /** What the database holds. */
@@ -66,7 +64,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const options = {
-  comparator: internalKeyComparator,
+  comparator: internalKeyComparator(),
   filterPolicies: [internalKeyPolicy(new BloomFilterPolicy())],
 };
 
@@ -82,17 +80,17 @@ describe('the tables of a LevelDB database', () => {
   });
 
   test('their newest entries are what the database holds', () => {
-    const newest = new Map<string, { readonly trailer: bigint; readonly value: Uint8Array }>();
+    const newest = new Map<string, { readonly sequence: bigint; readonly type: number; readonly value: Uint8Array }>();
     for (const { bytes } of files) {
       for (const [key, value] of open(bytes).entries()) {
-        const user = hex(userKey(key));
-        const other = newest.get(user);
-        if (other === undefined || trailer(key) > other.trailer) newest.set(user, { trailer: trailer(key), value });
+        const { userKey, sequence, type } = decodeInternalKey(key)!;
+        const other = newest.get(hex(userKey));
+        if (other === undefined || sequence > other.sequence) newest.set(hex(userKey), { sequence, type, value });
       }
     }
     const live = (map: Map<string, Uint8Array>): KeyValue[] =>
       [...map].sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, value]) => [Buffer.from(key, 'hex'), value]);
-    const values = [...newest].filter(([, entry]) => (entry.trailer & 0xffn) === VALUE);
+    const values = [...newest].filter(([, { type }]) => type === VALUE);
     expect(values.length).toBe(stored.size);
     expect(sameEntries(live(new Map(values.map(([key, { value }]) => [key, value]))), live(stored))).toBe(true);
     // Deletions are there too.
@@ -136,7 +134,7 @@ describe('the tables of a LevelDB database', () => {
       for (let i = 0; i < table.index.length; i++) {
         const { offset, length } = table.rangeOf(i);
         block.reset(table.decode(i, source.read(offset, length)), offset);
-        for (let more = block.seekToFirst(); more; more = block.next()) builder.addKey(userKey(block.key));
+        for (let more = block.seekToFirst(); more; more = block.next()) builder.addKey(decodeInternalKey(block.key)!.userKey);
         builder.startBlock(offset + length);
       }
       expect(hex(builder.finish()), name).toBe(hex(filterBlock(bytes)));

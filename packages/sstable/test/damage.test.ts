@@ -17,6 +17,10 @@ function isCoded(error: unknown): boolean {
   );
 }
 
+function isNotATable(error: unknown): boolean {
+  return error instanceof CorruptionError && error.code === 'BLOOM_NOT_A_TABLE';
+}
+
 /** What is wrong with how the damaged file is read: nothing, where all is right or refused by a coded error. */
 function complaints(damaged: Uint8Array, entries: readonly KeyValue[]): string[] {
   let table: SyncTable;
@@ -87,7 +91,7 @@ describe.each(small)('$name, of LevelDB', (golden) => {
     const wrong: string[] = [];
     for (let length = 0; length < bytes.length; length++) {
       const error = caught(() => SyncTable.open(new MemorySource(bytes.subarray(0, length))));
-      if (!(error instanceof CorruptionError && error.code === 'BLOOM_NOT_A_TABLE')) wrong.push(`${length}: ${String(error)}`);
+      if (!isNotATable(error)) wrong.push(`${length}: ${String(error)}`);
     }
     expect(wrong).toEqual([]);
   });
@@ -109,7 +113,7 @@ describe.each(large)('$name, of LevelDB', (golden) => {
   test(`with random bytes changed (seed ${seed}) is refused or read right`, () => {
     const random = seeded(seed);
     const wrong: string[] = [];
-    for (let trial = 0; trial < 60; trial++) {
+    for (let trial = 0; trial < 30; trial++) {
       const damaged = bytes.slice();
       // Half of the time where index, metaindex and footer are.
       const start = random.below(2) === 0 ? 0 : bytes.length - 500;
@@ -125,30 +129,31 @@ describe.each(large)('$name, of LevelDB', (golden) => {
     const lengths = Array.from({ length: 200 }, () => random.below(bytes.length));
     const taken = lengths.filter((length) => {
       const error = caught(() => SyncTable.open(new MemorySource(bytes.subarray(0, length))));
-      return !(error instanceof CorruptionError && error.code === 'BLOOM_NOT_A_TABLE');
+      return !isNotATable(error);
     });
     expect(taken).toEqual([]);
   });
 });
 
-/** The parts of a golden, as its footer and its index say. */
-function parts(golden: GoldenTable): { bytes: Uint8Array; metaindex: number; index: number; footer: number; filter: number } {
+/** Where the parts of a golden start. */
+function parts(golden: GoldenTable): Record<'filter' | 'metaindex' | 'index' | 'footer', number> {
   const bytes = golden.bytes();
   const footer = bytes.length - FOOTER_LENGTH;
   const handles = decodeFooter(bytes.subarray(footer), { structure: 'footer', offset: footer });
   const { filterBytes } = SyncTable.open(new MemorySource(bytes)).profile();
   const filter = handles.metaindex.offset - filterBytes - BLOCK_TRAILER_LENGTH;
-  return { bytes, metaindex: handles.metaindex.offset, index: handles.index.offset, footer, filter };
+  return { filter, metaindex: handles.metaindex.offset, index: handles.index.offset, footer };
 }
 
-/** Every byte of [start, end), or a hundred of them. */
+/** Every byte of [start, end), or about fifty of them. */
 function positions(start: number, end: number): number[] {
-  const step = Math.max(1, Math.floor((end - start) / 100));
+  const step = Math.max(1, Math.floor((end - start) / 50));
   return Array.from({ length: Math.ceil((end - start) / step) }, (_, i) => start + i * step);
 }
 
 describe.each(goldens.filter(({ size, options }) => size < 20_000 && options.bitsPerKey !== null))('in $name', (golden) => {
-  const { bytes, filter, metaindex, index, footer } = parts(golden);
+  const bytes = golden.bytes();
+  const { filter, metaindex, index, footer } = parts(golden);
   const entries = golden.input();
 
   test.each([
@@ -185,7 +190,8 @@ describe.each(goldens.filter(({ size, options }) => size < 20_000 && options.bit
       damaged[i]! ^= 0x01;
       const error = caught(() => SyncTable.open(new MemorySource(damaged)));
       const { code, structure, offset } = error as CorruptionError;
-      if (code !== 'BLOOM_BAD_CHECKSUM' || structure !== 'index block' || offset !== index) wrong.push(`byte ${i}: ${String(error)}`);
+      const told = code === 'BLOOM_BAD_CHECKSUM' && structure === 'index block' && offset === index;
+      if (!told) wrong.push(`byte ${i}: ${String(error)}`);
     }
     expect(wrong).toEqual([]);
   });
@@ -257,7 +263,8 @@ describe('a block that is none', () => {
   test.each(bad)('%s, as the metaindex, costs the filters alone', (_, contents) => {
     const file = assembleTable({ data: [[utf8('a'), good]], metaindex: contents });
     const table = SyncTable.open(new MemorySource(file));
-    expect(table.filterStatus).toMatchObject({ state: 'corrupt', error: { code: 'BLOOM_BAD_BLOCK', structure: 'metaindex block' } });
+    const error = { code: 'BLOOM_BAD_BLOCK', structure: 'metaindex block' };
+    expect(table.filterStatus).toMatchObject({ state: 'corrupt', error });
     expect(table.get(utf8('a'))).toEqual(utf8('1'));
   });
 });
@@ -274,8 +281,9 @@ describe('a handle that leads outside', () => {
     const file = assembleTable({ data: [[utf8('a'), good]], index });
     const table = SyncTable.open(new MemorySource(file));
     expect(table.get(utf8('a'))).toEqual(utf8('1'));
-    expect(caught(() => table.get(utf8('b')))).toMatchObject({ code: 'BLOOM_BAD_HANDLE', structure: 'data block', offset: 10 });
-    expect(caught(() => table.get(utf8('c')))).toMatchObject({ code: 'BLOOM_BAD_HANDLE', structure: 'data block' });
+    const expected = { code: 'BLOOM_BAD_HANDLE', structure: 'data block' };
+    expect(caught(() => table.get(utf8('b')))).toMatchObject({ ...expected, offset: 10 });
+    expect(caught(() => table.get(utf8('c')))).toMatchObject(expected);
   });
 
   test('of the filter block costs the filters alone', () => {
@@ -347,5 +355,7 @@ test('an empty data block, as some programs write, is walked over in both direct
   const found = [utf8('a'), utf8('b'), utf8('c'), utf8('d')].map((key) => table.get(key));
   expect(found).toEqual([a[1], undefined, c[1], undefined]);
   const cursor = table.cursor();
-  expect([cursor.seek(utf8('b')), hex(cursor.key), cursor.prev(), hex(cursor.key), cursor.prev()]).toEqual([true, '63', true, '61', false]);
+  expect([cursor.seek(utf8('b')), hex(cursor.key)]).toEqual([true, '63']);
+  expect([cursor.prev(), hex(cursor.key)]).toEqual([true, '61']);
+  expect(cursor.prev()).toBe(false);
 });

@@ -12,7 +12,8 @@ export interface RandomEntriesOptions {
  * Entries in order, of the kinds that are hard for a table: the empty key, runs of 0xff, long shared prefixes, keys
  * that are prefixes of others; values of 0 to 300 KB, few of them large.
  */
-export function randomEntries(random: Random, { most, compare = Buffer.compare }: RandomEntriesOptions): KeyValue[] {
+export function randomEntries(random: Random, options: RandomEntriesOptions): KeyValue[] {
+  const { most, compare = (a: Uint8Array, b: Uint8Array) => Buffer.compare(a, b) } = options;
   const count = random.below(8) === 0 ? random.below(3) : random.below(most + 1);
   const prefixes = Array.from({ length: 4 }, () => random.bytes(random.pick([1, 4, 30, 300])));
   const keys = new Map<string, Uint8Array>();

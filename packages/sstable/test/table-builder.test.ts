@@ -7,7 +7,6 @@ import {
   MemorySource,
   SyncTable,
   TableBuilder,
-  type TableBuilderOptions,
   type TableInfo,
 } from '@bloom/sstable';
 import { describe, expect, test } from 'vitest';
@@ -194,7 +193,8 @@ describe('what it says of the table', () => {
     const table = SyncTable.open(new MemorySource(sink.toBytes()));
     expect([...table.entries()]).toEqual([]);
     expect([table.get(empty), table.get(utf8('a')), table.mayContain(utf8('a'))]).toEqual([undefined, undefined, false]);
-    expect([table.cursor().seekToFirst(), table.cursor().seekToLast(), table.cursor().seek(empty)]).toEqual([false, false, false]);
+    const cursor = table.cursor();
+    expect([cursor.seekToFirst(), cursor.seekToLast(), cursor.seek(empty)]).toEqual([false, false, false]);
   });
 });
 
@@ -214,7 +214,7 @@ describe('options', () => {
     ['compression', 1],
     ['compression', ''],
   ])('a builder with %s %j is refused by a RangeError that names it', (name, value) => {
-    const error = caught(() => new TableBuilder(new MemorySink(), { [name]: value } as TableBuilderOptions));
+    const error = caught(() => new TableBuilder(new MemorySink(), { [name]: value }));
     expect(error).toBeInstanceOf(RangeError);
     expect((error as RangeError).message).toMatch(new RegExp(`^${name} `));
     expect((error as RangeError).message).toContain(String(value));
@@ -320,7 +320,7 @@ describe('which keys are one', () => {
     const bytes = buildTable(numberedEntries(10), { comparator: caseless, filterPolicy: caselessPolicy });
     const unaware = SyncTable.open(new MemorySource(bytes), { comparator: caseless });
     expect(unaware.filterStatus).toEqual({ state: 'unknown-policy', policyNames: ['test.CaselessBloom'] });
-    const aware = SyncTable.open(new MemorySource(bytes), { comparator: caseless, filterPolicies: [bloom, caselessPolicy].slice(1) });
+    const aware = SyncTable.open(new MemorySource(bytes), { comparator: caseless, filterPolicies: [caselessPolicy] });
     expect(aware.filterStatus).toEqual({ state: 'used', policyName: 'test.CaselessBloom' });
   });
 

@@ -3,9 +3,9 @@ import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
 import { MemorySource, SyncTable, type TableBuilderOptions } from '@bloom/sstable';
 import { describe, expect, test } from 'vitest';
 import { crc32c } from '../src/crc32c.node.js';
+import { internalKeyComparator, internalKeyPolicy } from '../src/internal-key.js';
 import { buildTable } from './build-table.js';
 import { hex, sameEntries, utf8 } from './entries.js';
-import { internalKeyComparator, internalKeyPolicy } from './internal-key.js';
 
 // All values here were measured from LevelDB's main branch, at its defaults: blocks of 4096 bytes, a restart every 16
 // entries, and no compression where nothing is said of it.
@@ -35,7 +35,7 @@ describe.each(tables)('the table "$name"', (vector) => {
 describe('the table of internal keys', () => {
   const options: TableBuilderOptions = {
     compression: 'none',
-    comparator: internalKeyComparator,
+    comparator: internalKeyComparator(),
     filterPolicy: internalKeyPolicy(new BloomFilterPolicy(10)),
   };
 
@@ -45,7 +45,7 @@ describe('the table of internal keys', () => {
 
   test('gives every key through its filter', () => {
     const table = SyncTable.open(new MemorySource(internalKeyTable.bytes), {
-      comparator: internalKeyComparator,
+      comparator: internalKeyComparator(),
       filterPolicies: [internalKeyPolicy(new BloomFilterPolicy())],
     });
     expect([...table.entries()]).toEqual(internalKeyTable.entries);

@@ -63,6 +63,7 @@ export class SyncFileSource implements SyncSource {
   readonly name: string;
   readonly byteLength: number;
   readonly #fd: number;
+  #closed = false;
 
   private constructor(name: string, byteLength: number, fd: number) {
     this.name = name;
@@ -83,7 +84,9 @@ export class SyncFileSource implements SyncSource {
     }
   }
 
+  /** @throws TypeError when it is closed. */
   read(offset: number, length: number): Uint8Array {
+    if (this.#closed) throw new TypeError('the file is closed');
     const bytes = new Uint8Array(length);
     let filled = 0;
     while (filled < length) {
@@ -94,7 +97,10 @@ export class SyncFileSource implements SyncSource {
     return bytes.subarray(0, filled);
   }
 
+  /** Closing twice does nothing: the number may be another file's by then. */
   close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
     closeSync(this.#fd);
   }
 }

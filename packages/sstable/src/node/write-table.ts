@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { type FileHandle, open, realpath, rename, rm } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { type FileHandle, open, readlink, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 import { TableBuilder, type TableInfo, type TableSink } from '../table-builder.js';
 import type { TableBuilderOptions } from '../table-options.js';
 
@@ -38,12 +38,12 @@ export type EntryInput =
 export async function writeTable(path: string, entries: EntryInput, options: WriteTableOptions = {}): Promise<TableInfo> {
   const { signal } = options;
   signal?.throwIfAborted();
-  const target = await realpath(path).catch(() => path);
+  const target = await followLinks(path);
   const folder = dirname(target);
   const temporary = join(folder, `.${basename(target)}.${randomBytes(6).toString('hex')}.tmp`);
+  // 'wx': never a file that is somebody else's.
+  const handle = await open(temporary, 'wx');
   try {
-    // 'wx': never a file that is somebody else's.
-    const handle = await open(temporary, 'wx');
     let info: TableInfo;
     try {
       info = await writeEntries(handle, entries, options);
@@ -56,9 +56,23 @@ export async function writeTable(path: string, entries: EntryInput, options: Wri
     await syncFolder(folder);
     return info;
   } catch (error) {
-    await rm(temporary, { force: true });
+    await rm(temporary, { force: true }).catch(() => undefined);
     throw error;
   }
+}
+
+/** More links than this one behind the other are a circle. */
+const MAX_LINKS = 40;
+
+/** Where `path` leads, also when nothing is there yet. */
+async function followLinks(path: string): Promise<string> {
+  let target = path;
+  for (let links = 0; links < MAX_LINKS; links++) {
+    const next = await readlink(target).catch(() => undefined);
+    if (next === undefined) return target;
+    target = resolve(dirname(target), next);
+  }
+  throw Object.assign(new Error(`ELOOP: too many symbolic links, open '${path}'`), { code: 'ELOOP', path });
 }
 
 async function writeEntries(handle: FileHandle, entries: EntryInput, options: WriteTableOptions): Promise<TableInfo> {
@@ -79,7 +93,7 @@ async function writeEntries(handle: FileHandle, entries: EntryInput, options: Wr
       if (buffer.byteLength >= WRITE_BYTES) await drain();
     }
   } else {
-    for await (const [key, value] of entries) {
+    for await (const [key, value] of untilAborted(entries, signal)) {
       builder.add(key, value);
       if (buffer.byteLength >= WRITE_BYTES) await drain();
     }
@@ -87,6 +101,34 @@ async function writeEntries(handle: FileHandle, entries: EntryInput, options: Wr
   const info = builder.finish();
   await drain();
   return info;
+}
+
+/** `entries`, until the signal: a source that keeps one waiting does not keep the abort waiting. */
+async function* untilAborted<T>(entries: AsyncIterable<T>, signal: AbortSignal | undefined): AsyncGenerator<T, void, undefined> {
+  if (signal === undefined) {
+    yield* entries;
+    return;
+  }
+  const iterator = entries[Symbol.asyncIterator]();
+  let endWait: ((reason: unknown) => void) | undefined;
+  const abort = (): void => endWait?.(signal.reason);
+  signal.addEventListener('abort', abort);
+  try {
+    for (;;) {
+      signal.throwIfAborted();
+      // Not Promise.race: each race would leave a reaction behind on the one promise that lasts.
+      const step = await new Promise<IteratorResult<T>>((resolve, reject) => {
+        endWait = reject;
+        iterator.next().then(resolve, reject);
+      });
+      if (step.done === true) return;
+      yield step.value;
+    }
+  } finally {
+    signal.removeEventListener('abort', abort);
+    // Not awaited: it would wait for the entry that nobody wants.
+    iterator.return?.().catch(() => undefined);
+  }
 }
 
 /** Finished bytes that are not written yet. */

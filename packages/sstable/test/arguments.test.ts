@@ -1,0 +1,133 @@
+import { mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import vm from 'node:vm';
+import { BlockCache, type Codec, MemorySink, MemorySource, SyncTable, Table, TableBuilder } from '@bloom/sstable';
+import { SyncFileSource, writeTable } from '@bloom/sstable/node';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+function tableOf(...keys: string[]): Uint8Array {
+  const sink = new MemorySink();
+  const builder = new TableBuilder(sink);
+  for (const key of keys) builder.add(utf8(key), utf8(`value of ${key}`));
+  builder.finish();
+  return sink.toBytes();
+}
+
+describe('what is not bytes is refused by name', () => {
+  const text = 'abc' as unknown as Uint8Array;
+  const table = SyncTable.open(new MemorySource(tableOf('abc')));
+
+  test('by the builder, which goes on', () => {
+    const sink = new MemorySink();
+    const builder = new TableBuilder(sink);
+    expect(() => builder.add(text, utf8('x'))).toThrow(new TypeError('key must be a Uint8Array, got string'));
+    expect(() => builder.add(utf8('x'), text)).toThrow(new TypeError('value must be a Uint8Array, got string'));
+    builder.add(utf8('abc'), utf8('def'));
+    builder.finish();
+    expect([...SyncTable.open(new MemorySource(sink.toBytes()))]).toEqual([[utf8('abc'), utf8('def')]]);
+  });
+
+  test('by lookups and walks', async () => {
+    expect(() => table.get(text)).toThrow('key must be');
+    expect(() => table.mayContain(text)).toThrow('key must be');
+    expect(() => table.approximateOffset(text)).toThrow('key must be');
+    expect(() => table.cursor().seek(text)).toThrow('key must be');
+    for (const name of ['gt', 'gte', 'lt', 'lte']) expect(() => table.entries({ [name]: text })).toThrow(`${name} must be`);
+    await expect((await Table.open(new MemorySource(tableOf('abc')))).get(text)).rejects.toThrow('key must be');
+  });
+
+  test('but bytes of another realm are bytes', () => {
+    const foreign = vm.runInNewContext('Uint8Array.of(97, 98, 99)') as Uint8Array;
+    expect(foreign instanceof Uint8Array).toBe(false);
+    expect(table.get(foreign)).toEqual(utf8('value of abc'));
+  });
+});
+
+test.each([0, 256, -1, 1.5])('a codec of type %s is refused', (type) => {
+  const codec: Codec = { type, name: 'odd', compress: (contents) => contents, decompress: (contents) => contents };
+  const message = new RangeError(`the type of codec odd must be from 1 to 255, got ${type}`);
+  expect(() => new TableBuilder(new MemorySink(), { compression: codec })).toThrow(message);
+  expect(() => SyncTable.open(new MemorySource(tableOf()), { codecs: [codec] })).toThrow(message);
+});
+
+test('a read that ends after close leaves nothing in the shared cache', async () => {
+  const cache = new BlockCache(2 ** 20);
+  const bytes = tableOf('abc');
+  const source = { byteLength: bytes.length, read: async (at: number, n: number) => bytes.subarray(at, at + n) };
+  const table = await Table.open(source, { cache });
+  const value = table.get(utf8('abc'));
+  table.close();
+  expect(await value).toEqual(utf8('value of abc'));
+  expect(cache.byteLength).toBe(0);
+});
+
+test('an aborted signal ends the opening, and a walk that is done stays done', async () => {
+  const source = new MemorySource(tableOf('abc'));
+  await expect(Table.open(source, { signal: AbortSignal.abort() })).rejects.toThrow('aborted');
+  const controller = new AbortController();
+  const walk = (await Table.open(source)).entries({ signal: controller.signal });
+  await walk.next();
+  expect(await walk.next()).toEqual({ value: undefined, done: true });
+  controller.abort();
+  expect(await walk.next()).toEqual({ value: undefined, done: true });
+});
+
+describe('writeTable', () => {
+  let folder: string;
+  beforeEach(async () => (folder = await mkdtemp(join(tmpdir(), 'bloom-'))));
+  afterEach(() => rm(folder, { recursive: true }));
+
+  test('does not wait for an entry when it is aborted', async () => {
+    const controller = new AbortController();
+    let returned = false;
+    const entries = {
+      [Symbol.asyncIterator]: () => ({
+        next: () => new Promise<never>(() => undefined),
+        return: async () => {
+          returned = true;
+          return { value: undefined, done: true as const };
+        },
+      }),
+    };
+    const writing = writeTable(join(folder, 'x.ldb'), entries, { signal: controller.signal });
+    setTimeout(() => controller.abort(), 20);
+    await expect(writing).rejects.toThrow('aborted');
+    expect(returned).toBe(true);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  test('makes what a link leads to that leads nowhere yet', async () => {
+    await symlink('target.ldb', join(folder, 'link.ldb'));
+    await writeTable(join(folder, 'link.ldb'), [[utf8('a'), utf8('b')]]);
+    expect((await readdir(folder)).sort()).toEqual(['link.ldb', 'target.ldb']);
+    expect((await readFile(join(folder, 'target.ldb'))).length).toBeGreaterThan(48);
+  });
+
+  test('refuses links in a circle', async () => {
+    await symlink('b', join(folder, 'a'));
+    await symlink('a', join(folder, 'b'));
+    await expect(writeTable(join(folder, 'a'), [])).rejects.toMatchObject({ code: 'ELOOP' });
+  });
+
+  test('says what failed first', async () => {
+    await writeTable(join(folder, 'file'), []);
+    await expect(writeTable(join(folder, 'file', 'x.ldb'), [])).rejects.toMatchObject({ code: 'ENOTDIR', syscall: 'open' });
+  });
+});
+
+test('a file that is closed twice closes no other', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'bloom-'));
+  const path = join(folder, 'x.ldb');
+  await writeTable(path, [[utf8('a'), utf8('b')]]);
+  const first = SyncFileSource.open(path);
+  first.close();
+  const second = SyncFileSource.open(path);
+  first.close();
+  expect(SyncTable.open(second).get(utf8('a'))).toEqual(utf8('b'));
+  expect(() => first.read(0, 1)).toThrow('the file is closed');
+  second.close();
+  await rm(folder, { recursive: true });
+});
