@@ -5,7 +5,8 @@ import tseslint from 'typescript-eslint';
 const hostGlobals = ['Buffer', 'process', 'global', 'window', 'self', 'document', '__dirname', '__filename', 'require'];
 
 export default defineConfig(
-  globalIgnores(['**/dist/', '**/node_modules/', '**/.turbo/', '**/coverage/', 'tooling/fixtures/data/']),
+  // AssemblyScript looks like TypeScript and is not.
+  globalIgnores(['**/dist/', '**/node_modules/', '**/.turbo/', '**/coverage/', 'tooling/fixtures/data/', '**/assembly/']),
   {
     files: ['**/*.{js,cjs,ts,tsx}'],
     extends: [js.configs.recommended, tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],

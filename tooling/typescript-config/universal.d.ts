@@ -26,3 +26,15 @@ declare function clearTimeout(timer: unknown): void;
 interface SymbolConstructor {
   readonly asyncDispose: unique symbol;
 }
+
+declare function atob(base64: string): string;
+
+declare namespace WebAssembly {
+  class Module {
+    constructor(bytes: Uint8Array);
+  }
+  class Instance {
+    constructor(module: Module, imports: object);
+    readonly exports: object;
+  }
+}

@@ -1,6 +1,13 @@
-import { bloomHash } from '@bloom/hash';
-import { bloomFilterMayMatch, encodeBloomFilter } from './bloom-filter.js';
+import { BLOOM_SEED, bloomHash, hashRange } from '@bloom/hash';
+import { bloomFilterMayMatch, encodeBloomFilter, filterByteLength, MAX_PROBES, probesFor } from './bloom-filter.js';
+import { BloomKernel } from './bloom-kernel.js';
 import type { FilterPolicy, FilterSink, KeyList } from './policy.js';
+
+/** Fewer keys than these are done before they are copied to the kernel. */
+const KERNEL_MIN_KEYS = 16;
+
+/** Compiling the kernel takes as long as so many keys. */
+const KERNEL_WORTH_KEYS = 4096;
 
 /** The most bits per key that LevelDB's `int` can say. */
 const MAX_BITS_PER_KEY = 2 ** 31 - 1;
@@ -23,6 +30,8 @@ export class BloomFilterPolicy implements FilterPolicy {
   readonly name = 'leveldb.BuiltinBloomFilter2';
   /** Bits of filter for every key, a whole number; 0 gives the smallest filters there are. */
   readonly bitsPerKey: number;
+  #kernel: BloomKernel | undefined;
+  #keysSeen = 0;
 
   /** @throws RangeError when `bitsPerKey` is not a whole number from 0 to 2^31 - 1. */
   constructor(bitsPerKey = 10) {
@@ -33,10 +42,57 @@ export class BloomFilterPolicy implements FilterPolicy {
   }
 
   createFilter(keys: KeyList, dst: FilterSink): void {
-    encodeBloomFilter(keys, this.bitsPerKey, dst);
+    const filterBytes = filterByteLength(keys.length, this.bitsPerKey);
+    const kernel = BloomKernel.takes(filterBytes) ? this.#kernelFor(keys.length) : undefined;
+    if (kernel === undefined) {
+      encodeBloomFilter(keys, this.bitsPerKey, dst);
+      return;
+    }
+    const probes = probesFor(this.bitsPerKey);
+    const filter = dst.extend(filterBytes);
+    kernel.fill(filter, keys, probes);
+    filter[filterBytes - 1] = probes;
   }
 
   keyMayMatch(key: Uint8Array, filter: Uint8Array): boolean {
     return bloomFilterMayMatch(bloomHash(key), filter);
+  }
+
+  /**
+   * `keyMayMatch` for many keys at once, faster.
+   *
+   * @param answers where the answers go, 1 for yes and 0 for no, at least a byte a key; a new array when left out.
+   * @returns `answers`.
+   * @throws RangeError when `answers` is too short.
+   * @example
+   * ```ts
+   * new BloomFilterPolicy().keysMayMatch(KeyBuffer.from(keys), filter); // Uint8Array [1, 0, …]
+   * ```
+   */
+  keysMayMatch(keys: KeyList, filter: Uint8Array, answers = new Uint8Array(keys.length)): Uint8Array {
+    const { length, bytes, offsets } = keys;
+    if (answers.length < length) throw new RangeError(`answers must hold ${length} bytes, got room for ${answers.length}`);
+    const probes = filter[filter.length - 1] ?? 0;
+    const isOrdinary = probes >= 1 && probes <= MAX_PROBES && BloomKernel.takes(filter.length);
+    // A filter is copied to the kernel for each call: that must not be more work than the keys are.
+    const kernel = isOrdinary && filter.length <= length * 64 ? this.#kernelFor(length) : undefined;
+    if (kernel !== undefined) kernel.test(filter, keys, probes, answers);
+    else {
+      for (let i = 0; i < length; i++) {
+        const h = hashRange(bytes, offsets[i]!, offsets[i + 1]!, BLOOM_SEED);
+        answers[i] = bloomFilterMayMatch(h, filter) ? 1 : 0;
+      }
+    }
+    return answers;
+  }
+
+  /** The kernel, once enough keys came by that it pays. */
+  #kernelFor(keys: number): BloomKernel | undefined {
+    if (keys < KERNEL_MIN_KEYS) return undefined;
+    if (this.#keysSeen < KERNEL_WORTH_KEYS) {
+      this.#keysSeen += keys;
+      if (this.#keysSeen >= KERNEL_WORTH_KEYS) this.#kernel = BloomKernel.create();
+    }
+    return this.#kernel;
   }
 }

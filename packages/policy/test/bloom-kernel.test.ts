@@ -1,0 +1,95 @@
+import { seeded } from '@bloom/fixtures';
+import { BloomFilterPolicy, buildFilter, encodeBloomFilter, FilterBuffer, KeyBuffer, type KeyList } from '@bloom/policy';
+import { describe, expect, test, vi } from 'vitest';
+import { BloomKernel } from '../src/bloom-kernel.js';
+
+/** The filter by the plain loops alone. */
+function plainFilter(keys: KeyBuffer, bitsPerKey: number): Uint8Array {
+  const sink = new FilterBuffer();
+  encodeBloomFilter(keys, bitsPerKey, sink);
+  return sink.toBytes();
+}
+
+/** A policy that has seen so many keys that it uses the kernel, where there is one. */
+function warmPolicy(bitsPerKey: number): BloomFilterPolicy {
+  const policy = new BloomFilterPolicy(bitsPerKey);
+  const key = Uint8Array.of(1);
+  buildFilter(policy, Array.from({ length: 5000 }, () => key));
+  return policy;
+}
+
+function randomKeys(random: ReturnType<typeof seeded>, count: number): KeyBuffer {
+  return KeyBuffer.from(Array.from({ length: count }, () => random.bytes(random.below(4) === 0 ? random.below(300) : random.below(24))));
+}
+
+test('there is a kernel here', () => {
+  expect(BloomKernel.create()).toBeDefined();
+});
+
+describe.each(['with the kernel', 'where WebAssembly is forbidden'])('%s', (where) => {
+  const policyOf = (bitsPerKey: number): BloomFilterPolicy => {
+    if (where === 'with the kernel') return warmPolicy(bitsPerKey);
+    vi.stubGlobal('WebAssembly', undefined);
+    try {
+      return warmPolicy(bitsPerKey);
+    } finally {
+      vi.unstubAllGlobals();
+    }
+  };
+
+  test.each([0, 1, 2, 3, 5, 8, 9, 10, 11, 16, 20, 30, 43, 44, 100])('filters of %s bits per key are the same to the bit', (bitsPerKey) => {
+    const random = seeded(bitsPerKey);
+    const policy = policyOf(bitsPerKey);
+    const different: number[] = [];
+    for (const count of [15, 16, 17, 40, 100, 1000, 4095, 4096, 4097, 9000]) {
+      const keys = randomKeys(random, count);
+      const sink = new FilterBuffer();
+      sink.extend(3).fill(0xee);
+      policy.createFilter(keys, sink);
+      const bytes = sink.toBytes();
+      if (Buffer.compare(bytes.subarray(3), plainFilter(keys, bitsPerKey)) !== 0 || bytes[2] !== 0xee) different.push(count);
+    }
+    expect(different).toEqual([]);
+  });
+
+  test('many keys get the same answers as one at a time', () => {
+    const random = seeded(7);
+    const policy = policyOf(10);
+    const wrong: string[] = [];
+    for (const count of [0, 1, 16, 100, 5000]) {
+      const filter = plainFilter(randomKeys(random, Math.max(1, count)), 10);
+      const damaged = filter.map((byte, i) => (i < filter.length - 1 && random.below(5) === 0 ? random.below(256) : byte));
+      const withProbes = (probes: number): Uint8Array => Uint8Array.of(...filter.subarray(0, -1), probes);
+      const filters = [filter, damaged, withProbes(0), withProbes(1), withProbes(4), withProbes(30), withProbes(31), withProbes(255)];
+      for (const bytes of [...filters, filter.subarray(0, 0), filter.subarray(0, 1), filter.subarray(0, 2)]) {
+        const keys = randomKeys(random, count);
+        const answers = policy.keysMayMatch(keys, bytes);
+        for (let i = 0; i < count; i++) {
+          if ((answers[i] === 1) !== policy.keyMayMatch(keys.at(i), bytes)) wrong.push(`${count} keys, key ${i}, ${bytes.length} bytes`);
+        }
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+});
+
+test('a list whose keys do not start at the start of its buffer is hashed where they are', () => {
+  const all = randomKeys(seeded(3), 9000);
+  const tail: KeyList = {
+    length: 4000,
+    bytes: all.bytes,
+    offsets: all.offsets.subarray(5000),
+    at: (i) => all.at(5000 + i),
+    *[Symbol.iterator]() {
+      for (let i = 0; i < 4000; i++) yield all.at(5000 + i);
+    },
+  };
+  const sink = new FilterBuffer();
+  warmPolicy(10).createFilter(tail, sink);
+  expect(Buffer.compare(sink.toBytes(), plainFilter(KeyBuffer.from(tail), 10))).toBe(0);
+});
+
+test('room for too few answers is refused', () => {
+  const keys = randomKeys(seeded(1), 10);
+  expect(() => new BloomFilterPolicy().keysMayMatch(keys, new Uint8Array(9), new Uint8Array(9))).toThrow(RangeError);
+});
