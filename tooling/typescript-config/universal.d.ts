@@ -28,13 +28,3 @@ interface SymbolConstructor {
 }
 
 declare function atob(base64: string): string;
-
-declare namespace WebAssembly {
-  class Module {
-    constructor(bytes: Uint8Array);
-  }
-  class Instance {
-    constructor(module: Module, imports: object);
-    readonly exports: object;
-  }
-}

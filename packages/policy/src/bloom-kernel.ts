@@ -17,6 +17,14 @@ const MEMORY_START = 64;
 
 const PAGE_BYTES = 2 ** 16;
 
+/** What is needed of the host's WebAssembly, where it has one. */
+interface WebAssemblyHost {
+  readonly WebAssembly?: {
+    readonly Module: new (binary: Uint8Array) => object;
+    readonly Instance: new (module: object, imports: object) => { readonly exports: object };
+  };
+}
+
 interface KernelExports {
   readonly memory: { readonly buffer: ArrayBuffer; grow(pages: number): number };
   hashKeys(bytes: number, offsets: number, count: number, hashes: number): void;
@@ -43,10 +51,12 @@ export class BloomKernel {
 
   /** A new kernel, or undefined where there can be none. */
   static create(): BloomKernel | undefined {
+    const { WebAssembly } = globalThis as WebAssemblyHost;
+    if (WebAssembly === undefined) return undefined;
     try {
       const binary = Uint8Array.from(atob(BLOOM_KERNEL), (character) => character.charCodeAt(0));
       const { exports } = new WebAssembly.Instance(new WebAssembly.Module(binary), {});
-      return new BloomKernel(exports as unknown as KernelExports);
+      return new BloomKernel(exports as KernelExports);
     } catch {
       return undefined;
     }

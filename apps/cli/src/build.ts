@@ -1,0 +1,176 @@
+import { createReadStream } from 'node:fs';
+import { access, constants, realpath, stat } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import type { Readable } from 'node:stream';
+import { BloomFilterPolicy } from '@bloom/policy';
+import type { TableInfo } from '@bloom/sstable';
+import { writeTable } from '@bloom/sstable/node';
+import { type Command, Option } from 'commander';
+import { ascending } from './ascending.js';
+import { EntryStream } from './entry-stream.js';
+import { Failure, failureOf, isSystemError } from './failure.js';
+import { formatHelp, type FormatName, formatNames, formats } from './format.js';
+import { interruptible } from './interruption.js';
+import { count, counted, note } from './output.js';
+import { Progress } from './progress.js';
+import { SortedEntries } from './sorted-entries.js';
+import { wholeNumber } from './whole-number.js';
+
+const READ_BYTES = 256 * 1024;
+
+interface BuildOptions {
+  readonly output: string;
+  readonly format: FormatName;
+  readonly bitsPerKey: number;
+  readonly filter: boolean;
+  readonly blockSize: number;
+  readonly restartInterval: number;
+  readonly compression: 'none' | 'snappy';
+  readonly sort?: true;
+  readonly quiet?: true;
+}
+
+export function addBuild(program: Command): void {
+  program
+    .command('build')
+    .summary('write a table')
+    .description(
+      'Writes a table of the entries in INPUT, or in standard input where INPUT is a dash.\n' +
+        'The table takes its name only once all of it is on disk.',
+    )
+    .argument('<input>', 'the entries')
+    .requiredOption('-o, --output <table>', 'the table to write')
+    .addOption(new Option('-f, --format <format>', 'what INPUT is').choices(formatNames).default('tsv'))
+    .addOption(
+      new Option('--bits-per-key <n>', 'bits of filter for every key').default(10).argParser(wholeNumber(1, 1000)),
+    )
+    .addOption(new Option('--no-filter', 'write no filter').conflicts('bitsPerKey'))
+    .addOption(
+      new Option('--block-size <bytes>', 'bytes of a block before compression, at which it is full')
+        .default(4096)
+        .argParser(wholeNumber(1, 64 * 2 ** 20)),
+    )
+    .addOption(
+      new Option('--restart-interval <n>', 'entries from one restart of a block to the next')
+        .default(16)
+        .argParser(wholeNumber(1, 1_000_000)),
+    )
+    .addOption(new Option('--compression <codec>', 'of the blocks').choices(['none', 'snappy']).default('snappy'))
+    .option('--sort', 'take keys in any order; of those with the same key, the last is kept')
+    .option('-q, --quiet', 'nothing but errors on standard error')
+    .addHelpText(
+      'after',
+      `${formatHelp}
+Without --sort, keys must ascend by their bytes, and INPUT is never held in
+memory. With it, all of it is: its bytes, and up to 56 more for every entry.
+
+Examples:
+  bloom build capitals.tsv -o capitals.ldb
+  bloom build /usr/share/dict/words -f words --sort -o words.ldb
+  bloom build events.jsonl -f jsonl --bits-per-key 16 --block-size 16384 -o events.ldb
+  bloom scan old.ldb -f kv | bloom build - -f kv --compression none -o new.ldb`,
+    )
+    .action(build);
+}
+
+async function build(input: string, options: BuildOptions): Promise<void> {
+  const started = performance.now();
+  await mustBeWritable(options.output, input);
+  const inputBytes = input === '-' ? undefined : await sizeOf(input);
+  const name = input === '-' ? 'standard input' : input;
+  const isVerbose = options.quiet !== true;
+
+  const reading = new Progress(inputBytes === undefined ? 'bytes read:' : 'reading', inputBytes, isVerbose);
+  const onBytes = (bytesRead: number): void => reading.update(bytesRead);
+  const decoder = formats[options.format].decoder();
+  const tableOptions = {
+    filterPolicy: options.filter ? new BloomFilterPolicy(options.bitsPerKey) : null,
+    blockSize: options.blockSize,
+    restartInterval: options.restartInterval,
+    compression: options.compression,
+  };
+
+  let info: TableInfo;
+  let replaced = 0;
+  let writing: Progress | undefined;
+  try {
+    if (options.sort) {
+      const sorted = new SortedEntries();
+      // Nothing is to be cleaned up yet: signals need no handling.
+      for await (const [key, value] of new EntryStream(open(input), name, decoder, { onBytes })) sorted.add(key, value);
+      reading.stop();
+      replaced = sorted.sort();
+      const shown = (writing = new Progress('writing', sorted.length - replaced, isVerbose));
+      const onProgress = (entries: number): void => shown.update(entries);
+      info = await interruptible((signal) =>
+        writeTable(options.output, sorted, { ...tableOptions, signal, onProgress }),
+      );
+    } else {
+      info = await interruptible((signal) => {
+        const entries = new EntryStream(open(input), name, decoder, { onBytes, signal, inspect: ascending() });
+        return writeTable(options.output, entries, { ...tableOptions, signal });
+      });
+    }
+  } catch (error) {
+    throw outputFailure(options.output, error);
+  } finally {
+    reading.stop();
+    writing?.stop();
+  }
+  if (!isVerbose) return;
+  if (replaced > 0) note(`${name}: ${replacedText(replaced)}`);
+  note(summary(info, options, performance.now() - started));
+}
+
+function open(input: string): Readable {
+  return input === '-' ? process.stdin : createReadStream(input, { highWaterMark: READ_BYTES });
+}
+
+/** Bytes of a file; undefined for what has no size, such as a pipe. */
+async function sizeOf(input: string): Promise<number | undefined> {
+  try {
+    const found = await stat(input);
+    if (found.isDirectory()) throw new Failure(`${input}: is a folder`);
+    return found.isFile() ? found.size : undefined;
+  } catch (error) {
+    throw failureOf(input, error);
+  }
+}
+
+/** Says before a long build what would fail or do harm at its end. */
+async function mustBeWritable(output: string, input: string): Promise<void> {
+  if (basename(output) === '' || output.endsWith('/')) throw new Failure(`${output}: names a folder, not a file`);
+  try {
+    await access(dirname(output), constants.W_OK);
+  } catch (error) {
+    throw outputFailure(output, error);
+  }
+  const existing = await stat(output).catch(() => undefined);
+  if (existing === undefined) return;
+  if (existing.isDirectory()) throw new Failure(`${output}: is a folder`);
+  if (!existing.isFile()) throw new Failure(`${output}: is not a file that a table can take the place of`);
+  const isInput = input !== '-' && (await realpath(input).catch(() => input)) === (await realpath(output));
+  if (isInput) throw new Failure(`${output}: is the input too`);
+}
+
+/** Failures of the input are told already: what is left is about the table. */
+function outputFailure(output: string, error: unknown): unknown {
+  if (isSystemError(error) && error.code === 'ENOENT')
+    return new Failure(`${output}: no such folder`, { cause: error });
+  return failureOf(output, error);
+}
+
+function replacedText(replaced: number): string {
+  return replaced === 1
+    ? '1 entry gave way to a later one with the same key'
+    : `${count(replaced)} entries gave way to later ones with the same key`;
+}
+
+function summary(info: TableInfo, { output, filter }: BuildOptions, milliseconds: number): string {
+  const blocks = counted(info.dataBlocks, 'block');
+  const filters = filter
+    ? `${counted(info.filters, 'filter')}${info.entries > 0 ? ` with ${((info.filterBytes * 8) / info.entries).toFixed(1)} bits per key` : ''}`
+    : 'no filter';
+  const parts = [counted(info.entries, 'entry'), counted(info.byteLength, 'byte'), blocks, filters];
+  return `${output}: ${parts.join(', ')}; ${(milliseconds / 1000).toFixed(2)} s`;
+}

@@ -1,0 +1,50 @@
+/** Bytes that are gathered before they are written. */
+export class ByteBuffer {
+  length = 0;
+  #buffer = Buffer.allocUnsafe(128 * 1024);
+
+  /** What was gathered: a view that holds until the next call of any other method. */
+  view(): Uint8Array {
+    return this.#buffer.subarray(0, this.length);
+  }
+
+  clear(): void {
+    this.length = 0;
+  }
+
+  byte(value: number): void {
+    this.#reserve(1);
+    this.#buffer[this.length++] = value;
+  }
+
+  uint32(value: number): void {
+    this.#reserve(4);
+    this.length = this.#buffer.writeUInt32LE(value, this.length);
+  }
+
+  bytes(bytes: Uint8Array): void {
+    this.#reserve(bytes.length);
+    this.#buffer.set(bytes, this.length);
+    this.length += bytes.length;
+  }
+
+  /** `bytes` in hexadecimal digits. */
+  hex(bytes: Uint8Array): void {
+    const digits = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex');
+    this.#reserve(digits.length);
+    this.length += this.#buffer.write(digits, this.length, 'latin1');
+  }
+
+  utf8(text: string): void {
+    this.#reserve(text.length * 3);
+    this.length += this.#buffer.write(text, this.length, 'utf8');
+  }
+
+  #reserve(byteLength: number): void {
+    const needed = this.length + byteLength;
+    if (needed <= this.#buffer.length) return;
+    const grown = Buffer.allocUnsafe(Math.max(needed, this.#buffer.length * 2));
+    grown.set(this.view());
+    this.#buffer = grown;
+  }
+}

@@ -1,0 +1,37 @@
+import type { ByteBuffer } from './byte-buffer.js';
+import type { EntryDecoder } from './entry.js';
+import { decodeJsonLine, encodeJson } from './jsonl.js';
+import { encodeKv, KvDecoder } from './kv.js';
+import { LinesDecoder } from './lines.js';
+import { decodeTsvLine, encodeHexTsv, encodeTsv } from './tsv.js';
+import { decodeWordLine, encodeHexWord, encodeWord } from './words.js';
+
+/** Appends an entry. @throws OutputError when the entry could not be read back. */
+export type Encode = (key: Uint8Array, value: Uint8Array, out: ByteBuffer) => void;
+
+interface Format {
+  readonly decoder: () => EntryDecoder;
+  readonly encode: Encode;
+  /** `encode` under --hex. */
+  readonly encodeHex: Encode;
+}
+
+export type FormatName = 'tsv' | 'words' | 'jsonl' | 'kv';
+
+export const formats: Readonly<Record<FormatName, Format>> = {
+  tsv: { decoder: () => new LinesDecoder(decodeTsvLine), encode: encodeTsv, encodeHex: encodeHexTsv },
+  words: { decoder: () => new LinesDecoder(decodeWordLine), encode: encodeWord, encodeHex: encodeHexWord },
+  jsonl: { decoder: () => new LinesDecoder(decodeJsonLine), encode: encodeJson, encodeHex: encodeJson },
+  kv: { decoder: () => new KvDecoder(), encode: encodeKv, encodeHex: encodeKv },
+};
+
+export const formatNames = Object.keys(formats) as readonly FormatName[];
+
+/** For the help of commands that take --format. */
+export const formatHelp = `
+Formats:
+  tsv    key TAB value, one entry a line
+  words  one key a line; its value is the number of the line
+  jsonl  {"key":"…","value":"…"}, one entry a line, in UTF-8
+  kv     any bytes: key length (u32 LE), key, value length (u32 LE), value, …
+`;

@@ -1,0 +1,47 @@
+/**
+ * One JSON object a line, `{"key":"…","value":"…"}`: both strings, stored as UTF-8. Other members are ignored.
+ */
+import type { ByteBuffer } from './byte-buffer.js';
+import { type Entry, OutputError } from './entry.js';
+import { keyText } from './key-text.js';
+import { LineError } from './lines.js';
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+export function decodeJsonLine(line: Uint8Array): Entry {
+  const text = decodeUtf8(line);
+  if (text === undefined) throw new LineError('not UTF-8');
+  if (text.trim() === '') throw new LineError('empty, where a JSON object is expected');
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    throw new LineError('not JSON');
+  }
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) throw new LineError('not a JSON object');
+  return [encodeMember(json, 'key'), encodeMember(json, 'value')];
+}
+
+export function encodeJson(key: Uint8Array, value: Uint8Array, out: ByteBuffer): void {
+  const keyString = decodeUtf8(key);
+  if (keyString === undefined) throw new OutputError(`key ${keyText(key)} is not UTF-8`);
+  const valueString = decodeUtf8(value);
+  if (valueString === undefined) throw new OutputError(`the value of key ${keyText(key)} is not UTF-8`);
+  out.utf8(`${JSON.stringify({ key: keyString, value: valueString })}\n`);
+}
+
+function encodeMember(json: object, name: 'key' | 'value'): Uint8Array {
+  const text: unknown = Object.hasOwn(json, name) ? (json as Record<string, unknown>)[name] : undefined;
+  if (text === undefined) throw new LineError(`no "${name}"`);
+  if (typeof text !== 'string') throw new LineError(`"${name}" is not a string`);
+  if (/\p{Surrogate}/u.test(text)) throw new LineError(`"${name}" has half a surrogate pair, which UTF-8 cannot say`);
+  return Buffer.from(text, 'utf8');
+}
+
+function decodeUtf8(bytes: Uint8Array): string | undefined {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

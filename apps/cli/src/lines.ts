@@ -1,0 +1,82 @@
+import { type Entry, type EntryDecoder, InputError, MAX_ENTRY_BYTES } from './entry.js';
+
+const LF = 10;
+const CR = 13;
+
+/** Reads one entry from a line. Throws an error that says what is wrong with the line. */
+export type LineDecoder = (line: Uint8Array, number: number) => Entry;
+
+/** What is wrong with a line. */
+export class LineError extends Error {
+  override readonly name = 'LineError';
+}
+
+/**
+ * Entries that are a line each.
+ *
+ * Lines end in LF, or CR LF; the last one need not. They stay bytes: what is in them is up to the format.
+ */
+export class LinesDecoder implements EntryDecoder {
+  readonly unit = 'line';
+  position = 0;
+  readonly #decodeLine: LineDecoder;
+  /** The pieces of a line whose end has not come yet. */
+  #begun: Uint8Array[] = [];
+  #begunLength = 0;
+
+  constructor(decodeLine: LineDecoder) {
+    this.#decodeLine = decodeLine;
+  }
+
+  *decode(bytes: Uint8Array): Generator<Entry, undefined> {
+    let start = 0;
+    for (;;) {
+      const end = bytes.indexOf(LF, start);
+      if (end < 0) break;
+      const line = bytes.subarray(start, end);
+      yield this.#entry(this.#begunLength === 0 ? line : this.#complete(line));
+      start = end + 1;
+    }
+    if (start < bytes.length) this.#begin(bytes.subarray(start));
+    return undefined;
+  }
+
+  *end(): Generator<Entry, undefined> {
+    if (this.#begunLength > 0) yield this.#entry(this.#complete(new Uint8Array(0)));
+    return undefined;
+  }
+
+  #begin(piece: Uint8Array): void {
+    this.#begun.push(piece);
+    this.#begunLength += piece.length;
+    if (this.#begunLength > MAX_ENTRY_BYTES) throw this.#tooLong(this.position + 1);
+  }
+
+  #complete(lastPiece: Uint8Array): Uint8Array {
+    this.#begun.push(lastPiece);
+    const line = Buffer.concat(this.#begun);
+    this.#begun = [];
+    this.#begunLength = 0;
+    return line;
+  }
+
+  #entry(line: Uint8Array): Entry {
+    this.position++;
+    if (line.length > MAX_ENTRY_BYTES) throw this.#tooLong(this.position);
+    try {
+      return this.#decodeLine(line.at(-1) === CR ? line.subarray(0, -1) : line, this.position);
+    } catch (error) {
+      if (error instanceof LineError) throw new InputError(`line ${this.position}`, error.message);
+      throw error;
+    }
+  }
+
+  #tooLong(number: number): InputError {
+    return new InputError(`line ${number}`, `longer than ${MAX_ENTRY_BYTES} bytes, the most that an entry may have`);
+  }
+}
+
+/** Whether a line of these bytes would be read back as the same bytes. */
+export function fitsOnLine(bytes: Uint8Array): boolean {
+  return bytes.at(-1) !== CR && !bytes.includes(LF);
+}

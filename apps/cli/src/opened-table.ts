@@ -1,0 +1,40 @@
+import { SyncTable, type TableOptions } from '@bloom/sstable';
+import { SyncFileSource } from '@bloom/sstable/node';
+import { failureOf } from './failure.js';
+
+/** Keys that a table's filters are tried on. */
+const TRIED_KEYS = 16;
+
+/** Opens a table, does `work` with it, and closes it. What goes wrong with it is told with its name. */
+export async function withTable<T>(
+  path: string,
+  options: TableOptions,
+  work: (table: SyncTable) => T | Promise<T>,
+): Promise<T> {
+  try {
+    const source = SyncFileSource.open(path);
+    try {
+      return await work(SyncTable.open(source, options));
+    } finally {
+      source.close();
+    }
+  } catch (error) {
+    throw failureOf(path, error);
+  }
+}
+
+/**
+ * Whether the filters say no to keys that are there, as they do when they were made over other keys.
+ *
+ * So it is in the tables of a database: they store the user's key and 8 bytes more, and filter the user's key alone.
+ * Nothing in such a table says it.
+ */
+export function filtersOtherKeys(table: SyncTable): boolean {
+  if (table.filterStatus.state !== 'used') return false;
+  const cursor = table.cursor();
+  let more = cursor.seekToFirst();
+  for (let i = 0; i < TRIED_KEYS && more; i++, more = cursor.next()) {
+    if (!table.mayContain(cursor.key)) return true;
+  }
+  return false;
+}

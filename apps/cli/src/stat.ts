@@ -1,0 +1,165 @@
+import {
+  CorruptionError,
+  type FilterStatus,
+  type SyncTable,
+  type TableProfile,
+  UnsupportedError,
+} from '@bloom/sstable';
+import type { Command } from 'commander';
+import { ByteBuffer } from './byte-buffer.js';
+import { placedProblem } from './failure.js';
+import { type FilterTrial, tryFilters, WatchedBloomPolicy } from './false-positives.js';
+import { withTable } from './opened-table.js';
+import { count, counted, flush } from './output.js';
+
+interface StatOptions {
+  readonly json?: true;
+}
+
+interface Findings {
+  readonly path: string;
+  readonly table: SyncTable;
+  readonly profile: TableProfile;
+  readonly trial: FilterTrial;
+}
+
+export function addStat(program: Command): void {
+  program
+    .command('stat')
+    .summary('print what a table consists of')
+    .description(
+      'Prints what a table consists of, and measures how often its filters let absent keys pass.\nReads all of the table.',
+    )
+    .argument('<table>', 'the table')
+    .option('--json', 'print one JSON object')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  bloom stat capitals.ldb
+  bloom stat --json capitals.ldb`,
+    )
+    .action(stat);
+}
+
+async function stat(path: string, { json }: StatOptions): Promise<void> {
+  const policy = new WatchedBloomPolicy();
+  const out = new ByteBuffer();
+  await withTable(path, { filterPolicies: [policy] }, async (table) => {
+    const profile = table.profile();
+    const trial = tryFilters(table, policy, profile.entries);
+    const findings = { path, table, profile, trial };
+    out.utf8(json ? `${JSON.stringify(asJson(findings), undefined, 2)}\n` : asText(findings));
+    await flush(out);
+  });
+}
+
+function asJson({ path, table, profile, trial }: Findings): object {
+  const { filterStatus } = table;
+  const { falsePositives } = trial;
+  return {
+    file: path,
+    bytes: table.byteLength,
+    entries: profile.entries,
+    keyBytes: profile.keyBytes,
+    valueBytes: profile.valueBytes,
+    dataBlocks: profile.dataBlocks,
+    rawDataBytes: profile.rawDataBytes,
+    storedDataBytes: profile.storedDataBytes,
+    compressionRatio: compressionRatio(profile) ?? null,
+    isBytewise: trial.inversions === 0,
+    filter: {
+      state: filterStatus.state,
+      policies: policyNames(filterStatus),
+      problem: filterStatus.state === 'corrupt' ? problemOf(filterStatus.error) : null,
+      bytes: profile.filterBytes,
+      filters: profile.filters,
+      bitsPerKey: bitsPerKey(profile) ?? null,
+      probes: trial.probes ?? null,
+      deniedKeys: trial.denied,
+    },
+    falsePositives: falsePositives
+      ? {
+          tried: falsePositives.tried,
+          passed: falsePositives.passed,
+          rate: falsePositives.passed / falsePositives.tried,
+          expectedRate: falsePositives.expectedRate,
+        }
+      : null,
+  };
+}
+
+function asText({ path, table, profile, trial }: Findings): string {
+  const ratio = compressionRatio(profile);
+  const bits = bitsPerKey(profile);
+  const rows: [name: string, text: string][] = [
+    ['file', `${path}, ${counted(table.byteLength, 'byte')}`],
+    ['entries', `${count(profile.entries)}: ${keysAndValues(profile)}`],
+    [
+      'data blocks',
+      `${count(profile.dataBlocks)}: ${counted(profile.rawDataBytes, 'byte')}, stored as ${count(profile.storedDataBytes)}`,
+    ],
+    ['compression', ratio === undefined ? 'none: no data' : `${ratio.toFixed(2)} : 1`],
+  ];
+  if (trial.inversions > 0) rows.push(['order', 'not that of the bytes: get and bounds of scan may miss keys']);
+  rows.push(['filter policy', statusText(table.filterStatus)]);
+  if (table.filterStatus.state === 'used') {
+    rows.push(['filters', `${count(profile.filters)}: ${counted(profile.filterBytes, 'byte')}`]);
+    const probes = trial.probes === undefined ? '' : `, ${counted(trial.probes, 'probe')}`;
+    rows.push(['bits per key', bits === undefined ? 'none: no keys' : `${bits.toFixed(2)}${probes}`]);
+    rows.push(['false positives', falsePositivesText(trial)]);
+  }
+  const width = Math.max(...rows.map(([name]) => name.length));
+  return rows.map(([name, text]) => `${name.padEnd(width)}  ${text}\n`).join('');
+}
+
+function keysAndValues({ keyBytes, valueBytes }: TableProfile): string {
+  return `${counted(keyBytes, 'byte')} of keys, ${count(valueBytes)} of values`;
+}
+
+function statusText(status: FilterStatus): string {
+  switch (status.state) {
+    case 'used':
+      return `${status.policyName}, used`;
+    case 'absent':
+      return 'absent: the table has no filter';
+    case 'unknown-policy':
+      return `made by an unknown policy, not used: ${status.policyNames.join(', ')}`;
+    case 'corrupt':
+      return `${status.policyName === undefined ? '' : `${status.policyName}, `}corrupt, not used: ${problemOf(status.error)}`;
+  }
+}
+
+function falsePositivesText({ denied, inversions, falsePositives }: FilterTrial): string {
+  if (denied > 0) {
+    return `not measured: ${count(denied)} of the stored keys are not in the filters, which are of other keys (a database's table?)`;
+  }
+  if (inversions > 0) return 'not measured: the keys are not in the order of their bytes';
+  if (falsePositives === undefined) return 'not measured: no keys';
+  const { tried, passed, expectedRate } = falsePositives;
+  const rate = percent(passed / tried);
+  return `${rate}: ${count(passed)} of ${count(tried)} absent keys passed; independent probes would give ${percent(expectedRate)}`;
+}
+
+function policyNames(status: FilterStatus): readonly string[] {
+  if (status.state === 'unknown-policy') return status.policyNames;
+  return 'policyName' in status ? [status.policyName] : [];
+}
+
+function problemOf(error: Error): string {
+  return error instanceof CorruptionError || error instanceof UnsupportedError ? placedProblem(error) : error.message;
+}
+
+/** How many times larger the data blocks are before compression; undefined without any. */
+function compressionRatio({ rawDataBytes, storedDataBytes }: TableProfile): number | undefined {
+  return storedDataBytes === 0 ? undefined : rawDataBytes / storedDataBytes;
+}
+
+/** Bits of filter block for every key; undefined without keys. */
+function bitsPerKey({ filterBytes, entries }: TableProfile): number | undefined {
+  return entries === 0 ? undefined : (filterBytes * 8) / entries;
+}
+
+function percent(rate: number): string {
+  return `${(rate * 100).toFixed(2)}%`;
+}

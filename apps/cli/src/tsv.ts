@@ -1,0 +1,34 @@
+/**
+ * One entry a line: the key, a TAB, the value. The first TAB of the line is the one that counts.
+ */
+import type { ByteBuffer } from './byte-buffer.js';
+import { type Entry, OutputError } from './entry.js';
+import { keyText } from './key-text.js';
+import { fitsOnLine, LineError } from './lines.js';
+
+const TAB = 9;
+const LF = 10;
+
+export function decodeTsvLine(line: Uint8Array): Entry {
+  const tab = line.indexOf(TAB);
+  if (tab < 0) throw new LineError('no TAB between key and value');
+  return [line.subarray(0, tab), line.subarray(tab + 1)];
+}
+
+export function encodeTsv(key: Uint8Array, value: Uint8Array, out: ByteBuffer): void {
+  if (key.includes(TAB) || key.includes(LF))
+    throw new OutputError(`key ${keyText(key)} has a TAB or a line break in it`);
+  if (!fitsOnLine(value)) throw new OutputError(`the value of key ${keyText(key)} has a line break in it`);
+  out.bytes(key);
+  out.byte(TAB);
+  out.bytes(value);
+  out.byte(LF);
+}
+
+/** The same with key and value in hexadecimal, which have room for all bytes. */
+export function encodeHexTsv(key: Uint8Array, value: Uint8Array, out: ByteBuffer): void {
+  out.hex(key);
+  out.byte(TAB);
+  out.hex(value);
+  out.byte(LF);
+}

@@ -1,0 +1,27 @@
+/**
+ * One key a line; its value is the number of the line, from 1, in decimal.
+ */
+import type { ByteBuffer } from './byte-buffer.js';
+import { type Entry, OutputError } from './entry.js';
+import { keyText } from './key-text.js';
+import { fitsOnLine, LineError } from './lines.js';
+
+const LF = 10;
+
+export function decodeWordLine(line: Uint8Array, number: number): Entry {
+  // A forgotten empty line is far more likely than a word of no letters.
+  if (line.length === 0) throw new LineError('empty, where a word is expected');
+  return [line, Buffer.from(String(number), 'latin1')];
+}
+
+export function encodeWord(key: Uint8Array, _value: Uint8Array, out: ByteBuffer): void {
+  if (key.length === 0) throw new OutputError('the empty key would be an empty line');
+  if (!fitsOnLine(key)) throw new OutputError(`key ${keyText(key)} has a line break in it`);
+  out.bytes(key);
+  out.byte(LF);
+}
+
+export function encodeHexWord(key: Uint8Array, _value: Uint8Array, out: ByteBuffer): void {
+  out.hex(key);
+  out.byte(LF);
+}

@@ -1,0 +1,74 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect } from 'vitest';
+
+/** The program as it is published: `pnpm test` builds it first. */
+export const program = join(import.meta.dirname, '../dist/bloom.js');
+
+/** For tests that start processes, on a machine that has much else to do. */
+export const patient = { timeout: 120_000 };
+
+export interface Outcome {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: Buffer;
+  readonly stderr: string;
+}
+
+/** Runs `bloom` in `cwd` to its end. */
+export function bloom(args: readonly string[], cwd: string, input: string | Uint8Array = ''): Promise<Outcome> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [program, ...args], { cwd });
+    const stdout: Buffer[] = [];
+    const stderr: Buffer[] = [];
+    child.stdout.on('data', (piece: Buffer) => stdout.push(piece));
+    child.stderr.on('data', (piece: Buffer) => stderr.push(piece));
+    child.stdin.on('error', () => {
+      // It need not read what it is given.
+    });
+    child.on('error', reject);
+    child.on('close', (code, signal) => {
+      resolve({ code, signal, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr).toString() });
+    });
+    child.stdin.end(input);
+  });
+}
+
+/** Runs `bloom` and expects it to succeed with nothing but its output. @returns what it printed. */
+export async function bloomPrints(args: readonly string[], cwd: string, input?: string | Uint8Array): Promise<string> {
+  const { code, stdout, stderr } = await bloom(args, cwd, input);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return stdout.toString();
+}
+
+/** Builds a table without a word, from standard input. */
+export async function build(
+  table: string,
+  args: readonly string[],
+  cwd: string,
+  input: string | Uint8Array,
+): Promise<void> {
+  expect(await bloomPrints(['build', '-', '-q', '-o', table, ...args], cwd, input)).toBe('');
+}
+
+/** A folder for one test file, removed after it. */
+export class Scratch {
+  readonly path = mkdtempSync(join(tmpdir(), 'bloom-cli-'));
+
+  constructor() {
+    afterAll(() => {
+      rmSync(this.path, { recursive: true });
+    });
+  }
+
+  write(name: string, content: string | Uint8Array): string {
+    writeFileSync(join(this.path, name), content);
+    return name;
+  }
+
+  read(name: string): Buffer {
+    return readFileSync(join(this.path, name));
+  }
+}

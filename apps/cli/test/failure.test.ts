@@ -1,0 +1,130 @@
+import { seeded } from '@bloom/fixtures';
+import { existsSync, readdirSync } from 'node:fs';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { bloom, build, patient, Scratch } from './bloom-process.js';
+
+const scratch = new Scratch();
+
+beforeAll(async () => {
+  const { path } = scratch;
+  await build('good.ldb', [], path, 'a\t1\nb\t2\n');
+  const damaged = scratch.read('good.ldb');
+  damaged[3]! ^= 1;
+  scratch.write('damaged.ldb', damaged);
+  scratch.write('good.tsv', 'a\t1\nb\t2\n');
+  scratch.write('no-tab.tsv', 'a\t1\nb 2\n');
+  scratch.write('unsorted.tsv', 'pear\t1\napple\t2\n');
+  scratch.write('twice.tsv', 'a\t1\na\t2\n');
+  scratch.write('long.tsv', `${'x'.repeat(40)}\t\n${'w'.repeat(40)}\t\n`);
+  scratch.write('empty-line.txt', 'a\n\nb\n');
+  scratch.write('not.jsonl', 'a\n');
+  scratch.write('cut.kv', Uint8Array.of(1, 0, 0, 0, 97, 1, 0, 0, 0, 49, 1, 0, 0, 0, 98, 9, 0, 0, 0, 50));
+  scratch.write('unsorted.kv', Uint8Array.of(1, 0, 0, 0, 98, 0, 0, 0, 0, 1, 0, 0, 0, 97, 0, 0, 0, 0));
+  scratch.write('random.ldb', seeded(3).bytes(4096));
+  scratch.write('short.ldb', 'short');
+}, patient.timeout);
+
+const failures: [args: string, problem: string][] = [
+  // What cannot be read as the format says.
+  ['build no-tab.tsv -o out.ldb', 'no-tab.tsv: line 2: no TAB between key and value'],
+  [
+    'build unsorted.tsv -o out.ldb',
+    'unsorted.tsv: line 2: key "apple" comes before "pear" (line 1); --sort takes keys in any order',
+  ],
+  [
+    'build twice.tsv -o out.ldb',
+    'twice.tsv: line 2: key "a" was there before (line 1); --sort keeps the last of its values',
+  ],
+  [
+    'build long.tsv -o out.ldb',
+    `long.tsv: line 2: key "${'w'.repeat(32)}…" comes before "${'x'.repeat(32)}…" (line 1); --sort takes keys in any order`,
+  ],
+  ['build empty-line.txt -f words -o out.ldb', 'empty-line.txt: line 2: empty, where a word is expected'],
+  ['build not.jsonl -f jsonl -o out.ldb', 'not.jsonl: line 1: not JSON'],
+  ['build cut.kv -f kv -o out.ldb', 'cut.kv: offset 10: the file ends inside this entry, at offset 20'],
+  [
+    'build unsorted.kv -f kv -o out.ldb',
+    'unsorted.kv: offset 9: key "a" comes before "b" (offset 0); --sort takes keys in any order',
+  ],
+  // Files.
+  ['build missing.tsv -o out.ldb', 'missing.tsv: no such file or folder'],
+  ['build . -o out.ldb', '.: is a folder'],
+  ['build good.tsv -o .', '.: is a folder'],
+  ['build good.tsv -o none/out.ldb', 'none/out.ldb: no such folder'],
+  ['build good.tsv -o good.tsv', 'good.tsv: is the input too'],
+  ['get missing.ldb a', 'missing.ldb: no such file or folder'],
+  ['scan .', '.: is a folder'],
+  // Tables.
+  ['stat short.ldb', 'short.ldb: not a LevelDB table: 5 bytes are fewer than the 48 of a footer'],
+  ['scan random.ldb', 'random.ldb: footer at offset 4048: not a LevelDB table: it ends in '],
+  ['get damaged.ldb a', 'damaged.ldb: data block at offset 0: its checksum is '],
+  ['scan damaged.ldb', 'damaged.ldb: data block at offset 0: its checksum is '],
+  // The command line.
+  ['get good.ldb --hex zz', '"zz" is not hexadecimal: two digits a byte are expected'],
+  ['scan good.ldb --hex --gt 123', '"123" is not hexadecimal: two digits a byte are expected'],
+  ['get good.ldb', "missing required argument 'keys'"],
+  ['build good.tsv', "required option '-o, --output <table>' not specified"],
+  ['scan good.ldb --bogus', "unknown option '--bogus'"],
+  ['bogus', "unknown command 'bogus'"],
+  [
+    'scan good.ldb --limit 1.5',
+    "option '--limit <n>' argument '1.5' is invalid. A whole number from 0 on is expected.",
+  ],
+  ['build good.tsv -o out.ldb --block-size 0', "option '--block-size <bytes>' argument '0' is invalid."],
+  ['build good.tsv -o out.ldb --bits-per-key -1', "option '--bits-per-key <n>' argument '-1' is invalid."],
+  ['build good.tsv -o out.ldb --restart-interval x', "option '--restart-interval <n>' argument 'x' is invalid."],
+  [
+    'build good.tsv -o out.ldb --compression zstd',
+    "option '--compression <codec>' argument 'zstd' is invalid. Allowed choices are none, snappy.",
+  ],
+  ['build good.tsv -o out.ldb -f csv', "option '-f, --format <format>' argument 'csv' is invalid."],
+  [
+    'build good.tsv -o out.ldb --no-filter --bits-per-key 5',
+    "option '--no-filter' cannot be used with option '--bits-per-key <n>'",
+  ],
+];
+
+describe.concurrent('fails with one line and exit code 2', patient, () => {
+  test.each(failures)('bloom %s', async (args, problem) => {
+    const { code, stdout, stderr } = await bloom(args.split(' '), scratch.path);
+    expect({ code, stdout: stdout.toString() }).toEqual({ code: 2, stdout: '' });
+    expect(stderr.slice(0, 'bloom: '.length + problem.length)).toBe(`bloom: ${problem}`);
+    expect(stderr.match(/\n/g)).toHaveLength(1);
+    expect(stderr).not.toContain('    at ');
+  });
+
+  test.runIf(process.platform === 'linux')('on a device that is full, or takes no tables', async () => {
+    const { code, stderr } = await bloom(['build', 'good.tsv', '-o', '/dev/null'], scratch.path);
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: 'bloom: /dev/null: is not a file that a table can take the place of\n',
+    });
+  });
+});
+
+test('a failed build leaves nothing behind', () => {
+  expect(existsSync(`${scratch.path}/out.ldb`)).toBe(false);
+  expect(readdirSync(scratch.path).filter((name) => name.startsWith('.'))).toEqual([]);
+});
+
+describe.concurrent('help', patient, () => {
+  test.each([['--help'], ['build --help'], ['get --help'], ['scan --help'], ['stat --help']])(
+    'bloom %s gives examples',
+    async (args) => {
+      const { code, stdout, stderr } = await bloom(args.split(' '), scratch.path);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(stdout.toString()).toMatch(/^Usage: bloom .*\nExamples:\n {2}bloom /s);
+    },
+  );
+
+  test('without a command, it goes to standard error', async () => {
+    const { code, stdout, stderr } = await bloom([], scratch.path);
+    expect({ code, stdout: stdout.toString() }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/^Usage: bloom /);
+  });
+
+  test('--version is that of the package', async () => {
+    const { code, stdout } = await bloom(['--version'], scratch.path);
+    expect({ code, stdout: stdout.toString() }).toEqual({ code: 0, stdout: '0.0.0\n' });
+  });
+});

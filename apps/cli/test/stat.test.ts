@@ -1,0 +1,118 @@
+import { goldenTables, realTables } from '@bloom/fixtures';
+import { describe, expect, test } from 'vitest';
+import { bloomPrints, build, patient, Scratch } from './bloom-process.js';
+
+const scratch = new Scratch();
+
+interface Stat {
+  readonly entries: number;
+  readonly dataBlocks: number;
+  readonly compressionRatio: number | null;
+  readonly isBytewise: boolean;
+  readonly filter: {
+    readonly state: string;
+    readonly policies: string[];
+    readonly problem: string | null;
+    readonly filters: number;
+    readonly bitsPerKey: number | null;
+    readonly probes: number | null;
+    readonly deniedKeys: number;
+  };
+  readonly falsePositives: { tried: number; passed: number; rate: number; expectedRate: number } | null;
+}
+
+async function stat(path: string): Promise<Stat> {
+  return JSON.parse(await bloomPrints(['stat', '--json', path], scratch.path)) as Stat;
+}
+
+describe.concurrent('stat', patient, () => {
+  test('measures about what theory says of many keys', async () => {
+    const lines = Array.from({ length: 50_000 }, (_, i) => `key${String(i).padStart(6, '0')}\t${i * 7919}`);
+    for (const [bits, probes] of [
+      [10, 6],
+      [16, 11],
+    ] as const) {
+      await build(`many-${bits}.ldb`, ['--bits-per-key', String(bits)], scratch.path, lines.join('\n'));
+      const { entries, filter, falsePositives } = await stat(`many-${bits}.ldb`);
+      expect(entries).toBe(50_000);
+      expect(filter).toMatchObject({ state: 'used', policies: ['leveldb.BuiltinBloomFilter2'], probes, deniedKeys: 0 });
+      expect(filter.bitsPerKey).toBeGreaterThan(bits);
+      expect(filter.bitsPerKey).toBeLessThan(bits * 1.1);
+      const { tried, passed, rate, expectedRate } = falsePositives!;
+      expect(tried).toBe(20_000);
+      expect(rate).toBe(passed / tried);
+      expect(expectedRate).toBeCloseTo((1 - Math.exp(-probes / bits)) ** probes, 3);
+      expect(rate).toBeGreaterThan(expectedRate * 0.7);
+      expect(rate).toBeLessThan(expectedRate * 1.6 + 0.001);
+    }
+  });
+
+  test('prints the same every time, in lines that align', async () => {
+    await build('same.ldb', [], scratch.path, 'France\tParis\nJapan\tTokyo\nPeru\tLima\n');
+    const printed = await bloomPrints(['stat', 'same.ldb'], scratch.path);
+    expect(await bloomPrints(['stat', 'same.ldb'], scratch.path)).toBe(printed);
+    expect(printed.replace(/\d+ of 20,000/, 'N of 20,000').replace(/^(false positives +)\d\.\d\d%/m, '$1R')).toBe(
+      [
+        'file             same.ldb, 193 bytes',
+        'entries          3: 15 bytes of keys, 14 of values',
+        'data blocks      1: 46 bytes, stored as 51',
+        'compression      0.90 : 1',
+        'filter policy    leveldb.BuiltinBloomFilter2, used',
+        'filters          1: 18 bytes',
+        'bits per key     48.00, 6 probes',
+        'false positives  R: N of 20,000 absent keys passed; independent probes would give 0.02%',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test('says that there is no filter, and no keys', async () => {
+    await build('no-filter.ldb', ['--no-filter'], scratch.path, 'a\t1\n');
+    expect(await bloomPrints(['stat', 'no-filter.ldb'], scratch.path)).toContain('absent: the table has no filter\n');
+    expect(await stat('no-filter.ldb')).toMatchObject({
+      filter: { state: 'absent', policies: [] },
+      falsePositives: null,
+    });
+    await build('empty.ldb', [], scratch.path, '');
+    expect(await stat('empty.ldb')).toMatchObject({ entries: 0, compressionRatio: null, falsePositives: null });
+    expect(await bloomPrints(['stat', 'empty.ldb'], scratch.path)).toContain('not measured: no keys\n');
+  });
+
+  test('names a policy that it does not know', async () => {
+    const foreign = realTables().find(({ file }) => file.includes('296fd38b'))!;
+    expect((await stat(foreign.path)).filter).toMatchObject({
+      state: 'unknown-policy',
+      policies: ['rocksdb.BuiltinBloomFilter'],
+    });
+    expect(await bloomPrints(['stat', foreign.path], scratch.path)).toContain(
+      'made by an unknown policy, not used: rocksdb.BuiltinBloomFilter\n',
+    );
+  });
+
+  test('says what is wrong with a filter that is damaged, and reads on', async () => {
+    const golden = goldenTables().find(({ name }) => name === 'words-bits10.ldb')!;
+    const bytes = golden.bytes();
+    // A byte of the filter block, which ends 8 bytes before the first key of the metaindex.
+    const metaindex = Buffer.from(bytes).lastIndexOf('filter.leveldb');
+    bytes[metaindex - 30]! ^= 1;
+    scratch.write('damaged.ldb', bytes);
+    const { entries, filter } = await stat('damaged.ldb');
+    expect(entries).toBe(golden.entries);
+    expect(filter.state).toBe('corrupt');
+    expect(filter.problem).toMatch(/^filter block at offset \d+: its checksum is /);
+  });
+
+  test('finds out that the filters of a database are not of the stored keys, and get does without them', async () => {
+    const table = realTables().find(({ keyKind, filter, blockTypes }) => {
+      const types = Object.keys(blockTypes.data ?? {});
+      return keyKind === 'internal' && filter !== null && types.every((type) => type === '0' || type === '1');
+    })!;
+    const { filter, falsePositives } = await stat(table.path);
+    expect(filter.state).toBe('used');
+    expect(filter.deniedKeys).toBeGreaterThan(0);
+    expect(falsePositives).toBeNull();
+    const printed = await bloomPrints(['scan', table.path, '--hex', '--limit', '1'], scratch.path);
+    const [key, value] = printed.trimEnd().split('\t');
+    expect(await bloomPrints(['get', '--hex', table.path, key!], scratch.path)).toBe(`${value!}\n`);
+  });
+});

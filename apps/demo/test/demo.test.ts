@@ -1,0 +1,79 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+/** The demo as `pnpm demo` runs it: `pnpm test` builds it first. */
+const demo = join(import.meta.dirname, '../dist/demo.js');
+
+const folder = mkdtempSync(join(tmpdir(), 'bloom-demo-test-'));
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
+
+let report: string;
+
+beforeAll(async () => {
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [demo], {
+    env: { ...process.env, TMPDIR: folder, TEMP: folder },
+  });
+  expect(stderr).toBe('');
+  report = stdout;
+}, 60_000);
+
+/** The numbers in the line that starts with `start`. */
+function numbers(start: string): number[] {
+  const line = report.split('\n').find((candidate) => candidate.trimStart().startsWith(start));
+  expect(line, start).toBeDefined();
+  return Array.from(line!.slice(line!.indexOf(start) + start.length).matchAll(/\d[\d,]*(?:\.\d+)?/g), ([text]) =>
+    Number(text.replaceAll(',', '')),
+  );
+}
+
+describe('the demo', () => {
+  test('builds a table of at least 100,000 English words, whose licence it names', () => {
+    const [words] = numbers('');
+    expect(words).toBeGreaterThanOrEqual(100_000);
+    expect(report).toMatch(/words +word-list \d+\.\d+\.\d+, MIT, Sindre Sorhus/);
+  });
+
+  test('finds all present words and none of the absent ones, with the filter and without', () => {
+    expect(numbers('present words: found')).toEqual([20_000, 20_000]);
+    expect(numbers('absent words: found')).toEqual([0, 0]);
+  });
+
+  test('reads at least fifty times less for absent words with the filter', () => {
+    const [without, withFilter, factor] = numbers('absent words: block reads');
+    expect(without).toBeGreaterThan(19_900);
+    expect(without! / withFilter!).toBeGreaterThan(50);
+    expect(factor).toBe(Math.round(without! / withFilter!));
+    expect(numbers('present words: block reads')).toEqual([20_000, 20_000]);
+    expect(numbers('The filter saved')).toEqual([without! - withFilter!, without!]);
+  });
+
+  test('measures false positives near theory, one read for each', () => {
+    const [rate, passed, asked] = numbers('measured');
+    const [theory] = numbers('theory');
+    expect(rate).toBe(Number(((passed! / asked!) * 100).toFixed(2)));
+    expect(theory).toBe(0.84);
+    expect(rate! / theory!).toBeGreaterThan(0.7);
+    expect(rate! / theory!).toBeLessThan(1.6);
+    expect(numbers('absent words: block reads')[1]).toBe(passed);
+  });
+
+  test('follows one word that is there and one that is not', () => {
+    expect(report).toMatch(/^ {2}zebra .* filter [\d,]+: maybe +1 read +found: word [\d,]+$/m);
+    expect(report).toMatch(/^ {2}zebrx .* filter [\d,]+: no +0 reads +absent$/m);
+  });
+
+  test('is plain text where it is not read on a terminal', () => {
+    expect(report).not.toContain('\x1b');
+    expect(report).toMatch(/^[\x20-\x7e\n]+$/);
+  });
+
+  test('leaves no table behind', () => {
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});
