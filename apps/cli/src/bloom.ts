@@ -6,8 +6,11 @@ import { EXIT, Failure } from './failure.js';
 import { addGet } from './get.js';
 import { Interrupted } from './interruption.js';
 import { endWithReader, note } from './output.js';
+import { addLayout } from './layout.js';
+import { addSalvage } from './salvage.js';
 import { addScan } from './scan.js';
 import { addStat } from './stat.js';
+import { addVerify } from './verify.js';
 
 const program = new Command('bloom')
   .description("Builds, reads and inspects LevelDB's sorted string tables.")
@@ -21,7 +24,7 @@ const program = new Command('bloom')
   .addHelpText(
     'after',
     `
-Exit codes: ${EXIT.ok} success, ${EXIT.absent} a key is absent (get), ${EXIT.failure} bad input, options or files.
+Exit codes: ${EXIT.ok} success, ${EXIT.absent} a key is absent (get) or a table damaged (verify, salvage), ${EXIT.failure} bad input, options or files.
 
 Examples:
   bloom build capitals.tsv -o capitals.ldb
@@ -34,6 +37,9 @@ addBuild(program);
 addGet(program);
 addScan(program);
 addStat(program);
+addVerify(program);
+addLayout(program);
+addSalvage(program);
 
 endWithReader();
 try {

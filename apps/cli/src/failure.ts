@@ -1,9 +1,9 @@
-import { CorruptionError, UnsupportedError } from '@bloom/sstable';
+import { CorruptionError, type Finding, UnsupportedError } from '@bloom/sstable';
 
 /** The exit codes of `bloom`. */
 export const EXIT = {
   ok: 0,
-  /** A key that was asked for is absent. */
+  /** A key that was asked for is absent, or a table is damaged. */
   absent: 1,
   /** Bad input, a bad command line, or a file that cannot be read or written. */
   failure: 2,
@@ -26,7 +26,7 @@ export function failureOf(file: string, error: unknown): unknown {
 }
 
 /** What is wrong in a table, and where, without the table's name. */
-export function placedProblem({ structure, offset, problem }: CorruptionError | UnsupportedError): string {
+export function placedProblem({ structure, offset, problem }: Pick<Finding, 'structure' | 'offset' | 'problem'>): string {
   return structure === 'file' ? problem : `${structure} at offset ${offset}: ${problem}`;
 }
 

@@ -1,15 +1,17 @@
 import type { SyncTable } from '@bloom/sstable';
+import { DELETION } from '@bloom/sstable/internal-key';
 import type { Command } from 'commander';
 import { ByteBuffer } from './byte-buffer.js';
 import { EXIT } from './failure.js';
 import { keyArgument } from './key-argument.js';
-import { filtersOtherKeys, withTable } from './opened-table.js';
+import { filtersOtherKeys, withDatabaseTable, withTable } from './opened-table.js';
 import { drain, flush, note } from './output.js';
 
 const LF = 10;
 
 interface GetOptions {
   readonly hex?: true;
+  readonly internal?: true;
 }
 
 export function addGet(program: Command): void {
@@ -20,6 +22,7 @@ export function addGet(program: Command): void {
     .argument('<table>', 'the table')
     .argument('<keys...>', 'the keys')
     .option('--hex', 'keys and values are in hexadecimal')
+    .option('--internal', "the table is a database's: the newest version of each user key, absent if it is deleted")
     .addHelpText(
       'after',
       `
@@ -27,6 +30,7 @@ Examples:
   bloom get capitals.ldb France
   bloom get capitals.ldb France Japan Peru
   bloom get --hex table.ldb 00ff68656c6c6f
+  bloom get 000005.ldb --internal user/42
   bloom get capitals.ldb -- -starts-with-a-dash`,
     )
     .action(get);
@@ -36,8 +40,8 @@ async function get(path: string, texts: readonly string[], options: GetOptions):
   const hex = options.hex === true;
   const keys = texts.map((text) => keyArgument(text, hex));
   const out = new ByteBuffer();
-  await withTable(path, {}, async (table) => {
-    const valueOf = filtersOtherKeys(table) ? valuesByScan(table, keys) : (key: Uint8Array) => table.get(key);
+
+  async function print(valueOf: (key: Uint8Array) => Uint8Array | undefined): Promise<void> {
     for (const [i, key] of keys.entries()) {
       const value = valueOf(key);
       if (value === undefined) {
@@ -52,7 +56,20 @@ async function get(path: string, texts: readonly string[], options: GetOptions):
       await drain(out);
     }
     await flush(out);
-  });
+  }
+
+  if (options.internal) {
+    await withDatabaseTable(path, {}, (table) =>
+      print((key) => {
+        const newest = table.get(key);
+        return newest === undefined || newest.type === DELETION ? undefined : newest.value;
+      }),
+    );
+    return;
+  }
+  await withTable(path, {}, (table) =>
+    print(filtersOtherKeys(table) ? valuesByScan(table, keys) : (key) => table.get(key)),
+  );
 }
 
 /**

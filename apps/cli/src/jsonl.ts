@@ -23,11 +23,16 @@ export function decodeJsonLine(line: Uint8Array): Entry {
 }
 
 export function encodeJson(key: Uint8Array, value: Uint8Array, out: ByteBuffer): void {
+  out.utf8(`${JSON.stringify(textsOf(key, value))}\n`);
+}
+
+/** Key and value as the strings of a JSON object. @throws OutputError when one of them is not UTF-8. */
+export function textsOf(key: Uint8Array, value: Uint8Array): { key: string; value: string } {
   const keyString = decodeUtf8(key);
   if (keyString === undefined) throw new OutputError(`key ${keyText(key)} is not UTF-8`);
   const valueString = decodeUtf8(value);
   if (valueString === undefined) throw new OutputError(`the value of key ${keyText(key)} is not UTF-8`);
-  out.utf8(`${JSON.stringify({ key: keyString, value: valueString })}\n`);
+  return { key: keyString, value: valueString };
 }
 
 function encodeMember(json: object, name: 'key' | 'value'): Uint8Array {

@@ -1,12 +1,12 @@
-import type { SyncTable } from '@bloom/sstable';
 import { type Command, Option } from 'commander';
 import { ByteBuffer } from './byte-buffer.js';
 import { OutputError } from './entry.js';
 import { Failure } from './failure.js';
 import { formatHelp, type FormatName, formatNames, formats } from './format.js';
 import { keyArgument } from './key-argument.js';
-import { withTable } from './opened-table.js';
+import { withDatabaseTable, withTable } from './opened-table.js';
 import { drain, flush } from './output.js';
+import { encodeVersion } from './version.js';
 import { wholeNumber } from './whole-number.js';
 
 interface ScanOptions {
@@ -18,6 +18,7 @@ interface ScanOptions {
   readonly limit?: number;
   readonly format: FormatName;
   readonly hex?: true;
+  readonly internal?: true;
 }
 
 export function addScan(program: Command): void {
@@ -34,6 +35,7 @@ export function addScan(program: Command): void {
     .addOption(new Option('--limit <n>', 'at most N entries').argParser(wholeNumber(0, Number.MAX_SAFE_INTEGER)))
     .addOption(new Option('-f, --format <format>', 'what to print').choices(formatNames).default('tsv'))
     .option('--hex', 'bounds are in hexadecimal, and what tsv and words print')
+    .option('--internal', "the table is a database's: show user key, sequence, type and value")
     .addHelpText(
       'after',
       `${formatHelp}
@@ -45,7 +47,8 @@ Examples:
   bloom scan capitals.ldb --gte F --lt G
   bloom scan capitals.ldb --reverse --limit 10 -f words
   bloom scan capitals.ldb -f jsonl > capitals.jsonl
-  bloom scan table.ldb --hex --gte 00ff`,
+  bloom scan table.ldb --hex --gte 00ff
+  bloom scan 000005.ldb --internal -f jsonl`,
     )
     .action(scan);
 }
@@ -63,13 +66,12 @@ async function scan(path: string, options: ScanOptions): Promise<void> {
     reverse,
     limit,
   };
-  const encode = hex ? formats[format].encodeHex : formats[format].encode;
   const out = new ByteBuffer();
 
-  async function printFrom(table: SyncTable): Promise<void> {
-    for (const [key, value] of table.entries(range)) {
+  async function print<T>(entries: Iterable<T>, encode: (entry: T) => void): Promise<void> {
+    for (const entry of entries) {
       try {
-        encode(key, value, out);
+        encode(entry);
       } catch (error) {
         if (!(error instanceof OutputError)) throw error;
         const others = ['--hex', '--format kv', '--format jsonl'].filter((other) => !other.endsWith(` ${format}`));
@@ -81,5 +83,14 @@ async function scan(path: string, options: ScanOptions): Promise<void> {
     await flush(out);
   }
 
-  await withTable(path, { cache: null }, printFrom);
+  if (options.internal) {
+    await withDatabaseTable(path, { cache: null }, (table) =>
+      print(table.entries(range), (entry) => encodeVersion(entry, format, hex, out)),
+    );
+    return;
+  }
+  const encode = hex ? formats[format].encodeHex : formats[format].encode;
+  await withTable(path, { cache: null }, (table) =>
+    print(table.entries(range), ([key, value]) => encode(key, value, out)),
+  );
 }

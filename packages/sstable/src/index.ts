@@ -21,6 +21,7 @@ export {
   type AsyncKeyRange,
   type AsyncTableOptions,
   type Cursor,
+  salvagedEntries,
   salvageTable,
   Table,
   tableLayout,

@@ -5,7 +5,7 @@ import {
   type ReadingOptions,
 } from './block-reader.js';
 import { type KeyRange, RangeWalk } from './key-range.js';
-import { ABSENT, OpenTable, type Reading, whole } from './open-table.js';
+import { ABSENT, type ByteRange, OpenTable, type Reading, whole } from './open-table.js';
 import type { Source } from './source.js';
 import { layout, type LayoutOptions } from './layout.js';
 import { salvage, type SalvageOptions, type SalvageReport } from './salvage.js';
@@ -381,13 +381,38 @@ export function salvageTable(
   return runAsync(source, salvage(source, options, take), options.signal);
 }
 
-/** Runs a computation that reads. */
-export async function runAsync<T>(source: Source, reading: Reading<T>, signal?: AbortSignal  ): Promise<T> {
+/**
+ * The entries that `salvageTable` gives, to be gone through; the report is what the generator returns.
+ *
+ * @example
+ * ```ts
+ * await writeTable('saved.ldb', salvagedEntries(source));
+ * ```
+ */
+export async function* salvagedEntries(
+  source: Source,
+  options: SalvageOptions & { readonly signal?: AbortSignal | undefined } = {},
+): AsyncGenerator<[Uint8Array, Uint8Array], SalvageReport, undefined> {
+  let saved: [Uint8Array, Uint8Array][] = [];
+  const reading = salvage(source, options, (key, value) => saved.push([key.slice(), value.slice()]));
   let step = reading.next();
-  while (step.done !== true) {
-    signal?.throwIfAborted();
-    const { offset, length } = step.value;
-    step = reading.next(whole(await source.read(offset, length, signal), step.value, source));
+  for (;;) {
+    // What one block gave is handed on before the next is read: no more is held.
+    yield* saved;
+    saved = [];
+    if (step.done === true) return step.value;
+    step = reading.next(await readFor(source, step.value, options.signal));
   }
+}
+
+/** Runs a computation that reads. */
+export async function runAsync<T>(source: Source, reading: Reading<T>, signal?: AbortSignal): Promise<T> {
+  let step = reading.next();
+  while (step.done !== true) step = reading.next(await readFor(source, step.value, signal));
   return step.value;
+}
+
+async function readFor(source: Source, range: ByteRange, signal: AbortSignal | undefined): Promise<Uint8Array> {
+  signal?.throwIfAborted();
+  return whole(await source.read(range.offset, range.length, signal), range, source);
 }

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -104,6 +105,13 @@ describe('writeTable', () => {
     await writeTable(join(folder, 'link.ldb'), [[utf8('a'), utf8('b')]]);
     expect((await readdir(folder)).sort()).toEqual(['link.ldb', 'target.ldb']);
     expect((await readFile(join(folder, 'target.ldb'))).length).toBeGreaterThan(48);
+  });
+
+  test('does not do away with what is no file', async () => {
+    execFileSync('mkfifo', [join(folder, 'pipe')]);
+    await expect(writeTable(join(folder, 'pipe'), [])).rejects.toMatchObject({ code: 'EINVAL' });
+    await expect(writeTable(folder, [])).rejects.toMatchObject({ code: 'EISDIR' });
+    expect(await readdir(folder)).toEqual(['pipe']);
   });
 
   test('refuses links in a circle', async () => {

@@ -110,5 +110,6 @@ function directoryError(path: string): Error {
   return Object.assign(new Error(`EISDIR: illegal operation on a directory, read '${path}'`), {
     code: 'EISDIR',
     path,
+    syscall: 'read',
   });
 }

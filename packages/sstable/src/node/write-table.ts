@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type FileHandle, open, readlink, rename, rm } from 'node:fs/promises';
+import { type FileHandle, lstat, open, readlink, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { TableBuilder, type TableInfo, type TableSink } from '../table-builder.js';
 import type { TableBuilderOptions } from '../table-options.js';
@@ -39,6 +39,7 @@ export async function writeTable(path: string, entries: EntryInput, options: Wri
   const { signal } = options;
   signal?.throwIfAborted();
   const target = await followLinks(path);
+  await mustBeReplaceable(target);
   const folder = dirname(target);
   const temporary = join(folder, `.${basename(target)}.${randomBytes(6).toString('hex')}.tmp`);
   // 'wx': never a file that is somebody else's.
@@ -59,6 +60,15 @@ export async function writeTable(path: string, entries: EntryInput, options: Wri
     await rm(temporary, { force: true }).catch(() => undefined);
     throw error;
   }
+}
+
+/** Only a file is replaced by a file: to rename over a device or a pipe would do away with it. */
+async function mustBeReplaceable(target: string): Promise<void> {
+  const stat = await lstat(target).catch(() => undefined);
+  if (stat === undefined || stat.isFile()) return;
+  const code = stat.isDirectory() ? 'EISDIR' : 'EINVAL';
+  const problem = stat.isDirectory() ? 'is a directory' : 'is not a regular file';
+  throw Object.assign(new Error(`${code}: ${problem}, open '${target}'`), { code, path: target, syscall: 'open' });
 }
 
 /** More links than this one behind the other are a circle. */

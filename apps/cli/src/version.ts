@@ -1,0 +1,50 @@
+/**
+ * The entries of a database's table: versions of the user's keys.
+ */
+import { type DatabaseEntry, DELETION, VALUE } from '@bloom/sstable/internal-key';
+import type { ByteBuffer } from './byte-buffer.js';
+import { OutputError } from './entry.js';
+import type { FormatName } from './format.js';
+import { textsOf } from './jsonl.js';
+import { keyText } from './key-text.js';
+import { fitsOnLine } from './lines.js';
+
+const TAB = 9;
+const LF = 10;
+
+/** Appends a version in `format`. @throws OutputError when the format has no room for it. */
+export function encodeVersion(entry: DatabaseEntry, format: FormatName, hex: boolean, out: ByteBuffer): void {
+  const { userKey, sequence, type, value } = entry;
+  switch (format) {
+    case 'jsonl': {
+      const { key, value: text } = textsOf(userKey, value);
+      out.utf8(`${JSON.stringify({ key, sequence: String(sequence), type: typeText(type), value: text })}\n`);
+      return;
+    }
+    case 'tsv':
+    case 'words': {
+      const fits = hex || (!userKey.includes(TAB) && fitsOnLine(userKey) && fitsOnLine(value));
+      if (!fits) throw new OutputError(`key ${keyText(userKey)} or its value has a TAB or a line break in it`);
+      putBytes(userKey, hex, out);
+      if (format === 'tsv') {
+        out.utf8(`\t${sequence}\t${typeText(type)}\t`);
+        putBytes(value, hex, out);
+      }
+      out.byte(LF);
+      return;
+    }
+    case 'kv':
+      throw new OutputError('kv has no room for sequence and type; without --internal it keeps the stored keys');
+  }
+}
+
+function putBytes(bytes: Uint8Array, hex: boolean, out: ByteBuffer): void {
+  if (hex) out.hex(bytes);
+  else out.bytes(bytes);
+}
+
+/** The type of an entry, in a word where LevelDB has one. */
+function typeText(type: number): string {
+  if (type === VALUE) return 'value';
+  return type === DELETION ? 'deletion' : String(type);
+}

@@ -1,0 +1,75 @@
+import { goldenTables } from '@bloom/fixtures';
+import { describe, expect, test } from 'vitest';
+import { bloom, bloomPrints, patient, Scratch } from './bloom-process.js';
+
+const scratch = new Scratch();
+const golden = goldenTables().find(({ name }) => name === 'words-bits10.ldb')!;
+const bytes = golden.bytes();
+const whole = scratch.write('whole.ldb', bytes);
+
+/** A bit of the second data block is flipped. */
+const flipped = scratch.write('flipped.ldb', bytes.map((byte, i) => (i === 5000 ? byte ^ 1 : byte)));
+/** The end is gone, and with it index and footer. */
+const cut = scratch.write('cut.ldb', bytes.subarray(0, 60_000));
+
+describe('verify', patient, () => {
+  test('says nothing of a whole table but that', async () => {
+    const { code, stdout, stderr } = await bloom(['verify', whole], scratch.path);
+    expect({ code, stdout: stdout.toString(), stderr }).toEqual({ code: 0, stdout: '', stderr: 'bloom: whole.ldb: nothing is wrong\n' });
+  });
+
+  test('names structure, offset and fault, and exits with 1', async () => {
+    const { code, stdout } = await bloom(['verify', flipped], scratch.path);
+    expect(stdout.toString()).toMatch(/^data block at offset [0-9]+: its checksum is [0-9a-f]{8}, .*\(BLOOM_BAD_CHECKSUM\)\n$/);
+    expect(code).toBe(1);
+  });
+});
+
+describe('salvage', patient, () => {
+  test('saves every block but the damaged one', async () => {
+    const { code, stdout, stderr } = await bloom(['salvage', flipped, '-o', 'saved.ldb'], scratch.path);
+    expect(code).toBe(1);
+    expect(stdout.toString()).toMatch(/^[0-9,]+ bytes at offset [0-9]+: its checksum/);
+    expect(stderr).toMatch(/saved\.ldb: 5,[0-9]{3} entries of 14 blocks\n$/);
+    expect((await bloom(['verify', 'saved.ldb'], scratch.path)).code).toBe(0);
+  });
+
+  test('saves everything of a table whose index and footer are gone', async () => {
+    const { code, stderr } = await bloom(['salvage', cut, '-o', 'found.ldb'], scratch.path);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/6,000 entries of 15 blocks, 15 of them found without the index/);
+    expect(await bloomPrints(['scan', 'found.ldb'], scratch.path)).toBe(await bloomPrints(['scan', whole], scratch.path));
+  });
+
+  test('leaves nothing behind where the new table cannot be', async () => {
+    const { code, stderr } = await bloom(['salvage', flipped, '-o', 'missing/saved.ldb'], scratch.path);
+    expect({ code, lines: stderr.split('\n').length }).toEqual({ code: 2, lines: 2 });
+  });
+});
+
+describe('layout', patient, () => {
+  test('shows every byte of the file once, in order', async () => {
+    const lines = (await bloomPrints(['layout', whole], scratch.path)).trimEnd().split('\n');
+    let end = 0;
+    const gaps = lines.filter((line) => {
+      const [offset = '', length = ''] = line.trim().split(/ +/);
+      const fits = Number(offset) === end;
+      end = Number(offset) + Number(length);
+      return !fits;
+    });
+    expect(gaps).toEqual([]);
+    expect(end).toBe(bytes.length);
+    expect(lines.at(-1)).toContain('57fb808b247547db');
+  });
+
+  test('with --blocks, a line for each block', async () => {
+    const lines = (await bloomPrints(['layout', '--blocks', whole], scratch.path)).trimEnd().split('\n');
+    expect(lines.map((line) => line.split(/ {2,}/).at(-1)).slice(-4)).toEqual([
+      'filter.leveldb.BuiltinBloomFilter2',
+      'metaindex block',
+      'index block',
+      'footer',
+    ]);
+    expect(lines.length).toBe(15 + 4);
+  });
+});
