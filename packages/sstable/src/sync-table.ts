@@ -1,3 +1,4 @@
+import { CursorFace } from './cursor-face.js';
 import { type KeyRange, RangeWalk } from './key-range.js';
 import { ABSENT, type ByteRange, OpenTable, type Reading, whole } from './open-table.js';
 import type { SyncSource } from './source.js';
@@ -115,39 +116,15 @@ export class SyncTable extends TableFace implements Iterable<[Uint8Array, Uint8A
  *
  * On an entry after a move that returned true. Key and value are views that hold until the next move.
  */
-export class SyncCursor {
+export class SyncCursor extends CursorFace {
   readonly #cursor: TableCursor;
   readonly #block: (i: number) => Uint8Array;
 
   /** Made by `SyncTable.cursor`. */
   constructor(cursor: TableCursor, block: (i: number) => Uint8Array) {
+    super(cursor);
     this.#cursor = cursor;
     this.#block = block;
-  }
-
-  /** Whether the cursor is on an entry. */
-  get valid(): boolean {
-    return this.#cursor.valid;
-  }
-
-  /** The key: a view that holds until the next move. Made when asked for. */
-  get key(): Uint8Array {
-    return this.#cursor.block.key;
-  }
-
-  /** The value: a view that holds until the next move, and must not be written to. Made when asked for. */
-  get value(): Uint8Array {
-    return this.#cursor.block.value;
-  }
-
-  /** Bytes of the key, without making a view of it. */
-  get keyLength(): number {
-    return this.#cursor.block.keyLength;
-  }
-
-  /** Bytes of the value, without making a view of it. */
-  get valueLength(): number {
-    return this.#cursor.block.valueEnd - this.#cursor.block.valueStart;
   }
 
   /** Moves to the first entry. @returns whether there is one. */

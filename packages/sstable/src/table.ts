@@ -4,6 +4,7 @@ import {
   DEFAULT_READ_AHEAD_BYTES,
   type ReadingOptions,
 } from './block-reader.js';
+import { CursorFace } from './cursor-face.js';
 import { type KeyRange, RangeWalk } from './key-range.js';
 import { ABSENT, type ByteRange, OpenTable, type Reading, whole } from './open-table.js';
 import type { Source } from './source.js';
@@ -181,30 +182,16 @@ const TRUE = Promise.resolve(true);
  * On an entry after a move that gave true. Key and value are views that hold until the next move; a move must be
  * over before the next is asked for.
  */
-export class Cursor {
+export class Cursor extends CursorFace {
   readonly #cursor: TableCursor;
   readonly #block: (i: number) => Promise<Uint8Array>;
   #moving = false;
 
   /** Made by `Table.cursor`. */
   constructor(cursor: TableCursor, block: (i: number) => Promise<Uint8Array>) {
+    super(cursor);
     this.#cursor = cursor;
     this.#block = block;
-  }
-
-  /** Whether the cursor is on an entry. */
-  get valid(): boolean {
-    return this.#cursor.valid;
-  }
-
-  /** The key: a view that holds until the next move. Made when asked for. */
-  get key(): Uint8Array {
-    return this.#cursor.block.key;
-  }
-
-  /** The value: a view that holds until the next move, and must not be written to. Made when asked for. */
-  get value(): Uint8Array {
-    return this.#cursor.block.value;
   }
 
   /** Moves to the first entry. @returns whether there is one. */

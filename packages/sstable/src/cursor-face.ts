@@ -1,0 +1,35 @@
+import type { TableCursor } from './table-cursor.js';
+
+/** What `Cursor` and `SyncCursor` say alike of the entry that they are on. */
+export abstract class CursorFace {
+  readonly #cursor: TableCursor;
+
+  constructor(cursor: TableCursor) {
+    this.#cursor = cursor;
+  }
+
+  /** Whether the cursor is on an entry. */
+  get valid(): boolean {
+    return this.#cursor.valid;
+  }
+
+  /** The key: a view that holds until the next move. Made when asked for. */
+  get key(): Uint8Array {
+    return this.#cursor.block.key;
+  }
+
+  /** The value: a view that holds until the next move, and must not be written to. Made when asked for. */
+  get value(): Uint8Array {
+    return this.#cursor.block.value;
+  }
+
+  /** Bytes of the key, without making a view of it. */
+  get keyLength(): number {
+    return this.#cursor.block.keyLength;
+  }
+
+  /** Bytes of the value, without making a view of it. */
+  get valueLength(): number {
+    return this.#cursor.block.valueEnd - this.#cursor.block.valueStart;
+  }
+}
