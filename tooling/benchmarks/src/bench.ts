@@ -1,0 +1,105 @@
+// The same work by this project and by others, in turn.
+//
+//   bench [--quick] [--only REGEX] [--cpu] [--json FILE]
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { Contender } from './contender.js';
+import { type ContenderName, type Figure, figures, type Other } from './figures.js';
+import { describeMachine, machineLine } from './machine.js';
+import { measure, type Pace } from './measure.js';
+import { compileNative } from './native-program.js';
+import { compare, type Comparison, comparisonTable, goalLine } from './report.js';
+
+const { values: options } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    only: { type: 'string', default: '' },
+    cpu: { type: 'boolean', default: false },
+    json: { type: 'string' },
+  },
+});
+
+const clock = options.cpu ? 'cpu' : 'wall';
+const pace: Pace = options.quick
+  ? { clock, rounds: 9, warmUpMs: 250, sampleMs: 12 }
+  : { clock, rounds: 11, warmUpMs: 1000, sampleMs: 300 };
+const only = new RegExp(options.only);
+const packageFolder = fileURLToPath(new URL('..', import.meta.url));
+const native = compileNative(packageFolder);
+const folder = mkdtempSync(join(tmpdir(), 'bloom-bench-'));
+
+function start(name: ContenderName): Contender {
+  const work = join(folder, name);
+  mkdirSync(work, { recursive: true });
+  if (name !== 'leveldb') {
+    return new Contender(name, [process.execPath, join(packageFolder, 'dist/contenders', `${name}.js`), work]);
+  }
+  if ('unavailable' in native) throw new Error(native.unavailable);
+  return new Contender(name, [native.path, work]);
+}
+
+/** Processes of their own for each figure: what the engine made of the figures before does not count. */
+async function run(figure: Figure): Promise<Comparison[]> {
+  const others = figure.others.filter(({ contender }) => contender !== 'leveldb' || 'path' in native);
+  const names = new Set<ContenderName>(['bloom', ...others.map(({ contender }) => contender)]);
+  const contenders = new Map([...names].map((name) => [name, start(name)]));
+  try {
+    const comparisons: Comparison[] = [];
+    for (const size of options.quick ? figure.quickSizes : figure.sizes) {
+      const present = others.filter(({ maxSize = Infinity }) => size <= maxSize);
+      if (present.length === 0) continue;
+      const entrants = [{ contender: 'bloom' as const, job: figure.name }, ...present].map(({ contender, job }) => ({
+        contender: contenders.get(contender)!,
+        job: job ?? figure.name,
+      }));
+      const sums = [];
+      for (const { contender, job } of entrants) sums.push(await contender.check(job, size));
+      mustAgree(figure, present, size, sums);
+      comparisons.push(...compare(figure, present, size, await measure(entrants, size, pace)));
+    }
+    return comparisons;
+  } finally {
+    for (const contender of contenders.values()) await contender.close();
+  }
+}
+
+/** What was measured must be the same work. */
+function mustAgree(figure: Figure, others: readonly Other[], size: number, sums: readonly number[]): void {
+  for (const [i, { contender, answersDiffer = false }] of others.entries()) {
+    if (!answersDiffer && sums[i + 1] !== sums[0]) {
+      throw new Error(`${figure.name}, ${size}: ours gives ${sums[0]}, ${contender} ${sums[i + 1]}`);
+    }
+  }
+}
+
+async function levelDbVersion(): Promise<string | undefined> {
+  if ('unavailable' in native) return undefined;
+  const contender = start('leveldb');
+  try {
+    return await contender.version();
+  } finally {
+    await contender.close();
+  }
+}
+
+try {
+  const machine = describeMachine(packageFolder, await levelDbVersion());
+  const chosen = figures.filter(({ name }) => only.test(name));
+  const comparisons: Comparison[] = [];
+  for (const [i, figure] of chosen.entries()) {
+    process.stderr.write(`${i + 1}/${chosen.length} ${figure.name}: ${figure.what}\n`);
+    comparisons.push(...(await run(figure)));
+  }
+  const kind = options.cpu ? 'processor time' : 'time';
+  console.log(`\nRatios are ${kind} of ours / ${kind} of theirs, medians of ${pace.rounds} rounds in turn.\n`);
+  console.log(comparisonTable(comparisons));
+  console.log(`\n${goalLine(comparisons)}`);
+  if ('unavailable' in native) console.log(`C++ LevelDB is left out: ${native.unavailable}`);
+  console.log(machineLine(machine));
+  if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify({ machine, pace, comparisons }, null, 2)}\n`);
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,57 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+
+/** What one call of `time` measured. */
+export interface Timing {
+  /** Nanoseconds that passed. */
+  readonly wall: number;
+  /** Nanoseconds of processors, all threads together. */
+  readonly cpu: number;
+  readonly units: number;
+}
+
+/** A process that does jobs when asked: the protocol is in the first lines of leveldb-bench.cc. */
+export class Contender {
+  readonly #name: string;
+  readonly #child: ChildProcess;
+  readonly #lines: AsyncIterator<string>;
+
+  constructor(name: string, command: readonly string[]) {
+    this.#name = name;
+    this.#child = spawn(command[0]!, command.slice(1), { stdio: ['pipe', 'pipe', 'inherit'] });
+    this.#lines = createInterface({ input: this.#child.stdout! })[Symbol.asyncIterator]();
+  }
+
+  async version(): Promise<string> {
+    const [version] = await this.#ask('version');
+    return version!;
+  }
+
+  /** Does the work once. @returns a number that is the same for all who do it. */
+  async check(job: string, size: number): Promise<number> {
+    const [sum] = await this.#ask(`check ${job} ${size}`);
+    return Number(sum);
+  }
+
+  async time(job: string, size: number, passes: number): Promise<Timing> {
+    const [wall, cpu, units] = await this.#ask(`time ${job} ${size} ${passes}`);
+    return { wall: Number(wall), cpu: Number(cpu), units: Number(units) };
+  }
+
+  async close(): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    const exit = once(this.#child, 'exit');
+    this.#child.stdin!.end();
+    // What holds a database open does not end by itself.
+    this.#child.kill();
+    await exit;
+  }
+
+  async #ask(request: string): Promise<string[]> {
+    this.#child.stdin!.write(`${request}\n`);
+    const line = await this.#lines.next();
+    if (line.done === true) throw new Error(`${this.#name} ended at "${request}"`);
+    return line.value.split(' ').slice(1);
+  }
+}

@@ -1,0 +1,395 @@
+// This project's part: the built packages, as any program imports them.
+import { closeSync, existsSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { BLOOM_SEED, hash, hashEach } from '@bloom/hash';
+import { BloomFilterPolicy, buildFilter, KeyBuffer } from '@bloom/policy';
+import {
+  BlockCache,
+  MemorySource,
+  type SyncSource,
+  SyncTable,
+  Table,
+  TableBuilder,
+  type TableBuilderOptions,
+  type TableSink,
+} from '@bloom/sstable';
+import { FileSource, SyncFileSource, writeTable } from '@bloom/sstable/node';
+import { serve, type Work } from '../work.js';
+import {
+  allKeys,
+  BITS_PER_KEY,
+  checksum,
+  hashInputs,
+  KEY_LENGTH,
+  KeyWalk,
+  LOOKUPS,
+  lookupKeys,
+  separate,
+  Values,
+} from '../workload.js';
+
+const folder = process.argv[2]!;
+const policy = new BloomFilterPolicy(BITS_PER_KEY);
+/** Holds any table of the benchmark. */
+const CACHE_BYTES = 4 * 2 ** 30;
+
+function hashOne(byteLength: number): Work {
+  const inputs = hashInputs(byteLength);
+  let sum = 0;
+  return {
+    units: inputs.length,
+    run() {
+      sum = 0;
+      for (const input of inputs) sum ^= hash(input, BLOOM_SEED);
+    },
+    check: () => sum,
+  };
+}
+
+function hashMany(byteLength: number): Work {
+  const inputs = hashInputs(byteLength);
+  const bytes = new Uint8Array(Buffer.concat(inputs));
+  const offsets = Uint32Array.from({ length: inputs.length + 1 }, (_, i) => i * byteLength);
+  const hashes = new Uint32Array(inputs.length);
+  return {
+    units: inputs.length,
+    run: () => void hashEach(bytes, offsets, BLOOM_SEED, hashes),
+    check: () => hashes.reduce((sum, h) => sum ^ h, 0),
+  };
+}
+
+function keyList(n: number): KeyBuffer {
+  const walk = new KeyWalk(allKeys(n));
+  const keys = new KeyBuffer();
+  for (let i = 0; i < n; i++) keys.push(walk.moveTo(i));
+  return keys;
+}
+
+function filterOf(keys: KeyBuffer): Uint8Array {
+  let filter: Uint8Array = new Uint8Array();
+  policy.createFilter(keys, { extend: (byteLength) => (filter = new Uint8Array(byteLength)) });
+  return filter;
+}
+
+function makeFilter(n: number): Work {
+  const keys = keyList(n);
+  let filter: Uint8Array = new Uint8Array();
+  return {
+    units: n,
+    run() {
+      filter = filterOf(keys);
+    },
+    check: () => checksum(filter),
+  };
+}
+
+function makeFilterFromList(n: number): Work {
+  const keys = separate(allKeys(n));
+  let filter: Uint8Array = new Uint8Array();
+  return {
+    units: n,
+    run() {
+      filter = buildFilter(policy, keys);
+    },
+    check: () => checksum(filter),
+  };
+}
+
+function probe(n: number, present: boolean): Work {
+  const filter = filterOf(keyList(n));
+  const lookups = separate(lookupKeys(n, present));
+  let matches = 0;
+  return {
+    units: LOOKUPS,
+    run() {
+      let found = 0;
+      for (let i = 0; i < lookups.length; i++) if (policy.keyMayMatch(lookups[i]!, filter)) found++;
+      matches = found;
+    },
+    check: () => matches,
+  };
+}
+
+function probeBatch(n: number, present: boolean): Work {
+  const filter = filterOf(keyList(n));
+  const bytes = lookupKeys(n, present);
+  const keys = KeyBuffer.from(Array.from({ length: LOOKUPS }, (_, i) => bytes.subarray(i * KEY_LENGTH, (i + 1) * KEY_LENGTH)));
+  const answers = new Uint8Array(LOOKUPS);
+  return {
+    units: LOOKUPS,
+    run: () => void policy.keysMayMatch(keys, filter, answers),
+    check: () => answers.reduce((sum, answer) => sum + answer, 0),
+  };
+}
+
+/** Gathers what is appended and writes it in large pieces. */
+class FileSink implements TableSink {
+  readonly #fd: number;
+  readonly #buffer = new Uint8Array(1 << 20);
+  #filled = 0;
+
+  constructor(path: string) {
+    this.#fd = openSync(path, 'w');
+  }
+
+  append(bytes: Uint8Array): void {
+    if (bytes.length > this.#buffer.length - this.#filled) this.#flush();
+    if (bytes.length > this.#buffer.length) this.#write(bytes);
+    else {
+      this.#buffer.set(bytes, this.#filled);
+      this.#filled += bytes.length;
+    }
+  }
+
+  close(): void {
+    this.#flush();
+    closeSync(this.#fd);
+  }
+
+  #flush(): void {
+    this.#write(this.#buffer.subarray(0, this.#filled));
+    this.#filled = 0;
+  }
+
+  #write(bytes: Uint8Array): void {
+    for (let written = 0; written < bytes.length; ) written += writeSync(this.#fd, bytes, written);
+  }
+}
+
+function buildTableFile(path: string, keys: Uint8Array, values: Values, compression: TableBuilderOptions['compression']): void {
+  const sink = new FileSink(path);
+  const builder = new TableBuilder(sink, { filterPolicy: policy, compression });
+  const walk = new KeyWalk(keys);
+  const n = keys.length / KEY_LENGTH;
+  for (let i = 0; i < n; i++) builder.add(walk.moveTo(i), values.at(i));
+  builder.finish();
+  sink.close();
+}
+
+function buildTable(n: number, compression: 'none' | 'snappy'): Work {
+  const keys = allKeys(n);
+  const values = new Values();
+  const path = join(folder, 'built.ldb');
+  return {
+    units: n,
+    run: () => buildTableFile(path, keys, values, compression),
+    check: () => (compression === 'none' ? checksum(readFileSync(path)) : n),
+  };
+}
+
+function writeWholeTable(n: number): Work {
+  const keys = allKeys(n);
+  const values = new Values();
+  const path = join(folder, 'written.ldb');
+  function* entries(): Generator<[Uint8Array, Uint8Array]> {
+    const walk = new KeyWalk(keys);
+    for (let i = 0; i < n; i++) yield [walk.moveTo(i), values.at(i)];
+  }
+  return {
+    units: n,
+    async run() {
+      await writeTable(path, entries(), { filterPolicy: policy, compression: 'none' });
+    },
+    check: () => checksum(readFileSync(path)),
+  };
+}
+
+/** A table of `n` entries without compression, on the disk and in the page cache. */
+function tableFile(n: number): string {
+  const path = join(folder, `${n}.ldb`);
+  if (!existsSync(path)) buildTableFile(path, allKeys(n), new Values(), 'none');
+  return path;
+}
+
+function scan(source: SyncSource, n: number): Work {
+  const table = SyncTable.open(source, { cache: null });
+  let sum = 0;
+  return {
+    units: n,
+    run() {
+      let s = 0;
+      const cursor = table.cursor();
+      for (let more = cursor.seekToFirst(); more; more = cursor.next()) {
+        const { key, value } = cursor;
+        s += key[key.length - 1]! + value[0]!;
+      }
+      sum = s;
+    },
+    check: () => sum,
+  };
+}
+
+function scanLengths(n: number): Work {
+  const table = SyncTable.open(new MemorySource(readFileSync(tableFile(n))), { cache: null });
+  let sum = 0;
+  return {
+    units: n,
+    run() {
+      let s = 0;
+      const cursor = table.cursor();
+      for (let more = cursor.seekToFirst(); more; more = cursor.next()) s += cursor.keyLength + cursor.valueLength;
+      sum = s;
+    },
+    check: () => sum,
+  };
+}
+
+async function entries(n: number): Promise<Work> {
+  const table = await Table.open(await FileSource.open(tableFile(n)), { cache: null });
+  let sum = 0;
+  return {
+    units: n,
+    async run() {
+      let s = 0;
+      for await (const [key, value] of table.entries()) s += key[key.length - 1]! + value[0]!;
+      sum = s;
+    },
+    check: () => sum,
+  };
+}
+
+function entriesSync(n: number): Work {
+  const table = SyncTable.open(SyncFileSource.open(tableFile(n)), { cache: null });
+  let sum = 0;
+  return {
+    units: n,
+    run() {
+      let s = 0;
+      for (const [key, value] of table.entries()) s += key[key.length - 1]! + value[0]!;
+      sum = s;
+    },
+    check: () => sum,
+  };
+}
+
+function getSync(n: number, present: boolean): Work {
+  const table = SyncTable.open(SyncFileSource.open(tableFile(n)), { cache: new BlockCache(CACHE_BYTES) });
+  const lookups = separate(lookupKeys(n, present));
+  let sum = 0;
+  return {
+    units: LOOKUPS,
+    run() {
+      let s = 0;
+      for (let i = 0; i < lookups.length; i++) {
+        const value = table.get(lookups[i]!);
+        if (value !== undefined) s += value[0]!;
+      }
+      sum = s;
+    },
+    check: () => sum,
+  };
+}
+
+async function get(n: number, present: boolean): Promise<Work> {
+  const table = await Table.open(await FileSource.open(tableFile(n)), { cache: new BlockCache(CACHE_BYTES) });
+  const lookups = separate(lookupKeys(n, present));
+  let sum = 0;
+  return {
+    units: LOOKUPS,
+    async run() {
+      let s = 0;
+      for (let i = 0; i < lookups.length; i++) {
+        const value = await table.get(lookups[i]!);
+        if (value !== undefined) s += value[0]!;
+      }
+      sum = s;
+    },
+    check: () => sum,
+  };
+}
+
+async function getMany(n: number): Promise<Work> {
+  const table = await Table.open(await FileSource.open(tableFile(n)), { cache: new BlockCache(CACHE_BYTES) });
+  const lookups = separate(lookupKeys(n, true));
+  let sum = 0;
+  return {
+    units: LOOKUPS,
+    async run() {
+      let s = 0;
+      for (let i = 0; i < lookups.length; i += 100) {
+        for (const value of await table.getMany(lookups.slice(i, i + 100))) s += value![0]!;
+      }
+      sum = s;
+    },
+    check: () => sum,
+  };
+}
+
+/** Seeks as the C++ does: a key that is found has its value copied. */
+function seekSync(n: number): Work {
+  const table = SyncTable.open(SyncFileSource.open(tableFile(n)), { cache: new BlockCache(CACHE_BYTES) });
+  const lookups = separate(lookupKeys(n, true));
+  const cursor = table.cursor();
+  let sum = 0;
+  return {
+    units: LOOKUPS,
+    run() {
+      let s = 0;
+      for (let i = 0; i < lookups.length; i++) {
+        const wanted = lookups[i]!;
+        if (cursor.seek(wanted) && isEqual(cursor.key, wanted)) s += cursor.value.slice()[0]!;
+      }
+      sum = s;
+    },
+    check: () => sum,
+  };
+}
+
+function isEqual(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
+
+function openSyncTable(n: number): Work {
+  const path = tableFile(n);
+  return {
+    units: 1,
+    run() {
+      const source = SyncFileSource.open(path);
+      SyncTable.open(source);
+      source.close();
+    },
+    check: () => n,
+  };
+}
+
+function openTable(n: number): Work {
+  const path = tableFile(n);
+  return {
+    units: 1,
+    async run() {
+      const source = await FileSource.open(path);
+      await Table.open(source);
+      await source.close();
+    },
+    check: () => n,
+  };
+}
+
+await serve({
+  hash: hashOne,
+  'hash-each': hashMany,
+  'build-filter': makeFilter,
+  'build-filter-from-list': makeFilterFromList,
+  'probe-present': (n) => probe(n, true),
+  'probe-absent': (n) => probe(n, false),
+  'probe-batch-present': (n) => probeBatch(n, true),
+  'probe-batch-absent': (n) => probeBatch(n, false),
+  'build-table': (n) => buildTable(n, 'none'),
+  'build-table-snappy': (n) => buildTable(n, 'snappy'),
+  'write-table': writeWholeTable,
+  scan: (n) => scan(new MemorySource(readFileSync(tableFile(n))), n),
+  'scan-lengths': scanLengths,
+  'scan-file': (n) => scan(SyncFileSource.open(tableFile(n)), n),
+  entries,
+  'entries-sync': entriesSync,
+  'get-present-sync': (n) => getSync(n, true),
+  'seek-present-sync': seekSync,
+  'get-present': (n) => get(n, true),
+  'get-many': getMany,
+  'get-absent-sync': (n) => getSync(n, false),
+  'get-absent': (n) => get(n, false),
+  open: openTable,
+  'open-sync': openSyncTable,
+});

@@ -1,0 +1,214 @@
+/** Who does the work. */
+export type ContenderName = 'bloom' | 'leveldb' | 'classic-level' | 'bloom-filters' | 'bloomfilter';
+
+/** Somebody else who does what a figure says. */
+export interface Other {
+  readonly contender: Exclude<ContenderName, 'bloom'>;
+  /** Default: the figure's own. */
+  readonly job?: string;
+  /** What is done otherwise, if anything. */
+  readonly by?: string;
+  /** The most that ours may take, as a part of their time. */
+  readonly goal?: number;
+  /** Above this size it is left out: it would take too long. */
+  readonly maxSize?: number;
+  /** Its answers are its own: another filter has other false positives. */
+  readonly answersDiffer?: boolean;
+}
+
+/** One kind of work. */
+export interface Figure {
+  /** The job of ours, too. */
+  readonly name: string;
+  /** What exactly is done. */
+  readonly what: string;
+  /** What the time is given for. */
+  readonly unit: 'hash' | 'key' | 'entry' | 'open';
+  /** What the sizes count. */
+  readonly sizeUnit: 'bytes' | 'keys' | 'entries';
+  readonly sizes: readonly number[];
+  readonly quickSizes: readonly number[];
+  readonly others: readonly Other[];
+}
+
+const POWERS = [1e3, 1e4, 1e5, 1e6, 1e7];
+const TABLES = { sizeUnit: 'entries', sizes: POWERS, quickSizes: [1e5] } as const;
+const FILTERS = { sizeUnit: 'keys', sizes: [100, ...POWERS], quickSizes: [100, 1e4, 1e6] } as const;
+const HASHES = { sizeUnit: 'bytes', sizes: [8, 16, 64, 1024], quickSizes: [8, 16, 64, 1024] } as const;
+const OTHER_FILTERS = [
+  { contender: 'bloom-filters', goal: 0.05, maxSize: 1e4, answersDiffer: true },
+  { contender: 'bloomfilter', goal: 0.05, maxSize: 1e5, answersDiffer: true },
+] as const;
+
+/** All that is measured. */
+export const figures: readonly Figure[] = [
+  { name: 'hash', what: 'hash one byte string after another', unit: 'hash', ...HASHES, others: [{ contender: 'leveldb' }] },
+  { name: 'hash-each', what: 'hash byte strings of one buffer, hashEach', unit: 'hash', ...HASHES, others: [{ contender: 'leveldb' }] },
+  {
+    name: 'build-filter',
+    what: 'a filter of a key list, createFilter alone',
+    unit: 'key',
+    ...FILTERS,
+    others: [{ contender: 'leveldb', goal: 0.7 }],
+  },
+  {
+    name: 'build-filter-from-list',
+    what: 'a filter of an array of keys, buildFilter',
+    unit: 'key',
+    ...FILTERS,
+    others: [{ contender: 'leveldb' }, ...OTHER_FILTERS],
+  },
+  {
+    name: 'probe-present',
+    what: 'ask for random keys that are there, one at a time',
+    unit: 'key',
+    ...FILTERS,
+    others: [{ contender: 'leveldb', goal: 1.5 }, ...OTHER_FILTERS],
+  },
+  {
+    name: 'probe-absent',
+    what: 'ask for random keys that are not there, one at a time',
+    unit: 'key',
+    ...FILTERS,
+    others: [{ contender: 'leveldb', goal: 1.5 }, ...OTHER_FILTERS],
+  },
+  {
+    name: 'probe-batch-present',
+    what: 'ask for a batch of 10,000 keys that are there',
+    unit: 'key',
+    ...FILTERS,
+    others: [{ contender: 'leveldb', goal: 0.7 }],
+  },
+  {
+    name: 'probe-batch-absent',
+    what: 'ask for a batch of 10,000 keys that are not there',
+    unit: 'key',
+    ...FILTERS,
+    others: [{ contender: 'leveldb', goal: 0.7 }],
+  },
+  {
+    name: 'build-table',
+    what: 'TableBuilder into a file, Bloom 10, no compression, no fsync',
+    unit: 'entry',
+    ...TABLES,
+    others: [{ contender: 'leveldb', goal: 1 }],
+  },
+  {
+    name: 'build-table-snappy',
+    what: 'TableBuilder into a file, Bloom 10, Snappy, no fsync',
+    unit: 'entry',
+    ...TABLES,
+    others: [{ contender: 'leveldb' }],
+  },
+  {
+    name: 'write-table',
+    what: 'writeTable of an iterable, Bloom 10, no compression, with fsync and rename',
+    unit: 'entry',
+    ...TABLES,
+    others: [{ contender: 'leveldb', by: 'TableBuilder, with fsync and rename' }],
+  },
+  {
+    name: 'scan',
+    what: 'cursor over all entries of a table in memory, checksums verified, key and value looked at',
+    unit: 'entry',
+    ...TABLES,
+    others: [{ contender: 'leveldb', by: 'mapped file', goal: 0.9 }],
+  },
+  {
+    name: 'scan-lengths',
+    what: 'the same, lengths of key and value alone',
+    unit: 'entry',
+    ...TABLES,
+    others: [{ contender: 'leveldb', by: 'mapped file', goal: 0.9 }],
+  },
+  {
+    name: 'scan-file',
+    what: 'the same as scan, from a file by read calls',
+    unit: 'entry',
+    ...TABLES,
+    others: [{ contender: 'leveldb', job: 'scan', by: 'mapped file' }],
+  },
+  {
+    name: 'entries',
+    what: 'for await over entries() of a file, checksums verified',
+    unit: 'entry',
+    ...TABLES,
+    others: [
+      { contender: 'classic-level', job: 'iterator', by: 'for await over iterator()', goal: 0.1 },
+      { contender: 'classic-level', job: 'nextv', by: 'nextv(1000)' },
+    ],
+  },
+  {
+    name: 'entries-sync',
+    what: 'for over entries() of a file, SyncTable, checksums verified',
+    unit: 'entry',
+    ...TABLES,
+    others: [{ contender: 'classic-level', job: 'iterator', by: 'for await over iterator()', goal: 0.1 }],
+  },
+  {
+    name: 'get-present-sync',
+    what: 'get of random present keys, blocks cached, SyncTable',
+    unit: 'key',
+    ...TABLES,
+    others: [
+      { contender: 'leveldb', job: 'seek', by: 'one iterator’s Seek, value copied', goal: 1.2 },
+      { contender: 'leveldb', job: 'get-present', by: 'DB::Get' },
+      { contender: 'classic-level', by: 'getSync', goal: 0.4 },
+    ],
+  },
+  {
+    name: 'seek-present-sync',
+    what: 'one cursor’s seek of random present keys, blocks cached, value copied, SyncTable',
+    unit: 'key',
+    ...TABLES,
+    others: [{ contender: 'leveldb', job: 'seek', by: 'one iterator’s Seek, value copied', goal: 1.2 }],
+  },
+  {
+    name: 'get-present',
+    what: 'get of random present keys, one after another, blocks cached, Table',
+    unit: 'key',
+    ...TABLES,
+    others: [{ contender: 'classic-level', by: 'get', goal: 0.2 }],
+  },
+  {
+    name: 'get-many',
+    what: 'getMany of 100 random present keys at a time, blocks cached, Table',
+    unit: 'key',
+    ...TABLES,
+    others: [{ contender: 'classic-level', by: 'getMany' }],
+  },
+  {
+    name: 'get-absent-sync',
+    what: 'get of random absent keys, SyncTable',
+    unit: 'key',
+    ...TABLES,
+    others: [
+      { contender: 'classic-level', by: 'getSync', goal: 0.25 },
+      { contender: 'leveldb', job: 'get-absent', by: 'DB::Get' },
+    ],
+  },
+  {
+    name: 'get-absent',
+    what: 'get of random absent keys, one after another, Table',
+    unit: 'key',
+    ...TABLES,
+    others: [{ contender: 'classic-level', by: 'get' }],
+  },
+  {
+    name: 'open-sync',
+    what: 'open and close a table file, SyncTable',
+    unit: 'open',
+    ...TABLES,
+    others: [{ contender: 'leveldb', job: 'open', by: 'Table::Open' }],
+  },
+  {
+    name: 'open',
+    what: 'open and close a table file, Table',
+    unit: 'open',
+    ...TABLES,
+    others: [
+      { contender: 'leveldb', by: 'Table::Open' },
+      { contender: 'classic-level', by: 'a database' },
+    ],
+  },
+];

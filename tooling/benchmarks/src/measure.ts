@@ -1,0 +1,68 @@
+import type { Contender } from './contender.js';
+
+/** The time that passes; or that of processors, which depends less on what else runs on a busy machine. */
+export type Clock = 'wall' | 'cpu';
+
+/** How long to measure. */
+export interface Pace {
+  readonly clock: Clock;
+  readonly rounds: number;
+  /** Of processors, before the first round, for each contender: the engine's own threads may have to wait for one. */
+  readonly warmUpMs: number;
+  /** Of one contender in one round, unless one pass takes longer. */
+  readonly sampleMs: number;
+}
+
+/** A job of a contender, to be measured beside others. */
+export interface Entrant {
+  readonly contender: Contender;
+  readonly job: string;
+}
+
+/** Nanoseconds a unit of each entrant, round by round. */
+export type Rounds = readonly (readonly number[])[];
+
+/** Measures the entrants in turn, so that whatever else the machine does meets all of them alike. */
+export async function measure(entrants: readonly Entrant[], size: number, pace: Pace): Promise<Rounds> {
+  const passes = [];
+  for (const entrant of entrants) passes.push(await warmUp(entrant, size, pace));
+  const rounds = [];
+  for (let round = 0; round < pace.rounds; round++) {
+    const times = [];
+    for (const [i, { contender, job }] of entrants.entries()) {
+      const timing = await contender.time(job, size, passes[i]!);
+      times.push(timing[pace.clock] / timing.units);
+    }
+    rounds.push(times);
+  }
+  return rounds;
+}
+
+/** What waits for a disk needs hardly a processor, and is warm too. */
+const MOST_WALL = 5;
+
+/** @returns how many passes take as long as a sample should. */
+async function warmUp({ contender, job }: Entrant, size: number, pace: Pace): Promise<number> {
+  let passes = 1;
+  for (let left = 1; ; ) {
+    const { wall, cpu } = await contender.time(job, size, passes);
+    const passMs = wall / 1e6 / passes;
+    left -= Math.max(cpu / 1e6 / pace.warmUpMs, wall / 1e6 / pace.warmUpMs / MOST_WALL);
+    if (left <= 0) return Math.max(1, Math.round(pace.sampleMs / passMs));
+    passes = Math.max(1, Math.min(passes * 4, Math.ceil((left * pace.warmUpMs) / passMs)));
+  }
+}
+
+/** A middle value, and how far the others are spread. */
+export interface Spread {
+  readonly median: number;
+  readonly least: number;
+  readonly greatest: number;
+}
+
+export function spread(values: readonly number[]): Spread {
+  const sorted = [...values].sort((a, b) => a - b);
+  const half = sorted.length >> 1;
+  const median = sorted.length % 2 === 1 ? sorted[half]! : (sorted[half - 1]! + sorted[half]!) / 2;
+  return { median, least: sorted[0]!, greatest: sorted.at(-1)! };
+}

@@ -1,0 +1,113 @@
+// The data of every figure. leveldb-bench.cc makes the same by the same arithmetic; checks at run time compare.
+
+/** Bytes of a key: a number of 16 decimal digits. */
+export const KEY_LENGTH = 16;
+export const VALUE_LENGTH = 100;
+export const BITS_PER_KEY = 10;
+/** Keys that one pass looks up, whatever the number of entries. */
+export const LOOKUPS = 10_000;
+const VALUES = 10_000;
+const HASH_INPUTS = 256;
+
+const KEY_SEED = 1;
+const VALUE_SEED = 2;
+const LOOKUP_SEED = 3;
+const HASH_SEED = 4;
+
+/** Keys spread over the numbers below this, which are exact in a double. */
+const KEY_SPACE = 9e15;
+
+/** Element `i` of the random numbers of `seed`: a uint32. */
+function randomAt(seed: number, i: number): number {
+  let z = (Math.imul(seed, 0x85ebca6b) + Math.imul(i + 1, 0x9e3779b9)) | 0;
+  z = Math.imul(z ^ (z >>> 16), 0x21f0aaad);
+  z = Math.imul(z ^ (z >>> 15), 0x735a2d97);
+  return (z ^ (z >>> 15)) >>> 0;
+}
+
+/** Key `i` of `n`: even numbers for keys that are present, and the odd one after each for a key that is absent. */
+function writeKey(i: number, n: number, present: boolean, to: Uint8Array, at: number): void {
+  const gap = Math.floor(KEY_SPACE / n);
+  const room = Math.floor(gap / 2);
+  const number = i * gap + 2 * (randomAt(KEY_SEED, i) % room) + (present ? 0 : 1);
+  const high = Math.floor(number / 1e8);
+  writeDigits(high, to, at);
+  writeDigits(number - high * 1e8, to, at + 8);
+}
+
+/** Eight decimal digits. */
+function writeDigits(number: number, to: Uint8Array, at: number): void {
+  for (let digit = 7; digit >= 0; digit--) {
+    const rest = (number / 10) | 0;
+    to[at + digit] = 0x30 + (number - rest * 10);
+    number = rest;
+  }
+}
+
+/** The `n` keys that are present, one after another, ascending. */
+export function allKeys(n: number): Uint8Array {
+  const keys = new Uint8Array(n * KEY_LENGTH);
+  for (let i = 0; i < n; i++) writeKey(i, n, true, keys, i * KEY_LENGTH);
+  return keys;
+}
+
+/** Random keys among or between the `n` that are present, one after another. */
+export function lookupKeys(n: number, present: boolean): Uint8Array {
+  const keys = new Uint8Array(LOOKUPS * KEY_LENGTH);
+  for (let i = 0; i < LOOKUPS; i++) writeKey(randomAt(LOOKUP_SEED, i) % n, n, present, keys, i * KEY_LENGTH);
+  return keys;
+}
+
+/** Keys that lie one after another, as arrays of their own. */
+export function separate(keys: Uint8Array): Uint8Array[] {
+  return Array.from({ length: keys.length / KEY_LENGTH }, (_, i) => keys.slice(i * KEY_LENGTH, (i + 1) * KEY_LENGTH));
+}
+
+/** Each value is 50 random bytes, twice: Snappy halves it. */
+export class Values {
+  readonly #values = Array.from({ length: VALUES }, (_, i) => {
+    const half = VALUE_LENGTH / 2;
+    return Uint8Array.from({ length: VALUE_LENGTH }, (_, j) => randomAt(VALUE_SEED, i * VALUE_LENGTH + (j % half)));
+  });
+
+  /** That of entry `i`. */
+  at(i: number): Uint8Array {
+    return this.#values[i % VALUES]!;
+  }
+}
+
+/** Goes through keys as one array whose contents change: a `Uint8Array` for each key would cost more than the work. */
+export class KeyWalk {
+  readonly key = new Uint8Array(KEY_LENGTH);
+  readonly #key = new Int32Array(this.key.buffer);
+  readonly #keys: Int32Array;
+
+  constructor(keys: Uint8Array) {
+    this.#keys = new Int32Array(keys.buffer, keys.byteOffset, keys.length / 4);
+  }
+
+  /** Makes `key` key `i`. */
+  moveTo(i: number): Uint8Array {
+    const from = this.#keys;
+    const to = this.#key;
+    to[0] = from[4 * i]!;
+    to[1] = from[4 * i + 1]!;
+    to[2] = from[4 * i + 2]!;
+    to[3] = from[4 * i + 3]!;
+    return this.key;
+  }
+}
+
+/** Random arrays of `byteLength` to be hashed. */
+export function hashInputs(byteLength: number): Uint8Array[] {
+  return Array.from({ length: HASH_INPUTS }, (_, i) =>
+    Uint8Array.from({ length: byteLength }, (_, j) => randomAt(HASH_SEED, i * byteLength + j)),
+  );
+}
+
+/** FNV-1a of `bytes`: a uint32. */
+export function checksum(bytes: Uint8Array): number {
+  let sum = 0x811c9dc5;
+  for (let i = 0; i < bytes.length; i++) sum = Math.imul(sum ^ bytes[i]!, 0x01000193);
+  return sum >>> 0;
+}
