@@ -1,0 +1,108 @@
+import { TrailingSpacePolicy, trailingSpaceComparator } from '@bloom/example-trailing-space-policy';
+import { BloomFilterPolicy, buildFilter, type FilterPolicy, type FilterSink, type KeyList } from '@bloom/policy';
+import { MemorySink, SyncTable, Table, TableBuilder } from '@bloom/sstable';
+import { describe, expect, test } from 'vitest';
+import { catalogue, tableOf, text, utf8 } from './catalogue.js';
+
+test('the name contains that of the inner policy', () => {
+  expect(new TrailingSpacePolicy().name).toBe('bloom.example.TrailingSpace(leveldb.BuiltinBloomFilter2)');
+});
+
+test('a filter is that of the inner policy for the trimmed keys', () => {
+  const filter = buildFilter(new TrailingSpacePolicy(), ['hello  ', 'world '].map(utf8));
+  expect(filter).toEqual(buildFilter(new BloomFilterPolicy(), ['hello', 'world'].map(utf8)));
+});
+
+test('an inner policy with an equivalence of its own is refused', () => {
+  expect(() => new TrailingSpacePolicy(new TrailingSpacePolicy())).toThrow(RangeError);
+  expect(() => new TrailingSpacePolicy(new TrailingSpacePolicy())).toThrow(/inner must tell all keys apart/);
+});
+
+/** The Bloom policy, which tells "a" from "a ", under a flag that says otherwise: the guard lets it pass. */
+class WronglyFlaggedPolicy implements FilterPolicy {
+  readonly name = 'test.WronglyFlagged';
+  readonly keyEquivalence = 'trailing-spaces';
+  readonly #bloom = new BloomFilterPolicy();
+
+  createFilter(keys: KeyList, dst: FilterSink): void {
+    this.#bloom.createFilter(keys, dst);
+  }
+
+  keyMayMatch(key: Uint8Array, filter: Uint8Array): boolean {
+    return this.#bloom.keyMayMatch(key, filter);
+  }
+}
+
+describe('with the guard off, a present key', () => {
+  const source = tableOf(catalogue, new WronglyFlaggedPolicy());
+  const table = SyncTable.open(source, {
+    comparator: trailingSpaceComparator,
+    filterPolicies: [new WronglyFlaggedPolicy()],
+  });
+
+  test('is found as it was stored', () => {
+    expect(table.filterStatus.state).toBe('used');
+    expect(catalogue.map(([key]) => text(table.get(key)))).toEqual(['shelf 1', 'shelf 2', 'shelf 3', 'shelf 4', 'shelf 5']);
+  });
+
+  test('is called absent with another number of spaces, although it is there', () => {
+    expect(table.get(utf8('Emma '))).toBeUndefined();
+    expect(table.get(utf8('Beowulf'))).toBeUndefined();
+    const withoutFilter = SyncTable.open(source, { comparator: trailingSpaceComparator, filterPolicies: [] });
+    expect(text(withoutFilter.get(utf8('Emma ')))).toBe('shelf 5');
+    expect(text(withoutFilter.get(utf8('Beowulf')))).toBe('shelf 1');
+  });
+});
+
+describe('the guard refuses the plain Bloom policy for this comparator', () => {
+  const refusal = /^filter policy leveldb\.BuiltinBloomFilter2 tells all keys apart, comparator bloom\.example\.TrailingSpaceComparator treats keys as one by "trailing-spaces"/;
+  const wrong = { comparator: trailingSpaceComparator, filterPolicies: [new BloomFilterPolicy()] };
+  const source = tableOf(catalogue, new TrailingSpacePolicy());
+
+  test('when a table is built', () => {
+    const build = (): TableBuilder => new TableBuilder(new MemorySink(), { comparator: trailingSpaceComparator });
+    expect(build).toThrow(RangeError);
+    expect(build).toThrow(refusal);
+  });
+
+  test('when a table is opened', async () => {
+    expect(() => SyncTable.open(source, wrong)).toThrow(RangeError);
+    expect(() => SyncTable.open(source, wrong)).toThrow(refusal);
+    await expect(Table.open(source, wrong)).rejects.toThrow(RangeError);
+    await expect(Table.open(source, wrong)).rejects.toThrow(refusal);
+  });
+
+  test('and this policy for the bytewise comparator', () => {
+    expect(() => new TableBuilder(new MemorySink(), { filterPolicy: new TrailingSpacePolicy() })).toThrow(RangeError);
+  });
+});
+
+describe('a table with this policy', () => {
+  const options = { comparator: trailingSpaceComparator, filterPolicies: [new TrailingSpacePolicy()] };
+  const source = tableOf(catalogue, new TrailingSpacePolicy());
+
+  test('finds every title with any number of trailing spaces, through its filter', async () => {
+    const table = SyncTable.open(source, options);
+    const promised = await Table.open(source, options);
+    expect(table.filterStatus).toEqual({ state: 'used', policyName: new TrailingSpacePolicy().name });
+    for (const [key, value] of catalogue) {
+      const title = text(key)!.trimEnd();
+      for (const spaces of [0, 1, 5, 20]) {
+        const asked = utf8(title + ' '.repeat(spaces));
+        expect([table.get(asked), await promised.get(asked)], `"${title}" and ${spaces} spaces`).toEqual([value, value]);
+      }
+    }
+  });
+
+  test('calls other titles absent without a read', () => {
+    const table = SyncTable.open(source, options);
+    for (const absent of ['Emm', ' Emma', 'Em ma', 'Emma.', 'Carmilla']) expect(table.get(utf8(absent))).toBeUndefined();
+    expect(table.stats.filterNegatives).toBeGreaterThan(0);
+  });
+
+  test('takes a title once, however it is padded', () => {
+    const builder = new TableBuilder(new MemorySink(), { ...options, filterPolicy: new TrailingSpacePolicy() });
+    builder.add(utf8('Emma'), utf8('shelf 5'));
+    expect(() => builder.add(utf8('Emma '), utf8('shelf 6'))).toThrow(RangeError);
+  });
+});

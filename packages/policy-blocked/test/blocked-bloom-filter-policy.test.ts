@@ -1,0 +1,250 @@
+import { fromHex, littleEndian32, seeded } from '@bloom/fixtures';
+import { buildFilter } from '@bloom/policy';
+import { policyLaws } from '@bloom/policy/contract';
+import { BlockedBloomFilterPolicy, filterByteLength, MAX_PROBES, probesFor } from '@bloom/policy-blocked';
+import { describe, expect, test } from 'vitest';
+import { lineOf } from '../src/blocked-bloom-filter.js';
+import { independentRates, modelFilter, modelMayMatch } from './line-model.js';
+
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+const make = (keys: Iterable<Uint8Array>, bitsPerKey = 10): Uint8Array =>
+  buildFilter(new BlockedBloomFilterPolicy(bitsPerKey), keys);
+const numbered = (count: number): Uint8Array[] => Array.from({ length: count }, (_, i) => littleEndian32(i));
+const policy = new BlockedBloomFilterPolicy();
+
+const tunedOtherwise = [0.5, 3.3, 10, 22.7, 44].map((bitsPerKey) => () => new BlockedBloomFilterPolicy(bitsPerKey));
+
+describe('the blocked Bloom policy keeps every law', () => {
+  for (const law of policyLaws(() => new BlockedBloomFilterPolicy(), { tunedOtherwise, maxFalsePositiveRate: 0.02 })) {
+    test(law.name, law.run);
+  }
+});
+
+describe('the constructor', () => {
+  test('takes any number above 0 up to 64, and 10 by default', () => {
+    for (const bitsPerKey of [Number.MIN_VALUE, 0.5, 10, 22.7, 64]) {
+      expect(new BlockedBloomFilterPolicy(bitsPerKey).bitsPerKey).toBe(bitsPerKey);
+    }
+    expect(policy.bitsPerKey).toBe(10);
+  });
+
+  test.each([0, -1, 64.5, Number.NaN, Number.POSITIVE_INFINITY])('refuses %d bits per key', (bitsPerKey) => {
+    expect(() => new BlockedBloomFilterPolicy(bitsPerKey)).toThrow(RangeError);
+    expect(() => new BlockedBloomFilterPolicy(bitsPerKey)).toThrow('bitsPerKey must be above 0 and at most 64');
+  });
+});
+
+describe('the size of a filter', () => {
+  test('is whole lines of 64 bytes, at least one for one key, and one byte more', () => {
+    expect([1, 2, 51, 52, 102, 103, 1000].map((keys) => filterByteLength(keys, 10))).toEqual([
+      65, 65, 65, 129, 129, 193, 1281,
+    ]);
+    expect(filterByteLength(1, Number.MIN_VALUE)).toBe(65);
+    expect(filterByteLength(1024, 0.5)).toBe(65);
+    expect(filterByteLength(1025, 0.5)).toBe(129);
+    expect(make(numbered(103))).toHaveLength(193);
+  });
+
+  test('of no keys is the byte of the probes alone', () => {
+    expect(filterByteLength(0, 10)).toBe(1);
+    expect(hex(make([]))).toBe('06');
+  });
+
+  test('does not wrap past 2^32 bytes', () => {
+    expect(filterByteLength(2 ** 32 - 1, 64)).toBe(64 * (2 ** 29) + 1);
+  });
+});
+
+// Made by this package. A change here is a change of the format, and needs another name.
+describe('the bytes of a filter are fixed:', () => {
+  test.each([
+    {
+      keys: [],
+      bitsPerKey: 10,
+      filter:
+        '06',
+    },
+    {
+      keys: [''],
+      bitsPerKey: 10,
+      filter:
+        '0000001000000000000000000000000080000000000000000000000000000000' +
+        '0000100000000000400000000000000000000000000000000000800000020000' +
+        '06',
+    },
+    {
+      keys: ['hello', 'world'],
+      bitsPerKey: 10,
+      filter:
+        '0080000004000000020000200000000000000002000000008000000000000000' +
+        '0000000000000000200010000402000000000000000000000000000000000820' +
+        '06',
+    },
+    {
+      keys: ['hello', 'world'],
+      bitsPerKey: 0.5,
+      filter:
+        '0000000000000000000000000000000000000000000000000000000000000000' +
+        '0000000000000000000000000000000000000000000000000000000000000820' +
+        '01',
+    },
+    {
+      keys: ['hello', 'world'],
+      bitsPerKey: 64,
+      filter:
+        '0080000005000000020040200000000001000022000000008100000002000100' +
+        '400000900010000234081108840240000040000009200020000c800000400820' +
+        '14',
+    },
+    {
+      keys: ['a', 'bc', 'def', 'ghij', 'klmno', 'naïve', 'zürich', 'a key of 19 bytes'],
+      bitsPerKey: 64,
+      filter:
+        '451c1b80981100404c14b41024c08ae1110a4140ac2520930080714408001000' +
+        '02851a88203e024a86000a0205c2094a0ec5000d881880203780190080454d0c' +
+        '14',
+    },
+    {
+      keys: Array.from({ length: 30 }, (_, i) => `key${i}`),
+      bitsPerKey: 44,
+      filter:
+        '180404c009000039844182049801226c0356002b04030000180048040620a810' +
+        '8100e100010400060a453a1c04a00a22109010000a000284c61c00010170020d' +
+        'ac6c4e26621110703087146020e5a31a09102484a8c246005882800038e889e5' +
+        '06b0061b10502b007624736a34a810442100930dac5c018ebb122410c2099909' +
+        'e009805028035413902209f0229404464c1d54112020c4801c957c8012c0809a' +
+        '02020e915c98e0810900002f804b0e9820b6223830c308c0102086e8085c2458' +
+        '11',
+    },
+  ])('$keys at $bitsPerKey bits', ({ keys, bitsPerKey, filter }) => {
+    expect(hex(make(keys.map(utf8), bitsPerKey))).toBe(filter);
+    expect(hex(modelFilter(keys.map(utf8), bitsPerKey, fromHex(filter).at(-1)!))).toBe(filter);
+  });
+});
+
+describe('against a model that has a set of bits', () => {
+  test.each([0.5, 1, 2.5, 7, 10, 16, 22.7, 33, 44, 64])('filters at %d bits have its bytes and its answers', (bitsPerKey) => {
+    const seed = 40 + bitsPerKey;
+    const random = seeded(seed);
+    const wrong: string[] = [];
+    for (const count of [0, 1, 2, 10, 52, 1 + random.below(400)]) {
+      const keys = Array.from({ length: count }, () => random.bytes(random.below(20)));
+      const filter = make(keys, bitsPerKey);
+      if (hex(filter) !== hex(modelFilter(keys, bitsPerKey, probesFor(bitsPerKey)))) wrong.push(`bytes of ${count} keys`);
+      for (const key of [...keys, ...Array.from({ length: 100 }, () => random.bytes(random.below(20)))]) {
+        if (policy.keyMayMatch(key, filter) !== modelMayMatch(key, filter)) wrong.push(`${hex(key)} in ${count} keys`);
+      }
+    }
+    expect(wrong, `seed ${seed}`).toEqual([]);
+  });
+
+  test('filters that were damaged, and bytes of any kind, have its answers', () => {
+    const random = seeded(8);
+    const wrong: string[] = [];
+    const seen = { yes: 0, no: 0 };
+    for (let i = 0; i < 3000; i++) {
+      const filter = make(Array.from({ length: random.below(120) }, () => random.bytes(6)), 1 + random.below(40));
+      const damaged = i % 2 === 0 ? filter.slice(random.below(3), filter.length - random.below(3)) : filter;
+      if (i % 3 === 0 && damaged.length > 0) damaged[damaged.length - 1] = random.below(256);
+      const key = random.bytes(random.below(9));
+      const answer = policy.keyMayMatch(key, damaged);
+      seen[answer ? 'yes' : 'no']++;
+      if (answer !== modelMayMatch(key, damaged)) wrong.push(`${hex(key)} in ${hex(damaged)}`);
+    }
+    expect(wrong).toEqual([]);
+    expect(Math.min(seen.yes, seen.no)).toBeGreaterThan(500);
+  });
+});
+
+describe('a filter', () => {
+  test('without a line matches no key', () => {
+    // So many that the bits of some would be those of the last byte.
+    const keys = numbered(5000);
+    for (const filter of ['', '01', '06', '20'].map(fromHex)) {
+      expect(keys.filter((key) => policy.keyMayMatch(key, filter))).toEqual([]);
+    }
+  });
+
+  test('with 0 probes or more than 32 is reserved and matches every key', () => {
+    for (const lines of [0, 1, 2]) {
+      const matching = Array.from({ length: 256 }, (_, k) => k).filter((k) =>
+        policy.keyMayMatch(utf8('hello'), Uint8Array.of(...new Uint8Array(64 * lines), k)),
+      );
+      expect(matching).toEqual([0, ...Array.from({ length: 223 }, (_, i) => 33 + i)]);
+    }
+    expect(MAX_PROBES).toBe(32);
+  });
+
+  test('that is not whole lines and a byte matches every key', () => {
+    const matching = Array.from({ length: 200 }, (_, length) => length).filter((length) =>
+      policy.keyMayMatch(utf8('hello'), new Uint8Array(length).fill(1).fill(0, 0, -1)),
+    );
+    const others = [0, 1, 65, 129, 193];
+    expect(matching).toEqual(Array.from({ length: 200 }, (_, length) => length).filter((length) => !others.includes(length)));
+  });
+
+  test('is read anywhere in a greater buffer', () => {
+    const filter = make(numbered(100));
+    const around = Uint8Array.of(0, 0, 0, ...filter, 99, 99).subarray(3, 3 + filter.length);
+    expect(numbered(3000).filter((key) => policy.keyMayMatch(key, filter) !== policy.keyMayMatch(key, around))).toEqual([]);
+  });
+});
+
+/** The number of which a multiple by an odd `n` is 1 modulo 2^32, by Newton's iteration. */
+function inverseOf(n: number): bigint {
+  let inverse = 1n;
+  for (let step = 0; step < 5; step++) inverse = BigInt.asUintN(32, inverse * (2n - BigInt(n) * inverse));
+  return inverse;
+}
+
+describe('the line of a key', () => {
+  const counts = [1, 2, 3, 20, 2 ** 21 - 1, 2 ** 21, 2 ** 21 + 1, 2 ** 26 + 5, 2 ** 31 + 1, 2 ** 32 - 1, 2 ** 32];
+
+  test.each(counts)('of %i is floor(hash * lines / 2^32), to the last bit', (lines) => {
+    const random = seeded(lines);
+    const hashes = [0, 1, 2 ** 31, 2 ** 32 - 1, ...Array.from({ length: 1000 }, () => random.uint32())];
+    // A product that lies r below a multiple of 2^32 is where a rounded one would be of the next line.
+    const inverse = lines % 2 === 1 ? inverseOf(lines) : 0n;
+    for (let r = 1n; r <= 1000n; r++) hashes.push(Number((2n ** 32n - r) * inverse % 2n ** 32n));
+    const exact = (hash: number): number => Number((BigInt(hash) * BigInt(lines)) >> 32n);
+    expect(hashes.filter((hash) => lineOf(hash, lines) !== exact(hash))).toEqual([]);
+  });
+
+  test('is the last one at most', () => {
+    expect(counts.map((lines) => lineOf(2 ** 32 - 1, lines))).toEqual(counts.map((lines) => lines - 1));
+  });
+});
+
+describe('the number of probes', () => {
+  test('grows from 1 to 20 with the bits per key', () => {
+    expect([0.5, 1, 2, 3, 5, 8, 10, 12, 16, 20, 24, 32, 44, 64].map(probesFor)).toEqual([
+      1, 1, 1, 2, 3, 5, 6, 8, 9, 11, 12, 15, 17, 20,
+    ]);
+  });
+
+  test('is that with which the fewest absent keys pass, to 1%, from 1 bit to 64', () => {
+    const wrong: string[] = [];
+    for (let bitsPerKey = 1; bitsPerKey < 64; bitsPerKey *= 1.08) {
+      const probes = probesFor(bitsPerKey);
+      const rates = independentRates(bitsPerKey, probes + 2).slice(1);
+      const best = Math.min(...rates);
+      if (rates[probes - 1]! > best * 1.01) wrong.push(`${probes} at ${bitsPerKey} bits: ${rates.indexOf(best) + 1} are better`);
+    }
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe('of absent keys pass as many as with independent probes:', () => {
+  test.each([1, 2, 4, 8, 10, 12, 16])('at %d bits per key, to 5%', (bitsPerKey) => {
+    const seed = 900 + bitsPerKey;
+    const random = seeded(seed);
+    const filter = make(Array.from({ length: 100_000 }, () => random.bytes(8)), bitsPerKey);
+    let passed = 0;
+    const asked = bitsPerKey > 12 ? 4_000_000 : 1_000_000;
+    for (let i = 0; i < asked; i++) if (policy.keyMayMatch(random.bytes(9), filter)) passed++;
+    const expected = independentRates(bitsPerKey, probesFor(bitsPerKey))[probesFor(bitsPerKey)]!;
+    expect(passed / asked / expected, `seed ${seed}, ${passed} of ${asked}`).toBeGreaterThan(0.95);
+    expect(passed / asked / expected, `seed ${seed}, ${passed} of ${asked}`).toBeLessThan(1.05);
+  });
+});
