@@ -213,7 +213,7 @@ export function filterBlockLayout(contents: Uint8Array, offset: number, isBloom:
     fill(start);
     const filter = contents.subarray(start, limit);
     const parts = isBloom ? bloomFilterLayout(filter, offset + start) : [{ offset: offset + start, byteLength: filter.length, label: 'bytes' }];
-    ranges.push(...parts.map((part) => ({ ...part, label: `filter ${i}: ${part.label}` })));
+    for (const part of parts) ranges.push({ ...part, label: `filter ${i}: ${part.label}` });
     position = limit;
   }
   fill(offsetsStart);

@@ -488,6 +488,15 @@ export function blockLayout(
   return ranges;
 }
 
+/**
+ * The most bytes that the keys of a block may have when their shared prefixes are written out: what a program that
+ * goes through all of them will do. Blocks that were written to be read stay far below it; a block that was written to
+ * cost time does not.
+ */
+export function maxKeyBytesOf(contents: Uint8Array): number {
+  return Math.max(64 * 2 ** 20, contents.length * 16);
+}
+
 function uint32At(bytes: Uint8Array, position: number): number {
   return (
     (bytes[position]! | (bytes[position + 1]! << 8) | (bytes[position + 2]! << 16) | (bytes[position + 3]! << 24)) >>> 0

@@ -10,7 +10,7 @@
  * const table = await Table.open(source, { codecs: allCodecs });
  * ```
  */
-import { Decompress as ZstdStream, decompress as decompressZstd } from 'fzstd';
+import { Decompress as ZstdStream } from 'fzstd';
 import { deflateSync, Inflate, Unzlib, zlibSync } from 'fflate';
 import type { Codec } from './codec.js';
 
@@ -82,12 +82,20 @@ export const zstdCodec: Codec = {
     const { windowBytes, contentBytes } = readZstdFrameHeader(compressed);
     // The window is allocated before anything is decompressed.
     if (windowBytes > maxBytes) throw new RangeError(`the window has ${windowBytes} bytes, the limit is ${maxBytes}`);
-    if (contentBytes === undefined) {
-      return throughStream(compressed, maxBytes, (take) => new ZstdStream((part) => take(part)));
+    if (contentBytes !== undefined && contentBytes > maxBytes) {
+      throw new RangeError(`the contents have ${contentBytes} bytes, the limit is ${maxBytes}`);
     }
-    if (contentBytes > maxBytes) throw new RangeError(`the contents have ${contentBytes} bytes, the limit is ${maxBytes}`);
-    const contents = decompressZstd(compressed, new Uint8Array(contentBytes));
-    if (contents.length !== contentBytes) throw new Error(`the contents have ${contents.length} bytes, not ${contentBytes}`);
+    let byteLength = 0;
+    const contents = throughStream(compressed, maxBytes, (take) => {
+      return new ZstdStream((part) => {
+        byteLength += part.length;
+        if (byteLength > (contentBytes ?? Infinity)) throw new Error(`the contents have more than the ${contentBytes} bytes that the frame's header says`);
+        take(part);
+      });
+    });
+    if (contentBytes !== undefined && byteLength !== contentBytes) {
+      throw new Error(`the contents have ${byteLength} bytes, the frame's header says ${contentBytes}`);
+    }
     return contents;
   },
 };

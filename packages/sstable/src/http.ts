@@ -42,7 +42,10 @@ export class HttpError extends Error {
 export interface HttpResponse {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
-  readonly body: { cancel(): Promise<void> } | null;
+  readonly body: {
+    cancel(): Promise<void>;
+    getReader(): { read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>; cancel(): Promise<void> };
+  } | null;
   arrayBuffer(): Promise<ArrayBuffer>;
 }
 
@@ -201,9 +204,9 @@ class Client {
       await response.body?.cancel();
       throw this.#failed(`asked for byte ${offset}, it sends ${range[0]}`);
     }
-    const bytes = new Uint8Array(await response.arrayBuffer());
-    if (bytes.length !== length) {
-      throw new Retriable(this.#failed(`asked for ${length} bytes at ${offset}, it sends ${bytes.length}`));
+    const bytes = await readBody(response, length);
+    if (bytes?.length !== length) {
+      throw new Retriable(this.#failed(`asked for ${length} bytes at ${offset}, it sends ${bytes?.length ?? 'more'}`));
     }
     return { bytes, isWhole: false, fileLength };
   }
@@ -218,8 +221,8 @@ class Client {
       const problem = `the server has no ranges: it sends the whole file ${size}, the limit is ${this.#maxWholeBytes}`;
       throw new HttpError('BLOOM_HTTP_NO_RANGES', this.url, problem, { status: 200 });
     }
-    const bytes = new Uint8Array(await response.arrayBuffer());
-    if (this.#fileLength !== undefined && bytes.length !== this.#fileLength) throw this.#changed('length');
+    const bytes = await readBody(response, length);
+    if (bytes === undefined || (this.#fileLength !== undefined && bytes.length !== this.#fileLength)) throw this.#changed('length');
     this.#fileLength = bytes.length;
     return { bytes, isWhole: true, fileLength: bytes.length };
   }
@@ -309,6 +312,32 @@ class Retriable extends Error {
     super(error.message);
     this.error = error;
   }
+}
+
+/** The body of an answer, or undefined when it has more than `maxBytes`: then the rest of it is not listened to. */
+async function readBody(response: HttpResponse, maxBytes: number): Promise<Uint8Array | undefined> {
+  const reader = response.body?.getReader();
+  if (reader === undefined) return new Uint8Array(await response.arrayBuffer());
+  const parts: Uint8Array[] = [];
+  let byteLength = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    if (value === undefined) continue;
+    byteLength += value.length;
+    if (byteLength > maxBytes) {
+      await reader.cancel();
+      return undefined;
+    }
+    parts.push(value);
+  }
+  const bytes = new Uint8Array(byteLength);
+  let position = 0;
+  for (const part of parts) {
+    bytes.set(part, position);
+    position += part.length;
+  }
+  return bytes;
 }
 
 function wholeNumber(text: string | null): number | undefined {

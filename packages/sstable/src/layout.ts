@@ -48,7 +48,7 @@ export function* layout(source: Source, options: LayoutOptions): Reading<Labelle
       continue;
     }
     const stored = yield { offset: handle.offset, length };
-    ranges.push(...fieldsOf(block, stored).map((range) => ({ ...range, label: `${label}: ${range.label}` })));
+    for (const range of fieldsOf(block, stored)) ranges.push({ ...range, label: `${label}: ${range.label}` });
   }
   if (footer !== undefined) {
     const offset = source.byteLength - FOOTER_LENGTH;

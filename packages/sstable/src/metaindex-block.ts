@@ -9,9 +9,9 @@
  * Source: LevelDB, table/table_builder.cc and doc/table_format.md.
  */
 import { type BlockHandle, encodeBlockHandle, readBlockHandle } from './block-handle.js';
-import { BlockBuilder, BlockCursor } from './block.js';
+import { BlockBuilder, BlockCursor, maxKeyBytesOf } from './block.js';
 import { bytewiseComparator, compareRangeOf } from './comparator.js';
-import type { Place } from './errors.js';
+import { CorruptionError, type Place } from './errors.js';
 import { VarintReader } from './varint.js';
 
 const FILTER_PREFIX = 'filter.';
@@ -40,9 +40,16 @@ export function decodeMetaindex(contents: Uint8Array, place: Place): MetaindexEn
   const cursor = new BlockCursor(compareRangeOf(bytewiseComparator), place.structure, place.file);
   cursor.reset(contents, place.offset);
   const entries: MetaindexEntry[] = [];
+  const utf8 = new TextDecoder();
+  const maxNameBytes = maxKeyBytesOf(contents);
+  let nameBytes = 0;
   for (let more = cursor.seekToFirst(); more; more = cursor.next()) {
+    nameBytes += cursor.keyLength;
+    if (nameBytes > maxNameBytes) {
+      throw new CorruptionError('BLOOM_TOO_LARGE', place, `its names have more than ${maxNameBytes} bytes`);
+    }
     const reader = new VarintReader(contents, cursor.valueStart, cursor.valueEnd);
-    entries.push({ name: decodeUtf8(cursor.key), handle: readBlockHandle(reader) });
+    entries.push({ name: utf8.decode(cursor.key), handle: readBlockHandle(reader) });
   }
   return entries;
 }
@@ -54,8 +61,4 @@ export function policyNameOf({ name }: MetaindexEntry): string | undefined {
 
 function encodeUtf8(text: string): Uint8Array {
   return new TextEncoder().encode(text);
-}
-
-function decodeUtf8(bytes: Uint8Array): string {
-  return new TextDecoder().decode(bytes);
 }

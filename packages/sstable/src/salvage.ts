@@ -1,12 +1,13 @@
 import { crc32c } from '#crc32c';
 import { readBlockHandle } from './block-handle.js';
-import { BlockCursor } from './block.js';
+import { BlockCursor, maxKeyBytesOf } from './block.js';
 import { bytewiseComparator, type Comparator, compareRangeOf } from './comparator.js';
+import { CorruptionError, type Structure } from './errors.js';
 import { FOOTER_LENGTH } from './footer.js';
 import type { Reading } from './open-table.js';
 import type { Source } from './source.js';
 import { BLOCK_TRAILER_LENGTH, decodeStoredBlock, maskCrc } from './stored-block.js';
-import { type Finding, findingOf, survey } from './survey.js';
+import { type Finding, findingOf, ReadBudget, survey } from './survey.js';
 import { decodingFor, type TableOptions } from './table-options.js';
 import { VarintReader } from './varint.js';
 
@@ -61,11 +62,16 @@ export function* salvage(
   /** Blocks whose contents are whole, by offset. */
   const found = new Map<number, { readonly size: number; readonly isListed: boolean }>();
   const lost: LostRange[] = [];
-  const isData = new Map<number, boolean>();
+  const kinds = new Map<number, Structure>();
 
   // What the index leads to.
+  const budget = new ReadBudget(source);
   for (const { handle, structure } of blocks) {
     const { offset, size } = handle;
+    if (!budget.take(handle)) {
+      lost.push({ offset, byteLength: size, problem: 'so many blocks overlap that it was not looked at' });
+      break;
+    }
     const stored = yield { offset, length: size + BLOCK_TRAILER_LENGTH };
     try {
       decodeStoredBlock(stored, { structure, offset, file }, decoding);
@@ -75,8 +81,10 @@ export function* salvage(
       continue;
     }
     found.set(offset, { size, isListed: true });
-    isData.set(offset, structure === 'data block');
+    kinds.set(offset, structure);
   }
+
+  const indexServes = [...kinds.values()].includes('data block');
 
   // What lies between: from the end of each good block, and from the start of the file.
   const end = footer === undefined ? source.byteLength : source.byteLength - FOOTER_LENGTH;
@@ -98,15 +106,25 @@ export function* salvage(
   let foundBlocks = 0;
   let outOfOrder = 0;
   for (const [offset, { size, isListed }] of [...found].sort(([a], [b]) => a - b)) {
-    if (isListed && isData.get(offset) !== true) continue;
+    const kind = kinds.get(offset);
+    if (kind === 'filter block' || kind === 'meta block' || (kind === 'index block' && indexServes)) continue;
     const stored = yield { offset, length: size + BLOCK_TRAILER_LENGTH };
     let saved = 0;
     try {
       const contents = decodeStoredBlock(stored, { structure: 'data block', offset, file }, decoding);
-      if (!isListed && holdsHandles(contents, found)) continue;
+      // A footer that is damaged can lead to any block.
+      const endsFile = offset + stored.length === source.byteLength - FOOTER_LENGTH;
+      if (kind !== 'data block' && leadsToBlocks(contents, endsFile, found)) continue;
       cursor.reset(contents, offset);
+      const maxKeyBytes = maxKeyBytesOf(contents);
+      let keyBytes = 0;
       for (let more = cursor.seekToFirst(); more; more = cursor.next()) {
         const { key } = cursor;
+        keyBytes += key.length;
+        if (keyBytes > maxKeyBytes) {
+          const problem = `its keys have more than ${maxKeyBytes} bytes when they are written out`;
+          throw new CorruptionError('BLOOM_TOO_LARGE', { structure: 'data block', offset, file }, problem);
+        }
         if (lastKey !== undefined && comparator !== undefined && comparator.compare(lastKey, key) >= 0) {
           outOfOrder++;
           continue;
@@ -163,13 +181,39 @@ function* sizeOfBlockAt(source: Source, offset: number, end: number): Reading<nu
   return -1;
 }
 
-/** Whether a block is an index or a metaindex: all its values are handles of blocks that were found. */
-function holdsHandles(contents: Uint8Array, found: ReadonlyMap<number, { readonly size: number }>): boolean {
+/** What the names in a metaindex begin with. */
+const META_NAMES = /^(filter|fullfilter|rocksdb)\./;
+
+/**
+ * Whether a block that nothing vouches for is an index or a metaindex: all its values are handles, and they lead to
+ * blocks that were found, or to blocks one behind the other; or its keys are names of a metaindex; or it is the last
+ * block of the file, where the index is.
+ */
+function leadsToBlocks(
+  contents: Uint8Array,
+  endsFile: boolean,
+  found: ReadonlyMap<number, { readonly size: number }>,
+): boolean {
   const cursor = new BlockCursor(compareRangeOf(bytewiseComparator), 'index block');
   cursor.reset(contents, 0);
-  for (let more = cursor.seekToFirst(); more; more = cursor.next()) {
-    const handle = readBlockHandle(new VarintReader(contents, cursor.valueStart, cursor.valueEnd));
-    if (handle === undefined || found.get(handle.offset)?.size !== handle.size) return false;
+  let entries = 0;
+  let areFound = true;
+  let areNeighbours = true;
+  let areNames = true;
+  let end: number | undefined;
+  const reader = new VarintReader(contents);
+  for (let more = cursor.seekToFirst(); more; more = cursor.next(), entries++) {
+    reader.position = cursor.valueStart;
+    reader.end = cursor.valueEnd;
+    const handle = readBlockHandle(reader);
+    // The Java port pads handles with zeros.
+    if (handle === undefined) return false;
+    for (let i = reader.position; i < cursor.valueEnd; i++) if (contents[i] !== 0) return false;
+    if (found.get(handle.offset)?.size !== handle.size) areFound = false;
+    if (end !== undefined && handle.offset !== end) areNeighbours = false;
+    end = handle.offset + handle.size + BLOCK_TRAILER_LENGTH;
+    // A name is short; a key need not be.
+    if (areNames && !META_NAMES.test(String.fromCharCode(...cursor.key.subarray(0, 16)))) areNames = false;
   }
-  return true;
+  return areFound || areNames || endsFile || (areNeighbours && entries > 1);
 }

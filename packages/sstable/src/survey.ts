@@ -1,6 +1,6 @@
 import type { BlockHandle } from './block-handle.js';
 import { readBlockHandle } from './block-handle.js';
-import { BlockCursor } from './block.js';
+import { BlockCursor, maxKeyBytesOf } from './block.js';
 import { bytewiseComparator, compareRangeOf } from './comparator.js';
 import { CorruptionError, type CorruptionCode, type Place, type Structure, UnsupportedError, type UnsupportedCode } from './errors.js';
 import { decodeFooter, type Footer, FOOTER_LENGTH } from './footer.js';
@@ -47,11 +47,31 @@ export interface SurveyedBlock {
   readonly separator?: Uint8Array;
 }
 
+/**
+ * How many bytes of blocks may be read: a file's own, several times over. Handles that all lead to the same large
+ * stretch would cost without end otherwise.
+ */
+export class ReadBudget {
+  #left: number;
+
+  constructor({ byteLength }: Source) {
+    this.#left = 8 * byteLength + 2 ** 20;
+  }
+
+  /** Takes a block's bytes out of it. @returns false when there are not enough left. */
+  take({ size }: BlockHandle): boolean {
+    this.#left -= size;
+    return this.#left >= 0;
+  }
+}
+
 /** What can be found out about a table without trusting any of it. */
 export interface Survey {
   /** Absent when the footer cannot be read. */
   readonly footer: Footer | undefined;
-  /** All blocks inside the file that a handle was found for, in the order of the file. */
+  /** All blocks inside the file that a handle was found for, each once, in the order in which they are listed. */
+  readonly listed: readonly SurveyedBlock[];
+  /** The same in the order of the file. */
   readonly blocks: readonly SurveyedBlock[];
   /** What was wrong on the way. */
   readonly findings: readonly Finding[];
@@ -71,25 +91,31 @@ export function* survey(source: Source, decoding: BlockDecoding): Reading<Survey
   const footerOffset = byteLength - FOOTER_LENGTH;
   if (footerOffset < 0) {
     const problem = `not a LevelDB table: ${byteLength} bytes are fewer than the ${FOOTER_LENGTH} of a footer`;
-    return { footer: undefined, blocks: [], findings: [{ code: 'BLOOM_NOT_A_TABLE', structure: 'file', offset: 0, problem }] };
+    return { footer: undefined, listed: [], blocks: [], findings: [{ code: 'BLOOM_NOT_A_TABLE', structure: 'file', offset: 0, problem }] };
   }
   let footer: Footer;
   try {
     const bytes = yield { offset: footerOffset, length: FOOTER_LENGTH };
     footer = decodeFooter(bytes, { structure: 'footer', offset: footerOffset, file });
   } catch (error) {
-    return { footer: undefined, blocks: [], findings: [findingOf(error)] };
+    return { footer: undefined, listed: [], blocks: [], findings: [findingOf(error)] };
   }
 
-  const blocks: SurveyedBlock[] = [];
+  const listed: SurveyedBlock[] = [];
+  /** How many handles lead to each block, by offset and by size. */
+  const uses = new Map<number, Map<number, number>>();
   const isInside = ({ offset, size }: BlockHandle): boolean => offset + size + BLOCK_TRAILER_LENGTH <= footerOffset;
   /** Lists a block; false when it cannot be one. */
   const list = (block: SurveyedBlock, at: Place): boolean => {
+    const { offset, size } = block.handle;
     if (isInside(block.handle)) {
-      blocks.push(block);
+      let bySize = uses.get(offset);
+      if (bySize === undefined) uses.set(offset, (bySize = new Map<number, number>()));
+      const count = (bySize.get(size) ?? 0) + 1;
+      bySize.set(size, count);
+      if (count === 1) listed.push(block);
       return true;
     }
-    const { offset, size } = block.handle;
     const problem = `the handle of the ${block.name ?? block.structure} (offset ${offset}, size ${size}) points outside the file`;
     findings.push(badHandle(at, problem));
     return false;
@@ -129,8 +155,14 @@ export function* survey(source: Source, decoding: BlockDecoding): Reading<Survey
     }
     if (contents !== undefined) listDataBlocks(contents, place, findings, (block) => list(block, place));
   }
-  blocks.sort((a, b) => a.handle.offset - b.handle.offset || a.handle.size - b.handle.size);
-  return { footer, blocks, findings };
+  for (const { structure, handle } of listed) {
+    const count = uses.get(handle.offset)!.get(handle.size)!;
+    if (count > 1) {
+      findings.push({ code: 'BLOOM_OVERLAP', structure, offset: handle.offset, problem: `${count} handles lead to it` });
+    }
+  }
+  const blocks = [...listed].sort((a, b) => a.handle.offset - b.handle.offset || a.handle.size - b.handle.size);
+  return { footer, listed, blocks, findings };
 }
 
 /** The contents of a block whose checksum is wrong, where they can be had at all. */
@@ -145,7 +177,7 @@ function undamagedEnough(stored: Uint8Array, place: Place, decoding: BlockDecodi
   }
 }
 
-/** Lists what an index points to. Each of its entries is a restart, so that a damaged one does not hide the others. */
+/** Lists what an index points to. Behind a damaged entry it goes on at the next restart. */
 function listDataBlocks(
   contents: Uint8Array,
   place: Place,
@@ -154,7 +186,13 @@ function listDataBlocks(
 ): void {
   const cursor = new BlockCursor(compareRangeOf(bytewiseComparator), place.structure, place.file);
   const reader = new VarintReader(contents);
+  const maxKeyBytes = maxKeyBytesOf(contents);
+  let keyBytes = 0;
+  /** The first restart, in the order of their numbers, that no entry was found at yet. */
+  let restart = 0;
   const take = (): void => {
+    keyBytes += cursor.keyLength;
+    if (restart < cursor.restartCount && cursor.restartOffset(restart) === cursor.entryStart) restart++;
     reader.position = cursor.valueStart;
     reader.end = cursor.valueEnd;
     const handle = readBlockHandle(reader);
@@ -167,19 +205,34 @@ function listDataBlocks(
     findings.push(findingOf(error));
     return;
   }
-  let walked = 0;
-  for (let restart = 0; restart < cursor.restartCount; restart++) {
-    const start = cursor.restartOffset(restart);
-    const end = restart + 1 < cursor.restartCount ? cursor.restartOffset(restart + 1) : contents.length;
-    // Restarts in disorder must not send the walk over the same entries again and again.
-    if (start < walked || end <= start) continue;
-    walked = end;
+  const { restartCount } = cursor;
+  const restarts = Array.from({ length: restartCount }, (_, number) => ({ number, offset: cursor.restartOffset(number) }));
+  restarts.sort((a, b) => a.offset - b.offset);
+  let reached = -1;
+  let damaged = false;
+  for (const { number, offset } of restarts) {
+    if (offset <= reached) continue;
     try {
-      let more = cursor.seekToRestart(restart);
-      for (; more && cursor.entryStart < end; more = cursor.next()) take();
+      for (let more = cursor.seekToRestart(number); more; more = cursor.next()) {
+        reached = cursor.entryStart;
+        take();
+        if (keyBytes > maxKeyBytes) {
+          const problem = `its keys have more than ${maxKeyBytes} bytes when they are written out`;
+          findings.push({ code: 'BLOOM_TOO_LARGE', structure: place.structure, offset: place.offset, problem });
+          return;
+        }
+      }
+      reached = contents.length;
     } catch (error) {
+      reached = Math.max(reached, offset);
+      damaged = true;
       findings.push(findingOf(error));
     }
+  }
+  // The one restart of a block without entries is at no entry.
+  if (restart < restartCount && !damaged && !(restart === 0 && keyBytes === 0 && restartCount === 1)) {
+    const problem = `restart ${restart} is at byte ${cursor.restartOffset(restart)}, where no entry starts or an earlier one did`;
+    findings.push({ code: 'BLOOM_BAD_RESTART', structure: place.structure, offset: place.offset, problem });
   }
 }
 

@@ -1,13 +1,13 @@
 import { FilterBlockReader } from '@bloom/filter-block';
-import type { FilterPolicy } from '@bloom/policy';
-import { BlockCursor } from './block.js';
+import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
+import { BlockCursor, maxKeyBytesOf } from './block.js';
 import { bytewiseComparator, type Comparator, type CompareRange, compareRangeOf } from './comparator.js';
 import { CorruptionError, type Place } from './errors.js';
 import type { Reading } from './open-table.js';
 import { policyNameOf } from './metaindex-block.js';
 import type { Source } from './source.js';
 import { BLOCK_TRAILER_LENGTH, decodeStoredBlock } from './stored-block.js';
-import { type Finding, type FindingCode, findingOf, survey, type SurveyedBlock } from './survey.js';
+import { type Finding, type FindingCode, findingOf, ReadBudget, survey, type SurveyedBlock } from './survey.js';
 import { decodingFor, policiesFor, type TableOptions } from './table-options.js';
 
 /** How to look at a whole table. All of it has a default. */
@@ -16,16 +16,17 @@ export interface VerifyOptions extends Omit<TableOptions, 'comparator' | 'cache'
   readonly comparator?: Comparator | null | undefined;
 }
 
-/** Keys that are written out whole in one block may be this many times the limit of a block's bytes. */
-const MAX_KEY_EXPANSION = 16;
-
 /** Goes through a whole table and gives all that is wrong with it. */
 export function* verify(source: Source, options: VerifyOptions): Reading<Finding[]> {
   const comparator = options.comparator === null ? undefined : (options.comparator ?? bytewiseComparator);
   const compare = comparator && compareRangeOf(comparator);
-  const policies = policiesFor({ filterPolicies: options.filterPolicies }, comparator ?? bytewiseComparator);
+  // Where the order is not known, nothing says what a policy has to agree with.
+  const policies =
+    comparator === undefined
+      ? (options.filterPolicies ?? [new BloomFilterPolicy()])
+      : policiesFor({ filterPolicies: options.filterPolicies }, comparator);
   const decoding = decodingFor(options);
-  const { footer, blocks, findings: surveyed } = yield* survey(source, decoding);
+  const { footer, listed, blocks, findings: surveyed } = yield* survey(source, decoding);
   const findings = [...surveyed];
   if (footer === undefined) return findings;
   const report = (code: FindingCode, { structure, offset }: Place, problem: string): void => {
@@ -42,7 +43,12 @@ export function* verify(source: Source, options: VerifyOptions): Reading<Finding
     }
   }
 
+  const budget = new ReadBudget(source);
   const readContents = function* (block: SurveyedBlock): Reading<Uint8Array | undefined> {
+    if (!budget.take(block.handle)) {
+      report('BLOOM_TOO_LARGE', placeOf(block, source), 'so many blocks overlap that it was not looked at');
+      return undefined;
+    }
     const stored = yield { offset: block.handle.offset, length: block.handle.size + BLOCK_TRAILER_LENGTH };
     try {
       return decodeStoredBlock(stored, placeOf(block, source), decoding);
@@ -53,17 +59,27 @@ export function* verify(source: Source, options: VerifyOptions): Reading<Finding
   };
 
   let filter: FilterBlockReader | undefined;
-  for (const block of blocks) {
+  // As a table is opened: the first that is listed and whose policy was given, and no other.
+  const filterBlock = listed.find((block) => policyOf(block, policies) !== undefined);
+  for (const block of listed) {
     if (block.structure !== 'filter block' && block.structure !== 'meta block') continue;
     const contents = yield* readContents(block);
-    const policy = contents && policyOf(block, policies);
-    if (policy !== undefined) filter ??= new FilterBlockReader(policy, contents!);
+    if (contents !== undefined && block === filterBlock) filter = new FilterBlockReader(policyOf(block, policies)!, contents);
   }
 
-  // In the order of the index, which is that of the keys; the file's order is the same unless something is wrong.
-  const dataBlocks = blocks.filter(({ structure }) => structure === 'data block');
-  const walk = new DataWalk(compare, filter, decoding.maxBlockBytes, report);
-  for (const block of dataBlocks) {
+  let previousSeparator: Uint8Array | undefined;
+  for (const block of listed) {
+    const { separator } = block;
+    if (separator === undefined || comparator === undefined) continue;
+    if (previousSeparator !== undefined && comparator.compare(previousSeparator, separator) >= 0) {
+      report('BLOOM_BAD_SEPARATOR', placeOf(block, source), 'its index key is not after the one before it in the index');
+    }
+    previousSeparator = separator;
+  }
+
+  const walk = new DataWalk(compare, filter, report);
+  for (const block of blocks) {
+    if (block.structure !== 'data block') continue;
     const contents = yield* readContents(block);
     const place = placeOf(block, source);
     walk.block(contents, place, block.separator!);
@@ -84,7 +100,6 @@ function policyOf({ name }: SurveyedBlock, policies: readonly FilterPolicy[]): F
 class DataWalk {
   readonly #compare: CompareRange | undefined;
   readonly #filter: FilterBlockReader | undefined;
-  readonly #maxKeyBytes: number;
   readonly #report: (code: FindingCode, place: Place, problem: string) => void;
   readonly #cursor: BlockCursor;
   /** The key before the current one, in this block or an earlier one. */
@@ -96,12 +111,10 @@ class DataWalk {
   constructor(
     compare: CompareRange | undefined,
     filter: FilterBlockReader | undefined,
-    maxBlockBytes: number,
     report: (code: FindingCode, place: Place, problem: string) => void,
   ) {
     this.#compare = compare;
     this.#filter = filter;
-    this.#maxKeyBytes = maxBlockBytes * MAX_KEY_EXPANSION;
     this.#report = report;
     this.#cursor = new BlockCursor(compare ?? compareRangeOf(bytewiseComparator), 'data block');
   }
@@ -114,15 +127,13 @@ class DataWalk {
     if (this.#lastKeyLength >= 0 && compare(this.#lastKey, 0, this.#lastKeyLength, separator, 0, separator.length) > 0) {
       this.#report('BLOOM_BAD_SEPARATOR', place, 'its last key is after its index key');
     }
-    if (this.#separator !== undefined && compare(this.#separator, 0, this.#separator.length, separator, 0, separator.length) >= 0) {
-      this.#report('BLOOM_BAD_SEPARATOR', place, 'its index key is not after that of the block before');
-    }
     this.#separator = separator;
   }
 
   #entries(contents: Uint8Array, place: Place): void {
     const cursor = this.#cursor;
     let restart = 0;
+    const maxKeyBytes = maxKeyBytesOf(contents);
     let keyBytes = 0;
     let denied = 0;
     let isFirst = true;
@@ -130,8 +141,8 @@ class DataWalk {
       cursor.reset(contents, place.offset);
       for (let more = cursor.seekToFirst(); more; more = cursor.next()) {
         keyBytes += cursor.keyLength;
-        if (keyBytes > this.#maxKeyBytes) {
-          const problem = `its keys have more than ${this.#maxKeyBytes} bytes when they are written out`;
+        if (keyBytes > maxKeyBytes) {
+          const problem = `its keys have more than ${maxKeyBytes} bytes when they are written out`;
           throw new CorruptionError('BLOOM_TOO_LARGE', place, problem);
         }
         if (restart < cursor.restartCount && cursor.restartOffset(restart) === cursor.entryStart) restart++;

@@ -1,0 +1,298 @@
+import { seeded } from '@bloom/fixtures';
+import { BlockCache, Table } from '@bloom/sstable';
+import { describe, expect, test } from 'vitest';
+import { BLOCK_TRAILER_LENGTH } from '../src/stored-block.js';
+import { buildTable } from './build-table.js';
+import { rejection } from './caught.js';
+import { putTogether, type StoredPart, takeApart } from './damage.js';
+import { collect, numberedEntries, sameBytes, sameEntries, utf8 } from './entries.js';
+import { gate, WatchedSource } from './sources.js';
+
+const entries = numberedEntries(10_000, 90);
+/** About 1.1 MB in about 260 blocks of a little over 4 KiB, one behind the other. */
+const bytes = buildTable(entries, { compression: 'none' });
+
+async function opened(options: Parameters<typeof Table.open>[1] = {}): Promise<{ table: Table; source: WatchedSource }> {
+  const source = new WatchedSource(bytes);
+  const table = await Table.open(source, options);
+  source.reads.length = 0;
+  return { table, source };
+}
+
+function readBytes({ reads }: WatchedSource): number {
+  return reads.reduce((sum, { length }) => sum + length, 0);
+}
+
+const dataBytes = (await opened()).table.approximateOffset(Uint8Array.of(0xff));
+
+describe('a scan', () => {
+  test.each([false, true])('reads windows that double up to the limit, one ahead (reverse %s)', async (reverse) => {
+    const { table, source } = await opened({ readAheadBytes: 64 * 1024, cache: null });
+    const all = await collect(table.entries({ reverse }));
+    expect(sameEntries(reverse ? all.reverse() : all, entries)).toBe(true);
+    const lengths = source.reads.map(({ length }) => length);
+    expect(lengths[0]).toBeLessThan(4400);
+    expect(Math.max(...lengths)).toBeLessThanOrEqual(64 * 1024);
+    expect(Math.max(...lengths)).toBeGreaterThan(55 * 1024);
+    // Backwards, the first block is the last, which is not full.
+    for (let i = reverse ? 3 : 1; i < 5; i++) expect(lengths[i]! / lengths[i - 1]!).toBeGreaterThan(1.2);
+    // Each block once.
+    const ordered = [...source.reads].sort((a, b) => a.offset - b.offset);
+    const gaps = ordered.slice(1).filter(({ offset }, i) => offset !== ordered[i]!.offset + ordered[i]!.length);
+    expect(gaps).toEqual([]);
+    expect(lengths.length).toBeLessThan(30);
+    expect(readBytes(source)).toBeLessThan(bytes.length);
+  });
+
+  test('reads block by block with readAheadBytes 0, and no block ahead', async () => {
+    const { table, source } = await opened({ readAheadBytes: 0 });
+    expect(sameEntries(await collect(table), entries)).toBe(true);
+    expect(source.reads).toHaveLength(table.blockCount);
+    const other = await opened({ readAheadBytes: 0 });
+    const iterator = other.table.entries();
+    await iterator.next();
+    expect(other.source.reads).toHaveLength(1);
+  });
+
+  test.each([1, 4200, 9000])('with readAheadBytes %d reads all of it once', async (readAheadBytes) => {
+    for (const reverse of [false, true]) {
+      const { table, source } = await opened({ readAheadBytes, cache: null });
+      const all = await collect(table.entries({ reverse }));
+      expect(sameEntries(reverse ? all.reverse() : all, entries)).toBe(true);
+      expect(readBytes(source)).toBeLessThan(bytes.length);
+    }
+  });
+
+  test('that is short reads little', async () => {
+    const { table, source } = await opened();
+    const some = await collect(table.entries({ gte: entries[500]![0], limit: 5 }));
+    expect(sameEntries(some, entries.slice(500, 505))).toBe(true);
+    expect(readBytes(source)).toBeLessThan(9000);
+  });
+
+  test('is right from anywhere to anywhere, whatever is in the cache (seed 17)', async () => {
+    const random = seeded(17);
+    const { table, source } = await opened({ cache: new BlockCache(300_000), readAheadBytes: 40_000 });
+    const wrong: string[] = [];
+    for (let i = 0; i < 60; i++) {
+      for (let j = random.below(6); j > 0; j--) await table.get(random.pick(entries)[0]);
+      const from = random.below(entries.length);
+      const some = entries.slice(from, from + random.pick([1, 30, 300, 1500]));
+      const reverse = random.below(2) === 0;
+      const given = await collect(table.entries({ gte: some[0]![0], lte: some.at(-1)![0], reverse }));
+      if (!sameEntries(reverse ? given.reverse() : given, some)) wrong.push(`${i}: from ${from}, ${some.length} entries`);
+    }
+    expect(wrong).toEqual([]);
+    expect(source.reads.filter(({ offset, length }) => offset + length > dataBytes)).toEqual([]);
+  });
+
+  test('takes blocks from the cache in the middle of a window', async () => {
+    const { table, source } = await opened();
+    const middle = entries.slice(3000, 3500);
+    await table.getMany(middle.map(([key]) => key));
+    source.reads.length = 0;
+    const { cacheHits } = table.stats;
+    expect(sameEntries(await collect(table), entries)).toBe(true);
+    expect(table.stats.cacheHits - cacheHits).toBeGreaterThan(10);
+    source.reads.length = 0;
+    expect(sameEntries(await collect(table), entries)).toBe(true);
+    expect(source.reads).toEqual([]);
+  });
+
+  test('that breaks early reads no further, and the table goes on', async () => {
+    const { table, source } = await opened();
+    let count = 0;
+    for await (const _ of table) if (++count === 500) break;
+    const reads = source.reads.length;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(source.reads).toHaveLength(reads);
+    expect(readBytes(source)).toBeLessThan(400 * 1024);
+    expect(await table.get(entries[9000]![0])).toEqual(entries[9000]![1]);
+  });
+
+  test('whose read ahead fails gives the error when it comes there, and none after a break', async () => {
+    const failure = new Error('the disk is gone');
+    const { table, source } = await opened({ readAheadBytes: 40_000 });
+    const limit = 200_000;
+    source.answer = (part, { offset, length }) => {
+      if (offset + length > limit) throw failure;
+      return part;
+    };
+    const seen: number[] = [];
+    const error = await rejection(
+      (async () => {
+        for await (const [, value] of table) seen.push(value.length);
+      })(),
+    );
+    expect(error).toBe(failure);
+    expect(seen.length).toBeGreaterThan(1000);
+    const rejections: unknown[] = [];
+    const note = (rejected: unknown): void => void rejections.push(rejected);
+    process.on('unhandledRejection', note);
+    let count = 0;
+    for await (const _ of table) if (++count === seen.length - 1) break;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    process.off('unhandledRejection', note);
+    expect(rejections).toEqual([]);
+  });
+
+  test('over a damaged block inside a window gives all before it, and its place', async () => {
+    const damaged = bytes.slice();
+    const offset = (await opened()).table.approximateOffset(entries[5000]![0]);
+    damaged[offset + 5]! ^= 1;
+    const table = await Table.open(new WatchedSource(damaged));
+    let count = 0;
+    const error = await rejection(
+      (async () => {
+        for await (const _ of table) count++;
+      })(),
+    );
+    expect(error).toMatchObject({ code: 'BLOOM_BAD_CHECKSUM', structure: 'data block', offset });
+    expect(count).toBeGreaterThan(4900);
+    expect(count).toBeLessThanOrEqual(5000);
+  });
+
+  test('reads no bytes between blocks that do not lie one behind the other', async () => {
+    const { parts } = takeApart(buildTable(entries.slice(0, 600), { compression: 'none', filterPolicy: null }));
+    const meta: StoredPart = { kind: 'meta', key: utf8('other'), payload: new Uint8Array(3000), type: 0 };
+    const apart = putTogether(parts.flatMap((part, i) => (i % 4 === 3 ? [part, meta] : [part])));
+    for (const reverse of [false, true]) {
+      const source = new WatchedSource(apart);
+      const table = await Table.open(source, { tailBytes: 2000 });
+      source.reads.length = 0;
+      const all = await collect(table.entries({ reverse }));
+      expect(sameEntries(reverse ? all.reverse() : all, entries.slice(0, 600))).toBe(true);
+      expect(source.reads.length).toBeGreaterThan(3);
+      expect(readBytes(source)).toBe(parts.reduce((sum, { payload }) => sum + payload.length + BLOCK_TRAILER_LENGTH, 0));
+    }
+  });
+
+  test('passes its signal to each read', async () => {
+    const { table, source } = await opened();
+    const { signal } = new AbortController();
+    await collect(table.entries({ signal, limit: 2000 }));
+    expect(source.reads.every((read) => read.signal === signal)).toBe(true);
+  });
+});
+
+describe('getMany', () => {
+  test('reads neighbours at once, in parts of at most a MiB', async () => {
+    const { table, source } = await opened();
+    const values = await table.getMany(entries.map(([key]) => key));
+    expect(values.every((value, i) => sameBytes(value, entries[i]![1]))).toBe(true);
+    expect(source.reads.length).toBeLessThanOrEqual(2);
+    expect(Math.max(...source.reads.map(({ length }) => length))).toBeLessThanOrEqual(2 ** 20);
+  });
+
+  test.each([
+    [0, 3],
+    [4 * 1024, 3],
+    [5 * 1024, 1],
+    [1024 * 1024, 1],
+  ])('with a gap of %d bytes reads three blocks, of which each second is not wanted, in %d reads', async (gapBytes, reads) => {
+    const { table, source } = await opened({ gapBytes });
+    // An entry of about 113 bytes: 37 of them in a block.
+    const first = table.approximateOffset(entries[1000]![0]);
+    const keys: Uint8Array[] = [];
+    let last = first;
+    let block = 0;
+    for (const [key] of entries.slice(1000)) {
+      const offset = table.approximateOffset(key);
+      if (offset !== last) block++;
+      last = offset;
+      if (block > 4) break;
+      if (block % 2 === 0) keys.push(key);
+    }
+    const values = await table.getMany(keys);
+    expect(values).not.toContain(undefined);
+    expect(source.reads).toHaveLength(reads);
+  });
+
+  test('gives values in the order of its keys, of keys that come twice and keys that are absent', async () => {
+    const { table } = await opened();
+    const [a, b] = [entries[9000]!, entries[20]!];
+    const absent = Uint8Array.of(0);
+    expect(await table.getMany([a[0], absent, b[0], a[0]])).toEqual([a[1], undefined, b[1], a[1]]);
+    expect(await table.getMany([])).toEqual([]);
+  });
+
+  test('reads only what is not in the cache', async () => {
+    const { table, source } = await opened();
+    await table.getMany(entries.slice(100, 400).map(([key]) => key));
+    source.reads.length = 0;
+    await table.getMany(entries.slice(100, 400).map(([key]) => key));
+    expect(source.reads).toEqual([]);
+  });
+
+  test('has at most eight reads under way', async () => {
+    const { table, source } = await opened({ gapBytes: 0 });
+    let under = 0;
+    let most = 0;
+    source.answer = async (part) => {
+      most = Math.max(most, ++under);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      under--;
+      return part;
+    };
+    const far = entries.filter((_, i) => i % 100 === 0).map(([key]) => key);
+    expect(await table.getMany(far)).not.toContain(undefined);
+    expect(source.reads.length).toBeGreaterThan(80);
+    expect(most).toBe(8);
+  });
+
+  test('fails as a whole where one read fails, and leaves nothing behind', async () => {
+    const { table, source } = await opened({ gapBytes: 0 });
+    const failure = new Error('no');
+    source.answer = (part, { offset }) => {
+      if (offset > 500_000) throw failure;
+      return part;
+    };
+    const far = entries.filter((_, i) => i % 100 === 0).map(([key]) => key);
+    expect(await rejection(table.getMany(far))).toBe(failure);
+    source.answer = (part) => part;
+    expect(await table.getMany(far)).not.toContain(undefined);
+  });
+});
+
+describe('simultaneous lookups in one block', () => {
+  test('share one read', async () => {
+    const { table, source } = await opened();
+    const { opened: go, open } = gate();
+    source.answer = async (part) => {
+      await go;
+      return part;
+    };
+    const lookups = entries.slice(0, 30).map(([key]) => table.get(key));
+    open();
+    const values = await Promise.all(lookups);
+    expect(values.every((value, i) => sameBytes(value, entries[i]![1]))).toBe(true);
+    expect(source.reads).toHaveLength(1);
+  });
+
+  test('share one failure, and the next lookup reads again', async () => {
+    const { table, source } = await opened();
+    const failure = new Error('no');
+    source.answer = () => Promise.reject(failure);
+    const lookups = entries.slice(0, 5).map(([key]) => rejection(table.get(key)));
+    expect(await Promise.all(lookups)).toEqual(Array.from({ length: 5 }, () => failure));
+    expect(source.reads).toHaveLength(1);
+    source.answer = (part) => part;
+    expect(await table.get(entries[0]![0])).toEqual(entries[0]![1]);
+  });
+});
+
+test.each([
+  ['readAheadBytes', { readAheadBytes: -1 }],
+  ['readAheadBytes', { readAheadBytes: 1.5 }],
+  ['gapBytes', { gapBytes: NaN }],
+])('a wrong %s is refused by name', async (name, options) => {
+  const error = await rejection(Table.open(new WatchedSource(bytes), options));
+  expect(error).toBeInstanceOf(RangeError);
+  expect((error as Error).message).toContain(name);
+});
+
+test('an async iterator is disposed of and closed as the language does it', async () => {
+  const { table } = await opened();
+  await table[Symbol.asyncDispose]();
+  expect(await rejection(table.get(entries[0]![0]))).toBeInstanceOf(TypeError);
+});

@@ -1,0 +1,35 @@
+// Run by damaged-tables.test.ts in a process of its own, so that a hang or a lack of memory ends that process alone:
+// damages `count` tables from number `first` on of the run with `seed`, and prints a line for each thing that is wrong,
+// `run` lines to show that it is alive, and a last line of JSON.
+import process from 'node:process';
+import { baseTables, complaints, damagedTable, picker } from './damage-checks.js';
+import { damageKinds } from './damage.js';
+
+/** Milliseconds of processor time that one damaged table may take. */
+const MOST_MS = 2000;
+
+const [seed, first, count] = process.argv.slice(2).map(Number) as [number, number, number];
+const tables = baseTables();
+const pick = picker(tables);
+const kinds = Object.fromEntries(damageKinds.map((kind) => [kind, 0]));
+const names = new Set<string>();
+let slowest = 0;
+let wrong = 0;
+
+for (let run = first; run < first + count; run++) {
+  if (run % 20 === 0) process.stdout.write(`run ${run}\n`);
+  const { base, damaged, random } = damagedTable(seed, run, tables, pick);
+  kinds[damaged.kind]!++;
+  names.add(base.name);
+  const before = process.cpuUsage();
+  const list = await complaints(base, damaged, random);
+  const { user, system } = process.cpuUsage(before);
+  const milliseconds = (user + system) / 1000;
+  slowest = Math.max(slowest, milliseconds);
+  if (milliseconds > MOST_MS) list.push(`takes ${milliseconds} ms`);
+  for (const complaint of list.slice(0, 3)) {
+    if (wrong++ < 2000) process.stdout.write(`wrong ${run}, ${base.name}, ${damaged.kind}: ${complaint.slice(0, 300)}\n`);
+  }
+}
+const result = { tables: names.size, of: tables.length, kinds, slowest, wrong, maxRss: process.resourceUsage().maxRSS * 1024 };
+process.stdout.write(`${JSON.stringify(result)}\n`);

@@ -1,0 +1,359 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type KeyValue, type Random, seeded, vectors } from '@bloom/fixtures';
+import { BloomFilterPolicy } from '@bloom/policy';
+import { bytewiseComparator, type KeyRange, MemorySource } from '@bloom/sstable';
+import {
+  type DatabaseEntry,
+  DatabaseTable,
+  decodeInternalKey,
+  DELETION,
+  encodeInternalKey,
+  internalKeyComparator,
+  internalKeyPolicy,
+  MAX_SEQUENCE,
+  SyncDatabaseTable,
+  VALUE,
+} from '@bloom/sstable/internal-key';
+import { ClassicLevel } from 'classic-level';
+import { describe, expect, test } from 'vitest';
+import { buildTable } from './build-table.js';
+import { rejection } from './caught.js';
+import { collect, hex, numberedEntries, utf8 } from './entries.js';
+
+const comparator = internalKeyComparator();
+const filterPolicy = internalKeyPolicy(new BloomFilterPolicy(10));
+
+function internalKey(userKey: string | Uint8Array, sequence: number | bigint, type = VALUE): Uint8Array {
+  return encodeInternalKey({
+    userKey: typeof userKey === 'string' ? utf8(userKey) : userKey,
+    sequence: BigInt(sequence),
+    type,
+  });
+}
+
+// LevelDB, db/dbformat_test.cc.
+describe('as in LevelDB', () => {
+  test('InternalKey_EncodeDecode', () => {
+    const sequences = [1, 2, 3, ...[8, 16, 32].flatMap((bits) => [2 ** bits - 1, 2 ** bits, 2 ** bits + 1])];
+    const wrong: string[] = [];
+    for (const key of ['', 'k', 'hello', 'longggggggggggggggggggggg']) {
+      for (const sequence of sequences) {
+        for (const type of [VALUE, DELETION]) {
+          const encoded = internalKey(key, sequence, type);
+          const decoded = decodeInternalKey(encoded);
+          const same =
+            decoded?.sequence === BigInt(sequence) && decoded.type === type && hex(decoded.userKey) === hex(utf8(key));
+          if (!same || encoded.length !== key.length + 8) wrong.push(`${key} ${sequence} ${type}`);
+        }
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  test('InternalKey_DecodeFromEmpty', () => {
+    expect(decodeInternalKey(utf8(''))).toBeUndefined();
+    expect(decodeInternalKey(utf8('1234567'))).toBeUndefined();
+  });
+
+  const g = internalKey('g', MAX_SEQUENCE);
+  const foo = internalKey('foo', 100);
+
+  test.each([
+    ['the user keys are the same, and the limit is older', foo, internalKey('foo', 99), foo],
+    ['the user keys are the same, and the limit is newer', foo, internalKey('foo', 101), foo],
+    ['the keys are the same', foo, internalKey('foo', 100), foo],
+    ['the types differ alone', foo, internalKey('foo', 100, DELETION), foo],
+    ['the user keys are misordered', foo, internalKey('bar', 99), foo],
+    ['the user keys differ in their order', foo, internalKey('hello', 200), g],
+    ['the start is a prefix of the limit', foo, internalKey('foobar', 200), foo],
+    ['the limit is a prefix of the start', internalKey('foobar', 100), internalKey('foo', 200), internalKey('foobar', 100)],
+  ])('InternalKeyShortSeparator, where %s', (_, start, limit, separator) => {
+    expect(hex(comparator.findShortestSeparator(start, limit))).toBe(hex(separator));
+  });
+
+  test('InternalKeyShortestSuccessor', () => {
+    expect(hex(comparator.findShortSuccessor(foo))).toBe(hex(g));
+    const last = internalKey(Uint8Array.of(0xff, 0xff), 100);
+    expect(hex(comparator.findShortSuccessor(last))).toBe(hex(last));
+  });
+
+  // LevelDB, db/dbformat.cc: only a user key that becomes shorter is taken.
+  test('a user key that would change and stay as long is left as it is', () => {
+    const ab = internalKey('ab', 100);
+    expect(hex(comparator.findShortestSeparator(ab, internalKey('ad', 200)))).toBe(hex(ab));
+    const f = internalKey('f', 100);
+    expect(hex(comparator.findShortSuccessor(f))).toBe(hex(f));
+  });
+
+  // tooling/fixtures/data/golden/vectors.txt, measured from LevelDB.
+  test('a table of internal keys is its, byte for byte, with a filter of the user keys', () => {
+    const { entries, bytes } = vectors().internalKeyTable;
+    expect(hex(buildTable(entries, { comparator, filterPolicy, compression: 'none' }))).toBe(hex(bytes));
+    const table = SyncDatabaseTable.open(new MemorySource(bytes));
+    expect(table.table.filterStatus).toEqual({ state: 'used', policyName: 'leveldb.BuiltinBloomFilter2' });
+    const foundText = (key: string, sequence?: bigint): string | undefined => {
+      const found = table.get(utf8(key), { sequence });
+      return found && `${found.sequence} ${found.type} ${new TextDecoder().decode(found.value)}`;
+    };
+    expect(foundText('foo')).toBe('100 1 v1');
+    expect(foundText('foo', 100n)).toBe('100 1 v1');
+    expect(foundText('foo', 99n)).toBe('99 1 v0');
+    expect(foundText('foo', 98n)).toBeUndefined();
+    expect(foundText('hello')).toBe('200 0 ');
+    expect(foundText('fo')).toBeUndefined();
+    expect([...table].map(({ sequence, type }) => `${sequence} ${type}`)).toEqual(['100 1', '99 1', '200 0']);
+  });
+});
+
+describe('a stored key', () => {
+  test('holds sequences up to 2^56 - 1 and any type', () => {
+    expect(MAX_SEQUENCE).toBe(2n ** 56n - 1n);
+    const key = internalKey('a', MAX_SEQUENCE, 0xff);
+    expect(hex(key)).toBe('61ffffffffffffffff');
+    expect(decodeInternalKey(key)).toEqual({ userKey: utf8('a'), sequence: MAX_SEQUENCE, type: 0xff });
+    expect(hex(internalKey('', 0x0102030405060708n & MAX_SEQUENCE, 9))).toBe('0908070605040302');
+  });
+
+  test.each([-1n, 2n ** 56n, 2n ** 64n])('with the sequence %d is refused', (sequence) => {
+    expect(() => encodeInternalKey({ userKey: utf8('a'), sequence, type: 1 })).toThrow(RangeError);
+  });
+
+  test.each([-1, 256, 1.5, NaN])('of type %d is refused', (type) => {
+    expect(() => encodeInternalKey({ userKey: utf8('a'), sequence: 1n, type })).toThrow(RangeError);
+  });
+
+  test('is decoded where it lies in a larger buffer', () => {
+    const buffer = Uint8Array.of(1, 2, 3, ...internalKey('key', 77), 4);
+    expect(decodeInternalKey(buffer.subarray(3, 14))).toEqual({ userKey: utf8('key'), sequence: 77n, type: 1 });
+  });
+});
+
+describe('the order', () => {
+  test('is user keys ascending, then sequences descending, then types descending, and total over any bytes', () => {
+    const sorted = [
+      utf8(''),
+      utf8('1234567'),
+      utf8('zz'),
+      internalKey('', MAX_SEQUENCE, 255),
+      internalKey('', 5),
+      internalKey('', 0, 0),
+      internalKey('a', 256),
+      internalKey('a', 255),
+      internalKey('a', 255, DELETION),
+      internalKey('a', 1),
+      internalKey('a\0', MAX_SEQUENCE),
+      internalKey('aa', 2 ** 40),
+      internalKey('aa', 2 ** 40 - 1),
+      internalKey('b', 0),
+    ];
+    const wrong: string[] = [];
+    for (const [i, a] of sorted.entries()) {
+      for (const [j, b] of sorted.entries()) {
+        if (Math.sign(comparator.compare(a, b)) !== Math.sign(i - j)) wrong.push(`${i} ${j}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  test('follows the user comparator, backwards too', () => {
+    const backwards = internalKeyComparator({
+      name: 'test.Backwards',
+      compare: (a, b) => bytewiseComparator.compare(b, a),
+      findShortestSeparator: (start) => start,
+      findShortSuccessor: (key) => key,
+    });
+    expect(backwards.compare(internalKey('b', 1), internalKey('a', 9))).toBeLessThan(0);
+    expect(backwards.compare(internalKey('a', 1), internalKey('a', 9))).toBeGreaterThan(0);
+  });
+
+  test('and the policy keep the user comparator’s and policy’s name and equivalence', () => {
+    const userComparator = { ...bytewiseComparator, keyEquivalence: 'spaces' };
+    expect(internalKeyComparator(userComparator).keyEquivalence).toBe('spaces');
+    const policy = internalKeyPolicy({ name: 'x', keyEquivalence: 'spaces', createFilter() {}, keyMayMatch: () => true });
+    expect([policy.name, policy.keyEquivalence]).toEqual(['x', 'spaces']);
+  });
+});
+
+interface Version {
+  readonly userKey: Uint8Array;
+  readonly sequence: bigint;
+  readonly type: number;
+  readonly value: Uint8Array;
+}
+
+/** Versions of many user keys in the order of a database, some keys with more versions than a block holds. */
+function randomVersions(random: Random): Version[] {
+  const userKeys = new Map<string, Uint8Array>();
+  const prefix = random.bytes(random.below(6));
+  for (let i = random.below(60); i > 0; i--) {
+    const userKey = random.below(3) === 0 ? random.bytes(random.below(5)) : Uint8Array.of(...prefix, ...random.bytes(random.below(3)));
+    userKeys.set(hex(userKey), userKey);
+  }
+  const versions: Version[] = [];
+  for (const userKey of userKeys.values()) {
+    const sequences = new Set<bigint>();
+    for (let i = random.pick([1, 1, 2, 5, 40]); i > 0; i--) {
+      const near = BigInt(random.below(60));
+      sequences.add(random.pick([near, near, BigInt(random.uint32()) * 4096n, MAX_SEQUENCE - near]));
+    }
+    for (const sequence of sequences) {
+      const type = random.pick([VALUE, VALUE, DELETION]);
+      versions.push({ userKey, sequence, type, value: type === DELETION ? new Uint8Array() : random.bytes(random.below(20)) });
+    }
+  }
+  return versions.sort(
+    (a, b) => Buffer.compare(a.userKey, b.userKey) || (a.sequence < b.sequence ? 1 : a.sequence > b.sequence ? -1 : 0),
+  );
+}
+
+function stored(versions: readonly Version[]): KeyValue[] {
+  return versions.map((version) => [encodeInternalKey(version), version.value]);
+}
+
+function show(entry: Version | DatabaseEntry | undefined): string {
+  return entry === undefined ? 'none' : `${hex(entry.userKey)}@${entry.sequence}:${entry.type}=${hex(entry.value)}`;
+}
+
+function inRange({ userKey }: Version, { gt, gte, lt, lte }: KeyRange): boolean {
+  return (
+    (gt === undefined || Buffer.compare(userKey, gt) > 0) &&
+    (gte === undefined || Buffer.compare(userKey, gte) >= 0) &&
+    (lt === undefined || Buffer.compare(userKey, lt) < 0) &&
+    (lte === undefined || Buffer.compare(userKey, lte) <= 0)
+  );
+}
+
+describe('a table of versions behaves as a plain list', () => {
+  const seeds = Array.from({ length: 12 }, (_, i) => 500 + i);
+
+  test.each(seeds)('with and without promises (seed %d)', async (seed) => {
+    const random = seeded(seed);
+    const versions = randomVersions(random);
+    const bytes = buildTable(stored(versions), {
+      comparator,
+      filterPolicy: random.pick([filterPolicy, filterPolicy, null]),
+      blockSize: random.pick([1, 40, 100, 400, 4096]),
+      restartInterval: random.pick([1, 2, 16]),
+    });
+    const source = new MemorySource(bytes);
+    const table = SyncDatabaseTable.open(source);
+    const later = await DatabaseTable.open(source);
+    const wrong: string[] = [];
+
+    const userKeys = [...versions.map(({ userKey }) => userKey), ...Array.from({ length: 10 }, () => random.bytes(random.below(4)))];
+    for (const userKey of userKeys) {
+      const own = versions.filter((version) => hex(version.userKey) === hex(userKey));
+      const sequences = new Set<bigint | undefined>([undefined, 0n, MAX_SEQUENCE]);
+      for (const { sequence } of own) {
+        for (const near of [sequence - 1n, sequence, sequence + 1n]) if (near >= 0n && near <= MAX_SEQUENCE) sequences.add(near);
+      }
+      for (const sequence of sequences) {
+        const expected = show(own.find((version) => version.sequence <= (sequence ?? MAX_SEQUENCE)));
+        if (show(table.get(userKey, { sequence })) !== expected) wrong.push(`get ${hex(userKey)} at ${sequence}`);
+        if (random.below(20) === 0 && show(await later.get(userKey, { sequence })) !== expected) {
+          wrong.push(`get ${hex(userKey)} at ${sequence}, with promises`);
+        }
+      }
+    }
+
+    const bound = (): Uint8Array | undefined => (random.below(3) === 0 ? undefined : random.pick([...userKeys, Uint8Array.of(0xff, 0xff)]));
+    for (let i = 0; i < 40; i++) {
+      const range: KeyRange = {
+        ...(random.below(2) === 0 ? { gt: bound() } : { gte: bound() }),
+        ...(random.below(2) === 0 ? { lt: bound() } : { lte: bound() }),
+        reverse: random.below(2) === 0,
+        limit: random.pick([Infinity, Infinity, 3]),
+      };
+      const expected = versions.filter((version) => inRange(version, range));
+      if (range.reverse === true) expected.reverse();
+      const lines = expected.slice(0, range.limit).map(show).join('\n');
+      const given = i % 4 === 0 ? await collect(later.entries(range)) : [...table.entries(range)];
+      if (given.map(show).join('\n') !== lines) wrong.push(`range ${i}`);
+    }
+    expect(wrong).toEqual([]);
+    expect(await later.table.verify()).toEqual([]);
+  });
+});
+
+describe('a table of a database', () => {
+  test('opened with keys that are none says so', async () => {
+    const bytes = buildTable([[utf8('short'), utf8('1')]]);
+    const table = SyncDatabaseTable.open(new MemorySource(bytes, 'raw.ldb'));
+    expect(() => [...table.entries()]).toThrow(expect.objectContaining({ code: 'BLOOM_BAD_INTERNAL_KEY', file: 'raw.ldb' }));
+    const later = await DatabaseTable.open(new MemorySource(bytes, 'raw.ldb'));
+    expect(await rejection(collect(later))).toMatchObject({ code: 'BLOOM_BAD_INTERNAL_KEY' });
+    expect(table.get(utf8('short'))).toBeUndefined();
+  });
+
+  test('gives no version for a sequence that is none', () => {
+    const table = SyncDatabaseTable.open(new MemorySource(buildTable([])));
+    expect(() => table.get(utf8('a'), { sequence: -1n })).toThrow(RangeError);
+    expect(() => table.get(utf8('a'), { sequence: 2n ** 56n })).toThrow(RangeError);
+  });
+
+  test('without filters for its user keys is still searched', () => {
+    const entries = stored(numberedEntries(500).map(([userKey, value], i) => ({ userKey, value, sequence: BigInt(i), type: VALUE })));
+    // As another program would make them: of the whole stored keys.
+    const bytes = buildTable(entries, { comparator, filterPolicy: { ...allOf(new BloomFilterPolicy()), name: 'other' } });
+    const table = SyncDatabaseTable.open(new MemorySource(bytes));
+    expect(table.table.filterStatus).toEqual({ state: 'unknown-policy', policyNames: ['other'] });
+    expect(table.get(utf8('key 000321'))?.sequence).toBe(321n);
+  });
+});
+
+function allOf(policy: BloomFilterPolicy): Pick<BloomFilterPolicy, 'createFilter' | 'keyMayMatch'> {
+  return {
+    createFilter: (keys, dst) => policy.createFilter(keys, dst),
+    keyMayMatch: (key, filter) => policy.keyMayMatch(key, filter),
+  };
+}
+
+test('a table that LevelDB itself wrote gives every version and deletion at its sequence', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'bloom-internal-key-'));
+  try {
+    const db = new ClassicLevel<Uint8Array, Uint8Array>(folder, { keyEncoding: 'view', valueEncoding: 'view' });
+    await db.open();
+    const random = seeded(56);
+    // LevelDB numbers the operations of a new database from 1 on.
+    const versions: Version[] = [];
+    const batch = db.batch();
+    for (let i = 1; i <= 5000; i++) {
+      const userKey = utf8(`key ${random.below(700)}`);
+      const value = random.bytes(random.below(40));
+      const type = random.below(4) === 0 ? DELETION : VALUE;
+      if (type === DELETION) batch.del(userKey);
+      else batch.put(userKey, value);
+      versions.push({ userKey, sequence: BigInt(i), type, value: type === DELETION ? new Uint8Array() : value });
+    }
+    await batch.write();
+    await db.close();
+    // Opened again, the database writes its log into a table, old versions and all.
+    const again = new ClassicLevel(folder);
+    await again.open();
+    await again.close();
+    const names = (await readdir(folder)).filter((name) => name.endsWith('.ldb'));
+    expect(names).toHaveLength(1);
+    const table = await DatabaseTable.open(new MemorySource(await readFile(join(folder, names[0]!))));
+    const all = await collect(table);
+    expect(all.length).toBeGreaterThan(4000);
+    versions.sort((a, b) => Buffer.compare(a.userKey, b.userKey) || Number(b.sequence - a.sequence));
+    expect(all.map(show).join('\n')).toBe(versions.map(show).join('\n'));
+    const versionsOf = new Map<string, Version[]>();
+    for (const version of versions) versionsOf.set(hex(version.userKey), [...(versionsOf.get(hex(version.userKey)) ?? []), version]);
+    const wrong: string[] = [];
+    for (let i = 0; i < 700; i++) {
+      const userKey = utf8(`key ${i}`);
+      const own = versionsOf.get(hex(userKey)) ?? [];
+      const sequence = BigInt(random.below(5002));
+      if (show(await table.get(userKey)) !== show(own[0])) wrong.push(`newest of ${i}`);
+      const expected = show(own.find((version) => version.sequence <= sequence));
+      if (show(await table.get(userKey, { sequence })) !== expected) wrong.push(`${i} at ${sequence}`);
+    }
+    expect(wrong).toEqual([]);
+    expect(await table.table.verify()).toEqual([]);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+});

@@ -1,0 +1,317 @@
+import { goldenTables, type KeyValue, realTables, seeded } from '@bloom/fixtures';
+import { MemorySource, type SalvageOptions, type SalvageReport, salvageTable, SyncTable, verifyTable } from '@bloom/sstable';
+import { internalKeyComparator } from '@bloom/sstable/internal-key';
+import { describe, expect, test } from 'vitest';
+import { encodeBlockHandle } from '../src/block-handle.js';
+import { allCodecs } from '../src/codecs.js';
+import { decodeFooter, encodeFooter, FOOTER_LENGTH } from '../src/footer.js';
+import { OpenTable } from '../src/open-table.js';
+import { BLOCK_TRAILER_LENGTH } from '../src/stored-block.js';
+import { runSync } from '../src/sync-table.js';
+import { assembleTable, blockOf } from './assemble-table.js';
+import { buildTable } from './build-table.js';
+import { rejection } from './caught.js';
+import { putTogether, takeApart } from './damage.js';
+import { hex, numberedEntries, sameEntries, utf8 } from './entries.js';
+
+interface Salvaged {
+  readonly entries: KeyValue[];
+  readonly report: SalvageReport;
+}
+
+async function salvage(bytes: Uint8Array, options: SalvageOptions = {}): Promise<Salvaged> {
+  const entries: KeyValue[] = [];
+  const take = (key: Uint8Array, value: Uint8Array): void => void entries.push([key.slice(), value.slice()]);
+  const report = await salvageTable(new MemorySource(bytes, 'damaged.ldb'), take, options);
+  return { entries, report };
+}
+
+/** What of `written` is in `saved`, and whether anything else is. */
+function compared(saved: readonly KeyValue[], written: readonly KeyValue[]): { missing: KeyValue[]; strange: KeyValue[] } {
+  const id = ([key, value]: KeyValue): string => `${hex(key)}=${hex(value)}`;
+  const [have, had] = [new Set(saved.map(id)), new Set(written.map(id))];
+  return {
+    missing: written.filter((entry) => !have.has(id(entry))),
+    strange: saved.filter((entry) => !had.has(id(entry))),
+  };
+}
+
+describe('an intact table gives everything', () => {
+  test.each(goldenTables())('$name', async (golden) => {
+    const { entries, report } = await salvage(golden.bytes());
+    expect(sameEntries(entries, golden.input())).toBe(true);
+    const { dataBlocks } = SyncTable.open(new MemorySource(golden.bytes())).profile();
+    expect(report).toEqual({ entries: golden.entries, dataBlocks, foundBlocks: 0, outOfOrder: 0, lost: [], findings: [] });
+  });
+
+  test.each(realTables().filter(({ entries }) => entries < 20_000))('$file of $repo', async (table) => {
+    const isBytewise = table.adjacentBytewiseInversions === 0;
+    const internal = table.keyKind === 'internal' ? { comparator: isBytewise ? internalKeyComparator() : null } : {};
+    const { entries, report } = await salvage(table.bytes(), { codecs: allCodecs, ...internal });
+    const written = [...SyncTable.open(new MemorySource(table.bytes()), { codecs: allCodecs }).entries()];
+    expect(sameEntries(entries, written)).toBe(true);
+    expect(report).toMatchObject({ entries: table.entries, foundBlocks: 0, outOfOrder: 0, lost: [], findings: [] });
+  });
+});
+
+// LevelDB, db/corruption_test.cc: keys of 16 digits, values of 1000 printable characters, bytes damaged by 0x80. What
+// its Check(least, most) asks for is asked of one table here.
+describe('as in LevelDB', () => {
+  function build(count: number): KeyValue[] {
+    const random = seeded(1000);
+    const characters = (length: number): Uint8Array => random.bytes(length).map((byte) => 0x20 + (byte % 95));
+    return Array.from({ length: count }, (_, i): KeyValue => [utf8(String(i).padStart(16, '0')), characters(1000)]);
+  }
+
+  function corrupt(bytes: Uint8Array, at: number, count: number): Uint8Array {
+    const damaged = bytes.slice();
+    const start = at < 0 ? Math.max(0, bytes.length + at) : at;
+    for (let i = start; i < Math.min(start + count, bytes.length); i++) damaged[i]! ^= 0x80;
+    return damaged;
+  }
+
+  test.each([
+    ['TableFile', 100, {}, 100, 1, 90, 99],
+    ['TableFileRepair', 100, { blockSize: 2000 }, 100, 1, 95, 99],
+    ['CompactionInputError', 10, {}, 100, 1, 5, 9],
+    ['UnrelatedKeys', 10, { blockSize: 100 }, 100, 1, 9, 9],
+  ] as const)('%s saves at least as many', async (_, count, options, at, length, least, most) => {
+    const written = build(count);
+    const { entries, report } = await salvage(corrupt(buildTable(written, options), at, length));
+    expect(entries.length).toBeGreaterThanOrEqual(least);
+    expect(entries.length).toBeLessThanOrEqual(most);
+    expect(compared(entries, written).strange).toEqual([]);
+    expect(report.lost).toHaveLength(1);
+    expect(report.lost[0]).toMatchObject({ offset: 0 });
+  });
+
+  // LevelDB gives up the whole table, and the test is content with half of the database.
+  test('TableFileIndexData saves every entry, as no data block is damaged', async () => {
+    const written = build(10_000);
+    const damaged = corrupt(buildTable(written, { filterPolicy: null }), -2000, 500);
+    const { entries, report } = await salvage(damaged);
+    expect(sameEntries(entries, written)).toBe(true);
+    expect(report.findings.map(({ code, structure }) => `${code} ${structure}`)).toContain('BLOOM_BAD_CHECKSUM index block');
+  });
+});
+
+const entries = numberedEntries(24, 10);
+const small = buildTable(entries, { blockSize: 100, compression: 'none' });
+
+/** Data blocks, with the bytes of the file that are theirs. */
+function blocksOf(bytes: Uint8Array): { start: number; end: number; entries: KeyValue[] }[] {
+  const source = new MemorySource(bytes);
+  const table = runSync(source, OpenTable.open(source, {}));
+  return Array.from({ length: table.index.length }, (_, i) => {
+    const { offset, length } = table.rangeOf(i);
+    const cursor = table.newBlockCursor();
+    cursor.reset(table.decode(i, source.read(offset, length)), offset);
+    const list: KeyValue[] = [];
+    for (let more = cursor.seekToFirst(); more; more = cursor.next()) list.push([cursor.key.slice(), cursor.value.slice()]);
+    return { start: offset, end: offset + length, entries: list };
+  });
+}
+
+describe('a small table of several blocks', () => {
+  const blocks = blocksOf(small);
+
+  test('has several blocks', () => {
+    expect(blocks.length).toBeGreaterThan(3);
+    expect(sameEntries(blocks.flatMap(({ entries: own }) => own), entries)).toBe(true);
+  });
+
+  test.each([0x01, 0x80, 0xff])('with any byte changed by %d gives every entry of the blocks that are not damaged', async (mask) => {
+    const wrong: string[] = [];
+    for (let i = 0; i < small.length; i++) {
+      const damaged = small.slice();
+      damaged[i]! ^= mask;
+      const whole = blocks.filter(({ start, end }) => i < start || i >= end).flatMap(({ entries: own }) => own);
+      const { entries: saved, report } = await salvage(damaged);
+      const { missing, strange } = compared(saved, whole);
+      if (missing.length > 0) wrong.push(`byte ${i}: ${missing.length} entries are missing`);
+      if (strange.length > 0) wrong.push(`byte ${i}: ${strange.length} entries are others`);
+      if (saved.length !== whole.length || report.entries !== saved.length) wrong.push(`byte ${i}: ${saved.length} of ${whole.length}`);
+      const isTold = report.lost.length > 0 || report.findings.length > 0;
+      // Filters and what nobody reads are not a loss of entries.
+      if (whole.length < entries.length && !isTold) wrong.push(`byte ${i}: the loss is not told`);
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  test('cut to any length gives every block that is whole', async () => {
+    const wrong: string[] = [];
+    for (let length = 0; length < small.length; length++) {
+      const whole = blocks.filter(({ end }) => end <= length).flatMap(({ entries: own }) => own);
+      const { entries: saved } = await salvage(small.subarray(0, length));
+      if (!sameEntries(saved, whole)) wrong.push(`${length}: ${saved.length} instead of ${whole.length}`);
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  test('cut at its start at any block gives the blocks behind, and no entry that was never written', async () => {
+    const wrong: string[] = [];
+    const footer = footerOf(small);
+    for (const start of [...blocks.map(({ end }) => end), footer.metaindex.offset, footer.index.offset]) {
+      const whole = blocks.filter((block) => block.start >= start).flatMap(({ entries: own }) => own);
+      const { entries: saved } = await salvage(small.subarray(start));
+      if (!sameEntries(saved, whole)) wrong.push(`from ${start} on: ${saved.length} instead of ${whole.length}`);
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  function footerOf(bytes: Uint8Array): ReturnType<typeof decodeFooter> {
+    const offset = bytes.length - FOOTER_LENGTH;
+    return decodeFooter(bytes.subarray(offset), { structure: 'footer', offset });
+  }
+
+  const footer = footerOf(small);
+  const destroyed: [string, (bytes: Uint8Array) => void][] = [
+    ['index', (bytes) => bytes.fill(0, footer.index.offset, bytes.length - FOOTER_LENGTH)],
+    ['footer', (bytes) => bytes.fill(0, bytes.length - FOOTER_LENGTH)],
+    ['index and footer', (bytes) => bytes.fill(0, footer.index.offset)],
+    ['metaindex', (bytes) => bytes.fill(0, footer.metaindex.offset, footer.index.offset)],
+    ['all behind the data', (bytes) => bytes.fill(0x55, blocks.at(-1)!.end)],
+    ['filter', (bytes) => bytes.fill(0xaa, blocks.at(-1)!.end, footer.metaindex.offset)],
+  ];
+
+  test.each(destroyed)('whose %s is destroyed gives everything', async (_, destroy) => {
+    const damaged = small.slice();
+    destroy(damaged);
+    const { entries: saved, report } = await salvage(damaged);
+    expect(sameEntries(saved, entries)).toBe(true);
+    expect(report.entries).toBe(entries.length);
+  });
+
+  test.each(destroyed)('whose %s and one block are destroyed gives no entry that was never written', async (_, destroy) => {
+    for (const { start, end } of blocks) {
+      const damaged = small.slice();
+      destroy(damaged);
+      damaged[start + 3]! ^= 1;
+      const { entries: saved } = await salvage(damaged);
+      expect(compared(saved, entries).strange).toEqual([]);
+      // All in front of it, whatever leads there.
+      const before = blocks.filter((block) => block.end <= start).flatMap(({ entries: own }) => own);
+      expect(compared(saved, before).missing).toEqual([]);
+      expect(end).toBeGreaterThan(start);
+    }
+  });
+
+  test('that is put together again from what was saved has nothing wrong with it', async () => {
+    const random = seeded(3);
+    for (let i = 0; i < 60; i++) {
+      const damaged = small.slice();
+      for (let j = 1 + random.below(5); j > 0; j--) damaged[random.below(small.length)]! ^= 1 + random.below(255);
+      const { entries: saved } = await salvage(damaged);
+      const again = buildTable(saved);
+      expect(await verifyTable(new MemorySource(again))).toEqual([]);
+      expect(sameEntries(SyncTable.open(new MemorySource(again)).entries(), saved)).toBe(true);
+    }
+  });
+
+  test.each(['metaindex', 'index'] as const)('whose footer leads to a data block for the %s gives everything', async (which) => {
+    for (const { start, end } of blocks) {
+      const handle = { offset: start, size: end - start - BLOCK_TRAILER_LENGTH };
+      const bytes = new Uint8Array(Buffer.concat([small.subarray(0, -FOOTER_LENGTH), encodeFooter({ ...footer, [which]: handle })]));
+      const { entries: saved } = await salvage(bytes);
+      expect(sameEntries(saved, entries), `block at ${start}: ${saved.length} entries`).toBe(true);
+    }
+  });
+});
+
+describe('what was lost', () => {
+  test('is reported with its place and the reason', async () => {
+    const [, second] = blocksOf(small);
+    const damaged = small.slice();
+    damaged[second!.start + 4]! ^= 1;
+    const { report } = await salvage(damaged);
+    expect(report.lost).toEqual([
+      { offset: second!.start, byteLength: second!.end - second!.start, problem: expect.stringContaining('checksum') as string },
+    ]);
+    expect(report).toMatchObject({ findings: [], foundBlocks: 0, outOfOrder: 0 });
+  });
+
+  test('lies inside the file, and in order', async () => {
+    const random = seeded(12);
+    const wrong: string[] = [];
+    for (let i = 0; i < 300; i++) {
+      const damaged = small.slice(0, random.below(3) === 0 ? random.below(small.length) : small.length);
+      for (let j = random.below(6); j > 0; j--) damaged[random.below(damaged.length)]! ^= 1 + random.below(255);
+      const { report } = await salvage(damaged);
+      let last = -1;
+      for (const { offset, byteLength } of report.lost) {
+        if (offset < last || !(byteLength > 0) || offset + byteLength > damaged.length) wrong.push(`${i}: ${offset}, ${byteLength}`);
+        last = offset;
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  test('of keys out of order is counted', async () => {
+    const block = (...keys: string[]): Uint8Array => blockOf(keys.map((key): KeyValue => [utf8(key), utf8('1')]));
+    const bytes = assembleTable({ data: [[utf8('b'), block('a', 'b')], [utf8('d'), block('b', 'd')], [utf8('f'), block('c', 'f')]] });
+    const { entries: saved, report } = await salvage(bytes);
+    expect(saved.map(([key]) => new TextDecoder().decode(key))).toEqual(['a', 'b', 'd', 'f']);
+    expect(report).toMatchObject({ entries: 4, outOfOrder: 2, dataBlocks: 3 });
+    const all = await salvage(bytes, { comparator: null });
+    expect(all.report).toMatchObject({ entries: 6, outOfOrder: 0 });
+  });
+
+  test('of a block that is none behind its checksum keeps the entries in front of the damage', async () => {
+    const { parts } = takeApart(small);
+    const bytes = putTogether(parts.map((part, i) => {
+      if (i !== 1) return part;
+      const payload = part.payload.slice();
+      // The value length of its second entry.
+      payload[part.payload.findIndex((byte, at) => at > 3 && byte === 0x0a)] = 0x7f;
+      return { ...part, payload };
+    }));
+    const { entries: saved, report } = await salvage(bytes);
+    expect(compared(saved, entries).strange).toEqual([]);
+    expect(saved.length).toBeGreaterThan(18);
+    expect(report.lost).toHaveLength(1);
+    expect(report.lost[0]!.problem).toContain('entry');
+  });
+
+  test('of a compressed table is found by its checksums too', async () => {
+    const written = numberedEntries(500, 50);
+    for (const compression of ['snappy', allCodecs[0]!] as const) {
+      const bytes = buildTable(written, { blockSize: 500, compression });
+      const { entries: saved, report } = await salvage(bytes.subarray(0, bytes.length - 100), { codecs: allCodecs });
+      expect(sameEntries(saved, written)).toBe(true);
+      expect(report.foundBlocks).toBe(report.dataBlocks);
+    }
+  });
+});
+
+test('nothing is given of a file that was never a table', async () => {
+  const random = seeded(5);
+  for (const bytes of [new Uint8Array(0), new Uint8Array(3000), random.bytes(5000), utf8('hello '.repeat(500))]) {
+    const { entries: saved, report } = await salvage(bytes);
+    expect(saved).toEqual([]);
+    expect(report.entries).toBe(0);
+    expect(report.findings).toHaveLength(1);
+  }
+});
+
+test('what `take` throws ends it, and is passed on', async () => {
+  const failure = new Error('enough');
+  const error = await rejection(
+    salvageTable(new MemorySource(small), () => {
+      throw failure;
+    }),
+  );
+  expect(error).toBe(failure);
+});
+
+test('an index entry that is damaged beyond reading does not hide its block', async () => {
+  const { parts } = takeApart(small);
+  const bytes = putTogether(parts, {
+    listings: (index) => {
+      index[2]![1] = encodeBlockHandle({ offset: 2 ** 40, size: 7 });
+      index[3]![1] = Uint8Array.of(0xff);
+    },
+  });
+  const { entries: saved, report } = await salvage(bytes);
+  expect(sameEntries(saved, entries)).toBe(true);
+  expect(report.foundBlocks).toBe(2);
+});

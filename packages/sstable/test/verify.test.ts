@@ -1,0 +1,506 @@
+import { fromHex, goldenTables, type KeyValue, realFiles, realTables } from '@bloom/fixtures';
+import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
+import { bytewiseComparator, type Comparator, type Finding, MemorySource, SyncTable, Table, verifyTable } from '@bloom/sstable';
+import { DatabaseTable, internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/internal-key';
+import { describe, expect, test } from 'vitest';
+import { BlockBuilder } from '../src/block.js';
+import { encodeBlockHandle } from '../src/block-handle.js';
+import { allCodecs } from '../src/codecs.js';
+import { decodeFooter, encodeFooter, FOOTER_LENGTH } from '../src/footer.js';
+import { BLOCK_TRAILER_LENGTH } from '../src/stored-block.js';
+import { assembleTable, blockOf } from './assemble-table.js';
+import { buildTable } from './build-table.js';
+import { rejection } from './caught.js';
+import { putTogether, snappyBomb, takeApart } from './damage.js';
+import { numberedEntries, utf8 } from './entries.js';
+import { WatchedSource } from './sources.js';
+
+function verify(bytes: Uint8Array, options?: Parameters<typeof verifyTable>[1]): Promise<Finding[]> {
+  return verifyTable(new MemorySource(bytes, 'a.ldb'), options);
+}
+
+/** Findings by what is compared of them. */
+function brief(findings: readonly Finding[]): string[] {
+  return findings.map(({ code, structure, offset }) => `${code} ${structure} ${offset}`);
+}
+
+const bloom = new BloomFilterPolicy();
+const internal = { comparator: internalKeyComparator(), filterPolicies: [internalKeyPolicy(bloom)], codecs: allCodecs };
+
+describe('nothing is wrong with', () => {
+  test.each(goldenTables())('$name, of LevelDB', async (golden) => {
+    expect(await verify(golden.bytes())).toEqual([]);
+    const table = await Table.open(new MemorySource(golden.bytes()));
+    expect(await table.verify()).toEqual([]);
+  });
+
+  test.each(goldenTables({ comparator: 'trailing-space' }))('$name, in an order that is not known', async (golden) => {
+    expect(await verify(golden.bytes(), { comparator: null })).toEqual([]);
+  });
+
+  const real = realTables();
+
+  test.each(real.filter(({ keyKind }) => keyKind === 'raw'))('$file of $repo', async (table) => {
+    expect(await verify(table.bytes())).toEqual([]);
+  });
+
+  test.each(real.filter(({ keyKind }) => keyKind === 'internal'))('$file of $repo, by the order of a database', async (table) => {
+    const isBytewise = table.adjacentBytewiseInversions === 0;
+    expect(await verify(table.bytes(), { ...internal, ...(!isBytewise && { comparator: null }) })).toEqual([]);
+    if (!isBytewise) return;
+    const database = await DatabaseTable.open(new MemorySource(table.bytes()), { codecs: allCodecs });
+    expect(await database.table.verify()).toEqual([]);
+  });
+
+  test('a table of each setting', async () => {
+    const entries = numberedEntries(800);
+    for (const options of [{ blockSize: 1 }, { blockSize: 100, restartInterval: 1 }, { filterPolicy: null }, { restartInterval: 3 }]) {
+      expect(await verify(buildTable(entries, options)), JSON.stringify(options)).toEqual([]);
+    }
+  });
+});
+
+test('a table in another order than was said is found out of order, not clean', async () => {
+  const [table] = realTables().filter(({ adjacentBytewiseInversions }) => adjacentBytewiseInversions > 0);
+  const findings = await verify(table!.bytes(), internal);
+  expect(new Set(findings.map(({ code }) => code))).toContain('BLOOM_OUT_OF_ORDER');
+});
+
+const a = utf8('a');
+const one = utf8('1');
+/** 13 + 5 bytes of `key` = 1 as a block. */
+function block(...keys: string[]): Uint8Array {
+  return blockOf(keys.map((key): KeyValue => [utf8(key), one]));
+}
+
+describe('a file that is not a table', () => {
+  test.each([0, 1, 47])('of %d bytes', async (length) => {
+    const findings = await verify(new Uint8Array(length));
+    expect(findings).toEqual([{ code: 'BLOOM_NOT_A_TABLE', structure: 'file', offset: 0, problem: expect.stringContaining(`${length} bytes`) as string }]);
+  });
+
+  test('by its magic number, with the place of the footer', async () => {
+    expect(brief(await verify(new Uint8Array(100)))).toEqual(['BLOOM_NOT_A_TABLE footer 52']);
+  });
+
+  test.each(realFiles().filter(({ isTable, size }) => !isTable && size >= 48))('$file of $repo', async (file) => {
+    const [finding, ...others] = await verify(file.bytes());
+    expect(others).toEqual([]);
+    expect(finding).toMatchObject({ structure: 'footer', offset: file.size - 48 });
+    const foreign = file.magic === 'rocksblk' || file.magic === 'pebble';
+    expect(finding!.code).toBe(foreign ? 'BLOOM_UNSUPPORTED_FORMAT' : 'BLOOM_NOT_A_TABLE');
+  });
+});
+
+describe('a handle', () => {
+  const good = buildTable(numberedEntries(100), { compression: 'none', blockSize: 500 });
+  const footerOffset = good.length - FOOTER_LENGTH;
+  const footer = decodeFooter(good.subarray(footerOffset), { structure: 'footer', offset: footerOffset });
+  const withFooter = (bytes: Uint8Array): Uint8Array =>
+    new Uint8Array(Buffer.concat([good.subarray(0, good.length - bytes.length), bytes]));
+
+  test('that cannot be read, in the footer', async () => {
+    const bad = encodeFooter(footer);
+    bad.fill(0xff, 0, 40);
+    expect(brief(await verify(withFooter(bad)))).toEqual([`BLOOM_BAD_HANDLE footer ${footerOffset}`]);
+  });
+
+  test.each([{ offset: good.length, size: 5 }, { offset: 0, size: 2 ** 40 }, { offset: 2 ** 50, size: 1 }, { offset: footerOffset - 5, size: 1 }])(
+    'of the metaindex that leads outside, %j, and the rest is looked at',
+    async (metaindex) => {
+      const findings = await verify(withFooter(encodeFooter({ ...footer, metaindex })));
+      expect(brief(findings)).toEqual([`BLOOM_BAD_HANDLE footer ${footerOffset}`]);
+      expect(findings[0]!.problem).toContain('metaindex');
+    },
+  );
+
+  test('of the index that leads outside', async () => {
+    const findings = await verify(withFooter(encodeFooter({ ...footer, index: { offset: good.length, size: 5 } })));
+    expect(brief(findings)).toEqual([`BLOOM_BAD_HANDLE footer ${footerOffset}`]);
+    expect(findings[0]!.problem).toContain('index');
+  });
+
+  test.each([
+    ['leads outside', encodeBlockHandle({ offset: 7, size: 2 ** 45 })],
+    ['runs into the footer', encodeBlockHandle({ offset: footerOffset - 20, size: 16 })],
+    ['cannot be read', fromHex('ffff')],
+    ['is not there', fromHex('')],
+  ])('of a data block that %s, at the index, and the other blocks are looked at', async (_, value) => {
+    const { parts } = takeApart(good);
+    let index = 0;
+    const bytes = putTogether(parts, {
+      listings: (entries) => {
+        entries[2]![1] = value;
+      },
+      footer: (handles) => {
+        index = handles.index.offset;
+        return handles;
+      },
+    });
+    const damaged = bytes.slice();
+    damaged[3]! ^= 1;
+    const findings = brief(await verify(damaged));
+    expect(findings.slice(0, 2)).toEqual([`BLOOM_BAD_HANDLE index block ${index}`, 'BLOOM_BAD_CHECKSUM data block 0']);
+  });
+
+  test('of a filter block that cannot be read or leads outside, at the metaindex', async () => {
+    for (const value of [fromHex('ff'), encodeBlockHandle({ offset: 2 ** 33, size: 9 })]) {
+      const metaindex = blockOf([[utf8('filter.leveldb.BuiltinBloomFilter2'), value]]);
+      const bytes = assembleTable({ data: [[a, block('a')]], metaindex });
+      expect(brief(await verify(bytes))).toEqual(['BLOOM_BAD_HANDLE metaindex block 18']);
+    }
+  });
+
+  test('under a name that is not known may be anything but outside the file', async () => {
+    const name = utf8('rocksdb.properties');
+    const value = async (bytes: Uint8Array): Promise<string[]> =>
+      brief(await verify(assembleTable({ data: [[a, block('a')]], metaindex: blockOf([[name, bytes]]) })));
+    expect(await value(fromHex('ff'))).toEqual([]);
+    expect(await value(encodeBlockHandle({ offset: 999, size: 9 }))).toEqual(['BLOOM_BAD_HANDLE metaindex block 18']);
+  });
+
+  test('with padding behind it is none', async () => {
+    const padded = (value: Uint8Array): Uint8Array => Uint8Array.of(...value, ...new Uint8Array(20 - value.length));
+    const { parts } = takeApart(good);
+    const bytes = putTogether(parts, {
+      listings(index, metaindex) {
+        for (const entry of [...index, ...metaindex]) entry[1] = padded(entry[1]);
+      },
+    });
+    expect(await verify(bytes)).toEqual([]);
+    expect([...SyncTable.open(new MemorySource(bytes)).keys()]).toHaveLength(100);
+  });
+});
+
+describe('a block', () => {
+  const good = buildTable(numberedEntries(100), { compression: 'none', blockSize: 500 });
+  const table = SyncTable.open(new MemorySource(good));
+  const footerOffset = good.length - FOOTER_LENGTH;
+  const footer = decodeFooter(good.subarray(footerOffset), { structure: 'footer', offset: footerOffset });
+  const second = table.approximateOffset(numberedEntries(100)[20]![0]);
+  const filterOffset = footer.metaindex.offset - table.profile().filterBytes - BLOCK_TRAILER_LENGTH;
+
+  test.each([
+    ['data block', 0],
+    ['data block', second],
+    ['filter block', filterOffset],
+    ['metaindex block', footer.metaindex.offset],
+    ['index block', footer.index.offset],
+  ] as const)('whose checksum is wrong, the %s at %d', async (structure, offset) => {
+    const damaged = good.slice();
+    damaged[offset + 2]! ^= 0x10;
+    const findings = brief(await verify(damaged));
+    expect(findings[0]).toBe(`BLOOM_BAD_CHECKSUM ${structure} ${offset}`);
+    // A damaged byte of the index may make a handle or an index key wrong as well.
+    if (structure !== 'index block') expect(findings).toHaveLength(1);
+  });
+
+  test('of a kind that is not known has its checksum checked too', async () => {
+    const bytes = assembleTable({ data: [[a, block('a')]], filter: { name: 'unknown', contents: utf8('whatever') } });
+    expect(await verify(bytes)).toEqual([]);
+    bytes[19]! ^= 1;
+    expect(brief(await verify(bytes))).toEqual(['BLOOM_BAD_CHECKSUM filter block 18']);
+  });
+
+  test('that is none, with its checksum right', async () => {
+    const none = fromHex('000109 61 31 00000000 01000000');
+    const data = [[a, block('a')] as const, [utf8('b'), none] as const, [utf8('c'), block('c')] as const];
+    expect(brief(await verify(assembleTable({ data })))).toEqual(['BLOOM_BAD_BLOCK data block 18']);
+    expect(brief(await verify(assembleTable({ data: [], metaindex: none })))).toEqual(['BLOOM_BAD_BLOCK metaindex block 0']);
+    const [index] = await verify(assembleTable({ data: [], index: none }));
+    expect(index).toMatchObject({ code: 'BLOOM_BAD_BLOCK', structure: 'index block', offset: 13 });
+  });
+
+  test('that cannot be decompressed, is too large, or has a codec that is not given', async () => {
+    const { parts } = takeApart(buildTable(numberedEntries(60), { compression: 'none', blockSize: 300, filterPolicy: null }));
+    const bytes = putTogether(
+      parts.map((part, i) => {
+        if (i === 0) return { ...part, payload: utf8('\x7fnot snappy'), type: 1 };
+        if (i === 1) return { ...part, payload: snappyBomb(2 ** 20), type: 1 };
+        return i === 2 ? { ...part, type: 9 } : part;
+      }),
+    );
+    const findings = await verify(bytes, { maxBlockBytes: 2 ** 16 });
+    expect(findings.map(({ code }) => code)).toEqual(['BLOOM_BAD_COMPRESSION', 'BLOOM_TOO_LARGE', 'BLOOM_UNSUPPORTED_CODEC']);
+    expect(findings.map(({ structure }) => structure)).toEqual(['data block', 'data block', 'data block']);
+  });
+
+  test('that overlaps another, or is listed twice', async () => {
+    const twice = assembleTable({
+      data: [[a, block('a')]],
+      index: blockOf([
+        [a, encodeBlockHandle({ offset: 0, size: 13 })],
+        [utf8('b'), encodeBlockHandle({ offset: 0, size: 13 })],
+      ]),
+    });
+    expect(brief(await verify(twice))).toContain('BLOOM_OVERLAP data block 0');
+    const overlapping = assembleTable({
+      data: [[a, block('a', 'b', 'c')]],
+      index: blockOf([
+        [utf8('c'), encodeBlockHandle({ offset: 0, size: block('a', 'b', 'c').length })],
+        [utf8('d'), encodeBlockHandle({ offset: 10, size: 13 })],
+      ]),
+    });
+    expect(brief(await verify(overlapping))).toContain('BLOOM_OVERLAP data block 10');
+    const filterOnData = assembleTable({
+      data: [[a, block('a')]],
+      metaindex: blockOf([[utf8('filter.leveldb.BuiltinBloomFilter2'), encodeBlockHandle({ offset: 0, size: 13 })]]),
+    });
+    expect((await verify(filterOnData)).map(({ code }) => code)).toContain('BLOOM_OVERLAP');
+  });
+
+  test('with bytes between it and the next is none: nothing is wrong with gaps', async () => {
+    const data = block('a');
+    const bytes = assembleTable({ data: [[a, data]], filter: { name: 'unknown', contents: utf8('gap') }, metaindex: blockOf([]) });
+    expect(await verify(bytes)).toEqual([]);
+  });
+});
+
+/** A block of `entries` with one restart, and then other restarts in its place. */
+function withRestarts(keys: readonly string[], restarts: readonly number[]): Uint8Array {
+  const builder = new BlockBuilder(100);
+  for (const key of keys) builder.add(utf8(key), one);
+  const contents = builder.finish();
+  const bytes = new Uint8Array(contents.length - 8 + restarts.length * 4 + 4);
+  bytes.set(contents.subarray(0, -8));
+  const view = new DataView(bytes.buffer);
+  [...restarts, restarts.length].forEach((word, i) => view.setUint32(contents.length - 8 + i * 4, word, true));
+  return bytes;
+}
+
+describe('restarts', () => {
+  // Entries of five bytes: a1, b1, c1.
+  test.each([
+    ['at the same entry twice', [0, 0]],
+    ['out of order', [0, 10, 5]],
+    ['inside an entry', [0, 7]],
+    ['inside an entry, the last of them', [0, 5, 11]],
+  ])('%s are found, of a data block', async (_, restarts) => {
+    const bytes = assembleTable({ data: [[utf8('0'), block('0')], [utf8('c'), withRestarts(['a', 'b', 'c'], restarts)]] });
+    expect(brief(await verify(bytes))).toEqual(['BLOOM_BAD_RESTART data block 18']);
+  });
+
+  test('at each entry are right', async () => {
+    for (const restarts of [[0], [0, 5], [0, 10], [0, 5, 10]]) {
+      const bytes = assembleTable({ data: [[utf8('c'), withRestarts(['a', 'b', 'c'], restarts)]] });
+      expect(await verify(bytes), String(restarts)).toEqual([]);
+    }
+  });
+
+  test('past the entries, or of an entry that shares, make a block that is none', async () => {
+    for (const contents of [withRestarts(['a', 'b'], [0, 10]), withRestarts(['aa', 'ab'], [0, 6])]) {
+      const bytes = assembleTable({ data: [[utf8('c'), contents]] });
+      expect((await verify(bytes)).map(({ structure, offset }) => `${structure} ${offset}`)).toEqual(['data block 0']);
+    }
+  });
+
+  /** An index of three blocks under other restarts; each of its entries has six bytes. */
+  function index(restarts: readonly number[]): Uint8Array {
+    const parts = ['a', 'b', 'c'].map((key, i) => Uint8Array.of(0, 1, 2, key.charCodeAt(0), 18 * i, 13));
+    const words = new Uint8Array(new Uint32Array([...restarts, restarts.length]).buffer);
+    return new Uint8Array(Buffer.concat([...parts, words]));
+  }
+
+  const data = ['a', 'b', 'c'].map((key) => [utf8(key), block(key)] as const);
+
+  test('of the index that are right are right', async () => {
+    for (const restarts of [[0, 6, 12], [0], [0, 12]]) {
+      expect(await verify(assembleTable({ data, index: index(restarts) })), String(restarts)).toEqual([]);
+    }
+  });
+
+  test.each([
+    ['out of order', [0, 12, 6]],
+    ['at the same entry twice', [0, 0, 6, 12]],
+    ['inside an entry', [0, 7]],
+  ])('of the index, %s, are found, and no block is passed over', async (_, restarts) => {
+    const bytes = assembleTable({ data, index: index(restarts) });
+    const indexOffset = bytes.length - FOOTER_LENGTH - BLOCK_TRAILER_LENGTH - index(restarts).length;
+    const expected = expect.stringMatching(new RegExp(`^BLOOM_BAD_(RESTART|BLOCK) index block ${indexOffset}$`)) as string;
+    expect(brief(await verify(bytes))).toContainEqual(expected);
+    // The last block is looked at all the same.
+    bytes[36 + 3]! ^= 1;
+    expect(brief(await verify(bytes))).toContain('BLOOM_BAD_CHECKSUM data block 36');
+  });
+});
+
+describe('keys', () => {
+  test('out of order within a block, or equal', async () => {
+    for (const keys of [['b', 'a'], ['b', 'b']]) {
+      const bytes = assembleTable({ data: [[utf8('0'), block('0')], [utf8('c'), block('a', ...keys)]] });
+      expect(brief(await verify(bytes))).toEqual(['BLOOM_OUT_OF_ORDER data block 18']);
+    }
+  });
+
+  test('out of order between blocks', async () => {
+    const bytes = assembleTable({ data: [[utf8('c'), block('a', 'c')], [utf8('d'), block('b', 'd')]] });
+    const findings = brief(await verify(bytes));
+    expect(findings).toContain(`BLOOM_OUT_OF_ORDER data block ${block('a', 'c').length + BLOCK_TRAILER_LENGTH}`);
+  });
+
+  test('out of order are nothing to somebody who does not know the order', async () => {
+    const bytes = assembleTable({ data: [[utf8('0'), block('b', 'a')]] });
+    expect(await verify(bytes, { comparator: null })).toEqual([]);
+  });
+
+  test('in order by another comparator are in order', async () => {
+    const backwards: Comparator = {
+      name: 'test.Backwards',
+      compare: (x, y) => bytewiseComparator.compare(y, x),
+      findShortestSeparator: (start) => start,
+      findShortSuccessor: (key) => key,
+    };
+    const bytes = buildTable(numberedEntries(300).reverse(), { comparator: backwards });
+    expect(await verify(bytes, { comparator: backwards })).toEqual([]);
+    expect(new Set((await verify(bytes)).map(({ code }) => code))).toContain('BLOOM_OUT_OF_ORDER');
+  });
+});
+
+describe('index keys', () => {
+  test('before the last key of their block', async () => {
+    const bytes = assembleTable({ data: [[utf8('a'), block('a', 'b')], [utf8('d'), block('d')]] });
+    expect(brief(await verify(bytes))).toEqual(['BLOOM_BAD_SEPARATOR data block 0']);
+  });
+
+  test('not before the first key of the next block', async () => {
+    for (const separator of ['c', 'cc']) {
+      const bytes = assembleTable({ data: [[utf8(separator), block('a')], [utf8('d'), block('c', 'd')]] });
+      expect(brief(await verify(bytes)), separator).toContain('BLOOM_BAD_SEPARATOR data block 18');
+    }
+  });
+
+  test('that are the same, or go back', async () => {
+    for (const [first, second] of [['b', 'b'], ['b', 'a']] as const) {
+      const bytes = assembleTable({ data: [[utf8(first), fromHex('0000000001000000')], [utf8(second), fromHex('0000000001000000')]] });
+      expect(brief(await verify(bytes))).toEqual(['BLOOM_BAD_SEPARATOR data block 13']);
+    }
+  });
+
+  test('in an order that is not that of the file, which no lookup can go by', async () => {
+    const { parts } = takeApart(buildTable(numberedEntries(100), { compression: 'none', blockSize: 300, filterPolicy: null }));
+    const swapped = putTogether(parts, {
+      listings: (index) => {
+        [index[1], index[2]] = [index[2]!, index[1]!];
+      },
+    });
+    const table = SyncTable.open(new MemorySource(swapped));
+    const lost = numberedEntries(100).filter(([key]) => table.get(key) === undefined);
+    const findings = await verify(swapped);
+    expect({ lost: lost.length > 0, found: findings.length > 0 }).toEqual({ lost: true, found: true });
+  });
+});
+
+describe('a filter', () => {
+  const entries = numberedEntries(400);
+
+  /** A policy that forgets every tenth key. */
+  const forgetful: FilterPolicy = {
+    name: bloom.name,
+    createFilter(keys, dst) {
+      const kept = [...keys].filter((_, i) => i % 10 > 0);
+      const some = { length: kept.length, at: (i: number) => kept[i]!, [Symbol.iterator]: () => kept[Symbol.iterator](), bytes: new Uint8Array(Buffer.concat(kept)), offsets: Uint32Array.from([0, ...kept.map((_, i) => kept.slice(0, i + 1).reduce((sum, key) => sum + key.length, 0))]) };
+      bloom.createFilter(some, dst);
+    },
+    keyMayMatch: (key, filter) => bloom.keyMayMatch(key, filter),
+  };
+
+  test('that denies keys that are there is found, with the block whose keys they are', async () => {
+    const bytes = buildTable(entries, { filterPolicy: forgetful, compression: 'none' });
+    const findings = await verify(bytes);
+    expect(new Set(findings.map(({ code }) => code))).toEqual(new Set(['BLOOM_FILTER_MISS']));
+    const table = SyncTable.open(new MemorySource(bytes));
+    const offsets = new Set(findings.map(({ offset }) => offset));
+    const lost = entries.filter(([key]) => table.get(key) === undefined);
+    expect(lost.length).toBeGreaterThan(20);
+    expect(lost.filter(([key]) => !offsets.has(table.approximateOffset(key)))).toEqual([]);
+    expect(findings.every(({ structure }) => structure === 'data block')).toBe(true);
+  });
+
+  test('of another policy is not asked', async () => {
+    const bytes = buildTable(entries, { filterPolicy: { ...forgetful, name: 'other' }, compression: 'none' });
+    expect(await verify(bytes)).toEqual([]);
+    expect(await verify(bytes, { filterPolicies: [{ ...forgetful, name: 'other' }] })).not.toEqual([]);
+  });
+
+  test('of no bytes over a block with keys is found', async () => {
+    const contents = fromHex('00000000 00000000 0b');
+    const bytes = assembleTable({ data: [[a, block('a')]], filter: { name: bloom.name, contents } });
+    expect(brief(await verify(bytes))).toEqual(['BLOOM_FILTER_MISS data block 0']);
+  });
+
+  // A reader takes the first that the metaindex lists, wherever in the file it is.
+  test('that lies, listed before one that does not, is found', async () => {
+    const good = takeApart(buildTable(entries, { compression: 'none' }));
+    const filter = good.parts.find(({ kind }) => kind === 'meta')!;
+    const denying = { ...filter, payload: fromHex('00000000 00000000 0b'), type: 0 };
+    for (const order of [[filter, denying], [denying, filter]]) {
+      const bytes = putTogether([...good.parts.filter(({ kind }) => kind === 'data'), ...order], {
+        listings: (_, metaindex) => void metaindex.reverse(),
+      });
+      const table = SyncTable.open(new MemorySource(bytes));
+      const lost = entries.filter(([key]) => table.get(key) === undefined).length;
+      const findings = await verify(bytes);
+      expect(findings.length > 0 || lost === 0, `${lost} keys are lost, ${findings.length} findings`).toBe(true);
+    }
+  });
+});
+
+test('all of several faults are found at once, each with its place', async () => {
+  const { parts } = takeApart(buildTable(numberedEntries(100), { compression: 'none', blockSize: 300, filterPolicy: null }));
+  const offsets: number[] = [];
+  const bytes = putTogether(
+    parts.map((part, i) => (i === 5 ? { ...part, payload: block('z', 'y'), type: 0 } : part)),
+    {
+      listings(index, _, handles) {
+        offsets.push(...handles.map(({ offset }) => offset));
+        index[7]![1] = fromHex('ff');
+      },
+    },
+  );
+  bytes[offsets[1]! + 4]! ^= 1;
+  bytes[offsets[3]! + 4]! ^= 1;
+  const findings = brief(await verify(bytes));
+  expect(findings).toEqual(expect.arrayContaining([
+    expect.stringMatching(/^BLOOM_BAD_HANDLE index block/),
+    `BLOOM_BAD_CHECKSUM data block ${offsets[1]}`,
+    `BLOOM_BAD_CHECKSUM data block ${offsets[3]}`,
+    `BLOOM_OUT_OF_ORDER data block ${offsets[5]}`,
+    `BLOOM_BAD_SEPARATOR data block ${offsets[5]}`,
+  ] as string[]));
+  // Nothing is said against blocks that are right.
+  expect(findings.filter((line) => [0, 2, 4].some((i) => line.endsWith(` ${offsets[i]}`)))).toEqual([]);
+});
+
+test('an index whose checksum is wrong still leads to the blocks, and their damage is found', async () => {
+  const good = buildTable(numberedEntries(100), { compression: 'none', blockSize: 300 });
+  const damaged = good.slice();
+  // The checksum itself: all that it is over is right.
+  damaged[good.length - FOOTER_LENGTH - 1]! ^= 1;
+  damaged[5]! ^= 1;
+  const findings = brief(await verify(damaged));
+  expect(findings[0]).toMatch(/^BLOOM_BAD_CHECKSUM index block/);
+  expect(findings[1]).toBe('BLOOM_BAD_CHECKSUM data block 0');
+  expect(findings).toHaveLength(2);
+});
+
+test('what the source throws is passed on, and what it leaves out is told', async () => {
+  const bytes = buildTable(numberedEntries(3000));
+  const source = new WatchedSource(bytes);
+  const failure = new Error('the disk is gone');
+  source.answer = () => Promise.reject(failure);
+  expect(await rejection(verifyTable(source))).toBe(failure);
+  source.answer = (part) => part.subarray(0, -1);
+  expect(await rejection(verifyTable(source))).toMatchObject({ code: 'BLOOM_TRUNCATED', file: source.name });
+});
+
+test.each([
+  ['maxBlockBytes', { maxBlockBytes: 0 }],
+  ['keyEquivalence', { filterPolicies: [{ name: 'x', keyEquivalence: 'spaces', createFilter() {}, keyMayMatch: () => true }] }],
+])('a wrong %s is refused', async (_, options) => {
+  expect(await rejection(verify(buildTable([]), options))).toBeInstanceOf(RangeError);
+});
+
+test('a filter whose equivalence is known can be asked where the order is not', async () => {
+  const spaces: FilterPolicy = { name: 'test.Spaces', keyEquivalence: 'spaces', createFilter() {}, keyMayMatch: () => true };
+  expect(await verify(buildTable(numberedEntries(10)), { comparator: null, filterPolicies: [spaces] })).toEqual([]);
+});
