@@ -383,7 +383,8 @@ export interface Damaged {
 export function damage(random: Random, bytes: Uint8Array, table: TakenApart, other: Uint8Array): Damaged {
   const kind = random.pick(damageKinds);
   const raw = damages[kind];
-  if (raw !== undefined) return { kind, isSealed: false, bytes: raw(random, bytes, other) };
+  // A part of another table can be a whole block under a right checksum.
+  if (raw !== undefined) return { kind, isSealed: kind === 'part of another table', bytes: raw(random, bytes, other) };
   const lied = lies[kind]!(random, table);
   // Some are damaged once more on the way.
   const isFlipped = random.below(10) === 0;

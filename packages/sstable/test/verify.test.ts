@@ -445,6 +445,20 @@ describe('a filter', () => {
   });
 });
 
+// A reader takes it, whatever else leads there.
+test('a filter that lies is found under a handle that another name has too', async () => {
+  const data = blockOf(numberedEntries(5));
+  const handle = encodeBlockHandle({ offset: data.length + BLOCK_TRAILER_LENGTH, size: 9 });
+  const names = [utf8('a'), utf8(`filter.${bloom.name}`)];
+  const bytes = assembleTable({
+    data: [[utf8('z'), data]],
+    filter: { name: 'x', contents: fromHex('00000000 00000000 0b') },
+    metaindex: blockOf(names.map((name): KeyValue => [name, handle])),
+  });
+  expect(SyncTable.open(new MemorySource(bytes)).get(numberedEntries(1)[0]![0])).toBeUndefined();
+  expect(brief(await verify(bytes))).toContain('BLOOM_FILTER_MISS data block 0');
+});
+
 test('all of several faults are found at once, each with its place', async () => {
   const { parts } = takeApart(buildTable(numberedEntries(100), { compression: 'none', blockSize: 300, filterPolicy: null }));
   const offsets: number[] = [];
