@@ -4,7 +4,7 @@ import { BlockCursor, maxKeyBytesOf } from './block.js';
 import { bytewiseComparator, compareRangeOf } from './comparator.js';
 import { CorruptionError, type CorruptionCode, type Place, type Structure, UnsupportedError, type UnsupportedCode } from './errors.js';
 import { decodeFooter, type Footer, FOOTER_LENGTH } from './footer.js';
-import { decodeMetaindex, policyNameOf } from './metaindex-block.js';
+import { decodeMetaindex, type MetaindexEntry, policyNameOf } from './metaindex-block.js';
 import type { Reading } from './open-table.js';
 import type { Source } from './source.js';
 import { BLOCK_TRAILER_LENGTH, type BlockDecoding, decodeStoredBlock } from './stored-block.js';
@@ -69,6 +69,8 @@ export class ReadBudget {
 export interface Survey {
   /** Absent when the footer cannot be read. */
   readonly footer: Footer | undefined;
+  /** The metaindex, in its order. */
+  readonly metaindex: readonly MetaindexEntry[];
   /** All blocks inside the file that a handle was found for, each once, in the order in which they are listed. */
   readonly listed: readonly SurveyedBlock[];
   /** The same in the order of the file. */
@@ -91,16 +93,17 @@ export function* survey(source: Source, decoding: BlockDecoding): Reading<Survey
   const footerOffset = byteLength - FOOTER_LENGTH;
   if (footerOffset < 0) {
     const problem = `not a LevelDB table: ${byteLength} bytes are fewer than the ${FOOTER_LENGTH} of a footer`;
-    return { footer: undefined, listed: [], blocks: [], findings: [{ code: 'BLOOM_NOT_A_TABLE', structure: 'file', offset: 0, problem }] };
+    return { footer: undefined, metaindex: [], listed: [], blocks: [], findings: [{ code: 'BLOOM_NOT_A_TABLE', structure: 'file', offset: 0, problem }] };
   }
   let footer: Footer;
   try {
     const bytes = yield { offset: footerOffset, length: FOOTER_LENGTH };
     footer = decodeFooter(bytes, { structure: 'footer', offset: footerOffset, file });
   } catch (error) {
-    return { footer: undefined, listed: [], blocks: [], findings: [findingOf(error)] };
+    return { footer: undefined, metaindex: [], listed: [], blocks: [], findings: [findingOf(error)] };
   }
 
+  let metaindex: readonly MetaindexEntry[] = [];
   const listed: SurveyedBlock[] = [];
   /** How many handles lead to each block, by offset and by size. */
   const uses = new Map<number, Map<number, number>>();
@@ -129,7 +132,8 @@ export function* survey(source: Source, decoding: BlockDecoding): Reading<Survey
     const place: Place = { structure: 'metaindex block', offset: footer.metaindex.offset, file };
     try {
       const contents = decodeStoredBlock(yield* readStored(footer.metaindex), place, decoding);
-      for (const entry of decodeMetaindex(contents, place)) {
+      metaindex = decodeMetaindex(contents, place);
+      for (const entry of metaindex) {
         const { name, handle } = entry;
         if (handle !== undefined) {
           list({ structure: policyNameOf(entry) === undefined ? 'meta block' : 'filter block', name, handle }, place);
@@ -162,7 +166,7 @@ export function* survey(source: Source, decoding: BlockDecoding): Reading<Survey
     }
   }
   const blocks = [...listed].sort((a, b) => a.handle.offset - b.handle.offset || a.handle.size - b.handle.size);
-  return { footer, listed, blocks, findings };
+  return { footer, metaindex, listed, blocks, findings };
 }
 
 /** The contents of a block whose checksum is wrong, where they can be had at all. */

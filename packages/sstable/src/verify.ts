@@ -4,7 +4,7 @@ import { BlockCursor, maxKeyBytesOf } from './block.js';
 import { bytewiseComparator, type Comparator, type CompareRange, compareRangeOf } from './comparator.js';
 import { CorruptionError, type Place } from './errors.js';
 import type { Reading } from './open-table.js';
-import { policyNameOf } from './metaindex-block.js';
+import { type MetaindexEntry, policyNameOf } from './metaindex-block.js';
 import type { Source } from './source.js';
 import { BLOCK_TRAILER_LENGTH, decodeStoredBlock } from './stored-block.js';
 import { type Finding, type FindingCode, findingOf, ReadBudget, survey, type SurveyedBlock } from './survey.js';
@@ -26,7 +26,7 @@ export function* verify(source: Source, options: VerifyOptions): Reading<Finding
       ? (options.filterPolicies ?? [new BloomFilterPolicy()])
       : policiesFor({ filterPolicies: options.filterPolicies }, comparator);
   const decoding = decodingFor(options);
-  const { footer, listed, blocks, findings: surveyed } = yield* survey(source, decoding);
+  const { footer, metaindex, listed, blocks, findings: surveyed } = yield* survey(source, decoding);
   const findings = [...surveyed];
   if (footer === undefined) return findings;
   const report = (code: FindingCode, { structure, offset }: Place, problem: string): void => {
@@ -60,11 +60,13 @@ export function* verify(source: Source, options: VerifyOptions): Reading<Finding
 
   let filter: FilterBlockReader | undefined;
   // As a table is opened: the first that is listed and whose policy was given, and no other.
-  const filterBlock = listed.find((block) => policyOf(block, policies) !== undefined);
+  const filterEntry = metaindex.find((entry) => policyOf(entry, policies) !== undefined);
   for (const block of listed) {
     if (block.structure !== 'filter block' && block.structure !== 'meta block') continue;
     const contents = yield* readContents(block);
-    if (contents !== undefined && block === filterBlock) filter = new FilterBlockReader(policyOf(block, policies)!, contents);
+    // A handle may stand under several names.
+    const isFilter = block.handle.offset === filterEntry?.handle?.offset && block.handle.size === filterEntry.handle.size;
+    if (contents !== undefined && isFilter) filter = new FilterBlockReader(policyOf(filterEntry, policies)!, contents);
   }
 
   let previousSeparator: Uint8Array | undefined;
@@ -91,8 +93,8 @@ function placeOf({ structure, handle }: SurveyedBlock, { name: file }: Source): 
   return { structure, offset: handle.offset, file };
 }
 
-function policyOf({ name }: SurveyedBlock, policies: readonly FilterPolicy[]): FilterPolicy | undefined {
-  const policyName = name && policyNameOf({ name, handle: undefined });
+function policyOf(entry: MetaindexEntry, policies: readonly FilterPolicy[]): FilterPolicy | undefined {
+  const policyName = policyNameOf(entry);
   return policies.find((policy) => policy.name === policyName);
 }
 
