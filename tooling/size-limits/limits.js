@@ -1,0 +1,63 @@
+// What a browser downloads for each entry point: bundled with all that it depends on, minified, gzipped.
+import { entryPoints } from './entry-points.js';
+
+/** @import { Check } from 'size-limit' */
+
+/** Everything that an entry point exports. Beyond the first two: a little over what it was when last measured. */
+const wholeEntryPoints = {
+  '@bloom/hash': '3 kB',
+  '@bloom/policy': '6 kB',
+  '@bloom/policy/contract': '8 kB',
+  '@bloom/policy-blocked': '1.5 kB',
+  '@bloom/filter-block': '2.5 kB',
+  '@bloom/sstable': '28 kB',
+  '@bloom/sstable/internal-key': '25 kB',
+  '@bloom/sstable/codecs': '9.5 kB',
+  '@bloom/sstable/blob': '0.5 kB',
+  '@bloom/sstable/http': '2.5 kB',
+};
+
+/** What a page imports for one job. */
+const jobs = {
+  'a table in a Blob, read': {
+    source: `export { Table } from '@bloom/sstable'; export { BlobSource } from '@bloom/sstable/blob';`,
+    limit: '25 kB',
+  },
+  'a table on a server, read': {
+    source: `export { Table } from '@bloom/sstable'; export { HttpSource } from '@bloom/sstable/http';`,
+    limit: '25 kB',
+  },
+};
+
+const nodeOnly = ['@bloom/sstable/node'];
+
+const limited = new Set([...Object.keys(wholeEntryPoints), ...nodeOnly]);
+const unlimited = entryPoints.filter((entryPoint) => !limited.has(entryPoint));
+if (unlimited.length > 0) throw new Error(`no size limit in tooling/size-limits/limits.js: ${unlimited.join(', ')}`);
+
+/**
+ * @param {string} name
+ * @param {string} source the module that is bundled
+ * @param {string} limit
+ */
+function check(name, source, limit) {
+  return {
+    name,
+    limit,
+    gzip: true,
+    // size-limit wants a file; what is bundled is `source`, with imports by name, as a page's own bundler finds them.
+    path: 'package.json',
+    /** @param {{ entryPoints: string[] }} config esbuild's, by size-limit */
+    modifyEsbuildConfig: ({ entryPoints: _, ...config }) => ({
+      ...config,
+      format: 'esm',
+      logLevel: 'error',
+      stdin: { contents: source, resolveDir: import.meta.dirname },
+    }),
+  };
+}
+
+export default [
+  ...Object.entries(wholeEntryPoints).map(([name, limit]) => check(name, `export * from '${name}';`, limit)),
+  ...Object.entries(jobs).map(([name, { source, limit }]) => check(name, source, limit)),
+];
