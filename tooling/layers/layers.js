@@ -37,9 +37,9 @@ export default {
     },
     {
       name: 'tooling-imports-no-package',
-      comment: 'Benchmarks measure the packages; the rest of tooling serves them.',
+      comment: 'Benchmarks measure the packages, and browser tests run them; the rest of tooling serves them.',
       severity: 'error',
-      from: { path: '^tooling/', pathNot: '^tooling/benchmarks/' },
+      from: { path: '^tooling/', pathNot: '^tooling/(benchmarks|browser-tests)/' },
       to: { path: '^(packages|apps)/' },
     },
     {

@@ -1,0 +1,47 @@
+// What the packages make of the same input wherever they run: in Node, and in a page.
+import { BloomFilterPolicy, buildFilter, KeyBuffer } from '@bloom/policy';
+import { type Source, Table } from '@bloom/sstable';
+
+/** More keys than the policy wants before it compiles its kernel. */
+const KEY_COUNT = 10_000;
+
+/** A filter over keys, and what it says of those keys and of as many that are absent: a digit a key. */
+export interface FilterFindings {
+  readonly bitsPerKey: number;
+  readonly filter: string;
+  readonly answers: string;
+}
+
+/** All of a table, forwards, and its middle, by lookups; keys and values in hexadecimal. */
+export interface TableFindings {
+  readonly entries: readonly (readonly [string, string])[];
+  readonly lookups: readonly (string | null)[];
+}
+
+export function filterFindings(bitsPerKey: number): FilterFindings {
+  const policy = new BloomFilterPolicy(bitsPerKey);
+  const filter = buildFilter(policy, numberedKeys(0, KEY_COUNT));
+  const answers = policy.keysMayMatch(KeyBuffer.from(numberedKeys(0, 2 * KEY_COUNT)), filter);
+  return { bitsPerKey, filter: hex(filter), answers: answers.join('') };
+}
+
+export async function tableFindings(source: Source): Promise<TableFindings> {
+  const table = await Table.open(source);
+  const entries: [string, string][] = [];
+  const keys: Uint8Array[] = [];
+  for await (const [key, value] of table.entries()) {
+    entries.push([hex(key), hex(value)]);
+    if (entries.length % 50 === 0) keys.push(key.slice(), Uint8Array.of(...key, 0));
+  }
+  const values = await table.getMany(keys);
+  return { entries, lookups: values.map((value) => (value === undefined ? null : hex(value))) };
+}
+
+function numberedKeys(from: number, to: number): Uint8Array[] {
+  const encoder = new TextEncoder();
+  return Array.from({ length: to - from }, (_, i) => encoder.encode(`${(from + i) % 7 === 0 ? 'a longer name for the key ' : 'key '}${from + i}`));
+}
+
+function hex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

@@ -1,0 +1,41 @@
+// The script of the page: sends the server what it found.
+import { BlobSource } from '@bloom/sstable/blob';
+import { HttpSource } from '@bloom/sstable/http';
+import { filterFindings, type FilterFindings, tableFindings, type TableFindings } from './findings.js';
+import { watchWebAssembly, type WebAssemblyUse } from './watched-web-assembly.js';
+
+/** The page's question, answered at `/task`. */
+export interface Task {
+  readonly bitsPerKey: readonly number[];
+  /** Paths of tables on the server. */
+  readonly tables: readonly string[];
+}
+
+/** The page's answer, sent to `/findings`. */
+export interface PageFindings {
+  readonly filters: readonly FilterFindings[];
+  readonly tablesAsBlobs: readonly TableFindings[];
+  readonly tablesOverHttp: readonly TableFindings[];
+  readonly webAssembly: WebAssemblyUse;
+}
+
+async function find({ bitsPerKey, tables }: Task): Promise<PageFindings> {
+  const webAssembly = watchWebAssembly();
+  const filters = bitsPerKey.map(filterFindings);
+  const tablesAsBlobs: TableFindings[] = [];
+  const tablesOverHttp: TableFindings[] = [];
+  for (const path of tables) {
+    const response = await fetch(path);
+    tablesAsBlobs.push(await tableFindings(new BlobSource(await response.blob())));
+    tablesOverHttp.push(await tableFindings(await HttpSource.open(path)));
+  }
+  return { filters, tablesAsBlobs, tablesOverHttp, webAssembly };
+}
+
+const send = (path: string, body: string): Promise<unknown> => fetch(path, { method: 'POST', body });
+try {
+  const response = await fetch('/task');
+  await send('/findings', JSON.stringify(await find((await response.json()) as Task)));
+} catch (error) {
+  await send('/failure', error instanceof Error ? `${error.message}\n${error.stack}` : String(error));
+}

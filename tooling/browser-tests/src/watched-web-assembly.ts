@@ -1,0 +1,38 @@
+/** How often WebAssembly was asked for. */
+export interface WebAssemblyUse {
+  /** Modules that were compiled and started. */
+  started: number;
+  /** What was said to each that was not to be compiled. */
+  readonly refusals: string[];
+}
+
+interface WebAssemblyHost {
+  readonly Module: new (binary: Uint8Array) => object;
+  readonly Instance: new (module: object, imports?: object) => object;
+}
+
+/** Counts, from now on, who uses the host's WebAssembly. */
+export function watchWebAssembly(): WebAssemblyUse {
+  const host = globalThis as unknown as { WebAssembly: WebAssemblyHost };
+  const { Module, Instance } = host.WebAssembly;
+  const use: WebAssemblyUse = { started: 0, refusals: [] };
+  host.WebAssembly = {
+    Module: new Proxy(Module, {
+      construct(target, [binary]: [Uint8Array]) {
+        try {
+          return new target(binary);
+        } catch (error) {
+          use.refusals.push(String(error));
+          throw error;
+        }
+      },
+    }),
+    Instance: new Proxy(Instance, {
+      construct(target, [module, imports]: [object, object | undefined]) {
+        use.started++;
+        return new target(module, imports);
+      },
+    }),
+  };
+  return use;
+}

@@ -1,0 +1,111 @@
+import { join } from 'node:path';
+import { goldenTables } from '@bloom/fixtures';
+import { MemorySource } from '@bloom/sstable';
+import { build } from 'esbuild';
+import { type Browser, chromium } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { filterFindings, type TableFindings, tableFindings } from '../src/findings.js';
+import type { PageFindings } from '../src/page.js';
+import { findChromium } from './chromium.js';
+import { PageServer } from './page-server.js';
+
+const bitsPerKey = [1, 10, 16];
+const names = ['compressible-snappy-bits10.ldb', 'words-snappy-bits10.ldb', 'words-bits10.ldb'];
+const goldens = goldenTables().filter(({ name }) => names.includes(name));
+const tables = new Map(goldens.map((golden) => [`/${golden.name}`, golden.bytes()]));
+
+/** The page's script, of the packages as they are published: `pnpm test` builds them first. */
+async function bundle(): Promise<Uint8Array> {
+  const { outputFiles } = await build({
+    entryPoints: [join(import.meta.dirname, '../src/page.ts')],
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    platform: 'browser',
+    target: 'es2022',
+    write: false,
+    logLevel: 'error',
+  });
+  return outputFiles[0]!.contents;
+}
+
+/** The findings about the whole of each table, by what LevelDB made it of. */
+function wholeTables(findings: readonly TableFindings[]): number[] {
+  const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+  return findings.map(({ entries }, i) => {
+    const input = goldens[i]!.input();
+    return input.filter(([key, value], j) => entries[j]?.[0] === hex(key) && entries[j][1] === hex(value)).length;
+  });
+}
+
+const executablePath = findChromium();
+
+if (executablePath === undefined) {
+  test.skip('no Chromium on the PATH (Debian: apt-get install chromium), so no page is opened', () => {});
+}
+
+describe.runIf(executablePath !== undefined)('in Chromium', () => {
+  let browser: Browser;
+  let server: PageServer;
+
+  beforeAll(async () => {
+    server = await PageServer.start(await bundle(), { bitsPerKey, tables: [...tables.keys()] }, tables);
+    browser = await chromium.launch({ executablePath: executablePath! });
+  }, 60_000);
+
+  afterAll(async () => {
+    await browser.close();
+    await server.stop();
+  });
+
+  async function openPage(contentSecurityPolicy: string | undefined): Promise<PageFindings> {
+    server.contentSecurityPolicy = contentSecurityPolicy;
+    const outcome = server.nextOutcome();
+    const page = await browser.newPage();
+    try {
+      await page.goto(server.url);
+      const answer = await outcome;
+      if ('failure' in answer) throw new Error(answer.failure);
+      return answer.findings;
+    } finally {
+      await page.close();
+    }
+  }
+
+  describe.each([
+    ['without a Content-Security-Policy', undefined],
+    ['under one that forbids WebAssembly', "default-src 'self'"],
+  ])('%s', (_, contentSecurityPolicy) => {
+    let found: PageFindings;
+
+    beforeAll(async () => {
+      found = await openPage(contentSecurityPolicy);
+    }, 60_000);
+
+    test(`the kernels of Bloom and Snappy ${contentSecurityPolicy === undefined ? 'are' : 'cannot be'} compiled`, () => {
+      const { started, refusals } = found.webAssembly;
+      // A kernel for each policy, and one for Snappy.
+      const kernels = bitsPerKey.length + 1;
+      if (contentSecurityPolicy === undefined) expect({ started, refusals }).toEqual({ started: kernels, refusals: [] });
+      else {
+        expect(started).toBe(0);
+        expect(refusals).toEqual(Array.from({ length: kernels }, () => expect.stringContaining('Content Security Policy') as string));
+      }
+    });
+
+    test.each(bitsPerKey)('the filter of 10,000 keys at %d bits per key, and its answers, are those of Node', (bits) => {
+      const here = filterFindings(bits);
+      const there = found.filters.find((findings) => findings.bitsPerKey === bits)!;
+      expect(there.filter === here.filter).toBe(true);
+      expect(there.answers === here.answers).toBe(true);
+      expect(there.answers.slice(0, 10_000)).toBe('1'.repeat(10_000));
+    });
+
+    test('whole tables, from a Blob and over HTTP, are those of Node', async () => {
+      const here = await Promise.all(goldens.map((golden) => tableFindings(new MemorySource(golden.bytes()))));
+      expect(JSON.stringify(found.tablesAsBlobs) === JSON.stringify(here)).toBe(true);
+      expect(JSON.stringify(found.tablesOverHttp) === JSON.stringify(here)).toBe(true);
+      expect(wholeTables(found.tablesAsBlobs)).toEqual(goldens.map(({ entries }) => entries));
+    });
+  });
+});

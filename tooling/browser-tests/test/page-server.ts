@@ -1,0 +1,76 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { PageFindings, Task } from '../src/page.js';
+
+/** What a page sent back. */
+export type Outcome = { readonly findings: PageFindings } | { readonly failure: string };
+
+/** Serves one page to this machine: its script, its task and the tables it is to read. */
+export class PageServer {
+  /** The header `Content-Security-Policy`, or none. */
+  contentSecurityPolicy: string | undefined;
+  readonly #files: ReadonlyMap<string, { readonly type: string; readonly bytes: Uint8Array }>;
+  readonly #server: Server;
+  #resolve: (outcome: Outcome) => void = () => undefined;
+
+  private constructor(script: Uint8Array, task: Task, tables: ReadonlyMap<string, Uint8Array>) {
+    const text = (content: string): Uint8Array => new TextEncoder().encode(content);
+    this.#files = new Map([
+      ['/', { type: 'text/html', bytes: text('<!doctype html><title>Bloom</title><script type="module" src="/page.js"></script>') }],
+      ['/page.js', { type: 'text/javascript', bytes: script }],
+      ['/task', { type: 'application/json', bytes: text(JSON.stringify(task)) }],
+      ...Array.from(tables, ([path, bytes]) => [path, { type: 'application/octet-stream', bytes }] as const),
+    ]);
+    this.#server = createServer((request, response) => void this.#answer(request, response));
+  }
+
+  static async start(script: Uint8Array, task: Task, tables: ReadonlyMap<string, Uint8Array>): Promise<PageServer> {
+    const server = new PageServer(script, task, tables);
+    await new Promise<void>((resolve) => server.#server.listen(0, '127.0.0.1', resolve));
+    return server;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/`;
+  }
+
+  /** What the next page that is done sends. */
+  nextOutcome(): Promise<Outcome> {
+    return new Promise((resolve) => (this.#resolve = resolve));
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method, url } = request;
+    if (method === 'POST') {
+      const body = Buffer.concat((await request.toArray()) as Buffer[]).toString();
+      response.writeHead(204).end();
+      this.#resolve(url === '/findings' ? { findings: JSON.parse(body) as PageFindings } : { failure: body });
+      return;
+    }
+    const file = this.#files.get(url!);
+    if (file === undefined) {
+      response.writeHead(404).end();
+      return;
+    }
+    const headers = {
+      'content-type': file.type,
+      'cache-control': 'no-store',
+      ...(this.contentSecurityPolicy !== undefined && { 'content-security-policy': this.contentSecurityPolicy }),
+    };
+    const range = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '');
+    if (range === null) {
+      response.writeHead(200, { ...headers, 'content-length': file.bytes.length });
+      response.end(method === 'HEAD' ? undefined : file.bytes);
+      return;
+    }
+    const start = Number(range[1]);
+    const part = file.bytes.subarray(start, Number(range[2]) + 1);
+    const contentRange = `bytes ${start}-${start + part.length - 1}/${file.bytes.length}`;
+    response.writeHead(206, { ...headers, 'content-length': part.length, 'content-range': contentRange }).end(part);
+  }
+}
