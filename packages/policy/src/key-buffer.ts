@@ -28,14 +28,19 @@ export class KeyBuffer implements KeyList {
    */
   push(key: Uint8Array): void {
     if (!ArrayBuffer.isView(key)) throw new TypeError(`key must be a Uint8Array, got ${typeof key}`);
-    const start = this.offsets[this.length]!;
-    const end = start + key.length;
-    if (end > this.bytes.length) this.#growBytes(end);
-    if (this.length + 2 > this.offsets.length) this.#growOffsets();
-    // For a short key a loop is faster than the call of set().
-    if (key.length <= 32) for (let i = 0, bytes = this.bytes; i < key.length; i++) bytes[start + i] = key[i]!;
-    else this.bytes.set(key, start);
-    this.offsets[++this.length] = end;
+    this.#append(key, 0, key.length);
+  }
+
+  /**
+   * Appends a copy of `from[start, end)`, without a view of it.
+   *
+   * @throws RangeError when that is no range of `from`, or when the keys together would reach 4 GiB.
+   */
+  pushRange(from: Uint8Array, start: number, end: number): void {
+    if (!(Number.isInteger(start) && Number.isInteger(end) && start >= 0 && start <= end && end <= from.length)) {
+      throw new RangeError(`start and end must lie in order inside the ${from.length} bytes, got ${start} and ${end}`);
+    }
+    this.#append(from, start, end);
   }
 
   at(i: number): Uint8Array {
@@ -52,6 +57,17 @@ export class KeyBuffer implements KeyList {
 
   *[Symbol.iterator](): Iterator<Uint8Array> {
     for (let i = 0; i < this.length; i++) yield this.at(i);
+  }
+
+  #append(from: Uint8Array, start: number, end: number): void {
+    const newStart = this.offsets[this.length]!;
+    const newEnd = newStart + end - start;
+    if (newEnd > this.bytes.length) this.#growBytes(newEnd);
+    if (this.length + 2 > this.offsets.length) this.#growOffsets();
+    // For a short key a loop is faster than the call of set().
+    if (end - start <= 32) for (let i = start, to = newStart, { bytes } = this; i < end; i++) bytes[to++] = from[i]!;
+    else this.bytes.set(start === 0 && end === from.length ? from : from.subarray(start, end), newStart);
+    this.offsets[++this.length] = newEnd;
   }
 
   #growBytes(needed: number): void {

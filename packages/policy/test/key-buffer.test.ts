@@ -30,8 +30,11 @@ test('gives the keys of an array after any pushes and clears', () => {
       } else {
         // Short, around the length from which keys are copied in another way, and longer than the whole buffer.
         const key = random.bytes(kind < 60 ? random.below(8) : kind < 97 ? random.below(70) : random.below(5000));
-        buffer.push(key);
-        keys.push(key.slice());
+        const start = random.below(key.length + 1);
+        const end = start + random.below(key.length - start + 1);
+        if (step % 3 === 0) buffer.pushRange(key, start, end);
+        else buffer.push(key);
+        keys.push(step % 3 === 0 ? key.slice(start, end) : key.slice());
         key.fill(0xee);
       }
       if (step % 20 === 19) {
@@ -111,4 +114,16 @@ test('refuses keys that together reach 4 GiB, and stays as it was', () => {
     buffer.push(long);
   }).toThrow(RangeError);
   expect(difference(buffer, [utf8('a')])).toBeUndefined();
+});
+
+test.each([
+  [-1, 2],
+  [2, 1],
+  [0, 5],
+  [0.5, 2],
+  [0, NaN],
+])('refuses [%s, %s) of four bytes', (start, end) => {
+  const buffer = new KeyBuffer();
+  expect(() => buffer.pushRange(new Uint8Array(4), start, end)).toThrow(RangeError);
+  expect(buffer).toHaveLength(0);
 });

@@ -11,7 +11,7 @@
  * Source: LevelDB, table/block_builder.cc and table/block.cc.
  */
 import type { LabelledRange } from '@bloom/policy';
-import type { CompareRange } from './comparator.js';
+import { compareBytes, type CompareRange } from './comparator.js';
 import { CorruptionError, type Place, type Structure } from './errors.js';
 import { putVarint, VarintReader } from './varint.js';
 
@@ -240,7 +240,44 @@ export class BlockCursor {
       else right = middle - 1;
     }
     this.#toRestart(left);
+    if (this.#compare === compareBytes) return this.#seekBytes(key, start, end);
     while (this.#step()) if (this.#compare(this.keyBytes, 0, this.keyLength, key, start, end) >= 0) return true;
+    return false;
+  }
+
+  /**
+   * Goes on to the first entry whose key is at or after `target[start, end)` by its bytes.
+   *
+   * No key on the way is put together: an entry that shares more bytes with the one before it than that has in common
+   * with the target stands to the target as that one does, and of the others just the unshared bytes are compared.
+   * A cached lookup takes two thirds of the time so.
+   */
+  #seekBytes(target: Uint8Array, start: number, end: number): boolean {
+    const { bytes } = this;
+    /** Bytes, from the front, that the entry has in common with the target. */
+    let common = 0;
+    while (this.#nextEntry < this.#entriesEnd) {
+      this.#parse(this.#nextEntry);
+      this.#checkShared();
+      const shared = this.#shared;
+      this.keyLength = shared + this.valueStart - this.#unsharedStart;
+      if (shared > common) continue;
+      let position = this.#unsharedStart;
+      let at = start + shared;
+      const stop = Math.min(this.valueStart, position + end - at);
+      while (position < stop && bytes[position] === target[at]) {
+        position++;
+        at++;
+      }
+      common = at - start;
+      if (at === end || (position < this.valueStart && bytes[position]! > target[at]!)) {
+        // The bytes that it shares are the target's, too.
+        this.#reserveKey(this.keyLength, 0);
+        copy(target, start, start + shared, this.keyBytes, 0);
+        copy(bytes, this.#unsharedStart, this.valueStart, this.keyBytes, shared);
+        return (this.valid = true);
+      }
+    }
     return false;
   }
 
@@ -319,14 +356,19 @@ export class BlockCursor {
     this.valid = false;
     if (this.#nextEntry >= this.#entriesEnd) return false;
     this.#parse(this.#nextEntry);
+    this.#checkShared();
+    this.#takeKey();
+    return (this.valid = true);
+  }
+
+  /** Whether the parsed entry can follow the one before it, whose key has `keyLength` bytes. */
+  #checkShared(): void {
     if (this.#entryStart === this.#nextRestartOffset) {
       if (this.#shared !== 0) throw this.#damage(`the entry at byte ${this.#entryStart} shares key bytes at a restart`);
       this.#expectRestart(this.#nextRestart + 1);
     } else if (this.#shared > this.keyLength) {
       throw this.#sharesTooMuch();
     }
-    this.#takeKey();
-    return (this.valid = true);
   }
 
   /** Reads the entry at `position`, all but its key. */
@@ -366,12 +408,16 @@ export class BlockCursor {
     const unsharedStart = this.#unsharedStart;
     const unsharedEnd = this.valueStart;
     const keyLength = (this.keyLength = shared + unsharedEnd - unsharedStart);
-    if (keyLength > this.keyBytes.length) {
-      const grown = new Uint8Array(keyLength * 2);
-      grown.set(this.keyBytes.subarray(0, shared));
-      this.keyBytes = grown;
-    }
+    this.#reserveKey(keyLength, shared);
     copy(this.bytes, unsharedStart, unsharedEnd, this.keyBytes, shared);
+  }
+
+  /** Makes room for a key, and keeps the first `kept` bytes of the one that stands there. */
+  #reserveKey(keyLength: number, kept: number): void {
+    if (keyLength <= this.keyBytes.length) return;
+    const grown = new Uint8Array(keyLength * 2);
+    grown.set(this.keyBytes.subarray(0, kept));
+    this.keyBytes = grown;
   }
 
   #sharesTooMuch(): CorruptionError {

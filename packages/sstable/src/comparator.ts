@@ -31,14 +31,19 @@ export interface Comparator {
 /** {@link Comparator.compareRange}. */
 export type CompareRange = NonNullable<Comparator['compareRange']>;
 
-/** The comparator's `compareRange`, or one made of its `compare`. */
+/**
+ * The comparator's `compareRange`, or one made of its `compare`. For unsigned bytes it is {@link compareBytes} itself,
+ * by which the faster ways of that order are chosen.
+ */
 export function compareRangeOf(comparator: Comparator): CompareRange {
+  if (comparator.compareRange === compareBytes) return compareBytes;
   return comparator.compareRange !== undefined
     ? comparator.compareRange.bind(comparator)
     : (a, aStart, aEnd, b, bStart, bEnd) => comparator.compare(a.subarray(aStart, aEnd), b.subarray(bStart, bEnd));
 }
 
-function compareBytes(a: Uint8Array, aStart: number, aEnd: number, b: Uint8Array, bStart: number, bEnd: number): number {
+/** The order of {@link bytewiseComparator}. */
+export function compareBytes(a: Uint8Array, aStart: number, aEnd: number, b: Uint8Array, bStart: number, bEnd: number): number {
   const common = Math.min(aEnd - aStart, bEnd - bStart);
   for (let i = 0; i < common; i++) {
     const difference = a[aStart + i]! - b[bStart + i]!;

@@ -8,7 +8,7 @@
 import { KeyBuffer } from '@bloom/policy';
 import { readBlockHandle } from './block-handle.js';
 import { BlockCursor } from './block.js';
-import { bytewiseComparator, type CompareRange, compareRangeOf } from './comparator.js';
+import { bytewiseComparator, compareBytes, type CompareRange, compareRangeOf } from './comparator.js';
 import { CorruptionError, type Place } from './errors.js';
 import { VarintReader } from './varint.js';
 
@@ -22,12 +22,24 @@ export class IndexBlock {
   readonly #separators: KeyBuffer;
   readonly #offsets: Float64Array;
   readonly #sizes: Float64Array;
+  /** Bytes, from the front, that all separators have in common. */
+  readonly #common: number;
+  /**
+   * Of each separator the bytes after those, as a number: most steps of a search compare two numbers that lie side by
+   * side, which takes a fifth of the time of comparing keys.
+   */
+  readonly #numbers: Float64Array;
 
   private constructor(separators: KeyBuffer, offsets: readonly number[], sizes: readonly number[]) {
     this.length = separators.length;
     this.#separators = separators;
     this.#offsets = Float64Array.from(offsets);
     this.#sizes = Float64Array.from(sizes);
+    this.#common = commonLength(separators);
+    this.#numbers = new Float64Array(this.length);
+    for (let i = 0; i < this.length; i++) {
+      this.#numbers[i] = numberAt(separators.bytes, separators.offsets[i]! + this.#common, separators.offsets[i + 1]!);
+    }
   }
 
   /**
@@ -50,7 +62,7 @@ export class IndexBlock {
       if (keyBytes > maxBytes) {
         throw new CorruptionError('BLOOM_TOO_LARGE', place, `its keys have more than ${maxBytes} bytes, the limit`);
       }
-      separators.push(cursor.key);
+      separators.pushRange(cursor.keyBytes, 0, cursor.keyLength);
       reader.position = cursor.valueStart;
       reader.end = cursor.valueEnd;
       const handle = readBlockHandle(reader);
@@ -78,6 +90,7 @@ export class IndexBlock {
 
   /** The first data block whose index key is at or after `key`: the only one that can hold it; `length` if there is none. */
   seek(key: Uint8Array, compare: CompareRange): number {
+    if (compare === compareBytes) return this.#seekBytes(key);
     const { bytes, offsets } = this.#separators;
     let left = 0;
     let right = this.length;
@@ -88,4 +101,65 @@ export class IndexBlock {
     }
     return left;
   }
+
+  #seekBytes(key: Uint8Array): number {
+    if (this.length === 0) return 0;
+    const { bytes, offsets } = this.#separators;
+    const common = this.#common;
+    const order = compareBytes(bytes, 0, common, key, 0, Math.min(common, key.length));
+    if (order !== 0) return order < 0 ? this.length : 0;
+    const number = numberAt(key, common, key.length);
+    let left = this.#firstAtLeast(number);
+    if (this.#numbers[left] !== number) return left;
+    let right = this.#firstAtLeast(number + 1);
+    while (left < right) {
+      const middle = (left + right) >>> 1;
+      const isBefore = compareBytes(bytes, offsets[middle]! + common, offsets[middle + 1]!, key, common, key.length) < 0;
+      if (isBefore) left = middle + 1;
+      else right = middle;
+    }
+    return left;
+  }
+
+  /** The first block whose number is not less than `number`; `length` if there is none. */
+  #firstAtLeast(number: number): number {
+    const numbers = this.#numbers;
+    let first = 0;
+    for (let left = this.length; left > 0; ) {
+      const half = (left + 1) >>> 1;
+      // Without a branch, which no processor could predict: half the time.
+      first += half & -Number(numbers[first + half - 1]! < number);
+      left -= half;
+    }
+    return first;
+  }
+}
+
+/** Bytes of a number that is exact in a double. */
+const NUMBER_LENGTH = 6;
+
+/**
+ * The first bytes of `bytes[start, end)` as a big-endian number, zeros after its end: of two keys, the one with the
+ * lesser number comes first.
+ */
+function numberAt(bytes: Uint8Array, start: number, end: number): number {
+  if (end - start >= NUMBER_LENGTH) {
+    const high = (bytes[start]! << 16) | (bytes[start + 1]! << 8) | bytes[start + 2]!;
+    const low = (bytes[start + 3]! << 16) | (bytes[start + 4]! << 8) | bytes[start + 5]!;
+    return high * 2 ** 24 + low;
+  }
+  let number = 0;
+  for (let i = start; i < start + NUMBER_LENGTH; i++) number = number * 256 + (i < end ? bytes[i]! : 0);
+  return number;
+}
+
+/** Bytes, from the front, that all `keys` have in common. */
+function commonLength({ length, bytes, offsets }: KeyBuffer): number {
+  let common = length === 0 ? 0 : offsets[1]!;
+  for (let i = 1; i < length; i++) {
+    const start = offsets[i]!;
+    common = Math.min(common, offsets[i + 1]! - start);
+    for (let j = 0; j < common; j++) if (bytes[j] !== bytes[start + j]) common = j;
+  }
+  return common;
 }

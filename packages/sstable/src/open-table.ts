@@ -3,6 +3,7 @@ import { mustBeBytes, mustBeWhole } from './arguments.js';
 import { BlockCache } from './block-cache.js';
 import type { BlockHandle } from './block-handle.js';
 import { BlockCursor } from './block.js';
+import { ByteCopier } from './byte-copier.js';
 import { bytewiseComparator, type Comparator, type CompareRange, compareRangeOf } from './comparator.js';
 import { CorruptionError, type Place, type Structure, UnsupportedError } from './errors.js';
 import type { FilterStatus } from './filter-status.js';
@@ -77,6 +78,7 @@ export class OpenTable {
   #closed = false;
   /** Searches one block at a time. */
   readonly #searcher: BlockCursor;
+  readonly #copier = new ByteCopier();
 
   private constructor(parts: Parts, source: Source, decoding: BlockDecoding, options: TableOptions) {
     this.byteLength = source.byteLength;
@@ -200,7 +202,7 @@ export class OpenTable {
     cursor.reset(contents, this.index.offsetOf(i));
     const found = cursor.seek(key) && this.compare(cursor.keyBytes, 0, cursor.keyLength, key, 0, key.length) === 0;
     this.#count(found);
-    return found ? cursor.bytes.slice(cursor.valueStart, cursor.valueEnd) : undefined;
+    return found ? this.copyValue(cursor) : undefined;
   }
 
   /** As `search`, for the first entry at or after `key`, if `matches` takes its key for the one that is looked up. */
@@ -214,7 +216,17 @@ export class OpenTable {
     cursor.reset(contents, this.index.offsetOf(i));
     const found = cursor.seek(key) && matches(cursor.key);
     this.#count(found);
-    return found ? [cursor.key.slice(), cursor.value.slice()] : undefined;
+    return found ? [this.copyKey(cursor), this.copyValue(cursor)] : undefined;
+  }
+
+  /** A copy of the key that `cursor` is on. */
+  copyKey(cursor: BlockCursor): Uint8Array {
+    return this.#copier.copy(cursor.keyBytes, 0, cursor.keyLength);
+  }
+
+  /** A copy of the value that `cursor` is on. */
+  copyValue(cursor: BlockCursor): Uint8Array {
+    return this.#copier.copy(cursor.bytes, cursor.valueStart, cursor.valueEnd);
   }
 
   /** Counts what came of a lookup that the filter let pass. */

@@ -60,17 +60,17 @@ export class SyncTable extends TableFace implements Iterable<[Uint8Array, Uint8A
 
   /** The entries of a range, as copies, in order. */
   entries(range: KeyRange = {}): Generator<[Uint8Array, Uint8Array], void, undefined> {
-    return this.#iterate(range, ({ block }) => [block.key.slice(), block.value.slice()]);
+    return this.#iterate(range, ({ block }) => [this.#table.copyKey(block), this.#table.copyValue(block)]);
   }
 
   /** The keys of a range, as copies, in order. */
   keys(range: KeyRange = {}): Generator<Uint8Array, void, undefined> {
-    return this.#iterate(range, ({ block }) => block.key.slice());
+    return this.#iterate(range, ({ block }) => this.#table.copyKey(block));
   }
 
   /** The values of a range, as copies, in the order of their keys. */
   values(range: KeyRange = {}): Generator<Uint8Array, void, undefined> {
-    return this.#iterate(range, ({ block }) => block.value.slice());
+    return this.#iterate(range, ({ block }) => this.#table.copyValue(block));
   }
 
   [Symbol.iterator](): Iterator<[Uint8Array, Uint8Array]> {

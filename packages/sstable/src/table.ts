@@ -107,17 +107,17 @@ export class Table extends TableFace implements AsyncIterable<[Uint8Array, Uint8
 
   /** The entries of a range, as copies, in order. */
   entries(range: AsyncKeyRange = {}): AsyncIterableIterator<[Uint8Array, Uint8Array]> {
-    return this.#iterate(range, ({ block }) => [block.key.slice(), block.value.slice()]);
+    return this.#iterate(range, ({ block }) => [this.#table.copyKey(block), this.#table.copyValue(block)]);
   }
 
   /** The keys of a range, as copies, in order. */
   keys(range: AsyncKeyRange = {}): AsyncIterableIterator<Uint8Array> {
-    return this.#iterate(range, ({ block }) => block.key.slice());
+    return this.#iterate(range, ({ block }) => this.#table.copyKey(block));
   }
 
   /** The values of a range, as copies, in the order of their keys. */
   values(range: AsyncKeyRange = {}): AsyncIterableIterator<Uint8Array> {
-    return this.#iterate(range, ({ block }) => block.value.slice());
+    return this.#iterate(range, ({ block }) => this.#table.copyValue(block));
   }
 
   [Symbol.asyncIterator](): AsyncIterator<[Uint8Array, Uint8Array]> {

@@ -112,6 +112,47 @@ test('a seek finds the first entry at or after the key', () => {
   );
 });
 
+/** A block whose entries share fewer bytes than they could, as `shares` says: a writer is free to. */
+function buildSharingLess(entries: readonly Entry[], restartInterval: number, shares: readonly number[]): Uint8Array {
+  const bytes: number[] = [];
+  const restarts: number[] = [];
+  let last: Uint8Array = new Uint8Array();
+  for (const [i, [key, value]] of entries.entries()) {
+    let shared = 0;
+    while (shared < last.length && shared < key.length && last[shared] === key[shared]) shared++;
+    shared = Math.min(shared, shares[i % shares.length]!);
+    if (i % restartInterval === 0) {
+      restarts.push(bytes.length);
+      shared = 0;
+    }
+    bytes.push(shared, key.length - shared, value.length, ...key.subarray(shared), ...value);
+    last = key;
+  }
+  return rawBlock(Buffer.from(bytes).toString('hex'), ...(restarts.length === 0 ? [0] : restarts));
+}
+
+// The order of bytes has a search of its own, which does not put every key together.
+test('a seek by bytes ends where one by any comparator ends, whatever the entries share', () => {
+  const shares = fc.array(fc.constantFrom(0, 1, 2, 9), { minLength: 1, maxLength: 5 });
+  fc.assert(
+    fc.property(sorted, fc.constantFrom(1, 2, 16), shares, key, (entries, restartInterval, share, target) => {
+      const block = buildSharingLess(entries, restartInterval, share);
+      const ends = [compareRangeOf(bytewiseComparator), compareRangeOf({ ...bytewiseComparator, compareRange: undefined })].map(
+        (compare) => {
+          const cursor = new BlockCursor(compare, 'data block');
+          cursor.reset(block, 0);
+          const steps: string[] = [];
+          for (let more = cursor.seek(target); more; more = cursor.next()) steps.push(`${hex(cursor.key)}=${hex(cursor.value)}`);
+          return steps.join();
+        },
+      );
+      const expected = entries.filter(([other]) => Buffer.compare(other, target) >= 0).map(([k, v]) => `${hex(k)}=${hex(v)}`);
+      return ends.every((end) => end === expected.join());
+    }),
+    { numRuns: 1000 },
+  );
+});
+
 test('a walk back and forth goes from neighbour to neighbour', () => {
   fc.assert(
     fc.property(sorted, fc.constantFrom(1, 2, 16), fc.array(fc.boolean()), (entries, restartInterval, steps) => {

@@ -1,6 +1,6 @@
 import process from 'node:process';
 import { deflateRawSync, deflateSync } from 'node:zlib';
-import { compress, init } from '@bokuweb/zstd-wasm';
+import { init } from '@bokuweb/zstd-wasm';
 import { entriesSha256, formatKv, realTables, seeded } from '@bloom/fixtures';
 import { BloomFilterPolicy } from '@bloom/policy';
 import { bytewiseComparator, type Codec, CorruptionError, MemorySource, snappyCodec, SyncTable, Table } from '@bloom/sstable';
@@ -18,18 +18,9 @@ import { buildTable } from './build-table.js';
 import { caught, rejection } from './caught.js';
 import { putTogether, sealed, snappyBomb, type StoredPart, takeApart, zstdBomb } from './damage.js';
 import { collect, numberedEntries, sameBytes, sameEntries, utf8 } from './entries.js';
+import { zstdWriter } from './zstd-writer.js';
 
 beforeAll(() => init());
-
-/** zstd as Google's LevelDB writes it: the reference implementation, level 1, the contents' size in the header. */
-const zstdWriter: Codec = {
-  type: 2,
-  name: 'zstd writer',
-  compress: (contents) => new Uint8Array(compress(contents, 1)),
-  decompress: () => {
-    throw new Error('only writes');
-  },
-};
 
 const real = realTables();
 

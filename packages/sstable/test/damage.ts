@@ -2,6 +2,7 @@ import type { Random } from '@bloom/fixtures';
 import { deflateRawSync, deflateSync } from 'node:zlib';
 import { BlockCursor } from '../src/block.js';
 import { type BlockHandle, encodeBlockHandle, readBlockHandle } from '../src/block-handle.js';
+import type { Codec } from '../src/codec.js';
 import { allCodecs } from '../src/codecs.js';
 import { bytewiseComparator, compareRangeOf } from '../src/comparator.js';
 import { crc32c } from '#crc32c';
@@ -69,6 +70,8 @@ type Listing = [key: Uint8Array, value: Uint8Array][];
 /** Where a file that is being put together can be changed. */
 export interface Changes {
   readonly listings?: (index: Listing, metaindex: Listing, handles: readonly BlockHandle[]) => void;
+  /** Compresses index and metaindex. */
+  readonly codec?: Codec | undefined;
   /** Contents of index and metaindex in place of those made of the listings. */
   readonly blocks?: (index: Uint8Array, metaindex: Uint8Array) => { index: Uint8Array; metaindex: Uint8Array };
   readonly footer?: (handles: { metaindex: BlockHandle; index: BlockHandle }, all: readonly BlockHandle[]) => {
@@ -98,7 +101,9 @@ export function putTogether(parts: readonly StoredPart[], changes: Changes = {})
   changes.listings?.(index, metaindex, handles);
   let contents = { index: blockOf(index), metaindex: blockOf(metaindex) };
   contents = changes.blocks?.(contents.index, contents.metaindex) ?? contents;
-  let footer = { metaindex: append(contents.metaindex, 0), index: append(contents.index, 0) };
+  const { codec } = changes;
+  const appendContents = (own: Uint8Array): BlockHandle => (codec === undefined ? append(own, 0) : append(codec.compress!(own), codec.type));
+  let footer = { metaindex: appendContents(contents.metaindex), index: appendContents(contents.index) };
   footer = changes.footer?.(footer, [...handles, footer.metaindex, footer.index]) ?? footer;
   blocks.push(encodeFooter(footer));
   const file = new Uint8Array(length + FOOTER_LENGTH);

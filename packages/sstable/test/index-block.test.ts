@@ -1,5 +1,6 @@
 import { fromHex } from '@bloom/fixtures';
 import { bytewiseComparator, CorruptionError } from '@bloom/sstable';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { encodeBlockHandle } from '../src/block-handle.js';
 import { compareRangeOf } from '../src/comparator.js';
@@ -39,6 +40,27 @@ test.each([
 ])('the block that can hold %j is %i', (key, block) => {
   const index = IndexBlock.decode(indexOf(['d', 0, 100], ['m', 105, 200], ['t', 310, 50]), place, 900, 1000);
   expect(index.seek(utf8(key), compareRange)).toBe(block);
+});
+
+// Numbers of the bytes behind the common ones lead the search: prefixes, zeros and long ends that are alike try it.
+test('a search by bytes finds the block that a search by any comparator finds', () => {
+  const part = fc.constantFrom('', 'a', 'b', '\0', '\0\0', '\xff', 'aaaaaa', 'aaaaaab');
+  const key = fc.array(part, { maxLength: 4 }).map((parts) => parts.join(''));
+  const other = compareRangeOf({ ...bytewiseComparator, compareRange: undefined });
+  fc.assert(
+    fc.property(fc.constantFrom('', 'a', 'common '), fc.uniqueArray(key, { maxLength: 40 }), key, fc.boolean(), (front, keys, wanted, isFar) => {
+      const separators = keys.map((end) => Buffer.from(front + end, 'latin1')).sort((a, b) => Buffer.compare(a, b));
+      const index = IndexBlock.decode(
+        blockOf(separators.map((separator, i) => [separator, encodeBlockHandle({ offset: i, size: 1 })])),
+        place,
+        900,
+        100_000,
+      );
+      const target = Buffer.from(isFar ? wanted : front + wanted, 'latin1');
+      return index.seek(target, compareRange) === index.seek(target, other);
+    }),
+    { numRuns: 2000 },
+  );
 });
 
 test('an index of no blocks has no block for any key', () => {

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 export type NativeProgram = { readonly path: string } | { readonly unavailable: string };
 
 const flags = ['-O2', '-DNDEBUG', '-std=c++17'];
-/** Static: the shared library hides leveldb::Hash. */
-const libraries = ['-l:libleveldb.a', '-lsnappy', '-pthread'];
+/** LevelDB static: its shared library hides leveldb::Hash. Snappy by its soname, which needs no package for developers. */
+const libraries = ['-l:libleveldb.a', '-l:libsnappy.so.1', '-pthread'];
 
 const probe = '#include <leveldb/table_builder.h>\nint main() { return 0; }\n';
 

@@ -1,0 +1,29 @@
+import { seeded } from '@bloom/fixtures';
+import { expect, test } from 'vitest';
+import { ByteCopier } from '../src/byte-copier.js';
+import { hex } from './entries.js';
+
+test('copies are those of slice, and writing to one changes no other', () => {
+  const random = seeded(11);
+  const copier = new ByteCopier();
+  const from = random.bytes(20_000);
+  const kept: [copy: Uint8Array, expected: string][] = [];
+  for (let i = 0; i < 2000; i++) {
+    const start = random.below(from.length);
+    const longest = Math.min(from.length - start, [70, 200, 1100, 20_000][i % 4]!);
+    const end = start + random.below(longest + 1);
+    const copy = copier.copy(from, start, end);
+    expect(copy.constructor).toBe(Uint8Array);
+    if (i % 5 === 0) copy.fill(0xee);
+    kept.push([copy, i % 5 === 0 ? 'ee'.repeat(end - start) : hex(from.subarray(start, end))]);
+  }
+  expect(kept.filter(([copy, expected]) => hex(copy) !== expected)).toEqual([]);
+});
+
+test('a copy that is kept holds 8 KiB at the most beside itself', () => {
+  const copier = new ByteCopier();
+  const from = new Uint8Array(100_000);
+  for (const length of [0, 1, 64, 65, 100, 1000, 1024, 1025, 8192, 100_000]) {
+    expect(copier.copy(from, 0, length).buffer.byteLength).toBeLessThanOrEqual(Math.max(length, 8192));
+  }
+});

@@ -1,0 +1,259 @@
+import { init } from '@bokuweb/zstd-wasm';
+import { fromHex, goldenTables, type KeyValue } from '@bloom/fixtures';
+import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
+import { type Codec, MemorySource, snappyCodec, SyncTable, Table, tableLayout, verifyTable } from '@bloom/sstable';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { allCodecs, deflateCodec, zlibCodec } from '../src/codecs.js';
+import { decodeFooter, FOOTER_LENGTH } from '../src/footer.js';
+import { assembleTable } from './assemble-table.js';
+import { buildTable } from './build-table.js';
+import { caught, rejection } from './caught.js';
+import { type Changes, putTogether, type StoredPart, takeApart } from './damage.js';
+import { collect, hex, numberedEntries, sameEntries, utf8 } from './entries.js';
+import { WatchedSource } from './sources.js';
+import { zstdWriter } from './zstd-writer.js';
+
+// What other programs write and LevelDB's own builder does not. Every table here has right checksums.
+
+beforeAll(() => init());
+
+const bloom = new BloomFilterPolicy();
+const entries = numberedEntries(1500, 40);
+const { parts } = takeApart(buildTable(entries, { compression: 'none' }));
+const absent = entries.map(([key]) => Uint8Array.of(...key, 0));
+
+/** The same entries and filters, stored in another way. */
+function stored(changes: Changes, others: readonly StoredPart[] = []): Uint8Array {
+  return putTogether([...parts, ...others].sort((a, b) => (a.kind === b.kind ? 0 : a.kind === 'data' ? -1 : 1)), changes);
+}
+
+/** What is wrong with reading `bytes` by its filters. */
+async function faults(bytes: Uint8Array, codecs: readonly Codec[] = allCodecs): Promise<string[]> {
+  const found: string[] = [];
+  const syncTable = SyncTable.open(new MemorySource(bytes), { codecs });
+  const table = await Table.open(new MemorySource(bytes), { codecs, tailBytes: 48 });
+  if (!sameEntries(syncTable.entries(), entries)) found.push('SyncTable.entries');
+  if (!sameEntries(await collect(table), entries)) found.push('Table.entries');
+  for (const { filterStatus } of [syncTable, table]) {
+    if (filterStatus.state !== 'used' || filterStatus.policyName !== bloom.name) found.push(JSON.stringify(filterStatus));
+  }
+  const keys = entries.map(([key]) => key);
+  if (!sameEntries(keys.map((key, i) => [key, syncTable.get(key) ?? absent[i]!]), entries)) found.push('SyncTable.get');
+  const values = await table.getMany(keys);
+  if (!sameEntries(keys.map((key, i) => [key, values[i] ?? absent[i]!]), entries)) found.push('Table.getMany');
+  if (syncTable.getMany(absent).some((value) => value !== undefined)) found.push('a key that is absent');
+  if (syncTable.stats.filterNegatives < 1400) found.push(`only ${syncTable.stats.filterNegatives} lookups ended by the filter`);
+  const findings = await verifyTable(new MemorySource(bytes), { codecs });
+  return [...found, ...findings.map(({ code, problem }) => `${code} ${problem}`)];
+}
+
+/** The compression types of metaindex and index. */
+function types(bytes: Uint8Array): (number | undefined)[] {
+  const offset = bytes.length - FOOTER_LENGTH;
+  const { metaindex, index } = decodeFooter(bytes.subarray(offset), { structure: 'footer', offset });
+  return [metaindex, index].map((handle) => bytes[handle.offset + handle.size]);
+}
+
+describe.each<[string, Codec | undefined, number]>([
+  ['nothing', undefined, 0],
+  ['Snappy, as by goleveldb', snappyCodec, 1],
+  ['zstd', zstdWriter, 2],
+  ['zlib, as by Mojang', zlibCodec, 2],
+  ['raw deflate, as by Mojang', deflateCodec, 4],
+])('index and metaindex compressed with %s', (_, codec, type) => {
+  test('are read, and the filters that they lead to are used', async () => {
+    const bytes = stored({ codec });
+    expect(types(bytes)).toEqual([type, type]);
+    expect(await faults(bytes)).toEqual([]);
+    const layout = await tableLayout(new MemorySource(bytes), { codecs: allCodecs });
+    const compressed = layout.filter(({ label }) => /^(meta)?index block: compressed contents$/.test(label));
+    expect(compressed).toHaveLength(codec === undefined ? 0 : 2);
+  });
+
+  test('are read where the metaindex is empty', async () => {
+    const bytes = putTogether(parts.filter(({ kind }) => kind === 'data'), { codec });
+    expect(types(bytes)).toEqual([type, type]);
+    const table = SyncTable.open(new MemorySource(bytes), { codecs: allCodecs });
+    expect(table.filterStatus).toEqual({ state: 'absent' });
+    expect(sameEntries(table.entries(), entries)).toBe(true);
+    expect(await verifyTable(new MemorySource(bytes), { codecs: allCodecs })).toEqual([]);
+  });
+
+  test.runIf(type > 1)('are refused without the codec, at the index', async () => {
+    const source = new MemorySource(stored({ codec }));
+    const expected = { code: 'BLOOM_UNSUPPORTED_CODEC', structure: 'index block' };
+    expect(caught(() => SyncTable.open(source))).toMatchObject(expected);
+    expect(await rejection(Table.open(source))).toMatchObject(expected);
+  });
+});
+
+test('a metaindex whose codec is not given costs the filters alone', () => {
+  const bytes = stored({ footer: ({ index }, all) => ({ metaindex: all[0]!, index }) }, []);
+  // The first data block in its place, under a type that nobody has.
+  const foreign = putTogether(parts.map((part, i) => (i === 0 ? { ...part, type: 77 } : part)), {
+    footer: ({ index }, all) => ({ metaindex: all[0]!, index }),
+  });
+  const codes = [bytes, foreign].map((file) => {
+    const table = SyncTable.open(new MemorySource(file));
+    expect(table.get(entries[1400]![0])).toEqual(entries[1400]![1]);
+    return table.filterStatus.state === 'corrupt' ? (table.filterStatus.error as { code?: string }).code : table.filterStatus.state;
+  });
+  expect(codes).toEqual(['absent', 'BLOOM_UNSUPPORTED_CODEC']);
+});
+
+describe('bytes behind a block handle', () => {
+  // The Java port pads to 20 bytes with zeros.
+  test.each([
+    ['zeros up to 20 bytes', (value: Uint8Array) => Uint8Array.of(...value, ...new Uint8Array(20 - value.length))],
+    ['one byte', (value: Uint8Array) => Uint8Array.of(...value, 0x80)],
+    ['300 bytes that are no varint', (value: Uint8Array) => Uint8Array.of(...value, ...new Uint8Array(300).fill(0xff))],
+  ])('are not looked at in index and metaindex: %s', async (_, padded) => {
+    const bytes = stored({
+      listings(index, metaindex) {
+        expect([index.length > 10, metaindex.length]).toEqual([true, 1]);
+        for (const entry of [...index, ...metaindex]) entry[1] = padded(entry[1]);
+      },
+    });
+    expect(await faults(bytes)).toEqual([]);
+  });
+});
+
+describe('names in the metaindex', () => {
+  const meta = (name: Uint8Array, payload = utf8('whatever')): StoredPart => ({ kind: 'meta', key: name, payload, type: 0 });
+  const unknown = ['', 'a', 'filter', 'fullfilter.leveldb.BuiltinBloomFilter2', 'fullfilter.rocksdb.BuiltinBloomFilter', 'rocksdb.properties', 'rocksdb.range_del'];
+
+  test('that are not known are skipped, before that of the filters and behind it', async () => {
+    const others = [...unknown.map((name) => meta(utf8(name))), meta(fromHex('ff80c0'))];
+    const bytes = stored({ listings: (_, metaindex) => void metaindex.sort(([a], [b]) => Buffer.compare(a, b)) }, others);
+    expect(await faults(bytes)).toEqual([]);
+  });
+
+  test.each(['fullfilter.rocksdb.BuiltinBloomFilter', 'fullfilter.leveldb.BuiltinBloomFilter2', 'partitionedfilter.rocksdb.BuiltinBloomFilter'])(
+    '%s is skipped unread, the status says that there are no filters to use, and every key is found',
+    async (name) => {
+      const data = parts.filter(({ kind }) => kind === 'data');
+      const source = new WatchedSource(putTogether([...data, meta(utf8(name))]));
+      const table = await Table.open(source, { tailBytes: 48 });
+      expect(table.filterStatus).toEqual({ state: 'absent' });
+      // Footer, index, metaindex.
+      expect(source.reads).toHaveLength(3);
+      const values = await table.getMany(entries.map(([key]) => key));
+      expect(values).not.toContain(undefined);
+    },
+  );
+});
+
+/** The Bloom policy under another name, and how often it was asked. */
+function renamed(name: string): FilterPolicy & { asked: number } {
+  return {
+    name,
+    asked: 0,
+    createFilter: (keys, dst) => bloom.createFilter(keys, dst),
+    keyMayMatch(key, filter) {
+      this.asked++;
+      return bloom.keyMayMatch(key, filter);
+    },
+  };
+}
+
+// goleveldb's name, without the 2, for the same bits.
+describe('filters under the name leveldb.BuiltinBloomFilter', () => {
+  const name = 'leveldb.BuiltinBloomFilter';
+  const bytes = buildTable(entries, { filterPolicy: renamed(name), compression: 'none' });
+
+  test('are not used unless they are asked for: the status says why, and every key is found', () => {
+    const table = SyncTable.open(new MemorySource(bytes));
+    expect(table.filterStatus).toEqual({ state: 'unknown-policy', policyNames: [name] });
+    expect(table.getMany(entries.map(([key]) => key))).not.toContain(undefined);
+    expect(table.stats.filterNegatives).toBe(0);
+  });
+
+  test('are used by a policy of that name', () => {
+    const policy = renamed(name);
+    const table = SyncTable.open(new MemorySource(bytes), { filterPolicies: [bloom, policy] });
+    expect(table.filterStatus).toEqual({ state: 'used', policyName: name });
+    expect(table.getMany(entries.map(([key]) => key))).not.toContain(undefined);
+    expect(table.getMany(absent).filter((value) => value !== undefined)).toEqual([]);
+    expect(table.stats.filterNegatives).toBeGreaterThan(1400);
+    expect(policy.asked).toBeGreaterThan(0);
+  });
+});
+
+describe('filters of two policies in one table', () => {
+  const names = ['test.First', 'test.Second'] as const;
+  const [filter] = parts.filter(({ kind }) => kind === 'meta');
+  const data = parts.filter(({ kind }) => kind === 'data');
+  const bytes = putTogether([...data, ...names.map((name) => ({ ...filter!, key: utf8(`filter.${name}`) }))]);
+
+  test.each<[string, readonly string[], string]>([
+    ['the first', ['test.First'], 'test.First'],
+    ['the second', ['test.Second'], 'test.Second'],
+    ['both', ['test.First', 'test.Second'], 'test.First'],
+    ['both, the other way round', ['test.Second', 'test.First'], 'test.First'],
+  ])('to a reader that knows %s, are those of the first that it knows', (_, known, used) => {
+    const policies = known.map(renamed);
+    const table = SyncTable.open(new MemorySource(bytes), { filterPolicies: policies });
+    expect(table.filterStatus).toEqual({ state: 'used', policyName: used });
+    expect(table.getMany(entries.map(([key]) => key))).not.toContain(undefined);
+    expect(table.getMany(absent).filter((value) => value !== undefined)).toEqual([]);
+    expect(table.stats.filterNegatives).toBeGreaterThan(1400);
+    expect(policies.filter(({ asked }) => asked > 0).map(({ name }) => name)).toEqual([used]);
+  });
+
+  test('to a reader that knows neither, are told of by their names', () => {
+    const table = SyncTable.open(new MemorySource(bytes));
+    expect(table.filterStatus).toEqual({ state: 'unknown-policy', policyNames: names });
+    expect(table.getMany(entries.map(([key]) => key))).not.toContain(undefined);
+  });
+});
+
+describe('a table without entries', () => {
+  const nothing = fromHex('0000000001000000');
+  const empty: [string, Uint8Array, number][] = [
+    ...goldenTables()
+      .filter(({ entries: count }) => count === 0)
+      .map(({ name, bytes }): [string, Uint8Array, number] => [`of LevelDB, ${name}, has no data block`, bytes(), 0]),
+    // goleveldb writes one.
+    ['has an empty data block under the empty key', assembleTable({ data: [[utf8(''), nothing]] }), 1],
+    ['has an empty data block under a key', assembleTable({ data: [[utf8('b'), nothing]] }), 1],
+    [
+      'has an empty data block, and a filter block without filters',
+      assembleTable({ data: [[utf8('b'), nothing]], filter: { name: bloom.name, contents: fromHex('000000000b') } }),
+      1,
+    ],
+    ['has three empty data blocks', assembleTable({ data: ['a', 'b', 'c'].map((key) => [utf8(key), nothing] as const) }), 3],
+  ];
+
+  test('is in two of the goldens', () => {
+    expect(empty.map(([, , dataBlocks]) => dataBlocks)).toEqual([0, 0, 1, 1, 1, 3]);
+  });
+
+  test.each(empty)('that %s gives none by any way, and has no fault', async (_, bytes, dataBlocks) => {
+    const syncTable = SyncTable.open(new MemorySource(bytes));
+    const table = await Table.open(new MemorySource(bytes));
+    const keys = ['', 'a', 'b', 'zz'].map(utf8);
+    const none = keys.map(() => undefined);
+    expect([keys.map((key) => syncTable.get(key)), syncTable.getMany(keys), await table.getMany(keys)]).toEqual([none, none, none]);
+    expect(await Promise.all(keys.map((key) => table.get(key)))).toEqual(none);
+    for (const reverse of [false, true]) {
+      for (const range of [{ reverse }, { reverse, gte: utf8('a') }, { reverse, lt: utf8('b') }]) {
+        expect([...syncTable.entries(range)]).toEqual([]);
+        expect(await collect(table.entries(range))).toEqual([]);
+      }
+    }
+    const syncCursor = syncTable.cursor();
+    expect([syncCursor.seekToFirst(), syncCursor.seekToLast(), syncCursor.seek(utf8('')), syncCursor.next(), syncCursor.valid]).toEqual(new Array(5).fill(false));
+    const cursor = table.cursor();
+    expect([await cursor.seekToFirst(), await cursor.seekToLast(), await cursor.seek(utf8('a')), cursor.valid]).toEqual(new Array(4).fill(false));
+    expect(syncTable.profile()).toMatchObject({ entries: 0, keyBytes: 0, valueBytes: 0, dataBlocks });
+    expect(await table.profile()).toEqual(syncTable.profile());
+    expect(await verifyTable(new MemorySource(bytes))).toEqual([]);
+    const layout = await tableLayout(new MemorySource(bytes), { detail: 'blocks' });
+    expect(layout.filter(({ label }) => label.startsWith('data block'))).toHaveLength(dataBlocks);
+  });
+});
+
+test('the tables of these tests tell present keys from absent ones', () => {
+  const present = new Set(entries.map(([key]: KeyValue) => hex(key)));
+  expect(absent.filter((key) => present.has(hex(key)))).toEqual([]);
+});
