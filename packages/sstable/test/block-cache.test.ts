@@ -17,6 +17,27 @@ test('it keeps no more bytes than it may, and drops what was used longest ago', 
   expect(cache.get(0)).toBeUndefined();
 });
 
+test('what was used last stays, however long ago it was put there', () => {
+  const cache = new BlockCache(4096);
+  for (let id = 0; id < 100; id++) {
+    cache.set(id, new Uint8Array(1000));
+    expect(cache.get(0)).toHaveLength(1000);
+  }
+  const kept = Array.from({ length: 100 }, (_, id) => id).filter((id) => cache.get(id) !== undefined);
+  expect(kept).toEqual([0, 98, 99]);
+});
+
+test('a block that is put there again counts once', () => {
+  const cache = new BlockCache(4096);
+  cache.set(0, new Uint8Array(1000));
+  const one = cache.byteLength;
+  for (let i = 0; i < 10; i++) cache.set(0, new Uint8Array(1000).fill(i));
+  expect(cache.byteLength).toBe(one);
+  expect(cache.get(0)![0]).toBe(9);
+  cache.set(0, new Uint8Array(5000));
+  expect([cache.get(0), cache.byteLength]).toEqual([undefined, 0]);
+});
+
 test('a block that is larger than the cache is not kept, and costs nothing else', () => {
   const cache = new BlockCache(4096);
   cache.set(0, new Uint8Array(10));

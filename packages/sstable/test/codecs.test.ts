@@ -3,7 +3,7 @@ import { deflateRawSync, deflateSync } from 'node:zlib';
 import { init } from '@bokuweb/zstd-wasm';
 import { entriesSha256, formatKv, realTables, seeded } from '@bloom/fixtures';
 import { BloomFilterPolicy } from '@bloom/policy';
-import { bytewiseComparator, type Codec, CorruptionError, MemorySource, snappyCodec, SyncTable, Table } from '@bloom/sstable';
+import { bytewiseComparator, CorruptionError, MemorySource, snappyCodec, SyncTable, Table } from '@bloom/sstable';
 import {
   type DatabaseEntry,
   DatabaseTable,

@@ -1,6 +1,7 @@
-import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readlink, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import process from 'node:process';
 import { CorruptionError, SyncTable, Table } from '@bloom/sstable';
 import { FileSource, SyncFileSource, writeTable } from '@bloom/sstable/node';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -20,7 +21,46 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
+/** How often this process has the table open. */
+async function openDescriptors(): Promise<number> {
+  const links = await Promise.all((await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')));
+  return links.filter((link) => link === path).length;
+}
+
 describe('FileSource', () => {
+  test.each(['break', 'throw', 'return'])('a walk that is left by %s leaves no rejection and no open file', async (way) => {
+    const rejections: unknown[] = [];
+    const note = (rejected: unknown): void => void rejections.push(rejected);
+    process.on('unhandledRejection', note);
+    const failure = new Error('enough');
+    for (let count = 1; count < 2000; count += 111) {
+      const source = await FileSource.open(path);
+      const table = await Table.open(source, { cache: null });
+      const walk = table.entries();
+      let seen = 0;
+      // By then the blocks behind it are being read.
+      const leaving = (async () => {
+        for await (const _ of walk) {
+          if (++seen < count) continue;
+          if (way === 'throw') throw failure;
+          if (way === 'break') break;
+          await walk.return!();
+        }
+      })();
+      expect(await rejection(leaving)).toBe(way === 'throw' ? failure : undefined);
+      expect([seen, await walk.next()]).toEqual([count, { value: undefined, done: true }]);
+      await source.close();
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    process.off('unhandledRejection', note);
+    expect(rejections).toEqual([]);
+    if (process.platform === 'linux') {
+      expect(await openDescriptors()).toBe(0);
+      await using _ = await FileSource.open(path);
+      expect(await openDescriptors()).toBe(1);
+    }
+  });
+
   test('many lookups and walks at once get their own bytes', async () => {
     await using source = await FileSource.open(path);
     const table = await Table.open(source, { cache: null });

@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -520,6 +520,28 @@ describe('an AbortSignal', () => {
     await answered;
     setTimeout(() => controller.abort(reason), 20);
     expect(await scan).toBe(reason);
+  });
+
+  test('that outlives what it was given to keeps nothing of it', async () => {
+    const { signal } = new AbortController();
+    let requests = 0;
+    // Every second request fails, so that there are waits before new tries.
+    const shaky: Fetch = async (_, { headers }) => {
+      if (++requests % 2 === 1) throw new TypeError('no network');
+      const [first, last] = headers.range!.slice('bytes='.length).split('-').map(Number);
+      return new Response(file.slice(first, last! + 1), {
+        status: 206,
+        headers: { ...server.headers(), 'content-range': `bytes ${first}-${last}/${file.length}` },
+      });
+    };
+    const source = await HttpSource.open(server.url, { fetch: shaky, byteLength: file.length, retryDelayMs: 1, signal });
+    const table = await Table.open(source, { signal });
+    expect(sameEntries(await collect(table.entries({ signal })), entries)).toBe(true);
+    let count = 0;
+    for await (const _ of table.entries({ signal, reverse: true })) if (++count === 300) break;
+    expect(requests).toBeGreaterThan(10);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
   test('that is aborted already sends nothing', async () => {
