@@ -134,10 +134,11 @@ function buildSharingLess(entries: readonly Entry[], restartInterval: number, sh
 // The order of bytes has a search of its own, which does not put every key together.
 test('a seek by bytes ends where one by any comparator ends, whatever the entries share', () => {
   const shares = fc.array(fc.constantFrom(0, 1, 2, 9), { minLength: 1, maxLength: 5 });
+  const { compareRange: _, ...withoutRanges } = bytewiseComparator;
   fc.assert(
     fc.property(sorted, fc.constantFrom(1, 2, 16), shares, key, (entries, restartInterval, share, target) => {
       const block = buildSharingLess(entries, restartInterval, share);
-      const ends = [compareRangeOf(bytewiseComparator), compareRangeOf({ ...bytewiseComparator, compareRange: undefined })].map(
+      const ends = [compareRangeOf(bytewiseComparator), compareRangeOf(withoutRanges)].map(
         (compare) => {
           const cursor = new BlockCursor(compare, 'data block');
           cursor.reset(block, 0);
