@@ -10,31 +10,30 @@ import { VarintReader } from './varint.js';
 /** The most bytes that one byte of Snappy stands for: three bytes copy up to 64. */
 const MAX_EXPANSION = 22;
 
-/** Snappy, LevelDB's default. */
-export const snappyCodec: Codec = createSnappyCodec();
+// Made at first use: nothing is compiled at import.
+let compressor: ((contents: Uint8Array) => Uint8Array) | undefined;
+let uncompressor: ((compressed: Uint8Array, byteLength: number) => Uint8Array) | undefined;
 
-function createSnappyCodec(): Codec {
-  // Made at first use: nothing is compiled at import.
-  let compress: ((contents: Uint8Array) => Uint8Array) | undefined;
-  let uncompress: ((compressed: Uint8Array, byteLength: number) => Uint8Array) | undefined;
-  return {
-    type: 1,
-    name: 'snappy',
-    compress(contents) {
-      compress ??= orElse(snappyCompressor, () => snappyjs.compress);
-      return compress(contents);
-    },
-    decompress(compressed, maxBytes) {
-      const byteLength = new VarintReader(compressed).varint32();
-      if (byteLength < 0) throw new Error('the length of the contents cannot be read');
-      if (byteLength > compressed.length * MAX_EXPANSION) {
-        throw new Error(`${compressed.length} bytes cannot stand for ${byteLength}`);
-      }
-      if (byteLength > maxBytes) throw new RangeError(`the contents have ${byteLength} bytes, the limit is ${maxBytes}`);
-      uncompress ??= orElse(snappyUncompressor, () => snappyjs.uncompress);
-      return uncompress(compressed, byteLength);
-    },
-  };
+/** Snappy without its compressor, which a page that only reads tables need not load. */
+export const snappyDecoder: Codec = { type: 1, name: 'snappy', decompress };
+
+/** Snappy, LevelDB's default. */
+export const snappyCodec: Codec = { type: 1, name: 'snappy', compress, decompress };
+
+function compress(contents: Uint8Array): Uint8Array {
+  compressor ??= orElse(snappyCompressor, () => snappyjs.compress);
+  return compressor(contents);
+}
+
+function decompress(compressed: Uint8Array, maxBytes: number): Uint8Array {
+  const byteLength = new VarintReader(compressed).varint32();
+  if (byteLength < 0) throw new Error('the length of the contents cannot be read');
+  if (byteLength > compressed.length * MAX_EXPANSION) {
+    throw new Error(`${compressed.length} bytes cannot stand for ${byteLength}`);
+  }
+  if (byteLength > maxBytes) throw new RangeError(`the contents have ${byteLength} bytes, the limit is ${maxBytes}`);
+  uncompressor ??= orElse(snappyUncompressor, () => snappyjs.uncompress);
+  return uncompressor(compressed, byteLength);
 }
 
 function orElse<T>(make: () => T, makeOther: () => T): T {

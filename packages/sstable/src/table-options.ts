@@ -2,7 +2,7 @@ import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
 import type { BlockCache } from './block-cache.js';
 import type { Codec } from './codec.js';
 import type { Comparator } from './comparator.js';
-import { snappyCodec } from './snappy.js';
+import { snappyCodec, snappyDecoder } from './snappy.js';
 import type { BlockDecoding } from './stored-block.js';
 import { mustBeWhole } from './arguments.js';
 
@@ -49,7 +49,7 @@ export interface TableBuilderOptions {
 /** The codecs to read with, by compression type. */
 function codecsByType(codecs: readonly Codec[] = []): ReadonlyMap<number, Codec> {
   for (const codec of codecs) mustHaveType(codec);
-  return new Map([snappyCodec, ...codecs].map((codec) => [codec.type, codec]));
+  return new Map([snappyDecoder, ...codecs].map((codec) => [codec.type, codec]));
 }
 
 /** Type 0 says that nothing is compressed, and the type is one byte. */
