@@ -17,10 +17,17 @@ const MAGIC_OFFSET = 40;
 /** The magic number as it stands in the file: 0xdb4775248b80fb57, little-endian. */
 const MAGIC = '57fb808b247547db';
 
-/** Tables of other programs that end in a magic number of their own. */
+/**
+ * Tables of other programs that end in a magic number of their own.
+ *
+ * Source: RocksDB, table/block_based/block_based_table_builder.cc, table/plain/plain_table_builder.cc and
+ * table/cuckoo/cuckoo_table_builder.cc; Pebble, sstable/table.go.
+ */
 const FOREIGN_MAGICS: Readonly<Record<string, string>> = {
   f7cff485b741e288: 'a RocksDB table (block-based format 1 or later)',
-  '676ea59b21b6c686': 'a RocksDB plain table',
+  '6495bf6396224282': 'a RocksDB plain table',
+  b8138f7aeb18344f: 'a RocksDB plain table',
+  '7378f1c5d0896792': 'a RocksDB cuckoo table',
   f09faab3f09faab3: 'a Pebble table',
 };
 
