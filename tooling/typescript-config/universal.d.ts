@@ -27,4 +27,3 @@ interface SymbolConstructor {
   readonly asyncDispose: unique symbol;
 }
 
-declare function atob(base64: string): string;

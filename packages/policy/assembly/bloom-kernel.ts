@@ -1,109 +1,204 @@
-// AssemblyScript. The Bloom filter's two inner loops over many keys, for `src/bloom-kernel.ts`, which lays out the
-// memory: all addresses are bytes from its start. The same bits as `src/bloom-filter.ts`, which explains them.
+// AssemblyScript. The Bloom filter's inner loops over many keys, for `src/bloom-kernel.ts`, which lays out the memory:
+// all addresses are bytes from its start. The same bits as `src/bloom-filter.ts`, which explains them.
+//
+// Keys go four at a time, one in each lane of a vector.
 
-/** Writes the Bloom hash of each key: key i is bytes[offsets[i], offsets[i + 1]). */
-export function hashKeys(bytes: usize, offsets: usize, count: u32, hashes: usize): void {
-  let start = load<u32>(offsets);
-  for (let i: u32 = 0; i < count; i++) {
-    const end = load<u32>(offsets + (usize(i + 1) << 2));
-    let h: u32 = 0xbc9f1d34 ^ ((end - start) * 0xc6a4a793);
-    let at: usize = bytes + start;
-    const limit: usize = bytes + end;
-    while (at + 4 <= limit) {
-      h += load<u32>(at);
-      h *= 0xc6a4a793;
-      h ^= h >> 16;
-      at += 4;
-    }
-    const tail = limit - at;
-    if (tail) {
-      if (tail == 3) h += u32(load<u8>(at, 2)) << 16;
-      if (tail >= 2) h += u32(load<u8>(at, 1)) << 8;
-      h += u32(load<u8>(at));
-      h *= 0xc6a4a793;
-      h ^= h >> 24;
-    }
-    store<u32>(hashes + (usize(i) << 2), h);
-    start = end;
+const SEED: u32 = 0xbc9f1d34;
+const M: u32 = 0xc6a4a793;
+
+/** Where the filter is: an address that the compiler knows costs nothing. */
+export const FILTER_AT: usize = 0x60000;
+
+// @ts-ignore: decorator
+@inline
+function mixWords(h: v128, words: v128): v128 {
+  const mixed = i32x4.mul(i32x4.add(h, words), i32x4.splat(M));
+  return v128.xor(mixed, i32x4.shr_u(mixed, 16));
+}
+
+/** The words at four addresses `stride` bytes apart. */
+// @ts-ignore: decorator
+@inline
+function wordsAt(at: usize, stride: usize): v128 {
+  let words = v128.load32_zero(at);
+  words = v128.load_lane<u32>(at + stride, words, 1);
+  words = v128.load_lane<u32>(at + stride * 2, words, 2);
+  return v128.load_lane<u32>(at + stride * 3, words, 3);
+}
+
+/** The hash of bytes[at, end). */
+function hashKey(at: usize, end: usize): u32 {
+  let h = SEED ^ (u32(end - at) * M);
+  for (; at + 4 <= end; at += 4) {
+    h = (h + load<u32>(at)) * M;
+    h ^= h >> 16;
   }
+  if (at == end) return h;
+  for (let shift: u32 = 0; at < end; at++, shift += 8) h += u32(load<u8>(at)) << shift;
+  h *= M;
+  return h ^ (h >> 24);
+}
+
+/** The hashes of four keys of `length` bytes, at least 4, that lie one behind the other. */
+function hashFour(at: usize, length: u32): v128 {
+  let h = i32x4.splat(SEED ^ (length * M));
+  let left = length;
+  for (; left >= 4; left -= 4) {
+    h = mixWords(h, wordsAt(at, length));
+    at += 4;
+  }
+  if (!left) return h;
+  // The last bytes alone of each key's last four.
+  const ends = i32x4.shr_u(wordsAt(at + left - 4, length), (4 - left) << 3);
+  const mixed = i32x4.mul(i32x4.add(h, ends), i32x4.splat(M));
+  return v128.xor(mixed, i32x4.shr_u(mixed, 24));
 }
 
 /**
- * Four numbers modulo `bits`, by the reciprocal floor(2^32 / bits): the quotient is at most one too small.
+ * Writes the Bloom hash of each key, and the last one again until they are a multiple of eight: key i is
+ * bytes[offsets[i], offsets[i + 1]). 1 ≤ count.
+ */
+export function hashKeys(bytes: usize, offsets: usize, count: u32, hashes: usize): void {
+  const end = offsets + (usize(count) << 2);
+  while (offsets < end) {
+    const start = load<u32>(offsets);
+    const length = load<u32>(offsets, 4) - start;
+    const isFour =
+      length >= 4 &&
+      offsets + 16 <= end &&
+      load<u32>(offsets, 8) == start + length * 2 &&
+      load<u32>(offsets, 12) == start + length * 3 &&
+      load<u32>(offsets, 16) == start + length * 4;
+    if (isFour) {
+      v128.store(hashes, hashFour(bytes + start, length));
+      offsets += 16;
+      hashes += 16;
+    } else {
+      store<u32>(hashes, hashKey(bytes + start, bytes + start + length));
+      offsets += 4;
+      hashes += 4;
+    }
+  }
+  const last = load<u32>(hashes - 4);
+  for (let i = count; i & 7; i++, hashes += 4) store<u32>(hashes, last);
+}
+
+/**
+ * Four numbers modulo `bits`, by the reciprocal floor(2^32 / bits): the quotient is at most one too small. The lesser
+ * of remainder and remainder - bits, which wraps round when it is negative, is right.
  */
 // @ts-ignore: decorator
 @inline
 function modulo(numbers: v128, bits: v128, reciprocal: v128): v128 {
-  const low = i64x2.shr_u(i64x2.extmul_low_i32x4_u(numbers, reciprocal), 32);
-  const high = i64x2.shr_u(i64x2.extmul_high_i32x4_u(numbers, reciprocal), 32);
-  const quotients = v128.shuffle<i32>(low, high, 0, 2, 4, 6);
+  const low = i64x2.extmul_low_i32x4_u(numbers, reciprocal);
+  const high = i64x2.extmul_high_i32x4_u(numbers, reciprocal);
+  const quotients = v128.shuffle<i32>(low, high, 1, 3, 5, 7);
   const remainders = i32x4.sub(numbers, i32x4.mul(quotients, bits));
-  return i32x4.sub(remainders, v128.and(bits, i32x4.ge_u(remainders, bits)));
+  return i32x4.min_u(remainders, i32x4.sub(remainders, bits));
+}
+
+/** What is added to four hashes from probe to probe. */
+// @ts-ignore: decorator
+@inline
+function deltaOf(hashes: v128): v128 {
+  return v128.or(i32x4.shr_u(hashes, 17), i32x4.shl(hashes, 15));
 }
 
 // @ts-ignore: decorator
 @inline
-function setBit(filter: usize, bit: u32): void {
-  const at = filter + (bit >> 3);
-  store<u8>(at, load<u8>(at) | u8(u32(1) << (bit & 7)));
+function setBit(bit: u32): void {
+  const at = usize(bit >> 3);
+  store<u8>(at, u32(load<u8>(at, FILTER_AT)) | (u32(1) << (bit & 7)), FILTER_AT);
 }
 
 // @ts-ignore: decorator
 @inline
-function hasBit(filter: usize, bit: u32): u32 {
-  return u32(load<u8>(filter + (bit >> 3))) >> (bit & 7);
+function setFour(positions: v128): void {
+  const low = i64x2.extract_lane(positions, 0);
+  const high = i64x2.extract_lane(positions, 1);
+  setBit(u32(low));
+  setBit(u32(low >>> 32));
+  setBit(u32(high));
+  setBit(u32(high >>> 32));
 }
 
-/** Sets the bits of each hash. 8 ≤ bits < 2^32, probes ≥ 1. */
-export function setBits(hashes: usize, count: u32, filter: usize, bits: u32, probes: u32): void {
-  const reciprocals = i32x4.splat(i32((u64(1) << 32) / u64(bits)));
-  const moduli = i32x4.splat(i32(bits));
-  const steps = i32x4(0, 1, 2, 3);
-  for (let i: u32 = 0; i < count; i++) {
-    const h = load<u32>(hashes + (usize(i) << 2));
-    const delta = (h >> 17) | (h << 15);
-    let numbers = i32x4.add(i32x4.splat(i32(h)), i32x4.mul(i32x4.splat(i32(delta)), steps));
-    const stride = i32x4.splat(i32(delta << 2));
+/** The bit, and whatever above it. */
+// @ts-ignore: decorator
+@inline
+function getBit(bit: u32): u32 {
+  return u32(load<u8>(usize(bit >> 3), FILTER_AT)) >> (bit & 7);
+}
+
+/**
+ * Sets the bits of each hash. 8 ≤ bits < 2^32, 1 ≤ probes ≤ 30.
+ *
+ * By eights: the processor then has something to do between a bit and the next.
+ */
+export function setBits(hashes: usize, count: u32, bits: u32, probes: u32): void {
+  const moduli = i32x4.splat(bits);
+  const reciprocal = i32x4.splat(u32((u64(1) << 32) / u64(bits)));
+  for (let i: u32 = 0; i < count; i += 8) {
+    let numbers = v128.load(hashes + (usize(i) << 2));
+    let others = v128.load(hashes + (usize(i) << 2), 16);
+    const delta = deltaOf(numbers);
+    const otherDelta = deltaOf(others);
     let left = probes;
-    while (true) {
-      const positions = modulo(numbers, moduli, reciprocals);
-      setBit(filter, u32(i32x4.extract_lane(positions, 0)));
-      if (left == 1) break;
-      setBit(filter, u32(i32x4.extract_lane(positions, 1)));
-      if (left == 2) break;
-      setBit(filter, u32(i32x4.extract_lane(positions, 2)));
-      if (left == 3) break;
-      setBit(filter, u32(i32x4.extract_lane(positions, 3)));
-      if (left == 4) break;
-      left -= 4;
-      numbers = i32x4.add(numbers, stride);
-    }
+    do {
+      setFour(modulo(numbers, moduli, reciprocal));
+      setFour(modulo(others, moduli, reciprocal));
+      numbers = i32x4.add(numbers, delta);
+      others = i32x4.add(others, otherDelta);
+    } while (--left);
   }
 }
 
-/** Writes 1 for each hash all of whose bits are set, 0 for the others. 8 ≤ bits < 2^32, probes ≥ 1. */
-export function testBits(hashes: usize, count: u32, filter: usize, bits: u32, probes: u32, answers: usize): void {
-  const reciprocals = i32x4.splat(i32((u64(1) << 32) / u64(bits)));
-  const moduli = i32x4.splat(i32(bits));
-  const steps = i32x4(0, 1, 2, 3);
-  for (let i: u32 = 0; i < count; i++) {
-    const h = load<u32>(hashes + (usize(i) << 2));
-    const delta = (h >> 17) | (h << 15);
-    let numbers = i32x4.add(i32x4.splat(i32(h)), i32x4.mul(i32x4.splat(i32(delta)), steps));
-    const stride = i32x4.splat(i32(delta << 2));
-    let answer: u32 = 1;
+/**
+ * Writes 1 for each hash all of whose bits are set, 0 for the others, and up to three bytes behind.
+ * 8 ≤ bits < 2^32, 1 ≤ probes ≤ 30.
+ *
+ * All bits are looked at, without a branch that would be guessed wrong once for each absent key.
+ */
+export function testBits(hashes: usize, count: u32, bits: u32, probes: u32, answers: usize): void {
+  const moduli = i32x4.splat(bits);
+  const reciprocal = i32x4.splat(u32((u64(1) << 32) / u64(bits)));
+  for (let i: u32 = 0; i < count; i += 4) {
+    let numbers = v128.load(hashes + (usize(i) << 2));
+    const delta = deltaOf(numbers);
+    let first: u32 = 1;
+    let second: u32 = 1;
+    let third: u32 = 1;
+    let fourth: u32 = 1;
     let left = probes;
-    while (true) {
-      const positions = modulo(numbers, moduli, reciprocals);
-      answer &= hasBit(filter, u32(i32x4.extract_lane(positions, 0)));
-      if (left > 1) answer &= hasBit(filter, u32(i32x4.extract_lane(positions, 1)));
-      if (!answer) break;
-      if (left > 2) answer &= hasBit(filter, u32(i32x4.extract_lane(positions, 2)));
-      if (left > 3) answer &= hasBit(filter, u32(i32x4.extract_lane(positions, 3)));
-      if (!answer || left <= 4) break;
-      left -= 4;
-      numbers = i32x4.add(numbers, stride);
-    }
-    store<u8>(answers + i, u8(answer));
+    do {
+      const positions = modulo(numbers, moduli, reciprocal);
+      const low = i64x2.extract_lane(positions, 0);
+      const high = i64x2.extract_lane(positions, 1);
+      first &= getBit(u32(low));
+      second &= getBit(u32(low >>> 32));
+      third &= getBit(u32(high));
+      fourth &= getBit(u32(high >>> 32));
+      numbers = i32x4.add(numbers, delta);
+    } while (--left);
+    store<u32>(answers + i, first | (second << 8) | (third << 16) | (fourth << 24));
+  }
+}
+
+/**
+ * Writes the positions of each hash's bits: for every four hashes, for each probe, four numbers; and up to three more
+ * for each probe at the end. 8 ≤ bits < 2^32, 1 ≤ probes ≤ 30.
+ */
+export function locateBits(hashes: usize, count: u32, bits: u32, probes: u32, positions: usize): void {
+  const moduli = i32x4.splat(bits);
+  const reciprocal = i32x4.splat(u32((u64(1) << 32) / u64(bits)));
+  let to = positions;
+  for (let i: u32 = 0; i < count; i += 4) {
+    let numbers = v128.load(hashes + (usize(i) << 2));
+    const delta = deltaOf(numbers);
+    const end = to + (usize(probes) << 4);
+    do {
+      v128.store(to, modulo(numbers, moduli, reciprocal));
+      numbers = i32x4.add(numbers, delta);
+      to += 16;
+    } while (to < end);
   }
 }

@@ -74,8 +74,7 @@ export class BloomFilterPolicy implements FilterPolicy {
     if (answers.length < length) throw new RangeError(`answers must hold ${length} bytes, got room for ${answers.length}`);
     const probes = filter[filter.length - 1] ?? 0;
     const isOrdinary = probes >= 1 && probes <= MAX_PROBES && BloomKernel.takes(filter.length);
-    // A filter is copied to the kernel for each call: that must not be more work than the keys are.
-    const kernel = isOrdinary && filter.length <= length * 64 ? this.#kernelFor(length) : undefined;
+    const kernel = isOrdinary ? this.#kernelFor(length) : undefined;
     if (kernel !== undefined) kernel.test(filter, keys, probes, answers);
     else {
       for (let i = 0; i < length; i++) {

@@ -4,18 +4,28 @@
  * without `wasm-unsafe-eval`, there is no kernel, and the plain loops do the work.
  */
 import { BLOOM_KERNEL } from './bloom-kernel.wasm.js';
+import { BLOOM_SEED, hashRange } from '@bloom/hash';
+import { MAX_PROBES } from './bloom-filter.js';
 import type { KeyList } from './policy.js';
 
-/** Keys that are hashed at a time: their hashes stay in the processor's second cache. */
-const KEYS_AT_A_TIME = 4096;
+/** Keys that are copied and hashed at a time: with their hashes they stay in the processor's first cache. */
+const KEYS_AT_A_TIME = 1024;
 
-/** Above this many bytes a filter is not copied into the kernel's memory, which would keep them. */
-const MAX_FILTER_BYTES = 16 * 2 ** 20;
+/** A filter of more bytes for each key that it is asked for is asked where it is: copying it would take longer. */
+const MAX_COPIED_BYTES_PER_KEY = 128;
 
-/** The first bytes of the memory are left alone. */
-const MEMORY_START = 64;
+/** Up to this many elements a loop is faster than a view and its `set`. */
+const MAX_LOOPED = 64;
 
-const PAGE_BYTES = 2 ** 16;
+// The kernel's memory, in bytes. It takes keys by eights: all places but the offsets' are for a multiple of it. It never
+// grows: that would detach the buffer, and once a program has seen one detached, V8 makes every access to any typed
+// array check for it, which takes hashes and lookups half as long again.
+const OFFSETS_AT = 1024;
+const HASHES_AT = OFFSETS_AT + (KEYS_AT_A_TIME + 1) * 4;
+const ANSWERS_AT = HASHES_AT + KEYS_AT_A_TIME * 4;
+const POSITIONS_AT = ANSWERS_AT + KEYS_AT_A_TIME;
+const KEYS_AT = POSITIONS_AT + KEYS_AT_A_TIME * MAX_PROBES * 4;
+// From the kernel's own FILTER_AT to the end: a filter.
 
 /** What is needed of the host's WebAssembly, where it has one. */
 interface WebAssemblyHost {
@@ -26,27 +36,31 @@ interface WebAssemblyHost {
 }
 
 interface KernelExports {
-  readonly memory: { readonly buffer: ArrayBuffer; grow(pages: number): number };
+  readonly FILTER_AT: { readonly value: number };
+  readonly memory: { readonly buffer: ArrayBuffer };
   hashKeys(bytes: number, offsets: number, count: number, hashes: number): void;
-  setBits(hashes: number, count: number, filter: number, bits: number, probes: number): void;
-  testBits(hashes: number, count: number, filter: number, bits: number, probes: number, answers: number): void;
-}
-
-/** Where a batch of keys, its hashes and its answers are in the kernel's memory. */
-interface Batch {
-  readonly count: number;
-  readonly hashes: number;
-  readonly answers: number;
+  setBits(hashes: number, count: number, bits: number, probes: number): void;
+  testBits(hashes: number, count: number, bits: number, probes: number, answers: number): void;
+  locateBits(hashes: number, count: number, bits: number, probes: number, positions: number): void;
 }
 
 /** The kernel, with a memory of its own. */
 export class BloomKernel {
   readonly #exports: KernelExports;
-  #bytes: Uint8Array;
+  readonly #filterAt: number;
+  readonly #bytes: Uint8Array;
+  readonly #offsets: Uint32Array;
+  readonly #hashes: Uint32Array;
+  readonly #positions: Uint32Array;
 
   private constructor(exports: KernelExports) {
+    const { buffer } = exports.memory;
     this.#exports = exports;
-    this.#bytes = new Uint8Array(exports.memory.buffer);
+    this.#filterAt = exports.FILTER_AT.value;
+    this.#bytes = new Uint8Array(buffer);
+    this.#offsets = new Uint32Array(buffer, OFFSETS_AT, KEYS_AT_A_TIME + 1);
+    this.#hashes = new Uint32Array(buffer, HASHES_AT, KEYS_AT_A_TIME);
+    this.#positions = new Uint32Array(buffer, POSITIONS_AT, KEYS_AT_A_TIME * MAX_PROBES);
   }
 
   /** A new kernel, or undefined where there can be none. */
@@ -54,7 +68,7 @@ export class BloomKernel {
     const { WebAssembly } = globalThis as WebAssemblyHost;
     if (WebAssembly === undefined) return undefined;
     try {
-      const binary = Uint8Array.from(atob(BLOOM_KERNEL), (character) => character.charCodeAt(0));
+      const binary = Uint8Array.from(BLOOM_KERNEL.match(/../g)!, (digits) => parseInt(digits, 16));
       const { exports } = new WebAssembly.Instance(new WebAssembly.Module(binary), {});
       return new BloomKernel(exports as KernelExports);
     } catch {
@@ -62,66 +76,118 @@ export class BloomKernel {
     }
   }
 
-  /** Whether a filter of that length is for the kernel. */
+  /** Whether a filter of that length is for the kernel: its bits must be a uint32. */
   static takes(filterBytes: number): boolean {
-    return filterBytes >= 2 && filterBytes <= MAX_FILTER_BYTES;
+    return filterBytes >= 2 && filterBytes <= 2 ** 29;
   }
 
   /** Makes zero bytes, which it `takes`, the filter of `keys`; the last byte is the caller's to write. */
   fill(filter: Uint8Array, keys: KeyList, probes: number): void {
-    const filterAt = MEMORY_START;
-    const filterEnd = this.#reserve(filterAt, filter.length);
-    this.#bytes.fill(0, filterAt, filterEnd);
     const bits = (filter.length - 1) * 8;
-    for (let first = 0; first < keys.length; first += KEYS_AT_A_TIME) {
-      const { hashes, count } = this.#hash(keys, first, filterEnd);
-      this.#exports.setBits(hashes, count, filterAt, bits, probes);
+    const isCopied = this.#hasRoomFor(filter);
+    const filterAt = this.#filterAt;
+    const filterEnd = filterAt + filter.length;
+    if (isCopied) this.#bytes.fill(0, filterAt, filterEnd);
+    for (let first = 0, count: number; first < keys.length; first += count) {
+      count = this.#hash(keys, first);
+      if (isCopied) this.#exports.setBits(HASHES_AT, count, bits, probes);
+      else this.#setLocated(filter, count, bits, probes);
     }
-    filter.set(this.#bytes.subarray(filterAt, filterEnd));
+    if (!isCopied) return;
+    if (filter.length > MAX_LOOPED) filter.set(this.#bytes.subarray(filterAt, filterEnd));
+    else for (let i = 0, from = this.#bytes; i < filter.length; i++) filter[i] = from[filterAt + i]!;
   }
 
   /** Writes 1 to `answers` for each key that may be in `filter`, which it `takes`, 0 for the others. */
   test(filter: Uint8Array, keys: KeyList, probes: number, answers: Uint8Array): void {
-    const filterAt = MEMORY_START;
-    const filterEnd = this.#reserve(filterAt, filter.length);
-    this.#bytes.set(filter, filterAt);
     const bits = (filter.length - 1) * 8;
-    for (let first = 0; first < keys.length; first += KEYS_AT_A_TIME) {
-      const batch = this.#hash(keys, first, filterEnd);
-      this.#exports.testBits(batch.hashes, batch.count, filterAt, bits, probes, batch.answers);
-      answers.set(this.#bytes.subarray(batch.answers, batch.answers + batch.count), first);
+    const isCopied = this.#hasRoomFor(filter) && filter.length <= keys.length * MAX_COPIED_BYTES_PER_KEY;
+    if (isCopied) this.#bytes.set(filter, this.#filterAt);
+    for (let first = 0, count: number; first < keys.length; first += count) {
+      count = this.#hash(keys, first);
+      if (isCopied) {
+        this.#exports.testBits(HASHES_AT, count, bits, probes, ANSWERS_AT);
+        answers.set(this.#bytes.subarray(ANSWERS_AT, ANSWERS_AT + count), first);
+      } else {
+        this.#testLocated(filter, count, bits, probes, answers, first);
+      }
     }
   }
 
-  /** Copies the next keys behind `start`, and hashes them. */
-  #hash(keys: KeyList, first: number, start: number): Batch {
+  #hasRoomFor(filter: Uint8Array): boolean {
+    return filter.length <= this.#bytes.length - this.#filterAt;
+  }
+
+  /** Hashes the next keys, as many as there is room for. @returns how many. */
+  #hash(keys: KeyList, first: number): number {
     const { bytes, offsets } = keys;
-    const count = Math.min(KEYS_AT_A_TIME, keys.length - first);
-    const keysStart = offsets[first]!;
-    const keysEnd = offsets[first + count]!;
-    const offsetsAt = align4(start);
-    const hashes = offsetsAt + (count + 1) * 4;
-    const answers = hashes + count * 4;
-    const bytesAt = answers + count;
-    this.#reserve(bytesAt, keysEnd - keysStart);
-    new Uint32Array(this.#bytes.buffer, offsetsAt, count + 1).set(offsets.subarray(first, first + count + 1));
-    this.#bytes.set(bytes.subarray(keysStart, keysEnd), bytesAt);
+    const start = offsets[first]!;
+    const room = this.#filterAt - KEYS_AT;
+    let count = Math.min(KEYS_AT_A_TIME, keys.length - first);
+    while (offsets[first + count]! - start > room) count = count >> 1;
+    if (count === 0) {
+      // One key that is longer than all the room; eight times, as the kernel does with the last.
+      this.#hashes.fill(hashRange(bytes, start, offsets[first + 1]!, BLOOM_SEED), 0, 8);
+      return 1;
+    }
+    if (count < MAX_LOOPED) for (let i = 0, to = this.#offsets; i <= count; i++) to[i] = offsets[first + i]!;
+    else this.#offsets.set(offsets.subarray(first, first + count + 1));
+    this.#bytes.set(bytes.subarray(start, offsets[first + count]), KEYS_AT);
     // The offsets count from the start of the list's buffer.
-    this.#exports.hashKeys(bytesAt - keysStart, offsetsAt, count, hashes);
-    return { count, hashes, answers };
+    this.#exports.hashKeys(KEYS_AT - start, OFFSETS_AT, count, HASHES_AT);
+    return count;
   }
 
-  /** Makes sure that the memory has `byteLength` bytes at `start`. @returns the address behind them. */
-  #reserve(start: number, byteLength: number): number {
-    const end = start + byteLength;
-    if (end > this.#bytes.length) {
-      this.#exports.memory.grow(Math.ceil((end - this.#bytes.length) / PAGE_BYTES));
-      this.#bytes = new Uint8Array(this.#exports.memory.buffer);
+  #setLocated(filter: Uint8Array, count: number, bits: number, probes: number): void {
+    this.#exports.locateBits(HASHES_AT, count, bits, probes, POSITIONS_AT);
+    const positions = this.#positions;
+    for (let i = 0; i < count; i++) {
+      let at = positionsOf(i, probes);
+      for (let probe = 0; probe < probes; probe++, at += 4) {
+        const bit = positions[at]!;
+        filter[bit >>> 3]! |= 1 << (bit & 7);
+      }
     }
-    return end;
+  }
+
+  /** By fours and without a branch for each bit: the processor then waits for many bytes of a large filter at once. */
+  #testLocated(
+    filter: Uint8Array,
+    count: number,
+    bits: number,
+    probes: number,
+    answers: Uint8Array,
+    first: number,
+  ): void {
+    this.#exports.locateBits(HASHES_AT, count, bits, probes, POSITIONS_AT);
+    const positions = this.#positions;
+    let at = 0;
+    for (let i = 0; i < count; i += 4) {
+      let a = 1;
+      let b = 1;
+      let c = 1;
+      let d = 1;
+      for (const end = at + probes * 4; at < end; at += 4) {
+        a &= bitOf(filter, positions[at]!);
+        b &= bitOf(filter, positions[at + 1]!);
+        c &= bitOf(filter, positions[at + 2]!);
+        d &= bitOf(filter, positions[at + 3]!);
+      }
+      const to = first + i;
+      answers[to] = a;
+      if (i + 1 < count) answers[to + 1] = b;
+      if (i + 2 < count) answers[to + 2] = c;
+      if (i + 3 < count) answers[to + 3] = d;
+    }
   }
 }
 
-function align4(address: number): number {
-  return Math.ceil(address / 4) * 4;
+/** The first of the positions of key `i`: four keys' stand side by side for each probe. */
+function positionsOf(i: number, probes: number): number {
+  return (i >>> 2) * probes * 4 + (i & 3);
+}
+
+/** The bit, and whatever above it. */
+function bitOf(filter: Uint8Array, bit: number): number {
+  return filter[bit >>> 3]! >>> (bit & 7);
 }

@@ -1,7 +1,9 @@
 import type { KeyList } from './policy.js';
 
 const INITIAL_BYTES = 1024;
-const INITIAL_KEYS = 64;
+const INITIAL_KEYS = 63;
+/** Offsets are uint32. */
+const MAX_BYTES = 0xffffffff;
 
 /**
  * A {@link KeyList} that grows: keys are copied into one flat buffer, which is kept when the list is cleared.
@@ -9,15 +11,32 @@ const INITIAL_KEYS = 64;
  * Total length of the keys: less than 4 GiB.
  */
 export class KeyBuffer implements KeyList {
-  bytes = new Uint8Array(INITIAL_BYTES);
-  offsets = new Uint32Array(INITIAL_KEYS);
+  bytes: Uint8Array;
+  offsets: Uint32Array;
   length = 0;
+
+  /**
+   * An empty list.
+   *
+   * @param byteLength how many bytes of keys it has room for at first.
+   * @param count how many keys.
+   */
+  constructor(byteLength = INITIAL_BYTES, count = INITIAL_KEYS) {
+    this.bytes = new Uint8Array(byteLength);
+    this.offsets = new Uint32Array(count + 1);
+  }
 
   /** A list of copies of `keys`. */
   static from(keys: Iterable<Uint8Array>): KeyBuffer {
-    const buffer = new KeyBuffer();
+    const buffer = Array.isArray(keys) ? KeyBuffer.#withRoomFor(keys as readonly Uint8Array[]) : new KeyBuffer();
     for (const key of keys) buffer.push(key);
     return buffer;
+  }
+
+  static #withRoomFor(keys: readonly Uint8Array[]): KeyBuffer {
+    let byteLength = 0;
+    for (let i = 0; i < keys.length; i++) byteLength += mustBeKey(keys[i]!).length;
+    return new KeyBuffer(Math.min(byteLength, MAX_BYTES), keys.length);
   }
 
   /**
@@ -27,7 +46,7 @@ export class KeyBuffer implements KeyList {
    * @throws RangeError when the keys together would reach 4 GiB.
    */
   push(key: Uint8Array): void {
-    if (!ArrayBuffer.isView(key)) throw new TypeError(`key must be a Uint8Array, got ${typeof key}`);
+    mustBeKey(key);
     this.#append(key, 0, key.length);
   }
 
@@ -71,8 +90,8 @@ export class KeyBuffer implements KeyList {
   }
 
   #growBytes(needed: number): void {
-    if (needed > 0xffffffff) throw new RangeError('keys must be less than 4 GiB in total');
-    const grown = new Uint8Array(Math.min(Math.max(needed, this.bytes.length * 2), 0xffffffff));
+    if (needed > MAX_BYTES) throw new RangeError('keys must be less than 4 GiB in total');
+    const grown = new Uint8Array(Math.min(Math.max(needed, this.bytes.length * 2), MAX_BYTES));
     grown.set(this.bytes.subarray(0, this.offsets[this.length]));
     this.bytes = grown;
   }
@@ -82,4 +101,9 @@ export class KeyBuffer implements KeyList {
     grown.set(this.offsets);
     this.offsets = grown;
   }
+}
+
+function mustBeKey(key: Uint8Array): Uint8Array {
+  if (!ArrayBuffer.isView(key)) throw new TypeError(`key must be a Uint8Array, got ${typeof key}`);
+  return key;
 }

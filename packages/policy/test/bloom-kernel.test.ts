@@ -41,7 +41,7 @@ describe.each(['with the kernel', 'where WebAssembly is forbidden'])('%s', (wher
     const random = seeded(bitsPerKey);
     const policy = policyOf(bitsPerKey);
     const different: number[] = [];
-    for (const count of [15, 16, 17, 40, 100, 1000, 4095, 4096, 4097, 9000]) {
+    for (const count of [15, 16, 17, 40, 63, 64, 65, 100, 1000, 1023, 1024, 1025, 2500]) {
       const keys = randomKeys(random, count);
       const sink = new FilterBuffer();
       sink.extend(3).fill(0xee);
@@ -71,6 +71,46 @@ describe.each(['with the kernel', 'where WebAssembly is forbidden'])('%s', (wher
     }
     expect(wrong).toEqual([]);
   });
+});
+
+test('keys of one length, which the kernel hashes by fours, give the same filters and answers', () => {
+  const random = seeded(5);
+  const policy = warmPolicy(10);
+  const different: number[] = [];
+  for (let byteLength = 0; byteLength <= 70; byteLength++) {
+    const keys = KeyBuffer.from(Array.from({ length: 37 }, () => random.bytes(byteLength)));
+    const filter = new FilterBuffer();
+    policy.createFilter(keys, filter);
+    const bytes = filter.toBytes();
+    if (Buffer.compare(bytes, plainFilter(keys, 10)) !== 0) different.push(byteLength);
+    if (policy.keysMayMatch(keys, bytes).some((answer) => answer !== 1)) different.push(-byteLength);
+  }
+  expect(different).toEqual([]);
+});
+
+test('keys too long for the memory of the kernel go through it with the others', () => {
+  const random = seeded(6);
+  const lengths = Array.from({ length: 60 }, (_, i) => [3, 400_000, 16, 100_000, 237_000, 16][i % 6]!);
+  const keys = KeyBuffer.from(lengths.map((byteLength) => random.bytes(byteLength)));
+  const policy = warmPolicy(10);
+  const filter = new FilterBuffer();
+  policy.createFilter(keys, filter);
+  expect(Buffer.compare(filter.toBytes(), plainFilter(keys, 10))).toBe(0);
+  expect(policy.keysMayMatch(keys, filter.toBytes())).toEqual(new Uint8Array(60).fill(1));
+});
+
+// 4 MiB is what the kernel has room for.
+test.each([2 ** 20, 2 ** 20 + 1])('a filter of forty keys with %s bits each is the same, and so are its answers', (bitsPerKey) => {
+  const random = seeded(bitsPerKey);
+  const keys = KeyBuffer.from(Array.from({ length: 40 }, () => random.bytes(16)));
+  const policy = warmPolicy(bitsPerKey);
+  const filter = new FilterBuffer();
+  policy.createFilter(keys, filter);
+  const bytes = filter.toBytes();
+  expect(Buffer.compare(bytes, plainFilter(keys, bitsPerKey))).toBe(0);
+  const asked = KeyBuffer.from([...Array.from({ length: 1030 }, () => random.bytes(16)), ...keys]);
+  const expected = Uint8Array.from(asked, (key) => (policy.keyMayMatch(key, bytes) ? 1 : 0));
+  expect(policy.keysMayMatch(asked, bytes)).toEqual(expected);
 });
 
 test('a list whose keys do not start at the start of its buffer is hashed where they are', () => {

@@ -2,8 +2,10 @@
  * Snappy: raw, not framed. hysnappy is small and fast, has no dependencies and refuses damaged input; where a
  * Content-Security-Policy forbids its WebAssembly, snappyjs does the same in plain JavaScript.
  */
+/// <reference path="./snappyjs.d.ts" />
 import { snappyCompressor, snappyUncompressor } from 'hysnappy';
-import * as snappyjs from 'snappyjs';
+import { SnappyCompressor } from 'snappyjs/snappy_compressor.js';
+import { SnappyDecompressor } from 'snappyjs/snappy_decompressor.js';
 import type { Codec } from './codec.js';
 import { VarintReader } from './varint.js';
 
@@ -21,7 +23,7 @@ export const snappyDecoder: Codec = { type: 1, name: 'snappy', decompress };
 export const snappyCodec: Codec = { type: 1, name: 'snappy', compress, decompress };
 
 function compress(contents: Uint8Array): Uint8Array {
-  compressor ??= orElse(snappyCompressor, () => snappyjs.compress);
+  compressor ??= orElse(snappyCompressor, () => compressInJavaScript);
   return compressor(contents);
 }
 
@@ -32,8 +34,25 @@ function decompress(compressed: Uint8Array, maxBytes: number): Uint8Array {
     throw new Error(`${compressed.length} bytes cannot stand for ${byteLength}`);
   }
   if (byteLength > maxBytes) throw new RangeError(`the contents have ${byteLength} bytes, the limit is ${maxBytes}`);
-  uncompressor ??= orElse(snappyUncompressor, () => snappyjs.uncompress);
+  uncompressor ??= orElse(snappyUncompressor, () => uncompressInJavaScript);
   return uncompressor(compressed, byteLength);
+}
+
+// By halves: the whole of snappyjs is more, for buffers of other kinds.
+
+function compressInJavaScript(contents: Uint8Array): Uint8Array {
+  const compressor = new SnappyCompressor(contents);
+  const compressed = new Uint8Array(compressor.maxCompressedLength());
+  return compressed.subarray(0, compressor.compressToBuffer(compressed));
+}
+
+function uncompressInJavaScript(compressed: Uint8Array, byteLength: number): Uint8Array {
+  const contents = new Uint8Array(byteLength);
+  const decompressor = new SnappyDecompressor(compressed);
+  if (decompressor.readUncompressedLength() !== byteLength || !decompressor.uncompressToBuffer(contents)) {
+    throw new Error('not a Snappy stream');
+  }
+  return contents;
 }
 
 function orElse<T>(make: () => T, makeOther: () => T): T {

@@ -184,7 +184,6 @@ Work BuildFilter(size_t n) {
           [=] {
             (void)keys;
             filter->clear();
-            filter->shrink_to_fit();
             policy->CreateFilter(slices->data(), static_cast<int>(n), filter.get());
           },
           [=] { return Checksum(*filter); }};
@@ -202,7 +201,6 @@ Work BuildFilterFromList(size_t n) {
   return {n,
           [=] {
             filter->clear();
-            filter->shrink_to_fit();
             const std::vector<Slice> slices(list->begin(), list->end());
             policy->CreateFilter(slices.data(), static_cast<int>(n), filter.get());
           },

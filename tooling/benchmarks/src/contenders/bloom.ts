@@ -2,7 +2,7 @@
 import { closeSync, existsSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { BLOOM_SEED, hash, hashEach } from '@bloom/hash';
-import { BloomFilterPolicy, buildFilter, KeyBuffer } from '@bloom/policy';
+import { BloomFilterPolicy, buildFilter, type FilterSink, KeyBuffer } from '@bloom/policy';
 import {
   BlockCache,
   MemorySource,
@@ -65,21 +65,30 @@ function keyList(n: number): KeyBuffer {
   return keys;
 }
 
+/** Lends the same memory for each filter, as a `std::string` that is cleared does. */
+class ReusedSink implements FilterSink {
+  filter = new Uint8Array();
+
+  extend(byteLength: number): Uint8Array {
+    if (byteLength !== this.filter.length) this.filter = new Uint8Array(byteLength);
+    else this.filter.fill(0);
+    return this.filter;
+  }
+}
+
 function filterOf(keys: KeyBuffer): Uint8Array {
-  let filter: Uint8Array = new Uint8Array();
-  policy.createFilter(keys, { extend: (byteLength) => (filter = new Uint8Array(byteLength)) });
-  return filter;
+  const sink = new ReusedSink();
+  policy.createFilter(keys, sink);
+  return sink.filter;
 }
 
 function makeFilter(n: number): Work {
   const keys = keyList(n);
-  let filter: Uint8Array = new Uint8Array();
+  const sink = new ReusedSink();
   return {
     units: n,
-    run() {
-      filter = filterOf(keys);
-    },
-    check: () => checksum(filter),
+    run: () => policy.createFilter(keys, sink),
+    check: () => checksum(sink.filter),
   };
 }
 
@@ -97,13 +106,13 @@ function makeFilterFromList(n: number): Work {
 
 function probe(n: number, present: boolean): Work {
   const filter = filterOf(keyList(n));
-  const lookups = separate(lookupKeys(n, present));
+  const walk = new KeyWalk(lookupKeys(n, present));
   let matches = 0;
   return {
     units: LOOKUPS,
     run() {
       let found = 0;
-      for (let i = 0; i < lookups.length; i++) if (policy.keyMayMatch(lookups[i]!, filter)) found++;
+      for (let i = 0; i < LOOKUPS; i++) if (policy.keyMayMatch(walk.moveTo(i), filter)) found++;
       matches = found;
     },
     check: () => matches,
