@@ -49,27 +49,50 @@ export class BlockBuilder {
     return this.#lastKey.subarray(0, this.#lastKeyLength);
   }
 
-  /** Adds an entry; the caller sees to the order. */
-  add(key: Uint8Array, value: Uint8Array): void {
+  /** How the key added last compares with `key`. */
+  compareLast(compare: CompareRange, key: Uint8Array): number {
+    return compare(this.#lastKey, 0, this.#lastKeyLength, key, 0, key.length);
+  }
+
+  /** Bytes, from the front, that `key` has in common with the key added last. */
+  commonWithLast(key: Uint8Array): number {
+    const lastKey = this.#lastKey;
+    const end = Math.min(this.#lastKeyLength, key.length);
+    let common = 0;
+    while (common < end && lastKey[common] === key[common]) common++;
+    return common;
+  }
+
+  /** Whether `key`, whose first `common` bytes are those of the key added last and no more, comes after it by its bytes. */
+  isAfterLast(key: Uint8Array, common: number): boolean {
+    return common < key.length && (common === this.#lastKeyLength || this.#lastKey[common]! < key[common]!);
+  }
+
+  /** Adds an entry; the caller sees to the order. @param common `commonWithLast(key)`. */
+  add(key: Uint8Array, value: Uint8Array, common = this.commonWithLast(key)): void {
     const keyLength = key.length;
     const valueLength = value.length;
-    let shared = 0;
-    if (this.#sinceRestart < this.#restartInterval) {
-      if (this.#length > 0) {
-        const lastKey = this.#lastKey;
-        const common = Math.min(this.#lastKeyLength, keyLength);
-        while (shared < common && lastKey[shared] === key[shared]) shared++;
-      }
-    } else {
+    let shared = common;
+    if (this.#length === 0) shared = 0;
+    else if (this.#sinceRestart >= this.#restartInterval) {
       this.#restart();
+      shared = 0;
     }
     const unshared = keyLength - shared;
     const needed = this.#length + MAX_ENTRY_HEADER_LENGTH + unshared + valueLength;
     if (needed > this.#bytes.length) this.#grow(needed);
     const bytes = this.#bytes;
-    let position = putVarint(bytes, this.#length, shared);
-    position = putVarint(bytes, position, unshared);
-    position = putVarint(bytes, position, valueLength);
+    let position = this.#length;
+    if ((shared | unshared | valueLength) < 0x80) {
+      bytes[position] = shared;
+      bytes[position + 1] = unshared;
+      bytes[position + 2] = valueLength;
+      position += 3;
+    } else {
+      position = putVarint(bytes, position, shared);
+      position = putVarint(bytes, position, unshared);
+      position = putVarint(bytes, position, valueLength);
+    }
     copy(key, shared, keyLength, bytes, position);
     position += unshared;
     copy(value, 0, valueLength, bytes, position);
@@ -78,10 +101,10 @@ export class BlockBuilder {
 
     if (keyLength > this.#lastKey.length) {
       const grown = new Uint8Array(keyLength * 2);
-      grown.set(this.#lastKey.subarray(0, shared));
+      grown.set(this.#lastKey.subarray(0, common));
       this.#lastKey = grown;
     }
-    copy(key, shared, keyLength, this.#lastKey, shared);
+    copy(key, common, keyLength, this.#lastKey, common);
     this.#lastKeyLength = keyLength;
   }
 

@@ -23,20 +23,22 @@ export function maskCrc(crc: number): number {
   return (((crc >>> 15) | (crc << 17)) + MASK_DELTA) >>> 0;
 }
 
-/**
- * The bytes to store for `contents`, trailer included, in a buffer of their own. `codec` is used only where it saves
- * an eighth.
- */
-export function encodeStoredBlock(contents: Uint8Array, codec: Codec | undefined): Uint8Array {
-  const compressed = codec?.compress?.(contents);
-  const worthIt = compressed !== undefined && compressed.length < contents.length - Math.floor(contents.length / 8);
-  const stored = worthIt ? compressed : contents;
-  const block = new Uint8Array(stored.length + BLOCK_TRAILER_LENGTH);
-  block.set(stored);
-  block[stored.length] = worthIt ? codec!.type : NO_COMPRESSION;
-  const crc = maskCrc(crc32c(block.subarray(0, stored.length + 1)));
-  new DataView(block.buffer).setUint32(stored.length + 1, crc, true);
-  return block;
+/** What `codec` makes of `contents`, where that saves an eighth. */
+export function compressed(contents: Uint8Array, codec: Codec | undefined): Uint8Array | undefined {
+  const bytes = codec?.compress?.(contents);
+  return bytes !== undefined && bytes.length < contents.length - Math.floor(contents.length / 8) ? bytes : undefined;
+}
+
+/** Writes a stored block at `position`: `stored`, which has been compressed by `type` or is the contents, and trailer. */
+export function putStoredBlock(bytes: Uint8Array, position: number, stored: Uint8Array, type: number): void {
+  const end = position + stored.length;
+  bytes.set(stored, position);
+  bytes[end] = type;
+  const crc = maskCrc(crc32c(bytes.subarray(position, end + 1)));
+  bytes[end + 1] = crc;
+  bytes[end + 2] = crc >>> 8;
+  bytes[end + 3] = crc >>> 16;
+  bytes[end + 4] = crc >>> 24;
 }
 
 /** What reading stored blocks depends on. */

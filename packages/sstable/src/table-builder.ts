@@ -1,19 +1,19 @@
 import { FilterBlockBuilder } from '@bloom/filter-block';
 import type { FilterPolicy } from '@bloom/policy';
 import { mustBeBytes, mustBeWhole } from './arguments.js';
-import { type BlockHandle, encodeBlockHandle } from './block-handle.js';
+import { type BlockHandle, MAX_BLOCK_HANDLE_LENGTH, putBlockHandle } from './block-handle.js';
 import { BlockBuilder } from './block.js';
-import type { Codec } from './codec.js';
-import { bytewiseComparator, type Comparator, type CompareRange, compareRangeOf } from './comparator.js';
+import { type Codec, NO_COMPRESSION } from './codec.js';
+import { bytewiseComparator, type Comparator, compareBytes, type CompareRange, compareRangeOf } from './comparator.js';
 import { encodeFooter } from './footer.js';
 import { encodeMetaindex } from './metaindex-block.js';
-import { BLOCK_TRAILER_LENGTH, encodeStoredBlock } from './stored-block.js';
+import { BLOCK_TRAILER_LENGTH, compressed, putStoredBlock } from './stored-block.js';
 import { codecFor, policyFor, type TableBuilderOptions } from './table-options.js';
-
+import { TableOutput } from './table-output.js';
 
 /** Where the bytes of a table go. */
 export interface TableSink {
-  /** Takes the next bytes of the file; they are the sink's to keep. */
+  /** Takes the next bytes of the file, several blocks at a time; they are the sink's to keep. */
   append(bytes: Uint8Array): void;
 }
 
@@ -63,7 +63,8 @@ export class MemorySink implements TableSink {
 /**
  * Builds a table of ascending keys, byte for byte as LevelDB's `TableBuilder` does.
  *
- * It works at once and in bounded memory: the index, the filters and one block. Finished bytes go to the sink.
+ * It works at once and in bounded memory: the index, the filters, one block and 64 KiB of finished bytes, which then go
+ * to the sink.
  *
  * Source: LevelDB, table/table_builder.cc.
  *
@@ -77,7 +78,7 @@ export class MemorySink implements TableSink {
  * ```
  */
 export class TableBuilder {
-  readonly #sink: TableSink;
+  readonly #output: TableOutput;
   readonly #comparator: Comparator;
   readonly #compare: CompareRange;
   readonly #policy: FilterPolicy | undefined;
@@ -87,9 +88,9 @@ export class TableBuilder {
   readonly #restartInterval: number;
   readonly #data: BlockBuilder;
   readonly #index = new BlockBuilder(1);
+  readonly #handle = new Uint8Array(MAX_BLOCK_HANDLE_LENGTH);
   /** The data block whose index entry waits for the next key, to be made as short as can be. */
   #unindexed: BlockHandle | undefined;
-  #byteLength = 0;
   #entries = 0;
   #entryBytes = 0;
   #dataBlocks = 0;
@@ -100,7 +101,7 @@ export class TableBuilder {
 
   /** @throws RangeError for an option that is wrong. */
   constructor(sink: TableSink, options: TableBuilderOptions = {}) {
-    this.#sink = sink;
+    this.#output = new TableOutput(sink);
     this.#comparator = options.comparator ?? bytewiseComparator;
     this.#compare = compareRangeOf(this.#comparator);
     this.#policy = policyFor(options, this.#comparator);
@@ -117,9 +118,9 @@ export class TableBuilder {
     return this.#entries;
   }
 
-  /** Bytes given to the sink so far. */
+  /** Bytes of the file so far, those that the sink has not got yet included. */
   get byteLength(): number {
-    return this.#byteLength;
+    return this.#output.byteLength;
   }
 
   /**
@@ -132,13 +133,14 @@ export class TableBuilder {
     if (this.#ended !== undefined) throw new TypeError(this.#ended);
     mustBeBytes('key', key);
     mustBeBytes('value', value);
-    if (this.#entries > 0) this.#mustBeAfterLast(key);
+    const common = this.#data.commonWithLast(key);
+    if (this.#entries > 0) this.#mustBeAfterLast(key, common);
     if (this.#unindexed !== undefined) {
       this.#addToIndex(this.#unindexed, this.#comparator.findShortestSeparator(this.#data.lastKey, key));
       this.#unindexed = undefined;
     }
     this.#filter?.addKey(key);
-    this.#data.add(key, value);
+    this.#data.add(key, value, common);
     this.#entries++;
     this.#entryBytes += key.length + value.length;
     if (this.#data.byteLength >= this.#blockSize) this.#flush();
@@ -164,10 +166,13 @@ export class TableBuilder {
     }
     const indexBytes = this.#index.byteLength;
     const index = this.#append(this.#index.finish(), this.#codec);
-    this.#give(encodeFooter({ metaindex, index }));
+    const footer = encodeFooter({ metaindex, index });
+    const position = this.#output.extend(footer.length);
+    this.#output.bytes.set(footer, position);
+    this.#output.flush();
     this.#ended = 'the table is finished';
     return {
-      byteLength: this.#byteLength,
+      byteLength: this.byteLength,
       entries: this.#entries,
       dataBlocks: this.#dataBlocks,
       entryBytes: this.#entryBytes,
@@ -179,10 +184,13 @@ export class TableBuilder {
     };
   }
 
-  #mustBeAfterLast(key: Uint8Array): void {
-    const { lastKey } = this.#data;
-    const order = this.#compare(lastKey, 0, lastKey.length, key, 0, key.length);
+  #mustBeAfterLast(key: Uint8Array, common: number): void {
+    const compare = this.#compare;
+    // By bytes, those in common have said it already.
+    if (compare === compareBytes && this.#data.isAfterLast(key, common)) return;
+    const order = this.#data.compareLast(compare, key);
     if (order < 0) return;
+    const { lastKey } = this.#data;
     const problem = order === 0 ? 'is the same key as' : 'comes before';
     throw new RangeError(
       `key must be after the key before it: entry ${this.#entries} (${show(key)}) ${problem} ${show(lastKey)} ` +
@@ -195,28 +203,27 @@ export class TableBuilder {
     this.#ended = 'the table failed while a block was written';
     const contents = this.#data.finish();
     this.#rawDataBytes += contents.length;
-    const start = this.#byteLength;
+    const start = this.byteLength;
     this.#unindexed = this.#append(contents, this.#codec);
-    this.#storedDataBytes += this.#byteLength - start;
+    this.#storedDataBytes += this.byteLength - start;
     this.#dataBlocks++;
-    this.#filter?.startBlock(this.#byteLength);
+    this.#filter?.startBlock(this.byteLength);
     this.#ended = undefined;
   }
 
   #append(contents: Uint8Array, codec: Codec | undefined): BlockHandle {
-    const stored = encodeStoredBlock(contents, codec);
-    const handle = { offset: this.#byteLength, size: stored.length - BLOCK_TRAILER_LENGTH };
-    this.#give(stored);
-    return handle;
-  }
-
-  #give(bytes: Uint8Array): void {
-    this.#sink.append(bytes);
-    this.#byteLength += bytes.length;
+    const output = this.#output;
+    const offset = output.byteLength;
+    const smaller = compressed(contents, codec);
+    const stored = smaller ?? contents;
+    const position = output.extend(stored.length + BLOCK_TRAILER_LENGTH);
+    putStoredBlock(output.bytes, position, stored, smaller === undefined ? NO_COMPRESSION : codec!.type);
+    return { offset, size: stored.length };
   }
 
   #addToIndex(handle: BlockHandle, separator: Uint8Array): void {
-    this.#index.add(separator, encodeBlockHandle(handle));
+    const length = putBlockHandle(this.#handle, 0, handle);
+    this.#index.add(separator, this.#handle.subarray(0, length));
   }
 }
 

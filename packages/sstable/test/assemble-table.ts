@@ -1,7 +1,8 @@
 import { BlockBuilder } from '../src/block.js';
 import { type BlockHandle, encodeBlockHandle } from '../src/block-handle.js';
 import { encodeFooter } from '../src/footer.js';
-import { BLOCK_TRAILER_LENGTH, encodeStoredBlock } from '../src/stored-block.js';
+import { type Codec, NO_COMPRESSION } from '../src/codec.js';
+import { BLOCK_TRAILER_LENGTH, compressed, putStoredBlock } from '../src/stored-block.js';
 
 /** The parts of a table: contents of blocks, good or bad. */
 export interface TableParts {
@@ -12,6 +13,15 @@ export interface TableParts {
   readonly metaindex?: Uint8Array;
   /** In place of the index that leads to the data. */
   readonly index?: Uint8Array;
+}
+
+/** `contents` as they are stored, trailer included. */
+export function encodeStoredBlock(contents: Uint8Array, codec: Codec | undefined): Uint8Array {
+  const smaller = compressed(contents, codec);
+  const stored = smaller ?? contents;
+  const block = new Uint8Array(stored.length + BLOCK_TRAILER_LENGTH);
+  putStoredBlock(block, 0, stored, smaller === undefined ? NO_COMPRESSION : codec!.type);
+  return block;
 }
 
 /** A block of `entries`, all of them restarts. */

@@ -115,16 +115,43 @@ function ioError(): Error {
 describe('a failing', () => {
   test.each([1, 2])('write, number %d, leaves the old table', async (number) => {
     const handles = await fileHandles();
-    const write = handles.write;
+    const writev = handles.writev;
     let calls = 0;
     const failing = function (this: FileHandle, ...args: unknown[]): unknown {
-      return ++calls === number ? Promise.reject(ioError()) : Reflect.apply(write, this, args);
+      return ++calls === number ? Promise.reject(ioError()) : Reflect.apply(writev, this, args);
     };
-    vi.spyOn(handles, 'write').mockImplementation(failing as never);
+    vi.spyOn(handles, 'writev').mockImplementation(failing as never);
     const { error, isOld, names } = await writeOver();
     expect(error).toMatchObject({ code: 'EIO' });
     expect(calls).toBe(number);
     expect({ isOld, names }).toEqual({ isOld: true, names: ['table.ldb'] });
+  });
+
+  // A write may end early, in the middle of a part: what is left is written, or its failure is that of the whole.
+  test.each([
+    [0, Infinity],
+    [1, Infinity],
+    [100_000, Infinity],
+    [100_000, 1],
+    [100_000, 3],
+  ])('rest of a write that ended after %d bytes is written, unless write %d fails', async (most, failure) => {
+    const handles = await fileHandles();
+    const { write, writev } = handles;
+    let calls = 0;
+    vi.spyOn(handles, 'writev').mockImplementation(async function (this: FileHandle, parts: readonly NodeJS.ArrayBufferView[]) {
+      const bytes = Buffer.concat(parts as Uint8Array[]).subarray(0, most);
+      return bytes.length === 0 ? { bytesWritten: 0, buffers: [] } : Reflect.apply(writev, this, [[bytes]]);
+    } as never);
+    vi.spyOn(handles, 'write').mockImplementation(function (this: FileHandle, bytes: Uint8Array, offset: number) {
+      if (++calls === failure) return Promise.reject(ioError());
+      // By thousands, as an interrupted system call would.
+      return Reflect.apply(write, this, [bytes, offset, Math.min(10_000, bytes.length - offset)]) as unknown;
+    } as never);
+    const { error, isOld, isWhole, names } = await writeOver();
+    if (failure === Infinity) expect({ error, isWhole }).toEqual({ error: undefined, isWhole: true });
+    else expect([error, isOld]).toEqual([expect.objectContaining({ code: 'EIO' }), true]);
+    expect(calls).toBeGreaterThan(0);
+    expect(names).toEqual(['table.ldb']);
   });
 
   test('fsync leaves the old table', async () => {

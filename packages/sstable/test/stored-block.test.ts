@@ -8,9 +8,9 @@ import {
   BLOCK_TRAILER_LENGTH,
   type BlockDecoding,
   decodeStoredBlock,
-  encodeStoredBlock,
   maskCrc,
 } from '../src/stored-block.js';
+import { encodeStoredBlock } from './assemble-table.js';
 import { caught } from './caught.js';
 import { hex, utf8 } from './entries.js';
 

@@ -90,36 +90,39 @@ describe('after its end', () => {
 
   test('a builder whose sink threw at a block takes no more calls', () => {
     const full = new Error('disk full');
+    const builder = new TableBuilder(
+      {
+        append() {
+          throw full;
+        },
+      },
+      { compression: 'none' },
+    );
+    const entries = numberedEntries(4);
+    const large = new Uint8Array(2 ** 20);
+    // One block is kept back, to be given together with others if they are small.
+    builder.add(entries[0]![0], large);
+    expect(caught(() => builder.add(entries[1]![0], large))).toBe(full);
+    for (const call of [() => builder.add(...entries[2]!), () => builder.finish()]) {
+      expect(caught(call)).toBeInstanceOf(TypeError);
+      expect((caught(call) as TypeError).message).toContain('failed');
+    }
+  });
+
+  // What is appended at the end: filter block, metaindex, index, footer. A key or a value of a megabyte parts them.
+  test.each([1, 2, 3])('a builder whose sink threw at part %d of the end takes no more calls', (part) => {
+    const full = new Error('disk full');
     let appended = 0;
     const builder = new TableBuilder(
       {
         append() {
-          if (++appended === 3) throw full;
+          if (++appended === part) throw full;
         },
       },
-      { blockSize: 1 },
+      { compression: 'none', filterPolicy: new BloomFilterPolicy(2 ** 23) },
     );
-    const entries = numberedEntries(4);
-    builder.add(...entries[0]!);
-    builder.add(...entries[1]!);
-    expect(caught(() => builder.add(...entries[2]!))).toBe(full);
-    for (const call of [() => builder.add(...entries[3]!), () => builder.finish()]) {
-      expect(caught(call)).toBeInstanceOf(TypeError);
-      expect((caught(call) as TypeError).message).toContain('failed');
-    }
-    expect(appended).toBe(3);
-  });
-
-  // After the data block: filter block, metaindex, index, footer.
-  test.each([1, 2, 3, 4, 5])('a builder whose sink threw at part %d of the end takes no more calls', (part) => {
-    const full = new Error('disk full');
-    let appended = 0;
-    const builder = new TableBuilder({
-      append() {
-        if (++appended === part) throw full;
-      },
-    });
-    builder.add(utf8('a'), empty);
+    builder.add(new Uint8Array(2 ** 20).fill(0xff), empty);
+    expect(appended).toBe(0);
     expect(caught(() => builder.finish())).toBe(full);
     expect(caught(() => builder.finish())).toBeInstanceOf(TypeError);
     expect(caught(() => builder.add(utf8('b'), empty))).toBeInstanceOf(TypeError);
@@ -145,18 +148,20 @@ describe('the sink', () => {
     expect(sameBytes(Buffer.concat(parts), buildTable(entries, { blockSize: 256 }))).toBe(true);
   });
 
-  test('gets a block as soon as it is full', () => {
-    const sink = new MemorySink();
-    const builder = new TableBuilder(sink, { blockSize: 100, compression: 'none' });
+  test('gets blocks by 64 KiB, and larger ones by themselves', () => {
+    const given: number[] = [];
+    const builder = new TableBuilder({ append: (bytes) => given.push(bytes.length) }, { compression: 'none', filterPolicy: null });
     const lengths: number[] = [];
-    for (const [key, value] of numberedEntries(8)) {
-      builder.add(key, value);
+    for (const [i, [key]] of numberedEntries(40).entries()) {
+      builder.add(key, new Uint8Array(i === 30 ? 100_000 : 4096));
       lengths.push(builder.byteLength);
-      expect(sink.toBytes()).toHaveLength(builder.byteLength);
     }
-    // 33 bytes for the first entry of a block, 24 for each of the others, and 8 for the restart: the fourth fills it.
-    expect(lengths).toEqual([0, 0, 0, lengths[3], lengths[3], lengths[3], lengths[3], lengths[7]]);
-    expect(lengths[3]).toBeGreaterThanOrEqual(100);
+    const { byteLength } = builder.finish();
+    // Each block is full with its first entry, and counts at once, whoever has it.
+    expect(lengths.every((length, i) => length > (lengths[i - 1] ?? 0))).toBe(true);
+    expect(given.slice(0, -1).every((length) => length > 60_000)).toBe(true);
+    expect(given.filter((length) => length > 65_536)).toHaveLength(1);
+    expect(given.reduce((sum, length) => sum + length, 0)).toBe(byteLength);
   });
 });
 

@@ -152,12 +152,16 @@ class WriteBuffer implements TableSink {
   }
 
   async writeTo(handle: FileHandle): Promise<void> {
-    const bytes = Buffer.concat(this.#parts, this.byteLength);
+    const parts = this.#parts;
     this.#parts = [];
     this.byteLength = 0;
-    for (let written = 0; written < bytes.length; ) {
-      const { bytesWritten } = await handle.write(bytes, written);
-      written += bytesWritten;
+    if (parts.length === 0) return;
+    let { bytesWritten } = await handle.writev(parts);
+    // Hardly ever are some left: when a signal came between, or the disk is full, which the next call says.
+    for (const bytes of parts) {
+      let written = Math.min(bytesWritten, bytes.length);
+      bytesWritten -= written;
+      while (written < bytes.length) written += (await handle.write(bytes, written)).bytesWritten;
     }
   }
 }

@@ -131,37 +131,19 @@ function probeBatch(n: number, present: boolean): Work {
   };
 }
 
-/** Gathers what is appended and writes it in large pieces. */
 class FileSink implements TableSink {
   readonly #fd: number;
-  readonly #buffer = new Uint8Array(1 << 20);
-  #filled = 0;
 
   constructor(path: string) {
     this.#fd = openSync(path, 'w');
   }
 
   append(bytes: Uint8Array): void {
-    if (bytes.length > this.#buffer.length - this.#filled) this.#flush();
-    if (bytes.length > this.#buffer.length) this.#write(bytes);
-    else {
-      this.#buffer.set(bytes, this.#filled);
-      this.#filled += bytes.length;
-    }
+    for (let written = 0; written < bytes.length; ) written += writeSync(this.#fd, bytes, written);
   }
 
   close(): void {
-    this.#flush();
     closeSync(this.#fd);
-  }
-
-  #flush(): void {
-    this.#write(this.#buffer.subarray(0, this.#filled));
-    this.#filled = 0;
-  }
-
-  #write(bytes: Uint8Array): void {
-    for (let written = 0; written < bytes.length; ) written += writeSync(this.#fd, bytes, written);
   }
 }
 
