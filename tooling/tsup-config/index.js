@@ -14,7 +14,8 @@ const shared = {
  * A package: one file for each entry point, and what they share in chunks.
  *
  * @param {string[]} entry the entry points
- * @param {string[]} [imported] files that only the package itself imports, by a `#` name of package.json's `imports`
+ * @param {string[]} [imported] files that only the package itself imports: by a `#` name of package.json's `imports`, or
+ *   so that a bundler can leave them out
  * @returns {Options}
  */
 export function library(entry, imported = []) {

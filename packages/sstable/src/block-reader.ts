@@ -164,8 +164,9 @@ export class ReadAhead {
     const bytes = await window.bytes;
     const { offset, length } = this.#table.rangeOf(i);
     const start = offset - window.range.offset;
-    // A copy: a view in the cache would keep all of the window alive.
-    return this.#table.decode(i, bytes.slice(start, start + length));
+    // A copy for the cache: a view would keep all of the window alive.
+    const stored = bytes.subarray(start, start + length);
+    return this.#table.decode(i, this.#table.hasCache ? stored.slice() : stored);
   }
 
   /** The window that block `i` is in, or undefined when it is to be read by itself. */

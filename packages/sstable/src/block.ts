@@ -157,10 +157,15 @@ export class BlockCursor {
   valueStart = 0;
   valueEnd = 0;
   /** The key of the entry is `keyBytes[0, keyLength)`. */
-  keyBytes = new Uint8Array(64);
+  keyBytes = new Uint8Array(128);
   keyLength = 0;
   /** Whether the cursor is on an entry. */
   valid = false;
+
+  // Views of a buffer that is known are made in half the time of subarray().
+  #keyBuffer = this.keyBytes.buffer;
+  #buffer: ArrayBufferLike = this.bytes.buffer;
+  #bufferOffset = 0;
 
   readonly #compare: CompareRange;
   readonly #structure: Structure;
@@ -189,12 +194,12 @@ export class BlockCursor {
 
   /** The key of the entry: a view that holds until the next move. */
   get key(): Uint8Array {
-    return this.keyBytes.subarray(0, this.keyLength);
+    return new Uint8Array(this.#keyBuffer, 0, this.keyLength);
   }
 
   /** The value of the entry: a view of the block. */
   get value(): Uint8Array {
-    return this.bytes.subarray(this.valueStart, this.valueEnd);
+    return new Uint8Array(this.#buffer, this.#bufferOffset + this.valueStart, this.valueEnd - this.valueStart);
   }
 
   /** Where in the block the entry starts. */
@@ -222,6 +227,8 @@ export class BlockCursor {
     this.#run.clear();
     this.#blockOffset = blockOffset;
     this.bytes = this.#reader.bytes = contents;
+    this.#buffer = contents.buffer;
+    this.#bufferOffset = contents.byteOffset;
     this.#restartCount = this.#entriesEnd = this.#reader.end = 0;
     const { length } = contents;
     if (length < 4) throw this.#damage(`${length} bytes cannot be a block`);
@@ -376,8 +383,7 @@ export class BlockCursor {
 
   /** Moves on to the next entry, whose key is built on this one's. */
   #step(): boolean {
-    this.valid = false;
-    if (this.#nextEntry >= this.#entriesEnd) return false;
+    if (this.#nextEntry >= this.#entriesEnd) return (this.valid = false);
     this.#parse(this.#nextEntry);
     this.#checkShared();
     this.#takeKey();
@@ -432,7 +438,24 @@ export class BlockCursor {
     const unsharedEnd = this.valueStart;
     const keyLength = (this.keyLength = shared + unsharedEnd - unsharedStart);
     this.#reserveKey(keyLength, shared);
-    copy(this.bytes, unsharedStart, unsharedEnd, this.keyBytes, shared);
+    const from = this.bytes;
+    const to = this.keyBytes;
+    if (unsharedEnd - unsharedStart > 32 || unsharedEnd + 8 > from.length || keyLength + 8 > to.length) {
+      copy(from, unsharedStart, unsharedEnd, to, shared);
+      return;
+    }
+    // Eight at a time, though the last of them are of no key: a loop that ends elsewhere for each key is guessed wrong
+    // each time, and a scan takes a fifth longer.
+    for (let i = unsharedStart, at = shared; i < unsharedEnd; i = (i + 8) | 0, at = (at + 8) | 0) {
+      to[at] = from[i]!;
+      to[(at + 1) | 0] = from[(i + 1) | 0]!;
+      to[(at + 2) | 0] = from[(i + 2) | 0]!;
+      to[(at + 3) | 0] = from[(i + 3) | 0]!;
+      to[(at + 4) | 0] = from[(i + 4) | 0]!;
+      to[(at + 5) | 0] = from[(i + 5) | 0]!;
+      to[(at + 6) | 0] = from[(i + 6) | 0]!;
+      to[(at + 7) | 0] = from[(i + 7) | 0]!;
+    }
   }
 
   /** Makes room for a key, and keeps the first `kept` bytes of the one that stands there. */
@@ -441,6 +464,7 @@ export class BlockCursor {
     const grown = new Uint8Array(keyLength * 2);
     grown.set(this.keyBytes.subarray(0, kept));
     this.keyBytes = grown;
+    this.#keyBuffer = grown.buffer;
   }
 
   #sharesTooMuch(): CorruptionError {

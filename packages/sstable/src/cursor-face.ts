@@ -23,9 +23,24 @@ export abstract class CursorFace {
     return this.#cursor.block.value;
   }
 
+  /** The key is the first `keyLength` of these bytes until the next move: for those to whom a view costs too much. */
+  get keyBytes(): Uint8Array {
+    return this.#cursor.block.keyBytes;
+  }
+
   /** Bytes of the key, without making a view of it. */
   get keyLength(): number {
     return this.#cursor.block.keyLength;
+  }
+
+  /** The value is `valueLength` of these bytes, from `valueStart` on, until the next move; not to be written to. */
+  get valueBytes(): Uint8Array {
+    return this.#cursor.block.bytes;
+  }
+
+  /** Where in `valueBytes` the value starts. */
+  get valueStart(): number {
+    return this.#cursor.block.valueStart;
   }
 
   /** Bytes of the value, without making a view of it. */

@@ -14,7 +14,8 @@ export type { VerifyOptions } from './verify.js';
 export { snappyCodec } from './snappy.js';
 export { MemorySource, type Source, type SyncSource } from './source.js';
 export { type SyncCursor, SyncTable } from './sync-table.js';
-export { MemorySink, TableBuilder, type TableInfo, type TableSink } from './table-builder.js';
+export { MemorySink, TableBuilder, type TableInfo } from './table-builder.js';
+export type { TableSink } from './table-output.js';
 export type { TableProfile } from './table-profile.js';
 export type { TableBuilderOptions, TableOptions } from './table-options.js';
 export {

@@ -221,12 +221,12 @@ export class OpenTable {
 
   /** A copy of the key that `cursor` is on. */
   copyKey(cursor: BlockCursor): Uint8Array {
-    return this.#copier.copy(cursor.keyBytes, 0, cursor.keyLength);
+    return this.#copier.copyStart(cursor.keyBytes, cursor.keyLength);
   }
 
   /** A copy of the value that `cursor` is on. */
   copyValue(cursor: BlockCursor): Uint8Array {
-    return this.#copier.copy(cursor.bytes, cursor.valueStart, cursor.valueEnd);
+    return this.#copier.copy(cursor.value);
   }
 
   /** Counts what came of a lookup that the filter let pass. */
@@ -234,6 +234,11 @@ export class OpenTable {
     if (this.filter === undefined) return;
     if (found) this.stats.filterTruePositives++;
     else this.stats.filterFalsePositives++;
+  }
+
+  /** Whether blocks are kept once they were read. */
+  get hasCache(): boolean {
+    return this.#cache !== undefined;
   }
 
   /** The contents of data block `i`, if the cache has them. */

@@ -9,13 +9,7 @@ import { encodeFooter } from './footer.js';
 import { encodeMetaindex } from './metaindex-block.js';
 import { BLOCK_TRAILER_LENGTH, compressed, putStoredBlock } from './stored-block.js';
 import { codecFor, policyFor, type TableBuilderOptions } from './table-options.js';
-import { TableOutput } from './table-output.js';
-
-/** Where the bytes of a table go. */
-export interface TableSink {
-  /** Takes the next bytes of the file, several blocks at a time; they are the sink's to keep. */
-  append(bytes: Uint8Array): void;
-}
+import { TableOutput, type TableSink } from './table-output.js';
 
 /** What was built. */
 export interface TableInfo {

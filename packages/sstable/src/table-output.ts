@@ -1,7 +1,11 @@
-import type { TableSink } from './table-builder.js';
-
 /** Bytes that are gathered before the sink gets them: one buffer and one call for many blocks. */
 const CHUNK_BYTES = 64 * 2 ** 10;
+
+/** Where the bytes of a table go. */
+export interface TableSink {
+  /** Takes the next bytes of the file, several blocks at a time; they are the sink's to keep. */
+  append(bytes: Uint8Array): void;
+}
 
 /** The bytes of a table on their way to a sink, in pieces that are the sink's to keep. */
 export class TableOutput {

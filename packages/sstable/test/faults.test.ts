@@ -141,7 +141,7 @@ describe('a failing', () => {
     vi.spyOn(handles, 'writev').mockImplementation(async function (this: FileHandle, parts: readonly NodeJS.ArrayBufferView[]) {
       const bytes = Buffer.concat(parts as Uint8Array[]).subarray(0, most);
       return bytes.length === 0 ? { bytesWritten: 0, buffers: [] } : Reflect.apply(writev, this, [[bytes]]);
-    } as never);
+    });
     vi.spyOn(handles, 'write').mockImplementation(function (this: FileHandle, bytes: Uint8Array, offset: number) {
       if (++calls === failure) return Promise.reject(ioError());
       // By thousands, as an interrupted system call would.

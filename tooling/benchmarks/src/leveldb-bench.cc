@@ -316,7 +316,7 @@ uint32_t Look(const Slice& key, const Slice& value) {
   return static_cast<uint8_t>(key[key.size() - 1]) + static_cast<uint8_t>(value[0]);
 }
 
-Work Scan(const std::string& folder, size_t n, bool lengths_alone) {
+Work Scan(const std::string& folder, size_t n) {
   auto open = std::make_shared<OpenTable>(TableFile(folder, n), 0);
   auto sum = std::make_shared<uint32_t>(0);
   return {n,
@@ -327,7 +327,7 @@ Work Scan(const std::string& folder, size_t n, bool lengths_alone) {
             std::unique_ptr<leveldb::Iterator> it(open->table->NewIterator(options));
             uint32_t s = 0;
             for (it->SeekToFirst(); it->Valid(); it->Next()) {
-              s += lengths_alone ? it->key().size() + it->value().size() : Look(it->key(), it->value());
+              s += Look(it->key(), it->value());
             }
             Check(it->status());
             *sum = s;
@@ -425,8 +425,7 @@ std::map<std::string, std::function<Work(size_t)>> Jobs(const std::string& folde
       {"build-table", [=](size_t n) { return BuildTable(folder, n, leveldb::kNoCompression); }},
       {"build-table-snappy", [=](size_t n) { return BuildTable(folder, n, leveldb::kSnappyCompression); }},
       {"write-table", [=](size_t n) { return WriteTable(folder, n); }},
-      {"scan", [=](size_t n) { return Scan(folder, n, false); }},
-      {"scan-lengths", [=](size_t n) { return Scan(folder, n, true); }},
+      {"scan", [=](size_t n) { return Scan(folder, n); }},
       {"seek", [=](size_t n) { return Seek(folder, n); }},
       {"get-present", [=](size_t n) { return GetFromDatabase(folder, n, true); }},
       {"get-absent", [=](size_t n) { return GetFromDatabase(folder, n, false); }},
