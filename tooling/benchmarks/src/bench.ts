@@ -1,6 +1,8 @@
 // The same work by this project and by others, in turn.
 //
-//   bench [--quick] [--only REGEX] [--cpu] [--json FILE]
+//   bench [--quick] [--only REGEX] [--cpu] [--json FILE] [--write NAME]
+//
+// --write keeps the run in results/NAME.json, and writes RESULTS.md and the plots from all that are kept there.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +13,10 @@ import { type ContenderName, type Figure, figures, type Other } from './figures.
 import { describeMachine, machineLine } from './machine.js';
 import { measure, type Pace } from './measure.js';
 import { compileNative } from './native-program.js';
-import { compare, type Comparison, comparisonTable, goalLine } from './report.js';
+import { measureHttp } from './http.js';
+import { measureMemory } from './memory.js';
+import { compare, type Comparison, comparisonTable, goalLine, size } from './report.js';
+import { writeResults } from './results.js';
 
 const { values: options } = parseArgs({
   options: {
@@ -19,13 +24,14 @@ const { values: options } = parseArgs({
     only: { type: 'string', default: '' },
     cpu: { type: 'boolean', default: false },
     json: { type: 'string' },
+    write: { type: 'string' },
   },
 });
 
 const clock = options.cpu ? 'cpu' : 'wall';
 const pace: Pace = options.quick
   ? { clock, rounds: 9, warmUpMs: 250, sampleMs: 12 }
-  : { clock, rounds: 11, warmUpMs: 1000, sampleMs: 300 };
+  : { clock, rounds: 11, warmUpMs: 400, sampleMs: 60 };
 const only = new RegExp(options.only);
 const packageFolder = fileURLToPath(new URL('..', import.meta.url));
 const native = compileNative(packageFolder);
@@ -42,7 +48,7 @@ function start(name: ContenderName): Contender {
 }
 
 /** Processes of their own for each figure: what the engine made of the figures before does not count. */
-async function run(figure: Figure): Promise<Comparison[]> {
+async function runFigure(figure: Figure): Promise<Comparison[]> {
   const others = figure.others.filter(({ contender }) => contender !== 'leveldb' || 'path' in native);
   const names = new Set<ContenderName>(['bloom', ...others.map(({ contender }) => contender)]);
   const contenders = new Map([...names].map((name) => [name, start(name)]));
@@ -91,7 +97,7 @@ try {
   const comparisons: Comparison[] = [];
   for (const [i, figure] of chosen.entries()) {
     process.stderr.write(`${i + 1}/${chosen.length} ${figure.name}: ${figure.what}\n`);
-    comparisons.push(...(await run(figure)));
+    comparisons.push(...(await runFigure(figure)));
   }
   const kind = options.cpu ? 'processor time' : 'time';
   console.log(`\nRatios are ${kind} of ours / ${kind} of theirs, medians of ${pace.rounds} rounds in turn.\n`);
@@ -99,7 +105,19 @@ try {
   console.log(`\n${goalLine(comparisons)}`);
   if ('unavailable' in native) console.log(`C++ LevelDB is left out: ${native.unavailable}`);
   console.log(machineLine(machine));
-  if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify({ machine, pace, comparisons }, null, 2)}\n`);
+  const isHttp = only.test('http');
+  const http = isHttp ? await measureHttp(packageFolder, folder) : [];
+  for (const { what, microseconds, requests, count } of http) {
+    console.log(`${what}: ${microseconds.toFixed(0)} µs, ${(requests / count).toFixed(3)} requests each`);
+  }
+  const memory = only.test('memory') ? measureMemory(packageFolder, folder, options.quick ? [1e5] : [1e5, 1e6, 1e7]) : [];
+  for (const { what, entries, peakBytes, boundBytes } of memory) {
+    const mebibytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(0)} MiB`;
+    console.log(`memory, ${what} ${size(entries, 'entries')}: ${mebibytes(peakBytes)}, bound ${mebibytes(boundBytes)}`);
+  }
+  const run = { machine, clock, comparisons, http, memory };
+  if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(run, null, 2)}\n`);
+  if (options.write !== undefined) writeResults(packageFolder, options.write, run);
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

@@ -52,9 +52,13 @@ export function comparisonTable(comparisons: readonly Comparison[]): string {
     duration(c.theirs.median),
     c.unit,
   ]);
-  const widths = COLUMNS.map((column, i) => Math.max(column.length, ...rows.map((row) => row[i]!.length)));
+  return markdownTable(COLUMNS, rows);
+}
+
+export function markdownTable(columns: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = columns.map((column, i) => Math.max(column.length, ...rows.map((row) => row[i]!.length)));
   const line = (cells: readonly string[]): string => `| ${cells.map((cell, i) => cell.padEnd(widths[i]!)).join(' | ')} |`;
-  return [line(COLUMNS), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n');
+  return [line(columns), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n');
 }
 
 /** Goals, met or not, in one line. */
@@ -64,7 +68,7 @@ export function goalLine(comparisons: readonly Comparison[]): string {
   return `${met.length} of ${goals.length} goals met`;
 }
 
-function ratio(value: number): string {
+export function ratio(value: number): string {
   return value < 0.095 ? value.toFixed(3) : value.toFixed(2);
 }
 

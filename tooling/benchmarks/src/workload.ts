@@ -26,7 +26,7 @@ function randomAt(seed: number, i: number): number {
 }
 
 /** Key `i` of `n`: even numbers for keys that are present, and the odd one after each for a key that is absent. */
-function writeKey(i: number, n: number, present: boolean, to: Uint8Array, at: number): void {
+export function writeKey(i: number, n: number, present: boolean, to: Uint8Array, at: number): void {
   const gap = Math.floor(KEY_SPACE / n);
   const room = Math.floor(gap / 2);
   const number = i * gap + 2 * (randomAt(KEY_SEED, i) % room) + (present ? 0 : 1);
