@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { entryPoints } from './entry-points.js';
 
 const ROUNDS = 7;
-const MAX_MS = 100;
+const MAX_MS = 200;
 
 /** @param {string} entryPoint */
 function importMs(entryPoint) {

@@ -94,13 +94,13 @@ export class FilterBlockBuilder {
     this.#mustNotBeFinished();
     if (this.#keys.length > 0) this.#generateFilter();
     this.#finished = true;
-    const filters = this.#filters.toBytes();
-    const contents = new Uint8Array(filters.length + this.#filterCount * 4 + TRAILER_LENGTH);
+    const filterBytes = this.#filters.byteLength;
+    const contents = new Uint8Array(this.byteLength);
     const view = new DataView(contents.buffer);
-    contents.set(filters);
-    let offset = filters.length;
+    this.#filters.copyTo(contents);
+    let offset = filterBytes;
     for (let i = 0; i < this.#filterCount; i++, offset += 4) view.setUint32(offset, this.#filterOffsets[i]!, true);
-    view.setUint32(offset, filters.length, true);
+    view.setUint32(offset, filterBytes, true);
     contents[offset + 4] = FILTER_BASE_LG;
     return contents;
   }
@@ -145,7 +145,8 @@ export class FilterBlockReader {
   /** Bytes of the whole block. */
   readonly byteLength: number;
   readonly #policy: FilterPolicy;
-  readonly #contents: Uint8Array;
+  readonly #buffer: ArrayBufferLike;
+  readonly #bufferOffset: number;
   readonly #view: DataView;
   /** Where the filters end and their offsets start. */
   readonly #offsetsStart: number;
@@ -153,7 +154,8 @@ export class FilterBlockReader {
   /** @param contents the bytes of the block, which must not change as long as the reader is used. */
   constructor(policy: FilterPolicy, contents: Uint8Array) {
     this.#policy = policy;
-    this.#contents = contents;
+    this.#buffer = contents.buffer;
+    this.#bufferOffset = contents.byteOffset;
     this.byteLength = contents.length;
     this.#view = new DataView(contents.buffer, contents.byteOffset, contents.byteLength);
     const trailer = contents.length - TRAILER_LENGTH;
@@ -182,7 +184,9 @@ export class FilterBlockReader {
     const start = this.#view.getUint32(this.#offsetsStart + i * 4, true);
     // For the last filter this word is the offset of the offsets.
     const limit = this.#view.getUint32(this.#offsetsStart + i * 4 + 4, true);
-    return start <= limit && limit <= this.#offsetsStart ? this.#contents.subarray(start, limit) : undefined;
+    if (!(start <= limit && limit <= this.#offsetsStart)) return undefined;
+    // Of a buffer that is known, a view is made in half the time of subarray(): a fifth of a lookup that ends here.
+    return new Uint8Array(this.#buffer, this.#bufferOffset + start, limit - start);
   }
 }
 

@@ -43,7 +43,14 @@ export class FilterBuffer implements FilterSink {
 
   /** A copy of all that was appended. */
   toBytes(): Uint8Array {
+    const bytes = new Uint8Array(this.#byteLength);
+    this.copyTo(bytes);
+    return bytes;
+  }
+
+  /** Copies all that was appended to the start of `bytes`. */
+  copyTo(bytes: Uint8Array): void {
     this.settle();
-    return this.#settled.slice(0, this.#settledLength);
+    bytes.set(this.#settled.subarray(0, this.#settledLength));
   }
 }
