@@ -36,7 +36,11 @@ export class SyncTable extends TableFace implements Iterable<[Uint8Array, Uint8A
     return new SyncTable(runSync(source, OpenTable.open(source, options)), source);
   }
 
-  /** A copy of the value of `key`; undefined when it is absent. @throws CorruptionError when its block is damaged. */
+  /**
+   * A copy of the value of `key`; undefined when it is absent. Short copies share a buffer with others.
+   *
+   * @throws CorruptionError when its block is damaged.
+   */
   get(key: Uint8Array): Uint8Array | undefined {
     this.mustBeOpen();
     const i = this.#table.locate(key);

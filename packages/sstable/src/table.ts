@@ -66,7 +66,11 @@ export class Table extends TableFace implements AsyncIterable<[Uint8Array, Uint8
     return new Table(await runAsync(source, OpenTable.open(source, options), options.signal), source, options);
   }
 
-  /** A copy of the value of `key`; undefined when it is absent. @throws CorruptionError when its block is damaged. */
+  /**
+   * A copy of the value of `key`; undefined when it is absent. Short copies share a buffer with others.
+   *
+   * @throws CorruptionError when its block is damaged.
+   */
   async get(key: Uint8Array): Promise<Uint8Array | undefined> {
     this.mustBeOpen();
     const i = this.#table.locate(key);

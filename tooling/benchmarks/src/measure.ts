@@ -22,12 +22,23 @@ export interface Entrant {
 /** Nanoseconds a unit of each entrant, round by round. */
 export type Rounds = readonly (readonly number[])[];
 
+/** What all rounds may take together, unless these are fewer than three. */
+const MOST_MS = 12_000;
+const LEAST_ROUNDS = 3;
+
 /** Measures the entrants in turn, so that whatever else the machine does meets all of them alike. */
 export async function measure(entrants: readonly Entrant[], size: number, pace: Pace): Promise<Rounds> {
-  const passes = [];
-  for (const entrant of entrants) passes.push(await warmUp(entrant, size, pace));
+  const passes: number[] = [];
+  let roundMs = 0;
+  for (const entrant of entrants) {
+    const passMs = await warmUp(entrant, size, pace);
+    const count = Math.max(1, Math.round(pace.sampleMs / passMs));
+    passes.push(count);
+    roundMs += count * passMs;
+  }
+  const count = Math.max(LEAST_ROUNDS, Math.min(pace.rounds, Math.floor(MOST_MS / roundMs)));
   const rounds = [];
-  for (let round = 0; round < pace.rounds; round++) {
+  for (let round = 0; round < count; round++) {
     const times = [];
     for (const [i, { contender, job }] of entrants.entries()) {
       const timing = await contender.time(job, size, passes[i]!);
@@ -41,14 +52,14 @@ export async function measure(entrants: readonly Entrant[], size: number, pace: 
 /** What waits for a disk needs hardly a processor, and is warm too. */
 const MOST_WALL = 5;
 
-/** @returns how many passes take as long as a sample should. */
+/** @returns the milliseconds of one pass. */
 async function warmUp({ contender, job }: Entrant, size: number, pace: Pace): Promise<number> {
   let passes = 1;
   for (let left = 1; ; ) {
     const { wall, cpu } = await contender.time(job, size, passes);
     const passMs = wall / 1e6 / passes;
     left -= Math.max(cpu / 1e6 / pace.warmUpMs, wall / 1e6 / pace.warmUpMs / MOST_WALL);
-    if (left <= 0) return Math.max(1, Math.round(pace.sampleMs / passMs));
+    if (left <= 0) return passMs;
     passes = Math.max(1, Math.min(passes * 4, Math.ceil((left * pace.warmUpMs) / passMs)));
   }
 }
