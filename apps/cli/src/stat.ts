@@ -125,6 +125,8 @@ function statusText(status: FilterStatus): string {
       return 'absent: the table has no filter';
     case 'unknown-policy':
       return `made by an unknown policy, not used: ${status.policyNames.join(', ')}`;
+    case 'unsupported':
+      return `of another kind, not used: ${status.names.join(', ')}`;
     case 'corrupt':
       return `${status.policyName === undefined ? '' : `${status.policyName}, `}corrupt, not used: ${problemOf(status.error)}`;
   }

@@ -4,6 +4,8 @@
  * - `used`: the file has filters of a policy that was given.
  * - `absent`: the file has none.
  * - `unknown-policy`: the file has filters, of policies that were not given.
+ * - `unsupported`: the file has filters of another kind than one for every 2 KiB, such as RocksDB's one for all of it;
+ *   `names` are theirs in the metaindex.
  * - `corrupt`: the file has filters, and they, or the metaindex that leads to them, cannot be read.
  *
  * Without filters every lookup is as right as with them, and reads a block more often.
@@ -12,4 +14,5 @@ export type FilterStatus =
   | { readonly state: 'used'; readonly policyName: string }
   | { readonly state: 'absent' }
   | { readonly state: 'unknown-policy'; readonly policyNames: readonly string[] }
+  | { readonly state: 'unsupported'; readonly names: readonly string[] }
   | { readonly state: 'corrupt'; readonly policyName?: string; readonly error: Error };

@@ -15,6 +15,7 @@ import { CorruptionError, type Place } from './errors.js';
 import { VarintReader } from './varint.js';
 
 const FILTER_PREFIX = 'filter.';
+const FOREIGN_FILTERS = /^(full|partitioned)filter\./;
 
 /** A name in the metaindex, and where it points. */
 export interface MetaindexEntry {
@@ -57,6 +58,11 @@ export function decodeMetaindex(contents: Uint8Array, place: Place): MetaindexEn
 /** The name of the filter policy that an entry is for, if it is for one. */
 export function policyNameOf({ name }: MetaindexEntry): string | undefined {
   return name.startsWith(FILTER_PREFIX) ? name.slice(FILTER_PREFIX.length) : undefined;
+}
+
+/** Whether an entry is for filters of another kind: RocksDB's, one for the whole file or in partitions. */
+export function isForeignFilter({ name }: MetaindexEntry): boolean {
+  return FOREIGN_FILTERS.test(name);
 }
 
 function encodeUtf8(text: string): Uint8Array {

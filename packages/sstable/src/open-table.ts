@@ -9,7 +9,7 @@ import { CorruptionError, type Place, type Structure, UnsupportedError } from '.
 import type { FilterStatus } from './filter-status.js';
 import { decodeFooter, FOOTER_LENGTH } from './footer.js';
 import { IndexBlock } from './index-block.js';
-import { decodeMetaindex, policyNameOf } from './metaindex-block.js';
+import { decodeMetaindex, isForeignFilter, policyNameOf } from './metaindex-block.js';
 import type { Source } from './source.js';
 import { BLOCK_TRAILER_LENGTH, type BlockDecoding, decodeStoredBlock } from './stored-block.js';
 import {
@@ -148,8 +148,10 @@ export class OpenTable {
         const contents = yield* readBlock(footer.metaindex, 'metaindex block');
         const place: Place = { structure: 'metaindex block', offset: footer.metaindex.offset, file };
         const policyNames: string[] = [];
+        const names: string[] = [];
         for (const entry of decodeMetaindex(contents, place)) {
           policyName = policyNameOf(entry);
+          if (isForeignFilter(entry)) names.push(entry.name);
           if (policyName === undefined) continue;
           policyNames.push(policyName);
           const policy = policies.find(({ name }) => name === policyName);
@@ -160,9 +162,8 @@ export class OpenTable {
           const filter = new FilterBlockReader(policy, yield* readBlock(entry.handle, 'filter block'));
           return { filter, filterStatus: { state: 'used', policyName } };
         }
-        const filterStatus: FilterStatus =
-          policyNames.length === 0 ? { state: 'absent' } : { state: 'unknown-policy', policyNames };
-        return { filter: undefined, filterStatus };
+        if (policyNames.length > 0) return { filter: undefined, filterStatus: { state: 'unknown-policy', policyNames } };
+        return { filter: undefined, filterStatus: names.length > 0 ? { state: 'unsupported', names } : { state: 'absent' } };
       } catch (error) {
         if (!(error instanceof CorruptionError || error instanceof UnsupportedError)) throw error;
         const filterStatus: FilterStatus = { state: 'corrupt', ...(policyName !== undefined && { policyName }), error };

@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { figures } from './figures.js';
 import type { HttpFigure } from './http.js';
 import { type Machine, machineLine } from './machine.js';
 import type { MemoryFigure } from './memory.js';
@@ -47,14 +48,14 @@ export function writeResults(packageFolder: string, name: string, run: Run): voi
   const plots = join(packageFolder, 'plots');
   mkdirSync(plots, { recursive: true });
   const last = runs.at(-1)!;
-  const figures = [...new Set(last.comparisons.map(({ figure }) => figure))];
-  for (const figure of figures) {
+  const plotted = [...new Set(last.comparisons.map(({ figure }) => figure))];
+  for (const figure of plotted) {
     writeFileSync(join(plots, `${figure}.svg`), plot(last.comparisons.filter((comparison) => comparison.figure === figure)));
   }
-  writeFileSync(join(packageFolder, '../../RESULTS.md'), resultsPage(runs, names, figures));
+  writeFileSync(join(packageFolder, '../../RESULTS.md'), resultsPage(runs, names, plotted));
 }
 
-function resultsPage(runs: readonly Run[], names: readonly string[], figures: readonly string[]): string {
+function resultsPage(runs: readonly Run[], names: readonly string[], plotted: readonly string[]): string {
   const last = runs.at(-1)!;
   const { rows, notes } = goals(runs);
   const met = rows.filter((row) => row[0] === 'met').length;
@@ -108,7 +109,7 @@ ${comparisonTable(last.comparisons)}
 
 ## By size
 
-${figures
+${plotted
   .filter((figure) => new Set(last.comparisons.filter((c) => c.figure === figure).map((c) => c.size)).size > 1)
   .map((figure) => `![${figure}](tooling/benchmarks/plots/${figure}.svg)`)
   .join('\n')}
@@ -120,7 +121,7 @@ function goals(runs: readonly Run[]): { rows: string[][]; notes: string[] } {
   const notes = new Map<string, string>();
   const rows = runs
     .at(-1)!
-    .comparisons.filter(({ goal }) => goal !== undefined)
+    .comparisons.filter((c) => c.goal !== undefined && isQuickSize(c))
     .map((c) => {
       const ratios = runs.map((run) => run.comparisons.find((other) => isSame(c, other))?.ratio.median);
       const isMet = ratios.every((value) => value !== undefined && value <= c.goal!);
@@ -134,6 +135,11 @@ function goals(runs: readonly Run[]): { rows: string[][]; notes: string[] } {
     rows,
     notes: [...notes].map(([limit, figures]) => `- ${[...new Set(figures.split(', '))].join(', ')}: ${limit}`),
   };
+}
+
+/** The sizes that every run measures. */
+function isQuickSize({ figure, size }: Comparison): boolean {
+  return figures.some(({ name, quickSizes }) => name === figure && quickSizes.includes(size));
 }
 
 function isSame(a: Comparison, b: Comparison): boolean {
