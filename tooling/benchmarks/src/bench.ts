@@ -1,8 +1,10 @@
 // The same work by this project and by others, in turn.
 //
 //   bench [--quick] [--only REGEX] [--cpu] [--json FILE] [--write NAME]
+//   bench --page
 //
-// --write keeps the run in results/NAME.json, and writes RESULTS.md and the plots from all that are kept there.
+// --write keeps the run in results/NAME.json, and writes RESULTS.md and the plots from all that are kept there; --page
+// does the latter alone.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +18,7 @@ import { compileNative } from './native-program.js';
 import { measureHttp } from './http.js';
 import { measureMemory } from './memory.js';
 import { compare, type Comparison, comparisonTable, goalLine, size } from './report.js';
-import { writeResults } from './results.js';
+import { writePage, writeResults } from './results.js';
 
 const { values: options } = parseArgs({
   options: {
@@ -25,15 +27,20 @@ const { values: options } = parseArgs({
     cpu: { type: 'boolean', default: false },
     json: { type: 'string' },
     write: { type: 'string' },
+    page: { type: 'boolean', default: false },
   },
 });
 
 const clock = options.cpu ? 'cpu' : 'wall';
 const pace: Pace = options.quick
-  ? { clock, rounds: 9, warmUpMs: 250, sampleMs: 12 }
+  ? { clock, rounds: 7, warmUpMs: 200, sampleMs: 12 }
   : { clock, rounds: 11, warmUpMs: 400, sampleMs: 60 };
 const only = new RegExp(options.only);
 const packageFolder = fileURLToPath(new URL('..', import.meta.url));
+if (options.page) {
+  writePage(packageFolder);
+  process.exit();
+}
 const native = compileNative(packageFolder);
 const folder = mkdtempSync(join(tmpdir(), 'bloom-bench-'));
 
