@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import asc from 'assemblyscript/asc';
 
 const source = readFileSync(join(import.meta.dirname, 'bloom-kernel.ts'), 'utf8');
-/** Where the filter starts, 384 KiB, and 4 MiB for it. */
-const pages = 6 + 64;
+/** Where the filter starts, 384 KiB, and 16 MiB for it: of these, what no filter needs is never touched. */
+const pages = 6 + 256;
 const { error, stderr, binary } = await asc.compileString(
   { 'kernel.ts': source },
   { optimizeLevel: 3, noAssert: true, runtime: 'stub', enable: ['simd'], initialMemory: pages, maximumMemory: pages },

@@ -99,8 +99,8 @@ test('keys too long for the memory of the kernel go through it with the others',
   expect(policy.keysMayMatch(keys, filter.toBytes())).toEqual(new Uint8Array(60).fill(1));
 });
 
-// 4 MiB is what the kernel has room for.
-test.each([2 ** 20, 2 ** 20 + 1])('a filter of forty keys with %s bits each is the same, and so are its answers', (bitsPerKey) => {
+// 16 MiB, 2^27 bits, are what the kernel has room for.
+test.each([3_355_443, 3_355_444])('a filter of forty keys with %s bits each is the same, and so are its answers', (bitsPerKey) => {
   const random = seeded(bitsPerKey);
   const keys = KeyBuffer.from(Array.from({ length: 40 }, () => random.bytes(16)));
   const policy = warmPolicy(bitsPerKey);
