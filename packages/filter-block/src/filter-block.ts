@@ -185,7 +185,7 @@ export class FilterBlockReader {
     // For the last filter this word is the offset of the offsets.
     const limit = this.#view.getUint32(this.#offsetsStart + i * 4 + 4, true);
     if (!(start <= limit && limit <= this.#offsetsStart)) return undefined;
-    // Of a buffer that is known, a view is made in half the time of subarray(): a fifth of a lookup that ends here.
+    // Of a buffer that is known, a view is made in half the time of subarray().
     return new Uint8Array(this.#buffer, this.#bufferOffset + start, limit - start);
   }
 }

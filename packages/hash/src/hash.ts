@@ -46,7 +46,7 @@ export function hashRange(bytes: Uint8Array, start: number, end: number, seed: n
   return (i === end ? h : mixRest(h, bytes, i, end)) >>> 0;
 }
 
-/** Assembling the word from bytes is as fast as a DataView in V8 and needs no object beside the array. */
+/** The word is assembled from bytes: a DataView would be an object more for each key. */
 function mixWord(h: number, byte0: number, byte1: number, byte2: number, byte3: number): number {
   h = Math.imul((h + (byte0 | (byte1 << 8) | (byte2 << 16) | (byte3 << 24))) | 0, M);
   return h ^ (h >>> 16);

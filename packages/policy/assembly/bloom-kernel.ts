@@ -1,7 +1,8 @@
 // AssemblyScript. The Bloom filter's inner loops over many keys, for `src/bloom-kernel.ts`, which lays out the memory:
 // all addresses are bytes from its start. The same bits as `src/bloom-filter.ts`, which explains them.
 //
-// Keys go four at a time, one in each lane of a vector.
+// Keys go four at a time, one in each lane of a vector. AssemblyScript's decorators stand before functions, where
+// TypeScript, by which editors check this file, has none: hence each @ts-ignore.
 
 const SEED: u32 = 0xbc9f1d34;
 const M: u32 = 0xc6a4a793;

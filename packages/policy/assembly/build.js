@@ -17,7 +17,7 @@ writeFileSync(
   join(import.meta.dirname, '../src/bloom-kernel.wasm.ts'),
   `// Made of assembly/bloom-kernel.ts by assembly/build.js.
 
-/** The WebAssembly module of the kernel, in hexadecimal: longer than base64, but a third shorter when compressed. */
+/** The WebAssembly module of the kernel, in hexadecimal: longer than base64, but a quarter shorter when compressed. */
 export const BLOOM_KERNEL =
 ${text.match(/.{1,108}/g)?.map((line) => `  '${line}'`).join(' +\n') ?? ''};
 `,

@@ -26,7 +26,7 @@ export class IndexBlock {
   readonly #common: number;
   /**
    * Of each separator the bytes after those, as a number: most steps of a search compare two numbers that lie side by
-   * side, which takes a fifth of the time of comparing keys.
+   * side.
    */
   readonly #numbers: Float64Array;
 
@@ -127,7 +127,7 @@ export class IndexBlock {
     let first = 0;
     for (let left = this.length; left > 0; ) {
       const half = (left + 1) >>> 1;
-      // Without a branch, which no processor could predict: half the time.
+      // Without a branch, which no processor could predict: a get of an absent key took 200 ns instead of 290.
       first += half & -Number(numbers[first + half - 1]! < number);
       left -= half;
     }
