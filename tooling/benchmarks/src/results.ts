@@ -19,13 +19,13 @@ export interface Run {
 /** Why a goal is not met: what was tried, what it reached, why it stops there. By figure, or figure and other. */
 const LIMITS: Readonly<Record<string, string>> = {
   'probe-present':
-    'Of a `Uint8Array` V8 loads one byte at a time, each with a check of its bounds: the hash of 16 bytes takes three times that of C++, which loads words. Tried: a reciprocal in place of the division (no faster where the processor divides in 10 cycles), one function for hash and probes, two words and two probes a turn (three quarters of the time before), the kernel for one key (copying the key costs what it saves). `keysMayMatch` asks many keys at once in WebAssembly.',
+    'Of a `Uint8Array` V8 loads one byte at a time, each with a check of its bounds: the hash of 16 bytes takes four times that of C++, which loads words. Tried: a reciprocal in place of the division (no faster on this processor), one function for hash and probes, two words and two probes a turn (three quarters of the time before). `keysMayMatch` asks many keys at once in WebAssembly.',
   'probe-absent': 'As for present keys.',
   'build-filter':
     'Tried: keys by fours and eights in WebAssembly with SIMD, a memory that never grows, no division. The kernel takes 8 ns a key while the machine is quiet (C++: 16) and 14 when it is not (C++: 20). For 100 keys some 400 ns go by for the views with which JavaScript copies keys in and the filter out; for a million both wait for memory.',
   'build-filter bloomfilter':
     'bloomfilter 1.1.0 adds a key in 100 to 160 ns. A twentieth of that is less than half of what C++ LevelDB takes; the kernel is at a tenth.',
-  'build-filter-from-list bloomfilter': 'An array of keys is copied into one buffer first, which takes four times as long as the filter; a `KeyBuffer` saves it.',
+  'build-filter-from-list bloomfilter': 'An array of keys is copied into one buffer first, which takes several times as long as the filter; a `KeyBuffer` saves it.',
   'probe-batch-present':
     'A filter of a megabyte is copied to the kernel for each batch, which is a third of the time. Tried: its bits asked from JavaScript at positions that the kernel found (half as long again), all bits at once (less than one after another). A filter that stayed in the kernel would do, but it is the caller’s, and may change.',
   'probe-batch-absent':
@@ -36,7 +36,7 @@ const LIMITS: Readonly<Record<string, string>> = {
   'probe-batch-present bloomfilter': 'bloomfilter answers in 90 to 160 ns; a twentieth would be a third of the time of C++ LevelDB.',
   'build-table':
     'Tried: one comparison for order and shared prefix, no view or array for an entry, output by 64 KiB. What is left is the copying of bytes by loops, and the writing of the file, which takes both alike.',
-  scan: 'A third is the checksum: the native library takes 0.3 µs for the call and 1.2 µs for 4 KiB. Tried: keys copied by eights, no views. C++ computes checksums in software, but has no bounds to check.',
+  scan: 'A third is the checksum: the native library takes 0.3 µs for the call and 1.2 µs for 4 KiB. Tried: keys copied by eights, no views.',
   entries:
     'A promise and its await take 100 ns, the two copies as much. Tried: copies that share a buffer (half the time before), no copy of a block that is not cached. `cursor()` and `SyncTable` have no promise for each entry.',
   'entries-sync': 'Two copies and two arrays for each entry; `cursor()` makes none.',
