@@ -130,6 +130,7 @@ export class BloomKernel {
       this.#hashes.fill(hashRange(bytes, start, offsets[first + 1]!, BLOOM_SEED), 0, 8);
       return 1;
     }
+    mustAscend(keys, first, first + count);
     if (count < MAX_LOOPED) for (let i = 0, to = this.#offsets; i <= count; i++) to[i] = offsets[first + i]!;
     else this.#offsets.set(offsets.subarray(first, first + count + 1));
     this.#bytes.set(bytes.subarray(start, offsets[first + count]), KEYS_AT);
@@ -180,6 +181,18 @@ export class BloomKernel {
       if (i + 3 < count) answers[to + 3] = d;
     }
   }
+}
+
+/**
+ * The kernel takes offsets as they are: those that do not ascend inside the bytes are refused before.
+ *
+ * @throws RangeError, as the plain loops do.
+ */
+function mustAscend({ bytes, offsets }: KeyList, first: number, last: number): void {
+  let isGood = offsets[last]! <= bytes.length;
+  for (let i = first; i < last && isGood; i++) isGood = offsets[i]! <= offsets[i + 1]!;
+  if (isGood) return;
+  for (let i = first; i < last; i++) hashRange(bytes, offsets[i]!, offsets[i + 1]!, BLOOM_SEED);
 }
 
 /** The first of the positions of key `i`: four keys' stand side by side for each probe. */

@@ -52,6 +52,22 @@ describe.each(['with the kernel', 'where WebAssembly is forbidden'])('%s', (wher
     expect(different).toEqual([]);
   });
 
+  const ascending = Array.from({ length: 41 }, (_, i) => i * 10);
+  test.each([
+    ['that go back', ascending.map((offset, i) => (i === 20 ? 5 : offset))],
+    ['that descend all the way', [...ascending].reverse()],
+    ['past the bytes', ascending.map((offset) => offset * 100)],
+    ['past the bytes in between', ascending.map((offset, i) => (i === 20 ? 4e9 : offset))],
+    ['past the bytes at the end', ascending.map((offset, i) => (i === 40 ? 4e9 : offset))],
+  ])('a list with offsets %s is refused', (_, offsets) => {
+    const keys = new KeyBuffer(1000, 40);
+    keys.offsets.set(offsets);
+    keys.length = 40;
+    const policy = policyOf(10);
+    expect(() => policy.createFilter(keys, new FilterBuffer())).toThrow(RangeError);
+    expect(() => policy.keysMayMatch(keys, plainFilter(KeyBuffer.from([Uint8Array.of(1)]), 10))).toThrow(RangeError);
+  });
+
   test('many keys get the same answers as one at a time', () => {
     const random = seeded(7);
     const policy = policyOf(10);
