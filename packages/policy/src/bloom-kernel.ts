@@ -189,10 +189,11 @@ export class BloomKernel {
  * @throws RangeError, as the plain loops do.
  */
 function mustAscend({ bytes, offsets }: KeyList, first: number, last: number): void {
-  let isGood = offsets[last]! <= bytes.length;
-  for (let i = first; i < last && isGood; i++) isGood = offsets[i]! <= offsets[i + 1]!;
-  if (isGood) return;
-  for (let i = first; i < last; i++) hashRange(bytes, offsets[i]!, offsets[i + 1]!, BLOOM_SEED);
+  let previous = offsets[first]!;
+  let i = first;
+  while (i < last && previous <= offsets[i + 1]!) previous = offsets[++i]!;
+  if (i === last && previous <= bytes.length) return;
+  for (i = first; i < last; i++) hashRange(bytes, offsets[i]!, offsets[i + 1]!, BLOOM_SEED);
 }
 
 /** The first of the positions of key `i`: four keys' stand side by side for each probe. */
