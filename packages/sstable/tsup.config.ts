@@ -1,3 +1,3 @@
 import { library } from '@bloom/tsup-config';
 
-export default library(['src/index.ts', 'src/node.ts', 'src/database.ts', 'src/codecs.ts', 'src/blob.ts', 'src/http.ts'], ['src/crc32c.node.ts', 'src/crc32c.default.ts', 'src/snappy-compressor.ts']);
+export default library(['src/index.ts', 'src/node.ts', 'src/database.ts', 'src/codecs.ts', 'src/blob.ts', 'src/http.ts'], ['src/compression/snappy-compressor.ts']);

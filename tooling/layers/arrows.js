@@ -4,9 +4,11 @@
  * @type {Record<string, string[]>}
  */
 export const arrows = {
+  bytes: [],
+  crc32c: [],
   hash: [],
-  policy: ['hash'],
+  policy: ['hash', 'bytes'],
   'policy-blocked': ['policy', 'hash'],
-  'filter-block': ['policy'],
-  sstable: ['filter-block', 'policy'],
+  'filter-block': ['policy', 'bytes'],
+  sstable: ['filter-block', 'policy', 'bytes', 'crc32c'],
 };

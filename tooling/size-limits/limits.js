@@ -5,13 +5,15 @@ import { entryPoints } from './entry-points.js';
 
 /** Everything that an entry point exports. Beyond the first two: a little over what it was when last measured. */
 const wholeEntryPoints = {
+  '@bloom/bytes': '1.5 kB',
+  '@bloom/crc32c': '3 kB',
   '@bloom/hash': '3 kB',
   '@bloom/policy': '6 kB',
   '@bloom/policy/contract': '8 kB',
   '@bloom/policy-blocked': '1.5 kB',
   '@bloom/filter-block': '2.5 kB',
   '@bloom/sstable': '29 kB',
-  '@bloom/sstable/internal-key': '25 kB',
+  '@bloom/sstable/database': '25 kB',
   '@bloom/sstable/codecs': '9.5 kB',
   '@bloom/sstable/blob': '0.5 kB',
   '@bloom/sstable/http': '2.5 kB',

@@ -1,5 +1,5 @@
 import type { SyncTable } from '@bloom/sstable';
-import { DELETION } from '@bloom/sstable/internal-key';
+import { DELETION } from '@bloom/sstable/database';
 import type { Command } from 'commander';
 import { ByteBuffer } from './byte-buffer.js';
 import { EXIT } from './failure.js';

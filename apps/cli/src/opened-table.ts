@@ -1,6 +1,6 @@
 import { SyncTable, type TableOptions } from '@bloom/sstable';
 import { allCodecs } from '@bloom/sstable/codecs';
-import { SyncDatabaseTable } from '@bloom/sstable/internal-key';
+import { SyncDatabaseTable } from '@bloom/sstable/database';
 import { SyncFileSource } from '@bloom/sstable/node';
 import { failureOf } from './failure.js';
 

@@ -1,6 +1,6 @@
 import { type SalvageReport, salvagedEntries, type TableBuilderOptions } from '@bloom/sstable';
 import { allCodecs } from '@bloom/sstable/codecs';
-import { internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/internal-key';
+import { internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/database';
 import { writeTable } from '@bloom/sstable/node';
 import { BloomFilterPolicy } from '@bloom/policy';
 import type { Command } from 'commander';

@@ -1,7 +1,7 @@
 /**
  * The entries of a database's table: versions of the user's keys.
  */
-import { type DatabaseEntry, DELETION, VALUE } from '@bloom/sstable/internal-key';
+import { type DatabaseEntry, DELETION, VALUE } from '@bloom/sstable/database';
 import type { ByteBuffer } from './byte-buffer.js';
 import { OutputError } from './entry.js';
 import type { FormatName } from './format.js';

@@ -9,7 +9,8 @@
  *
  * Source: LevelDB, table/filter_block.cc and doc/table_format.md.
  */
-import { bloomFilterLayout, FilterBuffer, type FilterPolicy, KeyBuffer, type LabelledRange } from '@bloom/policy';
+import type { LabelledRange } from '@bloom/bytes';
+import { bloomFilterLayout, FilterBuffer, type FilterPolicy, KeyBuffer } from '@bloom/policy';
 
 /** log2 of the bytes of file that one filter covers. */
 export const FILTER_BASE_LG = 11;

@@ -11,7 +11,7 @@
  * Source: LevelDB, util/bloom.cc; the double hashing is Kirsch and Mitzenmacher, "Less Hashing, Same Performance".
  */
 import { BLOOM_SEED, hashRange } from '@bloom/hash';
-import type { LabelledRange } from './labelled-range.js';
+import type { LabelledRange } from '@bloom/bytes';
 import type { FilterSink, KeyList } from './policy.js';
 
 /** The fewest bits that a filter has: a shorter one would say yes too often for few keys. */

@@ -12,7 +12,6 @@ export {
 } from './bloom-filter.js';
 export { buildFilter } from './build-filter.js';
 export { FilterBuffer } from './filter-buffer.js';
-export type { LabelledRange } from './labelled-range.js';
 export { KeyBuffer } from './key-buffer.js';
 export {
   bestProbes,

@@ -1,5 +1,5 @@
 /** Tables in a `Blob` or `File`: what a browser gives for a file that was chosen or stored. */
-import type { Source } from './source.js';
+import type { Source } from './read/source.js';
 
 /** What is needed of a `Blob`. */
 export interface BlobLike {

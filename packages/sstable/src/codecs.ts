@@ -12,7 +12,7 @@
  */
 import { Decompress as ZstdStream } from 'fzstd';
 import { deflateSync, Inflate, Unzlib, zlibSync } from 'fflate';
-import type { Codec } from './codec.js';
+import type { Codec } from './format/codec.js';
 
 /** How much compressed input is taken at a time, so that a bomb is noticed before it has grown far. */
 const INPUT_BYTES = 512;

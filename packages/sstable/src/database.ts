@@ -3,7 +3,7 @@ export {
   DatabaseTable,
   SyncDatabaseTable,
   type VersionOptions,
-} from './database-table.js';
+} from './database/database-table.js';
 export {
   decodeInternalKey,
   DELETION,
@@ -13,4 +13,4 @@ export {
   internalKeyPolicy,
   MAX_SEQUENCE,
   VALUE,
-} from './internal-key.js';
+} from './database/internal-key.js';

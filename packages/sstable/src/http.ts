@@ -3,8 +3,8 @@
  *
  * Only absolute ranges are asked for (RFC 9110, section 14), which every server that has ranges understands.
  */
-import type { Source } from './source.js';
-import { mustBeWhole } from './arguments.js';
+import type { Source } from './read/source.js';
+import { mustBeWhole } from '@bloom/bytes';
 
 /**
  * What can be wrong with a server. The codes are stable.

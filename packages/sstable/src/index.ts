@@ -1,23 +1,23 @@
-export { BlockCache } from './block-cache.js';
-export type { ReadingOptions } from './block-reader.js';
-export type { BlockHandle } from './block-handle.js';
-export type { Codec } from './codec.js';
-export { bytewiseComparator, type Comparator } from './comparator.js';
-export { CorruptionError, type CorruptionCode, type Structure, UnsupportedError, type UnsupportedCode } from './errors.js';
-export type { FilterStatus } from './filter-status.js';
-export type { KeyRange } from './key-range.js';
-export type { TableStats } from './open-table.js';
-export type { LayoutOptions } from './layout.js';
-export type { LostRange, SalvageOptions, SalvageReport } from './salvage.js';
-export type { Finding, FindingCode } from './survey.js';
-export type { VerifyOptions } from './verify.js';
-export { snappyCodec } from './snappy.js';
-export { MemorySource, type Source, type SyncSource } from './source.js';
-export { type SyncCursor, SyncTable } from './sync-table.js';
-export { MemorySink, TableBuilder, type TableInfo } from './table-builder.js';
-export type { TableSink } from './table-output.js';
-export type { TableProfile } from './table-profile.js';
-export type { TableBuilderOptions, TableOptions } from './table-options.js';
+export { BlockCache } from './read/block-cache.js';
+export type { ReadingOptions } from './read/block-reader.js';
+export type { BlockHandle } from './format/block-handle.js';
+export type { Codec } from './format/codec.js';
+export { bytewiseComparator, type Comparator } from './format/comparator.js';
+export { CorruptionError, type CorruptionCode, type Structure, UnsupportedError, type UnsupportedCode } from '@bloom/bytes';
+export type { FilterStatus } from './read/filter-status.js';
+export type { KeyRange } from './read/key-range.js';
+export type { TableStats } from './read/open-table.js';
+export type { LayoutOptions } from './inspect/layout.js';
+export type { LostRange, SalvageOptions, SalvageReport } from './inspect/salvage.js';
+export type { Finding, FindingCode } from './inspect/survey.js';
+export type { VerifyOptions } from './inspect/verify.js';
+export { snappyCodec } from './compression/snappy.js';
+export { MemorySource, type Source, type SyncSource } from './read/source.js';
+export { type SyncCursor, SyncTable } from './read/sync-table.js';
+export { MemorySink, TableBuilder, type TableInfo } from './write/table-builder.js';
+export type { TableSink } from './write/table-output.js';
+export type { TableProfile } from './inspect/profile.js';
+export type { TableBuilderOptions, TableOptions } from './read/table-options.js';
 export {
   type AsyncKeyRange,
   type AsyncTableOptions,
@@ -27,4 +27,4 @@ export {
   Table,
   tableLayout,
   verifyTable,
-} from './table.js';
+} from './read/table.js';

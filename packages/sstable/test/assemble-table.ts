@@ -1,8 +1,8 @@
-import { BlockBuilder } from '../src/block.js';
-import { type BlockHandle, encodeBlockHandle } from '../src/block-handle.js';
-import { encodeFooter } from '../src/footer.js';
-import { type Codec, NO_COMPRESSION } from '../src/codec.js';
-import { BLOCK_TRAILER_LENGTH, compressed, putStoredBlock } from '../src/stored-block.js';
+import { BlockBuilder } from '../src/format/block.js';
+import { type BlockHandle, encodeBlockHandle } from '../src/format/block-handle.js';
+import { encodeFooter } from '../src/format/footer.js';
+import { type Codec, NO_COMPRESSION } from '../src/format/codec.js';
+import { BLOCK_TRAILER_LENGTH, compressed, putStoredBlock } from '../src/format/stored-block.js';
 
 /** The parts of a table: contents of blocks, good or bad. */
 export interface TableParts {

@@ -1,7 +1,7 @@
 import { fromHex } from '@bloom/fixtures';
 import { expect, test } from 'vitest';
-import { encodeBlockHandle, MAX_BLOCK_HANDLE_LENGTH, readBlockHandle } from '../src/block-handle.js';
-import { VarintReader } from '../src/varint.js';
+import { encodeBlockHandle, MAX_BLOCK_HANDLE_LENGTH, readBlockHandle } from '../src/format/block-handle.js';
+import { VarintReader } from '@bloom/bytes';
 import { hex } from './entries.js';
 
 test.each([

@@ -1,7 +1,7 @@
 import { seeded } from '@bloom/fixtures';
 import { BlockCache, Table } from '@bloom/sstable';
 import { describe, expect, test } from 'vitest';
-import { BLOCK_TRAILER_LENGTH } from '../src/stored-block.js';
+import { BLOCK_TRAILER_LENGTH } from '../src/format/stored-block.js';
 import { buildTable } from './build-table.js';
 import { rejection } from './caught.js';
 import { putTogether, type StoredPart, takeApart } from './damage.js';

@@ -2,8 +2,8 @@ import { fromHex, vectors } from '@bloom/fixtures';
 import { bytewiseComparator, CorruptionError } from '@bloom/sstable';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { BlockBuilder, BlockCursor } from '../src/block.js';
-import { compareRangeOf } from '../src/comparator.js';
+import { BlockBuilder, BlockCursor } from '../src/format/block.js';
+import { compareRangeOf } from '../src/format/comparator.js';
 import { caught } from './caught.js';
 import { hex, sameEntries, utf8 } from './entries.js';
 

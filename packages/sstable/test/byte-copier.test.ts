@@ -1,6 +1,6 @@
 import { seeded } from '@bloom/fixtures';
 import { expect, test } from 'vitest';
-import { ByteCopier } from '../src/byte-copier.js';
+import { ByteCopier } from '../src/read/byte-copier.js';
 import { hex } from './entries.js';
 
 test('copies are those of slice, and writing to one changes no other', () => {

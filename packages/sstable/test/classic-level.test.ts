@@ -7,12 +7,12 @@ import { BloomFilterPolicy } from '@bloom/policy';
 import { MemorySource, SyncTable } from '@bloom/sstable';
 import { ClassicLevel } from 'classic-level';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { decodeFooter, FOOTER_LENGTH } from '../src/footer.js';
-import { decodeInternalKey, internalKeyComparator, internalKeyPolicy, VALUE } from '../src/internal-key.js';
-import { decodeMetaindex } from '../src/metaindex-block.js';
-import { OpenTable } from '../src/open-table.js';
-import { BLOCK_TRAILER_LENGTH, decodeStoredBlock } from '../src/stored-block.js';
-import { runSync } from '../src/sync-table.js';
+import { decodeFooter, FOOTER_LENGTH } from '../src/format/footer.js';
+import { decodeInternalKey, internalKeyComparator, internalKeyPolicy, VALUE } from '../src/database/internal-key.js';
+import { decodeMetaindex } from '../src/format/metaindex-block.js';
+import { OpenTable } from '../src/read/open-table.js';
+import { BLOCK_TRAILER_LENGTH, decodeStoredBlock } from '../src/format/stored-block.js';
+import { runSync } from '../src/read/reading.js';
 import { hex, sameBytes, sameEntries, utf8 } from './entries.js';
 
 // classic-level is LevelDB itself, in a database as programs keep them.

@@ -10,10 +10,10 @@ import {
   internalKeyComparator,
   internalKeyPolicy,
   SyncDatabaseTable,
-} from '@bloom/sstable/internal-key';
+} from '@bloom/sstable/database';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { allCodecs, deflateCodec, zlibCodec, zstdCodec, zstdOrZlibCodec } from '../src/codecs.js';
-import { BLOCK_TRAILER_LENGTH, decodeStoredBlock } from '../src/stored-block.js';
+import { BLOCK_TRAILER_LENGTH, decodeStoredBlock } from '../src/format/stored-block.js';
 import { buildTable } from './build-table.js';
 import { caught, rejection } from './caught.js';
 import { putTogether, sealed, snappyBomb, type StoredPart, takeApart, zstdBomb } from './damage.js';

@@ -1,7 +1,7 @@
 import { vectors } from '@bloom/fixtures';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { bytewiseComparator, compareRangeOf } from '../src/comparator.js';
+import { bytewiseComparator, compareRangeOf } from '../src/format/comparator.js';
 import { hex, utf8 } from './entries.js';
 
 const { separators, successors } = vectors();

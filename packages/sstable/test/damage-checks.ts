@@ -13,7 +13,7 @@ import {
   UnsupportedError,
   verifyTable,
 } from '@bloom/sstable';
-import { DatabaseTable, internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/internal-key';
+import { DatabaseTable, internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/database';
 import { allCodecs } from '../src/codecs.js';
 import { damage, type Damaged, type TakenApart, takeApart } from './damage.js';
 import { hex, sameBytes, sameEntries } from './entries.js';

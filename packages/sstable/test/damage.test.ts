@@ -1,9 +1,9 @@
 import { fromHex, type GoldenTable, goldenTables, type KeyValue, seeded } from '@bloom/fixtures';
 import { CorruptionError, MemorySource, SyncTable, Table, UnsupportedError } from '@bloom/sstable';
 import { describe, expect, test } from 'vitest';
-import { encodeBlockHandle } from '../src/block-handle.js';
-import { decodeFooter, encodeFooter, FOOTER_LENGTH } from '../src/footer.js';
-import { BLOCK_TRAILER_LENGTH } from '../src/stored-block.js';
+import { encodeBlockHandle } from '../src/format/block-handle.js';
+import { decodeFooter, encodeFooter, FOOTER_LENGTH } from '../src/format/footer.js';
+import { BLOCK_TRAILER_LENGTH } from '../src/format/stored-block.js';
 import { assembleTable, blockOf } from './assemble-table.js';
 import { buildTable } from './build-table.js';
 import { caught, rejection } from './caught.js';

@@ -1,15 +1,15 @@
 import type { Random } from '@bloom/fixtures';
 import { deflateRawSync, deflateSync } from 'node:zlib';
-import { BlockCursor } from '../src/block.js';
-import { type BlockHandle, encodeBlockHandle, readBlockHandle } from '../src/block-handle.js';
-import type { Codec } from '../src/codec.js';
+import { BlockCursor } from '../src/format/block.js';
+import { type BlockHandle, encodeBlockHandle, readBlockHandle } from '../src/format/block-handle.js';
+import type { Codec } from '../src/format/codec.js';
 import { allCodecs } from '../src/codecs.js';
-import { bytewiseComparator, compareRangeOf } from '../src/comparator.js';
-import { crc32c } from '#crc32c';
-import { decodeFooter, encodeFooter, FOOTER_LENGTH } from '../src/footer.js';
-import { snappyCodec } from '../src/snappy.js';
-import { BLOCK_TRAILER_LENGTH, decodeStoredBlock, maskCrc } from '../src/stored-block.js';
-import { VarintReader } from '../src/varint.js';
+import { bytewiseComparator, compareRangeOf } from '../src/format/comparator.js';
+import { maskedCrc32c } from '@bloom/crc32c';
+import { decodeFooter, encodeFooter, FOOTER_LENGTH } from '../src/format/footer.js';
+import { snappyCodec } from '../src/compression/snappy.js';
+import { BLOCK_TRAILER_LENGTH, decodeStoredBlock } from '../src/format/stored-block.js';
+import { VarintReader } from '@bloom/bytes';
 import { blockOf } from './assemble-table.js';
 import { utf8 } from './entries.js';
 
@@ -60,7 +60,7 @@ export function sealed(payload: Uint8Array, type: number): Uint8Array {
   const block = new Uint8Array(payload.length + BLOCK_TRAILER_LENGTH);
   block.set(payload);
   block[payload.length] = type;
-  new DataView(block.buffer).setUint32(payload.length + 1, maskCrc(crc32c(block.subarray(0, payload.length + 1))), true);
+  new DataView(block.buffer).setUint32(payload.length + 1, maskedCrc32c(block.subarray(0, payload.length + 1)), true);
   return block;
 }
 

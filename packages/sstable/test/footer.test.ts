@@ -1,8 +1,8 @@
 import { fromHex } from '@bloom/fixtures';
 import { CorruptionError, UnsupportedError } from '@bloom/sstable';
 import { expect, test } from 'vitest';
-import type { Place } from '../src/errors.js';
-import { decodeFooter, encodeFooter, FOOTER_LENGTH } from '../src/footer.js';
+import type { Place } from '@bloom/bytes';
+import { decodeFooter, encodeFooter, FOOTER_LENGTH } from '../src/format/footer.js';
 import { caught } from './caught.js';
 import { hex } from './entries.js';
 

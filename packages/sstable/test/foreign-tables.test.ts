@@ -4,7 +4,7 @@ import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
 import { type Codec, MemorySource, snappyCodec, SyncTable, Table, tableLayout, verifyTable } from '@bloom/sstable';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { allCodecs, deflateCodec, zlibCodec } from '../src/codecs.js';
-import { decodeFooter, FOOTER_LENGTH } from '../src/footer.js';
+import { decodeFooter, FOOTER_LENGTH } from '../src/format/footer.js';
 import { assembleTable } from './assemble-table.js';
 import { buildTable } from './build-table.js';
 import { caught, rejection } from './caught.js';

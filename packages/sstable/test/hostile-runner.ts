@@ -3,8 +3,8 @@
 // and after each.
 import process from 'node:process';
 import { CorruptionError, MemorySource, salvageTable, SyncTable, tableLayout, UnsupportedError, verifyTable } from '@bloom/sstable';
-import { putVarint } from '../src/varint.js';
-import { encodeBlockHandle } from '../src/block-handle.js';
+import { putVarint } from '@bloom/bytes';
+import { encodeBlockHandle } from '../src/format/block-handle.js';
 import { assembleTable, blockOf } from './assemble-table.js';
 import { utf8 } from './entries.js';
 

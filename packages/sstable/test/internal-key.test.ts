@@ -15,7 +15,7 @@ import {
   MAX_SEQUENCE,
   SyncDatabaseTable,
   VALUE,
-} from '@bloom/sstable/internal-key';
+} from '@bloom/sstable/database';
 import { ClassicLevel } from 'classic-level';
 import { describe, expect, test } from 'vitest';
 import { buildTable } from './build-table.js';

@@ -1,8 +1,8 @@
 import { fromHex } from '@bloom/fixtures';
 import { CorruptionError } from '@bloom/sstable';
 import { expect, test } from 'vitest';
-import type { Place } from '../src/errors.js';
-import { decodeMetaindex, encodeMetaindex, policyNameOf } from '../src/metaindex-block.js';
+import type { Place } from '@bloom/bytes';
+import { decodeMetaindex, encodeMetaindex, policyNameOf } from '../src/format/metaindex-block.js';
 import { blockOf } from './assemble-table.js';
 import { caught } from './caught.js';
 import { hex, utf8 } from './entries.js';

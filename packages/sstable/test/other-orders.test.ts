@@ -8,7 +8,7 @@ import {
   internalKeyPolicy,
   SyncDatabaseTable,
   VALUE,
-} from '@bloom/sstable/internal-key';
+} from '@bloom/sstable/database';
 import { describe, expect, test } from 'vitest';
 import { buildTable } from './build-table.js';
 import { collect, hex, numberedEntries, sameEntries, utf8 } from './entries.js';

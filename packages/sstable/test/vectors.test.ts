@@ -2,8 +2,8 @@ import { type KeyValue, type TableVector, vectors } from '@bloom/fixtures';
 import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
 import { MemorySource, SyncTable, type TableBuilderOptions } from '@bloom/sstable';
 import { describe, expect, test } from 'vitest';
-import { crc32c } from '../src/crc32c.node.js';
-import { internalKeyComparator, internalKeyPolicy } from '../src/internal-key.js';
+import { crc32c } from '@bloom/crc32c';
+import { internalKeyComparator, internalKeyPolicy } from '../src/database/internal-key.js';
 import { buildTable } from './build-table.js';
 import { hex, sameEntries, utf8 } from './entries.js';
 

@@ -1,13 +1,13 @@
 import { fromHex, goldenTables, type KeyValue, realFiles, realTables } from '@bloom/fixtures';
 import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
 import { bytewiseComparator, type Comparator, type Finding, MemorySource, SyncTable, Table, verifyTable } from '@bloom/sstable';
-import { DatabaseTable, internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/internal-key';
+import { DatabaseTable, internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/database';
 import { describe, expect, test } from 'vitest';
-import { BlockBuilder } from '../src/block.js';
-import { encodeBlockHandle } from '../src/block-handle.js';
+import { BlockBuilder } from '../src/format/block.js';
+import { encodeBlockHandle } from '../src/format/block-handle.js';
 import { allCodecs } from '../src/codecs.js';
-import { decodeFooter, encodeFooter, FOOTER_LENGTH } from '../src/footer.js';
-import { BLOCK_TRAILER_LENGTH } from '../src/stored-block.js';
+import { decodeFooter, encodeFooter, FOOTER_LENGTH } from '../src/format/footer.js';
+import { BLOCK_TRAILER_LENGTH } from '../src/format/stored-block.js';
 import { assembleTable, blockOf } from './assemble-table.js';
 import { buildTable } from './build-table.js';
 import { rejection } from './caught.js';

@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import type { Source, SyncSource } from '../source.js';
+import type { Source, SyncSource } from '../read/source.js';
 
 /**
  * A file, read at any number of places at once.

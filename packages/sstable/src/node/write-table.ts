@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, lstat, open, readlink, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { TableBuilder, type TableInfo } from '../table-builder.js';
-import type { TableBuilderOptions } from '../table-options.js';
-import type { TableSink } from '../table-output.js';
+import { TableBuilder, type TableInfo } from '../write/table-builder.js';
+import type { TableBuilderOptions } from '../read/table-options.js';
+import type { TableSink } from '../write/table-output.js';
 
 /** Bytes that are gathered before they are written: large writes cost the system less. */
 const WRITE_BYTES = 1 << 20;

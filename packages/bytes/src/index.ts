@@ -1,0 +1,11 @@
+export { mustBeBytes, mustBeWhole } from './arguments.js';
+export {
+  CorruptionError,
+  type CorruptionCode,
+  type Place,
+  type Structure,
+  UnsupportedError,
+  type UnsupportedCode,
+} from './errors.js';
+export type { LabelledRange } from './labelled-range.js';
+export { putVarint, VarintReader } from './varint.js';

@@ -1,0 +1,77 @@
+import { fromHex } from '@bloom/fixtures';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { putVarint, VarintReader } from '../src/varint.js';
+
+function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex');
+}
+
+function encoded(value: number): string {
+  const bytes = new Uint8Array(10);
+  return hex(bytes.subarray(0, putVarint(bytes, 0, value)));
+}
+
+// By the definition in Protocol Buffers' encoding guide, which has the 150 and 300.
+test.each([
+  [0, '00'],
+  [1, '01'],
+  [127, '7f'],
+  [128, '8001'],
+  [150, '9601'],
+  [300, 'ac02'],
+  [2 ** 14 - 1, 'ff7f'],
+  [2 ** 14, '808001'],
+  [2 ** 31 - 1, 'ffffffff07'],
+  [2 ** 31, '8080808008'],
+  [2 ** 32 - 1, 'ffffffff0f'],
+  [2 ** 32, '8080808010'],
+  [2 ** 53 - 1, 'ffffffffffffff0f'],
+])('%d is written as %s and read again', (value, bytes) => {
+  expect(encoded(value)).toBe(bytes);
+  const reader = new VarintReader(fromHex(bytes));
+  expect(reader.varint64()).toBe(value);
+  expect(reader.position).toBe(bytes.length / 2);
+  if (value < 2 ** 32) expect(new VarintReader(fromHex(bytes)).varint32()).toBe(value);
+});
+
+// LevelDB, util/coding_test.cc, Varint64: powers of two, and what is next to them.
+test('every power of two up to 2^52 and its neighbours are read as written', () => {
+  const wrong: number[] = [];
+  for (let i = 0; i <= 52; i++) {
+    for (const value of [2 ** i - 1, 2 ** i, 2 ** i + 1]) {
+      if (new VarintReader(fromHex(encoded(value))).varint64() !== value) wrong.push(value);
+    }
+  }
+  expect(wrong).toEqual([]);
+});
+
+test('numbers one after another are read as written', () => {
+  fc.assert(
+    fc.property(fc.array(fc.maxSafeNat()), (values) => {
+      const bytes = fromHex(values.map(encoded).join(''));
+      const reader = new VarintReader(bytes);
+      return values.every((value) => reader.varint64() === value) && reader.position === bytes.length;
+    }),
+  );
+});
+
+// LevelDB, util/coding_test.cc, Varint32Truncation and Varint32Overflow.
+test.each(['', '80', '8080', '80808080', 'ffffffff', '8182838485', '818283848511'])(
+  'varint32 finds no whole number in %j',
+  (bytes) => {
+    expect(new VarintReader(fromHex(bytes)).varint32()).toBe(-1);
+  },
+);
+
+// LevelDB, util/coding_test.cc, Varint64Truncation and Varint64Overflow.
+test.each(['', '80', '808080808080808080', '8182838485818283848511'])('varint64 finds no whole number in %j', (bytes) => {
+  expect(new VarintReader(fromHex(bytes)).varint64()).toBe(-1);
+});
+
+test('a reader stops at its end, though the bytes go on', () => {
+  const bytes = fromHex('ac02');
+  expect(new VarintReader(bytes, 0, 1).varint32()).toBe(-1);
+  expect(new VarintReader(bytes, 0, 1).varint64()).toBe(-1);
+  expect(new VarintReader(bytes, 1).varint32()).toBe(2);
+});

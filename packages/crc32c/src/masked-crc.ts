@@ -1,0 +1,21 @@
+/**
+ * The checksum of LevelDB's tables and logs: CRC-32C, masked.
+ *
+ * A checksum over bytes that contain checksums is weak, so what is stored is rotated right by 15 bits and offset by a
+ * constant.
+ *
+ * Source: LevelDB, util/crc32c.h.
+ */
+import { crc32c } from '#crc32c';
+
+const MASK_DELTA = 0xa282ead8;
+
+/** The stored form of `crc`, a uint32. */
+export function maskCrc(crc: number): number {
+  return (((crc >>> 15) | (crc << 17)) + MASK_DELTA) >>> 0;
+}
+
+/** The masked CRC-32C of `bytes`, a uint32: what tables and logs store little-endian. */
+export function maskedCrc32c(bytes: Uint8Array): number {
+  return maskCrc(crc32c(bytes));
+}

@@ -1,0 +1,35 @@
+import { fromHex, vectors } from '@bloom/fixtures';
+import { expect, test } from 'vitest';
+import { crc32c as crc32cInJavaScript } from '../src/crc32c.default.js';
+import { crc32c as crc32cOfNode } from '../src/crc32c.node.js';
+import { maskCrc } from '../src/masked-crc.js';
+
+const implementations = { 'in JavaScript': crc32cInJavaScript, 'of Node': crc32cOfNode };
+
+for (const [name, crc32c] of Object.entries(implementations)) {
+  // Measured from LevelDB.
+  test.each(vectors().crcs)(`the checksum ${name} of $data is that of LevelDB`, ({ data, crc32c: crc, masked }) => {
+    expect(crc32c(data)).toBe(crc);
+    if (masked !== undefined) expect(maskCrc(crc32c(data))).toBe(masked);
+  });
+
+  // RFC 3720, section B.4; also in LevelDB, util/crc32c_test.cc.
+  test(`the checksum ${name} gives the standard results of iSCSI`, () => {
+    const ascending = Uint8Array.from({ length: 32 }, (_, i) => i);
+    const read = fromHex(
+      '01c00000 00000000 00000000 00000000 14000000 00000400 00000014 00000018 28000000 00000000 02000000 00000000',
+    );
+    const results = [new Uint8Array(32), new Uint8Array(32).fill(0xff), ascending, ascending.slice().reverse(), read];
+    expect(results.map((bytes) => crc32c(bytes).toString(16))).toEqual([
+      '8a9136aa',
+      '62a8ab43',
+      '46dd794e',
+      '113fdb5c',
+      'd9963a56',
+    ]);
+  });
+
+  test(`the checksum ${name} of a view is that of its bytes alone`, () => {
+    expect(crc32c(new TextEncoder().encode('..123456789..').subarray(2, 11))).toBe(0xe3069283);
+  });
+}

@@ -1,0 +1,92 @@
+/**
+ * The last 48 bytes of a table.
+ *
+ *     metaindex handle | index handle | zeros up to byte 40 | 57 fb 80 8b 24 75 47 db
+ *
+ * Source: LevelDB, table/format.h and doc/table_format.md.
+ */
+import { type BlockHandle, putBlockHandle, readBlockHandle } from './block-handle.js';
+import { CorruptionError, type LabelledRange, type Place, UnsupportedError, VarintReader } from '@bloom/bytes';
+
+/** Bytes of the footer. */
+export const FOOTER_LENGTH = 48;
+
+const MAGIC_OFFSET = 40;
+/** The magic number as it stands in the file: 0xdb4775248b80fb57, little-endian. */
+const MAGIC = '57fb808b247547db';
+
+/**
+ * Tables of other programs that end in a magic number of their own.
+ *
+ * Source: RocksDB, table/block_based/block_based_table_builder.cc, table/plain/plain_table_builder.cc and
+ * table/cuckoo/cuckoo_table_builder.cc; Pebble, sstable/table.go.
+ */
+const FOREIGN_MAGICS: Readonly<Record<string, string>> = {
+  f7cff485b741e288: 'a RocksDB table (block-based format 1 or later)',
+  '6495bf6396224282': 'a RocksDB plain table',
+  b8138f7aeb18344f: 'a RocksDB plain table',
+  '7378f1c5d0896792': 'a RocksDB cuckoo table',
+  f09faab3f09faab3: 'a Pebble table',
+};
+
+/** What a footer says. */
+export interface Footer {
+  readonly metaindex: BlockHandle;
+  readonly index: BlockHandle;
+}
+
+/** The footer's 48 bytes. */
+export function encodeFooter({ metaindex, index }: Footer): Uint8Array {
+  const bytes = new Uint8Array(FOOTER_LENGTH);
+  putBlockHandle(bytes, putBlockHandle(bytes, 0, metaindex), index);
+  for (let i = 0; i < 8; i++) bytes[MAGIC_OFFSET + i] = Number.parseInt(MAGIC.slice(i * 2, i * 2 + 2), 16);
+  return bytes;
+}
+
+/**
+ * Reads the footer.
+ *
+ * @param bytes the last 48 bytes of the file.
+ * @throws UnsupportedError `BLOOM_UNSUPPORTED_FORMAT` for the magic number of RocksDB or Pebble.
+ * @throws CorruptionError `BLOOM_NOT_A_TABLE` for any other magic number, `BLOOM_BAD_HANDLE` for handles that are none.
+ */
+export function decodeFooter(bytes: Uint8Array, place: Place): Footer {
+  let magic = '';
+  for (let i = MAGIC_OFFSET; i < FOOTER_LENGTH; i++) magic += bytes[i]!.toString(16).padStart(2, '0');
+  if (magic !== MAGIC) {
+    const foreign = FOREIGN_MAGICS[magic];
+    if (foreign !== undefined) {
+      throw new UnsupportedError('BLOOM_UNSUPPORTED_FORMAT', place, `this is ${foreign}, not a LevelDB table`);
+    }
+    throw new CorruptionError('BLOOM_NOT_A_TABLE', place, `not a LevelDB table: it ends in ${magic}, not in ${MAGIC}`);
+  }
+  const reader = new VarintReader(bytes, 0, MAGIC_OFFSET);
+  const metaindex = readBlockHandle(reader);
+  const index = metaindex && readBlockHandle(reader);
+  if (metaindex === undefined || index === undefined) {
+    throw new CorruptionError('BLOOM_BAD_HANDLE', place, 'the handles of metaindex and index cannot be read');
+  }
+  return { metaindex, index };
+}
+
+/** What the bytes of a footer at `offset` of a file are. */
+export function footerLayout(bytes: Uint8Array, offset: number): LabelledRange[] {
+  const reader = new VarintReader(bytes, 0, MAGIC_OFFSET);
+  const ranges: LabelledRange[] = [];
+  for (const label of ['metaindex handle', 'index handle']) {
+    const start = reader.position;
+    const handle = readBlockHandle(reader);
+    if (handle === undefined) {
+      reader.position = start;
+      break;
+    }
+    const value = `offset ${handle.offset}, size ${handle.size}`;
+    ranges.push({ offset: offset + start, byteLength: reader.position - start, label, value });
+  }
+  const { position } = reader;
+  if (position < MAGIC_OFFSET) {
+    ranges.push({ offset: offset + position, byteLength: MAGIC_OFFSET - position, label: 'padding' });
+  }
+  ranges.push({ offset: offset + MAGIC_OFFSET, byteLength: FOOTER_LENGTH - MAGIC_OFFSET, label: 'magic number' });
+  return ranges;
+}

@@ -1,0 +1,97 @@
+/**
+ * A block as it stands in the file.
+ *
+ *     contents, perhaps compressed | compression type (u8) | masked crc32c (u32, little-endian)
+ *
+ * The checksum covers the stored contents and the type. The block handle's size covers the stored contents alone.
+ *
+ * Source: LevelDB, table/format.cc, `ReadBlock`, and util/crc32c.h.
+ */
+import { CorruptionError, type LabelledRange, type Place, UnsupportedError } from '@bloom/bytes';
+import { maskedCrc32c } from '@bloom/crc32c';
+import { type Codec, NO_COMPRESSION } from './codec.js';
+
+/** The compression type and the checksum. */
+export const BLOCK_TRAILER_LENGTH = 5;
+
+/** What `codec` makes of `contents`, where that saves an eighth. */
+export function compressed(contents: Uint8Array, codec: Codec | undefined): Uint8Array | undefined {
+  const bytes = codec?.compress?.(contents);
+  return bytes !== undefined && bytes.length < contents.length - Math.floor(contents.length / 8) ? bytes : undefined;
+}
+
+/** Writes a stored block at `position`: `stored`, which has been compressed by `type` or is the contents, and trailer. */
+export function putStoredBlock(bytes: Uint8Array, position: number, stored: Uint8Array, type: number): void {
+  const end = position + stored.length;
+  bytes.set(stored, position);
+  bytes[end] = type;
+  const crc = maskedCrc32c(bytes.subarray(position, end + 1));
+  bytes[end + 1] = crc;
+  bytes[end + 2] = crc >>> 8;
+  bytes[end + 3] = crc >>> 16;
+  bytes[end + 4] = crc >>> 24;
+}
+
+/** What reading stored blocks depends on. */
+export interface BlockDecoding {
+  /** By compression type. */
+  readonly codecs: ReadonlyMap<number, Codec>;
+  /** The most bytes that the contents of a block may have. */
+  readonly maxBlockBytes: number;
+}
+
+/**
+ * The contents of a stored block: a view of `block` where it is not compressed.
+ *
+ * @param block the stored contents and the trailer.
+ * @throws CorruptionError when the checksum is wrong, or the contents are damaged or larger than the limit.
+ * @throws UnsupportedError when no codec of its type was given.
+ */
+export function decodeStoredBlock(block: Uint8Array, place: Place, { codecs, maxBlockBytes }: BlockDecoding): Uint8Array {
+  const size = block.length - BLOCK_TRAILER_LENGTH;
+  const stored =
+    (block[size + 1]! | (block[size + 2]! << 8) | (block[size + 3]! << 16) | (block[size + 4]! << 24)) >>> 0;
+  const actual = maskedCrc32c(block.subarray(0, size + 1));
+  if (stored !== actual) {
+    const hex = (crc: number): string => crc.toString(16).padStart(8, '0');
+    throw new CorruptionError('BLOOM_BAD_CHECKSUM', place, `its checksum is ${hex(stored)}, its bytes give ${hex(actual)}`);
+  }
+  const contents = block.subarray(0, size);
+  const type = block[size]!;
+  if (type === NO_COMPRESSION) {
+    if (size > maxBlockBytes) throw tooLarge(place, size, maxBlockBytes);
+    return contents;
+  }
+  const codec = codecs.get(type);
+  if (codec === undefined) {
+    throw new UnsupportedError('BLOOM_UNSUPPORTED_CODEC', place, `no codec was given for its compression type ${type}`);
+  }
+  try {
+    return codec.decompress(contents, maxBlockBytes);
+  } catch (cause) {
+    if (cause instanceof RangeError) {
+      throw new CorruptionError('BLOOM_TOO_LARGE', place, `${codec.name}: ${cause.message}`, { cause });
+    }
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new CorruptionError('BLOOM_BAD_COMPRESSION', place, `${codec.name}: ${reason}`, { cause });
+  }
+}
+
+function tooLarge(place: Place, size: number, maxBlockBytes: number): CorruptionError {
+  return new CorruptionError('BLOOM_TOO_LARGE', place, `the contents have ${size} bytes, the limit is ${maxBlockBytes}`);
+}
+
+/** What the trailer of a block that is stored at `offset` of a file says. */
+export function storedBlockTrailerLayout(
+  block: Uint8Array,
+  offset: number,
+  codecs: ReadonlyMap<number, Codec>,
+): LabelledRange[] {
+  const size = block.length - BLOCK_TRAILER_LENGTH;
+  const type = block[size]!;
+  const codec = type === NO_COMPRESSION ? 'none' : (codecs.get(type)?.name ?? 'unknown');
+  return [
+    { offset: offset + size, byteLength: 1, label: 'compression type', value: `${type}: ${codec}` },
+    { offset: offset + size + 1, byteLength: 4, label: 'masked checksum' },
+  ];
+}

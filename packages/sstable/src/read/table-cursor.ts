@@ -1,0 +1,106 @@
+import { mustBeBytes } from '@bloom/bytes';
+import type { BlockCursor } from '../format/block.js';
+import type { OpenTable } from './open-table.js';
+
+/** No block is wanted: the move is over. */
+export const SETTLED = -1;
+
+/** Where a move ends: on the first or last entry of a block, or on the entry next to a key on one side of it. */
+type Landing = 'first' | 'last' | Side;
+
+/** Which side of a key to seek, and whether the key itself will do. */
+export type Side = 'at-or-after' | 'after' | 'at-or-before' | 'before';
+
+/**
+ * A place in a table that moves from entry to entry and from block to block, without reading.
+ *
+ * A move returns the number of the data block that it needs, or {@link SETTLED}; `supply` hands over the block and
+ * returns the same again. So the moves are written once, for those who wait for a block and those who need not.
+ */
+export class TableCursor {
+  readonly block: BlockCursor;
+  readonly #table: OpenTable;
+  /** The data block whose contents `block` has. */
+  #loaded = -1;
+  #wanted = -1;
+  #landing: Landing = 'first';
+  #target: Uint8Array = new Uint8Array(0);
+
+  constructor(table: OpenTable) {
+    this.#table = table;
+    this.block = table.newBlockCursor();
+  }
+
+  /** Whether the cursor is on an entry. */
+  get valid(): boolean {
+    return this.block.valid;
+  }
+
+  seekToFirst(): number {
+    return this.#enter(0, 'first');
+  }
+
+  seekToLast(): number {
+    return this.#enter(this.#table.index.length - 1, 'last');
+  }
+
+  /** @param key lent until the move is over. */
+  seek(key: Uint8Array, side: Side): number {
+    mustBeBytes('key', key);
+    this.#target = key;
+    const i = this.#table.index.seek(key, this.#table.compare);
+    if (i < this.#table.index.length) return this.#enter(i, side);
+    // All keys are before this one.
+    return side === 'before' || side === 'at-or-before' ? this.seekToLast() : this.#enter(i, 'first');
+  }
+
+  next(): number {
+    return !this.block.valid || this.block.next() ? SETTLED : this.#enter(this.#loaded + 1, 'first');
+  }
+
+  prev(): number {
+    return !this.block.valid || this.block.prev() ? SETTLED : this.#enter(this.#loaded - 1, 'last');
+  }
+
+  /** Goes on with a move, given the contents of the block that it needs. */
+  supply(contents: Uint8Array): number {
+    this.#loaded = -1;
+    this.block.reset(contents, this.#table.index.offsetOf(this.#wanted));
+    this.#loaded = this.#wanted;
+    return this.#land();
+  }
+
+  #enter(i: number, landing: Landing): number {
+    this.#landing = landing;
+    if (i === this.#loaded && i >= 0) return this.#land();
+    this.block.valid = false;
+    if (i < 0 || i >= this.#table.index.length) return SETTLED;
+    return (this.#wanted = i);
+  }
+
+  /** Where the block has no entry to land on, the move goes on in the next one or the one before. */
+  #land(): number {
+    const { block } = this;
+    switch (this.#landing) {
+      case 'first':
+        return block.seekToFirst() ? SETTLED : this.#enter(this.#loaded + 1, 'first');
+      case 'last':
+        return block.seekToLast() ? SETTLED : this.#enter(this.#loaded - 1, 'last');
+      case 'at-or-after':
+        return block.seek(this.#target) ? SETTLED : this.#enter(this.#loaded + 1, 'first');
+      case 'after':
+        if (!block.seek(this.#target)) return this.#enter(this.#loaded + 1, 'first');
+        return this.#isOnTarget() ? this.next() : SETTLED;
+      case 'at-or-before':
+        if (!block.seek(this.#target)) return this.#enter(this.#loaded, 'last');
+        return this.#isOnTarget() ? SETTLED : this.prev();
+      case 'before':
+        return block.seek(this.#target) ? this.prev() : this.#enter(this.#loaded, 'last');
+    }
+  }
+
+  #isOnTarget(): boolean {
+    const { keyBytes, keyLength } = this.block;
+    return this.#table.compare(keyBytes, 0, keyLength, this.#target, 0, this.#target.length) === 0;
+  }
+}
