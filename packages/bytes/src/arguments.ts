@@ -1,7 +1,8 @@
-/** @throws RangeError, which names the option, unless `value` is a whole number from `least` on. */
-export function mustBeWhole(name: string, value: number, least: number): number {
-  if (Number.isSafeInteger(value) && value >= least) return value;
-  throw new RangeError(`${name} must be a whole number, at least ${least}, got ${value}`);
+/** @throws RangeError, which names the option, unless `value` is a whole number from `least` to `most`. */
+export function mustBeWhole(name: string, value: number, least: number, most = Number.MAX_SAFE_INTEGER): number {
+  if (Number.isSafeInteger(value) && value >= least && value <= most) return value;
+  const range = most === Number.MAX_SAFE_INTEGER ? `at least ${least}` : `from ${least} to ${most}`;
+  throw new RangeError(`${name} must be a whole number, ${range}, got ${value}`);
 }
 
 /** @throws TypeError, which names the argument, unless `value` is a Uint8Array: a string, say, would be stored as zeros. */

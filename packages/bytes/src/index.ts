@@ -8,4 +8,4 @@ export {
   type UnsupportedCode,
 } from './errors.js';
 export type { LabelledRange } from './labelled-range.js';
-export { putVarint, VarintReader } from './varint.js';
+export { putVarint, varintLength, VarintReader } from './varint.js';

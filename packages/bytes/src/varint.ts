@@ -9,6 +9,13 @@
 /** The most bytes of a varint64. A varint32 has at most five. */
 const MAX_VARINT64_LENGTH = 10;
 
+/** How many bytes `value`, a whole number up to 2^53, takes. */
+export function varintLength(value: number): number {
+  let length = 1;
+  for (let rest = value; rest > 0x7f; rest = Math.floor(rest / 0x80)) length++;
+  return length;
+}
+
 /** Writes `value`, a whole number up to 2^53, at `position`. @returns the position after it. */
 export function putVarint(bytes: Uint8Array, position: number, value: number): number {
   while (value > 0x7f) {

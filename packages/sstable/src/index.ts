@@ -14,10 +14,11 @@ export type { VerifyOptions } from './inspect/verify.js';
 export { snappyCodec } from './compression/snappy.js';
 export { MemorySource, type Source, type SyncSource } from './read/source.js';
 export { type SyncCursor, SyncTable } from './read/sync-table.js';
-export { MemorySink, TableBuilder, type TableInfo } from './write/table-builder.js';
-export type { TableSink } from './write/table-output.js';
+export { MemorySink, type TableSink } from './write/sink.js';
+export { TableBuilder, type TableInfo } from './write/table-builder.js';
 export type { TableProfile } from './inspect/profile.js';
-export type { TableBuilderOptions, TableOptions } from './read/table-options.js';
+export type { TableOptions } from './read/table-options.js';
+export type { TableBuilderOptions } from './write/options.js';
 export {
   type AsyncKeyRange,
   type AsyncTableOptions,

@@ -1,4 +1,4 @@
-import { BlockBuilder } from '../src/format/block.js';
+import { BlockBuilder } from '../src/format/block-builder.js';
 import { type BlockHandle, encodeBlockHandle } from '../src/format/block-handle.js';
 import { encodeFooter } from '../src/format/footer.js';
 import { type Codec, NO_COMPRESSION } from '../src/format/codec.js';

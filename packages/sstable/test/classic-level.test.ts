@@ -130,7 +130,7 @@ describe('the tables of a LevelDB database', () => {
       const table = runSync(source, OpenTable.open(source, options));
       const builder = new FilterBlockBuilder(new BloomFilterPolicy(10));
       builder.startBlock(0);
-      const block = table.newBlockCursor();
+      const block = table.newBlockSearch();
       for (let i = 0; i < table.index.length; i++) {
         const { offset, length } = table.rangeOf(i);
         block.reset(table.decode(i, source.read(offset, length)), offset);

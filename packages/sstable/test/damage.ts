@@ -1,10 +1,9 @@
 import type { Random } from '@bloom/fixtures';
 import { deflateRawSync, deflateSync } from 'node:zlib';
-import { BlockCursor } from '../src/format/block.js';
+import { BlockWalk } from '../src/format/block-walk.js';
 import { type BlockHandle, encodeBlockHandle, readBlockHandle } from '../src/format/block-handle.js';
 import type { Codec } from '../src/format/codec.js';
 import { allCodecs } from '../src/codecs.js';
-import { bytewiseComparator, compareRangeOf } from '../src/format/comparator.js';
 import { maskedCrc32c } from '@bloom/crc32c';
 import { decodeFooter, encodeFooter, FOOTER_LENGTH } from '../src/format/footer.js';
 import { snappyCodec } from '../src/compression/snappy.js';
@@ -31,7 +30,7 @@ const codecs = new Map([snappyCodec, ...allCodecs].map((codec) => [codec.type, c
 const decoding = { codecs, maxBlockBytes: 2 ** 28 };
 
 function entriesOf(contents: Uint8Array): [Uint8Array, Uint8Array][] {
-  const cursor = new BlockCursor(compareRangeOf(bytewiseComparator), 'index block');
+  const cursor = new BlockWalk('index block');
   cursor.reset(contents, 0);
   const entries: [Uint8Array, Uint8Array][] = [];
   for (let more = cursor.seekToFirst(); more; more = cursor.next()) entries.push([cursor.key.slice(), cursor.value.slice()]);

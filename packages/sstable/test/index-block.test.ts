@@ -1,14 +1,15 @@
+import { type Place, putVarint } from '@bloom/bytes';
 import { fromHex } from '@bloom/fixtures';
 import { bytewiseComparator, CorruptionError } from '@bloom/sstable';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { BlockBuilder } from '../src/format/block-builder.js';
 import { encodeBlockHandle } from '../src/format/block-handle.js';
 import { compareRangeOf } from '../src/format/comparator.js';
-import type { Place } from '@bloom/bytes';
 import { IndexBlock } from '../src/format/index-block.js';
 import { blockOf } from './assemble-table.js';
 import { caught } from './caught.js';
-import { utf8 } from './entries.js';
+import { hex, utf8 } from './entries.js';
 
 const place: Place = { structure: 'index block', offset: 900, file: 'a.ldb' };
 const compareRange = compareRangeOf(bytewiseComparator);
@@ -18,7 +19,7 @@ function indexOf(...entries: (readonly [key: string, offset: number, size: numbe
 }
 
 test('it gives each block its place and its key', () => {
-  const index = IndexBlock.decode(indexOf(['d', 0, 100], ['m', 105, 200], ['t', 310, 50]), place, 900, 1000);
+  const index = IndexBlock.decode(indexOf(['d', 0, 100], ['m', 105, 200], ['t', 310, 50]), place, 900);
   const blocks = Array.from({ length: index.length }, (_, i) => [index.separatorOf(i), index.offsetOf(i), index.sizeOf(i)]);
   expect(blocks).toEqual([
     [utf8('d'), 0, 100],
@@ -38,7 +39,7 @@ test.each([
   ['t\0', 3],
   ['z', 3],
 ])('the block that can hold %j is %i', (key, block) => {
-  const index = IndexBlock.decode(indexOf(['d', 0, 100], ['m', 105, 200], ['t', 310, 50]), place, 900, 1000);
+  const index = IndexBlock.decode(indexOf(['d', 0, 100], ['m', 105, 200], ['t', 310, 50]), place, 900);
   expect(index.seek(utf8(key), compareRange)).toBe(block);
 });
 
@@ -55,7 +56,6 @@ test('a search by bytes finds the block that a search by any comparator finds', 
         blockOf(separators.map((separator, i) => [separator, encodeBlockHandle({ offset: i, size: 1 })])),
         place,
         900,
-        100_000,
       );
       const target = Buffer.from(isFar ? wanted : front + wanted, 'latin1');
       return index.seek(target, compareRange) === index.seek(target, other);
@@ -65,17 +65,17 @@ test('a search by bytes finds the block that a search by any comparator finds', 
 });
 
 test('an index of no blocks has no block for any key', () => {
-  const index = IndexBlock.decode(fromHex('0000000001000000'), place, 0, 1000);
+  const index = IndexBlock.decode(fromHex('0000000001000000'), place, 0);
   expect([index.length, index.seek(utf8('a'), compareRange)]).toEqual([0, 0]);
 });
 
 test('offsets are exact beyond 2^32', () => {
-  const index = IndexBlock.decode(indexOf(['d', 2 ** 40 + 1, 2 ** 33 + 1]), place, 2 ** 41, 1000);
+  const index = IndexBlock.decode(indexOf(['d', 2 ** 40 + 1, 2 ** 33 + 1]), place, 2 ** 41);
   expect([index.offsetOf(0), index.sizeOf(0)]).toEqual([2 ** 40 + 1, 2 ** 33 + 1]);
 });
 
 test('a handle that points outside spoils its own block, not the others', () => {
-  const index = IndexBlock.decode(indexOf(['d', 0, 100], ['m', 105, 796], ['t', 850, 50]), place, 900, 1000);
+  const index = IndexBlock.decode(indexOf(['d', 0, 100], ['m', 105, 796], ['t', 850, 50]), place, 900);
   expect([0, 1, 2].map((i) => index.sizeOf(i) >= 0)).toEqual([true, false, true]);
 });
 
@@ -84,23 +84,41 @@ test('a handle that cannot be read spoils its own block, not the others', () => 
     [utf8('d'), fromHex('ffff')],
     [utf8('m'), fromHex('0005')],
   ]);
-  const index = IndexBlock.decode(contents, place, 900, 1000);
+  const index = IndexBlock.decode(contents, place, 900);
   expect([0, 1].map((i) => index.sizeOf(i) >= 0)).toEqual([false, true]);
 });
 
 test('contents that are no block are damage to the index', () => {
-  const error = caught(() => IndexBlock.decode(fromHex('000000'), place, 900, 1000));
+  const error = caught(() => IndexBlock.decode(fromHex('000000'), place, 900));
   expect(error).toBeInstanceOf(CorruptionError);
   expect(error).toMatchObject({ code: 'BLOOM_BAD_BLOCK', structure: 'index block', offset: 900, file: 'a.ldb' });
 });
 
 // Shared prefixes let a small block stand for keys of many times its size.
-test('keys that would take more memory than the limit are refused', () => {
-  const contents = indexOf(['a'.repeat(60), 0, 1], ['b'.repeat(41), 1, 1]);
-  expect(IndexBlock.decode(contents, place, 900, 101).length).toBe(2);
-  expect(caught(() => IndexBlock.decode(contents, place, 900, 100))).toMatchObject({
+test('an index that would take more than 16 times its block when decoded is refused, of 260 kB in 1 MB of memory', () => {
+  const entries = 86_000;
+  const key = new Uint8Array(3000).fill(0x61);
+  const bytes = new Uint8Array(key.length + 12 + entries * 4);
+  let position = putVarint(bytes, putVarint(bytes, putVarint(bytes, 0, 0), key.length), 0);
+  bytes.set(key, position);
+  position += key.length;
+  for (let i = 0; i < entries; i++) position = putVarint(bytes, putVarint(bytes, putVarint(bytes, position, key.length), 0), 0);
+  new DataView(bytes.buffer).setUint32(position + 4, 1, true);
+  const contents = bytes.subarray(0, position + 8);
+  const before = process.memoryUsage();
+  expect(caught(() => IndexBlock.decode(contents, place, 900))).toMatchObject({
     code: 'BLOOM_TOO_LARGE',
     structure: 'index block',
     offset: 900,
   });
+  const after = process.memoryUsage();
+  expect(after.arrayBuffers - before.arrayBuffers).toBeLessThan(2 ** 20);
+});
+
+test('an index whose restarts are further apart than LevelDB writes them is read', () => {
+  const separators = Array.from({ length: 1000 }, (_, i) => utf8(`a prefix of 40 bytes that they all share ${String(i).padStart(4, '0')}`));
+  const builder = new BlockBuilder(16);
+  for (const [i, separator] of separators.entries()) builder.add(separator, encodeBlockHandle({ offset: i * 10, size: 5 }));
+  const index = IndexBlock.decode(builder.finish(), place, 10_000);
+  expect(separators.map((_, i) => hex(index.separatorOf(i)))).toEqual(separators.map((separator) => hex(separator)));
 });

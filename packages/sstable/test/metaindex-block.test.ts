@@ -56,3 +56,13 @@ test('contents that are no block are damage to the metaindex', () => {
   expect(error).toBeInstanceOf(CorruptionError);
   expect(error).toMatchObject({ code: 'BLOOM_BAD_BLOCK', structure: 'metaindex block', offset: 900, file: 'a.ldb' });
 });
+
+test('more than 4,096 names, or names of more than 1 MiB, are refused', () => {
+  const names = (count: number, length: number): Uint8Array =>
+    blockOf(Array.from({ length: count }, (_, i) => [utf8(String(i).padStart(length, '0')), new Uint8Array(0)]));
+  expect(decodeMetaindex(names(4096, 4), place)).toHaveLength(4096);
+  const error = { code: 'BLOOM_TOO_LARGE', structure: 'metaindex block', offset: 900, file: 'a.ldb' };
+  expect(caught(() => decodeMetaindex(names(4097, 4), place))).toMatchObject(error);
+  expect(decodeMetaindex(names(4, 2 ** 18), place)).toHaveLength(4);
+  expect(caught(() => decodeMetaindex(names(5, 2 ** 18), place))).toMatchObject(error);
+});

@@ -104,7 +104,7 @@ function blocksOf(bytes: Uint8Array): { start: number; end: number; entries: Key
   const table = runSync(source, OpenTable.open(source, {}));
   return Array.from({ length: table.index.length }, (_, i) => {
     const { offset, length } = table.rangeOf(i);
-    const cursor = table.newBlockCursor();
+    const cursor = table.newBlockSearch();
     cursor.reset(table.decode(i, source.read(offset, length)), offset);
     const list: KeyValue[] = [];
     for (let more = cursor.seekToFirst(); more; more = cursor.next()) list.push([cursor.key.slice(), cursor.value.slice()]);

@@ -27,7 +27,7 @@ describe('keys', () => {
     builder.add(utf8(first), empty);
     const error = caught(() => builder.add(utf8(second), empty));
     expect(error).toBeInstanceOf(RangeError);
-    expect((error as RangeError).message).toMatch(/^key must be after the key before it/);
+    expect((error as RangeError).message).toMatch(/^key must be after the previous key/);
     expect((error as RangeError).message).toContain(bytewiseComparator.name);
   });
 
@@ -74,6 +74,145 @@ describe('keys', () => {
     value.fill(0);
     builder.finish();
     expect([...SyncTable.open(new MemorySource(sink.toBytes())).entries()]).toEqual([[utf8('a'), utf8('value')]]);
+  });
+});
+
+describe('sizes', () => {
+  const key = utf8('key');
+
+  test('an entry that would need a block larger than maxBlockBytes is refused, and the builder goes on without it', () => {
+    const sink = new MemorySink();
+    const builder = new TableBuilder(sink, { maxBlockBytes: 10_000, compression: 'none' });
+    builder.add(utf8('a'), utf8('small'));
+    // Lengths, unshared key bytes, value, one restart, and the number of restarts.
+    const largest = 10_000 - builder.byteLength - (3 + 1 + 5) - (4 + 3) - 8;
+    expect(() => builder.add(key, new Uint8Array(largest + 1))).toThrow(
+      new RangeError('with entry 1 the data block would have 10001 bytes, maxBlockBytes is 10000'),
+    );
+    builder.add(key, new Uint8Array(largest));
+    expect(builder.finish()).toMatchObject({ entries: 2, dataBlocks: 1, rawDataBytes: 10_000 });
+    const table = SyncTable.open(new MemorySource(sink.toBytes()), { maxBlockBytes: 10_000 });
+    expect(table.get(key)).toHaveLength(largest);
+  });
+
+  test('the default refuses what a reader refuses by default, without copying it', () => {
+    const builder = new TableBuilder(new MemorySink());
+    const value = new Uint8Array(2 ** 28);
+    const before = process.memoryUsage().arrayBuffers;
+    expect(() => builder.add(key, value)).toThrow(/^with entry 0 the data block would have 268435474 bytes, maxBlockBytes is 268435456$/);
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(2 ** 20);
+  });
+
+  // Its length was written as 0, so that it came back empty.
+  test('a value of 2^31 bytes is refused', () => {
+    const builder = new TableBuilder(new MemorySink(), { compression: 'none', maxBlockBytes: 2 ** 30 });
+    expect(() => builder.add(key, new Uint8Array(2 ** 31))).toThrow(/^with entry 0 the data block would have 2147483666 bytes/);
+    expect(builder.entries).toBe(0);
+  });
+
+  test('a blockSize above maxBlockBytes is refused', () => {
+    expect(() => new TableBuilder(new MemorySink(), { blockSize: 4096, maxBlockBytes: 4095 })).toThrow(
+      new RangeError('blockSize must be a whole number, from 1 to 4095, got 4096'),
+    );
+  });
+
+  test.each([2 ** 30 + 1, 2 ** 31, 0, 1.5, Number.NaN])('maxBlockBytes of %d is refused', (maxBlockBytes) => {
+    const refusal = /^maxBlockBytes must be a whole number, from 1 to 1073741824, got/;
+    expect(() => new TableBuilder(new MemorySink(), { maxBlockBytes })).toThrow(refusal);
+    expect(() => SyncTable.open(new MemorySource(buildTable([])), { maxBlockBytes })).toThrow(refusal);
+  });
+
+  test('an index that would be larger than maxBlockBytes is refused before an entry is lost', () => {
+    const sink = new MemorySink();
+    const builder = new TableBuilder(sink, { blockSize: 1, maxBlockBytes: 2000, compression: 'none' });
+    let refusal: unknown;
+    let added = 0;
+    for (; refusal === undefined; added++) refusal = caught(() => builder.add(utf8(`key ${String(added).padStart(40, '0')}`), empty));
+    expect(refusal).toMatchObject({ name: 'RangeError', message: expect.stringMatching(/the index block would have/) as string });
+    expect(builder.finish()).toMatchObject({ entries: added - 1 });
+    const table = SyncTable.open(new MemorySource(sink.toBytes()), { maxBlockBytes: 2000 });
+    expect([...table.keys()]).toHaveLength(added - 1);
+  });
+
+  test('filters that would be larger than maxBlockBytes end the builder as soon as they are', () => {
+    const filterPolicy = new BloomFilterPolicy(1000);
+    const builder = new TableBuilder(new MemorySink(), { maxBlockBytes: 10_000, compression: 'none', filterPolicy });
+    const refusal = caught(() => {
+      for (let i = 0; i < 5000; i++) builder.add(utf8(String(i).padStart(8, '0')), empty);
+    });
+    expect(refusal).toMatchObject({ name: 'RangeError', message: expect.stringMatching(/^the filter block would have/) as string });
+    expect(() => builder.finish()).toThrow(new TypeError('the table failed while a block was written'));
+  });
+});
+
+describe('an entry is added whole or not at all', () => {
+  const entries = numberedEntries(300);
+  const options = { blockSize: 128, compression: 'none' } as const;
+
+  test.each<[string, unknown]>([
+    ['a key that is text', ['x', empty]],
+    ['a value that is text', [utf8('y'), 'x']],
+    ['a value that is null', [utf8('y'), null]],
+    ['a value too large for a block', [utf8('y'), new Uint8Array(5000)]],
+  ])('%s, refused after each entry, changes nothing', (_, refused) => {
+    const sink = new MemorySink();
+    const builder = new TableBuilder(sink, { ...options, maxBlockBytes: 5000 });
+    for (const [key, value] of numberedEntries(30)) {
+      builder.add(key, value);
+      const [otherKey, otherValue] = refused as [Uint8Array, Uint8Array];
+      if (caught(() => builder.add(otherKey, otherValue)) === undefined) throw new Error('it was taken');
+    }
+    builder.finish();
+    expect(sameBytes(sink.toBytes(), buildTable(numberedEntries(30), options))).toBe(true);
+  });
+
+  // The index entry was written first: the next key went into a block that no search for it reached.
+  test.each<[string, Partial<Comparator>]>([
+    ['throws', { findShortestSeparator: () => { throw new Error('no separator'); } }],
+    ['is before the last key', { findShortestSeparator: () => empty }],
+    ['is the next key', { findShortestSeparator: (_, limit) => limit }],
+    ['is not bytes', { findShortestSeparator: () => 'x' as unknown as Uint8Array }],
+  ])('a separator that %s is refused, and with a right one the builder goes on', (_, wrong) => {
+    let isWrong = false;
+    const comparator: Comparator = {
+      ...bytewiseComparator,
+      name: 'test',
+      findShortestSeparator: (start, limit) => (isWrong ? wrong : bytewiseComparator).findShortestSeparator!(start, limit),
+    };
+    const sink = new MemorySink();
+    const builder = new TableBuilder(sink, { ...options, comparator });
+    let refusals = 0;
+    for (const [key, value] of entries) {
+      isWrong = true;
+      if (caught(() => builder.add(key, value)) === undefined) {
+        isWrong = false;
+        continue;
+      }
+      refusals++;
+      isWrong = false;
+      builder.add(key, value);
+    }
+    builder.finish();
+    expect(refusals).toBeGreaterThan(30);
+    expect(sameBytes(sink.toBytes(), buildTable(entries, options))).toBe(true);
+  });
+
+  test('a policy that throws ends the builder: its filter may have lost keys', () => {
+    const createFilter = (): void => { throw new Error('no filter'); };
+    const policy: FilterPolicy = { name: 'test', createFilter, keyMayMatch: () => true };
+    const builder = new TableBuilder(new MemorySink(), { ...options, blockSize: 4096, filterPolicy: policy });
+    expect(() => {
+      for (const [key, value] of entries) builder.add(key, value);
+    }).toThrow('no filter');
+    expect(() => builder.add(utf8('z'), empty)).toThrow(new TypeError('the table failed while a block was written'));
+  });
+
+  test('a successor that is before the last key ends the builder', () => {
+    const comparator: Comparator = { ...bytewiseComparator, name: 'test', findShortSuccessor: () => empty };
+    const builder = new TableBuilder(new MemorySink(), { comparator });
+    builder.add(utf8('a'), empty);
+    expect(() => builder.finish()).toThrow(/^findShortSuccessor of test must return a key that is not before 0x61, got the empty key$/);
+    expect(() => builder.finish()).toThrow(new TypeError('the table failed while it was finished'));
   });
 });
 

@@ -3,7 +3,7 @@ import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
 import { bytewiseComparator, type Comparator, type Finding, MemorySource, SyncTable, Table, verifyTable } from '@bloom/sstable';
 import { DatabaseTable, internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/database';
 import { describe, expect, test } from 'vitest';
-import { BlockBuilder } from '../src/format/block.js';
+import { BlockBuilder } from '../src/format/block-builder.js';
 import { encodeBlockHandle } from '../src/format/block-handle.js';
 import { allCodecs } from '../src/codecs.js';
 import { decodeFooter, encodeFooter, FOOTER_LENGTH } from '../src/format/footer.js';

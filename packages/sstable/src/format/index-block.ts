@@ -6,15 +6,44 @@
  * Source: LevelDB, table/table_builder.cc and doc/table_format.md.
  */
 import { KeyBuffer } from '@bloom/policy';
-import { readBlockHandle } from './block-handle.js';
-import { BlockCursor } from './block.js';
-import { bytewiseComparator, compareBytes, type CompareRange, compareRangeOf } from './comparator.js';
+import { type BlockHandle, MAX_BLOCK_HANDLE_LENGTH, putBlockHandle, readBlockHandle } from './block-handle.js';
+import { BlockBuilder } from './block-builder.js';
+import { BlockWalk } from './block-walk.js';
+import { compareBytes, type CompareRange } from './comparator.js';
 import { CorruptionError, type Place, VarintReader } from '@bloom/bytes';
 
 /** The size of a handle that could not be read, or that lies outside the file. */
 const BAD_HANDLE = -1;
 
-/** A decoded index, in flat arrays: a table of a million blocks has no object for each. */
+/** What a decoded entry takes: an offset, a size, a number, and the offset of its key. */
+const BYTES_PER_ENTRY = 28;
+/** How many times the bytes of its block a decoded index may take. Crafted keys can share megabytes each. */
+const MAX_EXPANSION = 16;
+/** What a decoded index may always take. */
+const MIN_DECODED_BYTES = 2 ** 20;
+
+/** Builds the index block: an entry for each data block, none of which shares key bytes. */
+export class IndexBlockBuilder {
+  readonly #block = new BlockBuilder(1);
+  readonly #handle = new Uint8Array(MAX_BLOCK_HANDLE_LENGTH);
+
+  /** Bytes of the block if it were finished now. */
+  get byteLength(): number {
+    return this.#block.byteLength;
+  }
+
+  /** @param separator a key that is not before any key of the data block, and before all keys of the next one. */
+  add(separator: Uint8Array, handle: BlockHandle): void {
+    this.#block.add(separator, this.#handle.subarray(0, putBlockHandle(this.#handle, 0, handle)));
+  }
+
+  /** The contents of the block. */
+  finish(): Uint8Array {
+    return this.#block.finish();
+  }
+}
+
+/** A decoded index, in flat arrays rather than an object for each data block. */
 export class IndexBlock {
   /** How many data blocks there are. */
   readonly length: number;
@@ -29,11 +58,11 @@ export class IndexBlock {
    */
   readonly #numbers: Float64Array;
 
-  private constructor(separators: KeyBuffer, offsets: readonly number[], sizes: readonly number[]) {
+  private constructor(separators: KeyBuffer, offsets: Float64Array, sizes: Float64Array) {
     this.length = separators.length;
     this.#separators = separators;
-    this.#offsets = Float64Array.from(offsets);
-    this.#sizes = Float64Array.from(sizes);
+    this.#offsets = offsets;
+    this.#sizes = sizes;
     this.#common = commonLength(separators);
     this.#numbers = new Float64Array(this.length);
     for (let i = 0; i < this.length; i++) {
@@ -42,32 +71,38 @@ export class IndexBlock {
   }
 
   /**
-   * Decodes an index block. A handle that is damaged spoils the block that it is for, not the table.
+   * Decodes an index block. A damaged handle spoils the block that it is for, not the table.
    *
-   * @param blocksEnd the offset that no data block, with its trailer, runs past.
-   * @param maxBytes the most bytes that all keys together may have when their shared prefixes are written out.
-   * @throws CorruptionError when the contents are not a block, or the keys too large.
+   * @param blocksEnd the offset that no data block, trailer excluded, may run past.
+   * @throws CorruptionError `BLOOM_BAD_BLOCK` when the contents are not a block, `BLOOM_TOO_LARGE` when the decoded
+   *   index would take more than 16 times the memory of the block.
    */
-  static decode(contents: Uint8Array, place: Place, blocksEnd: number, maxBytes: number): IndexBlock {
-    const cursor = new BlockCursor(compareRangeOf(bytewiseComparator), place.structure, place.file);
-    cursor.reset(contents, place.offset);
-    const separators = new KeyBuffer();
-    const offsets: number[] = [];
-    const sizes: number[] = [];
-    const reader = new VarintReader(contents);
+  static decode(contents: Uint8Array, place: Place, blocksEnd: number): IndexBlock {
+    const walk = new BlockWalk(place.structure, place.file);
+    walk.reset(contents, place.offset);
+    const maxBytes = Math.max(MIN_DECODED_BYTES, contents.length * MAX_EXPANSION);
+    let count = 0;
     let keyBytes = 0;
-    for (let more = cursor.seekToFirst(); more; more = cursor.next()) {
-      keyBytes += cursor.keyLength;
-      if (keyBytes > maxBytes) {
-        throw new CorruptionError('BLOOM_TOO_LARGE', place, `its keys have more than ${maxBytes} bytes, the limit`);
+    for (let more = walk.seekToFirst(); more; more = walk.next()) {
+      count++;
+      keyBytes += walk.keyLength;
+      if (keyBytes + count * BYTES_PER_ENTRY > maxBytes) {
+        throw new CorruptionError('BLOOM_TOO_LARGE', place, `decoded it has more than ${maxBytes} bytes, the limit`);
       }
-      separators.pushRange(cursor.keyBytes, 0, cursor.keyLength);
-      reader.position = cursor.valueStart;
-      reader.end = cursor.valueEnd;
+    }
+    // Counted first, so that nothing has to grow.
+    const separators = new KeyBuffer(keyBytes, count);
+    const offsets = new Float64Array(count);
+    const sizes = new Float64Array(count);
+    const reader = new VarintReader(contents);
+    for (let i = 0, more = walk.seekToFirst(); more; i++, more = walk.next()) {
+      separators.pushRange(walk.keyBytes, 0, walk.keyLength);
+      reader.position = walk.valueStart;
+      reader.end = walk.valueEnd;
       const handle = readBlockHandle(reader);
       const good = handle !== undefined && handle.offset + handle.size <= blocksEnd;
-      offsets.push(handle?.offset ?? 0);
-      sizes.push(good ? handle.size : BAD_HANDLE);
+      offsets[i] = handle?.offset ?? 0;
+      sizes[i] = good ? handle.size : BAD_HANDLE;
     }
     return new IndexBlock(separators, offsets, sizes);
   }

@@ -9,8 +9,8 @@
  * Source: LevelDB, table/table_builder.cc and doc/table_format.md.
  */
 import { type BlockHandle, encodeBlockHandle, readBlockHandle } from './block-handle.js';
-import { BlockBuilder, BlockCursor, maxKeyBytesOf } from './block.js';
-import { bytewiseComparator, compareRangeOf } from './comparator.js';
+import { BlockBuilder } from './block-builder.js';
+import { BlockWalk } from './block-walk.js';
 import { CorruptionError, type Place, VarintReader } from '@bloom/bytes';
 
 const FILTER_PREFIX = 'filter.';
@@ -35,21 +35,30 @@ export function encodeMetaindex(
   return builder.finish();
 }
 
-/** @throws CorruptionError when the contents are not a block. */
+/** Limits for hostile files. Real metaindexes have a handful of short names. */
+const MAX_ENTRIES = 4096;
+const MAX_NAME_BYTES = 2 ** 20;
+
+/**
+ * Decodes the contents of a metaindex block.
+ *
+ * @throws CorruptionError `BLOOM_BAD_BLOCK` when they are not a block, `BLOOM_TOO_LARGE` for more than 4,096 names or
+ *   for names of more than 1 MiB in total.
+ */
 export function decodeMetaindex(contents: Uint8Array, place: Place): MetaindexEntry[] {
-  const cursor = new BlockCursor(compareRangeOf(bytewiseComparator), place.structure, place.file);
-  cursor.reset(contents, place.offset);
+  const walk = new BlockWalk(place.structure, place.file);
+  walk.reset(contents, place.offset);
   const entries: MetaindexEntry[] = [];
   const utf8 = new TextDecoder();
-  const maxNameBytes = maxKeyBytesOf(contents);
   let nameBytes = 0;
-  for (let more = cursor.seekToFirst(); more; more = cursor.next()) {
-    nameBytes += cursor.keyLength;
-    if (nameBytes > maxNameBytes) {
-      throw new CorruptionError('BLOOM_TOO_LARGE', place, `its names have more than ${maxNameBytes} bytes`);
+  for (let more = walk.seekToFirst(); more; more = walk.next()) {
+    nameBytes += walk.keyLength;
+    if (entries.length === MAX_ENTRIES || nameBytes > MAX_NAME_BYTES) {
+      const problem = `it has more than ${MAX_ENTRIES} names, or names of more than ${MAX_NAME_BYTES} bytes`;
+      throw new CorruptionError('BLOOM_TOO_LARGE', place, problem);
     }
-    const reader = new VarintReader(contents, cursor.valueStart, cursor.valueEnd);
-    entries.push({ name: utf8.decode(cursor.key), handle: readBlockHandle(reader) });
+    const reader = new VarintReader(contents, walk.valueStart, walk.valueEnd);
+    entries.push({ name: utf8.decode(walk.key), handle: readBlockHandle(reader) });
   }
   return entries;
 }

@@ -3,7 +3,6 @@ import { type LabelledRange, VarintReader } from '@bloom/bytes';
 import { BloomFilterPolicy } from '@bloom/policy';
 import { readBlockHandle } from '../format/block-handle.js';
 import { blockLayout } from '../format/block.js';
-import { bytewiseComparator, compareRangeOf } from '../format/comparator.js';
 import { FOOTER_LENGTH, footerLayout } from '../format/footer.js';
 import { policyNameOf } from '../format/metaindex-block.js';
 import type { Reading } from '../read/reading.js';
@@ -81,7 +80,7 @@ export function* layout(source: Source, options: LayoutOptions): Reading<Labelle
       return [...filterBlockLayout(contents, offset, BLOOM_NAMES.includes(policyName!)), ...trailer];
     }
     const describe = structure === 'data block' ? undefined : describeHandle;
-    return [...blockLayout(contents, offset, compareRangeOf(bytewiseComparator), describe), ...trailer];
+    return [...blockLayout(contents, offset, describe), ...trailer];
   }
 }
 

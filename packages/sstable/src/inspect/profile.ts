@@ -1,3 +1,4 @@
+import { WholeBlockWalk } from '../format/whole-block-walk.js';
 import type { OpenTable } from '../read/open-table.js';
 import type { Reading } from '../read/reading.js';
 
@@ -20,7 +21,7 @@ export interface TableProfile {
 
 /** Goes through all data blocks, past the cache. */
 export function* profile(table: OpenTable): Reading<TableProfile> {
-  const block = table.newBlockCursor();
+  const block = new WholeBlockWalk('data block', table.file);
   let entries = 0;
   let keyBytes = 0;
   let valueBytes = 0;

@@ -1,8 +1,8 @@
 import { crc32c, maskCrc } from '@bloom/crc32c';
 import { readBlockHandle } from '../format/block-handle.js';
-import { BlockCursor, maxKeyBytesOf } from '../format/block.js';
-import { bytewiseComparator, type Comparator, compareRangeOf } from '../format/comparator.js';
-import { CorruptionError, type Structure, VarintReader } from '@bloom/bytes';
+import { WholeBlockWalk } from '../format/whole-block-walk.js';
+import { bytewiseComparator, type Comparator } from '../format/comparator.js';
+import { type Structure, VarintReader } from '@bloom/bytes';
 import { FOOTER_LENGTH } from '../format/footer.js';
 import type { Reading } from '../read/reading.js';
 import type { Source } from '../read/source.js';
@@ -53,7 +53,6 @@ export function* salvage(
   take: (key: Uint8Array, value: Uint8Array) => void,
 ): Reading<SalvageReport> {
   const comparator = options.comparator === null ? undefined : (options.comparator ?? bytewiseComparator);
-  const compare = comparator && compareRangeOf(comparator);
   const decoding = decodingFor(options);
   const { name: file } = source;
   const { footer, blocks, findings } = yield* survey(source, decoding);
@@ -98,7 +97,7 @@ export function* salvage(
     position = Math.max(position, offset + size + BLOCK_TRAILER_LENGTH);
   }
 
-  const cursor = new BlockCursor(compare ?? compareRangeOf(bytewiseComparator), 'data block', file);
+  const cursor = new WholeBlockWalk('data block', file);
   let lastKey: Uint8Array | undefined;
   let entries = 0;
   let dataBlocks = 0;
@@ -115,15 +114,8 @@ export function* salvage(
       const endsFile = offset + stored.length === source.byteLength - FOOTER_LENGTH;
       if (kind !== 'data block' && leadsToBlocks(contents, endsFile, found)) continue;
       cursor.reset(contents, offset);
-      const maxKeyBytes = maxKeyBytesOf(contents);
-      let keyBytes = 0;
       for (let more = cursor.seekToFirst(); more; more = cursor.next()) {
         const { key } = cursor;
-        keyBytes += key.length;
-        if (keyBytes > maxKeyBytes) {
-          const problem = `its keys have more than ${maxKeyBytes} bytes when they are written out`;
-          throw new CorruptionError('BLOOM_TOO_LARGE', { structure: 'data block', offset, file }, problem);
-        }
         if (lastKey !== undefined && comparator !== undefined && comparator.compare(lastKey, key) >= 0) {
           outOfOrder++;
           continue;
@@ -193,7 +185,7 @@ function leadsToBlocks(
   endsFile: boolean,
   found: ReadonlyMap<number, { readonly size: number }>,
 ): boolean {
-  const cursor = new BlockCursor(compareRangeOf(bytewiseComparator), 'index block');
+  const cursor = new WholeBlockWalk('index block');
   cursor.reset(contents, 0);
   let entries = 0;
   let areFound = true;

@@ -1,7 +1,6 @@
 import type { BlockHandle } from '../format/block-handle.js';
 import { readBlockHandle } from '../format/block-handle.js';
-import { BlockCursor, maxKeyBytesOf } from '../format/block.js';
-import { bytewiseComparator, compareRangeOf } from '../format/comparator.js';
+import { WholeBlockWalk } from '../format/whole-block-walk.js';
 import { CorruptionError, type CorruptionCode, type Place, type Structure, UnsupportedError, type UnsupportedCode, VarintReader } from '@bloom/bytes';
 import { decodeFooter, type Footer, FOOTER_LENGTH } from '../format/footer.js';
 import { decodeMetaindex, type MetaindexEntry, policyNameOf } from '../format/metaindex-block.js';
@@ -187,14 +186,11 @@ function listDataBlocks(
   findings: Finding[],
   list: (block: SurveyedBlock) => boolean,
 ): void {
-  const cursor = new BlockCursor(compareRangeOf(bytewiseComparator), place.structure, place.file);
+  const cursor = new WholeBlockWalk(place.structure, place.file);
   const reader = new VarintReader(contents);
-  const maxKeyBytes = maxKeyBytesOf(contents);
-  let keyBytes = 0;
   /** The first restart, in the order of their numbers, that no entry was found at yet. */
   let restart = 0;
   const take = (): void => {
-    keyBytes += cursor.keyLength;
     if (restart < cursor.restartCount && cursor.restartOffset(restart) === cursor.entryStart) restart++;
     reader.position = cursor.valueStart;
     reader.end = cursor.valueEnd;
@@ -219,21 +215,18 @@ function listDataBlocks(
       for (let more = cursor.seekToRestart(number); more; more = cursor.next()) {
         reached = cursor.entryStart;
         take();
-        if (keyBytes > maxKeyBytes) {
-          const problem = `its keys have more than ${maxKeyBytes} bytes when they are written out`;
-          findings.push({ code: 'BLOOM_TOO_LARGE', structure: place.structure, offset: place.offset, problem });
-          return;
-        }
       }
       reached = contents.length;
     } catch (error) {
       reached = Math.max(reached, offset);
       damaged = true;
-      findings.push(findingOf(error));
+      const finding = findingOf(error);
+      findings.push(finding);
+      if (finding.code === 'BLOOM_TOO_LARGE') return;
     }
   }
   // The one restart of a block without entries is at no entry.
-  if (restart < restartCount && !damaged && !(restart === 0 && keyBytes === 0 && restartCount === 1)) {
+  if (restart < restartCount && !damaged && !(restart === 0 && cursor.totalKeyBytes === 0 && restartCount === 1)) {
     const problem = `restart ${restart} is at byte ${cursor.restartOffset(restart)}, where no entry starts or an earlier one did`;
     findings.push({ code: 'BLOOM_BAD_RESTART', structure: place.structure, offset: place.offset, problem });
   }

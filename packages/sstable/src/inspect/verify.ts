@@ -1,8 +1,8 @@
 import { FilterBlockReader } from '@bloom/filter-block';
 import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
-import { BlockCursor, maxKeyBytesOf } from '../format/block.js';
+import { WholeBlockWalk } from '../format/whole-block-walk.js';
 import { bytewiseComparator, type Comparator, type CompareRange, compareRangeOf } from '../format/comparator.js';
-import { CorruptionError, type Place } from '@bloom/bytes';
+import type { Place } from '@bloom/bytes';
 import type { Reading } from '../read/reading.js';
 import { type MetaindexEntry, policyNameOf } from '../format/metaindex-block.js';
 import type { Source } from '../read/source.js';
@@ -103,7 +103,7 @@ class DataWalk {
   readonly #compare: CompareRange | undefined;
   readonly #filter: FilterBlockReader | undefined;
   readonly #report: (code: FindingCode, place: Place, problem: string) => void;
-  readonly #cursor: BlockCursor;
+  readonly #cursor: WholeBlockWalk;
   /** The key before the current one, in this block or an earlier one. */
   #lastKey = new Uint8Array(64);
   #lastKeyLength = -1;
@@ -118,7 +118,7 @@ class DataWalk {
     this.#compare = compare;
     this.#filter = filter;
     this.#report = report;
-    this.#cursor = new BlockCursor(compare ?? compareRangeOf(bytewiseComparator), 'data block');
+    this.#cursor = new WholeBlockWalk('data block');
   }
 
   /** @param contents undefined when they cannot be had: what is checked between blocks goes on behind it. */
@@ -135,18 +135,11 @@ class DataWalk {
   #entries(contents: Uint8Array, place: Place): void {
     const cursor = this.#cursor;
     let restart = 0;
-    const maxKeyBytes = maxKeyBytesOf(contents);
-    let keyBytes = 0;
     let denied = 0;
     let isFirst = true;
     try {
       cursor.reset(contents, place.offset);
       for (let more = cursor.seekToFirst(); more; more = cursor.next()) {
-        keyBytes += cursor.keyLength;
-        if (keyBytes > maxKeyBytes) {
-          const problem = `its keys have more than ${maxKeyBytes} bytes when they are written out`;
-          throw new CorruptionError('BLOOM_TOO_LARGE', place, problem);
-        }
         if (restart < cursor.restartCount && cursor.restartOffset(restart) === cursor.entryStart) restart++;
         this.#order(place, isFirst);
         if (this.#filter !== undefined && !this.#filter.keyMayMatch(place.offset, cursor.key)) denied++;

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { type FileHandle, lstat, open, readlink, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { TableBuilder, type TableInfo } from '../write/table-builder.js';
-import type { TableBuilderOptions } from '../read/table-options.js';
-import type { TableSink } from '../write/table-output.js';
+import type { TableBuilderOptions } from '../write/options.js';
+import type { TableSink } from '../write/sink.js';
 
 /** Bytes that are gathered before they are written: large writes cost the system less. */
 const WRITE_BYTES = 1 << 20;

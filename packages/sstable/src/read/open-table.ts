@@ -2,7 +2,7 @@ import { FilterBlockReader } from '@bloom/filter-block';
 import { mustBeBytes, mustBeWhole } from '@bloom/bytes';
 import { BlockCache } from './block-cache.js';
 import type { BlockHandle } from '../format/block-handle.js';
-import { BlockCursor } from '../format/block.js';
+import { BlockSearch } from '../format/block-search.js';
 import { ByteCopier } from './byte-copier.js';
 import { bytewiseComparator, type Comparator, type CompareRange, compareRangeOf } from '../format/comparator.js';
 import { CorruptionError, type Place, type Structure, UnsupportedError } from '@bloom/bytes';
@@ -68,7 +68,7 @@ export class OpenTable {
   readonly #firstCacheId: number;
   #closed = false;
   /** Searches one block at a time. */
-  readonly #searcher: BlockCursor;
+  readonly #searcher: BlockSearch;
   readonly #copier = new ByteCopier();
 
   private constructor(parts: Parts, source: Source, decoding: BlockDecoding, options: TableOptions) {
@@ -83,7 +83,7 @@ export class OpenTable {
     this.#decoding = decoding;
     this.#cache = options.cache === null ? undefined : (options.cache ?? new BlockCache(DEFAULT_CACHE_BYTES));
     this.#firstCacheId = this.#cache?.reserve(parts.index.length) ?? 0;
-    this.#searcher = this.newBlockCursor();
+    this.#searcher = this.newBlockSearch();
   }
 
   /**
@@ -131,7 +131,7 @@ export class OpenTable {
     const indexContents = yield* readBlock(footer.index, 'index block');
     const indexPlace: Place = { structure: 'index block', offset: footer.index.offset, file };
     const blocksEnd = footerOffset - BLOCK_TRAILER_LENGTH;
-    const index = IndexBlock.decode(indexContents, indexPlace, blocksEnd, decoding.maxBlockBytes);
+    const index = IndexBlock.decode(indexContents, indexPlace, blocksEnd);
 
     function* readFilter(): Reading<Pick<Parts, 'filter' | 'filterStatus'>> {
       let policyName: string | undefined;
@@ -212,12 +212,12 @@ export class OpenTable {
   }
 
   /** A copy of the key that `cursor` is on. */
-  copyKey(cursor: BlockCursor): Uint8Array {
+  copyKey(cursor: BlockSearch): Uint8Array {
     return this.#copier.copyStart(cursor.keyBytes, cursor.keyLength);
   }
 
   /** A copy of the value that `cursor` is on. */
-  copyValue(cursor: BlockCursor): Uint8Array {
+  copyValue(cursor: BlockSearch): Uint8Array {
     return this.#copier.copy(cursor.value);
   }
 
@@ -276,8 +276,8 @@ export class OpenTable {
     return i < this.index.length ? this.index.offsetOf(i) : this.metaindexHandle.offset;
   }
 
-  newBlockCursor(): BlockCursor {
-    return new BlockCursor(this.compare, 'data block', this.file);
+  newBlockSearch(): BlockSearch {
+    return new BlockSearch(this.compare, 'data block', this.file);
   }
 
   /** Drops the table's blocks from the cache. */

@@ -1,5 +1,5 @@
 import { mustBeBytes } from '@bloom/bytes';
-import type { BlockCursor } from '../format/block.js';
+import type { BlockSearch } from '../format/block-search.js';
 import type { OpenTable } from './open-table.js';
 
 /** No block is wanted: the move is over. */
@@ -18,7 +18,7 @@ export type Side = 'at-or-after' | 'after' | 'at-or-before' | 'before';
  * returns the same again. So the moves are written once, for those who wait for a block and those who need not.
  */
 export class TableCursor {
-  readonly block: BlockCursor;
+  readonly block: BlockSearch;
   readonly #table: OpenTable;
   /** The data block whose contents `block` has. */
   #loaded = -1;
@@ -28,7 +28,7 @@ export class TableCursor {
 
   constructor(table: OpenTable) {
     this.#table = table;
-    this.block = table.newBlockCursor();
+    this.block = table.newBlockSearch();
   }
 
   /** Whether the cursor is on an entry. */

@@ -1,15 +1,19 @@
 import { FilterBlockBuilder } from '@bloom/filter-block';
 import type { FilterPolicy } from '@bloom/policy';
 import { mustBeBytes, mustBeWhole } from '@bloom/bytes';
-import { type BlockHandle, MAX_BLOCK_HANDLE_LENGTH, putBlockHandle } from '../format/block-handle.js';
-import { BlockBuilder } from '../format/block.js';
+import { type BlockHandle, MAX_BLOCK_HANDLE_LENGTH } from '../format/block-handle.js';
+import { BlockBuilder, MAX_ENTRY_OVERHEAD } from '../format/block-builder.js';
 import { type Codec, NO_COMPRESSION } from '../format/codec.js';
 import { bytewiseComparator, type Comparator, compareBytes, type CompareRange, compareRangeOf } from '../format/comparator.js';
 import { encodeFooter } from '../format/footer.js';
+import { IndexBlockBuilder } from '../format/index-block.js';
 import { encodeMetaindex } from '../format/metaindex-block.js';
 import { BLOCK_TRAILER_LENGTH, compressed, putStoredBlock } from '../format/stored-block.js';
-import { codecFor, policyFor, type TableBuilderOptions } from '../read/table-options.js';
-import { TableOutput, type TableSink } from './table-output.js';
+import { blockLimitFor, codecFor, policyFor, type TableBuilderOptions } from './options.js';
+import type { TableSink } from './sink.js';
+import { TableOutput } from './table-output.js';
+
+const MAX_INDEX_ENTRY_OVERHEAD = MAX_ENTRY_OVERHEAD + MAX_BLOCK_HANDLE_LENGTH;
 
 /** What was built. */
 export interface TableInfo {
@@ -31,34 +35,11 @@ export interface TableInfo {
   readonly indexBytes: number;
 }
 
-/** A sink that keeps the file in memory. */
-export class MemorySink implements TableSink {
-  #parts: Uint8Array[] = [];
-  #byteLength = 0;
-
-  append(bytes: Uint8Array): void {
-    this.#parts.push(bytes);
-    this.#byteLength += bytes.length;
-  }
-
-  /** The whole file so far, in one piece. */
-  toBytes(): Uint8Array {
-    const file = new Uint8Array(this.#byteLength);
-    let position = 0;
-    for (const part of this.#parts) {
-      file.set(part, position);
-      position += part.length;
-    }
-    this.#parts = [file];
-    return file;
-  }
-}
-
 /**
  * Builds a table of ascending keys, byte for byte as LevelDB's `TableBuilder` does.
  *
- * It works at once and in bounded memory: the index, the filters, one block and 64 KiB of finished bytes, which then go
- * to the sink.
+ * It is synchronous and holds the index, the filters, one block and up to 64 KiB of output, which go to the sink in one
+ * chunk.
  *
  * Source: LevelDB, table/table_builder.cc.
  *
@@ -81,8 +62,8 @@ export class TableBuilder {
   readonly #blockSize: number;
   readonly #restartInterval: number;
   readonly #data: BlockBuilder;
-  readonly #index = new BlockBuilder(1);
-  readonly #handle = new Uint8Array(MAX_BLOCK_HANDLE_LENGTH);
+  readonly #index = new IndexBlockBuilder();
+  readonly #maxBlockBytes: number;
   /** The data block whose index entry waits for the next key, to be made as short as can be. */
   #unindexed: BlockHandle | undefined;
   #entries = 0;
@@ -100,7 +81,8 @@ export class TableBuilder {
     this.#compare = compareRangeOf(this.#comparator);
     this.#policy = policyFor(options, this.#comparator);
     this.#codec = codecFor(options.compression);
-    this.#blockSize = mustBeWhole('blockSize', options.blockSize ?? 4096, 1);
+    this.#maxBlockBytes = blockLimitFor(options);
+    this.#blockSize = mustBeWhole('blockSize', options.blockSize ?? Math.min(4096, this.#maxBlockBytes), 1, this.#maxBlockBytes);
     this.#restartInterval = mustBeWhole('restartInterval', options.restartInterval ?? 16, 1);
     this.#data = new BlockBuilder(this.#restartInterval);
     this.#filter = this.#policy && new FilterBlockBuilder(this.#policy);
@@ -118,9 +100,10 @@ export class TableBuilder {
   }
 
   /**
-   * Adds an entry. Key and value are copied.
+   * Adds an entry, or nothing of it. Key and value are copied.
    *
-   * @throws RangeError when `key` is not after the key before it; the builder goes on without it.
+   * @throws RangeError when `key` is not after the previous key, when the entry or the index would need a block larger
+   *   than `maxBlockBytes`, or when the comparator returns a wrong separator. The builder can go on without the entry.
    * @throws TypeError when key or value is not a Uint8Array, after `finish`, or after a call that failed half way.
    */
   add(key: Uint8Array, value: Uint8Array): void {
@@ -129,12 +112,17 @@ export class TableBuilder {
     mustBeBytes('value', value);
     const common = this.#data.commonWithLast(key);
     if (this.#entries > 0) this.#mustBeAfterLast(key, common);
-    if (this.#unindexed !== undefined) {
-      this.#addToIndex(this.#unindexed, this.#comparator.findShortestSeparator(this.#data.lastKey, key));
+    const unindexed = this.#unindexed;
+    const separator = unindexed && this.#separatorBefore(key);
+    this.#mustFit(key, value, common, separator);
+    this.#ended = 'the table failed while an entry was added';
+    if (unindexed !== undefined) {
+      this.#index.add(separator!, unindexed);
       this.#unindexed = undefined;
     }
     this.#filter?.addKey(key);
     this.#data.add(key, value, common);
+    this.#ended = undefined;
     this.#entries++;
     this.#entryBytes += key.length + value.length;
     if (this.#data.byteLength >= this.#blockSize) this.#flush();
@@ -150,14 +138,13 @@ export class TableBuilder {
     if (!this.#data.isEmpty) this.#flush();
     this.#ended = 'the table failed while it was finished';
     const filterContents = this.#filter?.finish();
+    this.#filtersMustFit();
     const filter = filterContents && {
       policyName: this.#policy!.name,
       handle: this.#append(filterContents, undefined),
     };
     const metaindex = this.#append(encodeMetaindex(filter, this.#restartInterval), this.#codec);
-    if (this.#unindexed !== undefined) {
-      this.#addToIndex(this.#unindexed, this.#comparator.findShortSuccessor(this.#data.lastKey));
-    }
+    if (this.#unindexed !== undefined) this.#index.add(this.#successor(), this.#unindexed);
     const indexBytes = this.#index.byteLength;
     const index = this.#append(this.#index.finish(), this.#codec);
     const footer = encodeFooter({ metaindex, index });
@@ -180,20 +167,51 @@ export class TableBuilder {
 
   #mustBeAfterLast(key: Uint8Array, common: number): void {
     const compare = this.#compare;
-    // By bytes, those in common have said it already.
+    // In bytewise order the common prefix has answered already.
     if (compare === compareBytes && this.#data.isAfterLast(key, common)) return;
     const order = this.#data.compareLast(compare, key);
     if (order < 0) return;
     const { lastKey } = this.#data;
-    const problem = order === 0 ? 'is the same key as' : 'comes before';
+    const problem = order === 0 ? 'is equal to' : 'is before';
     throw new RangeError(
-      `key must be after the key before it: entry ${this.#entries} (${show(key)}) ${problem} ${show(lastKey)} ` +
+      `key must be after the previous key: the key of entry ${this.#entries} (${show(key)}) ${problem} ${show(lastKey)} ` +
         `by ${this.#comparator.name}`,
     );
   }
 
+  /** Refuses what a reader with the same limit would refuse. */
+  #mustFit(key: Uint8Array, value: Uint8Array, common: number, separator: Uint8Array | undefined): void {
+    const maxBytes = this.#maxBlockBytes;
+    const data = this.#data;
+    // The sum is never too small, and nearly always small enough.
+    if (data.byteLength + MAX_ENTRY_OVERHEAD + key.length + value.length > maxBytes) {
+      const byteLength = data.byteLengthWith(key, value, common);
+      if (byteLength > maxBytes) throw tooLarge(`with entry ${this.#entries} the data block`, byteLength, maxBytes);
+    }
+    // The index gets an entry for the last block now, and one for the current block later, whose key is like this one.
+    const indexBytes = this.#index.byteLength + (separator?.length ?? 0) + key.length + 2 * MAX_INDEX_ENTRY_OVERHEAD;
+    if (indexBytes > maxBytes) throw tooLarge(`with entry ${this.#entries} the index block`, indexBytes, maxBytes);
+  }
+
+  /** An index key between the last key and `key`. */
+  #separatorBefore(key: Uint8Array): Uint8Array {
+    const separator = this.#comparator.findShortestSeparator(this.#data.lastKey, key);
+    mustBeBytes('the separator', separator);
+    const compare = this.#compare;
+    if (
+      this.#data.compareLast(compare, separator) <= 0 &&
+      compare(separator, 0, separator.length, key, 0, key.length) < 0
+    ) {
+      return separator;
+    }
+    throw new RangeError(
+      `findShortestSeparator of ${this.#comparator.name} must return a key that is not before ` +
+        `${show(this.#data.lastKey)} and is before ${show(key)}, got ${show(separator)}`,
+    );
+  }
+
   #flush(): void {
-    // Whatever fails from here on has lost entries: nothing but a new table will do.
+    // A failure from here on loses entries, so the builder takes no more calls.
     this.#ended = 'the table failed while a block was written';
     const contents = this.#data.finish();
     this.#rawDataBytes += contents.length;
@@ -202,7 +220,25 @@ export class TableBuilder {
     this.#storedDataBytes += this.byteLength - start;
     this.#dataBlocks++;
     this.#filter?.startBlock(this.byteLength);
+    this.#filtersMustFit();
     this.#ended = undefined;
+  }
+
+  #filtersMustFit(): void {
+    const byteLength = this.#filter?.byteLength ?? 0;
+    if (byteLength > this.#maxBlockBytes) throw tooLarge('the filter block', byteLength, this.#maxBlockBytes);
+  }
+
+  /** An index key for the last block. */
+  #successor(): Uint8Array {
+    const { lastKey } = this.#data;
+    const successor = this.#comparator.findShortSuccessor(lastKey);
+    mustBeBytes('the successor', successor);
+    if (this.#data.compareLast(this.#compare, successor) <= 0) return successor;
+    throw new RangeError(
+      `findShortSuccessor of ${this.#comparator.name} must return a key that is not before ${show(lastKey)}, ` +
+        `got ${show(successor)}`,
+    );
   }
 
   #append(contents: Uint8Array, codec: Codec | undefined): BlockHandle {
@@ -214,11 +250,10 @@ export class TableBuilder {
     putStoredBlock(output.bytes, position, stored, smaller === undefined ? NO_COMPRESSION : codec!.type);
     return { offset, size: stored.length };
   }
+}
 
-  #addToIndex(handle: BlockHandle, separator: Uint8Array): void {
-    const length = putBlockHandle(this.#handle, 0, handle);
-    this.#index.add(separator, this.#handle.subarray(0, length));
-  }
+function tooLarge(what: string, byteLength: number, maxBytes: number): RangeError {
+  return new RangeError(`${what} would have ${byteLength} bytes, maxBlockBytes is ${maxBytes}`);
 }
 
 /** The start of a key, in hexadecimal. */

@@ -1,15 +1,11 @@
-/** Bytes that are gathered before the sink gets them: one buffer and one call for many blocks. */
+import type { TableSink } from './sink.js';
+
+/** Output is handed to the sink in chunks of this size: one buffer and one call for many blocks. */
 const CHUNK_BYTES = 64 * 2 ** 10;
 
-/** Where the bytes of a table go. */
-export interface TableSink {
-  /** Takes the next bytes of the file, several blocks at a time; they are the sink's to keep. */
-  append(bytes: Uint8Array): void;
-}
-
-/** The bytes of a table on their way to a sink, in pieces that are the sink's to keep. */
+/** Gathers the bytes of a table into chunks for its sink, which may keep them. */
 export class TableOutput {
-  /** Where the next bytes are to be written, once there is room. */
+  /** The chunk that is being filled: write here, at the position that `extend` returns. */
   bytes = new Uint8Array(0);
   readonly #sink: TableSink;
   #length = 0;
@@ -19,12 +15,12 @@ export class TableOutput {
     this.#sink = sink;
   }
 
-  /** How many bytes the file has so far. */
+  /** Bytes of the file so far. */
   get byteLength(): number {
     return this.#given + this.#length;
   }
 
-  /** Makes room for `length` bytes that will be written at once. @returns where in `bytes`. */
+  /** Makes room for `length` bytes, which the caller writes at once. @returns their position in `bytes`. */
   extend(length: number): number {
     if (length > this.bytes.length - this.#length) {
       this.flush();
@@ -35,7 +31,7 @@ export class TableOutput {
     return position;
   }
 
-  /** Gives the sink what was gathered. */
+  /** Hands the current chunk to the sink. */
   flush(): void {
     if (this.#length === 0) return;
     const bytes = this.#length === this.bytes.length ? this.bytes : this.bytes.subarray(0, this.#length);

@@ -1,0 +1,54 @@
+import { copyBytes } from './copy-bytes.js';
+
+/**
+ * The entries from a restart up to the current one, so that each `prev` is one step and not a walk from the restart.
+ *
+ * For each entry it keeps where it starts, and the end of the previous key, which the entry's own key overwrote. That is
+ * four bytes an entry, of which a block has at most one in three bytes, and never more key bytes than the block has.
+ */
+export class BackwardPath {
+  length = 0;
+  #starts = new Uint32Array(0);
+  #overwritten = new Uint8Array(0);
+  #overwrittenEnd = 0;
+
+  /** Where in the block the current entry starts. */
+  get entryStart(): number {
+    return this.#starts[this.length - 1]!;
+  }
+
+  clear(): void {
+    this.length = 0;
+    this.#overwrittenEnd = 0;
+  }
+
+  /** Records the next entry, before its key overwrites the previous one from byte `shared` on. */
+  push(entryStart: number, shared: number, previousKey: Uint8Array, previousKeyLength: number): void {
+    if (this.length === this.#starts.length) {
+      const grown = new Uint32Array(Math.max(64, this.length * 2));
+      grown.set(this.#starts);
+      this.#starts = grown;
+    }
+    this.#starts[this.length++] = entryStart;
+    const end = this.#overwrittenEnd + previousKeyLength - shared;
+    if (end > this.#overwritten.length) {
+      const grown = new Uint8Array(end * 2);
+      grown.set(this.#overwritten.subarray(0, this.#overwrittenEnd));
+      this.#overwritten = grown;
+    }
+    copyBytes(previousKey, shared, previousKeyLength, this.#overwritten, this.#overwrittenEnd);
+    this.#overwrittenEnd = end;
+  }
+
+  /** Drops the current entry. */
+  pop(): void {
+    this.length--;
+  }
+
+  /** Puts back into `key` what the dropped entry overwrote: the bytes from `shared` to `previousKeyLength`. */
+  restore(key: Uint8Array, shared: number, previousKeyLength: number): void {
+    const start = this.#overwrittenEnd - (previousKeyLength - shared);
+    copyBytes(this.#overwritten, start, this.#overwrittenEnd, key, shared);
+    this.#overwrittenEnd = start;
+  }
+}

@@ -1,0 +1,139 @@
+import { putVarint, varintLength } from '@bloom/bytes';
+import type { CompareRange } from './comparator.js';
+import { copyBytes } from './copy-bytes.js';
+
+/** Three varint32. */
+const MAX_ENTRY_HEADER_LENGTH = 15;
+
+/** The most bytes that an entry adds to a block beyond those of key and value: its lengths, and a restart. */
+export const MAX_ENTRY_OVERHEAD = MAX_ENTRY_HEADER_LENGTH + 4;
+
+/** Builds blocks of ascending entries, one after another. Each stays below `MAX_BLOCK_BYTES`: the caller checks. */
+export class BlockBuilder {
+  /** Entries from one restart to the next. */
+  readonly #restartInterval: number;
+  #bytes = new Uint8Array(8192);
+  #length = 0;
+  #restarts = new Uint32Array(64);
+  #restartCount = 1;
+  /** Entries since the last restart. */
+  #sinceRestart = 0;
+  #lastKey = new Uint8Array(64);
+  #lastKeyLength = 0;
+
+  constructor(restartInterval: number) {
+    this.#restartInterval = restartInterval;
+  }
+
+  /** Bytes of the block if it were finished now. */
+  get byteLength(): number {
+    return this.#length + this.#restartCount * 4 + 4;
+  }
+
+  get isEmpty(): boolean {
+    return this.#length === 0;
+  }
+
+  /** The last key added, also after `finish`: a view that is valid until the next `add`. */
+  get lastKey(): Uint8Array {
+    return this.#lastKey.subarray(0, this.#lastKeyLength);
+  }
+
+  /** Bytes of the block if this entry were added and it were finished then. @param common `commonWithLast(key)`. */
+  byteLengthWith(key: Uint8Array, value: Uint8Array, common: number): number {
+    const restarts = this.#length > 0 && this.#sinceRestart >= this.#restartInterval;
+    const shared = this.#length === 0 || restarts ? 0 : common;
+    const unshared = key.length - shared;
+    const header = varintLength(shared) + varintLength(unshared) + varintLength(value.length);
+    return this.byteLength + header + unshared + value.length + (restarts ? 4 : 0);
+  }
+
+  /** Compares the last key added with `key`. */
+  compareLast(compare: CompareRange, key: Uint8Array): number {
+    return compare(this.#lastKey, 0, this.#lastKeyLength, key, 0, key.length);
+  }
+
+  /** The length of the common prefix of `key` and the last key added. */
+  commonWithLast(key: Uint8Array): number {
+    const lastKey = this.#lastKey;
+    const end = Math.min(this.#lastKeyLength, key.length);
+    let common = 0;
+    while (common < end && lastKey[common] === key[common]) common++;
+    return common;
+  }
+
+  /** Whether `key` is after the last key added, in bytewise order. @param common `commonWithLast(key)`. */
+  isAfterLast(key: Uint8Array, common: number): boolean {
+    return common < key.length && (common === this.#lastKeyLength || this.#lastKey[common]! < key[common]!);
+  }
+
+  /** Adds an entry. The caller has checked the order. @param common `commonWithLast(key)`. */
+  add(key: Uint8Array, value: Uint8Array, common = this.commonWithLast(key)): void {
+    const keyLength = key.length;
+    const valueLength = value.length;
+    let shared = common;
+    if (this.#length === 0) shared = 0;
+    else if (this.#sinceRestart >= this.#restartInterval) {
+      this.#restart();
+      shared = 0;
+    }
+    const unshared = keyLength - shared;
+    const needed = this.#length + MAX_ENTRY_HEADER_LENGTH + unshared + valueLength;
+    if (needed > this.#bytes.length) this.#grow(needed);
+    const bytes = this.#bytes;
+    let position = this.#length;
+    if ((shared | unshared | valueLength) < 0x80) {
+      bytes[position] = shared;
+      bytes[position + 1] = unshared;
+      bytes[position + 2] = valueLength;
+      position += 3;
+    } else {
+      position = putVarint(bytes, position, shared);
+      position = putVarint(bytes, position, unshared);
+      position = putVarint(bytes, position, valueLength);
+    }
+    copyBytes(key, shared, keyLength, bytes, position);
+    position += unshared;
+    copyBytes(value, 0, valueLength, bytes, position);
+    this.#length = position + valueLength;
+    this.#sinceRestart++;
+
+    if (keyLength > this.#lastKey.length) {
+      const grown = new Uint8Array(keyLength * 2);
+      grown.set(this.#lastKey.subarray(0, common));
+      this.#lastKey = grown;
+    }
+    copyBytes(key, common, keyLength, this.#lastKey, common);
+    this.#lastKeyLength = keyLength;
+  }
+
+  /** Ends the block and starts the next. @returns a view of the contents that is valid until the next `add`. */
+  finish(): Uint8Array {
+    const length = this.byteLength;
+    if (length > this.#bytes.length) this.#grow(length);
+    const view = new DataView(this.#bytes.buffer);
+    let position = this.#length;
+    for (let i = 0; i < this.#restartCount; i++, position += 4) view.setUint32(position, this.#restarts[i]!, true);
+    view.setUint32(position, this.#restartCount, true);
+    this.#length = 0;
+    this.#restartCount = 1;
+    this.#sinceRestart = 0;
+    return this.#bytes.subarray(0, length);
+  }
+
+  #restart(): void {
+    if (this.#restartCount === this.#restarts.length) {
+      const grown = new Uint32Array(this.#restarts.length * 2);
+      grown.set(this.#restarts);
+      this.#restarts = grown;
+    }
+    this.#restarts[this.#restartCount++] = this.#length;
+    this.#sinceRestart = 0;
+  }
+
+  #grow(needed: number): void {
+    const grown = new Uint8Array(Math.max(needed, this.#bytes.length * 2));
+    grown.set(this.#bytes.subarray(0, this.#length));
+    this.#bytes = grown;
+  }
+}

@@ -1,0 +1,69 @@
+import type { Structure } from '@bloom/bytes';
+import { BlockWalk } from './block-walk.js';
+import { compareBytes, type CompareRange } from './comparator.js';
+import { copyBytes } from './copy-bytes.js';
+
+/** A {@link BlockWalk} that can also seek a key, by the order of the block. */
+export class BlockSearch extends BlockWalk {
+  readonly #compare: CompareRange;
+
+  constructor(compare: CompareRange, structure: Structure, file?: string) {
+    super(structure, file);
+    this.#compare = compare;
+  }
+
+  /** Moves to the first entry whose key is at or after `key[start, end)`. */
+  seek(key: Uint8Array, start = 0, end = key.length): boolean {
+    if (this.entriesEnd === 0) return (this.valid = false);
+    let left = 0;
+    let right = this.restartCount - 1;
+    while (left < right) {
+      const middle = (left + right + 1) >>> 1;
+      this.parse(this.restartOffset(middle));
+      if (this.shared !== 0) throw this.damage(`the entry at byte ${this.entryStart} shares key bytes at a restart`);
+      const { bytes } = this;
+      if (this.#compare(bytes, this.unsharedStart, this.valueStart, key, start, end) < 0) left = middle;
+      else right = middle - 1;
+    }
+    this.toRestart(left);
+    if (this.#compare === compareBytes) return this.#seekBytes(key, start, end);
+    while (this.step()) if (this.#compare(this.keyBytes, 0, this.keyLength, key, start, end) >= 0) return true;
+    return false;
+  }
+
+  /**
+   * Walks on to the first entry whose key is at or after `target[start, end)` in bytewise order.
+   *
+   * Keys on the way are not assembled. An entry that shares more bytes with its predecessor than the predecessor has in
+   * common with the target compares with the target as its predecessor did; of other entries only the unshared bytes
+   * are compared.
+   */
+  #seekBytes(target: Uint8Array, start: number, end: number): boolean {
+    const { bytes } = this;
+    /** The length of the common prefix of the entry's key and the target. */
+    let common = 0;
+    while (this.nextEntry < this.entriesEnd) {
+      this.parse(this.nextEntry);
+      this.checkShared();
+      const shared = this.shared;
+      this.keyLength = shared + this.valueStart - this.unsharedStart;
+      if (shared > common) continue;
+      let position = this.unsharedStart;
+      let at = start + shared;
+      const stop = Math.min(this.valueStart, position + end - at);
+      while (position < stop && bytes[position] === target[at]) {
+        position++;
+        at++;
+      }
+      common = at - start;
+      if (at === end || (position < this.valueStart && bytes[position]! > target[at]!)) {
+        // The shared bytes are the target's, too.
+        this.reserveKey(this.keyLength, 0);
+        copyBytes(target, start, start + shared, this.keyBytes, 0);
+        copyBytes(bytes, this.unsharedStart, this.valueStart, this.keyBytes, shared);
+        return (this.valid = true);
+      }
+    }
+    return false;
+  }
+}
