@@ -1,3 +1,5 @@
+import './async-dispose.js';
+
 export { mustBeBytes, mustBeWhole } from './arguments.js';
 export {
   CorruptionError,
@@ -8,4 +10,5 @@ export {
   type UnsupportedCode,
 } from './errors.js';
 export type { LabelledRange } from './labelled-range.js';
+export type { AbortSignalLike, Signal } from './signal.js';
 export { putVarint, varintLength, VarintReader } from './varint.js';

@@ -6,7 +6,7 @@
  *
  * Source: LevelDB, util/crc32c.h.
  */
-import { crc32c } from '#crc32c';
+import { crc32c } from './crc32c.js';
 
 const MASK_DELTA = 0xa282ead8;
 

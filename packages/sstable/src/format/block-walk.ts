@@ -14,7 +14,7 @@ export class BlockWalk {
   valueStart = 0;
   valueEnd = 0;
   /** The key of the entry is `keyBytes[0, keyLength)`. */
-  keyBytes = new Uint8Array(128);
+  keyBytes: Uint8Array = new Uint8Array(128);
   keyLength = 0;
   /** Whether the walk is on an entry. */
   valid = false;
@@ -26,7 +26,7 @@ export class BlockWalk {
   restartCount = 0;
 
   // A view made of a known buffer takes half the time of subarray().
-  #keyBuffer = this.keyBytes.buffer;
+  #keyBuffer: ArrayBufferLike = this.keyBytes.buffer;
   #buffer: ArrayBufferLike = this.bytes.buffer;
   #bufferOffset = 0;
 
