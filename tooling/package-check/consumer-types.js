@@ -1,7 +1,7 @@
 // Type-checks a program that imports every entry point of the packed packages, as a strict consumer would: with
 // skipLibCheck off, under several compilers, module settings and libraries.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
@@ -51,7 +51,9 @@ export function checkConsumerTypes(packages, folder) {
   const problems = [];
   for (const compiler of compilers) {
     const manifestPath = require.resolve(`${compiler}/package.json`);
-    const { version } = /** @type {{ version: string }} */ (require(manifestPath));
+    /** @type {unknown} */
+    const manifest = JSON.parse(readFileSync(manifestPath, 'utf8'));
+    const { version } = /** @type {{ version: string }} */ (manifest);
     const tsc = join(dirname(manifestPath), 'bin/tsc');
     for (const options of modules) {
       for (const { host, lib, types } of hosts) {

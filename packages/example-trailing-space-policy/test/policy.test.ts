@@ -55,7 +55,7 @@ describe('with the guard off, a present key', () => {
 });
 
 describe('the guard refuses the plain Bloom policy for this comparator', () => {
-  const refusal = /^filter policy leveldb\.BuiltinBloomFilter2 tells all keys apart, comparator bloom\.example\.TrailingSpaceComparator treats keys as one by "trailing-spaces"/;
+  const refusal = /^filter policy leveldb\.BuiltinBloomFilter2 distinguishes all keys, comparator bloom\.example\.TrailingSpaceComparator treats keys as equal by "trailing-spaces"/;
   const wrong = { comparator: trailingSpaceComparator, filterPolicies: [new BloomFilterPolicy()] };
   const source = tableOf(catalogue, new TrailingSpacePolicy());
 

@@ -457,7 +457,7 @@ describe('which keys are one', () => {
   test('a builder without a policy does not give such a comparator the built-in one', () => {
     const error = caught(() => new TableBuilder(new MemorySink(), { comparator: caseless }));
     expect(error).toBeInstanceOf(RangeError);
-    expect((error as RangeError).message).toContain('called absent by the filter although it is there');
+    expect((error as RangeError).message).toContain('filtered out although it is present');
   });
 
   test('a reader without a policy reads such a table without its filters', () => {

@@ -3,7 +3,7 @@
  *
  *     offset (varint64) | size (varint64)
  *
- * The size leaves out the trailer of the stored block.
+ * The size does not include the trailer of the stored block.
  *
  * Source: LevelDB, table/format.cc.
  */
@@ -25,13 +25,13 @@ export function putBlockHandle(bytes: Uint8Array, position: number, handle: Bloc
   return putVarint(bytes, putVarint(bytes, position, handle.offset), handle.size);
 }
 
-/** `handle` as the value of an index or metaindex entry. */
+/** Encodes a handle: the value of an index or metaindex entry. */
 export function encodeBlockHandle(handle: BlockHandle): Uint8Array {
   const bytes = new Uint8Array(MAX_BLOCK_HANDLE_LENGTH);
   return bytes.subarray(0, putBlockHandle(bytes, 0, handle));
 }
 
-/** The handle at the reader's position, or undefined when there is none whole. What follows it is not looked at. */
+/** Decodes the handle at the reader's position, or returns undefined when it is not whole. Bytes after it are ignored. */
 export function readBlockHandle(reader: VarintReader): BlockHandle | undefined {
   const offset = reader.varint64();
   const size = offset < 0 ? -1 : reader.varint64();

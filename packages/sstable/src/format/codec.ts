@@ -1,5 +1,5 @@
 /**
- * Compression of blocks. The byte behind a block's contents names its codec.
+ * Compression of blocks. The first byte of a block's trailer is the type of its codec.
  *
  * Source: LevelDB, include/leveldb/options.h, `CompressionType`.
  */
@@ -11,19 +11,19 @@ export interface Codec {
   /** Names the codec in messages. */
   readonly name: string;
 
-  /** The compressed form of `contents`. Left out where the codec only reads. */
+  /** Compresses `contents`. Absent in a codec that only reads. */
   compress?(contents: Uint8Array): Uint8Array;
 
   /**
-   * The contents that `compressed` stands for.
+   * Decompresses a block.
    *
-   * @param maxBytes the most bytes the contents may have. Nothing larger may be allocated.
+   * @param maxBytes the most bytes the contents may have. Nothing larger than a small multiple of it may be allocated.
    * @throws RangeError when the contents are larger than `maxBytes`; any other error when `compressed` is damaged.
    */
   decompress(compressed: Uint8Array, maxBytes: number): Uint8Array;
 }
 
-/** The compression type of contents stored as they are. */
+/** The compression type of blocks that are not compressed. */
 export const NO_COMPRESSION = 0;
 
 /** @throws RangeError unless the codec's compression type is from 1 to 255. The type is one byte, and 0 means none. */

@@ -1,30 +1,30 @@
 /**
- * The order of a table's keys, and the short keys that its index is made of.
+ * The order of a table's keys, and how its index keys are shortened.
  *
  * Source: LevelDB, include/leveldb/comparator.h and util/comparator.cc.
  */
 
-/** A total order of keys. A table must be read with the order that it was written with. */
+/** A total order of keys. A table must be read with the comparator that it was written with. */
 export interface Comparator {
-  /** Identifies the order; LevelDB stores it in a database, not in a table. */
+  /** Identifies the order. LevelDB stores it in a database's MANIFEST, not in tables. */
   readonly name: string;
 
   /**
-   * Which keys the order calls equal although their bytes differ; absent when there are none. A filter policy for
-   * such a table must name the same equivalence, or present keys would be called absent.
+   * Names the equivalence by which the order treats keys with different bytes as equal; absent when it treats none so.
+   * A filter policy for such a table must name the same equivalence, or keys that are present would be filtered out.
    */
   readonly keyEquivalence?: string | undefined;
 
-  /** Negative when `a` comes before `b`, positive when after, 0 when they are one key. */
+  /** Negative when `a` is before `b`, positive when it is after, 0 when they are equal. */
   compare(a: Uint8Array, b: Uint8Array): number;
 
-  /** A short key k with start ≤ k < limit; `start` itself will do. Given start < limit. */
+  /** A short key k with start ≤ k < limit; returning `start` is always right. Called with start < limit. */
   findShortestSeparator(start: Uint8Array, limit: Uint8Array): Uint8Array;
 
-  /** A short key k with key ≤ k; `key` itself will do. */
+  /** A short key k with key ≤ k; returning `key` is always right. */
   findShortSuccessor(key: Uint8Array): Uint8Array;
 
-  /** `compare(a[aStart, aEnd), b[bStart, bEnd))` without views, for speed; left out, views are made. */
+  /** `compare(a[aStart, aEnd), b[bStart, bEnd))`, for speed. Without it, views are made and compared. */
   compareRange?(a: Uint8Array, aStart: number, aEnd: number, b: Uint8Array, bStart: number, bEnd: number): number;
 }
 
@@ -32,8 +32,8 @@ export interface Comparator {
 export type CompareRange = NonNullable<Comparator['compareRange']>;
 
 /**
- * The comparator's `compareRange`, or one made of its `compare`. For unsigned bytes it is {@link compareBytes} itself,
- * by which the faster ways of that order are chosen.
+ * The comparator's `compareRange`, or one made of its `compare`. For bytewise order it is {@link compareBytes} itself,
+ * which searches recognise to use their faster paths.
  */
 export function compareRangeOf(comparator: Comparator): CompareRange {
   if (comparator.compareRange === compareBytes) return compareBytes;
@@ -52,14 +52,14 @@ export function compareBytes(a: Uint8Array, aStart: number, aEnd: number, b: Uin
   return aEnd - aStart - (bEnd - bStart);
 }
 
-/** The key up to byte `i`, and that byte plus one. */
+/** The first `i` bytes of the key, and byte `i` plus one. */
 function increment(key: Uint8Array, i: number): Uint8Array {
   const incremented = key.slice(0, i + 1);
   incremented[i]!++;
   return incremented;
 }
 
-/** LevelDB's default order: unsigned bytes, and a prefix before what it begins. */
+/** LevelDB's default order: by unsigned bytes, a prefix before any longer key. */
 export const bytewiseComparator: Comparator = {
   name: 'leveldb.BytewiseComparator',
 
@@ -71,7 +71,7 @@ export const bytewiseComparator: Comparator = {
     const common = Math.min(start.length, limit.length);
     let i = 0;
     while (i < common && start[i] === limit[i]) i++;
-    // Only the first byte that differs is tried, as in LevelDB: the index must be its to the byte.
+    // Only the first differing byte is tried, as in LevelDB: the index is to be the same to the byte.
     return i < common && start[i]! + 1 < limit[i]! ? increment(start, i) : start;
   },
 

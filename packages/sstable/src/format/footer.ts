@@ -12,11 +12,11 @@ import { CorruptionError, type LabelledRange, type Place, UnsupportedError, Vari
 export const FOOTER_LENGTH = 48;
 
 const MAGIC_OFFSET = 40;
-/** The magic number as it stands in the file: 0xdb4775248b80fb57, little-endian. */
+/** The magic number 0xdb4775248b80fb57, little-endian as in the file. */
 const MAGIC = '57fb808b247547db';
 
 /**
- * Tables of other programs that end in a magic number of their own.
+ * The magic numbers of other programs' tables.
  *
  * Source: RocksDB, table/block_based/block_based_table_builder.cc, table/plain/plain_table_builder.cc and
  * table/cuckoo/cuckoo_table_builder.cc; Pebble, sstable/table.go.
@@ -29,13 +29,13 @@ const FOREIGN_MAGICS: Readonly<Record<string, string>> = {
   f09faab3f09faab3: 'a Pebble table',
 };
 
-/** What a footer says. */
+/** The two handles of a footer. */
 export interface Footer {
   readonly metaindex: BlockHandle;
   readonly index: BlockHandle;
 }
 
-/** The footer's 48 bytes. */
+/** Encodes a footer: 48 bytes. */
 export function encodeFooter({ metaindex, index }: Footer): Uint8Array {
   const bytes = new Uint8Array(FOOTER_LENGTH);
   putBlockHandle(bytes, putBlockHandle(bytes, 0, metaindex), index);
@@ -44,11 +44,12 @@ export function encodeFooter({ metaindex, index }: Footer): Uint8Array {
 }
 
 /**
- * Reads the footer.
+ * Decodes a footer.
  *
  * @param bytes the last 48 bytes of the file.
  * @throws UnsupportedError `BLOOM_UNSUPPORTED_FORMAT` for the magic number of RocksDB or Pebble.
- * @throws CorruptionError `BLOOM_NOT_A_TABLE` for any other magic number, `BLOOM_BAD_HANDLE` for handles that are none.
+ * @throws CorruptionError `BLOOM_NOT_A_TABLE` for any other magic number, `BLOOM_BAD_HANDLE` when a handle cannot be
+ *   decoded.
  */
 export function decodeFooter(bytes: Uint8Array, place: Place): Footer {
   let magic = '';
@@ -69,7 +70,7 @@ export function decodeFooter(bytes: Uint8Array, place: Place): Footer {
   return { metaindex, index };
 }
 
-/** What the bytes of a footer at `offset` of a file are. */
+/** Labels the bytes of a footer at `offset` of a file. */
 export function footerLayout(bytes: Uint8Array, offset: number): LabelledRange[] {
   const reader = new VarintReader(bytes, 0, MAGIC_OFFSET);
   const ranges: LabelledRange[] = [];

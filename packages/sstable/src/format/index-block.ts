@@ -12,14 +12,14 @@ import { BlockWalk } from './block-walk.js';
 import { compareBytes, type CompareRange } from './comparator.js';
 import { CorruptionError, type Place, VarintReader } from '@bloom/bytes';
 
-/** The size of a handle that could not be read, or that lies outside the file. */
+/** Stands for the size of a handle that cannot be decoded or points outside the file. */
 const BAD_HANDLE = -1;
 
-/** What a decoded entry takes: an offset, a size, a number, and the offset of its key. */
+/** The memory of a decoded entry beside its key: offset, size, number, and the key's offset. */
 const BYTES_PER_ENTRY = 28;
-/** How many times the bytes of its block a decoded index may take. Crafted keys can share megabytes each. */
+/** The most memory of a decoded index, as a multiple of its block. Crafted entries can share megabytes each. */
 const MAX_EXPANSION = 16;
-/** What a decoded index may always take. */
+/** A decoded index of this size is always accepted. */
 const MIN_DECODED_BYTES = 2 ** 20;
 
 /** Builds the index block: an entry for each data block, none of which shares key bytes. */
@@ -50,11 +50,11 @@ export class IndexBlock {
   readonly #separators: KeyBuffer;
   readonly #offsets: Float64Array;
   readonly #sizes: Float64Array;
-  /** Bytes, from the front, that all separators have in common. */
+  /** The length of the common prefix of all separators. */
   readonly #common: number;
   /**
-   * Of each separator the bytes after those, as a number: most steps of a search compare two numbers that lie side by
-   * side.
+   * For each separator the first bytes after the common prefix, as a number, so that most steps of a search compare
+   * numbers that are adjacent in memory.
    */
   readonly #numbers: Float64Array;
 
@@ -90,7 +90,7 @@ export class IndexBlock {
         throw new CorruptionError('BLOOM_TOO_LARGE', place, `decoded it has more than ${maxBytes} bytes, the limit`);
       }
     }
-    // Counted first, so that nothing has to grow.
+    // Entries were counted first, so that nothing has to grow.
     const separators = new KeyBuffer(keyBytes, count);
     const offsets = new Float64Array(count);
     const sizes = new Float64Array(count);
@@ -107,22 +107,22 @@ export class IndexBlock {
     return new IndexBlock(separators, offsets, sizes);
   }
 
-  /** Bytes from the start of the file to data block `i`. */
+  /** Where data block `i` is: bytes from the start of the file. */
   offsetOf(i: number): number {
     return this.#offsets[i]!;
   }
 
-  /** Bytes of data block `i` as stored, without its trailer; negative when its handle is damaged. */
+  /** Bytes of data block `i` as stored, without its trailer. Negative when its handle is damaged. */
   sizeOf(i: number): number {
     return this.#sizes[i]!;
   }
 
-  /** The index key of data block `i`: no key of the block is after it. A view. */
+  /** The index key of data block `i`, as a view. No key of the block is after it. */
   separatorOf(i: number): Uint8Array {
     return this.#separators.at(i);
   }
 
-  /** The first data block whose index key is at or after `key`: the only one that can hold it; `length` if there is none. */
+  /** The only data block that can hold `key`: the first whose index key is at or after it, or `length` if there is none. */
   seek(key: Uint8Array, compare: CompareRange): number {
     if (compare === compareBytes) return this.#seekBytes(key);
     const { bytes, offsets } = this.#separators;
@@ -155,13 +155,13 @@ export class IndexBlock {
     return left;
   }
 
-  /** The first block whose number is not less than `number`; `length` if there is none. */
+  /** The first block whose number is at least `number`, or `length` if there is none. */
   #firstAtLeast(number: number): number {
     const numbers = this.#numbers;
     let first = 0;
     for (let left = this.length; left > 0; ) {
       const half = (left + 1) >>> 1;
-      // Without a branch, which no processor could predict: a get of an absent key took 200 ns instead of 290.
+      // Branch-free, because the branch is unpredictable: a get of an absent key took 200 ns instead of 290.
       first += half & -Number(numbers[first + half - 1]! < number);
       left -= half;
     }
@@ -169,12 +169,12 @@ export class IndexBlock {
   }
 }
 
-/** Bytes of a number that is exact in a double. */
+/** A double holds an integer of six bytes exactly. */
 const NUMBER_LENGTH = 6;
 
 /**
- * The first bytes of `bytes[start, end)` as a big-endian number, zeros after its end: of two keys, the one with the
- * lesser number comes first.
+ * The first six bytes of `bytes[start, end)` as a big-endian number, padded with zeros. A key with a lesser number is
+ * before one with a greater number.
  */
 function numberAt(bytes: Uint8Array, start: number, end: number): number {
   if (end - start >= NUMBER_LENGTH) {
@@ -187,7 +187,7 @@ function numberAt(bytes: Uint8Array, start: number, end: number): number {
   return number;
 }
 
-/** Bytes, from the front, that all `keys` have in common. */
+/** The length of the common prefix of all `keys`. */
 function commonLength({ length, bytes, offsets }: KeyBuffer): number {
   let common = length === 0 ? 0 : offsets[1]!;
   for (let i = 1; i < length; i++) {

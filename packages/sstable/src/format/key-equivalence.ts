@@ -12,15 +12,14 @@ export function mustAgree(comparator: Comparator, policy: FilterPolicy): void {
   const filtered = policy.keyEquivalence;
   if (ordered === filtered) return;
   const say = (equivalence: string | undefined): string =>
-    equivalence === undefined ? 'tells all keys apart' : `treats keys as one by "${equivalence}"`;
+    equivalence === undefined ? 'distinguishes all keys' : `treats keys as equal by "${equivalence}"`;
   const danger =
     ordered === undefined
-      ? 'Keys that are different here would share their filter bits for nothing, or a wrong comparator was given.'
-      : 'A key stored as "a" and looked up as another that the comparator calls equal, such as "a " where trailing ' +
-        'spaces do not count, would be called absent by the filter although it is there.';
+      ? 'The filters would treat different keys as equal for no benefit, or the wrong comparator was given.'
+      : 'A key stored as "a" and looked up in another form that the comparator treats as equal, such as "a " where ' +
+        'trailing spaces do not count, would be filtered out although it is present.';
   throw new RangeError(
     `filter policy ${policy.name} ${say(filtered)}, comparator ${comparator.name} ${say(ordered)}. ${danger} ` +
-      `Give a policy whose keyEquivalence is ${ordered === undefined ? 'absent' : `"${ordered}"`}, one that filters ` +
-      'what the comparator compares, or do without filters.',
+      `Use a policy whose keyEquivalence is ${ordered === undefined ? 'absent' : `"${ordered}"`}, or no filters.`,
   );
 }

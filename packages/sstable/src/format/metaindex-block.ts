@@ -1,10 +1,10 @@
 /**
- * The metaindex of a table: a block of names and handles of whatever else is in the file.
+ * The metaindex of a table: a block of the names and handles of its other blocks, such as the filter block.
  *
  *     key: "filter." + name of the filter policy      value: the filter block's handle
  *
- * Names are plain bytes in bytewise order, whatever the order of the table. Names that a reader does not know are
- * skipped; RocksDB and Pebble write some of their own.
+ * Names are in bytewise order, whatever the comparator of the table. Readers skip names they do not know; RocksDB and
+ * Pebble write some of their own.
  *
  * Source: LevelDB, table/table_builder.cc and doc/table_format.md.
  */
@@ -16,14 +16,14 @@ import { CorruptionError, type Place, VarintReader } from '@bloom/bytes';
 const FILTER_PREFIX = 'filter.';
 const FOREIGN_FILTERS = /^(full|partitioned)filter\./;
 
-/** A name in the metaindex, and where it points. */
+/** An entry of the metaindex. */
 export interface MetaindexEntry {
   readonly name: string;
-  /** Undefined when it cannot be read as a handle. */
+  /** Undefined when it cannot be decoded. */
   readonly handle: BlockHandle | undefined;
 }
 
-/** The contents of the metaindex of a table, with the filter block if there is one. */
+/** Encodes the contents of a metaindex block, which names the filter block if there is one. */
 export function encodeMetaindex(
   filter: { readonly policyName: string; readonly handle: BlockHandle } | undefined,
   restartInterval: number,
@@ -63,12 +63,12 @@ export function decodeMetaindex(contents: Uint8Array, place: Place): MetaindexEn
   return entries;
 }
 
-/** The name of the filter policy that an entry is for, if it is for one. */
+/** The name of the filter policy whose filter block the entry points to, if it does. */
 export function policyNameOf({ name }: MetaindexEntry): string | undefined {
   return name.startsWith(FILTER_PREFIX) ? name.slice(FILTER_PREFIX.length) : undefined;
 }
 
-/** Whether an entry is for filters of another kind: RocksDB's, one for the whole file or in partitions. */
+/** Whether the entry points to filters of another kind: RocksDB's, for the whole file or in partitions. */
 export function isForeignFilter({ name }: MetaindexEntry): boolean {
   return FOREIGN_FILTERS.test(name);
 }

@@ -14,13 +14,13 @@ import { type Codec, NO_COMPRESSION } from './codec.js';
 /** The compression type and the checksum. */
 export const BLOCK_TRAILER_LENGTH = 5;
 
-/** What `codec` makes of `contents`, where that saves an eighth. */
+/** `contents` compressed by `codec`, or undefined when that saves less than an eighth. */
 export function compressed(contents: Uint8Array, codec: Codec | undefined): Uint8Array | undefined {
   const bytes = codec?.compress?.(contents);
   return bytes !== undefined && bytes.length < contents.length - Math.floor(contents.length / 8) ? bytes : undefined;
 }
 
-/** Writes a stored block at `position`: `stored`, which has been compressed by `type` or is the contents, and trailer. */
+/** Writes a block at `position`: `stored`, the contents as compressed by `type`, and its trailer. */
 export function putStoredBlock(bytes: Uint8Array, position: number, stored: Uint8Array, type: number): void {
   const end = position + stored.length;
   bytes.set(stored, position);
@@ -32,20 +32,22 @@ export function putStoredBlock(bytes: Uint8Array, position: number, stored: Uint
   bytes[end + 4] = crc >>> 24;
 }
 
-/** What reading stored blocks depends on. */
+/** What decoding a stored block depends on. */
 export interface BlockDecoding {
-  /** By compression type. */
+  /** The codecs, by compression type. */
   readonly codecs: ReadonlyMap<number, Codec>;
-  /** The most bytes that the contents of a block may have. */
+  /** The most bytes that the contents of a block may have, compressed or not. */
   readonly maxBlockBytes: number;
 }
 
 /**
- * The contents of a stored block: a view of `block` where it is not compressed.
+ * Verifies and decodes a stored block.
  *
  * @param block the stored contents and the trailer.
- * @throws CorruptionError when the checksum is wrong, or the contents are damaged or larger than the limit.
- * @throws UnsupportedError when no codec of its type was given.
+ * @returns the contents: a view of `block` if they are not compressed.
+ * @throws CorruptionError `BLOOM_BAD_CHECKSUM`, `BLOOM_BAD_COMPRESSION`, or `BLOOM_TOO_LARGE` for contents larger than
+ *   the limit.
+ * @throws UnsupportedError `BLOOM_UNSUPPORTED_CODEC` when no codec of its type was given.
  */
 export function decodeStoredBlock(block: Uint8Array, place: Place, { codecs, maxBlockBytes }: BlockDecoding): Uint8Array {
   const size = block.length - BLOCK_TRAILER_LENGTH;
@@ -81,7 +83,7 @@ function tooLarge(place: Place, size: number, maxBlockBytes: number): Corruption
   return new CorruptionError('BLOOM_TOO_LARGE', place, `the contents have ${size} bytes, the limit is ${maxBlockBytes}`);
 }
 
-/** What the trailer of a block that is stored at `offset` of a file says. */
+/** Labels the trailer of a block that is stored at `offset` of a file. */
 export function storedBlockTrailerLayout(
   block: Uint8Array,
   offset: number,

@@ -8,13 +8,13 @@ import { mustAgree } from '../format/key-equivalence.js';
 
 /** How to build a table. Every option has a default; except for the filter, it is LevelDB's. */
 export interface TableBuilderOptions {
-  /** The order of the keys. Default: bytewise. */
+  /** The order of the keys. Default: `bytewiseComparator`. */
   readonly comparator?: Comparator | undefined;
-  /** Makes the filters; null for a table without. Default: LevelDB's Bloom filter with 10 bits per key. */
+  /** Creates the filters; null for a table without filters. Default: `new BloomFilterPolicy(10)`. */
   readonly filterPolicy?: FilterPolicy | null | undefined;
-  /** Bytes of a data block before compression, at which it is full. Default: 4096. */
+  /** A data block is full at this many bytes before compression. Default: 4096. */
   readonly blockSize?: number | undefined;
-  /** Entries from one restart of a block to the next. Default: 16. */
+  /** Entries from one restart of a data block to the next. Default: 16. */
   readonly restartInterval?: number | undefined;
   /** Default: `'snappy'`. */
   readonly compression?: 'none' | 'snappy' | Codec | undefined;

@@ -15,7 +15,7 @@ import { TableOutput } from './table-output.js';
 
 const MAX_INDEX_ENTRY_OVERHEAD = MAX_ENTRY_OVERHEAD + MAX_BLOCK_HANDLE_LENGTH;
 
-/** What was built. */
+/** The sizes of a finished table. */
 export interface TableInfo {
   /** Bytes of the file. */
   readonly byteLength: number;
@@ -29,14 +29,14 @@ export interface TableInfo {
   readonly storedDataBytes: number;
   /** Bytes of the filter block; 0 without one. */
   readonly filterBytes: number;
-  /** Filters in the filter block, those of no bytes included. */
+  /** Filters in the filter block, including empty ones. */
   readonly filters: number;
   /** Bytes of the index block before compression. */
   readonly indexBytes: number;
 }
 
 /**
- * Builds a table of ascending keys, byte for byte as LevelDB's `TableBuilder` does.
+ * Builds a table from entries in ascending key order, byte for byte as LevelDB's `TableBuilder` does.
  *
  * It is synchronous and holds the index, the filters, one block and up to 64 KiB of output, which go to the sink in one
  * chunk.
@@ -64,17 +64,17 @@ export class TableBuilder {
   readonly #data: BlockBuilder;
   readonly #index = new IndexBlockBuilder();
   readonly #maxBlockBytes: number;
-  /** The data block whose index entry waits for the next key, to be made as short as can be. */
+  /** The last data block, until the next key is known: its index key is then as short as possible. */
   #unindexed: BlockHandle | undefined;
   #entries = 0;
   #entryBytes = 0;
   #dataBlocks = 0;
   #rawDataBytes = 0;
   #storedDataBytes = 0;
-  /** Why it takes no more calls. */
+  /** Why no more calls are accepted. */
   #ended: string | undefined;
 
-  /** @throws RangeError for an option that is wrong. */
+  /** @throws RangeError or TypeError for a wrong option. */
   constructor(sink: TableSink, options: TableBuilderOptions = {}) {
     this.#output = new TableOutput(sink);
     this.#comparator = options.comparator ?? bytewiseComparator;
@@ -94,7 +94,7 @@ export class TableBuilder {
     return this.#entries;
   }
 
-  /** Bytes of the file so far, those that the sink has not got yet included. */
+  /** Bytes of the file so far, including those not handed to the sink yet. */
   get byteLength(): number {
     return this.#output.byteLength;
   }
@@ -129,7 +129,7 @@ export class TableBuilder {
   }
 
   /**
-   * Ends the table: filter, metaindex, index and footer.
+   * Ends the table: writes filter block, metaindex, index and footer.
    *
    * @throws TypeError after `finish`, or after a call that failed half way.
    */
@@ -183,7 +183,7 @@ export class TableBuilder {
   #mustFit(key: Uint8Array, value: Uint8Array, common: number, separator: Uint8Array | undefined): void {
     const maxBytes = this.#maxBlockBytes;
     const data = this.#data;
-    // The sum is never too small, and nearly always small enough.
+    // An upper bound, which is nearly always enough to accept the entry.
     if (data.byteLength + MAX_ENTRY_OVERHEAD + key.length + value.length > maxBytes) {
       const byteLength = data.byteLengthWith(key, value, common);
       if (byteLength > maxBytes) throw tooLarge(`with entry ${this.#entries} the data block`, byteLength, maxBytes);
