@@ -12,3 +12,20 @@ export const arrows = {
   'filter-block': ['policy', 'bytes'],
   sstable: ['filter-block', 'policy', 'bytes', 'crc32c'],
 };
+
+/**
+ * Which rooms, folders of a package's `src`, a room may import. Entry points, the files beside the rooms, may import any.
+ *
+ * @type {Record<string, Record<string, string[]>>}
+ */
+export const rooms = {
+  sstable: {
+    format: [],
+    compression: ['format'],
+    read: ['format', 'compression'],
+    write: ['format', 'compression'],
+    inspect: ['format', 'compression', 'read', 'database'],
+    database: ['format', 'read'],
+    node: ['read', 'write'],
+  },
+};

@@ -1,4 +1,4 @@
-import { arrows } from './arrows.js';
+import { arrows, rooms } from './arrows.js';
 
 /** @import { IConfiguration, IForbiddenRuleType } from 'dependency-cruiser' */
 
@@ -17,10 +17,35 @@ const outsideTheArrows = Object.entries(arrows).map(([name, targets]) => ({
   to: { path: '^(packages|apps)/', pathNot: `^packages/(${[name, ...targets].join('|')})/` },
 }));
 
+/** @type {IForbiddenRuleType[]} */
+const outsideTheRooms = Object.entries(rooms).flatMap(([name, arrowsOfRooms]) => {
+  const src = `^packages/${name}/src/`;
+  const known = Object.keys(arrowsOfRooms).join('|');
+  return [
+    ...Object.entries(arrowsOfRooms).map(
+      /** @returns {IForbiddenRuleType} */ ([room, targets]) => ({
+        name: `arrows-of-${name}-${room}`,
+        comment: `${name}/src/${room} may import ${targets.join(', ') || 'no other room'}, and no entry point.`,
+        severity: 'error',
+        from: { path: `${src}${room}/` },
+        to: { path: src, pathNot: `${src}(${[room, ...targets].join('|')})/` },
+      }),
+    ),
+    /** @type {IForbiddenRuleType} */ ({
+      name: `rooms-of-${name}`,
+      comment: 'A new room states its arrows in tooling/layers/arrows.js.',
+      severity: 'error',
+      from: { path: `${src}[^/]+/`, pathNot: `${src}(${known})/` },
+      to: {},
+    }),
+  ];
+});
+
 /** @type {IConfiguration} */
 export default {
   forbidden: [
     ...outsideTheArrows,
+    ...outsideTheRooms,
     {
       name: 'package-without-arrows',
       comment: 'A new package states its arrows in tooling/layers/arrows.js.',
@@ -37,10 +62,10 @@ export default {
     },
     {
       name: 'tooling-imports-no-package',
-      comment: 'Benchmarks measure the packages, and browser tests run them; the rest of tooling serves them.',
+      comment: 'Benchmarks measure the packages, and browser tests run them; the rest of tooling serves them. All may use @bloom/bytes.',
       severity: 'error',
       from: { path: '^tooling/', pathNot: '^tooling/(benchmarks|browser-tests)/' },
-      to: { path: '^(packages|apps)/' },
+      to: { path: '^(packages|apps)/', pathNot: '^packages/bytes/' },
     },
     {
       name: 'tooling-stays-out-of-src',

@@ -5,7 +5,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { BloomFilterPolicy, probesFor } from '@bloom/policy';
+import { BloomFilterPolicy, idealFalsePositiveRate, probesFor } from '@bloom/policy';
 import { SyncTable, type TableInfo } from '@bloom/sstable';
 import { SyncFileSource, writeTable } from '@bloom/sstable/node';
 import { lookUp, type Lookups, traceOne } from './lookups.js';
@@ -14,7 +14,7 @@ import { misspell, presentWords, readWords } from './words.js';
 
 const BITS_PER_KEY = 10;
 const LOOKUPS = 20_000;
-/** A word to follow through a lookup, and one that is none. */
+/** A present word and an absent one, followed through a lookup. */
 const EXAMPLES = ['zebra', 'zebrx'];
 
 const { words, origin } = await readWords();
@@ -127,7 +127,7 @@ function reportLookups(all: {
 
   console.log(`\n${bold('False positives')}`);
   const k = probesFor(BITS_PER_KEY);
-  const theory = (1 - Math.exp(-k / BITS_PER_KEY)) ** k;
+  const theory = idealFalsePositiveRate({ bitsPerKey: BITS_PER_KEY, probes: k });
   table([
     [
       'measured',

@@ -1,23 +1,21 @@
+import { FILTER_BASE } from '@bloom/filter-block';
 import type { SyncTable } from '@bloom/sstable';
 
-/** The bytes of file that one filter covers. */
-const FILTER_BASE = 2048;
-
-/** What became of many lookups. */
+/** The results of many lookups. */
 export interface Lookups {
   readonly found: number;
   /** Blocks read from the file. */
   readonly reads: number;
-  /** How often a filter was asked. */
+  /** Lookups in which a filter was asked. */
   readonly filterAnswers: number;
-  /** How often it let a word pass that is not there. */
+  /** Lookups of absent words that the filter let pass. */
   readonly falsePositives: number;
   readonly milliseconds: number;
 }
 
-/** What became of one lookup. */
+/** The steps of one lookup. */
 export interface Trace {
-  /** Where the index says that the block is, in bytes. */
+  /** The offset of the block that the index points to. */
   readonly offset: number;
   /** The number of the filter for that offset, from 0. */
   readonly filter: number;
@@ -47,7 +45,7 @@ export function lookUp(table: SyncTable, words: readonly string[]): Lookups {
   };
 }
 
-/** Looks up one word, and says what happened on the way. */
+/** Looks up one word and records each step. */
 export function traceOne(table: SyncTable, word: string): Trace {
   const key = Buffer.from(word);
   const offset = table.approximateOffset(key);

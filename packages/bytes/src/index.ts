@@ -10,5 +10,6 @@ export {
   type UnsupportedCode,
 } from './errors.js';
 export type { LabelledRange } from './labelled-range.js';
+export { type Random, seeded } from './random.js';
 export type { AbortSignalLike, Signal } from './signal.js';
 export { putVarint, varintLength, VarintReader } from './varint.js';

@@ -1,7 +1,10 @@
-import { fromHex } from '@bloom/fixtures';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { putVarint, VarintReader } from '../src/varint.js';
+
+function fromHex(text: string): Uint8Array {
+  return new Uint8Array(Buffer.from(text, 'hex'));
+}
 
 function hex(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('hex');
