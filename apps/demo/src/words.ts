@@ -4,7 +4,7 @@ import { seeded } from '@bloom/bytes';
 import wordListPath from 'word-list';
 
 const SEED = 0x626c6f6d;
-const LETTERS = [...'abcdefghijklmnopqrstuvwxyz'];
+const LETTERS = Array.from('abcdefghijklmnopqrstuvwxyz');
 
 /** Where the word list comes from, and its licence. */
 export interface Origin {
