@@ -7,7 +7,7 @@ import type { MemoryFigure } from './memory.js';
 import { plot } from './plot.js';
 import { type Comparison, comparisonTable, markdownTable, ratio, size } from './report.js';
 
-/** All that one run measured. */
+/** The measurements of one run. */
 export interface Run {
   readonly machine: Machine;
   readonly clock: string;
@@ -16,37 +16,38 @@ export interface Run {
   readonly memory: readonly MemoryFigure[];
 }
 
-/** Why a goal is not met: what was tried, what it reached, why it stops there. By figure, or figure and other. */
+/** Why a goal is not met: what was tried, how far it got, what stops it. By figure, or by figure and contender. */
 const LIMITS: Readonly<Record<string, string>> = {
   'probe-present':
-    'Of a `Uint8Array` V8 loads one byte at a time, each with a check of its bounds: the hash of 16 bytes takes four times that of C++, which loads words. Tried: a reciprocal in place of the division (no faster on this processor), one function for hash and probes, two words and two probes a turn (three quarters of the time before). `keysMayMatch` asks many keys at once in WebAssembly.',
+    'V8 loads one byte of a `Uint8Array` at a time, each with a bounds check, so hashing 16 bytes takes four times as long as in C++, which loads words. Tried: a reciprocal instead of the division (no faster on this processor); one function for hash and probes, with two words and two probes per iteration (three quarters of the time before). `keysMayMatch` asks for many keys at once in WebAssembly.',
   'probe-absent': 'As for present keys.',
   'build-filter':
-    'Tried: keys by fours and eights in WebAssembly with SIMD, a memory that never grows, no division. The kernel takes 8 ns a key while the machine is quiet (C++: 16) and 14 when it is not (C++: 20). For 100 keys some 400 ns go by for the views with which JavaScript copies keys in and the filter out; for a million both wait for memory.',
+    'Tried: four and eight keys at a time in WebAssembly SIMD, a memory that never grows, no division. The kernel takes 8 ns per key on a quiet machine (C++: 16) and 14 on a busy one (C++: 20). For 100 keys about 400 ns go into the views that copy keys in and the filter out; for a million keys both wait for memory.',
   'build-filter bloomfilter':
-    'bloomfilter 1.1.0 adds a key in 100 to 160 ns. A twentieth of that is less than half of what C++ LevelDB takes; the kernel is at a tenth.',
-  'build-filter-from-list bloomfilter': 'An array of keys is copied into one buffer first, which takes several times as long as the filter; a `KeyBuffer` saves it.',
+    'bloomfilter 1.1.0 adds a key in 100 to 160 ns. A twentieth of that is less than half of what LevelDB takes in C++; the kernel takes a tenth.',
+  'build-filter-from-list bloomfilter':
+    'An array of keys is first copied into one buffer, which takes several times as long as building the filter. Keys that are pushed to a `KeyBuffer` from the start are not copied again.',
   'probe-batch-present':
-    'A filter of a megabyte is copied to the kernel for each batch, which is a third of the time. Tried: its bits asked from JavaScript at positions that the kernel found (half as long again), all bits at once (less than one after another). A filter that stayed in the kernel would do, but it is the caller’s, and may change.',
+    'A filter of a megabyte is copied to the kernel for each batch, which is a third of the time. Tried: reading its bits in JavaScript at positions that the kernel computed (half as slow again); reading all bits at once (slower than one after another). Keeping the filter in the kernel would help, but the filter belongs to the caller and may change.',
   'probe-batch-absent':
-    'As for present keys: C++ stops at the second bit, the kernel asks for all without a branch, which is faster where the filter is in a near cache.',
+    'As for present keys. C++ stops at the first zero bit; the kernel reads all bits without a branch, which is faster while the filter is in a near cache.',
   'probe-batch-absent bloomfilter': 'As for present keys.',
-  'probe-present bloomfilter': 'As for batches, and one key at a time.',
-  'probe-absent bloomfilter': 'As for batches, and one key at a time.',
-  'probe-batch-present bloomfilter': 'bloomfilter answers in 90 to 160 ns; a twentieth would be a third of the time of C++ LevelDB.',
+  'probe-present bloomfilter': 'As for batches, but one key at a time.',
+  'probe-absent bloomfilter': 'As for batches, but one key at a time.',
+  'probe-batch-present bloomfilter': 'bloomfilter answers in 90 to 160 ns; a twentieth would be a third of the time of LevelDB in C++.',
   'build-table':
-    'Tried: one comparison for order and shared prefix, no view or array for an entry, output by 64 KiB. What is left is the copying of bytes by loops, and the writing of the file, which takes both alike.',
-  scan: 'A third is the checksum: the native library takes 0.3 µs for the call and 1.2 µs for 4 KiB. Tried: keys copied by eights, no views.',
+    'Tried: one comparison for order and shared prefix, no view or array per entry, output in chunks of 64 KiB. What remains is copying bytes in loops, and writing the file, which takes both the same time.',
+  scan: 'A third is the checksum: the native library takes 0.3 µs per call and 1.2 µs per 4 KiB. Tried: copying keys eight bytes at a time, no views.',
   entries:
-    'A promise and its await take 100 ns, the two copies as much. Tried: copies that share a buffer (half the time before), no copy of a block that is not cached. `cursor()` and `SyncTable` have no promise for each entry.',
-  'entries-sync': 'Two copies and two arrays for each entry; `cursor()` makes none.',
+    'A promise and its await take 100 ns, and the two copies as much. Tried: copies that share a buffer (half the time before), and no copy of a block that is not cached. `cursor()` and `SyncTable` need no promise per entry.',
+  'entries-sync': 'Two copies and two arrays per entry; `cursor()` makes none.',
   'get-present-sync':
-    'Tried: index keys as numbers side by side, a search in the block that puts no key together, copies that share a buffer: three fifths of the time before, and less than LevelDB’s own seek and DB::Get.',
+    'Tried: index keys as adjacent numbers, a block search that assembles no keys, copies that share a buffer: three fifths of the time before, and less than the seek and DB::Get of LevelDB itself.',
   'get-absent-sync':
-    'Tried: a search of the index without branches, filters asked through cheaper views: two thirds of the time before. classic-level asks the same filter behind one call of Node-API.',
+    'Tried: a branch-free search of the index, and cheaper views to ask filters: two thirds of the time before. classic-level asks the same filter behind a single Node-API call.',
 };
 
-/** Keeps `run` as `name`, and writes the page. */
+/** Stores `run` under `name` and writes the page. */
 export function writeResults(packageFolder: string, name: string, run: Run): void {
   const folder = join(packageFolder, 'results');
   mkdirSync(folder, { recursive: true });
@@ -54,7 +55,7 @@ export function writeResults(packageFolder: string, name: string, run: Run): voi
   writePage(packageFolder);
 }
 
-/** Writes RESULTS.md and the plots anew from all runs that are kept: the last by name is shown whole. */
+/** Writes RESULTS.md and the plots from all stored runs. The last by name is shown in full. */
 export function writePage(packageFolder: string): void {
   const folder = join(packageFolder, 'results');
   const names = readdirSync(folder).filter((file) => file.endsWith('.json')).sort();
@@ -73,35 +74,50 @@ function resultsPage(runs: readonly Run[], names: readonly string[], plotted: re
   const last = runs.at(-1)!;
   const { rows, notes } = goals(runs);
   const met = rows.filter((row) => row[0] === 'met').length;
+  const columns = ['', 'figure', 'size', 'against', 'at most', ...names.map((name) => name.replace('.json', ''))];
   return `# Results
 
-Ratios are time of ours / time of theirs, medians of rounds in turn on one machine: below 1, ours is faster. 16-byte
-keys, 100-byte values, 10 bits per key. All that is compared does the same work on the same data and is checked to give
-the same answers. \`npx pnpm@10 bench --quick\` measures anew; \`npx pnpm@10 bench --write NAME\` writes this page.
+Ratios are our time divided by theirs, medians of alternating rounds on one machine: below 1, this project is faster.
+Keys have 16 bytes, values 100, filters 10 bits per key. All contenders do the same work on the same data, and their
+answers are checked to be the same. \`npx pnpm@10 bench --quick\` measures on your machine.
 
-${runs.map((run, i) => `- ${names[i]!.replace('.json', '')}: ${machineLine(run.machine)}; ${run.clock === 'cpu' ? 'processor time' : 'time on the wall'}`).join('\n')}
+## What is fast
 
-The machine's processors are shared with others: single ratios differ by a fifth from run to run.
+Slowest ratio of all runs, for figures in which this project is faster in each.
+
+${markdownTable(['against', 'what', 'size', 'ratio'], fastest(runs))}
 
 ## Goals
 
-${met} of ${rows.length} are met in each run.
+${met} of ${rows.length} goals are met in each run.
 
-${markdownTable(['', 'figure', 'size', 'against', 'at most', ...names.map((name) => name.replace('.json', ''))], rows)}
+${markdownTable(columns, rows.filter((row) => row[0] === 'met'))}
 
-${notes.length === 0 ? '' : `### Those not met\n\n${notes.join('\n')}\n`}
+### Not met
+
+${markdownTable(columns, rows.filter((row) => row[0] !== 'met'))}
+
+${notes.join('\n')}
+
+## The runs
+
+${runs.map((run, i) => `- ${names[i]!.replace('.json', '')}: ${machineLine(run.machine)}; ${run.clock === 'cpu' ? 'processor time' : 'wall time'}`).join('\n')}
+
+The machine's processors are shared with others, so single ratios vary by a fifth between runs.
+\`npx pnpm@10 bench --write NAME\` adds a run and writes this page.
+
 ## Over HTTP
 
-From a server on the same machine, ${last.http[1]?.count ?? 0} lookups each, one after another, in a table of 100,000 entries.
+${last.http[1]?.count ?? 0} consecutive lookups each in a table of 100,000 entries, from a server on the same machine.
 
 ${markdownTable(
-  ['lookup', 'µs', 'requests for each', 'bytes for each'],
+  ['lookup', 'µs', 'requests per lookup', 'bytes per lookup'],
   last.http.map((f) => [f.what, f.microseconds.toFixed(0), (f.requests / f.count).toFixed(3), (f.bytes / f.count).toFixed(0)]),
 )}
 
 ## Memory
 
-Peak of resident memory, above that of an empty process. The bound is the table's index and filter, and 96 MiB.
+Peak resident memory above that of an empty process. The bound is the sizes of the table's index and filter plus 96 MiB.
 
 ${markdownTable(
   ['work', 'entries', 'file', 'index', 'filter', 'peak', 'bound', ''],
@@ -130,7 +146,19 @@ ${plotted
 `;
 }
 
-/** A row for each comparison that has a goal, and what there is to say of those that were not met in each run. */
+/** A row for each quick comparison in which ours was faster in every run, by contender. */
+function fastest(runs: readonly Run[]): string[][] {
+  const order: readonly string[] = ['leveldb', 'classic-level', 'bloom-filters', 'bloomfilter'];
+  return runs
+    .at(-1)!
+    .comparisons.filter(isQuickSize)
+    .map((c) => ({ c, worst: Math.max(...runs.map((run) => run.comparisons.find((other) => isSame(c, other))?.ratio.median ?? Infinity)) }))
+    .filter(({ worst }) => worst < 0.95)
+    .sort((a, b) => order.indexOf(a.c.other) - order.indexOf(b.c.other) || a.worst - b.worst)
+    .map(({ c, worst }) => [c.by === undefined ? c.other : `${c.other}, ${c.by}`, c.what, size(c.size, c.sizeUnit), ratio(worst)]);
+}
+
+/** A row for each comparison that has a goal, and the reasons of those that were not met in each run. */
 function goals(runs: readonly Run[]): { rows: string[][]; notes: string[] } {
   const notes = new Map<string, Set<string>>();
   const rows = runs
