@@ -1,4 +1,5 @@
-import { CorruptionError, type Finding, UnsupportedError } from '@bloom/sstable';
+import { CorruptionError, UnsupportedError } from '@bloom/sstable';
+import type { Finding } from '@bloom/sstable/inspect';
 
 /** The exit codes of `bloom`. */
 export const EXIT = {

@@ -1,5 +1,5 @@
-import { tableLayout } from '@bloom/sstable';
 import { allCodecs } from '@bloom/sstable/codecs';
+import { tableLayout } from '@bloom/sstable/inspect';
 import type { Command } from 'commander';
 import { ByteBuffer } from './byte-buffer.js';
 import { withFile } from './opened-table.js';

@@ -1,6 +1,7 @@
-import { type SalvageReport, salvagedEntries, type TableBuilderOptions } from '@bloom/sstable';
+import type { TableBuilderOptions } from '@bloom/sstable';
 import { allCodecs } from '@bloom/sstable/codecs';
 import { internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/database';
+import { type SalvageReport, salvagedEntries } from '@bloom/sstable/inspect';
 import { writeTable } from '@bloom/sstable/node';
 import { BloomFilterPolicy } from '@bloom/policy';
 import type { Command } from 'commander';

@@ -1,15 +1,11 @@
-import {
-  CorruptionError,
-  type FilterStatus,
-  type SyncTable,
-  type TableProfile,
-  UnsupportedError,
-} from '@bloom/sstable';
+import { CorruptionError, type FilterStatus, SyncTable, UnsupportedError } from '@bloom/sstable';
+import { allCodecs } from '@bloom/sstable/codecs';
+import { profileTable, type TableProfile } from '@bloom/sstable/inspect';
 import type { Command } from 'commander';
 import { ByteBuffer } from './byte-buffer.js';
 import { placedProblem } from './failure.js';
 import { type FilterTrial, tryFilters, WatchedBloomPolicy } from './false-positives.js';
-import { withTable } from './opened-table.js';
+import { withFile } from './opened-table.js';
 import { count, counted, flush } from './output.js';
 
 interface StatOptions {
@@ -45,8 +41,10 @@ Examples:
 async function stat(path: string, { json }: StatOptions): Promise<void> {
   const policy = new WatchedBloomPolicy();
   const out = new ByteBuffer();
-  await withTable(path, { filterPolicies: [policy] }, async (table) => {
-    const profile = table.profile();
+  await withFile(path, async (source) => {
+    const options = { codecs: allCodecs, filterPolicies: [policy] };
+    const table = SyncTable.open(source, options);
+    const profile = await profileTable(source, options);
     const trial = tryFilters(table, policy, profile.entries);
     const findings = { path, table, profile, trial };
     out.utf8(json ? `${JSON.stringify(asJson(findings), undefined, 2)}\n` : asText(findings));

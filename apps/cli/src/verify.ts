@@ -1,6 +1,6 @@
-import { verifyTable, type VerifyOptions } from '@bloom/sstable';
 import { allCodecs } from '@bloom/sstable/codecs';
 import { internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/database';
+import { verifyTable, type VerifyOptions } from '@bloom/sstable/inspect';
 import { BloomFilterPolicy } from '@bloom/policy';
 import type { Command } from 'commander';
 import { EXIT, placedProblem } from './failure.js';

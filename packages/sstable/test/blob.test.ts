@@ -1,6 +1,7 @@
 import { Blob, File } from 'node:buffer';
 import { goldenTables } from '@bloom/fixtures';
 import { MemorySource, Table } from '@bloom/sstable';
+import { profileTable, salvageTable, tableLayout, verifyTable } from '@bloom/sstable/inspect';
 import { type BlobLike, BlobSource } from '@bloom/sstable/blob';
 import { describe, expect, test } from 'vitest';
 import { buildTable } from './build-table.js';
@@ -86,8 +87,10 @@ const aborted = AbortSignal.abort(reason);
 
 test.each([
   ['opening', () => Table.open(new MemorySource(bytes), { signal: aborted })],
-  ['a look at all of it', async () => (await Table.open(new MemorySource(bytes))).verify(aborted)],
-  ['a profile', async () => (await Table.open(new MemorySource(bytes))).profile(aborted)],
+  ['a look at all of it', () => verifyTable(new MemorySource(bytes), { signal: aborted })],
+  ['a profile', () => profileTable(new MemorySource(bytes), { signal: aborted })],
+  ['a layout', () => tableLayout(new MemorySource(bytes), { signal: aborted })],
+  ['a salvage', () => salvageTable(new MemorySource(bytes), () => undefined, { signal: aborted })],
 ])('%s ends by its signal although the source does not look at it', async (_, run) => {
   expect(await rejection(run())).toBe(reason);
 });

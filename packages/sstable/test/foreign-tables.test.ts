@@ -1,7 +1,8 @@
 import { init } from '@bokuweb/zstd-wasm';
 import { fromHex, goldenTables, type KeyValue } from '@bloom/fixtures';
 import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
-import { type Codec, MemorySource, snappyCodec, SyncTable, Table, tableLayout, verifyTable } from '@bloom/sstable';
+import { type Codec, MemorySource, snappyCodec, SyncTable, Table } from '@bloom/sstable';
+import { profileTable, tableLayout, verifyTable } from '@bloom/sstable/inspect';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { allCodecs, deflateCodec, zlibCodec } from '../src/codecs.js';
 import { decodeFooter, FOOTER_LENGTH } from '../src/format/footer.js';
@@ -243,8 +244,7 @@ describe('a table without entries', () => {
     expect([syncCursor.seekToFirst(), syncCursor.seekToLast(), syncCursor.seek(utf8('')), syncCursor.next(), syncCursor.valid]).toEqual(new Array(5).fill(false));
     const cursor = table.cursor();
     expect([await cursor.seekToFirst(), await cursor.seekToLast(), await cursor.seek(utf8('a')), cursor.valid]).toEqual(new Array(4).fill(false));
-    expect(syncTable.profile()).toMatchObject({ entries: 0, keyBytes: 0, valueBytes: 0, dataBlocks });
-    expect(await table.profile()).toEqual(syncTable.profile());
+    expect(await profileTable(new MemorySource(bytes))).toMatchObject({ entries: 0, keyBytes: 0, valueBytes: 0, dataBlocks });
     expect(await verifyTable(new MemorySource(bytes))).toEqual([]);
     const layout = await tableLayout(new MemorySource(bytes), { detail: 'blocks' });
     expect(layout.filter(({ label }) => label.startsWith('data block'))).toHaveLength(dataBlocks);

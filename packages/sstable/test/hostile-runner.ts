@@ -2,7 +2,8 @@
 // thing after another with tables that were made to cost much, from number `first` on, and prints a line of JSON before
 // and after each.
 import process from 'node:process';
-import { CorruptionError, MemorySource, salvageTable, SyncTable, tableLayout, UnsupportedError, verifyTable } from '@bloom/sstable';
+import { CorruptionError, MemorySource, SyncTable, UnsupportedError } from '@bloom/sstable';
+import { salvageTable, tableLayout, verifyTable } from '@bloom/sstable/inspect';
 import { putVarint } from '@bloom/bytes';
 import { encodeBlockHandle } from '../src/format/block-handle.js';
 import { assembleTable, blockOf } from './assemble-table.js';
@@ -80,7 +81,7 @@ const files: Record<string, () => Uint8Array> = {
   },
 };
 
-const options = { maxBlockBytes: 2 ** 25, cache: null };
+const options = { maxBlockBytes: 2 ** 25 };
 
 const actions: Record<string, (source: MemorySource) => unknown> = {
   open: (source) => SyncTable.open(source, options).blockCount,

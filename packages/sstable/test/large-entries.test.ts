@@ -1,5 +1,6 @@
 import { type KeyValue, seeded } from '@bloom/fixtures';
-import { MemorySource, SyncTable, Table, verifyTable } from '@bloom/sstable';
+import { MemorySource, SyncTable, Table } from '@bloom/sstable';
+import { profileTable, verifyTable } from '@bloom/sstable/inspect';
 import { describe, expect, test } from 'vitest';
 import { buildTable } from './build-table.js';
 import { collect, numberedEntries, sameBytes, sameEntries, utf8 } from './entries.js';
@@ -51,7 +52,7 @@ describe.each(['none', 'snappy'] as const)('with compression %s', (compression) 
     const entries = numberedEntries(70_000, 120);
     const bytes = buildTable(entries, { compression, blockSize: MIB_8 });
     const table = SyncTable.open(new MemorySource(bytes));
-    expect([table.blockCount, table.profile().rawDataBytes > MIB_8]).toEqual([2, true]);
+    expect([table.blockCount, (await profileTable(new MemorySource(bytes))).rawDataBytes > MIB_8]).toEqual([2, true]);
     expect(sameEntries(table.entries(), entries)).toBe(true);
     expect(sameEntries([...table.entries({ reverse: true })].reverse(), entries)).toBe(true);
     const some = entries.filter((__, i) => i % 997 === 0 || i > 69_995);

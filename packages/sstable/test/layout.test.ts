@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { goldenTables, realTables, seeded, vectors } from '@bloom/fixtures';
 import type { LabelledRange } from '@bloom/bytes';
 import { BloomFilterPolicy, KeyBuffer } from '@bloom/policy';
-import { bytewiseComparator, MemorySource, Table, type TableBuilderOptions, tableLayout } from '@bloom/sstable';
+import { bytewiseComparator, MemorySource, type TableBuilderOptions } from '@bloom/sstable';
+import { tableLayout } from '@bloom/sstable/inspect';
 import { describe, expect, test } from 'vitest';
 import { allCodecs } from '../src/codecs.js';
 import { FOOTER_LENGTH } from '../src/format/footer.js';
@@ -106,13 +107,6 @@ test('the fields of each block are those of the same block without fields', asyn
     return length !== byteLength || !inside.every((field) => field.label.startsWith(`${label}: `));
   });
   expect(wrong).toEqual([]);
-});
-
-test('an opened table gives the same', async () => {
-  const bytes = buildTable(numberedEntries(100));
-  const table = await Table.open(new MemorySource(bytes));
-  expect(await table.layout()).toEqual(await layoutOf(bytes));
-  expect(await table.layout({ detail: 'blocks' })).toEqual(await layoutOf(bytes, 'blocks'));
 });
 
 test('a damaged block is labelled so, with what is wrong', async () => {

@@ -9,6 +9,7 @@ import {
   Table,
   UnsupportedError,
 } from '@bloom/sstable';
+import { profileTable } from '@bloom/sstable/inspect';
 import { FileSource, SyncFileSource } from '@bloom/sstable/node';
 import { describe, expect, test } from 'vitest';
 import { caught, rejection } from './caught.js';
@@ -79,8 +80,8 @@ describe.each(readable)('$file of $repo', (real) => {
     expect(filterStatus).toEqual(expectedStatus(real));
   });
 
-  test('has the blocks, the filters and the entries that were counted in it', () => {
-    const profile = SyncTable.open(new MemorySource(real.bytes())).profile();
+  test('has the blocks, the filters and the entries that were counted in it', async () => {
+    const profile = await profileTable(new MemorySource(real.bytes()));
     const used = expectedStatus(real).state === 'used' ? real.filter : null;
     expect(profile).toMatchObject({
       entries: real.entries,

@@ -1,5 +1,6 @@
 import { goldenTables, type KeyValue, realTables, seeded } from '@bloom/fixtures';
-import { MemorySource, type SalvageOptions, type SalvageReport, salvageTable, SyncTable, verifyTable } from '@bloom/sstable';
+import { MemorySource, SyncTable } from '@bloom/sstable';
+import { profileTable, type SalvageOptions, type SalvageReport, salvageTable, verifyTable } from '@bloom/sstable/inspect';
 import { internalKeyComparator } from '@bloom/sstable/database';
 import { describe, expect, test } from 'vitest';
 import { encodeBlockHandle } from '../src/format/block-handle.js';
@@ -40,7 +41,7 @@ describe('an intact table gives everything', () => {
   test.each(goldenTables())('$name', async (golden) => {
     const { entries, report } = await salvage(golden.bytes());
     expect(sameEntries(entries, golden.input())).toBe(true);
-    const { dataBlocks } = SyncTable.open(new MemorySource(golden.bytes())).profile();
+    const { dataBlocks } = await profileTable(new MemorySource(golden.bytes()));
     expect(report).toEqual({ entries: golden.entries, dataBlocks, foundBlocks: 0, outOfOrder: 0, lost: [], findings: [] });
   });
 

@@ -1,7 +1,8 @@
 import process from 'node:process';
 import { FilterBlockBuilder } from '@bloom/filter-block';
 import { BloomFilterPolicy } from '@bloom/policy';
-import { MemorySource, type SyncSource, SyncTable, Table, TableBuilder, tableLayout, verifyTable } from '@bloom/sstable';
+import { MemorySource, type SyncSource, SyncTable, Table, TableBuilder } from '@bloom/sstable';
+import { tableLayout, verifyTable } from '@bloom/sstable/inspect';
 import { describe, expect, test } from 'vitest';
 import { encodeBlockHandle } from '../src/format/block-handle.js';
 import { encodeFooter, FOOTER_LENGTH } from '../src/format/footer.js';

@@ -9,6 +9,7 @@ import {
   TableBuilder,
   type TableInfo,
 } from '@bloom/sstable';
+import { profileTable } from '@bloom/sstable/inspect';
 import { describe, expect, test } from 'vitest';
 import { buildTable } from './build-table.js';
 import { caught } from './caught.js';
@@ -305,13 +306,13 @@ describe('the sink', () => {
 });
 
 describe('what it says of the table', () => {
-  test('is what is read in it', () => {
+  test('is what is read in it', async () => {
     const entries = numberedEntries(3000, 50);
     const sink = new MemorySink();
     const builder = new TableBuilder(sink);
     for (const [key, value] of entries) builder.add(key, value);
     const info = builder.finish();
-    const { keyBytes, valueBytes, ...profile } = SyncTable.open(new MemorySource(sink.toBytes())).profile();
+    const { keyBytes, valueBytes, ...profile } = await profileTable(new MemorySource(sink.toBytes()));
     expect(info).toMatchObject(profile);
     expect(info.entryBytes).toBe(keyBytes + valueBytes);
     expect(info.byteLength).toBe(sink.toBytes().length);

@@ -1,5 +1,6 @@
 import { type KeyValue, seeded } from '@bloom/fixtures';
 import { BlockCache, CorruptionError, MemorySource, type Source, SyncTable, type SyncSource, Table } from '@bloom/sstable';
+import { profileTable } from '@bloom/sstable/inspect';
 import { describe, expect, test } from 'vitest';
 import { buildTable } from './build-table.js';
 import { caught, rejection } from './caught.js';
@@ -83,8 +84,8 @@ describe('reads', () => {
   });
 });
 
-describe('reading ahead', () => {
-  const dataBytes = SyncTable.open(new MemorySource(bytes)).profile().storedDataBytes;
+describe('reading ahead', async () => {
+  const dataBytes = (await profileTable(new MemorySource(bytes))).storedDataBytes;
 
   test.each([false, true])('a scan reads every byte once, in far fewer reads than blocks (reverse: %s)', async (reverse) => {
     const { table, source } = await openWatched();
@@ -426,7 +427,6 @@ describe('a closed table', () => {
     const errors = [
       await rejection(table.get(key)),
       await rejection(table.getMany([key])),
-      await rejection(table.profile()),
       await rejection(cursor.seekToFirst()),
       await rejection(walk.next()),
       ...[
@@ -438,7 +438,6 @@ describe('a closed table', () => {
         () => table.approximateOffset(key),
         () => syncTable.get(key),
         () => syncTable.getMany([key]),
-        () => syncTable.profile(),
         () => syncTable.cursor(),
         () => syncTable.mayContain(key),
         () => syncTable.approximateOffset(key),

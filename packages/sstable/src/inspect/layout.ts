@@ -5,7 +5,7 @@ import { readBlockHandle } from '../format/block-handle.js';
 import { blockLayout } from '../format/block.js';
 import { FOOTER_LENGTH, footerLayout } from '../format/footer.js';
 import { policyNameOf } from '../format/metaindex-block.js';
-import type { Reading } from '../read/reading.js';
+import { type Reading, runAsync } from '../read/reading.js';
 import type { Source } from '../read/source.js';
 import { BLOCK_TRAILER_LENGTH, decodeStoredBlock, storedBlockTrailerLayout } from '../format/stored-block.js';
 import { findingOf, survey, type SurveyedBlock } from './survey.js';
@@ -15,13 +15,19 @@ import { decodingFor, type TableOptions } from '../read/table-options.js';
 export interface LayoutOptions extends Pick<TableOptions, 'codecs' | 'maxBlockBytes'> {
   /** `'blocks'`: one range for each block; `'fields'`: one for each field of a block that is not compressed. Default: `'fields'`. */
   readonly detail?: 'blocks' | 'fields' | undefined;
+  /** Ends the work early. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The policies whose filters are laid out bit by bit. */
 const BLOOM_NAMES = [new BloomFilterPolicy().name, 'leveldb.BuiltinBloomFilter'];
 
-/** Every byte of the file, once and in order. */
-export function* layout(source: Source, options: LayoutOptions): Reading<LabelledRange[]> {
+/** What every byte of a table's file is, whatever state it is in: each byte once, in order. */
+export function tableLayout(source: Source, options: LayoutOptions = {}): Promise<LabelledRange[]> {
+  return runAsync(source, layout(source, options), options.signal);
+}
+
+function* layout(source: Source, options: LayoutOptions): Reading<LabelledRange[]> {
   const decoding = decodingFor(options);
   const fields = (options.detail ?? 'fields') === 'fields';
   const { footer, blocks } = yield* survey(source, decoding);

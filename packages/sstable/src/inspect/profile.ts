@@ -1,6 +1,14 @@
 import { WholeBlockWalk } from '../format/whole-block-walk.js';
-import type { OpenTable } from '../read/open-table.js';
-import type { Reading } from '../read/reading.js';
+import { OpenTable } from '../read/open-table.js';
+import { type Reading, runAsync } from '../read/reading.js';
+import type { Source } from '../read/source.js';
+import type { TableOptions } from '../read/table-options.js';
+
+/** How to profile a table. All of it has a default. */
+export interface ProfileOptions extends Pick<TableOptions, 'comparator' | 'filterPolicies' | 'codecs' | 'maxBlockBytes'> {
+  /** Ends the work early. */
+  readonly signal?: AbortSignal | undefined;
+}
 
 /** What a table consists of. */
 export interface TableProfile {
@@ -15,12 +23,21 @@ export interface TableProfile {
   readonly storedDataBytes: number;
   /** Bytes of the filter block that is in use; 0 without one. */
   readonly filterBytes: number;
-  /** Filters in it, those of no bytes included. */
+  /** How many filters it has, including empty ones. */
   readonly filters: number;
 }
 
-/** Goes through all data blocks, past the cache. */
-export function* profile(table: OpenTable): Reading<TableProfile> {
+/**
+ * Counts what a table consists of, by reading all its data blocks.
+ *
+ * @throws CorruptionError or UnsupportedError when the table cannot be opened or a block cannot be read.
+ */
+export function profileTable(source: Source, options: ProfileOptions = {}): Promise<TableProfile> {
+  return runAsync(source, profile(source, options), options.signal);
+}
+
+function* profile(source: Source, { comparator, filterPolicies, codecs, maxBlockBytes }: ProfileOptions): Reading<TableProfile> {
+  const table = yield* OpenTable.open(source, { comparator, filterPolicies, codecs, maxBlockBytes, cache: null });
   const block = new WholeBlockWalk('data block', table.file);
   let entries = 0;
   let keyBytes = 0;
@@ -29,7 +46,7 @@ export function* profile(table: OpenTable): Reading<TableProfile> {
   let storedDataBytes = 0;
   for (let i = 0; i < table.index.length; i++) {
     const stored = yield table.rangeOf(i);
-    const contents = table.decode(i, stored, false);
+    const contents = table.decode(i, stored);
     storedDataBytes += stored.length;
     rawDataBytes += contents.length;
     block.reset(contents, table.index.offsetOf(i));

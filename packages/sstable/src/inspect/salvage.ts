@@ -4,7 +4,7 @@ import { WholeBlockWalk } from '../format/whole-block-walk.js';
 import { bytewiseComparator, type Comparator } from '../format/comparator.js';
 import { type Structure, VarintReader } from '@bloom/bytes';
 import { FOOTER_LENGTH } from '../format/footer.js';
-import type { Reading } from '../read/reading.js';
+import { readRange, type Reading, runAsync } from '../read/reading.js';
 import type { Source } from '../read/source.js';
 import { BLOCK_TRAILER_LENGTH, decodeStoredBlock } from '../format/stored-block.js';
 import { type Finding, findingOf, ReadBudget, survey } from './survey.js';
@@ -17,6 +17,8 @@ export interface SalvageOptions extends Pick<TableOptions, 'codecs' | 'maxBlockB
    * order of the file. Default: bytewise.
    */
   readonly comparator?: Comparator | null | undefined;
+  /** Ends the work early. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** A part of the file that gave no entries although it should have. */
@@ -42,12 +44,53 @@ export interface SalvageReport {
 }
 
 /**
- * Gives all entries that can still be read, in the order of the file, to `take`.
+ * Passes all entries of a damaged table that can still be read to `take`, in the order of the file.
  *
- * Every block has a checksum, so that only what was written is given back. Blocks are found by the index, and where it
- * is damaged or gone, by going through the bytes until a checksum fits: it ends the block.
+ * Every block has a checksum, so only what was written is passed on. Blocks are found through the index and, where it
+ * is damaged or gone, by searching the bytes for the checksum that ends a block.
+ *
+ * @param take a `TableBuilder`'s `add`, for example. Key and value are lent for the call.
+ *
+ * @example
+ * ```ts
+ * const builder = new TableBuilder(sink);
+ * const report = await salvageTable(source, (key, value) => builder.add(key, value));
+ * builder.finish();
+ * ```
  */
-export function* salvage(
+export function salvageTable(
+  source: Source,
+  take: (key: Uint8Array, value: Uint8Array) => void,
+  options: SalvageOptions = {},
+): Promise<SalvageReport> {
+  return runAsync(source, salvage(source, options, take), options.signal);
+}
+
+/**
+ * The entries that `salvageTable` passes on, as copies; the generator returns the report.
+ *
+ * @example
+ * ```ts
+ * await writeTable('saved.ldb', salvagedEntries(source));
+ * ```
+ */
+export async function* salvagedEntries(
+  source: Source,
+  options: SalvageOptions = {},
+): AsyncGenerator<[Uint8Array, Uint8Array], SalvageReport, undefined> {
+  let saved: [Uint8Array, Uint8Array][] = [];
+  const reading = salvage(source, options, (key, value) => saved.push([key.slice(), value.slice()]));
+  let step = reading.next();
+  for (;;) {
+    // The entries of one block are handed on before the next block is read.
+    yield* saved;
+    saved = [];
+    if (step.done === true) return step.value;
+    step = reading.next(await readRange(source, step.value, options.signal));
+  }
+}
+
+function* salvage(
   source: Source,
   options: SalvageOptions,
   take: (key: Uint8Array, value: Uint8Array) => void,

@@ -3,7 +3,7 @@ import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
 import { WholeBlockWalk } from '../format/whole-block-walk.js';
 import { bytewiseComparator, type Comparator, type CompareRange, compareRangeOf } from '../format/comparator.js';
 import type { Place } from '@bloom/bytes';
-import type { Reading } from '../read/reading.js';
+import { type Reading, runAsync } from '../read/reading.js';
 import { type MetaindexEntry, policyNameOf } from '../format/metaindex-block.js';
 import type { Source } from '../read/source.js';
 import { BLOCK_TRAILER_LENGTH, decodeStoredBlock } from '../format/stored-block.js';
@@ -14,10 +14,23 @@ import { decodingFor, policiesFor, type TableOptions } from '../read/table-optio
 export interface VerifyOptions extends Omit<TableOptions, 'comparator' | 'cache' | 'tailBytes'> {
   /** The order of the keys; null where it is not known, and not to be checked. Default: bytewise. */
   readonly comparator?: Comparator | null | undefined;
+  /** Ends the work early. */
+  readonly signal?: AbortSignal | undefined;
 }
 
-/** Goes through a whole table and gives all that is wrong with it. */
-export function* verify(source: Source, options: VerifyOptions): Reading<Finding[]> {
+/**
+ * Everything that is wrong with a table, whatever state it is in; empty when nothing is.
+ *
+ * Checks checksums, handles, overlaps, the order of keys within and between blocks, index keys, restarts, and that
+ * every key passes its filter. Reads the whole file.
+ *
+ * @throws what the source throws; never for the bytes of the table.
+ */
+export function verifyTable(source: Source, options: VerifyOptions = {}): Promise<Finding[]> {
+  return runAsync(source, verify(source, options), options.signal);
+}
+
+function* verify(source: Source, options: VerifyOptions): Reading<Finding[]> {
   const comparator = options.comparator === null ? undefined : (options.comparator ?? bytewiseComparator);
   const compare = comparator && compareRangeOf(comparator);
   // Where the order is not known, nothing says what a policy has to agree with.

@@ -255,13 +255,13 @@ export class OpenTable {
     return { offset, length: size + BLOCK_TRAILER_LENGTH };
   }
 
-  /** Verifies and decompresses data block `i`, and keeps it in the cache unless `keep` is false. */
-  decode(i: number, stored: Uint8Array, keep = true): Uint8Array {
+  /** Verifies and decompresses data block `i`, and keeps it in the cache. */
+  decode(i: number, stored: Uint8Array): Uint8Array {
     this.stats.blockReads++;
     this.stats.bytesRead += stored.length;
     const place: Place = { structure: 'data block', offset: this.index.offsetOf(i), file: this.file };
     const contents = decodeStoredBlock(stored, place, this.#decoding);
-    if (keep && !this.#closed) this.#cache?.set(this.#firstCacheId + i, contents);
+    if (!this.#closed) this.#cache?.set(this.#firstCacheId + i, contents);
     return contents;
   }
 

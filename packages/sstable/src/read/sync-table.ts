@@ -5,7 +5,6 @@ import { readRangeSync, runSync } from './reading.js';
 import type { SyncSource } from './source.js';
 import { SETTLED, TableCursor } from './table-cursor.js';
 import { TableFace } from './table-face.js';
-import { profile, type TableProfile } from '../inspect/profile.js';
 import type { TableOptions } from './table-options.js';
 
 /**
@@ -86,12 +85,6 @@ export class SyncTable extends TableFace implements Iterable<[Uint8Array, Uint8A
   cursor(): SyncCursor {
     this.mustBeOpen();
     return new SyncCursor(new TableCursor(this.#table), (i) => this.#block(i));
-  }
-
-  /** Counts what the table consists of, by reading all of it. @throws CorruptionError when a block is damaged. */
-  profile(): TableProfile {
-    this.mustBeOpen();
-    return runSync(this.#source, profile(this.#table));
   }
 
   #iterate<T>(range: KeyRange, pick: (cursor: TableCursor) => T): Generator<T, void, undefined> {

@@ -7,17 +7,12 @@ import {
 import { CursorFace } from './cursor-face.js';
 import { type KeyRange, RangeWalk } from './key-range.js';
 import { ABSENT, OpenTable } from './open-table.js';
-import { readRange, runAsync } from './reading.js';
+import { runAsync } from './reading.js';
 import type { Source } from './source.js';
-import { layout, type LayoutOptions } from '../inspect/layout.js';
-import { salvage, type SalvageOptions, type SalvageReport } from '../inspect/salvage.js';
-import type { Finding } from '../inspect/survey.js';
-import { verify, type VerifyOptions } from '../inspect/verify.js';
 import { SETTLED, TableCursor } from './table-cursor.js';
 import { TableFace } from './table-face.js';
-import { profile, type TableProfile } from '../inspect/profile.js';
 import type { TableOptions } from './table-options.js';
-import { type LabelledRange, mustBeWhole } from '@bloom/bytes';
+import { mustBeWhole } from '@bloom/bytes';
 
 /** A range, and a signal that ends the walk through it. */
 export interface AsyncKeyRange extends KeyRange {
@@ -42,15 +37,11 @@ export interface AsyncTableOptions extends TableOptions, ReadingOptions {
  */
 export class Table extends TableFace implements AsyncIterable<[Uint8Array, Uint8Array]> {
   readonly #table: OpenTable;
-  readonly #source: Source;
   readonly #reader: BlockReader;
-  readonly #options: AsyncTableOptions;
 
   private constructor(table: OpenTable, source: Source, options: AsyncTableOptions) {
     super(table);
     this.#table = table;
-    this.#source = source;
-    this.#options = options;
     const readAheadBytes = mustBeWhole('readAheadBytes', options.readAheadBytes ?? DEFAULT_READ_AHEAD_BYTES, 0);
     const gapBytes = mustBeWhole('gapBytes', options.gapBytes ?? DEFAULT_GAP_BYTES, 0);
     this.#reader = new BlockReader(table, source, readAheadBytes, gapBytes);
@@ -138,27 +129,6 @@ export class Table extends TableFace implements AsyncIterable<[Uint8Array, Uint8
   cursor(): Cursor {
     this.mustBeOpen();
     return new Cursor(new TableCursor(this.#table), (i) => this.#block(i));
-  }
-
-  /** Counts what the table consists of, by reading all of it. @throws CorruptionError when a block is damaged. */
-  async profile(signal?: AbortSignal): Promise<TableProfile> {
-    this.mustBeOpen();
-    return runAsync(this.#source, profile(this.#table), signal);
-  }
-
-  /**
-   * All that is wrong with the file: checksums, handles, overlaps, the order of keys within and between blocks, index
-   * keys, restarts, and whether every key passes its filter. Reads all of it, and goes on past damage.
-   *
-   * A file that cannot even be opened is for `verifyTable`.
-   */
-  verify(signal?: AbortSignal): Promise<Finding[]> {
-    return verifyTable(this.#source, { ...this.#options, ...(signal && { signal }) });
-  }
-
-  /** What every byte of the file is: each once, in order. Reads all of it. */
-  layout(options: { readonly detail?: LayoutOptions['detail'] } = {}): Promise<LabelledRange[]> {
-    return tableLayout(this.#source, { ...this.#options, ...options });
   }
 
   #iterate<T>(range: AsyncKeyRange, pick: (cursor: TableCursor) => T): AsyncIterableIterator<T> {
@@ -328,70 +298,5 @@ class RangeIterator<T> implements AsyncIterableIterator<T> {
 
   #result(): IteratorResult<T, undefined> {
     return this.#walk.accept() ? { value: this.#pick(this.#walk.cursor), done: false } : { value: undefined, done: true };
-  }
-}
-
-/**
- * All that is wrong with a table, whatever state it is in; empty when nothing is.
- *
- * @throws what the source throws; never for the bytes of the table.
- */
-export function verifyTable(
-  source: Source,
-  options: VerifyOptions & { readonly signal?: AbortSignal | undefined } = {},
-): Promise<Finding[]> {
-  return runAsync(source, verify(source, options), options.signal);
-}
-
-/** What every byte of a table's file is, whatever state it is in: each once, in order. */
-export function tableLayout(
-  source: Source,
-  options: LayoutOptions & { readonly signal?: AbortSignal | undefined } = {},
-): Promise<LabelledRange[]> {
-  return runAsync(source, layout(source, options), options.signal);
-}
-
-/**
- * Gives all entries of a damaged table that can still be read, in the order of the file, to `take`: a `TableBuilder`'s
- * `add`, say.
- *
- * Only what a checksum vouches for is given. Key and value are lent for the call.
- *
- * @example
- * ```ts
- * const builder = new TableBuilder(sink);
- * const report = await salvageTable(source, (key, value) => builder.add(key, value));
- * builder.finish();
- * ```
- */
-export function salvageTable(
-  source: Source,
-  take: (key: Uint8Array, value: Uint8Array) => void,
-  options: SalvageOptions & { readonly signal?: AbortSignal | undefined } = {},
-): Promise<SalvageReport> {
-  return runAsync(source, salvage(source, options, take), options.signal);
-}
-
-/**
- * The entries that `salvageTable` gives, to be gone through; the report is what the generator returns.
- *
- * @example
- * ```ts
- * await writeTable('saved.ldb', salvagedEntries(source));
- * ```
- */
-export async function* salvagedEntries(
-  source: Source,
-  options: SalvageOptions & { readonly signal?: AbortSignal | undefined } = {},
-): AsyncGenerator<[Uint8Array, Uint8Array], SalvageReport, undefined> {
-  let saved: [Uint8Array, Uint8Array][] = [];
-  const reading = salvage(source, options, (key, value) => saved.push([key.slice(), value.slice()]));
-  let step = reading.next();
-  for (;;) {
-    // What one block gave is handed on before the next is read: no more is held.
-    yield* saved;
-    saved = [];
-    if (step.done === true) return step.value;
-    step = reading.next(await readRange(source, step.value, options.signal));
   }
 }
