@@ -11,10 +11,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { decodeFooter, FOOTER_LENGTH } from '../src/format/footer.js';
 import { decodeInternalKey, internalKeyComparator, internalKeyPolicy, VALUE } from '../src/database/internal-key.js';
 import { decodeMetaindex } from '../src/format/metaindex-block.js';
-import { OpenTable } from '../src/read/open-table.js';
 import { BLOCK_TRAILER_LENGTH, decodeStoredBlock } from '../src/format/stored-block.js';
-import { runSync } from '../src/read/reading.js';
 import { hex, sameBytes, sameEntries, utf8 } from './entries.js';
+import { storedDataBlocks } from './stored-data-blocks.js';
 
 // classic-level is LevelDB itself, in a database as programs keep them.
 
@@ -128,16 +127,11 @@ describe('the tables of a LevelDB database', () => {
 
   test('their filter blocks are, byte for byte, what is built from the same keys at the same offsets', () => {
     for (const { name, bytes } of files) {
-      const source = new MemorySource(bytes);
-      const table = runSync(source, OpenTable.open(source, options));
       const builder = new FilterBlockBuilder(new BloomFilterPolicy(10));
       builder.startBlock(0);
-      const block = table.newBlockSearch();
-      for (let i = 0; i < table.index.length; i++) {
-        const { offset, length } = table.rangeOf(i);
-        block.reset(table.decode(i, source.read(offset, length)), offset);
-        for (let more = block.seekToFirst(); more; more = block.next()) builder.addKey(decodeInternalKey(block.key)!.userKey);
-        builder.startBlock(offset + length);
+      for (const { end, entries } of storedDataBlocks(new MemorySource(bytes), options)) {
+        for (const [key] of entries) builder.addKey(decodeInternalKey(key)!.userKey);
+        builder.startBlock(end);
       }
       expect(hex(builder.finish()), name).toBe(hex(filterBlock(bytes)));
     }

@@ -6,14 +6,13 @@ import { describe, expect, test } from 'vitest';
 import { encodeBlockHandle } from '../src/format/block-handle.js';
 import { allCodecs } from '../src/codecs.js';
 import { decodeFooter, encodeFooter, FOOTER_LENGTH } from '../src/format/footer.js';
-import { OpenTable } from '../src/read/open-table.js';
 import { BLOCK_TRAILER_LENGTH } from '../src/format/stored-block.js';
-import { runSync } from '../src/read/reading.js';
 import { assembleTable, blockOf } from './assemble-table.js';
 import { buildTable } from './build-table.js';
 import { rejection } from './caught.js';
 import { putTogether, takeApart } from './damage.js';
 import { hex, numberedEntries, sameEntries, utf8 } from './entries.js';
+import { storedDataBlocks } from './stored-data-blocks.js';
 
 interface Salvaged {
   readonly entries: KeyValue[];
@@ -99,22 +98,8 @@ describe('as in LevelDB', () => {
 const entries = numberedEntries(24, 10);
 const small = buildTable(entries, { blockSize: 100, compression: 'none' });
 
-/** Data blocks, with the bytes of the file that are theirs. */
-function blocksOf(bytes: Uint8Array): { start: number; end: number; entries: KeyValue[] }[] {
-  const source = new MemorySource(bytes);
-  const table = runSync(source, OpenTable.open(source, {}));
-  return Array.from({ length: table.index.length }, (_, i) => {
-    const { offset, length } = table.rangeOf(i);
-    const cursor = table.newBlockSearch();
-    cursor.reset(table.decode(i, source.read(offset, length)), offset);
-    const list: KeyValue[] = [];
-    for (let more = cursor.seekToFirst(); more; more = cursor.next()) list.push([cursor.key.slice(), cursor.value.slice()]);
-    return { start: offset, end: offset + length, entries: list };
-  });
-}
-
 describe('a small table of several blocks', () => {
-  const blocks = blocksOf(small);
+  const blocks = storedDataBlocks(new MemorySource(small));
 
   test('has several blocks', () => {
     expect(blocks.length).toBeGreaterThan(3);
@@ -221,7 +206,7 @@ describe('a small table of several blocks', () => {
 
 describe('what was lost', () => {
   test('is reported with its place and the reason', async () => {
-    const [, second] = blocksOf(small);
+    const [, second] = storedDataBlocks(new MemorySource(small));
     const damaged = small.slice();
     damaged[second!.start + 4]! ^= 1;
     const { report } = await salvage(damaged);

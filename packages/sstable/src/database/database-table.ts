@@ -9,11 +9,11 @@ import {
   internalKeyPolicy,
   MAX_SEQUENCE,
 } from './internal-key.js';
-import type { KeyRange } from '../read/key-range.js';
+import type { AsyncKeyRange, KeyRange } from '../read/key-range.js';
 import type { Source, SyncSource } from '../read/source.js';
 import { SyncTable } from '../read/sync-table.js';
-import type { TableOptions } from '../read/table-options.js';
-import { type AsyncKeyRange, type AsyncTableOptions, Table } from '../read/table.js';
+import type { AsyncTableOptions, TableOptions } from '../read/options.js';
+import { Table } from '../read/table.js';
 
 /** An entry of a database: one version of a user key. */
 export interface DatabaseEntry extends InternalKey {

@@ -9,7 +9,7 @@ import { type Reading, runAsync } from '../read/reading.js';
 import type { Source } from '../read/source.js';
 import { BLOCK_TRAILER_LENGTH, decodeStoredBlock, storedBlockTrailerLayout } from '../format/stored-block.js';
 import { findingOf, survey, type SurveyedBlock } from './survey.js';
-import { decodingFor, type TableOptions } from '../read/table-options.js';
+import { decodingFor, type TableOptions } from '../read/options.js';
 
 /** How to lay a table out. */
 export interface LayoutOptions extends Pick<TableOptions, 'codecs' | 'maxBlockBytes'> {

@@ -1,8 +1,10 @@
 import { WholeBlockWalk } from '../format/whole-block-walk.js';
-import { OpenTable } from '../read/open-table.js';
+import { DataBlocks } from '../read/data-blocks.js';
+import { openTable } from '../read/open.js';
+import type { TableOptions } from '../read/options.js';
 import { type Reading, runAsync } from '../read/reading.js';
 import type { Source } from '../read/source.js';
-import type { TableOptions } from '../read/table-options.js';
+import { newTableStats } from '../read/stats.js';
 
 /** How to profile a table. All of it has a default. */
 export interface ProfileOptions extends Pick<TableOptions, 'comparator' | 'filterPolicies' | 'codecs' | 'maxBlockBytes'> {
@@ -37,7 +39,8 @@ export function profileTable(source: Source, options: ProfileOptions = {}): Prom
 }
 
 function* profile(source: Source, { comparator, filterPolicies, codecs, maxBlockBytes }: ProfileOptions): Reading<TableProfile> {
-  const table = yield* OpenTable.open(source, { comparator, filterPolicies, codecs, maxBlockBytes, cache: null });
+  const table = yield* openTable(source, { comparator, filterPolicies, codecs, maxBlockBytes });
+  const blocks = new DataBlocks(table, null, newTableStats(table.bytesRead));
   const block = new WholeBlockWalk('data block', table.file);
   let entries = 0;
   let keyBytes = 0;
@@ -45,8 +48,8 @@ function* profile(source: Source, { comparator, filterPolicies, codecs, maxBlock
   let rawDataBytes = 0;
   let storedDataBytes = 0;
   for (let i = 0; i < table.index.length; i++) {
-    const stored = yield table.rangeOf(i);
-    const contents = table.decode(i, stored);
+    const stored = yield blocks.rangeOf(i);
+    const contents = blocks.decode(i, stored);
     storedDataBytes += stored.length;
     rawDataBytes += contents.length;
     block.reset(contents, table.index.offsetOf(i));

@@ -8,7 +8,7 @@ import { readRange, type Reading, runAsync } from '../read/reading.js';
 import type { Source } from '../read/source.js';
 import { BLOCK_TRAILER_LENGTH, decodeStoredBlock } from '../format/stored-block.js';
 import { type Finding, findingOf, ReadBudget, survey } from './survey.js';
-import { decodingFor, type TableOptions } from '../read/table-options.js';
+import { decodingFor, type TableOptions } from '../read/options.js';
 
 /** How to salvage a table. All of it has a default. */
 export interface SalvageOptions extends Pick<TableOptions, 'codecs' | 'maxBlockBytes'> {

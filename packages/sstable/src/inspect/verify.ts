@@ -8,7 +8,7 @@ import { type MetaindexEntry, policyNameOf } from '../format/metaindex-block.js'
 import type { Source } from '../read/source.js';
 import { BLOCK_TRAILER_LENGTH, decodeStoredBlock } from '../format/stored-block.js';
 import { type Finding, type FindingCode, findingOf, ReadBudget, survey, type SurveyedBlock } from './survey.js';
-import { decodingFor, policiesFor, type TableOptions } from '../read/table-options.js';
+import { decodingFor, policiesFor, type TableOptions } from '../read/options.js';
 
 /** How to look at a whole table. All of it has a default. */
 export interface VerifyOptions extends Omit<TableOptions, 'comparator' | 'cache' | 'tailBytes'> {

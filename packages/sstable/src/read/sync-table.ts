@@ -1,11 +1,16 @@
-import { CursorFace } from './cursor-face.js';
-import { type KeyRange, RangeWalk } from './key-range.js';
-import { ABSENT, OpenTable } from './open-table.js';
+import { BaseTable } from './base-table.js';
+import { ByteCopier } from './byte-copier.js';
+import { DataBlocks } from './data-blocks.js';
+import type { KeyRange } from './key-range.js';
+import { ABSENT, Lookup } from './lookup.js';
+import { type OpenTable, openTable } from './open.js';
+import type { TableOptions } from './options.js';
+import { RangeWalk } from './range-walk.js';
 import { readRangeSync, runSync } from './reading.js';
 import type { SyncSource } from './source.js';
+import { newTableStats } from './stats.js';
+import { SyncCursor } from './sync-cursor.js';
 import { SETTLED, TableCursor } from './table-cursor.js';
-import { TableFace } from './table-face.js';
-import type { TableOptions } from './table-options.js';
 
 /**
  * A table read without promises, from memory or a file descriptor.
@@ -16,14 +21,22 @@ import type { TableOptions } from './table-options.js';
  * table.get(utf8('hello')); // Uint8Array, or undefined
  * ```
  */
-export class SyncTable extends TableFace implements Iterable<[Uint8Array, Uint8Array]> {
+export class SyncTable extends BaseTable implements Iterable<[Uint8Array, Uint8Array]> {
   readonly #table: OpenTable;
   readonly #source: SyncSource;
+  readonly #blocks: DataBlocks;
+  readonly #lookup: Lookup;
+  readonly #copier = new ByteCopier();
 
-  private constructor(table: OpenTable, source: SyncSource) {
-    super(table);
+  private constructor(table: OpenTable, source: SyncSource, options: TableOptions) {
+    const stats = newTableStats(table.bytesRead);
+    const blocks = new DataBlocks(table, options.cache, stats);
+    const lookup = new Lookup(table, stats);
+    super(table, blocks, lookup, stats);
     this.#table = table;
     this.#source = source;
+    this.#blocks = blocks;
+    this.#lookup = lookup;
   }
 
   /**
@@ -33,7 +46,7 @@ export class SyncTable extends TableFace implements Iterable<[Uint8Array, Uint8A
    * @throws CorruptionError or UnsupportedError when the file is not a LevelDB table, or its index cannot be read.
    */
   static open(source: SyncSource, options: TableOptions = {}): SyncTable {
-    return new SyncTable(runSync(source, OpenTable.open(source, options)), source);
+    return new SyncTable(runSync(source, openTable(source, options)), source, options);
   }
 
   /**
@@ -43,8 +56,8 @@ export class SyncTable extends TableFace implements Iterable<[Uint8Array, Uint8A
    */
   get(key: Uint8Array): Uint8Array | undefined {
     this.mustBeOpen();
-    const i = this.#table.locate(key);
-    return i === ABSENT ? undefined : this.#table.search(i, this.#block(i), key);
+    const i = this.#lookup.locate(key);
+    return i === ABSENT ? undefined : this.#lookup.search(i, this.#block(i), key);
   }
 
   /**
@@ -53,8 +66,8 @@ export class SyncTable extends TableFace implements Iterable<[Uint8Array, Uint8A
    */
   find(key: Uint8Array, matches: (key: Uint8Array) => boolean): [Uint8Array, Uint8Array] | undefined {
     this.mustBeOpen();
-    const i = this.#table.locate(key);
-    return i === ABSENT ? undefined : this.#table.searchFrom(i, this.#block(i), key, matches);
+    const i = this.#lookup.locate(key);
+    return i === ABSENT ? undefined : this.#lookup.searchFrom(i, this.#block(i), key, matches);
   }
 
   /** `get` for each of `keys`, in their order. */
@@ -64,17 +77,17 @@ export class SyncTable extends TableFace implements Iterable<[Uint8Array, Uint8A
 
   /** The entries of a range, as copies, in order. */
   entries(range: KeyRange = {}): Generator<[Uint8Array, Uint8Array], void, undefined> {
-    return this.#iterate(range, ({ block }) => [this.#table.copyKey(block), this.#table.copyValue(block)]);
+    return this.#iterate(range, ({ block }) => [this.#copier.copyStart(block.keyBytes, block.keyLength), this.#copier.copy(block.value)]);
   }
 
   /** The keys of a range, as copies, in order. */
   keys(range: KeyRange = {}): Generator<Uint8Array, void, undefined> {
-    return this.#iterate(range, ({ block }) => this.#table.copyKey(block));
+    return this.#iterate(range, ({ block }) => this.#copier.copyStart(block.keyBytes, block.keyLength));
   }
 
   /** The values of a range, as copies, in the order of their keys. */
   values(range: KeyRange = {}): Generator<Uint8Array, void, undefined> {
-    return this.#iterate(range, ({ block }) => this.#table.copyValue(block));
+    return this.#iterate(range, ({ block }) => this.#copier.copy(block.value));
   }
 
   [Symbol.iterator](): Iterator<[Uint8Array, Uint8Array]> {
@@ -102,57 +115,9 @@ export class SyncTable extends TableFace implements Iterable<[Uint8Array, Uint8A
   }
 
   #block(i: number): Uint8Array {
-    const cached = this.#table.cached(i);
+    const cached = this.#blocks.cached(i);
     if (cached !== undefined) return cached;
     this.mustBeOpen();
-    return this.#table.decode(i, readRangeSync(this.#source, this.#table.rangeOf(i)));
-  }
-}
-
-/**
- * Moves over a table's entries without promises.
- *
- * On an entry after a move that returned true. Key and value are views that hold until the next move.
- */
-export class SyncCursor extends CursorFace {
-  readonly #cursor: TableCursor;
-  readonly #block: (i: number) => Uint8Array;
-
-  /** Made by `SyncTable.cursor`. */
-  constructor(cursor: TableCursor, block: (i: number) => Uint8Array) {
-    super(cursor);
-    this.#cursor = cursor;
-    this.#block = block;
-  }
-
-  /** Moves to the first entry. @returns whether there is one. */
-  seekToFirst(): boolean {
-    return this.#settle(this.#cursor.seekToFirst());
-  }
-
-  /** Moves to the last entry. @returns whether there is one. */
-  seekToLast(): boolean {
-    return this.#settle(this.#cursor.seekToLast());
-  }
-
-  /** Moves to the first entry at or after `key`. @returns whether there is one. */
-  seek(key: Uint8Array): boolean {
-    return this.#settle(this.#cursor.seek(key, 'at-or-after'));
-  }
-
-  /** Moves to the next entry. On none, it stays there. @returns whether there is one. */
-  next(): boolean {
-    const wanted = this.#cursor.next();
-    return wanted === SETTLED ? this.#cursor.valid : this.#settle(wanted);
-  }
-
-  /** Moves to the entry before. On none, it stays there. @returns whether there is one. */
-  prev(): boolean {
-    return this.#settle(this.#cursor.prev());
-  }
-
-  #settle(wanted: number): boolean {
-    while (wanted !== SETTLED) wanted = this.#cursor.supply(this.#block(wanted));
-    return this.#cursor.valid;
+    return this.#blocks.decode(i, readRangeSync(this.#source, this.#blocks.rangeOf(i)));
   }
 }

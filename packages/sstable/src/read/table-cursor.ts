@@ -1,6 +1,6 @@
 import { mustBeBytes } from '@bloom/bytes';
-import type { BlockSearch } from '../format/block-search.js';
-import type { OpenTable } from './open-table.js';
+import { BlockSearch } from '../format/block-search.js';
+import type { OpenTable } from './open.js';
 
 /** No block is wanted: the move is over. */
 export const SETTLED = -1;
@@ -28,7 +28,7 @@ export class TableCursor {
 
   constructor(table: OpenTable) {
     this.#table = table;
-    this.block = table.newBlockSearch();
+    this.block = new BlockSearch(table.compare, 'data block', table.file);
   }
 
   /** Whether the cursor is on an entry. */

@@ -1,13 +1,22 @@
+import type { DataBlocks } from './data-blocks.js';
 import type { FilterStatus } from './filter-status.js';
-import type { OpenTable, TableStats } from './open-table.js';
+import type { Lookup } from './lookup.js';
+import type { OpenTable } from './open.js';
+import type { TableStats } from './stats.js';
 
-/** What `Table` and `SyncTable` say alike: all that needs no reading. */
-export abstract class TableFace {
+/** What `Table` and `SyncTable` have in common: all that needs no reading. */
+export abstract class BaseTable {
   readonly #table: OpenTable;
+  readonly #blocks: DataBlocks;
+  readonly #lookup: Lookup;
+  readonly #stats: TableStats;
   #closed = false;
 
-  constructor(table: OpenTable) {
+  constructor(table: OpenTable, blocks: DataBlocks, lookup: Lookup, stats: TableStats) {
     this.#table = table;
+    this.#blocks = blocks;
+    this.#lookup = lookup;
+    this.#stats = stats;
   }
 
   /** The file's name, where the source has one. */
@@ -32,7 +41,7 @@ export abstract class TableFace {
 
   /** What lookups did so far: a copy of the counts. */
   get stats(): TableStats {
-    return { ...this.#table.stats };
+    return { ...this.#stats };
   }
 
   /**
@@ -40,7 +49,7 @@ export abstract class TableFace {
    */
   mayContain(key: Uint8Array): boolean {
     this.mustBeOpen();
-    return this.#table.mayContain(key);
+    return this.#lookup.mayContain(key);
   }
 
   /** Compares two keys by the table's order. */
@@ -56,14 +65,14 @@ export abstract class TableFace {
    */
   approximateOffset(key: Uint8Array): number {
     this.mustBeOpen();
-    return this.#table.approximateOffset(key);
+    return this.#lookup.approximateOffset(key);
   }
 
   /** Drops the table's blocks from the cache. The source is its owner's to close. Closing twice does nothing. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#table.close();
+    this.#blocks.close();
   }
 
   /** @throws TypeError when the table is closed. */

@@ -1,12 +1,12 @@
+import { mustBeWhole } from '@bloom/bytes';
 import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
-import type { BlockCache } from './block-cache.js';
+import { snappyDecoder } from '../compression/snappy.js';
 import { DEFAULT_MAX_BLOCK_BYTES, MAX_BLOCK_BYTES } from '../format/block.js';
 import { type Codec, mustBeCodec } from '../format/codec.js';
-import { mustAgree } from '../format/key-equivalence.js';
 import type { Comparator } from '../format/comparator.js';
-import { snappyDecoder } from '../compression/snappy.js';
+import { mustAgree } from '../format/key-equivalence.js';
 import type { BlockDecoding } from '../format/stored-block.js';
-import { mustBeWhole } from '@bloom/bytes';
+import type { BlockCache } from './block-cache.js';
 
 /** How to open a table. All of it has a default. */
 export interface TableOptions {
@@ -27,8 +27,29 @@ export interface TableOptions {
   readonly tailBytes?: number | undefined;
 }
 
+/** How a table reads blocks that lie near one another. */
+export interface ReadingOptions {
+  /**
+   * The most bytes that a scan reads at once. It starts with one block and doubles, so that a short scan reads little
+   * and a long one seldom. 0 reads block by block. Default: 256 KiB.
+   */
+  readonly readAheadBytes?: number | undefined;
+  /** The most bytes between two blocks that are read in vain to fetch both in one read. Default: 16 KiB. */
+  readonly gapBytes?: number | undefined;
+}
+
+/** How to open a {@link Table}. All of it has a default. */
+export interface AsyncTableOptions extends TableOptions, ReadingOptions {
+  /** Ends the opening early. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** The default of {@link TableOptions.tailBytes}. */
 export const DEFAULT_TAIL_BYTES = 64 * 2 ** 10;
+/** The default of {@link ReadingOptions.readAheadBytes}. */
+export const DEFAULT_READ_AHEAD_BYTES = 256 * 2 ** 10;
+/** The default of {@link ReadingOptions.gapBytes}. */
+export const DEFAULT_GAP_BYTES = 16 * 2 ** 10;
 /** The size of a table's own cache: that of LevelDB. */
 export const DEFAULT_CACHE_BYTES = 8 * 2 ** 20;
 

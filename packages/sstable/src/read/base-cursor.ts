@@ -1,7 +1,7 @@
 import type { TableCursor } from './table-cursor.js';
 
 /** What `Cursor` and `SyncCursor` say alike of the entry that they are on. */
-export abstract class CursorFace {
+export abstract class BaseCursor {
   readonly #cursor: TableCursor;
 
   constructor(cursor: TableCursor) {

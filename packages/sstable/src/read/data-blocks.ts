@@ -1,0 +1,74 @@
+import { CorruptionError, type Place } from '@bloom/bytes';
+import type { IndexBlock } from '../format/index-block.js';
+import { BLOCK_TRAILER_LENGTH, decodeStoredBlock } from '../format/stored-block.js';
+import { BlockCache } from './block-cache.js';
+import type { OpenTable } from './open.js';
+import { DEFAULT_CACHE_BYTES, type TableOptions } from './options.js';
+import type { ByteRange } from './reading.js';
+import type { MutableTableStats } from './stats.js';
+
+/**
+ * The data blocks of an open table, by their number in the index: where each is in the file, what its bytes say, and
+ * whether the cache has it. The reading itself is left to `Table` and `SyncTable`.
+ */
+export class DataBlocks {
+  readonly index: IndexBlock;
+  readonly #table: OpenTable;
+  readonly #stats: MutableTableStats;
+  readonly #cache: BlockCache | undefined;
+  /** The cache's id of data block 0. */
+  readonly #firstCacheId: number;
+  #closed = false;
+
+  constructor(table: OpenTable, cache: TableOptions['cache'], stats: MutableTableStats) {
+    this.index = table.index;
+    this.#table = table;
+    this.#stats = stats;
+    this.#cache = cache === null ? undefined : (cache ?? new BlockCache(DEFAULT_CACHE_BYTES));
+    this.#firstCacheId = this.#cache?.reserve(table.index.length) ?? 0;
+  }
+
+  /** Whether blocks are kept once they were read. */
+  get hasCache(): boolean {
+    return this.#cache !== undefined;
+  }
+
+  /** The contents of data block `i`, if the cache has them. */
+  cached(i: number): Uint8Array | undefined {
+    const contents = this.#cache?.get(this.#firstCacheId + i);
+    if (contents !== undefined) this.#stats.cacheHits++;
+    return contents;
+  }
+
+  /**
+   * Where the stored data block `i` is, including its trailer.
+   *
+   * @throws CorruptionError `BLOOM_BAD_HANDLE` when the index does not say it.
+   */
+  rangeOf(i: number): ByteRange {
+    const offset = this.index.offsetOf(i);
+    const size = this.index.sizeOf(i);
+    if (size < 0) throw new CorruptionError('BLOOM_BAD_HANDLE', this.#placeOf(i), `its handle, entry ${i} of the index, is damaged`);
+    return { offset, length: size + BLOCK_TRAILER_LENGTH };
+  }
+
+  /** Verifies and decompresses data block `i`, and keeps it in the cache. */
+  decode(i: number, stored: Uint8Array): Uint8Array {
+    this.#stats.blockReads++;
+    this.#stats.bytesRead += stored.length;
+    const contents = decodeStoredBlock(stored, this.#placeOf(i), this.#table.decoding);
+    if (!this.#closed) this.#cache?.set(this.#firstCacheId + i, contents);
+    return contents;
+  }
+
+  /** Drops the table's blocks from the cache. */
+  close(): void {
+    // A block whose read ends later must not stay behind.
+    this.#closed = true;
+    this.#cache?.drop(this.#firstCacheId, this.index.length);
+  }
+
+  #placeOf(i: number): Place {
+    return { structure: 'data block', offset: this.index.offsetOf(i), file: this.#table.file };
+  }
+}

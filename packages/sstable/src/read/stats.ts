@@ -1,0 +1,23 @@
+/** What lookups have done so far. All counts start at 0 when the table is opened, but for `bytesRead`. */
+export interface TableStats {
+  /** Lookups that a filter ended without a read: the key is certainly absent. */
+  readonly filterNegatives: number;
+  /** Lookups that a filter let pass and whose key was there. */
+  readonly filterTruePositives: number;
+  /** Lookups that a filter let pass and whose key was not there. */
+  readonly filterFalsePositives: number;
+  /** Data blocks read from the source. */
+  readonly blockReads: number;
+  /** Data blocks found in the cache. */
+  readonly cacheHits: number;
+  /** Bytes read from the source, including those read to open the table. */
+  readonly bytesRead: number;
+}
+
+/** The counts while they are being counted. */
+export type MutableTableStats = { -readonly [Name in keyof TableStats]: TableStats[Name] };
+
+/** All counts at 0, but for the bytes that opening has read. */
+export function newTableStats(bytesRead: number): MutableTableStats {
+  return { filterNegatives: 0, filterTruePositives: 0, filterFalsePositives: 0, blockReads: 0, cacheHits: 0, bytesRead };
+}

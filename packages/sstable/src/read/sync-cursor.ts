@@ -1,0 +1,50 @@
+import { BaseCursor } from './base-cursor.js';
+import { SETTLED, type TableCursor } from './table-cursor.js';
+
+/**
+ * Moves over a table's entries without promises.
+ *
+ * On an entry after a move that returned true. Key and value are views that hold until the next move.
+ */
+export class SyncCursor extends BaseCursor {
+  readonly #cursor: TableCursor;
+  readonly #block: (i: number) => Uint8Array;
+
+  /** Made by `SyncTable.cursor`. */
+  constructor(cursor: TableCursor, block: (i: number) => Uint8Array) {
+    super(cursor);
+    this.#cursor = cursor;
+    this.#block = block;
+  }
+
+  /** Moves to the first entry. @returns whether there is one. */
+  seekToFirst(): boolean {
+    return this.#settle(this.#cursor.seekToFirst());
+  }
+
+  /** Moves to the last entry. @returns whether there is one. */
+  seekToLast(): boolean {
+    return this.#settle(this.#cursor.seekToLast());
+  }
+
+  /** Moves to the first entry at or after `key`. @returns whether there is one. */
+  seek(key: Uint8Array): boolean {
+    return this.#settle(this.#cursor.seek(key, 'at-or-after'));
+  }
+
+  /** Moves to the next entry. On none, it stays there. @returns whether there is one. */
+  next(): boolean {
+    const wanted = this.#cursor.next();
+    return wanted === SETTLED ? this.#cursor.valid : this.#settle(wanted);
+  }
+
+  /** Moves to the entry before. On none, it stays there. @returns whether there is one. */
+  prev(): boolean {
+    return this.#settle(this.#cursor.prev());
+  }
+
+  #settle(wanted: number): boolean {
+    while (wanted !== SETTLED) wanted = this.#cursor.supply(this.#block(wanted));
+    return this.#cursor.valid;
+  }
+}
