@@ -1,14 +1,135 @@
+/** Checks of what a caller gives. A wrong type is a TypeError, a wrong value a RangeError, and both name the argument. */
+
 /** @throws RangeError, which names the option, unless `value` is a whole number from `least` to `most`. */
 export function mustBeWhole(name: string, value: number, least: number, most = Number.MAX_SAFE_INTEGER): number {
   if (Number.isSafeInteger(value) && value >= least && value <= most) return value;
   const range = most === Number.MAX_SAFE_INTEGER ? `at least ${least}` : `from ${least} to ${most}`;
-  throw new RangeError(`${name} must be a whole number, ${range}, got ${value}`);
+  throw new RangeError(`${name} must be a whole number, ${range}, got ${typeof value === 'number' ? value : kindOf(value)}`);
 }
 
-/** @throws TypeError, which names the argument, unless `value` is a Uint8Array: a string, say, would be stored as zeros. */
-export function mustBeBytes(name: string, value: unknown): void {
-  if (value instanceof Uint8Array) return;
+/**
+ * @throws TypeError, which names the argument, unless `value` is a Uint8Array: a string, say, would be stored as zeros.
+ *   A Uint8Array whose ArrayBuffer was transferred away is refused too: it has no bytes left, and looks empty.
+ */
+export function mustBeBytes(name: string, value: unknown): asserts value is Uint8Array {
+  if (value instanceof Uint8Array) {
+    if (value.length === 0) mustBeAttached(name, value);
+    return;
+  }
   // An array of another realm, such as a test runner's sandbox, is as good.
-  if (Object.prototype.toString.call(value) === '[object Uint8Array]') return;
-  throw new TypeError(`${name} must be a Uint8Array, got ${value === null ? 'null' : typeof value}`);
+  if (ArrayBuffer.isView(value) && Object.prototype.toString.call(value) === '[object Uint8Array]') {
+    if (value.byteLength === 0) mustBeAttached(name, value as Uint8Array);
+    return;
+  }
+  throw new TypeError(`${name} must be a Uint8Array, got ${kindOf(value)}`);
+}
+
+/** Tells an empty array from one whose buffer is detached, or was made too short for it: that has a length of 0 too. */
+function mustBeAttached(name: string, value: Uint8Array): void {
+  try {
+    // Every method of a typed array looks at its buffer first.
+    Uint8Array.prototype.at.call(value, 0);
+  } catch {
+    throw new TypeError(`${name} must be a Uint8Array with its bytes, got one whose ArrayBuffer is detached`);
+  }
+}
+
+/** @throws TypeError, which names the argument, unless `value` is a boolean. */
+export function mustBeBoolean(name: string, value: unknown): asserts value is boolean {
+  if (typeof value !== 'boolean') throw new TypeError(`${name} must be a boolean, got ${kindOf(value)}`);
+}
+
+/** @throws TypeError, which names the argument, unless `value` is a function. */
+export function mustBeFunction(name: string, value: unknown): asserts value is (...args: never[]) => unknown {
+  if (typeof value !== 'function') throw new TypeError(`${name} must be a function, got ${kindOf(value)}`);
+}
+
+/** @throws TypeError, which names the argument, unless `value` is an AbortSignal. */
+export function mustBeSignal(name: string, value: unknown): asserts value is AbortSignal {
+  const { aborted, addEventListener, signal } = Object(value) as Record<string, unknown>;
+  if (typeof aborted === 'boolean' && typeof addEventListener === 'function') return;
+  const hint = signal === undefined ? '' : ': give its signal';
+  throw new TypeError(`${name} must be an AbortSignal, got ${kindOf(value)}${hint}`);
+}
+
+/**
+ * Checks that an argument is an object of some kind by the methods that will be called.
+ *
+ * @param kind what the argument must be, with its article: "a filter policy".
+ * @throws TypeError, which names the argument and the missing methods.
+ */
+export function mustHaveMethods(name: string, value: unknown, kind: string, methods: readonly string[]): void {
+  const isObject = typeof value === 'object' && value !== null;
+  const missing = isObject ? methods.filter((method) => typeof (value as Record<string, unknown>)[method] !== 'function') : methods;
+  if (missing.length === 0) return;
+  const problem = isObject ? `${kindOf(value)} without ${missing.map((method) => `${method}()`).join(' and ')}` : kindOf(value);
+  const hint = isClass(value) ? `: give an instance, new ${value.name}()` : '';
+  throw new TypeError(`${name} must be ${kind}, got ${problem}${hint}`);
+}
+
+/**
+ * Checks an object of options: a misspelt name would otherwise be ignored without a word.
+ *
+ * @param owner what takes the options: "Table.open".
+ * @param known its options, by name. A name that is not here is fine when its value is undefined.
+ * @throws TypeError, which names the unknown option and the one that was likely meant.
+ */
+export function mustBeOptions(owner: string, options: unknown, known: Readonly<Record<string, true>>): void {
+  if (typeof options !== 'object' || options === null) {
+    throw new TypeError(`the options of ${owner} must be an object, got ${kindOf(options)}`);
+  }
+  for (const name of Object.keys(options)) {
+    if (Object.hasOwn(known, name) || (options as Record<string, unknown>)[name] === undefined) continue;
+    const nearest = nearestOf(name, Object.keys(known));
+    const hint = nearest === undefined ? `it has ${Object.keys(known).join(', ')}` : `did you mean ${nearest}?`;
+    const shown = JSON.stringify(name.slice(0, MAX_COMPARED_LENGTH));
+    throw new TypeError(`${owner} has no option ${shown}: ${hint}`);
+  }
+}
+
+/** Longer names are not compared: the distance takes time in proportion to the product of two lengths. */
+const MAX_COMPARED_LENGTH = 64;
+
+/** The known name with the fewest typing errors between it and `name`, if those are few. */
+function nearestOf(name: string, known: readonly string[]): string | undefined {
+  if (name.length > MAX_COMPARED_LENGTH) return undefined;
+  let nearest: string | undefined;
+  let fewest = Math.ceil(name.length / 3) + 1;
+  for (const other of known) {
+    const distance = editDistance(name.toLowerCase(), other.toLowerCase());
+    if (distance < fewest) {
+      fewest = distance;
+      nearest = other;
+    }
+  }
+  return nearest;
+}
+
+/** Levenshtein's distance: the fewest characters to insert, delete or replace. */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      next.push(Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)));
+    }
+    row = next;
+  }
+  return row[b.length]!;
+}
+
+/** What a value is, for messages: "null", "string", "an ArrayBuffer", "the class BlockCache". */
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (isClass(value)) return `the class ${value.name}`;
+  if (typeof value !== 'object') return typeof value;
+  // A getter may throw, and an object may have no prototype.
+  const maker: unknown = (Object.getPrototypeOf(value) as { constructor?: unknown } | null)?.constructor;
+  const made = typeof maker === 'function' ? maker.name : '';
+  if (made === '' || made === 'Object') return 'object';
+  return `${/^[AEIO]/.test(made) ? 'an' : 'a'} ${made}`;
+}
+
+function isClass(value: unknown): value is { readonly name: string } {
+  return typeof value === 'function' && /^class\b/.test(Function.prototype.toString.call(value)) && value.name !== '';
 }

@@ -1,6 +1,14 @@
 import './async-dispose.js';
 
-export { mustBeBytes, mustBeWhole } from './arguments.js';
+export {
+  mustBeBoolean,
+  mustBeBytes,
+  mustBeFunction,
+  mustBeOptions,
+  mustBeSignal,
+  mustBeWhole,
+  mustHaveMethods,
+} from './arguments.js';
 export {
   CorruptionError,
   type CorruptionCode,

@@ -1,0 +1,158 @@
+import vm from 'node:vm';
+import {
+  mustBeBoolean,
+  mustBeBytes,
+  mustBeFunction,
+  mustBeOptions,
+  mustBeSignal,
+  mustBeWhole,
+  mustHaveMethods,
+} from '@bloom/bytes';
+import { describe, expect, test } from 'vitest';
+
+class Shelf {
+  find(): void {}
+}
+
+describe('mustBeBytes', () => {
+  test.each([
+    ['a full array', Uint8Array.of(1, 2)],
+    ['an empty array', new Uint8Array(0)],
+    ['an empty view of a full buffer', new Uint8Array(new ArrayBuffer(8), 3, 0)],
+    ['an empty view at the end of a buffer', new Uint8Array(new ArrayBuffer(8), 8)],
+    ['a Buffer', Buffer.from('ab')],
+    ['an empty Buffer', Buffer.alloc(0)],
+    ['an array over shared memory', new Uint8Array(new SharedArrayBuffer(4))],
+    ['an empty array over shared memory', new Uint8Array(new SharedArrayBuffer(0))],
+    ['an array of another realm', vm.runInNewContext('Uint8Array.of(97)') as Uint8Array],
+    ['an empty array of another realm', vm.runInNewContext('new Uint8Array(0)') as Uint8Array],
+  ])('takes %s', (_, value) => {
+    expect(() => mustBeBytes('key', value)).not.toThrow();
+  });
+
+  test.each([
+    ['string', 'abc'],
+    ['null', null],
+    ['undefined', undefined],
+    ['number', 5],
+    ['object', {}],
+    ['an Array', [1, 2]],
+    ['an ArrayBuffer', new ArrayBuffer(4)],
+    ['a DataView', new DataView(new ArrayBuffer(4))],
+    ['a Uint16Array', Uint16Array.of(1)],
+    ['a Uint8ClampedArray', Uint8ClampedArray.of(1)],
+    ['object', { [Symbol.toStringTag]: 'Uint8Array' }],
+    ['object', Object.create(null)],
+    ['the class Shelf', Shelf],
+  ])('refuses what is %s, by its name', (kind, value) => {
+    expect(() => mustBeBytes('key', value)).toThrow(new TypeError(`key must be a Uint8Array, got ${kind}`));
+  });
+
+  test('refuses an array whose buffer was transferred away, which looks empty', () => {
+    for (const key of [Uint8Array.of(1, 2, 3), new Uint8Array(new ArrayBuffer(8), 3, 2), new Uint8Array(new ArrayBuffer(8), 3, 0)]) {
+      structuredClone(key.buffer, { transfer: [key.buffer] });
+      expect(key.length).toBe(0);
+      const message = 'key must be a Uint8Array with its bytes, got one whose ArrayBuffer is detached';
+      expect(() => mustBeBytes('key', key)).toThrow(new TypeError(message));
+    }
+  });
+
+  test('refuses an array of another realm whose buffer was transferred away', () => {
+    const key = vm.runInNewContext('Uint8Array.of(1, 2)') as Uint8Array<ArrayBuffer>;
+    structuredClone(key.buffer, { transfer: [key.buffer] });
+    expect(() => mustBeBytes('key', key)).toThrow('detached');
+  });
+
+  test('refuses an array that its buffer became too short for', () => {
+    const buffer = new (ArrayBuffer as unknown as new (length: number, options: object) => ArrayBuffer & { resize(length: number): void })(8, { maxByteLength: 16 });
+    const key = new Uint8Array(buffer, 4, 4);
+    buffer.resize(2);
+    expect(key.length).toBe(0);
+    expect(() => mustBeBytes('key', key)).toThrow('detached');
+  });
+});
+
+test.each([
+  [0, 'a whole number, at least 1, got 0'],
+  [1.5, 'a whole number, at least 1, got 1.5'],
+  [NaN, 'a whole number, at least 1, got NaN'],
+  [2 ** 53, 'a whole number, at least 1, got 9007199254740992'],
+  ['5', 'a whole number, at least 1, got string'],
+  [null, 'a whole number, at least 1, got null'],
+])('mustBeWhole refuses %s', (value, problem) => {
+  expect(() => mustBeWhole('limit', value as number, 1)).toThrow(new RangeError(`limit must be ${problem}`));
+  expect(mustBeWhole('limit', 7, 1)).toBe(7);
+});
+
+test('mustBeBoolean refuses the text of a boolean', () => {
+  expect(() => mustBeBoolean('reverse', 'false')).toThrow(new TypeError('reverse must be a boolean, got string'));
+  expect(() => mustBeBoolean('reverse', false)).not.toThrow();
+});
+
+test('mustBeFunction refuses what cannot be called', () => {
+  expect(() => mustBeFunction('matches', /x/)).toThrow(new TypeError('matches must be a function, got a RegExp'));
+  expect(() => mustBeFunction('matches', () => true)).not.toThrow();
+});
+
+describe('mustBeSignal', () => {
+  test('takes a signal', () => {
+    expect(() => mustBeSignal('signal', new AbortController().signal)).not.toThrow();
+    expect(() => mustBeSignal('signal', AbortSignal.abort())).not.toThrow();
+  });
+
+  test('refuses a controller, and says what to give', () => {
+    const message = 'signal must be an AbortSignal, got an AbortController: give its signal';
+    expect(() => mustBeSignal('signal', new AbortController())).toThrow(new TypeError(message));
+  });
+
+  test.each([['string', 'abort'], ['null', null], ['boolean', true]])('refuses a %s', (kind, value) => {
+    expect(() => mustBeSignal('signal', value)).toThrow(new TypeError(`signal must be an AbortSignal, got ${kind}`));
+  });
+});
+
+describe('mustHaveMethods', () => {
+  const check = (value: unknown): void => mustHaveMethods('shelf', value, 'a shelf', ['find']);
+
+  test('takes any object with the methods', () => {
+    expect(() => check(new Shelf())).not.toThrow();
+    expect(() => check({ find: () => 1 })).not.toThrow();
+  });
+
+  test.each([
+    ['a class where an instance is wanted', Shelf, 'the class Shelf: give an instance, new Shelf()'],
+    ['a path', 'shelf.txt', 'string'],
+    ['nothing', undefined, 'undefined'],
+    ['an object without the method', { find: 1 }, 'object without find()'],
+    ['another kind of object', new Map(), 'a Map without find()'],
+  ])('refuses %s', (_, value, got) => {
+    expect(() => check(value)).toThrow(new TypeError(`shelf must be a shelf, got ${got}`));
+  });
+});
+
+describe('mustBeOptions', () => {
+  const check = (options: unknown): void => mustBeOptions('openShelf', options, { maxBytes: true, comparator: true });
+
+  test('takes known names, and unknown ones without a value', () => {
+    for (const options of [{}, { maxBytes: 5 }, { maxBytes: undefined, other: undefined }]) expect(() => check(options)).not.toThrow();
+  });
+
+  test.each([
+    ['maxbytes', 'did you mean maxBytes?'],
+    ['max_bytes', 'did you mean maxBytes?'],
+    ['comparer', 'did you mean comparator?'],
+    ['colour', 'it has maxBytes, comparator'],
+    ['constructor', 'it has maxBytes, comparator'],
+  ])('refuses %s, and helps', (name, hint) => {
+    expect(() => check({ [name]: 1 })).toThrow(new TypeError(`openShelf has no option "${name}": ${hint}`));
+  });
+
+  test('refuses a name of a megabyte at once', () => {
+    const start = performance.now();
+    expect(() => check({ ['x'.repeat(2 ** 20)]: 1 })).toThrow(/^openShelf has no option "x{64}": it has/);
+    expect(performance.now() - start).toBeLessThan(1000);
+  });
+
+  test.each([['null', null], ['string', 'x'], ['number', 10], ['function', () => 1]])('refuses %s in place of options', (kind, value) => {
+    expect(() => check(value)).toThrow(new TypeError(`the options of openShelf must be an object, got ${kind}`));
+  });
+});
