@@ -1,5 +1,6 @@
 /** Tables in a `Blob` or `File`: what a browser gives for a file that was chosen or stored. */
-import type { Source } from './read/source.js';
+import { allocate, mustLieInside, PIECE_BYTES, type Source } from './read/source.js';
+import { untilAborted } from './read/until-aborted.js';
 
 /** What is needed of a `Blob`. */
 export interface BlobLike {
@@ -30,8 +31,28 @@ export class BlobSource implements Source {
     this.name = name;
   }
 
+  /**
+   * @returns fewer bytes than `length` when the Blob gives fewer.
+   * @throws RangeError when the range does not lie inside the Blob; the host's error when it can no longer be read.
+   */
   async read(offset: number, length: number, signal?: AbortSignal): Promise<Uint8Array> {
+    mustLieInside(offset, length, this);
     signal?.throwIfAborted();
-    return new Uint8Array(await this.#blob.slice(offset, offset + length).arrayBuffer());
+    const reading = this.#read(offset, length, signal);
+    return signal === undefined ? reading : untilAborted(reading, signal);
+  }
+
+  async #read(offset: number, length: number, signal: AbortSignal | undefined): Promise<Uint8Array> {
+    if (length <= PIECE_BYTES) return new Uint8Array(await this.#blob.slice(offset, offset + length).arrayBuffer());
+    const bytes = allocate(length);
+    let filled = 0;
+    while (filled < length && signal?.aborted !== true) {
+      const wanted = Math.min(PIECE_BYTES, length - filled);
+      const piece = await this.#read(offset + filled, wanted, undefined);
+      bytes.set(piece.subarray(0, wanted), filled);
+      filled += Math.min(piece.length, wanted);
+      if (piece.length !== wanted) break;
+    }
+    return bytes.subarray(0, filled);
   }
 }

@@ -3,8 +3,9 @@
  *
  * Only absolute ranges are asked for (RFC 9110, section 14), which every server that has ranges understands.
  */
-import type { Source } from './read/source.js';
 import { mustBeWhole } from '@bloom/bytes';
+import { mustLieInside, type Source } from './read/source.js';
+import { untilAborted } from './read/until-aborted.js';
 
 /**
  * What can be wrong with a server. The codes are stable.
@@ -118,6 +119,13 @@ export class HttpSource implements Source {
   }
 
   async read(offset: number, length: number, signal?: AbortSignal): Promise<Uint8Array> {
+    mustLieInside(offset, length, this);
+    signal?.throwIfAborted();
+    const reading = this.#read(offset, length, signal);
+    return signal === undefined ? reading : untilAborted(reading, signal);
+  }
+
+  async #read(offset: number, length: number, signal: AbortSignal | undefined): Promise<Uint8Array> {
     if (length === 0) return new Uint8Array(0);
     if (this.#whole === undefined) {
       const { bytes, isWhole } = await this.#client.getRange(offset, length, signal);

@@ -63,6 +63,30 @@ describe('a Blob source', () => {
     expect(sameEntries(await collect(table.entries({ limit: 100 })), entries.slice(0, 100))).toBe(true);
   });
 
+  test('makes a large read in pieces of at most 64 MiB, and stops at one that is short', async () => {
+    const mib = 2 ** 20;
+    const content = new Uint8Array(140 * mib);
+    const marks = [10, 10 + 64 * mib, 9 + 64 * mib, 9 + 130 * mib];
+    for (const [i, offset] of marks.entries()) content[offset] = i + 1;
+    const blob = new Blob([content]);
+    const slices: [number, number][] = [];
+    const watched = (most: number): BlobLike => ({
+      size: blob.size,
+      slice(start, end) {
+        slices.push([start, end - start]);
+        return blob.slice(start, Math.min(end, start + most));
+      },
+    });
+    const read = await new BlobSource(watched(Infinity)).read(10, 130 * mib);
+    expect(slices).toEqual([
+      [10, 64 * mib],
+      [10 + 64 * mib, 64 * mib],
+      [10 + 128 * mib, 2 * mib],
+    ]);
+    expect(sameBytes(read, content.subarray(10, 10 + 130 * mib))).toBe(true);
+    expect((await new BlobSource(watched(5)).read(0, 130 * mib)).length).toBe(5);
+  });
+
   test('that is aborted reads nothing', async () => {
     const reason = new Error('enough');
     const source = new BlobSource(new Blob([bytes]));

@@ -1,10 +1,11 @@
-import { mkdtemp, readdir, readlink, rm, truncate, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { type FileHandle, mkdtemp, open, readdir, readlink, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { CorruptionError, SyncTable, Table } from '@bloom/sstable';
 import { FileSource, SyncFileSource, writeTable } from '@bloom/sstable/node';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { caught, rejection } from './caught.js';
 import { collect, hex, numberedEntries, sameBytes, sameEntries } from './entries.js';
 
@@ -19,7 +20,30 @@ beforeEach(async () => {
   await writeTable(path, entries);
 });
 
-afterEach(() => rm(folder, { recursive: true, force: true }));
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const MIB = 2 ** 20;
+
+/** Makes a sparse file of `byteLength` bytes in which each of `marks` has its number, from 1 on. */
+async function sparseFile(byteLength: number, marks: readonly number[]): Promise<string> {
+  const sparse = join(folder, 'sparse');
+  await using handle = await open(sparse, 'w');
+  await handle.truncate(byteLength);
+  for (const [i, offset] of marks.entries()) await handle.write(Uint8Array.of(i + 1), 0, 1, offset);
+  return sparse;
+}
+
+/** The methods that all file handles have in common. */
+async function fileHandles(): Promise<FileHandle> {
+  await using handle = await open(path);
+  return Object.getPrototypeOf(handle) as FileHandle;
+}
+
+// What is no file: to open a named pipe waits until somebody writes to it.
+const isPosix = process.platform !== 'win32';
 
 /** How often this process has the table open. */
 async function openDescriptors(): Promise<number> {
@@ -89,6 +113,48 @@ describe('FileSource', () => {
     expect(await rejection(FileSource.open(folder))).toMatchObject({ code: 'EISDIR', path: folder });
   });
 
+  test.runIf(isPosix)('a named pipe and a device are refused, and nothing waits for their bytes', async () => {
+    const pipe = join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    expect(await rejection(FileSource.open(pipe))).toMatchObject({ code: 'EINVAL', path: pipe });
+    expect(await rejection(FileSource.open('/dev/zero'))).toMatchObject({ code: 'EINVAL', path: '/dev/zero' });
+  });
+
+  test('a large read is made in pieces of at most 64 MiB, and goes on after a piece that is short', async () => {
+    const marks = [10, 10 + 64 * MIB, 9 + 64 * MIB, 9 + 130 * MIB];
+    await using source = await FileSource.open(await sparseFile(131 * MIB, marks));
+    const handles = await fileHandles();
+    const { read } = handles;
+    const lengths: number[] = [];
+    vi.spyOn(handles, 'read').mockImplementation(function (this: FileHandle, bytes: Uint8Array, at: number, length: number, offset: number) {
+      lengths.push(length);
+      // The second piece breaks off in its middle.
+      return Reflect.apply(read, this, [bytes, at, lengths.length === 2 ? 1000 : length, offset]) as unknown;
+    } as never);
+    const bytes = await source.read(10, 130 * MIB);
+    expect(lengths).toEqual([64 * MIB, 64 * MIB, 64 * MIB, 2 * MIB - 1000]);
+    expect(bytes.length).toBe(130 * MIB);
+    expect(marks.map((offset) => bytes[offset - 10])).toEqual([1, 2, 3, 4]);
+  });
+
+  test('an aborted read makes no further piece', async () => {
+    await using source = await FileSource.open(await sparseFile(200 * MIB, []));
+    const handles = await fileHandles();
+    const { read } = handles;
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    let pieces = 0;
+    vi.spyOn(handles, 'read').mockImplementation(function (this: FileHandle, ...args: unknown[]) {
+      pieces++;
+      controller.abort(reason);
+      return Reflect.apply(read, this, args) as unknown;
+    } as never);
+    expect(await rejection(source.read(0, 200 * MIB, controller.signal))).toBe(reason);
+    // Closing waits for the piece that was under way.
+    await source.close();
+    expect(pieces).toBe(1);
+  });
+
   test('a file that is cut short while it is open is truncated, which is told by name', async () => {
     await using source = await FileSource.open(path);
     const table = await Table.open(source);
@@ -149,6 +215,22 @@ describe('SyncFileSource', () => {
     expect(caught(() => SyncFileSource.open(folder))).toMatchObject({ code: 'EISDIR', path: folder });
   });
 
+  test.runIf(isPosix)('a named pipe and a device are refused, and nothing waits for their bytes', () => {
+    const pipe = join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    expect(caught(() => SyncFileSource.open(pipe))).toMatchObject({ code: 'EINVAL', path: pipe });
+    expect(caught(() => SyncFileSource.open('/dev/zero'))).toMatchObject({ code: 'EINVAL', path: '/dev/zero' });
+  });
+
+  test('a read of more than 64 MiB gives all of its bytes', async () => {
+    const marks = [10, 10 + 64 * MIB, 9 + 64 * MIB, 9 + 130 * MIB];
+    const source = SyncFileSource.open(await sparseFile(131 * MIB, marks));
+    const bytes = source.read(10, 130 * MIB);
+    expect(bytes.length).toBe(130 * MIB);
+    expect(marks.map((offset) => bytes[offset - 10])).toEqual([1, 2, 3, 4]);
+    source.close();
+  });
+
   test('a file that is cut short while it is open is truncated, which is told by name', async () => {
     const source = SyncFileSource.open(path);
     const table = SyncTable.open(source);
@@ -157,5 +239,33 @@ describe('SyncFileSource', () => {
     expect(error).toBeInstanceOf(CorruptionError);
     expect(error).toMatchObject({ code: 'BLOOM_TRUNCATED', structure: 'file', file: path });
     source.close();
+  });
+});
+
+// `pnpm --filter @bloom/long-tests scale`: takes 2.5 GB of memory.
+describe.runIf(process.env.BLOOM_SCALE === '1')('a read past 2^31 bytes, which Node does not make at once', () => {
+  const byteLength = 2 ** 31 + 100 * MIB;
+  const marks = [0, 2 ** 31 - 1, 2 ** 31, byteLength - 1];
+
+  test('from a FileSource gives all of its bytes', { timeout: 60_000 }, async () => {
+    await using source = await FileSource.open(await sparseFile(byteLength, marks));
+    const bytes = await source.read(0, byteLength);
+    expect(bytes.length).toBe(byteLength);
+    expect(marks.map((offset) => bytes[offset])).toEqual([1, 2, 3, 4]);
+  });
+
+  test('from a SyncFileSource gives all of its bytes', { timeout: 60_000 }, async () => {
+    const source = SyncFileSource.open(await sparseFile(byteLength, marks));
+    const bytes = source.read(0, byteLength);
+    expect(bytes.length).toBe(byteLength);
+    expect(marks.map((offset) => bytes[offset])).toEqual([1, 2, 3, 4]);
+    source.close();
+  });
+
+  test('of more than an array can hold is refused by name', async () => {
+    await using source = await FileSource.open(await sparseFile(2 ** 43, []));
+    const error = await rejection(source.read(0, source.byteLength));
+    expect(error).toBeInstanceOf(RangeError);
+    expect((error as Error).message).toContain('length must be');
   });
 });

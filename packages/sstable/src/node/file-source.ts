@@ -1,6 +1,15 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import type { Source, SyncSource } from '../read/source.js';
+import { allocate, mustLieInside, PIECE_BYTES, type Source, type SyncSource } from '../read/source.js';
+import { untilAborted } from '../read/until-aborted.js';
+
+/** Opening a named pipe would wait for its writer otherwise. Windows has no such flag: undefined counts as 0 there. */
+const READ_AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK;
+
+/** Another program holds a lease on the file (as Samba does), which only an opening that waits can break. */
+function isLeased(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'EAGAIN';
+}
 
 /**
  * A file, read at any number of places at once.
@@ -24,25 +33,40 @@ export class FileSource implements Source {
     this.#handle = handle;
   }
 
-  /** @throws the system's error when the file cannot be opened. */
+  /** @throws the system's error when the file cannot be opened, and one like it for what is not a regular file. */
   static async open(path: string): Promise<FileSource> {
-    const handle = await open(path, 'r');
+    const handle = await open(path, READ_AT_ONCE).catch((error: unknown) => {
+      if (isLeased(error)) return open(path, 'r');
+      throw error;
+    });
     try {
-      const stat = await handle.stat();
-      if (stat.isDirectory()) throw directoryError(path);
-      return new FileSource(path, stat.size, handle);
+      const stats = await handle.stat();
+      mustBeFile(path, stats);
+      return new FileSource(path, stats.size, handle);
     } catch (error) {
       await handle.close();
       throw error;
     }
   }
 
+  /**
+   * @param signal rejects the read at once; the system finishes the piece that it is reading, unseen.
+   * @returns fewer bytes than `length` when the file has become shorter.
+   * @throws RangeError when the range does not lie inside the file as it was opened; the system's error when the file
+   *   cannot be read or is closed.
+   */
   async read(offset: number, length: number, signal?: AbortSignal): Promise<Uint8Array> {
+    mustLieInside(offset, length, this);
     signal?.throwIfAborted();
-    const bytes = new Uint8Array(length);
+    const reading = this.#read(offset, allocate(length), signal);
+    return signal === undefined ? reading : untilAborted(reading, signal);
+  }
+
+  async #read(offset: number, bytes: Uint8Array, signal: AbortSignal | undefined): Promise<Uint8Array> {
     let filled = 0;
-    while (filled < length) {
-      const { bytesRead } = await this.#handle.read(bytes, filled, length - filled, offset + filled);
+    while (filled < bytes.length && signal?.aborted !== true) {
+      const wanted = Math.min(PIECE_BYTES, bytes.length - filled);
+      const { bytesRead } = await this.#handle.read(bytes, filled, wanted, offset + filled);
       if (bytesRead === 0) break;
       filled += bytesRead;
     }
@@ -71,26 +95,32 @@ export class SyncFileSource implements SyncSource {
     this.#fd = fd;
   }
 
-  /** @throws the system's error when the file cannot be opened. */
+  /** @throws the system's error when the file cannot be opened, and one like it for what is not a regular file. */
   static open(path: string): SyncFileSource {
-    const fd = openSync(path, 'r');
+    const fd = openAtOnce(path);
     try {
-      const stat = fstatSync(fd);
-      if (stat.isDirectory()) throw directoryError(path);
-      return new SyncFileSource(path, stat.size, fd);
+      const stats = fstatSync(fd);
+      mustBeFile(path, stats);
+      return new SyncFileSource(path, stats.size, fd);
     } catch (error) {
       closeSync(fd);
       throw error;
     }
   }
 
-  /** @throws TypeError when it is closed. */
+  /**
+   * @returns fewer bytes than `length` when the file has become shorter.
+   * @throws TypeError when the source is closed; RangeError when the range does not lie inside the file as it was
+   *   opened; the system's error when the file cannot be read.
+   */
   read(offset: number, length: number): Uint8Array {
     if (this.#closed) throw new TypeError('the file is closed');
-    const bytes = new Uint8Array(length);
+    mustLieInside(offset, length, this);
+    const bytes = allocate(length);
     let filled = 0;
     while (filled < length) {
-      const bytesRead = readSync(this.#fd, bytes, filled, length - filled, offset + filled);
+      const wanted = Math.min(PIECE_BYTES, length - filled);
+      const bytesRead = readSync(this.#fd, bytes, filled, wanted, offset + filled);
       if (bytesRead === 0) break;
       filled += bytesRead;
     }
@@ -105,11 +135,19 @@ export class SyncFileSource implements SyncSource {
   }
 }
 
-/** Opening a folder succeeds on some systems, and reading it fails later with less to say. */
-function directoryError(path: string): Error {
-  return Object.assign(new Error(`EISDIR: illegal operation on a directory, read '${path}'`), {
-    code: 'EISDIR',
-    path,
-    syscall: 'read',
-  });
+function openAtOnce(path: string): number {
+  try {
+    return openSync(path, READ_AT_ONCE);
+  } catch (error) {
+    if (isLeased(error)) return openSync(path, 'r');
+    throw error;
+  }
+}
+
+/** Opening a folder succeeds on some systems, and reading it fails later with less to say; a device has no length. */
+function mustBeFile(path: string, stats: Stats): void {
+  if (stats.isFile()) return;
+  const code = stats.isDirectory() ? 'EISDIR' : 'EINVAL';
+  const problem = stats.isDirectory() ? 'illegal operation on a directory' : 'not a regular file';
+  throw Object.assign(new Error(`${code}: ${problem}, read '${path}'`), { code, path, syscall: 'read' });
 }

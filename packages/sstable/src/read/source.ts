@@ -1,3 +1,5 @@
+import { mustBeWhole } from '@bloom/bytes';
+
 /** Where a table's bytes come from. */
 export interface Source {
   /** Bytes of the whole file. */
@@ -20,6 +22,29 @@ export interface SyncSource extends Source {
   read(offset: number, length: number): Uint8Array;
 }
 
+/**
+ * The most bytes that a source asks its host for at once. Larger reads are made in pieces: Node takes at most 2^31 - 1
+ * bytes, browsers' limits are of the same order, and an aborted read leaves no more than this to finish unseen.
+ */
+export const PIECE_BYTES = 64 * 2 ** 20;
+
+/** @throws RangeError, which names the argument, unless `[offset, offset + length)` lies inside the file. */
+export function mustLieInside(offset: number, length: number, { byteLength }: Source): void {
+  mustBeWhole('offset', offset, 0);
+  mustBeWhole('length', length, 0);
+  if (offset + length <= byteLength) return;
+  throw new RangeError(`offset + length must be at most ${byteLength}, the length of the file, got ${offset} + ${length}`);
+}
+
+/** Room for `length` bytes. @throws RangeError where the host has no array of that length, or no memory for it. */
+export function allocate(length: number): Uint8Array<ArrayBuffer> {
+  try {
+    return new Uint8Array(length);
+  } catch (cause) {
+    throw new RangeError(`length must be what one Uint8Array can hold here, got ${length}`, { cause });
+  }
+}
+
 /** A table that lies in memory. */
 export class MemorySource implements SyncSource {
   readonly byteLength: number;
@@ -34,7 +59,9 @@ export class MemorySource implements SyncSource {
     this.name = name;
   }
 
+  /** @throws RangeError when the range does not lie inside the file. */
   read(offset: number, length: number): Uint8Array {
+    mustLieInside(offset, length, this);
     return this.#bytes.subarray(offset, offset + length);
   }
 }

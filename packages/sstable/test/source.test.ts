@@ -1,0 +1,133 @@
+import { Blob } from 'node:buffer';
+import { getEventListeners } from 'node:events';
+import { type FileHandle, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { MemorySource, type Source } from '@bloom/sstable';
+import { BlobSource } from '@bloom/sstable/blob';
+import { HttpSource } from '@bloom/sstable/http';
+import { FileSource, SyncFileSource } from '@bloom/sstable/node';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { rejection } from './caught.js';
+import { StaticServer } from './static-server.js';
+
+const bytes = Uint8Array.from({ length: 1000 }, (_, i) => i % 251);
+const sources = new Map<string, Source>();
+let folder: string;
+let server: StaticServer;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'bloom-source-'));
+  const path = join(folder, 'bytes');
+  await writeFile(path, bytes);
+  server = await StaticServer.start(bytes);
+  sources.set('MemorySource', new MemorySource(bytes));
+  sources.set('FileSource', await FileSource.open(path));
+  sources.set('SyncFileSource', SyncFileSource.open(path));
+  sources.set('BlobSource', new BlobSource(new Blob([bytes])));
+  sources.set('HttpSource', await HttpSource.open(server.url));
+});
+
+afterAll(async () => {
+  await (sources.get('FileSource') as FileSource).close();
+  (sources.get('SyncFileSource') as SyncFileSource).close();
+  await server.stop();
+  await rm(folder, { recursive: true });
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+/** What a read gives, whether it answers at once or later. */
+async function read(source: Source, offset: number, length: number, signal?: AbortSignal): Promise<Uint8Array> {
+  return source.read(offset, length, signal);
+}
+
+describe.each(['MemorySource', 'FileSource', 'SyncFileSource', 'BlobSource', 'HttpSource'])('%s', (name) => {
+  test.each([
+    [0, 1000],
+    [0, 0],
+    [1000, 0],
+    [999, 1],
+    [17, 300],
+  ])('gives the bytes of the range from %d with a length of %d', async (offset, length) => {
+    expect(await read(sources.get(name)!, offset, length)).toEqual(bytes.subarray(offset, offset + length));
+  });
+
+  // Node reads from the current position where a position is negative or beyond 2^53, and slice counts from the end.
+  test.each([
+    ['offset', -5, 10],
+    ['offset', NaN, 10],
+    ['offset', 1.5, 10],
+    ['offset', 2 ** 53, 10],
+    ['offset', Infinity, 10],
+    ['offset', '5' as unknown as number, 10],
+    ['length', 10, -5],
+    ['length', 10, NaN],
+    ['length', 10, 1.5],
+    ['length', 10, 2 ** 60],
+    ['length', 991, 10],
+    ['length', 1001, 0],
+    ['length', 0, 2 ** 31],
+    ['length', 0, 5e9],
+    ['length', 2 ** 53 - 1, 2 ** 53 - 1],
+  ])('refuses by name a wrong %s: %s with a length of %s', async (argument, offset, length) => {
+    const error = await rejection(read(sources.get(name)!, offset, length));
+    expect(error).toBeInstanceOf(RangeError);
+    expect((error as Error).message).toContain(`${argument} must be`);
+  });
+});
+
+describe('an abort ends at once a read whose host does not answer:', () => {
+  const reason = new Error('enough');
+  const never = new Promise<never>(() => {});
+
+  test.each(['FileSource', 'BlobSource', 'HttpSource'])('%s', async (name) => {
+    const path = join(folder, 'hanging');
+    await writeFile(path, bytes);
+    await using file = await FileSource.open(path);
+    const opened: Record<string, Source> = {
+      FileSource: file,
+      BlobSource: new BlobSource({ size: 1000, slice: () => ({ arrayBuffer: () => never }) }),
+      // A fetch that does not listen to its signal.
+      HttpSource: await HttpSource.open('https://example.org/a', { byteLength: 1000, fetch: () => never }),
+    };
+    vi.spyOn(await fileHandles(), 'read').mockImplementation(() => never);
+    const controller = new AbortController();
+    const reading = rejection(read(opened[name]!, 0, 10, controller.signal));
+    setTimeout(() => controller.abort(reason), 10);
+    expect(await reading).toBe(reason);
+    expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
+  });
+
+  test('a failure that comes after the abort is nobody’s, and not an unhandled rejection', async () => {
+    const rejections: unknown[] = [];
+    const note = (rejected: unknown): void => void rejections.push(rejected);
+    process.on('unhandledRejection', note);
+    const controller = new AbortController();
+    const fail = (): Promise<never> => new Promise((_, reject) => setTimeout(() => reject(new Error('late')), 30));
+    const blob = new BlobSource({ size: 1000, slice: () => ({ arrayBuffer: fail }) });
+    const http = await HttpSource.open('https://example.org/a', { byteLength: 1000, fetch: fail });
+    const readings = [blob, http].map((source) => rejection(read(source, 0, 10, controller.signal)));
+    controller.abort(reason);
+    expect(await Promise.all(readings)).toEqual([reason, reason]);
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    process.off('unhandledRejection', note);
+    expect(rejections).toEqual([]);
+  });
+});
+
+test.each(['FileSource', 'BlobSource'])('%s leaves no listener on a signal that is not aborted', async (name) => {
+  const { signal } = new AbortController();
+  await Promise.all([0, 100, 200].map((offset) => read(sources.get(name)!, offset, 100, signal)));
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
+});
+
+/** The methods that all file handles have in common. */
+async function fileHandles(): Promise<FileHandle> {
+  const handle = await open(join(folder, 'bytes'));
+  await handle.close();
+  return Object.getPrototypeOf(handle) as FileHandle;
+}
