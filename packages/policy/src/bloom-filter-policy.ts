@@ -1,4 +1,4 @@
-import { BLOOM_SEED, bloomHash, hashRange } from '@bloom/hash';
+import { BLOOM_SEED, bloomHash, hashRange, mustBeBytes } from '@bloom/hash';
 import { bloomFilterMayMatch, encodeBloomFilter, filterByteLength, MAX_PROBES, probesFor } from './bloom-filter.js';
 import { BloomKernel } from './bloom-kernel.js';
 import type { FilterPolicy, FilterSink, KeyList } from './policy.js';
@@ -55,6 +55,7 @@ export class BloomFilterPolicy implements FilterPolicy {
   }
 
   keyMayMatch(key: Uint8Array, filter: Uint8Array): boolean {
+    mustBeBytes('filter', filter);
     return bloomFilterMayMatch(bloomHash(key), filter);
   }
 
