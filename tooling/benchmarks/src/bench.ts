@@ -1,10 +1,10 @@
-// The same work by this project and by others, in turn.
+// Runs the same work in this project and in others, alternating.
 //
 //   bench [--quick] [--only REGEX] [--cpu] [--json FILE] [--write NAME]
 //   bench --page
 //
-// --write keeps the run in results/NAME.json, and writes RESULTS.md and the plots from all that are kept there; --page
-// does the latter alone.
+// --write stores the run as results/NAME.json and writes RESULTS.md and the plots from all stored runs. --page only
+// writes them.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -54,7 +54,7 @@ function start(name: ContenderName): Contender {
   return new Contender(name, [native.path, work]);
 }
 
-/** Processes of their own for each figure: what the engine made of the figures before does not count. */
+/** Each figure gets new processes, so that earlier figures do not influence what the engine optimises. */
 async function runFigure(figure: Figure): Promise<Comparison[]> {
   const others = figure.others.filter(({ contender }) => contender !== 'leveldb' || 'path' in native);
   const names = new Set<ContenderName>(['bloom', ...others.map(({ contender }) => contender)]);
@@ -79,7 +79,7 @@ async function runFigure(figure: Figure): Promise<Comparison[]> {
   }
 }
 
-/** What was measured must be the same work. */
+/** Checks that all contenders did the same work. */
 function mustAgree(figure: Figure, others: readonly Other[], size: number, sums: readonly number[]): void {
   for (const [i, { contender, answersDiffer = false }] of others.entries()) {
     if (!answersDiffer && sums[i + 1] !== sums[0]) {

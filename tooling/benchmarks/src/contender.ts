@@ -2,16 +2,16 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-/** What one call of `time` measured. */
+/** The result of one call of `time`. */
 export interface Timing {
-  /** Nanoseconds that passed. */
+  /** Wall time in nanoseconds. */
   readonly wall: number;
-  /** Nanoseconds of processors, all threads together. */
+  /** Processor time of all threads, in nanoseconds. */
   readonly cpu: number;
   readonly units: number;
 }
 
-/** A process that does jobs when asked: the protocol is in the first lines of leveldb-bench.cc. */
+/** A process that does jobs on request. The protocol is described at the top of leveldb-bench.cc. */
 export class Contender {
   readonly #name: string;
   readonly #child: ChildProcess;
@@ -28,7 +28,7 @@ export class Contender {
     return version!;
   }
 
-  /** Does the work once. @returns a number that is the same for all who do it. */
+  /** Does the work once. @returns a checksum that is the same for every contender. */
   async check(job: string, size: number): Promise<number> {
     const [sum] = await this.#ask(`check ${job} ${size}`);
     return Number(sum);
@@ -43,7 +43,7 @@ export class Contender {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     const exit = once(this.#child, 'exit');
     this.#child.stdin!.end();
-    // What holds a database open does not end by itself.
+    // A process that holds a database open does not exit by itself.
     this.#child.kill();
     await exit;
   }

@@ -1,28 +1,28 @@
 /** Who does the work. */
 export type ContenderName = 'bloom' | 'leveldb' | 'classic-level' | 'bloom-filters' | 'bloomfilter';
 
-/** Somebody else who does what a figure says. */
+/** Another contender for a figure. */
 export interface Other {
   readonly contender: Exclude<ContenderName, 'bloom'>;
-  /** Default: the figure's own. */
+  /** The job's name there. Default: the figure's name. */
   readonly job?: string;
-  /** What is done otherwise, if anything. */
+  /** What it does differently, if anything. */
   readonly by?: string;
-  /** The most that ours may take, as a part of their time. */
+  /** The goal: the most that our time may be, as a multiple of theirs. */
   readonly goal?: number;
-  /** Above this size it is left out: it would take too long. */
+  /** It takes too long above this size and is left out. */
   readonly maxSize?: number;
-  /** Its answers are its own: another filter has other false positives. */
+  /** Its answers are not compared: another filter has other false positives. */
   readonly answersDiffer?: boolean;
 }
 
 /** One kind of work. */
 export interface Figure {
-  /** The job of ours, too. */
+  /** The name of our job too. */
   readonly name: string;
-  /** What exactly is done. */
+  /** What is done, in words. */
   readonly what: string;
-  /** What the time is given for. */
+  /** What times are given per. */
   readonly unit: 'hash' | 'key' | 'entry' | 'open';
   /** What the sizes count. */
   readonly sizeUnit: 'bytes' | 'keys' | 'entries';
@@ -31,14 +31,14 @@ export interface Figure {
   readonly others: readonly Other[];
 }
 
-/** A database of more entries takes minutes to fill. */
+/** Filling a database of more entries takes minutes. */
 const MOST_FOR_DATABASES = 1e6;
 const POWERS = [1e3, 1e4, 1e5, 1e6, 1e7];
 const TABLES = { sizeUnit: 'entries', sizes: POWERS, quickSizes: [1e5] } as const;
 const FILTERS = { sizeUnit: 'keys', sizes: [100, ...POWERS], quickSizes: [100, 1e4, 1e6] } as const;
 const HASHES = { sizeUnit: 'bytes', sizes: [8, 16, 64, 1024], quickSizes: [8, 16, 64, 1024] } as const;
 
-/** Other filters in JavaScript; they know no batches, so their `job` is the one for one key at a time. */
+/** Other filters in JavaScript. They have no batch call, so their `job` asks for one key at a time. */
 function otherFilters(job: string): Other[] {
   return [
     { contender: 'bloom-filters', job, goal: 0.05, maxSize: 1e3, answersDiffer: true },
@@ -46,7 +46,7 @@ function otherFilters(job: string): Other[] {
   ];
 }
 
-/** All that is measured. */
+/** Everything that is measured. */
 export const figures: readonly Figure[] = [
   { name: 'hash', what: 'hash one byte string after another', unit: 'hash', ...HASHES, others: [{ contender: 'leveldb' }] },
   { name: 'hash-each', what: 'hash byte strings of one buffer, hashEach', unit: 'hash', ...HASHES, others: [{ contender: 'leveldb' }] },

@@ -12,17 +12,17 @@ import { allKeys, BITS_PER_KEY, lookupKeys, separate, Values } from './workload.
 const ENTRIES = 100_000;
 const GETS = 1000;
 
-/** What one kind of lookup took. */
+/** The measurement of one kind of lookup. */
 export interface HttpFigure {
   readonly what: string;
-  /** Microseconds for each. */
+  /** Microseconds per lookup. */
   readonly microseconds: number;
   readonly count: number;
   readonly requests: number;
   readonly bytes: number;
 }
 
-/** Measures opening and lookups, with the table's filter and as if there were none. */
+/** Measures opening and lookups, with the table's filter and without. */
 export async function measureHttp(packageFolder: string, folder: string): Promise<HttpFigure[]> {
   const path = join(folder, 'http.ldb');
   const values = new Values();
@@ -32,7 +32,7 @@ export async function measureHttp(packageFolder: string, folder: string): Promis
   try {
     const [port] = (await once(createInterface({ input: server.stdout }), 'line')) as [string];
     const url = `http://127.0.0.1:${port}/http.ldb`;
-    // Once for the engine and the connection, and once to be measured.
+    // The first pass warms up the engine and the connection.
     await measureTable(url, true);
     const figures: HttpFigure[] = [];
     for (const isFiltered of [true, false]) figures.push(...(await measureTable(url, isFiltered)));

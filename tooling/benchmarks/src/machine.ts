@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { arch, availableParallelism, cpus, loadavg, platform, release, totalmem } from 'node:os';
 import { join } from 'node:path';
 
-/** Where and with what it was measured. */
+/** The machine and the versions of a run. */
 export interface Machine {
   readonly processor: string;
   readonly cores: number;
@@ -13,7 +13,7 @@ export interface Machine {
   /** By name; LevelDB's is absent where it is not installed. */
   readonly versions: Readonly<Record<string, string>>;
   readonly date: string;
-  /** Processes that wanted to run in the last minute: more than the cores, and the times are those of a busy machine. */
+  /** The load average of the last minute. Above the number of cores, times are those of a busy machine. */
   readonly load: number;
 }
 
@@ -39,7 +39,7 @@ export function describeMachine(packageFolder: string, levelDb: string | undefin
   };
 }
 
-/** In one line. */
+/** The machine in one line. */
 export function machineLine(machine: Machine): string {
   const versions = Object.entries(machine.versions).map(([name, version]) => `${name} ${version}`);
   return [

@@ -1,32 +1,32 @@
 import type { Contender } from './contender.js';
 
-/** The time that passes; or that of processors, which depends less on what else runs on a busy machine. */
+/** Wall time, or processor time, which depends less on other load. */
 export type Clock = 'wall' | 'cpu';
 
 /** How long to measure. */
 export interface Pace {
   readonly clock: Clock;
   readonly rounds: number;
-  /** Of processors, before the first round, for each contender: the engine's own threads may have to wait for one. */
+  /** Processor time of the warm-up of each contender. */
   readonly warmUpMs: number;
-  /** Of one contender in one round, unless one pass takes longer. */
+  /** Time of one contender in one round, unless a single pass takes longer. */
   readonly sampleMs: number;
 }
 
-/** A job of a contender, to be measured beside others. */
+/** A contender's job, measured alongside others. */
 export interface Entrant {
   readonly contender: Contender;
   readonly job: string;
 }
 
-/** Nanoseconds a unit of each entrant, round by round. */
+/** Nanoseconds per unit of each entrant, by round. */
 export type Rounds = readonly (readonly number[])[];
 
-/** What all rounds may take together, unless these are fewer than three. */
+/** The time limit of all rounds together, though at least three are run. */
 const MOST_MS = 12_000;
 const LEAST_ROUNDS = 3;
 
-/** Measures the entrants in turn, so that whatever else the machine does meets all of them alike. */
+/** Measures the entrants alternately, so that other load on the machine affects all of them alike. */
 export async function measure(entrants: readonly Entrant[], size: number, pace: Pace): Promise<Rounds> {
   const passes: number[] = [];
   let roundMs = 0;
@@ -49,7 +49,7 @@ export async function measure(entrants: readonly Entrant[], size: number, pace: 
   return rounds;
 }
 
-/** What waits for a disk needs hardly a processor, and is warm too. */
+/** A job that waits for the disk uses little processor time, so wall time ends its warm-up as well. */
 const MOST_WALL = 5;
 
 /** @returns the milliseconds of one pass. */
@@ -64,7 +64,7 @@ async function warmUp({ contender, job }: Entrant, size: number, pace: Pace): Pr
   }
 }
 
-/** A middle value, and how far the others are spread. */
+/** The median of some values, and their range. */
 export interface Spread {
   readonly median: number;
   readonly least: number;

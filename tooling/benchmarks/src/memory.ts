@@ -10,10 +10,10 @@ import { SyncFileSource, writeTable } from '@bloom/sstable/node';
 import { BITS_PER_KEY, KEY_LENGTH, lookupKeys, separate, Values, writeKey } from './workload.js';
 
 const CACHE_BYTES = 8 * 2 ** 20;
-/** What a process may take beside what an empty one does and index and filter. */
+/** The memory allowed beyond an empty process, the index and the filter. */
 const FIXED_BYTES = 96 * 2 ** 20;
 
-/** What a process that built or read a table took. */
+/** The memory of a process that built or read a table. */
 export interface MemoryFigure {
   readonly what: 'build' | 'read';
   readonly entries: number;
@@ -21,9 +21,9 @@ export interface MemoryFigure {
   /** Bytes of the index and of the filter block. */
   readonly indexBytes: number;
   readonly filterBytes: number;
-  /** The most memory that was resident, above that of an empty process. */
+  /** Peak resident memory above that of an empty process. */
   readonly peakBytes: number;
-  /** What it is allowed to be. */
+  /** The bound on `peakBytes`. */
   readonly boundBytes: number;
   readonly seconds: number;
 }
@@ -78,7 +78,7 @@ async function build(path: string, entries: number): Promise<Outcome> {
   return { fileBytes: info.byteLength, indexBytes: info.indexBytes, filterBytes: info.filterBytes };
 }
 
-/** Every entry once, and random lookups of keys that are there and of keys that are not. */
+/** Scans all entries once and looks up random present and absent keys. */
 function read(path: string, entries: number): void {
   const source = SyncFileSource.open(path);
   const table = SyncTable.open(source, { cache: new BlockCache(CACHE_BYTES) });

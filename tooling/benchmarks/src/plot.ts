@@ -7,7 +7,7 @@ import { duration } from './report.js';
 const WIDTH = 640;
 const HEIGHT = 360;
 const MARGIN = { top: 40, right: 170, bottom: 40, left: 70 };
-/** Told apart by those who see colours otherwise, too. */
+/** A palette that is safe for colour-blind readers. */
 const COLOURS = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9'];
 
 interface Series {
@@ -15,7 +15,7 @@ interface Series {
   readonly points: readonly (readonly [size: number, nanoseconds: number])[];
 }
 
-/** One figure against its sizes, both axes logarithmic, as SVG. @param comparisons of one figure. */
+/** Plots one figure by size as SVG, with logarithmic axes. @param comparisons those of the figure. */
 export function plot(comparisons: readonly Comparison[]): string {
   const { figure, what, unit, sizeUnit } = comparisons[0]!;
   const series = seriesOf(comparisons);

@@ -1,7 +1,7 @@
 import type { Figure, Other } from './figures.js';
 import { type Rounds, spread, type Spread } from './measure.js';
 
-/** How ours and another did at one size. */
+/** A comparison with one contender at one size. */
 export interface Comparison {
   readonly figure: string;
   readonly what: string;
@@ -9,12 +9,12 @@ export interface Comparison {
   readonly size: number;
   readonly sizeUnit: Figure['sizeUnit'];
   readonly other: Other['contender'];
-  /** What the other does, where it is called otherwise. */
+  /** What the other contender does, where it has another name. */
   readonly by: string | undefined;
-  /** Time of ours / time of theirs: the median over the rounds. */
+  /** Our time divided by theirs, over the rounds. */
   readonly ratio: Spread;
   readonly goal: number | undefined;
-  /** Nanoseconds a unit. */
+  /** Nanoseconds per unit. */
   readonly ours: Spread;
   readonly theirs: Spread;
 }
@@ -61,7 +61,7 @@ export function markdownTable(columns: readonly string[], rows: readonly (readon
   return [line(columns), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n');
 }
 
-/** Goals, met or not, in one line. */
+/** How many goals are met, in one line. */
 export function goalLine(comparisons: readonly Comparison[]): string {
   const goals = comparisons.filter(({ goal }) => goal !== undefined);
   const met = goals.filter(({ goal, ratio: { median } }) => median <= goal!);
@@ -76,7 +76,7 @@ export function size(value: number, unit: string): string {
   return `${value.toLocaleString('en')} ${unit}`;
 }
 
-/** Nanoseconds, in the unit that suits them. */
+/** Formats nanoseconds in a suitable unit. */
 export function duration(nanoseconds: number): string {
   const [scale, unit] = nanoseconds < 1e3 ? [1, 'ns'] : nanoseconds < 1e6 ? [1e3, 'µs'] : [1e6, 'ms'];
   const value = nanoseconds / scale;

@@ -1,15 +1,15 @@
 import { createInterface } from 'node:readline';
 
-/** One job at one size, ready to be done again and again. */
+/** One job at one size, ready to run repeatedly. */
 export interface Work {
-  /** Keys, entries or whatever the time is given for, in one run. */
+  /** Units, such as keys or entries, per run. */
   readonly units: number;
   run(): void | Promise<void>;
-  /** A number of what `run` did last that is the same for all who do this work: a uint32. */
+  /** A checksum, a uint32, of what the last `run` did. It is the same for every contender. */
   check(): number;
 }
 
-/** Makes the work ready: what this takes is not measured. */
+/** Prepares the work. This is not measured. */
 export type Job = (size: number) => Work | Promise<Work>;
 
 export type Jobs = Readonly<Record<string, Job>>;
@@ -36,7 +36,7 @@ export async function serve(jobs: Jobs): Promise<void> {
   }
 }
 
-/** @returns nanoseconds on the wall, nanoseconds of processors. */
+/** @returns wall time and processor time in nanoseconds. */
 async function time(work: Work, passes: number): Promise<string> {
   const cpu = process.cpuUsage();
   const start = process.hrtime.bigint();

@@ -1,10 +1,10 @@
-// The data of every figure. leveldb-bench.cc makes the same by the same arithmetic; checks at run time compare.
+// The data of every figure. leveldb-bench.cc generates the same data; run-time checks compare the two.
 
 /** Bytes of a key: a number of 16 decimal digits. */
 export const KEY_LENGTH = 16;
 export const VALUE_LENGTH = 100;
 export const BITS_PER_KEY = 10;
-/** Keys that one pass looks up, whatever the number of entries. */
+/** How many keys one pass looks up, independent of the number of entries. */
 export const LOOKUPS = 10_000;
 const VALUES = 10_000;
 const HASH_INPUTS = 256;
@@ -14,10 +14,10 @@ const VALUE_SEED = 2;
 const LOOKUP_SEED = 3;
 const HASH_SEED = 4;
 
-/** Keys spread over the numbers below this, which are exact in a double. */
+/** Keys are spread over the integers below this, which doubles represent exactly. */
 const KEY_SPACE = 9e15;
 
-/** Element `i` of the random numbers of `seed`: a uint32. */
+/** Random number `i` of the sequence of `seed`, a uint32. */
 function randomAt(seed: number, i: number): number {
   let z = (Math.imul(seed, 0x85ebca6b) + Math.imul(i + 1, 0x9e3779b9)) | 0;
   z = Math.imul(z ^ (z >>> 16), 0x21f0aaad);
@@ -25,7 +25,7 @@ function randomAt(seed: number, i: number): number {
   return (z ^ (z >>> 15)) >>> 0;
 }
 
-/** Key `i` of `n`: even numbers for keys that are present, and the odd one after each for a key that is absent. */
+/** Key `i` of `n`: an even number for a present key, and the next odd number for an absent one. */
 export function writeKey(i: number, n: number, present: boolean, to: Uint8Array, at: number): void {
   const gap = Math.floor(KEY_SPACE / n);
   const room = Math.floor(gap / 2);
@@ -35,7 +35,7 @@ export function writeKey(i: number, n: number, present: boolean, to: Uint8Array,
   writeDigits(number - high * 1e8, to, at + 8);
 }
 
-/** Eight decimal digits. */
+/** Writes eight decimal digits. */
 function writeDigits(number: number, to: Uint8Array, at: number): void {
   for (let digit = 7; digit >= 0; digit--) {
     const rest = (number / 10) | 0;
@@ -44,21 +44,21 @@ function writeDigits(number: number, to: Uint8Array, at: number): void {
   }
 }
 
-/** The `n` keys that are present, one after another, ascending. */
+/** The `n` present keys, concatenated in ascending order. */
 export function allKeys(n: number): Uint8Array {
   const keys = new Uint8Array(n * KEY_LENGTH);
   for (let i = 0; i < n; i++) writeKey(i, n, true, keys, i * KEY_LENGTH);
   return keys;
 }
 
-/** Random keys among or between the `n` that are present, one after another. */
+/** Random keys among the `n` present ones, or between them, concatenated. */
 export function lookupKeys(n: number, present: boolean): Uint8Array {
   const keys = new Uint8Array(LOOKUPS * KEY_LENGTH);
   for (let i = 0; i < LOOKUPS; i++) writeKey(randomAt(LOOKUP_SEED, i) % n, n, present, keys, i * KEY_LENGTH);
   return keys;
 }
 
-/** Keys that lie one after another, as arrays of their own. */
+/** Splits concatenated keys into arrays. */
 export function separate(keys: Uint8Array): Uint8Array[] {
   return Array.from({ length: keys.length / KEY_LENGTH }, (_, i) => keys.slice(i * KEY_LENGTH, (i + 1) * KEY_LENGTH));
 }
@@ -70,13 +70,13 @@ export class Values {
     return Uint8Array.from({ length: VALUE_LENGTH }, (_, j) => randomAt(VALUE_SEED, i * VALUE_LENGTH + (j % half)));
   });
 
-  /** That of entry `i`. */
+  /** The value of entry `i`. */
   at(i: number): Uint8Array {
     return this.#values[i % VALUES]!;
   }
 }
 
-/** Goes through keys as one array whose contents change: a `Uint8Array` for each key would cost more than the work. */
+/** Iterates keys in one array whose contents change: a `Uint8Array` per key would cost more than the work. */
 export class KeyWalk {
   readonly key = new Uint8Array(KEY_LENGTH);
   readonly #key = new Int32Array(this.key.buffer);
@@ -86,7 +86,7 @@ export class KeyWalk {
     this.#keys = new Int32Array(keys.buffer, keys.byteOffset, keys.length / 4);
   }
 
-  /** Makes `key` key `i`. */
+  /** Sets `key` to key `i`. */
   moveTo(i: number): Uint8Array {
     const from = this.#keys;
     const to = this.#key;
@@ -98,7 +98,7 @@ export class KeyWalk {
   }
 }
 
-/** Random arrays of `byteLength` to be hashed. */
+/** Random byte strings of `byteLength` to hash. */
 export function hashInputs(byteLength: number): Uint8Array[] {
   return Array.from({ length: HASH_INPUTS }, (_, i) =>
     Uint8Array.from({ length: byteLength }, (_, j) => randomAt(HASH_SEED, i * byteLength + j)),

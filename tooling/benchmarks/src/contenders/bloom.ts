@@ -1,4 +1,4 @@
-// This project's part: the built packages, as any program imports them.
+// This project: the built packages, as any program imports them.
 import { closeSync, existsSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { BLOOM_SEED, hash, hashEach } from '@bloom/hash';
@@ -30,7 +30,7 @@ import {
 
 const folder = process.argv[2]!;
 const policy = new BloomFilterPolicy(BITS_PER_KEY);
-/** Holds any table of the benchmark. */
+/** Large enough for any table of the benchmark. */
 const CACHE_BYTES = 4 * 2 ** 30;
 
 function hashOne(byteLength: number): Work {
@@ -65,7 +65,7 @@ function keyList(n: number): KeyBuffer {
   return keys;
 }
 
-/** Lends the same memory for each filter, as a `std::string` that is cleared does. */
+/** Reuses the same memory for each filter, as a cleared `std::string` does. */
 class ReusedSink implements FilterSink {
   filter = new Uint8Array();
 
@@ -185,14 +185,14 @@ function writeWholeTable(n: number): Work {
   };
 }
 
-/** A table of `n` entries without compression, on the disk and in the page cache. */
+/** Writes an uncompressed table of `n` entries, which is then in the page cache. */
 function tableFile(n: number): string {
   const path = join(folder, `${n}.ldb`);
   if (!existsSync(path)) buildTableFile(path, allKeys(n), new Values(), 'none');
   return path;
 }
 
-/** Looks at the bytes where they are, as C++ does. */
+/** Reads the bytes in place, as C++ does. */
 function scan(source: SyncSource, n: number): Work {
   const table = SyncTable.open(source, { cache: null });
   let sum = 0;
@@ -309,7 +309,7 @@ async function getMany(n: number): Promise<Work> {
   };
 }
 
-/** Seeks as the C++ does: a key that is found has its value copied. */
+/** Seeks as the C++ does, and copies the value of a key that is found. */
 function seekSync(n: number): Work {
   const table = SyncTable.open(SyncFileSource.open(tableFile(n)), { cache: new BlockCache(CACHE_BYTES) });
   const lookups = separate(lookupKeys(n, true));
