@@ -1,7 +1,7 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, rmSync } from 'node:fs';
-import { type FileHandle, mkdir, mkdtemp, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { type FileHandle, mkdir, mkdtemp, open, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -84,6 +84,31 @@ describe.runIf(mayMount())('on a disk of 1 MiB', () => {
     expect(await readdir(folder)).toEqual(['filler']);
   });
 
+  test('a table that a link on another disk leads to is written there', async () => {
+    expect(mounted('size=1m')).toBe(true);
+    const elsewhere = await mkdtemp(join(tmpdir(), 'bloom-faults-'));
+    await symlink(path, join(elsewhere, 'link.ldb'));
+    await writeTable(join(elsewhere, 'link.ldb'), many.slice(0, 10));
+    expect(await readdir(folder)).toEqual(['table.ldb']);
+    expect(await readdir(elsewhere)).toEqual(['link.ldb']);
+    await rm(elsewhere, { recursive: true });
+  });
+
+  test('a table that is mounted by itself cannot be replaced, and stays', async () => {
+    expect(mounted('size=1m')).toBe(true);
+    const mountPoint = join(folder, 'mounted.ldb');
+    await writeFile(path, old);
+    await writeFile(mountPoint, '');
+    execFileSync('mount', ['--bind', path, mountPoint]);
+    const error = (await rejection(writeTable(mountPoint, many.slice(0, 10)))) as NodeJS.ErrnoException;
+    const names = await readdir(folder);
+    const bytes = await readFile(mountPoint);
+    execFileSync('umount', [mountPoint]);
+    expect(error.code).toMatch(/^(EBUSY|EXDEV)$/);
+    expect(names.sort()).toEqual(['mounted.ldb', 'table.ldb']);
+    expect(sameBytes(bytes, old)).toBe(true);
+  });
+
   test('that takes no more files, none is made', async () => {
     // The folder itself is one of them.
     expect(mounted('size=4m,nr_inodes=3')).toBe(true);
@@ -155,26 +180,21 @@ describe('a failing', () => {
     expect(names).toEqual(['table.ldb']);
   });
 
+  test('write that takes nothing, again and again, leaves the old table', async () => {
+    const handles = await fileHandles();
+    vi.spyOn(handles, 'writev').mockImplementation((async () => ({ bytesWritten: 0, buffers: [] })));
+    vi.spyOn(handles, 'write').mockImplementation((async () => ({ bytesWritten: 0, buffer: '' })));
+    const { error, isOld, names } = await writeOver();
+    expect(error).toMatchObject({ code: 'EIO' });
+    expect({ isOld, names }).toEqual({ isOld: true, names: ['table.ldb'] });
+  });
+
   test('fsync leaves the old table', async () => {
     const handles = await fileHandles();
     vi.spyOn(handles, 'sync').mockRejectedValueOnce(ioError());
     const { error, isOld, names } = await writeOver();
     expect(error).toMatchObject({ code: 'EIO' });
     expect({ isOld, names }).toEqual({ isOld: true, names: ['table.ldb'] });
-  });
-
-  test('fsync of the folder, behind the rename, leaves the whole new table', async () => {
-    const handles = await fileHandles();
-    const sync = handles.sync;
-    let calls = 0;
-    vi.spyOn(handles, 'sync').mockImplementation(async function (this: FileHandle) {
-      if (++calls === 2) throw ioError();
-      await Reflect.apply(sync, this, []);
-    });
-    const { isOld, isWhole, names } = await writeOver();
-    expect(isOld || isWhole).toBe(true);
-    expect(names).toEqual(['table.ldb']);
-    if (process.platform !== 'win32') expect({ calls, isWhole }).toEqual({ calls: 2, isWhole: true });
   });
 
   test('rename, as a folder has come to be there, leaves the folder and no other file', async () => {
@@ -203,6 +223,27 @@ describe('a failing', () => {
     expect((error as NodeJS.ErrnoException).code).toMatch(/^(ENOENT|EPERM|EBUSY|ENOTEMPTY)$/);
     if (isLinux) expect(await readdir(folder)).toEqual([]);
   });
+});
+
+test('an entry of more than 64 MiB is written in pieces of at most 64 MiB', async () => {
+  const handles = await fileHandles();
+  const { write, writev } = handles;
+  const lengths: number[] = [];
+  vi.spyOn(handles, 'write').mockImplementation(function (this: FileHandle, bytes: Uint8Array, offset: number, length: number) {
+    lengths.push(length);
+    return Reflect.apply(write, this, [bytes, offset, length]) as never;
+  } as never);
+  vi.spyOn(handles, 'writev').mockImplementation(function (this: FileHandle, parts: readonly NodeJS.ArrayBufferView[]) {
+    lengths.push(parts.reduce((sum, { byteLength }) => sum + byteLength, 0));
+    return Reflect.apply(writev, this, [parts]);
+  });
+  const value = new Uint8Array(66 * 2 ** 20);
+  for (let i = 0; i < value.length; i += 4096) value[i] = i >> 12;
+  const entries: KeyValue[] = [[new Uint8Array(1), value]];
+  const { byteLength } = await writeTable(path, entries, { compression: 'none', filterPolicy: null });
+  expect(Math.max(...lengths)).toBe(64 * 2 ** 20);
+  expect(lengths.reduce((sum, length) => sum + length)).toBe(byteLength);
+  expect(sameBytes(SyncTable.open(new MemorySource(await readFile(path))).get(new Uint8Array(1)), value)).toBe(true);
 });
 
 test('a system that writes less than it is asked to gets the rest again', async () => {

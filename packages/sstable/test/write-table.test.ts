@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { getEventListeners } from 'node:events';
 import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -110,6 +111,171 @@ describe('a written table', () => {
     const { byteLength, growth } = JSON.parse(stdout) as { byteLength: number; growth: number };
     expect(byteLength).toBeGreaterThan(300e6);
     expect(growth).toBeLessThan(120e6);
+  });
+});
+
+describe('the entries of a written table', () => {
+  const entries = numberedEntries(100);
+  const bytes = buildTable(entries);
+
+  /** An asynchronous iterable of `entries` whose iterator is `changes` of the usual one. */
+  function iterating(changes: object, items: Iterable<KeyValue> = entries): AsyncIterable<KeyValue> {
+    const iterator = items[Symbol.iterator]();
+    return { [Symbol.asyncIterator]: () => ({ next: async () => iterator.next(), ...changes }) as AsyncIterator<KeyValue> };
+  }
+
+  const failure = new Error('return fails');
+  const throws = (): never => {
+    throw failure;
+  };
+  const iterator = entries[Symbol.iterator];
+  const oddities: [string, () => AsyncIterable<KeyValue>][] = [
+    ['without return', () => iterating({})],
+    ['whose return is undefined', () => iterating({ return: undefined })],
+    ['whose return is no function', () => iterating({ return: 5 })],
+    ['whose return gives no promise', () => iterating({ return: () => undefined })],
+    ['whose return gives a plain result', () => iterating({ return: () => ({ done: true, value: undefined }) })],
+    ['whose return throws', () => iterating({ return: throws })],
+    ['whose return rejects', () => iterating({ return: () => Promise.reject(failure) })],
+    [
+      'whose next gives plain results',
+      () => {
+        const plain = iterator.call(entries);
+        return iterating({ next: () => plain.next() });
+      },
+    ],
+    [
+      'whose next gives thenables',
+      () => {
+        const plain = iterator.call(entries);
+        return iterating({ next: () => ({ then: (resolve: (step: unknown) => void) => resolve(plain.next()) }) });
+      },
+    ],
+  ];
+
+  describe.each([
+    ['without a signal', undefined],
+    ['with a signal', new AbortController().signal],
+  ])('%s', (_, signal) => {
+    const options = signal === undefined ? {} : { signal };
+
+    test.each(oddities)('come from an iterator %s', async (__, odd) => {
+      await writeTable(path, odd(), options);
+      expect(sameBytes(await readFile(path), bytes)).toBe(true);
+    });
+
+    test.each(oddities.slice(0, 7))('that are out of order are told, also of an iterator %s', async (__, odd) => {
+      const made = odd()[Symbol.asyncIterator]();
+      const unsorted = iterating({ return: made.return }, [entries[1]!, entries[0]!]);
+      const error = await rejection(writeTable(path, unsorted, options));
+      // Without a signal it is the language's own loop: there a return that is no function is a TypeError of its own.
+      if (signal !== undefined) expect(error).toBeInstanceOf(RangeError);
+      else expect(error).toBeInstanceOf(Error);
+      expect(await readdir(folder)).toEqual([]);
+    });
+
+    test('are asked for no more once they end, and the iterator is not returned to', async () => {
+      let returned = 0;
+      await writeTable(path, iterating({ return: () => returned++ }), options);
+      expect(returned).toBe(0);
+    });
+
+    test('are waited for where the iterator clears up after a failure', async () => {
+      let cleared = false;
+      const slow = async (): Promise<unknown> => {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        cleared = true;
+        return { done: true, value: undefined };
+      };
+      await rejection(writeTable(path, iterating({ return: slow }, [entries[1]!, entries[0]!]), options));
+      expect(cleared).toBe(true);
+    });
+
+    test('of an iterator whose next fails is that failure', async () => {
+      expect(await rejection(writeTable(path, iterating({ next: throws }), options))).toBe(failure);
+      expect(await rejection(writeTable(path, iterating({ next: () => Promise.reject(failure) }), options))).toBe(failure);
+      expect(await rejection(writeTable(path, iterating({ next: () => 5 }), options))).toBeInstanceOf(TypeError);
+    });
+
+    test.each([
+      ['object as entry 0', [{ key: entries[0]![0], value: entries[0]![1] }]],
+      ['object as entry 1', [entries[0]!, entries[1]![0]]],
+      ['undefined as entry 0', [undefined]],
+      ['null as entry 0', [null]],
+      ['string as entry 0', ['ab']],
+      ['a promise as entry 0', [Promise.resolve(entries[0]!)]],
+    ])('of another shape are refused: %s', async (got, items) => {
+      const error = await rejection(writeTable(path, items as unknown as KeyValue[], options));
+      expect(error).toBeInstanceOf(TypeError);
+      expect((error as Error).message).toBe(`entries must give arrays of a key and a value, got ${got}`);
+      expect(await readdir(folder)).toEqual([]);
+    });
+
+    test('without a value, or with one that is no bytes, are refused', async () => {
+      for (const value of [undefined, 'text', 5]) {
+        const wrong = [[entries[0]![0], value]] as unknown as KeyValue[];
+        expect((await rejection(writeTable(path, wrong, options))) as Error).toMatchObject({ name: 'TypeError' });
+        expect((await rejection(writeTable(path, awaited(wrong), options))) as Error).toMatchObject({ name: 'TypeError' });
+      }
+      expect(await readdir(folder)).toEqual([]);
+    });
+
+    test.each([undefined, null, 5, 'text', {}, () => entries])('that are no iterable, but %s, are refused before a file is made', async (wrong) => {
+      const error = await rejection(writeTable(join(folder, 'missing', 'table.ldb'), wrong as never, options));
+      expect(error).toBeInstanceOf(TypeError);
+      expect((error as Error).message).toContain('entries must be an iterable');
+    });
+  });
+
+  test.each([
+    ['hangs', () => new Promise<never>(() => {})],
+    ['throws', throws],
+    ['rejects', () => Promise.reject(failure)],
+    ['rejects later', () => new Promise((_, reject) => setTimeout(() => reject(failure), 20))],
+    ['gives no promise', () => undefined],
+  ])('are not waited for after an abort, where return %s', async (_, end) => {
+    const rejections: unknown[] = [];
+    const note = (rejected: unknown): void => void rejections.push(rejected);
+    process.on('unhandledRejection', note);
+    const controller = new AbortController();
+    let returned = 0;
+    const hanging = iterating({
+      next: () => new Promise<never>(() => {}),
+      return: () => {
+        returned++;
+        return end();
+      },
+    });
+    const writing = rejection(writeTable(path, hanging, { signal: controller.signal }));
+    setTimeout(() => controller.abort(failure), 10);
+    expect(await writing).toBe(failure);
+    await new Promise((resolve) => setTimeout(resolve, 40));
+    process.off('unhandledRejection', note);
+    expect({ returned, rejections }).toEqual({ returned: 1, rejections: [] });
+    expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  test('whose iterator does not come back from a return after a failure are left by an abort', async () => {
+    const controller = new AbortController();
+    const stuck = iterating({ return: () => new Promise<never>(() => {}) }, [entries[1]!, entries[0]!]);
+    const writing = rejection(writeTable(path, stuck, { signal: controller.signal }));
+    setTimeout(() => controller.abort(failure), 20);
+    expect(await writing).toBeInstanceOf(RangeError);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  test('leave no listener on a signal that is not aborted', async () => {
+    const { signal } = new AbortController();
+    await writeTable(path, awaited(entries), { signal });
+    await rejection(writeTable(path, awaited([entries[1]!, entries[0]!]), { signal }));
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
+  test('wait for a promise that onProgress gives, and end with its failure', async () => {
+    const rejected = (): Promise<never> => Promise.reject(failure);
+    expect(await rejection(writeTable(path, entries, { onProgress: rejected }))).toBe(failure);
+    expect(await readdir(folder)).toEqual([]);
   });
 });
 

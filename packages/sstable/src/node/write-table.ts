@@ -1,19 +1,23 @@
-import { randomBytes } from 'node:crypto';
-import { type FileHandle, lstat, open, readlink, rename, rm } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
-import { TableBuilder, type TableInfo } from '../write/table-builder.js';
+import type { FileHandle } from 'node:fs/promises';
+import { PIECE_BYTES } from '../read/source.js';
+import { untilAborted } from '../read/until-aborted.js';
 import type { TableBuilderOptions } from '../write/options.js';
 import type { TableSink } from '../write/sink.js';
+import { TableBuilder, type TableInfo } from '../write/table-builder.js';
+import { Replacement } from './replacement.js';
 
 /** Bytes that are gathered before they are written: large writes cost the system less. */
 const WRITE_BYTES = 1 << 20;
 
 /** How to write a table. */
 export interface WriteTableOptions extends TableBuilderOptions {
-  /** Ends the writing early: nothing is left behind, and the old file, if any, stays. */
+  /**
+   * Ends the writing early: nothing is left behind, and the old file, if any, stays. It is heeded while an asynchronous
+   * entry is waited for, after each MiB, and last before the new file takes its place.
+   */
   readonly signal?: AbortSignal | undefined;
-  /** Told from time to time how many entries were added. */
-  readonly onProgress?: ((entries: number) => void) | undefined;
+  /** Told how many entries were added, after each MiB and at the end. A promise that it returns is waited for. */
+  readonly onProgress?: ((entries: number) => unknown) | undefined;
 }
 
 /** Keys and values, ascending by key. */
@@ -25,12 +29,19 @@ export type EntryInput =
  * Writes a table to `path`, whole or not at all.
  *
  * The table grows in a temporary file in the same folder, which takes the name `path` only once all of it is on disk.
- * On any failure the temporary file is removed, and whatever had that name before stays as it was. Memory: the index,
- * the filters, one block and a write buffer of 1 MiB.
+ * On every failure but one the temporary file is removed, and whatever had that name before stays as it was. The one is
+ * a {@link FolderSyncError}: the new table is in place, and a loss of power may still bring the old one back. A process
+ * that is killed may leave the temporary file behind, whose name ends in `.tmp`.
  *
- * @param path where a link leads, if it is one.
- * @throws RangeError for an option that is wrong, or keys that are not ascending; whatever `entries` throws; the
- *   system's error when the file cannot be written.
+ * A file that is replaced keeps its permissions, and its owner and group where the system permits; other hard links to
+ * it keep the old table. Access control lists and extended attributes are not kept.
+ *
+ * Memory: the index, the filters, one block and a write buffer of 1 MiB.
+ *
+ * @param path where a link leads, if it is one. Links are followed before anything is written.
+ * @throws TypeError for `entries` that are no iterable of arrays of a key and a value; RangeError for an option that is
+ *   wrong, or keys that are not ascending; whatever `entries` throws; the system's error when the file cannot be written.
+ * @throws FolderSyncError `BLOOM_FOLDER_NOT_SYNCED` when the folder cannot be synced behind the rename.
  * @example
  * ```ts
  * await writeTable('words.ldb', [[utf8('hello'), utf8('world')]]);
@@ -39,51 +50,21 @@ export type EntryInput =
 export async function writeTable(path: string, entries: EntryInput, options: WriteTableOptions = {}): Promise<TableInfo> {
   const { signal } = options;
   signal?.throwIfAborted();
-  const target = await followLinks(path);
-  await mustBeReplaceable(target);
-  const folder = dirname(target);
-  const temporary = join(folder, `.${basename(target)}.${randomBytes(6).toString('hex')}.tmp`);
-  // 'wx': never a file that is somebody else's.
-  const handle = await open(temporary, 'wx');
+  mustBeIterable(entries);
+  const replacement = await Replacement.begin(path);
   try {
-    let info: TableInfo;
-    try {
-      info = await writeEntries(handle, entries, options);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    signal?.throwIfAborted();
-    await rename(temporary, target);
-    await syncFolder(folder);
+    const info = await writeEntries(replacement.handle, entries, options);
+    await replacement.finish(signal);
     return info;
   } catch (error) {
-    await rm(temporary, { force: true }).catch(() => undefined);
+    await replacement.abandon();
     throw error;
   }
 }
 
-/** Only a file is replaced by a file: to rename over a device or a pipe would do away with it. */
-async function mustBeReplaceable(target: string): Promise<void> {
-  const stat = await lstat(target).catch(() => undefined);
-  if (stat === undefined || stat.isFile()) return;
-  const code = stat.isDirectory() ? 'EISDIR' : 'EINVAL';
-  const problem = stat.isDirectory() ? 'is a directory' : 'is not a regular file';
-  throw Object.assign(new Error(`${code}: ${problem}, open '${target}'`), { code, path: target, syscall: 'open' });
-}
-
-/** More links than this one behind the other are a circle. */
-const MAX_LINKS = 40;
-
-/** Where `path` leads, also when nothing is there yet. */
-async function followLinks(path: string): Promise<string> {
-  let target = path;
-  for (let links = 0; links < MAX_LINKS; links++) {
-    const next = await readlink(target).catch(() => undefined);
-    if (next === undefined) return target;
-    target = resolve(dirname(target), next);
-  }
-  throw Object.assign(new Error(`ELOOP: too many symbolic links, open '${path}'`), { code: 'ELOOP', path });
+function mustBeIterable(entries: unknown): void {
+  if (typeof entries === 'object' && entries !== null && (Symbol.iterator in entries || Symbol.asyncIterator in entries)) return;
+  throw new TypeError(`entries must be an iterable, got ${entries === null ? 'null' : typeof entries}`);
 }
 
 async function writeEntries(handle: FileHandle, entries: EntryInput, options: WriteTableOptions): Promise<TableInfo> {
@@ -91,21 +72,26 @@ async function writeEntries(handle: FileHandle, entries: EntryInput, options: Wr
   const buffer = new WriteBuffer();
   const builder = new TableBuilder(buffer, options);
 
+  function add(entry: readonly [Uint8Array, Uint8Array]): void {
+    if (!Array.isArray(entry)) throw shapeError(entry, builder.entries);
+    builder.add(entry[0], entry[1]);
+  }
+
   async function drain(): Promise<void> {
     await buffer.writeTo(handle);
     signal?.throwIfAborted();
-    onProgress?.(builder.entries);
+    await onProgress?.(builder.entries);
   }
 
   // Only what is asynchronous is awaited: awaiting each entry of a plain list would cost more than building the table.
   if (Symbol.iterator in entries) {
-    for (const [key, value] of entries) {
-      builder.add(key, value);
+    for (const entry of entries) {
+      add(entry);
       if (buffer.byteLength >= WRITE_BYTES) await drain();
     }
   } else {
-    for await (const [key, value] of untilAborted(entries, signal)) {
-      builder.add(key, value);
+    for await (const entry of signal === undefined ? entries : endedBy(signal, entries)) {
+      add(entry);
       if (buffer.byteLength >= WRITE_BYTES) await drain();
     }
   }
@@ -114,31 +100,47 @@ async function writeEntries(handle: FileHandle, entries: EntryInput, options: Wr
   return info;
 }
 
-/** `entries`, until the signal: a source that keeps one waiting does not keep the abort waiting. */
-async function* untilAborted<T>(entries: AsyncIterable<T>, signal: AbortSignal | undefined): AsyncGenerator<T, void, undefined> {
-  if (signal === undefined) {
-    yield* entries;
-    return;
-  }
+function shapeError(entry: unknown, number: number): TypeError {
+  const kind = entry === null ? 'null' : entry instanceof Promise ? 'a promise' : typeof entry;
+  return new TypeError(`entries must give arrays of a key and a value, got ${kind} as entry ${number}`);
+}
+
+/** `entries`, until the signal is aborted: a source that does not answer does not keep the abort waiting. */
+async function* endedBy<T>(signal: AbortSignal, entries: AsyncIterable<T>): AsyncGenerator<T, void, undefined> {
   const iterator = entries[Symbol.asyncIterator]();
   let endWait: ((reason: unknown) => void) | undefined;
   const abort = (): void => endWait?.(signal.reason);
   signal.addEventListener('abort', abort);
+  /** An iterator whose `next` ended or failed is not returned to. */
+  let isOver = false;
   try {
     for (;;) {
       signal.throwIfAborted();
       // Not Promise.race: each race would leave a reaction behind on the one promise that lasts.
       const step = await new Promise<IteratorResult<T>>((resolve, reject) => {
         endWait = reject;
-        iterator.next().then(resolve, reject);
+        // next() may also answer with a plain result, as `for await` takes it.
+        Promise.resolve(iterator.next()).then(resolve, (error: unknown) => {
+          isOver = true;
+          reject(error);
+        });
       });
+      isOver = step.done === true;
       if (step.done === true) return;
       yield step.value;
     }
   } finally {
     signal.removeEventListener('abort', abort);
-    // Not awaited: it would wait for the entry that nobody wants.
-    iterator.return?.().catch(() => undefined);
+    if (!isOver) await leave(iterator, signal);
+  }
+}
+
+/** Lets the iterator clear up, until the signal is aborted. What goes wrong with it is not why the writing ends. */
+async function leave<T>(iterator: AsyncIterator<T>, signal: AbortSignal): Promise<void> {
+  try {
+    await untilAborted(Promise.resolve(iterator.return?.()), signal);
+  } catch {
+    // The reason is on its way already.
   }
 }
 
@@ -153,28 +155,21 @@ class WriteBuffer implements TableSink {
   }
 
   async writeTo(handle: FileHandle): Promise<void> {
+    const { byteLength } = this;
     const parts = this.#parts;
     this.#parts = [];
     this.byteLength = 0;
-    if (parts.length === 0) return;
-    let { bytesWritten } = await handle.writev(parts);
-    // Hardly ever are some left: when a signal came between, or the disk is full, which the next call says.
+    if (byteLength === 0) return;
+    let bytesWritten = byteLength > PIECE_BYTES ? 0 : (await handle.writev(parts)).bytesWritten;
+    // Seldom are some left: when there were too many for one call, a signal interrupted it, or the disk is full.
     for (const bytes of parts) {
       let written = Math.min(bytesWritten, bytes.length);
       bytesWritten -= written;
-      while (written < bytes.length) written += (await handle.write(bytes, written)).bytesWritten;
+      while (written < bytes.length) {
+        const step = await handle.write(bytes, written, Math.min(PIECE_BYTES, bytes.length - written));
+        if (step.bytesWritten === 0) throw Object.assign(new Error('EIO: the system writes nothing, write'), { code: 'EIO', syscall: 'write' });
+        written += step.bytesWritten;
+      }
     }
-  }
-}
-
-/** Makes the new name last through a loss of power. */
-async function syncFolder(folder: string): Promise<void> {
-  // Windows has no handles of folders to sync, and needs none.
-  if (process.platform === 'win32') return;
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }
