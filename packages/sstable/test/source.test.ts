@@ -119,7 +119,7 @@ describe('an abort ends at once a read whose host does not answer:', () => {
   });
 });
 
-test.each(['FileSource', 'BlobSource'])('%s leaves no listener on a signal that is not aborted', async (name) => {
+test.each(['FileSource', 'BlobSource', 'HttpSource'])('%s leaves no listener on a signal that is not aborted', async (name) => {
   const { signal } = new AbortController();
   await Promise.all([0, 100, 200].map((offset) => read(sources.get(name)!, offset, 100, signal)));
   expect(getEventListeners(signal, 'abort')).toEqual([]);

@@ -4,6 +4,8 @@ import { type AddressInfo, type Socket } from 'node:net';
 /** A request as it came in. */
 export interface Request {
   readonly method: string;
+  /** With the query. */
+  readonly path: string;
   readonly range: string | undefined;
   readonly headers: IncomingMessage['headers'];
 }
@@ -64,7 +66,7 @@ export class StaticServer {
   }
 
   #answer(incoming: IncomingMessage, response: ServerResponse): void {
-    const request = { method: incoming.method!, range: incoming.headers.range, headers: incoming.headers };
+    const request = { method: incoming.method!, path: incoming.url!, range: incoming.headers.range, headers: incoming.headers };
     this.requests.push(request);
     if (this.misbehave(request, response, this.requests.length)) return;
     const { bytes } = this;

@@ -1,0 +1,247 @@
+import { mustBeWhole } from '@bloom/bytes';
+import { mustLieInside, PIECE_BYTES, type Source } from '../read/source.js';
+import { type Answer, joined } from './answer.js';
+import { parseContentRange, wholeNumber } from './content-range.js';
+import { HttpError, Retriable } from './http-error.js';
+import { Transport, type TransportOptions } from './transport.js';
+
+/** How to reach a table. All of it has a default. */
+export interface HttpSourceOptions extends TransportOptions {
+  /** Bytes of the file, where they are known: saves the request that asks for them. */
+  readonly byteLength?: number | undefined;
+  /** The most bytes of a whole file to take from a server that has no ranges. Default: 8 MiB. */
+  readonly maxWholeBytes?: number | undefined;
+  /** Ends the opening early. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * A table behind a URL, read by Range requests.
+ *
+ * What the first answer says of the file's version is demanded of every later one, so that a file that is replaced while
+ * it is read gives an error and not a mixture: a strong ETag; with a weak one or none, the date of the last change too;
+ * and always the length. A page that reads from another origin needs `ETag` and `Content-Range` exposed to it by that
+ * server.
+ *
+ * A redirect is followed at the first request, and later ones go where it led, until that address fails.
+ *
+ * @example
+ * ```ts
+ * const source = await HttpSource.open('https://example.org/words.ldb');
+ * const table = await Table.open(source);
+ * await table.get(utf8('hello')); // one request, or, for most absent keys, none
+ * source.close();
+ * ```
+ */
+export class HttpSource implements Source {
+  readonly name: string;
+  readonly byteLength: number;
+  readonly #file: RemoteFile;
+
+  private constructor(file: RemoteFile, byteLength: number) {
+    this.name = file.transport.url;
+    this.byteLength = byteLength;
+    this.#file = file;
+  }
+
+  /**
+   * Asks how long the file is: by HEAD, or where that does not tell, for whatever reason, by a range of one byte.
+   *
+   * @throws TypeError or RangeError for a wrong address or option; HttpError with a code of {@link HttpErrorCode}.
+   */
+  static async open(url: string | { readonly href: string }, options: HttpSourceOptions = {}): Promise<HttpSource> {
+    const address: unknown = typeof url === 'string' ? url : (url as typeof url | null | undefined)?.href;
+    if (typeof address !== 'string') throw new TypeError('url must be a string or a URL');
+    const file = new RemoteFile(address, options);
+    return new HttpSource(file, await file.findLength(options.signal));
+  }
+
+  /**
+   * @throws RangeError when the range does not lie inside the file; TypeError when the source is closed; HttpError with a
+   *   code of {@link HttpErrorCode}; the signal's reason, at once.
+   */
+  async read(offset: number, length: number, signal?: AbortSignal): Promise<Uint8Array> {
+    mustLieInside(offset, length, this);
+    return this.#file.read(offset, length, signal);
+  }
+
+  /** Ends the reads that are under way; later ones are refused. */
+  close(): void {
+    this.#file.transport.close();
+  }
+}
+
+const DEFAULT_MAX_WHOLE_BYTES = 8 * 2 ** 20;
+/** A server that sends a range in more answers than this sends too little of it in each. */
+const MAX_ANSWERS = 1024;
+
+/** What an answer says of the version of the file. */
+interface Version {
+  readonly etag: string | null;
+  readonly modified: string | null;
+}
+
+/** Bytes from where they were asked for, though perhaps fewer, or the whole file. */
+interface Part {
+  readonly bytes: Uint8Array;
+  readonly isWhole: boolean;
+}
+
+/** A file on a server, of which all answers must be of one version. */
+class RemoteFile {
+  readonly transport: Transport;
+  readonly #maxWholeBytes: number;
+  /** What the first answer said. */
+  #version: Version | undefined;
+  #fileLength: number | undefined;
+  /** The whole file, from a server that has no ranges. */
+  #whole: Uint8Array | undefined;
+
+  constructor(url: string, options: HttpSourceOptions) {
+    this.transport = new Transport(url, options);
+    this.#maxWholeBytes = mustBeWhole('maxWholeBytes', options.maxWholeBytes ?? DEFAULT_MAX_WHOLE_BYTES, 0);
+    if (options.byteLength !== undefined) this.#fileLength = mustBeWhole('byteLength', options.byteLength, 0);
+  }
+
+  async findLength(signal: AbortSignal | undefined): Promise<number> {
+    if (this.#fileLength === undefined) await this.#askLength(signal);
+    if (this.#fileLength === undefined) {
+      const { bytes, isWhole } = await this.#getPart(0, 1, signal);
+      if (isWhole) this.#whole = bytes;
+    }
+    if (this.#fileLength !== undefined) return this.#fileLength;
+    const problem = 'the server does not say how long the file is, or does not let this page see it: it must expose Content-Range';
+    throw this.transport.error('BLOOM_HTTP_NO_LENGTH', `${problem}, or the option byteLength say it`);
+  }
+
+  async read(offset: number, length: number, signal: AbortSignal | undefined): Promise<Uint8Array> {
+    this.transport.mustGoOn(signal);
+    const parts: Uint8Array[] = [];
+    let position = offset;
+    for (let answers = 0; position < offset + length && this.#whole === undefined; answers++) {
+      if (answers === MAX_ANSWERS) throw this.transport.error('BLOOM_HTTP_FAILED', 'it sends a range in too small parts');
+      const { bytes, isWhole } = await this.#getPart(position, Math.min(PIECE_BYTES, offset + length - position), signal);
+      if (isWhole) {
+        this.#whole = bytes;
+      } else {
+        if (bytes.length === length) return bytes;
+        parts.push(bytes);
+        position += bytes.length;
+      }
+    }
+    return this.#whole?.subarray(offset, offset + length) ?? joined(parts, length);
+  }
+
+  /** Learns the length by a HEAD, if that works. Servers may refuse it, and links be signed for GET alone. */
+  async #askLength(signal: AbortSignal | undefined): Promise<void> {
+    try {
+      const answer = await this.transport.once({ method: 'HEAD', headers: {} }, signal, (head) => Promise.resolve(head));
+      const length = wholeNumber(answer.header('content-length'));
+      if (answer.status !== 200) throw this.transport.refusal(answer);
+      // What is compressed on its way is not as long as the file. A length of 0 may be that of the empty answer.
+      if (length !== undefined && length > 0 && !isEncoded(answer)) this.#check(answer, length);
+    } catch (error) {
+      if (error instanceof Retriable) await this.transport.pause(error, 0, signal);
+      // Else it is the reason of the signal, or the source is closed.
+      else if (!(error instanceof HttpError)) throw error;
+    }
+  }
+
+  #getPart(offset: number, length: number, signal: AbortSignal | undefined): Promise<Part> {
+    const range = `bytes=${offset}-${offset + length - 1}`;
+    return this.transport.request({ method: 'GET', headers: { range } }, signal, async (answer) => {
+      if (answer.status === 206) return this.#takeRange(answer, offset, length);
+      if (answer.status === 200) return this.#takeWhole(answer);
+      return this.#refused(answer, offset);
+    });
+  }
+
+  async #takeRange(answer: Answer, offset: number, length: number): Promise<Part> {
+    // Hidden from a page of another origin unless the server exposes it.
+    const header = answer.header('content-range');
+    const range = header === null ? undefined : parseContentRange(header);
+    this.#check(answer, range?.fileLength);
+    this.#mustBePlain(answer);
+    const type = answer.header('content-type') ?? '';
+    if (type.startsWith('multipart/')) throw this.#failed(`asked for one range, it sends ${type}`);
+    const { first = offset, last = offset + length - 1 } = range ?? {};
+    if ((header !== null && range?.first === undefined) || first !== offset || last < first || last >= offset + length) {
+      throw this.#failed(`asked for bytes ${offset}-${offset + length - 1}, it sends ${header}`);
+    }
+    // It may be only a part of what was asked for, from the start on.
+    const expected = last - first + 1;
+    const bytes = await answer.body(expected);
+    if (bytes?.length === expected) return { bytes, isWhole: false };
+    throw new Retriable(this.#failed(`asked for ${expected} bytes at ${offset}, it sends ${bytes?.length ?? 'more'}`));
+  }
+
+  /** The server has no ranges. */
+  async #takeWhole(answer: Answer): Promise<Part> {
+    this.#check(answer, undefined);
+    this.#mustBePlain(answer);
+    const length = wholeNumber(answer.header('content-length'));
+    const known = length ?? this.#fileLength;
+    const bytes = known !== undefined && known > this.#maxWholeBytes ? undefined : await answer.body(this.#maxWholeBytes);
+    if (bytes === undefined) {
+      const size = known === undefined ? '' : ` of ${known} bytes`;
+      const problem = `the server has no ranges: it sends the whole file${size}, and the limit is ${this.#maxWholeBytes} bytes`;
+      throw this.transport.error('BLOOM_HTTP_NO_RANGES', problem, { status: 200 });
+    }
+    // fetch itself fails where an answer is shorter than it says. It is longer where it was unpacked.
+    if (length !== undefined && length !== bytes.length) throw this.#encoded(`its ${length} bytes became ${bytes.length}`);
+    this.#checkLength(bytes.length);
+    return { bytes, isWhole: true };
+  }
+
+  #refused(answer: Answer, offset: number): Part {
+    if (answer.status === 412) throw this.#changed('version');
+    if (answer.status !== 416) throw this.transport.refusal(answer);
+    const fileLength = parseContentRange(answer.header('content-range') ?? '')?.fileLength;
+    if (fileLength !== undefined) this.#checkLength(fileLength);
+    else if (this.#fileLength !== undefined) throw this.#changed(`length: there is no byte ${offset} any more`);
+    // No byte of an empty file can be asked for.
+    if (fileLength === 0 && offset === 0) return { bytes: new Uint8Array(0), isWhole: true };
+    throw this.transport.refusal(answer);
+  }
+
+  /** @throws HttpError `BLOOM_HTTP_CHANGED` when the answer is of another version of the file than the first one. */
+  #check(answer: Answer, fileLength: number | undefined): void {
+    const etag = answer.header('etag');
+    const modified = answer.header('last-modified');
+    this.#version ??= { etag, modified };
+    const { etag: first } = this.#version;
+    if (etag !== first) throw this.#changed(`ETag, from ${first ?? 'none'} to ${etag ?? 'none'}`);
+    // A weak ETag may stay when bytes change (RFC 9110, section 8.8.1).
+    if ((first === null || first.startsWith('W/')) && modified !== this.#version.modified) {
+      throw this.#changed(`date, from ${this.#version.modified ?? 'none'} to ${modified ?? 'none'}`);
+    }
+    if (fileLength !== undefined) this.#checkLength(fileLength);
+  }
+
+  #checkLength(fileLength: number): void {
+    this.#fileLength ??= fileLength;
+    if (fileLength !== this.#fileLength) throw this.#changed(`length, from ${this.#fileLength} to ${fileLength}`);
+  }
+
+  #mustBePlain(answer: Answer): void {
+    if (isEncoded(answer)) throw this.#encoded(`Content-Encoding is ${answer.header('content-encoding')}`);
+  }
+
+  #encoded(how: string): HttpError {
+    const problem = `the server compresses the file on its way (${how}), so that ranges of what it sends are not ranges of the file`;
+    return this.transport.error('BLOOM_HTTP_ENCODED', `${problem}: let it send this file as it is`);
+  }
+
+  #changed(what: string): HttpError {
+    return this.transport.error('BLOOM_HTTP_CHANGED', `the file changed while it was read: its ${what}`);
+  }
+
+  #failed(problem: string): HttpError {
+    return this.transport.error('BLOOM_HTTP_FAILED', problem);
+  }
+}
+
+/** Whether `fetch` unpacks the answer. Names that it does not know, it leaves alone. */
+function isEncoded(answer: Answer): boolean {
+  return /\b(gzip|deflate|compress|br|zstd|dcb|dcz)\b/i.test(answer.header('content-encoding') ?? '');
+}

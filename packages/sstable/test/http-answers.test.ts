@@ -1,0 +1,320 @@
+// Answers that a server may give beside the plain right one, each from a real server.
+import type { ServerResponse } from 'node:http';
+import { gzipSync } from 'node:zlib';
+import { Table } from '@bloom/sstable';
+import { type Fetch, HttpSource, type HttpSourceOptions } from '@bloom/sstable/http';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { buildTable } from './build-table.js';
+import { rejection } from './caught.js';
+import { collect, numberedEntries, sameBytes, sameEntries } from './entries.js';
+import { StaticServer } from './static-server.js';
+
+const entries = numberedEntries(3000, 80);
+const file = buildTable(entries, { compression: 'none' });
+const packed = gzipSync(file);
+
+let server: StaticServer;
+beforeEach(async () => {
+  server = await StaticServer.start(file);
+});
+afterEach(() => server.stop());
+
+const fast: HttpSourceOptions = { retryDelayMs: 1 };
+
+/** Answers each GET as `answer` does; HEAD rightly. */
+function getting(answer: (response: ServerResponse, offset: number, length: number) => unknown): void {
+  server.misbehave = ({ method }, response) => {
+    if (method !== 'GET') return false;
+    answer(response, ...server.ranges.at(-1)!);
+    return true;
+  };
+}
+
+/** What a read of 4,000 bytes in the middle is rejected with, by a source that was opened while all was well. */
+async function readError(options: HttpSourceOptions = fast): Promise<unknown> {
+  const { misbehave } = server;
+  server.misbehave = () => false;
+  const source = await HttpSource.open(server.url, options);
+  server.misbehave = misbehave;
+  server.requests.length = 0;
+  return rejection(source.read(5000, 4000));
+}
+
+describe('a HEAD', () => {
+  const refusals: [string, (response: ServerResponse) => void][] = [
+    ...[400, 401, 403, 404, 405, 410, 429, 500, 501, 502, 503].map(
+      (status): [string, (response: ServerResponse) => void] => [`that is answered by ${status}`, (response) => response.writeHead(status).end()],
+    ),
+    ['that is reset', (response) => response.destroy()],
+    ['that gets a length of 0', (response) => response.writeHead(200, { 'content-length': 0 }).end()],
+    ['that gets a length that is no number', (response) => response.writeHead(200, { 'content-length': '12x' } as never).end()],
+    ['that is redirected in a circle', (response) => response.writeHead(302, { location: server.url }).end()],
+  ];
+
+  test.each(refusals)('%s does not end the opening, also without new tries', async (_, refuse) => {
+    server.misbehave = ({ method }, response) => {
+      if (method === 'HEAD') refuse(response);
+      return method === 'HEAD';
+    };
+    const source = await HttpSource.open(server.url, { retries: 0 });
+    expect(source.byteLength).toBe(file.length);
+    expect(server.ranges).toEqual([[0, 1]]);
+    expect(sameEntries(await collect(await Table.open(source)), entries)).toBe(true);
+  });
+
+  test('and a GET that are both refused give the error of the GET', async () => {
+    server.misbehave = ({ method }, response) => Boolean(response.writeHead(method === 'HEAD' ? 405 : 403).end());
+    expect(await rejection(HttpSource.open(server.url, fast))).toMatchObject({ code: 'BLOOM_HTTP_STATUS', status: 403 });
+    expect(server.requests).toHaveLength(2);
+  });
+});
+
+describe('a file that is compressed on its way', () => {
+  const sendPacked = (status: number, headers: object) => (response: ServerResponse) =>
+    response.writeHead(status, { ...server.headers(), 'content-encoding': 'gzip', ...headers }).end(packed);
+
+  test.each([
+    ['whole, with its length', 200, { 'content-length': packed.length }],
+    ['whole, without its length', 200, {}],
+    ['as if it were the range', 206, {}],
+  ])('%s is told by name', async (_, status, headers) => {
+    getting(sendPacked(status, headers));
+    const error = await readError();
+    expect(error).toMatchObject({ name: 'HttpError', code: 'BLOOM_HTTP_ENCODED', url: server.url });
+    expect((error as Error).message).toMatch(/compresses the file on its way .*gzip.*: let it send this file as it is/);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('is told at the opening too, where every answer is', async () => {
+    server.misbehave = (_, response) => Boolean(sendPacked(200, { 'content-length': packed.length })(response));
+    expect(await rejection(HttpSource.open(server.url, fast))).toMatchObject({ code: 'BLOOM_HTTP_ENCODED' });
+  });
+
+  test('is known by its length where a page may not see how it is encoded', async () => {
+    const hiding: Fetch = async (url, init) => {
+      const { status, headers, body } = await fetch(url, init);
+      const shown = { get: (name: string) => (name === 'content-encoding' ? null : headers.get(name)) };
+      return { status, headers: shown, body, arrayBuffer: never };
+    };
+    getting(sendPacked(200, { 'content-length': packed.length }));
+    expect(await readError({ ...fast, fetch: hiding })).toMatchObject({ code: 'BLOOM_HTTP_ENCODED' });
+  });
+
+  test.each(['identity', 'aws-chunked', 'none'])('by a name that fetch leaves alone, %s, is read', async (encoding) => {
+    const { misbehave } = server;
+    getting((response, offset, length) => {
+      const part = file.subarray(offset, offset + length);
+      const range = `bytes ${offset}-${offset + length - 1}/${file.length}`;
+      response.writeHead(206, { ...server.headers(), 'content-encoding': encoding, 'content-range': range }).end(part);
+    });
+    expect(misbehave).not.toBe(server.misbehave);
+    const table = await Table.open(await HttpSource.open(server.url, fast));
+    expect(await table.get(entries[77]![0])).toEqual(entries[77]![1]);
+  });
+});
+
+const never = (): Promise<never> => new Promise(() => {});
+
+describe('a whole file instead of a range', () => {
+  /** In chunks, without a length. */
+  const sendWhole = (bytes: Uint8Array) => (response: ServerResponse) => {
+    response.writeHead(200, server.headers());
+    response.write(bytes.subarray(0, 1000));
+    response.end(bytes.subarray(1000));
+  };
+
+  test.each([
+    ['', false],
+    [', nor answers HEAD', true],
+  ])('from a server that does not say its length%s, is taken once', async (_, refusesHead) => {
+    server.misbehave = ({ method }, response) => {
+      if (method === 'HEAD') return refusesHead && Boolean(response.writeHead(405).end());
+      sendWhole(file)(response);
+      return true;
+    };
+    const source = await HttpSource.open(server.url, fast);
+    expect(source.byteLength).toBe(file.length);
+    expect(sameEntries(await collect(await Table.open(source)), entries)).toBe(true);
+    expect(server.requests).toHaveLength(2);
+  });
+
+  test('of unknown length that is larger than the limit is refused for that, and the rest not listened to', async () => {
+    getting(sendWhole(file));
+    const error = await readError({ ...fast, maxWholeBytes: 100_000 });
+    expect(error).toMatchObject({ code: 'BLOOM_HTTP_NO_RANGES', status: 200 });
+    expect((error as Error).message).toMatch(/no ranges: it sends the whole file of \d+ bytes, and the limit is 100000 bytes/);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('of another length than HEAD said is another file', async () => {
+    getting(sendWhole(file.subarray(0, file.length - 1)));
+    expect(await readError()).toMatchObject({ code: 'BLOOM_HTTP_CHANGED' });
+  });
+
+  test('of another ETag is another file', async () => {
+    getting((response) => response.writeHead(200, { etag: '"two"', 'content-length': file.length }).end(file));
+    expect(await readError()).toMatchObject({ code: 'BLOOM_HTTP_CHANGED' });
+  });
+
+  test('that breaks off is asked for again', async () => {
+    let times = 0;
+    getting((response) => {
+      response.writeHead(200, { ...server.headers(), 'content-length': file.length });
+      if (times++ > 0) response.end(file);
+      else response.write(file.subarray(0, 100), () => response.destroy());
+    });
+    const source = await HttpSource.open(server.url, fast);
+    expect(sameBytes(await source.read(5000, 4000), file.subarray(5000, 9000))).toBe(true);
+    expect(times).toBe(2);
+  });
+
+  test('to many reads at once gives each its own bytes', async () => {
+    getting(sendWhole(file));
+    const source = await HttpSource.open(server.url, fast);
+    const parts = await Promise.all(Array.from({ length: 10 }, (_, i) => source.read(i * 1000, 500)));
+    expect(parts.every((part, i) => sameBytes(part, file.subarray(i * 1000, i * 1000 + 500)))).toBe(true);
+  });
+});
+
+describe('a part of a range', () => {
+  /** Never more than `most` bytes at once, which RFC 9110, section 14.2, permits. */
+  function sendAtMost(most: number): void {
+    getting((response, offset, length) => {
+      const part = file.subarray(offset, offset + Math.min(length, most));
+      const range = `bytes ${offset}-${offset + part.length - 1}/${file.length}`;
+      response.writeHead(206, { ...server.headers(), 'content-range': range }).end(part);
+    });
+  }
+
+  test('is gone on from where it ends', async () => {
+    sendAtMost(1500);
+    const source = await HttpSource.open(server.url, fast);
+    expect(sameBytes(await source.read(5000, 4000), file.subarray(5000, 9000))).toBe(true);
+    expect(server.ranges).toEqual([
+      [5000, 4000],
+      [6500, 2500],
+      [8000, 1000],
+    ]);
+    const table = await Table.open(source);
+    expect(sameEntries(await collect(table), entries)).toBe(true);
+  });
+
+  test('of a byte each is not gone on from without end', async () => {
+    sendAtMost(1);
+    expect(await readError()).toMatchObject({ code: 'BLOOM_HTTP_FAILED' });
+    expect(server.requests.length).toBe(1024);
+  });
+});
+
+test('a large read is made by ranges of at most 64 MiB', async () => {
+  const mib = 2 ** 20;
+  const ranges: string[] = [];
+  const sparse: Fetch = async (_, { headers }) => {
+    ranges.push(headers.range!);
+    const [first, last] = headers.range!.slice('bytes='.length).split('-').map(Number);
+    return new Response(new Uint8Array(last! - first! + 1).fill(ranges.length), { status: 206 });
+  };
+  const source = await HttpSource.open('https://example.org/a', { fetch: sparse, byteLength: 5e9 });
+  const bytes = await source.read(4e9, 100 * mib);
+  expect(ranges).toEqual([`bytes=4000000000-${4e9 + 64 * mib - 1}`, `bytes=${4e9 + 64 * mib}-${4e9 + 100 * mib - 1}`]);
+  expect([bytes.length, bytes[0], bytes[64 * mib - 1], bytes[64 * mib], bytes.at(-1)]).toEqual([100 * mib, 1, 1, 2, 2]);
+});
+
+describe('a 206', () => {
+  const right = `bytes 5000-8999/${file.length}`;
+
+  test.each([
+    ['of several parts', 'asked for one range, it sends multipart/byteranges', { 'content-type': 'multipart/byteranges; boundary=x' }],
+    ['of the bytes before', 'it sends bytes 4999-8998', { 'content-range': `bytes 4999-8998/${file.length}` }],
+    ['of more bytes', 'it sends bytes 5000-9000', { 'content-range': `bytes 5000-9000/${file.length}` }],
+    ['of no bytes', 'it sends bytes */', { 'content-range': `bytes */${file.length}` }],
+    ['of bytes backwards', 'it sends bytes 5000-4999', { 'content-range': `bytes 5000-4999/${file.length}` }],
+    ['in other units', 'it sends lines 5000-8999', { 'content-range': 'lines 5000-8999/*' }],
+    ['of a range that cannot be read', 'it sends 5000-8999', { 'content-range': '5000-8999' }],
+  ])('%s is refused, and says what came', async (_, problem, headers) => {
+    getting((response) => response.writeHead(206, { ...server.headers(), 'content-range': right, ...headers }).end(file.subarray(5000, 9000)));
+    const error = await readError();
+    expect(error).toMatchObject({ code: 'BLOOM_HTTP_FAILED' });
+    expect((error as Error).message).toContain(problem);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test.each([
+    ['in capitals', { 'content-range': `BYTES 5000-8999/${file.length}` }],
+    ['without the length of the file', { 'content-range': 'bytes 5000-8999/*' }],
+    ['with no Content-Range to be seen', {}],
+  ])('%s is taken', async (_, headers) => {
+    getting((response) => response.writeHead(206, { ...server.headers(), ...headers }).end(file.subarray(5000, 9000)));
+    expect(await readError()).toBeUndefined();
+  });
+
+  test('of a file of another length is of another file', async () => {
+    getting((response) => response.writeHead(206, { ...server.headers(), 'content-range': 'bytes 5000-8999/999999' }).end(file.subarray(5000, 9000)));
+    expect(await readError()).toMatchObject({ code: 'BLOOM_HTTP_CHANGED' });
+  });
+});
+
+describe('a 416', () => {
+  test.each([
+    ['that says a smaller length', 'BLOOM_HTTP_CHANGED', { 'content-range': 'bytes */4000' }],
+    ['that says nothing', 'BLOOM_HTTP_CHANGED', {}],
+    ['to a range that lies inside', 'BLOOM_HTTP_STATUS', { 'content-range': `bytes */${file.length}` }],
+  ])('%s is %s', async (_, code, headers) => {
+    getting((response) => response.writeHead(416, headers).end());
+    expect(await readError()).toMatchObject({ code });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('at the opening, without a length, is the error of its status', async () => {
+    server.misbehave = ({ method }, response) => Boolean(response.writeHead(method === 'HEAD' ? 405 : 416).end());
+    expect(await rejection(HttpSource.open(server.url))).toMatchObject({ code: 'BLOOM_HTTP_STATUS', status: 416 });
+  });
+});
+
+describe('a weak ETag', () => {
+  const date = 'Thu, 22 Oct 2015 07:28:00 GMT';
+  test.each([
+    ['that stays, with the date,', undefined, 'W/"one"', undefined],
+    ['that stays, while the date does not,', 'BLOOM_HTTP_CHANGED', 'W/"one"', date],
+    ['that changes', 'BLOOM_HTTP_CHANGED', 'W/"two"', undefined],
+    ['that becomes strong', 'BLOOM_HTTP_CHANGED', '"one"', undefined],
+  ])('%s gives %s', async (_, code, etag, modified) => {
+    server.etag = 'W/"one"';
+    const source = await HttpSource.open(server.url, fast);
+    server.etag = etag;
+    if (modified !== undefined) server.lastModified = modified;
+    expect(await rejection(source.read(5000, 4000))).toEqual(code === undefined ? undefined : expect.objectContaining({ code }));
+  });
+
+  test('is needed for the date to count: under a strong one it may change', async () => {
+    const source = await HttpSource.open(server.url, fast);
+    server.lastModified = date;
+    expect(sameBytes(await source.read(5000, 4000), file.subarray(5000, 9000))).toBe(true);
+  });
+});
+
+test('a length that cannot be seen is told, with what to do', async () => {
+  server.misbehave = ({ method }, response) =>
+    Boolean(method === 'HEAD' ? response.writeHead(405).end() : response.writeHead(206, { 'content-range': 'bytes 0-0/*' }).end('a'));
+  const error = await rejection(HttpSource.open(server.url));
+  expect(error).toMatchObject({ code: 'BLOOM_HTTP_NO_LENGTH' });
+  expect((error as Error).message).toMatch(/expose Content-Range.*option byteLength/);
+});
+
+describe('a mistake of the caller is told at once, by name:', () => {
+  test.each([
+    ['no address', undefined, {}],
+    ['a number', 5, {}],
+    ['null', null, {}],
+    ['an object that is no URL', {}, {}],
+    ['an address that is none', 'http://', {}],
+    ['an address without a host to start from', '/table.ldb', {}],
+    ['an address with a password', 'http://user:password@127.0.0.1/', {}],
+    ['a header with a line break', 'http://127.0.0.1/', { headers: { 'x-key': 'a\nb' } }],
+    ['a header with a space in its name', 'http://127.0.0.1/', { headers: { 'x key': 'a' } }],
+  ])('%s', async (_, url, options) => {
+    const error = await rejection(HttpSource.open(url as string, { ...options, retryDelayMs: 60_000 }));
+    expect(error).toBeInstanceOf(TypeError);
+    expect((error as Error).message).toMatch(/^url /);
+  });
+});

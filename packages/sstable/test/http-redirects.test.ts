@@ -1,0 +1,238 @@
+// Which server gets which requests and headers, where one redirects to another.
+import { Table } from '@bloom/sstable';
+import { type Fetch, HttpError, type HttpResponse, HttpSource, type HttpSourceOptions } from '@bloom/sstable/http';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { buildTable } from './build-table.js';
+import { rejection } from './caught.js';
+import { collect, numberedEntries, sameEntries } from './entries.js';
+import { StaticServer } from './static-server.js';
+
+const entries = numberedEntries(3000, 80);
+const file = buildTable(entries, { compression: 'none' });
+
+/** The server that is opened, and one of another origin that has the file too. */
+let first: StaticServer;
+let second: StaticServer;
+beforeEach(async () => {
+  first = await StaticServer.start(file);
+  second = await StaticServer.start(file);
+});
+afterEach(async () => {
+  vi.unstubAllGlobals();
+  await first.stop();
+  await second.stop();
+});
+
+const secrets = { 'x-api-key': 'secret', authorization: 'Bearer secret', cookie: 'session=secret' };
+
+/** Lets `server` redirect every path but `/moved…` to what `location` says. */
+function redirect(server: StaticServer, location: () => string, status = 302): void {
+  server.misbehave = ({ path }, response) => {
+    if (path.startsWith('/moved')) return false;
+    response.writeHead(status, { location: location() }).end();
+    return true;
+  };
+}
+
+/** Opens the table, and reads all of it and some keys; the requests that came to the servers stay listed. */
+async function readAll(options: HttpSourceOptions = {}): Promise<Table> {
+  const table = await Table.open(await HttpSource.open(first.url, { retryDelayMs: 1, ...options }), { cache: null });
+  expect(await table.get(entries[1500]![0])).toEqual(entries[1500]![1]);
+  expect(sameEntries(await collect(table), entries)).toBe(true);
+  return table;
+}
+
+/** The secrets that a server was given, in any request. */
+function leaked(server: StaticServer): string[] {
+  return server.requests.flatMap(({ headers }) => Object.values(headers).filter((value) => String(value).includes('secret'))) as string[];
+}
+
+describe('a redirect to another origin', () => {
+  test.each([301, 302, 303, 307, 308])('by %d is followed once, and later requests go where it led', async (status) => {
+    redirect(first, () => second.url, status);
+    await readAll();
+    expect(first.requests.map(({ method }) => method)).toEqual(['HEAD']);
+    expect(second.requests.length).toBeGreaterThan(3);
+  });
+
+  test.each([301, 302, 303, 307, 308])('by %d gives it none of the caller’s headers', async (status) => {
+    redirect(first, () => second.url, status);
+    await readAll({ headers: secrets });
+    expect(leaked(first)).toHaveLength(3);
+    expect(leaked(second)).toEqual([]);
+    expect(first.requests.map(({ method }) => method)).toEqual(['HEAD']);
+    expect(second.requests.length).toBeGreaterThan(3);
+  });
+
+  test('by a relative address of another host gives it none either', async () => {
+    redirect(first, () => second.url.replace('http:', ''));
+    await readAll({ headers: secrets });
+    expect(leaked(second)).toEqual([]);
+  });
+
+  test('that leads back gives the headers to the first origin alone, where it wants them', async () => {
+    const home = new URL('/moved.ldb', first.url).href;
+    redirect(first, () => second.url);
+    redirect(second, () => home);
+    const { misbehave } = first;
+    first.misbehave = (request, response, number) => {
+      if (request.path.startsWith('/moved') && request.headers['x-api-key'] !== 'secret') return Boolean(response.writeHead(401).end());
+      return misbehave(request, response, number);
+    };
+    await readAll({ headers: secrets });
+    expect(leaked(second)).toEqual([]);
+    // Later requests go there at once.
+    expect(second.requests).toHaveLength(1);
+    expect(first.requests.filter(({ path }) => path !== '/moved.ldb')).toHaveLength(1);
+  });
+
+  test('whose address expires, as a signed one does, is asked for again', async () => {
+    let signature = 0;
+    redirect(first, () => `${second.url}?signature=${++signature}`);
+    second.misbehave = ({ path }, response) => !path.endsWith(`=${signature}`) && Boolean(response.writeHead(403).end());
+    const table = await readAll({ headers: secrets });
+    for (const [i, [key, value]] of entries.filter((_, j) => j % 500 === 250).entries()) {
+      if (i % 2 === 0) signature += 100;
+      expect(await table.get(key)).toEqual(value);
+    }
+    expect(leaked(second)).toEqual([]);
+    expect(first.requests.length).toBeGreaterThan(1);
+  });
+
+  test('that is refused is an error, which names only the address that was opened', async () => {
+    redirect(first, () => `${second.url}?signature=1`);
+    const source = await HttpSource.open(first.url);
+    second.misbehave = (_, response) => Boolean(response.writeHead(403).end());
+    const error = await rejection(source.read(0, 10));
+    expect(error).toMatchObject({ code: 'BLOOM_HTTP_STATUS', status: 403, url: first.url });
+    expect((error as Error).message).not.toContain('signature');
+  });
+
+  test('that fails is left: a new try starts from the address that was opened', async () => {
+    const third = await StaticServer.start(file);
+    redirect(first, () => second.url);
+    const table = await Table.open(await HttpSource.open(first.url, { retryDelayMs: 1 }), { cache: null });
+    second.misbehave = (_, response) => Boolean(response.destroy());
+    redirect(first, () => third.url);
+    expect(await table.get(entries[700]![0])).toEqual(entries[700]![1]);
+    expect(third.requests.length).toBeGreaterThan(0);
+    await third.stop();
+  });
+
+  test('of another version of the file gives an error and no mixture', async () => {
+    redirect(first, () => second.url);
+    const source = await HttpSource.open(first.url, { retryDelayMs: 1 });
+    second.etag = '"two"';
+    expect(await rejection(source.read(0, 10))).toMatchObject({ code: 'BLOOM_HTTP_CHANGED' });
+  });
+});
+
+describe('a redirect within the origin', () => {
+  test.each([301, 302, 303, 307, 308])('by %d keeps the headers, and later requests go where it led', async (status) => {
+    redirect(first, () => '/moved.ldb', status);
+    await readAll({ headers: secrets });
+    expect(leaked(first)).toHaveLength(3 * first.requests.length);
+    expect(first.requests.filter(({ path }) => path !== '/moved.ldb')).toHaveLength(1);
+  });
+});
+
+describe('a redirect that leads nowhere', () => {
+  test.each([
+    ['in a circle', () => first.url],
+    ['to a file of this machine', () => 'file:///etc/hostname'],
+    ['to data', () => 'data:text/plain,hello'],
+    ['to an address that cannot be read', () => 'http://['],
+  ])('%s is an error, with headers and without', async (_, location) => {
+    redirect(first, location);
+    for (const headers of [{}, secrets]) {
+      first.requests.length = 0;
+      const error = await rejection(HttpSource.open(first.url, { headers, retries: 1, retryDelayMs: 1 }));
+      expect(error).toMatchObject({ name: 'HttpError', code: 'BLOOM_HTTP_FAILED', url: first.url });
+      expect(first.requests.length).toBeLessThan(70);
+    }
+  });
+
+  test('as it has no address is the error of its status', async () => {
+    first.misbehave = (_, response) => Boolean(response.writeHead(302).end());
+    for (const headers of [{}, secrets]) {
+      expect(await rejection(HttpSource.open(first.url, { headers }))).toMatchObject({ code: 'BLOOM_HTTP_STATUS', status: 302 });
+    }
+  });
+});
+
+describe('a fetch of the caller’s', () => {
+  const addresses: string[] = [];
+  /** Adds a secret of its own to whatever it is asked for. */
+  const signing: Fetch = (address, init) => {
+    addresses.push(address);
+    return fetch(address, { ...init, headers: { ...init.headers, authorization: 'Bearer secret' } });
+  };
+  beforeEach(() => {
+    addresses.length = 0;
+  });
+
+  test.each([
+    ['without headers', {}],
+    ['with headers', { 'x-api-key': 'secret' }],
+  ])('%s is asked for no address of another origin', async (_, headers) => {
+    redirect(first, () => second.url);
+    await readAll({ fetch: signing, headers });
+    expect(new Set(addresses)).toEqual(new Set([first.url]));
+    expect(leaked(first).length).toBeGreaterThan(3);
+    expect(leaked(second)).toEqual([]);
+  });
+
+  test('follows within the origin', async () => {
+    redirect(first, () => '/moved.ldb');
+    await readAll({ fetch: signing, headers: { 'x-api-key': 'secret' } });
+    expect(new Set(addresses)).toEqual(new Set([first.url, new URL('/moved.ldb', first.url).href]));
+    expect(leaked(first)).toHaveLength(2 * first.requests.length);
+  });
+});
+
+// What a page gets: tooling/browser-tests shows that Chromium does so.
+describe('where a redirect cannot be seen', () => {
+  beforeEach(() => {
+    const own = globalThis.fetch;
+    vi.stubGlobal('fetch', async (url: string, init: RequestInit): Promise<HttpResponse> => {
+      const response = await own(url, init);
+      if (init.redirect !== 'manual' || response.status < 300 || response.status > 399) return response;
+      await response.body?.cancel();
+      return { status: 0, url, headers: { get: () => null }, body: null, arrayBuffer: async () => new ArrayBuffer(0) };
+    });
+  });
+
+  test('to another origin, it gets none of the headers', async () => {
+    redirect(first, () => second.url);
+    await readAll({ headers: secrets });
+    expect(leaked(second)).toEqual([]);
+    expect(second.requests.length).toBeGreaterThan(3);
+    // Once with the headers, which was not to be followed, and once without.
+    expect(first.requests).toHaveLength(2);
+  });
+
+  test('within the origin, the headers are sent where they are wanted', async () => {
+    redirect(first, () => '/moved.ldb');
+    const { misbehave } = first;
+    first.misbehave = (request, response, number) => {
+      if (request.path.startsWith('/moved') && request.headers['x-api-key'] !== 'secret') return Boolean(response.writeHead(401).end());
+      return misbehave(request, response, number);
+    };
+    await readAll({ headers: secrets });
+    expect(first.requests.filter(({ path }) => path !== '/moved.ldb')).toHaveLength(2);
+  });
+
+  test('from an address that wants the headers, the error says why they were left out', async () => {
+    redirect(first, () => second.url);
+    const { misbehave } = first;
+    first.misbehave = (request, response, number) => {
+      if (request.headers['x-api-key'] !== 'secret') return Boolean(response.writeHead(401).end());
+      return misbehave(request, response, number);
+    };
+    const error = await rejection(HttpSource.open(first.url, { headers: secrets }));
+    expect(error).toBeInstanceOf(HttpError);
+    expect(error).toMatchObject({ code: 'BLOOM_HTTP_STATUS', status: 401 });
+    expect((error as Error).message).toContain('without the headers that were given, as it redirects');
+    expect(second.requests).toEqual([]);
+  });
+});

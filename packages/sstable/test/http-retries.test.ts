@@ -1,0 +1,142 @@
+// When an HttpSource sends a request again. Time is a fake: no request leaves the process.
+import { getEventListeners } from 'node:events';
+import { type Fetch, HttpSource } from '@bloom/sstable/http';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { rejection } from './caught.js';
+
+const url = 'https://example.org/table.ldb';
+const never = (): Promise<never> => new Promise(() => {});
+const now = Date.UTC(2026, 0, 1);
+
+beforeEach(() => {
+  vi.useFakeTimers({ now });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('a server that never answers', () => {
+  test('is given 30 seconds by default', async () => {
+    const source = await HttpSource.open(url, { byteLength: 100, fetch: never, retries: 0 });
+    let settled = false;
+    const reading = rejection(source.read(0, 10)).finally(() => (settled = true));
+    await vi.advanceTimersByTimeAsync(29_999);
+    expect(settled).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await reading).toMatchObject({ code: 'BLOOM_HTTP_STALLED' });
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('is given as long as a host’s timer can run, at most', async () => {
+    const source = await HttpSource.open(url, { byteLength: 100, fetch: never, retries: 0, stallMs: 2 ** 53 - 1 });
+    const reading = rejection(source.read(0, 10));
+    await vi.advanceTimersByTimeAsync(24 * 3600 * 1000);
+    expect(vi.getTimerCount()).toBe(1);
+    source.close();
+    await reading;
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe('a server that says when to come again', () => {
+  const times: number[] = [];
+
+  /** Answers with each status and Retry-After in turn, and then rightly. */
+  function answering(...answers: [status: number, retryAfter: string | undefined][]): Fetch {
+    times.length = 0;
+    return async () => {
+      times.push(Date.now());
+      const answer = answers[times.length - 1];
+      if (answer === undefined) return new Response(new Uint8Array(10), { status: 206 });
+      const [status, retryAfter] = answer;
+      return new Response(null, { status, ...(retryAfter !== undefined && { headers: { 'retry-after': retryAfter } }) });
+    };
+  }
+
+  /** How long it took from each request to the next. */
+  async function waits(fetch: Fetch, retries = 3): Promise<{ waits: number[]; error: unknown }> {
+    const source = await HttpSource.open(url, { byteLength: 100, fetch, retries });
+    const reading = rejection(source.read(0, 10));
+    await vi.advanceTimersByTimeAsync(400_000);
+    const error = await reading;
+    expect(vi.getTimerCount()).toBe(0);
+    return { waits: times.slice(1).map((time, i) => time - times[i]!), error };
+  }
+
+  const httpDate = (ms: number): string => new Date(now + ms).toUTCString();
+
+  test.each([
+    ['7 seconds', '7', 7000],
+    ['60 seconds', '60', 60_000],
+    ['a date in 5 seconds', httpDate(5000), 5000],
+    ['a date that is past', httpDate(-5000), 200],
+    ['0 seconds', '0', 200],
+    ['what is neither', 'soon', 200],
+    ['what only JavaScript takes for a date', '2026-01-01T00:00:30Z', 200],
+    ['a negative number', '-5', 200],
+    ['nothing', undefined, 200],
+  ])('with %s', async (_, retryAfter, expected) => {
+    expect(await waits(answering([503, retryAfter]))).toEqual({ waits: [expected], error: undefined });
+    vi.setSystemTime(now);
+    expect(await waits(answering([429, retryAfter]))).toEqual({ waits: [expected], error: undefined });
+  });
+
+  test('sooner than the usual wait is not met sooner', async () => {
+    const { waits: each } = await waits(answering([503, undefined], [503, undefined], [503, '0']));
+    expect(each).toEqual([200, 400, 800]);
+  });
+
+  test.each(['61', '86400', '99999999999999999999', httpDate(3600_000)])('after more than a minute (%s) is not waited for', async (retryAfter) => {
+    const { waits: each, error } = await waits(answering([503, retryAfter]));
+    expect(each).toEqual([]);
+    expect(error).toMatchObject({ code: 'BLOOM_HTTP_STATUS', status: 503 });
+    expect((error as Error).message).toMatch(/asks to be left alone for \d+ s$/);
+  });
+
+  test('by every answer is asked no more often than the tries there are, and then the error says so', async () => {
+    const { waits: each, error } = await waits(answering([503, '3'], [429, '3'], [503, '3'], [503, '3']));
+    expect(each).toEqual([3000, 3000, 3000]);
+    expect(error).toMatchObject({ code: 'BLOOM_HTTP_STATUS', status: 503 });
+  });
+
+  test('never, is asked again after twice as long each time, up to a minute', async () => {
+    const failing: Fetch = async () => {
+      times.push(Date.now());
+      throw new TypeError('no network');
+    };
+    times.length = 0;
+    const { waits: each } = await waits(failing, 12);
+    expect(each).toEqual([200, 400, 800, 1600, 3200, 6400, 12_800, 25_600, 51_200, 60_000, 60_000, 60_000]);
+  });
+
+  test('to HEAD is waited for before the range is asked for', async () => {
+    const byMethod: [string, number][] = [];
+    const busy: Fetch = async (_, { method }) => {
+      byMethod.push([method, Date.now() - now]);
+      if (method === 'HEAD') return new Response(null, { status: 429, headers: { 'retry-after': '4' } });
+      return new Response(new Uint8Array(1), { status: 206, headers: { 'content-range': 'bytes 0-0/77' } });
+    };
+    const opening = HttpSource.open(url, { fetch: busy });
+    await vi.advanceTimersByTimeAsync(5000);
+    expect((await opening).byteLength).toBe(77);
+    expect(byMethod).toEqual([
+      ['HEAD', 0],
+      ['GET', 4000],
+    ]);
+  });
+
+  test('is not waited for after an abort, nor after close', async () => {
+    for (const end of ['abort', 'close']) {
+      const controller = new AbortController();
+      const source = await HttpSource.open(url, { byteLength: 100, fetch: answering([503, '50']) });
+      const reading = rejection(source.read(0, 10, controller.signal));
+      await vi.advanceTimersByTimeAsync(1000);
+      if (end === 'abort') controller.abort(new Error('enough'));
+      else source.close();
+      expect(((await reading) as Error).message).toBe(end === 'abort' ? 'enough' : 'the source is closed');
+      expect(vi.getTimerCount()).toBe(0);
+      expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
+      expect(times).toHaveLength(1);
+    }
+  });
+});
