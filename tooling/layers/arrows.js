@@ -27,5 +27,6 @@ export const rooms = {
     inspect: ['format', 'compression', 'read', 'database'],
     database: ['format', 'read'],
     node: ['read', 'write'],
+    http: ['read'],
   },
 };

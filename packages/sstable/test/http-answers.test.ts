@@ -81,7 +81,7 @@ describe('a file that is compressed on its way', () => {
     getting(sendPacked(status, headers));
     const error = await readError();
     expect(error).toMatchObject({ name: 'HttpError', code: 'BLOOM_HTTP_ENCODED', url: server.url });
-    expect((error as Error).message).toMatch(/compresses the file on its way .*gzip.*: let it send this file as it is/);
+    expect((error as Error).message).toMatch(/compresses the file in transit .*gzip.*: turn compression off for this file/);
     expect(server.requests).toHaveLength(1);
   });
 

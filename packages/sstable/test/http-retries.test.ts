@@ -90,7 +90,7 @@ describe('a server that says when to come again', () => {
     const { waits: each, error } = await waits(answering([503, retryAfter]));
     expect(each).toEqual([]);
     expect(error).toMatchObject({ code: 'BLOOM_HTTP_STATUS', status: 503 });
-    expect((error as Error).message).toMatch(/asks to be left alone for \d+ s$/);
+    expect((error as Error).message).toMatch(/asks to wait \d+ s$/);
   });
 
   test('by every answer is asked no more often than the tries there are, and then the error says so', async () => {

@@ -1,7 +1,7 @@
-/** What is needed of an answer to a request. */
+/** The part of a `Response` that is used. */
 export interface HttpResponse {
   readonly status: number;
-  /** Where the answer came from, behind all redirects. */
+  /** The address after all redirects. */
   readonly url?: string;
   readonly headers: { get(name: string): string | null };
   readonly body: {
@@ -11,15 +11,15 @@ export interface HttpResponse {
   arrayBuffer(): Promise<ArrayBuffer>;
 }
 
-/** An answer that has begun, and whose body is yet to be read. */
+/** An answer whose headers have arrived and whose body has not been read. */
 export class Answer {
   readonly status: number;
-  /** Whether the request had all of the caller's headers. */
+  /** Whether the request carried the caller's headers, if there are any. */
   readonly hadHeaders: boolean;
   readonly #response: HttpResponse;
   readonly #onBytes: (received: number) => void;
 
-  /** @param onBytes told after each part of the body how many bytes have come; what it throws ends the reading. */
+  /** @param onBytes called after each chunk of the body with the bytes received so far; may throw to stop reading. */
   constructor(response: HttpResponse, hadHeaders: boolean, onBytes: (received: number) => void) {
     this.status = response.status;
     this.hadHeaders = hadHeaders;
@@ -27,12 +27,12 @@ export class Answer {
     this.#onBytes = onBytes;
   }
 
-  /** The value of a header; null where there is none, or where a page of another origin may not see it. */
+  /** The value of a header; null when it is absent, or hidden from a page of another origin. */
   header(name: string): string | null {
     return this.#response.headers.get(name);
   }
 
-  /** All of the body; undefined when it has more than `maxBytes`: then the rest is not listened to. */
+  /** The whole body; undefined when it has more than `maxBytes`, and then the rest is not received. */
   async body(maxBytes: number): Promise<Uint8Array | undefined> {
     const reader = this.#response.body?.getReader();
     if (reader === undefined) {
@@ -56,12 +56,12 @@ export class Answer {
   }
 }
 
-/** Lets an answer go that nobody reads. */
+/** Drops an answer without reading its body. */
 export function discard({ body }: HttpResponse): void {
   body?.cancel().catch(() => undefined);
 }
 
-/** Parts of `byteLength` bytes together, in one piece. */
+/** Concatenates parts that have `byteLength` bytes in all. */
 export function joined(parts: readonly Uint8Array[], byteLength: number): Uint8Array {
   const bytes = new Uint8Array(byteLength);
   let position = 0;

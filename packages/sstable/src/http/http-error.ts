@@ -1,14 +1,14 @@
 /**
- * What can be wrong with a server. The codes are stable.
+ * What can go wrong with a server. The codes are stable.
  *
- * - `BLOOM_HTTP_STATUS`: the server answers with a status that is no success.
- * - `BLOOM_HTTP_NO_RANGES`: the server sends the whole file instead of a range, and it is larger than the limit.
- * - `BLOOM_HTTP_ENCODED`: the server compresses the file on its way, so that its ranges are not ranges of the file.
+ * - `BLOOM_HTTP_STATUS`: the server answers with an error status, or a redirect without an address.
+ * - `BLOOM_HTTP_NO_RANGES`: the server sends the whole file instead of a range, and it is larger than `maxWholeBytes`.
+ * - `BLOOM_HTTP_ENCODED`: the server compresses the file in transit, so its ranges are not ranges of the file.
  * - `BLOOM_HTTP_CHANGED`: the file is no longer the one that was opened.
  * - `BLOOM_HTTP_NO_LENGTH`: the server does not say how long the file is.
- * - `BLOOM_HTTP_STALLED`: nothing came for as long as the limit, or too little, as often as it was tried.
- * - `BLOOM_HTTP_FAILED`: the request failed, or its answer broke off or was not what was asked for, as often as it was
- *   tried; `cause` says how, where it is known.
+ * - `BLOOM_HTTP_STALLED`: nothing arrived for `stallMs`, or too little, in every try.
+ * - `BLOOM_HTTP_FAILED`: in every try the request failed or the answer broke off, with the reason in `cause`; or the
+ *   answer is not the range that was asked for.
  */
 export type HttpErrorCode =
   | 'BLOOM_HTTP_STATUS'
@@ -19,13 +19,13 @@ export type HttpErrorCode =
   | 'BLOOM_HTTP_STALLED'
   | 'BLOOM_HTTP_FAILED';
 
-/** A server does not give what is asked of it. */
+/** A server does not deliver the file. */
 export class HttpError extends Error {
   override readonly name = 'HttpError';
   readonly code: HttpErrorCode;
-  /** The address that was opened, not one that it redirects to. */
+  /** The address that was opened, never the one it redirects to. */
   readonly url: string;
-  /** The status of the answer, where there is one. */
+  /** The status of the answer, if there is one. */
   readonly status: number | undefined;
 
   constructor(code: HttpErrorCode, url: string, problem: string, options: ErrorOptions & { readonly status?: number } = {}) {
@@ -36,10 +36,10 @@ export class HttpError extends Error {
   }
 }
 
-/** A failure that may pass: the request is tried again, or `error` thrown. */
+/** A failure that may be temporary: the request is retried, or `error` is thrown. */
 export class Retriable extends Error {
   readonly error: HttpError;
-  /** How long the server asks to be left alone. */
+  /** How long the server asks us to wait. */
   readonly waitMs: number;
 
   constructor(error: HttpError, waitMs = 0) {

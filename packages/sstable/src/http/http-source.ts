@@ -7,23 +7,22 @@ import { Transport, type TransportOptions } from './transport.js';
 
 /** How to reach a table. All of it has a default. */
 export interface HttpSourceOptions extends TransportOptions {
-  /** Bytes of the file, where they are known: saves the request that asks for them. */
+  /** Bytes of the file, if known: saves the request that asks for them. */
   readonly byteLength?: number | undefined;
-  /** The most bytes of a whole file to take from a server that has no ranges. Default: 8 MiB. */
+  /** The largest file to accept whole from a server without ranges, in bytes. Default: 8 MiB. */
   readonly maxWholeBytes?: number | undefined;
-  /** Ends the opening early. */
+  /** Aborts the opening. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
  * A table behind a URL, read by Range requests.
  *
- * What the first answer says of the file's version is demanded of every later one, so that a file that is replaced while
- * it is read gives an error and not a mixture: a strong ETag; with a weak one or none, the date of the last change too;
- * and always the length. A page that reads from another origin needs `ETag` and `Content-Range` exposed to it by that
- * server.
+ * Every answer must be about the same version of the file as the first one, so that a file that is replaced while it is
+ * being read gives an error and never a mixture. Compared are the ETag, the length, and, if the ETag is weak or absent,
+ * Last-Modified. For a page of another origin, the server must expose `ETag` and `Content-Range`.
  *
- * A redirect is followed at the first request, and later ones go where it led, until that address fails.
+ * After a redirect, later requests go directly to its target, until that fails.
  *
  * @example
  * ```ts
@@ -45,7 +44,7 @@ export class HttpSource implements Source {
   }
 
   /**
-   * Asks how long the file is: by HEAD, or where that does not tell, for whatever reason, by a range of one byte.
+   * Asks for the length of the file: by HEAD, or if that fails for any reason, by a range of one byte.
    *
    * @throws TypeError or RangeError for a wrong address or option; HttpError with a code of {@link HttpErrorCode}.
    */
@@ -65,36 +64,36 @@ export class HttpSource implements Source {
     return this.#file.read(offset, length, signal);
   }
 
-  /** Ends the reads that are under way; later ones are refused. */
+  /** Rejects all reads under way, and later ones, with a TypeError. */
   close(): void {
     this.#file.transport.close();
   }
 }
 
 const DEFAULT_MAX_WHOLE_BYTES = 8 * 2 ** 20;
-/** A server that sends a range in more answers than this sends too little of it in each. */
-const MAX_ANSWERS = 1024;
+/** A server may answer with only a part of a range, but not with so little that it takes more requests than this. */
+const MAX_PARTS = 1024;
 
-/** What an answer says of the version of the file. */
+/** What an answer says about the version of the file. */
 interface Version {
   readonly etag: string | null;
   readonly modified: string | null;
 }
 
-/** Bytes from where they were asked for, though perhaps fewer, or the whole file. */
+/** The start of the range that was asked for, or all of it; or the whole file. */
 interface Part {
   readonly bytes: Uint8Array;
   readonly isWhole: boolean;
 }
 
-/** A file on a server, of which all answers must be of one version. */
+/** A file on a server. All answers must be about one version of it. */
 class RemoteFile {
   readonly transport: Transport;
   readonly #maxWholeBytes: number;
-  /** What the first answer said. */
+  /** As in the first answer. */
   #version: Version | undefined;
   #fileLength: number | undefined;
-  /** The whole file, from a server that has no ranges. */
+  /** The whole file, from a server without ranges. */
   #whole: Uint8Array | undefined;
 
   constructor(url: string, options: HttpSourceOptions) {
@@ -110,16 +109,16 @@ class RemoteFile {
       if (isWhole) this.#whole = bytes;
     }
     if (this.#fileLength !== undefined) return this.#fileLength;
-    const problem = 'the server does not say how long the file is, or does not let this page see it: it must expose Content-Range';
-    throw this.transport.error('BLOOM_HTTP_NO_LENGTH', `${problem}, or the option byteLength say it`);
+    const problem = 'the server does not say how long the file is, or hides it from this page: let it expose Content-Range';
+    throw this.transport.error('BLOOM_HTTP_NO_LENGTH', `${problem}, or give the option byteLength`);
   }
 
   async read(offset: number, length: number, signal: AbortSignal | undefined): Promise<Uint8Array> {
     this.transport.mustGoOn(signal);
     const parts: Uint8Array[] = [];
     let position = offset;
-    for (let answers = 0; position < offset + length && this.#whole === undefined; answers++) {
-      if (answers === MAX_ANSWERS) throw this.transport.error('BLOOM_HTTP_FAILED', 'it sends a range in too small parts');
+    while (position < offset + length && this.#whole === undefined) {
+      if (parts.length === MAX_PARTS) throw this.transport.error('BLOOM_HTTP_FAILED', `it sends less than ${length} bytes in ${MAX_PARTS} parts`);
       const { bytes, isWhole } = await this.#getPart(position, Math.min(PIECE_BYTES, offset + length - position), signal);
       if (isWhole) {
         this.#whole = bytes;
@@ -132,17 +131,17 @@ class RemoteFile {
     return this.#whole?.subarray(offset, offset + length) ?? joined(parts, length);
   }
 
-  /** Learns the length by a HEAD, if that works. Servers may refuse it, and links be signed for GET alone. */
+  /** Asks by HEAD. Whatever goes wrong, a GET may still work: some servers refuse HEAD, and some links are signed for GET. */
   async #askLength(signal: AbortSignal | undefined): Promise<void> {
     try {
       const answer = await this.transport.once({ method: 'HEAD', headers: {} }, signal, (head) => Promise.resolve(head));
       const length = wholeNumber(answer.header('content-length'));
       if (answer.status !== 200) throw this.transport.refusal(answer);
-      // What is compressed on its way is not as long as the file. A length of 0 may be that of the empty answer.
+      // The length of compressed contents is not that of the file. A length of 0 may be that of the answer to HEAD.
       if (length !== undefined && length > 0 && !isEncoded(answer)) this.#check(answer, length);
     } catch (error) {
       if (error instanceof Retriable) await this.transport.pause(error, 0, signal);
-      // Else it is the reason of the signal, or the source is closed.
+      // Otherwise the signal was aborted or the source closed.
       else if (!(error instanceof HttpError)) throw error;
     }
   }
@@ -157,7 +156,7 @@ class RemoteFile {
   }
 
   async #takeRange(answer: Answer, offset: number, length: number): Promise<Part> {
-    // Hidden from a page of another origin unless the server exposes it.
+    // Null as well when it is hidden from a page of another origin.
     const header = answer.header('content-range');
     const range = header === null ? undefined : parseContentRange(header);
     this.#check(answer, range?.fileLength);
@@ -168,14 +167,14 @@ class RemoteFile {
     if ((header !== null && range?.first === undefined) || first !== offset || last < first || last >= offset + length) {
       throw this.#failed(`asked for bytes ${offset}-${offset + length - 1}, it sends ${header}`);
     }
-    // It may be only a part of what was asked for, from the start on.
+    // A server may send only the start of the range.
     const expected = last - first + 1;
     const bytes = await answer.body(expected);
     if (bytes?.length === expected) return { bytes, isWhole: false };
     throw new Retriable(this.#failed(`asked for ${expected} bytes at ${offset}, it sends ${bytes?.length ?? 'more'}`));
   }
 
-  /** The server has no ranges. */
+  /** Takes the answer of a server without ranges. */
   async #takeWhole(answer: Answer): Promise<Part> {
     this.#check(answer, undefined);
     this.#mustBePlain(answer);
@@ -187,7 +186,7 @@ class RemoteFile {
       const problem = `the server has no ranges: it sends the whole file${size}, and the limit is ${this.#maxWholeBytes} bytes`;
       throw this.transport.error('BLOOM_HTTP_NO_RANGES', problem, { status: 200 });
     }
-    // fetch itself fails where an answer is shorter than it says. It is longer where it was unpacked.
+    // fetch itself rejects an answer that is cut short, so it was decompressed, and Content-Encoding hidden from the page.
     if (length !== undefined && length !== bytes.length) throw this.#encoded(`its ${length} bytes became ${bytes.length}`);
     this.#checkLength(bytes.length);
     return { bytes, isWhole: true };
@@ -199,7 +198,7 @@ class RemoteFile {
     const fileLength = parseContentRange(answer.header('content-range') ?? '')?.fileLength;
     if (fileLength !== undefined) this.#checkLength(fileLength);
     else if (this.#fileLength !== undefined) throw this.#changed(`length: there is no byte ${offset} any more`);
-    // No byte of an empty file can be asked for.
+    // Every range of an empty file is refused.
     if (fileLength === 0 && offset === 0) return { bytes: new Uint8Array(0), isWhole: true };
     throw this.transport.refusal(answer);
   }
@@ -211,7 +210,7 @@ class RemoteFile {
     this.#version ??= { etag, modified };
     const { etag: first } = this.#version;
     if (etag !== first) throw this.#changed(`ETag, from ${first ?? 'none'} to ${etag ?? 'none'}`);
-    // A weak ETag may stay when bytes change (RFC 9110, section 8.8.1).
+    // A weak ETag may stay the same when bytes change (RFC 9110, section 8.8.1).
     if ((first === null || first.startsWith('W/')) && modified !== this.#version.modified) {
       throw this.#changed(`date, from ${this.#version.modified ?? 'none'} to ${modified ?? 'none'}`);
     }
@@ -228,8 +227,8 @@ class RemoteFile {
   }
 
   #encoded(how: string): HttpError {
-    const problem = `the server compresses the file on its way (${how}), so that ranges of what it sends are not ranges of the file`;
-    return this.transport.error('BLOOM_HTTP_ENCODED', `${problem}: let it send this file as it is`);
+    const problem = `the server compresses the file in transit (${how}), so its ranges are not ranges of the file`;
+    return this.transport.error('BLOOM_HTTP_ENCODED', `${problem}: turn compression off for this file`);
   }
 
   #changed(what: string): HttpError {
@@ -241,7 +240,7 @@ class RemoteFile {
   }
 }
 
-/** Whether `fetch` unpacks the answer. Names that it does not know, it leaves alone. */
+/** Whether `fetch` decompresses the answer. It ignores encodings that it does not know. */
 function isEncoded(answer: Answer): boolean {
   return /\b(gzip|deflate|compress|br|zstd|dcb|dcz)\b/i.test(answer.header('content-encoding') ?? '');
 }

@@ -3,11 +3,11 @@ import { discard, type HttpResponse } from './answer.js';
 /** Where requests go. */
 export interface Route {
   readonly address: string;
-  /** Whether that is at the origin that was opened: the caller's headers go to no other. */
+  /** Whether it has the origin that was opened. The caller's headers are sent to no other. */
   readonly isTrusted: boolean;
 }
 
-/** An answer that is no redirect, and where it came from. */
+/** The answer at the end of all redirects, and where it came from. */
 export interface RoutedResponse {
   readonly response: HttpResponse;
   readonly route: Route;
@@ -16,7 +16,7 @@ export interface RoutedResponse {
 /** Sends one request. */
 export type Send = (address: string, headers: Readonly<Record<string, string>>, redirect: 'follow' | 'manual') => Promise<HttpResponse>;
 
-/** As many as `fetch` follows. */
+/** The limit of `fetch`. */
 const MAX_REDIRECTS = 20;
 const STATUSES: readonly number[] = [301, 302, 303, 307, 308];
 
@@ -29,26 +29,27 @@ declare const URL: new (url: string, base?: string) => Url;
 declare const Request: new (url: string, init: { readonly headers: Readonly<Record<string, string>> }) => { readonly url: string };
 
 /**
- * Follows the redirects of one URL, and gives the caller's headers to that URL's origin alone.
+ * Follows the redirects of one URL without sending the caller's headers to another origin.
  *
- * On the way to another origin `fetch` takes away only Authorization and Cookie. So where the caller gives headers, it is
- * told not to follow. In most hosts it then says where the redirect leads, and the next request goes there, with the
- * headers or without. A page is not told: the answer is opaque, with status 0. There `fetch` follows without the headers,
- * and where that is refused at the same origin in the end, that address is asked again with them.
+ * When `fetch` follows a redirect to another origin, it drops Authorization and Cookie and passes all other headers on,
+ * API keys included. So requests with the caller's headers use `redirect: 'manual'`. Outside browsers the answer then has
+ * a Location, and the next request goes there, without the headers if the origin is another one. In a browser the answer
+ * is opaque, with status 0: there the request is repeated without the headers and `fetch` follows the redirect. If that
+ * ends at the same origin with an error status, the final address is requested once more with the headers.
  */
 export class Redirects {
   readonly start: Route;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #hasHeaders: boolean;
-  /** A fetch of the caller's may add secrets of its own: it gets no address of another origin. */
+  /** A fetch given by the caller may add secrets of its own, so it is never called with another origin. */
   readonly #isOwnFetch: boolean;
   readonly #origin: string | undefined;
 
-  /** @throws TypeError for an address or headers that the host's `fetch` would refuse. */
+  /** @throws TypeError for an address or headers that the host's `fetch` rejects. */
   constructor(url: string, headers: Readonly<Record<string, string>>, isOwnFetch: boolean) {
     let absolute = url;
     try {
-      // fetch would refuse them only later, as it does when the network is down. In a page, `url` may be relative.
+      // fetch would reject them later, with the same TypeError as a network failure. In a page, `url` may be relative.
       absolute = new Request(url, { headers }).url;
     } catch (cause) {
       if (isOwnFetch) throw new TypeError(`url or headers: ${(cause as Error).message}`, { cause });
@@ -60,12 +61,12 @@ export class Redirects {
     this.#origin = parsed(absolute)?.origin;
   }
 
-  /** Whether requests to `route` have all of the caller's headers. */
-  isTold({ isTrusted }: Route): boolean {
+  /** Whether requests to `route` carry the caller's headers, if there are any. */
+  sendsHeaders({ isTrusted }: Route): boolean {
     return isTrusted || !this.#hasHeaders;
   }
 
-  /** Sends a request to `route` and to wherever that leads; undefined when it leads on without end. */
+  /** Sends a request to `route` and follows redirects from there; undefined when there are too many. */
   async follow(route: Route, send: Send): Promise<RoutedResponse | undefined> {
     for (let sent = 0; sent <= MAX_REDIRECTS; sent++) {
       if (this.#hasHeaders && route.isTrusted) {
@@ -86,7 +87,7 @@ export class Redirects {
     return undefined;
   }
 
-  /** Where an answer leads that `fetch` was not to follow; undefined when it is no redirect. */
+  /** Where an answer to a `manual` request redirects to; undefined when it is not a redirect. */
   #next({ address }: Route, { status, url, headers }: HttpResponse): Route | undefined {
     if (status === 0) return { address, isTrusted: false };
     const location = STATUSES.includes(status) ? headers.get('location') : null;
@@ -97,14 +98,14 @@ export class Redirects {
     return { address: isTrusted || this.#isOwnFetch ? target.href : address, isTrusted };
   }
 
-  /** Where an answer came from that `fetch` followed redirects to. */
+  /** Where an answer to a `follow` request came from. */
   #end(route: Route, { url }: HttpResponse): Route {
     if (!this.#isOwnFetch || url === undefined || url === '') return route;
     return url === route.address ? route : { address: url, isTrusted: parsed(url)?.origin === this.#origin };
   }
 }
 
-/** A URL of HTTP: a server must not lead to a file of this machine, which some hosts' `fetch` would read. */
+/** Only HTTP: some hosts' `fetch` reads local files, and a server must not redirect to one. */
 function parsed(url: string, base?: string): Url | undefined {
   try {
     const target = new URL(url, base);

@@ -4,14 +4,14 @@ import { Answer, discard, type HttpResponse } from './answer.js';
 import { HttpError, type HttpErrorCode, Retriable } from './http-error.js';
 import { Redirects, type Route, type RoutedResponse } from './redirects.js';
 
-/** What is needed of `fetch`. */
+/** The part of `fetch` that is used. */
 export type Fetch = (
   url: string,
   init: {
     readonly method: string;
     readonly headers: Record<string, string>;
     readonly signal: AbortSignal;
-    /** `manual` where the caller's headers are sent, which a redirect must not carry to another origin. */
+    /** `manual` when the caller's headers are sent: a redirect must not carry them to another origin. */
     readonly redirect: 'follow' | 'manual';
   },
 ) => Promise<HttpResponse>;
@@ -19,30 +19,29 @@ export type Fetch = (
 /** How requests are sent. All of it has a default. */
 export interface TransportOptions {
   /**
-   * Sends the requests; one that signs them reads private files. It is called with addresses of the origin that was
-   * opened, and with no other. Default: the host's own `fetch`.
+   * Sends the requests, for example signed ones for private files. It is never called with an address of another origin
+   * than the one that was opened. Default: the host's `fetch`.
    */
   readonly fetch?: Fetch | undefined;
-  /** Sent with every request to the origin that was opened, and never to another one that it redirects to. */
+  /** Sent with every request to the origin that was opened, and never to another origin that it redirects to. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
-   * The most milliseconds to wait for an answer to begin, and then for its next bytes. An answer that takes longer than
-   * this in all must also come at 1,024 bytes a second. How long a read may take is up to its signal. Default: 30,000.
+   * Milliseconds to wait for the headers of an answer, and then for each next chunk of its body, before giving up. An
+   * answer that takes longer than this in all must also arrive at 1,024 bytes per second or more. To limit the total time
+   * of a read, give it a signal. Default: 30,000.
    */
   readonly stallMs?: number | undefined;
-  /**
-   * How often a request is tried again after a network error, a stall, an answer that breaks off, a 408, 425, 429 or 5xx.
-   * Default: 3.
-   */
+  /** How often a request is retried after a network error, a stall, a broken answer, a 408, 425, 429 or 5xx. Default: 3. */
   readonly retries?: number | undefined;
   /**
-   * Milliseconds to wait before the first new try; before each further one, twice as long, up to a minute. A server that
-   * asks for longer by Retry-After gets it, and one that asks for more than a minute is not tried again. Default: 200.
+   * Milliseconds to wait before the first retry. The wait doubles with each further one, up to a minute. If the server
+   * asks for a longer wait with Retry-After, it gets it; if it asks for more than a minute, there is no retry. Default:
+   * 200.
    */
   readonly retryDelayMs?: number | undefined;
 }
 
-/** What a request asks for, beside the address. */
+/** A request without its address. */
 export interface RequestParts {
   readonly method: 'HEAD' | 'GET';
   readonly headers: Readonly<Record<string, string>>;
@@ -51,38 +50,39 @@ export interface RequestParts {
 const DEFAULT_STALL_MS = 30_000;
 const DEFAULT_RETRIES = 3;
 const DEFAULT_RETRY_DELAY_MS = 200;
-/** No new try is waited for longer than this: whoever reads would rather know. */
+/** The longest wait before a retry; after this time a caller would rather have the error. */
 const MAX_RETRY_DELAY_MS = 60_000;
-/** Any network is faster: a server that sends less drips. */
+/** Any usable network is faster: without it, a server that sends a byte now and then would hold a read for hours. */
 const MIN_BYTES_PER_SECOND = 1024;
-/** setTimeout fires at once for more. */
+/** With a longer timeout, setTimeout fires at once. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
-/** What an address answers that was redirected to and has expired, as signed ones do. */
+/** How the target of a redirect answers once it has expired, as signed addresses do. */
 const EXPIRED: readonly number[] = [401, 403, 404, 410];
-const MAY_PASS: readonly number[] = [408, 425, 429];
+/** Statuses below 500 that are worth a retry. */
+const TEMPORARY: readonly number[] = [408, 425, 429];
 
 declare const fetch: Fetch;
 declare const AbortController: new () => { readonly signal: AbortSignal; abort(reason: unknown): void };
 
-/** Sends requests for one URL: gives up on a server that stalls, and tries again what may pass. */
+/** Sends requests for one URL, with a limit for stalls and with retries. */
 export class Transport {
   readonly url: string;
   readonly #fetch: Fetch;
   readonly #redirects: Redirects;
-  /** Where the last good answer came from: going there saves the redirect, and stays with one of several mirrors. */
+  /** Where the last good answer came from. Going there directly saves the redirect and stays with one mirror. */
   #route: Route;
   readonly #stallMs: number;
   readonly #retries: number;
   readonly #retryDelayMs: number;
-  /** Each ends a piece of work that is under way. */
+  /** One function for each operation under way, which ends it. */
   readonly #ends = new Set<(reason: unknown) => void>();
   #isClosed = false;
 
-  /** @throws TypeError for an address or headers that `fetch` would refuse; RangeError for a wrong option. */
+  /** @throws TypeError for an address or headers that `fetch` rejects; RangeError for a wrong option. */
   constructor(url: string, options: TransportOptions) {
     this.url = url;
-    // Looked up at each request and called without `this`: browsers demand it, and tests replace it.
+    // Looked up for each request and called without `this`: browsers demand that, and tests replace it.
     this.#fetch = options.fetch ?? ((...request) => fetch(...request));
     this.#stallMs = Math.min(mustBeWhole('stallMs', options.stallMs ?? DEFAULT_STALL_MS, 1), MAX_TIMEOUT_MS);
     this.#retries = mustBeWhole('retries', options.retries ?? DEFAULT_RETRIES, 0);
@@ -92,7 +92,7 @@ export class Transport {
   }
 
   /**
-   * Sends a request and gives its answer to `take`, which reads it. Both are done again when what may pass has failed.
+   * Sends a request and lets `take` read the answer. After a failure that may be temporary, both are repeated.
    *
    * @throws HttpError, or the signal's reason.
    */
@@ -108,26 +108,26 @@ export class Transport {
     }
   }
 
-  /** As {@link request}, without new tries. @throws Retriable when what may pass has failed. */
+  /** As {@link request}, without retries. @throws Retriable after a failure that may be temporary. */
   async once<T>(parts: RequestParts, signal: AbortSignal | undefined, take: (answer: Answer) => Promise<T>): Promise<T> {
     try {
       return await this.#ending(signal, this.#stallMs, async (own, onProgress) => {
         const { response, route } = await this.#send(parts, own, onProgress);
-        return take(new Answer(response, this.#redirects.isTold(route), this.#watch(onProgress)));
+        return take(new Answer(response, this.#redirects.sendsHeaders(route), this.#watch(onProgress)));
       });
     } catch (error) {
       if (error instanceof HttpError || signal?.aborted === true || this.#isClosed) throw error;
-      // Perhaps only the mirror failed that was redirected to.
+      // Perhaps only the mirror failed that the server had redirected to.
       this.#route = this.#redirects.start;
-      // What is neither ours nor an abort came from reading the body.
+      // Any other error came from reading the body.
       throw error instanceof Retriable ? error : new Retriable(this.error('BLOOM_HTTP_FAILED', 'the answer broke off', { cause: error }));
     }
   }
 
   /**
-   * Waits before a new try for `delayMs`, or as long as the server asks.
+   * Waits before a retry: for `delayMs`, or longer if the server asks for that.
    *
-   * @throws the error itself when the server asks for too long.
+   * @throws the error when the server asks for too long a wait.
    */
   async pause({ error, waitMs }: Retriable, delayMs: number, signal: AbortSignal | undefined): Promise<void> {
     if (waitMs > MAX_RETRY_DELAY_MS) throw error;
@@ -140,13 +140,13 @@ export class Transport {
     await this.#ending(signal, MAX_TIMEOUT_MS, waiting);
   }
 
-  /** Ends all that is under way or yet to come. */
+  /** Ends all requests under way, and refuses later ones. */
   close(): void {
     this.#isClosed = true;
     for (const end of this.#ends) end(closedError());
   }
 
-  /** @throws the signal's reason, or TypeError when all was ended. */
+  /** @throws the signal's reason when it is aborted; TypeError after `close`. */
   mustGoOn(signal: AbortSignal | undefined): void {
     signal?.throwIfAborted();
     if (this.#isClosed) throw closedError();
@@ -156,17 +156,17 @@ export class Transport {
     return new HttpError(code, this.url, problem, options);
   }
 
-  /** What to throw for an answer whose status is no success. */
+  /** The error for an answer with an error status. */
   refusal(answer: Answer): HttpError | Retriable {
     const { status } = answer;
     const waitMs = retryAfterMs(answer.header('retry-after'));
-    const untold = answer.hadHeaders ? '' : ', asked without the headers that were given, as it redirects';
-    const wait = waitMs === 0 ? '' : `, and asks to be left alone for ${Math.ceil(waitMs / 1000)} s`;
-    const error = this.error('BLOOM_HTTP_STATUS', `the server answers ${status}${untold}${wait}`, { status });
-    return status < 500 && !MAY_PASS.includes(status) ? error : new Retriable(error, waitMs);
+    const without = answer.hadHeaders ? '' : ' to a request without the given headers, which are not sent along with a redirect';
+    const wait = waitMs === 0 ? '' : `, and asks to wait ${Math.ceil(waitMs / 1000)} s`;
+    const error = this.error('BLOOM_HTTP_STATUS', `the server answers ${status}${without}${wait}`, { status });
+    return status < 500 && !TEMPORARY.includes(status) ? error : new Retriable(error, waitMs);
   }
 
-  /** Does `work` under a signal that is aborted by the caller's, by closing, and by `stallMs` without progress. */
+  /** Runs `work` with a signal that is aborted by the caller's signal, by `close`, and after `stallMs` without progress. */
   async #ending<T>(
     signal: AbortSignal | undefined,
     stallMs: number,
@@ -176,7 +176,7 @@ export class Transport {
     const controller = new AbortController();
     const end = (reason: unknown): void => controller.abort(reason);
     const abort = (): void => end(signal?.reason);
-    const stall = (): void => end(this.#stalled(`nothing came for ${stallMs} ms`));
+    const stall = (): void => end(this.#stalled(`nothing arrived for ${stallMs} ms`));
     let timer = setTimeout(stall, stallMs);
     const onProgress = (): void => {
       clearTimeout(timer);
@@ -187,7 +187,7 @@ export class Transport {
     try {
       return await untilAborted(work(controller.signal, onProgress), controller.signal);
     } catch (error) {
-      // What is left of an answer that is no good need not come.
+      // Stops the transfer of an answer that is no longer wanted.
       end(error);
       throw error;
     } finally {
@@ -205,7 +205,7 @@ export class Transport {
         onProgress();
         return response;
       });
-      if (found === undefined) throw this.error('BLOOM_HTTP_FAILED', 'the server redirects without end');
+      if (found === undefined) throw this.error('BLOOM_HTTP_FAILED', 'too many redirects');
       return found;
     };
     const { start } = this.#redirects;
@@ -227,18 +227,18 @@ export class Transport {
     } catch (cause) {
       throw new Retriable(this.error('BLOOM_HTTP_FAILED', 'the request failed', { cause }));
     }
-    // A fetch that does not listen to its signal answers after an abort too.
+    // A fetch that ignores its signal may still answer after an abort.
     if (signal.aborted) discard(response);
     signal.throwIfAborted();
     return response;
   }
 
-  /** Ends the reading of a body that comes too slowly. */
+  /** Throws when a body arrives too slowly. */
   #watch(onProgress: () => void): (received: number) => void {
     const start = Date.now();
     return (received) => {
       const ms = Date.now() - start;
-      if (ms > this.#stallMs && received * 1000 < ms * MIN_BYTES_PER_SECOND) throw this.#stalled(`only ${received} bytes came in ${ms} ms`);
+      if (ms > this.#stallMs && received * 1000 < ms * MIN_BYTES_PER_SECOND) throw this.#stalled(`only ${received} bytes arrived in ${ms} ms`);
       onProgress();
     };
   }
@@ -252,10 +252,10 @@ function closedError(): TypeError {
   return new TypeError('the source is closed');
 }
 
-/** How long a Retry-After (RFC 9110, section 10.2.3) asks to wait: seconds, or until a date. */
+/** The wait that a Retry-After header (RFC 9110, section 10.2.3) asks for, as seconds or as a date. */
 function retryAfterMs(header: string | null): number {
   if (header === null) return 0;
   if (/^\d+$/.test(header)) return Number(header) * 1000;
-  // Date.parse takes much that is no date of HTTP.
+  // Date.parse also accepts much that is not an HTTP date.
   return /^[A-Z][a-z]+, .* GMT$/.test(header) ? Math.max(0, Date.parse(header) - Date.now()) || 0 : 0;
 }

@@ -3,10 +3,10 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { allocate, mustLieInside, PIECE_BYTES, type Source, type SyncSource } from '../read/source.js';
 import { untilAborted } from '../read/until-aborted.js';
 
-/** Opening a named pipe would wait for its writer otherwise. Windows has no such flag: undefined counts as 0 there. */
+/** Without O_NONBLOCK, opening a named pipe waits for a writer. Windows has no such flag; `|` takes undefined for 0. */
 const READ_AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK;
 
-/** Another program holds a lease on the file (as Samba does), which only an opening that waits can break. */
+/** Another program, such as Samba, holds a lease on the file. Only a blocking open makes it give the lease up. */
 function isLeased(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === 'EAGAIN';
 }
@@ -33,7 +33,7 @@ export class FileSource implements Source {
     this.#handle = handle;
   }
 
-  /** @throws the system's error when the file cannot be opened, and one like it for what is not a regular file. */
+  /** @throws the system's error when the file cannot be opened; EISDIR or EINVAL when it is not a regular file. */
   static async open(path: string): Promise<FileSource> {
     const handle = await open(path, READ_AT_ONCE).catch((error: unknown) => {
       if (isLeased(error)) return open(path, 'r');
@@ -50,7 +50,7 @@ export class FileSource implements Source {
   }
 
   /**
-   * @param signal rejects the read at once; the system finishes the piece that it is reading, unseen.
+   * @param signal rejects the read at once, though the system still finishes the piece that it is reading.
    * @returns fewer bytes than `length` when the file has become shorter.
    * @throws RangeError when the range does not lie inside the file as it was opened; the system's error when the file
    *   cannot be read or is closed.
@@ -95,7 +95,7 @@ export class SyncFileSource implements SyncSource {
     this.#fd = fd;
   }
 
-  /** @throws the system's error when the file cannot be opened, and one like it for what is not a regular file. */
+  /** @throws the system's error when the file cannot be opened; EISDIR or EINVAL when it is not a regular file. */
   static open(path: string): SyncFileSource {
     const fd = openAtOnce(path);
     try {
@@ -144,7 +144,7 @@ function openAtOnce(path: string): number {
   }
 }
 
-/** Opening a folder succeeds on some systems, and reading it fails later with less to say; a device has no length. */
+/** Opening a folder succeeds on some systems, and reading it fails later with a vaguer error. A device has no length. */
 function mustBeFile(path: string, stats: Stats): void {
   if (stats.isFile()) return;
   const code = stats.isDirectory() ? 'EISDIR' : 'EINVAL';

@@ -5,8 +5,8 @@ import { basename, dirname, isAbsolute, join, sep } from 'node:path';
 import process from 'node:process';
 
 /**
- * The new file is in place, whole and on disk, but the system failed to sync its folder: a loss of power may bring back
- * the file that had the name before, also whole. `cause` is the system's error.
+ * The new file is in place, and its contents are on disk, but the system failed to sync the folder: after a power loss
+ * the old file may be back under the name, whole as well. `cause` is the system's error.
  */
 export class FolderSyncError extends Error {
   override readonly name = 'FolderSyncError';
@@ -15,22 +15,22 @@ export class FolderSyncError extends Error {
   readonly path: string;
 
   constructor(path: string, cause: unknown) {
-    super(`${path} is written, but its folder could not be synced: a loss of power may bring back what it replaced`, { cause });
+    super(`${path} is in place, but its folder could not be synced: a power loss may bring the old file back`, { cause });
     this.path = path;
   }
 }
 
 /**
- * A file that grows under a temporary name beside another, and takes that one's place once it is whole and on disk.
+ * A file that is written under a temporary name and takes the place of another once it is complete and on disk.
  *
  * Call order: begin (write to handle)* (finish | abandon).
  */
 export class Replacement {
-  /** What the new file is written through. */
+  /** The new file, open for writing. */
   readonly handle: FileHandle;
   readonly #target: string;
   readonly #temporary: string;
-  /** Opened before anything is written, so that only syncing it can still fail behind the rename. None on Windows. */
+  /** Opened before anything is written, so that only its sync can fail after the rename. Undefined on Windows. */
   readonly #folder: FileHandle | undefined;
   #isPlaced = false;
 
@@ -42,9 +42,9 @@ export class Replacement {
   }
 
   /**
-   * Makes the temporary file, in the folder of the file that `path` leads to.
+   * Creates the temporary file, in the same folder as the file that `path` leads to.
    *
-   * It has the permissions of the file it is to replace, and its owner and group where the system permits.
+   * It gets the permissions of that file, and its owner and group where the system permits.
    */
   static async begin(path: string): Promise<Replacement> {
     const { folder, name, stats } = await followLinks(path);
@@ -53,7 +53,7 @@ export class Replacement {
     const folderHandle = await openFolder(folder);
     try {
       const temporary = join(folder, temporaryName(name));
-      // 'wx': never a file that is somebody else's.
+      // 'wx' never opens a file that exists already.
       const handle = await open(temporary, 'wx', stats === undefined ? 0o666 : stats.mode & 0o777);
       const replacement = new Replacement(target, temporary, handle, folderHandle);
       try {
@@ -70,10 +70,10 @@ export class Replacement {
   }
 
   /**
-   * Puts the new file in place, once all of it is on disk, unless the signal is aborted before.
+   * Syncs the new file and renames it to its final name, unless the signal is aborted before the rename.
    *
-   * @throws FolderSyncError when the new file is in place and may not outlast a loss of power. After any other error the
-   *   old file is as it was, and the replacement is to be abandoned.
+   * @throws FolderSyncError when the file was renamed but the rename may not survive a power loss. After any other error
+   *   the old file is unchanged: call {@link abandon}.
    */
   async finish(signal: AbortSignal | undefined): Promise<void> {
     await this.handle.sync();
@@ -90,20 +90,20 @@ export class Replacement {
     }
   }
 
-  /** Removes the temporary file. Does nothing once the new file is in place. */
+  /** Removes the temporary file. A no-op once the new file is in place. */
   async abandon(): Promise<void> {
     if (this.#isPlaced) return;
-    // What went wrong before is told; that it cannot be cleared away either is not.
+    // The caller is about to report the first error; failures to clean up would only hide it.
     await this.handle.close().catch(() => undefined);
     await rm(this.#temporary, { force: true }).catch(() => undefined);
     await this.#folder?.close().catch(() => undefined);
   }
 }
 
-/** How file systems that cannot sync a folder say it. PostgreSQL goes on after these too. */
+/** The errors of file systems that do not support syncing a folder at all. PostgreSQL ignores them too. */
 const FOLDERS_DO_NOT_SYNC: ReadonlySet<string | undefined> = new Set(['EINVAL', 'ENOTSUP', 'ENOSYS']);
 
-/** Characters of the old name that a temporary one begins with. All of it would not fit behind a long one. */
+/** Characters of the target's name to keep in the temporary name: all of a long one would exceed the limit of 255 bytes. */
 const MAX_NAME_CHARACTERS = 24;
 
 function temporaryName(name: string): string {
@@ -111,25 +111,25 @@ function temporaryName(name: string): string {
   return `.${start}.${randomBytes(6).toString('hex')}.tmp`;
 }
 
-/** Windows has no handles of folders to sync, and needs none. */
+/** Windows cannot sync folders, and does not need to. */
 async function openFolder(folder: string): Promise<FileHandle | undefined> {
   return process.platform === 'win32' ? undefined : open(folder, constants.O_RDONLY | constants.O_DIRECTORY);
 }
 
-/** More links than this in a row are taken for a circle, as Linux takes them. */
+/** Linux gives up after as many symbolic links too. */
 const MAX_LINKS = 40;
 
 interface Target {
-  /** Absolute, and free of links: it stays the same folder whatever becomes of links and of the working directory. */
+  /** Absolute and free of links, so that later changes of a link or of the working directory make no difference. */
   readonly folder: string;
   readonly name: string;
-  /** Undefined where there is no file yet. */
+  /** Undefined when there is no file yet. */
   readonly stats: Stats | undefined;
 }
 
 /**
- * Where `path` leads, by the rules of open(2): `..` leaves the folder that a link leads to, not the one it lies in. So
- * no path is put together by its text before the system has resolved its folder.
+ * Resolves symbolic links as open(2) does: in `link/../name`, `..` is the parent of the folder that the link points to.
+ * Path functions that work on the text alone would drop `link/..`, so the system resolves the folder first.
  */
 async function followLinks(path: string): Promise<Target> {
   let target = path;
@@ -147,20 +147,20 @@ async function followLinks(path: string): Promise<Target> {
   throw systemError('ELOOP', 'too many symbolic links', path);
 }
 
-/** ENOTDIR: the folder is none, which opening it says better. */
+/** ENOTDIR means that the folder is a file: the error for opening the folder says so more clearly. */
 function undefinedIfAbsent(error: unknown): undefined {
   const { code } = error as NodeJS.ErrnoException;
   if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
 }
 
-/** Only a file is replaced by a file: to rename over a device or a pipe would do away with it. */
+/** Renaming over a device or a pipe would remove it. */
 function mustBeReplaceable(target: string, stats: Stats | undefined): void {
   if (stats === undefined || stats.isFile()) return;
   if (stats.isDirectory()) throw systemError('EISDIR', 'is a directory', target);
   throw systemError('EINVAL', 'is not a regular file', target);
 }
 
-/** An error like the one that open(2) would give. */
+/** An error like those of Node's file system functions. */
 function systemError(code: string, problem: string, path: string): Error {
   return Object.assign(new Error(`${code}: ${problem}, open '${path}'`), { code, path, syscall: 'open' });
 }
@@ -172,13 +172,13 @@ async function keepAccess(handle: FileHandle, old: Stats): Promise<void> {
   let mode = old.mode & 0o777;
   if (own.uid !== old.uid || own.gid !== old.gid) {
     const isGroupKept = (await changesOwner(handle, old.uid, old.gid)) || (await changesOwner(handle, own.uid, old.gid));
-    // What the old file's group was permitted, another group was not.
+    // The group permissions were meant for the old file's group, not for this one.
     if (!isGroupKept) mode &= ~0o070;
   }
   if ((own.mode & 0o777) !== mode) await handle.chmod(mode);
 }
 
-/** Only root may give files away, and others may only choose among their groups. */
+/** Only root may change the owner; other users may only choose among their own groups. */
 async function changesOwner(handle: FileHandle, uid: number, gid: number): Promise<boolean> {
   try {
     await handle.chown(uid, gid);

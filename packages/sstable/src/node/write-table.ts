@@ -12,11 +12,11 @@ const WRITE_BYTES = 1 << 20;
 /** How to write a table. */
 export interface WriteTableOptions extends TableBuilderOptions {
   /**
-   * Ends the writing early: nothing is left behind, and the old file, if any, stays. It is heeded while an asynchronous
-   * entry is waited for, after each MiB, and last before the new file takes its place.
+   * Stops the writing: nothing is left behind, and an existing file stays as it was. Checked while waiting for an
+   * asynchronous entry, after each MiB, and just before the rename.
    */
   readonly signal?: AbortSignal | undefined;
-  /** Told how many entries were added, after each MiB and at the end. A promise that it returns is waited for. */
+  /** Called with the number of entries added so far, after each MiB and at the end. A returned promise is awaited. */
   readonly onProgress?: ((entries: number) => unknown) | undefined;
 }
 
@@ -28,20 +28,23 @@ export type EntryInput =
 /**
  * Writes a table to `path`, whole or not at all.
  *
- * The table grows in a temporary file in the same folder, which takes the name `path` only once all of it is on disk.
- * On every failure but one the temporary file is removed, and whatever had that name before stays as it was. The one is
- * a {@link FolderSyncError}: the new table is in place, and a loss of power may still bring the old one back. A process
- * that is killed may leave the temporary file behind, whose name ends in `.tmp`.
+ * The table is written to a temporary file in the same folder, synced, and then renamed to `path`; the folder is synced
+ * last. If anything fails before the rename, the temporary file is removed and an existing file stays as it was. After
+ * the rename only one thing can fail, syncing the folder, which is a {@link FolderSyncError}: the new table is in place,
+ * but after a power loss the old one may be back. File systems that cannot sync folders at all are not an error. A
+ * process that is killed may leave the temporary file behind: `.NAME.RANDOM.tmp`.
  *
- * A file that is replaced keeps its permissions, and its owner and group where the system permits; other hard links to
- * it keep the old table. Access control lists and extended attributes are not kept.
+ * The new file gets the permissions of the file that it replaces, and its owner and group where the system permits.
+ * Where the group cannot be kept, the group permissions are dropped. Access control lists and extended attributes are
+ * not kept. Other hard links to the old file keep the old contents.
  *
  * Memory: the index, the filters, one block and a write buffer of 1 MiB.
  *
- * @param path where a link leads, if it is one. Links are followed before anything is written.
- * @throws TypeError for `entries` that are no iterable of arrays of a key and a value; RangeError for an option that is
- *   wrong, or keys that are not ascending; whatever `entries` throws; the system's error when the file cannot be written.
- * @throws FolderSyncError `BLOOM_FOLDER_NOT_SYNCED` when the folder cannot be synced behind the rename.
+ * @param path symbolic links are followed as open(2) follows them, once, before anything is written.
+ * @throws TypeError when `entries` is not an iterable, or an entry is not an array of a key and a value; RangeError for
+ *   a wrong option, or keys that are not ascending; whatever `entries` throws; the system's error when the folder cannot
+ *   be opened or the file cannot be written.
+ * @throws FolderSyncError `BLOOM_FOLDER_NOT_SYNCED` when the folder cannot be synced after the rename.
  * @example
  * ```ts
  * await writeTable('words.ldb', [[utf8('hello'), utf8('world')]]);
@@ -83,7 +86,7 @@ async function writeEntries(handle: FileHandle, entries: EntryInput, options: Wr
     await onProgress?.(builder.entries);
   }
 
-  // Only what is asynchronous is awaited: awaiting each entry of a plain list would cost more than building the table.
+  // A plain iterable is not awaited: awaiting each entry would take longer than building the table.
   if (Symbol.iterator in entries) {
     for (const entry of entries) {
       add(entry);
@@ -105,21 +108,21 @@ function shapeError(entry: unknown, number: number): TypeError {
   return new TypeError(`entries must give arrays of a key and a value, got ${kind} as entry ${number}`);
 }
 
-/** `entries`, until the signal is aborted: a source that does not answer does not keep the abort waiting. */
+/** `entries`, until the signal is aborted: an abort does not wait for the next entry. */
 async function* endedBy<T>(signal: AbortSignal, entries: AsyncIterable<T>): AsyncGenerator<T, void, undefined> {
   const iterator = entries[Symbol.asyncIterator]();
   let endWait: ((reason: unknown) => void) | undefined;
   const abort = (): void => endWait?.(signal.reason);
   signal.addEventListener('abort', abort);
-  /** An iterator whose `next` ended or failed is not returned to. */
+  /** After its last result, or an error, an iterator's return() is not called. */
   let isOver = false;
   try {
     for (;;) {
       signal.throwIfAborted();
-      // Not Promise.race: each race would leave a reaction behind on the one promise that lasts.
+      // Not Promise.race: each race would add a reaction to the one promise that lives as long as the walk.
       const step = await new Promise<IteratorResult<T>>((resolve, reject) => {
         endWait = reject;
-        // next() may also answer with a plain result, as `for await` takes it.
+        // next() may return a plain result too, as it may in `for await`.
         Promise.resolve(iterator.next()).then(resolve, (error: unknown) => {
           isOver = true;
           reject(error);
@@ -135,12 +138,12 @@ async function* endedBy<T>(signal: AbortSignal, entries: AsyncIterable<T>): Asyn
   }
 }
 
-/** Lets the iterator clear up, until the signal is aborted. What goes wrong with it is not why the writing ends. */
+/** Lets the iterator clean up, unless the signal is aborted. As in `for await`, its errors do not replace the first one. */
 async function leave<T>(iterator: AsyncIterator<T>, signal: AbortSignal): Promise<void> {
   try {
     await untilAborted(Promise.resolve(iterator.return?.()), signal);
   } catch {
-    // The reason is on its way already.
+    // The caller is about to report why the writing ends.
   }
 }
 
@@ -161,7 +164,7 @@ class WriteBuffer implements TableSink {
     this.byteLength = 0;
     if (byteLength === 0) return;
     let bytesWritten = byteLength > PIECE_BYTES ? 0 : (await handle.writev(parts)).bytesWritten;
-    // Seldom are some left: when there were too many for one call, a signal interrupted it, or the disk is full.
+    // Rarely is anything left: only if there was too much for one call, a signal interrupted it, or the disk is full.
     for (const bytes of parts) {
       let written = Math.min(bytesWritten, bytes.length);
       bytesWritten -= written;

@@ -23,8 +23,8 @@ export interface SyncSource extends Source {
 }
 
 /**
- * The most bytes that a source asks its host for at once. Larger reads are made in pieces: Node takes at most 2^31 - 1
- * bytes, browsers' limits are of the same order, and an aborted read leaves no more than this to finish unseen.
+ * The most bytes that a source asks its host for at once; larger reads are made in pieces. Node takes at most 2^31 - 1
+ * bytes, browsers' limits are similar, and this is all that an aborted read may still have under way.
  */
 export const PIECE_BYTES = 64 * 2 ** 20;
 
@@ -36,12 +36,12 @@ export function mustLieInside(offset: number, length: number, { byteLength }: So
   throw new RangeError(`offset + length must be at most ${byteLength}, the length of the file, got ${offset} + ${length}`);
 }
 
-/** Room for `length` bytes. @throws RangeError where the host has no array of that length, or no memory for it. */
+/** @throws RangeError when the host has no arrays of that length, or no memory for one. */
 export function allocate(length: number): Uint8Array<ArrayBuffer> {
   try {
     return new Uint8Array(length);
   } catch (cause) {
-    throw new RangeError(`length must be what one Uint8Array can hold here, got ${length}`, { cause });
+    throw new RangeError(`length must be at most what a Uint8Array can hold on this host, got ${length}`, { cause });
   }
 }
 

@@ -1,7 +1,7 @@
 /**
- * What `work` settles with, or the reason of `signal` as soon as that is aborted.
+ * Settles as `work` does, or rejects with the signal's reason as soon as it is aborted.
  *
- * An abort does not end the work itself: its outcome is dropped. No listener stays on the signal.
+ * An abort does not stop the work itself; its outcome is then ignored. No listener is left on the signal.
  */
 export function untilAborted<T>(work: PromiseLike<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
