@@ -1,22 +1,18 @@
-import { createReadStream } from 'node:fs';
-import { access, constants, realpath, stat } from 'node:fs/promises';
-import { basename, dirname } from 'node:path';
-import type { Readable } from 'node:stream';
 import { BloomFilterPolicy } from '@bloom/policy';
 import type { TableInfo } from '@bloom/sstable';
 import { writeTable } from '@bloom/sstable/node';
 import { type Command, Option } from 'commander';
 import { ascending } from './ascending.js';
 import { EntryStream } from './entry-stream.js';
-import { Failure, failureOf, isSystemError } from './failure.js';
+import { Failure } from './failure.js';
 import { formatHelp, type FormatName, formatNames, formats } from './format.js';
+import { inputStat, openInput } from './input.js';
 import { interruptible } from './interruption.js';
 import { count, counted, note } from './output.js';
 import { Progress } from './progress.js';
 import { SortedEntries } from './sorted-entries.js';
+import { mustBeWritable, writingFailure } from './table-to-write.js';
 import { wholeNumber } from './whole-number.js';
-
-const READ_BYTES = 256 * 1024;
 
 interface BuildOptions {
   readonly output: string;
@@ -73,14 +69,15 @@ Examples:
     .action(build);
 }
 
-async function build(input: string, options: BuildOptions): Promise<void> {
+async function build(path: string, options: BuildOptions): Promise<void> {
   const started = performance.now();
-  await mustBeWritable(options.output, input);
-  const inputBytes = input === '-' ? undefined : await sizeOf(input);
-  const name = input === '-' ? 'standard input' : input;
+  const stat = inputStat(path);
+  mustBeWritable(options.output, stat);
+  const input = await openInput(path, stat);
+  const { name, byteLength } = input;
   const isVerbose = options.quiet !== true;
 
-  const reading = new Progress(inputBytes === undefined ? 'bytes read:' : 'reading', inputBytes, isVerbose);
+  const reading = new Progress(byteLength === undefined ? 'bytes read:' : 'reading', byteLength, isVerbose);
   const onBytes = (bytesRead: number): void => reading.update(bytesRead);
   const decoder = formats[options.format].decoder();
   const tableOptions = {
@@ -97,7 +94,7 @@ async function build(input: string, options: BuildOptions): Promise<void> {
     if (options.sort) {
       const sorted = new SortedEntries();
       // Nothing is to be cleaned up yet: signals need no handling.
-      for await (const [key, value] of new EntryStream(open(input), name, decoder, { onBytes })) sorted.add(key, value);
+      for await (const [key, value] of new EntryStream(input, decoder, { onBytes })) sorted.add(key, value);
       reading.stop();
       replaced = sorted.sort();
       const shown = (writing = new Progress('writing', sorted.length - replaced, isVerbose));
@@ -107,12 +104,14 @@ async function build(input: string, options: BuildOptions): Promise<void> {
       );
     } else {
       info = await interruptible((signal) => {
-        const entries = new EntryStream(open(input), name, decoder, { onBytes, signal, inspect: ascending() });
+        const entries = new EntryStream(input, decoder, { onBytes, inspect: ascending() });
         return writeTable(options.output, entries, { ...tableOptions, signal });
       });
     }
   } catch (error) {
-    throw outputFailure(options.output, error);
+    // The builder's limits are those of what can be read again.
+    if (error instanceof RangeError) throw new Failure(`${options.output}: ${error.message}`, { cause: error });
+    throw writingFailure(options.output, error);
   } finally {
     reading.stop();
     writing?.stop();
@@ -120,44 +119,6 @@ async function build(input: string, options: BuildOptions): Promise<void> {
   if (!isVerbose) return;
   if (replaced > 0) note(`${name}: ${replacedText(replaced)}`);
   note(summary(info, options, performance.now() - started));
-}
-
-function open(input: string): Readable {
-  return input === '-' ? process.stdin : createReadStream(input, { highWaterMark: READ_BYTES });
-}
-
-/** Bytes of a file; undefined for what has no size, such as a pipe. */
-async function sizeOf(input: string): Promise<number | undefined> {
-  try {
-    const found = await stat(input);
-    if (found.isDirectory()) throw new Failure(`${input}: is a folder`);
-    return found.isFile() ? found.size : undefined;
-  } catch (error) {
-    throw failureOf(input, error);
-  }
-}
-
-/** Says before a long build what would fail or do harm at its end. */
-async function mustBeWritable(output: string, input: string): Promise<void> {
-  if (basename(output) === '' || output.endsWith('/')) throw new Failure(`${output}: names a folder, not a file`);
-  try {
-    await access(dirname(output), constants.W_OK);
-  } catch (error) {
-    throw outputFailure(output, error);
-  }
-  const existing = await stat(output).catch(() => undefined);
-  if (existing === undefined) return;
-  if (existing.isDirectory()) throw new Failure(`${output}: is a folder`);
-  if (!existing.isFile()) throw new Failure(`${output}: is not a file that a table can take the place of`);
-  const isInput = input !== '-' && (await realpath(input).catch(() => input)) === (await realpath(output));
-  if (isInput) throw new Failure(`${output}: is the input too`);
-}
-
-/** Failures of the input are told already: what is left is about the table. */
-function outputFailure(output: string, error: unknown): unknown {
-  if (isSystemError(error) && error.code === 'ENOENT')
-    return new Failure(`${output}: no such folder`, { cause: error });
-  return failureOf(output, error);
 }
 
 function replacedText(replaced: number): string {

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { type Entry, type EntryDecoder, InputError } from './entry.js';
 import { Failure, failureOf } from './failure.js';
+import type { Input } from './input.js';
 
 /** Told of each entry before it is given. Throws when it must not be. */
 export type Inspect = (entry: Entry, decoder: EntryDecoder) => void;
@@ -8,7 +9,6 @@ export type Inspect = (entry: Entry, decoder: EntryDecoder) => void;
 interface EntryStreamOptions {
   readonly inspect?: Inspect;
   readonly onBytes: (bytesRead: number) => void;
-  readonly signal?: AbortSignal;
 }
 
 /**
@@ -23,8 +23,6 @@ export class EntryStream implements AsyncIterableIterator<Entry> {
   readonly #inspect: Inspect | undefined;
   readonly #onBytes: (bytesRead: number) => void;
   readonly #pieces: AsyncIterator<Uint8Array>;
-  /** Rejects once the work is to end; a stream alone would still wait for what it reads. */
-  readonly #aborted: Promise<never> | undefined;
   #entries: Iterator<Entry> = [][Symbol.iterator]();
   #bytesRead = 0;
   #atEnd = false;
@@ -32,16 +30,14 @@ export class EntryStream implements AsyncIterableIterator<Entry> {
   /**
    * @param name the input's, for errors.
    * @param onBytes told how many bytes were read, after each piece.
-   * @param signal ends the reading, with its reason.
    */
-  constructor(input: Readable, name: string, decoder: EntryDecoder, { inspect, onBytes, signal }: EntryStreamOptions) {
-    this.#input = input;
+  constructor({ stream, name }: Input, decoder: EntryDecoder, { inspect, onBytes }: EntryStreamOptions) {
+    this.#input = stream;
     this.#name = name;
     this.#decoder = decoder;
     this.#inspect = inspect;
     this.#onBytes = onBytes;
-    this.#pieces = input[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
-    this.#aborted = signal && rejection(signal);
+    this.#pieces = stream[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
   }
 
   next(): Promise<IteratorResult<Entry, undefined>> {
@@ -73,8 +69,7 @@ export class EntryStream implements AsyncIterableIterator<Entry> {
   async #read(): Promise<IteratorResult<Entry, undefined>> {
     try {
       while (!this.#atEnd) {
-        const reading = this.#pieces.next();
-        const piece = await (this.#aborted === undefined ? reading : Promise.race([reading, this.#aborted]));
+        const piece = await this.#pieces.next();
         if (piece.done === true) {
           this.#atEnd = true;
           this.#entries = this.#decoder.end();
@@ -100,17 +95,4 @@ export class EntryStream implements AsyncIterableIterator<Entry> {
     if (error instanceof InputError) return new Failure(`${this.#name}: ${error.message}`, { cause: error });
     return failureOf(this.#name, error);
   }
-}
-
-/** A promise that rejects when `signal` is aborted. */
-function rejection(signal: AbortSignal): Promise<never> {
-  const aborted = new Promise<never>((_, reject) => {
-    const abort = (): void => {
-      const reason: unknown = signal.reason;
-      reject(reason);
-    };
-    signal.addEventListener('abort', abort);
-  });
-  aborted.catch(() => undefined);
-  return aborted;
 }

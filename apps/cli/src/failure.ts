@@ -4,9 +4,9 @@ import type { Finding } from '@bloom/sstable/inspect';
 /** The exit codes of `bloom`. */
 export const EXIT = {
   ok: 0,
-  /** A key that was asked for is absent, or a table is damaged. */
-  absent: 1,
-  /** Bad input, a bad command line, or a file that cannot be read or written. */
+  /** The work was done, and the answer is no: a key is absent, a table is damaged, something could not be saved. */
+  no: 1,
+  /** The work was not done: bad input, a bad command line, or a file that cannot be read or written. */
   failure: 2,
 } as const;
 
@@ -21,7 +21,7 @@ export function failureOf(file: string, error: unknown): unknown {
     return new Failure(`${file}: ${placedProblem(error)}`, { cause: error });
   }
   if (isSystemError(error)) {
-    return new Failure(`${file}: ${SYSTEM_PROBLEMS[error.code] ?? error.message}`, { cause: error });
+    return new Failure(`${file}: ${SYSTEM_PROBLEMS[error.code] ?? systemProblem(error)}`, { cause: error });
   }
   return error;
 }
@@ -45,7 +45,15 @@ const SYSTEM_PROBLEMS: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'the name is too long',
   ELOOP: 'too many symbolic links',
   EIO: 'the device failed',
+  ENXIO: 'no such device, or nobody at the other end',
+  EBUSY: 'in use by another program',
 };
+
+/** What Node's message says beside the code and the path: `EFOO: what it is, open 'path'`. */
+function systemProblem({ code, message, syscall }: NodeJS.ErrnoException): string {
+  const end = syscall === undefined ? -1 : message.indexOf(`, ${syscall}`);
+  return end < 0 ? message : `${message.slice(`${code}: `.length, end)} (${code})`;
+}
 
 /** Whether the system refused something: a file that is not there, a full disk. */
 export function isSystemError(error: unknown): error is NodeJS.ErrnoException & { readonly code: string } {

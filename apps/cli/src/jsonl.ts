@@ -5,10 +5,17 @@ import type { ByteBuffer } from './byte-buffer.js';
 import { type Entry, OutputError } from './entry.js';
 import { keyText } from './key-text.js';
 import { LineError } from './lines.js';
+import { terminalJson } from './terminal-text.js';
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
+/** Bytes of a line whose other members may have as many values as they like. */
+const SMALL_LINE_BYTES = 2 ** 20;
+/** Values in a longer line: `JSON.parse` would take two dozen bytes for each byte of it. */
+const MAX_VALUES = 1_000_000;
+
 export function decodeJsonLine(line: Uint8Array): Entry {
+  if (line.length > SMALL_LINE_BYTES) mustHaveFewValues(line);
   const text = decodeUtf8(line);
   if (text === undefined) throw new LineError('not UTF-8');
   if (text.trim() === '') throw new LineError('empty, where a JSON object is expected');
@@ -23,7 +30,7 @@ export function decodeJsonLine(line: Uint8Array): Entry {
 }
 
 export function encodeJson(key: Uint8Array, value: Uint8Array, out: ByteBuffer): void {
-  out.utf8(`${JSON.stringify(textsOf(key, value))}\n`);
+  out.utf8(`${terminalJson(textsOf(key, value))}\n`);
 }
 
 /** Key and value as the strings of a JSON object. @throws OutputError when one of them is not UTF-8. */
@@ -41,6 +48,20 @@ function encodeMember(json: object, name: 'key' | 'value'): Uint8Array {
   if (typeof text !== 'string') throw new LineError(`"${name}" is not a string`);
   if (/\p{Surrogate}/u.test(text)) throw new LineError(`"${name}" has half a surrogate pair, which UTF-8 cannot say`);
   return Buffer.from(text, 'utf8');
+}
+
+/** Counts what starts or ends values, in UTF-8 of which nothing is known yet. */
+function mustHaveFewValues(line: Uint8Array): void {
+  const [quote, backslash, comma, bracket, brace] = Buffer.from('"\\,[{', 'latin1');
+  let values = 0;
+  let isInString = false;
+  for (let i = 0; i < line.length; i++) {
+    const byte = line[i];
+    if (byte === quote) isInString = !isInString;
+    else if (isInString) i += byte === backslash ? 1 : 0;
+    else if (byte === comma || byte === bracket || byte === brace) values++;
+  }
+  if (values > MAX_VALUES) throw new LineError(`more than ${MAX_VALUES} values, where "key" and "value" are expected`);
 }
 
 function decodeUtf8(bytes: Uint8Array): string | undefined {

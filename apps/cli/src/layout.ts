@@ -1,9 +1,8 @@
 import { allCodecs } from '@bloom/sstable/codecs';
 import { tableLayout } from '@bloom/sstable/inspect';
 import type { Command } from 'commander';
-import { ByteBuffer } from './byte-buffer.js';
-import { withFile } from './opened-table.js';
-import { drain, flush } from './output.js';
+import { withTableFile } from './opened-table.js';
+import { Lines, note } from './output.js';
 
 /** Bytes of a range that are shown. */
 const SHOWN_BYTES = 8;
@@ -30,19 +29,24 @@ Examples:
 }
 
 async function layout(path: string, { blocks }: LayoutCommandOptions): Promise<void> {
-  const out = new ByteBuffer();
-  await withFile(path, async (source) => {
+  const lines = new Lines();
+  await withTableFile(path, {}, async ({ source, isInternal }) => {
+    if (isInternal && !blocks) {
+      note(`${path}: its keys look like a database's: the last 8 bytes of each are type and sequence, little-endian`);
+    }
     const ranges = await tableLayout(source, { codecs: allCodecs, detail: blocks ? 'blocks' : 'fields' });
     const offsetWidth = String(source.byteLength).length;
-    for (const { offset, byteLength, label, value } of ranges) {
-      const shown = source.read(offset, Math.min(byteLength, SHOWN_BYTES));
-      const hex = `${Buffer.from(shown).toString('hex')}${byteLength > SHOWN_BYTES ? '…' : ''}`;
-      const meaning = value === undefined ? label : `${label} = ${value}`;
-      out.utf8(
-        `${String(offset).padStart(offsetWidth)} ${String(byteLength).padStart(6)}  ${hex.padEnd(SHOWN_BYTES * 2 + 1)}  ${meaning}\n`,
-      );
-      await drain(out);
+    try {
+      for (const { offset, byteLength, label, value } of ranges) {
+        const shown = source.read(offset, Math.min(byteLength, SHOWN_BYTES));
+        const hex = `${Buffer.from(shown).toString('hex')}${byteLength > SHOWN_BYTES ? '…' : ''}`;
+        const meaning = value === undefined ? label : `${label} = ${value}`;
+        await lines.add(
+          `${String(offset).padStart(offsetWidth)} ${String(byteLength).padStart(6)}  ${hex.padEnd(SHOWN_BYTES * 2 + 1)}  ${meaning}`,
+        );
+      }
+    } finally {
+      await lines.flush();
     }
   });
-  await flush(out);
 }

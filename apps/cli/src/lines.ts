@@ -1,7 +1,10 @@
+import type { ByteBuffer } from './byte-buffer.js';
 import { type Entry, type EntryDecoder, InputError, MAX_ENTRY_BYTES } from './entry.js';
 
 const LF = 10;
 const CR = 13;
+/** What some programs put at the start of a text to say that it is UTF-8. It is no part of the text. */
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf] as const;
 
 /** Reads one entry from a line. Throws an error that says what is wrong with the line. */
 export type LineDecoder = (line: Uint8Array, number: number) => Entry;
@@ -14,7 +17,8 @@ export class LineError extends Error {
 /**
  * Entries that are a line each.
  *
- * Lines end in LF, or CR LF; the last one need not. They stay bytes: what is in them is up to the format.
+ * Lines end in LF, or CR LF; the last one need not. They stay bytes: what is in them is up to the format. One UTF-8
+ * byte order mark at the start is left out.
  */
 export class LinesDecoder implements EntryDecoder {
   readonly unit = 'line';
@@ -42,7 +46,10 @@ export class LinesDecoder implements EntryDecoder {
   }
 
   *end(): Generator<Entry, undefined> {
-    if (this.#begunLength > 0) yield this.#entry(this.#complete(new Uint8Array(0)));
+    if (this.#begunLength === 0) return undefined;
+    const line = this.#complete(new Uint8Array(0));
+    const isMarkAlone = this.position === 0 && line.length === BYTE_ORDER_MARK.length && startsWithMark(line);
+    if (!isMarkAlone) yield this.#entry(line);
     return undefined;
   }
 
@@ -60,8 +67,9 @@ export class LinesDecoder implements EntryDecoder {
     return line;
   }
 
-  #entry(line: Uint8Array): Entry {
+  #entry(bytes: Uint8Array): Entry {
     this.position++;
+    const line = this.position === 1 && startsWithMark(bytes) ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes;
     if (line.length > MAX_ENTRY_BYTES) throw this.#tooLong(this.position);
     try {
       return this.#decodeLine(line.at(-1) === CR ? line.subarray(0, -1) : line, this.position);
@@ -74,6 +82,16 @@ export class LinesDecoder implements EntryDecoder {
   #tooLong(number: number): InputError {
     return new InputError(`line ${number}`, `longer than ${MAX_ENTRY_BYTES} bytes, the most that an entry may have`);
   }
+}
+
+/** Whether the first bytes are a byte order mark. */
+export function startsWithMark(bytes: Uint8Array): boolean {
+  return BYTE_ORDER_MARK.every((byte, i) => bytes[i] === byte);
+}
+
+/** Appends a byte order mark: at the start of a text, a reader leaves it out, and not a second one after it. */
+export function putMark(out: ByteBuffer): void {
+  for (const byte of BYTE_ORDER_MARK) out.byte(byte);
 }
 
 /** Whether a line of these bytes would be read back as the same bytes. */

@@ -1,65 +1,134 @@
-import type { TableBuilderOptions } from '@bloom/sstable';
+import {
+  bytewiseComparator,
+  type Comparator,
+  type Source,
+  type SyncSource,
+  type TableBuilderOptions,
+} from '@bloom/sstable';
 import { allCodecs } from '@bloom/sstable/codecs';
 import { internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/database';
-import { type SalvageReport, salvagedEntries } from '@bloom/sstable/inspect';
+import { salvagedEntries, type SalvageReport } from '@bloom/sstable/inspect';
 import { writeTable } from '@bloom/sstable/node';
 import { BloomFilterPolicy } from '@bloom/policy';
 import type { Command } from 'commander';
 import { EXIT, failureOf, placedProblem } from './failure.js';
+import { inputStat } from './input.js';
 import { interruptible } from './interruption.js';
-import { withFile } from './opened-table.js';
-import { counted, note } from './output.js';
+import { addKeyFormOptions, type KeyFormOptions, noteAssumption, type TableFile, withTableFile } from './opened-table.js';
+import { count, counted, Lines, note } from './output.js';
+import { mustBeWritable, writingFailure } from './table-to-write.js';
 
-interface SalvageCommandOptions {
+interface SalvageCommandOptions extends KeyFormOptions {
   readonly output: string;
-  readonly internal?: true;
+  readonly anyOrder?: true;
 }
 
 export function addSalvage(program: Command): void {
-  program
+  const command = program
     .command('salvage')
     .summary('copy what can still be read')
     .description(
-      'Copies all entries of a damaged table whose checksums are right into a new one. Prints what was lost, a line each, and exits with 1 if anything was.',
+      'Copies all entries of a damaged table whose checksums are right into a new one. Prints what was lost, a line each, and exits with 1 if anything was. Where nothing can be saved, nothing is written.',
     )
     .argument('<table>', 'the damaged table; it is not changed')
-    .requiredOption('-o, --output <table>', 'the new table')
-    .option('--internal', "the table is a database's: keys are in its order, and filters are made of its user keys")
+    .requiredOption('-o, --output <table>', 'the new table, another file');
+  addKeyFormOptions(command)
+    .option('--any-order', 'the order of the keys is not known: keep the order of the file')
     .addHelpText(
       'after',
       `
 Examples:
   bloom salvage damaged.ldb -o saved.ldb
-  bloom salvage --internal 000005.ldb -o saved.ldb`,
+  bloom salvage 000005.ldb -o saved.ldb
+  bloom salvage --any-order IndexedDB/000116.ldb -o saved.ldb`,
     )
     .action(salvage);
 }
 
-async function salvage(path: string, { output, internal }: SalvageCommandOptions): Promise<void> {
-  const comparator = internal ? internalKeyComparator() : undefined;
+async function salvage(path: string, options: SalvageCommandOptions): Promise<void> {
+  const { output, anyOrder } = options;
+  mustBeWritable(output, inputStat(path));
+  const report = await withTableFile(path, { ...options, searchBytes: Infinity }, async (file) => {
+    noteAssumption(file, options);
+    // A database may have an order of its own; one block after another is in it.
+    const hasOwnOrder = file.isInternal && !file.isBytewise;
+    if (hasOwnOrder && !anyOrder) note(`${path}: the order is not that of the bytes: entries stay in the order of the file`);
+    return copied(file, output, anyOrder === true || hasOwnOrder);
+  });
+
+  const isLossy = lostSomething(report);
+  if (isLossy) process.exitCode = EXIT.no;
+  const lines = new Lines();
+  for (const finding of report.findings) await lines.add(placedProblem(finding));
+  for (const { offset, byteLength, problem } of report.lost) {
+    await lines.add(`${counted(byteLength, 'byte')} at offset ${offset}: ${problem}`);
+  }
+  if (report.outOfOrder > 0) {
+    await lines.add(`${counted(report.outOfOrder, 'entry')} out of order left out; --any-order keeps them`);
+  }
+  await lines.flush();
+  if (report.entries === 0 && isLossy) {
+    note(`${path}: nothing of it can be saved; ${output} was not written`);
+    return;
+  }
+  const found = report.foundBlocks > 0 ? `, ${count(report.foundBlocks)} of them found without the index` : '';
+  note(`${output}: ${counted(report.entries, 'entry')} of ${counted(report.dataBlocks, 'block')}${found}`);
+}
+
+/** Writes what can be saved of a table to `output`, or nothing where that is nothing. */
+async function copied(file: TableFile, output: string, anyOrder: boolean): Promise<SalvageReport> {
+  const comparator = file.isInternal ? internalKeyComparator() : bytewiseComparator;
   const policy = new BloomFilterPolicy();
   const tableOptions: TableBuilderOptions = {
-    comparator,
-    filterPolicy: internal ? internalKeyPolicy(policy) : policy,
+    comparator: anyOrder ? orderOfTheFile : comparator,
+    filterPolicy: file.isInternal ? internalKeyPolicy(policy) : policy,
   };
-  const report = await withFile(path, async (source) => {
-    let saved: SalvageReport | undefined;
-    await interruptible(async (signal) => {
-      const entries = async function* (): AsyncGenerator<[Uint8Array, Uint8Array], void, undefined> {
-        saved = yield* salvagedEntries(source, { codecs: allCodecs, comparator, signal });
-      };
-      await writeTable(output, entries(), { ...tableOptions, signal }).catch((error: unknown) => {
-        throw failureOf(output, error);
-      });
-    });
-    return saved!;
+  const source = interruptibleSource(file);
+  let report: SalvageReport | undefined;
+  await interruptible(async (signal) => {
+    const salvageOptions = { codecs: allCodecs, comparator: anyOrder ? null : comparator, signal };
+    const entries = async function* (): AsyncGenerator<[Uint8Array, Uint8Array], void, undefined> {
+      report = yield* salvagedEntries(source, salvageOptions);
+      if (report.entries === 0 && lostSomething(report)) throw new NothingSaved();
+    };
+    try {
+      await writeTable(output, entries(), { ...tableOptions, signal });
+    } catch (error) {
+      if (!(error instanceof NothingSaved)) throw writingFailure(output, error);
+    }
   });
-  for (const finding of report.findings) console.log(placedProblem(finding));
-  for (const { offset, byteLength, problem } of report.lost) {
-    console.log(`${counted(byteLength, 'byte')} at offset ${offset}: ${problem}`);
-  }
-  if (report.outOfOrder > 0) console.log(`${counted(report.outOfOrder, 'entry')} out of order left out`);
-  const found = report.foundBlocks > 0 ? `, ${report.foundBlocks} of them found without the index` : '';
-  note(`${output}: ${counted(report.entries, 'entry')} of ${counted(report.dataBlocks, 'block')}${found}`);
-  if (report.findings.length > 0 || report.lost.length > 0 || report.outOfOrder > 0) process.exitCode = EXIT.absent;
+  return report!;
+}
+
+/** Ends the writing of a table that would have no entries. */
+class NothingSaved extends Error {
+  override readonly name = 'NothingSaved';
+}
+
+function lostSomething({ findings, lost, outOfOrder }: SalvageReport): boolean {
+  return findings.length > 0 || lost.length > 0 || outOfOrder > 0;
+}
+
+/** Takes every key to come after the one before it, so that the index has whole keys, which are right in any order. */
+const orderOfTheFile: Comparator = {
+  name: 'bloom.OrderOfTheFile',
+  compare: () => -1,
+  findShortestSeparator: (start) => start,
+  findShortSuccessor: (key) => key,
+};
+
+/** A table whose reads let signals through, and fail under its own name rather than that of the new one. */
+function interruptibleSource({ path, source }: { readonly path: string; readonly source: SyncSource }): Source {
+  return {
+    name: source.name,
+    byteLength: source.byteLength,
+    async read(offset, length) {
+      await new Promise(setImmediate);
+      try {
+        return source.read(offset, length);
+      } catch (error) {
+        throw failureOf(path, error);
+      }
+    },
+  };
 }

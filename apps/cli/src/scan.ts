@@ -1,15 +1,27 @@
+import { bytewiseComparator, type KeyRange } from '@bloom/sstable';
+import { encodeInternalKey } from '@bloom/sstable/database';
 import { type Command, Option } from 'commander';
 import { ByteBuffer } from './byte-buffer.js';
-import { OutputError } from './entry.js';
+import { type Entry, OutputError } from './entry.js';
 import { Failure } from './failure.js';
-import { formatHelp, type FormatName, formatNames, formats } from './format.js';
+import { type Encode, formatHelp, type FormatName, formatNames, formats } from './format.js';
 import { keyArgument } from './key-argument.js';
-import { withDatabaseTable, withTable } from './opened-table.js';
+import { encodeKv } from './kv.js';
+import { putMark, startsWithMark } from './lines.js';
+import {
+  addKeyFormOptions,
+  type KeyFormOptions,
+  noteAssumption,
+  openDatabaseTable,
+  openTable,
+  type TableFile,
+  withTableFile,
+} from './opened-table.js';
 import { drain, flush } from './output.js';
 import { encodeVersion } from './version.js';
 import { wholeNumber } from './whole-number.js';
 
-interface ScanOptions {
+interface ScanOptions extends KeyFormOptions {
   readonly gt?: string;
   readonly gte?: string;
   readonly lt?: string;
@@ -18,14 +30,15 @@ interface ScanOptions {
   readonly limit?: number;
   readonly format: FormatName;
   readonly hex?: true;
-  readonly internal?: true;
 }
 
 export function addScan(program: Command): void {
-  program
+  const command = program
     .command('scan')
     .summary('print entries in order')
-    .description('Prints the entries of a table, or of a range of its keys, in the order of the keys.')
+    .description(
+      "Prints the entries of a table, or of a range of its keys, in the order of the keys. Of a database's table it prints user key, sequence, type and value, and bounds are user keys; kv keeps the keys as they are stored.",
+    )
     .argument('<table>', 'the table')
     .option('--gt <key>', 'only keys after KEY')
     .option('--gte <key>', 'only KEY and keys after it')
@@ -34,8 +47,8 @@ export function addScan(program: Command): void {
     .option('--reverse', 'from the last entry to the first')
     .addOption(new Option('--limit <n>', 'at most N entries').argParser(wholeNumber(0, Number.MAX_SAFE_INTEGER)))
     .addOption(new Option('-f, --format <format>', 'what to print').choices(formatNames).default('tsv'))
-    .option('--hex', 'bounds are in hexadecimal, and what tsv and words print')
-    .option('--internal', "the table is a database's: show user key, sequence, type and value")
+    .option('--hex', 'bounds are in hexadecimal, and what tsv and words print');
+  addKeyFormOptions(command)
     .addHelpText(
       'after',
       `${formatHelp}
@@ -48,31 +61,60 @@ Examples:
   bloom scan capitals.ldb --reverse --limit 10 -f words
   bloom scan capitals.ldb -f jsonl > capitals.jsonl
   bloom scan table.ldb --hex --gte 00ff
-  bloom scan 000005.ldb --internal -f jsonl`,
+  bloom scan 000005.ldb -f jsonl`,
     )
     .action(scan);
 }
 
 async function scan(path: string, options: ScanOptions): Promise<void> {
-  const { format, limit, reverse } = options;
+  const { format } = options;
   const hex = options.hex === true;
   const bound = (text: string | undefined): Uint8Array | undefined =>
     text === undefined ? undefined : keyArgument(text, hex);
-  const range = {
+  const range: KeyRange = {
     gt: bound(options.gt),
     gte: bound(options.gte),
     lt: bound(options.lt),
     lte: bound(options.lte),
-    reverse,
-    limit,
+    reverse: options.reverse,
+    limit: options.limit,
   };
-  const out = new ByteBuffer();
+  if (format === 'kv' && process.stdout.isTTY) {
+    throw new Failure('standard output is a terminal, and kv is any bytes: send it to a file or a pipe');
+  }
+  await withTableFile(path, options, async (file) => {
+    if (!file.isInternal) {
+      const encode = hex ? formats[format].encodeHex : formats[format].encode;
+      const entries = entriesOf(file, openTable(file, { cache: null }), range, ([key]) => key);
+      await print(path, format, entries, withMark(format, hex, encode));
+      return;
+    }
+    const entries = entriesOf(file, openDatabaseTable(file, { cache: null }), range, ({ userKey }) => userKey);
+    // The format of programs gives what is stored; who insists on versions learns that it has no room for them.
+    const isStored = format === 'kv' && options.internal === undefined;
+    if (!isStored || hasBounds(range)) noteAssumption(file, options);
+    await print(path, format, entries, (entry, out) => {
+      if (isStored) encodeKv(encodeInternalKey(entry), entry.value, out);
+      else encodeVersion(entry, format, hex, out);
+    });
+  });
+}
 
-  async function print<T>(entries: Iterable<T>, encode: (entry: T) => void): Promise<void> {
+/** Prints entries as they come. What was printed before one of them failed is not lost. */
+async function print<T>(
+  path: string,
+  format: FormatName,
+  entries: Iterable<T>,
+  encode: (entry: T, out: ByteBuffer) => void,
+): Promise<void> {
+  const out = new ByteBuffer();
+  try {
     for (const entry of entries) {
+      const start = out.length;
       try {
-        encode(entry);
+        encode(entry, out);
       } catch (error) {
+        out.length = start;
         if (!(error instanceof OutputError)) throw error;
         const others = ['--hex', '--format kv', '--format jsonl'].filter((other) => !other.endsWith(` ${format}`));
         throw new Failure(`${path}: ${error.message}, which ${format} cannot say: try ${others.join(' or ')}`);
@@ -80,17 +122,47 @@ async function scan(path: string, options: ScanOptions): Promise<void> {
       const written = drain(out);
       if (written !== undefined) await written;
     }
+  } finally {
     await flush(out);
   }
+}
 
-  if (options.internal) {
-    await withDatabaseTable(path, { cache: null }, (table) =>
-      print(table.entries(range), (entry) => encodeVersion(entry, format, hex, out)),
-    );
+/** The entries of a range, also where it has to be looked for in all of the table. */
+function* entriesOf<T>(
+  { isSearchable }: TableFile,
+  table: { readonly entries: (range: KeyRange) => Iterable<T> },
+  range: KeyRange,
+  keyOf: (entry: T) => Uint8Array,
+): Generator<T, void> {
+  if (isSearchable || !hasBounds(range)) {
+    yield* table.entries(range);
     return;
   }
-  const encode = hex ? formats[format].encodeHex : formats[format].encode;
-  await withTable(path, { cache: null }, (table) =>
-    print(table.entries(range), ([key, value]) => encode(key, value, out)),
-  );
+  const { gt, gte, lt, lte, reverse, limit = Infinity } = range;
+  const compare = (a: Uint8Array, b: Uint8Array): number => bytewiseComparator.compare(a, b);
+  let left = limit;
+  for (const entry of table.entries({ reverse })) {
+    if (left <= 0) return;
+    const key = keyOf(entry);
+    if (gt !== undefined && compare(key, gt) <= 0) continue;
+    if (gte !== undefined && compare(key, gte) < 0) continue;
+    if (lt !== undefined && compare(key, lt) >= 0) continue;
+    if (lte !== undefined && compare(key, lte) > 0) continue;
+    left--;
+    yield entry;
+  }
+}
+
+function hasBounds({ gt, gte, lt, lte }: KeyRange): boolean {
+  return [gt, gte, lt, lte].some((bound) => bound !== undefined);
+}
+
+/** Puts a byte order mark before a text that starts like one: a reader leaves out one of them. */
+function withMark(format: FormatName, hex: boolean, encode: Encode): (entry: Entry, out: ByteBuffer) => void {
+  let isFirst = !hex && (format === 'tsv' || format === 'words');
+  return ([key, value], out) => {
+    if (isFirst && startsWithMark(key)) putMark(out);
+    isFirst = false;
+    encode(key, value, out);
+  };
 }

@@ -1,7 +1,9 @@
 import type { Entry } from './entry.js';
 
-/** Bytes of a page; an entry that is larger has a page of its own. */
+/** Bytes of a page. */
 const PAGE_BYTES = 4 * 2 ** 20;
+/** A larger entry has a page of its own, so that no more than a quarter of any page is left empty. */
+const MAX_SHARED_BYTES = PAGE_BYTES / 4;
 /** Bytes of a key that are compared as one number: as many as a double holds exactly. */
 const PREFIX_BYTES = 6;
 
@@ -15,7 +17,9 @@ export class SortedEntries implements Iterable<Entry> {
   /** How many entries were added. */
   length = 0;
   readonly #pages: Uint8Array[] = [];
-  #pageLength = 0;
+  /** The page that is being filled, and how far it is. */
+  #filled = -1;
+  #filledLength = PAGE_BYTES;
   /** Where each entry is: its page, and the offset of its key there. Its value follows the key. */
   #page = new Uint32Array(1024);
   #offset = new Uint32Array(1024);
@@ -29,10 +33,15 @@ export class SortedEntries implements Iterable<Entry> {
   add(key: Uint8Array, value: Uint8Array): void {
     const i = this.length;
     if (i === this.#page.length) this.#grow();
-    const { page, offset } = this.#allocate(key.length + value.length);
+    const byteLength = key.length + value.length;
+    const isShared = byteLength <= MAX_SHARED_BYTES;
+    const number = isShared ? this.#pageWithRoom(byteLength) : this.#pages.push(new Uint8Array(byteLength)) - 1;
+    const offset = isShared ? this.#filledLength : 0;
+    if (isShared) this.#filledLength += byteLength;
+    const page = this.#pages[number]!;
     page.set(key, offset);
     page.set(value, offset + key.length);
-    this.#page[i] = this.#pages.length - 1;
+    this.#page[i] = number;
     this.#offset[i] = offset;
     this.#keyLength[i] = key.length;
     this.#valueLength[i] = value.length;
@@ -79,16 +88,13 @@ export class SortedEntries implements Iterable<Entry> {
     return lengthA - lengthB;
   }
 
-  #allocate(byteLength: number): { page: Uint8Array; offset: number } {
-    let page = this.#pages.at(-1);
-    if (page === undefined || this.#pageLength + byteLength > page.length) {
-      page = new Uint8Array(Math.max(byteLength, PAGE_BYTES));
-      this.#pages.push(page);
-      this.#pageLength = 0;
+  /** The number of the page that is being filled: a new one if the old one is full. */
+  #pageWithRoom(byteLength: number): number {
+    if (this.#filledLength + byteLength > PAGE_BYTES) {
+      this.#filled = this.#pages.push(new Uint8Array(PAGE_BYTES)) - 1;
+      this.#filledLength = 0;
     }
-    const offset = this.#pageLength;
-    this.#pageLength += byteLength;
-    return { page, offset };
+    return this.#filled;
   }
 
   #grow(): void {

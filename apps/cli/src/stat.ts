@@ -1,33 +1,43 @@
-import { CorruptionError, type FilterStatus, SyncTable, UnsupportedError } from '@bloom/sstable';
+import { CorruptionError, type FilterStatus, type SyncTable, UnsupportedError } from '@bloom/sstable';
 import { allCodecs } from '@bloom/sstable/codecs';
 import { profileTable, type TableProfile } from '@bloom/sstable/inspect';
 import type { Command } from 'commander';
 import { ByteBuffer } from './byte-buffer.js';
 import { placedProblem } from './failure.js';
-import { type FilterTrial, tryFilters, WatchedBloomPolicy } from './false-positives.js';
-import { withFile } from './opened-table.js';
-import { count, counted, flush } from './output.js';
+import { databaseKeys, type FilterTrial, plainKeys, tryFilters, WatchedBloomPolicy } from './false-positives.js';
+import {
+  addKeyFormOptions,
+  type KeyFormOptions,
+  noteAssumption,
+  openDatabaseTable,
+  openTable,
+  withTableFile,
+} from './opened-table.js';
+import { count, counted, flush, Lines } from './output.js';
+import { terminalJson } from './terminal-text.js';
 
-interface StatOptions {
+interface StatOptions extends KeyFormOptions {
   readonly json?: true;
 }
 
 interface Findings {
   readonly path: string;
   readonly table: SyncTable;
+  readonly isInternal: boolean;
   readonly profile: TableProfile;
   readonly trial: FilterTrial;
 }
 
 export function addStat(program: Command): void {
-  program
+  const command = program
     .command('stat')
     .summary('print what a table consists of')
     .description(
       'Prints what a table consists of, and measures how often its filters let absent keys pass.\nReads all of the table.',
     )
     .argument('<table>', 'the table')
-    .option('--json', 'print one JSON object')
+    .option('--json', 'print one JSON object');
+  addKeyFormOptions(command)
     .addHelpText(
       'after',
       `
@@ -38,21 +48,29 @@ Examples:
     .action(stat);
 }
 
-async function stat(path: string, { json }: StatOptions): Promise<void> {
+async function stat(path: string, options: StatOptions): Promise<void> {
   const policy = new WatchedBloomPolicy();
-  const out = new ByteBuffer();
-  await withFile(path, async (source) => {
-    const options = { codecs: allCodecs, filterPolicies: [policy] };
-    const table = SyncTable.open(source, options);
-    const profile = await profileTable(source, options);
-    const trial = tryFilters(table, policy, profile.entries);
-    const findings = { path, table, profile, trial };
-    out.utf8(json ? `${JSON.stringify(asJson(findings), undefined, 2)}\n` : asText(findings));
-    await flush(out);
+  await withTableFile(path, options, async (file) => {
+    noteAssumption(file, options);
+    const { isInternal } = file;
+    const opening = { filterPolicies: [policy] };
+    const table = isInternal ? openDatabaseTable(file, opening).table : openTable(file, opening);
+    const profile = await profileTable(file.source, { codecs: allCodecs, ...opening });
+    const trial = tryFilters(table, policy, profile.entries, isInternal ? databaseKeys : plainKeys);
+    const findings = { path, table, isInternal, profile, trial };
+    if (options.json) {
+      const out = new ByteBuffer();
+      out.utf8(`${terminalJson(asJson(findings), 2)}\n`);
+      await flush(out);
+      return;
+    }
+    const lines = new Lines();
+    for (const line of asText(findings)) await lines.add(line);
+    await lines.flush();
   });
 }
 
-function asJson({ path, table, profile, trial }: Findings): object {
+function asJson({ path, table, isInternal, profile, trial }: Findings): object {
   const { filterStatus } = table;
   const { falsePositives } = trial;
   return {
@@ -65,6 +83,7 @@ function asJson({ path, table, profile, trial }: Findings): object {
     rawDataBytes: profile.rawDataBytes,
     storedDataBytes: profile.storedDataBytes,
     compressionRatio: compressionRatio(profile) ?? null,
+    keys: isInternal ? 'internal' : 'plain',
     isBytewise: trial.inversions === 0,
     filter: {
       state: filterStatus.state,
@@ -87,7 +106,7 @@ function asJson({ path, table, profile, trial }: Findings): object {
   };
 }
 
-function asText({ path, table, profile, trial }: Findings): string {
+function asText({ path, table, isInternal, profile, trial }: Findings): string[] {
   const ratio = compressionRatio(profile);
   const bits = bitsPerKey(profile);
   const rows: [name: string, text: string][] = [
@@ -99,6 +118,7 @@ function asText({ path, table, profile, trial }: Findings): string {
     ],
     ['compression', ratio === undefined ? 'none: no data' : `${ratio.toFixed(2)} : 1`],
   ];
+  if (isInternal) rows.push(['keys', "a database's: user key, and 8 bytes of type and sequence"]);
   if (trial.inversions > 0) rows.push(['order', 'not that of the bytes: get and bounds of scan may miss keys']);
   rows.push(['filter policy', statusText(table.filterStatus)]);
   if (table.filterStatus.state === 'used') {
@@ -108,7 +128,7 @@ function asText({ path, table, profile, trial }: Findings): string {
     rows.push(['false positives', falsePositivesText(trial)]);
   }
   const width = Math.max(...rows.map(([name]) => name.length));
-  return rows.map(([name, text]) => `${name.padEnd(width)}  ${text}\n`).join('');
+  return rows.map(([name, text]) => `${name.padEnd(width)}  ${text}`);
 }
 
 function keysAndValues({ keyBytes, valueBytes }: TableProfile): string {
@@ -131,10 +151,10 @@ function statusText(status: FilterStatus): string {
 }
 
 function falsePositivesText({ denied, inversions, falsePositives }: FilterTrial): string {
+  if (inversions > 0) return 'not measured: the keys are not in the order of their bytes';
   if (denied > 0) {
     return `not measured: ${count(denied)} of the stored keys are not in the filters, which are of other keys (a database's table?)`;
   }
-  if (inversions > 0) return 'not measured: the keys are not in the order of their bytes';
   if (falsePositives === undefined) return 'not measured: no keys';
   const { tried, passed, expectedRate } = falsePositives;
   const rate = percent(passed / tried);

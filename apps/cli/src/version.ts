@@ -8,6 +8,7 @@ import type { FormatName } from './format.js';
 import { textsOf } from './jsonl.js';
 import { keyText } from './key-text.js';
 import { fitsOnLine } from './lines.js';
+import { terminalJson } from './terminal-text.js';
 
 const TAB = 9;
 const LF = 10;
@@ -18,7 +19,7 @@ export function encodeVersion(entry: DatabaseEntry, format: FormatName, hex: boo
   switch (format) {
     case 'jsonl': {
       const { key, value: text } = textsOf(userKey, value);
-      out.utf8(`${JSON.stringify({ key, sequence: String(sequence), type: typeText(type), value: text })}\n`);
+      out.utf8(`${terminalJson({ key, sequence: String(sequence), type: typeText(type), value: text })}\n`);
       return;
     }
     case 'tsv':
