@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,21 +19,33 @@ export interface Outcome {
 
 /** Runs `bloom` in `cwd` to its end. */
 export function bloom(args: readonly string[], cwd: string, input: string | Uint8Array = ''): Promise<Outcome> {
+  const child = spawn(process.execPath, [program, ...args], { cwd });
+  child.stdin.on('error', () => {
+    // It need not read what it is given.
+  });
+  child.stdin.end(input);
+  return outcome(child);
+}
+
+/** Gathers what a process writes to pipes, to its end. */
+export function outcome(child: ChildProcess): Promise<Outcome> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [program, ...args], { cwd });
     const stdout: Buffer[] = [];
     const stderr: Buffer[] = [];
-    child.stdout.on('data', (piece: Buffer) => stdout.push(piece));
-    child.stderr.on('data', (piece: Buffer) => stderr.push(piece));
-    child.stdin.on('error', () => {
-      // It need not read what it is given.
-    });
+    child.stdout?.on('data', (piece: Buffer) => stdout.push(piece));
+    child.stderr?.on('data', (piece: Buffer) => stderr.push(piece));
     child.on('error', reject);
     child.on('close', (code, signal) => {
       resolve({ code, signal, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr).toString() });
     });
-    child.stdin.end(input);
   });
+}
+
+/** Runs `bloom` with a command line of the shell, in which `bloom` stands for it. */
+export function shell(line: string, cwd: string, options: SpawnOptions = {}): Promise<Outcome> {
+  const script = `bloom() { "$NODE" "$PROGRAM" "$@"; }\n${line}`;
+  const env = { ...process.env, NODE: process.execPath, PROGRAM: program };
+  return outcome(spawn('bash', ['-c', script], { ...options, cwd, env, stdio: ['ignore', 'pipe', 'pipe'] }));
 }
 
 /** Runs `bloom` and expects it to succeed with nothing but its output. @returns what it printed. */
@@ -66,6 +78,11 @@ export class Scratch {
   write(name: string, content: string | Uint8Array): string {
     writeFileSync(join(this.path, name), content);
     return name;
+  }
+
+  /** The absolute path of a file in it. */
+  at(name: string): string {
+    return join(this.path, name);
   }
 
   read(name: string): Buffer {

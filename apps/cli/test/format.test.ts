@@ -62,6 +62,33 @@ describe('input comes in pieces of any size', () => {
   });
 });
 
+describe('one byte order mark at the start of a text is left out', () => {
+  const mark = Uint8Array.of(0xef, 0xbb, 0xbf);
+  test.each([
+    ['tsv', bytes('a\t1\n\u{feff}b\t2')],
+    ['tsv', bytes('\u{feff}\u{feff}a\t1\r\nb\t2')],
+    ['tsv', bytes('\tvalue of the empty key')],
+    ['words', bytes('a\n\u{feff}b\n')],
+    ['jsonl', bytes('{"key":"\u{feff}","value":""}')],
+    ['words', bytes('')],
+    ['jsonl', bytes('')],
+  ] as const)('%s %j', (format, input) => {
+    const marked = Buffer.concat([mark, input]);
+    const expected = decodeAll(format, [input]).map((text, i) =>
+      // Where the text itself starts with one, that one is left.
+      i === 0 && input[0] === 0xef ? text.replace(/^(\d+) /, '$1 efbbbf') : text,
+    );
+    for (let cut = 0; cut <= 5; cut++) {
+      expect(decodeAll(format, [marked.subarray(0, cut), marked.subarray(cut)])).toEqual(expected);
+    }
+  });
+
+  test('before an empty line, that line is what is wrong', () => {
+    expect(() => decodeAll('words', [Buffer.concat([mark, bytes('\n')])])).toThrow('line 1: empty, where a word is expected');
+    expect(() => decodeAll('tsv', [Buffer.concat([mark, bytes('\r\n')])])).toThrow('line 1: no TAB');
+  });
+});
+
 describe('input that is not in the format is refused with its place', () => {
   test.each([
     ['tsv', bytes('a\t1\nb 2'), 'line 2: no TAB between key and value'],

@@ -1,8 +1,24 @@
-import { realTables } from '@bloom/fixtures';
+import { formatKv, realTables } from '@bloom/fixtures';
+import { BloomFilterPolicy } from '@bloom/policy';
+import { MemorySink, MemorySource, SyncTable, TableBuilder } from '@bloom/sstable';
+import { allCodecs } from '@bloom/sstable/codecs';
+import {
+  decodeInternalKey,
+  DELETION,
+  encodeInternalKey,
+  internalKeyComparator,
+  internalKeyPolicy,
+  SyncDatabaseTable,
+  VALUE,
+} from '@bloom/sstable/internal-key';
 import { describe, expect, test } from 'vitest';
 import { bloom, bloomPrints, patient, Scratch } from './bloom-process.js';
 
 const scratch = new Scratch();
+function utf8(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}
+
 const { path } = realTables().find(({ file }) => file.endsWith('db-stage-3/000005.sst'))!;
 
 describe("a database's table", patient, () => {
@@ -31,13 +47,189 @@ describe("a database's table", patient, () => {
 
   test('is in order as such, and out of order as a table of plain keys', async () => {
     expect((await bloom(['verify', '--internal', path], scratch.path)).code).toBe(0);
-    expect((await bloom(['verify', path], scratch.path)).stdout.toString()).toContain('BLOOM_OUT_OF_ORDER');
+    const { stdout } = await bloom(['verify', '--no-internal', path], scratch.path);
+    expect(stdout.toString()).toContain('BLOOM_OUT_OF_ORDER');
   });
 
-  test('of plain keys is no table of a database', async () => {
+  test.each([
+    ['get', ['foo']],
+    ['scan', []],
+    ['stat', []],
+    ['verify', []],
+    ['salvage', ['-o', 'never.ldb']],
+  ])('%s --internal says of a table of plain keys that it is one', async (command, args) => {
     const plain = realTables().find(({ keyKind }) => keyKind === 'raw')!;
-    const { code, stderr } = await bloom(['scan', '--internal', plain.path], scratch.path);
-    expect(code).toBe(2);
-    expect(stderr).toMatch(/too short for a database's|kv|TAB/);
+    const { code, stdout, stderr } = await bloom([command, '--internal', plain.path, ...args], scratch.path);
+    expect({ code, stdout: stdout.toString() }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toBe(`bloom: ${plain.path}: its keys are plain ones, without sequence and type: leave --internal out\n`);
+  });
+});
+
+const assumed = (name: string): string =>
+  `bloom: ${name}: read as a database's table, which its keys look like; --no-internal reads them as they are stored\n`;
+
+/** 990 keys in 1,000 versions and deletions, with filters. */
+function databaseTable(): Uint8Array {
+  const comparator = internalKeyComparator();
+  const sink = new MemorySink();
+  const builder = new TableBuilder(sink, {
+    comparator,
+    filterPolicy: internalKeyPolicy(new BloomFilterPolicy()),
+    blockSize: 1024,
+  });
+  const keys: Uint8Array[] = [];
+  for (let i = 0; i < 990; i++) {
+    const userKey = utf8(`user ${String(i).padStart(4, '0')}`);
+    keys.push(encodeInternalKey({ userKey, sequence: BigInt(1 + i), type: VALUE }));
+    if (i % 99 === 0) keys.push(encodeInternalKey({ userKey, sequence: BigInt(1000 + i), type: DELETION }));
+  }
+  for (const key of keys.sort((a, b) => comparator.compare(a, b))) {
+    const { userKey, sequence, type } = decodeInternalKey(key)!;
+    builder.add(key, type === DELETION ? new Uint8Array(0) : utf8(`${new TextDecoder().decode(userKey)} at ${sequence}`));
+  }
+  builder.finish();
+  return sink.toBytes();
+}
+
+describe("that a table is a database's is seen from its keys", patient, () => {
+  const bytes = databaseTable();
+  const name = scratch.write('000005.ldb', bytes);
+
+  test('get finds every key that is there, and none that was deleted', async () => {
+    const keys = Array.from({ length: 990 }, (_, i) => `user ${String(i).padStart(4, '0')}`);
+    const { code, stdout, stderr } = await bloom(['get', name, ...keys], scratch.path);
+    expect(code).toBe(1);
+    const deleted = keys.filter((_, i) => i % 99 === 0);
+    expect(stderr).toBe(assumed(name) + deleted.map((key) => `bloom: ${key}: not found\n`).join(''));
+    expect(stdout.toString()).toBe(
+      keys.map((key, i) => (i % 99 === 0 ? '' : `${key} at ${1 + i}\n`)).join(''),
+    );
+  });
+
+  test('scan shows versions, and its bounds are user keys', async () => {
+    const args = ['scan', name, '--gte', 'user 0099', '--lt', 'user 0100'];
+    const { stdout, stderr } = await bloom(args, scratch.path);
+    expect(stdout.toString()).toBe('user 0099\t1099\tdeletion\t\nuser 0099\t100\tvalue\tuser 0099 at 100\n');
+    expect(stderr).toBe(assumed(name));
+    expect(await bloomPrints([...args, '--internal'], scratch.path)).toBe(stdout.toString());
+  });
+
+  test('scan in kv gives what is stored, bounded by user keys', async () => {
+    const entries = [...SyncTable.open(new MemorySource(bytes), { comparator: internalKeyComparator() })];
+    const whole = await bloom(['scan', name, '-f', 'kv'], scratch.path);
+    expect({ code: whole.code, stderr: whole.stderr }).toEqual({ code: 0, stderr: '' });
+    expect(whole.stdout.equals(formatKv(entries))).toBe(true);
+    const part = await bloom(['scan', name, '-f', 'kv', '--gt', 'user 0098', '--lte', 'user 0099'], scratch.path);
+    expect(part.stdout.equals(formatKv(entries.slice(100, 102)))).toBe(true);
+  });
+
+  test('stat measures the filters on user keys', async () => {
+    const { stdout } = await bloom(['stat', '--json', name], scratch.path);
+    expect(JSON.parse(stdout.toString())).toMatchObject({
+      entries: 1000,
+      keys: 'internal',
+      isBytewise: true,
+      filter: { state: 'used', deniedKeys: 0 },
+      falsePositives: { tried: 20_000 },
+    });
+    const text = (await bloom(['stat', name], scratch.path)).stdout.toString();
+    expect(text).toContain("keys             a database's: user key, and 8 bytes of type and sequence\n");
+  });
+
+  test('verify finds nothing wrong', async () => {
+    const { code, stdout, stderr } = await bloom(['verify', name], scratch.path);
+    expect({ code, stdout: stdout.toString() }).toEqual({ code: 0, stdout: '' });
+    expect(stderr).toBe(`${assumed(name)}bloom: ${name}: nothing is wrong\n`);
+  });
+
+  test('layout says where sequence and type are', async () => {
+    const { code, stderr } = await bloom(['layout', name], scratch.path);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/^[^\n]*its keys look like a database's: the last 8 bytes of each are type and sequence[^\n]*\n$/);
+  });
+
+  test.each([
+    ['whole', bytes, 0],
+    ['without its footer', bytes.subarray(0, -48), 1],
+    ['with a damaged index', bytes.map((byte, i) => (i === bytes.length - 120 ? byte ^ 1 : byte)), 1],
+  ] as const)('salvage keeps a table %s readable for its database', async (state, damaged, expected) => {
+    const [from, to] = [scratch.write(`${state}.ldb`, damaged), `saved ${state}.ldb`];
+    const { code, stderr } = await bloom(['salvage', from, '-o', to], scratch.path);
+    expect(code).toBe(expected);
+    expect(stderr).toContain(assumed(from));
+    expect(stderr).toContain(`bloom: ${to}: 1,000 entries`);
+    const saved = SyncDatabaseTable.open(new MemorySource(scratch.read(to)));
+    const missed = Array.from({ length: 990 }, (_, i) => utf8(`user ${String(i).padStart(4, '0')}`)).filter(
+      (userKey) => saved.get(userKey) === undefined,
+    );
+    expect(missed).toEqual([]);
+    // Its filters are those of user keys.
+    expect(saved.table.filterStatus.state).toBe('used');
+    expect(saved.get(utf8('user 9999'))).toBeUndefined();
+    expect(saved.table.mayContain(encodeInternalKey({ userKey: utf8('user 0500x'), sequence: 1n, type: VALUE }))).toBe(false);
+  });
+
+  test('--no-internal insists that keys are plain, and still finds them', async () => {
+    const stored = Buffer.from(encodeInternalKey({ userKey: utf8('user 0500'), sequence: 501n, type: VALUE })).toString('hex');
+    const printed = await bloomPrints(['get', '--no-internal', '--hex', name, stored], scratch.path);
+    expect(printed).toBe(`${Buffer.from('user 0500 at 501').toString('hex')}\n`);
+    expect(await bloomPrints(['scan', '--no-internal', '--hex', '--limit', '1', '-f', 'words', name], scratch.path)).toBe(
+      `${Buffer.from(encodeInternalKey({ userKey: utf8('user 0000'), sequence: 1000n, type: DELETION })).toString('hex')}\n`,
+    );
+  });
+});
+
+test('a short key far inside of what looks like a database is a failure that says what to do', patient, async () => {
+  // Longer than what is looked at from either end.
+  const ends = ['a', 'c'].map((letter) =>
+    encodeInternalKey({ userKey: utf8(letter.repeat(2 ** 20)), sequence: BigInt(letter.charCodeAt(0)), type: VALUE }),
+  );
+  const sink = new MemorySink();
+  const builder = new TableBuilder(sink, { filterPolicy: null });
+  for (const key of [ends[0]!, utf8('b'), ends[1]!]) builder.add(key, utf8('1'));
+  builder.finish();
+  const name = scratch.write('short.ldb', sink.toBytes());
+  const { code, stderr } = await bloom(['scan', name], scratch.path);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/\nbloom: short\.ldb: a key of 1 bytes is too short [^\n]*; --no-internal reads them as they are stored\n$/);
+  expect((await bloomPrints(['scan', '--no-internal', '--hex', name], scratch.path)).split('\n')).toHaveLength(4);
+});
+
+describe('a database with an order of its own', patient, () => {
+  const table = realTables().find(({ file }) => file.endsWith('000116.ldb'))!;
+  const entries = [...SyncTable.open(new MemorySource(table.bytes()), { codecs: allCodecs })];
+
+  test('is salvaged whole, in the order of the file', async () => {
+    const { code, stderr } = await bloom(['salvage', table.path, '-o', 'own-order.ldb'], scratch.path);
+    expect(code).toBe(0);
+    expect(stderr).toContain('the order is not that of the bytes: entries stay in the order of the file\n');
+    const { stdout } = await bloom(['scan', '-f', 'kv', 'own-order.ldb'], scratch.path);
+    expect(stdout.equals(formatKv(entries))).toBe(true);
+    const verified = await bloom(['verify', '--any-order', 'own-order.ldb'], scratch.path);
+    expect(verified.stderr).toContain('nothing is wrong; not checked: the order of the keys\n');
+  });
+
+  test('get finds each of its keys', async () => {
+    const newest = new Map<string, { sequence: bigint; value: Uint8Array }>();
+    for (const [key, value] of entries) {
+      const { userKey, sequence } = decodeInternalKey(key)!;
+      const text = Buffer.from(userKey).toString('hex');
+      if (sequence > (newest.get(text)?.sequence ?? -1n)) newest.set(text, { sequence, value });
+    }
+    const { code, stdout } = await bloom(['get', '--hex', table.path, ...newest.keys()], scratch.path);
+    expect(code).toBe(0);
+    expect(stdout.toString()).toBe([...newest.values()].map(({ value }) => `${Buffer.from(value).toString('hex')}\n`).join(''));
+  });
+
+  test('bounds of scan hold', async () => {
+    const userKeys = entries.map(([key]) => Buffer.from(decodeInternalKey(key)!.userKey));
+    const bound = userKeys[200]!;
+    const printed = await bloom(
+      ['scan', '--hex', '-f', 'words', '--gte', bound.toString('hex'), table.path],
+      scratch.path,
+    );
+    const expected = userKeys.filter((key) => Buffer.compare(key, bound) >= 0).map((key) => `${key.toString('hex')}\n`);
+    expect(expected.length).toBeGreaterThan(1);
+    expect(printed.stdout.toString()).toBe(expected.join(''));
   });
 });

@@ -1,0 +1,128 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { chmodSync, closeSync, openSync, readFileSync, readdirSync, writeSync } from 'node:fs';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { bloom, bloomPrints, build, outcome, patient, program, Scratch, shell } from './bloom-process.js';
+
+const scratch = new Scratch();
+const BOM = '\ufeff';
+
+describe.runIf(process.platform === 'linux')('what is no file for a table', patient, () => {
+  beforeAll(() => {
+    execFileSync('mkfifo', [scratch.at('fifo')]);
+  });
+
+  test.each([
+    ['get', 'fifo', 'key'],
+    ['scan', 'fifo'],
+    ['stat', 'fifo'],
+    ['verify', 'fifo'],
+    ['layout', 'fifo'],
+    ['salvage', 'fifo', '-o', 'never.ldb'],
+    ['stat', '/dev/null'],
+  ])('%s %s is refused without waiting for anybody', async (command, name, ...args) => {
+    const { code, stdout, stderr } = await bloom([command, name, ...args], scratch.path);
+    expect({ code, stdout: stdout.toString(), stderr }).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `bloom: ${name}: is not a file, and a table is read at any place in it: copy it to a file first\n`,
+    });
+  });
+
+  test('build reads a pipe, and a device', async () => {
+    const { code } = await shell('(printf "a\\t1\\n" > fifo &) && bloom build fifo -q -o from-fifo.ldb', scratch.path);
+    expect(code).toBe(0);
+    expect(await bloomPrints(['scan', 'from-fifo.ldb'], scratch.path)).toBe('a\t1\n');
+    expect((await bloom(['build', '/dev/null', '-q', '-o', 'none.ldb'], scratch.path)).code).toBe(0);
+  });
+});
+
+describe('an input that cannot be read', patient, () => {
+  const isRoot = process.getuid?.() === 0;
+
+  test.runIf(process.platform === 'linux')('fails in one line, and leaves nothing behind', async () => {
+    scratch.write('secret.tsv', 'a\t1\n');
+    scratch.write('secret.ldb', 'not for everyone');
+    chmodSync(scratch.at('secret.tsv'), 0);
+    chmodSync(scratch.at('secret.ldb'), 0);
+    chmodSync(scratch.path, 0o777);
+    // Root may read everything.
+    const options = isRoot ? { uid: 65534, gid: 65534 } : {};
+    for (const line of ['build secret.tsv -o secret-out.ldb', 'build secret.tsv --sort -o secret-out.ldb', 'stat secret.ldb']) {
+      const name = line.split(' ')[1]!;
+      const { code, stdout, stderr } = await shell(`bloom ${line}`, scratch.path, options);
+      expect({ code, stdout: stdout.toString(), stderr }).toEqual({ code: 2, stdout: '', stderr: `bloom: ${name}: permission denied\n` });
+    }
+    expect(readdirSync(scratch.path).filter((name) => name.includes('secret-out'))).toEqual([]);
+  });
+
+  test.runIf(process.platform === 'linux')('fails in one line where only reading it fails', async () => {
+    for (const sort of [[], ['--sort']]) {
+      const { code, stderr } = await bloom(['build', '/proc/self/mem', ...sort, '-o', 'mem.ldb'], scratch.path);
+      expect({ code, stderr }).toEqual({ code: 2, stderr: 'bloom: /proc/self/mem: the device failed\n' });
+    }
+  });
+
+  test.runIf(process.platform !== 'win32')('is told as standard input, too', async () => {
+    expect(await shell('bloom build - -o folder.ldb < .', scratch.path)).toMatchObject({
+      code: 2,
+      stderr: 'bloom: standard input: is a folder\n',
+    });
+  });
+});
+
+describe.concurrent('a byte order mark at the start of the input is no part of the first key', patient, () => {
+  test.each([
+    ['tsv', '--sort', `${BOM}b\t1\r\na\t2`, 'a\t2\nb\t1\n'],
+    ['tsv', '', `${BOM}a\t1\nb\t2\n`, 'a\t1\nb\t2\n'],
+    ['words', '--sort', `${BOM}b\na\n`, 'a\t2\nb\t1\n'],
+    ['jsonl', '', `${BOM}{"key":"a","value":"1"}\n`, 'a\t1\n'],
+    ['words', '', BOM, ''],
+  ])('in %s %s', async (format, sort, input, expected) => {
+    const table = `${format}${sort}${input.length}.ldb`;
+    await build(table, ['-f', format, ...(sort === '' ? [] : [sort])], scratch.path, input);
+    expect(await bloomPrints(['scan', table], scratch.path)).toBe(expected);
+  });
+});
+
+test('what scan prints of a key that starts with a byte order mark is read back', patient, async () => {
+  await build('mark.ldb', ['-f', 'jsonl'], scratch.path, '{"key":"\\ufeffa","value":"1"}\n{"key":"\\ufeffb","value":"2"}\n');
+  for (const format of ['tsv', 'words']) {
+    const { stdout } = await bloom(['scan', 'mark.ldb', '-f', format], scratch.path);
+    await build('again.ldb', ['-f', format], scratch.path, stdout);
+    const keys = (await bloomPrints(['scan', 'again.ldb', '-f', 'words', '--hex'], scratch.path)).split('\n');
+    expect(keys).toEqual(['efbbbf61', 'efbbbf62', '']);
+  }
+});
+
+test('a line of JSON with values without end is refused in bounded memory', patient, async () => {
+  scratch.write('heavy.jsonl', `{"key":"a","value":"b","more":[${'[],'.repeat(5_000_000)}0]}\n`);
+  const { code, stderr } = await bloom(['build', 'heavy.jsonl', '-f', 'jsonl', '-o', 'heavy.ldb'], scratch.path);
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr: 'bloom: heavy.jsonl: line 1: more than 1000000 values, where "key" and "value" are expected\n',
+  });
+  const long = `"\\\\\\"${',[{'.repeat(1_000_000)}"`;
+  await build('long.ldb', ['-f', 'jsonl'], scratch.path, `{"key":"a","value":${long}}\n`);
+  expect((await bloomPrints(['get', 'long.ldb', 'a'], scratch.path)).length).toBe(3_000_003);
+});
+
+test('a long build keeps one piece of its input in memory', patient, async () => {
+  const value = 'v'.repeat(20_000);
+  const file = openSync(scratch.at('large.tsv'), 'w');
+  for (let i = 0; i < 240; i++) {
+    const lines = Array.from({ length: 50 }, (_, j) => `${String(i * 50 + j).padStart(6, '0')}\t${value}\n`);
+    writeSync(file, lines.join(''));
+  }
+  closeSync(file);
+  const report = `
+    import { writeFileSync } from 'node:fs';
+    process.on('exit', () => writeFileSync('peak', String(process.resourceUsage().maxRSS)));
+  `;
+  const build = ['build', 'large.tsv', '-q', '--compression', 'none', '-o', 'large.ldb'];
+  const child = spawn(process.execPath, ['--import', `data:text/javascript,${encodeURIComponent(report)}`, program, ...build], {
+    cwd: scratch.path,
+  });
+  expect(await outcome(child)).toMatchObject({ code: 0, stderr: '' });
+  // The input has 229 MiB; a program that keeps none of it takes some 130.
+  expect(Number(readFileSync(scratch.at('peak'), 'utf8')) / 1024).toBeLessThan(220);
+});

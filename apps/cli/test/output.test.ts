@@ -1,0 +1,88 @@
+import { formatKv } from '@bloom/fixtures';
+import { CorruptionError, MemorySource, SyncTable } from '@bloom/sstable';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { bloom, build, patient, Scratch, shell } from './bloom-process.js';
+
+const scratch = new Scratch();
+const COUNT = 30_000;
+
+beforeAll(async () => {
+  const lines = Array.from({ length: COUNT }, (_, i) => `${String(i).padStart(7, '0')}\tvalue ${i} ${'x'.repeat(60)}\n`);
+  await build('many.ldb', ['--compression', 'none', '--block-size', '512'], scratch.path, lines.join(''));
+  const bytes = scratch.read('many.ldb');
+  const oneDamaged = Buffer.from(bytes);
+  oneDamaged[1_000_000]! ^= 1;
+  scratch.write('one.ldb', oneDamaged);
+  // A bit of every block up to the filters and the index.
+  for (let i = 100; i < 2_000_000; i += 540) bytes[i]! ^= 1;
+  scratch.write('all.ldb', bytes);
+}, patient.timeout);
+
+describe('what was decoded before something failed', patient, () => {
+  test('is printed by scan, which then fails', async () => {
+    const { code, stdout, stderr } = await bloom(['scan', 'one.ldb'], scratch.path);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^bloom: one\.ldb: data block at offset [0-9]+: its checksum is [^\n]*\n$/);
+    const whole: string[] = [];
+    expect(() => {
+      for (const [key, value] of SyncTable.open(new MemorySource(scratch.read('one.ldb')))) {
+        whole.push(`${Buffer.from(key).toString()}\t${Buffer.from(value).toString()}\n`);
+      }
+    }).toThrow(CorruptionError);
+    expect(whole.length).toBeGreaterThan(COUNT / 4);
+    expect(stdout.toString()).toBe(whole.join(''));
+  });
+
+  test.each(['tsv', 'jsonl'])('is printed by scan in %s before an entry that has no room in it', async (format) => {
+    const bad = format === 'jsonl' ? Buffer.from([0xff]) : Buffer.from('\n');
+    const entries = [Buffer.from('a'), Buffer.from('b'), Buffer.concat([Buffer.from('c'), bad])].map(
+      (key) => [key, Buffer.from('1')] as [Uint8Array, Uint8Array],
+    );
+    await build('room.ldb', ['-f', 'kv'], scratch.path, formatKv(entries));
+    const { code, stdout, stderr } = await bloom(['scan', 'room.ldb', '-f', format], scratch.path);
+    expect(code).toBe(2);
+    expect(stdout.toString().split('\n')).toHaveLength(3);
+    expect(stderr).toMatch(/^bloom: room\.ldb: key 0x63[^\n]*\n$/);
+  });
+
+  test('is printed by get', async () => {
+    const { code, stdout, stderr } = await bloom(['get', 'all.ldb', String(COUNT - 1).padStart(7, '0'), '0000000'], scratch.path);
+    expect({ code, stdout: stdout.toString() }).toEqual({ code: 2, stdout: `value ${COUNT - 1} ${'x'.repeat(60)}\n` });
+    expect(stderr).toMatch(/^bloom: all\.ldb: data block at offset 0: [^\n]*\n$/);
+  });
+});
+
+describe.runIf(process.platform !== 'win32')('standard output', patient, () => {
+  test('that is read slowly gets all lines of verify, salvage and get', async () => {
+    const { stdout } = await bloom(['verify', 'all.ldb'], scratch.path);
+    const lines = stdout.toString().split('\n').length - 1;
+    expect(stdout.length).toBeGreaterThan(200_000);
+    const slowly = async (line: string): Promise<string> => (await shell(`${line} | (sleep 1; wc -l)`, scratch.path)).stdout.toString().trim();
+    expect(await slowly('bloom verify all.ldb')).toBe(String(lines));
+    expect(Number(await slowly('bloom salvage all.ldb -o saved.ldb 2>/dev/null'))).toBeGreaterThanOrEqual(lines);
+    expect(await slowly('bloom get many.ldb $(seq -f "no such key, and that is a long one, %g" 1 10000 | tr " " _) 2>&1')).toBe('10000');
+  });
+
+  test.each([
+    ['scan many.ldb', '0'],
+    ['layout many.ldb', '0'],
+    ['verify all.ldb', '1'],
+    ['salvage all.ldb -o saved.ldb', '1'],
+  ])('of bloom %s ends with its reader, and the exit code says what was known', async (args, code) => {
+    const { stdout, stderr } = await shell(`bloom ${args} | head -1 >/dev/null; echo "\${PIPESTATUS[0]}"`, scratch.path);
+    expect({ code: stdout.toString(), stderr }).toEqual({ code: `${code}\n`, stderr: '' });
+  });
+
+  test.runIf(process.platform === 'linux').each([
+    'scan many.ldb',
+    'get many.ldb 0000001',
+    'stat many.ldb',
+    'stat --json many.ldb',
+    'layout --blocks many.ldb',
+    'verify all.ldb',
+    'salvage all.ldb -o saved.ldb',
+  ])('of bloom %s that has no room is a failure', async (args) => {
+    const { code, stderr } = await shell(`bloom ${args} > /dev/full`, scratch.path);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: 'bloom: standard output: no space left on the device\n' });
+  });
+});

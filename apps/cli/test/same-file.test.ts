@@ -1,0 +1,70 @@
+import { linkSync, readdirSync, symlinkSync } from 'node:fs';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { bloom, build, patient, Scratch, shell } from './bloom-process.js';
+
+const scratch = new Scratch();
+const tsv = 'a\t1\nb\t2\n';
+
+beforeAll(async () => {
+  await build('good.ldb', [], scratch.path, tsv);
+  const damaged = scratch.read('good.ldb');
+  damaged[3]! ^= 1;
+  scratch.write('damaged.ldb', damaged);
+  scratch.write('good.tsv', tsv);
+  for (const name of ['damaged.ldb', 'good.tsv']) {
+    linkSync(scratch.at(name), scratch.at(`hard-${name}`));
+    symlinkSync(name, scratch.at(`soft-${name}`));
+    symlinkSync(`soft-${name}`, scratch.at(`softer-${name}`));
+  }
+}, patient.timeout);
+
+describe.concurrent('what would be written over its own input is refused before anything is touched', patient, () => {
+  const names = (name: string): string[] => [name, `./${name}`, `hard-${name}`, `soft-${name}`, `softer-${name}`];
+
+  test.each(names('damaged.ldb'))('salvage damaged.ldb -o %s', async (output) => {
+    const before = scratch.read('damaged.ldb');
+    const { code, stdout, stderr } = await bloom(['salvage', 'damaged.ldb', '-o', output], scratch.path);
+    expect({ code, stdout: stdout.toString(), stderr }).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `bloom: ${output}: is the input too: name another file\n`,
+    });
+    expect(scratch.read('damaged.ldb').equals(before)).toBe(true);
+  });
+
+  test.each(names('good.tsv'))('build good.tsv -o %s', async (output) => {
+    const { code, stderr } = await bloom(['build', 'good.tsv', '-o', output], scratch.path);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: `bloom: ${output}: is the input too: name another file\n` });
+    expect(scratch.read('good.tsv').toString()).toBe(tsv);
+  });
+
+  test.each([
+    ['bloom build - -o good.tsv < good.tsv', 'good.tsv: is the input too: name another file'],
+    ['bloom build - --sort -o hard-good.tsv < good.tsv', 'hard-good.tsv: is the input too: name another file'],
+    ['bloom scan good.ldb >> good.ldb', 'good.ldb: is standard output too, which would be written over it'],
+    ['bloom layout good.ldb 1<> good.ldb', 'good.ldb: is standard output too, which would be written over it'],
+  ])('%s', async (line, problem) => {
+    const before = [scratch.read('good.ldb'), scratch.read('good.tsv')];
+    expect(await shell(line, scratch.path)).toMatchObject({ code: 2, stderr: `bloom: ${problem}\n` });
+    expect([scratch.read('good.ldb'), scratch.read('good.tsv')]).toEqual(before);
+  });
+});
+
+test('a salvage that saves nothing writes nothing, and says so', patient, async () => {
+  scratch.write('old.ldb', 'what was there before');
+  const { code, stdout, stderr } = await bloom(['salvage', 'damaged.ldb', '-o', 'old.ldb'], scratch.path);
+  expect(code).toBe(1);
+  expect(stdout.toString()).toMatch(/^[0-9]+ bytes at offset 0: its checksum is [^\n]*\n$/);
+  expect(stderr).toBe('bloom: damaged.ldb: nothing of it can be saved; old.ldb was not written\n');
+  expect(scratch.read('old.ldb').toString()).toBe('what was there before');
+  expect(readdirSync(scratch.path).filter((name) => name.includes('.tmp'))).toEqual([]);
+});
+
+test('names with a dash are files', patient, async () => {
+  scratch.write('-in.tsv', tsv);
+  const built = await bloom(['build', '-q', '-o', '-out.ldb', '--', '-in.tsv'], scratch.path);
+  expect(built).toMatchObject({ code: 0, stderr: '' });
+  expect(await bloom(['get', '--', '-out.ldb', 'b'], scratch.path)).toMatchObject({ code: 0, stdout: Buffer.from('2\n') });
+  expect((await bloom(['build', 'good.tsv', '-q', '-o', './-'], scratch.path)).code).toBe(0);
+  expect((await bloom(['stat', './-'], scratch.path)).code).toBe(0);
+});

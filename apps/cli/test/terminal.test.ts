@@ -1,0 +1,162 @@
+import { execFileSync } from 'node:child_process';
+import { formatKv } from '@bloom/fixtures';
+import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
+import { MemorySink, TableBuilder } from '@bloom/sstable';
+import { describe, expect, test } from 'vitest';
+import { terminalJson, terminalLine, terminalLines } from '../src/terminal-text.js';
+import { bloom, bloomPrints, build, type Outcome, patient, Scratch, shell } from './bloom-process.js';
+
+const scratch = new Scratch();
+/** Clears the screen, starts a new line that lies, and turns the direction of writing around. */
+const hostile = '\x1b[2J\x9b1m\nbloom: t.ldb: nothing is wrong\r\u202e\u2028';
+
+/** Nothing that controls a terminal, and no more lines than there should be. */
+function isSafe({ stdout, stderr }: Outcome, lines?: number): void {
+  for (const text of [stdout.toString(), stderr]) {
+    expect(text).not.toMatch(/[^\P{Cc}\n]|[\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u);
+    expect(text).not.toMatch(/^bloom: t\.ldb: nothing is wrong/m);
+  }
+  if (lines !== undefined) expect(stderr.match(/\n/g)).toHaveLength(lines);
+}
+
+/** Source: RFC 3720, B.4: the polynomial is 0x1edc6f41, reflected. */
+function crc32c(bytes: Uint8Array): number {
+  let crc = 0xffffffff;
+  for (const byte of bytes) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0x82f63b78 : 0);
+  }
+  return (crc ^ 0xffffffff) >>> 0;
+}
+
+/** The same table, but for the handle of its filter block, which cannot be read; the checksum is right. */
+function withoutHandle(table: Uint8Array, policyName: string): Uint8Array {
+  const bytes = Buffer.from(table);
+  const name = `filter.${policyName}`;
+  const keyStart = bytes.lastIndexOf(name);
+  const handleStart = keyStart + Buffer.byteLength(name);
+  bytes.fill(0xff, handleStart, handleStart + 2);
+  // Before the key there are three lengths; after the handle one restart, their number and the compression type.
+  const typeEnd = handleStart + 2 + 8 + 1;
+  const crc = crc32c(bytes.subarray(keyStart - 3, typeEnd));
+  // As LevelDB's util/crc32c.h masks it.
+  bytes.writeUInt32LE((((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0, typeEnd);
+  return bytes;
+}
+
+/** A table whose filters are of a policy with this name. */
+function tableOfPolicy(name: string): Uint8Array {
+  const bloomPolicy = new BloomFilterPolicy();
+  const filterPolicy: FilterPolicy = {
+    name,
+    createFilter: (keys, dst) => {
+      bloomPolicy.createFilter(keys, dst);
+    },
+    keyMayMatch: (key, filter) => bloomPolicy.keyMayMatch(key, filter),
+  };
+  const sink = new MemorySink();
+  const builder = new TableBuilder(sink, { filterPolicy, compression: 'none' });
+  builder.add(Uint8Array.of(97), Uint8Array.of(98));
+  builder.finish();
+  return sink.toBytes();
+}
+
+describe.concurrent('names and keys reach a terminal as text', patient, () => {
+  scratch.write('policy.ldb', tableOfPolicy(hostile));
+  scratch.write('damaged.ldb', withoutHandle(tableOfPolicy(hostile), hostile));
+
+  test.each([
+    ['a file that is not there', ['stat', hostile]],
+    ['an input that is not there', ['build', hostile, '-o', 'out.ldb']],
+    ['an output that cannot be', ['build', 'policy.ldb', '-o', `${hostile}/out.ldb`]],
+    ['an unknown command', [hostile]],
+    ['an unknown option', ['scan', 'policy.ldb', `--${hostile}`]],
+    ['a bad number', ['scan', 'policy.ldb', '--limit', hostile]],
+    ['a bad choice', ['scan', 'policy.ldb', '-f', hostile]],
+    ['a key that is absent', ['get', 'policy.ldb', hostile]],
+    ['a key that is not hexadecimal', ['get', '--hex', 'policy.ldb', hostile]],
+  ])('%s is told in one line', async (_, args) => {
+    const done = await bloom(args, scratch.path);
+    expect(done.code).not.toBe(0);
+    isSafe(done, 1);
+    expect(done.stderr).toMatch(/\\x1b|\\u001b/);
+  });
+
+  test.each([
+    ['policy.ldb', ['stat'], 'stdout'],
+    ['policy.ldb', ['stat', '--json'], 'stdout'],
+    ['policy.ldb', ['layout'], 'stdout'],
+    ['policy.ldb', ['layout', '--blocks'], 'stdout'],
+    ['policy.ldb', ['verify'], 'stderr'],
+    ['damaged.ldb', ['verify'], 'stdout'],
+    ['damaged.ldb', ['salvage', '-o', 'saved.ldb'], 'stdout'],
+  ] as const)('the name of a policy in %s, by %j', async (name, [command, ...options], where) => {
+    const done = await bloom([command, name, ...options], scratch.path);
+    isSafe(done);
+    expect(done[where].toString()).toMatch(/\\x1b\[2J|\\u001b\[2J/);
+  });
+
+  test('names of files are told as text where all is well', async () => {
+    const name = 'a\x1b[2J\nb.ldb';
+    await build(name, [], scratch.path, 'a\t1\n');
+    const summary = await bloom(['build', '-', '-o', name], scratch.path, 'a\t1\n');
+    expect(summary.stderr).toMatch(/^bloom: a\\x1b\[2J\\nb\.ldb: 1 entry/);
+    isSafe(summary, 1);
+    isSafe(await bloom(['stat', name], scratch.path));
+    isSafe(await bloom(['verify', name], scratch.path), 1);
+    const { stdout } = await bloom(['stat', '--json', name], scratch.path);
+    expect(JSON.parse(stdout.toString())).toMatchObject({ file: name });
+  });
+});
+
+function hasScript(): boolean {
+  try {
+    execFileSync('script', ['-qec', 'true', '/dev/null'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe('entries', patient, () => {
+  const key = Buffer.from('\x1b[31mred\x9b', 'latin1');
+  const value = Buffer.from('\x1b]0;title\x07 \u202e\r.');
+
+  test('are bytes for a pipe, in every format', async () => {
+    await build('entries.ldb', ['-f', 'kv'], scratch.path, formatKv([[key, value]]));
+    const scan = async (...args: string[]): Promise<Buffer> => (await bloom(['scan', 'entries.ldb', ...args], scratch.path)).stdout;
+    expect(await scan()).toEqual(Buffer.concat([key, Buffer.from('\t'), value, Buffer.from('\n')]));
+    expect(await scan('-f', 'words')).toEqual(Buffer.concat([key, Buffer.from('\n')]));
+    expect(await scan('-f', 'kv')).toEqual(Buffer.from(formatKv([[key, value]])));
+    expect(await bloomPrints(['get', '--hex', 'entries.ldb', key.toString('hex')], scratch.path)).toBe(`${value.toString('hex')}\n`);
+    await build('text.ldb', ['-f', 'kv'], scratch.path, formatKv([[Buffer.from(hostile), value]]));
+    const json = await scan('-f', 'jsonl');
+    expect(json.length).toBe(0);
+    const printed = await bloomPrints(['scan', 'text.ldb', '-f', 'jsonl'], scratch.path);
+    expect(JSON.parse(printed)).toEqual({ key: hostile, value: value.toString() });
+    expect(printed.trimEnd()).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+  });
+
+  test.runIf(hasScript())('are text for a terminal', async () => {
+    await build('shown.ldb', ['-f', 'kv'], scratch.path, formatKv([[key, value]]));
+    const onTerminal = async (args: string): Promise<string> =>
+      (await shell(`script -qec '"$NODE" "$PROGRAM" ${args}' /dev/null < /dev/null`, scratch.path)).stdout.toString();
+    const text = '\\x1b]0;title\\x07 \\u202e\\r.';
+    expect(await onTerminal('scan shown.ldb')).toBe(`\\x1b[31mred\ufffd\t${text}\r\n`);
+    expect(await onTerminal(`get shown.ldb --hex ${key.toString('hex')}`)).toBe(`${value.toString('hex')}\r\n`);
+    expect(await onTerminal('scan shown.ldb -f kv')).toBe(
+      'bloom: standard output is a terminal, and kv is any bytes: send it to a file or a pipe\r\n',
+    );
+  });
+});
+
+test('text for a terminal is what it was, but for what controls it', () => {
+  expect(terminalLine('Grüße, 世界 😀 "\\"')).toBe('Grüße, 世界 😀 "\\"');
+  expect(terminalLine('a\tb\r\n\0\x7f\x85\ud83d\u{e0041}')).toBe('a\\tb\\r\\n\\x00\\x7f\\x85\\ud83d\\u{e0041}');
+  const long = terminalLine(`start${' '.repeat(1_000_000)}end`);
+  expect(long.length).toBeLessThan(6100);
+  expect(long).toMatch(/^start {2995}… {2997}end$/);
+  expect(terminalLines(Buffer.from('a\tb\nc\x1b\xff', 'latin1'))).toBe('a\tb\nc\\x1b\ufffd');
+  for (const value of [hostile, '\u{e0041}', '"\\\ud83d']) expect(JSON.parse(terminalJson({ [value]: value }, 2))).toEqual({ [value]: value });
+  expect(terminalJson('\u{e0041}\x7f')).toBe('"\\udb40\\udc41\\u007f"');
+});
