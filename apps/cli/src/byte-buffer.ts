@@ -1,3 +1,6 @@
+/** Bytes that are turned into hexadecimal digits at a time. */
+const HEX_BYTES = 2 ** 20;
+
 /** Bytes that are gathered before they are written. */
 export class ByteBuffer {
   length = 0;
@@ -30,9 +33,13 @@ export class ByteBuffer {
 
   /** `bytes` in hexadecimal digits. */
   hex(bytes: Uint8Array): void {
-    const digits = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex');
-    this.#reserve(digits.length);
-    this.length += this.#buffer.write(digits, this.length, 'latin1');
+    this.#reserve(bytes.length * 2);
+    // In pieces: a string has room for the digits of 256 MiB, but for a few.
+    for (let start = 0; start < bytes.length; start += HEX_BYTES) {
+      const length = Math.min(HEX_BYTES, bytes.length - start);
+      const digits = Buffer.from(bytes.buffer, bytes.byteOffset + start, length).toString('hex');
+      this.length += this.#buffer.write(digits, this.length, 'latin1');
+    }
   }
 
   utf8(text: string): void {

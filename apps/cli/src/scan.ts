@@ -115,9 +115,11 @@ async function print<T>(
         encode(entry, out);
       } catch (error) {
         out.length = start;
-        if (!(error instanceof OutputError)) throw error;
+        if (!(error instanceof OutputError || error instanceof RangeError)) throw error;
+        // No string is long enough for it.
+        const problem = error instanceof RangeError ? 'an entry is too long for one line' : error.message;
         const others = ['--hex', '--format kv', '--format jsonl'].filter((other) => !other.endsWith(` ${format}`));
-        throw new Failure(`${path}: ${error.message}, which ${format} cannot say: try ${others.join(' or ')}`);
+        throw new Failure(`${path}: ${problem}, which ${format} cannot say: try ${others.join(' or ')}`);
       }
       const written = drain(out);
       if (written !== undefined) await written;

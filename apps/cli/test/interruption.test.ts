@@ -1,8 +1,12 @@
 import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { patient, program, Scratch } from './bloom-process.js';
+import { build, outcome, patient, program, Scratch } from './bloom-process.js';
 
+/** Bytes in which salvage searches for blocks, which takes it several seconds. */
+const JUNK_BYTES = 2 ** 26;
+
+const salvaging = new Scratch();
 const scratches = { SIGTERM: new Scratch(), SIGINT: new Scratch() };
 
 describe.runIf(process.platform !== 'win32')('a build that a signal ends', patient, () => {
@@ -23,5 +27,22 @@ describe.runIf(process.platform !== 'win32')('a build that a signal ends', patie
     expect(stderr).toBe('');
     expect(readdirSync(scratch.path)).toEqual(['out.ldb']);
     expect(scratch.read('out.ldb').toString()).toBe('the old table');
+  });
+});
+
+describe.runIf(process.platform !== 'win32')('a salvage that a signal ends', patient, () => {
+  test('ends in the midst of its search, and leaves no file', async () => {
+    const scratch = salvaging;
+    await build('good.ldb', [], scratch.path, 'a\t1\n');
+    const good = scratch.read('good.ldb');
+    scratch.write('junk.ldb', Buffer.concat([good.subarray(0, -48), Buffer.alloc(JUNK_BYTES, 0xa5), good.subarray(-48)]));
+    const child = spawn(process.execPath, [program, 'salvage', 'junk.ldb', '-o', 'out.ldb'], { cwd: scratch.path });
+    const closed = outcome(child);
+    await expect.poll(() => readdirSync(scratch.path).length, patient).toBe(3);
+    const start = performance.now();
+    child.kill('SIGINT');
+    expect(await closed).toMatchObject({ code: null, signal: 'SIGINT', stderr: '' });
+    expect(performance.now() - start).toBeLessThan(3000);
+    expect(readdirSync(scratch.path).sort()).toEqual(['good.ldb', 'junk.ldb']);
   });
 });
