@@ -10,6 +10,7 @@ export const arrows = {
   policy: ['hash', 'bytes'],
   'policy-blocked': ['policy', 'hash'],
   'filter-block': ['policy', 'bytes'],
+  log: ['bytes', 'crc32c'],
   sstable: ['filter-block', 'policy', 'bytes', 'crc32c'],
 };
 

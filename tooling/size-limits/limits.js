@@ -8,6 +8,7 @@ const wholeEntryPoints = {
   '@bloom/bytes': '1.5 kB',
   '@bloom/crc32c': '3 kB',
   '@bloom/hash': '3 kB',
+  '@bloom/log': '4.5 kB',
   '@bloom/policy': '6 kB',
   '@bloom/policy/contract': '8 kB',
   '@bloom/policy-blocked': '1.5 kB',

@@ -20,4 +20,4 @@ export {
 export type { LabelledRange } from './labelled-range.js';
 export { type Random, seeded } from './random.js';
 export type { AbortSignalLike, Signal } from './signal.js';
-export { putVarint, varintLength, VarintReader } from './varint.js';
+export { putBigVarint, putVarint, varintLength, VarintReader } from './varint.js';

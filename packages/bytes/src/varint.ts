@@ -9,6 +9,9 @@
 /** The most bytes of a varint64. A varint32 has at most five. */
 const MAX_VARINT64_LENGTH = 10;
 
+/** The greatest integer that is a number. */
+const MAX_EXACT = BigInt(Number.MAX_SAFE_INTEGER);
+
 /** How many bytes `value`, a whole number up to 2^53, takes. */
 export function varintLength(value: number): number {
   let length = 1;
@@ -25,6 +28,15 @@ export function putVarint(bytes: Uint8Array, position: number, value: number): n
   }
   bytes[position++] = value;
   return position;
+}
+
+/** As {@link putVarint}, for a `value` from 0 to 2^64 - 1, such as a sequence or a file number. */
+export function putBigVarint(bytes: Uint8Array, position: number, value: bigint): number {
+  while (value > MAX_EXACT) {
+    bytes[position++] = Number(value & 0x7fn) | 0x80;
+    value >>= 7n;
+  }
+  return putVarint(bytes, position, Number(value));
 }
 
 /** Reads varints one after another, as far as `end`. */
@@ -60,5 +72,15 @@ export class VarintReader {
       if (byte < 0x80) return value;
     }
     return -1;
+  }
+  /** The next uint64, exact, or undefined when there is none whole. */
+  bigVarint64(): bigint | undefined {
+    const start = this.position;
+    const inexact = this.varint64();
+    if (inexact <= Number.MAX_SAFE_INTEGER) return inexact < 0 ? undefined : BigInt(inexact);
+    let value = 0n;
+    for (let i = start, shift = 0n; i < this.position; i++, shift += 7n) value |= BigInt(this.bytes[i]! & 0x7f) << shift;
+    // The tenth byte has room for six bits too many; LevelDB drops them.
+    return BigInt.asUintN(64, value);
   }
 }

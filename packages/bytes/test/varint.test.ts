@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { putVarint, VarintReader } from '../src/varint.js';
+import { putBigVarint, putVarint, VarintReader } from '../src/varint.js';
 
 function fromHex(text: string): Uint8Array {
   return new Uint8Array(Buffer.from(text, 'hex'));
@@ -77,4 +77,25 @@ test('a reader stops at its end, though the bytes go on', () => {
   expect(new VarintReader(bytes, 0, 1).varint32()).toBe(-1);
   expect(new VarintReader(bytes, 0, 1).varint64()).toBe(-1);
   expect(new VarintReader(bytes, 1).varint32()).toBe(2);
+});
+
+// LevelDB, util/coding_test.cc, Varint64: powers of two, and what is next to them.
+test('every power of two up to 2^63 and its neighbours are written and read exactly as bigints', () => {
+  const values = Array.from({ length: 64 }, (_, i) => 2n ** BigInt(i)).flatMap((power) => [power - 1n, power, power + 1n]);
+  for (const value of [...values, 2n ** 64n - 1n]) {
+    const bytes = new Uint8Array(10);
+    const end = putBigVarint(bytes, 0, value);
+    const reader = new VarintReader(bytes, 0, end);
+    expect(reader.bigVarint64()).toBe(value);
+    expect(reader.position).toBe(end);
+    expect(new VarintReader(bytes, 0, end - 1).bigVarint64()).toBeUndefined();
+  }
+});
+
+test('2^64 - 1 is ten bytes, and bits past the 64th are dropped', () => {
+  const bytes = new Uint8Array(10);
+  expect(putBigVarint(bytes, 0, 2n ** 64n - 1n)).toBe(10);
+  expect(hex(bytes)).toBe('ffffffffffffffffff01');
+  expect(new VarintReader(fromHex('ffffffffffffffffff7f')).bigVarint64()).toBe(2n ** 64n - 1n);
+  expect(new VarintReader(fromHex('ffffffffffffffffffff01')).bigVarint64()).toBeUndefined();
 });

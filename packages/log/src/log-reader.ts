@@ -1,0 +1,252 @@
+/**
+ * Log file → records, with what was dropped on the way and why.
+ *
+ * Damage costs the rest of its block and the record that crosses into or out of that block; reading goes on at the next
+ * block. A record that is cut off at the end of the file is no damage: the writer was stopped, or is still writing.
+ *
+ * Source: LevelDB, db/log_reader.cc.
+ */
+import { mustBeBytes, mustBeWhole } from '@bloom/bytes';
+import { FIRST, FragmentReader, FULL, LAST, LOG_BLOCK_LENGTH, type LogDropReason, MIDDLE } from './log-file.js';
+
+/** Bytes of a log that no record could be made of. */
+export interface LogDrop {
+  /** Where the first of them is, in bytes from the start of the file. */
+  readonly offset: number;
+  /** How many bytes LevelDB reports as dropped: of headers, those that are part of a dropped rest of a block. */
+  readonly byteLength: number;
+  /** In LevelDB's words. */
+  readonly reason: LogDropReason;
+}
+
+/** The end of a log when it is not that of a record. */
+export interface LogTail {
+  /** Bytes from the start of the file to the record that is cut off. */
+  readonly offset: number;
+  /** Bytes from there to the end of the file. */
+  readonly byteLength: number;
+  readonly problem: 'cut header' | 'cut payload' | 'cut record';
+}
+
+/** Who is told what a {@link LogReader} finds. */
+export interface LogReading {
+  /**
+   * Takes a record.
+   *
+   * @param record the bytes that were added. Of a record in one fragment, a view of what was pushed.
+   * @param offset bytes from the start of the file to the record's first header.
+   */
+  record(record: Uint8Array, offset: number): void;
+  /** Takes note of dropped bytes. */
+  drop?(drop: LogDrop): void;
+}
+
+/**
+ * Reads a log that comes piece by piece, as it is read from a file.
+ *
+ * @example
+ * ```ts
+ * const reader = new LogReader({ record: (record) => console.log(record.length) });
+ * for await (const chunk of chunks) reader.push(chunk);
+ * reader.finish(); // the tail that is no record, if there is one
+ * ```
+ */
+export class LogReader {
+  readonly #reading: LogReading;
+  readonly #fragment = new FragmentReader();
+  /** The bytes of a block that is not there whole yet, the first of them at `#position` of the file. */
+  #block = new Uint8Array(0);
+  #blockLength = 0;
+  #position: number;
+  #resumeOffset: number;
+  /** The fragments so far of a record, or undefined when none is being put together. */
+  #parts: Uint8Array[] | undefined;
+  #partsLength = 0;
+  #recordOffset = 0;
+  #finished = false;
+
+  /**
+   * @param start bytes from the start of the file to the first byte that will be pushed: 0, or the
+   *   {@link resumeOffset} of an earlier reader of the same file.
+   */
+  constructor(reading: LogReading, start = 0) {
+    this.#reading = reading;
+    this.#position = this.#resumeOffset = mustBeWhole('start', start, 0);
+  }
+
+  /** Where to start again once the file has grown: the end of the last whole record. */
+  get resumeOffset(): number {
+    return this.#resumeOffset;
+  }
+
+  /** Takes the next bytes of the file; views of them are lent to `record`, so they must not change. */
+  push(bytes: Uint8Array): void {
+    mustBeBytes('bytes', bytes);
+    if (this.#finished) throw new TypeError('the reader is finished: read on with a new one');
+    for (let taken = 0; taken < bytes.length; ) {
+      const missing = LOG_BLOCK_LENGTH - (this.#position % LOG_BLOCK_LENGTH) - this.#blockLength;
+      const part = bytes.subarray(taken, taken + missing);
+      taken += part.length;
+      if (part.length === missing && this.#blockLength === 0) {
+        this.#readBlock(part, false);
+        continue;
+      }
+      this.#keep(part, missing);
+      if (part.length < missing) return;
+      const block = this.#block.subarray(0, this.#blockLength);
+      // Records are views of it.
+      this.#block = new Uint8Array(0);
+      this.#blockLength = 0;
+      this.#readBlock(block, false);
+    }
+  }
+
+  /** Reads the last block, the file having no more bytes. @returns what the file ends in, unless that is a record. */
+  finish(): LogTail | undefined {
+    if (this.#finished) throw new TypeError('the reader is finished');
+    this.#finished = true;
+    const end = this.#position + this.#blockLength;
+    const cut = this.#blockLength > 0 ? this.#readBlock(this.#block.subarray(0, this.#blockLength), true) : undefined;
+    if (this.#parts !== undefined) return { offset: this.#recordOffset, byteLength: end - this.#recordOffset, problem: 'cut record' };
+    return cut && { ...cut, byteLength: end - cut.offset };
+  }
+
+  #keep(part: Uint8Array, missing: number): void {
+    const length = this.#blockLength + missing;
+    if (this.#block.length < length) {
+      const grown = new Uint8Array(length);
+      grown.set(this.#block.subarray(0, this.#blockLength));
+      this.#block = grown;
+    }
+    this.#block.set(part, this.#blockLength);
+    this.#blockLength += part.length;
+  }
+
+  /** @param isCut whether the file ends before the block is full: what is cut off there is not damage. */
+  #readBlock(block: Uint8Array, isCut: boolean): Pick<LogTail, 'offset' | 'problem'> | undefined {
+    const blockOffset = this.#position;
+    const end = block.length;
+    const fragment = this.#fragment;
+    this.#position += end;
+    for (let position = 0; ; position = fragment.end) {
+      const offset = blockOffset + position;
+      switch (fragment.read(block, position, end)) {
+        case 'fragment':
+          this.#take(block, offset, blockOffset + fragment.end);
+          break;
+        case 'trailer':
+          return isCut && position < end ? { offset, problem: 'cut header' } : undefined;
+        case 'bad length':
+          if (isCut) return { offset, problem: 'cut payload' };
+          this.#drop(offset, end - position, 'bad record length');
+          this.#abandon('error in middle of record');
+          return undefined;
+        case 'zeros':
+          this.#abandon('error in middle of record');
+          return undefined;
+        case 'bad checksum':
+          this.#drop(offset, end - position, 'checksum mismatch');
+          this.#abandon('error in middle of record');
+          return undefined;
+      }
+    }
+  }
+
+  /** Takes a fragment that is at `offset` of the file and ends at `end` of it. */
+  #take(block: Uint8Array, offset: number, end: number): void {
+    const { type, start, end: payloadEnd } = this.#fragment;
+    const payload = block.subarray(start, payloadEnd);
+    switch (type) {
+      case FULL:
+        // Writers before LevelDB 1.0 left an empty FIRST at the end of a block.
+        if (this.#partsLength > 0) this.#abandon('partial record without end(1)');
+        this.#parts = undefined;
+        this.#give(payload, offset, end);
+        break;
+      case FIRST:
+        if (this.#partsLength > 0) this.#abandon('partial record without end(2)');
+        this.#parts = [payload];
+        this.#partsLength = payload.length;
+        this.#recordOffset = offset;
+        break;
+      case MIDDLE:
+        if (this.#parts === undefined) this.#drop(offset, payload.length, 'missing start of fragmented record(1)');
+        else {
+          this.#parts.push(payload);
+          this.#partsLength += payload.length;
+        }
+        break;
+      case LAST: {
+        if (this.#parts === undefined) {
+          this.#drop(offset, payload.length, 'missing start of fragmented record(2)');
+          break;
+        }
+        const record = joined([...this.#parts, payload], this.#partsLength + payload.length);
+        this.#parts = undefined;
+        this.#partsLength = 0;
+        this.#give(record, this.#recordOffset, end);
+        break;
+      }
+      default:
+        this.#drop(this.#parts === undefined ? offset : this.#recordOffset, payload.length + this.#partsLength, `unknown record type ${type}`);
+        this.#parts = undefined;
+        this.#partsLength = 0;
+    }
+  }
+
+  #give(record: Uint8Array, offset: number, end: number): void {
+    this.#resumeOffset = end;
+    this.#reading.record(record, offset);
+  }
+
+  /** Drops the record that is being put together, if there is one. */
+  #abandon(reason: LogDropReason): void {
+    if (this.#parts !== undefined) this.#drop(this.#recordOffset, this.#partsLength, reason);
+    this.#parts = undefined;
+    this.#partsLength = 0;
+  }
+
+  #drop(offset: number, byteLength: number, reason: LogDropReason): void {
+    this.#reading.drop?.({ offset, byteLength, reason });
+  }
+}
+
+function joined(parts: readonly Uint8Array[], byteLength: number): Uint8Array {
+  const bytes = new Uint8Array(byteLength);
+  let position = 0;
+  for (const part of parts) {
+    bytes.set(part, position);
+    position += part.length;
+  }
+  return bytes;
+}
+
+/** A record of a log. */
+export interface LogRecord {
+  readonly bytes: Uint8Array;
+  /** Bytes from the start of the file to the record's first header. */
+  readonly offset: number;
+}
+
+/**
+ * All records of a log that lies in memory, what was dropped, and the tail.
+ *
+ * @example
+ * ```ts
+ * const { records, drops } = readLog(readFileSync('000004.log'));
+ * ```
+ */
+export function readLog(bytes: Uint8Array): {
+  readonly records: LogRecord[];
+  readonly drops: LogDrop[];
+  readonly tail: LogTail | undefined;
+} {
+  const records: LogRecord[] = [];
+  const drops: LogDrop[] = [];
+  const reader = new LogReader({
+    record: (record, offset) => records.push({ bytes: record, offset }),
+    drop: (drop) => drops.push(drop),
+  });
+  reader.push(bytes);
+  return { records, drops, tail: reader.finish() };
+}

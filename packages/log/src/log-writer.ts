@@ -1,0 +1,75 @@
+/**
+ * Records → log file.
+ *
+ * Source: LevelDB, db/log_writer.cc.
+ */
+import { mustBeBytes, mustBeWhole } from '@bloom/bytes';
+import { FIRST, FULL, LAST, LOG_BLOCK_LENGTH, LOG_HEADER_LENGTH, MIDDLE, putFragment } from './log-file.js';
+
+/** Where the bytes of a log go. */
+export interface LogSink {
+  /** Takes the next bytes of the file: one call for each record, however many blocks it covers. They are the sink's to keep. */
+  append(bytes: Uint8Array): void;
+}
+
+/**
+ * Writes records to the end of a log.
+ *
+ * @example
+ * ```ts
+ * const writer = new LogWriter({ append: (bytes) => writeSync(fd, bytes) });
+ * writer.addRecord(utf8('foo')); // dd5fb37a 0300 01 666f6f
+ * ```
+ */
+export class LogWriter {
+  readonly #sink: LogSink;
+  #byteLength: number;
+
+  /** @param byteLength of the file that is appended to, whatever its last bytes are. */
+  constructor(sink: LogSink, byteLength = 0) {
+    this.#sink = sink;
+    this.#byteLength = mustBeWhole('byteLength', byteLength, 0);
+  }
+
+  /** Bytes of the file once everything that was appended has arrived. */
+  get byteLength(): number {
+    return this.#byteLength;
+  }
+
+  /** Adds a record; an empty one is legal. What the sink throws passes, and the record does not count as added. */
+  addRecord(record: Uint8Array): void {
+    mustBeBytes('record', record);
+    const bytes = new Uint8Array(lengthOf(record.length, this.#byteLength % LOG_BLOCK_LENGTH));
+    let position = 0;
+    let start = 0;
+    let begun = false;
+    do {
+      const left = this.#leftAt(position);
+      // The trailer of a block is zeros, which are there already.
+      if (left < LOG_HEADER_LENGTH) position += left;
+      const end = Math.min(record.length, start + this.#leftAt(position) - LOG_HEADER_LENGTH);
+      const ends = end === record.length;
+      const type = begun ? (ends ? LAST : MIDDLE) : ends ? FULL : FIRST;
+      position = putFragment(bytes, position, type, record, start, end);
+      begun = true;
+      start = end;
+    } while (start < record.length);
+    this.#sink.append(bytes);
+    this.#byteLength += bytes.length;
+  }
+
+  /** Bytes to the end of the block, `position` bytes on from the end of the file. */
+  #leftAt(position: number): number {
+    return LOG_BLOCK_LENGTH - ((this.#byteLength + position) % LOG_BLOCK_LENGTH);
+  }
+}
+
+/** Bytes that a record of `recordLength` takes from `blockPosition` of a block on: trailers, headers and payloads. */
+function lengthOf(recordLength: number, blockPosition: number): number {
+  const left = LOG_BLOCK_LENGTH - blockPosition;
+  const trailer = left < LOG_HEADER_LENGTH ? left : 0;
+  const firstRoom = (trailer > 0 ? LOG_BLOCK_LENGTH : left) - LOG_HEADER_LENGTH;
+  const rest = Math.max(0, recordLength - firstRoom);
+  const fragments = 1 + Math.ceil(rest / (LOG_BLOCK_LENGTH - LOG_HEADER_LENGTH));
+  return trailer + fragments * LOG_HEADER_LENGTH + recordLength;
+}

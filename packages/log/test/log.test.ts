@@ -1,0 +1,357 @@
+import { createHash } from 'node:crypto';
+import { fromHex, seeded } from '@bloom/fixtures';
+import { maskedCrc32c } from '@bloom/crc32c';
+import { type LogDrop, LogReader, type LogRecord, type LogTail, LogWriter, logLayout, readLog } from '@bloom/log';
+import { describe, expect, test } from 'vitest';
+
+// The cases are those of LevelDB, db/log_test.cc; sizes and hashes were measured with LevelDB 1.23.
+
+function ascii(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}
+
+/** `text` again and again, `length` characters in all: BigString of log_test.cc. */
+function big(text: string, length: number): string {
+  return text.repeat(Math.ceil(length / text.length)).slice(0, length);
+}
+
+function written(records: readonly (string | Uint8Array)[], before: Uint8Array = new Uint8Array(0)): Uint8Array {
+  const parts = [before];
+  const writer = new LogWriter({ append: (bytes) => parts.push(bytes) }, before.length);
+  for (const record of records) writer.addRecord(typeof record === 'string' ? ascii(record) : record);
+  const bytes = new Uint8Array(Buffer.concat(parts));
+  expect(writer.byteLength).toBe(bytes.length);
+  return bytes;
+}
+
+function texts(bytes: Uint8Array): string[] {
+  return readLog(bytes).records.map((record) => new TextDecoder().decode(record.bytes));
+}
+
+function dropsOf(bytes: Uint8Array): [number, string][] {
+  return readLog(bytes).drops.map(({ byteLength, reason }) => [byteLength, reason]);
+}
+
+function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex');
+}
+
+/** Changes a byte of the header at `offset` and makes its checksum right again. */
+function setType(bytes: Uint8Array, offset: number, type: number): Uint8Array {
+  bytes[offset + 6] = type;
+  const length = bytes[offset + 4]! | (bytes[offset + 5]! << 8);
+  new DataView(bytes.buffer).setUint32(offset, maskedCrc32c(bytes.subarray(offset + 6, offset + 7 + length)), true);
+  return bytes;
+}
+
+const B = 32_768;
+
+describe('writing', () => {
+  test('ReadWrite: four small records are these bytes, and are read again', () => {
+    const bytes = written(['foo', 'bar', '', 'xxxx']);
+    expect(hex(bytes)).toBe(
+      hex(fromHex('dd5fb37a030001666f6f baeaec44030001626172 052b2843000001 153d26e904000178787878')),
+    );
+    expect(texts(bytes)).toEqual(['foo', 'bar', '', 'xxxx']);
+  });
+
+  test('ManyBlocks: 100,000 numbers are 1,289,116 bytes, and all are read again', () => {
+    const records = Array.from({ length: 100_000 }, (_, i) => `${i}.`);
+    const bytes = written(records);
+    expect(bytes).toHaveLength(1_289_116);
+    expect(texts(bytes)).toEqual(records);
+  });
+
+  test('Fragmentation: a record over several blocks', () => {
+    const records = ['small', big('medium', 50_000), big('large', 100_000)];
+    const bytes = written(records);
+    expect(bytes).toHaveLength(150_054);
+    expect(createHash('sha256').update(bytes).digest('hex')).toBe('c2df3caf8657dd7cdf8a3abc3daca72e72279501109b8bca1942de1e6c22d772');
+    expect(texts(bytes)).toEqual(records);
+  });
+
+  test('MarginalTrailer: an empty record fits into the last seven bytes of a block', () => {
+    const records = [big('foo', B - 14), '', 'bar'];
+    const bytes = written(records);
+    expect(hex(bytes.subarray(B - 7, B))).toBe('052b2843000001');
+    expect(bytes).toHaveLength(B + 10);
+    expect(texts(bytes)).toEqual(records);
+  });
+
+  test('MarginalTrailer2: of a record that does not, they get an empty FIRST', () => {
+    const records = [big('foo', B - 14), 'bar'];
+    const bytes = written(records);
+    expect(hex(bytes.subarray(B - 7))).toBe('6451d0e9000002059e8137030004626172');
+    expect(texts(bytes)).toEqual(records);
+    expect(dropsOf(bytes)).toEqual([]);
+  });
+
+  test('ShortTrailer: fewer than seven bytes of a block are zeros', () => {
+    const records = [big('foo', B - 10), '', 'bar'];
+    const bytes = written(records);
+    expect(hex(bytes.subarray(B - 3, B + 7))).toBe('000000052b2843000001');
+    expect(texts(bytes)).toEqual(records);
+  });
+
+  test('AlignedEof: a file may end where no header fits', () => {
+    const records = [big('foo', B - 10)];
+    expect(texts(written(records))).toEqual(records);
+    expect(readLog(written(records)).tail).toBeUndefined();
+  });
+
+  test('the example of doc/log_format.md', () => {
+    const bytes = written([big('a', 1000), big('b', 97_270), big('c', 8000)]);
+    expect(readLog(bytes).records.map(({ offset }) => offset)).toEqual([0, 1007, 98_304]);
+    expect(hex(bytes.subarray(98_298, 98_304))).toBe('000000000000');
+  });
+
+  test('OpenForAppend: a writer goes on where the file ends', () => {
+    const bytes = written(['world'], written(['hello']));
+    expect(hex(bytes)).toBe(hex(written(['hello', 'world'])));
+  });
+
+  test('appending at any place of a block gives what one writer gives', () => {
+    for (const length of [B - 15, B - 14, B - 13, B - 10, B - 8, B - 7, B - 6, 2 * B - 20]) {
+      const first = written([big('x', length)]);
+      const records = ['', 'bar', big('y', 70_000)];
+      expect(hex(written(records, first))).toBe(hex(written([big('x', length), ...records])));
+      expect(texts(written(records, first))).toEqual([big('x', length), ...records]);
+    }
+  });
+
+  test('each record reaches the sink in one call', () => {
+    const lengths: number[] = [];
+    const writer = new LogWriter({ append: (bytes) => lengths.push(bytes.length) });
+    for (const record of ['a', big('b', 100_000), '']) writer.addRecord(ascii(record));
+    expect(lengths).toEqual([8, 100_028, 7]);
+  });
+
+  test('a record that the sink refuses does not count', () => {
+    let full = true;
+    const parts: Uint8Array[] = [];
+    const writer = new LogWriter({
+      append: (bytes) => {
+        if (full) throw new Error('no space');
+        parts.push(bytes);
+      },
+    });
+    expect(() => writer.addRecord(ascii('a'))).toThrow('no space');
+    full = false;
+    writer.addRecord(ascii('b'));
+    expect([hex(Buffer.concat(parts)), writer.byteLength]).toEqual([hex(written(['b'])), 8]);
+  });
+
+  test('refuses what is not bytes, and a length that is none', () => {
+    const writer = new LogWriter({ append: () => {} });
+    expect(() => writer.addRecord('text' as unknown as Uint8Array)).toThrow(TypeError);
+    expect(() => new LogWriter({ append: () => {} }, -1)).toThrow(RangeError);
+    expect(() => new LogReader({ record: () => {} }, 0.5)).toThrow(RangeError);
+    expect(() => new LogReader({ record: () => {} }).push('text' as unknown as Uint8Array)).toThrow(TypeError);
+  });
+});
+
+describe('damage', () => {
+  test('BadRecordType: an unknown type is dropped, with its payload', () => {
+    const bytes = setType(written(['foo']), 0, 101);
+    expect([texts(bytes), dropsOf(bytes)]).toEqual([[], [[3, 'unknown record type 101']]]);
+  });
+
+  test('TruncatedTrailingRecord: a header that is cut off is the end, and not damage', () => {
+    const bytes = written(['foo']).subarray(0, 6);
+    expect(readLog(bytes)).toEqual({ records: [], drops: [], tail: { offset: 0, byteLength: 6, problem: 'cut header' } });
+  });
+
+  test('BadLength: one past the end of a full block drops the block, and the next is read', () => {
+    const bytes = written([big('bar', B - 7), 'foo']);
+    bytes[4]!++;
+    expect([texts(bytes), dropsOf(bytes)]).toEqual([['foo'], [[B, 'bad record length']]]);
+  });
+
+  test('BadLengthAtEndIsIgnored: a payload that is cut off is the end, and not damage', () => {
+    const bytes = written(['foo']).subarray(0, 9);
+    expect(readLog(bytes)).toEqual({ records: [], drops: [], tail: { offset: 0, byteLength: 9, problem: 'cut payload' } });
+  });
+
+  test('ChecksumMismatch: drops the rest of the block', () => {
+    const bytes = written(['foo']);
+    bytes[0]! += 10;
+    expect([texts(bytes), dropsOf(bytes)]).toEqual([[], [[10, 'checksum mismatch']]]);
+  });
+
+  test.each([
+    ['UnexpectedMiddleType', 3, 'missing start of fragmented record(1)'],
+    ['UnexpectedLastType', 4, 'missing start of fragmented record(2)'],
+  ])('%s: a fragment without a start is dropped', (_, type, reason) => {
+    expect(dropsOf(setType(written(['foo']), 0, type))).toEqual([[3, reason]]);
+  });
+
+  test('UnexpectedFullType: a start without an end is dropped, what follows is read', () => {
+    const bytes = setType(written(['foo', 'bar']), 0, 2);
+    expect([texts(bytes), dropsOf(bytes)]).toEqual([['bar'], [[3, 'partial record without end(1)']]]);
+  });
+
+  test('UnexpectedFirstType: a start after a start drops the first', () => {
+    const long = big('bar', 100_000);
+    const bytes = setType(written(['foo', long]), 0, 2);
+    expect([texts(bytes), dropsOf(bytes)]).toEqual([[long], [[3, 'partial record without end(2)']]]);
+  });
+
+  test('an empty FIRST before a whole record is no damage: old writers left it at the end of a block', () => {
+    const bytes = setType(written(['', 'foo']), 0, 2);
+    expect([texts(bytes), dropsOf(bytes)]).toEqual([['foo'], []]);
+  });
+
+  test.each([
+    ['MissingLastIsIgnored', 14],
+    ['PartialLastIsIgnored', 1],
+  ])('%s: a record whose end is cut off is the tail', (_, cut) => {
+    const whole = written([big('bar', B)]);
+    const bytes = whole.subarray(0, whole.length - cut);
+    expect(readLog(bytes)).toEqual({
+      records: [],
+      drops: [],
+      tail: { offset: 0, byteLength: bytes.length, problem: 'cut record' },
+    });
+  });
+
+  test('ErrorJoinsRecords: the halves of two records are not made into one', () => {
+    const bytes = written([big('foo', B), big('bar', B), 'correct']);
+    bytes.fill(0x78, B, 2 * B);
+    expect(texts(bytes)).toEqual(['correct']);
+    const dropped = dropsOf(bytes).reduce((sum, [byteLength]) => sum + byteLength, 0);
+    expect(dropped).toBeGreaterThanOrEqual(2 * B);
+    expect(dropped).toBeLessThanOrEqual(2 * B + 100);
+  });
+
+  test('zeros that were allocated ahead are neither records nor damage', () => {
+    const bytes = new Uint8Array(40_010);
+    bytes.set(written(['foo']));
+    expect(readLog(bytes)).toMatchObject({ drops: [], tail: undefined });
+    expect(texts(bytes)).toEqual(['foo']);
+  });
+
+  test('a last block of exactly 32,768 bytes is not cut off: its damage is reported', () => {
+    const bytes = written([big('x', B)]).slice(0, B);
+    bytes[4] = 0xff;
+    bytes[5] = 0xff;
+    expect(dropsOf(bytes)).toEqual([[B, 'bad record length']]);
+  });
+
+  test('a damaged middle drops what was put together, once', () => {
+    const bytes = written([big('a', 3 * B), 'after']);
+    bytes[B + 100]! ^= 1;
+    expect([texts(bytes), dropsOf(bytes)]).toEqual([
+      ['after'],
+      [
+        [B, 'checksum mismatch'],
+        [B - 7, 'error in middle of record'],
+        [B - 7, 'missing start of fragmented record(1)'],
+        [21, 'missing start of fragmented record(2)'],
+      ],
+    ]);
+    expect(readLog(bytes).drops.map(({ offset }) => offset)).toEqual([B, 0, 2 * B, 3 * B]);
+  });
+});
+
+/** What was read, in a form that is quick to compare. */
+function summary(records: readonly LogRecord[], drops: readonly LogDrop[], tail: LogTail | undefined): unknown {
+  const digest = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+  return { records: records.map(({ bytes, offset }) => [offset, bytes.length, digest(bytes)]), drops, tail };
+}
+
+/** A log of records of all sizes, its parts damaged now and then, and a cut at the end. */
+function randomLog(seed: number): Uint8Array {
+  const random = seeded(seed);
+  const records = Array.from({ length: 1 + random.below(40) }, () =>
+    random.bytes(random.pick([0, 1, 20, 500, B - 14, B - 7, 50_000, random.below(3 * B)])),
+  );
+  const bytes = written(records);
+  for (let damage = random.below(4); damage > 0; damage--) bytes[random.below(bytes.length)]! ^= 1 << random.below(8);
+  return bytes.subarray(0, bytes.length - (random.below(2) === 0 ? 0 : random.below(Math.min(100, bytes.length))));
+}
+
+describe('reading piece by piece', () => {
+  test('gives the same for pieces of any size', () => {
+    for (let seed = 0; seed < 60; seed++) {
+      const random = seeded(seed);
+      const bytes = randomLog(seed);
+      const expected = readLog(bytes);
+      const records: LogRecord[] = [];
+      const drops: LogDrop[] = [];
+      const reader = new LogReader({ record: (record, offset) => records.push({ bytes: record, offset }), drop: (drop) => drops.push(drop) });
+      for (let position = 0; position < bytes.length; ) {
+        const length = random.pick([1, 7, 1000, B - 1, B, B + 1, 100_000]);
+        reader.push(bytes.subarray(position, position + length));
+        position += length;
+      }
+      const tail = reader.finish();
+      expect(summary(records, drops, tail)).toEqual(summary(expected.records, expected.drops, expected.tail));
+    }
+  });
+
+  test('read on from the last whole record, a log that grew gives what it gives from the start', () => {
+    for (let seed = 0; seed < 60; seed++) {
+      const random = seeded(seed + 1000);
+      const bytes = randomLog(seed);
+      const expected = readLog(bytes);
+      const records: LogRecord[] = [];
+      let drops: LogDrop[] = [];
+      let finalDrops = 0;
+      let resumeOffset = 0;
+      let tail: LogTail | undefined;
+      const ends = Array.from({ length: 5 }, () => random.below(bytes.length + 1)).sort((a, b) => a - b);
+      for (const end of [...ends, bytes.length]) {
+        if (end < resumeOffset) continue;
+        drops = drops.slice(0, finalDrops);
+        const reader = new LogReader(
+          {
+            record: (record, offset) => {
+              records.push({ bytes: record, offset });
+              finalDrops = drops.length;
+            },
+            drop: (drop) => drops.push(drop),
+          },
+          resumeOffset,
+        );
+        reader.push(bytes.subarray(resumeOffset, end));
+        tail = reader.finish();
+        resumeOffset = reader.resumeOffset;
+      }
+      expect(summary(records, drops, tail)).toEqual(summary(expected.records, expected.drops, expected.tail));
+    }
+  });
+
+  test('a reader that is finished takes no more', () => {
+    const reader = new LogReader({ record: () => {} });
+    reader.finish();
+    expect(() => reader.push(new Uint8Array(1))).toThrow(TypeError);
+    expect(() => reader.finish()).toThrow(TypeError);
+  });
+});
+
+describe('layout', () => {
+  test('names every byte of any log once, in order', () => {
+    for (let seed = 0; seed < 60; seed++) {
+      const bytes = randomLog(seed);
+      let position = 0;
+      for (const range of logLayout(bytes)) {
+        expect(range.offset).toBe(position);
+        expect(range.byteLength).toBeGreaterThan(0);
+        position += range.byteLength;
+      }
+      expect(position).toBe(bytes.length);
+    }
+  });
+
+  test('says what the fields of a small log are', () => {
+    expect(logLayout(written(['foo', '']).subarray(0, 20))).toEqual([
+      { offset: 0, byteLength: 4, label: 'fragment 0: masked checksum' },
+      { offset: 4, byteLength: 2, label: 'fragment 0: length', value: '3' },
+      { offset: 6, byteLength: 1, label: 'fragment 0: type', value: 'FULL' },
+      { offset: 7, byteLength: 3, label: 'fragment 0: payload' },
+      { offset: 10, byteLength: 4, label: 'fragment 1: masked checksum' },
+      { offset: 14, byteLength: 2, label: 'fragment 1: length', value: '0' },
+      { offset: 16, byteLength: 1, label: 'fragment 1: type', value: 'FULL' },
+    ]);
+  });
+});
