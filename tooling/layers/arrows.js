@@ -12,6 +12,7 @@ export const arrows = {
   'filter-block': ['policy', 'bytes'],
   log: ['bytes', 'crc32c'],
   sstable: ['filter-block', 'policy', 'bytes', 'crc32c'],
+  leveldb: ['sstable', 'log', 'policy', 'bytes'],
 };
 
 /**

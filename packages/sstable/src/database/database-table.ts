@@ -48,7 +48,7 @@ export class DatabaseTable {
 
   /** @param options `comparator` and `filterPolicies` are those of the database's user keys. */
   static async open(source: Source, options: AsyncTableOptions = {}): Promise<DatabaseTable> {
-    return new DatabaseTable(await Table.open(source, internalOptions(options)));
+    return new DatabaseTable(await Table.open(source, internalTableOptions(options)));
   }
 
   /** The newest version of `userKey`, deletions included; undefined when the table has none. */
@@ -82,7 +82,7 @@ export class SyncDatabaseTable {
 
   /** @param options `comparator` and `filterPolicies` are those of the database's user keys. */
   static open(source: SyncSource, options: TableOptions = {}): SyncDatabaseTable {
-    return new SyncDatabaseTable(SyncTable.open(source, internalOptions(options)));
+    return new SyncDatabaseTable(SyncTable.open(source, internalTableOptions(options)));
   }
 
   /** The newest version of `userKey`, deletions included; undefined when the table has none. */
@@ -105,7 +105,8 @@ export class SyncDatabaseTable {
   }
 }
 
-function internalOptions<Options extends TableOptions>(options: Options): Options {
+/** How to open a table of a database, given how to read its user keys. */
+export function internalTableOptions<Options extends TableOptions>(options: Options): Options {
   const { comparator: userComparator = bytewiseComparator } = options;
   const defaultPolicies = userComparator.keyEquivalence === undefined ? [new BloomFilterPolicy()] : [];
   return {

@@ -1,0 +1,41 @@
+import { CorruptionError } from '@bloom/bytes';
+
+/** What was left out because it is damaged. */
+export interface Dropped {
+  /** The name of the file. */
+  readonly file: string;
+  /** Where in the file it starts. */
+  readonly offset: number;
+  /** Bytes that were left out, where that is known: of logs, as LevelDB reports them. */
+  readonly byteLength?: number;
+  /** Of logs, in LevelDB's words. */
+  readonly reason: string;
+  /** The code that strict reading would give. */
+  readonly code: string;
+}
+
+/** Whether damage is an error, or noted and passed over. */
+export class DamagePolicy {
+  readonly isStrict: boolean;
+  readonly #dropped = new Map<string, Dropped>();
+
+  constructor(isStrict: boolean) {
+    this.isStrict = isStrict;
+  }
+
+  /** What was passed over so far, each place once. */
+  get dropped(): readonly Dropped[] {
+    return [...this.#dropped.values()];
+  }
+
+  /** Notes `error` and returns, or throws it: in strict reading, and when it is not about damage. */
+  pass(error: unknown): void {
+    if (this.isStrict || !(error instanceof CorruptionError)) throw error;
+    const { file = '', offset, problem: reason, code } = error;
+    const key = `${file}\n${offset}`;
+    if (this.#dropped.size < MAX_DROPPED && !this.#dropped.has(key)) this.#dropped.set(key, { file, offset, reason, code });
+  }
+}
+
+/** The most places that are remembered: a file of nothing but damage has one every few bytes. */
+const MAX_DROPPED = 10_000;

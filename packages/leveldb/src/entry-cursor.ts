@@ -1,0 +1,46 @@
+import type { Side } from '@bloom/sstable/database';
+import type { FolderReading } from './folder-reading.js';
+
+const NO_BYTES = new Uint8Array(0);
+
+/**
+ * A place among entries sorted by internal key: those of a memtable, of a table, of a level, or of many of them.
+ *
+ * A move returns true when it is over. It returns false when something must be read first: then `settle` reads it and
+ * ends the move. So a move within a block costs neither a promise nor a generator.
+ *
+ * Key and value are lent until the next move. A move that throws leaves the cursor on no entry.
+ */
+export abstract class EntryCursor {
+  // Plain fields, set by each move: a merge compares keys of cursors of several kinds, and reads them in one way.
+  /** Whether the cursor is on an entry. */
+  valid = false;
+  /** The internal key of the entry is `keyBytes[keyStart, keyEnd)`. */
+  keyBytes: Uint8Array = NO_BYTES;
+  keyStart = 0;
+  keyEnd = 0;
+  /** The value of the entry is `valueBytes[valueStart, valueEnd)`. */
+  valueBytes: Uint8Array = NO_BYTES;
+  valueStart = 0;
+  valueEnd = 0;
+
+  abstract seekToFirst(): boolean;
+  abstract seekToLast(): boolean;
+  /** @param key an internal key, lent until the move is over. */
+  abstract seek(key: Uint8Array, side: Side): boolean;
+  /** Given a cursor on an entry. */
+  abstract next(): boolean;
+  /** Given a cursor on an entry. */
+  abstract prev(): boolean;
+
+  /** Ends a move that returned false. */
+  // eslint-disable-next-line require-yield -- what lies in memory has nothing to read
+  *settle(): FolderReading<void> {
+    return;
+  }
+
+  /** Lets go of what the cursor reads from. */
+  close(): void {
+    this.valid = false;
+  }
+}

@@ -1,0 +1,158 @@
+/**
+ * What is read from a folder, written once for those who wait for it and those who need not: computations that yield what
+ * they need and are resumed with it.
+ */
+import { CorruptionError } from '@bloom/bytes';
+import type { Source } from '@bloom/sstable';
+import { type Reading, readRange, readRangeSync } from '@bloom/sstable/database';
+import type { Folder, FolderFile, SyncFolder, SyncFolderFile } from './folder.js';
+import type { BlockWalk, TableHandle } from './table-handle.js';
+
+/** What a computation needs before it can go on. */
+export type FolderRequest =
+  /** The names of the files. */
+  | { readonly kind: 'list' }
+  /** A file, or undefined. */
+  | { readonly kind: 'open'; readonly name: string }
+  /** Bytes of a file. */
+  | { readonly kind: 'read'; readonly source: Source; readonly offset: number; readonly length: number }
+  /** The contents of a data block. */
+  | { readonly kind: 'block'; readonly table: TableHandle; readonly block: number; readonly walk: BlockWalk | undefined }
+  /** What several computations give, in their order; they may run at the same time. */
+  | { readonly kind: 'all'; readonly readings: readonly FolderReading<unknown>[] };
+
+/** A computation that yields requests and is resumed with their answers. */
+export type FolderReading<T> = Generator<FolderRequest, T, unknown>;
+
+export function* listFiles(): FolderReading<readonly string[]> {
+  return (yield { kind: 'list' }) as readonly string[];
+}
+
+/** The file called `name`, or undefined. The caller closes it. */
+export function* openFile(name: string): FolderReading<FolderFile | undefined> {
+  return (yield { kind: 'open', name }) as FolderFile | undefined;
+}
+
+export function* readBytes(source: Source, offset: number, length: number): FolderReading<Uint8Array> {
+  return (yield { kind: 'read', source, offset, length }) as Uint8Array;
+}
+
+export function* readBlock(table: TableHandle, block: number, walk?: BlockWalk): FolderReading<Uint8Array> {
+  return (yield { kind: 'block', table, block, walk }) as Uint8Array;
+}
+
+/** What each of `readings` gives. When one fails, the others are awaited, and the first failure is thrown. */
+export function* all<T>(readings: readonly FolderReading<T>[]): FolderReading<T[]> {
+  return (yield { kind: 'all', readings }) as T[];
+}
+
+/** A reading of one source as one of its folder. */
+export function* readingOf<T>(source: Source, reading: Reading<T>): FolderReading<T> {
+  let step = reading.next();
+  while (step.done !== true) {
+    let bytes: Uint8Array;
+    try {
+      bytes = yield* readBytes(source, step.value.offset, step.value.length);
+    } catch (error) {
+      step = reading.throw(error);
+      continue;
+    }
+    step = reading.next(bytes);
+  }
+  return step.value;
+}
+
+/** Requests of one `all` that are under way at once. */
+const PARALLEL_READINGS = 16;
+
+/** Runs a reading over a folder that may answer with promises. */
+export async function runAsync<T>(folder: Folder, reading: FolderReading<T>, signal?: AbortSignal): Promise<T> {
+  let step = reading.next();
+  while (step.done !== true) {
+    let answer: unknown;
+    try {
+      answer = await answerAsync(folder, step.value, signal);
+    } catch (error) {
+      step = reading.throw(error);
+      continue;
+    }
+    step = reading.next(answer);
+  }
+  return step.value;
+}
+
+function answerAsync(folder: Folder, request: FolderRequest, signal: AbortSignal | undefined): unknown {
+  signal?.throwIfAborted();
+  switch (request.kind) {
+    case 'list':
+      return folder.list!(signal);
+    case 'open':
+      return folder.open(request.name, signal);
+    case 'read':
+      return readRange(request.source, request, signal);
+    case 'block':
+      return request.table.block(request.block, request.walk, signal);
+    case 'all':
+      return allAsync(folder, request.readings, signal);
+  }
+}
+
+async function allAsync(folder: Folder, readings: readonly FolderReading<unknown>[], signal?: AbortSignal): Promise<unknown[]> {
+  const results = new Array<unknown>(readings.length);
+  const errors: unknown[] = [];
+  let next = 0;
+  const work = async (): Promise<void> => {
+    while (next < readings.length && errors.length === 0) {
+      const i = next++;
+      try {
+        results[i] = await runAsync(folder, readings[i]!, signal);
+      } catch (error) {
+        errors.push(error);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(PARALLEL_READINGS, readings.length) }, work));
+  if (errors.length > 0) throw errors[0];
+  return results;
+}
+
+/** Runs a reading over a folder that answers at once. */
+export function runSync<T>(folder: SyncFolder, reading: FolderReading<T>): T {
+  let step = reading.next();
+  while (step.done !== true) {
+    let answer: unknown;
+    try {
+      answer = answerSync(folder, step.value);
+    } catch (error) {
+      step = reading.throw(error);
+      continue;
+    }
+    step = reading.next(answer);
+  }
+  return step.value;
+}
+
+function answerSync(folder: SyncFolder, request: FolderRequest): unknown {
+  switch (request.kind) {
+    case 'list':
+      return folder.list();
+    case 'open':
+      return mustBeSync(folder.open(request.name));
+    case 'read':
+      return readRangeSync(request.source as SyncFolderFile, request);
+    case 'block':
+      return request.table.blockSync(request.block);
+    case 'all':
+      return request.readings.map((reading) => runSync(folder, reading));
+  }
+}
+
+function mustBeSync(file: unknown): unknown {
+  if (file instanceof Promise) throw new TypeError('folder must answer at once: open it with DatabaseReader where it returns promises');
+  return file;
+}
+
+/** Whether `error` is about bytes that are wrong, rather than about reading them. */
+export function isDamage(error: unknown): error is CorruptionError {
+  return error instanceof CorruptionError;
+}

@@ -1,0 +1,13 @@
+export { type CorruptionCode, CorruptionError, type Structure, type UnsupportedCode, UnsupportedError } from '@bloom/bytes';
+export { BlockCache, type Comparator, bytewiseComparator } from '@bloom/sstable';
+export type { Dropped } from './damage.js';
+export { type AsyncDatabaseKeyRange, type AsyncReaderOptions, DatabaseCursor, DatabaseReader } from './database-reader.js';
+export type { DatabaseDescription, LogDescription, TableDescription } from './description.js';
+export { type FileName, parseFileName } from './file-name.js';
+export { type Folder, FolderError, type FolderErrorCode, type FolderFile, type SyncFolder, type SyncFolderFile } from './folder.js';
+export { MemoryFolder } from './memory-folder.js';
+export type { ReaderStats, SequenceOptions, StoredVersion } from './reader-face.js';
+export type { ReaderOptions } from './reader-options.js';
+export { type DatabaseKeyRange, SyncDatabaseCursor, SyncDatabaseReader } from './sync-database-reader.js';
+export { decodeVersionEdit, encodeVersionEdit, type FileMetadata, type VersionEdit } from './version-edit.js';
+export { type BatchProblem, WriteBatch, WriteBatchReader } from './write-batch.js';

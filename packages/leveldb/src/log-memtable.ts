@@ -1,0 +1,123 @@
+import { CorruptionError, type Structure } from '@bloom/bytes';
+import { LogReader, type LogTail } from '@bloom/log';
+import type { Dropped } from './damage.js';
+import { logFileName } from './file-name.js';
+import type { FolderFile } from './folder.js';
+import { type FolderReading, readBytes } from './folder-reading.js';
+import { Memtable } from './memtable.js';
+import type { KeyOrder } from './version.js';
+import { WriteBatchReader } from './write-batch.js';
+
+/** Bytes of a log or MANIFEST that are read at once: a log of LevelDB's usual size whole, and a whole number of blocks. */
+const CHUNK_LENGTH = 4 * 2 ** 20;
+/** LevelDB switches logs at 1 GiB at the latest, and after the batch that passes it. */
+const MAX_LOG_LENGTH = 2 ** 31;
+/** How many bytes before the place where reading goes on must be the same as before. */
+const FINGERPRINT_LENGTH = 64;
+
+/** A log, replayed. */
+export interface LogMemtable {
+  readonly number: bigint;
+  readonly name: string;
+  readonly memtable: Memtable;
+  /** Bytes of the file when it was read. */
+  readonly byteLength: number;
+  /** The sequence of the last operation, by the batches' headers; 0 for none. */
+  readonly lastSequence: bigint;
+  readonly dropped: readonly Dropped[];
+  /** How many of `dropped` will be there again when the log is read on. */
+  readonly finalDrops: number;
+  readonly tail: LogTail | undefined;
+  /** Where to read on, and the bytes before that. */
+  readonly resumeOffset: number;
+  readonly fingerprint: Uint8Array;
+}
+
+/**
+ * Replays a log.
+ *
+ * @param isStrict whether damage is an error.
+ * @param previous the same log as it was read before; its memtable is added to, unless the file is another by now.
+ * @param visible what of that memtable is visible at or below this sequence must stay as it is.
+ * @throws CorruptionError `BLOOM_BAD_LOG` or `BLOOM_BAD_WRITE_BATCH`.
+ */
+export function* replayLog(
+  number: bigint,
+  file: FolderFile,
+  order: KeyOrder,
+  isStrict: boolean,
+  previous: LogMemtable | undefined,
+  visible: bigint,
+): FolderReading<LogMemtable> {
+  const { byteLength } = file;
+  const name = file.name ?? logFileName(number);
+  if (byteLength > MAX_LOG_LENGTH) {
+    const problem = `it has ${byteLength} bytes, a log has at most ${MAX_LOG_LENGTH}`;
+    throw new CorruptionError('BLOOM_TOO_LARGE', { structure: 'file', offset: 0, file: name }, problem);
+  }
+  if (previous !== undefined && !(yield* isContinued(file, previous))) previous = undefined;
+  // A log that did not grow.
+  if (previous?.byteLength === byteLength) return previous;
+  let memtable = previous?.memtable ?? new Memtable(order.compareInternalKeys, Math.min(byteLength, CHUNK_LENGTH));
+  let lastSequence = previous?.lastSequence ?? 0n;
+  const dropped = previous?.dropped.slice(0, previous.finalDrops) ?? [];
+  let finalDrops = dropped.length;
+  let isMisplaced = false;
+
+  function drop(code: 'BLOOM_BAD_LOG' | 'BLOOM_BAD_WRITE_BATCH', structure: Structure, offset: number, length: number, reason: string): void {
+    if (isStrict) throw new CorruptionError(code, { structure, offset, file: name }, `${reason} (${length} bytes)`);
+    dropped.push({ file: name, offset, byteLength: length, reason, code });
+  }
+
+  const reader = new LogReader(
+    {
+      drop: ({ offset, byteLength: length, reason }) => drop('BLOOM_BAD_LOG', 'log record', offset, length, reason),
+      record(record, offset) {
+        const batch = new WriteBatchReader(record);
+        const { sequence } = batch;
+        // Of what is visible nothing may change under those who look at it.
+        if (previous !== undefined && sequence <= visible) isMisplaced = true;
+        if (isMisplaced) return;
+        for (let next = sequence; batch.next(); next++) {
+          memtable.add(next, batch.type, batch.bytes, batch.keyStart, batch.keyEnd, batch.valueStart, batch.valueEnd);
+        }
+        if (batch.problem !== undefined) drop('BLOOM_BAD_WRITE_BATCH', 'write batch', offset, record.length, batch.problem);
+        if (batch.problem !== 'log record too small') {
+          const last = BigInt.asUintN(64, sequence + BigInt(batch.count) - 1n);
+          if (last > lastSequence) lastSequence = last;
+        }
+        finalDrops = dropped.length;
+      },
+    },
+    previous?.resumeOffset ?? 0,
+  );
+  yield* pushAll(reader, file, previous?.resumeOffset ?? 0);
+  const tail = reader.finish();
+  if (isMisplaced) return yield* replayLog(number, file, order, isStrict, undefined, visible);
+  const { resumeOffset } = reader;
+  const fingerprint = yield* fingerprintOf(file, resumeOffset);
+  return { number, name: logFileName(number), memtable, byteLength, lastSequence, dropped, finalDrops, tail, resumeOffset, fingerprint };
+}
+
+/** Pushes a file into `reader`, from `start` to the end that the file had when it was opened. */
+export function* pushAll(reader: LogReader, file: FolderFile, start: number): FolderReading<void> {
+  for (let position = start; position < file.byteLength; position += CHUNK_LENGTH) {
+    reader.push(yield* readBytes(file, position, Math.min(CHUNK_LENGTH, file.byteLength - position)));
+  }
+}
+
+/** The bytes before the place where a log or MANIFEST will be read on. */
+export function* fingerprintOf(file: FolderFile, resumeOffset: number): FolderReading<Uint8Array> {
+  const length = Math.min(FINGERPRINT_LENGTH, resumeOffset);
+  return length === 0 ? new Uint8Array(0) : (yield* readBytes(file, resumeOffset - length, length)).slice();
+}
+
+/** Whether `file` is what was read before, perhaps with more behind it. */
+export function* isContinued(
+  file: FolderFile,
+  { resumeOffset, fingerprint }: { readonly resumeOffset: number; readonly fingerprint: Uint8Array },
+): FolderReading<boolean> {
+  if (file.byteLength < resumeOffset) return false;
+  const bytes = yield* fingerprintOf(file, resumeOffset);
+  return bytes.every((byte, i) => byte === fingerprint[i]);
+}

@@ -1,0 +1,157 @@
+/**
+ * Finds the newest version of a user key at or below a sequence: in the memtables, then in level 0 from the newest table
+ * to the oldest, then in one table of each deeper level. The first that has the key decides.
+ *
+ * Source: LevelDB, db/db_impl.cc, `DBImpl::Get`, and db/version_set.cc, `Version::ForEachOverlapping`.
+ */
+import { ABSENT, INTERNAL_KEY_TRAILER_LENGTH, VALUE } from '@bloom/sstable/database';
+import { seekKey, typeOf } from './database-key.js';
+import { type FolderReading, readBlock } from './folder-reading.js';
+import type { TableHandle } from './table-handle.js';
+import type { FileMetadata } from './version-edit.js';
+import type { View } from './view.js';
+
+/** What lookups asked so far. */
+export interface LookupCounts {
+  lookups: number;
+  memtablesAsked: number;
+  tablesAsked: number;
+}
+
+/** One lookup: `run`, and where that returns false, `settle`. */
+export class Lookup {
+  /** Whether the key has a value, once the lookup is over. */
+  found = false;
+  /** The value is `valueBytes[valueStart, valueEnd)`, lent until the next lookup. */
+  valueBytes: Uint8Array = new Uint8Array(0);
+  valueStart = 0;
+  valueEnd = 0;
+
+  readonly #view: View;
+  readonly #key: Uint8Array;
+  readonly #counts: LookupCounts;
+  /** The next of the tables of level 0, then the next level. */
+  #newest = 0;
+  #level = 1;
+  /** What must be read: the table, or a block of it. */
+  #file: FileMetadata | undefined;
+  #handle: TableHandle | undefined;
+  #block = ABSENT;
+
+  constructor(view: View, userKey: Uint8Array, sequence: bigint, counts: LookupCounts) {
+    this.#view = view;
+    this.#key = seekKey(userKey, sequence);
+    this.#counts = counts;
+  }
+
+  /** @returns whether the lookup is over; when it is not, something must be read. */
+  run(): boolean {
+    this.#counts.lookups++;
+    for (const { memtable } of this.#view.newestLogs) {
+      if (memtable.count === 0) continue;
+      this.#counts.memtablesAsked++;
+      const node = memtable.seek(this.#key);
+      if (node === 0) continue;
+      const { arena } = memtable;
+      const start = memtable.keyStart(node);
+      const end = start + memtable.keyLength(node);
+      if (this.#decide(arena, start, end, arena, end, end + memtable.valueLength(node), undefined)) return true;
+    }
+    return this.#askTables();
+  }
+
+  *settle(): FolderReading<void> {
+    const { tables } = this.#view;
+    do {
+      if (this.#handle === undefined) {
+        const handle = yield* tables.open(this.#file!);
+        if (this.#ask(handle)) return;
+        if (this.#handle === undefined) continue;
+      }
+      const handle: TableHandle = this.#handle;
+      let contents: Uint8Array;
+      tables.pin(handle);
+      try {
+        contents = yield* readBlock(handle, this.#block);
+      } finally {
+        tables.unpin(handle);
+      }
+      this.#handle = undefined;
+      if (this.#search(handle, contents)) return;
+    } while (!this.#askTables());
+  }
+
+  /** @returns whether the lookup is over. */
+  #askTables(): boolean {
+    const { tables } = this.#view;
+    for (let file = this.#nextFile(); file !== undefined; file = this.#nextFile()) {
+      this.#counts.tablesAsked++;
+      const handle = tables.get(file);
+      this.#file = file;
+      if (handle === undefined) return false;
+      if (this.#ask(handle)) return true;
+      if (this.#handle !== undefined) return false;
+    }
+    return true;
+  }
+
+  /** Asks a table. @returns whether it decides; `#handle` is set when one of its blocks must be read first. */
+  #ask(handle: TableHandle): boolean {
+    const i = handle.table.locate(this.#key);
+    if (i === ABSENT) return false;
+    this.#block = i;
+    const contents = handle.table.cached(i);
+    if (contents !== undefined) return this.#search(handle, contents);
+    this.#handle = handle;
+    return false;
+  }
+
+  #search(handle: TableHandle, contents: Uint8Array): boolean {
+    const { searcher, table } = handle;
+    searcher.reset(contents, table.index.offsetOf(this.#block));
+    const decided =
+      searcher.seek(this.#key) &&
+      this.#decide(searcher.keyBytes, 0, searcher.keyLength, searcher.bytes, searcher.valueStart, searcher.valueEnd, table.file);
+    if (table.filter !== undefined) {
+      if (decided) handle.truePositives++;
+      else handle.falsePositives++;
+    }
+    return decided;
+  }
+
+  /** Takes an entry at or after the key for the answer if its user key is the one that is looked up. */
+  #decide(
+    keyBytes: Uint8Array,
+    keyStart: number,
+    keyEnd: number,
+    valueBytes: Uint8Array,
+    valueStart: number,
+    valueEnd: number,
+    file: string | undefined,
+  ): boolean {
+    const key = this.#key;
+    const end = keyEnd - INTERNAL_KEY_TRAILER_LENGTH;
+    if (end >= keyStart) {
+      const { compareUserKeys } = this.#view.order;
+      if (compareUserKeys(keyBytes, keyStart, end, key, 0, key.length - INTERNAL_KEY_TRAILER_LENGTH) !== 0) return false;
+    }
+    this.found = typeOf(keyBytes, keyStart, keyEnd, file) === VALUE;
+    this.valueBytes = valueBytes;
+    this.valueStart = valueStart;
+    this.valueEnd = valueEnd;
+    return true;
+  }
+
+  #nextFile(): FileMetadata | undefined {
+    const { version } = this.#view;
+    while (this.#newest < version.newestFirst.length) {
+      const file = version.newestFirst[this.#newest++]!;
+      if (version.mayHold(file, this.#key)) return file;
+    }
+    while (this.#level < version.levels.length) {
+      const file = version.fileFor(this.#level++, this.#key);
+      if (file !== undefined) return file;
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,73 @@
+/**
+ * A MANIFEST: a log of version edits, which add up to what a database is.
+ *
+ * Source: LevelDB, db/version_set.cc, `VersionSet::Recover`.
+ */
+import { CorruptionError, type Place } from '@bloom/bytes';
+import { decodeVersionEdit } from './version-edit.js';
+import { VersionBuilder } from './version.js';
+
+/** The single fields of a MANIFEST. Of each the last edit that has it counts. */
+export interface ManifestFields {
+  /** The name of the order of the user keys; undefined when no edit has it. */
+  readonly comparator: string | undefined;
+  /** Logs with a lower number are obsolete. */
+  readonly logNumber: bigint;
+  /** A lower log that is needed too; 0 for none. */
+  readonly previousLogNumber: bigint;
+  readonly nextFileNumber: bigint;
+  readonly lastSequence: bigint;
+}
+
+/** Adds the records of a MANIFEST up. */
+export class ManifestBuilder {
+  readonly files: VersionBuilder;
+  readonly #fields: { -readonly [Name in keyof ManifestFields]?: ManifestFields[Name] };
+
+  constructor(files = new VersionBuilder(), fields: Partial<ManifestFields> = {}) {
+    this.files = files;
+    this.#fields = { ...fields };
+  }
+
+  /** A builder that goes on from the same edits. */
+  copy(): ManifestBuilder {
+    return new ManifestBuilder(this.files.copy(), this.#fields);
+  }
+
+  /** @throws CorruptionError when the record is no edit, or one of another order of keys. */
+  add(record: Uint8Array, place: Place): void {
+    const edit = decodeVersionEdit(record, place);
+    const { comparator, logNumber, previousLogNumber, nextFileNumber, lastSequence } = edit;
+    const fields = this.#fields;
+    if (comparator !== undefined && fields.comparator !== undefined && comparator !== fields.comparator) {
+      const problem = `the comparator is ${comparator}, and was ${fields.comparator} before`;
+      throw new CorruptionError('BLOOM_BAD_VERSION', place, problem);
+    }
+    fields.comparator = comparator ?? fields.comparator;
+    if (logNumber !== undefined) fields.logNumber = logNumber;
+    if (previousLogNumber !== undefined) fields.previousLogNumber = previousLogNumber;
+    if (nextFileNumber !== undefined) fields.nextFileNumber = nextFileNumber;
+    if (lastSequence !== undefined) fields.lastSequence = lastSequence;
+    this.files.apply(edit);
+  }
+
+  /** @throws CorruptionError `BLOOM_BAD_VERSION` when a field is missing that each MANIFEST has. */
+  fields(place: Place): ManifestFields {
+    const { comparator, logNumber, previousLogNumber = 0n, nextFileNumber, lastSequence } = this.#fields;
+    const missing = (entry: string): CorruptionError =>
+      new CorruptionError('BLOOM_BAD_VERSION', place, `no ${entry} entry in descriptor`);
+    if (nextFileNumber === undefined) throw missing('meta-nextfile');
+    if (logNumber === undefined) throw missing('meta-lognumber');
+    if (lastSequence === undefined) throw missing('last-sequence-number');
+    return { comparator, logNumber, previousLogNumber, nextFileNumber, lastSequence };
+  }
+}
+
+/** A MANIFEST as far as it was read. */
+export interface ManifestState {
+  readonly name: string;
+  readonly builder: ManifestBuilder;
+  /** Bytes to the end of its last whole record, and the bytes before that, by which it is known again. */
+  readonly resumeOffset: number;
+  readonly fingerprint: Uint8Array;
+}

@@ -1,0 +1,297 @@
+/**
+ * The newest entries of a database, which are in its log and in no table yet: a skip list of internal keys.
+ *
+ *     arena:  (user key | sequence << 8 | type (u64, little-endian) | value)*
+ *
+ * Entries are only ever added, so a cursor stays good while others are added.
+ *
+ * Source: LevelDB, db/memtable.cc and db/skiplist.h.
+ */
+import { type CompareRange, INTERNAL_KEY_TRAILER_LENGTH, type Side } from '@bloom/sstable/database';
+import { EntryCursor } from './entry-cursor.js';
+
+const MAX_HEIGHT = 12;
+/** One node in so many is a level higher. */
+const BRANCHING = 4;
+/** The node before the first entry; as a link: none. */
+const HEAD = 0;
+
+/** Entries by internal key. */
+export class Memtable {
+  readonly #compare: CompareRange;
+  /** Keys and values, one after another. */
+  #arena: Uint8Array;
+  #arenaLength = 0;
+  #count = 0;
+  // Of each node: where its entry starts in the arena, the bytes of its key and of its value, where its links start,
+  // and the node before it. Flat arrays: an object for each entry would take several times the memory.
+  #starts = new Uint32Array(256);
+  #keyLengths = new Uint32Array(256);
+  #valueLengths = new Uint32Array(256);
+  #towers = new Uint32Array(256);
+  #before = new Uint32Array(256);
+  /** The next node at each level of a node. */
+  #links = new Uint32Array(512);
+  #linksLength = MAX_HEIGHT;
+  #height = 1;
+  #last = HEAD;
+  /** The node before the place that was searched for, at each level. */
+  readonly #path = new Uint32Array(MAX_HEIGHT);
+  readonly #heights = new Heights();
+
+  /** @param expectedBytes of keys and values: room that is made at once. */
+  constructor(compareInternalKeys: CompareRange, expectedBytes = 0) {
+    this.#compare = compareInternalKeys;
+    this.#arena = new Uint8Array(Math.max(1024, expectedBytes));
+  }
+
+  /** How many entries there are. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** The keys and values of all entries: views of it hold, also when later entries move them to a larger one. */
+  get arena(): Uint8Array {
+    return this.#arena;
+  }
+
+  /**
+   * Adds an entry. One with the same internal key as another comes before it.
+   *
+   * @param bytes hold the user key at `[keyStart, keyEnd)` and the value at `[valueStart, valueEnd)`.
+   */
+  add(
+    sequence: bigint,
+    type: number,
+    bytes: Uint8Array,
+    keyStart: number,
+    keyEnd: number,
+    valueStart: number,
+    valueEnd: number,
+  ): void {
+    const keyLength = keyEnd - keyStart + INTERNAL_KEY_TRAILER_LENGTH;
+    const start = this.#reserve(keyLength + valueEnd - valueStart);
+    const arena = this.#arena;
+    copy(bytes, keyStart, keyEnd, arena, start);
+    putTrailer(arena, start + keyEnd - keyStart, sequence, type);
+    copy(bytes, valueStart, valueEnd, arena, start + keyLength);
+    this.#insert(start, keyLength, valueEnd - valueStart);
+  }
+
+  /** The first node whose key is at or after `key`; 0 for none. */
+  seek(key: Uint8Array): number {
+    return this.#next(this.#findBefore(key, 0, key.length, false), 0);
+  }
+
+  /** The last node whose key is before `key`, or at it where `inclusive`; 0 for none. */
+  seekBefore(key: Uint8Array, inclusive: boolean): number {
+    return this.#findBefore(key, 0, key.length, inclusive);
+  }
+
+  /** The first node; 0 for none. */
+  get first(): number {
+    return this.#next(HEAD, 0);
+  }
+
+  /** The last node; 0 for none. */
+  get last(): number {
+    return this.#last;
+  }
+
+  /** The node after `node`; 0 for none. */
+  after(node: number): number {
+    return this.#next(node, 0);
+  }
+
+  /** The node before `node`; 0 for none. */
+  before(node: number): number {
+    return this.#before[node]!;
+  }
+
+  /** Where in the arena the internal key of `node` starts; the value follows it. */
+  keyStart(node: number): number {
+    return this.#starts[node]!;
+  }
+
+  /** Bytes of the internal key of `node`. */
+  keyLength(node: number): number {
+    return this.#keyLengths[node]!;
+  }
+
+  /** Bytes of the value of `node`. */
+  valueLength(node: number): number {
+    return this.#valueLengths[node]!;
+  }
+
+  /** A cursor, on no entry yet. */
+  cursor(): MemtableCursor {
+    return new MemtableCursor(this);
+  }
+
+  #insert(start: number, keyLength: number, valueLength: number): void {
+    this.#findBefore(this.#arena, start, start + keyLength, false);
+    const height = this.#heights.next();
+    const path = this.#path;
+    while (this.#height < height) path[this.#height++] = HEAD;
+    const node = this.#addNode(start, keyLength, valueLength, height);
+    const tower = this.#towers[node]!;
+    for (let level = 0; level < height; level++) {
+      const link = this.#towers[path[level]!]! + level;
+      this.#links[tower + level] = this.#links[link]!;
+      this.#links[link] = node;
+    }
+    this.#before[node] = path[0]!;
+    const after = this.#links[tower]!;
+    if (after === HEAD) this.#last = node;
+    else this.#before[after] = node;
+  }
+
+  #next(node: number, level: number): number {
+    return this.#links[this.#towers[node]! + level]!;
+  }
+
+  /** The last node before the key, or at it where `inclusive`; leaves the path to it. */
+  #findBefore(bytes: Uint8Array, start: number, end: number, inclusive: boolean): number {
+    const most = inclusive ? 0 : -1;
+    let node = HEAD;
+    for (let level = this.#height - 1; level >= 0; level--) {
+      for (;;) {
+        const next = this.#next(node, level);
+        if (next === HEAD) break;
+        const nextStart = this.#starts[next]!;
+        if (this.#compare(this.#arena, nextStart, nextStart + this.#keyLengths[next]!, bytes, start, end) > most) break;
+        node = next;
+      }
+      this.#path[level] = node;
+    }
+    return node;
+  }
+
+  #addNode(start: number, keyLength: number, valueLength: number, height: number): number {
+    const node = ++this.#count;
+    if (node === this.#starts.length) {
+      const length = node * 2;
+      this.#starts = grown(this.#starts, length);
+      this.#keyLengths = grown(this.#keyLengths, length);
+      this.#valueLengths = grown(this.#valueLengths, length);
+      this.#towers = grown(this.#towers, length);
+      this.#before = grown(this.#before, length);
+    }
+    if (this.#linksLength + height > this.#links.length) this.#links = grown(this.#links, this.#links.length * 2);
+    this.#starts[node] = start;
+    this.#keyLengths[node] = keyLength;
+    this.#valueLengths[node] = valueLength;
+    this.#towers[node] = this.#linksLength;
+    this.#linksLength += height;
+    return node;
+  }
+
+  /** Makes room in the arena. @returns where it starts. */
+  #reserve(length: number): number {
+    const start = this.#arenaLength;
+    this.#arenaLength += length;
+    if (this.#arenaLength > this.#arena.length) {
+      const arena = new Uint8Array(Math.max(this.#arenaLength, this.#arena.length * 2));
+      arena.set(this.#arena.subarray(0, start));
+      this.#arena = arena;
+    }
+    return start;
+  }
+}
+
+/** Moves over a memtable's entries. */
+export class MemtableCursor extends EntryCursor {
+  readonly #memtable: Memtable;
+  #node = HEAD;
+
+  constructor(memtable: Memtable) {
+    super();
+    this.#memtable = memtable;
+  }
+
+  override seekToFirst(): boolean {
+    return this.#land(this.#memtable.first);
+  }
+
+  override seekToLast(): boolean {
+    return this.#land(this.#memtable.last);
+  }
+
+  override seek(key: Uint8Array, side: Side): boolean {
+    switch (side) {
+      case 'at-or-after':
+        return this.#land(this.#memtable.seek(key));
+      case 'after':
+        return this.#land(this.#memtable.after(this.#memtable.seekBefore(key, true)));
+      case 'at-or-before':
+        return this.#land(this.#memtable.seekBefore(key, true));
+      case 'before':
+        return this.#land(this.#memtable.seekBefore(key, false));
+    }
+  }
+
+  override next(): boolean {
+    return this.#land(this.#memtable.after(this.#node));
+  }
+
+  override prev(): boolean {
+    return this.#land(this.#memtable.before(this.#node));
+  }
+
+  #land(node: number): true {
+    this.#node = node;
+    this.valid = node !== HEAD;
+    if (!this.valid) return true;
+    const memtable = this.#memtable;
+    this.keyBytes = this.valueBytes = memtable.arena;
+    this.keyStart = memtable.keyStart(node);
+    this.keyEnd = this.valueStart = this.keyStart + memtable.keyLength(node);
+    this.valueEnd = this.valueStart + memtable.valueLength(node);
+    return true;
+  }
+}
+
+/**
+ * The heights of nodes, the same in every memtable, as LevelDB has them: it counts their memory, and switches logs by it.
+ *
+ * Source: LevelDB, util/random.h and db/skiplist.h, `RandomHeight`.
+ */
+class Heights {
+  #seed = 0xdeadbeef & 0x7fffffff;
+
+  next(): number {
+    let height = 1;
+    while (height < MAX_HEIGHT && this.#random() % BRANCHING === 0) height++;
+    return height;
+  }
+
+  /** Park and Miller's minimal standard generator: seed · 16807 mod 2^31 - 1. The product is exact below 2^53. */
+  #random(): number {
+    this.#seed = (this.#seed * 16_807) % 0x7fffffff;
+    return this.#seed;
+  }
+}
+
+function grown(array: Uint32Array<ArrayBuffer>, length: number): Uint32Array<ArrayBuffer> {
+  const copy = new Uint32Array(length);
+  copy.set(array);
+  return copy;
+}
+
+/** Copies `from[start, end)`: a loop is faster than the call of set() and its view for a few bytes. */
+function copy(from: Uint8Array, start: number, end: number, to: Uint8Array, position: number): void {
+  if (end - start > 32) to.set(from.subarray(start, end), position);
+  else for (let i = start; i < end; i++) to[position++] = from[i]!;
+}
+
+/** Writes sequence and type as they stand at the end of an internal key. */
+function putTrailer(bytes: Uint8Array, position: number, sequence: bigint, type: number): void {
+  bytes[position] = type;
+  // Most sequences fit a number, which is quicker to take apart.
+  let rest = Number(sequence & 0xffff_ffff_ffffn);
+  for (let i = 1; i <= 6; i++) {
+    bytes[position + i] = rest % 0x100;
+    rest = Math.floor(rest / 0x100);
+  }
+  bytes[position + 7] = Number((sequence >> 48n) & 0xffn);
+}

@@ -1,0 +1,1 @@
+export { NodeFolder, SyncNodeFolder } from './node/node-folder.js';

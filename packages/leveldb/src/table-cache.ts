@@ -1,0 +1,229 @@
+import { CorruptionError } from '@bloom/bytes';
+import type { Source, TableOptions } from '@bloom/sstable';
+import { OpenTable } from '@bloom/sstable/database';
+import { oldTableFileName, tableFileName } from './file-name.js';
+import { FolderError, type FolderFile } from './folder.js';
+import { type FolderReading, openFile, readingOf } from './folder-reading.js';
+import type { ReaderOptions } from './reader-options.js';
+import { TableHandle } from './table-handle.js';
+import type { FileMetadata } from './version-edit.js';
+
+/** What tables did so far. */
+export interface TableCounts {
+  filterNegatives: number;
+  filterTruePositives: number;
+  filterFalsePositives: number;
+  blockReads: number;
+  cacheHits: number;
+  bytesRead: number;
+}
+
+/** The counts of several caches together. */
+export function sumOf(all: readonly TableCounts[]): TableCounts {
+  const sum: TableCounts = {
+    filterNegatives: 0,
+    filterTruePositives: 0,
+    filterFalsePositives: 0,
+    blockReads: 0,
+    cacheHits: 0,
+    bytesRead: 0,
+  };
+  for (const counts of all) for (const name of Object.keys(sum) as (keyof TableCounts)[]) sum[name] += counts[name];
+  return sum;
+}
+
+/** A table that the folder does not have. */
+export class MissingTable extends Error {
+  readonly metadata: FileMetadata;
+
+  constructor(metadata: FileMetadata) {
+    super(`${tableFileName(metadata.number)} is gone`);
+    this.metadata = metadata;
+  }
+}
+
+/** The tables that are open, those used longest ago first. Tables that are pinned stay open. */
+export class TableCache {
+  readonly maxOpenTables: number;
+  readonly #options: ReaderOptions;
+  readonly #tableOptions: TableOptions;
+  readonly #handles = new Map<bigint, TableHandle>();
+  /** The same, and those that are still used although the database has dropped them. */
+  readonly #open = new Set<TableHandle>();
+  /** Tables that could not be opened, and why. */
+  readonly #broken = new Map<bigint, CorruptionError>();
+  /** What tables did that are closed. */
+  readonly #counts: TableCounts = sumOf([]);
+  readonly #closing = new Set<Promise<void>>();
+  #closed = false;
+
+  /** @param tableOptions how to open the tables, whose keys are internal ones. */
+  constructor(maxOpenTables: number, options: ReaderOptions, tableOptions: TableOptions) {
+    this.maxOpenTables = maxOpenTables;
+    this.#options = options;
+    this.#tableOptions = tableOptions;
+  }
+
+  /** The table, if it is open. */
+  get({ number }: FileMetadata): TableHandle | undefined {
+    const handle = this.#handles.get(number);
+    if (handle === undefined || this.#handles.size < this.maxOpenTables) return handle;
+    this.#handles.delete(number);
+    this.#handles.set(number, handle);
+    return handle;
+  }
+
+  /** Opens a table no more: there is none, as `error` says. */
+  giveUp({ number }: FileMetadata, error: CorruptionError): void {
+    this.#broken.set(number, error);
+  }
+
+  /**
+   * Opens a table, unless it is open.
+   *
+   * @throws CorruptionError when it is no table.
+   * @throws FolderError `BLOOM_FOLDER_CHANGED` when it is gone.
+   */
+  *open(metadata: FileMetadata): FolderReading<TableHandle> {
+    try {
+      return yield* this.openAtFirst(metadata);
+    } catch (error) {
+      if (!(error instanceof MissingTable)) throw error;
+      const file = tableFileName(metadata.number);
+      throw new FolderError('BLOOM_FOLDER_CHANGED', `${error.message}: refresh the reader`, { file, cause: error });
+    }
+  }
+
+  /** As `open`, where that the table is gone is no surprise. @throws MissingTable when it is. */
+  *openAtFirst(metadata: FileMetadata): FolderReading<TableHandle> {
+    const { number } = metadata;
+    const open = this.get(metadata);
+    if (open !== undefined) return open;
+    const broken = this.#broken.get(number);
+    if (broken !== undefined) throw broken;
+    let file: FolderFile | undefined;
+    let name = tableFileName(number);
+    file = yield* openFile(name);
+    if (file === undefined) file = yield* openFile((name = oldTableFileName(number)));
+    if (file === undefined) throw new MissingTable(metadata);
+    try {
+      const source = new WholeTable(file, metadata.size, file.name ?? name);
+      const table = yield* readingOf(source, OpenTable.open(source, this.#tableOptions));
+      // Another reading may have been quicker.
+      const other = this.#handles.get(number);
+      if (other !== undefined) {
+        table.close();
+        this.#closeLater(file.close?.());
+        return other;
+      }
+      if (this.#closed) {
+        throw new FolderError('BLOOM_FOLDER_CHANGED', 'the database was replaced by another, or the reader was closed', { file: name });
+      }
+      const handle = new TableHandle(metadata, table, file, source, this.#options);
+      this.#evict(this.maxOpenTables - 1);
+      this.#handles.set(number, handle);
+      this.#open.add(handle);
+      return handle;
+    } catch (error) {
+      this.#closeLater(file.close?.());
+      if (error instanceof CorruptionError) this.#broken.set(number, error);
+      throw error;
+    }
+  }
+
+  pin(handle: TableHandle): void {
+    handle.pins++;
+  }
+
+  unpin(handle: TableHandle): void {
+    if (--handle.pins === 0 && (this.#closed || this.#handles.get(handle.metadata.number) !== handle)) this.#close(handle);
+  }
+
+  /** Closes all tables but `files`, as soon as nobody uses them. */
+  keepOnly(files: Iterable<FileMetadata>): void {
+    const kept = new Set([...files].map(({ number }) => number));
+    for (const [number, handle] of this.#handles) if (!kept.has(number)) this.#forget(handle);
+    for (const number of this.#broken.keys()) if (!kept.has(number)) this.#broken.delete(number);
+  }
+
+  /** What all tables did so far. */
+  counts(): TableCounts {
+    const counts = { ...this.#counts };
+    for (const handle of this.#open) add(counts, handle);
+    return counts;
+  }
+
+  /** Closes each table as soon as nobody uses it, and opens no more. */
+  retire(): void {
+    this.#closed = true;
+    for (const handle of [...this.#handles.values()]) this.#forget(handle);
+  }
+
+  /** Closes all tables, used or not. @returns when they are closed. */
+  async close(): Promise<void> {
+    this.retire();
+    for (const handle of [...this.#open]) this.#close(handle);
+    while (this.#closing.size > 0) await Promise.all(this.#closing);
+  }
+
+  /** Closes tables that nobody uses until no more than `count` are open. */
+  #evict(count: number): void {
+    if (this.#handles.size <= count) return;
+    for (const handle of this.#handles.values()) {
+      if (handle.pins === 0) this.#forget(handle);
+      if (this.#handles.size <= count) return;
+    }
+  }
+
+  #forget(handle: TableHandle): void {
+    this.#handles.delete(handle.metadata.number);
+    if (handle.pins === 0) this.#close(handle);
+  }
+
+  #close(handle: TableHandle): void {
+    if (!this.#open.delete(handle)) return;
+    add(this.#counts, handle);
+    this.#closeLater(handle.close());
+  }
+
+  #closeLater(closing: void | Promise<void>): void {
+    if (!(closing instanceof Promise)) return;
+    const done = closing
+      .catch(() => undefined)
+      .then(() => {
+        this.#closing.delete(done);
+      });
+    this.#closing.add(done);
+  }
+}
+
+function add(counts: TableCounts, { table: { stats }, truePositives, falsePositives }: TableHandle): void {
+  counts.filterNegatives += stats.filterNegatives;
+  counts.filterTruePositives += truePositives;
+  counts.filterFalsePositives += falsePositives;
+  counts.blockReads += stats.blockReads;
+  counts.cacheHits += stats.cacheHits;
+  counts.bytesRead += stats.bytesRead;
+}
+
+/** A table as long as the MANIFEST says: the footer is looked for there, and bytes behind it do not matter. */
+class WholeTable implements Source {
+  readonly byteLength: number;
+  readonly name: string;
+  readonly #file: FolderFile;
+
+  /** @throws CorruptionError `BLOOM_TRUNCATED` when the file is shorter. */
+  constructor(file: FolderFile, byteLength: number, name: string) {
+    if (file.byteLength < byteLength) {
+      const problem = `the MANIFEST says that it has ${byteLength} bytes, it has ${file.byteLength}`;
+      throw new CorruptionError('BLOOM_TRUNCATED', { structure: 'file', offset: 0, file: name }, problem);
+    }
+    this.byteLength = byteLength;
+    this.name = name;
+    this.#file = file;
+  }
+
+  read(offset: number, length: number, signal?: AbortSignal): Uint8Array | Promise<Uint8Array> {
+    return this.#file.read(offset, length, signal);
+  }
+}

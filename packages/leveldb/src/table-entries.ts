@@ -1,0 +1,247 @@
+import { SETTLED, type Side, TableCursor } from '@bloom/sstable/database';
+import type { DamagePolicy } from './damage.js';
+import { EntryCursor } from './entry-cursor.js';
+import { type FolderReading, readBlock } from './folder-reading.js';
+import type { TableCache } from './table-cache.js';
+import type { BlockWalk, TableHandle } from './table-handle.js';
+import type { FileMetadata } from './version-edit.js';
+
+/** A block without entries, in the place of a damaged one: a walk goes past it. */
+const EMPTY_BLOCK = Uint8Array.of(0, 0, 0, 0, 1, 0, 0, 0);
+
+/** Moves over a table's entries. */
+export class TableEntries extends EntryCursor {
+  readonly #handle: TableHandle;
+  readonly #cursor: TableCursor;
+  readonly #damage: DamagePolicy;
+  /** The block that the move needs. */
+  #wanted = SETTLED;
+  #walk: BlockWalk | undefined;
+
+  /** @param handle pinned for as long as the cursor is used. */
+  constructor(handle: TableHandle, damage: DamagePolicy) {
+    super();
+    this.#handle = handle;
+    this.#cursor = new TableCursor(handle.table);
+    this.#damage = damage;
+  }
+
+  override seekToFirst(): boolean {
+    return this.#start(this.#cursor.seekToFirst(), false);
+  }
+
+  override seekToLast(): boolean {
+    return this.#start(this.#cursor.seekToLast(), true);
+  }
+
+  override seek(key: Uint8Array, side: Side): boolean {
+    return this.#start(this.#cursor.seek(key, side), side === 'before' || side === 'at-or-before');
+  }
+
+  override next(): boolean {
+    return this.#drive(this.#cursor.next());
+  }
+
+  override prev(): boolean {
+    return this.#drive(this.#cursor.prev());
+  }
+
+  override *settle(): FolderReading<void> {
+    let contents: Uint8Array;
+    // The move may need further blocks.
+    do {
+      try {
+        contents = yield* readBlock(this.#handle, this.#wanted, this.#walk);
+      } catch (error) {
+        this.#damage.pass(error);
+        contents = EMPTY_BLOCK;
+      }
+    } while (!this.#drive(this.#supply(contents)));
+  }
+
+  #start(wanted: number, reverse: boolean): boolean {
+    // What was read ahead of where it was is of no use where it is going.
+    this.#walk = { reverse, ahead: undefined };
+    return this.#drive(wanted);
+  }
+
+  #drive(wanted: number): boolean {
+    const { table } = this.#handle;
+    while (wanted !== SETTLED) {
+      this.#wanted = wanted;
+      const contents = table.cached(wanted);
+      if (contents === undefined) {
+        this.valid = false;
+        return false;
+      }
+      wanted = this.#supply(contents);
+    }
+    const { block } = this.#cursor;
+    this.valid = block.valid;
+    this.keyBytes = block.keyBytes;
+    this.keyEnd = block.keyLength;
+    this.valueBytes = block.bytes;
+    this.valueStart = block.valueStart;
+    this.valueEnd = block.valueEnd;
+    return true;
+  }
+
+  #supply(contents: Uint8Array): number {
+    if (!this.#damage.isStrict && contents !== EMPTY_BLOCK) {
+      try {
+        this.#mustBeWhole(contents);
+      } catch (error) {
+        this.#damage.pass(error);
+        contents = EMPTY_BLOCK;
+      }
+    }
+    return this.#cursor.supply(contents);
+  }
+
+  /** Walks through a block, so that none is left in its middle for damage behind a right checksum. */
+  #mustBeWhole(contents: Uint8Array): void {
+    const { searcher, table } = this.#handle;
+    searcher.reset(contents, table.index.offsetOf(this.#wanted));
+    for (let more = searcher.seekToFirst(); more; ) more = searcher.next();
+  }
+}
+
+/** Moves over the entries of several tables, sorted and without overlap: a level, or one table. Each is opened when it is reached. */
+export class LevelEntries extends EntryCursor {
+  readonly #files: readonly FileMetadata[];
+  /** The table to look in for a key: the first whose largest key is at or after it. */
+  readonly #find: (key: Uint8Array) => number;
+  readonly #tables: TableCache;
+  readonly #damage: DamagePolicy;
+  /** The table that the cursor is in, and its entries, once it is open. */
+  #i = -1;
+  #handle: TableHandle | undefined;
+  #entries: TableEntries | undefined;
+  /** How the move lands in the table that it reaches. */
+  #landing: 'first' | 'last' | Side = 'first';
+  #target: Uint8Array = new Uint8Array(0);
+  #reverse = false;
+
+  constructor(files: readonly FileMetadata[], find: (key: Uint8Array) => number, tables: TableCache, damage: DamagePolicy) {
+    super();
+    this.#files = files;
+    this.#find = find;
+    this.#tables = tables;
+    this.#damage = damage;
+  }
+
+  override seekToFirst(): boolean {
+    return this.#enter(0, 'first', false);
+  }
+
+  override seekToLast(): boolean {
+    return this.#enter(this.#files.length - 1, 'last', true);
+  }
+
+  override seek(key: Uint8Array, side: Side): boolean {
+    this.#target = key;
+    const i = this.#find(key);
+    const reverse = side === 'before' || side === 'at-or-before';
+    return i === this.#files.length && reverse ? this.seekToLast() : this.#enter(i, side, reverse);
+  }
+
+  override next(): boolean {
+    return this.#entries!.next() ? this.#go() : this.#wait();
+  }
+
+  override prev(): boolean {
+    return this.#entries!.prev() ? this.#go() : this.#wait();
+  }
+
+  override *settle(): FolderReading<void> {
+    do {
+      if (this.#entries === undefined) {
+        try {
+          this.#use(yield* this.#tables.open(this.#files[this.#i]!));
+        } catch (error) {
+          this.#damage.pass(error);
+          this.#leave();
+          continue;
+        }
+        if (this.#land()) continue;
+      }
+      yield* this.#entries!.settle();
+    } while (!this.#go());
+  }
+
+  override close(): void {
+    super.close();
+    this.#release();
+  }
+
+  #enter(i: number, landing: 'first' | 'last' | Side, reverse: boolean): boolean {
+    this.#landing = landing;
+    this.#reverse = reverse;
+    if (i !== this.#i) {
+      this.#release();
+      this.#i = i;
+    }
+    if (this.#entries !== undefined && !this.#land()) return this.#wait();
+    return this.#go();
+  }
+
+  /** Goes on from table to table until one has an entry. @returns false when something must be read first. */
+  #go(): boolean {
+    while (this.#i >= 0 && this.#i < this.#files.length) {
+      if (this.#entries === undefined) {
+        const handle = this.#tables.get(this.#files[this.#i]!);
+        if (handle === undefined) return this.#wait();
+        this.#use(handle);
+        if (!this.#land()) return this.#wait();
+      }
+      const entries = this.#entries!;
+      if (entries.valid) {
+        this.valid = true;
+        this.keyBytes = entries.keyBytes;
+        this.keyEnd = entries.keyEnd;
+        this.valueBytes = entries.valueBytes;
+        this.valueStart = entries.valueStart;
+        this.valueEnd = entries.valueEnd;
+        return true;
+      }
+      this.#leave();
+    }
+    this.valid = false;
+    return true;
+  }
+
+  #wait(): false {
+    this.valid = false;
+    return false;
+  }
+
+  /** Goes to the table next to this one, which has no entry for the move to land on. */
+  #leave(): void {
+    this.#release();
+    this.#i += this.#reverse ? -1 : 1;
+    this.#landing = this.#reverse ? 'last' : 'first';
+  }
+
+  #land(): boolean {
+    const entries = this.#entries!;
+    switch (this.#landing) {
+      case 'first':
+        return entries.seekToFirst();
+      case 'last':
+        return entries.seekToLast();
+      default:
+        return entries.seek(this.#target, this.#landing);
+    }
+  }
+
+  #use(handle: TableHandle): void {
+    this.#tables.pin(handle);
+    this.#handle = handle;
+    this.#entries = new TableEntries(handle, this.#damage);
+  }
+
+  #release(): void {
+    if (this.#handle !== undefined) this.#tables.unpin(this.#handle);
+    this.#handle = this.#entries = undefined;
+  }
+}

@@ -1,0 +1,424 @@
+/**
+ * Reads what a database folder holds, also while another process writes to it.
+ *
+ * The writer makes files visible in this order: a table, the edit of the MANIFEST that lists it, the deletion of the log
+ * that it replaces. So the logs are opened first, then the MANIFEST is read, then the tables are opened: whatever the
+ * writer does meanwhile, the result is a prefix of the writes, or a file is missing and all starts again.
+ *
+ * Source: LevelDB, db/db_impl.cc, `DBImpl::Recover`, and db/version_set.cc, `VersionSet::Recover`, which need not mind
+ * another writer, for they hold the lock.
+ */
+import { CorruptionError, mustBeWhole, type Place, UnsupportedError } from '@bloom/bytes';
+import { LogReader } from '@bloom/log';
+import { BlockCache, bytewiseComparator, type Comparator } from '@bloom/sstable';
+import { internalTableOptions } from '@bloom/sstable/database';
+import { DamagePolicy } from './damage.js';
+import { keyOrderOf } from './database-key.js';
+import { CURRENT, logFileName, parseFileName, tableFileName } from './file-name.js';
+import { type Folder, FolderError, type FolderFile } from './folder.js';
+import { all, type FolderReading, listFiles, openFile, readBytes } from './folder-reading.js';
+import { fingerprintOf, isContinued, type LogMemtable, pushAll, replayLog } from './log-memtable.js';
+import { ManifestBuilder, type ManifestFields, type ManifestState } from './manifest.js';
+import { DEFAULT_MAX_OPEN_TABLES, DEFAULT_MAX_RESTARTS, type ReaderOptions } from './reader-options.js';
+import { MissingTable, sumOf, TableCache, type TableCounts } from './table-cache.js';
+import type { TableHandle } from './table-handle.js';
+import { compareBigints, type FileMetadata } from './version-edit.js';
+import type { KeyOrder, Version } from './version.js';
+import { View } from './view.js';
+
+/** More than the name of any file. */
+const MAX_CURRENT_LENGTH = 4096;
+/** With so many logs in a folder, those that are obsolete are found out before any is opened. */
+const MANY_LOGS = 16;
+/** How many numbers past the MANIFEST's next one a log is looked for, where the folder cannot be listed. */
+const NUMBERS_AHEAD = 16;
+/** How many numbers are tried for logs, where the folder cannot be listed. */
+const MAX_LOG_NUMBERS = 1024;
+/** The cache of a reader: that of LevelDB. */
+const DEFAULT_CACHE_BYTES = 8 * 2 ** 20;
+
+/** What was seen is not one state of the folder, or one that lacks files. */
+class Restart extends Error {
+  /** What is wrong if the folder is not being written. */
+  readonly damage: Error;
+  /** The state that it was seen in: the same again means that nobody writes. */
+  readonly evidence: string;
+
+  constructor(damage: Error, evidence: string) {
+    super(damage.message);
+    this.damage = damage;
+    this.evidence = evidence;
+  }
+}
+
+/** A file that was opened for one attempt. */
+interface OpenLog {
+  readonly number: bigint;
+  readonly file: FolderFile;
+}
+
+/** The MANIFEST, as it was in one attempt. */
+interface OpenManifest {
+  readonly state: ManifestState;
+  /** Whether it is the one that was read before, perhaps with more edits. */
+  readonly isContinued: boolean;
+  readonly fields: ManifestFields;
+  readonly place: Place;
+  readonly byteLength: number;
+}
+
+/** What was read of a folder, and can be gone on with as long as its MANIFEST is the same. */
+interface Known {
+  readonly comparator: Comparator;
+  readonly order: KeyOrder;
+  readonly tables: TableCache;
+  readonly logs: Map<bigint, LogMemtable>;
+  manifest: ManifestState;
+}
+
+/** Reads views of one folder. */
+export class ViewReader {
+  /** How often reading started again because the folder had changed. */
+  restarts = 0;
+  readonly #canList: boolean;
+  readonly #folderName: string | undefined;
+  readonly #options: ReaderOptions;
+  readonly #comparators: readonly Comparator[];
+  readonly #maxOpenTables: number;
+  readonly #maxRestarts: number;
+  readonly #isStrict: boolean;
+  readonly #cache: BlockCache | null;
+  readonly #closing = new Set<Promise<void>>();
+  #known: Known | undefined;
+  /** The tables of what was known before the database was replaced by another. */
+  readonly #retired: TableCache[] = [];
+  /** The highest sequence that a view shows: what is visible at it must not change. */
+  #visible = 0n;
+
+  /** @throws RangeError for an option that is wrong. */
+  constructor(folder: Folder, options: ReaderOptions) {
+    const { damage = 'strict' } = options as { readonly damage?: unknown };
+    if (damage !== 'strict' && damage !== 'skip') throw new RangeError(`damage must be 'strict' or 'skip', got ${String(damage)}`);
+    this.#isStrict = damage === 'strict';
+    this.#canList = folder.list !== undefined;
+    this.#folderName = folder.name;
+    this.#options = options;
+    this.#comparators = [...(options.comparators ?? []), bytewiseComparator];
+    this.#maxOpenTables = mustBeWhole('maxOpenTables', options.maxOpenTables ?? DEFAULT_MAX_OPEN_TABLES, 1);
+    this.#maxRestarts = mustBeWhole('maxRestarts', options.maxRestarts ?? DEFAULT_MAX_RESTARTS, 0);
+    this.#cache = options.cache === undefined ? new BlockCache(DEFAULT_CACHE_BYTES) : options.cache;
+    // Refuses options before anything is read.
+    for (const comparator of options.comparators ?? []) internalTableOptions(this.#tableOptions(comparator));
+  }
+
+  /**
+   * The folder as it is now. What is the same as at the last call is not read again.
+   *
+   * @throws CorruptionError or UnsupportedError when it cannot be read.
+   * @throws FolderError `BLOOM_FOLDER_BUSY` when it changes all the time.
+   */
+  *read(): FolderReading<View> {
+    let evidence: string | undefined;
+    for (let attempt = 0; attempt <= this.#maxRestarts; attempt++) {
+      if (attempt > 0) this.restarts++;
+      try {
+        return yield* this.#attempt();
+      } catch (error) {
+        if (error instanceof FolderError && error.code === 'BLOOM_FOLDER_CHANGED') continue;
+        if (!(error instanceof Restart)) throw error;
+        if (error.evidence === evidence) throw error.damage;
+        ({ evidence } = error);
+      }
+    }
+    const folder = this.#folderName === undefined ? '' : ` ${this.#folderName}`;
+    throw new FolderError('BLOOM_FOLDER_BUSY', `the folder${folder} changed each of ${this.#maxRestarts + 1} times that it was read`);
+  }
+
+  /** What all tables did so far. */
+  get counts(): TableCounts {
+    return sumOf(this.#tables.map((tables) => tables.counts()));
+  }
+
+  /** Closes all files. @returns when they are closed. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#tables.map((tables) => tables.close()), ...this.#closing]);
+  }
+
+  get #tables(): TableCache[] {
+    return this.#known === undefined ? this.#retired : [...this.#retired, this.#known.tables];
+  }
+
+  *#attempt(): FolderReading<View> {
+    const open: FolderFile[] = [];
+    try {
+      const logs = this.#canList ? yield* this.#openLogs(open) : [];
+      const manifest = yield* this.#readManifest(open);
+      const { state, fields, place } = manifest;
+      const known = this.#goOn(manifest);
+      const { comparator, order, tables } = known;
+      const isOrdered = comparator.name === (fields.comparator ?? comparator.name);
+      const version = state.builder.files.build(order, place, isOrdered);
+      let evidence = `${state.name}\n${manifest.byteLength}`;
+      let names: readonly string[] | undefined;
+      if (this.#canList) {
+        names = yield* listFiles();
+        evidence += `\n${[...names].sort().join('\n')}`;
+        this.#mustHaveRead(logs, fields, names, evidence);
+        this.#mustHaveTables(version, names, place, evidence);
+      } else {
+        logs.push(...(yield* this.#findLogs(open, fields, version, place)));
+      }
+      const replayed: LogMemtable[] = [];
+      for (const { number, file } of logs) {
+        if (number < fields.logNumber && number !== fields.previousLogNumber) continue;
+        const before = known.logs.get(number);
+        // A replay that fails may have added to the memtable: then the log is replayed from its start.
+        known.logs.delete(number);
+        const log = yield* replayLog(number, file, order, this.#isStrict, before, this.#visible);
+        known.logs.set(number, log);
+        replayed.push(log);
+      }
+      const damage = new DamagePolicy(this.#isStrict);
+      const handles = yield* this.#openTables(tables, version, damage, place, names, evidence);
+      try {
+        if (!this.#canList) yield* this.#mustBeUnchanged(manifest);
+      } catch (error) {
+        for (const handle of handles) tables.unpin(handle);
+        throw error;
+      }
+      let { lastSequence } = fields;
+      for (const log of replayed) if (log.lastSequence > lastSequence) ({ lastSequence } = log);
+      if (lastSequence > this.#visible) this.#visible = lastSequence;
+      tables.keepOnly(version.files);
+      for (const number of known.logs.keys()) if (!replayed.some((log) => log.number === number)) known.logs.delete(number);
+      return new View({ comparator, order, fields, manifest: state.name, version, logs: replayed, lastSequence, tables, handles, damage });
+    } finally {
+      for (const file of open) this.#closeLater(file.close?.());
+    }
+  }
+
+  /** What is known of the folder already, or, where its MANIFEST is another one, nothing. */
+  #goOn({ state, isContinued: isSame, fields, place }: OpenManifest): Known {
+    const comparator = this.#comparatorOf(fields, place);
+    const known = this.#known;
+    if (known !== undefined && isSame && known.comparator === comparator) {
+      known.manifest = state;
+      return known;
+    }
+    if (known !== undefined) {
+      known.tables.retire();
+      this.#retired.push(known.tables);
+    }
+    const tables = new TableCache(this.#maxOpenTables, this.#options, internalTableOptions(this.#tableOptions(comparator)));
+    this.#known = { comparator, order: keyOrderOf(comparator), tables, logs: new Map(), manifest: state };
+    return this.#known;
+  }
+
+  #tableOptions(comparator: Comparator) {
+    const { filterPolicies, codecs, maxBlockBytes, tailBytes } = this.#options;
+    return { comparator, filterPolicies, codecs, maxBlockBytes, tailBytes, cache: this.#cache };
+  }
+
+  /** Opens the logs, so that they are as long as they are now whatever is written from here on. */
+  *#openLogs(open: FolderFile[]): FolderReading<OpenLog[]> {
+    let numbers = logNumbers(yield* listFiles());
+    if (numbers.length > MANY_LOGS) {
+      // The log number only ever grows.
+      const { fields } = yield* this.#readManifest(open);
+      numbers = numbers.filter((number) => number >= fields.logNumber || number === fields.previousLogNumber);
+    }
+    const logs: OpenLog[] = [];
+    for (const number of numbers) {
+      const file = yield* this.#open(logFileName(number), open);
+      // One that is gone by now is obsolete.
+      if (file !== undefined) logs.push({ number, file });
+    }
+    return logs;
+  }
+
+  *#readManifest(open: FolderFile[]): FolderReading<OpenManifest> {
+    const name = yield* this.#readCurrent(open);
+    const file = yield* this.#open(name, open);
+    if (file === undefined) {
+      const problem = `it points to ${JSON.stringify(name)}, which is not there`;
+      const damage = new CorruptionError('BLOOM_BAD_CURRENT', { structure: 'CURRENT', offset: 0, file: this.#folderName }, problem);
+      throw new Restart(damage, name);
+    }
+    const last = this.#known?.manifest;
+    const before = last?.name === name && (yield* isContinued(file, last)) ? last : undefined;
+    const place: Place = { structure: 'MANIFEST', offset: 0, file: file.name ?? name };
+    const { byteLength } = file;
+    const builder = before?.builder.copy() ?? new ManifestBuilder();
+    const reader = new LogReader(
+      {
+        record: (record, offset) => builder.add(record, { structure: 'version edit', offset, file: place.file }),
+        drop({ offset, byteLength: length, reason }) {
+          throw new CorruptionError('BLOOM_BAD_LOG', { structure: 'log record', offset, file: place.file }, `${reason} (${length} bytes)`);
+        },
+      },
+      before?.resumeOffset ?? 0,
+    );
+    yield* pushAll(reader, file, before?.resumeOffset ?? 0);
+    reader.finish();
+    const { resumeOffset } = reader;
+    const fingerprint = yield* fingerprintOf(file, resumeOffset);
+    const state: ManifestState = { name, builder, resumeOffset, fingerprint };
+    return { state, isContinued: before !== undefined, fields: builder.fields(place), place, byteLength };
+  }
+
+  /** The name of the MANIFEST. It is believed as it is: it may name any file of the folder. */
+  *#readCurrent(open: FolderFile[]): FolderReading<string> {
+    const file = yield* this.#open(CURRENT, open);
+    const place: Place = { structure: 'CURRENT', offset: 0, file: this.#folderName };
+    if (file === undefined) {
+      const folder: Place = { structure: 'folder', offset: 0, file: this.#folderName };
+      throw new CorruptionError('BLOOM_NOT_A_DATABASE', folder, 'it has no CURRENT, so it is not a LevelDB database');
+    }
+    if (file.byteLength > MAX_CURRENT_LENGTH) {
+      throw new CorruptionError('BLOOM_BAD_CURRENT', place, `it has ${file.byteLength} bytes, which is no file name`);
+    }
+    const bytes = file.byteLength === 0 ? new Uint8Array(0) : yield* readBytes(file, 0, file.byteLength);
+    if (bytes.at(-1) !== 0x0a) throw new CorruptionError('BLOOM_BAD_CURRENT', place, 'it does not end with a newline');
+    return new TextDecoder().decode(bytes.subarray(0, -1));
+  }
+
+  #comparatorOf(fields: ManifestFields, place: Place): Comparator {
+    const name = fields.comparator ?? bytewiseComparator.name;
+    let comparator = this.#comparators.find((given) => given.name === name);
+    if (comparator === undefined && this.#options.insistOnBytewise === true) comparator = bytewiseComparator;
+    if (comparator === undefined) {
+      const problem =
+        `its keys are in the order of the comparator ${JSON.stringify(name)}, which was not given. Give it in comparators; or list what ` +
+        'each log and table holds, unmerged, with storedEntries; or set insistOnBytewise, which is wrong for some keys';
+      throw new UnsupportedError('BLOOM_UNKNOWN_COMPARATOR', place, problem);
+    }
+    return comparator;
+  }
+
+  /** @throws Restart when a log is needed that was not there, or not listed, when the logs were opened. */
+  #mustHaveRead(logs: readonly OpenLog[], { logNumber, previousLogNumber }: ManifestFields, names: readonly string[], evidence: string): void {
+    const newest = logs.at(-1)?.number;
+    if (newest === undefined) return;
+    const read = new Set(logs.map(({ number }) => number));
+    const missed = logNumbers(names).find((number) => {
+      return (number >= logNumber || number === previousLogNumber) && number < newest && !read.has(number);
+    });
+    if (missed === undefined) return;
+    const problem = `${logFileName(missed)} is listed and cannot be opened`;
+    const damage = new CorruptionError('BLOOM_MISSING_FILE', { structure: 'folder', offset: 0, file: this.#folderName }, problem);
+    throw new Restart(damage, evidence);
+  }
+
+  /** @throws Restart unless there is a file of each table's number, whatever its type: so LevelDB checks it. */
+  #mustHaveTables(version: Version, names: readonly string[], place: Place, evidence: string): void {
+    const numbers = new Set<bigint>();
+    for (const name of names) {
+      const file = parseFileName(name);
+      if (file !== undefined && 'number' in file) numbers.add(file.number);
+    }
+    const missing = version.files.filter(({ number }) => !numbers.has(number)).sort((a, b) => compareBigints(a.number, b.number));
+    if (missing.length > 0) throw new Restart(missingFiles(missing.length, missing[0]!, place), evidence);
+  }
+
+  /** The logs of a folder that cannot be listed. */
+  *#findLogs(open: FolderFile[], fields: ManifestFields, version: Version, place: Place): FolderReading<OpenLog[]> {
+    const taken = new Set(version.files.map(({ number }) => number));
+    const numbers: bigint[] = fields.previousLogNumber > 0n && fields.previousLogNumber < fields.logNumber ? [fields.previousLogNumber] : [];
+    const last = fields.nextFileNumber + BigInt(NUMBERS_AHEAD);
+    for (let number = fields.logNumber; number < last; number++) {
+      if (taken.has(number) || number === 0n) continue;
+      numbers.push(number);
+      if (numbers.length > MAX_LOG_NUMBERS) {
+        const problem = `any of more than ${MAX_LOG_NUMBERS} numbers may be that of a log: say which files there are`;
+        throw new CorruptionError('BLOOM_TOO_LARGE', place, problem);
+      }
+    }
+    const files = yield* all(numbers.map((number) => this.#open(logFileName(number), open)));
+    return numbers.flatMap((number, i) => (files[i] === undefined ? [] : [{ number, file: files[i] }]));
+  }
+
+  /** Opens and pins all tables, if they are not too many. */
+  *#openTables(
+    tables: TableCache,
+    version: Version,
+    damage: DamagePolicy,
+    place: Place,
+    names: readonly string[] | undefined,
+    evidence: string,
+  ): FolderReading<TableHandle[]> {
+    const { files } = version;
+    if (files.length > tables.maxOpenTables) return [];
+    const listed = names && new Set(names.filter((name) => parseFileName(name)?.type === 'table').map((name) => BigInt(name.slice(0, -4))));
+    const handles: TableHandle[] = [];
+
+    function* open(file: FileMetadata): FolderReading<void> {
+      try {
+        const handle = yield* tables.openAtFirst(file);
+        tables.pin(handle);
+        handles.push(handle);
+      } catch (error) {
+        if (!(error instanceof MissingTable)) return damage.pass(error);
+        const missing = missingFiles(1, file, place);
+        if (listed?.has(file.number) ?? true) throw new Restart(missing, `${evidence}\n${error.message}`);
+        // A file of another type bears its number: LevelDB opens the database, and misses the table when it reads it.
+        damage.pass(missing);
+        tables.giveUp(file, missing);
+      }
+    }
+
+    try {
+      yield* all(files.map(open));
+    } catch (error) {
+      for (const handle of handles) tables.unpin(handle);
+      throw error;
+    }
+    return handles;
+  }
+
+  /** @throws Restart when CURRENT or the MANIFEST is no longer what was read. */
+  *#mustBeUnchanged({ state, byteLength, place }: OpenManifest): FolderReading<void> {
+    const open: FolderFile[] = [];
+    try {
+      const name = yield* this.#readCurrent(open);
+      const file = name === state.name ? yield* this.#open(name, open) : undefined;
+      if (file?.byteLength === byteLength) return;
+      const damage = new CorruptionError('BLOOM_BAD_CURRENT', place, 'it is not the same each time that it is read');
+      throw new Restart(damage, `${name}\n${file?.byteLength ?? -1}`);
+    } finally {
+      for (const file of open) this.#closeLater(file.close?.());
+    }
+  }
+
+  /** Opens a file, which is closed with the others of `open`. */
+  *#open(name: string, open: FolderFile[]): FolderReading<FolderFile | undefined> {
+    const file = yield* openFile(name);
+    if (file !== undefined) open.push(file);
+    return file;
+  }
+
+  #closeLater(closing: void | Promise<void>): void {
+    if (!(closing instanceof Promise)) return;
+    const done = closing
+      .catch(() => undefined)
+      .then(() => {
+        this.#closing.delete(done);
+      });
+    this.#closing.add(done);
+  }
+}
+
+/** The numbers of the logs among `names`, ascending. */
+function logNumbers(names: readonly string[]): bigint[] {
+  const numbers = new Set<bigint>();
+  for (const name of names) {
+    const file = parseFileName(name);
+    // LevelDB opens a log by the name that its number gives: one with other zeros in front is not found.
+    if (file?.type === 'log' && name === logFileName(file.number)) numbers.add(file.number);
+  }
+  return [...numbers].sort(compareBigints);
+}
+
+function missingFiles(count: number, { number }: FileMetadata, { file }: Place): CorruptionError {
+  const problem = `${count} missing ${count === 1 ? 'table' : 'tables'}, ${count === 1 ? '' : 'such as '}${tableFileName(number)}`;
+  return new CorruptionError('BLOOM_MISSING_FILE', { structure: 'MANIFEST', offset: 0, file }, problem);
+}

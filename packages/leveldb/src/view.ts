@@ -1,0 +1,95 @@
+import type { Comparator } from '@bloom/sstable';
+import type { DamagePolicy } from './damage.js';
+import type { EntryCursor } from './entry-cursor.js';
+import type { LogMemtable } from './log-memtable.js';
+import type { ManifestFields } from './manifest.js';
+import { MergeCursor } from './merge.js';
+import type { TableCache } from './table-cache.js';
+import type { TableHandle } from './table-handle.js';
+import { LevelEntries } from './table-entries.js';
+import type { FileMetadata } from './version-edit.js';
+import type { KeyOrder, Version } from './version.js';
+import { VisibleCursor } from './visible-cursor.js';
+
+/** What a view is made of. */
+export interface ViewParts {
+  readonly comparator: Comparator;
+  readonly order: KeyOrder;
+  readonly fields: ManifestFields;
+  /** The name of the MANIFEST. */
+  readonly manifest: string;
+  readonly version: Version;
+  /** The logs that are part of the database, the oldest first. */
+  readonly logs: readonly LogMemtable[];
+  readonly lastSequence: bigint;
+  readonly tables: TableCache;
+  /** The tables, where all of them are open: pinned, until nobody uses the view. */
+  readonly handles: readonly TableHandle[];
+  readonly damage: DamagePolicy;
+}
+
+/** A database at one moment: its tables and memtables. Its files stay open until the last who uses it unpins it. */
+export class View implements ViewParts {
+  readonly comparator: Comparator;
+  readonly order: KeyOrder;
+  readonly fields: ManifestFields;
+  /** The name of the MANIFEST. */
+  readonly manifest: string;
+  readonly version: Version;
+  readonly logs: readonly LogMemtable[];
+  readonly lastSequence: bigint;
+  readonly tables: TableCache;
+  readonly handles: readonly TableHandle[];
+  readonly damage: DamagePolicy;
+  /** The logs from the newest to the oldest. */
+  readonly newestLogs: readonly LogMemtable[];
+  #pins = 1;
+
+  /** Pinned once, by its maker. */
+  constructor(parts: ViewParts) {
+    this.comparator = parts.comparator;
+    this.order = parts.order;
+    this.fields = parts.fields;
+    this.manifest = parts.manifest;
+    this.version = parts.version;
+    this.logs = parts.logs;
+    this.lastSequence = parts.lastSequence;
+    this.tables = parts.tables;
+    this.handles = parts.handles;
+    this.damage = parts.damage;
+    this.newestLogs = [...parts.logs].reverse();
+  }
+
+  pin(): void {
+    this.#pins++;
+  }
+
+  unpin(): void {
+    if (--this.#pins === 0) for (const handle of this.handles) this.tables.unpin(handle);
+  }
+
+  /** A cursor over the entries that are visible at `sequence`. The caller pins the view while it uses it. */
+  cursor(sequence: bigint): VisibleCursor {
+    return new VisibleCursor(new MergeCursor(this.#sources(), this.order.compareInternalKeys), this.order, sequence, this.damage);
+  }
+
+  /** A cursor over the entries of one table. */
+  entriesOf(file: FileMetadata): EntryCursor {
+    const { compareInternalKeys: compare } = this.order;
+    const { largest } = file;
+    const find = (key: Uint8Array): number => (compare(largest, 0, largest.length, key, 0, key.length) >= 0 ? 0 : 1);
+    return new LevelEntries([file], find, this.tables, this.damage);
+  }
+
+  /** Memtables, tables of level 0, and deeper levels as one each: the newest first. */
+  #sources(): EntryCursor[] {
+    const { version } = this;
+    const sources: EntryCursor[] = this.newestLogs.map(({ memtable }) => memtable.cursor());
+    for (const file of version.newestFirst) sources.push(this.entriesOf(file));
+    for (const [level, files] of version.levels.entries()) {
+      if (level === 0 || files.length === 0) continue;
+      sources.push(new LevelEntries(files, (key) => version.findFile(level, key), this.tables, this.damage));
+    }
+    return sources;
+  }
+}

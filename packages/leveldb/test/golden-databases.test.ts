@@ -1,0 +1,179 @@
+import { createHash } from 'node:crypto';
+import { entriesSha256, type ExpectedDatabase, folderFiles, type GoldenDatabase, goldenDatabases, type KeyValue } from '@bloom/fixtures';
+import { DatabaseReader, type DatabaseDescription, MemoryFolder, type ReaderOptions, SyncDatabaseReader } from '@bloom/leveldb';
+import { NodeFolder, SyncNodeFolder } from '@bloom/leveldb/node';
+import { encodeInternalKey } from '@bloom/sstable/database';
+import { describe, expect, test } from 'vitest';
+import { caught, rejection } from './caught.js';
+import { collect } from './collect.js';
+import { reverseComparator } from './reverse-comparator.js';
+
+// A folder in tooling/fixtures/data/golden-db, with its row in index.json, is a new test here.
+
+const options: ReaderOptions = { comparators: [reverseComparator] };
+
+/** The coded error for what LevelDB says. */
+function codeFor(status: string): string | undefined {
+  if (status === 'OK') return undefined;
+  if (status.includes('CURRENT file does not end with newline')) return 'BLOOM_BAD_CURRENT';
+  if (status.includes('missing files')) return 'BLOOM_MISSING_FILE';
+  if (status.includes('log record too small')) return 'BLOOM_BAD_WRITE_BATCH';
+  if (status.includes('checksum mismatch')) return 'BLOOM_BAD_LOG';
+  throw new Error(`no code is known for: ${status}`);
+}
+
+function expectDescription(description: DatabaseDescription, golden: GoldenDatabase): void {
+  expect(description.levels.map((files) => files.length)).toEqual(golden.levels);
+  expect(description.logs.map(({ number }) => Number(number))).toEqual(golden.logs);
+  expect(Number(description.lastSequence)).toBe(golden.lastSequence);
+  expect(description.manifest).toBe(golden.manifest);
+  const tables = description.levels.flatMap((files, level) =>
+    files.map(({ number, byteLength, smallest, largest }) => ({
+      level,
+      number: Number(number),
+      size: byteLength,
+      smallest: encodeInternalKey(smallest),
+      largest: encodeInternalKey(largest),
+    })),
+  );
+  const byNumber = (a: { number: number }, b: { number: number }): number => a.number - b.number;
+  expect(tables.sort(byNumber)).toEqual([...golden.tables!].sort(byNumber));
+  const drops = description.dropped.map(({ file, byteLength, reason }) => ({
+    log: Number(/(\d+)\.log$/.exec(file)?.[1]),
+    bytes: byteLength,
+    reason,
+  }));
+  expect(drops).toEqual(golden.drops);
+}
+
+/** The right entries: the hash of all of them. */
+function expectEntries(entries: KeyValue[], expected: { readonly entries?: number; readonly entriesSha256?: string }): void {
+  expect([entries.length, entriesSha256(entries)]).toEqual([expected.entries, expected.entriesSha256]);
+}
+
+function expectGet(get: () => Uint8Array | undefined, { key, expected }: GoldenDatabase['gets'][number]): void {
+  const name = Buffer.from(key).toString('latin1');
+  if (expected.kind === 'error') {
+    expect(caught(get), name).toMatchObject({ code: 'BLOOM_BAD_CHECKSUM' });
+    return;
+  }
+  const value = get();
+  if (expected.kind === 'absent') expect(value, name).toBeUndefined();
+  else if (expected.kind === 'value') expect(value, name).toEqual(expected.value);
+  else expect([value?.length, createHash('sha256').update(value!).digest('hex')], name).toEqual([expected.length, expected.sha256]);
+}
+
+function verifiedEntries(golden: GoldenDatabase): { readonly entries?: number; readonly entriesSha256?: string } {
+  return golden.verified ?? golden;
+}
+
+const all = goldenDatabases();
+const opening = all.filter(({ open }) => open === 'OK');
+
+test('there are databases of all kinds', () => {
+  expect(opening.length).toBeGreaterThanOrEqual(16);
+  expect(all.length - opening.length).toBeGreaterThanOrEqual(2);
+});
+
+describe.each(opening)('$name: $written', (golden) => {
+  test('read without promises, damage skipped, it is what LevelDB says it is', () => {
+    for (const folder of [new MemoryFolder(folderFiles(golden.path)), new SyncNodeFolder(golden.path)]) {
+      const database = SyncDatabaseReader.open(folder, { ...options, damage: 'skip' });
+      expectDescription(database.describe(), golden);
+      expectEntries([...database.entries()], verifiedEntries(golden));
+      expectEntries([...database.entries({ reverse: true })].reverse(), verifiedEntries(golden));
+      for (const get of golden.gets) expectGet(() => database.get(get.key), get);
+      database.close();
+    }
+  });
+
+  test('read with promises, damage skipped, it is what LevelDB says it is', async () => {
+    for (const folder of [new MemoryFolder(folderFiles(golden.path)), new NodeFolder(golden.path)]) {
+      const database = await DatabaseReader.open(folder, { ...options, damage: 'skip' });
+      expectDescription(database.describe(), golden);
+      expectEntries(await collect(database.entries()), verifiedEntries(golden));
+      expectEntries((await collect(database.entries({ reverse: true }))).reverse(), verifiedEntries(golden));
+      for (const get of golden.gets) {
+        const outcome = await database.get(get.key).then(
+          (value) => () => value,
+          (error: unknown) => () => {
+            throw error;
+          },
+        );
+        expectGet(outcome, get);
+      }
+      await database.close();
+    }
+  });
+
+  test('read strictly, it opens where LevelDB opens it with paranoid checks, and gives all or an error', async () => {
+    const folder = new MemoryFolder(folderFiles(golden.path));
+    const code = codeFor(golden.openParanoid);
+    if (code !== undefined) {
+      expect(caught(() => SyncDatabaseReader.open(folder, options))).toMatchObject({ code });
+      expect(await rejection(DatabaseReader.open(folder, options))).toMatchObject({ code });
+      return;
+    }
+    const database = SyncDatabaseReader.open(folder, options);
+    if (golden.verified !== undefined) {
+      expect(caught(() => [...database.entries()])).toMatchObject({ code: 'BLOOM_BAD_CHECKSUM', structure: 'data block' });
+      expect(caught(() => [...database.entries({ reverse: true })])).toMatchObject({ code: 'BLOOM_BAD_CHECKSUM' });
+      return;
+    }
+    expectEntries([...database.entries()], golden);
+    expectEntries(await collect((await DatabaseReader.open(folder, options)).entries()), golden);
+    for (const get of golden.gets) expectGet(() => database.get(get.key), get);
+  });
+
+  test('opened one table at a time, it is the same', async () => {
+    const folder = new MemoryFolder(folderFiles(golden.path));
+    const database = SyncDatabaseReader.open(folder, { ...options, damage: 'skip', maxOpenTables: 1 });
+    expectEntries([...database.entries()], verifiedEntries(golden));
+    expectEntries([...database.entries({ reverse: true })].reverse(), verifiedEntries(golden));
+    for (const get of golden.gets) expectGet(() => database.get(get.key), get);
+    const other = await DatabaseReader.open(folder, { ...options, damage: 'skip', maxOpenTables: 1 });
+    expectEntries(await collect(other.entries()), verifiedEntries(golden));
+  });
+
+  test.runIf(golden.internalEntries !== undefined && golden.verified === undefined)('all versions of all keys are as many as LevelDB counts', () => {
+    const database = SyncDatabaseReader.open(new MemoryFolder(folderFiles(golden.path)), { ...options, damage: 'skip' });
+    const inLogs = database.describe().logs.reduce((sum, { entries }) => sum + entries, 0);
+    expect(inLogs).toBeLessThanOrEqual(golden.internalEntries!);
+  });
+});
+
+describe.each(all.filter(({ open }) => open !== 'OK'))('$name: $written', (golden) => {
+  test('is refused with the code for what LevelDB says', async () => {
+    const code = codeFor(golden.open);
+    for (const damage of ['strict', 'skip'] as const) {
+      const folder = new MemoryFolder(folderFiles(golden.path), golden.name);
+      expect(caught(() => SyncDatabaseReader.open(folder, { ...options, damage }))).toMatchObject({ code, message: expect.stringContaining(golden.name === 'missing-table' ? '000007.ldb' : 'newline') as string });
+      expect(await rejection(DatabaseReader.open(folder, { ...options, damage }))).toMatchObject({ code });
+    }
+  });
+});
+
+describe.each(all.filter(({ cuts }) => cuts.length > 0))('the log of $name', (golden) => {
+  test.each(golden.cuts)('cut to $length bytes, holds the first $entries entries', ({ length, entries, entriesSha256: sha256, lastSequence }) => {
+    const files = folderFiles(golden.path);
+    const log = [...files.keys()].find((name) => name.endsWith('.log'))!;
+    files.set(log, files.get(log)!.subarray(0, length));
+    const database = SyncDatabaseReader.open(new MemoryFolder(files), options);
+    expectEntries([...database.entries()], { entries, entriesSha256: sha256 });
+    expect(Number(database.lastSequence)).toBe(lastSequence);
+  });
+});
+
+describe.each(all.filter((golden: ExpectedDatabase) => golden.openBytewise !== undefined))('$name, of another order', (golden) => {
+  test('is refused without its comparator, and the error says what can be done', () => {
+    const error = caught(() => SyncDatabaseReader.open(new MemoryFolder(folderFiles(golden.path))));
+    expect(error).toMatchObject({ code: 'BLOOM_UNKNOWN_COMPARATOR' });
+    for (const word of [golden.comparator!, 'storedEntries', 'insistOnBytewise']) expect((error as Error).message).toContain(word);
+  });
+
+  test('is read in bytewise order where the caller insists', () => {
+    const database = SyncDatabaseReader.open(new MemoryFolder(folderFiles(golden.path)), { insistOnBytewise: true, damage: 'skip' });
+    expect(database.describe().comparator).toBe(golden.comparator);
+    expect(caught(() => [...database.entries()])).toBeUndefined();
+  });
+});

@@ -1,0 +1,68 @@
+import { entriesSha256, folderFiles, type RealDatabase, realDatabases } from '@bloom/fixtures';
+import { DatabaseReader, MemoryFolder, type ReaderOptions, SyncDatabaseReader } from '@bloom/leveldb';
+import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
+import { NodeFolder, SyncNodeFolder } from '@bloom/leveldb/node';
+import { deflateCodec, zstdOrZlibCodec } from '@bloom/sstable/codecs';
+import { describe, expect, test } from 'vitest';
+import { caught, rejection } from './caught.js';
+import { collect } from './collect.js';
+
+// A folder in tooling/fixtures/data/real that has a CURRENT, with its row in golden-db/real.json, is a new test here.
+
+const codecs = [zstdOrZlibCodec, deflateCodec];
+
+function optionsFor({ comparator }: RealDatabase): ReaderOptions {
+  return comparator === idbComparator.name ? { codecs, comparators: [idbComparator], filterPolicies: [idbFilterPolicy] } : { codecs };
+}
+
+const all = realDatabases();
+
+test('there are databases of several programs', () => {
+  expect(all.filter(({ open }) => open === 'OK').length).toBeGreaterThanOrEqual(9);
+});
+
+describe.each(all.filter(({ open }) => open === 'OK'))('$name', (real) => {
+  test('has the levels, the logs, the last sequence and the entries that LevelDB finds', async () => {
+    for (const folder of [new MemoryFolder(folderFiles(real.path)), new SyncNodeFolder(real.path)]) {
+      const database = SyncDatabaseReader.open(folder, optionsFor(real));
+      const { levels, logs, lastSequence } = database.describe();
+      expect([levels.map((files) => files.length), logs.map(({ number }) => Number(number)), Number(lastSequence)]).toEqual([
+        real.levels,
+        real.logs,
+        real.lastSequence,
+      ]);
+      const entries = [...database.entries()];
+      expect([entries.length, entriesSha256(entries)]).toEqual([real.entries, real.entriesSha256]);
+      expect(entriesSha256([...database.entries({ reverse: true })].reverse())).toBe(real.entriesSha256);
+      const keys = entries.filter((_, i) => i % 97 === 0 || entries.length < 1000);
+      for (const [key, value] of keys) expect(Buffer.compare(database.get(key)!, value)).toBe(0);
+      database.close();
+    }
+    const database = await DatabaseReader.open(new NodeFolder(real.path), optionsFor(real));
+    expect(entriesSha256(await collect(database.entries()))).toBe(real.entriesSha256);
+    expect(entriesSha256((await collect(database.entries({ reverse: true }))).reverse())).toBe(real.entriesSha256);
+    const entries = await collect(database.entries({ limit: 500 }));
+    expect(await database.getMany(entries.map(([key]) => key))).toEqual(entries.map(([, value]) => value));
+    await database.close();
+  });
+});
+
+describe.each(all.filter(({ open }) => open !== 'OK'))('$name', (real) => {
+  test('is refused for its missing tables, strictly or not', async () => {
+    for (const damage of ['strict', 'skip'] as const) {
+      const error = caught(() => SyncDatabaseReader.open(new SyncNodeFolder(real.path), { ...optionsFor(real), damage }));
+      expect(error).toMatchObject({ code: 'BLOOM_MISSING_FILE', structure: 'MANIFEST' });
+      expect((error as Error).message).toContain('2 missing tables, such as 000114.ldb');
+      const options = { ...optionsFor(real), damage };
+      expect(await rejection(DatabaseReader.open(new NodeFolder(real.path), options))).toMatchObject({ code: 'BLOOM_MISSING_FILE' });
+    }
+  });
+});
+
+describe.each(all.filter(({ openBytewise }) => openBytewise !== undefined))('$name', (real) => {
+  test('is refused without its comparator', () => {
+    const error = caught(() => SyncDatabaseReader.open(new SyncNodeFolder(real.path), { codecs }));
+    expect(error).toMatchObject({ code: 'BLOOM_UNKNOWN_COMPARATOR' });
+    expect((error as Error).message).toContain('idb_cmp1');
+  });
+});
