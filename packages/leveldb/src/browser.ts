@@ -1,0 +1,124 @@
+/** Folders as browsers give them: picked, dropped, or in the origin's private file system. */
+import { BlobSource, type BlobLike } from '@bloom/sstable/blob';
+import { type Folder, FolderError, type FolderFile, isPlainName } from './folder.js';
+
+/** What is needed of a `FileSystemDirectoryHandle`. */
+export interface DirectoryHandleLike {
+  readonly name: string;
+  keys(): AsyncIterable<string>;
+  getFileHandle(name: string): Promise<{ getFile(): Promise<BlobLike> }>;
+}
+
+/** What is needed of a `File`. */
+export interface FileLike extends BlobLike {
+  readonly name: string;
+  /** Of a file of a folder that was picked: its path from there. */
+  readonly webkitRelativePath?: string;
+}
+
+/**
+ * A folder that was opened with `showDirectoryPicker`, or that is in the origin's private file system.
+ *
+ * @example
+ * ```ts
+ * const database = await DatabaseReader.open(new DirectoryFolder(await showDirectoryPicker()));
+ * ```
+ */
+export class DirectoryFolder implements Folder {
+  readonly name: string;
+  readonly #handle: DirectoryHandleLike;
+
+  constructor(handle: DirectoryHandleLike) {
+    this.#handle = handle;
+    this.name = handle.name;
+  }
+
+  async list(): Promise<string[]> {
+    const names: string[] = [];
+    for await (const name of this.#handle.keys()) names.push(name);
+    return names;
+  }
+
+  async open(name: string): Promise<FolderFile | undefined> {
+    if (!isPlainName(name)) return undefined;
+    try {
+      const handle = await this.#handle.getFileHandle(name);
+      return new SnapshotSource(await handle.getFile(), name);
+    } catch (error) {
+      // A folder of that name, or a name that no file can have.
+      if (['NotFoundError', 'TypeMismatchError', 'TypeError'].includes(nameOf(error))) return undefined;
+      throw error;
+    }
+  }
+}
+
+/**
+ * A folder that was picked with `<input type="file" webkitdirectory>`, or dropped: its files.
+ *
+ * @example
+ * ```ts
+ * input.onchange = async () => {
+ *   const database = await DatabaseReader.open(new FileListFolder(input.files));
+ * };
+ * ```
+ */
+export class FileListFolder implements Folder {
+  readonly name: string | undefined;
+  readonly #files: ReadonlyMap<string, FileLike>;
+
+  /**
+   * @param files of one database, or of a folder that holds it somewhere: that of the one file called CURRENT.
+   * @param path of the database among the files, where there are several: a `webkitRelativePath` without the file's name.
+   * @throws RangeError where there are several databases, and no `path` says which one.
+   */
+  constructor(files: Iterable<FileLike> | ArrayLike<FileLike>, path?: string) {
+    const all = Array.from(files);
+    const folders = [...new Set(all.filter(({ name }) => name === 'CURRENT').map(folderOf))];
+    if (path === undefined && folders.length > 1) {
+      throw new RangeError(`path must say which database is meant: ${folders.map((folder) => JSON.stringify(folder)).join(', ')}`);
+    }
+    const folder = path ?? folders[0];
+    const chosen = folder === undefined ? all : all.filter((file) => folderOf(file) === folder);
+    this.#files = new Map(chosen.map((file) => [file.name, file]));
+    this.name = folder === '' ? undefined : folder;
+  }
+
+  list(): string[] {
+    return [...this.#files.keys()];
+  }
+
+  open(name: string): FolderFile | undefined {
+    const file = this.#files.get(name);
+    return file && new SnapshotSource(file, name);
+  }
+}
+
+function folderOf({ webkitRelativePath = '' }: FileLike): string {
+  return webkitRelativePath.slice(0, Math.max(0, webkitRelativePath.lastIndexOf('/')));
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error || (typeof error === 'object' && error !== null && 'name' in error) ? String(error.name) : '';
+}
+
+/** A file as it was when it was asked for. Once it changes on disk, it cannot be read any more. */
+class SnapshotSource implements FolderFile {
+  readonly byteLength: number;
+  readonly name: string;
+  readonly #source: BlobSource;
+
+  constructor(blob: BlobLike, name: string) {
+    this.#source = new BlobSource(blob, name);
+    this.byteLength = blob.size;
+    this.name = name;
+  }
+
+  async read(offset: number, length: number, signal?: AbortSignal): Promise<Uint8Array> {
+    try {
+      return await this.#source.read(offset, length, signal);
+    } catch (error) {
+      if (!['NotReadableError', 'NotFoundError'].includes(nameOf(error))) throw error;
+      throw new FolderError('BLOOM_FOLDER_CHANGED', `${this.name} changed while it was read`, { file: this.name, cause: error });
+    }
+  }
+}

@@ -19,8 +19,11 @@ export class DamagePolicy {
   readonly isStrict: boolean;
   readonly #dropped = new Map<string, Dropped>();
 
-  constructor(isStrict: boolean) {
+  readonly #onDropped: ((dropped: Dropped) => void) | undefined;
+
+  constructor(isStrict: boolean, onDropped?: (dropped: Dropped) => void) {
     this.isStrict = isStrict;
+    this.#onDropped = onDropped;
   }
 
   /** What was passed over so far, each place once. */
@@ -33,7 +36,10 @@ export class DamagePolicy {
     if (this.isStrict || !(error instanceof CorruptionError)) throw error;
     const { file = '', offset, problem: reason, code } = error;
     const key = `${file}\n${offset}`;
-    if (this.#dropped.size < MAX_DROPPED && !this.#dropped.has(key)) this.#dropped.set(key, { file, offset, reason, code });
+    if (this.#dropped.has(key) || this.#dropped.size >= MAX_DROPPED) return;
+    const dropped: Dropped = { file, offset, reason, code };
+    this.#dropped.set(key, dropped);
+    this.#onDropped?.(dropped);
   }
 }
 

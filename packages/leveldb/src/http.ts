@@ -1,0 +1,80 @@
+/** Folders behind HTTP: a copy of a database on a static server, a CDN, S3 through a `fetch` that signs. */
+import { HttpError, HttpSource, type HttpSourceOptions } from '@bloom/sstable/http';
+import { type Folder, FolderError, type FolderFile, isPlainName } from './folder.js';
+
+/** How to reach the files of a folder. All of it has a default. */
+export interface HttpFolderOptions extends Omit<HttpSourceOptions, 'byteLength' | 'signal'> {
+  /**
+   * The names of the files, where they are known. Without them, tables are those that the MANIFEST lists, and logs are
+   * looked for by their numbers: a request for each number that may be one.
+   */
+  readonly files?: readonly string[] | undefined;
+}
+
+/**
+ * A folder behind a URL. Files are read by Range requests, as far as they are needed.
+ *
+ * The folder should be a copy that nobody writes to. One that changes while it is read is noticed by the ETags of its files.
+ *
+ * @example
+ * ```ts
+ * const database = await DatabaseReader.open(new HttpFolder('https://example.org/database/'));
+ * ```
+ */
+export class HttpFolder implements Folder {
+  readonly name: string;
+  /** Only where the files are known. */
+  readonly list?: () => readonly string[];
+  readonly #urlOf: (name: string) => string;
+  readonly #options: HttpFolderOptions;
+
+  /** @param url of the folder, or what gives the URL of a file of it. */
+  constructor(url: string | { readonly href: string } | ((name: string) => string), options: HttpFolderOptions = {}) {
+    if (typeof url === 'function') {
+      this.#urlOf = url;
+      this.name = url('');
+    } else {
+      this.name = typeof url === 'string' ? url : url.href;
+      const base = this.name.endsWith('/') ? this.name : `${this.name}/`;
+      this.#urlOf = (name) => base + encodeURIComponent(name);
+    }
+    this.#options = options;
+    const { files } = options;
+    if (files !== undefined) this.list = () => files;
+  }
+
+  async open(name: string, signal?: AbortSignal): Promise<FolderFile | undefined> {
+    if (!isPlainName(name)) return undefined;
+    try {
+      return new HttpFile(await HttpSource.open(this.#urlOf(name), { ...this.#options, signal }), name);
+    } catch (error) {
+      if (error instanceof HttpError && (error.status === 404 || error.status === 410)) return undefined;
+      throw error;
+    }
+  }
+}
+
+/** A file that says so when it was replaced by another. */
+class HttpFile implements FolderFile {
+  readonly name: string;
+  readonly byteLength: number;
+  readonly #source: HttpSource;
+  readonly #file: string;
+
+  constructor(source: HttpSource, file: string) {
+    this.#source = source;
+    this.name = source.name;
+    this.byteLength = source.byteLength;
+    this.#file = file;
+  }
+
+  async read(offset: number, length: number, signal?: AbortSignal): Promise<Uint8Array> {
+    try {
+      return await this.#source.read(offset, length, signal);
+    } catch (error) {
+      const isGone = error instanceof HttpError && (error.code === 'BLOOM_HTTP_CHANGED' || error.status === 404 || error.status === 410);
+      if (!isGone) throw error;
+      throw new FolderError('BLOOM_FOLDER_CHANGED', error.message, { file: this.#file, cause: error });
+    }
+  }
+}

@@ -8,6 +8,7 @@ export { type Folder, FolderError, type FolderErrorCode, type FolderFile, type S
 export { MemoryFolder } from './memory-folder.js';
 export type { ReaderStats, SequenceOptions, StoredVersion } from './reader-face.js';
 export type { ReaderOptions } from './reader-options.js';
+export { type StoredEntriesOptions, storedEntries, storedEntriesSync, type StoredEntry } from './stored-entries.js';
 export { type DatabaseKeyRange, SyncDatabaseCursor, SyncDatabaseReader } from './sync-database-reader.js';
 export { decodeVersionEdit, encodeVersionEdit, type FileMetadata, type VersionEdit } from './version-edit.js';
 export { type BatchProblem, WriteBatch, WriteBatchReader } from './write-batch.js';

@@ -58,11 +58,12 @@ export function* replayLog(
   if (previous !== undefined && !(yield* isContinued(file, previous))) previous = undefined;
   // A log that did not grow.
   if (previous?.byteLength === byteLength) return previous;
-  let memtable = previous?.memtable ?? new Memtable(order.compareInternalKeys, Math.min(byteLength, CHUNK_LENGTH));
+  const memtable = previous?.memtable ?? new Memtable(order.compareInternalKeys, Math.min(byteLength, CHUNK_LENGTH));
   let lastSequence = previous?.lastSequence ?? 0n;
   const dropped = previous?.dropped.slice(0, previous.finalDrops) ?? [];
   let finalDrops = dropped.length;
-  let isMisplaced = false;
+  /** Whether a record changes what is visible, so that all is to be replayed into another memtable. */
+  let isMisplaced = false as boolean;
 
   function drop(code: 'BLOOM_BAD_LOG' | 'BLOOM_BAD_WRITE_BATCH', structure: Structure, offset: number, length: number, reason: string): void {
     if (isStrict) throw new CorruptionError(code, { structure, offset, file: name }, `${reason} (${length} bytes)`);

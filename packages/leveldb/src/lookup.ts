@@ -63,12 +63,9 @@ export class Lookup {
   *settle(): FolderReading<void> {
     const { tables } = this.#view;
     do {
-      if (this.#handle === undefined) {
-        const handle = yield* tables.open(this.#file!);
-        if (this.#ask(handle)) return;
-        if (this.#handle === undefined) continue;
-      }
-      const handle: TableHandle = this.#handle;
+      if (this.#handle === undefined && this.#ask(yield* tables.open(this.#file!))) return;
+      const handle = this.#takeHandle();
+      if (handle === undefined) continue;
       let contents: Uint8Array;
       tables.pin(handle);
       try {
@@ -76,9 +73,15 @@ export class Lookup {
       } finally {
         tables.unpin(handle);
       }
-      this.#handle = undefined;
       if (this.#search(handle, contents)) return;
     } while (!this.#askTables());
+  }
+
+  /** The table of which a block must be read, if one must. */
+  #takeHandle(): TableHandle | undefined {
+    const handle = this.#handle;
+    this.#handle = undefined;
+    return handle;
   }
 
   /** @returns whether the lookup is over. */

@@ -101,10 +101,8 @@ export class TableCache {
     if (open !== undefined) return open;
     const broken = this.#broken.get(number);
     if (broken !== undefined) throw broken;
-    let file: FolderFile | undefined;
-    let name = tableFileName(number);
-    file = yield* openFile(name);
-    if (file === undefined) file = yield* openFile((name = oldTableFileName(number)));
+    const name = tableFileName(number);
+    const file = (yield* openFile(name)) ?? (yield* openFile(oldTableFileName(number)));
     if (file === undefined) throw new MissingTable(metadata);
     try {
       const source = new WholeTable(file, metadata.size, file.name ?? name);

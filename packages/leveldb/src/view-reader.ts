@@ -357,7 +357,10 @@ export class ViewReader {
         tables.pin(handle);
         handles.push(handle);
       } catch (error) {
-        if (!(error instanceof MissingTable)) return damage.pass(error);
+        if (!(error instanceof MissingTable)) {
+          damage.pass(error);
+          return;
+        }
         const missing = missingFiles(1, file, place);
         if (listed?.has(file.number) ?? true) throw new Restart(missing, `${evidence}\n${error.message}`);
         // A file of another type bears its number: LevelDB opens the database, and misses the table when it reads it.

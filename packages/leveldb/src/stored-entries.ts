@@ -1,0 +1,190 @@
+import { CorruptionError, type Structure } from '@bloom/bytes';
+import { LogReader } from '@bloom/log';
+import { decodeInternalKey, internalTableOptions, OpenTable, VALUE } from '@bloom/sstable/database';
+import { DamagePolicy, type Dropped } from './damage.js';
+import { typeOf } from './database-key.js';
+import { parseFileName } from './file-name.js';
+import type { Folder, FolderFile, SyncFolder } from './folder.js';
+import { type FolderReading, listFiles, openFile, readingOf, runAsync, runSync } from './folder-reading.js';
+import { pushAll } from './log-memtable.js';
+import type { ReaderOptions } from './reader-options.js';
+import { TableEntries } from './table-entries.js';
+import { TableHandle } from './table-handle.js';
+import { compareBigints } from './version-edit.js';
+import { WriteBatchReader } from './write-batch.js';
+
+/** One version of a key, as a log or a table holds it. */
+export interface StoredEntry {
+  /** The name of the log or table. */
+  readonly file: string;
+  readonly kind: 'value' | 'deletion';
+  readonly sequence: bigint;
+  readonly key: Uint8Array;
+  /** Empty for a deletion. */
+  readonly value: Uint8Array;
+}
+
+/** How to list what is stored. */
+export interface StoredEntriesOptions extends Pick<ReaderOptions, 'codecs' | 'maxBlockBytes' | 'damage'> {
+  /** Takes note of what is left out where `damage` is `'skip'`. */
+  readonly onDropped?: ((dropped: Dropped) => void) | undefined;
+}
+
+/** How many entries of a table are handed on at once. */
+const PORTION = 256;
+const NO_KEY = new Uint8Array(0);
+
+/**
+ * What every log and table of a folder holds, unmerged: by the number of the file, and within it in the file's own order.
+ *
+ * It needs neither MANIFEST nor comparator, so that it reads databases that nothing else can. It gives what is deleted,
+ * overwritten or obsolete too.
+ *
+ * @throws CorruptionError where `damage` is strict, as it is by default.
+ * @example
+ * ```ts
+ * for await (const { file, key, value } of storedEntries(new NodeFolder('path/to/database'))) …
+ * ```
+ */
+export async function* storedEntries(
+  folder: Folder,
+  options: StoredEntriesOptions & { readonly signal?: AbortSignal | undefined } = {},
+): AsyncGenerator<StoredEntry, void, undefined> {
+  const entries = new StoredEntries(options);
+  try {
+    await runAsync(folder, entries.list(), options.signal);
+    for (;;) {
+      const portion = await runAsync(folder, entries.next(), options.signal);
+      if (portion === undefined) return;
+      yield* portion;
+    }
+  } finally {
+    await entries.close();
+  }
+}
+
+/** {@link storedEntries} without promises. */
+export function* storedEntriesSync(folder: SyncFolder, options: StoredEntriesOptions = {}): Generator<StoredEntry, void, undefined> {
+  const entries = new StoredEntries(options);
+  try {
+    runSync(folder, entries.list());
+    for (;;) {
+      const portion = runSync(folder, entries.next());
+      if (portion === undefined) return;
+      yield* portion;
+    }
+  } finally {
+    void entries.close();
+  }
+}
+
+interface OpenStoredTable {
+  readonly name: string;
+  readonly handle: TableHandle;
+  readonly entries: TableEntries;
+}
+
+/** Goes through the files of a folder, a portion of entries at a time. */
+class StoredEntries {
+  readonly #options: StoredEntriesOptions;
+  readonly #damage: DamagePolicy;
+  #names: string[] = [];
+  /** The table that is being gone through. */
+  #table: OpenStoredTable | undefined;
+  readonly #closing: Promise<void>[] = [];
+
+  constructor(options: StoredEntriesOptions) {
+    this.#options = options;
+    this.#damage = new DamagePolicy(options.damage !== 'skip', options.onDropped);
+  }
+
+  *list(): FolderReading<void> {
+    const files: { readonly name: string; readonly number: bigint }[] = [];
+    for (const name of yield* listFiles()) {
+      const file = parseFileName(name);
+      if (file?.type === 'log' || file?.type === 'table') files.push({ name, number: file.number });
+    }
+    // The next one is taken from the end.
+    this.#names = files.sort((a, b) => compareBigints(b.number, a.number)).map(({ name }) => name);
+  }
+
+  /** Further entries, perhaps none; undefined at the end. */
+  *next(): FolderReading<StoredEntry[] | undefined> {
+    if (this.#table !== undefined) return yield* this.#tableEntries(this.#table);
+    const name = this.#names.pop();
+    if (name === undefined) return undefined;
+    const file = yield* openFile(name);
+    if (file === undefined) return [];
+    if (parseFileName(name)?.type === 'log') {
+      try {
+        return yield* this.#logEntries(name, file);
+      } finally {
+        this.#closeLater(file.close?.());
+      }
+    }
+    try {
+      const table = yield* readingOf(file, OpenTable.open(file, internalTableOptions({ ...this.#options, filterPolicies: [] })));
+      const metadata = { number: 0n, size: file.byteLength, smallest: NO_KEY, largest: NO_KEY };
+      const handle = new TableHandle(metadata, table, file, file, {});
+      const entries = new TableEntries(handle, this.#damage);
+      this.#table = { name, handle, entries };
+      if (!entries.seekToFirst()) yield* entries.settle();
+    } catch (error) {
+      if (this.#table === undefined) this.#closeLater(file.close?.());
+      this.#damage.pass(error);
+    }
+    return [];
+  }
+
+  async close(): Promise<void> {
+    this.#endTable();
+    await Promise.all(this.#closing);
+  }
+
+  *#tableEntries({ name, entries, handle }: OpenStoredTable): FolderReading<StoredEntry[]> {
+    const portion: StoredEntry[] = [];
+    while (entries.valid && portion.length < PORTION) {
+      const { keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd } = entries;
+      try {
+        const type = typeOf(keyBytes, keyStart, keyEnd, handle.table.file ?? name);
+        const { userKey: key, sequence } = decodeInternalKey(keyBytes.slice(keyStart, keyEnd))!;
+        const kind = type === VALUE ? 'value' : 'deletion';
+        portion.push({ file: name, kind, sequence, key, value: valueBytes.slice(valueStart, valueEnd) });
+      } catch (error) {
+        this.#damage.pass(error);
+      }
+      if (!entries.next()) yield* entries.settle();
+    }
+    if (!entries.valid) this.#endTable();
+    return portion;
+  }
+
+  *#logEntries(name: string, file: FolderFile): FolderReading<StoredEntry[]> {
+    const entries: StoredEntry[] = [];
+    const pass = (code: 'BLOOM_BAD_LOG' | 'BLOOM_BAD_WRITE_BATCH', structure: Structure, offset: number, length: number, reason: string): void =>
+      this.#damage.pass(new CorruptionError(code, { structure, offset, file: file.name ?? name }, `${reason} (${length} bytes)`));
+    const reader = new LogReader({
+      drop: ({ offset, byteLength, reason }) => pass('BLOOM_BAD_LOG', 'log record', offset, byteLength, reason),
+      record(record, offset) {
+        const batch = new WriteBatchReader(record);
+        for (let sequence = batch.sequence; batch.next(); sequence++) {
+          const kind = batch.type === VALUE ? 'value' : 'deletion';
+          entries.push({ file: name, kind, sequence, key: batch.key.slice(), value: batch.value.slice() });
+        }
+        if (batch.problem !== undefined) pass('BLOOM_BAD_WRITE_BATCH', 'write batch', offset, record.length, batch.problem);
+      },
+    });
+    yield* pushAll(reader, file, 0);
+    reader.finish();
+    return entries;
+  }
+
+  #endTable(): void {
+    this.#closeLater(this.#table?.handle.close());
+    this.#table = undefined;
+  }
+
+  #closeLater(closing: void | Promise<void>): void {
+    if (closing instanceof Promise) this.#closing.push(closing.catch(() => undefined));
+  }
+}
