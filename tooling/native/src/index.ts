@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { type ComparatorName, formatKv, type KeyValue, parseKv } from '@bloom/fixtures';
 import { compileProgram, type Program } from './program.js';
 
+export { NativeDatabase, nativeDatabase, type DatabaseOptions, type HeldSnapshot } from './database.js';
+
 /** How the real LevelDB builds a table; what is left out has LevelDB's default, and no compression. */
 export interface BuildOptions {
   readonly comparator?: ComparatorName;
@@ -114,14 +116,14 @@ let native: NativeLevelDb | undefined;
 
 /** The real LevelDB, compiled on first use; `undefined` where its headers or a C++ compiler are missing. */
 export function nativeLevelDb(): NativeLevelDb | undefined {
-  program ??= compileProgram();
+  program ??= compileProgram('leveldb-table');
   if ('path' in program) native ??= new NativeLevelDb(program.path);
   return native;
 }
 
 /** Why `nativeLevelDb` returns `undefined`; itself `undefined` when it does not. */
 export function nativeUnavailableReason(): string | undefined {
-  program ??= compileProgram();
+  program ??= compileProgram('leveldb-table');
   return 'unavailable' in program ? program.unavailable : undefined;
 }
 

@@ -8,7 +8,6 @@ import { fileURLToPath } from 'node:url';
 /** The path of the compiled program, or why this machine cannot have it. */
 export type Program = { readonly path: string } | { readonly unavailable: string };
 
-const source = fileURLToPath(new URL('leveldb-table.cc', import.meta.url));
 const buildFolder = fileURLToPath(new URL('../build/', import.meta.url));
 
 const flags = ['-O2', '-std=c++17'];
@@ -25,18 +24,19 @@ int main() { leveldb::Options options; return 0; }
 `;
 
 /**
- * Compiles `leveldb-table.cc` unless `build/` has it from the same source.
+ * Compiles `NAME.cc` unless `build/` has it from the same source.
  *
  * @throws Error when LevelDB is there and the program still does not compile: that is a fault of the program.
  */
-export function compileProgram(): Program {
+export function compileProgram(name: 'leveldb-table' | 'leveldb-database'): Program {
+  const source = fileURLToPath(new URL(`${name}.cc`, import.meta.url));
   const compiler = process.env.CXX ?? 'c++';
   const text = readFileSync(source);
   const hash = createHash('sha256')
     .update(JSON.stringify([compiler, flags, libraries]))
     .update(text)
     .digest('hex');
-  const path = join(buildFolder, `leveldb-table-${hash.slice(0, 16)}`);
+  const path = join(buildFolder, `${name}-${hash.slice(0, 16)}`);
   if (existsSync(path) && spawnSync(path, ['version']).status === 0) return { path };
 
   const folder = mkdtempSync(join(tmpdir(), 'bloom-native-'));
@@ -51,7 +51,7 @@ export function compileProgram(): Program {
         // Test workers may get here at once: each compiles under its own name and moves the result into place.
         const fresh = `${path}.${process.pid}`;
         const error = compile(compiler, source, libs, fresh);
-        if (error !== undefined) throw new Error(`leveldb-table.cc does not compile:\n${error}`);
+        if (error !== undefined) throw new Error(`${name}.cc does not compile:\n${error}`);
         renameSync(fresh, path);
         return { path };
       }

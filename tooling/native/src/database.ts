@@ -1,0 +1,118 @@
+import { type ChildProcessByStdio, spawn, spawnSync } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import { formatKv, type KeyValue, parseKv } from '@bloom/fixtures';
+import { compileProgram, type Program } from './program.js';
+
+/** How the real LevelDB opens a database; what is left out has LevelDB's default, and no compression. */
+export interface DatabaseOptions {
+  /** `reverse` is `test.ReverseBytewiseComparator`. */
+  readonly comparator?: 'bytewise' | 'reverse';
+  readonly bitsPerKey?: number;
+  /** Bytes of a memtable at which it becomes a table. */
+  readonly writeBufferSize?: number;
+  /** Bytes of a table at which the next one is begun. */
+  readonly maxFileSize?: number;
+  /** Compacts everything after the first round. */
+  readonly compact?: boolean;
+  /** How often the database is closed and opened again, so that several levels are used. */
+  readonly rounds?: number;
+  readonly paranoid?: boolean;
+}
+
+/** What was visible at a sequence that was still held when the writer ended. */
+export interface HeldSnapshot {
+  readonly sequence: bigint;
+  readonly entries: KeyValue[];
+}
+
+/** The real LevelDB on whole databases, one process for each call. */
+export class NativeDatabase {
+  readonly #program: string;
+
+  constructor(program: string) {
+    this.#program = program;
+  }
+
+  /**
+   * Runs random operations with small buffers in a new folder.
+   *
+   * @param end `close` closes the database, `stop` ends the process without that, `kill` kills it in the middle of a write.
+   */
+  writeRandom(folder: string, seed: number, end: 'close' | 'stop' | 'kill'): HeldSnapshot[] {
+    const output = this.#run(['write', folder, String(seed), end], undefined, end === 'kill');
+    const view = new DataView(output.buffer, output.byteOffset, output.byteLength);
+    const snapshots: HeldSnapshot[] = [];
+    for (let offset = 0; offset < output.length; ) {
+      const length = view.getUint32(offset + 8, true);
+      const entries = parseKv(output.subarray(offset + 12, offset + 12 + length));
+      snapshots.push({ sequence: view.getBigUint64(offset, true), entries });
+      offset += 12 + length;
+    }
+    return snapshots;
+  }
+
+  /** What `DB::Open` says, and all entries, which are the same backwards. Changes the folder. */
+  dump(folder: string, options: DatabaseOptions = {}): { readonly status: string; readonly entries: KeyValue[] } {
+    const output = this.#run(['dump', folder, ...optionArguments(options)]);
+    const end = output.indexOf(0x0a);
+    return { status: new TextDecoder().decode(output.subarray(0, end)), entries: parseKv(output.subarray(end + 1)) };
+  }
+
+  /** For each key its value, or `undefined`. Changes the folder. */
+  get(folder: string, keys: readonly Uint8Array[], options: DatabaseOptions = {}): (Uint8Array | undefined)[] {
+    const input = Buffer.concat(keys.flatMap((key) => [Buffer.from(Uint32Array.of(key.length).buffer), key]));
+    const output = this.#run(['get', folder, ...optionArguments(options)], input);
+    const view = new DataView(output.buffer, output.byteOffset, output.byteLength);
+    let offset = 0;
+    return keys.map(() => {
+      const found = output[offset] === 1;
+      const start = offset + 5;
+      offset = start + view.getUint32(offset + 1, true);
+      return found ? output.slice(start, offset) : undefined;
+    });
+  }
+
+  /** Puts entries in their order, and closes the database. */
+  fill(folder: string, entries: Iterable<readonly [Uint8Array, Uint8Array]>, options: DatabaseOptions = {}): void {
+    this.#run(['fill', folder, ...optionArguments(options)], formatKv(entries));
+  }
+
+  /**
+   * Starts a writer that counts, batch by batch, for so many seconds. Its output is the counts that are written, a line each.
+   * What is in the database after each count stands in leveldb-database.cc.
+   */
+  startCounting(folder: string, seconds: number): ChildProcessByStdio<null, Readable, null> {
+    return spawn(this.#program, ['count', folder, String(seconds)], { stdio: ['ignore', 'pipe', 'inherit'] });
+  }
+
+  #run(args: readonly string[], input: Uint8Array = new Uint8Array(), mayBeKilled = false): Uint8Array {
+    const { error, signal, status, stderr, stdout } = spawnSync(this.#program, args, { input, maxBuffer: 2 ** 31 });
+    if (error !== undefined) throw error;
+    if (status === 0 || (mayBeKilled && signal === 'SIGKILL')) return new Uint8Array(stdout);
+    throw new Error(`${args[0]}: ${new TextDecoder().decode(stderr).trim() || String(signal)}`);
+  }
+}
+
+let program: Program | undefined;
+let native: NativeDatabase | undefined;
+
+/** The real LevelDB on whole databases, compiled on first use; `undefined` where its headers or a C++ compiler are missing. */
+export function nativeDatabase(): NativeDatabase | undefined {
+  program ??= compileProgram('leveldb-database');
+  if ('path' in program) native ??= new NativeDatabase(program.path);
+  return native;
+}
+
+function optionArguments(options: DatabaseOptions): string[] {
+  const { comparator = 'bytewise', bitsPerKey, writeBufferSize, maxFileSize, compact, rounds, paranoid } = options;
+  return [
+    '--comparator',
+    comparator,
+    ...(bitsPerKey === undefined ? [] : ['--bits-per-key', String(bitsPerKey)]),
+    ...(writeBufferSize === undefined ? [] : ['--write-buffer', String(writeBufferSize)]),
+    ...(maxFileSize === undefined ? [] : ['--max-file', String(maxFileSize)]),
+    ...(compact === true ? ['--compact'] : []),
+    ...(rounds === undefined ? [] : ['--rounds', String(rounds)]),
+    ...(paranoid === true ? ['--paranoid'] : []),
+  ];
+}

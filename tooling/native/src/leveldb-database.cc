@@ -1,0 +1,380 @@
+// Writes and reads whole databases with the real LevelDB.
+//
+//   leveldb-database version                    the library's version, as text
+//   leveldb-database write FOLDER SEED MODE     random operations; stdout: what each snapshot that is still held shows
+//                                               MODE close: closes the database, so that no compaction is cut off;
+//                                               stop: ends without closing it; kill: kills itself, in the middle of a write
+//   leveldb-database dump FOLDER [options]      -> what DB::Open says, as text and a newline, then all entries, in order;
+//                                               fails unless they are the same backwards. Changes the folder.
+//   leveldb-database get FOLDER [options]       stdin: keys -> u8 found, u32 length, value; for each key. Changes the folder.
+//   leveldb-database fill FOLDER [options]      stdin: entries -> puts them in this order and closes the database
+//   leveldb-database count FOLDER SECONDS       writes for so long, each batch one count, and says so on stdout; see Count
+//
+// entries: (u32 key length, key, u32 value length, value)*      keys: (u32 length, key)*
+// snapshots: (u64 sequence, u32 length of the entries, entries)*
+// Integers are little-endian.
+//
+//   --comparator bytewise|reverse             default bytewise
+//   --bits-per-key BITS                       default: no filter
+//   --write-buffer BYTES                      default 4 MiB
+//   --max-file BYTES                          default 2 MiB
+//   --compact                                 fill: compacts everything before it closes the database
+//   --rounds N                                fill: closes and compacts in so many rounds, so that several levels are used
+//   --paranoid                                opens with paranoid checks, and verifies checksums
+//
+// Exit status: 0 done; 1 the caller's mistake; 2 LevelDB reported an error. Messages go to stderr.
+
+#include <leveldb/cache.h>
+#include <leveldb/comparator.h>
+#include <leveldb/db.h>
+#include <leveldb/env.h>
+#include <leveldb/filter_policy.h>
+#include <leveldb/iterator.h>
+#include <leveldb/options.h>
+#include <leveldb/slice.h>
+#include <leveldb/status.h>
+#include <leveldb/write_batch.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <string>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+using leveldb::Slice;
+using leveldb::Status;
+
+namespace {
+
+[[noreturn]] void Misuse(const std::string& message) {
+  std::fprintf(stderr, "%s\n", message.c_str());
+  std::exit(1);
+}
+
+void Check(const Status& status) {
+  if (!status.ok()) {
+    std::fprintf(stderr, "%s\n", status.ToString().c_str());
+    std::exit(2);
+  }
+}
+
+// Bytewise order, turned around; under the name that the golden databases have.
+class ReverseComparator : public leveldb::Comparator {
+ public:
+  const char* Name() const override { return "test.ReverseBytewiseComparator"; }
+  int Compare(const Slice& a, const Slice& b) const override { return b.compare(a); }
+  void FindShortestSeparator(std::string*, const Slice&) const override {}
+  void FindShortSuccessor(std::string*) const override {}
+};
+
+const ReverseComparator reverse_comparator;
+
+std::string ReadAll() {
+  std::string all;
+  char buffer[65536];
+  for (size_t n; (n = std::fread(buffer, 1, sizeof buffer, stdin)) > 0;) all.append(buffer, n);
+  return all;
+}
+
+std::vector<Slice> Fields(const std::string& bytes) {
+  std::vector<Slice> fields;
+  for (size_t position = 0; position < bytes.size();) {
+    uint32_t length;
+    if (bytes.size() - position < 4) Misuse("stdin ends inside a length");
+    std::memcpy(&length, bytes.data() + position, 4);
+    position += 4;
+    if (bytes.size() - position < length) Misuse("stdin ends inside a field");
+    fields.emplace_back(bytes.data() + position, length);
+    position += length;
+  }
+  return fields;
+}
+
+void PutField(std::string* out, const Slice& field) {
+  const uint32_t length = static_cast<uint32_t>(field.size());
+  out->append(reinterpret_cast<const char*>(&length), 4);
+  out->append(field.data(), field.size());
+}
+
+void Write(const std::string& bytes) {
+  if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) != bytes.size() || std::fflush(stdout) != 0) Misuse("stdout is closed");
+}
+
+// All entries, forwards; the same backwards, or it fails.
+std::string Entries(leveldb::DB* db, const leveldb::ReadOptions& options) {
+  std::string forwards;
+  std::vector<std::pair<std::string, std::string>> entries;
+  const std::unique_ptr<leveldb::Iterator> it(db->NewIterator(options));
+  for (it->SeekToFirst(); it->Valid(); it->Next()) {
+    PutField(&forwards, it->key());
+    PutField(&forwards, it->value());
+    entries.emplace_back(it->key().ToString(), it->value().ToString());
+  }
+  Check(it->status());
+  size_t left = entries.size();
+  for (it->SeekToLast(); it->Valid(); it->Prev()) {
+    if (left == 0 || entries[--left].first != it->key() || entries[left].second != it->value()) {
+      Check(Status::Corruption("backwards the entries are others than forwards"));
+    }
+  }
+  Check(it->status());
+  if (left != 0) Check(Status::Corruption("backwards there are fewer entries than forwards"));
+  return forwards;
+}
+
+struct Settings {
+  leveldb::Options options;
+  leveldb::ReadOptions read;
+  bool compact = false;
+  int rounds = 1;
+};
+
+Settings ParseSettings(int argc, char** argv, int first) {
+  Settings settings;
+  settings.options.compression = leveldb::kNoCompression;
+  for (int i = first; i < argc; i++) {
+    const std::string name = argv[i];
+    const auto value = [&]() -> std::string {
+      if (++i >= argc) Misuse(name + " needs a value");
+      return argv[i];
+    };
+    if (name == "--comparator") {
+      const std::string comparator = value();
+      if (comparator == "reverse") settings.options.comparator = &reverse_comparator;
+      else if (comparator != "bytewise") Misuse("unknown comparator " + comparator);
+    } else if (name == "--bits-per-key") {
+      settings.options.filter_policy = leveldb::NewBloomFilterPolicy(std::atoi(value().c_str()));
+    } else if (name == "--write-buffer") {
+      settings.options.write_buffer_size = std::strtoul(value().c_str(), nullptr, 10);
+    } else if (name == "--max-file") {
+      settings.options.max_file_size = std::strtoul(value().c_str(), nullptr, 10);
+    } else if (name == "--compact") {
+      settings.compact = true;
+    } else if (name == "--rounds") {
+      settings.rounds = std::atoi(value().c_str());
+    } else if (name == "--paranoid") {
+      settings.options.paranoid_checks = settings.read.verify_checksums = true;
+    } else {
+      Misuse("unknown option " + name);
+    }
+  }
+  return settings;
+}
+
+class Random {
+ public:
+  explicit Random(uint32_t seed) : generator_(seed) {}
+  uint32_t Below(uint32_t n) { return generator_() % n; }
+  bool OneIn(uint32_t n) { return Below(n) == 0; }
+  std::string Bytes(size_t length) {
+    std::string bytes(length, '\0');
+    for (char& byte : bytes) byte = static_cast<char>(generator_());
+    return bytes;
+  }
+
+ private:
+  std::mt19937 generator_;
+};
+
+// Random operations. The sequence is counted along: each operation takes one.
+int WriteRandom(const std::string& folder, uint32_t seed, const std::string& mode) {
+  Random random(seed);
+  leveldb::Options options;
+  options.create_if_missing = true;
+  options.write_buffer_size = 64 << 10;
+  options.max_file_size = 1 << 20;
+  options.block_size = random.OneIn(2) ? 1024 : 4096;
+  options.block_restart_interval = random.OneIn(3) ? 1 : 16;
+  options.compression = random.OneIn(2) ? leveldb::kNoCompression : leveldb::kSnappyCompression;
+  if (!random.OneIn(3)) options.filter_policy = leveldb::NewBloomFilterPolicy(1 + random.Below(20));
+  if (random.OneIn(5)) options.comparator = &reverse_comparator;
+  const uint32_t key_count = 20 + random.Below(random.OneIn(2) ? 200 : 3000);
+  const uint32_t max_value = random.OneIn(4) ? 3000 : 300;
+  const uint32_t operation_count = 1 + random.Below(random.OneIn(3) ? 200 : 6000);
+  const uint32_t kill_at = mode == "kill" ? random.Below(operation_count) : operation_count;
+
+  std::vector<std::string> keys;
+  keys.push_back("");
+  for (uint32_t i = 1; i < key_count; i++) {
+    if (random.OneIn(4)) keys.push_back(random.Bytes(random.Below(12)));
+    else if (random.OneIn(20)) keys.push_back(keys[random.Below(i)] + random.Bytes(random.Below(300)));
+    else keys.push_back("key" + std::to_string(random.Below(100000)));
+  }
+
+  leveldb::DB* db = nullptr;
+  uint64_t sequence = 0;
+  std::vector<std::pair<uint64_t, const leveldb::Snapshot*>> snapshots;
+  const auto open = [&] {
+    options.reuse_logs = random.OneIn(2);
+    Check(leveldb::DB::Open(options, folder, &db));
+  };
+  const auto close = [&] {
+    for (const auto& snapshot : snapshots) db->ReleaseSnapshot(snapshot.second);
+    snapshots.clear();
+    delete db;
+  };
+  const auto show = [&] {
+    std::string out;
+    for (const auto& snapshot : snapshots) {
+      leveldb::ReadOptions read;
+      read.snapshot = snapshot.second;
+      const std::string entries = Entries(db, read);
+      out.append(reinterpret_cast<const char*>(&snapshot.first), 8);
+      PutField(&out, entries);
+    }
+    Write(out);
+  };
+
+  open();
+  for (uint32_t i = 0; i < operation_count; i++) {
+    if (i == kill_at) {
+      show();
+      // The write that is cut off is one of several blocks, as far as it comes.
+      if (fork() == 0) {
+        usleep(random.Below(2000));
+        kill(getppid(), SIGKILL);
+        _exit(0);
+      }
+      for (;;) {
+        Status status = db->Put(leveldb::WriteOptions(), "~last", random.Bytes(random.Below(200000)));
+        if (!status.ok()) Check(status);
+      }
+    }
+    leveldb::WriteBatch batch;
+    uint32_t count = 1;
+    if (random.OneIn(10)) count = random.Below(30);
+    for (uint32_t j = 0; j < count; j++) {
+      const std::string& key = keys[random.Below(key_count)];
+      if (random.OneIn(4)) {
+        batch.Delete(key);
+      } else if (random.OneIn(3)) {
+        batch.Put(key, std::string(random.Below(max_value), 'v'));
+      } else {
+        batch.Put(key, random.Bytes(random.OneIn(200) ? random.Below(100000) : random.Below(max_value)));
+      }
+    }
+    Check(db->Write(leveldb::WriteOptions(), &batch));
+    sequence += count;
+    if (random.OneIn(400)) snapshots.emplace_back(sequence, db->GetSnapshot());
+    if (!snapshots.empty() && random.OneIn(1500)) {
+      const size_t which = random.Below(static_cast<uint32_t>(snapshots.size()));
+      db->ReleaseSnapshot(snapshots[which].second);
+      snapshots.erase(snapshots.begin() + which);
+    }
+    if (random.OneIn(1200)) {
+      const std::string a = keys[random.Below(key_count)];
+      const std::string b = keys[random.Below(key_count)];
+      const Slice begin = a, end = b;
+      if (random.OneIn(2)) db->CompactRange(nullptr, nullptr);
+      else if (options.comparator->Compare(a, b) < 0) db->CompactRange(&begin, &end);
+    }
+    if (random.OneIn(1500)) {
+      close();
+      open();
+    }
+  }
+  show();
+  if (mode == "close") close();
+  std::fflush(stdout);
+  _exit(0);
+}
+
+int Dump(const std::string& folder, const Settings& settings) {
+  leveldb::DB* db = nullptr;
+  const Status status = leveldb::DB::Open(settings.options, folder, &db);
+  std::string out = status.ToString() + "\n";
+  if (status.ok()) out += Entries(db, settings.read);
+  Write(out);
+  delete db;
+  return 0;
+}
+
+int Get(const std::string& folder, const Settings& settings) {
+  const std::string input = ReadAll();
+  leveldb::DB* db = nullptr;
+  Check(leveldb::DB::Open(settings.options, folder, &db));
+  std::string out;
+  for (const Slice& key : Fields(input)) {
+    std::string value;
+    const Status status = db->Get(settings.read, key, &value);
+    if (!status.IsNotFound()) Check(status);
+    out.push_back(status.ok() ? 1 : 0);
+    PutField(&out, value);
+  }
+  Write(out);
+  delete db;
+  return 0;
+}
+
+int Fill(const std::string& folder, Settings settings) {
+  const std::string input = ReadAll();
+  const std::vector<Slice> fields = Fields(input);
+  settings.options.create_if_missing = true;
+  const size_t pairs = fields.size() / 2;
+  for (int round = 0; round < settings.rounds; round++) {
+    leveldb::DB* db = nullptr;
+    Check(leveldb::DB::Open(settings.options, folder, &db));
+    for (size_t i = pairs * round / settings.rounds; i < pairs * (round + 1) / settings.rounds; i++) {
+      Check(db->Put(leveldb::WriteOptions(), fields[2 * i], fields[2 * i + 1]));
+    }
+    if (settings.compact && round == 0) db->CompactRange(nullptr, nullptr);
+    delete db;
+  }
+  return 0;
+}
+
+// Count: batch i puts "count" = i and "slot" + (i mod 200) = i and some ballast, and deletes "gone" + ((i - 1) mod 10), which
+// the batch before it put. So the state after any number of batches is known, and a reader can tell a state that never was.
+int Count(const std::string& folder, double seconds) {
+  leveldb::Options options;
+  options.create_if_missing = true;
+  options.write_buffer_size = 64 << 10;
+  options.max_file_size = 1 << 20;
+  options.filter_policy = leveldb::NewBloomFilterPolicy(10);
+  leveldb::DB* db = nullptr;
+  Check(leveldb::DB::Open(options, folder, &db));
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  Random random(1);
+  for (uint64_t i = 1; std::chrono::steady_clock::now() < end; i++) {
+    leveldb::WriteBatch batch;
+    const std::string number = std::to_string(i);
+    batch.Put("count", number);
+    batch.Put("slot" + std::to_string(i % 200), number + " " + random.Bytes(random.Below(600)));
+    batch.Put("gone" + std::to_string(i % 10), number);
+    batch.Delete("gone" + std::to_string((i - 1) % 10));
+    Check(db->Write(leveldb::WriteOptions(), &batch));
+    // What is said is written: a reader that starts now must see it.
+    if (i % 64 == 0) Write(number + "\n");
+    if (i % 5000 == 0) {
+      delete db;
+      Check(leveldb::DB::Open(options, folder, &db));
+    }
+  }
+  delete db;
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string command = argc > 1 ? argv[1] : "";
+  if (command == "version") {
+    std::printf("%d.%d", leveldb::kMajorVersion, leveldb::kMinorVersion);
+    return 0;
+  }
+  if (argc < 3) Misuse("usage: leveldb-database COMMAND FOLDER …");
+  const std::string folder = argv[2];
+  if (command == "write" && argc == 5) return WriteRandom(folder, static_cast<uint32_t>(std::strtoul(argv[3], nullptr, 10)), argv[4]);
+  if (command == "dump") return Dump(folder, ParseSettings(argc, argv, 3));
+  if (command == "get") return Get(folder, ParseSettings(argc, argv, 3));
+  if (command == "fill") return Fill(folder, ParseSettings(argc, argv, 3));
+  if (command == "count" && argc == 4) return Count(folder, std::atof(argv[3]));
+  Misuse("unknown command " + command);
+}
