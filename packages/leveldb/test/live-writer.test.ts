@@ -1,0 +1,154 @@
+import { createInterface } from 'node:readline';
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import type { Readable } from 'node:stream';
+import { nativeDatabase } from '@bloom/native';
+import { DatabaseReader, SyncDatabaseReader } from '@bloom/leveldb';
+import { NodeFolder, SyncNodeFolder } from '@bloom/leveldb/node';
+import { describe, expect, test } from 'vitest';
+import { collect } from './collect.js';
+
+// Another process writes counts (see Count in tooling/native/src/leveldb-database.cc, and count-writer.ts): after each batch the
+// database has exactly one right state. Readers open and refresh meanwhile, and tell a state that never was.
+
+// tooling/long-tests has a run of a minute.
+const seconds = Number(process.env.BLOOM_LIVE_SECONDS ?? 4);
+const SLOTS = 200;
+const GONE = 10;
+
+const text = (bytes: Uint8Array): string => new TextDecoder('latin1').decode(bytes);
+
+/** What is wrong with entries that should be those after some count; and that count. */
+function check(entries: readonly (readonly [Uint8Array, Uint8Array])[]): { readonly count: number; readonly problem: string | undefined } {
+  const state = new Map(entries.map(([key, value]) => [text(key), text(value)]));
+  const count = Number(state.get('count') ?? 0);
+  const problems: string[] = [];
+  for (let slot = 0; slot < SLOTS; slot++) {
+    const last = count - ((count - slot + SLOTS) % SLOTS);
+    const expected = last <= 0 || (slot === 0 && last === 0) ? undefined : String(last);
+    const found = state.get(`slot${slot}`)?.split(' ')[0];
+    if (found !== expected) problems.push(`slot${slot} is ${found ?? 'absent'} instead of ${expected ?? 'absent'}`);
+  }
+  for (let i = 0; i < GONE; i++) {
+    const expected = count > 0 && i === count % GONE ? String(count) : undefined;
+    const found = state.get(`gone${i}`);
+    if (found !== expected) problems.push(`gone${i} is ${found ?? 'absent'} instead of ${expected ?? 'absent'}`);
+  }
+  if (count > 0 && state.size !== Math.min(count, SLOTS) + 2) problems.push(`${state.size} keys`);
+  return { count, problem: problems.length === 0 ? undefined : `after ${count}: ${problems.slice(0, 5).join(', ')}` };
+}
+
+interface Writer {
+  /** The last count that the writer said it has written. */
+  written(): number;
+  ended: Promise<unknown>;
+  isRunning(): boolean;
+}
+
+function follow(child: { readonly stdout: Readable; readonly exitCode: number | null; once(event: 'exit', listener: () => void): unknown }): Writer {
+  let written = 0;
+  createInterface({ input: child.stdout }).on('line', (line) => (written = Number(line)));
+  return { written: () => written, ended: new Promise<void>((resolve) => child.once('exit', resolve)), isRunning: () => child.exitCode === null };
+}
+
+interface Outcome {
+  opens: number;
+  refreshes: number;
+  restarts: number;
+  states: number;
+  problems: string[];
+}
+
+async function watch(path: string, writer: Writer): Promise<Outcome> {
+  const outcome: Outcome = { opens: 0, refreshes: 0, restarts: 0, states: 0, problems: [] };
+  let highest = 0;
+  const see = (entries: readonly (readonly [Uint8Array, Uint8Array])[], atLeast: number, who: string): number => {
+    const { count, problem } = check(entries);
+    outcome.states++;
+    if (problem !== undefined) outcome.problems.push(`${who} ${problem}`);
+    if (count < atLeast) outcome.problems.push(`${who} sees ${count}, and ${atLeast} were written before`);
+    highest = Math.max(highest, count);
+    return count;
+  };
+
+  // One reader of each kind that stays, with a walk that goes on while it refreshes.
+  const lasting = await DatabaseReader.open(new NodeFolder(path));
+  const lastingSync = SyncDatabaseReader.open(new SyncNodeFolder(path));
+  while (writer.isRunning() || outcome.opens === 0) {
+    const atLeast = writer.written();
+    const database = await DatabaseReader.open(new NodeFolder(path));
+    outcome.opens++;
+    see(await collect(database.entries()), atLeast, 'opened');
+    outcome.restarts += database.stats.restarts;
+    await database.close();
+
+    const sync = SyncDatabaseReader.open(new SyncNodeFolder(path));
+    outcome.opens++;
+    const seen = see([...sync.entries()], atLeast, 'opened without promises');
+    see([...sync.entries({ reverse: true })].reverse(), seen, 'backwards');
+    outcome.restarts += sync.stats.restarts;
+
+    const walk = lasting.entries();
+    const first = await walk.next();
+    await lasting.refresh();
+    lastingSync.refresh();
+    outcome.refreshes += 2;
+    see(await collect(lasting.entries()), atLeast, 'refreshed');
+    see([...lastingSync.entries()], atLeast, 'refreshed without promises');
+    // What was begun before goes on to show what was then.
+    const rest = await collect({ [Symbol.asyncIterator]: () => walk });
+    see([...(first.done === true ? [] : [first.value]), ...rest], 0, 'begun before a refresh');
+
+    // One that was opened a while ago still shows what it showed.
+    const again = see([...sync.entries()], seen, 'looked at again');
+    if (again !== seen) outcome.problems.push(`a view went from ${seen} to ${again}`);
+    sync.close();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await writer.ended;
+  await lasting.refresh();
+  see(await collect(lasting.entries()), writer.written(), 'at the end');
+  outcome.restarts += lasting.stats.restarts + lastingSync.stats.restarts;
+  await lasting.close();
+  lastingSync.close();
+  return outcome;
+}
+
+async function whileWriting(start: (path: string) => Parameters<typeof follow>[0]): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'bloom-live-'));
+  const path = join(folder, 'database');
+  try {
+    const writer = follow(start(path));
+    while (writer.written() === 0 && writer.isRunning()) await new Promise((resolve) => setTimeout(resolve, 20));
+    const outcome = await watch(path, writer);
+    const { opens, refreshes, restarts, states } = outcome;
+    console.info(`${seconds} s, ${writer.written()} batches: ${opens} opens, ${refreshes} refreshes, ${restarts} restarts, ${states} states seen`);
+    expect(outcome.problems.slice(0, 10)).toEqual([]);
+    expect(opens).toBeGreaterThan(seconds);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+describe('while another process writes', () => {
+  const native = nativeDatabase();
+  test.runIf(native !== undefined)(
+    'LevelDB: every opening and every refresh shows a state that was, and none older than what was written before',
+    () => whileWriting((path) => native!.startCounting(path, seconds)),
+    (seconds + 120) * 1000,
+  );
+
+  test(
+    'classic-level: every opening and every refresh shows a state that was, and none older than what was written before',
+    () =>
+      whileWriting((path) => {
+        const program = fileURLToPath(new URL('count-writer.mjs', import.meta.url));
+        return spawn(process.execPath, [program, path, String(seconds)], { stdio: ['ignore', 'pipe', 'inherit'] });
+      }),
+    (seconds + 120) * 1000,
+  );
+});

@@ -1,0 +1,96 @@
+import { seeded } from '@bloom/fixtures';
+import { bytewiseComparator } from '@bloom/sstable';
+import { encodeInternalKey } from '@bloom/sstable/database';
+import { expect, test } from 'vitest';
+import { keyOrderOf } from '../src/database-key.js';
+import { Memtable, type MemtableCursor } from '../src/memtable.js';
+
+const { compareInternalKeys } = keyOrderOf(bytewiseComparator);
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+
+interface Entry {
+  readonly key: Uint8Array;
+  readonly value: Uint8Array;
+}
+
+function add(memtable: Memtable, userKey: Uint8Array, sequence: bigint, type: number, value: Uint8Array): Entry {
+  const bytes = Uint8Array.of(9, ...userKey, 9, ...value, 9);
+  memtable.add(sequence, type, bytes, 1, 1 + userKey.length, 2 + userKey.length, bytes.length - 1);
+  return { key: encodeInternalKey({ userKey, sequence, type }), value };
+}
+
+function at(cursor: MemtableCursor): string | undefined {
+  if (!cursor.valid) return undefined;
+  return `${hex(cursor.keyBytes.subarray(cursor.keyStart, cursor.keyEnd))}=${hex(cursor.valueBytes.subarray(cursor.valueStart, cursor.valueEnd))}`;
+}
+
+const shown = ({ key, value }: Entry): string => `${hex(key)}=${hex(value)}`;
+
+test('agrees with a sorted array on all moves, while entries are added', () => {
+  for (let seed = 0; seed < 20; seed++) {
+    const random = seeded(seed);
+    const memtable = new Memtable(compareInternalKeys, seed % 2 === 0 ? 0 : 100_000);
+    const model: Entry[] = [];
+    const cursor = memtable.cursor();
+    const compare = (a: Uint8Array, b: Uint8Array): number => compareInternalKeys(a, 0, a.length, b, 0, b.length);
+    for (let sequence = 1n; sequence < 400n; sequence++) {
+      model.push(add(memtable, random.bytes(random.below(3)), sequence + (2n ** 50n) * BigInt(seed % 3), random.below(2), random.bytes(random.below(60))));
+      model.sort((a, b) => compare(a.key, b.key));
+      if (random.below(4) > 0) continue;
+      const key = encodeInternalKey({ userKey: random.bytes(random.below(3)), sequence: BigInt(random.below(500)), type: 1 });
+      const first = model.findIndex((entry) => compare(entry.key, key) >= 0);
+      const after = model.findIndex((entry) => compare(entry.key, key) > 0);
+      const places = {
+        'at-or-after': first < 0 ? undefined : first,
+        after: after < 0 ? undefined : after,
+        'at-or-before': after < 0 ? model.length - 1 : after - 1,
+        before: first < 0 ? model.length - 1 : first - 1,
+      };
+      for (const [side, place] of Object.entries(places)) {
+        cursor.seek(key, side as keyof typeof places);
+        const entry = place === undefined ? undefined : model[place];
+        expect(at(cursor)).toBe(entry && shown(entry));
+      }
+    }
+    expect(memtable.count).toBe(model.length);
+    const forwards: (string | undefined)[] = [];
+    for (cursor.seekToFirst(); cursor.valid; cursor.next()) forwards.push(at(cursor));
+    const backwards: (string | undefined)[] = [];
+    for (cursor.seekToLast(); cursor.valid; cursor.prev()) backwards.push(at(cursor));
+    expect(forwards).toEqual(model.map(shown));
+    expect(backwards.reverse()).toEqual(model.map(shown));
+  }
+});
+
+test('an entry with the same internal key as another comes before it', () => {
+  const memtable = new Memtable(compareInternalKeys);
+  for (const value of [1, 2, 3]) add(memtable, Uint8Array.of(7), 5n, 1, Uint8Array.of(value));
+  const cursor = memtable.cursor();
+  const values: number[] = [];
+  for (cursor.seekToFirst(); cursor.valid; cursor.next()) values.push(cursor.valueBytes[cursor.valueStart]!);
+  expect(values).toEqual([3, 2, 1]);
+});
+
+test('what a cursor lent stays as it was when the arena grows', () => {
+  const memtable = new Memtable(compareInternalKeys);
+  add(memtable, Uint8Array.of(1), 1n, 1, Uint8Array.of(42));
+  const cursor = memtable.cursor();
+  cursor.seekToFirst();
+  const lent = cursor.valueBytes.subarray(cursor.valueStart, cursor.valueEnd);
+  for (let i = 0n; i < 1000n; i++) add(memtable, new Uint8Array(100), i + 2n, 1, new Uint8Array(100).fill(7));
+  expect([...lent]).toEqual([42]);
+  cursor.seekToLast();
+  expect(cursor.valueBytes[cursor.valueStart]).toBe(42);
+});
+
+test('sequences of 56 bits are kept exactly', () => {
+  const memtable = new Memtable(compareInternalKeys);
+  const sequences = [0n, 1n, 255n, 256n, 2n ** 32n, 2n ** 48n - 1n, 2n ** 48n, 2n ** 53n + 1n, 2n ** 56n - 1n];
+  for (const sequence of sequences) add(memtable, Uint8Array.of(1), sequence, 1, new Uint8Array(0));
+  const cursor = memtable.cursor();
+  const found: bigint[] = [];
+  for (cursor.seekToLast(); cursor.valid; cursor.prev()) {
+    found.push(new DataView(cursor.keyBytes.buffer, cursor.keyEnd - 8).getBigUint64(0, true) >> 8n);
+  }
+  expect(found).toEqual(sequences);
+});

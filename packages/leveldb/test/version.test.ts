@@ -1,0 +1,82 @@
+import { bytewiseComparator } from '@bloom/sstable';
+import { encodeInternalKey, VALUE } from '@bloom/sstable/database';
+import { expect, test } from 'vitest';
+import { keyOrderOf, seekKey } from '../src/database-key.js';
+import { type FileMetadata, LEVEL_COUNT } from '../src/version-edit.js';
+import { Version, VersionBuilder } from '../src/version.js';
+import { caught } from './caught.js';
+
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+const order = keyOrderOf(bytewiseComparator);
+const place = { structure: 'MANIFEST', offset: 0 } as const;
+
+function file(number: number, smallest: string, largest: string, sequence = 100n, lastSequence = 100n): FileMetadata {
+  return {
+    number: BigInt(number),
+    size: 1000,
+    smallest: encodeInternalKey({ userKey: utf8(smallest), sequence, type: VALUE }),
+    largest: encodeInternalKey({ userKey: utf8(largest), sequence: lastSequence, type: VALUE }),
+  };
+}
+
+function versionOf(level: number, files: readonly FileMetadata[]): Version {
+  return new Version(Array.from({ length: LEVEL_COUNT }, (_, i) => (i === level ? files : [])), order, place);
+}
+
+// LevelDB, db/version_set_test.cc, FindFileTest.
+const findFile = (version: Version, key: string, sequence = 100n): number => version.findFile(1, seekKey(utf8(key), sequence));
+
+test('FindFile Empty: in an empty level no table is found', () => {
+  expect(findFile(versionOf(1, []), 'foo')).toBe(0);
+});
+
+test('FindFile Single: the table is found for keys up to its largest', () => {
+  const version = versionOf(1, [file(1, 'p', 'q')]);
+  expect(['a', 'p', 'p1', 'q', 'q1', 'z'].map((key) => findFile(version, key))).toEqual([0, 0, 0, 0, 1, 1]);
+});
+
+test('FindFile Multiple: of several the first whose largest key is not before', () => {
+  const version = versionOf(1, [file(1, '150', '200'), file(2, '200', '250', 99n), file(3, '300', '350'), file(4, '400', '450')]);
+  const keys = ['100', '150', '151', '199', '200', '201', '249', '250', '251', '301', '350', '351', '450', '451'];
+  expect(keys.map((key) => findFile(version, key))).toEqual([0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 4]);
+  // The older versions of a key that ends one table begin the next.
+  expect([findFile(version, '200', 100n), findFile(version, '200', 99n)]).toEqual([0, 1]);
+});
+
+test('a search asks one table of a level, and none where the key lies between two', () => {
+  const version = versionOf(1, [file(1, 'b', 'd'), file(2, 'f', 'h')]);
+  const asked = (key: string): bigint | undefined => version.fileFor(1, seekKey(utf8(key), 100n))?.number;
+  expect(['a', 'b', 'd', 'e', 'f', 'h', 'i'].map(asked)).toEqual([undefined, 1n, 1n, undefined, 2n, 2n, undefined]);
+});
+
+test('level 0 is asked from the highest number to the lowest, whatever the keys are', () => {
+  const version = versionOf(0, [file(5, 'a', 'z'), file(12, 'm', 'n'), file(7, 'c', 'd')]);
+  expect(version.newestFirst.map(({ number }) => number)).toEqual([12n, 7n, 5n]);
+  expect(version.levels[0]!.map(({ number }) => number)).toEqual([5n, 7n, 12n]);
+});
+
+test.each([
+  ['overlap', [file(1, 'a', 'm'), file(2, 'l', 'z')], 'overlap at level 1'],
+  ['share a key with the older version first', [file(1, 'a', 'm', 100n, 5n), file(2, 'm', 'z', 9n)], 'overlap'],
+  ['are one table twice', [file(1, 'a', 'b'), file(1, 'c', 'd')], 'listed twice'],
+  ['end before they begin', [file(1, 'b', 'a')], 'wrong way round'],
+  ['have keys of less than eight bytes', [{ ...file(1, 'a', 'b'), smallest: utf8('abc') }], 'too short'],
+])('refuses tables of a level that %s', (_, files, problem) => {
+  expect(caught(() => versionOf(1, files))).toMatchObject({ code: 'BLOOM_BAD_VERSION', problem: expect.stringContaining(problem) as string });
+});
+
+test('tables of level 0 may overlap', () => {
+  expect(versionOf(0, [file(1, 'a', 'm'), file(2, 'b', 'z')]).files).toHaveLength(2);
+});
+
+test('an edit deletes first and adds then: a table moves down a level, and one that was deleted may come back', () => {
+  const builder = new VersionBuilder();
+  builder.apply({ newFiles: [{ level: 0, file: file(5, 'a', 'b') }] });
+  builder.apply({ deletedFiles: [{ level: 0, number: 5n }], newFiles: [{ level: 1, file: file(5, 'a', 'b') }] });
+  expect(builder.build(order, place).levels.map((files) => files.length)).toEqual([0, 1, 0, 0, 0, 0, 0]);
+  builder.apply({ deletedFiles: [{ level: 1, number: 5n }] });
+  const empty = builder.copy();
+  builder.apply({ deletedFiles: [{ level: 1, number: 5n }], newFiles: [{ level: 1, file: file(5, 'a', 'b') }] });
+  expect(builder.build(order, place).files.map(({ number }) => number)).toEqual([5n]);
+  expect(empty.build(order, place).files).toEqual([]);
+});

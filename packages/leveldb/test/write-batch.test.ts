@@ -1,0 +1,103 @@
+import { fromHex } from '@bloom/fixtures';
+import { WriteBatch, WriteBatchReader } from '@bloom/leveldb';
+import { bytewiseComparator } from '@bloom/sstable';
+import { expect, test } from 'vitest';
+import { keyOrderOf } from '../src/database-key.js';
+import { Memtable } from '../src/memtable.js';
+
+// LevelDB, db/write_batch_test.cc.
+
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+
+/** What a memtable has once the record is applied, and what is wrong with the record: PrintContents of the C++ test. */
+function printed(record: Uint8Array): string {
+  const memtable = new Memtable(keyOrderOf(bytewiseComparator).compareInternalKeys);
+  const reader = new WriteBatchReader(record);
+  for (let sequence = reader.sequence; reader.next(); sequence++) {
+    memtable.add(sequence, reader.type, reader.bytes, reader.keyStart, reader.keyEnd, reader.valueStart, reader.valueEnd);
+  }
+  let out = '';
+  const cursor = memtable.cursor();
+  for (cursor.seekToFirst(); cursor.valid; cursor.next()) {
+    const { keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd } = cursor;
+    const key = text(keyBytes.subarray(keyStart, keyEnd - 8));
+    const trailer = new DataView(keyBytes.buffer, keyBytes.byteOffset + keyEnd - 8).getBigUint64(0, true);
+    out += (trailer & 0xffn) === 1n ? `Put(${key}, ${text(valueBytes.subarray(valueStart, valueEnd))})` : `Delete(${key})`;
+    out += `@${trailer >> 8n}`;
+  }
+  return reader.problem === undefined ? out : `${out}${reader.problem}`;
+}
+
+const multiple = (): WriteBatch => new WriteBatch().put(utf8('foo'), utf8('bar')).delete(utf8('box')).put(utf8('baz'), utf8('boo'));
+
+test('Empty: a batch of nothing is a header', () => {
+  const batch = new WriteBatch();
+  expect([hex(batch.encode(0n)), batch.count, batch.byteLength]).toEqual(['000000000000000000000000', 0, 12]);
+  expect(printed(batch.encode(7n))).toBe('');
+});
+
+test('Multiple: three operations are these bytes, and are found in key order', () => {
+  const record = multiple().encode(100n);
+  expect(hex(record)).toBe(hex(fromHex('6400000000000000 03000000 01 03666f6f 03626172 00 03626f78 01 0362617a 03626f6f')));
+  expect(printed(record)).toBe('Put(baz, boo)@102Delete(box)@101Put(foo, bar)@100');
+});
+
+test('Corruption: what stands before the damage is applied', () => {
+  const record = new WriteBatch().put(utf8('foo'), utf8('bar')).delete(utf8('box')).encode(200n);
+  expect(printed(record.subarray(0, -1))).toBe('Put(foo, bar)@200bad WriteBatch Delete');
+});
+
+test('Append: operations of other batches follow in order', () => {
+  const b1 = new WriteBatch();
+  const b2 = new WriteBatch();
+  b1.append(b2);
+  expect(printed(b1.encode(200n))).toBe('');
+  b2.put(utf8('a'), utf8('va'));
+  b1.append(b2);
+  expect(printed(b1.encode(200n))).toBe('Put(a, va)@200');
+  b2.clear().put(utf8('b'), utf8('vb'));
+  b1.append(b2);
+  expect(printed(b1.encode(200n))).toBe('Put(a, va)@200Put(b, vb)@201');
+  b2.delete(utf8('foo'));
+  b1.append(b2);
+  expect(printed(b1.encode(200n))).toBe('Put(a, va)@200Put(b, vb)@202Put(b, vb)@201Delete(foo)@203');
+});
+
+test.each([
+  ['64000000000000 03000000', 'log record too small'],
+  ['6400000000000000 00000000 02', 'unknown WriteBatch tag'],
+  ['6400000000000000 01000000 01', 'bad WriteBatch Put'],
+  ['6400000000000000 01000000 0103', 'bad WriteBatch Put'],
+  ['6400000000000000 01000000 01 ffffffff0f', 'bad WriteBatch Put'],
+  ['6400000000000000 01000000 01 8080808080', 'bad WriteBatch Put'],
+  ['6400000000000000 01000000 01 0161 05', 'bad WriteBatch Put'],
+  ['6400000000000000 01000000 00 0561', 'bad WriteBatch Delete'],
+  ['6400000000000000 02000000 00 0161', 'WriteBatch has wrong count'],
+  ['6400000000000000 ffffffff', 'WriteBatch has wrong count'],
+])('%s has the fault "%s"', (record, problem) => {
+  const reader = new WriteBatchReader(fromHex(record));
+  while (reader.next());
+  expect(reader.problem).toBe(problem);
+  expect(reader.next()).toBe(false);
+});
+
+test('keys and values of any length and all sequences are read as written', () => {
+  const batch = new WriteBatch();
+  const lengths = [0, 1, 127, 128, 300, 20_000];
+  for (const length of lengths) batch.put(new Uint8Array(length).fill(1), new Uint8Array(length * 3).fill(2)).delete(new Uint8Array(length));
+  for (const sequence of [0n, 1n, 2n ** 53n, 2n ** 56n - 1n]) {
+    const reader = new WriteBatchReader(batch.encode(sequence));
+    const found: [number, number, number][] = [];
+    while (reader.next()) found.push([reader.type, reader.key.length, reader.value.length]);
+    expect(found).toEqual(lengths.flatMap((length) => [[1, length, length * 3], [0, length, 0]]));
+    expect([reader.sequence, reader.count, reader.problem]).toEqual([sequence, lengths.length * 2, undefined]);
+  }
+});
+
+test('refuses keys and values that are not bytes', () => {
+  expect(() => new WriteBatch().put('a' as unknown as Uint8Array, utf8('b'))).toThrow(TypeError);
+  expect(() => new WriteBatch().put(utf8('a'), 'b' as unknown as Uint8Array)).toThrow(TypeError);
+  expect(() => new WriteBatch().delete('a' as unknown as Uint8Array)).toThrow(TypeError);
+});
