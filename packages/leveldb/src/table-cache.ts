@@ -195,6 +195,40 @@ export class TableCache {
   }
 }
 
+/** The tables of a view: those that it has pinned stay at hand, also when the database has dropped them. */
+export class ViewTables {
+  readonly #cache: TableCache;
+  readonly #pinned: ReadonlyMap<bigint, TableHandle>;
+
+  constructor(cache: TableCache, pinned: readonly TableHandle[]) {
+    this.#cache = cache;
+    this.#pinned = new Map(pinned.map((handle) => [handle.metadata.number, handle]));
+  }
+
+  /** The table, if it is open. */
+  get(file: FileMetadata): TableHandle | undefined {
+    return this.#pinned.get(file.number) ?? this.#cache.get(file);
+  }
+
+  /** As {@link TableCache.open}. */
+  *open(file: FileMetadata): FolderReading<TableHandle> {
+    return this.#pinned.get(file.number) ?? (yield* this.#cache.open(file));
+  }
+
+  pin(handle: TableHandle): void {
+    this.#cache.pin(handle);
+  }
+
+  unpin(handle: TableHandle): void {
+    this.#cache.unpin(handle);
+  }
+
+  /** Unpins what the view has pinned. */
+  release(): void {
+    for (const handle of this.#pinned.values()) this.#cache.unpin(handle);
+  }
+}
+
 function add(counts: TableCounts, { table: { stats }, truePositives, falsePositives }: TableHandle): void {
   counts.filterNegatives += stats.filterNegatives;
   counts.filterTruePositives += truePositives;

@@ -2,7 +2,7 @@ import { SETTLED, type Side, TableCursor } from '@bloom/sstable/database';
 import type { DamagePolicy } from './damage.js';
 import { EntryCursor } from './entry-cursor.js';
 import { type FolderReading, readBlock } from './folder-reading.js';
-import type { TableCache } from './table-cache.js';
+import type { ViewTables } from './table-cache.js';
 import type { BlockWalk, TableHandle } from './table-handle.js';
 import type { FileMetadata } from './version-edit.js';
 
@@ -111,7 +111,7 @@ export class LevelEntries extends EntryCursor {
   readonly #files: readonly FileMetadata[];
   /** The table to look in for a key: the first whose largest key is at or after it. */
   readonly #find: (key: Uint8Array) => number;
-  readonly #tables: TableCache;
+  readonly #tables: ViewTables;
   readonly #damage: DamagePolicy;
   /** The table that the cursor is in, and its entries, once it is open. */
   #i = -1;
@@ -122,7 +122,7 @@ export class LevelEntries extends EntryCursor {
   #target: Uint8Array = new Uint8Array(0);
   #reverse = false;
 
-  constructor(files: readonly FileMetadata[], find: (key: Uint8Array) => number, tables: TableCache, damage: DamagePolicy) {
+  constructor(files: readonly FileMetadata[], find: (key: Uint8Array) => number, tables: ViewTables, damage: DamagePolicy) {
     super();
     this.#files = files;
     this.#find = find;

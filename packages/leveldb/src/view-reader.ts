@@ -20,7 +20,7 @@ import { all, type FolderReading, listFiles, openFile, readBytes } from './folde
 import { fingerprintOf, isContinued, type LogMemtable, pushAll, replayLog } from './log-memtable.js';
 import { ManifestBuilder, type ManifestFields, type ManifestState } from './manifest.js';
 import { DEFAULT_MAX_OPEN_TABLES, DEFAULT_MAX_RESTARTS, type ReaderOptions } from './reader-options.js';
-import { MissingTable, sumOf, TableCache, type TableCounts } from './table-cache.js';
+import { MissingTable, sumOf, TableCache, type TableCounts, ViewTables } from './table-cache.js';
 import type { TableHandle } from './table-handle.js';
 import { compareBigints, type FileMetadata } from './version-edit.js';
 import type { KeyOrder, Version } from './version.js';
@@ -179,11 +179,11 @@ export class ViewReader {
         replayed.push(log);
       }
       const damage = new DamagePolicy(this.#isStrict);
-      const handles = yield* this.#openTables(tables, version, damage, place, names, evidence);
+      const viewTables = new ViewTables(tables, yield* this.#openTables(tables, version, damage, place, names, evidence));
       try {
         if (!this.#canList) yield* this.#mustBeUnchanged(manifest);
       } catch (error) {
-        for (const handle of handles) tables.unpin(handle);
+        viewTables.release();
         throw error;
       }
       let { lastSequence } = fields;
@@ -191,7 +191,7 @@ export class ViewReader {
       if (lastSequence > this.#visible) this.#visible = lastSequence;
       tables.keepOnly(version.files);
       for (const number of known.logs.keys()) if (!replayed.some((log) => log.number === number)) known.logs.delete(number);
-      return new View({ comparator, order, fields, manifest: state.name, version, logs: replayed, lastSequence, tables, handles, damage });
+      return new View({ comparator, order, fields, manifest: state.name, version, logs: replayed, lastSequence, tables: viewTables, damage });
     } finally {
       for (const file of open) this.#closeLater(file.close?.());
     }

@@ -4,8 +4,7 @@ import type { EntryCursor } from './entry-cursor.js';
 import type { LogMemtable } from './log-memtable.js';
 import type { ManifestFields } from './manifest.js';
 import { MergeCursor } from './merge.js';
-import type { TableCache } from './table-cache.js';
-import type { TableHandle } from './table-handle.js';
+import type { ViewTables } from './table-cache.js';
 import { LevelEntries } from './table-entries.js';
 import type { FileMetadata } from './version-edit.js';
 import type { KeyOrder, Version } from './version.js';
@@ -22,9 +21,8 @@ export interface ViewParts {
   /** The logs that are part of the database, the oldest first. */
   readonly logs: readonly LogMemtable[];
   readonly lastSequence: bigint;
-  readonly tables: TableCache;
-  /** The tables, where all of them are open: pinned, until nobody uses the view. */
-  readonly handles: readonly TableHandle[];
+  /** Where they are all open, pinned until nobody uses the view. */
+  readonly tables: ViewTables;
   readonly damage: DamagePolicy;
 }
 
@@ -38,8 +36,7 @@ export class View implements ViewParts {
   readonly version: Version;
   readonly logs: readonly LogMemtable[];
   readonly lastSequence: bigint;
-  readonly tables: TableCache;
-  readonly handles: readonly TableHandle[];
+  readonly tables: ViewTables;
   readonly damage: DamagePolicy;
   /** The logs from the newest to the oldest. */
   readonly newestLogs: readonly LogMemtable[];
@@ -55,7 +52,6 @@ export class View implements ViewParts {
     this.logs = parts.logs;
     this.lastSequence = parts.lastSequence;
     this.tables = parts.tables;
-    this.handles = parts.handles;
     this.damage = parts.damage;
     this.newestLogs = [...parts.logs].reverse();
   }
@@ -65,7 +61,7 @@ export class View implements ViewParts {
   }
 
   unpin(): void {
-    if (--this.#pins === 0) for (const handle of this.handles) this.tables.unpin(handle);
+    if (--this.#pins === 0) this.tables.release();
   }
 
   /** A cursor over the entries that are visible at `sequence`. The caller pins the view while it uses it. */

@@ -41,14 +41,14 @@ test('agrees with a sorted array on all moves, while entries are added', () => {
       const first = model.findIndex((entry) => compare(entry.key, key) >= 0);
       const after = model.findIndex((entry) => compare(entry.key, key) > 0);
       const places = {
-        'at-or-after': first < 0 ? undefined : first,
-        after: after < 0 ? undefined : after,
-        'at-or-before': after < 0 ? model.length - 1 : after - 1,
-        before: first < 0 ? model.length - 1 : first - 1,
+        'at-or-after': first,
+        after,
+        'at-or-before': (after < 0 ? model.length : after) - 1,
+        before: (first < 0 ? model.length : first) - 1,
       };
       for (const [side, place] of Object.entries(places)) {
         cursor.seek(key, side as keyof typeof places);
-        const entry = place === undefined ? undefined : model[place];
+        const entry = model[place];
         expect(at(cursor)).toBe(entry && shown(entry));
       }
     }

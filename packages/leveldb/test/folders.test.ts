@@ -1,0 +1,423 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { entriesSha256, folderFiles, goldenDatabases } from '@bloom/fixtures';
+import { CorruptionError, DatabaseReader, type Folder, FolderError, type FolderFile, MemoryFolder, SyncDatabaseReader, type SyncFolder } from '@bloom/leveldb';
+import { DirectoryFolder, FileListFolder } from '@bloom/leveldb/browser';
+import { HttpFolder } from '@bloom/leveldb/http';
+import { NodeFolder, SyncNodeFolder } from '@bloom/leveldb/node';
+import { bytewiseComparator, MemorySource } from '@bloom/sstable';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { assembleDatabase, type DatabaseParts } from './assemble-database.js';
+import { caught, rejection } from './caught.js';
+import { collect } from './collect.js';
+import { reverseComparator } from './reverse-comparator.js';
+
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+const text = (bytes: Uint8Array | undefined): string | undefined => bytes && new TextDecoder().decode(bytes);
+
+/** A `FileSystemDirectoryHandle` over files in memory: `getFile` gives a snapshot, which cannot be read once the file changed. */
+function directoryHandle(files: Map<string, Uint8Array>) {
+  return {
+    name: 'database',
+    async *keys() {
+      yield* [...files.keys()].reverse();
+    },
+    async getFileHandle(name: string) {
+      const bytes = files.get(name);
+      if (bytes === undefined) throw new DOMException('no such file', 'NotFoundError');
+      return {
+        async getFile() {
+          const blob = new Blob([bytes.slice()]);
+          return {
+            name,
+            size: blob.size,
+            slice: (start: number, end: number) => ({
+              async arrayBuffer() {
+                if (files.get(name) !== bytes) throw new DOMException('the file changed', 'NotReadableError');
+                return blob.slice(start, end).arrayBuffer();
+              },
+            }),
+          };
+        },
+      };
+    },
+  };
+}
+
+function fileList(files: Map<string, Uint8Array>, folder: string): File[] {
+  return [...files].map(([name, bytes]) => Object.assign(new File([bytes.slice()], name), { webkitRelativePath: `${folder}/${name}` }));
+}
+
+/** Serves folders in memory, each below its name, with ranges and ETags. */
+const served = new Map<string, Map<string, Uint8Array>>();
+const requests: string[] = [];
+let server: Server;
+let origin = '';
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    const [, folder = '', name = ''] = (request.url ?? '').split('/').map(decodeURIComponent);
+    const bytes = served.get(folder)?.get(name);
+    requests.push(`${request.method ?? ''} ${name}`);
+    if (bytes === undefined) return response.writeHead(404).end();
+    const headers = { etag: `"${bytes.length}-${bytes.reduce((sum, byte) => (sum * 31 + byte) >>> 0, 0)}"`, 'accept-ranges': 'bytes' };
+    if (request.method === 'HEAD') return response.writeHead(200, { ...headers, 'content-length': bytes.length }).end();
+    const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? [];
+    if (first === undefined) return response.writeHead(200, { ...headers, 'content-length': bytes.length }).end(bytes);
+    const part = bytes.subarray(Number(first), Number(last) + 1);
+    const range = `bytes ${first}-${Number(first) + part.length - 1}/${bytes.length}`;
+    return response.writeHead(206, { ...headers, 'content-length': part.length, 'content-range': range }).end(part);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => {
+  server.close();
+});
+
+const kinds: Record<string, (path: string) => Folder> = {
+  memory: (path) => new MemoryFolder(folderFiles(path)),
+  'Node.js': (path) => new NodeFolder(path),
+  'Node.js without promises': (path) => new SyncNodeFolder(path),
+  'a directory handle': (path) => new DirectoryFolder(directoryHandle(folderFiles(path))),
+  'a list of files': (path) => new FileListFolder(fileList(folderFiles(path), 'picked/database')),
+  HTTP: (path) => {
+    served.set('database', folderFiles(path));
+    return new HttpFolder(`${origin}/database`);
+  },
+  'HTTP with known files': (path) => {
+    served.set('database', folderFiles(path));
+    return new HttpFolder((name) => `${origin}/database/${name}`, { files: [...folderFiles(path).keys()] });
+  },
+};
+
+describe.each(Object.entries(kinds))('a folder in %s', (kind, make) => {
+  test.each(goldenDatabases().filter(({ open }) => open === 'OK'))('gives the entries of $name', async ({ path, verified, entriesSha256: sha256, logs, levels }) => {
+    const options = { comparators: [reverseComparator], damage: 'skip' } as const;
+    const database = await DatabaseReader.open(make(path), options);
+    expect(entriesSha256(await collect(database.entries()))).toBe(verified?.entriesSha256 ?? sha256);
+    expect(entriesSha256((await collect(database.entries({ reverse: true }))).reverse())).toBe(verified?.entriesSha256 ?? sha256);
+    const description = database.describe();
+    expect([description.logs.map(({ number }) => Number(number)), description.levels.map((files) => files.length)]).toEqual([logs, levels]);
+    expect(await database.refresh()).toBe(false);
+    await database.close();
+  });
+
+  test.each(goldenDatabases().filter(({ open }) => open !== 'OK'))('refuses $name', async ({ path, open }) => {
+    const code = open.includes('missing') ? 'BLOOM_MISSING_FILE' : 'BLOOM_BAD_CURRENT';
+    expect(await rejection(DatabaseReader.open(make(path)))).toMatchObject({ code });
+  });
+
+  test('has no file of a name that leads elsewhere', async () => {
+    const folder = make(goldenDatabases()[0]!.path);
+    for (const name of ['../golden-db/CURRENT', '..', '.', '', '/etc/hostname', 'a\0b', 'missing']) expect(await folder.open(name)).toBeUndefined();
+    expect(kind).toBeDefined();
+  });
+});
+
+test('of several databases among picked files, the caller says which', async () => {
+  const files = goldenDatabases().slice(0, 2).flatMap(({ name, path }) => fileList(folderFiles(path), `all/${name}`));
+  expect(caught(() => new FileListFolder(files))).toBeInstanceOf(RangeError);
+  const { name, entriesSha256: sha256 } = goldenDatabases()[1]!;
+  const database = await DatabaseReader.open(new FileListFolder(files, `all/${name}`));
+  expect(entriesSha256(await collect(database.entries()))).toBe(sha256);
+});
+
+describe('HTTP', () => {
+  const parts: DatabaseParts = {
+    tables: [{ level: 0, number: 5, versions: [{ key: utf8('a'), sequence: 1, value: utf8('1') }] }],
+    logs: [{ number: 9, batches: [{ sequence: 2, operations: [[utf8('b'), utf8('2')]] }] }],
+  };
+
+  test('logs are looked for by number from the MANIFEST’s log number on, tables are those that it lists', async () => {
+    served.set('database', assembleDatabase(parts));
+    requests.length = 0;
+    const database = await DatabaseReader.open(new HttpFolder(`${origin}/database/`));
+    expect(text(await database.get(utf8('b')))).toBe('2');
+    const tried = requests.filter((request) => request.endsWith('.log') && request.startsWith('HEAD')).map((request) => request.slice(5));
+    expect(tried[0]).toBe('000009.log');
+    expect(tried).not.toContain('000005.log');
+    expect(tried.length).toBeLessThan(30);
+  });
+
+  test('a MANIFEST whose numbers leave too many logs to look for asks for the names of the files', async () => {
+    const files = assembleDatabase({ ...parts, logs: [...parts.logs!, { number: 5000, batches: [] }] });
+    served.set('database', files);
+    expect(await rejection(DatabaseReader.open(new HttpFolder(`${origin}/database/`)))).toMatchObject({ code: 'BLOOM_TOO_LARGE' });
+    const database = await DatabaseReader.open(new HttpFolder(`${origin}/database/`, { files: [...files.keys()] }));
+    expect((await collect(database.keys())).map(text)).toEqual(['a', 'b']);
+  });
+
+  test('a folder that is replaced while it is read is noticed', async () => {
+    served.set('database', assembleDatabase(parts));
+    const database = await DatabaseReader.open(new HttpFolder(`${origin}/database/`, { retries: 0 }), { cache: null, tailBytes: 48 });
+    served.set('database', assembleDatabase({ ...parts, tables: [{ ...parts.tables![0]!, versions: [{ key: utf8('a'), sequence: 1, value: utf8('x') }] }] }));
+    expect(await rejection(database.get(utf8('a')))).toMatchObject({ code: 'BLOOM_FOLDER_CHANGED' });
+    expect(await rejection(database.get(utf8('a')))).toBeInstanceOf(FolderError);
+  });
+});
+
+/** A folder in memory that counts open files, and can do something at each call. */
+class WatchedFolder implements SyncFolder {
+  readonly files: Map<string, Uint8Array>;
+  openFiles = 0;
+  opened: string[] = [];
+  onList: () => void = () => {};
+  onOpen: (name: string) => void = () => {};
+
+  constructor(files: Map<string, Uint8Array>) {
+    this.files = files;
+  }
+
+  list(): string[] {
+    const names = [...this.files.keys()];
+    this.onList();
+    return names;
+  }
+
+  open(name: string) {
+    this.onOpen(name);
+    const bytes = this.files.get(name);
+    if (bytes === undefined) return undefined;
+    this.openFiles++;
+    this.opened.push(name);
+    const source = new MemorySource(bytes, name);
+    let isOpen = true;
+    return {
+      name,
+      byteLength: bytes.length,
+      read: (offset: number, length: number) => {
+        if (!isOpen) throw new Error(`${name} is closed`);
+        return source.read(offset, length);
+      },
+      close: () => {
+        if (isOpen) this.openFiles--;
+        isOpen = false;
+      },
+    };
+  }
+}
+
+/** Two tables and a log; `generation` makes other files of another state. */
+function generation(n: number): Map<string, Uint8Array> {
+  const value = utf8(`value ${n}`);
+  const files = assembleDatabase({
+    tables: [
+      { level: 1, number: 10 * n + 2, versions: [{ key: utf8('a'), sequence: 10 * n + 1, value }] },
+      { level: 1, number: 10 * n + 3, versions: [{ key: utf8('b'), sequence: 10 * n + 2, value }] },
+    ],
+    logs: [{ number: 10 * n + 4, batches: [{ sequence: 10 * n + 3, operations: [[utf8('c'), value]] }] }],
+  });
+  files.set(`MANIFEST-${n}`, files.get('MANIFEST-000001')!);
+  files.delete('MANIFEST-000001');
+  return files.set('CURRENT', utf8(`MANIFEST-${n}\n`));
+}
+
+function replace(files: Map<string, Uint8Array>, other: Map<string, Uint8Array>): void {
+  files.clear();
+  for (const [name, bytes] of other) files.set(name, bytes);
+}
+
+describe('a folder that changes', () => {
+  test('is read again when files vanish meanwhile, and shows one state', () => {
+    for (let call = 0; call < 12; call++) {
+      const folder = new WatchedFolder(generation(1));
+      let calls = 0;
+      folder.onOpen = () => {
+        if (calls++ === call) replace(folder.files, generation(2));
+      };
+      const database = SyncDatabaseReader.open(folder);
+      const values = new Set([...database.values()].map(text));
+      expect(values.size).toBe(1);
+      // The last write, which is in a log, may have come too late.
+      expect([...database.keys()].map(text).slice(0, 2)).toEqual(['a', 'b']);
+      database.close();
+      expect(folder.openFiles).toBe(0);
+    }
+  });
+
+  test('is busy when it changes each time, which is an error of its own, and leaves no file open', async () => {
+    const folder = new WatchedFolder(generation(1));
+    let n = 1;
+    folder.onOpen = (name) => {
+      if (name.endsWith('.ldb')) replace(folder.files, generation(++n));
+    };
+    const error = caught(() => SyncDatabaseReader.open(folder, { maxRestarts: 7 }));
+    expect(error).toBeInstanceOf(FolderError);
+    expect(error).not.toBeInstanceOf(CorruptionError);
+    expect(error).toMatchObject({ code: 'BLOOM_FOLDER_BUSY', message: expect.stringContaining('8 times') as string });
+    expect(n).toBe(9);
+    expect(folder.openFiles).toBe(0);
+    expect(await rejection(DatabaseReader.open(folder, { maxRestarts: 3 }))).toMatchObject({ code: 'BLOOM_FOLDER_BUSY' });
+    expect(folder.openFiles).toBe(0);
+  });
+
+  test('a log that was missed between two that were created is read after all', () => {
+    const files = generation(1);
+    const folder = new WatchedFolder(files);
+    const newer = assembleDatabase({ logs: [15, 16].map((number) => ({ number, batches: [{ sequence: 10 + number, operations: [[utf8(`k${number}`), utf8('v')]] as const }] })) });
+    files.set('000016.log', newer.get('000016.log')!);
+    let listed = 0;
+    folder.onList = () => {
+      if (listed++ === 0) files.set('000015.log', newer.get('000015.log')!);
+    };
+    const database = SyncDatabaseReader.open(folder);
+    expect([...database.keys()].map(text)).toEqual(['a', 'b', 'c', 'k15', 'k16']);
+    expect(database.stats.restarts).toBe(1);
+  });
+
+  test('what is missing in a folder that does not change is damage, found at the second reading', () => {
+    const files = generation(1);
+    files.delete('000013.ldb');
+    const folder = new WatchedFolder(files);
+    expect(caught(() => SyncDatabaseReader.open(folder))).toMatchObject({ code: 'BLOOM_MISSING_FILE' });
+    expect(folder.opened.filter((name) => name === 'CURRENT')).toHaveLength(2);
+    expect(folder.openFiles).toBe(0);
+  });
+
+  test('a view keeps its tables open when they are deleted, and cursors keep theirs over a refresh', () => {
+    const folder = new WatchedFolder(generation(1));
+    const database = SyncDatabaseReader.open(folder, { cache: null });
+    const cursor = database.cursor();
+    const walk = database.entries();
+    const [, first] = walk.next().value as [Uint8Array, Uint8Array];
+    expect(text(first)).toBe('value 1');
+    replace(folder.files, generation(2));
+    expect(text(database.get(utf8('a')))).toBe('value 1');
+    expect(database.refresh()).toBe(true);
+    expect(text(database.get(utf8('a')))).toBe('value 2');
+    expect(cursor.seekToFirst()).toBe(true);
+    expect(text(cursor.value)).toBe('value 1');
+    expect([...walk].map(([, value]) => text(value))).toEqual(['value 1', 'value 1']);
+    expect(folder.openFiles).toBe(4);
+    cursor.close();
+    expect(folder.openFiles).toBe(2);
+    database.close();
+    expect(folder.openFiles).toBe(0);
+  });
+
+  test('with few tables open, one that vanished is an error that says to refresh, and a refresh helps', async () => {
+    const folder = new WatchedFolder(generation(1));
+    const database = SyncDatabaseReader.open(folder, { maxOpenTables: 1 });
+    const promised = await DatabaseReader.open(folder, { maxOpenTables: 1 });
+    expect(folder.openFiles).toBe(0);
+    expect(text(database.get(utf8('a')))).toBe('value 1');
+    expect(folder.openFiles).toBe(1);
+    replace(folder.files, generation(2));
+    expect(caught(() => database.get(utf8('b')))).toMatchObject({ code: 'BLOOM_FOLDER_CHANGED', file: '000013.ldb' });
+    expect(caught(() => [...database.entries()])).toMatchObject({ code: 'BLOOM_FOLDER_CHANGED' });
+    expect(await rejection(promised.get(utf8('b')))).toMatchObject({ code: 'BLOOM_FOLDER_CHANGED' });
+    database.refresh();
+    await promised.refresh();
+    expect([text(database.get(utf8('b'))), text(await promised.get(utf8('b')))]).toEqual(['value 2', 'value 2']);
+    database.close();
+    await promised.close();
+    expect(folder.openFiles).toBe(0);
+  });
+
+  test('a refresh reads on where the last one ended, and the memtable grows', () => {
+    const files = assembleDatabase({ logs: [{ number: 3, batches: [{ sequence: 1, operations: [[utf8('k1'), utf8('v')]] }] }] });
+    const folder = new WatchedFolder(files);
+    const database = SyncDatabaseReader.open(folder);
+    for (let count = 2; count < 50; count++) {
+      const batches = Array.from({ length: count }, (_, i) => ({ sequence: i + 1, operations: [[utf8(`k${i + 1}`), utf8('v')]] as const }));
+      const grown = assembleDatabase({ logs: [{ number: 3, batches }] }).get('000003.log')!;
+      const walk = database.entries();
+      // Cut anywhere in the last record: it does not count yet.
+      files.set('000003.log', grown.subarray(0, grown.length - 1 - (count % 20)));
+      expect(database.refresh()).toBe(false);
+      files.set('000003.log', grown);
+      expect(database.refresh()).toBe(true);
+      expect([...database.keys()]).toHaveLength(count);
+      expect([...walk]).toHaveLength(count - 1);
+      expect(database.describe().logs[0]!.entries).toBe(count);
+    }
+  });
+
+  test('a database that was replaced by another of the same names is read anew', () => {
+    const make = (value: string): Map<string, Uint8Array> =>
+      assembleDatabase({
+        tables: [{ level: 0, number: 2, versions: [{ key: utf8('a'), sequence: 1, value: utf8(value) }] }],
+        logs: [{ number: 3, batches: [{ sequence: 2, operations: [[utf8('b'), utf8(value)]] }] }],
+        lastSequence: value.length,
+      });
+    const folder = new WatchedFolder(make('one'));
+    const database = SyncDatabaseReader.open(folder);
+    replace(folder.files, make('another'));
+    database.refresh();
+    expect([...database.values()].map(text)).toEqual(['another', 'another']);
+    database.close();
+    expect(folder.openFiles).toBe(0);
+  });
+
+  test('sequences that do not ascend do not change what an older view shows', () => {
+    const batch = (sequence: number, key: string) => ({ sequence, operations: [[utf8(key), utf8('v')]] as const });
+    const files = assembleDatabase({ logs: [{ number: 3, batches: [batch(100, 'a')] }] });
+    const database = SyncDatabaseReader.open(new MemoryFolder(files));
+    const cursor = database.cursor();
+    files.set('000003.log', assembleDatabase({ logs: [{ number: 3, batches: [batch(100, 'a'), batch(50, 'b')] }] }).get('000003.log')!);
+    database.refresh();
+    expect([...database.keys()].map(text)).toEqual(['a', 'b']);
+    const seen: (string | undefined)[] = [];
+    for (let more = cursor.seekToFirst(); more; more = cursor.next()) seen.push(text(cursor.key));
+    expect(seen).toEqual(['a']);
+  });
+
+  test('a directory handle whose files change while they are read is read again', async () => {
+    const files = generation(1);
+    const handle = directoryHandle(files);
+    let calls = 0;
+    const folder = new DirectoryFolder({
+      ...handle,
+      getFileHandle: async (name) => {
+        const file = await handle.getFileHandle(name);
+        return {
+          getFile: async () => {
+            const snapshot = await file.getFile();
+            if (++calls === 3) files.set(name, Uint8Array.from(files.get(name)!));
+            return snapshot;
+          },
+        };
+      },
+    });
+    const database = await DatabaseReader.open(folder);
+    expect((await collect(database.keys())).map(text)).toEqual(['a', 'b', 'c']);
+    expect(database.stats.restarts).toBe(1);
+  });
+
+  test('errors of the folder pass unchanged, and leave no file open', async () => {
+    const folder = new WatchedFolder(generation(1));
+    for (const failing of [...folder.files.keys()]) {
+      folder.onOpen = (name) => {
+        if (name === failing) throw new Error(`cannot open ${name}`);
+      };
+      expect((caught(() => SyncDatabaseReader.open(folder)) as Error).message).toBe(`cannot open ${failing}`);
+      expect(((await rejection(DatabaseReader.open(folder))) as Error).message).toBe(`cannot open ${failing}`);
+      expect(folder.openFiles).toBe(0);
+    }
+  });
+
+  test('an abort ends the opening and a walk, and leaves no file open', async () => {
+    const folder = new WatchedFolder(generation(1));
+    const aborted = AbortSignal.abort(new Error('enough'));
+    expect(((await rejection(DatabaseReader.open(folder, { signal: aborted }))) as Error).message).toBe('enough');
+    expect(folder.openFiles).toBe(0);
+    const database = await DatabaseReader.open(folder);
+    const controller = new AbortController();
+    const walk = database.entries({ signal: controller.signal });
+    expect((await walk.next()).done).toBe(false);
+    controller.abort(new Error('that will do'));
+    expect(((await rejection(walk.next())) as Error).message).toBe('that will do');
+    expect(await walk.next()).toEqual({ done: true, value: undefined });
+    await database.close();
+    expect(folder.openFiles).toBe(0);
+  });
+
+  test('a folder that returns promises is refused without them, and a file is a file of one folder', () => {
+    const folder = { list: () => ['CURRENT'], open: () => Promise.resolve(undefined) } as unknown as SyncFolder;
+    expect(() => SyncDatabaseReader.open(folder)).toThrow('DatabaseReader');
+    const file: FolderFile = new MemorySource(new Uint8Array(1));
+    expect(file.byteLength).toBe(1);
+    expect(bytewiseComparator.name).toBe('leveldb.BytewiseComparator');
+  });
+});

@@ -1,0 +1,513 @@
+import { seeded } from '@bloom/fixtures';
+import { DatabaseReader, encodeVersionEdit, MemoryFolder, type ReaderOptions, SyncDatabaseReader } from '@bloom/leveldb';
+import { BloomFilterPolicy } from '@bloom/policy';
+import { bytewiseComparator, type Comparator } from '@bloom/sstable';
+import { describe, expect, test } from 'vitest';
+import { assembleDatabase, type DatabaseParts, logOf, recordOf, type TableParts, type Version } from './assemble-database.js';
+import { caught, rejection } from './caught.js';
+import { collect } from './collect.js';
+
+// The cases with a name in capitals are those of LevelDB, db/db_test.cc, db/recovery_test.cc and db/corruption_test.cc.
+
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+const text = (bytes: Uint8Array | undefined): string | undefined => bytes && new TextDecoder().decode(bytes);
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+
+function openSync(parts: DatabaseParts, options: ReaderOptions = {}): SyncDatabaseReader {
+  return SyncDatabaseReader.open(new MemoryFolder(assembleDatabase(parts)), options);
+}
+
+function put(key: string, sequence: number, value: string): Version {
+  return { key: utf8(key), sequence, value: utf8(value) };
+}
+
+function deletion(key: string, sequence: number): Version {
+  return { key: utf8(key), sequence, value: undefined };
+}
+
+const shown = (entries: Iterable<[Uint8Array, Uint8Array]>): string[] => [...entries].map(([key, value]) => `${text(key)}->${text(value)}`);
+
+describe('getting', () => {
+  test('EmptyKey, EmptyValue: both are found, and no value is not an empty one', () => {
+    const database = openSync({ tables: [{ level: 0, number: 5, versions: [put('', 1, 'v'), put('k', 2, '')] }] });
+    expect([text(database.get(utf8(''))), text(database.get(utf8('k'))), database.get(utf8('x'))]).toEqual(['v', '', undefined]);
+    expect(database.has(utf8('k'))).toBe(true);
+  });
+
+  test('GetLevel0Ordering: of tables at level 0 that with the highest number decides, whatever their smallest keys', () => {
+    const tables = [
+      { level: 0, number: 5, versions: [put('bar', 1, 'b'), put('foo', 2, 'v1')] },
+      { level: 0, number: 7, versions: [put('foo', 3, 'v2')] },
+    ];
+    expect(text(openSync({ tables }).get(utf8('foo')))).toBe('v2');
+  });
+
+  test('GetOrderedByLevels: an upper level decides', () => {
+    const tables = [
+      { level: 1, number: 5, versions: [put('foo', 1, 'v1')] },
+      { level: 0, number: 7, versions: [put('foo', 2, 'v2')] },
+    ];
+    expect(text(openSync({ tables }).get(utf8('foo')))).toBe('v2');
+  });
+
+  test('GetPicksCorrectFile: of several tables of a level the one that holds the key', () => {
+    const tables = ['a', 'x', 'f'].map((key, i) => ({ level: 2, number: 5 + i, versions: [put(key, i + 1, `v${key}`)] }));
+    const database = openSync({ tables });
+    expect(['a', 'f', 'x', 'b', 'z'].map((key) => text(database.get(utf8(key))))).toEqual(['va', 'vf', 'vx', undefined, undefined]);
+  });
+
+  test('GetEncountersEmptyLevel: levels without tables are passed over', () => {
+    const tables = [
+      { level: 0, number: 9, versions: [put('b', 9, 'new')] },
+      { level: 2, number: 5, versions: [put('a', 1, 'begin'), put('z', 2, 'end')] },
+    ];
+    const database = openSync({ tables });
+    expect([database.get(utf8('missing')), text(database.get(utf8('z')))]).toEqual([undefined, 'end']);
+  });
+
+  test('GetSnapshot: at a sequence, what was written up to it is seen, in logs and tables', () => {
+    const versions = [put('foo', 1, 'v1'), put('foo', 3, 'v2'), deletion('foo', 5), put('foo', 7, 'v4')];
+    const batches = versions.map(({ key, sequence, value }) => ({ sequence, operations: [[key, value]] as const }));
+    for (const parts of [{ tables: [{ level: 1, number: 5, versions }] }, { logs: [{ number: 5, batches }] }]) {
+      const database = openSync(parts);
+      const at = (sequence: bigint): string | undefined => text(database.get(utf8('foo'), { sequence }));
+      expect([0n, 1n, 2n, 3n, 4n, 5n, 6n, 7n, 8n, 2n ** 60n].map(at)).toEqual([
+        undefined,
+        ...['v1', 'v1', 'v2', 'v2'],
+        undefined,
+        undefined,
+        ...['v4', 'v4', 'v4'],
+      ]);
+      expect(shown(database.entries({ sequence: 4n }))).toEqual(['foo->v2']);
+    }
+  });
+
+  test('a deletion hides values in older logs, tables and levels', () => {
+    const database = openSync({
+      tables: [
+        { level: 2, number: 3, versions: ['a', 'b', 'c', 'd'].map((key, i) => put(key, i + 1, 'old')) },
+        { level: 0, number: 5, versions: [deletion('a', 10), put('b', 11, 'newer')] },
+      ],
+      logs: [
+        { number: 6, batches: [{ sequence: 12, operations: [[utf8('b'), undefined]] }] },
+        { number: 7, batches: [{ sequence: 13, operations: [[utf8('c'), undefined], [utf8('e'), utf8('new')]] }] },
+      ],
+    });
+    expect(shown(database.entries())).toEqual(['d->old', 'e->new']);
+    expect(['a', 'b', 'c', 'd', 'e'].map((key) => text(database.get(utf8(key))))).toEqual([undefined, undefined, undefined, 'old', 'new']);
+    expect(database.versions(utf8('b')).map(({ kind, sequence, file, level }) => [kind, sequence, file, level])).toEqual([
+      ['deletion', 12n, '000006.log', undefined],
+      ['value', 11n, '000005.ldb', 0],
+      ['value', 2n, '000003.ldb', 2],
+    ]);
+  });
+
+  test('ComparatorCheck: a database of another order is refused, and the error names both what it needs', () => {
+    const comparator: Comparator = { ...bytewiseComparator, name: 'leveldb.NewComparator' };
+    const parts: DatabaseParts = { comparator, tables: [{ level: 0, number: 5, versions: [put('a', 1, '1')] }] };
+    expect((caught(() => openSync(parts)) as Error).message).toContain('leveldb.NewComparator');
+    expect(text(openSync(parts, { comparators: [comparator] }).get(utf8('a')))).toBe('1');
+  });
+
+  test('CustomComparator: where "[10]" is "[0xa]", either finds the other, and the newest bytes are shown', () => {
+    const comparator: Comparator = {
+      name: 'test.NumberComparator',
+      keyEquivalence: 'test.numbers',
+      compare: (a, b) => Number(text(a)!.slice(1, -1)) - Number(text(b)!.slice(1, -1)),
+      findShortestSeparator: (start) => start,
+      findShortSuccessor: (key) => key,
+    };
+    const database = openSync(
+      {
+        comparator,
+        tables: [{ level: 1, number: 5, versions: [put('[10]', 1, 'ten'), put('[0x14]', 2, 'twenty')] }],
+        logs: [{ number: 6, batches: [{ sequence: 3, operations: [[utf8('[0xa]'), utf8('TEN')]] }] }],
+      },
+      { comparators: [comparator] },
+    );
+    expect(['[10]', '[0xa]', '[20]', '[0x14]', '[15]'].map((key) => text(database.get(utf8(key))))).toEqual(['TEN', 'TEN', 'twenty', 'twenty', undefined]);
+    expect(shown(database.entries())).toEqual(['[0xa]->TEN', '[0x14]->twenty']);
+    expect(shown(database.entries({ reverse: true }))).toEqual(['[0x14]->twenty', '[0xa]->TEN']);
+    expect(database.versions(utf8('[10]')).map(({ key }) => text(key))).toEqual(['[0xa]', '[10]']);
+  });
+});
+
+describe('iterating', () => {
+  const letters: DatabaseParts = { tables: [{ level: 0, number: 5, versions: [put('a', 1, 'va'), put('b', 2, 'vb'), put('c', 3, 'vc')] }] };
+
+  test('IterMulti: a cursor goes both ways, and is on none past the ends', () => {
+    const cursor = openSync(letters).cursor();
+    const at = (): string => (cursor.valid ? `${text(cursor.key)}->${text(cursor.value)}` : '(invalid)');
+    const moves: [() => boolean, string][] = [
+      [() => cursor.seekToFirst(), 'a->va'],
+      [() => cursor.next(), 'b->vb'],
+      [() => cursor.next(), 'c->vc'],
+      [() => cursor.next(), '(invalid)'],
+      [() => cursor.seekToFirst(), 'a->va'],
+      [() => cursor.prev(), '(invalid)'],
+      [() => cursor.seekToLast(), 'c->vc'],
+      [() => cursor.prev(), 'b->vb'],
+      [() => cursor.prev(), 'a->va'],
+      [() => cursor.prev(), '(invalid)'],
+      [() => cursor.seek(utf8('')), 'a->va'],
+      [() => cursor.seek(utf8('a')), 'a->va'],
+      [() => cursor.seek(utf8('ax')), 'b->vb'],
+      [() => cursor.seek(utf8('z')), '(invalid)'],
+      // Turns in the middle.
+      [() => cursor.seekToFirst(), 'a->va'],
+      [() => cursor.next(), 'b->vb'],
+      [() => cursor.next(), 'c->vc'],
+      [() => cursor.prev(), 'b->vb'],
+      [() => cursor.prev(), 'a->va'],
+      [() => cursor.next(), 'b->vb'],
+    ];
+    for (const [move, expected] of moves) {
+      expect(move()).toBe(expected !== '(invalid)');
+      expect(at()).toBe(expected);
+    }
+  });
+
+  test('IterMultiWithDelete: a deleted key is passed over', () => {
+    const logs = [{ number: 6, batches: [{ sequence: 4, operations: [[utf8('b'), undefined]] as const }] }];
+    const database = openSync({ ...letters, logs });
+    const cursor = database.cursor();
+    expect(database.get(utf8('b'))).toBeUndefined();
+    cursor.seek(utf8('c'));
+    cursor.prev();
+    expect(text(cursor.key)).toBe('a');
+  });
+
+  test('an empty database has no entries', async () => {
+    const files = assembleDatabase({ logs: [{ number: 3, batches: [] }] });
+    const database = SyncDatabaseReader.open(new MemoryFolder(files));
+    const cursor = database.cursor();
+    expect([cursor.seekToFirst(), cursor.seekToLast(), cursor.seek(utf8('a')), cursor.next(), cursor.prev()]).toEqual([false, false, false, false, false]);
+    expect([...database.entries()]).toEqual([]);
+    expect(await collect(await DatabaseReader.open(new MemoryFolder(files)))).toEqual([]);
+  });
+});
+
+/** A random database of several levels, in which newer versions of a key are always above older ones. */
+function randomDatabase(seed: number): { readonly parts: DatabaseParts; readonly states: Map<string, string>[] } {
+  const random = seeded(seed);
+  const keys = Array.from({ length: 2 + random.below(60) }, () => random.bytes(random.below(4)));
+  const total = 1 + random.below(600);
+  const states = [new Map<string, string>()];
+  const all: Version[] = [];
+  for (let sequence = 1; sequence <= total; sequence++) {
+    const key = random.pick(keys);
+    const value = random.below(3) === 0 ? undefined : random.bytes(random.below(40));
+    all.push({ key, sequence, value });
+    const state = new Map(states.at(-1));
+    if (value === undefined) state.delete(hex(key));
+    else state.set(hex(key), hex(value));
+    states.push(state);
+  }
+  // Cut into generations: the oldest is the deepest level, the newest are logs.
+  const cuts = [0, ...Array.from({ length: 6 }, () => random.below(total + 1)).sort((a, b) => a - b), total];
+  const generation = (i: number): Version[] => all.slice(cuts[i], cuts[i + 1]);
+  const tables: TableParts[] = [];
+  let number = 2;
+  for (const [i, level] of [3, 1].entries()) {
+    const versions = generation(i).sort((a, b) => bytewiseComparator.compare(a.key, b.key) || b.sequence - a.sequence);
+    // Cut anywhere, also between versions of one key.
+    while (versions.length > 0) tables.push({ level, number: number++, versions: versions.splice(0, 1 + random.below(80)) });
+  }
+  for (const i of [2, 3, 4]) if (generation(i).length > 0) tables.push({ level: 0, number: number++, versions: generation(i) });
+  const logs = [5, 6].map((i) => ({
+    number: number++,
+    batches: generation(i).map(({ key, sequence, value }) => ({ sequence, operations: [[key, value]] as const })),
+  }));
+  const build = { blockSize: random.pick([1, 100, 4096]), restartInterval: random.pick([1, 2, 16]) };
+  const filterPolicy = random.below(3) === 0 ? null : new BloomFilterPolicy();
+  return { parts: { tables, logs, build, filterPolicy }, states };
+}
+
+describe('random databases agree with a model', () => {
+  const seeds = Array.from({ length: 60 }, (_, i) => i);
+
+  test.each(seeds)('of seed %i: entries and gets at every sequence', async (seed) => {
+    const { parts, states } = randomDatabase(seed);
+    const random = seeded(seed + 1000);
+    const folder = new MemoryFolder(assembleDatabase(parts));
+    const options = { maxOpenTables: random.pick([1, 3, 1000]), ...(random.below(2) === 0 && { cache: null }) };
+    const database = SyncDatabaseReader.open(folder, options);
+    const promised = await DatabaseReader.open(folder, options);
+    for (let i = 0; i < 12; i++) {
+      const at = i === 0 ? states.length - 1 : random.below(states.length);
+      const sequence = BigInt(at);
+      const state = [...states[at]!].sort(([a], [b]) => (a < b ? -1 : 1));
+      const pairs = (entries: [Uint8Array, Uint8Array][]): [string, string][] => entries.map(([key, value]) => [hex(key), hex(value)]);
+      expect(pairs([...database.entries({ sequence })])).toEqual(state);
+      expect(pairs(await collect(promised.entries({ sequence, reverse: true }))).reverse()).toEqual(state);
+      const keys = Array.from({ length: 30 }, () => random.bytes(random.below(4)));
+      const expected = keys.map((key) => states[at]!.get(hex(key)));
+      expect(keys.map((key) => database.get(key, { sequence })).map((value) => value && hex(value))).toEqual(expected);
+      expect((await promised.getMany(keys, { sequence })).map((value) => value && hex(value))).toEqual(expected);
+
+      const bounds = { gt: random.bytes(2), gte: random.bytes(2), lt: random.bytes(2), lte: random.bytes(2) };
+      const range = Object.fromEntries(Object.entries(bounds).filter(() => random.below(2) === 0));
+      const reverse = random.below(2) === 0;
+      const limit = random.pick([Infinity, 0, 1, 5]);
+      const inside = state.filter(([key]) => {
+        const within = { gt: key > hex(bounds.gt), gte: key >= hex(bounds.gte), lt: key < hex(bounds.lt), lte: key <= hex(bounds.lte) };
+        return Object.keys(range).every((bound) => within[bound as keyof typeof within]);
+      });
+      const wanted = (reverse ? inside.reverse() : inside).slice(0, limit);
+      expect(pairs([...database.entries({ ...range, reverse, limit, sequence })])).toEqual(wanted);
+      expect((await collect(promised.keys({ ...range, reverse, limit, sequence }))).map(hex)).toEqual(wanted.map(([key]) => key));
+      expect((await collect(promised.values({ ...range, reverse, limit, sequence }))).map(hex)).toEqual(wanted.map(([, value]) => value));
+    }
+  });
+
+  test.each(seeds)('of seed %i: a cursor that wanders', async (seed) => {
+    const { parts, states } = randomDatabase(seed);
+    const random = seeded(seed + 2000);
+    const folder = new MemoryFolder(assembleDatabase(parts));
+    const at = random.below(states.length);
+    const state = [...states[at]!].sort(([a], [b]) => (a < b ? -1 : 1));
+    const options = { sequence: BigInt(at) };
+    const cursor = SyncDatabaseReader.open(folder, { cache: null }).cursor(options);
+    const promised = (await DatabaseReader.open(folder, { maxOpenTables: 2 })).cursor(options);
+    let place = -1;
+    for (let step = 0; step < 150; step++) {
+      const target = random.bytes(random.below(4));
+      const moves = {
+        seekToFirst: () => 0,
+        seekToLast: () => state.length - 1,
+        seek: () => {
+          const i = state.findIndex(([key]) => key >= hex(target));
+          return i < 0 ? state.length : i;
+        },
+        next: () => (place < 0 || place >= state.length ? place : place + 1),
+        prev: () => (place < 0 || place >= state.length ? place : place - 1),
+      };
+      const move = random.pick(['seekToFirst', 'seekToLast', 'seek', 'next', 'next', 'next', 'prev', 'prev', 'prev'] as const);
+      place = moves[move]();
+      if (place >= state.length) place = -1;
+      const entry = state[place];
+      expect(cursor[move](target)).toBe(entry !== undefined);
+      expect(await promised[move](target)).toBe(entry !== undefined);
+      for (const one of [cursor, promised]) {
+        expect(one.valid).toBe(entry !== undefined);
+        if (entry !== undefined) expect([hex(one.key), hex(one.value)]).toEqual(entry);
+      }
+    }
+    cursor.close();
+    promised.close();
+    expect(() => cursor.next()).toThrow(TypeError);
+  });
+});
+
+describe('recovering', () => {
+  const foo = { sequence: 1, operations: [[utf8('foo'), utf8('1')]] as const };
+  const old = { level: 2, number: 2, versions: [put('old', 1, 'table')] };
+
+  test('NoLogFiles: without its logs a database opens, and lacks what they held', () => {
+    const files = assembleDatabase({ tables: [old], logs: [{ number: 3, batches: [{ ...foo, sequence: 2 }] }] });
+    files.delete('000003.log');
+    const database = SyncDatabaseReader.open(new MemoryFolder(files));
+    expect(shown(database.entries())).toEqual(['old->table']);
+  });
+
+  test('MultipleLogFiles: logs are applied in the order of their numbers, and a stale one is ignored', () => {
+    const batch = (sequence: number, key: string, value: string) => ({ sequence, operations: [[utf8(key), utf8(value)]] as const });
+    const files = assembleDatabase({
+      logs: [
+        { number: 5, batches: [batch(1, 'foo', 'bar')] },
+        { number: 6, batches: [batch(1000, 'hello', 'world')] },
+        { number: 7, batches: [batch(1001, 'hi', 'there')] },
+        { number: 8, batches: [batch(1002, 'foo', 'bar2')] },
+      ],
+    });
+    files.set('000004.log', logOf([recordOf(batch(2000, 'hello', 'stale write'))]));
+    const database = SyncDatabaseReader.open(new MemoryFolder(files));
+    expect(shown(database.entries())).toEqual(['foo->bar2', 'hello->world', 'hi->there']);
+    expect(database.lastSequence).toBe(1002n);
+  });
+
+  test('ManifestMissing: a CURRENT that points nowhere is damage', async () => {
+    const files = assembleDatabase({ tables: [old] });
+    files.delete('MANIFEST-000001');
+    const error = caught(() => SyncDatabaseReader.open(new MemoryFolder(files, 'db')));
+    expect(error).toMatchObject({ code: 'BLOOM_BAD_CURRENT', structure: 'CURRENT', file: 'db' });
+    expect(await rejection(DatabaseReader.open(new MemoryFolder(files)))).toMatchObject({ code: 'BLOOM_BAD_CURRENT' });
+  });
+
+  test('LargeManifestCompacted: a MANIFEST that is padded with 3 MiB of zeros is read', () => {
+    const files = assembleDatabase({ tables: [old] });
+    const padded = new Uint8Array(3 * 2 ** 20);
+    padded.set(files.get('MANIFEST-000001')!);
+    files.set('MANIFEST-000001', padded);
+    expect(shown(SyncDatabaseReader.open(new MemoryFolder(files)).entries())).toEqual(['old->table']);
+  });
+
+  test('MissingSSTFile, StillReadSST: a table that is gone is missed, one with its older name is read', () => {
+    const files = assembleDatabase({ tables: [old] });
+    const table = files.get('000002.ldb')!;
+    files.delete('000002.ldb');
+    expect(caught(() => SyncDatabaseReader.open(new MemoryFolder(files)))).toMatchObject({ code: 'BLOOM_MISSING_FILE' });
+    files.set('000002.sst', table);
+    expect(shown(SyncDatabaseReader.open(new MemoryFolder(files)).entries())).toEqual(['old->table']);
+  });
+
+  test('a table whose number another kind of file bears is missed: strictly at once, else when it is read', () => {
+    const files = assembleDatabase({ tables: [old, { level: 0, number: 4, versions: [put('new', 2, 'x')] }] });
+    files.delete('000002.ldb');
+    files.set('000002.log', new Uint8Array(0));
+    expect(caught(() => SyncDatabaseReader.open(new MemoryFolder(files)))).toMatchObject({ code: 'BLOOM_MISSING_FILE' });
+    const database = SyncDatabaseReader.open(new MemoryFolder(files), { damage: 'skip' });
+    expect(shown(database.entries())).toEqual(['new->x']);
+    expect(caught(() => database.get(utf8('old')))).toMatchObject({ code: 'BLOOM_MISSING_FILE' });
+    expect(database.get(utf8('missing'))).toBeUndefined();
+    expect(database.describe().dropped).toMatchObject([{ code: 'BLOOM_MISSING_FILE' }]);
+  });
+
+  test('the corruption test Recovery: of 100 records 36 are left when two blocks of the log are damaged', () => {
+    const random = seeded(1);
+    const batches = Array.from({ length: 100 }, (_, i) => ({
+      sequence: i + 1,
+      operations: [[utf8(String(i).padStart(16, '0')), random.bytes(1000)]] as const,
+    }));
+    const files = assembleDatabase({ logs: [{ number: 3, batches }] });
+    const log = files.get('000003.log')!;
+    log[19]! ^= 0x80;
+    log[32_768 + 1000]! ^= 0x80;
+    expect(caught(() => SyncDatabaseReader.open(new MemoryFolder(files)))).toMatchObject({ code: 'BLOOM_BAD_LOG', offset: 0 });
+    const database = SyncDatabaseReader.open(new MemoryFolder(files), { damage: 'skip' });
+    expect([...database.keys()]).toHaveLength(36);
+    expect(database.describe().dropped.map(({ file, reason }) => `${file}: ${reason}`)).toContain('000003.log: checksum mismatch');
+  });
+
+  test('the corruption tests TableFile and TableFileIndexData: a damaged block costs its entries, a damaged index its table', () => {
+    const random = seeded(2);
+    const table = (number: number): TableParts => ({
+      level: 1,
+      number,
+      versions: Array.from({ length: 100 }, (_, i) => ({ key: utf8(String(number * 100 + i).padStart(16, '0')), sequence: i + 1, value: random.bytes(1000) })),
+    });
+    const files = assembleDatabase({ tables: [table(5), table(6), table(7)] });
+    files.get('000006.ldb')![100]! ^= 0x80;
+    files.get('000007.ldb')!.fill(0x55, -300, -60);
+    const strict = caught(() => [...SyncDatabaseReader.open(new MemoryFolder(files)).entries()]);
+    expect(strict).toMatchObject({ code: 'BLOOM_BAD_CHECKSUM', structure: 'index block', file: '000007.ldb' });
+    const database = SyncDatabaseReader.open(new MemoryFolder(files), { damage: 'skip' });
+    const left = [...database.keys()].map((key) => Math.floor(Number(text(key)) / 100));
+    expect([5, 6, 7].map((number) => left.filter((found) => found === number).length)).toEqual([100, 95, 0]);
+    expect([...database.keys({ reverse: true })]).toHaveLength(195);
+    expect(database.describe().dropped.map(({ file, code, offset }) => [file, code, offset > 0])).toEqual([
+      ['000007.ldb', 'BLOOM_BAD_CHECKSUM', true],
+      ['000006.ldb', 'BLOOM_BAD_CHECKSUM', false],
+    ]);
+    const key = (i: number): Uint8Array => utf8(String(i).padStart(16, '0'));
+    for (const damaged of [600, 701]) expect(caught(() => database.get(key(damaged)))).toMatchObject({ code: 'BLOOM_BAD_CHECKSUM' });
+    expect(database.get(key(650))).toHaveLength(1000);
+  });
+
+  test('CorruptedDescriptor, UnrelatedKeys: a damaged MANIFEST is refused, skipping damage or not', () => {
+    const files = assembleDatabase({ tables: [old] });
+    files.get('MANIFEST-000001')![10]! ^= 1;
+    for (const damage of ['strict', 'skip'] as const) {
+      const error = caught(() => SyncDatabaseReader.open(new MemoryFolder(files), { damage }));
+      expect(error).toMatchObject({ code: 'BLOOM_BAD_LOG', structure: 'log record', file: 'MANIFEST-000001', offset: 0 });
+    }
+  });
+
+  test.each([
+    ['without CURRENT', (files: Map<string, Uint8Array>) => files.delete('CURRENT'), 'BLOOM_NOT_A_DATABASE'],
+    ['with an empty CURRENT', (files) => files.set('CURRENT', new Uint8Array(0)), 'BLOOM_BAD_CURRENT'],
+    ['whose CURRENT ends in two characters', (files) => files.set('CURRENT', utf8('MANIFEST-000001\r\n')), 'BLOOM_BAD_CURRENT'],
+    ['whose CURRENT has two lines', (files) => files.set('CURRENT', utf8('MANIFEST-000001\nMANIFEST-000002\n')), 'BLOOM_BAD_CURRENT'],
+    ['whose CURRENT leads out of the folder', (files) => files.set('CURRENT', utf8('../MANIFEST-000001\n')), 'BLOOM_BAD_CURRENT'],
+    ['whose CURRENT is large', (files) => files.set('CURRENT', new Uint8Array(10_000).fill(10)), 'BLOOM_BAD_CURRENT'],
+    ['whose MANIFEST is empty', (files) => files.set('MANIFEST-000001', new Uint8Array(0)), 'BLOOM_BAD_VERSION'],
+    ['whose MANIFEST lacks a field', (files) => files.set('MANIFEST-000001', logOf([encodeVersionEdit({ logNumber: 2n, nextFileNumber: 3n })])), 'BLOOM_BAD_VERSION'],
+    ['whose MANIFEST has no edits', (files) => files.set('MANIFEST-000001', logOf([utf8('hello')])), 'BLOOM_BAD_VERSION_EDIT'],
+    ['whose table is short', (files) => files.set('000002.ldb', files.get('000002.ldb')!.subarray(0, -1)), 'BLOOM_TRUNCATED'],
+    ['whose table is none', (files) => files.set('000002.ldb', new Uint8Array(files.get('000002.ldb')!.length)), 'BLOOM_NOT_A_TABLE'],
+  ] satisfies [string, (files: Map<string, Uint8Array>) => unknown, string][])('refuses a folder %s', (_, spoil, code) => {
+    const files = assembleDatabase({ tables: [old] });
+    spoil(files);
+    expect(caught(() => SyncDatabaseReader.open(new MemoryFolder(files)))).toMatchObject({ code });
+  });
+
+  test('CURRENT may name any file, and bytes behind a table do not matter', () => {
+    const files = assembleDatabase({ tables: [old] });
+    files.set('anything', files.get('MANIFEST-000001')!);
+    files.set('CURRENT', utf8('anything\n'));
+    files.set('000002.ldb', Uint8Array.of(...files.get('000002.ldb')!, 1, 2, 3));
+    const database = SyncDatabaseReader.open(new MemoryFolder(files));
+    expect([database.describe().manifest, ...shown(database.entries())]).toEqual(['anything', 'old->table']);
+  });
+});
+
+describe('filters', () => {
+  const sequences = (from: number, count: number, step = 1): Version[] =>
+    Array.from({ length: count }, (_, i) => put(`k${String(i * step).padStart(6, '0')}`, from + i, 'v'.repeat(20)));
+  const absent = (i: number): Uint8Array => utf8(`k${String(i).padStart(6, '0')}.missing`);
+
+  test('BloomFilter: a present key costs at most 1.02 reads, an absent one 0.03', () => {
+    const count = 10_000;
+    const tables = [
+      { level: 2, number: 5, versions: sequences(1, count) },
+      { level: 0, number: 7, versions: sequences(count + 1, count / 100, 100) },
+    ];
+    const database = openSync({ tables, filterPolicy: new BloomFilterPolicy(10) }, { cache: null });
+    for (let i = 0; i < count; i++) expect(database.get(utf8(`k${String(i).padStart(6, '0')}`))).toBeDefined();
+    const present = database.stats.blockReads;
+    expect(present).toBeGreaterThanOrEqual(count);
+    expect(present).toBeLessThanOrEqual(count * 1.02);
+    for (let i = 0; i < count; i++) expect(database.get(absent(i))).toBeUndefined();
+    expect(database.stats.blockReads - present).toBeLessThanOrEqual(count * 0.03);
+    expect(database.stats.lookups).toBe(2 * count);
+  });
+
+  test('100,000 keys in five tables: absent keys cost less than a fortieth of the reads that they cost without filters', () => {
+    const count = 100_000;
+    const tables = [
+      { level: 2, number: 5, versions: sequences(1, count) },
+      { level: 1, number: 6, versions: sequences(count + 1, count / 10, 10) },
+      ...[7, 8, 9].map((number) => ({ level: 0, number, versions: sequences(count * (number - 5), 1000, 100) })),
+    ];
+    const reads = (filterPolicy: BloomFilterPolicy | null): { readonly reads: number; readonly tablesAsked: number } => {
+      const database = openSync({ tables, filterPolicy }, { cache: null });
+      expect(database.filterStatus).toBe(filterPolicy === null ? 'absent' : 'used');
+      for (let i = 0; i < 10_000; i++) expect(database.get(absent(i * 10 - 5))).toBeUndefined();
+      const { blockReads, tablesAsked, filterNegatives, filterFalsePositives } = database.stats;
+      expect(filterNegatives + filterFalsePositives).toBe(filterPolicy === null ? 0 : tablesAsked);
+      return { reads: blockReads, tablesAsked };
+    };
+    const without = reads(null);
+    const withFilters = reads(new BloomFilterPolicy(10));
+    expect(without.reads).toBe(without.tablesAsked);
+    expect(without.reads).toBeGreaterThan(45_000);
+    expect(withFilters.reads).toBeLessThan(without.reads / 40);
+  });
+});
+
+test('refuses options and arguments that are wrong, by their names', async () => {
+  const folder = new MemoryFolder(assembleDatabase({ tables: [{ level: 0, number: 5, versions: [put('a', 1, '1')] }] }));
+  for (const options of [{ maxOpenTables: 0 }, { maxRestarts: -1 }, { damage: 'maybe' as 'skip' }]) {
+    expect(() => SyncDatabaseReader.open(folder, options)).toThrow(new RegExp(Object.keys(options)[0]!));
+    expect(() => SyncDatabaseReader.open(folder, options)).toThrow(RangeError);
+  }
+  const database = SyncDatabaseReader.open(folder);
+  expect(() => database.get('a' as unknown as Uint8Array)).toThrow(TypeError);
+  expect(() => database.get(utf8('a'), { sequence: 1 as unknown as bigint })).toThrow(TypeError);
+  expect(() => database.get(utf8('a'), { sequence: -1n })).toThrow(RangeError);
+  expect(() => database.entries({ limit: -1 })).toThrow(RangeError);
+  expect(() => database.entries({ gte: 'a' as unknown as Uint8Array })).toThrow(TypeError);
+  expect(() => database.cursor().seek('a' as unknown as Uint8Array)).toThrow(TypeError);
+  expect(() => new MemoryFolder({ CURRENT: 'MANIFEST' as unknown as Uint8Array })).toThrow(TypeError);
+  const cursor = database.cursor();
+  const walk = database.entries();
+  database.close();
+  database.close();
+  for (const use of [() => database.get(utf8('a')), () => database.entries(), () => cursor.seekToFirst(), () => walk.next(), () => database.refresh(), () => database.describe()]) {
+    expect(use).toThrow('closed');
+  }
+  const promised = await DatabaseReader.open(folder);
+  await promised.close();
+  expect(await rejection(promised.get(utf8('a')))).toBeInstanceOf(TypeError);
+  expect(await rejection(promised.refresh())).toBeInstanceOf(TypeError);
+});
