@@ -8,6 +8,10 @@ const wholeEntryPoints = {
   '@bloom/bytes': '1.5 kB',
   '@bloom/crc32c': '3 kB',
   '@bloom/hash': '3 kB',
+  '@bloom/leveldb': '40 kB',
+  '@bloom/leveldb/browser': '2 kB',
+  '@bloom/leveldb/http': '4 kB',
+  '@bloom/leveldb/idb-comparator': '12 kB',
   '@bloom/log': '4.5 kB',
   '@bloom/policy': '6 kB',
   '@bloom/policy/contract': '8 kB',
@@ -27,13 +31,17 @@ const jobs = {
     source: `export { Table } from '@bloom/sstable'; export { BlobSource } from '@bloom/sstable/blob';`,
     limit: '25 kB',
   },
+  'a database that was picked, read': {
+    source: `export { DatabaseReader } from '@bloom/leveldb'; export { FileListFolder } from '@bloom/leveldb/browser';`,
+    limit: '36 kB',
+  },
   'a table on a server, read': {
     source: `export { Table } from '@bloom/sstable'; export { HttpSource } from '@bloom/sstable/http';`,
     limit: '25 kB',
   },
 };
 
-const nodeOnly = ['@bloom/sstable/node'];
+const nodeOnly = ['@bloom/leveldb/node', '@bloom/sstable/node'];
 
 const limited = new Set([...Object.keys(wholeEntryPoints), ...nodeOnly]);
 const unlimited = entryPoints.filter((entryPoint) => !limited.has(entryPoint));

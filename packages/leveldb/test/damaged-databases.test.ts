@@ -20,7 +20,7 @@ import { reverseComparator } from './reverse-comparator.js';
 // within bounded memory.
 
 // tooling/long-tests has a run of more.
-const runs = Number(process.env.BLOOM_DAMAGE_RUNS ?? 600);
+const runs = Number(process.env.BLOOM_DAMAGE_RUNS ?? 340);
 const MAX_MS = 5000;
 const MAX_MEMORY_BYTES = 600 * 2 ** 20;
 

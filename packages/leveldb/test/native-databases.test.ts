@@ -19,7 +19,7 @@ if (native === undefined) {
 }
 
 // tooling/long-tests has a run of more.
-const count = Number(process.env.BLOOM_DATABASES ?? 12);
+const count = Number(process.env.BLOOM_DATABASES ?? 6);
 const seeds = Array.from({ length: count }, (_, i) => i + 1);
 const ends = ['close', 'stop', 'kill'] as const;
 const options: ReaderOptions = { comparators: [reverseComparator] };
