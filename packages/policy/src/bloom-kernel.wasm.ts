@@ -1,6 +1,6 @@
-// Made of assembly/bloom-kernel.ts by assembly/build.js.
+// Made of assembly/bloom-kernel.ts by tooling/kernels.
 
-/** The WebAssembly module of the kernel, in hexadecimal: longer than base64, but a quarter shorter when compressed. */
+/** The WebAssembly module, in hexadecimal: longer than base64, but a quarter shorter when compressed. */
 export const BLOOM_KERNEL =
   '0061736d0100000001100260057f7f7f7f7f0060047f7f7f7f000305040001000105060101860286020608017f00418080180b074306' +
   '0946494c5445525f4154030008686173684b65797300030773657442697473000108746573744269747300000a6c6f63617465426974' +

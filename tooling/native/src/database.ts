@@ -1,6 +1,7 @@
 import { type ChildProcessByStdio, spawn, spawnSync } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { formatKv, type KeyValue, parseKv } from '@bloom/fixtures';
+import { leveldbProgram } from './leveldb-program.js';
 import { compileProgram, type Program } from './program.js';
 
 /** How the real LevelDB opens a database; what is left out has LevelDB's default, and no compression. */
@@ -98,7 +99,7 @@ let native: NativeDatabase | undefined;
 
 /** The real LevelDB on whole databases, compiled on first use; `undefined` where its headers or a C++ compiler are missing. */
 export function nativeDatabase(): NativeDatabase | undefined {
-  program ??= compileProgram('leveldb-database');
+  program ??= compileProgram(leveldbProgram('leveldb-database'));
   if ('path' in program) native ??= new NativeDatabase(program.path);
   return native;
 }

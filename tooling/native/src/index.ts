@@ -3,7 +3,18 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ComparatorName, formatKv, type KeyValue, parseKv } from '@bloom/fixtures';
+import { fields } from './fields.js';
+import { leveldbProgram } from './leveldb-program.js';
 import { compileProgram, type Program } from './program.js';
+
+export {
+  type CodecName,
+  ReferenceCodec,
+  referenceCodec,
+  ZSTD_CHECKSUM,
+  ZSTD_SMALL_WINDOW,
+  ZSTD_WITHOUT_SIZE,
+} from './reference-codec.js';
 
 export { NativeDatabase, nativeDatabase, type DatabaseOptions, type HeldSnapshot } from './database.js';
 
@@ -116,14 +127,14 @@ let native: NativeLevelDb | undefined;
 
 /** The real LevelDB, compiled on first use; `undefined` where its headers or a C++ compiler are missing. */
 export function nativeLevelDb(): NativeLevelDb | undefined {
-  program ??= compileProgram('leveldb-table');
+  program ??= compileProgram(leveldbProgram('leveldb-table'));
   if ('path' in program) native ??= new NativeLevelDb(program.path);
   return native;
 }
 
 /** Why `nativeLevelDb` returns `undefined`; itself `undefined` when it does not. */
 export function nativeUnavailableReason(): string | undefined {
-  program ??= compileProgram('leveldb-table');
+  program ??= compileProgram(leveldbProgram('leveldb-table'));
   return 'unavailable' in program ? program.unavailable : undefined;
 }
 
@@ -143,19 +154,6 @@ function buildArguments(options: BuildOptions): string[] {
     '--compression',
     compression,
   ];
-}
-
-/** Each field after its length, a u32 LE. */
-function fields(list: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(list.reduce((sum, field) => sum + 4 + field.length, 0));
-  const view = new DataView(bytes.buffer);
-  let offset = 0;
-  for (const field of list) {
-    view.setUint32(offset, field.length, true);
-    bytes.set(field, offset + 4);
-    offset += 4 + field.length;
-  }
-  return bytes;
 }
 
 function inFolder<T>(use: (folder: string) => T): T {

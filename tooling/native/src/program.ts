@@ -12,32 +12,32 @@ const buildFolder = fileURLToPath(new URL('../build/', import.meta.url));
 
 const flags = ['-O2', '-std=c++17'];
 
-// A static LevelDB does not bring Snappy along.
-const libraries = [
-  ['-lleveldb', '-pthread'],
-  ['-lleveldb', '-lsnappy', '-pthread'],
-];
-
-const probe = `#include <leveldb/table_builder.h>
-#include <leveldb/options.h>
-int main() { leveldb::Options options; return 0; }
-`;
+/** A C++ program beside this file. */
+export interface ProgramSource {
+  /** The name of its file, without `.cc`. */
+  readonly name: string;
+  /** What it is linked with: the first that is there. */
+  readonly libraries: readonly (readonly string[])[];
+  /** A program that compiles where all is there that this one needs. */
+  readonly probe: string;
+  /** Arguments with which it succeeds while all that it is linked with is still there. */
+  readonly check: readonly string[];
+}
 
 /**
- * Compiles `NAME.cc` unless `build/` has it from the same source.
+ * Compiles a program unless `build/` has it from the same source.
  *
- * @throws Error when LevelDB is there and the program still does not compile: that is a fault of the program.
+ * @throws Error when its probe compiles and the program does not: that is a fault of the program.
  */
-export function compileProgram(name: 'leveldb-table' | 'leveldb-database'): Program {
-  const source = fileURLToPath(new URL(`${name}.cc`, import.meta.url));
+export function compileProgram({ name, libraries, probe, check }: ProgramSource): Program {
   const compiler = process.env.CXX ?? 'c++';
-  const text = readFileSync(source);
+  const source = fileURLToPath(new URL(`${name}.cc`, import.meta.url));
   const hash = createHash('sha256')
     .update(JSON.stringify([compiler, flags, libraries]))
-    .update(text)
+    .update(readFileSync(source))
     .digest('hex');
   const path = join(buildFolder, `${name}-${hash.slice(0, 16)}`);
-  if (existsSync(path) && spawnSync(path, ['version']).status === 0) return { path };
+  if (existsSync(path) && spawnSync(path, check).status === 0) return { path };
 
   const folder = mkdtempSync(join(tmpdir(), 'bloom-native-'));
   try {
@@ -67,5 +67,5 @@ export function compileProgram(name: 'leveldb-table' | 'leveldb-database'): Prog
 function compile(compiler: string, file: string, libs: readonly string[], out: string): string | undefined {
   const { error, status, stderr } = spawnSync(compiler, [...flags, file, '-o', out, ...libs], { encoding: 'utf8' });
   if (error !== undefined) return `no C++ compiler: ${error.message}`;
-  return status === 0 ? undefined : `no LevelDB to compile against: ${stderr.trim()}`;
+  return status === 0 ? undefined : `not what it needs to compile: ${stderr.trim()}`;
 }

@@ -1,27 +1,221 @@
-// eslint-disable-next-line @typescript-eslint/triple-slash-reference -- the types of a package that has none
-/// <reference path="./snappyjs.d.ts" />
-import { snappyCompressor } from 'hysnappy';
-import { SnappyCompressor } from 'snappyjs/snappy_compressor.js';
+import { putVarint } from '@bloom/bytes';
+import { instantiateKernel, type Kernel } from './kernel.js';
+import { SNAPPY_COMPRESSOR } from './snappy-compressor.wasm.js';
 
-// Made at first use: nothing is compiled at import.
-let compress: ((contents: Uint8Array) => Uint8Array) | undefined;
+/** Contents are compressed in fragments of 64 KiB, so that an offset takes two bytes. */
+const FRAGMENT_BYTES = 2 ** 16;
 
-/** By itself, so that a page that only reads tables does not load it. */
-export function compressSnappy(contents: Uint8Array): Uint8Array {
-  compress ??= newCompressor();
-  return compress(contents);
+/** A varint32 has at most five bytes. */
+const MAX_HEADER_BYTES = 5;
+
+/** The hash table has as many places as a fragment has bytes, within these bounds. */
+const MIN_TABLE_BITS = 8;
+const MAX_TABLE_BITS = 14;
+
+/** Copies of the kernel read and write up to 15 bytes past their ends. */
+const SLACK = 16;
+
+// The kernel's memory, in bytes. At its start is the hash table, of two bytes a place.
+const INPUT_AT = 2 ** (MAX_TABLE_BITS + 1);
+const OUTPUT_AT = INPUT_AT + FRAGMENT_BYTES + SLACK;
+
+/** The most bytes that the elements of `length` bytes take. Source: Snappy, `MaxCompressedLength`. */
+function maxElementBytes(length: number): number {
+  return 32 + length + Math.floor(length / 6);
 }
 
-function newCompressor(): (contents: Uint8Array) => Uint8Array {
-  try {
-    return snappyCompressor();
-  } catch {
-    return compressInJavaScript;
+function tableBitsFor(length: number): number {
+  return Math.min(MAX_TABLE_BITS, Math.max(MIN_TABLE_BITS, 31 - Math.clz32(length)));
+}
+
+/** Compresses a fragment at a time. */
+export interface FragmentCompressor {
+  /** Where the elements are written. */
+  readonly output: Uint8Array;
+  /** The first position in `output` to write to. */
+  readonly outputStart: number;
+  /** Writes the elements of contents[start, end), at most 64 KiB, to `output`. @returns the position after them. */
+  compress(contents: Uint8Array, start: number, end: number, position: number): number;
+}
+
+interface CompressorKernel extends Kernel {
+  compress(from: number, length: number, to: number, tableBits: number): number;
+}
+
+/** By the WebAssembly of `assembly/snappy-compressor.ts`, in a third to a fifth of the time of plain TypeScript. */
+export class SnappyCompressorKernel implements FragmentCompressor {
+  readonly output: Uint8Array;
+  readonly outputStart = OUTPUT_AT;
+  readonly #kernel: CompressorKernel;
+
+  private constructor(kernel: CompressorKernel) {
+    this.#kernel = kernel;
+    this.output = new Uint8Array(kernel.memory.buffer);
+  }
+
+  /** A new kernel, or undefined where there can be none. */
+  static create(): SnappyCompressorKernel | undefined {
+    const kernel = instantiateKernel<CompressorKernel>(SNAPPY_COMPRESSOR);
+    return kernel && new SnappyCompressorKernel(kernel);
+  }
+
+  compress(contents: Uint8Array, start: number, end: number, position: number): number {
+    const length = end - start;
+    this.output.set(length === contents.length ? contents : contents.subarray(start, end), INPUT_AT);
+    return this.#kernel.compress(INPUT_AT, length, position, tableBitsFor(length));
   }
 }
 
-function compressInJavaScript(contents: Uint8Array): Uint8Array {
-  const compressor = new SnappyCompressor(contents);
-  const compressed = new Uint8Array(compressor.maxCompressedLength());
-  return compressed.subarray(0, compressor.compressToBuffer(compressed));
+/** The same elements, in plain TypeScript: step for step what the kernel does. */
+export class PlainSnappyCompressor implements FragmentCompressor {
+  readonly output = new Uint8Array(MAX_HEADER_BYTES + maxElementBytes(FRAGMENT_BYTES));
+  readonly outputStart = 0;
+  /** By the hash of four bytes: where in the fragment they were seen last. */
+  readonly #table = new Uint16Array(2 ** MAX_TABLE_BITS);
+
+  compress(contents: Uint8Array, start: number, end: number, position: number): number {
+    const { output } = this;
+    if (end - start < 16) return putRest(output, position, contents, start, end);
+    const table = this.#table;
+    const tableBits = tableBitsFor(end - start);
+    const shift = 32 - tableBits;
+    table.fill(0, 0, 2 ** tableBits);
+    // No match starts in the last 15 bytes: the kernel reads 8 at a time.
+    const limit = end - 15;
+    let emitted = start;
+    let at = start + 1;
+    let word = wordAt(contents, at);
+    while (true) {
+      // Contents without matches are looked at ever less often: a step more after every 32 steps.
+      let skip = 32;
+      let candidate: number;
+      while (true) {
+        const slot = hashOf(word, shift);
+        const step = skip >>> 5;
+        skip += step;
+        const next = at + step;
+        if (next > limit) return putRest(output, position, contents, emitted, end);
+        candidate = start + table[slot]!;
+        table[slot] = at - start;
+        if (wordAt(contents, candidate) === word) break;
+        at = next;
+        word = wordAt(contents, at);
+      }
+      position = putLiteral(output, position, contents, emitted, at);
+      while (true) {
+        const matchStart = at;
+        at = endOfMatch(contents, candidate + 4, at + 4, end);
+        position = putCopy(output, position, matchStart - candidate, at - matchStart);
+        emitted = at;
+        if (at >= limit) return putRest(output, position, contents, emitted, end);
+        table[hashOf(wordAt(contents, at - 1), shift)] = at - 1 - start;
+        word = wordAt(contents, at);
+        const slot = hashOf(word, shift);
+        candidate = start + table[slot]!;
+        table[slot] = at - start;
+        if (wordAt(contents, candidate) !== word) {
+          at++;
+          word = wordAt(contents, at);
+          break;
+        }
+      }
+    }
+  }
+}
+
+function wordAt(bytes: Uint8Array, at: number): number {
+  return bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
+}
+
+/** The multiplier is that of Google's Snappy. */
+function hashOf(word: number, shift: number): number {
+  return Math.imul(word, 0x1e35a7bd) >>> shift;
+}
+
+/** Where the bytes from `later` on, compared with those from `earlier` on, first differ, or `end`. */
+function endOfMatch(bytes: Uint8Array, earlier: number, later: number, end: number): number {
+  while (later < end && bytes[earlier] === bytes[later]) {
+    earlier++;
+    later++;
+  }
+  return later;
+}
+
+function putRest(to: Uint8Array, position: number, contents: Uint8Array, start: number, end: number): number {
+  return start < end ? putLiteral(to, position, contents, start, end) : position;
+}
+
+/** Up to this many bytes a loop is faster than a view and its `set`. */
+const MAX_LOOPED = 64;
+
+function putLiteral(to: Uint8Array, position: number, contents: Uint8Array, start: number, end: number): number {
+  const rest = end - start - 1;
+  if (rest < 60) {
+    to[position++] = rest << 2;
+  } else if (rest < 256) {
+    to[position++] = 60 << 2;
+    to[position++] = rest;
+  } else {
+    to[position++] = 61 << 2;
+    to[position++] = rest;
+    to[position++] = rest >>> 8;
+  }
+  if (rest < MAX_LOOPED) {
+    while (start < end) to[position++] = contents[start++]!;
+    return position;
+  }
+  to.set(contents.subarray(start, end), position);
+  return position + rest + 1;
+}
+
+function putCopy(to: Uint8Array, position: number, offset: number, length: number): number {
+  // What is left for the last copy has at least four bytes.
+  for (; length >= 68; length -= 64) position = putLongCopy(to, position, offset, 64);
+  if (length > 64) {
+    position = putLongCopy(to, position, offset, 60);
+    length -= 60;
+  }
+  if (length >= 12 || offset >= 2048) return putLongCopy(to, position, offset, length);
+  to[position] = 1 | ((length - 4) << 2) | ((offset >>> 8) << 5);
+  to[position + 1] = offset;
+  return position + 2;
+}
+
+function putLongCopy(to: Uint8Array, position: number, offset: number, length: number): number {
+  to[position] = 2 | ((length - 1) << 2);
+  to[position + 1] = offset;
+  to[position + 2] = offset >>> 8;
+  return position + 3;
+}
+
+// Made at first use: nothing is compiled at import.
+let shared: FragmentCompressor | undefined;
+
+/** `contents` as a Snappy stream: the same bytes with WebAssembly and without. */
+export function compressSnappy(contents: Uint8Array, scratch?: Uint8Array): Uint8Array {
+  shared ??= SnappyCompressorKernel.create() ?? new PlainSnappyCompressor();
+  return compressBy(shared, contents, scratch);
+}
+
+/** `contents` as a Snappy stream, in `scratch` where it has room. */
+export function compressBy(compressor: FragmentCompressor, contents: Uint8Array, scratch?: Uint8Array): Uint8Array {
+  const { length } = contents;
+  if (length >= 2 ** 32) throw new RangeError(`contents must have fewer than 2^32 bytes, got ${length}`);
+  const { output, outputStart } = compressor;
+  const elementsStart = putVarint(output, outputStart, length);
+  if (length <= FRAGMENT_BYTES) {
+    const end = length === 0 ? elementsStart : compressor.compress(contents, 0, length, elementsStart);
+    if (scratch === undefined || scratch.length < end - outputStart) return output.slice(outputStart, end);
+    scratch.set(output.subarray(outputStart, end));
+    return scratch.subarray(0, end - outputStart);
+  }
+  const stream = new Uint8Array(MAX_HEADER_BYTES + maxElementBytes(length));
+  stream.set(output.subarray(outputStart, elementsStart));
+  let position = elementsStart - outputStart;
+  for (let start = 0; start < length; start += FRAGMENT_BYTES) {
+    const end = compressor.compress(contents, start, Math.min(start + FRAGMENT_BYTES, length), outputStart);
+    stream.set(output.subarray(outputStart, end), position);
+    position += end - outputStart;
+  }
+  return stream.slice(0, position);
 }

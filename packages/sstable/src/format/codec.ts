@@ -11,16 +11,21 @@ export interface Codec {
   /** Names the codec in messages. */
   readonly name: string;
 
-  /** Compresses `contents`. Absent in a codec that only reads. */
-  compress?(contents: Uint8Array): Uint8Array;
+  /**
+   * Compresses `contents`. Absent in a codec that only reads.
+   *
+   * @param scratch may hold the result, from its start, if it is long enough: a fresh array can take longer than the work.
+   */
+  compress?(contents: Uint8Array, scratch?: Uint8Array): Uint8Array;
 
   /**
    * Decompresses a block.
    *
    * @param maxBytes the most bytes the contents may have. Nothing larger than a small multiple of it may be allocated.
+   * @param scratch may hold the result, from its start, if it is long enough.
    * @throws RangeError when the contents are larger than `maxBytes`; any other error when `compressed` is damaged.
    */
-  decompress(compressed: Uint8Array, maxBytes: number): Uint8Array;
+  decompress(compressed: Uint8Array, maxBytes: number, scratch?: Uint8Array): Uint8Array;
 }
 
 /** The compression type of blocks that are not compressed. */

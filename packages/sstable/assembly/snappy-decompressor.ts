@@ -1,0 +1,73 @@
+// AssemblyScript. Snappy's decompressor, for `src/compression/snappy-decompressor.ts`, which lays out the memory and has
+// the same steps in plain TypeScript: both accept the same streams. All addresses are bytes from the start of the memory.
+//
+// Copies of 16 and 64 bytes may read and write up to 63 bytes past their ends: the memory goes on that far.
+
+/** The bytes [0, length) of a little-endian word. 1 ≤ length ≤ 4. */
+// @ts-ignore: decorator
+@inline
+function lowBytes(word: u32, length: u32): u32 {
+  return word & (0xffff_ffff >> ((4 - length) << 3));
+}
+
+/**
+ * Decompresses the tags [from, end) to [start, toEnd), which they must fill.
+ *
+ * Literals and copies of up to 64 bytes go the same way, without a branch for the kind of tag, which the processor would
+ * guess wrong every few tags: 0.4 to 1.0 of the time that it takes with such branches.
+ *
+ * @returns whether the stream is valid.
+ */
+export function decompress(from: usize, end: usize, start: usize, toEnd: usize): bool {
+  let to = start;
+  while (from < end) {
+    const tag = u32(load<u8>(from));
+    const kind = tag & 3;
+    const isLiteral = kind == 0;
+    // What follows the tag; what of it belongs to the tag is checked below.
+    const word = load<u32>(from, 1);
+    let length = select<u32>(((tag >> 2) & 7) + 4, (tag >> 2) + 1, kind == 1);
+    let offset = (word & ((1 << (kind << 3)) - 1)) | select<u32>((tag & 0xe0) << 3, 0, kind == 1);
+    from += 1 + kind;
+    if (kind == 3) {
+      from++;
+      offset = word;
+    } else if (isLiteral && length > 60) {
+      const lengthBytes = length - 60;
+      from += lengthBytes;
+      // Of 2^32, it becomes 0, as Google's does.
+      length = lowBytes(word, lengthBytes) + 1;
+      if (from > end || length > u32(end - from) || length > u32(toEnd - to)) return false;
+      const stop = to + length;
+      for (let source = from; to < stop; to += 16, source += 16) v128.store(to, v128.load(source));
+      to = stop;
+      from += length;
+      continue;
+    }
+    if (length > u32(toEnd - to)) return false;
+    let source = select<usize>(from, to - offset, isLiteral);
+    from += select<usize>(length, 0, isLiteral);
+    if (from > end) return false;
+    if (i32(!isLiteral) & i32(offset - 1 >= u32(to - start))) return false;
+    const stop = to + length;
+    if (i32(!isLiteral) & i32(offset < 16)) {
+      // The copy repeats its own beginning: what is there twice is there four times after the next step.
+      for (; offset < 16; offset <<= 1) {
+        v128.store(to, v128.load(source));
+        to += offset;
+      }
+      for (; to < stop; to += 16) v128.store(to, v128.load(to - offset));
+    } else {
+      v128.store(to, v128.load(source));
+      if (length > 16) {
+        v128.store(to, v128.load(source, 16), 16);
+        if (length > 32) {
+          v128.store(to, v128.load(source, 32), 32);
+          v128.store(to, v128.load(source, 48), 48);
+        }
+      }
+    }
+    to = stop;
+  }
+  return to == toEnd;
+}

@@ -1,0 +1,28 @@
+/** What is needed of the host's WebAssembly, where it has one. */
+interface WebAssemblyHost {
+  readonly WebAssembly?: {
+    readonly Module: new (binary: Uint8Array) => object;
+    readonly Instance: new (module: object, imports: object) => { readonly exports: object };
+  };
+}
+
+/** What every kernel exports: a memory that never grows, so that views of it hold. */
+export interface Kernel {
+  readonly memory: { readonly buffer: ArrayBuffer };
+}
+
+/**
+ * A new instance of a module that is given in hexadecimal, or undefined where there can be none: without WebAssembly or
+ * its SIMD, and under a Content-Security-Policy without `wasm-unsafe-eval`.
+ */
+// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller knows what its module exports
+export function instantiateKernel<T extends Kernel>(module: string): T | undefined {
+  const { WebAssembly } = globalThis as WebAssemblyHost;
+  if (WebAssembly === undefined) return undefined;
+  try {
+    const binary = Uint8Array.from(module.match(/../g)!, (digits) => parseInt(digits, 16));
+    return new WebAssembly.Instance(new WebAssembly.Module(binary), {}).exports as T;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,164 @@
+import { instantiateKernel, type Kernel } from './kernel.js';
+import { SNAPPY_DECOMPRESSOR } from './snappy-decompressor.wasm.js';
+
+/** Where a stream lies in the kernel's memory. Its contents follow it. */
+const STREAM_AT = 16;
+
+/** Copies of the kernel read and write up to 63 bytes past their ends. */
+const SLACK = 64;
+
+/** Decompresses elements. */
+export interface ElementDecompressor {
+  /** Whether a stream of `streamBytes` and its `contentBytes` are not too large for it. */
+  takes(streamBytes: number, contentBytes: number): boolean;
+
+  /**
+   * The contents that the elements from `position` of `stream` on stand for, in `scratch` where it has room.
+   *
+   * @param byteLength of the contents.
+   * @returns undefined when the stream is damaged.
+   */
+  decompress(stream: Uint8Array, position: number, byteLength: number, scratch: Uint8Array | undefined): Uint8Array | undefined;
+}
+
+interface DecompressorKernel extends Kernel {
+  decompress(from: number, end: number, to: number, toEnd: number): number;
+}
+
+/** By the WebAssembly of `assembly/snappy-decompressor.ts`, in a third to a tenth of the time of plain TypeScript. */
+export class SnappyDecompressorKernel implements ElementDecompressor {
+  readonly #kernel: DecompressorKernel;
+  readonly #bytes: Uint8Array;
+
+  private constructor(kernel: DecompressorKernel) {
+    this.#kernel = kernel;
+    this.#bytes = new Uint8Array(kernel.memory.buffer);
+  }
+
+  /** A new kernel, or undefined where there can be none. */
+  static create(): SnappyDecompressorKernel | undefined {
+    const kernel = instantiateKernel<DecompressorKernel>(SNAPPY_DECOMPRESSOR);
+    return kernel && new SnappyDecompressorKernel(kernel);
+  }
+
+  takes(streamBytes: number, contentBytes: number): boolean {
+    return STREAM_AT + streamBytes + contentBytes + SLACK <= this.#bytes.length;
+  }
+
+  decompress(stream: Uint8Array, position: number, byteLength: number, scratch: Uint8Array | undefined): Uint8Array | undefined {
+    const bytes = this.#bytes;
+    const streamEnd = STREAM_AT + stream.length;
+    const end = streamEnd + byteLength;
+    bytes.set(stream, STREAM_AT);
+    if (this.#kernel.decompress(STREAM_AT + position, streamEnd, streamEnd, end) === 0) return undefined;
+    if (scratch === undefined || scratch.length < byteLength) return bytes.slice(streamEnd, end);
+    scratch.set(bytes.subarray(streamEnd, end));
+    return scratch.subarray(0, byteLength);
+  }
+}
+
+/** Up to this many bytes a loop is faster than a view and its `set`. */
+const MAX_LOOPED = 64;
+
+/** The same in plain TypeScript, for streams of any size. */
+export const plainSnappyDecompressor: ElementDecompressor = {
+  takes: () => true,
+
+  decompress(stream, position, byteLength, scratch) {
+    const isRoomy = scratch !== undefined && scratch.length >= byteLength;
+    const contents = isRoomy ? scratch.subarray(0, byteLength) : new Uint8Array(byteLength);
+    const end = stream.length;
+    let to = 0;
+    while (position < end) {
+      const tag = stream[position++]!;
+      let length = (tag >>> 2) + 1;
+      let offset: number;
+      switch (tag & 3) {
+        case 0: {
+          if (length > 60) {
+            const lengthEnd = position + length - 60;
+            if (lengthEnd > end) return undefined;
+            length = 0;
+            for (let i = lengthEnd - 1; i >= position; i--) length = (length << 8) | stream[i]!;
+            position = lengthEnd;
+            // Of 2^32, it becomes 0, as Google's does.
+            length = (length + 1) >>> 0;
+          }
+          if (length > end - position || length > byteLength - to) return undefined;
+          if (length > MAX_LOOPED) {
+            contents.set(stream.subarray(position, position + length), to);
+            position += length;
+            to += length;
+          } else {
+            for (const stop = to + length; to < stop; ) contents[to++] = stream[position++]!;
+          }
+          continue;
+        }
+        case 1:
+          if (position + 1 > end) return undefined;
+          length = ((tag >>> 2) & 7) + 4;
+          offset = ((tag >>> 5) << 8) | stream[position]!;
+          position += 1;
+          break;
+        case 2:
+          if (position + 2 > end) return undefined;
+          offset = stream[position]! | (stream[position + 1]! << 8);
+          position += 2;
+          break;
+        default:
+          if (position + 4 > end) return undefined;
+          offset =
+            (stream[position]! | (stream[position + 1]! << 8) | (stream[position + 2]! << 16) | (stream[position + 3]! << 24)) >>> 0;
+          position += 4;
+      }
+      if (offset === 0 || offset > to || length > byteLength - to) return undefined;
+      for (const stop = to + length; to < stop; to++) contents[to] = contents[to - offset]!;
+    }
+    return to === byteLength ? contents : undefined;
+  },
+};
+
+// Made at first use: nothing is compiled at import.
+let shared: ElementDecompressor | undefined;
+
+/** The contents that a Snappy stream stands for: the same with WebAssembly and without. */
+export function decompressSnappy(stream: Uint8Array, maxBytes: number, scratch?: Uint8Array): Uint8Array {
+  shared ??= SnappyDecompressorKernel.create() ?? plainSnappyDecompressor;
+  return decompressBy(shared, stream, maxBytes, scratch);
+}
+
+/** The contents that a Snappy stream stands for, in `scratch` where it has room. */
+export function decompressBy(
+  decompressor: ElementDecompressor,
+  stream: Uint8Array,
+  maxBytes: number,
+  scratch?: Uint8Array,
+): Uint8Array {
+  const byteLength = contentLength(stream);
+  let position = 0;
+  while (stream[position++]! >= 0x80);
+  const elementBytes = stream.length - position;
+  // No element stands for more than three bytes that copy 64.
+  if (byteLength > (elementBytes / 3) * 64) throw new Error(`${elementBytes} bytes cannot stand for ${byteLength}`);
+  if (byteLength > maxBytes) throw new RangeError(`the contents have ${byteLength} bytes, the limit is ${maxBytes}`);
+  const fitting = decompressor.takes(stream.length, byteLength) ? decompressor : plainSnappyDecompressor;
+  const contents = fitting.decompress(stream, position, byteLength, scratch);
+  if (contents === undefined) throw new Error(`not a Snappy stream of ${byteLength} bytes`);
+  return contents;
+}
+
+/**
+ * The length that a stream starts with: up to five bytes, of which the last has four bits.
+ *
+ * @throws Error when there is none.
+ */
+function contentLength(stream: Uint8Array): number {
+  let length = 0;
+  for (let i = 0; i < 5 && i < stream.length; i++) {
+    const byte = stream[i]!;
+    if (i === 4 && byte > 0x0f) break;
+    length |= (byte & 0x7f) << (7 * i);
+    if (byte < 0x80) return length >>> 0;
+  }
+  throw new Error('the length of the contents cannot be read');
+}

@@ -1,0 +1,72 @@
+// Compiles the AssemblyScript that each package's assembly/kernels.json names, and writes the modules, as text, into its
+// sources. With --check it writes nothing, and fails where a module is not what its source compiles to.
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+import asc from 'assemblyscript/asc';
+
+/**
+ * @typedef {object} Kernel
+ * @property {string} source the AssemblyScript, a path in the package
+ * @property {string} target where the module is kept, a path in the package
+ * @property {string} name of the constant that holds it
+ * @property {number} pages of 64 KiB: the memory, which never grows
+ */
+
+const packages = join(import.meta.dirname, '../../packages');
+const isCheck = process.argv.includes('--check');
+
+/**
+ * @param {string} folder of the package
+ * @param {Kernel} kernel
+ */
+async function compile(folder, { source, pages }) {
+  const { error, stderr, binary } = await asc.compileString(
+    { 'kernel.ts': readFileSync(join(folder, source), 'utf8') },
+    {
+      optimizeLevel: 3,
+      noAssert: true,
+      runtime: 'stub',
+      // A host with SIMD has memory.fill too; where either is missing, the module does not compile.
+      enable: ['simd', 'bulk-memory'],
+      initialMemory: pages,
+      maximumMemory: pages,
+    },
+  );
+  if (error !== null || binary === null) throw new Error(`${source} does not compile`, { cause: error ?? stderr });
+  return binary;
+}
+
+/**
+ * @param {Kernel} kernel
+ * @param {Uint8Array} binary
+ */
+function sourceFile({ source, name }, binary) {
+  const lines = Buffer.from(binary).toString('hex').match(/.{1,108}/g) ?? [];
+  return `// Made of ${source} by tooling/kernels.
+
+/** The WebAssembly module, in hexadecimal: longer than base64, but a quarter shorter when compressed. */
+export const ${name} =
+${lines.map((line) => `  '${line}'`).join(' +\n')};
+`;
+}
+
+for (const name of readdirSync(packages)) {
+  const folder = join(packages, name);
+  const list = join(folder, 'assembly/kernels.json');
+  if (!existsSync(list)) continue;
+  /** @type {unknown} */
+  const kernels = JSON.parse(readFileSync(list, 'utf8'));
+  for (const kernel of /** @type {Kernel[]} */ (kernels)) {
+    const binary = await compile(folder, kernel);
+    const text = sourceFile(kernel, binary);
+    const target = join(folder, kernel.target);
+    if (!isCheck) {
+      writeFileSync(target, text);
+      console.log(`packages/${name}/${kernel.target}: ${binary.length} bytes`);
+    } else if (readFileSync(target, 'utf8') !== text) {
+      process.stderr.write(`packages/${name}/${kernel.target} is not what ${kernel.source} compiles to: run pnpm kernels\n`);
+      process.exitCode = 1;
+    }
+  }
+}
