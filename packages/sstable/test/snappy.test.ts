@@ -1,5 +1,5 @@
 import process from 'node:process';
-import { fromHex, goldenTables, mutatedStream, sampleContents, seeded } from '@bloom/fixtures';
+import { fromHex, goldenTables, mutatedStream, randomSnappyStream, referenceStreams, sampleContents, seeded } from '@bloom/fixtures';
 import { referenceCodec } from '@bloom/native';
 import { BloomFilterPolicy } from '@bloom/policy';
 import { snappyCodec } from '@bloom/sstable';
@@ -9,7 +9,6 @@ import { decompressBy, plainSnappyDecompressor, SnappyDecompressorKernel } from 
 import { buildTable } from './build-table.js';
 import { caught } from './caught.js';
 import { hex } from './entries.js';
-import { randomSnappyStream } from './random-snappy.js';
 
 /** Streams that are compared with each other and with the reference, by the long run many. */
 const STREAMS = Number(process.env.BLOOM_STREAMS ?? 4000);
@@ -135,6 +134,19 @@ describe('streams that are refused', () => {
       expect(() => snappyCodec.decompress(stream, 2 ** 32)).toThrow(`${elementBytes} bytes cannot stand for ${byteLength}`);
       expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(2 ** 20);
     }
+  });
+});
+
+describe('streams on which Google’s decoder was asked before', () => {
+  const streams = referenceStreams('snappy');
+
+  test.each(['kernel', 'plain'] as const)('are read and refused as it did: %s', (path) => {
+    const wrong = streams.filter(({ stream, byteLength, isContents }) => {
+      const contents = contentsBy(path, stream);
+      return contents?.length !== byteLength || (contents !== undefined && !isContents(contents));
+    });
+    expect(wrong.map(({ what, stream }) => `${what}: ${hex(stream)}`)).toEqual([]);
+    expect(streams.filter(({ byteLength }) => byteLength === undefined).length).toBeGreaterThan(100);
   });
 });
 
