@@ -9,7 +9,7 @@ import { ReferenceZstd } from './reference-zstd.js';
 import { compressedBlock, MAGIC, rawBlock, repeatedBlock, sequenceBlock, skippedFrame, zstdFrame } from './zstd-frame.js';
 
 /** Streams that are compared with the reference, by the long run many. */
-const STREAMS = Number(process.env.BLOOM_STREAMS ?? 3000);
+const STREAMS = Number(process.env.BLOOM_STREAMS ?? 2000);
 const SEED = Number(process.env.BLOOM_SEED ?? 1);
 const MAX_BYTES = 2 ** 20;
 
@@ -38,7 +38,7 @@ describe('frames of the reference', () => {
     const random = seeded(3);
     const wrong: string[] = [];
     for (const length of [0, 1, 2, 3, 50, 255, 256, 257, 1000, 4096, 65_535, 65_792, 131_071, 131_072, 131_073, 300_000, 700_000]) {
-      for (const level of [1, 3, 9, 19]) {
+      for (const level of length < 70_000 ? [1, 3, 9, 19] : [1, 5]) {
         const contents = sampleContents(random, length);
         if (!sameBytes(unlessThrown(() => read(reference.compress(contents, level))), contents)) wrong.push(`${length} at level ${level}`);
       }
@@ -219,8 +219,7 @@ describe('what a frame costs', () => {
     expect(Math.min(...[1, 2, 3].map(() => milliseconds(() => read(stream))))).toBeLessThan(50);
   });
 
-  test('grows with its length alone: twice as many blocks that change the tables take twice as long', () => {
-    // The largest table that five bytes describe: one symbol has all but one share.
+  test('is under 5 µs a byte for the smallest frames with tables of their own', () => {
     const random = seeded(6);
     const contents = Array.from({ length: 300 }, () => sampleContents(random, 60));
     const streams = contents.map((bytes) => [...reference.compress(bytes, 19)]);

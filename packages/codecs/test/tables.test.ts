@@ -1,0 +1,151 @@
+import process from 'node:process';
+import { entriesSha256, type KeyValue, realTables, seeded } from '@bloom/fixtures';
+import { allCodecs, deflateCodec, mojangCodecs, zlibCodec, zstdCodec, zstdOrZlibCodec } from '@bloom/codecs';
+import { type Codec, MemorySink, MemorySource, snappyCodec, SyncTable, Table, TableBuilder, type TableBuilderOptions, tableLayout } from '@bloom/sstable';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { caught } from './caught.js';
+import { ReferenceZstd } from './reference-zstd.js';
+import { repeatedBlock, zstdFrame } from './zstd-frame.js';
+
+async function collect(items: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of items);
+}
+
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+const entries = Array.from({ length: 1500 }, (_, i): KeyValue => [utf8(`key ${String(i).padStart(6, '0')}`), utf8(`value ${i} `.repeat(8))]);
+
+function tableOf(options: TableBuilderOptions): Uint8Array {
+  const sink = new MemorySink();
+  const builder = new TableBuilder(sink, options);
+  for (const [key, value] of entries) builder.add(key, value);
+  builder.finish();
+  return sink.toBytes();
+}
+
+let reference: ReferenceZstd;
+beforeAll(async () => {
+  reference = await ReferenceZstd.load(2 ** 20);
+});
+
+/** zstd as Google's LevelDB writes it: level 1, the contents' size in the header. */
+const zstdWriter: Codec = {
+  type: 2,
+  name: 'zstd writer',
+  compress: (contents) => reference.compress(contents, 1),
+  decompress: () => {
+    throw new Error('only writes');
+  },
+};
+
+/** The compression types in a table, as its layout names them. */
+async function typesOf(bytes: Uint8Array): Promise<Set<string>> {
+  const ranges = await tableLayout(new MemorySource(bytes), { codecs: allCodecs });
+  return new Set(ranges.filter(({ label }) => label.endsWith('compression type')).map(({ value }) => value!));
+}
+
+const ours = entriesSha256(entries);
+const entriesOf = (bytes: Uint8Array, codecs: readonly Codec[]): string => entriesSha256(SyncTable.open(new MemorySource(bytes), { codecs }).entries());
+
+describe('a table written with', () => {
+  test.each([
+    ['zlib', zlibCodec, '2: zstd or zlib'],
+    ['raw deflate', deflateCodec, '4: deflate'],
+    ['what reads zstd or zlib', zstdOrZlibCodec, '2: zstd or zlib'],
+    ['zstd, by the reference', zstdWriter, '2: zstd or zlib'],
+  ])('%s is read back', async (_, codec, type) => {
+    const bytes = tableOf({ compression: codec, blockSize: 700 });
+    expect(await typesOf(bytes)).toContain(type);
+    expect(entriesOf(bytes, allCodecs)).toBe(ours);
+    const table = await Table.open(new MemorySource(bytes), { codecs: allCodecs });
+    const [key, value] = entries[777]!;
+    expect(await table.get(key)).toEqual(value);
+    expect(await table.verify()).toEqual([]);
+    expect(bytes.length).toBeLessThan(tableOf({ compression: 'none', blockSize: 700 }).length / 2);
+  });
+
+  test('zlib and raw deflate is read with Mojang’s codecs, and zstd is not', () => {
+    for (const codec of mojangCodecs) expect(entriesOf(tableOf({ compression: codec }), mojangCodecs)).toBe(ours);
+    expect(caught(() => entriesOf(tableOf({ compression: zstdWriter }), mojangCodecs))).toMatchObject({ code: 'BLOOM_BAD_COMPRESSION' });
+  });
+
+  test('all of them in turn, and Snappy, and none is read', async () => {
+    const codecs = [zlibCodec, zstdWriter, zstdOrZlibCodec];
+    let block = 0;
+    const inTurn: Codec = {
+      type: 2,
+      name: 'in turn',
+      compress: (contents) => codecs[block++ % codecs.length]!.compress!(contents),
+      decompress: () => new Uint8Array(0),
+    };
+    expect(entriesOf(tableOf({ compression: inTurn, blockSize: 300 }), allCodecs)).toBe(ours);
+    expect(await typesOf(tableOf({ compression: 'snappy' }))).toContain('1: snappy');
+    expect(entriesOf(tableOf({ compression: 'snappy' }), allCodecs)).toBe(ours);
+  });
+
+  test('zstd cannot be: it is only read', () => {
+    expect(() => tableOf({ compression: zstdCodec })).toThrow(RangeError);
+  });
+
+  test('a codec that is not given is refused by its type', () => {
+    expect(caught(() => entriesOf(tableOf({ compression: zlibCodec }), []))).toMatchObject({ code: 'BLOOM_UNSUPPORTED_CODEC' });
+  });
+});
+
+test.each(realTables())('$file of $repo gives its entries', (table) => {
+  expect(entriesSha256(SyncTable.open(new MemorySource(table.bytes()), { codecs: allCodecs }).entries())).toBe(table.entriesSha256);
+});
+
+/** A table whose blocks stand for `payload(i)`, block i of them, where that is defined. */
+function tableOfPayloads(type: number, blockSize: number, payload: (block: number) => Uint8Array | undefined): Uint8Array {
+  let block = 0;
+  const codec: Codec = {
+    type,
+    name: 'payloads',
+    // Index and metaindex are longer or shorter than a block of data; what is not made smaller is stored as it is.
+    compress: (contents) => (contents.length >= blockSize && contents.length < 2 * blockSize ? payload(block++) : undefined) ?? contents,
+    decompress: () => new Uint8Array(0),
+  };
+  return tableOf({ compression: codec, blockSize, filterPolicy: null });
+}
+
+describe('a block that stands for more than maxBlockBytes', () => {
+  const maxBlockBytes = 2 ** 17;
+  const zeros = new Uint8Array(2 ** 24);
+  const repeated = (contentBytes?: number): Uint8Array => zstdFrame(Array.from({ length: 128 }, () => repeatedBlock(0, 2 ** 17)), { contentBytes });
+
+  test.each<readonly [what: string, type: number, payload: () => Uint8Array]>([
+    ['zlib', 2, () => zlibCodec.compress!(zeros)],
+    ['raw deflate', 4, () => deflateCodec.compress!(zeros)],
+    ['zstd', 2, () => repeated()],
+    ['zstd that says so', 2, () => repeated(2 ** 24)],
+    ['Snappy', 1, () => snappyCodec.compress!(new Uint8Array(2 ** 18))],
+  ])('by %s is refused by each way to it, which takes little memory, and the others are read', async (_, type, payload) => {
+    const bytes = tableOfPayloads(type, 30_000, (block) => (block === 1 ? payload() : undefined));
+    const before = process.memoryUsage().arrayBuffers;
+    const table = await Table.open(new MemorySource(bytes), { codecs: allCodecs, maxBlockBytes });
+    const expected = { code: 'BLOOM_TOO_LARGE', structure: 'data block' };
+    expect(await table.verify()).toEqual([expect.objectContaining(expected)]);
+    const sync = SyncTable.open(new MemorySource(bytes), { codecs: allCodecs, maxBlockBytes });
+    const [inBlock] = entries.find(([key]) => caught(() => sync.get(key)) !== undefined)!;
+    await expect(table.get(inBlock)).rejects.toMatchObject(expected);
+    await expect(collect(table.entries())).rejects.toMatchObject(expected);
+    const [last, value] = entries.at(-1)!;
+    expect(await table.get(last)).toEqual(value);
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(2 ** 24);
+  });
+});
+
+test('random bytes under right checksums give coded errors and nothing else (seed 9)', async () => {
+  const random = seeded(9);
+  const starts: number[][] = [[], [0x78, 0x9c], [0x28, 0xb5, 0x2f, 0xfd], [0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x50]];
+  const codes = new Map<string, number>();
+  for (let i = 0; i < 12; i++) {
+    const bytes = tableOfPayloads([1, 2, 4][i % 3]!, 250, () => Uint8Array.of(...random.pick(starts), ...random.bytes(random.below(80))));
+    const table = await Table.open(new MemorySource(bytes), { codecs: allCodecs, maxBlockBytes: 2 ** 16 });
+    for (const { code } of await table.verify()) codes.set(code, (codes.get(code) ?? 0) + 1);
+  }
+  expect(codes.get('BLOOM_BAD_COMPRESSION')).toBeGreaterThan(3000);
+  // Raw deflate of random bytes is sometimes valid, and its contents are no block.
+  expect([...codes.keys()].filter((code) => !['BLOOM_BAD_COMPRESSION', 'BLOOM_BAD_BLOCK', 'BLOOM_TOO_LARGE'].includes(code))).toEqual([]);
+});
