@@ -13,6 +13,7 @@ export const arrows = {
   log: ['bytes', 'crc32c'],
   sstable: ['filter-block', 'policy', 'bytes', 'crc32c'],
   leveldb: ['sstable', 'log', 'policy', 'bytes'],
+  codecs: ['sstable'],
 };
 
 /**

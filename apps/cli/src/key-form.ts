@@ -9,7 +9,7 @@ import {
   SyncTable,
   UnsupportedError,
 } from '@bloom/sstable';
-import { allCodecs } from '@bloom/sstable/codecs';
+import { allCodecs } from '@bloom/codecs';
 import { decodeInternalKey, DELETION, type InternalKey, VALUE } from '@bloom/sstable/database';
 import { salvagedEntries } from '@bloom/sstable/inspect';
 

@@ -1,4 +1,4 @@
-import { allCodecs } from '@bloom/sstable/codecs';
+import { allCodecs } from '@bloom/codecs';
 import { tableLayout } from '@bloom/sstable/inspect';
 import type { Command } from 'commander';
 import { withTableFile } from './opened-table.js';

@@ -1,6 +1,6 @@
 import { fstatSync, statSync } from 'node:fs';
 import { CorruptionError, SyncTable, type TableOptions } from '@bloom/sstable';
-import { allCodecs } from '@bloom/sstable/codecs';
+import { allCodecs } from '@bloom/codecs';
 import { SyncDatabaseTable } from '@bloom/sstable/database';
 import { SyncFileSource } from '@bloom/sstable/node';
 import type { Command } from 'commander';

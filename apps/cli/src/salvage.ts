@@ -5,7 +5,7 @@ import {
   type SyncSource,
   type TableBuilderOptions,
 } from '@bloom/sstable';
-import { allCodecs } from '@bloom/sstable/codecs';
+import { allCodecs } from '@bloom/codecs';
 import { internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/database';
 import { salvagedEntries, type SalvageReport } from '@bloom/sstable/inspect';
 import { writeTable } from '@bloom/sstable/node';

@@ -1,5 +1,5 @@
 import { CorruptionError, type FilterStatus, type SyncTable, UnsupportedError } from '@bloom/sstable';
-import { allCodecs } from '@bloom/sstable/codecs';
+import { allCodecs } from '@bloom/codecs';
 import { profileTable, type TableProfile } from '@bloom/sstable/inspect';
 import type { Command } from 'commander';
 import { ByteBuffer } from './byte-buffer.js';

@@ -1,7 +1,7 @@
 import { formatKv, realTables } from '@bloom/fixtures';
 import { BloomFilterPolicy } from '@bloom/policy';
 import { MemorySink, MemorySource, SyncTable, TableBuilder } from '@bloom/sstable';
-import { allCodecs } from '@bloom/sstable/codecs';
+import { allCodecs } from '@bloom/codecs';
 import {
   decodeInternalKey,
   DELETION,

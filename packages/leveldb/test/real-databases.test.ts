@@ -2,7 +2,7 @@ import { entriesSha256, folderFiles, type RealDatabase, realDatabases } from '@b
 import { DatabaseReader, MemoryFolder, type ReaderOptions, SyncDatabaseReader } from '@bloom/leveldb';
 import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
 import { NodeFolder, SyncNodeFolder } from '@bloom/leveldb/node';
-import { deflateCodec, zstdOrZlibCodec } from '@bloom/sstable/codecs';
+import { deflateCodec, zstdOrZlibCodec } from '@bloom/codecs';
 import { describe, expect, test } from 'vitest';
 import { caught, rejection } from './caught.js';
 import { collect } from './collect.js';

@@ -11,9 +11,9 @@ import {
 } from '@bloom/sstable';
 import { type Finding, profileTable, salvageTable, tableLayout, verifyTable } from '@bloom/sstable/inspect';
 import { DatabaseTable, internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/database';
-import { allCodecs } from '../src/codecs.js';
 import { damage, type Damaged, type TakenApart, takeApart } from './damage.js';
 import { hex, sameBytes, sameEntries } from './entries.js';
+import { zlibCodecs } from './zlib-codecs.js';
 
 /** A good table, and how to read it. */
 export interface BaseTable {
@@ -28,7 +28,7 @@ export interface BaseTable {
     readonly comparator: Comparator;
     readonly filterPolicies: FilterPolicy[];
     readonly maxBlockBytes: number;
-    readonly codecs: typeof allCodecs;
+    readonly codecs: typeof zlibCodecs;
   };
   /** Null where the order of the keys is not known. */
   readonly comparator: Comparator | null;
@@ -53,7 +53,7 @@ export function baseTables(): BaseTable[] {
     isInternal: boolean,
     { maxBlock, isOrdered }: { maxBlock: number; isOrdered: boolean },
   ): BaseTable => {
-    const options = { ...(isInternal ? internal : raw), codecs: allCodecs, maxBlockBytes: Math.max(2 ** 18, maxBlock + 1000) };
+    const options = { ...(isInternal ? internal : raw), codecs: zlibCodecs, maxBlockBytes: Math.max(2 ** 18, maxBlock + 1000) };
     const entries = [...SyncTable.open(new MemorySource(bytes), options).entries()];
     return {
       name,
@@ -206,7 +206,7 @@ export async function complaints(base: BaseTable, { bytes, isSealed }: Damaged, 
     }
     if (base.isInternal) {
       await attemptLater('database table', async () => {
-        const database = await DatabaseTable.open(source, { codecs: allCodecs, maxBlockBytes: options.maxBlockBytes });
+        const database = await DatabaseTable.open(source, { codecs: zlibCodecs, maxBlockBytes: options.maxBlockBytes });
         for (const [key] of base.entries.slice(0, 5)) await database.get(key.subarray(0, Math.max(0, key.length - 8)));
         for await (const { userKey } of database.entries({ limit: 100 })) if (userKey.length > bytes.length * 30) break;
       });
@@ -236,7 +236,7 @@ export async function complaints(base: BaseTable, { bytes, isSealed }: Damaged, 
         saved++;
         if (isNew([key, value])) wrong.push(`salvage gives ${hex(key.subarray(0, 40))}, which was never written so`);
       },
-      { codecs: allCodecs, maxBlockBytes: options.maxBlockBytes, comparator },
+      { codecs: zlibCodecs, maxBlockBytes: options.maxBlockBytes, comparator },
     );
     if (report.entries !== saved) wrong.push(`salvage reports ${report.entries} entries and gave ${saved}`);
     if (findings.length === 0 && plain !== undefined && comparator !== null) {

@@ -6,7 +6,6 @@ import { internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/databas
 import { describe, expect, test } from 'vitest';
 import { BlockBuilder } from '../src/format/block-builder.js';
 import { encodeBlockHandle } from '../src/format/block-handle.js';
-import { allCodecs } from '../src/codecs.js';
 import { decodeFooter, encodeFooter, FOOTER_LENGTH } from '../src/format/footer.js';
 import { BLOCK_TRAILER_LENGTH } from '../src/format/stored-block.js';
 import { assembleTable, blockOf } from './assemble-table.js';
@@ -15,6 +14,7 @@ import { rejection } from './caught.js';
 import { putTogether, snappyBomb, takeApart } from './damage.js';
 import { numberedEntries, utf8 } from './entries.js';
 import { WatchedSource } from './sources.js';
+import { zlibCodecs } from './zlib-codecs.js';
 
 function verify(bytes: Uint8Array, options?: Parameters<typeof verifyTable>[1]): Promise<Finding[]> {
   return verifyTable(new MemorySource(bytes, 'a.ldb'), options);
@@ -26,7 +26,7 @@ function brief(findings: readonly Finding[]): string[] {
 }
 
 const bloom = new BloomFilterPolicy();
-const internal = { comparator: internalKeyComparator(), filterPolicies: [internalKeyPolicy(bloom)], codecs: allCodecs };
+const internal = { comparator: internalKeyComparator(), filterPolicies: [internalKeyPolicy(bloom)], codecs: zlibCodecs };
 
 describe('nothing is wrong with', () => {
   test.each(goldenTables())('$name, of LevelDB', async (golden) => {
