@@ -10,7 +10,7 @@ import {
   internalKeyPolicy,
   SyncDatabaseTable,
   VALUE,
-} from '@bloom/sstable/internal-key';
+} from '@bloom/sstable/database';
 import { describe, expect, test } from 'vitest';
 import { bloom, bloomPrints, patient, Scratch } from './bloom-process.js';
 

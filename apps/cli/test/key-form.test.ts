@@ -1,7 +1,7 @@
 import { goldenTables, realTables, seeded } from '@bloom/fixtures';
 import { MemorySink, MemorySource, TableBuilder, type TableBuilderOptions } from '@bloom/sstable';
 import { bytewiseComparator } from '@bloom/sstable';
-import { encodeInternalKey, internalKeyComparator, internalKeyPolicy, VALUE } from '@bloom/sstable/internal-key';
+import { encodeInternalKey, internalKeyComparator, internalKeyPolicy, VALUE } from '@bloom/sstable/database';
 import { BloomFilterPolicy } from '@bloom/policy';
 import { describe, expect, test } from 'vitest';
 import { keyFormOf } from '../src/key-form.js';
