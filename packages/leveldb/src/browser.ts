@@ -1,4 +1,5 @@
 /** Folders as browsers give them: picked, dropped, or in the origin's private file system. */
+import type { Signal } from '@bloom/bytes';
 import { BlobSource, type BlobLike } from '@bloom/sstable/blob';
 import { type Folder, FolderError, type FolderFile, isPlainName } from './folder.js';
 
@@ -113,7 +114,7 @@ class SnapshotSource implements FolderFile {
     this.name = name;
   }
 
-  async read(offset: number, length: number, signal?: AbortSignal): Promise<Uint8Array> {
+  async read(offset: number, length: number, signal?: Signal): Promise<Uint8Array> {
     try {
       return await this.#source.read(offset, length, signal);
     } catch (error) {

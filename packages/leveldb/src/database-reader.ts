@@ -1,3 +1,4 @@
+import type { Signal } from '@bloom/bytes';
 import { DatabaseCursorFace } from './cursor-face.js';
 import { DatabaseRange } from './database-range.js';
 import { type FolderReading, runAsync } from './folder-reading.js';
@@ -11,13 +12,13 @@ import type { VisibleCursor } from './visible-cursor.js';
 
 /** A range, the state of the database to look at, and a signal that ends the walk through it. */
 export interface AsyncDatabaseKeyRange extends DatabaseKeyRange {
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: Signal | undefined;
 }
 
 /** How to open a {@link DatabaseReader}. All of it has a default. */
 export interface AsyncReaderOptions extends ReaderOptions {
   /** Ends the opening early. */
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: Signal | undefined;
 }
 
 /** Lookups of `getMany` that are under way at once. */
@@ -146,7 +147,7 @@ export class DatabaseReader extends ReaderFace implements AsyncIterable<[Uint8Ar
    *
    * @returns whether anything was written.
    */
-  refresh(signal?: AbortSignal): Promise<boolean> {
+  refresh(signal?: Signal): Promise<boolean> {
     // Two at a time would replay the same records.
     this.#refreshing ??= this.#refresh(signal).finally(() => (this.#refreshing = undefined));
     return this.#refreshing;
@@ -159,13 +160,13 @@ export class DatabaseReader extends ReaderFace implements AsyncIterable<[Uint8Ar
     await this.viewReader.close();
   }
 
-  async #refresh(signal: AbortSignal | undefined): Promise<boolean> {
+  async #refresh(signal: Signal | undefined): Promise<boolean> {
     this.mustBeOpen();
     return this.show(await runAsync(this.#folder, this.viewReader.read(), signal));
   }
 
   /** Runs what reads files of `view`, which stay open meanwhile. */
-  async #run<T>(reading: FolderReading<T>, view = this.view, signal?: AbortSignal): Promise<T> {
+  async #run<T>(reading: FolderReading<T>, view = this.view, signal?: Signal): Promise<T> {
     view.pin();
     try {
       return await runAsync(this.#folder, reading, signal);
@@ -193,7 +194,7 @@ class RangeIterator<T> implements AsyncIterableIterator<T> {
   readonly #pick: (cursor: VisibleCursor) => T;
   readonly #face: ReaderFace;
   readonly #run: (reading: FolderReading<void>) => Promise<void>;
-  readonly #signal: AbortSignal | undefined;
+  readonly #signal: Signal | undefined;
   #over = false;
   /** The last of the calls of `next` that are not over, so that they end in the order in which they were made. */
   #pending: Promise<unknown> | undefined;
@@ -204,7 +205,7 @@ class RangeIterator<T> implements AsyncIterableIterator<T> {
     pick: (cursor: VisibleCursor) => T,
     face: ReaderFace,
     run: (reading: FolderReading<void>) => Promise<void>,
-    signal: AbortSignal | undefined,
+    signal: Signal | undefined,
   ) {
     this.#range = range;
     this.#view = view;

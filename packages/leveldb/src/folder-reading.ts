@@ -2,7 +2,7 @@
  * What is read from a folder, written once for those who wait for it and those who need not: computations that yield what
  * they need and are resumed with it.
  */
-import { CorruptionError } from '@bloom/bytes';
+import { CorruptionError, type Signal } from '@bloom/bytes';
 import type { Source } from '@bloom/sstable';
 import { type Reading, readRange, readRangeSync } from '@bloom/sstable/database';
 import type { Folder, FolderFile, SyncFolder, SyncFolderFile } from './folder.js';
@@ -66,7 +66,7 @@ export function* readingOf<T>(source: Source, reading: Reading<T>): FolderReadin
 const PARALLEL_READINGS = 16;
 
 /** Runs a reading over a folder that may answer with promises. */
-export async function runAsync<T>(folder: Folder, reading: FolderReading<T>, signal?: AbortSignal): Promise<T> {
+export async function runAsync<T>(folder: Folder, reading: FolderReading<T>, signal?: Signal): Promise<T> {
   let step = reading.next();
   while (step.done !== true) {
     let answer: unknown;
@@ -81,7 +81,7 @@ export async function runAsync<T>(folder: Folder, reading: FolderReading<T>, sig
   return step.value;
 }
 
-function answerAsync(folder: Folder, request: FolderRequest, signal: AbortSignal | undefined): unknown {
+function answerAsync(folder: Folder, request: FolderRequest, signal: Signal | undefined): unknown {
   signal?.throwIfAborted();
   switch (request.kind) {
     case 'list':
@@ -97,7 +97,7 @@ function answerAsync(folder: Folder, request: FolderRequest, signal: AbortSignal
   }
 }
 
-async function allAsync(folder: Folder, readings: readonly FolderReading<unknown>[], signal?: AbortSignal): Promise<unknown[]> {
+async function allAsync(folder: Folder, readings: readonly FolderReading<unknown>[], signal?: Signal): Promise<unknown[]> {
   const results = new Array<unknown>(readings.length);
   const errors: unknown[] = [];
   let next = 0;

@@ -1,4 +1,5 @@
 /** Where the files of a database are. */
+import type { Signal } from '@bloom/bytes';
 import type { Source, SyncSource } from '@bloom/sstable';
 
 /** A file of a folder, opened for reading. It has the length that it had when it was opened, even if it grows. */
@@ -20,7 +21,7 @@ export interface Folder {
    * The names of the files, in any order. Left out where a folder cannot be listed, as on a web server: then logs are
    * looked for by their numbers.
    */
-  list?(signal?: AbortSignal): readonly string[] | Promise<readonly string[]>;
+  list?(signal?: Signal): readonly string[] | Promise<readonly string[]>;
 
   /**
    * Opens a file; undefined when there is none of that name. A name that is no plain file name is that of no file.
@@ -28,7 +29,7 @@ export interface Folder {
    * What is read of it is what it held when it was opened. Where that cannot be had, because the file was changed, the
    * read fails with a {@link FolderError} `BLOOM_FOLDER_CHANGED`.
    */
-  open(name: string, signal?: AbortSignal): FolderFile | undefined | Promise<FolderFile | undefined>;
+  open(name: string, signal?: Signal): FolderFile | undefined | Promise<FolderFile | undefined>;
 }
 
 /** A folder that answers at once. */

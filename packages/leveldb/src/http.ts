@@ -1,4 +1,5 @@
 /** Folders behind HTTP: a copy of a database on a static server, a CDN, S3 through a `fetch` that signs. */
+import type { Signal } from '@bloom/bytes';
 import { HttpError, HttpSource, type HttpSourceOptions } from '@bloom/sstable/http';
 import { type Folder, FolderError, type FolderFile, isPlainName } from './folder.js';
 
@@ -43,7 +44,7 @@ export class HttpFolder implements Folder {
     if (files !== undefined) this.list = () => files;
   }
 
-  async open(name: string, signal?: AbortSignal): Promise<FolderFile | undefined> {
+  async open(name: string, signal?: Signal): Promise<FolderFile | undefined> {
     if (!isPlainName(name)) return undefined;
     try {
       return new HttpFile(await HttpSource.open(this.#urlOf(name), { ...this.#options, signal }), name);
@@ -68,7 +69,7 @@ class HttpFile implements FolderFile {
     this.#file = file;
   }
 
-  async read(offset: number, length: number, signal?: AbortSignal): Promise<Uint8Array> {
+  async read(offset: number, length: number, signal?: Signal): Promise<Uint8Array> {
     try {
       return await this.#source.read(offset, length, signal);
     } catch (error) {

@@ -100,10 +100,10 @@ export class Lookup {
 
   /** Asks a table. @returns whether it decides; `#handle` is set when one of its blocks must be read first. */
   #ask(handle: TableHandle): boolean {
-    const i = handle.table.locate(this.#key);
+    const i = handle.locate(this.#key);
     if (i === ABSENT) return false;
     this.#block = i;
-    const contents = handle.table.cached(i);
+    const contents = handle.blocks.cached(i);
     if (contents !== undefined) return this.#search(handle, contents);
     this.#handle = handle;
     return false;
@@ -115,10 +115,7 @@ export class Lookup {
     const decided =
       searcher.seek(this.#key) &&
       this.#decide(searcher.keyBytes, 0, searcher.keyLength, searcher.bytes, searcher.valueStart, searcher.valueEnd, table.file);
-    if (table.filter !== undefined) {
-      if (decided) handle.truePositives++;
-      else handle.falsePositives++;
-    }
+    handle.count(decided);
     return decided;
   }
 

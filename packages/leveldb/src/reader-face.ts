@@ -1,5 +1,5 @@
 import { mustBeBytes } from '@bloom/bytes';
-import type { FilterStatus } from '@bloom/sstable';
+import type { FilterStatus, TableStats } from '@bloom/sstable';
 import { ByteCopier, decodeInternalKey, VALUE } from '@bloom/sstable/database';
 import { type DatabaseDescription, describe } from './description.js';
 import type { EntryCursor } from './entry-cursor.js';
@@ -7,7 +7,6 @@ import { afterVersions, beforeVersions } from './database-key.js';
 import { tableFileName } from './file-name.js';
 import { all, type FolderReading } from './folder-reading.js';
 import { type LookupCounts, Lookup } from './lookup.js';
-import type { TableCounts } from './table-cache.js';
 import type { View } from './view.js';
 import type { ViewReader } from './view-reader.js';
 import type { VisibleCursor } from './visible-cursor.js';
@@ -19,7 +18,7 @@ export interface SequenceOptions {
 }
 
 /** What a reader did so far. All counts start at 0 when it is opened. */
-export interface ReaderStats extends Readonly<LookupCounts>, Readonly<TableCounts> {
+export interface ReaderStats extends Readonly<LookupCounts>, TableStats {
   /** How often reading the folder started again because another process had changed it. */
   readonly restarts: number;
 }

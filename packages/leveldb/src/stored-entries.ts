@@ -1,6 +1,6 @@
-import { CorruptionError, type Structure } from '@bloom/bytes';
+import { CorruptionError, type Structure, type Signal } from '@bloom/bytes';
 import { LogReader } from '@bloom/log';
-import { decodeInternalKey, internalTableOptions, OpenTable, VALUE } from '@bloom/sstable/database';
+import { decodeInternalKey, internalTableOptions, openTable, VALUE } from '@bloom/sstable/database';
 import { DamagePolicy, type Dropped } from './damage.js';
 import { typeOf } from './database-key.js';
 import { parseFileName } from './file-name.js';
@@ -48,7 +48,7 @@ const NO_KEY = new Uint8Array(0);
  */
 export async function* storedEntries(
   folder: Folder,
-  options: StoredEntriesOptions & { readonly signal?: AbortSignal | undefined } = {},
+  options: StoredEntriesOptions & { readonly signal?: Signal | undefined } = {},
 ): AsyncGenerator<StoredEntry, void, undefined> {
   const entries = new StoredEntries(options);
   try {
@@ -123,9 +123,9 @@ class StoredEntries {
       }
     }
     try {
-      const table = yield* readingOf(file, OpenTable.open(file, internalTableOptions({ ...this.#options, filterPolicies: [] })));
+      const table = yield* readingOf(file, openTable(file, internalTableOptions({ ...this.#options, filterPolicies: [] })));
       const metadata = { number: 0n, size: file.byteLength, smallest: NO_KEY, largest: NO_KEY };
-      const handle = new TableHandle(metadata, table, file, file, {});
+      const handle = new TableHandle(metadata, table, file, file, null, {});
       const entries = new TableEntries(handle, this.#damage);
       this.#table = { name, handle, entries };
       if (!entries.seekToFirst()) yield* entries.settle();

@@ -1,6 +1,6 @@
-import { CorruptionError } from '@bloom/bytes';
-import type { Source, TableOptions } from '@bloom/sstable';
-import { OpenTable } from '@bloom/sstable/database';
+import { CorruptionError, type Signal } from '@bloom/bytes';
+import type { BlockCache, Source, TableOptions, TableStats } from '@bloom/sstable';
+import { type MutableTableStats, newTableStats, openTable } from '@bloom/sstable/database';
 import { oldTableFileName, tableFileName } from './file-name.js';
 import { FolderError, type FolderFile } from './folder.js';
 import { type FolderReading, openFile, readingOf } from './folder-reading.js';
@@ -8,27 +8,10 @@ import type { ReaderOptions } from './reader-options.js';
 import { TableHandle } from './table-handle.js';
 import type { FileMetadata } from './version-edit.js';
 
-/** What tables did so far. */
-export interface TableCounts {
-  filterNegatives: number;
-  filterTruePositives: number;
-  filterFalsePositives: number;
-  blockReads: number;
-  cacheHits: number;
-  bytesRead: number;
-}
-
-/** The counts of several caches together. */
-export function sumOf(all: readonly TableCounts[]): TableCounts {
-  const sum: TableCounts = {
-    filterNegatives: 0,
-    filterTruePositives: 0,
-    filterFalsePositives: 0,
-    blockReads: 0,
-    cacheHits: 0,
-    bytesRead: 0,
-  };
-  for (const counts of all) for (const name of Object.keys(sum) as (keyof TableCounts)[]) sum[name] += counts[name];
+/** The counts of several tables together. */
+export function sumOf(all: readonly TableStats[]): MutableTableStats {
+  const sum = newTableStats(0);
+  for (const counts of all) for (const name of Object.keys(sum) as (keyof TableStats)[]) sum[name] += counts[name];
   return sum;
 }
 
@@ -47,21 +30,23 @@ export class TableCache {
   readonly maxOpenTables: number;
   readonly #options: ReaderOptions;
   readonly #tableOptions: TableOptions;
+  readonly #blockCache: BlockCache | null;
   readonly #handles = new Map<bigint, TableHandle>();
   /** The same, and those that are still used although the database has dropped them. */
   readonly #open = new Set<TableHandle>();
   /** Tables that could not be opened, and why. */
   readonly #broken = new Map<bigint, CorruptionError>();
   /** What tables did that are closed. */
-  readonly #counts: TableCounts = sumOf([]);
+  #counts = newTableStats(0);
   readonly #closing = new Set<Promise<void>>();
   #closed = false;
 
   /** @param tableOptions how to open the tables, whose keys are internal ones. */
-  constructor(maxOpenTables: number, options: ReaderOptions, tableOptions: TableOptions) {
+  constructor(maxOpenTables: number, options: ReaderOptions, tableOptions: TableOptions, blockCache: BlockCache | null) {
     this.maxOpenTables = maxOpenTables;
     this.#options = options;
     this.#tableOptions = tableOptions;
+    this.#blockCache = blockCache;
   }
 
   /** The table, if it is open. */
@@ -106,18 +91,17 @@ export class TableCache {
     if (file === undefined) throw new MissingTable(metadata);
     try {
       const source = new WholeTable(file, metadata.size, file.name ?? name);
-      const table = yield* readingOf(source, OpenTable.open(source, this.#tableOptions));
+      const table = yield* readingOf(source, openTable(source, this.#tableOptions));
       // Another reading may have been quicker.
       const other = this.#handles.get(number);
       if (other !== undefined) {
-        table.close();
         this.#closeLater(file.close?.());
         return other;
       }
       if (this.#closed) {
         throw new FolderError('BLOOM_FOLDER_CHANGED', 'the database was replaced by another, or the reader was closed', { file: name });
       }
-      const handle = new TableHandle(metadata, table, file, source, this.#options);
+      const handle = new TableHandle(metadata, table, file, source, this.#blockCache, this.#options);
       this.#evict(this.maxOpenTables - 1);
       this.#handles.set(number, handle);
       this.#open.add(handle);
@@ -145,10 +129,8 @@ export class TableCache {
   }
 
   /** What all tables did so far. */
-  counts(): TableCounts {
-    const counts = { ...this.#counts };
-    for (const handle of this.#open) add(counts, handle);
-    return counts;
+  counts(): TableStats {
+    return sumOf([this.#counts, ...[...this.#open].map(({ stats }) => stats)]);
   }
 
   /** Closes each table as soon as nobody uses it, and opens no more. */
@@ -180,7 +162,7 @@ export class TableCache {
 
   #close(handle: TableHandle): void {
     if (!this.#open.delete(handle)) return;
-    add(this.#counts, handle);
+    this.#counts = sumOf([this.#counts, handle.stats]);
     this.#closeLater(handle.close());
   }
 
@@ -229,15 +211,6 @@ export class ViewTables {
   }
 }
 
-function add(counts: TableCounts, { table: { stats }, truePositives, falsePositives }: TableHandle): void {
-  counts.filterNegatives += stats.filterNegatives;
-  counts.filterTruePositives += truePositives;
-  counts.filterFalsePositives += falsePositives;
-  counts.blockReads += stats.blockReads;
-  counts.cacheHits += stats.cacheHits;
-  counts.bytesRead += stats.bytesRead;
-}
-
 /** A table as long as the MANIFEST says: the footer is looked for there, and bytes behind it do not matter. */
 class WholeTable implements Source {
   readonly byteLength: number;
@@ -255,7 +228,7 @@ class WholeTable implements Source {
     this.#file = file;
   }
 
-  read(offset: number, length: number, signal?: AbortSignal): Uint8Array | Promise<Uint8Array> {
+  read(offset: number, length: number, signal?: Signal): Uint8Array | Promise<Uint8Array> {
     return this.#file.read(offset, length, signal);
   }
 }

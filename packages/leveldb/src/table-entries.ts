@@ -66,10 +66,10 @@ export class TableEntries extends EntryCursor {
   }
 
   #drive(wanted: number): boolean {
-    const { table } = this.#handle;
+    const { blocks } = this.#handle;
     while (wanted !== SETTLED) {
       this.#wanted = wanted;
-      const contents = table.cached(wanted);
+      const contents = blocks.cached(wanted);
       if (contents === undefined) {
         this.valid = false;
         return false;

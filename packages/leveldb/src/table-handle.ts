@@ -1,13 +1,18 @@
-import type { Source, SyncSource } from '@bloom/sstable';
+import type { BlockCache, Source, SyncSource } from '@bloom/sstable';
 import {
-  type BlockCursor,
   BlockReader,
+  BlockSearch,
+  DataBlocks,
   DEFAULT_GAP_BYTES,
   DEFAULT_READ_AHEAD_BYTES,
+  Lookup,
+  type MutableTableStats,
+  newTableStats,
   type OpenTable,
   type ReadAhead,
   readRangeSync,
 } from '@bloom/sstable/database';
+import type { Signal } from '@bloom/bytes';
 import type { FolderFile } from './folder.js';
 import type { ReaderOptions } from './reader-options.js';
 import type { FileMetadata } from './version-edit.js';
@@ -22,33 +27,50 @@ export interface BlockWalk {
 export class TableHandle {
   readonly metadata: FileMetadata;
   readonly table: OpenTable;
+  readonly blocks: DataBlocks;
+  readonly stats: MutableTableStats;
   /** Searches one block at a time. */
-  readonly searcher: BlockCursor;
+  readonly searcher: BlockSearch;
   /** How many views, cursors and lookups use it. */
   pins = 0;
-  /** Lookups that the filter let pass, by whether the key was there. */
-  truePositives = 0;
-  falsePositives = 0;
+  readonly #lookup: Lookup;
   readonly #file: FolderFile;
   readonly #source: Source;
-  readonly #readAheadBytes: number;
-  readonly #gapBytes: number;
+  readonly #options: ReaderOptions;
   #reader: BlockReader | undefined;
 
-  /** @param source the file, as long as the MANIFEST says it is. */
-  constructor(metadata: FileMetadata, table: OpenTable, file: FolderFile, source: Source, options: ReaderOptions) {
+  /**
+   * @param source the file, as long as the MANIFEST says it is.
+   * @param cache null: none.
+   */
+  constructor(metadata: FileMetadata, table: OpenTable, file: FolderFile, source: Source, cache: BlockCache | null, options: ReaderOptions) {
     this.metadata = metadata;
     this.table = table;
-    this.searcher = table.newBlockCursor();
+    this.stats = newTableStats(table.bytesRead);
+    this.blocks = new DataBlocks(table, cache, this.stats);
+    this.searcher = new BlockSearch(table.compare, 'data block', table.file);
+    this.#lookup = new Lookup(table, this.stats);
     this.#file = file;
     this.#source = source;
-    this.#readAheadBytes = options.readAheadBytes ?? DEFAULT_READ_AHEAD_BYTES;
-    this.#gapBytes = options.gapBytes ?? DEFAULT_GAP_BYTES;
+    this.#options = options;
+  }
+
+  /** The data block to search for an internal key; `ABSENT` when index or filter say that it is in none. */
+  locate(key: Uint8Array): number {
+    return this.#lookup.locate(key);
+  }
+
+  /** Counts what came of a lookup that the filter let pass. */
+  count(found: boolean): void {
+    if (this.table.filter === undefined) return;
+    if (found) this.stats.filterTruePositives++;
+    else this.stats.filterFalsePositives++;
   }
 
   /** The contents of data block `i`. */
-  block(i: number, walk?: BlockWalk, signal?: AbortSignal): Promise<Uint8Array> {
-    this.#reader ??= new BlockReader(this.table, this.#source, this.#readAheadBytes, this.#gapBytes);
+  block(i: number, walk?: BlockWalk, signal?: Signal): Promise<Uint8Array> {
+    const { readAheadBytes = DEFAULT_READ_AHEAD_BYTES, gapBytes = DEFAULT_GAP_BYTES } = this.#options;
+    this.#reader ??= new BlockReader(this.blocks, this.#source, readAheadBytes, gapBytes);
     if (walk === undefined) return this.#reader.read(i, signal);
     walk.ahead ??= this.#reader.ahead(walk.reverse, signal);
     return walk.ahead.block(i);
@@ -56,12 +78,12 @@ export class TableHandle {
 
   /** The contents of data block `i`, which is not in the cache, from a source that answers at once. */
   blockSync(i: number): Uint8Array {
-    return this.table.decode(i, readRangeSync(this.#source as SyncSource, this.table.rangeOf(i)));
+    return this.blocks.decode(i, readRangeSync(this.#source as SyncSource, this.blocks.rangeOf(i)));
   }
 
   /** Drops the table's blocks from the cache, and closes the file. */
   close(): void | Promise<void> {
-    this.table.close();
+    this.blocks.close();
     return this.#file.close?.();
   }
 }

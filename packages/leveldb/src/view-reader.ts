@@ -10,8 +10,8 @@
  */
 import { CorruptionError, mustBeWhole, type Place, UnsupportedError } from '@bloom/bytes';
 import { LogReader } from '@bloom/log';
-import { BlockCache, bytewiseComparator, type Comparator } from '@bloom/sstable';
-import { internalTableOptions } from '@bloom/sstable/database';
+import { BlockCache, bytewiseComparator, type Comparator, type TableStats } from '@bloom/sstable';
+import { DEFAULT_CACHE_BYTES, internalTableOptions } from '@bloom/sstable/database';
 import { DamagePolicy } from './damage.js';
 import { keyOrderOf } from './database-key.js';
 import { CURRENT, logFileName, parseFileName, tableFileName } from './file-name.js';
@@ -20,7 +20,7 @@ import { all, type FolderReading, listFiles, openFile, readBytes } from './folde
 import { fingerprintOf, isContinued, type LogMemtable, pushAll, replayLog } from './log-memtable.js';
 import { ManifestBuilder, type ManifestFields, type ManifestState } from './manifest.js';
 import { DEFAULT_MAX_OPEN_TABLES, DEFAULT_MAX_RESTARTS, type ReaderOptions } from './reader-options.js';
-import { MissingTable, sumOf, TableCache, type TableCounts, ViewTables } from './table-cache.js';
+import { MissingTable, sumOf, TableCache, ViewTables } from './table-cache.js';
 import type { TableHandle } from './table-handle.js';
 import { compareBigints, type FileMetadata } from './version-edit.js';
 import type { KeyOrder, Version } from './version.js';
@@ -34,8 +34,6 @@ const MANY_LOGS = 16;
 const NUMBERS_AHEAD = 16;
 /** How many numbers are tried for logs, where the folder cannot be listed. */
 const MAX_LOG_NUMBERS = 1024;
-/** The cache of a reader: that of LevelDB. */
-const DEFAULT_CACHE_BYTES = 8 * 2 ** 20;
 
 /** What was seen is not one state of the folder, or one that lacks files. */
 class Restart extends Error {
@@ -135,7 +133,7 @@ export class ViewReader {
   }
 
   /** What all tables did so far. */
-  get counts(): TableCounts {
+  get counts(): TableStats {
     return sumOf(this.#tables.map((tables) => tables.counts()));
   }
 
@@ -209,14 +207,14 @@ export class ViewReader {
       known.tables.retire();
       this.#retired.push(known.tables);
     }
-    const tables = new TableCache(this.#maxOpenTables, this.#options, internalTableOptions(this.#tableOptions(comparator)));
+    const tables = new TableCache(this.#maxOpenTables, this.#options, internalTableOptions(this.#tableOptions(comparator)), this.#cache);
     this.#known = { comparator, order: keyOrderOf(comparator), tables, logs: new Map(), manifest: state };
     return this.#known;
   }
 
   #tableOptions(comparator: Comparator) {
     const { filterPolicies, codecs, maxBlockBytes, tailBytes } = this.#options;
-    return { comparator, filterPolicies, codecs, maxBlockBytes, tailBytes, cache: this.#cache };
+    return { comparator, filterPolicies, codecs, maxBlockBytes, tailBytes };
   }
 
   /** Opens the logs, so that they are as long as they are now whatever is written from here on. */

@@ -64,6 +64,7 @@ beforeAll(async () => {
     if (request.method === 'HEAD') return response.writeHead(200, { ...headers, 'content-length': bytes.length }).end();
     const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? [];
     if (first === undefined) return response.writeHead(200, { ...headers, 'content-length': bytes.length }).end(bytes);
+    if (Number(first) >= bytes.length) return response.writeHead(416, { ...headers, 'content-range': `bytes */${bytes.length}` }).end();
     const part = bytes.subarray(Number(first), Number(last) + 1);
     const range = `bytes ${first}-${Number(first) + part.length - 1}/${bytes.length}`;
     return response.writeHead(206, { ...headers, 'content-length': part.length, 'content-range': range }).end(part);

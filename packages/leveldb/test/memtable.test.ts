@@ -48,7 +48,7 @@ test('agrees with a sorted array on all moves, while entries are added', () => {
       };
       for (const [side, place] of Object.entries(places)) {
         cursor.seek(key, side as keyof typeof places);
-        const entry = model[place] as Entry | undefined;
+        const entry = model[place];
         expect(at(cursor)).toBe(entry && shown(entry));
       }
     }

@@ -19,10 +19,15 @@ export {
 
 // What a whole database is put together of, for @bloom/leveldb: a table that says which block it needs next, and the two
 // ways of reading it.
-export type { BlockCursor } from './format/block.js';
+export { BlockSearch } from './format/block-search.js';
 export { type CompareRange, compareRangeOf } from './format/comparator.js';
-export { BlockReader, DEFAULT_GAP_BYTES, DEFAULT_READ_AHEAD_BYTES, type ReadAhead } from './read/block-reader.js';
-export { ABSENT, OpenTable } from './read/open-table.js';
-export { type ByteRange, type Reading, readRange, readRangeSync } from './read/reading.js';
-export { SETTLED, type Side, TableCursor } from './read/table-cursor.js';
+export { BlockReader } from './read/block-reader.js';
 export { ByteCopier } from './read/byte-copier.js';
+export { DataBlocks } from './read/data-blocks.js';
+export { ABSENT, Lookup } from './read/lookup.js';
+export { type OpenTable, openTable } from './read/open.js';
+export { DEFAULT_CACHE_BYTES, DEFAULT_GAP_BYTES, DEFAULT_READ_AHEAD_BYTES } from './read/options.js';
+export type { ReadAhead } from './read/read-ahead.js';
+export { type ByteRange, type Reading, readRange, readRangeSync } from './read/reading.js';
+export { type MutableTableStats, newTableStats } from './read/stats.js';
+export { SETTLED, type Side, TableCursor } from './read/table-cursor.js';
