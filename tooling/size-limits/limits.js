@@ -5,14 +5,14 @@ import { entryPoints } from './entry-points.js';
 
 /** Everything that an entry point exports. Beyond the first two: a little over what it was when last measured. */
 const wholeEntryPoints = {
-  '@bloom/bytes': '1.5 kB',
+  '@bloom/bytes': '2.5 kB',
   '@bloom/crc32c': '3 kB',
   '@bloom/hash': '3 kB',
-  '@bloom/leveldb': '40 kB',
+  '@bloom/leveldb': '36 kB',
   '@bloom/leveldb/browser': '2 kB',
-  '@bloom/leveldb/http': '4 kB',
-  '@bloom/leveldb/idb-comparator': '12 kB',
-  '@bloom/log': '4.5 kB',
+  '@bloom/leveldb/http': '5 kB',
+  '@bloom/leveldb/idb-comparator': '6.5 kB',
+  '@bloom/log': '4 kB',
   '@bloom/policy': '6 kB',
   '@bloom/policy/contract': '8 kB',
   '@bloom/policy-blocked': '1.5 kB',
@@ -33,7 +33,7 @@ const jobs = {
   },
   'a database that was picked, read': {
     source: `export { DatabaseReader } from '@bloom/leveldb'; export { FileListFolder } from '@bloom/leveldb/browser';`,
-    limit: '36 kB',
+    limit: '35 kB',
   },
   'a table on a server, read': {
     source: `export { Table } from '@bloom/sstable'; export { HttpSource } from '@bloom/sstable/http';`,

@@ -56,7 +56,8 @@ test('agrees with a sorted array on all moves, while entries are added', () => {
     const forwards: (string | undefined)[] = [];
     for (cursor.seekToFirst(); cursor.valid; cursor.next()) forwards.push(at(cursor));
     const backwards: (string | undefined)[] = [];
-    for (cursor.seekToLast(); cursor.valid; cursor.prev()) backwards.push(at(cursor));
+    const back = memtable.cursor();
+    for (back.seekToLast(); back.valid; back.prev()) backwards.push(at(back));
     expect(forwards).toEqual(model.map(shown));
     expect(backwards.reverse()).toEqual(model.map(shown));
   }
