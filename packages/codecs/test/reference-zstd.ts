@@ -41,10 +41,10 @@ export class ReferenceZstd {
     return this.#result(this.#zstd._ZSTD_compress(this.#to, this.#capacity, this.#from, contents.length, level))!;
   }
 
-  /** The contents, or undefined where the stream is refused. */
-  decompress(stream: Uint8Array): Uint8Array | undefined {
+  /** The contents, or undefined where the stream is refused or stands for more than `maxBytes`. */
+  decompress(stream: Uint8Array, maxBytes = this.#capacity): Uint8Array | undefined {
     this.#zstd.HEAPU8.set(stream, this.#from);
-    return this.#result(this.#zstd._ZSTD_decompress(this.#to, this.#capacity, this.#from, stream.length));
+    return this.#result(this.#zstd._ZSTD_decompress(this.#to, maxBytes, this.#from, stream.length));
   }
 
   #result(length: number): Uint8Array | undefined {
