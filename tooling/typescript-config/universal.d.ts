@@ -20,6 +20,12 @@ interface AbortSignal {
   removeEventListener(type: 'abort', listener: () => void): void;
 }
 
+interface AbortController {
+  readonly signal: AbortSignal;
+  abort(reason?: unknown): void;
+}
+declare const AbortController: new () => AbortController;
+
 declare function setTimeout(callback: () => void, milliseconds: number): unknown;
 declare function clearTimeout(timer: unknown): void;
 

@@ -147,6 +147,8 @@ function statusText(status: FilterStatus): string {
       return `of another kind, not used: ${status.names.join(', ')}`;
     case 'corrupt':
       return `${status.policyName === undefined ? '' : `${status.policyName}, `}corrupt, not used: ${problemOf(status.error)}`;
+    case 'contradicted':
+      return `${status.policyName}, not used: they deny keys that the table stores`;
   }
 }
 

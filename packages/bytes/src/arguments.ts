@@ -1,10 +1,11 @@
 /** Checks of what a caller gives. A wrong type is a TypeError, a wrong value a RangeError, and both name the argument. */
+import type { Signal } from './signal.js';
 
 /** @throws RangeError, which names the option, unless `value` is a whole number from `least` to `most`. */
 export function mustBeWhole(name: string, value: number, least: number, most = Number.MAX_SAFE_INTEGER): number {
   if (Number.isSafeInteger(value) && value >= least && value <= most) return value;
   const range = most === Number.MAX_SAFE_INTEGER ? `at least ${least}` : `from ${least} to ${most}`;
-  throw new RangeError(`${name} must be a whole number, ${range}, got ${typeof value === 'number' ? value : kindOf(value)}`);
+  throw new RangeError(`${name} must be a whole number, ${range}, got ${String(value)}`);
 }
 
 /**
@@ -39,13 +40,30 @@ export function mustBeBoolean(name: string, value: unknown): asserts value is bo
   if (typeof value !== 'boolean') throw new TypeError(`${name} must be a boolean, got ${kindOf(value)}`);
 }
 
+/**
+ * @param kind what it must be, in the plural: "filter policies".
+ * @throws TypeError, which names the argument, unless `value` is an array.
+ */
+export function mustBeArray(name: string, value: unknown, kind: string): asserts value is readonly unknown[] {
+  if (!Array.isArray(value)) throw new TypeError(`${name} must be an array of ${kind}, got ${kindOf(value)}`);
+}
+
+/**
+ * @param kind what it must be made of, in the plural: "Uint8Arrays".
+ * @throws TypeError, which names the argument, unless `value` is an object that can be iterated: a string is refused.
+ */
+export function mustBeIterable(name: string, value: unknown, kind: string): asserts value is Iterable<unknown> {
+  if (typeof value === 'object' && value !== null && Symbol.iterator in value) return;
+  throw new TypeError(`${name} must be an iterable of ${kind}, got ${kindOf(value)}`);
+}
+
 /** @throws TypeError, which names the argument, unless `value` is a function. */
 export function mustBeFunction(name: string, value: unknown): asserts value is (...args: never[]) => unknown {
   if (typeof value !== 'function') throw new TypeError(`${name} must be a function, got ${kindOf(value)}`);
 }
 
 /** @throws TypeError, which names the argument, unless `value` is an AbortSignal. */
-export function mustBeSignal(name: string, value: unknown): asserts value is AbortSignal {
+export function mustBeSignal(name: string, value: unknown): asserts value is Signal {
   const { aborted, addEventListener, signal } = Object(value) as Record<string, unknown>;
   if (typeof aborted === 'boolean' && typeof addEventListener === 'function') return;
   const hint = signal === undefined ? '' : ': give its signal';

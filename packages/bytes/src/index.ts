@@ -1,9 +1,11 @@
 import './async-dispose.js';
 
 export {
+  mustBeArray,
   mustBeBoolean,
   mustBeBytes,
   mustBeFunction,
+  mustBeIterable,
   mustBeOptions,
   mustBeSignal,
   mustBeWhole,

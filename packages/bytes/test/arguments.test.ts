@@ -1,8 +1,10 @@
 import vm from 'node:vm';
 import {
+  mustBeArray,
   mustBeBoolean,
   mustBeBytes,
   mustBeFunction,
+  mustBeIterable,
   mustBeOptions,
   mustBeSignal,
   mustBeWhole,
@@ -77,7 +79,7 @@ test.each([
   [1.5, 'a whole number, at least 1, got 1.5'],
   [NaN, 'a whole number, at least 1, got NaN'],
   [2 ** 53, 'a whole number, at least 1, got 9007199254740992'],
-  ['5', 'a whole number, at least 1, got string'],
+  ['5', 'a whole number, at least 1, got 5'],
   [null, 'a whole number, at least 1, got null'],
 ])('mustBeWhole refuses %s', (value, problem) => {
   expect(() => mustBeWhole('limit', value as number, 1)).toThrow(new RangeError(`limit must be ${problem}`));
@@ -92,6 +94,18 @@ test('mustBeBoolean refuses the text of a boolean', () => {
 test('mustBeFunction refuses what cannot be called', () => {
   expect(() => mustBeFunction('matches', /x/)).toThrow(new TypeError('matches must be a function, got a RegExp'));
   expect(() => mustBeFunction('matches', () => true)).not.toThrow();
+});
+
+test('mustBeArray refuses one thing where many are wanted', () => {
+  expect(() => mustBeArray('shelves', new Shelf(), 'shelves')).toThrow(new TypeError('shelves must be an array of shelves, got a Shelf'));
+  expect(() => mustBeArray('shelves', [], 'shelves')).not.toThrow();
+});
+
+test('mustBeIterable takes what can be gone through, but no string', () => {
+  for (const keys of [[], new Set(), new Map().values()]) expect(() => mustBeIterable('keys', keys, 'Uint8Arrays')).not.toThrow();
+  for (const [kind, keys] of [['string', 'abc'], ['undefined', undefined], ['object', {}]] as const) {
+    expect(() => mustBeIterable('keys', keys, 'Uint8Arrays')).toThrow(new TypeError(`keys must be an iterable of Uint8Arrays, got ${kind}`));
+  }
 });
 
 describe('mustBeSignal', () => {

@@ -179,6 +179,16 @@ export class FilterBlockReader {
     return filter.length > 0 && this.#policy.keyMayMatch(key, filter);
   }
 
+  /**
+   * Whether the range of `blockOffset` has a filter of no bytes. It says that no data block starts there: where one does,
+   * filters and index contradict each other.
+   *
+   * @param blockOffset bytes from the start of the file.
+   */
+  isEmptyAt(blockOffset: number): boolean {
+    return this.filterAt(Math.floor(blockOffset / this.base))?.length === 0;
+  }
+
   /** The bytes of filter `i`: none for a range without keys, undefined when there is no such filter or it is damaged. */
   filterAt(i: number): Uint8Array | undefined {
     if (!(Number.isInteger(i) && i >= 0 && i < this.filterCount)) return undefined;

@@ -3,13 +3,12 @@ import {
   BlockReader,
   BlockSearch,
   DataBlocks,
-  DEFAULT_GAP_BYTES,
-  DEFAULT_READ_AHEAD_BYTES,
   Lookup,
   type MutableTableStats,
   newTableStats,
   type OpenTable,
   type ReadAhead,
+  readingFor,
   readRangeSync,
 } from '@bloom/sstable/database';
 import type { Signal } from '@bloom/bytes';
@@ -49,7 +48,7 @@ export class TableHandle {
     this.stats = newTableStats(table.bytesRead);
     this.blocks = new DataBlocks(table, cache, this.stats);
     this.searcher = new BlockSearch(table.compare, 'data block', table.file);
-    this.#lookup = new Lookup(table, this.stats);
+    this.#lookup = new Lookup(table, this.blocks, this.stats);
     this.#file = file;
     this.#source = source;
     this.#options = options;
@@ -69,7 +68,7 @@ export class TableHandle {
 
   /** The contents of data block `i`. */
   block(i: number, walk?: BlockWalk, signal?: Signal): Promise<Uint8Array> {
-    const { readAheadBytes = DEFAULT_READ_AHEAD_BYTES, gapBytes = DEFAULT_GAP_BYTES } = this.#options;
+    const { readAheadBytes, gapBytes } = readingFor(this.#options);
     this.#reader ??= new BlockReader(this.blocks, this.#source, readAheadBytes, gapBytes);
     if (walk === undefined) return this.#reader.read(i, signal);
     walk.ahead ??= this.#reader.ahead(walk.reverse, signal);

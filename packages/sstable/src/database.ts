@@ -15,7 +15,7 @@ export {
   internalKeyPolicy,
   MAX_SEQUENCE,
   VALUE,
-} from './database/internal-key.js';
+} from './format/internal-key.js';
 
 // What a whole database is put together of, for @bloom/leveldb: a table that says which block it needs next, and the two
 // ways of reading it.
@@ -26,7 +26,7 @@ export { ByteCopier } from './read/byte-copier.js';
 export { DataBlocks } from './read/data-blocks.js';
 export { ABSENT, Lookup } from './read/lookup.js';
 export { type OpenTable, openTable } from './read/open.js';
-export { DEFAULT_CACHE_BYTES, DEFAULT_GAP_BYTES, DEFAULT_READ_AHEAD_BYTES } from './read/options.js';
+export { DEFAULT_CACHE_BYTES, readingFor } from './read/options.js';
 export type { ReadAhead } from './read/read-ahead.js';
 export { type ByteRange, type Reading, readRange, readRangeSync } from './read/reading.js';
 export { type MutableTableStats, newTableStats } from './read/stats.js';

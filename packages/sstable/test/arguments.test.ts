@@ -3,9 +3,10 @@ import { mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import vm from 'node:vm';
-import { BlockCache, type Codec, MemorySink, MemorySource, SyncTable, Table, TableBuilder } from '@bloom/sstable';
+import { BlockCache, type Codec, MemorySink, MemorySource, type Source, SyncTable, Table, TableBuilder } from '@bloom/sstable';
 import { SyncFileSource, writeTable } from '@bloom/sstable/node';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { rejection } from './caught.js';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 
@@ -57,11 +58,18 @@ test.each([0, 256, -1, 1.5])('a codec of type %s is refused', (type) => {
 test('a read that ends after close leaves nothing in the shared cache', async () => {
   const cache = new BlockCache(2 ** 20);
   const bytes = tableOf('abc');
-  const source = { byteLength: bytes.length, read: async (at: number, n: number) => bytes.subarray(at, at + n) };
+  let answer = (): void => {};
+  let reads = 0;
+  const source: Source = {
+    byteLength: bytes.length,
+    read: (at, n) => (reads++ === 0 ? bytes.subarray(at, at + n) : new Promise((resolve) => (answer = () => resolve(bytes.subarray(at, at + n))))),
+  };
   const table = await Table.open(source, { cache });
-  const value = table.get(utf8('abc'));
+  const value = rejection(table.get(utf8('abc')));
   table.close();
-  expect(await value).toEqual(utf8('value of abc'));
+  expect(await value).toEqual(new TypeError('the table was closed'));
+  answer();
+  await new Promise((resolve) => setTimeout(resolve, 1));
   expect(cache.byteLength).toBe(0);
 });
 

@@ -167,11 +167,25 @@ describe('a scan', () => {
     }
   });
 
-  test('passes its signal to each read', async () => {
+  test('tells the source of each read that is aborted, by a signal', async () => {
     const { table, source } = await opened();
-    const { signal } = new AbortController();
-    await collect(table.entries({ signal, limit: 2000 }));
-    expect(source.reads.every((read) => read.signal === signal)).toBe(true);
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    const walk = table.entries({ signal: controller.signal });
+    for (let i = 0; i < 2000; i++) await walk.next();
+    const under: (AbortSignal | undefined)[] = [];
+    source.answer = (_, { signal }) => {
+      under.push(signal);
+      return new Promise(() => undefined);
+    };
+    const rest = rejection((async () => {
+      for await (const entry of walk) expect(entry).toHaveLength(2);
+    })());
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    controller.abort(reason);
+    expect(await rest).toBe(reason);
+    // The window that it waits for, and the next one.
+    expect(under.map((signal) => signal?.aborted)).toEqual([true, true]);
   });
 });
 

@@ -9,7 +9,7 @@ import { profileTable } from '@bloom/sstable/inspect';
 import { ClassicLevel } from 'classic-level';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { decodeFooter, FOOTER_LENGTH } from '../src/format/footer.js';
-import { decodeInternalKey, internalKeyComparator, internalKeyPolicy, VALUE } from '../src/database/internal-key.js';
+import { decodeInternalKey, internalKeyComparator, internalKeyPolicy, VALUE } from '../src/format/internal-key.js';
 import { decodeMetaindex } from '../src/format/metaindex-block.js';
 import { BLOCK_TRAILER_LENGTH, decodeStoredBlock } from '../src/format/stored-block.js';
 import { hex, sameBytes, sameEntries, utf8 } from './entries.js';

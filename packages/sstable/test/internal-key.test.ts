@@ -20,7 +20,7 @@ import {
 import { ClassicLevel } from 'classic-level';
 import { describe, expect, test } from 'vitest';
 import { buildTable } from './build-table.js';
-import { rejection } from './caught.js';
+import { caught, rejection } from './caught.js';
 import { collect, hex, numberedEntries, utf8 } from './entries.js';
 
 const comparator = internalKeyComparator();
@@ -279,13 +279,21 @@ describe('a table of versions behaves as a plain list', () => {
 });
 
 describe('a table of a database', () => {
-  test('opened with keys that are none says so', async () => {
-    const bytes = buildTable([[utf8('short'), utf8('1')]]);
-    const table = SyncDatabaseTable.open(new MemorySource(bytes, 'raw.ldb'));
-    expect(() => [...table.entries()]).toThrow(expect.objectContaining({ code: 'BLOOM_BAD_INTERNAL_KEY', file: 'raw.ldb' }));
-    const later = await DatabaseTable.open(new MemorySource(bytes, 'raw.ldb'));
-    expect(await rejection(collect(later))).toMatchObject({ code: 'BLOOM_BAD_INTERNAL_KEY' });
-    expect(table.get(utf8('short'))).toBeUndefined();
+  test('is not what it is opened as, where an index key is too short', async () => {
+    const source = new MemorySource(buildTable([[utf8('short'), utf8('1')]]), 'raw.ldb');
+    const expected = { code: 'BLOOM_BAD_INTERNAL_KEY', structure: 'index block', file: 'raw.ldb' };
+    expect(caught(() => SyncDatabaseTable.open(source))).toMatchObject(expected);
+    expect(await rejection(DatabaseTable.open(source))).toMatchObject(expected);
+  });
+
+  test('with a key that is too short says so when it comes to it', async () => {
+    const source = new MemorySource(buildTable([[utf8('short'), utf8('1')], [utf8('short and long'), utf8('2')]], {
+      comparator: { ...bytewiseComparator, findShortSuccessor: (key) => key },
+      filterPolicy: null,
+    }), 'raw.ldb');
+    const expected = { code: 'BLOOM_BAD_INTERNAL_KEY', file: 'raw.ldb' };
+    expect(caught(() => [...SyncDatabaseTable.open(source).entries()])).toMatchObject(expected);
+    expect(await rejection(collect(await DatabaseTable.open(source)))).toMatchObject(expected);
   });
 
   test('gives no version for a sequence that is none', () => {

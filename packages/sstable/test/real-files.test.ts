@@ -10,6 +10,7 @@ import {
   UnsupportedError,
 } from '@bloom/sstable';
 import { profileTable } from '@bloom/sstable/inspect';
+import { SyncDatabaseTable } from '@bloom/sstable/database';
 import { FileSource, SyncFileSource } from '@bloom/sstable/node';
 import { describe, expect, test } from 'vitest';
 import { caught, rejection } from './caught.js';
@@ -32,10 +33,11 @@ function compressionTypes({ blockTypes }: RealTable): string[] {
   return [...new Set(Object.values(blockTypes).flatMap((types) => Object.keys(types)))];
 }
 
-/** As the metaindex that was measured says. */
-function expectedStatus({ metaKeys }: RealTable): FilterStatus {
+/** As the metaindex that was measured says. Tables of databases are opened as plain ones here, and their filters are of user keys. */
+function expectedStatus({ metaKeys, keyKind }: RealTable): FilterStatus {
   const policyNames = metaKeys.filter((key) => key.startsWith('filter.')).map((key) => key.slice('filter.'.length));
   const [policyName] = policyNames.filter((name) => name === 'leveldb.BuiltinBloomFilter2');
+  if (policyName !== undefined && keyKind !== 'raw') return { state: 'contradicted', policyName, filteredKeys: 'user-keys' };
   if (policyName !== undefined) return { state: 'used', policyName };
   return policyNames.length === 0 ? { state: 'absent' } : { state: 'unknown-policy', policyNames };
 }
@@ -90,6 +92,11 @@ describe.each(readable)('$file of $repo', (real) => {
       filters: used?.filterCount ?? 0,
     });
   });
+});
+
+test.each(tables.filter((real) => expectedStatus(real).state === 'contradicted'))('$file of $repo has filters of user keys, which its DatabaseTable uses', (real) => {
+  const { table } = SyncDatabaseTable.open(new MemorySource(real.bytes()), { codecs: [rawDeflate] });
+  expect(table.filterStatus).toEqual({ state: 'used', policyName: 'leveldb.BuiltinBloomFilter2' });
 });
 
 describe.each(readable.filter(({ keyKind }) => keyKind === 'raw'))('$file of $repo, a table of raw keys', (real) => {

@@ -3,7 +3,7 @@ import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
 import { MemorySource, SyncTable, type TableBuilderOptions } from '@bloom/sstable';
 import { describe, expect, test } from 'vitest';
 import { crc32c } from '@bloom/crc32c';
-import { internalKeyComparator, internalKeyPolicy } from '../src/database/internal-key.js';
+import { internalKeyComparator, internalKeyPolicy } from '../src/format/internal-key.js';
 import { buildTable } from './build-table.js';
 import { hex, sameEntries, utf8 } from './entries.js';
 

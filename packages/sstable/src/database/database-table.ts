@@ -1,6 +1,5 @@
+import { CorruptionError, mustBeBytes, mustBeOptions } from '@bloom/bytes';
 import { BloomFilterPolicy } from '@bloom/policy';
-import { bytewiseComparator } from '../format/comparator.js';
-import { CorruptionError } from '@bloom/bytes';
 import {
   decodeInternalKey,
   encodeInternalKey,
@@ -8,11 +7,18 @@ import {
   internalKeyComparator,
   internalKeyPolicy,
   MAX_SEQUENCE,
-} from './internal-key.js';
-import type { AsyncKeyRange, KeyRange } from '../read/key-range.js';
-import type { Source, SyncSource } from '../read/source.js';
+} from '../format/internal-key.js';
+import { type AsyncKeyRange, type KeyRange, mustBeKeyRange } from '../read/key-range.js';
+import {
+  type AsyncTableOptions,
+  comparatorFor,
+  mustBePolicies,
+  mustBeTableOptions,
+  type SignalOptions,
+  type TableOptions,
+} from '../read/options.js';
+import { mustBeSource, type Source, type SyncSource } from '../read/source.js';
 import { SyncTable } from '../read/sync-table.js';
-import type { AsyncTableOptions, TableOptions } from '../read/options.js';
 import { Table } from '../read/table.js';
 
 /** An entry of a database: one version of a user key. */
@@ -46,20 +52,35 @@ export class DatabaseTable {
     this.table = table;
   }
 
-  /** @param options `comparator` and `filterPolicies` are those of the database's user keys. */
+  /**
+   * Opens a table.
+   *
+   * @param options `comparator` and `filterPolicies` are those of the database's user keys.
+   * @throws CorruptionError `BLOOM_BAD_INTERNAL_KEY` when the index has a key that is too short for a database's, and as
+   *   `Table.open` does.
+   */
   static async open(source: Source, options: AsyncTableOptions = {}): Promise<DatabaseTable> {
+    mustBeSource(source);
+    mustBeTableOptions('DatabaseTable.open', options);
     return new DatabaseTable(await Table.open(source, internalTableOptions(options)));
   }
 
   /** The newest version of `userKey`, deletions included; undefined when the table has none. */
-  async get(userKey: Uint8Array, options: VersionOptions = {}): Promise<DatabaseEntry | undefined> {
-    const found = await this.table.find(seekKey(userKey, options), isVersionOf(userKey, this.table));
+  async get(userKey: Uint8Array, options: VersionOptions & SignalOptions = {}): Promise<DatabaseEntry | undefined> {
+    mustBeOptions('DatabaseTable.get', options, { ...VERSION_OPTIONS, signal: true });
+    const { signal } = options;
+    const found = await this.table.find(seekKey(userKey, options), isVersionOf(userKey, this.table), { signal });
     return found && entryOf(found, this.table);
   }
 
   /** All versions of a range of user keys: keys in order, of each key the newest version first. */
-  async *entries(range: AsyncKeyRange = {}): AsyncGenerator<DatabaseEntry, void, undefined> {
-    for await (const entry of this.table.entries({ ...range, ...internalBounds(range) })) yield entryOf(entry, this.table);
+  entries(range: AsyncKeyRange = {}): AsyncGenerator<DatabaseEntry, void, undefined> {
+    mustBeKeyRange(range);
+    return this.#entriesOf(this.table.entries({ ...range, ...internalBounds(range) }));
+  }
+
+  async *#entriesOf(stored: AsyncIterable<[Uint8Array, Uint8Array]>): AsyncGenerator<DatabaseEntry, void, undefined> {
+    for await (const entry of stored) yield entryOf(entry, this.table);
   }
 
   [Symbol.asyncIterator](): AsyncIterator<DatabaseEntry> {
@@ -80,20 +101,28 @@ export class SyncDatabaseTable {
     this.table = table;
   }
 
-  /** @param options `comparator` and `filterPolicies` are those of the database's user keys. */
+  /** As {@link DatabaseTable.open}. */
   static open(source: SyncSource, options: TableOptions = {}): SyncDatabaseTable {
+    mustBeSource(source);
+    mustBeTableOptions('SyncDatabaseTable.open', options);
     return new SyncDatabaseTable(SyncTable.open(source, internalTableOptions(options)));
   }
 
   /** The newest version of `userKey`, deletions included; undefined when the table has none. */
   get(userKey: Uint8Array, options: VersionOptions = {}): DatabaseEntry | undefined {
+    mustBeOptions('SyncDatabaseTable.get', options, VERSION_OPTIONS);
     const found = this.table.find(seekKey(userKey, options), isVersionOf(userKey, this.table));
     return found && entryOf(found, this.table);
   }
 
   /** All versions of a range of user keys: keys in order, of each key the newest version first. */
-  *entries(range: KeyRange = {}): Generator<DatabaseEntry, void, undefined> {
-    for (const entry of this.table.entries({ ...range, ...internalBounds(range) })) yield entryOf(entry, this.table);
+  entries(range: KeyRange = {}): Generator<DatabaseEntry, void, undefined> {
+    mustBeKeyRange(range);
+    return this.#entriesOf(this.table.entries({ ...range, ...internalBounds(range) }));
+  }
+
+  *#entriesOf(stored: Iterable<[Uint8Array, Uint8Array]>): Generator<DatabaseEntry, void, undefined> {
+    for (const entry of stored) yield entryOf(entry, this.table);
   }
 
   [Symbol.iterator](): Iterator<DatabaseEntry> {
@@ -107,14 +136,14 @@ export class SyncDatabaseTable {
 
 /** How to open a table of a database, given how to read its user keys. */
 export function internalTableOptions<Options extends TableOptions>(options: Options): Options {
-  const { comparator: userComparator = bytewiseComparator } = options;
+  const userComparator = comparatorFor(options);
   const defaultPolicies = userComparator.keyEquivalence === undefined ? [new BloomFilterPolicy()] : [];
-  return {
-    ...options,
-    comparator: internalKeyComparator(userComparator),
-    filterPolicies: (options.filterPolicies ?? defaultPolicies).map(internalKeyPolicy),
-  };
+  const userPolicies = options.filterPolicies ?? defaultPolicies;
+  mustBePolicies(userPolicies);
+  return { ...options, comparator: internalKeyComparator(userComparator), filterPolicies: userPolicies.map(internalKeyPolicy) };
 }
+
+const VERSION_OPTIONS: Record<keyof VersionOptions, true> = { sequence: true };
 
 /** LevelDB's own types are 0 and 1; other programs have more. */
 const MAX_TYPE = 0xff;
@@ -141,6 +170,7 @@ function oldestOf(userKey: Uint8Array): Uint8Array {
 }
 
 function internalBounds({ gt, gte, lt, lte }: KeyRange): Pick<KeyRange, 'gt' | 'gte' | 'lt' | 'lte'> {
+  for (const [name, bound] of Object.entries({ gt, gte, lt, lte })) if (bound !== undefined) mustBeBytes(name, bound);
   return { gt: gt && oldestOf(gt), gte: gte && newestOf(gte), lt: lt && newestOf(lt), lte: lte && oldestOf(lte) };
 }
 

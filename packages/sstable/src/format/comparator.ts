@@ -3,6 +3,7 @@
  *
  * Source: LevelDB, include/leveldb/comparator.h and util/comparator.cc.
  */
+import { mustHaveMethods } from '@bloom/bytes';
 
 /** A total order of keys. A table must be read with the comparator that it was written with. */
 export interface Comparator {
@@ -26,6 +27,11 @@ export interface Comparator {
 
   /** `compare(a[aStart, aEnd), b[bStart, bEnd))`, for speed. Without it, views are made and compared. */
   compareRange?(a: Uint8Array, aStart: number, aEnd: number, b: Uint8Array, bStart: number, bEnd: number): number;
+}
+
+/** @throws TypeError, which names the argument, unless `value` has the methods of a comparator. */
+export function mustBeComparator(name: string, value: unknown): asserts value is Comparator {
+  mustHaveMethods(name, value, 'a comparator', ['compare', 'findShortestSeparator', 'findShortSuccessor']);
 }
 
 /** {@link Comparator.compareRange}. */
@@ -54,7 +60,8 @@ export function compareBytes(a: Uint8Array, aStart: number, aEnd: number, b: Uin
 
 /** The first `i` bytes of the key, and byte `i` plus one. */
 function increment(key: Uint8Array, i: number): Uint8Array {
-  const incremented = key.slice(0, i + 1);
+  // Not slice(): that of a Buffer is a view, and the caller's key would change.
+  const incremented = new Uint8Array(key.subarray(0, i + 1));
   incremented[i]!++;
   return incremented;
 }

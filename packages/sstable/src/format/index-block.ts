@@ -122,6 +122,14 @@ export class IndexBlock {
     return this.#separators.at(i);
   }
 
+  /** Bytes of the shortest index key; Infinity without any. */
+  get shortestSeparatorLength(): number {
+    const { offsets } = this.#separators;
+    let shortest = Infinity;
+    for (let i = 0; i < this.length; i++) shortest = Math.min(shortest, offsets[i + 1]! - offsets[i]!);
+    return shortest;
+  }
+
   /** The only data block that can hold `key`: the first whose index key is at or after it, or `length` if there is none. */
   seek(key: Uint8Array, compare: CompareRange): number {
     if (compare === compareBytes) return this.#seekBytes(key);

@@ -1,3 +1,4 @@
+import { mustBeBytes } from '@bloom/bytes';
 import type { DataBlocks } from './data-blocks.js';
 import type { FilterStatus } from './filter-status.js';
 import type { Lookup } from './lookup.js';
@@ -54,6 +55,8 @@ export abstract class BaseTable {
 
   /** Compares two keys by the table's order. */
   compare(a: Uint8Array, b: Uint8Array): number {
+    mustBeBytes('a', a);
+    mustBeBytes('b', b);
     return this.#table.comparator.compare(a, b);
   }
 

@@ -1,3 +1,4 @@
+import { mustBeWhole } from '@bloom/bytes';
 import { createLRU } from 'lru.min';
 
 /** What a block costs beside its bytes: two objects, and their place in map and list. */
@@ -27,12 +28,9 @@ export class BlockCache {
   #byteLength = 0;
   #reserved = 0;
 
-  /** @throws RangeError when `maxBytes` is not a positive whole number. */
+  /** @throws RangeError when `maxBytes` is not a whole number, at least 1. */
   constructor(maxBytes: number) {
-    if (!(Number.isSafeInteger(maxBytes) && maxBytes > 0)) {
-      throw new RangeError(`maxBytes must be a positive whole number, got ${maxBytes}`);
-    }
-    this.maxBytes = maxBytes;
+    this.maxBytes = mustBeWhole('maxBytes', maxBytes, 1);
   }
 
   /** The bytes of blocks that it keeps now. */

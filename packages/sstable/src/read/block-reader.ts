@@ -1,12 +1,16 @@
+import type { Signal } from '@bloom/bytes';
 import type { DataBlocks } from './data-blocks.js';
+import { PendingRead } from './pending-read.js';
 import { ReadAhead } from './read-ahead.js';
 import { type ByteRange, readRange } from './reading.js';
 import type { Source } from './source.js';
 
-/** Reads of `blocks` that are under way at once. */
+/** Reads of one call of `each` that are under way at once. */
 const PARALLEL_READS = 8;
-/** The most bytes of one read of `blocks`. */
+/** The most bytes of one read for several blocks in `each`. */
 const MAX_GROUP_BYTES = 2 ** 20;
+/** The most bytes of all reads of one call of `each` that are under way, unless a single block is larger. */
+const MAX_PARALLEL_BYTES = PARALLEL_READS * MAX_GROUP_BYTES;
 
 /** Blocks near one another, and the range of the file that holds them all. */
 interface Group {
@@ -14,14 +18,19 @@ interface Group {
   range: ByteRange;
 }
 
-/** Reads data blocks of a source that answers with promises. */
+/** Reads data blocks of a source that answers with promises. No read is larger than the limit of a block. */
 export class BlockReader {
   readonly #blocks: DataBlocks;
   readonly #source: Source;
   readonly #readAheadBytes: number;
   readonly #gapBytes: number;
   /** Single blocks that are being read: simultaneous reads of one share it. */
-  readonly #reads = new Map<number, Promise<Uint8Array>>();
+  readonly #shared = new Map<number, PendingRead>();
+  /** All reads under way, to be ended by `close`. */
+  readonly #pending = new Set<PendingRead>();
+  /** Aborts reads that no caller can abort. Made for the first of them: a signal takes Node three microseconds. */
+  #closing: AbortController | undefined;
+  #closed: Error | undefined;
 
   constructor(blocks: DataBlocks, source: Source, readAheadBytes: number, gapBytes: number) {
     this.#blocks = blocks;
@@ -30,61 +39,126 @@ export class BlockReader {
     this.#gapBytes = gapBytes;
   }
 
-  /** The contents of data block `i`, which is not in the cache. */
-  read(i: number, signal?: AbortSignal): Promise<Uint8Array> {
-    const shared = this.#reads.get(i);
-    if (shared !== undefined) return shared;
-    const read = this.#stored(this.#blocks.rangeOf(i), signal)
-      .then((stored) => this.#blocks.decode(i, stored))
-      .finally(() => {
-        if (this.#reads.get(i) === read) this.#reads.delete(i);
-      });
-    // A read that may be aborted is its caller's alone.
-    if (signal === undefined) this.#reads.set(i, read);
-    return read;
+  /**
+   * The contents of data block `i`, which is not in the cache.
+   *
+   * @param signal ends the waiting, and the read itself if nobody else waits for it.
+   */
+  read(i: number, signal?: Signal): Promise<Uint8Array> {
+    const shared = this.#shared.get(i);
+    if (shared !== undefined) return shared.wait(signal);
+    const controller = signal && new AbortController();
+    const read = this.#start(
+      this.#blocks.rangeOf(i),
+      controller,
+      (stored) => this.#blocks.decode(i, stored),
+      () => this.#shared.delete(i),
+    );
+    this.#shared.set(i, read);
+    return read.wait(signal);
   }
 
   /**
    * Hands the contents of each of `blocks` to `take`, in any order; neighbours are read at once.
    *
+   * When a read fails, or `signal` is aborted, no further read is started.
+   *
    * @param blocks ascending, without duplicates.
    */
-  async each(blocks: readonly number[], take: (i: number, contents: Uint8Array) => void): Promise<void> {
+  async each(blocks: readonly number[], take: (i: number, contents: Uint8Array) => void, signal?: Signal): Promise<void> {
     const missing: number[] = [];
     for (const i of blocks) {
       const cached = this.#blocks.cached(i);
       if (cached === undefined) missing.push(i);
       else take(i, cached);
     }
-    const groups = this.#group(missing);
-    let next = 0;
-    const work = async (): Promise<void> => {
-      for (let group = groups[next++]; group !== undefined; group = groups[next++]) {
-        if (group.blocks.length === 1) {
-          take(group.blocks[0]!, await this.read(group.blocks[0]!));
-        } else {
-          const bytes = await this.#stored(group.range);
-          for (const i of group.blocks) take(i, this.#decodePart(i, bytes, group.range));
-        }
-      }
-    };
-    await Promise.all(Array.from({ length: Math.min(PARALLEL_READS, groups.length) }, work));
+    if (missing.length === 0) return;
+    const call = new AbortController();
+    const abort = (): void => call.abort(signal?.reason);
+    signal?.addEventListener('abort', abort);
+    try {
+      await this.#readGroups(this.#group(missing), take, call, signal !== undefined);
+    } finally {
+      signal?.removeEventListener('abort', abort);
+    }
   }
 
   /** Reads for one walk through the table, ahead of it. */
-  ahead(reverse: boolean, signal?: AbortSignal): ReadAhead {
-    const reads = { block: (i: number) => this.read(i, signal), range: (range: ByteRange) => this.#stored(range, signal) };
-    return new ReadAhead(this.#blocks, reads, reverse ? -1 : 1, this.#readAheadBytes);
+  ahead(reverse: boolean, signal?: Signal): ReadAhead {
+    const reads = {
+      block: (i: number) => this.read(i, signal),
+      range: (range: ByteRange, controller: AbortController) => this.#start(range, controller),
+    };
+    return new ReadAhead(this.#blocks, reads, reverse ? -1 : 1, Math.min(this.#readAheadBytes, this.#blocks.maxBytes), signal);
+  }
+
+  /** Ends all reads that are under way: whoever waits for them gets `reason`. */
+  close(reason: Error): void {
+    this.#closed = reason;
+    for (const read of this.#pending) read.abort(reason);
+    this.#closing?.abort(reason);
+  }
+
+  /** @param isAbortable whether single reads, which others may share, are to be left when the call is aborted. */
+  #readGroups(
+    groups: readonly Group[],
+    take: (i: number, contents: Uint8Array) => void,
+    call: AbortController,
+    isAbortable: boolean,
+  ): Promise<void> {
+    return new Promise((resolve, reject) => {
+      let next = 0;
+      let reads = 0;
+      let bytes = 0;
+      const fail = (error: unknown): void => {
+        reject(error);
+        call.abort(error);
+      };
+      call.signal.addEventListener('abort', () => reject(call.signal.reason), { once: true });
+      const start = (): void => {
+        while (next < groups.length && reads < PARALLEL_READS && !call.signal.aborted) {
+          const group = groups[next]!;
+          const { length } = group.range;
+          if (reads > 0 && bytes + length > MAX_PARALLEL_BYTES) return;
+          next++;
+          reads++;
+          bytes += length;
+          this.#readGroup(group, take, call, isAbortable).then(() => {
+            reads--;
+            bytes -= length;
+            start();
+          }, fail);
+        }
+        if (reads === 0 && next === groups.length) resolve();
+      };
+      start();
+    });
+  }
+
+  async #readGroup(
+    { blocks, range }: Group,
+    take: (i: number, contents: Uint8Array) => void,
+    call: AbortController,
+    isAbortable: boolean,
+  ): Promise<void> {
+    if (blocks.length === 1) {
+      const i = blocks[0]!;
+      take(i, await this.read(i, isAbortable ? call.signal : undefined));
+      return;
+    }
+    const bytes = await this.#start(range, call).wait();
+    for (const i of blocks) take(i, this.#decodePart(i, bytes, range));
   }
 
   #group(blocks: readonly number[]): Group[] {
     const groups: Group[] = [];
+    const maxBytes = Math.min(MAX_GROUP_BYTES, this.#blocks.maxBytes);
     for (const i of blocks) {
       const range = this.#blocks.rangeOf(i);
       const last = groups.at(-1);
       const gap = last === undefined ? Infinity : range.offset - (last.range.offset + last.range.length);
       const length = last === undefined ? Infinity : range.offset + range.length - last.range.offset;
-      if (last !== undefined && gap >= 0 && gap <= this.#gapBytes && length <= MAX_GROUP_BYTES) {
+      if (last !== undefined && gap >= 0 && gap <= this.#gapBytes && length <= maxBytes) {
         last.blocks.push(i);
         last.range = { offset: last.range.offset, length };
       } else {
@@ -100,7 +174,21 @@ export class BlockReader {
     return this.#blocks.decode(i, bytes.slice(range.offset - offset, range.offset - offset + range.length));
   }
 
-  #stored(range: ByteRange, signal?: AbortSignal): Promise<Uint8Array> {
-    return readRange(this.#source, range, signal);
+  /** Starts a read. Without a controller only `close` ends it. */
+  #start(
+    range: ByteRange,
+    controller?: AbortController,
+    decode?: (stored: Uint8Array) => Uint8Array,
+    onOver?: () => void,
+  ): PendingRead {
+    if (this.#closed !== undefined) throw this.#closed;
+    const { signal } = controller ?? (this.#closing ??= new AbortController());
+    const stored = readRange(this.#source, range, signal);
+    const read = new PendingRead(decode === undefined ? stored : stored.then(decode), controller, () => {
+      this.#pending.delete(read);
+      onOver?.();
+    });
+    this.#pending.add(read);
+    return read;
   }
 }

@@ -1,4 +1,6 @@
+import type { Signal } from '@bloom/bytes';
 import { BaseCursor } from './base-cursor.js';
+import { signalOf, type SignalOptions } from './options.js';
 import { SETTLED, type TableCursor } from './table-cursor.js';
 
 /**
@@ -9,46 +11,48 @@ import { SETTLED, type TableCursor } from './table-cursor.js';
  */
 export class Cursor extends BaseCursor {
   readonly #cursor: TableCursor;
-  readonly #block: (i: number) => Promise<Uint8Array>;
+  readonly #blocks: CursorBlocks;
   #moving = false;
 
   /** Made by `Table.cursor`. */
-  constructor(cursor: TableCursor, block: (i: number) => Promise<Uint8Array>) {
+  constructor(cursor: TableCursor, blocks: CursorBlocks) {
     super(cursor);
     this.#cursor = cursor;
-    this.#block = block;
+    this.#blocks = blocks;
   }
 
   /** Moves to the first entry. @returns whether there is one. */
-  seekToFirst(): Promise<boolean> {
-    return this.#move((cursor) => cursor.seekToFirst());
+  seekToFirst(options?: SignalOptions): Promise<boolean> {
+    return this.#move((cursor) => cursor.seekToFirst(), options);
   }
 
   /** Moves to the last entry. @returns whether there is one. */
-  seekToLast(): Promise<boolean> {
-    return this.#move((cursor) => cursor.seekToLast());
+  seekToLast(options?: SignalOptions): Promise<boolean> {
+    return this.#move((cursor) => cursor.seekToLast(), options);
   }
 
-  /** Moves to the first entry at or after `key`. @returns whether there is one. */
-  seek(key: Uint8Array): Promise<boolean> {
-    return this.#move((cursor) => cursor.seek(key, 'at-or-after'));
+  /** Moves to the first entry at or after `key`, which may be the cursor's own. @returns whether there is one. */
+  seek(key: Uint8Array, options?: SignalOptions): Promise<boolean> {
+    return this.#move((cursor) => cursor.seek(key, 'at-or-after'), options);
   }
 
-  /** Moves to the next entry. On none, it stays there. @returns whether there is one. */
-  next(): Promise<boolean> {
-    return this.#move((cursor) => cursor.next());
+  /** Moves to the next entry. A no-op unless on an entry. @returns whether there is one. */
+  next(options?: SignalOptions): Promise<boolean> {
+    return this.#move((cursor) => cursor.next(), options);
   }
 
-  /** Moves to the entry before. On none, it stays there. @returns whether there is one. */
-  prev(): Promise<boolean> {
-    return this.#move((cursor) => cursor.prev());
+  /** Moves to the previous entry. A no-op unless on an entry. @returns whether there is one. */
+  prev(options?: SignalOptions): Promise<boolean> {
+    return this.#move((cursor) => cursor.prev(), options);
   }
 
-  #move(move: (cursor: TableCursor) => number): Promise<boolean> {
+  #move(move: (cursor: TableCursor) => number, options: SignalOptions | undefined): Promise<boolean> {
     try {
       if (this.#moving) throw new TypeError('the cursor is still moving: await a move before the next');
+      this.#blocks.mustBeOpen();
+      const signal = signalOf('a move of a cursor', options);
       const wanted = move(this.#cursor);
-      if (wanted !== SETTLED) return this.#settle(wanted);
+      if (wanted !== SETTLED) return this.#settle(wanted, signal);
       // Inside a block, a promise that is there already costs nothing.
       return this.#cursor.valid ? TRUE : Promise.resolve(false);
     } catch (error) {
@@ -56,15 +60,24 @@ export class Cursor extends BaseCursor {
     }
   }
 
-  async #settle(wanted: number): Promise<boolean> {
+  async #settle(wanted: number, signal: Signal | undefined): Promise<boolean> {
     this.#moving = true;
+    this.#cursor.keepTarget();
     try {
-      while (wanted !== SETTLED) wanted = this.#cursor.supply(await this.#block(wanted));
+      while (wanted !== SETTLED) wanted = this.#cursor.supply(await this.#blocks.block(wanted, signal));
       return this.#cursor.valid;
     } finally {
       this.#moving = false;
     }
   }
+}
+
+/** Where a cursor gets its blocks. */
+interface CursorBlocks {
+  /** The contents of data block `i`. */
+  block(i: number, signal: Signal | undefined): Promise<Uint8Array>;
+  /** @throws TypeError when the table is closed. */
+  mustBeOpen(): void;
 }
 
 /** A promise that is there already costs a move inside a block nothing. */

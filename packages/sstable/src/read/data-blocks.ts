@@ -13,6 +13,8 @@ import type { MutableTableStats } from './stats.js';
  */
 export class DataBlocks {
   readonly index: IndexBlock;
+  /** The most bytes of a block, as stored and as contents. */
+  readonly maxBytes: number;
   readonly #table: OpenTable;
   readonly #stats: MutableTableStats;
   readonly #cache: BlockCache | undefined;
@@ -22,6 +24,7 @@ export class DataBlocks {
 
   constructor(table: OpenTable, cache: TableOptions['cache'], stats: MutableTableStats) {
     this.index = table.index;
+    this.maxBytes = table.decoding.maxBlockBytes;
     this.#table = table;
     this.#stats = stats;
     this.#cache = cache === null ? undefined : (cache ?? new BlockCache(DEFAULT_CACHE_BYTES));
@@ -40,16 +43,34 @@ export class DataBlocks {
     return contents;
   }
 
+  /** Whether there is a data block `i` whose bytes may be read. */
+  isReadable(i: number): boolean {
+    if (i < 0 || i >= this.index.length) return false;
+    const size = this.index.sizeOf(i);
+    return size >= 0 && size <= this.maxBytes;
+  }
+
   /**
    * Where the stored data block `i` is, including its trailer.
    *
-   * @throws CorruptionError `BLOOM_BAD_HANDLE` when the index does not say it.
+   * @throws CorruptionError `BLOOM_BAD_HANDLE` when the index does not say it, `BLOOM_TOO_LARGE` when the block is larger
+   *   than the limit.
    */
   rangeOf(i: number): ByteRange {
+    this.mustHaveHandle(i);
     const offset = this.index.offsetOf(i);
     const size = this.index.sizeOf(i);
-    if (size < 0) throw new CorruptionError('BLOOM_BAD_HANDLE', this.#placeOf(i), `its handle, entry ${i} of the index, is damaged`);
+    if (size > this.maxBytes) {
+      const problem = `it has ${size} bytes as it is stored, the limit is ${this.maxBytes}`;
+      throw new CorruptionError('BLOOM_TOO_LARGE', this.#placeOf(i), problem);
+    }
     return { offset, length: size + BLOCK_TRAILER_LENGTH };
+  }
+
+  /** @throws CorruptionError `BLOOM_BAD_HANDLE` when the index does not say where data block `i` is. */
+  mustHaveHandle(i: number): void {
+    if (this.index.sizeOf(i) >= 0) return;
+    throw new CorruptionError('BLOOM_BAD_HANDLE', this.#placeOf(i), `its handle, entry ${i} of the index, is damaged`);
   }
 
   /** Verifies and decompresses data block `i`, and keeps it in the cache. */

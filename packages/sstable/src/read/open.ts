@@ -3,17 +3,19 @@
  *
  * Source: LevelDB, table/table.cc, `Table::Open` and `ReadMeta`.
  */
-import { CorruptionError, mustBeWhole, type Place, type Structure, UnsupportedError } from '@bloom/bytes';
+import { CorruptionError, type Place, type Structure, UnsupportedError } from '@bloom/bytes';
 import { FilterBlockReader } from '@bloom/filter-block';
 import type { FilterPolicy } from '@bloom/policy';
 import type { BlockHandle } from '../format/block-handle.js';
-import { bytewiseComparator, type Comparator, type CompareRange, compareRangeOf } from '../format/comparator.js';
+import { type Comparator, type CompareRange, compareRangeOf } from '../format/comparator.js';
 import { decodeFooter, FOOTER_LENGTH } from '../format/footer.js';
 import { IndexBlock } from '../format/index-block.js';
+import { INTERNAL_KEY_TRAILER_LENGTH, InternalKeyComparator, internalKeyComparator } from '../format/internal-key.js';
 import { decodeMetaindex, isForeignFilter, policyNameOf } from '../format/metaindex-block.js';
 import { BLOCK_TRAILER_LENGTH, type BlockDecoding, decodeStoredBlock } from '../format/stored-block.js';
+import { findFilteredKeys } from './filter-check.js';
 import type { FilterStatus } from './filter-status.js';
-import { decodingFor, DEFAULT_TAIL_BYTES, policiesFor, type TableOptions } from './options.js';
+import { comparatorFor, decodingFor, policiesFor, tailBytesFor, type TableOptions } from './options.js';
 import type { Reading } from './reading.js';
 import type { Source } from './source.js';
 
@@ -30,6 +32,8 @@ export interface OpenTable extends OpenFilter {
   readonly decoding: BlockDecoding;
   readonly index: IndexBlock;
   readonly metaindexHandle: BlockHandle;
+  /** The order to look keys up by. It is `compare`, unless the table was found to be one out of a database. */
+  readonly lookupCompare: CompareRange;
   /** Bytes that were read from the source. */
   readonly bytesRead: number;
 }
@@ -43,27 +47,29 @@ interface OpenFilter {
 /**
  * Opens a table.
  *
- * @throws RangeError for an option that is wrong.
+ * @throws TypeError or RangeError for an option that is wrong.
  * @throws CorruptionError when the footer or the index cannot be read. Damage to metaindex or filter costs the filter,
  *   not the table.
  */
 export function* openTable(source: Source, options: TableOptions): Reading<OpenTable> {
-  const comparator = options.comparator ?? bytewiseComparator;
+  const comparator = comparatorFor(options);
   const policies = policiesFor(options, comparator);
   const decoding = decodingFor(options);
-  const tailBytes = mustBeWhole('tailBytes', options.tailBytes ?? DEFAULT_TAIL_BYTES, FOOTER_LENGTH);
-  const tail = yield* Tail.read(source, tailBytes, decoding);
+  const tail = yield* Tail.read(source, tailBytesFor(options, decoding), decoding);
   const { footer, footerOffset } = tail;
   const indexContents = yield* tail.readBlock(footer.index, 'index block');
   const indexPlace: Place = { structure: 'index block', offset: footer.index.offset, file: source.name };
   const blocksEnd = footerOffset - BLOCK_TRAILER_LENGTH;
   const index = IndexBlock.decode(indexContents, indexPlace, blocksEnd);
-  const { filter, filterStatus } = yield* readFilter(tail, policies);
+  if (comparator instanceof InternalKeyComparator) mustHaveInternalKeys(index, indexPlace);
+  const { filter, filterStatus, isOfUserKeys } = yield* openFilter(tail, index, policies);
+  const isMistaken = isOfUserKeys && !(comparator instanceof InternalKeyComparator);
   return {
     byteLength: source.byteLength,
     file: source.name,
     comparator,
     compare: compareRangeOf(comparator),
+    lookupCompare: compareRangeOf(isMistaken ? internalKeyComparator(comparator) : comparator),
     decoding,
     index,
     metaindexHandle: footer.metaindex,
@@ -71,6 +77,14 @@ export function* openTable(source: Source, options: TableOptions): Reading<OpenT
     filterStatus,
     bytesRead: tail.bytesRead,
   };
+}
+
+/** An index key is a key of the table, or a shorter one of its kind. @throws CorruptionError `BLOOM_BAD_INTERNAL_KEY`. */
+function mustHaveInternalKeys(index: IndexBlock, place: Place): void {
+  const length = index.shortestSeparatorLength;
+  if (length >= INTERNAL_KEY_TRAILER_LENGTH) return;
+  const problem = `a key of ${length} bytes is too short for a database's: it is a plain table, to be opened with Table`;
+  throw new CorruptionError('BLOOM_BAD_INTERNAL_KEY', place, problem);
 }
 
 /** The end of the file, read at once in the hope that all that opening needs is there. */
@@ -104,21 +118,35 @@ class Tail {
     return new Tail(source, yield { offset, length: byteLength - offset }, decoding);
   }
 
-  /** The contents of the block that `handle` points to, out of the tail where they are there. */
+  /** Whether the file from `offset` on was read. */
+  holds(offset: number): boolean {
+    return offset >= this.#offset;
+  }
+
+  /**
+   * The contents of the block that `handle` points to, out of the tail where they are there.
+   *
+   * @throws CorruptionError `BLOOM_TOO_LARGE` for a stored block that is larger than the limit, before it is read.
+   */
   *readBlock({ offset, size }: BlockHandle, structure: Structure): Reading<Uint8Array> {
     const length = size + BLOCK_TRAILER_LENGTH;
+    const { maxBlockBytes } = this.#decoding;
+    const place: Place = { structure, offset, file: this.file };
     if (offset + length > this.footerOffset) {
       const problem = `the handle of the ${structure} (offset ${offset}, size ${size}) points outside the file`;
       throw new CorruptionError('BLOOM_BAD_HANDLE', this.#footerPlace, problem);
     }
+    if (size > maxBlockBytes) {
+      throw new CorruptionError('BLOOM_TOO_LARGE', place, `it has ${size} bytes as it is stored, the limit is ${maxBlockBytes}`);
+    }
     let stored: Uint8Array;
-    if (offset >= this.#offset) {
+    if (this.holds(offset)) {
       stored = this.#bytes.subarray(offset - this.#offset, offset - this.#offset + length);
     } else {
       stored = yield { offset, length };
       this.bytesRead += length;
     }
-    return decodeStoredBlock(stored, { structure, offset, file: this.file }, this.#decoding);
+    return decodeStoredBlock(stored, place, this.#decoding);
   }
 
   get #footerPlace(): Place {
@@ -126,8 +154,31 @@ class Tail {
   }
 }
 
+/** Reads the filter, and checks that it is of the keys that the table stores. */
+function* openFilter(
+  tail: Tail,
+  index: IndexBlock,
+  policies: readonly FilterPolicy[],
+): Reading<OpenFilter & { readonly isOfUserKeys: boolean }> {
+  const { filter, filterStatus, policy } = yield* readFilter(tail, policies);
+  if (filter === undefined || policy === undefined) return { filter, filterStatus, isOfUserKeys: false };
+  const filteredKeys = yield* findFilteredKeys(filter, policy, index, {
+    isAtHand: (i) => index.sizeOf(i) >= 0 && tail.holds(index.offsetOf(i)),
+    read: (i) => tail.readBlock({ offset: index.offsetOf(i), size: index.sizeOf(i) }, 'data block'),
+  });
+  if (filteredKeys === undefined) return { filter, filterStatus, isOfUserKeys: false };
+  return {
+    filter: undefined,
+    filterStatus: { state: 'contradicted', policyName: policy.name, filteredKeys },
+    isOfUserKeys: filteredKeys === 'user-keys',
+  };
+}
+
 /** Reads the metaindex, and the filter block of the first policy there that is one of `policies`. */
-function* readFilter(tail: Tail, policies: readonly FilterPolicy[]): Reading<OpenFilter> {
+function* readFilter(
+  tail: Tail,
+  policies: readonly FilterPolicy[],
+): Reading<OpenFilter & { readonly policy?: FilterPolicy }> {
   const { footer, file } = tail;
   let policyName: string | undefined;
   try {
@@ -146,7 +197,7 @@ function* readFilter(tail: Tail, policies: readonly FilterPolicy[]): Reading<Ope
         throw new CorruptionError('BLOOM_BAD_HANDLE', place, `the handle of ${entry.name} cannot be read`);
       }
       const filter = new FilterBlockReader(policy, yield* tail.readBlock(entry.handle, 'filter block'));
-      return { filter, filterStatus: { state: 'used', policyName } };
+      return { filter, filterStatus: { state: 'used', policyName }, policy };
     }
     if (policyNames.length > 0) return { filter: undefined, filterStatus: { state: 'unknown-policy', policyNames } };
     return { filter: undefined, filterStatus: names.length > 0 ? { state: 'unsupported', names } : { state: 'absent' } };

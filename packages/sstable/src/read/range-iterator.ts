@@ -1,42 +1,48 @@
+import type { Signal } from '@bloom/bytes';
 import type { RangeWalk } from './range-walk.js';
 import { SETTLED, type TableCursor } from './table-cursor.js';
+
+/** Where a walk gets its blocks. */
+export interface WalkBlocks {
+  /** The contents of data block `i`. */
+  block(i: number): Promise<Uint8Array>;
+  /** The walk is over: reads ahead of it are in vain. */
+  end(): void;
+  /** @throws TypeError when the table is closed. */
+  mustBeOpen(): void;
+}
 
 /** Goes through a range: an async generator would take several times as long for each entry. */
 export class RangeIterator<T> implements AsyncIterableIterator<T> {
   readonly #walk: RangeWalk;
-  readonly #block: (i: number) => Promise<Uint8Array>;
+  readonly #blocks: WalkBlocks;
   readonly #pick: (cursor: TableCursor) => T;
-  readonly #signal: AbortSignal | undefined;
+  readonly #signal: Signal | undefined;
+  #isReturned = false;
   /** The last of the calls of `next` that are not over, so that they end in the order in which they were made. */
   #pending: Promise<unknown> | undefined;
 
-  constructor(
-    walk: RangeWalk,
-    block: (i: number) => Promise<Uint8Array>,
-    pick: (cursor: TableCursor) => T,
-    signal: AbortSignal | undefined,
-  ) {
+  constructor(walk: RangeWalk, blocks: WalkBlocks, pick: (cursor: TableCursor) => T, signal: Signal | undefined) {
     this.#walk = walk;
-    this.#block = block;
+    this.#blocks = blocks;
     this.#pick = pick;
     this.#signal = signal;
   }
 
   next(): Promise<IteratorResult<T, undefined>> {
-    if (this.#pending !== undefined) return this.#queue(this.#pending);
-    if (this.#walk.isOver) return Promise.resolve(this.#result());
+    if (this.#pending !== undefined) return this.#track(this.#after(this.#pending));
     try {
-      this.#signal?.throwIfAborted();
-      const wanted = this.#walk.next();
+      const wanted = this.#move();
       return wanted === SETTLED ? Promise.resolve(this.#result()) : this.#track(this.#settle(wanted));
     } catch (error) {
-      this.#walk.end();
+      this.#end();
       return Promise.reject(error);
     }
   }
 
   return(): Promise<IteratorResult<T, undefined>> {
-    this.#walk.end();
+    this.#isReturned = true;
+    this.#end();
     return Promise.resolve({ value: undefined, done: true });
   }
 
@@ -44,18 +50,15 @@ export class RangeIterator<T> implements AsyncIterableIterator<T> {
     return this;
   }
 
-  #queue(pending: Promise<unknown>): Promise<IteratorResult<T, undefined>> {
-    return this.#track(
-      (async () => {
-        await pending.catch(() => undefined);
-        if (!this.#walk.isOver && this.#signal?.aborted === true) {
-          this.#walk.end();
-          throw this.#signal.reason;
-        }
-        const wanted = this.#walk.next();
-        return wanted === SETTLED ? this.#result() : this.#settle(wanted);
-      })(),
-    );
+  async #after(pending: Promise<unknown>): Promise<IteratorResult<T, undefined>> {
+    await pending.catch(() => undefined);
+    try {
+      const wanted = this.#move();
+      return wanted === SETTLED ? this.#result() : await this.#settle(wanted);
+    } catch (error) {
+      this.#end();
+      throw error;
+    }
   }
 
   #track<R>(call: Promise<R>): Promise<R> {
@@ -67,21 +70,39 @@ export class RangeIterator<T> implements AsyncIterableIterator<T> {
     return call;
   }
 
+  /** Moves on, unless the walk is over. */
+  #move(): number {
+    if (this.#walk.isOver) return SETTLED;
+    this.#blocks.mustBeOpen();
+    this.#signal?.throwIfAborted();
+    return this.#walk.next();
+  }
+
   async #settle(wanted: number): Promise<IteratorResult<T, undefined>> {
     try {
       while (wanted !== SETTLED) {
-        const contents = await this.#block(wanted);
+        const contents = await this.#blocks.block(wanted);
         this.#signal?.throwIfAborted();
+        if (this.#isReturned) break;
         wanted = this.#walk.supply(contents);
       }
       return this.#result();
     } catch (error) {
-      this.#walk.end();
+      this.#end();
+      // What it waited for was ended by `return`.
+      if (this.#isReturned) return { value: undefined, done: true };
       throw error;
     }
   }
 
   #result(): IteratorResult<T, undefined> {
-    return this.#walk.accept() ? { value: this.#pick(this.#walk.cursor), done: false } : { value: undefined, done: true };
+    if (this.#walk.accept()) return { value: this.#pick(this.#walk.cursor), done: false };
+    this.#blocks.end();
+    return { value: undefined, done: true };
+  }
+
+  #end(): void {
+    this.#walk.end();
+    this.#blocks.end();
   }
 }

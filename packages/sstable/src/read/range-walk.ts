@@ -1,4 +1,4 @@
-import { mustBeBytes } from '@bloom/bytes';
+import { mustBeBoolean, mustBeBytes } from '@bloom/bytes';
 import type { KeyRange } from './key-range.js';
 import type { OpenTable } from './open.js';
 import { SETTLED, type Side, TableCursor } from './table-cursor.js';
@@ -14,7 +14,10 @@ export class RangeWalk {
   #left: number;
   #started = false;
 
-  /** @throws RangeError when `limit` is neither a whole number nor infinite. */
+  /**
+   * @param range its bounds are copied.
+   * @throws TypeError for bounds that are not bytes, RangeError when `limit` is neither a whole number nor infinite.
+   */
   constructor(table: OpenTable, range: KeyRange) {
     const limit = range.limit ?? Infinity;
     if (!(limit === Infinity || (Number.isSafeInteger(limit) && limit >= 0))) {
@@ -22,6 +25,7 @@ export class RangeWalk {
     }
     const { comparator } = table;
     for (const name of ['gt', 'gte', 'lt', 'lte'] as const) if (range[name] !== undefined) mustBeBytes(name, range[name]);
+    if (range.reverse !== undefined) mustBeBoolean('reverse', range.reverse);
     this.cursor = new TableCursor(table);
     this.#table = table;
     this.#left = limit;
@@ -92,7 +96,7 @@ function stricter(
   exclusiveIsStricter: (exclusive: Uint8Array, inclusive: Uint8Array) => boolean,
 ): Bound | undefined {
   if (exclusive !== undefined && (inclusive === undefined || exclusiveIsStricter(exclusive, inclusive))) {
-    return { key: exclusive, inclusive: false };
+    return { key: new Uint8Array(exclusive), inclusive: false };
   }
-  return inclusive === undefined ? undefined : { key: inclusive, inclusive: true };
+  return inclusive === undefined ? undefined : { key: new Uint8Array(inclusive), inclusive: true };
 }

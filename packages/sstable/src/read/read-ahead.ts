@@ -1,4 +1,6 @@
+import type { Signal } from '@bloom/bytes';
 import type { DataBlocks } from './data-blocks.js';
+import type { PendingRead } from './pending-read.js';
 import type { ByteRange } from './reading.js';
 
 /**
@@ -12,15 +14,19 @@ export class ReadAhead {
   readonly #reads: WalkReads;
   readonly #step: 1 | -1;
   readonly #maxBytes: number;
+  readonly #signal: Signal | undefined;
+  /** Aborts the reads of windows. */
+  #controller: AbortController | undefined;
   #windowBytes = 0;
   #current: Window | undefined;
   #next: Window | undefined;
 
-  constructor(blocks: DataBlocks, reads: WalkReads, step: 1 | -1, maxBytes: number) {
+  constructor(blocks: DataBlocks, reads: WalkReads, step: 1 | -1, maxBytes: number, signal?: Signal) {
     this.#blocks = blocks;
     this.#reads = reads;
     this.#step = step;
     this.#maxBytes = maxBytes;
+    this.#signal = signal;
   }
 
   /** The contents of data block `i`. */
@@ -29,12 +35,20 @@ export class ReadAhead {
     if (cached !== undefined) return cached;
     const window = this.#windowWith(i);
     if (window === undefined) return this.#reads.block(i);
-    const bytes = await window.bytes;
+    const bytes = await window.read.wait(this.#signal);
     const { offset, length } = this.#blocks.rangeOf(i);
     const start = offset - window.range.offset;
     // A copy for the cache: a view would keep all of the window alive.
     const stored = bytes.subarray(start, start + length);
     return this.#blocks.decode(i, this.#blocks.hasCache ? stored.slice() : stored);
+  }
+
+  /** Ends the reads that are under way: the walk wants no more. */
+  end(): void {
+    for (const window of [this.#current, this.#next]) {
+      if (window?.read.isOver === false) window.read.abort(new Error('the walk is over'));
+    }
+    this.#current = this.#next = undefined;
   }
 
   /** The window that block `i` is in, or undefined when it is to be read by itself. */
@@ -44,16 +58,16 @@ export class ReadAhead {
     this.#next = undefined;
     if (this.#current !== undefined) {
       const after = (this.#step > 0 ? this.#current.last : this.#current.first) + this.#step;
-      if (this.#isReadable(after)) this.#next = this.#open(after);
+      if (this.#blocks.isReadable(after)) this.#next = this.#open(after);
     }
     return this.#current;
   }
 
-  /** Reads the blocks from `i` on that lie one behind the other and fit into a window; undefined for one alone. */
+  /** Reads the adjacent blocks from `i` on that fit into a window; undefined for one alone. */
   #open(i: number): Window | undefined {
     let range = this.#blocks.rangeOf(i);
     let end = i;
-    for (let j = i + this.#step; this.#isReadable(j); j += this.#step) {
+    for (let j = i + this.#step; this.#blocks.isReadable(j); j += this.#step) {
       const other = this.#blocks.rangeOf(j);
       const [before, behind] = this.#step > 0 ? [range, other] : [other, range];
       const length = range.length + other.length;
@@ -63,29 +77,23 @@ export class ReadAhead {
     }
     this.#windowBytes = Math.min(this.#maxBytes, Math.max(this.#windowBytes, range.length) * 2);
     if (end === i) return undefined;
-    const bytes = this.#reads.range(range);
-    // A walk that ends early never asks for it.
-    bytes.catch(() => undefined);
-    return { first: Math.min(i, end), last: Math.max(i, end), range, bytes };
-  }
-
-  #isReadable(i: number): boolean {
-    return i >= 0 && i < this.#blocks.index.length && this.#blocks.index.sizeOf(i) >= 0;
+    this.#controller ??= new AbortController();
+    return { first: Math.min(i, end), last: Math.max(i, end), range, read: this.#reads.range(range, this.#controller) };
   }
 }
 
 /** How a walk reads: the contents of one block, or the stored bytes of several. */
 interface WalkReads {
   block(i: number): Promise<Uint8Array>;
-  range(range: ByteRange): Promise<Uint8Array>;
+  range(range: ByteRange, controller: AbortController): PendingRead;
 }
 
-/** Data blocks `first` to `last`, one behind the other, and their stored bytes. */
+/** The adjacent data blocks `first` to `last`, and their stored bytes. */
 interface Window {
   readonly first: number;
   readonly last: number;
   readonly range: ByteRange;
-  readonly bytes: Promise<Uint8Array>;
+  readonly read: PendingRead;
 }
 
 function holds({ first, last }: Window, i: number): boolean {

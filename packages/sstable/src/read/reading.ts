@@ -1,5 +1,6 @@
-import { CorruptionError } from '@bloom/bytes';
+import { CorruptionError, mustBeBytes, type Signal } from '@bloom/bytes';
 import type { Source, SyncSource } from './source.js';
+import { untilAborted } from './until-aborted.js';
 
 /** Bytes of a file that a computation needs before it can go on. */
 export interface ByteRange {
@@ -13,10 +14,13 @@ export interface ByteRange {
  */
 export type Reading<T> = Generator<ByteRange, T, Uint8Array>;
 
-/** Runs a reading over a source that may answer with promises. */
-export async function runAsync<T>(source: Source, reading: Reading<T>, signal?: AbortSignal): Promise<T> {
+/** Runs a reading over a source that may answer with promises. An abort ends it at once, whatever the source does. */
+export async function runAsync<T>(source: Source, reading: Reading<T>, signal?: Signal): Promise<T> {
   let step = reading.next();
-  while (step.done !== true) step = reading.next(await readRange(source, step.value, signal));
+  while (step.done !== true) {
+    const read = readRange(source, step.value, signal);
+    step = reading.next(await (signal === undefined ? read : untilAborted(read, signal)));
+  }
   return step.value;
 }
 
@@ -27,20 +31,32 @@ export function runSync<T>(source: SyncSource, reading: Reading<T>): T {
   return step.value;
 }
 
-/** @throws CorruptionError `BLOOM_TRUNCATED` when the source returns fewer bytes than the range has. */
-export async function readRange(source: Source, range: ByteRange, signal?: AbortSignal): Promise<Uint8Array> {
+/**
+ * Reads a range of the file.
+ *
+ * @param signal is handed to the source, which decides when the read ends.
+ * @throws CorruptionError `BLOOM_TRUNCATED` when the source answers with more or fewer bytes than the range has.
+ * @throws TypeError when it answers with something else.
+ */
+export async function readRange(source: Source, range: ByteRange, signal?: Signal): Promise<Uint8Array> {
   signal?.throwIfAborted();
   return whole(await source.read(range.offset, range.length, signal), range, source);
 }
 
 /** As {@link readRange}, without promises. */
 export function readRangeSync(source: SyncSource, range: ByteRange): Uint8Array {
-  const bytes: unknown = source.read(range.offset, range.length);
-  if (bytes instanceof Uint8Array) return whole(bytes, range, source);
-  throw new TypeError('source must answer at once with a Uint8Array: open it with Table where it returns a promise');
+  const answer: unknown = source.read(range.offset, range.length);
+  if (typeof (answer as PromiseLike<unknown> | null | undefined)?.then === 'function') {
+    throw new TypeError('source must answer at once with a Uint8Array: open it with Table where it returns a promise');
+  }
+  return whole(answer, range, source);
 }
 
-function whole(bytes: Uint8Array, { offset, length }: ByteRange, { name: file }: Source): Uint8Array {
+/** The answer of a source as a plain Uint8Array: `slice` of a Buffer copies nothing, and its `subarray` is slower. */
+function whole(answer: unknown, { offset, length }: ByteRange, { name: file }: Source): Uint8Array {
+  mustBeBytes('the answer of source.read', answer);
+  const isPlain = Object.getPrototypeOf(answer) === Uint8Array.prototype;
+  const bytes = isPlain ? answer : new Uint8Array(answer.buffer, answer.byteOffset, answer.byteLength);
   if (bytes.length === length) return bytes;
   const problem = `${length} bytes were asked for at offset ${offset}, the source has ${bytes.length}`;
   throw new CorruptionError('BLOOM_TRUNCATED', { structure: 'file', offset, file }, problem);

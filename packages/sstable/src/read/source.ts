@@ -1,4 +1,4 @@
-import { mustBeWhole } from '@bloom/bytes';
+import { mustBeBytes, mustBeWhole, mustHaveMethods, type Signal } from '@bloom/bytes';
 
 /** Where a table's bytes come from. */
 export interface Source {
@@ -14,7 +14,7 @@ export interface Source {
    *
    * @param signal ends the read early.
    */
-  read(offset: number, length: number, signal?: AbortSignal): Uint8Array | Promise<Uint8Array>;
+  read(offset: number, length: number, signal?: Signal): Uint8Array | Promise<Uint8Array>;
 }
 
 /** A source that answers at once. */
@@ -45,6 +45,16 @@ export function allocate(length: number): Uint8Array<ArrayBuffer> {
   }
 }
 
+/** @throws TypeError for what is no source, such as a path or the bytes themselves; RangeError for a length that is none. */
+export function mustBeSource(source: unknown): asserts source is Source {
+  if (typeof source === 'string') {
+    throw new TypeError('source must be a source, got string: a file is opened by FileSource.open of @bloom/sstable/node');
+  }
+  if (ArrayBuffer.isView(source)) throw new TypeError('source must be a source, got bytes: give new MemorySource(bytes)');
+  mustHaveMethods('source', source, 'a source', ['read']);
+  mustBeWhole('source.byteLength', (source as Source).byteLength, 0);
+}
+
 /** A table that lies in memory. */
 export class MemorySource implements SyncSource {
   readonly byteLength: number;
@@ -53,6 +63,7 @@ export class MemorySource implements SyncSource {
 
   /** @param bytes the whole file, which must not change as long as the source is used. */
   constructor(bytes: Uint8Array, name?: string) {
+    mustBeBytes('bytes', bytes);
     // A plain array: to take a part of a Buffer costs Node several times as much.
     this.#bytes = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.byteLength = bytes.length;

@@ -27,18 +27,18 @@ export class SyncCursor extends BaseCursor {
     return this.#settle(this.#cursor.seekToLast());
   }
 
-  /** Moves to the first entry at or after `key`. @returns whether there is one. */
+  /** Moves to the first entry at or after `key`, which may be the cursor's own. @returns whether there is one. */
   seek(key: Uint8Array): boolean {
     return this.#settle(this.#cursor.seek(key, 'at-or-after'));
   }
 
-  /** Moves to the next entry. On none, it stays there. @returns whether there is one. */
+  /** Moves to the next entry. A no-op unless on an entry. @returns whether there is one. */
   next(): boolean {
     const wanted = this.#cursor.next();
     return wanted === SETTLED ? this.#cursor.valid : this.#settle(wanted);
   }
 
-  /** Moves to the entry before. On none, it stays there. @returns whether there is one. */
+  /** Moves to the previous entry. A no-op unless on an entry. @returns whether there is one. */
   prev(): boolean {
     return this.#settle(this.#cursor.prev());
   }

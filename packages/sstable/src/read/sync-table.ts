@@ -1,13 +1,14 @@
+import { mustBeBytes, mustBeIterable } from '@bloom/bytes';
 import { BaseTable } from './base-table.js';
 import { ByteCopier } from './byte-copier.js';
 import { DataBlocks } from './data-blocks.js';
-import type { KeyRange } from './key-range.js';
-import { ABSENT, Lookup } from './lookup.js';
+import { type KeyRange, mustBeKeyRange } from './key-range.js';
+import { ABSENT, GO_ON, Lookup } from './lookup.js';
 import { type OpenTable, openTable } from './open.js';
-import type { TableOptions } from './options.js';
+import { mustBeTableOptions, type TableOptions } from './options.js';
 import { RangeWalk } from './range-walk.js';
 import { readRangeSync, runSync } from './reading.js';
-import type { SyncSource } from './source.js';
+import { mustBeSource, type SyncSource } from './source.js';
 import { newTableStats } from './stats.js';
 import { SyncCursor } from './sync-cursor.js';
 import { SETTLED, TableCursor } from './table-cursor.js';
@@ -31,7 +32,7 @@ export class SyncTable extends BaseTable implements Iterable<[Uint8Array, Uint8A
   private constructor(table: OpenTable, source: SyncSource, options: TableOptions) {
     const stats = newTableStats(table.bytesRead);
     const blocks = new DataBlocks(table, options.cache, stats);
-    const lookup = new Lookup(table, stats);
+    const lookup = new Lookup(table, blocks, stats);
     super(table, blocks, lookup, stats);
     this.#table = table;
     this.#source = source;
@@ -42,17 +43,19 @@ export class SyncTable extends BaseTable implements Iterable<[Uint8Array, Uint8A
   /**
    * Opens a table: reads footer, index and filter.
    *
-   * @throws RangeError for an option that is wrong.
+   * @throws TypeError or RangeError for an option that is wrong.
    * @throws CorruptionError or UnsupportedError when the file is not a LevelDB table, or its index cannot be read.
    */
   static open(source: SyncSource, options: TableOptions = {}): SyncTable {
+    mustBeSource(source);
+    mustBeTableOptions('SyncTable.open', options);
     return new SyncTable(runSync(source, openTable(source, options)), source, options);
   }
 
   /**
    * A copy of the value of `key`; undefined when it is absent. Short copies share a buffer with others.
    *
-   * @throws CorruptionError when its block is damaged.
+   * @throws CorruptionError when its block is damaged, or the index does not say where it is.
    */
   get(key: Uint8Array): Uint8Array | undefined {
     this.mustBeOpen();
@@ -61,18 +64,31 @@ export class SyncTable extends BaseTable implements Iterable<[Uint8Array, Uint8A
   }
 
   /**
-   * The first entry at or after `key`, if the filter lets `key` pass and `matches` takes the entry's key for the one
-   * that is looked up: for orders in which several stored keys answer to one, such as the versions of a key.
+   * The first entry at or after `key`, as copies, if `matches` takes its key for the one that is looked up: for orders in
+   * which several stored keys answer to one, such as the versions of a key.
+   *
+   * The filters are asked for `key`: an entry that `matches` takes is only found if `key` passes the filter of its block,
+   * as it does where `key` and the entry's key are one to the filter policy.
+   *
+   * @param matches is called at most once, with a copy of the entry's key, which is its own to keep.
+   * @throws CorruptionError when a block is damaged, or the index does not say where it is.
    */
   find(key: Uint8Array, matches: (key: Uint8Array) => boolean): [Uint8Array, Uint8Array] | undefined {
     this.mustBeOpen();
-    const i = this.#lookup.locate(key);
-    return i === ABSENT ? undefined : this.#lookup.searchFrom(i, this.#block(i), key, matches);
+    for (let i = this.#lookup.locateFirst(key, matches); i !== ABSENT; i = this.#lookup.locateNext(i, key)) {
+      const found = this.#lookup.searchFirst(i, this.#block(i), key, matches);
+      if (found !== GO_ON) return found;
+    }
+    return undefined;
   }
 
   /** `get` for each of `keys`, in their order. */
   getMany(keys: Iterable<Uint8Array>): (Uint8Array | undefined)[] {
-    return Array.from(keys, (key) => this.get(key));
+    mustBeIterable('keys', keys, 'Uint8Arrays');
+    return Array.from(keys, (key, k) => {
+      mustBeBytes(`keys[${k}]`, key);
+      return this.get(key);
+    });
   }
 
   /** The entries of a range, as copies, in order. */
@@ -102,11 +118,13 @@ export class SyncTable extends BaseTable implements Iterable<[Uint8Array, Uint8A
 
   #iterate<T>(range: KeyRange, pick: (cursor: TableCursor) => T): Generator<T, void, undefined> {
     this.mustBeOpen();
+    mustBeKeyRange(range);
     return this.#walk(new RangeWalk(this.#table, range), pick);
   }
 
   *#walk<T>(walk: RangeWalk, pick: (cursor: TableCursor) => T): Generator<T, void, undefined> {
     for (;;) {
+      this.mustBeOpen();
       let wanted = walk.next();
       while (wanted !== SETTLED) wanted = walk.supply(this.#block(wanted));
       if (!walk.accept()) return;

@@ -25,6 +25,7 @@ export class TableCursor {
   #wanted = -1;
   #landing: Landing = 'first';
   #target: Uint8Array = new Uint8Array(0);
+  #isTargetLent = false;
 
   constructor(table: OpenTable) {
     this.#table = table;
@@ -44,14 +45,23 @@ export class TableCursor {
     return this.#enter(this.#table.index.length - 1, 'last');
   }
 
-  /** @param key lent until the move is over. */
+  /** @param key lent until the move is over, or {@link keepTarget} was called. */
   seek(key: Uint8Array, side: Side): number {
     mustBeBytes('key', key);
     this.#target = key;
+    this.#isTargetLent = true;
+    // The cursor's own key changes on the way.
+    if (key.buffer === this.block.keyBytes.buffer) this.keepTarget();
     const i = this.#table.index.seek(key, this.#table.compare);
     if (i < this.#table.index.length) return this.#enter(i, side);
     // All keys are before this one.
     return side === 'before' || side === 'at-or-before' ? this.seekToLast() : this.#enter(i, 'first');
+  }
+
+  /** Copies the key that is sought, so that it need not be lent any longer. */
+  keepTarget(): void {
+    if (this.#isTargetLent) this.#target = new Uint8Array(this.#target);
+    this.#isTargetLent = false;
   }
 
   next(): number {

@@ -1,17 +1,17 @@
-import { mustBeWhole } from '@bloom/bytes';
+import { mustBeBytes, mustBeIterable } from '@bloom/bytes';
 import { BaseTable } from './base-table.js';
 import { BlockReader } from './block-reader.js';
 import { ByteCopier } from './byte-copier.js';
 import { Cursor } from './cursor.js';
 import { DataBlocks } from './data-blocks.js';
-import type { AsyncKeyRange } from './key-range.js';
-import { ABSENT, Lookup } from './lookup.js';
+import { type AsyncKeyRange, mustBeKeyRange } from './key-range.js';
+import { ABSENT, GO_ON, Lookup } from './lookup.js';
 import { type OpenTable, openTable } from './open.js';
-import { type AsyncTableOptions, DEFAULT_GAP_BYTES, DEFAULT_READ_AHEAD_BYTES } from './options.js';
+import { type AsyncTableOptions, mustBeTableOptions, readingFor, signalOf, type SignalOptions } from './options.js';
 import { RangeIterator } from './range-iterator.js';
 import { RangeWalk } from './range-walk.js';
 import { runAsync } from './reading.js';
-import type { Source } from './source.js';
+import { mustBeSource, type Source } from './source.js';
 import { newTableStats } from './stats.js';
 import { TableCursor } from './table-cursor.js';
 
@@ -35,66 +35,106 @@ export class Table extends BaseTable implements AsyncIterable<[Uint8Array, Uint8
   private constructor(table: OpenTable, source: Source, options: AsyncTableOptions) {
     const stats = newTableStats(table.bytesRead);
     const blocks = new DataBlocks(table, options.cache, stats);
-    const lookup = new Lookup(table, stats);
+    const lookup = new Lookup(table, blocks, stats);
     super(table, blocks, lookup, stats);
     this.#table = table;
     this.#blocks = blocks;
     this.#lookup = lookup;
-    const readAheadBytes = mustBeWhole('readAheadBytes', options.readAheadBytes ?? DEFAULT_READ_AHEAD_BYTES, 0);
-    const gapBytes = mustBeWhole('gapBytes', options.gapBytes ?? DEFAULT_GAP_BYTES, 0);
+    const { readAheadBytes, gapBytes } = readingFor(options);
     this.#reader = new BlockReader(blocks, source, readAheadBytes, gapBytes);
   }
 
   /**
    * Opens a table: reads footer, index and filter.
    *
-   * @throws RangeError for an option that is wrong.
+   * @throws TypeError or RangeError for an option that is wrong.
    * @throws CorruptionError or UnsupportedError when the file is not a LevelDB table, or its index cannot be read.
    */
   static async open(source: Source, options: AsyncTableOptions = {}): Promise<Table> {
+    mustBeSource(source);
+    mustBeTableOptions('Table.open', options);
+    readingFor(options);
     return new Table(await runAsync(source, openTable(source, options), options.signal), source, options);
   }
 
   /**
    * A copy of the value of `key`; undefined when it is absent. Short copies share a buffer with others.
    *
-   * @throws CorruptionError when its block is damaged.
+   * @throws CorruptionError when its block is damaged, or the index does not say where it is.
    */
-  async get(key: Uint8Array): Promise<Uint8Array | undefined> {
+  async get(key: Uint8Array, options?: SignalOptions): Promise<Uint8Array | undefined> {
     this.mustBeOpen();
+    const signal = signalOf('Table.get', options);
     const i = this.#lookup.locate(key);
     if (i === ABSENT) return undefined;
-    return this.#lookup.search(i, this.#blocks.cached(i) ?? (await this.#reader.read(i)), key);
+    const cached = this.#blocks.cached(i);
+    if (cached !== undefined) return this.#lookup.search(i, cached, key);
+    // The caller may change its key while the block is read.
+    const own = new Uint8Array(key);
+    return this.#lookup.search(i, await this.#reader.read(i, signal), own);
   }
 
   /**
-   * The first entry at or after `key`, if the filter lets `key` pass and `matches` takes the entry's key for the one
-   * that is looked up: for orders in which several stored keys answer to one, such as the versions of a key.
+   * The first entry at or after `key`, as copies, if `matches` takes its key for the one that is looked up: for orders in
+   * which several stored keys answer to one, such as the versions of a key.
+   *
+   * The filters are asked for `key`: an entry that `matches` takes is only found if `key` passes the filter of its block,
+   * as it does where `key` and the entry's key are one to the filter policy.
+   *
+   * @param matches is called at most once, with a copy of the entry's key, which is its own to keep.
+   * @throws CorruptionError when a block is damaged, or the index does not say where it is.
    */
-  async find(key: Uint8Array, matches: (key: Uint8Array) => boolean): Promise<[Uint8Array, Uint8Array] | undefined> {
+  async find(
+    key: Uint8Array,
+    matches: (key: Uint8Array) => boolean,
+    options?: SignalOptions,
+  ): Promise<[Uint8Array, Uint8Array] | undefined> {
     this.mustBeOpen();
-    const i = this.#lookup.locate(key);
-    if (i === ABSENT) return undefined;
-    return this.#lookup.searchFrom(i, this.#blocks.cached(i) ?? (await this.#reader.read(i)), key, matches);
+    const signal = signalOf('Table.find', options);
+    let wanted = key;
+    for (let i = this.#lookup.locateFirst(key, matches); i !== ABSENT; i = this.#lookup.locateNext(i, wanted)) {
+      let contents = this.#blocks.cached(i);
+      if (contents === undefined) {
+        // The caller may change its key while the block is read.
+        if (wanted === key) wanted = new Uint8Array(key);
+        contents = await this.#reader.read(i, signal);
+      }
+      const found = this.#lookup.searchFirst(i, contents, wanted, matches);
+      if (found !== GO_ON) return found;
+    }
+    return undefined;
   }
 
-  /** `get` for each of `keys`, in their order. Keys of one block share its read, blocks near one another too. */
-  async getMany(keys: Iterable<Uint8Array>): Promise<(Uint8Array | undefined)[]> {
+  /**
+   * `get` for each of `keys`, in their order. Keys of one block share its read, blocks near one another too.
+   *
+   * @param keys each is copied as it is taken, so that an iterator may lend the same buffer again.
+   * @throws CorruptionError when a block is damaged, or the index does not say where it is. No other block is read then.
+   */
+  async getMany(keys: Iterable<Uint8Array>, options?: SignalOptions): Promise<(Uint8Array | undefined)[]> {
     this.mustBeOpen();
-    const wanted = Array.from(keys);
-    const values = new Array<Uint8Array | undefined>(wanted.length).fill(undefined);
+    const signal = signalOf('Table.getMany', options);
+    mustBeIterable('keys', keys, 'Uint8Arrays');
+    const wanted: Uint8Array[] = [];
     const keysOf = new Map<number, number[]>();
-    for (const [k, key] of wanted.entries()) {
+    let k = 0;
+    for (const key of keys) {
+      mustBeBytes(`keys[${k}]`, key);
       const i = this.#lookup.locate(key);
-      if (i === ABSENT) continue;
-      const others = keysOf.get(i);
-      if (others === undefined) keysOf.set(i, [k]);
-      else others.push(k);
+      if (i !== ABSENT) {
+        wanted[k] = new Uint8Array(key);
+        const others = keysOf.get(i);
+        if (others === undefined) keysOf.set(i, [k]);
+        else others.push(k);
+      }
+      k++;
     }
+    const values = new Array<Uint8Array | undefined>(k).fill(undefined);
     const blocks = [...keysOf.keys()].sort((a, b) => a - b);
-    await this.#reader.each(blocks, (i, contents) => {
-      for (const k of keysOf.get(i)!) values[k] = this.#lookup.search(i, contents, wanted[k]!);
-    });
+    const take = (i: number, contents: Uint8Array): void => {
+      for (const at of keysOf.get(i)!) values[at] = this.#lookup.search(i, contents, wanted[at]!);
+    };
+    await this.#reader.each(blocks, take, signal);
     return values;
   }
 
@@ -117,6 +157,16 @@ export class Table extends BaseTable implements AsyncIterable<[Uint8Array, Uint8
     return this.entries();
   }
 
+  /**
+   * Drops the table's blocks from the cache, and ends what is under way: calls that wait for a read are rejected with a
+   * TypeError, as all later calls are, and their reads are aborted. The source is its owner's to close. Closing twice does
+   * nothing.
+   */
+  override close(): void {
+    super.close();
+    this.#reader.close(new TypeError('the table was closed'));
+  }
+
   /** Closes the table, at the end of an `await using` block. */
   [Symbol.asyncDispose](): Promise<void> {
     this.close();
@@ -126,22 +176,22 @@ export class Table extends BaseTable implements AsyncIterable<[Uint8Array, Uint8
   /** A cursor, on no entry yet. */
   cursor(): Cursor {
     this.mustBeOpen();
-    return new Cursor(new TableCursor(this.#table), (i) => this.#block(i));
+    return new Cursor(new TableCursor(this.#table), {
+      block: async (i, signal) => this.#blocks.cached(i) ?? (await this.#reader.read(i, signal)),
+      mustBeOpen: () => this.mustBeOpen(),
+    });
   }
 
   #iterate<T>(range: AsyncKeyRange, pick: (cursor: TableCursor) => T): AsyncIterableIterator<T> {
     this.mustBeOpen();
+    mustBeKeyRange(range);
+    const walk = new RangeWalk(this.#table, range);
     const ahead = this.#reader.ahead(range.reverse ?? false, range.signal);
-    const block = async (i: number): Promise<Uint8Array> => {
-      this.mustBeOpen();
-      return ahead.block(i);
+    const blocks = {
+      block: (i: number) => ahead.block(i),
+      end: () => ahead.end(),
+      mustBeOpen: () => this.mustBeOpen(),
     };
-    return new RangeIterator(new RangeWalk(this.#table, range), block, pick, range.signal);
-  }
-
-  /** The contents of data block `i`. */
-  async #block(i: number): Promise<Uint8Array> {
-    this.mustBeOpen();
-    return this.#blocks.cached(i) ?? (await this.#reader.read(i));
+    return new RangeIterator(walk, blocks, pick, range.signal);
   }
 }

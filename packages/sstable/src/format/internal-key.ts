@@ -1,0 +1,165 @@
+/**
+ * The keys of tables inside a LevelDB database.
+ *
+ *     user key | sequence << 8 | type (u64, little-endian)
+ *
+ * Order: user key ascending, then the last eight bytes, as a number, descending: the newest version comes first. The
+ * table's filters are made of user keys alone, under the user policy's own name. A table does not say whether its keys
+ * are of this kind.
+ *
+ * Source: LevelDB, db/dbformat.h and db/dbformat.cc.
+ */
+import { mustBeBytes, mustHaveMethods } from '@bloom/bytes';
+import { type FilterPolicy, KeyBuffer } from '@bloom/policy';
+import {
+  bytewiseComparator,
+  type Comparator,
+  compareBytes,
+  type CompareRange,
+  compareRangeOf,
+  mustBeComparator,
+} from './comparator.js';
+
+/** Bytes of sequence and type. */
+export const INTERNAL_KEY_TRAILER_LENGTH = 8;
+
+/** The greatest sequence number: 56 bits. */
+export const MAX_SEQUENCE = 2n ** 56n - 1n;
+
+/** What an entry of a database is. Other programs write other types; they are passed on as they are. */
+export const DELETION = 0;
+/** See {@link DELETION}. */
+export const VALUE = 1;
+
+/** A key inside a database, taken apart. */
+export interface InternalKey {
+  readonly userKey: Uint8Array;
+  /** Grows with every write to the database. */
+  readonly sequence: bigint;
+  /** {@link VALUE}, {@link DELETION}, or what another program wrote. */
+  readonly type: number;
+}
+
+/**
+ * The stored form of a key.
+ *
+ * @throws TypeError when the user key is not a Uint8Array, or the sequence not a bigint.
+ * @throws RangeError when the sequence does not fit into 56 bits, or the type into 8.
+ */
+export function encodeInternalKey({ userKey, sequence, type }: InternalKey): Uint8Array {
+  mustBeBytes('userKey', userKey);
+  if (typeof sequence !== 'bigint') throw new TypeError(`sequence must be a bigint, got ${typeof sequence}`);
+  if (sequence < 0n || sequence > MAX_SEQUENCE) throw new RangeError(`sequence must be from 0 to 2^56 - 1, got ${sequence}`);
+  if (!(Number.isInteger(type) && type >= 0 && type <= 0xff)) throw new RangeError(`type must be a byte, got ${type}`);
+  const key = new Uint8Array(userKey.length + INTERNAL_KEY_TRAILER_LENGTH);
+  key.set(userKey);
+  new DataView(key.buffer).setBigUint64(userKey.length, (sequence << 8n) | BigInt(type), true);
+  return key;
+}
+
+/** A stored key taken apart, its user key a view; undefined when it is too short to be an internal key. */
+export function decodeInternalKey(key: Uint8Array): InternalKey | undefined {
+  mustBeBytes('key', key);
+  const userKeyLength = key.length - INTERNAL_KEY_TRAILER_LENGTH;
+  if (userKeyLength < 0) return undefined;
+  const trailer = new DataView(key.buffer, key.byteOffset).getBigUint64(userKeyLength, true);
+  return { userKey: key.subarray(0, userKeyLength), sequence: trailer >> 8n, type: Number(trailer & 0xffn) };
+}
+
+/**
+ * The greatest type that LevelDB and its relatives have, RocksDB and Pebble among them: a text's last eight bytes begin
+ * with a greater one.
+ */
+const MAX_KNOWN_TYPE = 0x1f;
+
+/** Whether a stored key looks like an internal key. A plain key of bytes may look so too. */
+export function mayBeInternalKey(key: Uint8Array): boolean {
+  return key.length >= INTERNAL_KEY_TRAILER_LENGTH && key[key.length - INTERNAL_KEY_TRAILER_LENGTH]! <= MAX_KNOWN_TYPE;
+}
+
+/**
+ * The order of internal keys over that of user keys.
+ *
+ * Keys too short to be internal keys come before all others, so that the order is one of any bytes.
+ */
+export function internalKeyComparator(userComparator: Comparator = bytewiseComparator): Comparator {
+  return new InternalKeyComparator(userComparator);
+}
+
+/** See {@link internalKeyComparator}. Its functions need no `this`, as those of other comparators. */
+export class InternalKeyComparator implements Comparator {
+  readonly name = 'leveldb.InternalKeyComparator';
+  readonly keyEquivalence: string | undefined;
+  readonly compare: Comparator['compare'];
+  readonly compareRange: CompareRange;
+  readonly findShortestSeparator: Comparator['findShortestSeparator'];
+  readonly findShortSuccessor: Comparator['findShortSuccessor'];
+
+  constructor(userComparator: Comparator) {
+    mustBeComparator('comparator', userComparator);
+    const compareUserKeys = compareRangeOf(userComparator);
+
+    function compareRange(a: Uint8Array, aStart: number, aEnd: number, b: Uint8Array, bStart: number, bEnd: number): number {
+      const aTrailer = aEnd - INTERNAL_KEY_TRAILER_LENGTH;
+      const bTrailer = bEnd - INTERNAL_KEY_TRAILER_LENGTH;
+      if (aTrailer < aStart || bTrailer < bStart) {
+        if (aTrailer >= aStart) return 1;
+        if (bTrailer >= bStart) return -1;
+        return compareBytes(a, aStart, aEnd, b, bStart, bEnd);
+      }
+      const order = compareUserKeys(a, aStart, aTrailer, b, bStart, bTrailer);
+      if (order !== 0) return order;
+      // Little-endian, and the greater one first.
+      for (let i = INTERNAL_KEY_TRAILER_LENGTH - 1; i >= 0; i--) {
+        const difference = b[bTrailer + i]! - a[aTrailer + i]!;
+        if (difference !== 0) return difference;
+      }
+      return 0;
+    }
+
+    /** `key` with a shorter user key and the trailer that comes first, or `key` where a shorter one is no help. */
+    function shorten(key: Uint8Array, shorten: (userKey: Uint8Array) => Uint8Array): Uint8Array {
+      const userKey = userKeyOf(key);
+      const short = shorten(userKey);
+      if (!(short.length < userKey.length && userComparator.compare(userKey, short) < 0)) return key;
+      return encodeInternalKey({ userKey: short, sequence: MAX_SEQUENCE, type: VALUE });
+    }
+
+    this.keyEquivalence = userComparator.keyEquivalence;
+    this.compare = (a, b) => compareRange(a, 0, a.length, b, 0, b.length);
+    this.compareRange = compareRange;
+    this.findShortestSeparator = (start, limit) =>
+      shorten(start, (userKey) => userComparator.findShortestSeparator(userKey, userKeyOf(limit)));
+    this.findShortSuccessor = (key) => shorten(key, (userKey) => userComparator.findShortSuccessor(userKey));
+  }
+}
+
+/** The policy that a database filters internal keys with: `userPolicy` on the user keys, under its own name. */
+export function internalKeyPolicy(userPolicy: FilterPolicy): FilterPolicy {
+  return new InternalKeyPolicy(userPolicy);
+}
+
+/** See {@link internalKeyPolicy}. */
+export class InternalKeyPolicy implements FilterPolicy {
+  readonly name: string;
+  readonly keyEquivalence: string | undefined;
+  readonly createFilter: FilterPolicy['createFilter'];
+  readonly keyMayMatch: FilterPolicy['keyMayMatch'];
+
+  constructor(userPolicy: FilterPolicy) {
+    mustHaveMethods('userPolicy', userPolicy, 'a filter policy', ['createFilter', 'keyMayMatch']);
+    this.name = userPolicy.name;
+    this.keyEquivalence = userPolicy.keyEquivalence;
+    this.createFilter = (keys, dst) => {
+      const userKeys = new KeyBuffer();
+      for (const key of keys) userKeys.push(userKeyOf(key));
+      userPolicy.createFilter(userKeys, dst);
+    };
+    this.keyMayMatch = (key, filter) => userPolicy.keyMayMatch(userKeyOf(key), filter);
+  }
+}
+
+/** The user key of an internal key; none of a key that is too short to be one. */
+function userKeyOf(key: Uint8Array): Uint8Array {
+  return key.subarray(0, Math.max(0, key.length - INTERNAL_KEY_TRAILER_LENGTH));
+}

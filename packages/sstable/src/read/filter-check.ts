@@ -1,0 +1,123 @@
+/**
+ * Whether the filters of a table are of the keys that the table stores.
+ *
+ * In a table out of a LevelDB database they are of user keys: the stored keys without their last eight bytes. Nothing in
+ * the file says so, and opened as a plain table nearly every key that it stores would be called absent. A filter that
+ * denies a key of its own block proves it, though. So, where the index keys look like a database's, some stored keys are
+ * looked up in their filters when the table is opened, by preference those that were read with the tail of the file.
+ */
+import { CorruptionError, UnsupportedError } from '@bloom/bytes';
+import type { FilterBlockReader } from '@bloom/filter-block';
+import type { FilterPolicy } from '@bloom/policy';
+import { BlockWalk } from '../format/block-walk.js';
+import type { IndexBlock } from '../format/index-block.js';
+import { INTERNAL_KEY_TRAILER_LENGTH, InternalKeyPolicy, mayBeInternalKey } from '../format/internal-key.js';
+import type { FilteredKeys } from './filter-status.js';
+import type { Reading } from './reading.js';
+
+/** How the sample gets at data blocks. */
+export interface SampledBlocks {
+  /** Whether data block `i` was read together with the tail of the file. */
+  isAtHand(i: number): boolean;
+  /** The contents of data block `i`. */
+  read(i: number): Reading<Uint8Array>;
+}
+
+/** The index keys that are looked at, at the most. */
+const MAX_INDEX_KEYS = 64;
+/** The stored keys that are looked up in their filters. A key passes by chance as an absent one does: one in a hundred. */
+const MAX_SAMPLED_KEYS = 64;
+/** The most bytes of those keys, and the most blocks that they are taken from. */
+const MAX_SAMPLED_BYTES = 2 ** 20;
+const MAX_SAMPLED_BLOCKS = 16;
+
+/** What the filters are of; undefined where nothing contradicts that they are of the stored keys. */
+export function* findFilteredKeys(
+  filter: FilterBlockReader,
+  policy: FilterPolicy,
+  index: IndexBlock,
+  blocks: SampledBlocks,
+): Reading<FilteredKeys | undefined> {
+  if (!(policy instanceof InternalKeyPolicy || mayHaveInternalKeys(index))) return undefined;
+  const sample = new Sample(filter, policy);
+  const walk = new BlockWalk('data block');
+  for (const i of sampledBlocks(index, blocks)) {
+    try {
+      const contents = yield* blocks.read(i);
+      const offset = index.offsetOf(i);
+      walk.reset(contents, offset);
+      for (let more = walk.seekToFirst(); more && !sample.isFull; more = walk.next()) sample.take(walk.key, offset);
+    } catch (error) {
+      // Damage to a data block costs that block, and is reported when the block is wanted.
+      if (!(error instanceof CorruptionError || error instanceof UnsupportedError)) throw error;
+    }
+    if (sample.isFull) break;
+  }
+  return sample.conclusion;
+}
+
+/** Whether all index keys, or some of many, look like internal keys. */
+function mayHaveInternalKeys(index: IndexBlock): boolean {
+  const { length } = index;
+  const count = Math.min(length, MAX_INDEX_KEYS);
+  for (let k = 0; k < count; k++) {
+    const i = count === length ? k : Math.floor((k * (length - 1)) / (count - 1));
+    if (!mayBeInternalKey(index.separatorOf(i))) return false;
+  }
+  return count > 0;
+}
+
+/** The last blocks, as far as they are at hand; without any of those the smallest block. */
+function sampledBlocks(index: IndexBlock, blocks: SampledBlocks): number[] {
+  const sampled: number[] = [];
+  for (let i = index.length - 1; i >= 0 && sampled.length < MAX_SAMPLED_BLOCKS && blocks.isAtHand(i); i--) sampled.push(i);
+  if (sampled.length > 0) return sampled;
+  let smallest = -1;
+  for (let i = 0; i < index.length; i++) {
+    if (index.sizeOf(i) >= 0 && (smallest < 0 || index.sizeOf(i) < index.sizeOf(smallest))) smallest = i;
+  }
+  return smallest < 0 ? [] : [smallest];
+}
+
+/** Stored keys that were looked up in their filters. */
+class Sample {
+  readonly #filter: FilterBlockReader;
+  readonly #policy: FilterPolicy;
+  #keys = 0;
+  #keyBytes = 0;
+  #isDenied = false;
+  /** Whether all keys pass the other way: without their trailer, or, if the policy leaves it out, with it. */
+  #passesOtherwise = true;
+
+  constructor(filter: FilterBlockReader, policy: FilterPolicy) {
+    this.#filter = filter;
+    this.#policy = policy;
+  }
+
+  get isFull(): boolean {
+    return this.#keys >= MAX_SAMPLED_KEYS || this.#keyBytes >= MAX_SAMPLED_BYTES;
+  }
+
+  get conclusion(): FilteredKeys | undefined {
+    if (!this.#isDenied) return undefined;
+    if (!this.#passesOtherwise) return 'other-keys';
+    return this.#policy instanceof InternalKeyPolicy ? 'whole-keys' : 'user-keys';
+  }
+
+  /** @param blockOffset where the block is that stores `key`. */
+  take(key: Uint8Array, blockOffset: number): void {
+    // A filter of no keys contradicts the index, and is not believed in any case.
+    if (this.#filter.isEmptyAt(blockOffset)) return;
+    this.#keys++;
+    this.#keyBytes += key.length;
+    if (!this.#filter.keyMayMatch(blockOffset, key)) this.#isDenied = true;
+    if (!this.#filter.keyMayMatch(blockOffset, this.#otherwise(key))) this.#passesOtherwise = false;
+  }
+
+  #otherwise(key: Uint8Array): Uint8Array {
+    if (!(this.#policy instanceof InternalKeyPolicy)) return key.subarray(0, Math.max(0, key.length - INTERNAL_KEY_TRAILER_LENGTH));
+    const longer = new Uint8Array(key.length + INTERNAL_KEY_TRAILER_LENGTH);
+    longer.set(key);
+    return longer;
+  }
+}

@@ -1,0 +1,57 @@
+import type { Signal } from '@bloom/bytes';
+import { untilAborted } from './until-aborted.js';
+
+/**
+ * A read that is under way. Any number of calls wait for it, each with a signal of its own or none; when the last of
+ * them has left, the read is aborted.
+ */
+export class PendingRead {
+  /** Whether it has settled, or was aborted. */
+  isOver = false;
+  readonly #answer: Promise<Uint8Array>;
+  readonly #controller: AbortController | undefined;
+  #waiting = 0;
+  #fail!: (reason: unknown) => void;
+
+  /**
+   * @param read the bytes, as they are on their way.
+   * @param controller aborts the read at the source, if it can be aborted.
+   * @param onOver called once, as soon as the read is over.
+   */
+  constructor(read: Promise<Uint8Array>, controller: AbortController | undefined, onOver: () => void) {
+    this.#controller = controller;
+    this.#answer = new Promise((resolve, reject) => {
+      const end = (): boolean => {
+        if (this.isOver) return false;
+        this.isOver = true;
+        onOver();
+        return true;
+      };
+      this.#fail = (reason) => {
+        if (end()) reject(reason);
+      };
+      read.then((bytes) => {
+        if (end()) resolve(bytes);
+      }, this.#fail);
+    });
+    // Nobody may be waiting when it fails.
+    this.#answer.catch(() => undefined);
+  }
+
+  /** The bytes, unless `signal` is aborted first. */
+  wait(signal?: Signal): Promise<Uint8Array> {
+    this.#waiting++;
+    if (signal === undefined || this.isOver) return this.#answer;
+    return untilAborted(this.#answer, signal).catch((error: unknown) => {
+      if (--this.#waiting === 0) this.abort(error);
+      throw error;
+    });
+  }
+
+  /** Ends the read: whoever waits gets `reason`, at once. */
+  abort(reason: unknown): void {
+    if (this.isOver) return;
+    this.#fail(reason);
+    this.#controller?.abort(reason);
+  }
+}

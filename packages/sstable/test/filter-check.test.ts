@@ -1,0 +1,172 @@
+import { seeded } from '@bloom/bytes';
+import { type KeyValue, vectors } from '@bloom/fixtures';
+import { BloomFilterPolicy } from '@bloom/policy';
+import { bytewiseComparator, type Comparator, MemorySource, SyncTable, Table } from '@bloom/sstable';
+import {
+  DatabaseTable,
+  DELETION,
+  encodeInternalKey,
+  internalKeyComparator,
+  internalKeyPolicy,
+  SyncDatabaseTable,
+  VALUE,
+} from '@bloom/sstable/database';
+import { describe, expect, test } from 'vitest';
+import { buildTable } from './build-table.js';
+import { hex, numberedEntries, sameBytes, utf8 } from './entries.js';
+import { WatchedSource } from './sources.js';
+
+const POLICY = 'leveldb.BuiltinBloomFilter2';
+const bloom = new BloomFilterPolicy();
+
+/** Versions of user keys as a database stores them: of each the newest first. */
+function storedVersions(userKeys: readonly Uint8Array[], versionsOfEach = 1, valueLength = 40): KeyValue[] {
+  return userKeys.flatMap((userKey, i) =>
+    Array.from({ length: versionsOfEach }, (_, v): KeyValue => [
+      encodeInternalKey({ userKey, sequence: BigInt((i * 7919) % 100_003) * 16n + BigInt(versionsOfEach - v), type: v === 1 ? DELETION : VALUE }),
+      new Uint8Array(valueLength).fill(v),
+    ]),
+  );
+}
+
+function databaseTable(entries: readonly KeyValue[], bitsPerKey = 10, blockSize = 4096): Uint8Array {
+  const filterPolicy = internalKeyPolicy(new BloomFilterPolicy(bitsPerKey));
+  return buildTable(entries, { comparator: internalKeyComparator(), filterPolicy, blockSize });
+}
+
+const userKeys = numberedEntries(20_000).map(([key]) => key);
+
+/** How many of the stored keys a lookup does not find. */
+function missesOf(bytes: Uint8Array): { state: string; filteredKeys: string | undefined; misses: number; stored: number } {
+  const table = SyncTable.open(new MemorySource(bytes));
+  const { filterStatus } = table;
+  const stored = [...table.entries()];
+  const misses = stored.filter(([key, value]) => !sameBytes(table.get(key), value)).length;
+  const impossible = stored.filter(([key]) => !table.mayContain(key)).length;
+  const many = table.getMany(stored.map(([key]) => key)).filter((value) => value === undefined).length;
+  expect([impossible, many]).toEqual([misses, misses]);
+  const filteredKeys = filterStatus.state === 'contradicted' ? filterStatus.filteredKeys : undefined;
+  return { state: filterStatus.state, filteredKeys, misses, stored: stored.length };
+}
+
+describe('a table of a database that is opened as a plain one', () => {
+  test.each<[string, KeyValue[], number?, number?]>([
+    ['20,000 user keys', storedVersions(userKeys)],
+    ['several versions of each user key', storedVersions(userKeys.slice(0, 5000), 4)],
+    ['user keys of which many begin another', storedVersions(Array.from({ length: 300 }, (_, i) => utf8('ab'.repeat(i))), 2)],
+    ['no user key but the empty one', storedVersions([new Uint8Array(0)], 5)],
+    ['one bit a key', storedVersions(userKeys.slice(0, 5000)), 1],
+    ['values larger than a block', storedVersions(userKeys.slice(0, 60), 1, 20_000)],
+    ['a block for each entry', storedVersions(userKeys.slice(0, 3000)), 10, 1],
+    ['a single entry', storedVersions(userKeys.slice(0, 1))],
+  ])('with %s says so, and every stored key is found', (_, entries, bitsPerKey, blockSize) => {
+    const found = missesOf(databaseTable(entries, bitsPerKey, blockSize));
+    expect(found).toEqual({ state: 'contradicted', filteredKeys: 'user-keys', misses: 0, stored: entries.length });
+  });
+
+  test('says so with promises, and reads nothing for it that opening has not read', async () => {
+    const bytes = databaseTable(storedVersions(userKeys.slice(0, 1000)));
+    const source = new WatchedSource(bytes);
+    const table = await Table.open(source);
+    expect(table.filterStatus).toEqual({ state: 'contradicted', policyName: POLICY, filteredKeys: 'user-keys' });
+    expect(source.reads).toHaveLength(1);
+    const stored = await Promise.all(storedVersions(userKeys.slice(0, 1000)).map(async ([key, value]) => sameBytes(await table.get(key), value)));
+    expect(stored).not.toContain(false);
+  });
+
+  test('reads one block for it where the tail has none, which is the smallest', async () => {
+    const bytes = databaseTable(storedVersions(userKeys.slice(0, 1000)));
+    const source = new WatchedSource(bytes);
+    const table = await Table.open(source, { tailBytes: 48 });
+    expect(table.filterStatus.state).toBe('contradicted');
+    // Footer, index, metaindex, filter, and the block.
+    expect(source.reads).toHaveLength(5);
+    expect(source.reads[4]!.length).toBeLessThan(4096);
+    expect(table.stats.bytesRead).toBe(source.reads.reduce((sum, { length }) => sum + length, 0));
+  });
+
+  test('says so where the order of its keys is given, and its policy is not', () => {
+    const entries = storedVersions(userKeys.slice(0, 3000), 3);
+    const table = SyncTable.open(new MemorySource(databaseTable(entries)), { comparator: internalKeyComparator() });
+    expect(table.filterStatus).toEqual({ state: 'contradicted', policyName: POLICY, filteredKeys: 'user-keys' });
+    expect(entries.filter(([key, value]) => !sameBytes(table.get(key), value))).toEqual([]);
+  });
+
+  test('is scanned as it is stored', () => {
+    const entries = storedVersions(userKeys.slice(0, 500), 3);
+    const table = SyncTable.open(new MemorySource(databaseTable(entries)));
+    expect([...table.keys()].map(hex)).toEqual(entries.map(([key]) => hex(key)));
+  });
+});
+
+describe('a table that is opened as what it is', () => {
+  test('of a database keeps its filters', async () => {
+    for (const entries of [storedVersions(userKeys.slice(0, 3000), 3), storedVersions([new Uint8Array(0)], 3), []]) {
+      const source = new MemorySource(databaseTable(entries));
+      const used = { state: 'used', policyName: POLICY };
+      expect(SyncDatabaseTable.open(source).table.filterStatus).toEqual(used);
+      expect((await DatabaseTable.open(source)).table.filterStatus).toEqual(used);
+    }
+    expect(SyncDatabaseTable.open(new MemorySource(vectors().internalKeyTable.bytes)).table.filterStatus.state).toBe('used');
+  });
+
+  // Numbers of eight bytes, big-endian: they look like the trailer of an internal key, with an empty user key.
+  test.each<[string, (i: number, random: ReturnType<typeof seeded>) => Uint8Array]>([
+    ['numbers of eight bytes', (i) => new Uint8Array(BigUint64Array.of(BigInt(i)).buffer).reverse()],
+    ['numbers of sixteen bytes', (i) => Uint8Array.of(...new Uint8Array(8), ...new Uint8Array(BigUint64Array.of(BigInt(i) * 77n).buffer).reverse())],
+    ['the trailers of internal keys at the end of each', (i) => encodeInternalKey({ userKey: userKeys[i]!, sequence: BigInt(i), type: VALUE })],
+    ['zeros at the end of each', (i) => Uint8Array.of(...userKeys[i]!, 0, 0, 0, 0, 0, 0, 0, 0)],
+  ])('of plain keys that are %s keeps its filters, and finds what it stores', (_, keyOf) => {
+    const random = seeded(9);
+    const entries = Array.from({ length: 4000 }, (_entry, i): KeyValue => [keyOf(i, random), random.bytes(30)]);
+    const bytes = buildTable(entries, { compression: 'none' });
+    const table = SyncTable.open(new MemorySource(bytes));
+    expect(table.filterStatus).toEqual({ state: 'used', policyName: POLICY });
+    expect(missesOf(bytes)).toMatchObject({ state: 'used', misses: 0 });
+    for (const [key] of entries) table.get(Uint8Array.of(...key, 1));
+    expect(table.stats.filterNegatives).toBeGreaterThan(3000);
+  });
+
+  test('of plain text reads nothing more than before', async () => {
+    const source = new WatchedSource(buildTable(numberedEntries(3000, 100), { compression: 'none' }));
+    const table = await Table.open(source, { tailBytes: 48 });
+    expect([table.filterStatus.state, source.reads.length]).toEqual(['used', 4]);
+  });
+});
+
+describe('filters of other keys', () => {
+  const entries = storedVersions(userKeys.slice(0, 3000), 2);
+
+  test('as a builder without internalKeyPolicy makes them hide no version of a database', () => {
+    const bytes = buildTable(entries, { comparator: internalKeyComparator() });
+    const table = SyncDatabaseTable.open(new MemorySource(bytes));
+    expect(table.table.filterStatus).toEqual({ state: 'contradicted', policyName: POLICY, filteredKeys: 'whole-keys' });
+    expect(userKeys.slice(0, 3000).filter((userKey) => table.get(userKey) === undefined)).toEqual([]);
+  });
+
+  test('that have to do with none of the keys are not used', () => {
+    const others = { name: POLICY, createFilter: () => undefined, keyMayMatch: bloom.keyMayMatch.bind(bloom) };
+    const elsewhere = {
+      ...others,
+      createFilter: (_: unknown, dst: Parameters<typeof bloom.createFilter>[1]) => void dst.extend(200).fill(6, 199),
+    };
+    // Its index keys are whole keys, and look like a database's as all keys do.
+    const comparator: Comparator = { ...bytewiseComparator, findShortestSeparator: (start) => start, findShortSuccessor: (key) => key };
+    const plain = buildTable(storedVersions(userKeys.slice(0, 3000)), { filterPolicy: elsewhere, comparator });
+    expect(missesOf(plain)).toEqual({ state: 'contradicted', filteredKeys: 'other-keys', misses: 0, stored: 3000 });
+    const bytes = buildTable(entries, { filterPolicy: elsewhere, comparator: internalKeyComparator() });
+    const table = SyncDatabaseTable.open(new MemorySource(bytes));
+    expect(table.table.filterStatus).toMatchObject({ state: 'contradicted', filteredKeys: 'other-keys' });
+    expect(userKeys.slice(0, 3000).filter((userKey) => table.get(userKey) === undefined)).toEqual([]);
+  });
+
+  test('are found out in spite of a damaged block, and a damaged block alone proves nothing', () => {
+    const bytes = databaseTable(entries).slice();
+    const last = SyncTable.open(new MemorySource(bytes)).approximateOffset(entries.at(-1)![0]);
+    bytes[last + 100]! ^= 1;
+    expect(SyncTable.open(new MemorySource(bytes)).filterStatus.state).toBe('contradicted');
+    const few = databaseTable(entries.slice(0, 20)).slice();
+    few[100]! ^= 1;
+    expect(SyncTable.open(new MemorySource(few)).filterStatus.state).toBe('used');
+  });
+});

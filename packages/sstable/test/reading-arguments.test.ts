@@ -1,0 +1,217 @@
+// What opening, lookups, walks and cursors refuse: each with the argument's name, with promises and without.
+import { BloomFilterPolicy } from '@bloom/policy';
+import { BlockCache, bytewiseComparator, CorruptionError, MemorySource, SyncTable, Table } from '@bloom/sstable';
+import { DatabaseTable, decodeInternalKey, encodeInternalKey, internalKeyComparator, internalKeyPolicy, SyncDatabaseTable } from '@bloom/sstable/database';
+import { describe, expect, test } from 'vitest';
+import { buildTable } from './build-table.js';
+import { caught, rejection } from './caught.js';
+import { numberedEntries, utf8 } from './entries.js';
+
+const source = new MemorySource(buildTable(numberedEntries(100)));
+const databaseSource = new MemorySource(buildTable([], { comparator: internalKeyComparator() }));
+
+/** Calls as a program in JavaScript makes them. */
+type Loose = Record<string, (...args: unknown[]) => unknown>;
+
+/** What all four ways of opening throw: one error, or all of those that differ. */
+async function refused(wrongSource: unknown, options?: unknown): Promise<unknown> {
+  const args = options === undefined ? [wrongSource] : [wrongSource, options];
+  const errors = [
+    caught(() => (SyncTable as unknown as Loose).open!(...args)),
+    await rejection((Table as unknown as Record<string, (...a: unknown[]) => Promise<unknown>>).open!(...args)),
+    caught(() => (SyncDatabaseTable as unknown as Loose).open!(...args)),
+    await rejection((DatabaseTable as unknown as Record<string, (...a: unknown[]) => Promise<unknown>>).open!(...args)),
+  ].map((error) => `${(error as Error).name}: ${(error as Error).message}`.replace(/^(TypeError: )(Sync)?(Database)?Table\./, '$1').replace(/the options of \w+\./, 'the options of '));
+  return new Set(errors).size === 1 ? errors[0] : errors;
+}
+
+describe('a source', () => {
+  test.each<[string, unknown, string]>([
+    ['a path', 'x.ldb', 'source must be a source, got string: a file is opened by FileSource.open of @bloom/sstable/node'],
+    ['the bytes themselves', new Uint8Array(100), 'source must be a source, got bytes: give new MemorySource(bytes)'],
+    ['a buffer', new ArrayBuffer(100), 'source must be a source, got an ArrayBuffer without read()'],
+    ['nothing', undefined, 'source must be a source, got undefined'],
+    ['null', null, 'source must be a source, got null'],
+    ['a class', MemorySource, 'source must be a source, got the class MemorySource: give an instance, new MemorySource()'],
+    ['a promise of one', Promise.resolve(source), 'source must be a source, got a Promise without read()'],
+  ])('that is %s is refused', async (_, wrong, message) => {
+    expect(await refused(wrong)).toBe(`TypeError: ${message}`);
+  });
+
+  test.each([NaN, -1, 1.5, Infinity, '100', undefined, null])('with a byteLength of %s is refused', async (byteLength) => {
+    const wrong = { byteLength, read: () => new Uint8Array() };
+    expect(await refused(wrong)).toBe(`RangeError: source.byteLength must be a whole number, at least 0, got ${String(byteLength)}`);
+  });
+
+  test.each<[string, unknown]>([
+    ['null', null],
+    ['undefined', undefined],
+    ['string', 'abc'],
+    ['an ArrayBuffer', new ArrayBuffer(48)],
+    ['a DataView', new DataView(new ArrayBuffer(48))],
+    ['an Array', [1, 2, 3]],
+  ])('that answers with what is %s is refused', async (kind, answer) => {
+    const message = `TypeError: the answer of source.read must be a Uint8Array, got ${kind}`;
+    expect(await refused({ byteLength: 48, read: () => answer })).toBe(message);
+    const later = { byteLength: 48, read: () => Promise.resolve(answer) };
+    expect(await rejection(Table.open(later as unknown as MemorySource))).toEqual(new TypeError(message.slice(11)));
+  });
+
+  test('that answers with Buffers is read as any other, and nothing of it is kept alive', async () => {
+    const entries = numberedEntries(2000, 100);
+    const file = Buffer.from(buildTable(entries, { compression: 'none' }));
+    const reads: Buffer[] = [];
+    const buffers = {
+      byteLength: file.length,
+      read: (offset: number, length: number) => {
+        const answer = Buffer.from(file.subarray(offset, offset + length));
+        reads.push(answer);
+        return answer;
+      },
+    };
+    const cache = new BlockCache(2 ** 20);
+    const table = await Table.open(buffers, { cache });
+    await table.getMany(entries.map(([key]) => key));
+    // A group's bytes are not what the cache keeps.
+    for (const read of reads) read.fill(0);
+    expect((await table.getMany(entries.map(([key]) => key))).filter((value, i) => value === undefined || Buffer.compare(value, entries[i]![1]) !== 0)).toEqual([]);
+  });
+});
+
+describe('options', () => {
+  test.each<[unknown, string]>([
+    [{ maxBlockByte: 5 }, 'open has no option "maxBlockByte": did you mean maxBlockBytes?'],
+    [{ filterPolicy: new BloomFilterPolicy() }, 'open has no option "filterPolicy": did you mean filterPolicies?'],
+    [{ readahead: 0 }, 'open has no option "readahead": it has'],
+    [{ blockSize: 4096 }, 'open has no option "blockSize": it has'],
+    [null, 'the options of open must be an object, got null'],
+    [10, 'the options of open must be an object, got number'],
+    [{ filterPolicies: BloomFilterPolicy }, 'filterPolicies must be an array of filter policies, got the class BloomFilterPolicy'],
+    [{ filterPolicies: new BloomFilterPolicy() }, 'filterPolicies must be an array of filter policies, got a BloomFilterPolicy'],
+    [{ filterPolicies: [BloomFilterPolicy] }, 'filterPolicies[0] must be a filter policy, got the class BloomFilterPolicy: give an instance, new BloomFilterPolicy()'],
+    [{ filterPolicies: [new BloomFilterPolicy(), null] }, 'filterPolicies[1] must be a filter policy, got null'],
+    [{ filterPolicies: [{ name: 'x', keyMayMatch: () => true }] }, 'filterPolicies[0] must be a filter policy, got object without createFilter()'],
+    [{ comparator: 'leveldb.BytewiseComparator' }, 'comparator must be a comparator, got string'],
+    [{ comparator: bytewiseComparator.compare }, 'comparator must be a comparator, got function'],
+    [{ comparator: { compare: () => 0 } }, 'comparator must be a comparator, got object without findShortestSeparator() and findShortSuccessor()'],
+    [{ cache: 8e6 }, 'cache must be a BlockCache or null, got number'],
+    [{ cache: BlockCache }, 'cache must be a BlockCache or null, got the class BlockCache: give an instance, new BlockCache()'],
+    [{ cache: new Map() }, 'cache must be a BlockCache or null, got a Map without reserve() and drop()'],
+    [{ codecs: { type: 2 } }, 'codecs must be an array of codecs, got object'],
+    [{ codecs: [undefined] }, 'codecs[0] must be a codec, got undefined'],
+    [{ codecs: [{ type: 2, name: 'x' }] }, 'codecs[0] must be a codec, got object without decompress()'],
+    [{ signal: true }, 'signal must be an AbortSignal, got boolean'],
+  ])('%o are refused', async (options, message) => {
+    const error = await refused(source, options);
+    expect(String(error).slice(0, message.length + 11)).toBe(`TypeError: ${message}`);
+  });
+
+  test.each([
+    ['maxBlockBytes', [0, -1, 1.5, NaN, 2 ** 31, '5', null]],
+    ['tailBytes', [0, 47, 48.5, Infinity, '64', null]],
+  ])('%s of no size are refused', async (name, values) => {
+    for (const value of values) {
+      // null takes the default, as undefined does.
+      if (value === null) continue;
+      expect(await refused(source, { [name]: value })).toMatch(new RegExp(`^RangeError: ${name} must be a whole number, .*got ${String(value)}$`));
+    }
+  });
+
+  test('of a Table serve a SyncTable too, and one object all calls', async () => {
+    const options = { readAheadBytes: 0, gapBytes: 0, signal: new AbortController().signal, cache: null, tailBytes: undefined, nothing: undefined };
+    expect(SyncTable.open(source, options).blockCount).toBe((await Table.open(source, options)).blockCount);
+  });
+});
+
+describe('a call', () => {
+  const syncTable = SyncTable.open(source) as unknown as Loose;
+  const typeError = (message: string): Error => new TypeError(message);
+
+  test.each<[string, unknown[], string]>([
+    ['get', ['abc'], 'key must be a Uint8Array, got string'],
+    ['get', [undefined], 'key must be a Uint8Array, got undefined'],
+    ['get', [5], 'key must be a Uint8Array, got number'],
+    ['get', [[1, 2]], 'key must be a Uint8Array, got an Array'],
+    ['find', ['abc', () => true], 'key must be a Uint8Array, got string'],
+    ['find', [utf8('a'), true], 'matches must be a function, got boolean'],
+    ['getMany', ['abc'], 'keys must be an iterable of Uint8Arrays, got string'],
+    ['getMany', [undefined], 'keys must be an iterable of Uint8Arrays, got undefined'],
+    ['getMany', [utf8('abc')], 'keys[0] must be a Uint8Array, got number'],
+    ['getMany', [[utf8('abc'), 'abc']], 'keys[1] must be a Uint8Array, got string'],
+    ['compare', ['a', utf8('b')], 'a must be a Uint8Array, got string'],
+    ['compare', [utf8('b'), null], 'b must be a Uint8Array, got null'],
+    ['entries', [{ start: utf8('a') }], 'a range has no option "start": it has gt, gte, lt, lte, reverse, limit, signal'],
+    ['keys', [{ gteq: utf8('a') }], 'a range has no option "gteq": did you mean gte?'],
+    ['values', [{ limt: 5 }], 'a range has no option "limt": did you mean limit?'],
+    ['keys', [utf8('a')], 'a range has no option "0": it has gt, gte, lt, lte, reverse, limit, signal'],
+    ['keys', [null], 'the options of a range must be an object, got null'],
+    ['keys', [{ reverse: 'false' }], 'reverse must be a boolean, got string'],
+    ['keys', [{ gte: 'a' }], 'gte must be a Uint8Array, got string'],
+  ])('of %s with %o is refused', async (method, args, message) => {
+    expect(caught(() => syncTable[method]!(...args))).toEqual(typeError(message));
+    const table = (await Table.open(source)) as unknown as Loose;
+    expect(await rejection((async () => table[method]!(...args))())).toEqual(typeError(message));
+  });
+
+  test.each<[string, unknown[]]>([
+    ['get', [utf8('a')]],
+    ['find', [utf8('a'), () => true]],
+    ['getMany', [[utf8('a')]]],
+  ])('of %s with options that are none is refused', async (method, args) => {
+    const table = (await Table.open(source)) as unknown as Loose;
+    for (const [options, message] of [
+      [{ sginal: 1 }, `Table.${method} has no option "sginal": did you mean signal?`],
+      [7, `the options of Table.${method} must be an object, got number`],
+      [{ signal: {} }, 'signal must be an AbortSignal, got object'],
+    ] as const) {
+      expect(await rejection(table[method]!(...args, options) as Promise<unknown>)).toEqual(typeError(message));
+    }
+  });
+
+  test('of a table of a database is refused alike', async () => {
+    const syncDatabase = SyncDatabaseTable.open(databaseSource) as unknown as Loose;
+    const database = (await DatabaseTable.open(databaseSource)) as unknown as Loose;
+    const calls: [unknown[], string][] = [
+      [['abc'], 'userKey must be a Uint8Array, got string'],
+      [[undefined], 'userKey must be a Uint8Array, got undefined'],
+      [[utf8('a'), { sequence: 5 }], 'sequence must be a bigint, got number'],
+    ];
+    for (const [args, message] of calls) {
+      expect(caught(() => syncDatabase.get!(...args))).toEqual(typeError(message));
+      expect(await rejection(database.get!(...args) as Promise<unknown>)).toEqual(typeError(message));
+    }
+    expect(caught(() => syncDatabase.get!(utf8('a'), { seq: 5n }))).toEqual(typeError('SyncDatabaseTable.get has no option "seq": it has sequence'));
+    expect(await rejection(database.get!(utf8('a'), { snapshot: 5n }) as Promise<unknown>)).toEqual(typeError('DatabaseTable.get has no option "snapshot": it has sequence, signal'));
+    // Before the walk begins, not at its first step.
+    for (const table of [syncDatabase, database]) {
+      expect(caught(() => table.entries!({ gte: 'a' }))).toEqual(typeError('gte must be a Uint8Array, got string'));
+      expect(caught(() => table.entries!({ from: 'a' }))).toEqual(typeError('a range has no option "from": it has gt, gte, lt, lte, reverse, limit, signal'));
+      expect(caught(() => table.entries!({ limit: -1 }))).toBeInstanceOf(RangeError);
+    }
+  });
+
+  test('of the parts of internal keys is refused alike', () => {
+    const encode = encodeInternalKey as (key: unknown) => unknown;
+    expect(caught(() => encode({ userKey: 'abc', sequence: 1n, type: 1 }))).toEqual(typeError('userKey must be a Uint8Array, got string'));
+    expect(caught(() => encode({ userKey: utf8('a'), sequence: 1, type: 1 }))).toEqual(typeError('sequence must be a bigint, got number'));
+    expect(caught(() => decodeInternalKey('abcdefghijkl' as unknown as Uint8Array))).toEqual(typeError('key must be a Uint8Array, got string'));
+    const policy = internalKeyPolicy as (policy: unknown) => unknown;
+    expect(caught(() => policy(BloomFilterPolicy))).toEqual(typeError('userPolicy must be a filter policy, got the class BloomFilterPolicy: give an instance, new BloomFilterPolicy()'));
+    const comparator = internalKeyComparator as (comparator: unknown) => unknown;
+    expect(caught(() => comparator(null))).toEqual(typeError('comparator must be a comparator, got null'));
+  });
+
+  test('that is right is no CorruptionError for what is wrong with it', async () => {
+    const table = (await Table.open(source)) as unknown as Loose;
+    expect(await rejection(table.get!('abc') as Promise<unknown>)).not.toBeInstanceOf(CorruptionError);
+  });
+});
+
+test('a MemorySource and a BlockCache refuse what they cannot keep', () => {
+  const memory = (bytes: unknown): unknown => caught(() => new MemorySource(bytes as Uint8Array));
+  expect(memory('abc')).toEqual(new TypeError('bytes must be a Uint8Array, got string'));
+  expect(memory(new ArrayBuffer(5))).toEqual(new TypeError('bytes must be a Uint8Array, got an ArrayBuffer'));
+  for (const maxBytes of [0, -1, NaN, 1.5, '5']) {
+    expect(caught(() => new BlockCache(maxBytes as number))).toEqual(new RangeError(`maxBytes must be a whole number, at least 1, got ${maxBytes}`));
+  }
+});
