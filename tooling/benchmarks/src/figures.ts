@@ -23,7 +23,7 @@ export interface Figure {
   /** What is done, in words. */
   readonly what: string;
   /** What times are given per. */
-  readonly unit: 'hash' | 'key' | 'entry' | 'open';
+  readonly unit: 'hash' | 'key' | 'block' | 'entry' | 'open';
   /** What the sizes count. */
   readonly sizeUnit: 'bytes' | 'keys' | 'entries';
   readonly sizes: readonly number[];
@@ -36,6 +36,7 @@ const MOST_FOR_DATABASES = 1e6;
 const POWERS = [1e3, 1e4, 1e5, 1e6, 1e7];
 const TABLES = { sizeUnit: 'entries', sizes: POWERS, quickSizes: [1e5] } as const;
 const FILTERS = { sizeUnit: 'keys', sizes: [100, ...POWERS], quickSizes: [100, 1e4, 1e6] } as const;
+const BLOCKS = { sizeUnit: 'bytes', sizes: [1024, 4096, 65_536], quickSizes: [4096] } as const;
 const HASHES = { sizeUnit: 'bytes', sizes: [8, 16, 64, 1024], quickSizes: [8, 16, 64, 1024] } as const;
 
 /** Other filters in JavaScript. They have no batch call, so their `job` asks for one key at a time. */
@@ -94,6 +95,10 @@ export const figures: readonly Figure[] = [
     ...FILTERS,
     others: [{ contender: 'leveldb', goal: 0.7 }, ...otherFilters('probe-absent')],
   },
+  { name: 'compress-words', what: 'compress blocks of text with Snappy, into the same array', unit: 'block', ...BLOCKS, others: [{ contender: 'leveldb', by: 'Google’s Snappy' }] },
+  { name: 'compress-values', what: 'compress blocks that are half random with Snappy, into the same array', unit: 'block', ...BLOCKS, others: [{ contender: 'leveldb', by: 'Google’s Snappy' }] },
+  { name: 'decompress-words', what: 'decompress what it made of blocks of text, into the same array', unit: 'block', ...BLOCKS, others: [{ contender: 'leveldb', by: 'Google’s Snappy' }] },
+  { name: 'decompress-values', what: 'decompress what it made of blocks that are half random, into the same array', unit: 'block', ...BLOCKS, others: [{ contender: 'leveldb', by: 'Google’s Snappy' }] },
   {
     name: 'build-table',
     what: 'TableBuilder into a file, Bloom 10, no compression, no fsync',

@@ -41,6 +41,13 @@ namespace leveldb {
 uint32_t Hash(const char* data, size_t n, uint32_t seed);
 }  // namespace leveldb
 
+// snappy-c.h, which LevelDB's headers do not bring; its shared library is there.
+extern "C" {
+int snappy_compress(const char* input, size_t input_length, char* compressed, size_t* compressed_length);
+int snappy_uncompress(const char* compressed, size_t compressed_length, char* uncompressed, size_t* uncompressed_length);
+size_t snappy_max_compressed_length(size_t source_length);
+}
+
 namespace {
 
 constexpr uint32_t kBloomSeed = 0xbc9f1d34;
@@ -54,6 +61,10 @@ constexpr uint32_t kKeySeed = 1;
 constexpr uint32_t kValueSeed = 2;
 constexpr uint32_t kLookupSeed = 3;
 constexpr uint32_t kHashSeed = 4;
+constexpr uint32_t kWordSeed = 5;
+constexpr uint32_t kTextSeed = 6;
+constexpr size_t kWords = 2000;
+constexpr size_t kBlocks = 500;
 
 void Check(const Status& status) {
   if (!status.ok()) {
@@ -224,6 +235,81 @@ Work Probe(size_t n, bool present) {
             *matches = found;
           },
           [=] { return *matches; }};
+}
+
+std::vector<std::string> Blocks(size_t length, const std::vector<std::string>& parts, const std::function<size_t(uint32_t)>& pick) {
+  std::vector<std::string> blocks;
+  uint32_t next = 0;
+  for (size_t i = 0; i < kBlocks; i++) {
+    std::string block;
+    while (block.size() < length) {
+      block += parts[pick(next++)];
+    }
+    block.resize(length);
+    blocks.push_back(block);
+  }
+  return blocks;
+}
+
+// Text: words of a small vocabulary.
+std::vector<std::string> WordBlocks(size_t length) {
+  std::vector<std::string> words;
+  for (size_t i = 0; i < kWords; i++) {
+    std::string word;
+    const size_t letters = 3 + RandomAt(kWordSeed, i * 16) % 8;
+    for (size_t j = 0; j < letters; j++) {
+      word.push_back(static_cast<char>('a' + RandomAt(kWordSeed, i * 16 + j + 1) % 26));
+    }
+    words.push_back(word + ' ');
+  }
+  return Blocks(length, words, [](uint32_t i) { return RandomAt(kTextSeed, i) % kWords; });
+}
+
+// Values, of which half is random.
+std::vector<std::string> ValueBlocks(size_t length) {
+  return Blocks(length, AllValues(), [](uint32_t i) { return i % kValues; });
+}
+
+std::string SnappyStream(const std::string& contents) {
+  std::string stream(snappy_max_compressed_length(contents.size()), '\0');
+  size_t length = stream.size();
+  if (snappy_compress(contents.data(), contents.size(), &stream[0], &length) != 0) {
+    std::exit(2);
+  }
+  stream.resize(length);
+  return stream;
+}
+
+Work CompressBlocks(const std::vector<std::string>& blocks) {
+  auto contents = std::make_shared<std::vector<std::string>>(blocks);
+  auto stream = std::make_shared<std::string>(snappy_max_compressed_length(blocks[0].size()), '\0');
+  return {blocks.size(),
+          [=] {
+            for (const std::string& block : *contents) {
+              size_t length = stream->size();
+              snappy_compress(block.data(), block.size(), &(*stream)[0], &length);
+            }
+          },
+          // What an encoder makes is not laid down.
+          [=]() -> uint32_t { return contents->size(); }};
+}
+
+Work DecompressBlocks(const std::vector<std::string>& blocks) {
+  auto streams = std::make_shared<std::vector<std::string>>();
+  for (const std::string& block : blocks) {
+    streams->push_back(SnappyStream(block));
+  }
+  auto contents = std::make_shared<std::string>(blocks[0].size(), '\0');
+  return {blocks.size(),
+          [=] {
+            for (const std::string& stream : *streams) {
+              size_t length = contents->size();
+              if (snappy_uncompress(stream.data(), stream.size(), &(*contents)[0], &length) != 0) {
+                std::exit(2);
+              }
+            }
+          },
+          [=] { return Checksum(*contents); }};
 }
 
 leveldb::Options TableOptions(const leveldb::FilterPolicy* policy, leveldb::CompressionType compression) {
@@ -422,6 +508,10 @@ std::map<std::string, std::function<Work(size_t)>> Jobs(const std::string& folde
       {"probe-absent", [](size_t n) { return Probe(n, false); }},
       {"probe-batch-present", [](size_t n) { return Probe(n, true); }},
       {"probe-batch-absent", [](size_t n) { return Probe(n, false); }},
+      {"compress-words", [](size_t n) { return CompressBlocks(WordBlocks(n)); }},
+      {"compress-values", [](size_t n) { return CompressBlocks(ValueBlocks(n)); }},
+      {"decompress-words", [](size_t n) { return DecompressBlocks(WordBlocks(n)); }},
+      {"decompress-values", [](size_t n) { return DecompressBlocks(ValueBlocks(n)); }},
       {"build-table", [=](size_t n) { return BuildTable(folder, n, leveldb::kNoCompression); }},
       {"build-table-snappy", [=](size_t n) { return BuildTable(folder, n, leveldb::kSnappyCompression); }},
       {"write-table", [=](size_t n) { return WriteTable(folder, n); }},

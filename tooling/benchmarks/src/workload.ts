@@ -13,6 +13,10 @@ const KEY_SEED = 1;
 const VALUE_SEED = 2;
 const LOOKUP_SEED = 3;
 const HASH_SEED = 4;
+const WORD_SEED = 5;
+const TEXT_SEED = 6;
+const WORDS = 2000;
+const BLOCKS = 500;
 
 /** Keys are spread over the integers below this, which doubles represent exactly. */
 const KEY_SPACE = 9e15;
@@ -96,6 +100,35 @@ export class KeyWalk {
     to[3] = from[4 * i + 3]!;
     return this.key;
   }
+}
+
+/** Blocks of text: words of a small vocabulary. */
+export function wordBlocks(byteLength: number): Uint8Array[] {
+  const words = Array.from({ length: WORDS }, (_, i) => {
+    const letters = 3 + (randomAt(WORD_SEED, i * 16) % 8);
+    return Uint8Array.from({ length: letters + 1 }, (_, j) => (j < letters ? 0x61 + (randomAt(WORD_SEED, i * 16 + j + 1) % 26) : 0x20));
+  });
+  return blocksOf(byteLength, (i) => words[randomAt(TEXT_SEED, i) % WORDS]!);
+}
+
+/** Blocks of values, of which half is random. */
+export function valueBlocks(byteLength: number): Uint8Array[] {
+  const values = new Values();
+  return blocksOf(byteLength, (i) => values.at(i));
+}
+
+/** Blocks filled with one part after another; the last one of a block is cut. */
+function blocksOf(byteLength: number, part: (i: number) => Uint8Array): Uint8Array[] {
+  let next = 0;
+  return Array.from({ length: BLOCKS }, () => {
+    const block = new Uint8Array(byteLength);
+    for (let at = 0; at < byteLength; ) {
+      const bytes = part(next++);
+      block.set(bytes.subarray(0, byteLength - at), at);
+      at += bytes.length;
+    }
+    return block;
+  });
 }
 
 /** Random byte strings of `byteLength` to hash. */

@@ -1,4 +1,5 @@
 // What the packages make of the same input wherever they run: in Node, and in a page.
+import { allCodecs } from '@bloom/codecs';
 import { BloomFilterPolicy, buildFilter, KeyBuffer } from '@bloom/policy';
 import { type Source, Table } from '@bloom/sstable';
 
@@ -26,7 +27,7 @@ export function filterFindings(bitsPerKey: number): FilterFindings {
 }
 
 export async function tableFindings(source: Source): Promise<TableFindings> {
-  const table = await Table.open(source);
+  const table = await Table.open(source, { codecs: allCodecs });
   const entries: [string, string][] = [];
   const keys: Uint8Array[] = [];
   for await (const [key, value] of table.entries()) {

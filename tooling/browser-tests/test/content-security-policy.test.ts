@@ -1,6 +1,8 @@
 import { join } from 'node:path';
-import { goldenTables } from '@bloom/fixtures';
-import { MemorySource } from '@bloom/sstable';
+import { compress, init } from '@bokuweb/zstd-wasm';
+import { deflateCodec, zlibCodec } from '@bloom/codecs';
+import { goldenTables, type KeyValue } from '@bloom/fixtures';
+import { type Codec, MemorySink, MemorySource, TableBuilder } from '@bloom/sstable';
 import { build } from 'esbuild';
 import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -12,7 +14,25 @@ import { PageServer } from './page-server.js';
 const bitsPerKey = [1, 10, 16];
 const names = ['compressible-snappy-bits10.ldb', 'words-snappy-bits10.ldb', 'words-bits10.ldb'];
 const goldens = goldenTables().filter(({ name }) => names.includes(name));
-const tables = new Map(goldens.map((golden) => [`/${golden.name}`, golden.bytes()]));
+
+await init();
+const zstd: Codec = { type: 2, name: 'zstd', compress: (contents) => compress(contents, 3), decompress: (compressed) => compressed };
+
+/** The entries of a golden table, with the blocks of a codec other than Snappy. */
+function compressedBy(codec: Codec): { readonly name: string; readonly bytes: Uint8Array; readonly input: readonly KeyValue[] } {
+  const input = goldens[0]!.input();
+  const sink = new MemorySink();
+  const builder = new TableBuilder(sink, { compression: codec });
+  for (const [key, value] of input) builder.add(key, value);
+  builder.finish();
+  return { name: `${codec.name}.ldb`, bytes: sink.toBytes(), input };
+}
+
+const served = [
+  ...goldens.map((golden) => ({ name: golden.name, bytes: golden.bytes(), input: golden.input() })),
+  ...[zlibCodec, deflateCodec, zstd].map(compressedBy),
+];
+const tables = new Map(served.map(({ name, bytes }) => [`/${name}`, bytes]));
 
 /** The page's script, of the packages as they are published: `pnpm test` builds them first. */
 async function bundle(): Promise<Uint8Array> {
@@ -29,11 +49,11 @@ async function bundle(): Promise<Uint8Array> {
   return outputFiles[0]!.contents;
 }
 
-/** The findings about the whole of each table, by what LevelDB made it of. */
+/** The findings about the whole of each table, by what it was made of. */
 function wholeTables(findings: readonly TableFindings[]): number[] {
   const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
   return findings.map(({ entries }, i) => {
-    const input = goldens[i]!.input();
+    const { input } = served[i]!;
     return input.filter(([key, value], j) => entries[j]?.[0] === hex(key) && entries[j][1] === hex(value)).length;
   });
 }
@@ -102,10 +122,10 @@ describe.runIf(executablePath !== undefined)('in Chromium', () => {
     });
 
     test('whole tables, from a Blob and over HTTP, are those of Node', async () => {
-      const here = await Promise.all(goldens.map((golden) => tableFindings(new MemorySource(golden.bytes()))));
+      const here = await Promise.all(served.map(({ bytes }) => tableFindings(new MemorySource(bytes))));
       expect(JSON.stringify(found.tablesAsBlobs) === JSON.stringify(here)).toBe(true);
       expect(JSON.stringify(found.tablesOverHttp) === JSON.stringify(here)).toBe(true);
-      expect(wholeTables(found.tablesAsBlobs)).toEqual(goldens.map(({ entries }) => entries));
+      expect(wholeTables(found.tablesAsBlobs)).toEqual(served.map(({ input }) => input.length));
     });
   });
 });

@@ -6,6 +6,7 @@ import { BloomFilterPolicy, buildFilter, type FilterSink, KeyBuffer } from '@blo
 import {
   BlockCache,
   MemorySource,
+  snappyCodec,
   type SyncSource,
   SyncTable,
   Table,
@@ -25,7 +26,9 @@ import {
   LOOKUPS,
   lookupKeys,
   separate,
+  valueBlocks,
   Values,
+  wordBlocks,
 } from '../workload.js';
 
 const folder = process.argv[2]!;
@@ -155,6 +158,29 @@ function buildTableFile(path: string, keys: Uint8Array, values: Values, compress
   for (let i = 0; i < n; i++) builder.add(walk.moveTo(i), values.at(i));
   builder.finish();
   sink.close();
+}
+
+function compressBlocks(blocks: readonly Uint8Array[]): Work {
+  const scratch = new Uint8Array(2 * blocks[0]!.length);
+  return {
+    units: blocks.length,
+    run() {
+      for (const block of blocks) snappyCodec.compress!(block, scratch);
+    },
+    check: () => blocks.length,
+  };
+}
+
+function decompressBlocks(blocks: readonly Uint8Array[]): Work {
+  const streams = blocks.map((block) => snappyCodec.compress!(block));
+  const scratch = new Uint8Array(blocks[0]!.length);
+  return {
+    units: blocks.length,
+    run() {
+      for (const stream of streams) snappyCodec.decompress(stream, scratch.length, scratch);
+    },
+    check: () => checksum(scratch),
+  };
 }
 
 function buildTable(n: number, compression: 'none' | 'snappy'): Work {
@@ -370,6 +396,10 @@ await serve({
   'probe-absent': (n) => probe(n, false),
   'probe-batch-present': (n) => probeBatch(n, true),
   'probe-batch-absent': (n) => probeBatch(n, false),
+  'compress-words': (n) => compressBlocks(wordBlocks(n)),
+  'compress-values': (n) => compressBlocks(valueBlocks(n)),
+  'decompress-words': (n) => decompressBlocks(wordBlocks(n)),
+  'decompress-values': (n) => decompressBlocks(valueBlocks(n)),
   'build-table': (n) => buildTable(n, 'none'),
   'build-table-snappy': (n) => buildTable(n, 'snappy'),
   'write-table': writeWholeTable,
