@@ -41,6 +41,34 @@ export function outcome(child: ChildProcess): Promise<Outcome> {
   });
 }
 
+/** What a run of `bloom` cost. */
+export interface Cost {
+  /** Milliseconds of computing: not more because the machine has other work. */
+  readonly cpuMs: number;
+  /** The most memory that it had, in MiB. */
+  readonly peakMiB: number;
+}
+
+const REPORT_COST = `
+  import { writeSync } from 'node:fs';
+  process.on('exit', () => {
+    const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();
+    writeSync(3, JSON.stringify({ cpuMs: (userCPUTime + systemCPUTime) / 1000, peakMiB: maxRSS / 1024 }));
+  });
+`;
+
+/** Runs `bloom` in `cwd` to its end, and says what it cost. */
+export async function measuredBloom(args: readonly string[], cwd: string): Promise<Outcome & Cost> {
+  const report = `data:text/javascript,${encodeURIComponent(REPORT_COST)}`;
+  const child = spawn(process.execPath, ['--import', report, program, ...args], {
+    cwd,
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+  });
+  let cost = '';
+  child.stdio[3]!.on('data', (piece: Buffer) => (cost += piece.toString()));
+  return { ...(await outcome(child)), ...(JSON.parse(cost) as Cost) };
+}
+
 /** Runs `bloom` with a command line of the shell, in which `bloom` stands for it. */
 export function shell(line: string, cwd: string, options: SpawnOptions = {}): Promise<Outcome> {
   const script = `bloom() { "$NODE" "$PROGRAM" "$@"; }\n${line}`;

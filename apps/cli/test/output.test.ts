@@ -4,17 +4,17 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { bloom, build, patient, Scratch, shell } from './bloom-process.js';
 
 const scratch = new Scratch();
-const COUNT = 30_000;
+const COUNT = 8000;
 
 beforeAll(async () => {
   const lines = Array.from({ length: COUNT }, (_, i) => `${String(i).padStart(7, '0')}\tvalue ${i} ${'x'.repeat(60)}\n`);
   await build('many.ldb', ['--compression', 'none', '--block-size', '512'], scratch.path, lines.join(''));
   const bytes = scratch.read('many.ldb');
   const oneDamaged = Buffer.from(bytes);
-  oneDamaged[1_000_000]! ^= 1;
+  oneDamaged[300_000]! ^= 1;
   scratch.write('one.ldb', oneDamaged);
   // A bit of every block up to the filters and the index.
-  for (let i = 100; i < 2_000_000; i += 540) bytes[i]! ^= 1;
+  for (let i = 100; i < 600_000; i += 540) bytes[i]! ^= 1;
   scratch.write('all.ldb', bytes);
 }, patient.timeout);
 
@@ -56,11 +56,11 @@ describe.runIf(process.platform !== 'win32')('standard output', patient, () => {
   test('that is read slowly gets all lines of verify, salvage and get', async () => {
     const { stdout } = await bloom(['verify', 'all.ldb'], scratch.path);
     const lines = stdout.toString().split('\n').length - 1;
-    expect(stdout.length).toBeGreaterThan(200_000);
+    expect(stdout.length).toBeGreaterThan(90_000);
     const slowly = async (line: string): Promise<string> => (await shell(`${line} | (sleep 1; wc -l)`, scratch.path)).stdout.toString().trim();
     expect(await slowly('bloom verify all.ldb')).toBe(String(lines));
     expect(Number(await slowly('bloom salvage all.ldb -o saved.ldb 2>/dev/null'))).toBeGreaterThanOrEqual(lines);
-    expect(await slowly('bloom get many.ldb $(seq -f "no such key, and that is a long one, %g" 1 10000 | tr " " _) 2>&1')).toBe('10000');
+    expect(await slowly('bloom get many.ldb $(seq -f "no such key, and that is a long one, %g" 1 3000 | tr " " _) 2>&1')).toBe('3000');
   });
 
   test.each([
@@ -77,7 +77,6 @@ describe.runIf(process.platform !== 'win32')('standard output', patient, () => {
     'scan many.ldb',
     'get many.ldb 0000001',
     'stat many.ldb',
-    'stat --json many.ldb',
     'layout --blocks many.ldb',
     'verify all.ldb',
     'salvage all.ldb -o saved.ldb',

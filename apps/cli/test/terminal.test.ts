@@ -72,7 +72,6 @@ describe.concurrent('names and keys reach a terminal as text', patient, () => {
     ['an unknown command', [hostile]],
     ['an unknown option', ['scan', 'policy.ldb', `--${hostile}`]],
     ['a bad number', ['scan', 'policy.ldb', '--limit', hostile]],
-    ['a bad choice', ['scan', 'policy.ldb', '-f', hostile]],
     ['a key that is absent', ['get', 'policy.ldb', hostile]],
     ['a key that is not hexadecimal', ['get', '--hex', 'policy.ldb', hostile]],
   ])('%s is told in one line', async (_, args) => {
