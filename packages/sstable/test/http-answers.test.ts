@@ -218,6 +218,12 @@ test('a large read is made by ranges of at most 64 MiB', async () => {
   const bytes = await source.read(4e9, 100 * mib);
   expect(ranges).toEqual([`bytes=4000000000-${4e9 + 64 * mib - 1}`, `bytes=${4e9 + 64 * mib}-${4e9 + 100 * mib - 1}`]);
   expect([bytes.length, bytes[0], bytes[64 * mib - 1], bytes[64 * mib], bytes.at(-1)]).toEqual([100 * mib, 1, 1, 2, 2]);
+  ranges.length = 0;
+  const vast = await HttpSource.open('https://example.org/a', { fetch: sparse, byteLength: 2 ** 50 });
+  const error = await rejection(vast.read(0, 2 ** 45));
+  expect(error).toBeInstanceOf(RangeError);
+  expect((error as Error).message).toContain('length must be');
+  expect(ranges).toHaveLength(1);
 });
 
 describe('a 206', () => {

@@ -70,7 +70,7 @@ describe('a server that stalls', () => {
   ];
 
   test.each(stalls)('%s is left after the limit', async (_, stall) => {
-    const source = await HttpSource.open(server.url, { stallMs: 60, retries: 1, retryDelayMs: 1 });
+    const source = await HttpSource.open(server.url, { stallMs: 150, retries: 1, retryDelayMs: 1 });
     server.requests.length = 0;
     server.misbehave = (__, response) => {
       stall(response);
@@ -78,12 +78,12 @@ describe('a server that stalls', () => {
     };
     const start = performance.now();
     expect(await rejection(source.read(0, 4000))).toMatchObject({ name: 'HttpError', code: 'BLOOM_HTTP_STALLED', url: server.url });
-    expect(performance.now() - start).toBeLessThan(2000);
+    expect(performance.now() - start).toBeLessThan(3000);
     expect(server.requests).toHaveLength(2);
   });
 
   test.each(stalls)('%s, once, is asked again', async (_, stall) => {
-    const source = await HttpSource.open(server.url, { stallMs: 60, retryDelayMs: 1 });
+    const source = await HttpSource.open(server.url, { stallMs: 150, retryDelayMs: 1 });
     let isFirst = true;
     server.misbehave = (__, response) => {
       if (!isFirst) return false;
@@ -96,7 +96,7 @@ describe('a server that stalls', () => {
 
   test('at HEAD is asked for a range', async () => {
     server.misbehave = ({ method }) => method === 'HEAD';
-    expect((await HttpSource.open(server.url, { stallMs: 60 })).byteLength).toBe(file.length);
+    expect((await HttpSource.open(server.url, { stallMs: 150 })).byteLength).toBe(file.length);
   });
 
   test('at all does not hold the opening', async () => {
@@ -128,15 +128,15 @@ describe('a server that stalls', () => {
     expect(await rejection(source.read(0, 10))).toMatchObject({ code: 'BLOOM_HTTP_STALLED' });
   });
 
-  test('is not one that is slow: 10 kB a second, for longer than the limit', async () => {
-    const source = await HttpSource.open(server.url, { stallMs: 120, retries: 0 });
+  test('is not one that is slow: 5 kB a second, for longer than the limit', async () => {
+    const source = await HttpSource.open(server.url, { stallMs: 500, retries: 0 });
     server.misbehave = (_, response) => {
-      drip(response, begin(response), 200, 20);
+      drip(response, begin(response), 100, 20);
       return true;
     };
     const start = performance.now();
     expect(sameBytes(await source.read(0, 4000), file.subarray(0, 4000))).toBe(true);
-    expect(performance.now() - start).toBeGreaterThan(240);
+    expect(performance.now() - start).toBeGreaterThan(700);
   });
 });
 
@@ -201,7 +201,7 @@ describe('the signal of a caller', () => {
 
   test('has no listener left after reads that succeed, stall, fail or are redirected', async () => {
     const { signal } = new AbortController();
-    const source = await HttpSource.open(server.url, { signal, stallMs: 50, retries: 1, retryDelayMs: 1 });
+    const source = await HttpSource.open(server.url, { signal, stallMs: 300, retries: 1, retryDelayMs: 1 });
     const table = await Table.open(source, { signal });
     expect(table.byteLength).toBe(file.length);
     const answers: ((response: ServerResponse) => boolean)[] = [

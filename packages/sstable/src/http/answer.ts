@@ -62,7 +62,7 @@ export function discard({ body }: HttpResponse): void {
 }
 
 /** Concatenates parts that have `byteLength` bytes in all. */
-export function joined(parts: readonly Uint8Array[], byteLength: number): Uint8Array {
+function joined(parts: readonly Uint8Array[], byteLength: number): Uint8Array {
   const bytes = new Uint8Array(byteLength);
   let position = 0;
   for (const part of parts) {

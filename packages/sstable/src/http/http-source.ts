@@ -1,6 +1,6 @@
 import { mustBeWhole } from '@bloom/bytes';
-import { mustLieInside, PIECE_BYTES, type Source } from '../read/source.js';
-import { type Answer, joined } from './answer.js';
+import { allocate, mustLieInside, PIECE_BYTES, type Source } from '../read/source.js';
+import type { Answer } from './answer.js';
 import { parseContentRange, wholeNumber } from './content-range.js';
 import { HttpError, Retriable } from './http-error.js';
 import { Transport, type TransportOptions } from './transport.js';
@@ -115,20 +115,21 @@ class RemoteFile {
 
   async read(offset: number, length: number, signal: AbortSignal | undefined): Promise<Uint8Array> {
     this.transport.mustGoOn(signal);
-    const parts: Uint8Array[] = [];
-    let position = offset;
-    while (position < offset + length && this.#whole === undefined) {
-      if (parts.length === MAX_PARTS) throw this.transport.error('BLOOM_HTTP_FAILED', `it sends less than ${length} bytes in ${MAX_PARTS} parts`);
-      const { bytes, isWhole } = await this.#getPart(position, Math.min(PIECE_BYTES, offset + length - position), signal);
-      if (isWhole) {
-        this.#whole = bytes;
+    let bytes = new Uint8Array(0);
+    let filled = 0;
+    for (let parts = 0; filled < length && this.#whole === undefined; parts++) {
+      if (parts === MAX_PARTS) throw this.#failed(`it sends less than ${length} bytes in ${MAX_PARTS} parts`);
+      const part = await this.#getPart(offset + filled, Math.min(PIECE_BYTES, length - filled), signal);
+      if (part.isWhole) {
+        this.#whole = part.bytes;
       } else {
-        if (bytes.length === length) return bytes;
-        parts.push(bytes);
-        position += bytes.length;
+        if (part.bytes.length === length) return part.bytes;
+        if (parts === 0) bytes = allocate(length);
+        bytes.set(part.bytes, filled);
+        filled += part.bytes.length;
       }
     }
-    return this.#whole?.subarray(offset, offset + length) ?? joined(parts, length);
+    return this.#whole?.subarray(offset, offset + length) ?? bytes;
   }
 
   /** Asks by HEAD. Whatever goes wrong, a GET may still work: some servers refuse HEAD, and some links are signed for GET. */
