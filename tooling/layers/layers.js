@@ -100,13 +100,6 @@ export default {
       to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
     },
     {
-      name: 'no-inspection-in-readers',
-      comment: 'A page that only reads tables does not load what inspects them.',
-      severity: 'error',
-      from: { path: '^packages/sstable/src/', pathNot: '^packages/sstable/src/inspect(\\.ts$|/)' },
-      to: { path: '^packages/sstable/src/inspect(\\.ts$|/)' },
-    },
-    {
       name: 'no-cycle',
       severity: 'error',
       from: {},

@@ -34,10 +34,10 @@ async function layout(path: string, { blocks }: LayoutCommandOptions): Promise<v
     if (isInternal && !blocks) {
       note(`${path}: its keys look like a database's: the last 8 bytes of each are type and sequence, little-endian`);
     }
-    const ranges = await tableLayout(source, { codecs: allCodecs, detail: blocks ? 'blocks' : 'fields' });
+    const ranges = tableLayout(source, { codecs: allCodecs, detail: blocks ? 'blocks' : 'fields' });
     const offsetWidth = String(source.byteLength).length;
     try {
-      for (const { offset, byteLength, label, value } of ranges) {
+      for await (const { offset, byteLength, label, value } of ranges) {
         const shown = source.read(offset, Math.min(byteLength, SHOWN_BYTES));
         const hex = `${Buffer.from(shown).toString('hex')}${byteLength > SHOWN_BYTES ? '…' : ''}`;
         const meaning = value === undefined ? label : `${label} = ${value}`;

@@ -46,7 +46,7 @@ async function verify(path: string, options: VerifyCommandOptions): Promise<void
       comparator: anyOrder ? null : file.isInternal ? internalKeyComparator() : undefined,
       filterPolicies: file.isInternal ? policies.map(internalKeyPolicy) : policies,
     };
-    const findings = await verifyTable(file.source, verifyOptions);
+    const { findings, moreFindings } = await verifyTable(file.source, verifyOptions);
     if (findings.length === 0) {
       const unchecked = [anyOrder ? 'the order of the keys' : undefined, uncheckedFilters(openTable(file).filterStatus)];
       const parts = unchecked.filter((part) => part !== undefined);
@@ -56,6 +56,7 @@ async function verify(path: string, options: VerifyCommandOptions): Promise<void
     process.exitCode = EXIT.no;
     const lines = new Lines();
     for (const finding of findings) await lines.add(`${placedProblem(finding)} (${finding.code})`);
+    if (moreFindings > 0) await lines.add(`and ${moreFindings} more`);
     await lines.flush();
     if (!file.isBytewise && findings.some(({ code }) => code === 'BLOOM_OUT_OF_ORDER')) {
       note(`${path}: if the keys have an order of their own, --any-order leaves it unchecked`);

@@ -1,2 +1,2 @@
 export { crc32c } from './crc32c.js';
-export { maskCrc, maskedCrc32c } from './masked-crc.js';
+export { maskCrc, maskedCrc32c, unmaskCrc } from './masked-crc.js';

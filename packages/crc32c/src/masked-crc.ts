@@ -15,6 +15,12 @@ export function maskCrc(crc: number): number {
   return (((crc >>> 15) | (crc << 17)) + MASK_DELTA) >>> 0;
 }
 
+/** The CRC, a uint32, whose stored form is `masked`. */
+export function unmaskCrc(masked: number): number {
+  const rotated = (masked - MASK_DELTA) >>> 0;
+  return ((rotated >>> 17) | (rotated << 15)) >>> 0;
+}
+
 /** The masked CRC-32C of `bytes`, a uint32: what tables and logs store little-endian. */
 export function maskedCrc32c(bytes: Uint8Array): number {
   return maskCrc(crc32c(bytes));

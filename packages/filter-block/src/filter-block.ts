@@ -202,44 +202,48 @@ export class FilterBlockReader {
 }
 
 /**
- * What the bytes of a filter block at `offset` of a file are: every byte once, in order.
+ * What the bytes of a filter block at `offset` of a file are: every byte once, in order. One range at a time: they take
+ * many times the memory of the block.
  *
  * @param isBloom whether the filters are LevelDB's Bloom filters, whose parts are known.
  */
-export function filterBlockLayout(contents: Uint8Array, offset: number, isBloom: boolean): LabelledRange[] {
+export function* filterBlockLayout(
+  contents: Uint8Array,
+  offset: number,
+  isBloom: boolean,
+): Generator<LabelledRange, void, undefined> {
   const trailer = contents.length - TRAILER_LENGTH;
   const view = new DataView(contents.buffer, contents.byteOffset, contents.byteLength);
   const offsetsStart = trailer < 0 ? Infinity : view.getUint32(trailer, true);
   if (offsetsStart > trailer) {
-    return contents.length === 0 ? [] : [{ offset, byteLength: contents.length, label: 'not a filter block' }];
+    if (contents.length > 0) yield { offset, byteLength: contents.length, label: 'not a filter block' };
+    return;
   }
-  const ranges: LabelledRange[] = [];
   const count = Math.floor((trailer - offsetsStart) / 4);
   let position = 0;
-  const fill = (end: number): void => {
-    if (end > position) ranges.push({ offset: offset + position, byteLength: end - position, label: 'bytes of no filter' });
+  function* fill(end: number): Generator<LabelledRange, void, undefined> {
+    if (end > position) yield { offset: offset + position, byteLength: end - position, label: 'bytes of no filter' };
     position = end;
-  };
+  }
   for (let i = 0; i < count; i++) {
     const start = view.getUint32(offsetsStart + i * 4, true);
     const limit = view.getUint32(offsetsStart + i * 4 + 4, true);
     // Empty, damaged, or overlapping one that was listed.
     if (start >= limit || limit > offsetsStart || start < position) continue;
-    fill(start);
+    yield* fill(start);
     const filter = contents.subarray(start, limit);
     const parts = isBloom ? bloomFilterLayout(filter, offset + start) : [{ offset: offset + start, byteLength: filter.length, label: 'bytes' }];
-    for (const part of parts) ranges.push({ ...part, label: `filter ${i}: ${part.label}` });
+    for (const part of parts) yield { ...part, label: `filter ${i}: ${part.label}` };
     position = limit;
   }
-  fill(offsetsStart);
+  yield* fill(offsetsStart);
   for (let i = 0; i < count; i++) {
     const at = offsetsStart + i * 4;
-    ranges.push({ offset: offset + at, byteLength: 4, label: `offset of filter ${i}`, value: String(view.getUint32(at, true)) });
+    yield { offset: offset + at, byteLength: 4, label: `offset of filter ${i}`, value: String(view.getUint32(at, true)) };
   }
   position = offsetsStart + count * 4;
-  fill(trailer);
-  ranges.push({ offset: offset + trailer, byteLength: 4, label: 'offset of the offsets', value: String(offsetsStart) });
+  yield* fill(trailer);
+  yield { offset: offset + trailer, byteLength: 4, label: 'offset of the offsets', value: String(offsetsStart) };
   const baseLg = contents[trailer + 4]!;
-  ranges.push({ offset: offset + trailer + 4, byteLength: 1, label: 'baseLg', value: `${baseLg}: a filter for every ${2 ** baseLg} bytes` });
-  return ranges;
+  yield { offset: offset + trailer + 4, byteLength: 1, label: 'baseLg', value: `${baseLg}: a filter for every ${2 ** baseLg} bytes` };
 }

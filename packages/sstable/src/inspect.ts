@@ -1,3 +1,4 @@
+export type { Finding, FindingCode } from './inspect/finding.js';
 export { type LayoutOptions, tableLayout } from './inspect/layout.js';
 export { type ProfileOptions, profileTable, type TableProfile } from './inspect/profile.js';
 export {
@@ -7,5 +8,5 @@ export {
   type SalvageReport,
   salvageTable,
 } from './inspect/salvage.js';
-export type { Finding, FindingCode } from './inspect/survey.js';
-export { type VerifyOptions, verifyTable } from './inspect/verify.js';
+export type { InspectionOptions } from './inspect/stored-blocks.js';
+export { type Unchecked, type VerifyOptions, type VerifyReport, verifyTable } from './inspect/verify.js';

@@ -113,7 +113,7 @@ test.each([
   ['opening', () => Table.open(new MemorySource(bytes), { signal: aborted })],
   ['a look at all of it', () => verifyTable(new MemorySource(bytes), { signal: aborted })],
   ['a profile', () => profileTable(new MemorySource(bytes), { signal: aborted })],
-  ['a layout', () => tableLayout(new MemorySource(bytes), { signal: aborted })],
+  ['a layout', () => collect(tableLayout(new MemorySource(bytes), { signal: aborted }))],
   ['a salvage', () => salvageTable(new MemorySource(bytes), () => undefined, { signal: aborted })],
 ])('%s ends by its signal although the source does not look at it', async (_, run) => {
   expect(await rejection(run())).toBe(reason);

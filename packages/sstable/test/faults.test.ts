@@ -318,7 +318,7 @@ const versionZero = buildTable(versionEntries(0), { compression: 'none' });
 /** The version of a table, if it is whole. */
 async function versionOf(bytes: Uint8Array): Promise<number> {
   if (sameBytes(bytes, versionZero)) return 0;
-  const findings = await verifyTable(new MemorySource(bytes));
+  const { findings } = await verifyTable(new MemorySource(bytes));
   if (findings.length > 0) throw new Error(JSON.stringify(findings[0]));
   const table = SyncTable.open(new MemorySource(bytes));
   const [first] = table.values({ limit: 1 });

@@ -12,14 +12,14 @@ import { FOOTER_LENGTH } from '../src/format/footer.js';
 import { assembleTable, blockOf } from './assemble-table.js';
 import { buildTable } from './build-table.js';
 import { damage, takeApart } from './damage.js';
-import { numberedEntries, utf8 } from './entries.js';
+import { collect, numberedEntries, utf8 } from './entries.js';
 import { zlibCodecs } from './zlib-codecs.js';
 
 type Detail = 'blocks' | 'fields';
 const details: Detail[] = ['blocks', 'fields'];
 
 function layoutOf(bytes: Uint8Array, detail: Detail = 'fields', maxBlockBytes = 2 ** 26): Promise<LabelledRange[]> {
-  return tableLayout(new MemorySource(bytes), { detail, codecs: zlibCodecs, maxBlockBytes });
+  return collect(tableLayout(new MemorySource(bytes), { detail, codecs: zlibCodecs, maxBlockBytes }));
 }
 
 /** What keeps the ranges from being every byte of the file, once and in order; undefined when nothing does. */

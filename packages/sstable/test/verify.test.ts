@@ -1,7 +1,7 @@
 import { fromHex, goldenTables, type KeyValue, realFiles, realTables } from '@bloom/fixtures';
 import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
 import { bytewiseComparator, type Comparator, MemorySource, SyncTable } from '@bloom/sstable';
-import { type Finding, profileTable, verifyTable } from '@bloom/sstable/inspect';
+import { type Finding, profileTable, type VerifyOptions, verifyTable } from '@bloom/sstable/inspect';
 import { internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/database';
 import { describe, expect, test } from 'vitest';
 import { BlockBuilder } from '../src/format/block-builder.js';
@@ -16,8 +16,8 @@ import { numberedEntries, utf8 } from './entries.js';
 import { WatchedSource } from './sources.js';
 import { zlibCodecs } from './zlib-codecs.js';
 
-function verify(bytes: Uint8Array, options?: Parameters<typeof verifyTable>[1]): Promise<Finding[]> {
-  return verifyTable(new MemorySource(bytes, 'a.ldb'), options);
+async function verify(bytes: Uint8Array, options?: VerifyOptions): Promise<readonly Finding[]> {
+  return (await verifyTable(new MemorySource(bytes, 'a.ldb'), options)).findings;
 }
 
 /** Findings by what is compared of them. */

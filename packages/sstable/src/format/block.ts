@@ -25,21 +25,21 @@ export const MAX_BLOCK_BYTES = 2 ** 30;
 export const DEFAULT_MAX_BLOCK_BYTES = 2 ** 28;
 
 /**
- * Labels the contents of a block at `offset` of a file: every byte once, in order.
+ * Labels the contents of a block at `offset` of a file: every byte once, in order. One range at a time: they take many
+ * times the memory of the block.
  *
  * @param describe describes an entry's value where it is more than plain bytes.
  */
-export function blockLayout(
+export function* blockLayout(
   contents: Uint8Array,
   offset: number,
   describe?: (value: Uint8Array) => string | undefined,
-): LabelledRange[] {
+): Generator<LabelledRange, void, undefined> {
   const walk = new BlockWalk('data block');
-  const ranges: LabelledRange[] = [];
   let position = 0;
-  const label = (byteLength: number, name: string, value?: string): void => {
-    if (byteLength > 0) ranges.push({ offset: offset + position, byteLength, label: name, ...(value !== undefined && { value }) });
+  const range = (byteLength: number, label: string, value?: string): LabelledRange => {
     position += byteLength;
+    return { offset: offset + position - byteLength, byteLength, label, ...(value !== undefined && { value }) };
   };
   const showBytes = (bytes: Uint8Array): string => {
     const text = Array.from(bytes.subarray(0, 24), (byte) =>
@@ -56,17 +56,16 @@ export function blockLayout(
       const unshared = walk.keyLength - walk.shared;
       const valueLength = walk.valueEnd - walk.valueStart;
       const header = walk.valueStart - unshared - position;
-      label(header, `entry ${i}: lengths`, `shared ${walk.shared}, unshared ${unshared}, value ${valueLength}`);
-      label(unshared, `entry ${i}: ${walk.shared === 0 ? 'key' : 'end of key'}`, showBytes(walk.key));
-      label(valueLength, `entry ${i}: value`, describe?.(walk.value) ?? showBytes(walk.value));
+      yield range(header, `entry ${i}: lengths`, `shared ${walk.shared}, unshared ${unshared}, value ${valueLength}`);
+      if (unshared > 0) yield range(unshared, `entry ${i}: ${walk.shared === 0 ? 'key' : 'end of key'}`, showBytes(walk.key));
+      if (valueLength > 0) yield range(valueLength, `entry ${i}: value`, describe?.(walk.value) ?? showBytes(walk.value));
     }
-    const restartsStart = contents.length - 4 - walk.restartCount * 4;
-    label(restartsStart - position, 'bytes before the restarts');
-    for (let r = 0; r < walk.restartCount; r++) label(4, `offset of restart ${r}`, String(walk.restartOffset(r)));
-    label(4, 'number of restarts', String(walk.restartCount));
+    const before = contents.length - 4 - walk.restartCount * 4 - position;
+    if (before > 0) yield range(before, 'bytes before the restarts');
+    for (let r = 0; r < walk.restartCount; r++) yield range(4, `offset of restart ${r}`, String(walk.restartOffset(r)));
+    yield range(4, 'number of restarts', String(walk.restartCount));
   } catch (error) {
     if (!(error instanceof CorruptionError)) throw error;
-    label(contents.length - position, 'damaged', error.problem);
+    if (position < contents.length) yield range(contents.length - position, 'damaged', error.problem);
   }
-  return ranges;
 }

@@ -1,93 +1,130 @@
+import { type LabelledRange, type Structure, VarintReader } from '@bloom/bytes';
 import { filterBlockLayout } from '@bloom/filter-block';
-import { type LabelledRange, VarintReader } from '@bloom/bytes';
 import { BloomFilterPolicy } from '@bloom/policy';
 import { readBlockHandle } from '../format/block-handle.js';
 import { blockLayout } from '../format/block.js';
 import { FOOTER_LENGTH, footerLayout } from '../format/footer.js';
 import { policyNameOf } from '../format/metaindex-block.js';
-import { type Reading, runAsync } from '../read/reading.js';
-import type { Source } from '../read/source.js';
 import { BLOCK_TRAILER_LENGTH, decodeStoredBlock, storedBlockTrailerLayout } from '../format/stored-block.js';
-import { findingOf, survey, type SurveyedBlock } from './survey.js';
-import { decodingFor, type TableOptions } from '../read/options.js';
+import type { Source } from '../read/source.js';
+import { FindingList, findingOf } from './finding.js';
+import { type InspectionOptions, StoredBlocks } from './stored-blocks.js';
+import { type MetaBlock, survey } from './survey.js';
 
 /** How to lay a table out. */
-export interface LayoutOptions extends Pick<TableOptions, 'codecs' | 'maxBlockBytes'> {
+export interface LayoutOptions extends InspectionOptions {
   /** `'blocks'`: one range for each block; `'fields'`: one for each field of a block that is not compressed. Default: `'fields'`. */
   readonly detail?: 'blocks' | 'fields' | undefined;
-  /** Ends the work early. */
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** The policies whose filters are laid out bit by bit. */
 const BLOOM_NAMES = [new BloomFilterPolicy().name, 'leveldb.BuiltinBloomFilter'];
 
-/** What every byte of a table's file is, whatever state it is in: each byte once, in order. */
-export function tableLayout(source: Source, options: LayoutOptions = {}): Promise<LabelledRange[]> {
-  return runAsync(source, layout(source, options), options.signal);
-}
+/** A name of the metaindex is part of each label, and can be of a megabyte. */
+const MAX_NAME_LENGTH = 100;
+/** Ranges between two looks at the time. */
+const RANGES_PER_PAUSE = 4096;
 
-function* layout(source: Source, options: LayoutOptions): Reading<LabelledRange[]> {
-  const decoding = decodingFor(options);
-  const fields = (options.detail ?? 'fields') === 'fields';
-  const { footer, blocks } = yield* survey(source, decoding);
-  const ranges: LabelledRange[] = [];
+/**
+ * What every byte of a table's file is, whatever state it is in: each byte once, in order.
+ *
+ * Gives one range at a time: those of all fields take many times the memory of the file. Itself it takes memory for one
+ * block and the index, each at most some times `maxBlockBytes`, and 21 bytes for each block.
+ *
+ * @throws what the source throws, and the reason of `signal`; never for the bytes of the table.
+ *
+ * @example
+ * ```ts
+ * for await (const { offset, byteLength, label, value } of tableLayout(source)) console.log(offset, byteLength, label, value);
+ * ```
+ */
+export async function* tableLayout(
+  source: Source,
+  options: LayoutOptions = {},
+): AsyncGenerator<LabelledRange, void, undefined> {
+  const stored = new StoredBlocks(source, options);
+  const hasFields = (options.detail ?? 'fields') === 'fields';
+  const { footer, blocks, fileOrder, isRepeated, metaBlocks } = await survey(stored, new FindingList(0));
   let position = 0;
-  const fillTo = (offset: number): void => {
-    if (offset > position) ranges.push({ offset: position, byteLength: offset - position, label: 'bytes that nothing points to' });
-    position = Math.max(position, offset);
-  };
-  const counts = new Map<string, number>();
-  for (const block of blocks) {
-    const { structure, handle, name } = block;
-    const number = counts.get(structure) ?? 0;
-    counts.set(structure, number + 1);
-    const label = structure === 'data block' ? `data block ${number}` : (name ?? structure);
-    const length = handle.size + BLOCK_TRAILER_LENGTH;
+  let dataBlocks = 0;
+  let ranges = 0;
+  for (const i of fileOrder) {
+    if (isRepeated[i] === 1) continue;
+    const handle = blocks.at(i);
+    const meta = metaBlocks[i];
+    const label = meta === undefined ? `data block ${dataBlocks++}` : (meta.name ?? meta.structure).slice(0, MAX_NAME_LENGTH);
     // Its bytes are labelled already: an overlap is for verify to report.
     if (handle.offset < position) continue;
-    fillTo(handle.offset);
-    position = handle.offset + length;
-    if (!fields) {
-      ranges.push({ offset: handle.offset, byteLength: length, label });
+    if (handle.offset > position) yield gap(position, handle.offset);
+    const byteLength = handle.size + BLOCK_TRAILER_LENGTH;
+    position = handle.offset + byteLength;
+    if (!hasFields) {
+      yield { offset: handle.offset, byteLength, label };
       continue;
     }
-    const stored = yield { offset: handle.offset, length };
-    for (const range of fieldsOf(block, stored)) ranges.push({ ...range, label: `${label}: ${range.label}` });
+    for (const range of await fieldsOf(stored, { structure: 'data block', ...meta, handle })) {
+      if (++ranges % RANGES_PER_PAUSE === 0) await stored.pause();
+      yield { ...range, label: `${label}: ${range.label}` };
+    }
   }
   if (footer !== undefined) {
     const offset = source.byteLength - FOOTER_LENGTH;
-    fillTo(offset);
-    const bytes = yield { offset, length: FOOTER_LENGTH };
-    if (fields) ranges.push(...footerLayout(bytes, offset).map((range) => ({ ...range, label: `footer: ${range.label}` })));
-    else ranges.push({ offset, byteLength: FOOTER_LENGTH, label: 'footer' });
+    if (offset > position) yield gap(position, offset);
+    if (hasFields) {
+      const bytes = await stored.bytes(offset, FOOTER_LENGTH);
+      for (const range of footerLayout(bytes, offset)) yield { ...range, label: `footer: ${range.label}` };
+    } else {
+      yield { offset, byteLength: FOOTER_LENGTH, label: 'footer' };
+    }
     position = source.byteLength;
   }
-  fillTo(source.byteLength);
-  return ranges;
+  if (source.byteLength > position) yield gap(position, source.byteLength);
+}
 
-  function fieldsOf({ structure, handle, name }: SurveyedBlock, stored: Uint8Array): LabelledRange[] {
-    const { offset, size } = handle;
-    const trailer = storedBlockTrailerLayout(stored, offset, decoding.codecs);
-    const whole = (label: string, value?: string): LabelledRange[] => [
-      ...(size > 0 ? [{ offset, byteLength: size, label, ...(value !== undefined && { value }) }] : []),
-      ...trailer,
-    ];
-    let contents: Uint8Array;
-    try {
-      contents = decodeStoredBlock(stored, { structure, offset }, decoding);
-    } catch (error) {
-      return whole('damaged', findingOf(error).problem);
-    }
-    if (stored[size] !== 0) return whole('compressed contents', `${contents.length} bytes`);
-    if (structure === 'meta block') return whole('contents');
-    if (structure === 'filter block') {
-      const policyName = policyNameOf({ name: name!, handle });
-      return [...filterBlockLayout(contents, offset, BLOOM_NAMES.includes(policyName!)), ...trailer];
-    }
-    const describe = structure === 'data block' ? undefined : describeHandle;
-    return [...blockLayout(contents, offset, describe), ...trailer];
+function gap(start: number, end: number): LabelledRange {
+  return { offset: start, byteLength: end - start, label: 'bytes that nothing points to' };
+}
+
+/** What the bytes of a stored block are. */
+async function fieldsOf(stored: StoredBlocks, block: MetaBlock): Promise<Iterable<LabelledRange>> {
+  const { structure, handle, name } = block;
+  const { offset, size } = handle;
+  const { name: file } = stored.source;
+  let bytes: Uint8Array;
+  try {
+    bytes = await stored.stored(handle, { structure, file });
+  } catch (error) {
+    return [{ offset, byteLength: size + BLOCK_TRAILER_LENGTH, label: 'not read', value: findingOf(error).problem }];
   }
+  const trailer = storedBlockTrailerLayout(bytes, offset, stored.decoding.codecs);
+  const whole = (label: string, value?: string): LabelledRange[] => [
+    ...(size > 0 ? [{ offset, byteLength: size, label, ...(value !== undefined && { value }) }] : []),
+    ...trailer,
+  ];
+  let contents: Uint8Array;
+  try {
+    contents = decodeStoredBlock(bytes, { structure, offset, file }, stored.decoding);
+  } catch (error) {
+    return whole('damaged', findingOf(error).problem);
+  }
+  if (bytes[size] !== 0) return whole('compressed contents', `${contents.length} bytes`);
+  return structure === 'meta block' ? whole('contents') : contentsAndTrailer(structure, name, contents, offset, trailer);
+}
+
+function* contentsAndTrailer(
+  structure: Structure,
+  name: string | undefined,
+  contents: Uint8Array,
+  offset: number,
+  trailer: LabelledRange[],
+): Generator<LabelledRange, void, undefined> {
+  if (structure === 'filter block') {
+    const policyName = policyNameOf({ name: name!, handle: undefined });
+    yield* filterBlockLayout(contents, offset, BLOOM_NAMES.includes(policyName!));
+  } else {
+    yield* blockLayout(contents, offset, structure === 'data block' ? undefined : describeHandle);
+  }
+  yield* trailer;
 }
 
 function describeHandle(value: Uint8Array): string | undefined {

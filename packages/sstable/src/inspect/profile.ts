@@ -1,16 +1,16 @@
+import { CorruptionError, type Place } from '@bloom/bytes';
+import type { IndexBlock } from '../format/index-block.js';
+import { BLOCK_TRAILER_LENGTH } from '../format/stored-block.js';
 import { WholeBlockWalk } from '../format/whole-block-walk.js';
-import { DataBlocks } from '../read/data-blocks.js';
 import { openTable } from '../read/open.js';
 import type { TableOptions } from '../read/options.js';
-import { type Reading, runAsync } from '../read/reading.js';
+import { runAsync } from '../read/reading.js';
 import type { Source } from '../read/source.js';
-import { newTableStats } from '../read/stats.js';
+import { BlockList } from './block-list.js';
+import { type InspectionOptions, StoredBlocks } from './stored-blocks.js';
 
 /** How to profile a table. All of it has a default. */
-export interface ProfileOptions extends Pick<TableOptions, 'comparator' | 'filterPolicies' | 'codecs' | 'maxBlockBytes'> {
-  /** Ends the work early. */
-  readonly signal?: AbortSignal | undefined;
-}
+export interface ProfileOptions extends InspectionOptions, Pick<TableOptions, 'comparator' | 'filterPolicies'> {}
 
 /** What a table consists of. */
 export interface TableProfile {
@@ -29,44 +29,75 @@ export interface TableProfile {
   readonly filters: number;
 }
 
+/** Entries between two looks at the time. */
+const ENTRIES_PER_PAUSE = 4096;
+
 /**
  * Counts what a table consists of, by reading all its data blocks.
  *
- * @throws CorruptionError or UnsupportedError when the table cannot be opened or a block cannot be read.
+ * Takes memory for one block and for index and filters, each at most some times `maxBlockBytes`; time in proportion to
+ * the bytes of the file and of its blocks once decompressed.
+ *
+ * @throws CorruptionError or UnsupportedError when the table cannot be opened, when a block cannot be read, and
+ *   `BLOOM_BAD_HANDLE` when two data blocks share bytes of the file.
+ *
+ * @example
+ * ```ts
+ * const { entries, dataBlocks, storedDataBytes } = await profileTable(source);
+ * ```
  */
-export function profileTable(source: Source, options: ProfileOptions = {}): Promise<TableProfile> {
-  return runAsync(source, profile(source, options), options.signal);
-}
-
-function* profile(source: Source, { comparator, filterPolicies, codecs, maxBlockBytes }: ProfileOptions): Reading<TableProfile> {
-  const table = yield* openTable(source, { comparator, filterPolicies, codecs, maxBlockBytes });
-  const blocks = new DataBlocks(table, null, newTableStats(table.bytesRead));
-  const block = new WholeBlockWalk('data block', table.file);
+export async function profileTable(source: Source, options: ProfileOptions = {}): Promise<TableProfile> {
+  const { comparator, filterPolicies, codecs, maxBlockBytes, signal } = options;
+  const stored = new StoredBlocks(source, options);
+  const { index, filter } = await runAsync(source, openTable(source, { comparator, filterPolicies, codecs, maxBlockBytes }), signal);
+  const file = source.name;
+  mustNotOverlap(index, file);
+  const walk = new WholeBlockWalk('data block', file);
   let entries = 0;
   let keyBytes = 0;
   let valueBytes = 0;
   let rawDataBytes = 0;
   let storedDataBytes = 0;
-  for (let i = 0; i < table.index.length; i++) {
-    const stored = yield blocks.rangeOf(i);
-    const contents = blocks.decode(i, stored);
-    storedDataBytes += stored.length;
+  for (let i = 0; i < index.length; i++) {
+    const handle = { offset: index.offsetOf(i), size: index.sizeOf(i) };
+    const contents = await stored.contents(handle, { structure: 'data block', file });
+    storedDataBytes += handle.size + BLOCK_TRAILER_LENGTH;
     rawDataBytes += contents.length;
-    block.reset(contents, table.index.offsetOf(i));
-    for (let more = block.seekToFirst(); more; more = block.next()) {
-      entries++;
-      keyBytes += block.keyLength;
-      valueBytes += block.valueEnd - block.valueStart;
+    walk.reset(contents, handle.offset);
+    for (let more = walk.seekToFirst(); more; more = walk.next()) {
+      if (++entries % ENTRIES_PER_PAUSE === 0) await stored.pause();
+      keyBytes += walk.keyLength;
+      valueBytes += walk.valueEnd - walk.valueStart;
     }
   }
   return {
     entries,
     keyBytes,
     valueBytes,
-    dataBlocks: table.index.length,
+    dataBlocks: index.length,
     rawDataBytes,
     storedDataBytes,
-    filterBytes: table.filter?.byteLength ?? 0,
-    filters: table.filter?.filterCount ?? 0,
+    filterBytes: filter?.byteLength ?? 0,
+    filters: filter?.filterCount ?? 0,
   };
+}
+
+/** Without this, an index of some hundred bytes can have a block counted a million times. @throws CorruptionError. */
+function mustNotOverlap(index: IndexBlock, file: string | undefined): void {
+  const blocks = new BlockList();
+  for (let i = 0; i < index.length; i++) {
+    const offset = index.offsetOf(i);
+    const place: Place = { structure: 'data block', offset, file };
+    if (index.sizeOf(i) < 0) throw new CorruptionError('BLOOM_BAD_HANDLE', place, `its handle, entry ${i} of the index, is damaged`);
+    blocks.push({ offset, size: index.sizeOf(i) });
+  }
+  let end = 0;
+  for (const i of blocks.inFileOrder()) {
+    const offset = blocks.offsetOf(i);
+    if (offset < end) {
+      const place: Place = { structure: 'data block', offset, file };
+      throw new CorruptionError('BLOOM_BAD_HANDLE', place, `by its handle, entry ${i} of the index, it overlaps another block`);
+    }
+    end = offset + blocks.sizeOf(i) + BLOCK_TRAILER_LENGTH;
+  }
 }

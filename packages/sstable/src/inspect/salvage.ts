@@ -1,24 +1,30 @@
-import { crc32c, maskCrc } from '@bloom/crc32c';
-import { readBlockHandle } from '../format/block-handle.js';
+import { mustBeWhole } from '@bloom/bytes';
+import { internalKeyComparator } from '../format/internal-key.js';
+import { bytewiseComparator, type Comparator, type CompareRange, compareRangeOf } from '../format/comparator.js';
+import type { BlockHandle } from '../format/block-handle.js';
+import type { BlockWalk } from '../format/block-walk.js';
+import { type Footer, FOOTER_LENGTH } from '../format/footer.js';
+import { BLOCK_TRAILER_LENGTH } from '../format/stored-block.js';
 import { WholeBlockWalk } from '../format/whole-block-walk.js';
-import { bytewiseComparator, type Comparator } from '../format/comparator.js';
-import { type Structure, VarintReader } from '@bloom/bytes';
-import { FOOTER_LENGTH } from '../format/footer.js';
-import { readRange, type Reading, runAsync } from '../read/reading.js';
 import type { Source } from '../read/source.js';
-import { BLOCK_TRAILER_LENGTH, decodeStoredBlock } from '../format/stored-block.js';
-import { type Finding, findingOf, ReadBudget, survey } from './survey.js';
-import { decodingFor, type TableOptions } from '../read/options.js';
+import { BlockList } from './block-list.js';
+import { BlockScan } from './block-scan.js';
+import { DEFAULT_MAX_FINDINGS, type Finding, FindingList, findingOf } from './finding.js';
+import { mayBeInternalEntry } from './internal-entry.js';
+import { handlesOf, isEmptyBlock, isMetaindex, isMetaName, isProperties, leadsToBlocks, type RecoveredTail, recoverTail } from './recovered-index.js';
+import { type InspectionOptions, StoredBlocks } from './stored-blocks.js';
+import { survey, type Survey } from './survey.js';
 
 /** How to salvage a table. All of it has a default. */
-export interface SalvageOptions extends Pick<TableOptions, 'codecs' | 'maxBlockBytes'> {
+export interface SalvageOptions extends InspectionOptions {
   /**
    * The order of the keys; entries out of this order are left out. Null where it is not known: entries are kept in the
-   * order of the file. Default: bytewise.
+   * order of the file. Default: bytewise, or, while all keys look like internal keys, those of a table out of a LevelDB
+   * database, either of bytewise and their order.
    */
   readonly comparator?: Comparator | null | undefined;
-  /** Ends the work early. */
-  readonly signal?: AbortSignal | undefined;
+  /** How many findings and lost ranges are listed, of each; the others are counted. Default: 10,000. */
+  readonly maxFindings?: number | undefined;
 }
 
 /** A part of the file that gave no entries although it should have. */
@@ -37,19 +43,35 @@ export interface SalvageReport {
   readonly foundBlocks: number;
   /** Entries that were left out because their key is not after the key before it. */
   readonly outOfOrder: number;
-  /** In the order of the file. */
+  /** In the order of the file, up to `maxFindings`. */
   readonly lost: readonly LostRange[];
-  /** What is wrong with footer, metaindex and index. */
+  /** Bytes of all lost ranges, including those that are not listed. */
+  readonly lostBytes: number;
+  /** How many more lost ranges there were. */
+  readonly moreLost: number;
+  /** What is wrong with footer, metaindex and index, up to `maxFindings`. */
   readonly findings: readonly Finding[];
+  /** How many more findings there were. */
+  readonly moreFindings: number;
+  /** Whether all keys look like internal keys, those of a table out of a LevelDB database. */
+  readonly isDatabaseTable: boolean;
 }
+
+/** Entries between two looks at the time. */
+const ENTRIES_PER_PAUSE = 4096;
 
 /**
  * Passes all entries of a damaged table that can still be read to `take`, in the order of the file.
  *
- * Every block has a checksum, so only what was written is passed on. Blocks are found through the index and, where it
- * is damaged or gone, by searching the bytes for the checksum that ends a block.
+ * Every block has a checksum, so only what was written is passed on. Blocks are found through the index. Where footer or
+ * index are damaged, the index is looked for at the end of the file, and without one blocks are searched for by their
+ * checksums, also behind damaged ones. Blocks that are found like that behind damage have at most 32 MiB.
+ *
+ * Takes memory for one block, at most some times `maxBlockBytes`, and without an index some 130 MiB for the search; time
+ * in proportion to the bytes of the file and of its blocks once decompressed.
  *
  * @param take a `TableBuilder`'s `add`, for example. Key and value are lent for the call.
+ * @throws what `take` and the source throw, and the reason of `signal`; never for the bytes of the table.
  *
  * @example
  * ```ts
@@ -58,12 +80,20 @@ export interface SalvageReport {
  * builder.finish();
  * ```
  */
-export function salvageTable(
+export async function salvageTable(
   source: Source,
   take: (key: Uint8Array, value: Uint8Array) => void,
   options: SalvageOptions = {},
 ): Promise<SalvageReport> {
-  return runAsync(source, salvage(source, options, take), options.signal);
+  const salvage = new Salvage(source, options);
+  for await (const block of salvage.dataBlocks()) {
+    let entries = 0;
+    for (const walk of salvage.entriesOf(block)) {
+      take(walk.key, walk.value);
+      if (++entries % ENTRIES_PER_PAUSE === 0) await salvage.stored.pause();
+    }
+  }
+  return salvage.report();
 }
 
 /**
@@ -78,176 +108,351 @@ export async function* salvagedEntries(
   source: Source,
   options: SalvageOptions = {},
 ): AsyncGenerator<[Uint8Array, Uint8Array], SalvageReport, undefined> {
-  let saved: [Uint8Array, Uint8Array][] = [];
-  const reading = salvage(source, options, (key, value) => saved.push([key.slice(), value.slice()]));
-  let step = reading.next();
-  for (;;) {
-    // The entries of one block are handed on before the next block is read.
-    yield* saved;
-    saved = [];
-    if (step.done === true) return step.value;
-    step = reading.next(await readRange(source, step.value, options.signal));
+  const salvage = new Salvage(source, options);
+  for await (const block of salvage.dataBlocks()) {
+    let entries = 0;
+    for (const walk of salvage.entriesOf(block)) {
+      yield [walk.key.slice(), walk.value.slice()];
+      if (++entries % ENTRIES_PER_PAUSE === 0) await salvage.stored.pause();
+    }
   }
+  return salvage.report();
 }
 
-function* salvage(
-  source: Source,
-  options: SalvageOptions,
-  take: (key: Uint8Array, value: Uint8Array) => void,
-): Reading<SalvageReport> {
-  const comparator = options.comparator === null ? undefined : (options.comparator ?? bytewiseComparator);
-  const decoding = decodingFor(options);
-  const { name: file } = source;
-  const { footer, blocks, findings } = yield* survey(source, decoding);
+/** A data block whose checksum is right. */
+interface DataBlock {
+  readonly offset: number;
+  readonly size: number;
+  readonly contents: Uint8Array;
+  /** Whether it was found by its checksum. */
+  readonly isFound: boolean;
+}
 
-  /** Blocks whose contents are whole, by offset. */
-  const found = new Map<number, { readonly size: number; readonly isListed: boolean }>();
-  const lost: LostRange[] = [];
-  const kinds = new Map<number, Structure>();
+/** What a handle that is not trusted is good for: a data block, if the checksum there is right. */
+const DATA_HINT = 0;
+/** The index, if other handles lead to blocks. */
+const INDEX_HINT = 1;
+/** No entries. */
+const META_HINT = 2;
 
-  // What the index leads to.
-  const budget = new ReadBudget(source);
-  for (const { handle, structure } of blocks) {
-    const { offset, size } = handle;
-    if (!budget.take(handle)) {
-      lost.push({ offset, byteLength: size, problem: 'so many blocks overlap that it was not looked at' });
-      break;
-    }
-    const stored = yield { offset, length: size + BLOCK_TRAILER_LENGTH };
-    try {
-      decodeStoredBlock(stored, { structure, offset, file }, decoding);
-    } catch (error) {
-      const { problem } = findingOf(error);
-      if (structure === 'data block') lost.push({ offset, byteLength: stored.length, problem });
-      continue;
-    }
-    found.set(offset, { size, isListed: true });
-    kinds.set(offset, structure);
+class Salvage {
+  readonly stored: StoredBlocks;
+  readonly #file: string | undefined;
+  readonly #order: KeyOrder | undefined;
+  readonly #walk: WholeBlockWalk;
+  readonly #maxFindings: number;
+  readonly #findings: FindingList;
+  readonly #lost: LostRange[] = [];
+  #lostBytes = 0;
+  #moreLost = 0;
+  #entries = 0;
+  #internalEntries = 0;
+  #dataBlocks = 0;
+  #foundBlocks = 0;
+  #outOfOrder = 0;
+  /** Where the last block ends that is neither data nor an index. What follows it is no data. */
+  #metaEnd = -1;
+
+  constructor(source: Source, options: SalvageOptions) {
+    this.stored = new StoredBlocks(source, options);
+    this.#file = source.name;
+    this.#walk = new WholeBlockWalk('data block', source.name);
+    this.#maxFindings = mustBeWhole('maxFindings', options.maxFindings ?? DEFAULT_MAX_FINDINGS, 0);
+    this.#findings = new FindingList(this.#maxFindings);
+    if (options.comparator !== null) this.#order = new KeyOrder(options.comparator);
   }
 
-  const indexServes = [...kinds.values()].includes('data block');
-
-  // What lies between: from the end of each good block, and from the start of the file.
-  const end = footer === undefined ? source.byteLength : source.byteLength - FOOTER_LENGTH;
-  const good = [...found].sort(([a], [b]) => a - b);
-  let position = 0;
-  for (const [offset, size] of [...good.map(([start, { size: length }]) => [start, length] as const), [end, 0] as const]) {
-    if (offset > position) {
-      for (const block of yield* scan(source, position, offset, lost)) {
-        found.set(block.offset, { size: block.size, isListed: false });
-      }
-    }
-    position = Math.max(position, offset + size + BLOCK_TRAILER_LENGTH);
+  report(): SalvageReport {
+    return {
+      entries: this.#entries,
+      dataBlocks: this.#dataBlocks,
+      foundBlocks: this.#foundBlocks,
+      outOfOrder: this.#outOfOrder,
+      lost: this.#lost,
+      lostBytes: this.#lostBytes,
+      moreLost: this.#moreLost,
+      findings: this.#findings.findings,
+      moreFindings: this.#findings.more,
+      isDatabaseTable: this.#entries > 0 && this.#internalEntries === this.#entries,
+    };
   }
 
-  const cursor = new WholeBlockWalk('data block', file);
-  let lastKey: Uint8Array | undefined;
-  let entries = 0;
-  let dataBlocks = 0;
-  let foundBlocks = 0;
-  let outOfOrder = 0;
-  for (const [offset, { size, isListed }] of [...found].sort(([a], [b]) => a - b)) {
-    const kind = kinds.get(offset);
-    if (kind === 'filter block' || kind === 'meta block' || (kind === 'index block' && indexServes)) continue;
-    const stored = yield { offset, length: size + BLOCK_TRAILER_LENGTH };
+  /** The data blocks whose checksums are right, in the order of the file. */
+  async *dataBlocks(): AsyncGenerator<DataBlock, void, undefined> {
+    const found = await survey(this.stored, this.#findings);
+    const listed = await this.#trustedBlocks(found);
+    if (listed !== undefined) {
+      yield* this.#listedBlocks(listed, found);
+      return;
+    }
+    const tail = await recoverTail(this.stored);
+    if (tail.dataBlocks !== undefined) yield* this.#listedBlocks(tail.dataBlocks, found);
+    else yield* this.#searchedBlocks(found, tail);
+  }
+
+  /** Goes through the entries of a block that are in order. What is wrong with the block is lost. */
+  *entriesOf({ offset, size, contents, isFound }: DataBlock): Generator<BlockWalk, void, undefined> {
+    const walk = this.#walk;
     let saved = 0;
     try {
-      const contents = decodeStoredBlock(stored, { structure: 'data block', offset, file }, decoding);
-      // A footer that is damaged can lead to any block.
-      const endsFile = offset + stored.length === source.byteLength - FOOTER_LENGTH;
-      if (kind !== 'data block' && leadsToBlocks(contents, endsFile, found)) continue;
-      cursor.reset(contents, offset);
-      for (let more = cursor.seekToFirst(); more; more = cursor.next()) {
-        const { key } = cursor;
-        if (lastKey !== undefined && comparator !== undefined && comparator.compare(lastKey, key) >= 0) {
-          outOfOrder++;
+      walk.reset(contents, offset);
+      for (let more = walk.seekToFirst(); more; more = walk.next()) {
+        const isInternal = mayBeInternalEntry(walk);
+        if (this.#order?.accept(walk, isInternal) === false) {
+          this.#outOfOrder++;
           continue;
         }
-        lastKey = key.slice();
-        take(lastKey, cursor.value);
-        saved++;
+        if (saved++ === 0) {
+          this.#dataBlocks++;
+          if (isFound) this.#foundBlocks++;
+        }
+        this.#entries++;
+        if (isInternal) this.#internalEntries++;
+        yield walk;
       }
     } catch (error) {
-      lost.push({ offset, byteLength: stored.length, problem: findingOf(error).problem });
-    }
-    entries += saved;
-    if (saved > 0 && isListed) dataBlocks++;
-    if (saved > 0 && !isListed) foundBlocks++;
-  }
-  lost.sort((a, b) => a.offset - b.offset);
-  return { entries, dataBlocks: dataBlocks + foundBlocks, foundBlocks, outOfOrder, lost, findings };
-}
-
-/** Bytes that are read at a time in search of a block's end. */
-const SCAN_BYTES = 2 ** 16;
-
-/** The blocks that lie one behind the other from `start` on, as far as checksums fit, and not past `end`. */
-function* scan(source: Source, start: number, end: number, lost: LostRange[]): Reading<{ offset: number; size: number }[]> {
-  const blocks: { offset: number; size: number }[] = [];
-  let offset = start;
-  while (end - offset >= BLOCK_TRAILER_LENGTH) {
-    const size: number = yield* sizeOfBlockAt(source, offset, end);
-    if (size < 0) break;
-    blocks.push({ offset, size });
-    offset += size + BLOCK_TRAILER_LENGTH;
-  }
-  // Bytes of a block that the index leads to, and that is damaged, are accounted for already.
-  const isKnown = lost.some((range) => range.offset <= offset && offset < range.offset + range.byteLength);
-  if (offset < end && !isKnown) lost.push({ offset, byteLength: end - offset, problem: 'no block can be found in these bytes' });
-  return blocks;
-}
-
-/** The size of the block that starts at `offset`: the least with which its checksum fits. Negative when none does. */
-function* sizeOfBlockAt(source: Source, offset: number, end: number): Reading<number> {
-  let crc = 0;
-  const byte = new Uint8Array(1);
-  for (let start = offset; start < end; start += SCAN_BYTES) {
-    // Four bytes more: the checksum behind the last byte of the part.
-    const length = Math.min(SCAN_BYTES + 4, end - start);
-    const bytes = yield { offset: start, length };
-    for (let i = 0; i < Math.min(SCAN_BYTES, length - 4); i++) {
-      byte[0] = bytes[i]!;
-      crc = crc32c(byte, crc);
-      const stored = (bytes[i + 1]! | (bytes[i + 2]! << 8) | (bytes[i + 3]! << 16) | (bytes[i + 4]! << 24)) >>> 0;
-      if (maskCrc(crc) === stored) return start + i - offset;
+      this.#lose(offset, size + BLOCK_TRAILER_LENGTH, findingOf(error).problem);
     }
   }
-  return -1;
+
+  #lose(offset: number, length: number, problem: string): void {
+    const byteLength = Math.min(length, this.stored.source.byteLength - offset);
+    if (byteLength <= 0) return;
+    this.#lostBytes += byteLength;
+    if (this.#lost.length < this.#maxFindings) this.#lost.push({ offset, byteLength, problem });
+    else this.#moreLost++;
+  }
+
+  /** The data blocks of the index that the footer leads to, if all of it is right. */
+  async #trustedBlocks({ isIndexWhole, blocks, metaBlocks }: Survey): Promise<BlockList | undefined> {
+    if (!isIndexWhole) return undefined;
+    const listed = new BlockList();
+    for (let i = metaBlocks.length; i < blocks.length; i++) {
+      const handle = blocks.at(i);
+      if (handle.offset < listed.end) return undefined;
+      listed.push(handle);
+    }
+    if (listed.length === 0) return undefined;
+    // A damaged footer can lead to any block.
+    const isWhole = listed.offsetOf(0) === 0 && listed.isWithoutGaps;
+    return isWhole || (await leadsToBlocks(this.stored, listed)) ? listed : undefined;
+  }
+
+  /** The blocks of an index that is right: all else in the file is none. */
+  async *#listedBlocks(blocks: BlockList, { blocksEnd, footer }: Survey): AsyncGenerator<DataBlock, void, undefined> {
+    /** Blocks since the last one that was right. */
+    let damaged: DamagedBlock[] = [];
+    let position = 0;
+    for (let i = 0; i < blocks.length; i++) {
+      const handle = blocks.at(i);
+      const contents = await this.#read(handle, damaged);
+      if (contents === undefined) continue;
+      yield* this.#damagedBlocks(position, handle.offset, damaged, footer);
+      damaged = [];
+      position = endOf(handle);
+      yield { ...handle, contents, isFound: false };
+    }
+    yield* this.#damagedBlocks(position, blocksEnd, damaged, footer);
+  }
+
+  /**
+   * The blocks in `[start, end)` that an index lists, and that are not where it says: bytes may have been left out of the
+   * file, or put into it.
+   */
+  async *#damagedBlocks(
+    start: number,
+    end: number,
+    damaged: readonly DamagedBlock[],
+    footer: Footer | undefined,
+  ): AsyncGenerator<DataBlock, void, undefined> {
+    const [only] = damaged;
+    if (only === undefined) return;
+    const isOne = damaged.length === 1 && only.start === start && only.end === end;
+    const sizes = new Set(damaged.map((block) => block.end - block.start - BLOCK_TRAILER_LENGTH));
+    let found = 0;
+    let position = start;
+    for await (const { offset, size, contents } of isOne ? [] : new BlockScan(this.stored, start, end)) {
+      if (contents === undefined || !sizes.has(size) || (await this.#isListing(contents, { offset, size }, footer))) continue;
+      if (offset > position) this.#lose(position, offset - position, NOTHING_FOUND);
+      position = offset + size + BLOCK_TRAILER_LENGTH;
+      found++;
+      yield { offset, size, contents, isFound: true };
+    }
+    if (found === 0) for (const block of damaged) this.#lose(block.start, block.end - block.start, block.problem);
+    else if (position < end) this.#lose(position, end - position, NOTHING_FOUND);
+  }
+
+  /** The contents of the block that a handle leads to; if they cannot be had, it is added to the damaged ones. */
+  async #read(handle: BlockHandle, damaged: DamagedBlock[]): Promise<Uint8Array | undefined> {
+    const [start, end] = [handle.offset, endOf(handle)];
+    if (end > this.stored.source.byteLength) {
+      damaged.push({ start, end, problem: 'the file ends before it does' });
+      return undefined;
+    }
+    try {
+      return await this.stored.contents(handle, { structure: 'data block', file: this.#file });
+    } catch (error) {
+      damaged.push({ start, end, problem: findingOf(error).problem });
+      return undefined;
+    }
+  }
+
+  /** Blocks that handles lead to, none of which is trusted, and in between those that are found by their checksums. */
+  async *#searchedBlocks(found: Survey, tail: RecoveredTail): AsyncGenerator<DataBlock, void, undefined> {
+    const { blocks, hints } = hintsOf(found, tail);
+    /** Blocks since the last one that was right. */
+    let damaged: DamagedBlock[] = [];
+    let position = 0;
+    let areHandlesRight = false;
+    for (const i of blocks.inFileOrder()) {
+      const handle = blocks.at(i);
+      const hint = hints[i];
+      if (handle.offset < position) continue;
+      const contents = hint === META_HINT ? undefined : await this.#read(handle, hint === DATA_HINT ? damaged : []);
+      if (contents === undefined && hint !== META_HINT) continue;
+      yield* this.#gap(position, handle.offset, damaged, found.footer);
+      damaged = [];
+      position = endOf(handle);
+      if (contents === undefined) this.#metaEnd = position;
+      if (contents === undefined || (hint === INDEX_HINT && areHandlesRight)) continue;
+      if (await this.#isListing(contents, handle, found.footer)) continue;
+      if (hint === DATA_HINT) areHandlesRight = true;
+      yield { ...handle, contents, isFound: false };
+    }
+    yield* this.#gap(position, this.stored.source.byteLength, damaged, found.footer);
+  }
+
+  /** The blocks in `[start, end)`, to none of which a handle leads that is right. */
+  async *#gap(
+    start: number,
+    end: number,
+    damaged: readonly DamagedBlock[],
+    footer: Footer | undefined,
+  ): AsyncGenerator<DataBlock, void, undefined> {
+    const [only] = damaged;
+    // What looks like a footer may be one of another table, and lie in a block.
+    const lostEnd = end === this.stored.source.byteLength && footer !== undefined ? end - FOOTER_LENGTH : end;
+    if (only !== undefined && only.start === start && only.end === lostEnd) {
+      // Right handles around it say that it is where it should be.
+      this.#lose(start, lostEnd - start, only.problem);
+      return;
+    }
+    let position = start;
+    for await (const { offset, size, contents, problem } of new BlockScan(this.stored, start, end)) {
+      if (offset > position) this.#lose(position, offset - position, NOTHING_FOUND);
+      position = offset + size + BLOCK_TRAILER_LENGTH;
+      if (problem !== undefined) this.#lose(offset, size + BLOCK_TRAILER_LENGTH, problem);
+      if (contents === undefined) {
+        if (problem === undefined) this.#metaEnd = position;
+      } else if (!(await this.#isListing(contents, { offset, size }, footer))) {
+        yield { offset, size, contents, isFound: true };
+      }
+    }
+    if (position < lostEnd) this.#lose(position, lostEnd - position, NOTHING_FOUND);
+  }
+
+  /** Whether a block that nothing vouches for is an index or a metaindex, and not data that looks like one. */
+  async #isListing(contents: Uint8Array, handle: BlockHandle, footer: Footer | undefined): Promise<boolean> {
+    const { offset } = handle;
+    const fromEnd = this.stored.source.byteLength - offset;
+    if (footer !== undefined) {
+      // Where bytes in front of it are gone, it is as far from the end as it was.
+      const { index, metaindex } = footer;
+      const byteLength = Math.max(endOf(index), endOf(metaindex)) + FOOTER_LENGTH;
+      const isThere = (other: BlockHandle): boolean => fromEnd === byteLength - other.offset && handle.size === other.size;
+      if (isThere(index) || isThere(metaindex)) return true;
+    }
+    if (isEmptyBlock(contents) || isMetaindex(contents) || isProperties(contents)) {
+      this.#metaEnd = endOf(handle);
+      return true;
+    }
+    const handles = handlesOf(contents);
+    if (handles === undefined) return false;
+    if (this.#metaEnd === offset || (await this.#isBehindEmptyBlock(handle))) return true;
+    if (handles.isWithoutGaps) {
+      // The data that it lists ends in front of it, or of an empty metaindex.
+      if (handles.offsetOf(0) === 0 && (handles.end === offset || handles.end === offset - EMPTY_STORED_LENGTH)) return true;
+      const isLast = fromEnd === handle.size + BLOCK_TRAILER_LENGTH + FOOTER_LENGTH;
+      if (isLast && handles.length > 1) return true;
+      // The one block that it lists is lost.
+      if (handles.length === 1 && handles.offsetOf(0) === 0 && offset > 0 && this.#entries === 0) return true;
+    }
+    return leadsToBlocks(this.stored, handles);
+  }
+
+  /** Whether an empty metaindex, which is no block to look for, ends where a block starts. */
+  async #isBehindEmptyBlock({ offset }: BlockHandle): Promise<boolean> {
+    if (offset < EMPTY_STORED_LENGTH) return false;
+    const contents = await this.#read({ offset: offset - EMPTY_STORED_LENGTH, size: EMPTY_BLOCK_LENGTH }, []);
+    return contents !== undefined && isEmptyBlock(contents);
+  }
 }
 
-/** What the names in a metaindex begin with. */
-const META_NAMES = /^(filter|fullfilter|rocksdb)\./;
+/** No entries, one restart. */
+const EMPTY_BLOCK_LENGTH = 8;
+const EMPTY_STORED_LENGTH = EMPTY_BLOCK_LENGTH + BLOCK_TRAILER_LENGTH;
 
-/**
- * Whether a block that nothing vouches for is an index or a metaindex: all its values are handles, and they lead to
- * blocks that were found, or to blocks one behind the other; or its keys are names of a metaindex; or it is the last
- * block of the file, where the index is.
- */
-function leadsToBlocks(
-  contents: Uint8Array,
-  endsFile: boolean,
-  found: ReadonlyMap<number, { readonly size: number }>,
-): boolean {
-  const cursor = new WholeBlockWalk('index block');
-  cursor.reset(contents, 0);
-  let entries = 0;
-  let areFound = true;
-  let areNeighbours = true;
-  let areNames = true;
-  let end: number | undefined;
-  const reader = new VarintReader(contents);
-  for (let more = cursor.seekToFirst(); more; more = cursor.next(), entries++) {
-    reader.position = cursor.valueStart;
-    reader.end = cursor.valueEnd;
-    const handle = readBlockHandle(reader);
-    // The Java port pads handles with zeros.
-    if (handle === undefined) return false;
-    for (let i = reader.position; i < cursor.valueEnd; i++) if (contents[i] !== 0) return false;
-    if (found.get(handle.offset)?.size !== handle.size) areFound = false;
-    if (end !== undefined && handle.offset !== end) areNeighbours = false;
-    end = handle.offset + handle.size + BLOCK_TRAILER_LENGTH;
-    // A name is short; a key need not be.
-    if (areNames && !META_NAMES.test(String.fromCharCode(...cursor.key.subarray(0, 16)))) areNames = false;
+const NOTHING_FOUND = 'no block can be found in these bytes';
+
+/** A block that a handle leads to and that cannot be read. */
+interface DamagedBlock {
+  readonly start: number;
+  readonly end: number;
+  readonly problem: string;
+}
+
+/** All handles that there are, and what each is good for. */
+function hintsOf(
+  { blocks: listed, metaBlocks, metaindex, isRepeated }: Survey,
+  tail: RecoveredTail,
+): { readonly blocks: BlockList; readonly hints: Uint8Array } {
+  const blocks = new BlockList();
+  const hints = new Uint8Array(listed.length + tail.metaBlocks.length);
+  const add = (list: BlockList, i: number, hint: number): void => {
+    hints[blocks.length] = hint;
+    blocks.push(list.at(i));
+  };
+  // A damaged footer can lead to any block.
+  const isMetaindexRight = metaindex?.every(({ name }) => isMetaName(name)) === true;
+  for (let i = 0; i < listed.length; i++) {
+    if (isRepeated[i] === 1) continue;
+    const structure = metaBlocks[i]?.structure;
+    if (structure === 'index block') add(listed, i, INDEX_HINT);
+    else add(listed, i, structure !== undefined && isMetaindexRight ? META_HINT : DATA_HINT);
   }
-  return areFound || areNames || endsFile || (areNeighbours && entries > 1);
+  for (let i = 0; i < tail.metaBlocks.length; i++) add(tail.metaBlocks, i, META_HINT);
+  return { blocks, hints };
+}
+
+function endOf({ offset, size }: BlockHandle): number {
+  return offset + size + BLOCK_TRAILER_LENGTH;
+}
+
+/** Keeps the keys that are in order. */
+class KeyOrder {
+  readonly #compare: CompareRange;
+  /** The order of internal keys, as long as all keys may be some; undefined where the order was given. */
+  #compareInternal: CompareRange | undefined;
+  #lastKey = new Uint8Array(64);
+  #lastKeyLength = -1;
+
+  constructor(comparator: Comparator | undefined) {
+    this.#compare = compareRangeOf(comparator ?? bytewiseComparator);
+    if (comparator === undefined) this.#compareInternal = compareRangeOf(internalKeyComparator());
+  }
+
+  /** Whether the key that `walk` is on comes after the one that was accepted last. */
+  accept({ keyBytes, keyLength }: BlockWalk, isInternal: boolean): boolean {
+    if (!isInternal) this.#compareInternal = undefined;
+    const last = this.#lastKey;
+    const lastLength = this.#lastKeyLength;
+    if (lastLength >= 0 && this.#compare(last, 0, lastLength, keyBytes, 0, keyLength) >= 0) {
+      const compareInternal = this.#compareInternal;
+      if (compareInternal === undefined || compareInternal(last, 0, lastLength, keyBytes, 0, keyLength) >= 0) return false;
+    }
+    if (keyLength > last.length) this.#lastKey = new Uint8Array(keyLength * 2);
+    this.#lastKey.set(keyBytes.subarray(0, keyLength));
+    this.#lastKeyLength = keyLength;
+    return true;
+  }
 }

@@ -1,237 +1,211 @@
+import { type Place, type Structure } from '@bloom/bytes';
 import type { BlockHandle } from '../format/block-handle.js';
-import { readBlockHandle } from '../format/block-handle.js';
-import { WholeBlockWalk } from '../format/whole-block-walk.js';
-import { CorruptionError, type CorruptionCode, type Place, type Structure, UnsupportedError, type UnsupportedCode, VarintReader } from '@bloom/bytes';
 import { decodeFooter, type Footer, FOOTER_LENGTH } from '../format/footer.js';
 import { decodeMetaindex, type MetaindexEntry, policyNameOf } from '../format/metaindex-block.js';
-import type { Reading } from '../read/reading.js';
-import type { Source } from '../read/source.js';
-import { BLOCK_TRAILER_LENGTH, type BlockDecoding, decodeStoredBlock } from '../format/stored-block.js';
+import { BLOCK_TRAILER_LENGTH, decodeStoredBlock } from '../format/stored-block.js';
+import { BlockList } from './block-list.js';
+import type { FindingList } from './finding.js';
+import { indexEntries } from './index-entries.js';
+import type { StoredBlocks } from './stored-blocks.js';
 
-/**
- * What only a look at the whole table can find.
- *
- * - `BLOOM_OVERLAP`: two blocks share bytes of the file.
- * - `BLOOM_OUT_OF_ORDER`: a key is not after the key before it.
- * - `BLOOM_BAD_SEPARATOR`: an index key is not between the keys of its block and those of the next.
- * - `BLOOM_BAD_RESTART`: a block's restarts are not at the starts of entries, in order.
- * - `BLOOM_FILTER_MISS`: a key that is in the table is denied by its filter.
- */
-export type FindingCode =
-  | CorruptionCode
-  | UnsupportedCode
-  | 'BLOOM_OVERLAP'
-  | 'BLOOM_OUT_OF_ORDER'
-  | 'BLOOM_BAD_SEPARATOR'
-  | 'BLOOM_BAD_RESTART'
-  | 'BLOOM_FILTER_MISS';
-
-/** Something wrong with a table. */
-export interface Finding {
-  readonly code: FindingCode;
-  readonly structure: Structure;
-  /** Bytes from the start of the file to the start of the structure. */
-  readonly offset: number;
-  readonly problem: string;
-}
-
-/** A block that a table says it has. */
-export interface SurveyedBlock {
+/** A block that footer or metaindex point to. */
+export interface MetaBlock {
   readonly structure: Structure;
   /** Its name in the metaindex, if that is where it is listed. */
   readonly name?: string;
   readonly handle: BlockHandle;
-  /** The index's key for it, if it is a data block. */
-  readonly separator?: Uint8Array;
 }
 
-/**
- * How many bytes of blocks may be read: a file's own, several times over. Handles that all lead to the same large
- * stretch would cost without end otherwise.
- */
-export class ReadBudget {
-  #left: number;
-
-  constructor({ byteLength }: Source) {
-    this.#left = 8 * byteLength + 2 ** 20;
-  }
-
-  /** Takes a block's bytes out of it. @returns false when there are not enough left. */
-  take({ size }: BlockHandle): boolean {
-    this.#left -= size;
-    return this.#left >= 0;
-  }
-}
-
-/** What can be found out about a table without trusting any of it. */
+/** What a table says it consists of, as far as it can be read. None of it is trusted. */
 export interface Survey {
-  /** Absent when the footer cannot be read. */
+  /** Undefined when it cannot be read. */
   readonly footer: Footer | undefined;
-  /** The metaindex, in its order. */
-  readonly metaindex: readonly MetaindexEntry[];
-  /** All blocks inside the file that a handle was found for, each once, in the order in which they are listed. */
-  readonly listed: readonly SurveyedBlock[];
-  /** The same in the order of the file. */
-  readonly blocks: readonly SurveyedBlock[];
-  /** What was wrong on the way. */
-  readonly findings: readonly Finding[];
+  /** Where the blocks end: at the footer, or without one at the end of the file. */
+  readonly blocksEnd: number;
+  /** The entries of the metaindex; undefined when it cannot be read. */
+  readonly metaindex: readonly MetaindexEntry[] | undefined;
+  /** Metaindex, index, and what the metaindex lists, as far as their handles lead inside the file. */
+  readonly metaBlocks: readonly MetaBlock[];
+  /** The contents of the index, right or not; undefined when they cannot be had. */
+  readonly index: Uint8Array | undefined;
+  /** Whether the checksum of the index is right and every one of its handles leads inside the file. */
+  readonly isIndexWhole: boolean;
+  /** All of those blocks: the meta blocks, then for each index entry that leads inside the file a data block. */
+  readonly blocks: BlockList;
+  /** The numbers of `blocks` in the order of the file. */
+  readonly fileOrder: Uint32Array;
+  /** For each of `blocks`, 1 if another handle leads to the same block and counts instead. */
+  readonly isRepeated: Uint8Array;
 }
 
-/** What an error says, without being one. @throws the error, if it is not about the table. */
-export function findingOf(error: unknown): Finding {
-  if (!(error instanceof CorruptionError || error instanceof UnsupportedError)) throw error;
-  const { code, structure, offset, problem } = error;
-  return { code, structure, offset, problem };
-}
+/** Entries between two looks at the time. */
+const ENTRIES_PER_PAUSE = 4096;
 
 /** Reads footer, metaindex and index, and goes on past damage as far as there is anything to go by. */
-export function* survey(source: Source, decoding: BlockDecoding): Reading<Survey> {
-  const { byteLength, name: file } = source;
-  const findings: Finding[] = [];
+export async function survey(stored: StoredBlocks, findings: FindingList): Promise<Survey> {
+  const { byteLength, name: file } = stored.source;
+  const blocks = new BlockList();
+  const metaBlocks: MetaBlock[] = [];
   const footerOffset = byteLength - FOOTER_LENGTH;
-  if (footerOffset < 0) {
-    const problem = `not a LevelDB table: ${byteLength} bytes are fewer than the ${FOOTER_LENGTH} of a footer`;
-    return { footer: undefined, metaindex: [], listed: [], blocks: [], findings: [{ code: 'BLOOM_NOT_A_TABLE', structure: 'file', offset: 0, problem }] };
-  }
-  let footer: Footer;
-  try {
-    const bytes = yield { offset: footerOffset, length: FOOTER_LENGTH };
-    footer = decodeFooter(bytes, { structure: 'footer', offset: footerOffset, file });
-  } catch (error) {
-    return { footer: undefined, metaindex: [], listed: [], blocks: [], findings: [findingOf(error)] };
-  }
-
-  let metaindex: readonly MetaindexEntry[] = [];
-  const listed: SurveyedBlock[] = [];
-  /** How many handles lead to each block, by offset and by size. */
-  const uses = new Map<number, Map<number, number>>();
-  const isInside = ({ offset, size }: BlockHandle): boolean => offset + size + BLOCK_TRAILER_LENGTH <= footerOffset;
-  /** Lists a block; false when it cannot be one. */
-  const list = (block: SurveyedBlock, at: Place): boolean => {
-    const { offset, size } = block.handle;
-    if (isInside(block.handle)) {
-      let bySize = uses.get(offset);
-      if (bySize === undefined) uses.set(offset, (bySize = new Map<number, number>()));
-      const count = (bySize.get(size) ?? 0) + 1;
-      bySize.set(size, count);
-      if (count === 1) listed.push(block);
-      return true;
-    }
-    const problem = `the handle of the ${block.name ?? block.structure} (offset ${offset}, size ${size}) points outside the file`;
-    findings.push(badHandle(at, problem));
-    return false;
+  const footer = await readFooter(stored, findings);
+  const unread: Survey = {
+    footer,
+    blocksEnd: byteLength,
+    metaindex: undefined,
+    metaBlocks,
+    index: undefined,
+    isIndexWhole: false,
+    blocks,
+    fileOrder: new Uint32Array(0),
+    isRepeated: new Uint8Array(0),
   };
-  const readStored = function* ({ offset, size }: BlockHandle): Reading<Uint8Array> {
-    return yield { offset, length: size + BLOCK_TRAILER_LENGTH };
-  };
+  if (footer === undefined) return unread;
   const footerPlace: Place = { structure: 'footer', offset: footerOffset, file };
 
-  if (list({ structure: 'metaindex block', handle: footer.metaindex }, footerPlace)) {
+  const isInside = ({ offset, size }: BlockHandle): boolean => offset + size + BLOCK_TRAILER_LENGTH <= footerOffset;
+  /** Lists a meta block; false when its handle leads outside. */
+  const listMeta = (block: MetaBlock, at: Place): boolean => {
+    if (isInside(block.handle)) {
+      metaBlocks.push(block);
+      blocks.push(block.handle);
+      return true;
+    }
+    addOutside(findings, at, block.name ?? block.structure, block.handle);
+    return false;
+  };
+
+  let metaindex: readonly MetaindexEntry[] | undefined;
+  if (listMeta({ structure: 'metaindex block', handle: footer.metaindex }, footerPlace)) {
     const place: Place = { structure: 'metaindex block', offset: footer.metaindex.offset, file };
     try {
-      const contents = decodeStoredBlock(yield* readStored(footer.metaindex), place, decoding);
-      metaindex = decodeMetaindex(contents, place);
-      for (const entry of metaindex) {
-        const { name, handle } = entry;
-        if (handle !== undefined) {
-          list({ structure: policyNameOf(entry) === undefined ? 'meta block' : 'filter block', name, handle }, place);
-        } else if (policyNameOf(entry) !== undefined) {
-          findings.push(badHandle(place, `the handle of ${name} cannot be read`));
-        }
-      }
+      metaindex = decodeMetaindex(await stored.contents(footer.metaindex, place), place);
     } catch (error) {
-      findings.push(findingOf(error));
+      findings.addError(error);
+    }
+    for (const entry of metaindex ?? []) {
+      const { name, handle } = entry;
+      const isFilter = policyNameOf(entry) !== undefined;
+      if (handle !== undefined) listMeta({ structure: isFilter ? 'filter block' : 'meta block', name, handle }, place);
+      else if (isFilter) findings.add('BLOOM_BAD_HANDLE', place, () => `the handle of ${name} cannot be read`);
     }
   }
 
-  if (list({ structure: 'index block', handle: footer.index }, footerPlace)) {
+  let index: Uint8Array | undefined;
+  let isIndexWhole = false;
+  if (listMeta({ structure: 'index block', handle: footer.index }, footerPlace)) {
     const place: Place = { structure: 'index block', offset: footer.index.offset, file };
-    const stored = yield* readStored(footer.index);
-    let contents: Uint8Array | undefined;
-    try {
-      contents = decodeStoredBlock(stored, place, decoding);
-    } catch (error) {
-      findings.push(findingOf(error));
-      // Its handles may be good all the same: each data block has a checksum of its own.
-      contents = undamagedEnough(stored, place, decoding);
-    }
-    if (contents !== undefined) listDataBlocks(contents, place, findings, (block) => list(block, place));
+    const problems = findings.count;
+    index = await readIndex(stored, footer.index, place, findings);
+    if (index !== undefined) await listDataBlocks(stored, index, place, blocks, isInside, findings);
+    isIndexWhole = index !== undefined && findings.count === problems;
   }
-  for (const { structure, handle } of listed) {
-    const count = uses.get(handle.offset)!.get(handle.size)!;
-    if (count > 1) {
-      findings.push({ code: 'BLOOM_OVERLAP', structure, offset: handle.offset, problem: `${count} handles lead to it` });
-    }
-  }
-  const blocks = [...listed].sort((a, b) => a.handle.offset - b.handle.offset || a.handle.size - b.handle.size);
-  return { footer, metaindex, listed, blocks, findings };
+  const fileOrder = blocks.inFileOrder();
+  const isRepeated = markRepeated(blocks, fileOrder, (i) => structureOf(metaBlocks, i), findings);
+  return { footer, blocksEnd: footerOffset, metaindex, metaBlocks, index, isIndexWhole, blocks, fileOrder, isRepeated };
 }
 
-/** The contents of a block whose checksum is wrong, where they can be had at all. */
-function undamagedEnough(stored: Uint8Array, place: Place, decoding: BlockDecoding): Uint8Array | undefined {
-  const contents = stored.subarray(0, -BLOCK_TRAILER_LENGTH);
-  const codec = decoding.codecs.get(stored[contents.length]!);
-  if (codec === undefined) return contents;
+/** What block `i` of a survey is. */
+export function structureOf(metaBlocks: readonly MetaBlock[], i: number): Structure {
+  return metaBlocks[i]?.structure ?? 'data block';
+}
+
+async function readFooter(stored: StoredBlocks, findings: FindingList): Promise<Footer | undefined> {
+  const { byteLength, name: file } = stored.source;
+  const offset = byteLength - FOOTER_LENGTH;
+  if (offset < 0) {
+    findings.add('BLOOM_NOT_A_TABLE', { structure: 'file', offset: 0 }, () => {
+      return `not a LevelDB table: ${byteLength} bytes are fewer than the ${FOOTER_LENGTH} of a footer`;
+    });
+    return undefined;
+  }
+  const bytes = await stored.bytes(offset, FOOTER_LENGTH);
   try {
-    return codec.decompress(contents, decoding.maxBlockBytes);
-  } catch {
+    return decodeFooter(bytes, { structure: 'footer', offset, file });
+  } catch (error) {
+    findings.addError(error);
     return undefined;
   }
 }
 
-/** Lists what an index points to. Behind a damaged entry it goes on at the next restart. */
-function listDataBlocks(
-  contents: Uint8Array,
+/** The contents of the index, also where their checksum is wrong: each data block has a checksum of its own. */
+async function readIndex(
+  stored: StoredBlocks,
+  handle: BlockHandle,
   place: Place,
-  findings: Finding[],
-  list: (block: SurveyedBlock) => boolean,
-): void {
-  const cursor = new WholeBlockWalk(place.structure, place.file);
-  const reader = new VarintReader(contents);
-  /** The first restart, in the order of their numbers, that no entry was found at yet. */
-  let restart = 0;
-  const take = (): void => {
-    if (restart < cursor.restartCount && cursor.restartOffset(restart) === cursor.entryStart) restart++;
-    reader.position = cursor.valueStart;
-    reader.end = cursor.valueEnd;
-    const handle = readBlockHandle(reader);
-    if (handle !== undefined) list({ structure: 'data block', handle, separator: cursor.key.slice() });
-    else findings.push(badHandle(place, `the handle in the entry at byte ${cursor.entryStart} cannot be read`));
-  };
+  findings: FindingList,
+): Promise<Uint8Array | undefined> {
+  let bytes: Uint8Array;
   try {
-    cursor.reset(contents, place.offset);
+    bytes = await stored.stored(handle, place);
   } catch (error) {
-    findings.push(findingOf(error));
-    return;
+    findings.addError(error);
+    return undefined;
   }
-  const { restartCount } = cursor;
-  const restarts = Array.from({ length: restartCount }, (_, number) => ({ number, offset: cursor.restartOffset(number) }));
-  restarts.sort((a, b) => a.offset - b.offset);
-  let reached = -1;
-  let damaged = false;
-  for (const { number, offset } of restarts) {
-    if (offset <= reached) continue;
+  try {
+    return decodeStoredBlock(bytes, place, stored.decoding);
+  } catch (error) {
+    if (findings.addError(error).code === 'BLOOM_TOO_LARGE') return undefined;
+    const contents = bytes.subarray(0, -BLOCK_TRAILER_LENGTH);
+    const codec = stored.decoding.codecs.get(bytes[contents.length]!);
+    if (codec === undefined) return contents;
     try {
-      for (let more = cursor.seekToRestart(number); more; more = cursor.next()) {
-        reached = cursor.entryStart;
-        take();
-      }
-      reached = contents.length;
-    } catch (error) {
-      reached = Math.max(reached, offset);
-      damaged = true;
-      const finding = findingOf(error);
-      findings.push(finding);
-      if (finding.code === 'BLOOM_TOO_LARGE') return;
+      return codec.decompress(contents, stored.decoding.maxBlockBytes);
+    } catch {
+      return undefined;
     }
-  }
-  // The one restart of a block without entries is at no entry.
-  if (restart < restartCount && !damaged && !(restart === 0 && cursor.totalKeyBytes === 0 && restartCount === 1)) {
-    const problem = `restart ${restart} is at byte ${cursor.restartOffset(restart)}, where no entry starts or an earlier one did`;
-    findings.push({ code: 'BLOOM_BAD_RESTART', structure: place.structure, offset: place.offset, problem });
   }
 }
 
-function badHandle({ structure, offset }: Place, problem: string): Finding {
-  return { code: 'BLOOM_BAD_HANDLE', structure, offset, problem };
+async function listDataBlocks(
+  stored: StoredBlocks,
+  index: Uint8Array,
+  place: Place,
+  blocks: BlockList,
+  isInside: (handle: BlockHandle) => boolean,
+  findings: FindingList,
+): Promise<void> {
+  // Blocks that do not overlap are no more than that.
+  const maxBlocks = Math.floor(stored.source.byteLength / BLOCK_TRAILER_LENGTH);
+  let entries = 0;
+  for (const { handle, entryStart } of indexEntries(index, place, findings)) {
+    if (++entries % ENTRIES_PER_PAUSE === 0) await stored.pause();
+    if (handle === undefined) {
+      findings.add('BLOOM_BAD_HANDLE', place, () => `the handle in the entry at byte ${entryStart} cannot be read`);
+    } else if (!isInside(handle)) {
+      addOutside(findings, place, 'data block', handle);
+    } else if (blocks.length < maxBlocks) {
+      blocks.push(handle);
+    } else {
+      findings.add('BLOOM_OVERLAP', place, () => `it lists more than ${maxBlocks} blocks, more than the file has room for`);
+      return;
+    }
+  }
+}
+
+function addOutside(findings: FindingList, at: Place, name: string, { offset, size }: BlockHandle): void {
+  findings.add('BLOOM_BAD_HANDLE', at, () => `the handle of the ${name} (offset ${offset}, size ${size}) points outside the file`);
+}
+
+/** Of the handles that lead to one block, marks all but the first that was listed. */
+function markRepeated(
+  blocks: BlockList,
+  fileOrder: Uint32Array,
+  structure: (i: number) => Structure,
+  findings: FindingList,
+): Uint8Array {
+  const isRepeated = new Uint8Array(blocks.length);
+  for (let k = 0; k < fileOrder.length; ) {
+    const i = fileOrder[k]!;
+    let count = 1;
+    for (let j: number | undefined; (j = fileOrder[k + count]) !== undefined; count++) {
+      if (blocks.offsetOf(j) !== blocks.offsetOf(i) || blocks.sizeOf(j) !== blocks.sizeOf(i)) break;
+      isRepeated[j] = 1;
+    }
+    if (count > 1) {
+      const place = { structure: structure(i), offset: blocks.offsetOf(i) };
+      findings.add('BLOOM_OVERLAP', place, () => `${count} handles lead to it`);
+    }
+    k += count;
+  }
+  return isRepeated;
 }

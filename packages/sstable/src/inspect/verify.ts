@@ -1,188 +1,285 @@
+import { mustBeWhole, type Place } from '@bloom/bytes';
 import { FilterBlockReader } from '@bloom/filter-block';
 import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
+import { internalKeyComparator, internalKeyPolicy } from '../format/internal-key.js';
+import { bytewiseComparator, type Comparator, compareRangeOf } from '../format/comparator.js';
+import { isForeignFilter, type MetaindexEntry, policyNameOf } from '../format/metaindex-block.js';
+import { BLOCK_TRAILER_LENGTH } from '../format/stored-block.js';
 import { WholeBlockWalk } from '../format/whole-block-walk.js';
-import { bytewiseComparator, type Comparator, type CompareRange, compareRangeOf } from '../format/comparator.js';
-import type { Place } from '@bloom/bytes';
-import { type Reading, runAsync } from '../read/reading.js';
-import { type MetaindexEntry, policyNameOf } from '../format/metaindex-block.js';
 import type { Source } from '../read/source.js';
-import { BLOCK_TRAILER_LENGTH, decodeStoredBlock } from '../format/stored-block.js';
-import { type Finding, type FindingCode, findingOf, ReadBudget, survey, type SurveyedBlock } from './survey.js';
-import { decodingFor, policiesFor, type TableOptions } from '../read/options.js';
+import { policiesFor, type TableOptions } from '../read/options.js';
+import { DataCheck } from './data-check.js';
+import { DEFAULT_MAX_FINDINGS, type Finding, FindingList } from './finding.js';
+import { indexEntries } from './index-entries.js';
+import { mayBeInternalEntry, mayBeInternalKey } from './internal-entry.js';
+import { type InspectionOptions, StoredBlocks } from './stored-blocks.js';
+import { structureOf, survey, type Survey } from './survey.js';
 
-/** How to look at a whole table. All of it has a default. */
-export interface VerifyOptions extends Omit<TableOptions, 'comparator' | 'cache' | 'tailBytes'> {
+/** How to verify a table. All of it has a default. */
+export interface VerifyOptions extends InspectionOptions, Pick<TableOptions, 'filterPolicies'> {
   /** The order of the keys; null where it is not known, and not to be checked. Default: bytewise. */
   readonly comparator?: Comparator | null | undefined;
-  /** Ends the work early. */
-  readonly signal?: AbortSignal | undefined;
+  /** How many findings are listed; the others are counted. Default: 10,000. */
+  readonly maxFindings?: number | undefined;
+}
+
+/** What was found out about a table. */
+export interface VerifyReport {
+  /** Everything that is wrong with it, up to `maxFindings`. */
+  readonly findings: readonly Finding[];
+  /** How many more findings there were. */
+  readonly moreFindings: number;
+  /** What could not be checked. Nothing is wrong with a table that has neither findings nor unchecked parts. */
+  readonly unchecked: readonly Unchecked[];
+  /**
+   * Whether the keys are internal keys, those of a table out of a LevelDB database. Where the options do not say so, it
+   * is recognized, and keys, index keys and filters are checked as a database has them.
+   */
+  readonly isDatabaseTable: boolean;
+}
+
+/** A part of a table that could not be checked. */
+export interface Unchecked {
+  readonly part: 'metaindex' | 'index' | 'data blocks' | 'filters' | 'key order';
+  readonly reason: string;
 }
 
 /**
- * Everything that is wrong with a table, whatever state it is in; empty when nothing is.
+ * Checks a whole table, whatever state it is in: checksums, handles, overlaps, restarts, the order of keys within and
+ * between blocks, index keys, and that every key passes its filter.
  *
- * Checks checksums, handles, overlaps, the order of keys within and between blocks, index keys, restarts, and that
- * every key passes its filter. Reads the whole file.
+ * Reads all of the file. Takes memory for one block and the index, each at most some times `maxBlockBytes`, and 21 bytes
+ * for each block that the index lists; time in proportion to the bytes of the file and of its blocks once decompressed.
  *
- * @throws what the source throws; never for the bytes of the table.
+ * @throws what the source throws, and the reason of `signal`; never for the bytes of the table.
+ *
+ * @example
+ * ```ts
+ * const { findings, unchecked } = await verifyTable(source);
+ * for (const { structure, offset, problem } of findings) console.log(`${structure} at ${offset}: ${problem}`);
+ * for (const { part, reason } of unchecked) console.log(`not checked: ${part}: ${reason}`);
+ * ```
  */
-export function verifyTable(source: Source, options: VerifyOptions = {}): Promise<Finding[]> {
-  return runAsync(source, verify(source, options), options.signal);
-}
-
-function* verify(source: Source, options: VerifyOptions): Reading<Finding[]> {
+export async function verifyTable(source: Source, options: VerifyOptions = {}): Promise<VerifyReport> {
   const comparator = options.comparator === null ? undefined : (options.comparator ?? bytewiseComparator);
-  const compare = comparator && compareRangeOf(comparator);
   // Where the order is not known, nothing says what a policy has to agree with.
   const policies =
     comparator === undefined
       ? (options.filterPolicies ?? [new BloomFilterPolicy()])
       : policiesFor({ filterPolicies: options.filterPolicies }, comparator);
-  const decoding = decodingFor(options);
-  const { footer, metaindex, listed, blocks, findings: surveyed } = yield* survey(source, decoding);
-  const findings = [...surveyed];
-  if (footer === undefined) return findings;
-  const report = (code: FindingCode, { structure, offset }: Place, problem: string): void => {
-    findings.push({ code, structure, offset, problem });
-  };
-
-  for (const [i, block] of blocks.entries()) {
-    const previous = blocks[i - 1];
-    if (previous === undefined) continue;
-    const end = previous.handle.offset + previous.handle.size + BLOCK_TRAILER_LENGTH;
-    if (block.handle.offset < end) {
-      const problem = `it starts before the ${previous.structure} at offset ${previous.handle.offset} ends, at ${end}`;
-      report('BLOOM_OVERLAP', placeOf(block, source), problem);
-    }
-  }
-
-  const budget = new ReadBudget(source);
-  const readContents = function* (block: SurveyedBlock): Reading<Uint8Array | undefined> {
-    if (!budget.take(block.handle)) {
-      report('BLOOM_TOO_LARGE', placeOf(block, source), 'so many blocks overlap that it was not looked at');
-      return undefined;
-    }
-    const stored = yield { offset: block.handle.offset, length: block.handle.size + BLOCK_TRAILER_LENGTH };
-    try {
-      return decodeStoredBlock(stored, placeOf(block, source), decoding);
-    } catch (error) {
-      findings.push(findingOf(error));
-      return undefined;
-    }
-  };
-
-  let filter: FilterBlockReader | undefined;
-  // As a table is opened: the first that is listed and whose policy was given, and no other.
-  const filterEntry = metaindex.find((entry) => policyOf(entry, policies) !== undefined);
-  for (const block of listed) {
-    if (block.structure !== 'filter block' && block.structure !== 'meta block') continue;
-    const contents = yield* readContents(block);
-    // A handle may stand under several names.
-    const isFilter = block.handle.offset === filterEntry?.handle?.offset && block.handle.size === filterEntry.handle.size;
-    if (contents !== undefined && isFilter) filter = new FilterBlockReader(policyOf(filterEntry, policies)!, contents);
-  }
-
-  let previousSeparator: Uint8Array | undefined;
-  for (const block of listed) {
-    const { separator } = block;
-    if (separator === undefined || comparator === undefined) continue;
-    if (previousSeparator !== undefined && comparator.compare(previousSeparator, separator) >= 0) {
-      report('BLOOM_BAD_SEPARATOR', placeOf(block, source), 'its index key is not after the one before it in the index');
-    }
-    previousSeparator = separator;
-  }
-
-  const walk = new DataWalk(compare, filter, report);
-  for (const block of blocks) {
-    if (block.structure !== 'data block') continue;
-    const contents = yield* readContents(block);
-    const place = placeOf(block, source);
-    walk.block(contents, place, block.separator!);
-  }
-  return findings;
+  const stored = new StoredBlocks(source, options);
+  const maxFindings = mustBeWhole('maxFindings', options.maxFindings ?? DEFAULT_MAX_FINDINGS, 0);
+  return new Verification(stored, comparator, policies, maxFindings).run();
 }
 
-function placeOf({ structure, handle }: SurveyedBlock, { name: file }: Source): Place {
-  return { structure, offset: handle.offset, file };
-}
+/** Entries between two looks at the time. */
+const ENTRIES_PER_PAUSE = 4096;
 
-function policyOf(entry: MetaindexEntry, policies: readonly FilterPolicy[]): FilterPolicy | undefined {
-  const policyName = policyNameOf(entry);
-  return policies.find((policy) => policy.name === policyName);
-}
+class Verification {
+  readonly #stored: StoredBlocks;
+  readonly #comparator: Comparator | undefined;
+  readonly #policies: readonly FilterPolicy[];
+  readonly #maxFindings: number;
+  /** What is wrong with anything but the keys. */
+  readonly #findings: FindingList;
+  readonly #unchecked: Unchecked[] = [];
+  /** The keys as they are. */
+  #plain!: DataCheck;
+  /** The keys as internal ones, as long as all of them may be some; undefined where the comparator takes them so anyway. */
+  #internal: DataCheck | undefined;
+  #filter: FilterBlockReader | undefined;
+  readonly #walk: WholeBlockWalk;
+  #entries = 0;
+  #internalKeys = 0;
+  #blocksWithoutFilter = 0;
 
-/** Checks one data block after another, and what holds between them. */
-class DataWalk {
-  readonly #compare: CompareRange | undefined;
-  readonly #filter: FilterBlockReader | undefined;
-  readonly #report: (code: FindingCode, place: Place, problem: string) => void;
-  readonly #cursor: WholeBlockWalk;
-  /** The key before the current one, in this block or an earlier one. */
-  #lastKey = new Uint8Array(64);
-  #lastKeyLength = -1;
-  /** The index key of the block before, if it is in force. */
-  #separator: Uint8Array | undefined;
-
-  constructor(
-    compare: CompareRange | undefined,
-    filter: FilterBlockReader | undefined,
-    report: (code: FindingCode, place: Place, problem: string) => void,
-  ) {
-    this.#compare = compare;
-    this.#filter = filter;
-    this.#report = report;
-    this.#cursor = new WholeBlockWalk('data block');
+  constructor(stored: StoredBlocks, comparator: Comparator | undefined, policies: readonly FilterPolicy[], maxFindings: number) {
+    this.#stored = stored;
+    this.#comparator = comparator;
+    this.#policies = policies;
+    this.#maxFindings = maxFindings;
+    this.#findings = new FindingList(maxFindings);
+    this.#walk = new WholeBlockWalk('data block', stored.source.name);
   }
 
-  /** @param contents undefined when they cannot be had: what is checked between blocks goes on behind it. */
-  block(contents: Uint8Array | undefined, place: Place, separator: Uint8Array): void {
-    if (contents !== undefined) this.#entries(contents, place);
-    const compare = this.#compare;
-    if (compare === undefined) return;
-    if (this.#lastKeyLength >= 0 && compare(this.#lastKey, 0, this.#lastKeyLength, separator, 0, separator.length) > 0) {
-      this.#report('BLOOM_BAD_SEPARATOR', place, 'its last key is after its index key');
+  async run(): Promise<VerifyReport> {
+    const found = await survey(this.#stored, this.#findings);
+    this.#overlaps(found);
+    const filter = await this.#metaBlocks(found);
+    this.#checks(filter);
+    await this.#dataBlocks(found);
+    this.#sayUnchecked(found);
+    return this.#report();
+  }
+
+  #overlaps({ blocks, fileOrder, isRepeated, metaBlocks }: Survey): void {
+    let end = 0;
+    let last = -1;
+    for (const i of fileOrder) {
+      if (isRepeated[i] === 1) continue;
+      const offset = blocks.offsetOf(i);
+      if (offset < end) {
+        const [of, from, to] = [structureOf(metaBlocks, last), blocks.offsetOf(last), end];
+        const place = { structure: structureOf(metaBlocks, i), offset };
+        this.#findings.add('BLOOM_OVERLAP', place, () => `it starts before the ${of} at offset ${from} ends, at ${to}`);
+      }
+      const ownEnd = offset + blocks.sizeOf(i) + BLOCK_TRAILER_LENGTH;
+      if (ownEnd > end) [end, last] = [ownEnd, i];
     }
-    this.#separator = separator;
   }
 
-  #entries(contents: Uint8Array, place: Place): void {
-    const cursor = this.#cursor;
+  /** Reads what the metaindex lists. @returns the filter block that a reader uses. */
+  async #metaBlocks({ metaindex = [], metaBlocks, isRepeated }: Survey): Promise<FilterParts | undefined> {
+    const { name: file } = this.#stored.source;
+    // As a table is opened: the first that is listed and whose policy was given, and no other.
+    const entry = metaindex.find((one) => this.#policyOf(one) !== undefined);
+    let parts: FilterParts | undefined;
+    for (const [i, { structure, handle }] of metaBlocks.entries()) {
+      if (structure !== 'filter block' && structure !== 'meta block') continue;
+      // Another handle may lead to it too, under a name of its own.
+      const isFilter = handle.offset === entry?.handle?.offset && handle.size === entry.handle.size;
+      if (isFilter ? parts !== undefined : isRepeated[i] === 1) continue;
+      try {
+        const contents = await this.#stored.contents(handle, { structure, file });
+        if (isFilter) parts = { policy: this.#policyOf(entry)!, contents };
+      } catch (error) {
+        this.#findings.addError(error);
+      }
+    }
+    this.#sayFilters(metaindex, entry, parts !== undefined);
+    return parts;
+  }
+
+  #policyOf(entry: MetaindexEntry): FilterPolicy | undefined {
+    const policyName = policyNameOf(entry);
+    return this.#policies.find(({ name }) => name === policyName);
+  }
+
+  /** Says it where there are filters that cannot be asked. */
+  #sayFilters(metaindex: readonly MetaindexEntry[], used: MetaindexEntry | undefined, isRead: boolean): void {
+    if (isRead) return;
+    if (used !== undefined) {
+      this.#skip('filters', `the block of ${used.name} cannot be read`);
+      return;
+    }
+    const unknown = metaindex.map(policyNameOf).filter((name) => name !== undefined);
+    const foreign = metaindex.filter(isForeignFilter).map(({ name }) => name);
+    if (unknown.length > 0) this.#skip('filters', `no filter policy of their name was given: ${unknown.join(', ')}`);
+    else if (foreign.length > 0) this.#skip('filters', `they are not of LevelDB's kind: ${foreign.join(', ')}`);
+  }
+
+  #checks(parts: FilterParts | undefined): void {
+    const comparator = this.#comparator;
+    const isInternal = comparator !== undefined && isInternalComparator(comparator);
+    this.#filter = parts && new FilterBlockReader(parts.policy, parts.contents);
+    this.#plain = new DataCheck(comparator && compareRangeOf(comparator), this.#filter, new FindingList(this.#maxFindings));
+    if (isInternal) return;
+    this.#internal = new DataCheck(
+      comparator && compareRangeOf(internalKeyComparator(comparator)),
+      parts && new FilterBlockReader(internalKeyPolicy(parts.policy), parts.contents),
+      new FindingList(this.#maxFindings),
+    );
+  }
+
+  async #dataBlocks({ footer, index, blocks, blocksEnd, metaBlocks, isRepeated }: Survey): Promise<void> {
+    if (footer === undefined || index === undefined) return;
+    const { name: file } = this.#stored.source;
+    const indexPlace: Place = { structure: 'index block', offset: footer.index.offset, file };
+    let next = metaBlocks.length;
+    // The survey told what is wrong with the index.
+    for (const { handle, separator } of indexEntries(index, indexPlace, new FindingList(0))) {
+      if (handle === undefined || handle.offset + handle.size + BLOCK_TRAILER_LENGTH > blocksEnd) continue;
+      if (next === blocks.length) break;
+      if (isRepeated[next++] === 1) continue;
+      const place: Place = { structure: 'data block', offset: handle.offset, file };
+      const indexKey = separator.slice();
+      try {
+        const contents = await this.#stored.contents(handle, place);
+        await this.#entriesOf(contents, place);
+      } catch (error) {
+        this.#findings.addError(error);
+      }
+      this.#plain.endBlock(place, indexKey);
+      this.#internal?.endBlock(place, indexKey);
+    }
+  }
+
+  async #entriesOf(contents: Uint8Array, place: Place): Promise<void> {
+    const walk = this.#walk;
+    const plain = this.#plain;
+    const { offset } = place;
     let restart = 0;
-    let denied = 0;
-    let isFirst = true;
-    try {
-      cursor.reset(contents, place.offset);
-      for (let more = cursor.seekToFirst(); more; more = cursor.next()) {
-        if (restart < cursor.restartCount && cursor.restartOffset(restart) === cursor.entryStart) restart++;
-        this.#order(place, isFirst);
-        if (this.#filter !== undefined && !this.#filter.keyMayMatch(place.offset, cursor.key)) denied++;
-        isFirst = false;
-      }
-      if (restart < cursor.restartCount && !(restart === 0 && isFirst)) {
-        const problem = `restart ${restart} is at byte ${cursor.restartOffset(restart)}, where no entry starts`;
-        this.#report('BLOOM_BAD_RESTART', place, problem);
-      }
-    } catch (error) {
-      const { code, problem } = findingOf(error);
-      this.#report(code, place, problem);
+    let entries = 0;
+    plain.startBlock(offset);
+    this.#internal?.startBlock(offset);
+    walk.reset(contents, offset);
+    for (let more = walk.seekToFirst(); more; more = walk.next()) {
+      if (++entries % ENTRIES_PER_PAUSE === 0) await this.#stored.pause();
+      if (restart < walk.restartCount && walk.restartOffset(restart) === walk.entryStart) restart++;
+      plain.key(walk);
+      this.#entries++;
+      if (mayBeInternalKey(walk)) this.#internalKeys++;
+      if (this.#internal === undefined) continue;
+      if (mayBeInternalEntry(walk)) this.#internal.key(walk);
+      else this.#internal = undefined;
     }
-    if (denied > 0) this.#report('BLOOM_FILTER_MISS', place, `${denied} of its keys are denied by their filter`);
+    if (restart < walk.restartCount && !(restart === 0 && entries === 0)) {
+      const at = walk.restartOffset(restart);
+      this.#findings.add('BLOOM_BAD_RESTART', place, () => `restart ${restart} is at byte ${at}, where no entry starts`);
+    }
+    const filter = this.#filter;
+    if (filter !== undefined && entries > 0 && filter.filterAt(Math.floor(offset / filter.base)) === undefined) this.#blocksWithoutFilter++;
   }
 
-  #order(place: Place, isFirst: boolean): void {
-    const { keyBytes, keyLength, entryStart } = this.#cursor;
-    const compare = this.#compare;
-    if (compare === undefined) return;
-    if (this.#lastKeyLength >= 0 && compare(this.#lastKey, 0, this.#lastKeyLength, keyBytes, 0, keyLength) >= 0) {
-      this.#report('BLOOM_OUT_OF_ORDER', place, `the key at byte ${entryStart} is not after the key before it`);
+  #sayUnchecked({ footer, metaindex, index, isIndexWhole }: Survey): void {
+    if (footer === undefined) {
+      this.#skip('metaindex', 'the footer cannot be read');
+      this.#skip('index', 'the footer cannot be read');
+    } else {
+      if (metaindex === undefined) this.#skip('filters', 'the metaindex cannot be read');
+      if (index === undefined) this.#skip('data blocks', 'the index cannot be read');
+      else if (!isIndexWhole) this.#skip('data blocks', 'the index is damaged, and may not list all of them');
     }
-    if (isFirst && this.#separator !== undefined) {
-      if (compare(this.#separator, 0, this.#separator.length, keyBytes, 0, keyLength) >= 0) {
-        this.#report('BLOOM_BAD_SEPARATOR', place, 'its first key is not after the index key of the block before');
-      }
+    if (this.#blocksWithoutFilter > 0) {
+      this.#skip('filters', `${this.#blocksWithoutFilter} data blocks have no filter that can be read`);
     }
-    if (keyLength > this.#lastKey.length) this.#lastKey = new Uint8Array(keyLength * 2);
-    this.#lastKey.set(keyBytes.subarray(0, keyLength));
-    this.#lastKeyLength = keyLength;
+    if (this.#comparator === undefined) this.#skip('key order', 'no comparator was given');
   }
+
+  #skip(part: Unchecked['part'], reason: string): void {
+    this.#unchecked.push({ part, reason });
+  }
+
+  #report(): VerifyReport {
+    const isTakenAsInternal = this.#comparator !== undefined && isInternalComparator(this.#comparator);
+    let keys = this.#plain.findings;
+    let isDatabaseTable = isTakenAsInternal;
+    if (this.#internal !== undefined && this.#internal.findings.count < keys.count) {
+      // What contradicts plain keys does not contradict internal ones.
+      keys = this.#internal.findings;
+      isDatabaseTable = true;
+    } else if (isTakenAsInternal && this.#internalKeys < this.#entries) {
+      const [others, all] = [this.#entries - this.#internalKeys, this.#entries];
+      // Of plain keys, order and filters are as they may.
+      if (others === all) keys = new FindingList(this.#maxFindings);
+      isDatabaseTable = others < all;
+      this.#findings.add('BLOOM_BAD_INTERNAL_KEY', { structure: 'file', offset: 0 }, () => {
+        return `${others} of ${all} keys do not end in a sequence and a type: they may be plain keys`;
+      });
+    }
+    const all = [...this.#findings.findings, ...keys.findings];
+    const findings = all.slice(0, this.#maxFindings);
+    const moreFindings = this.#findings.more + keys.more + all.length - findings.length;
+    return { findings, moreFindings, unchecked: this.#unchecked, isDatabaseTable };
+  }
+}
+
+/** The filter block in use, and its policy. */
+interface FilterParts {
+  readonly policy: FilterPolicy;
+  readonly contents: Uint8Array;
+}
+
+function isInternalComparator({ name }: Comparator): boolean {
+  return name === internalKeyComparator().name;
 }

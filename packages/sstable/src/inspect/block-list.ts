@@ -1,0 +1,61 @@
+import type { BlockHandle } from '../format/block-handle.js';
+import { BLOCK_TRAILER_LENGTH } from '../format/stored-block.js';
+
+/** Handles in flat arrays: a list of millions takes 16 bytes for each, and not an object. */
+export class BlockList {
+  length = 0;
+  #offsets = new Float64Array(64);
+  #sizes = new Float64Array(64);
+
+  push({ offset, size }: BlockHandle): void {
+    if (this.length === this.#offsets.length) {
+      this.#offsets = grown(this.#offsets);
+      this.#sizes = grown(this.#sizes);
+    }
+    this.#offsets[this.length] = offset;
+    this.#sizes[this.length++] = size;
+  }
+
+  offsetOf(i: number): number {
+    return this.#offsets[i]!;
+  }
+
+  sizeOf(i: number): number {
+    return this.#sizes[i]!;
+  }
+
+  /** Where the last of the blocks ends, its trailer included. */
+  get end(): number {
+    return this.length === 0 ? 0 : this.offsetOf(this.length - 1) + this.sizeOf(this.length - 1) + BLOCK_TRAILER_LENGTH;
+  }
+
+  /** Whether each block starts where the one before it ends. */
+  get isWithoutGaps(): boolean {
+    for (let i = 1; i < this.length; i++) {
+      if (this.offsetOf(i) !== this.offsetOf(i - 1) + this.sizeOf(i - 1) + BLOCK_TRAILER_LENGTH) return false;
+    }
+    return true;
+  }
+
+  at(i: number): BlockHandle {
+    return { offset: this.#offsets[i]!, size: this.#sizes[i]! };
+  }
+
+  /** The numbers of the blocks in the order of the file; of those at one offset the shorter first, then in order. */
+  inFileOrder(): Uint32Array {
+    const [offsets, sizes] = [this.#offsets, this.#sizes];
+    const order = new Uint32Array(this.length);
+    let isSorted = true;
+    for (let i = 0; i < order.length; i++) {
+      order[i] = i;
+      if (i > 0 && offsets[i]! <= offsets[i - 1]!) isSorted = false;
+    }
+    return isSorted ? order : order.sort((a, b) => offsets[a]! - offsets[b]! || sizes[a]! - sizes[b]! || a - b);
+  }
+}
+
+function grown(numbers: Float64Array): Float64Array<ArrayBuffer> {
+  const longer = new Float64Array(numbers.length * 2);
+  longer.set(numbers);
+  return longer;
+}

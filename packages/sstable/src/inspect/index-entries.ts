@@ -1,0 +1,75 @@
+import { type Place, VarintReader } from '@bloom/bytes';
+import { type BlockHandle, readBlockHandle } from '../format/block-handle.js';
+import { WholeBlockWalk } from '../format/whole-block-walk.js';
+import type { FindingList } from './finding.js';
+
+/** An entry of an index that may be damaged. */
+export interface IndexEntry {
+  /** A view that is valid until the next entry. */
+  readonly separator: Uint8Array;
+  /** Undefined when it cannot be read. */
+  readonly handle: BlockHandle | undefined;
+  /** Where in the index the entry starts. */
+  readonly entryStart: number;
+}
+
+/** The restarts that are put in order, if they are in none; more than that are not gone on at. */
+const MAX_SORTED_RESTARTS = 2 ** 20;
+
+/**
+ * Goes through an index, and past damage: after an entry that cannot be read, at the next restart.
+ *
+ * The same contents give the same entries every time.
+ *
+ * @param findings gets what is wrong with the block itself.
+ */
+export function* indexEntries(contents: Uint8Array, place: Place, findings: FindingList): Generator<IndexEntry, void, undefined> {
+  const walk = new WholeBlockWalk(place.structure, place.file);
+  const reader = new VarintReader(contents);
+  try {
+    walk.reset(contents, place.offset);
+  } catch (error) {
+    findings.addError(error);
+    return;
+  }
+  /** The first restart, by number, that no entry was found at yet. */
+  let restart = 0;
+  let reached = -1;
+  let isDamaged = false;
+  for (const number of restartsInOrder(walk)) {
+    if (walk.restartOffset(number) <= reached) continue;
+    try {
+      for (let more = walk.seekToRestart(number); more; more = walk.next()) {
+        const { entryStart } = walk;
+        reached = entryStart;
+        if (restart < walk.restartCount && walk.restartOffset(restart) === entryStart) restart++;
+        reader.position = walk.valueStart;
+        reader.end = walk.valueEnd;
+        yield { separator: walk.key, handle: readBlockHandle(reader), entryStart };
+      }
+      break;
+    } catch (error) {
+      reached = Math.max(reached, walk.restartOffset(number));
+      isDamaged = true;
+      if (findings.addError(error).code === 'BLOOM_TOO_LARGE') return;
+    }
+  }
+  // The one restart of a block without entries is at no entry.
+  if (restart < walk.restartCount && !isDamaged && !(reached < 0 && walk.restartCount === 1)) {
+    const offset = walk.restartOffset(restart);
+    findings.add('BLOOM_BAD_RESTART', place, () => `restart ${restart} is at byte ${offset}, where no entry starts or an earlier one did`);
+  }
+}
+
+/** The numbers of the restarts, ascending by their offsets. */
+function* restartsInOrder(walk: WholeBlockWalk): Generator<number, void, undefined> {
+  const { restartCount } = walk;
+  let isAscending = true;
+  for (let i = 1; i < restartCount && isAscending; i++) isAscending = walk.restartOffset(i) > walk.restartOffset(i - 1);
+  if (isAscending || restartCount > MAX_SORTED_RESTARTS) {
+    for (let i = 0; i < restartCount; i++) yield i;
+    return;
+  }
+  const numbers = Uint32Array.from({ length: restartCount }, (_, i) => i);
+  yield* numbers.sort((a, b) => walk.restartOffset(a) - walk.restartOffset(b) || a - b);
+}

@@ -1,0 +1,191 @@
+import { VarintReader } from '@bloom/bytes';
+import { type BlockHandle, readBlockHandle } from '../format/block-handle.js';
+import { decodeMetaindex } from '../format/metaindex-block.js';
+import { BLOCK_TRAILER_LENGTH, decodeStoredBlock } from '../format/stored-block.js';
+import { WholeBlockWalk } from '../format/whole-block-walk.js';
+import { BlockList } from './block-list.js';
+import { isBlock, shapesOf } from './block-scan.js';
+import { checksumPairs } from './checksum-search.js';
+import { findingOf } from './finding.js';
+import type { StoredBlocks } from './stored-blocks.js';
+
+/** What was found at the end of a file whose footer does not lead to an index. */
+export interface RecoveredTail {
+  /** The data blocks that an index lists; undefined when none was found. */
+  readonly dataBlocks: BlockList | undefined;
+  /** The metaindex, and what it leads to. */
+  readonly metaBlocks: BlockList;
+}
+
+/** How much of the end of the file is searched, one after another until a block is found. */
+const TAIL_BYTES = [2 ** 18, 2 ** 21, 2 ** 24, 2 ** 26];
+/** The last blocks that are looked at: RocksDB has some between the index and the end. */
+const MAX_BLOCKS = 8;
+/** The bytes of blocks that are read to find out whether handles lead to blocks. */
+const MAX_PROBED_BYTES = 2 ** 23;
+/** What the names in a metaindex begin with. */
+const META_NAMES = /^(filter|fullfilter|partitionedfilter|rocksdb)\./;
+
+/** Looks for the index at the end of a file, where it is in all tables, by its checksum and its contents. */
+export async function recoverTail(stored: StoredBlocks): Promise<RecoveredTail> {
+  const { byteLength } = stored.source;
+  const walk = new WholeBlockWalk('index block');
+  for (const length of TAIL_BYTES) {
+    const start = Math.max(0, byteLength - length);
+    const bytes = await stored.bytes(start, byteLength - start);
+    const pairs = await checksumPairs(bytes, shapesOf(stored), () => stored.pause());
+    let end = bytes.length;
+    let found = 0;
+    const metaBlocks = new BlockList();
+    for (let k = (pairs?.length ?? 0) - 1; k >= 0 && found < MAX_BLOCKS; k--) {
+      const [from, typeAt] = [pairs!.starts[k]!, pairs!.typesAt[k]!];
+      if (typeAt + BLOCK_TRAILER_LENGTH > end) continue;
+      const handle: BlockHandle = { offset: start + from, size: typeAt - from };
+      const contents = decoded(stored, bytes.subarray(from, typeAt + BLOCK_TRAILER_LENGTH));
+      if (contents === undefined || !isBlock(walk, contents)) continue;
+      found++;
+      end = from;
+      if (isMetaindex(contents)) {
+        await addMetaBlocks(stored, handle, contents, metaBlocks);
+        continue;
+      }
+      const handles = handlesOf(contents);
+      if (handles !== undefined && (await leadsToBlocks(stored, handles))) {
+        return { dataBlocks: handles, metaBlocks };
+      }
+    }
+    if (found > 0 || start === 0) return { dataBlocks: undefined, metaBlocks };
+  }
+  return { dataBlocks: undefined, metaBlocks: new BlockList() };
+}
+
+/** Adds a metaindex and the blocks that it leads to. */
+async function addMetaBlocks(stored: StoredBlocks, metaindex: BlockHandle, contents: Uint8Array, metaBlocks: BlockList): Promise<void> {
+  metaBlocks.push(metaindex);
+  const entries = decodeMetaindex(contents, { structure: 'metaindex block', offset: metaindex.offset });
+  const handles = entries.map(({ handle }) => handle).filter((handle) => handle !== undefined);
+  // They lie in front of it. Where bytes in front of them are gone, all of them lie so much further in front.
+  const end = Math.max(...handles.map(({ offset, size }) => offset + size + BLOCK_TRAILER_LENGTH));
+  for (const shift of new Set([0, metaindex.offset - end])) {
+    for (const { offset, size } of handles) {
+      const handle = { offset: offset + shift, size };
+      if (await leadsToBlock(stored, handle)) metaBlocks.push(handle);
+    }
+  }
+}
+
+function decoded(stored: StoredBlocks, bytes: Uint8Array): Uint8Array | undefined {
+  try {
+    return decodeStoredBlock(bytes, { structure: 'index block', offset: 0 }, stored.decoding);
+  } catch (error) {
+    findingOf(error);
+    return undefined;
+  }
+}
+
+/**
+ * The handles of a block that can be an index: all of its values are handles, with no more behind them than zeros, of
+ * blocks in ascending order, none over another. Undefined for any other block, and for an empty one.
+ */
+export function handlesOf(contents: Uint8Array): BlockList | undefined {
+  const walk = new WholeBlockWalk('index block');
+  const reader = new VarintReader(contents);
+  const handles = new BlockList();
+  let position = 0;
+  try {
+    walk.reset(contents, 0);
+    for (let more = walk.seekToFirst(); more; more = walk.next()) {
+      reader.position = walk.valueStart;
+      reader.end = walk.valueEnd;
+      const handle = readBlockHandle(reader);
+      if (handle === undefined || handle.offset < position) return undefined;
+      // The Java port pads handles with zeros.
+      for (let i = reader.position; i < walk.valueEnd; i++) if (contents[i] !== 0) return undefined;
+      position = handle.offset + handle.size + BLOCK_TRAILER_LENGTH;
+      handles.push(handle);
+    }
+  } catch (error) {
+    findingOf(error);
+    return undefined;
+  }
+  return handles.length === 0 ? undefined : handles;
+}
+
+/** Whether a metaindex may have an entry of this name. */
+export function isMetaName(name: string): boolean {
+  return META_NAMES.test(name);
+}
+
+/** Whether a block has names as a metaindex has them, and handles for each. */
+export function isMetaindex(contents: Uint8Array): boolean {
+  const walk = new WholeBlockWalk('metaindex block');
+  const reader = new VarintReader(contents);
+  let entries = 0;
+  try {
+    walk.reset(contents, 0);
+    for (let more = walk.seekToFirst(); more; more = walk.next()) {
+      // A name is short; a key need not be.
+      if (!isMetaName(String.fromCharCode(...walk.key.subarray(0, 32)))) return false;
+      reader.position = walk.valueStart;
+      reader.end = walk.valueEnd;
+      if (readBlockHandle(reader) === undefined) return false;
+      entries++;
+    }
+    return entries > 0;
+  } catch (error) {
+    findingOf(error);
+    return false;
+  }
+}
+
+/** Whether a block has no entries. */
+export function isEmptyBlock(contents: Uint8Array): boolean {
+  const walk = new WholeBlockWalk('metaindex block');
+  try {
+    walk.reset(contents, 0);
+    return !walk.seekToFirst();
+  } catch (error) {
+    findingOf(error);
+    return false;
+  }
+}
+
+/** Two of the names that RocksDB and Pebble have in each block of properties; other names there may be anybody's. */
+const PROPERTIES = ['rocksdb.data.size', 'rocksdb.num.entries'];
+
+/** Whether a block has the properties that RocksDB and Pebble put into a table. */
+export function isProperties(contents: Uint8Array): boolean {
+  const walk = new WholeBlockWalk('meta block');
+  let found = 0;
+  try {
+    walk.reset(contents, 0);
+    for (let more = walk.seekToFirst(); more && found < PROPERTIES.length; more = walk.next()) {
+      const name = PROPERTIES[found]!;
+      if (walk.keyLength === name.length && String.fromCharCode(...walk.key) === name) found++;
+    }
+  } catch (error) {
+    findingOf(error);
+  }
+  return found === PROPERTIES.length;
+}
+
+/** Whether one of the first of `handles` leads to a block whose checksum is right. By chance, one in four billion does. */
+export async function leadsToBlocks(stored: StoredBlocks, handles: BlockList): Promise<boolean> {
+  let bytes = 0;
+  for (let i = 0; i < handles.length && (i === 0 || bytes <= MAX_PROBED_BYTES); i++) {
+    if (await leadsToBlock(stored, handles.at(i))) return true;
+    bytes += handles.sizeOf(i);
+  }
+  return false;
+}
+
+async function leadsToBlock(stored: StoredBlocks, handle: BlockHandle): Promise<boolean> {
+  if (handle.offset < 0 || handle.offset + handle.size + BLOCK_TRAILER_LENGTH > stored.source.byteLength) return false;
+  try {
+    await stored.contents(handle, { structure: 'data block' });
+    return true;
+  } catch (error) {
+    findingOf(error);
+    return false;
+  }
+}

@@ -1,0 +1,80 @@
+import { CorruptionError, mustHaveMethods, type Place, type Signal } from '@bloom/bytes';
+import type { BlockHandle } from '../format/block-handle.js';
+import { BLOCK_TRAILER_LENGTH, type BlockDecoding, decodeStoredBlock } from '../format/stored-block.js';
+import { readRange } from '../read/reading.js';
+import { decodingFor, type TableOptions } from '../read/options.js';
+import type { Source } from '../read/source.js';
+import { untilAborted } from '../read/until-aborted.js';
+
+/** What every inspection takes. All of it has a default. */
+export interface InspectionOptions extends Pick<TableOptions, 'codecs' | 'maxBlockBytes'> {
+  /** Ends the inspection early: it rejects with the signal's reason. */
+  readonly signal?: Signal | undefined;
+}
+
+/** Milliseconds of work after which timers and other tasks of the host get their turn. */
+const WORK_MS = 50;
+
+/** The stored blocks of a file that may be damaged or crafted. */
+export class StoredBlocks {
+  readonly source: Source;
+  readonly decoding: BlockDecoding;
+  readonly #signal: Signal | undefined;
+  #overlapBytes: number;
+  #pausedAt = Date.now();
+
+  /** @throws TypeError or RangeError for a wrong argument. */
+  constructor(source: Source, options: InspectionOptions) {
+    mustHaveMethods('source', source, 'a source', ['read']);
+    this.source = source;
+    this.decoding = decodingFor(options);
+    this.#signal = options.signal;
+    this.#overlapBytes = 8 * source.byteLength + 2 ** 20;
+  }
+
+  /**
+   * Bytes of the file.
+   *
+   * @throws CorruptionError `BLOOM_TRUNCATED` when the source has fewer.
+   */
+  async bytes(offset: number, length: number): Promise<Uint8Array> {
+    await this.pause();
+    const read = readRange(this.source, { offset, length }, this.#signal);
+    return this.#signal === undefined ? read : untilAborted(read, this.#signal);
+  }
+
+  /**
+   * A block as it is stored, trailer included. It must lie inside the file.
+   *
+   * @throws CorruptionError `BLOOM_TOO_LARGE`, without a read, for one of more than `maxBlockBytes`, and once the blocks
+   *   that were asked for have many times the bytes of the file: crafted handles can all lead to one large block.
+   */
+  async stored({ offset, size }: BlockHandle, place: Omit<Place, 'offset'>): Promise<Uint8Array> {
+    const { maxBlockBytes } = this.decoding;
+    if (size > maxBlockBytes) {
+      throw new CorruptionError('BLOOM_TOO_LARGE', { ...place, offset }, `it has ${size} bytes, the limit is ${maxBlockBytes}`);
+    }
+    this.#overlapBytes -= size;
+    if (this.#overlapBytes < 0) {
+      throw new CorruptionError('BLOOM_TOO_LARGE', { ...place, offset }, 'so many blocks overlap that it was not read');
+    }
+    return this.bytes(offset, size + BLOCK_TRAILER_LENGTH);
+  }
+
+  /** The verified contents of a block. @throws as `stored` and `decodeStoredBlock` do. */
+  async contents(handle: BlockHandle, place: Omit<Place, 'offset'>): Promise<Uint8Array> {
+    const stored = await this.stored(handle, place);
+    return decodeStoredBlock(stored, { ...place, offset: handle.offset }, this.decoding);
+  }
+
+  /**
+   * Lets other tasks of the host run if it is time: a source in memory answers at once, and timers, and with them a
+   * signal that they abort, would wait for the end.
+   */
+  async pause(): Promise<void> {
+    if (Date.now() - this.#pausedAt < WORK_MS) return;
+    await new Promise<void>((resolve) => setTimeout(resolve, 0));
+    this.#signal?.throwIfAborted();
+    this.#pausedAt = Date.now();
+  }
+}
