@@ -2,9 +2,9 @@ import process from 'node:process';
 import { entriesSha256, type KeyValue, realTables, seeded } from '@bloom/fixtures';
 import { allCodecs, deflateCodec, mojangCodecs, zlibCodec, zstdCodec, zstdOrZlibCodec } from '@bloom/codecs';
 import { type Codec, MemorySink, MemorySource, snappyCodec, SyncTable, Table, TableBuilder, type TableBuilderOptions } from '@bloom/sstable';
-import { tableLayout, verifyTable } from '@bloom/sstable/inspect';
+import { salvagedEntries, tableLayout, verifyTable } from '@bloom/sstable/inspect';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { caught } from './caught.js';
+import { caught, sameBytes } from './caught.js';
 import { ReferenceZstd } from './reference-zstd.js';
 import { repeatedBlock, zstdFrame } from './zstd-frame.js';
 
@@ -139,6 +139,19 @@ describe('a block that stands for more than maxBlockBytes', () => {
     expect(await table.get(last)).toEqual(value);
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(2 ** 24);
   });
+});
+
+test('2 kB of zstd that stand for 64 MiB, which is within the default limit, cost salvage a block and no more', async () => {
+  const payload = zstdFrame(Array.from({ length: 512 }, () => repeatedBlock(0x61, 2 ** 17)), { contentBytes: 2 ** 26 });
+  expect(payload.length).toBeLessThan(2100);
+  const bytes = tableOfPayloads(2, 8000, (block) => (block === 1 ? payload : undefined));
+  const saved: KeyValue[] = [];
+  for await (const entry of salvagedEntries(new MemorySource(bytes), { codecs: allCodecs })) saved.push(entry);
+  const lost = entries.length - saved.length;
+  expect(lost).toBeGreaterThan(0);
+  expect(lost).toBeLessThan(200);
+  const lostFrom = entries.findIndex(([key], i) => !sameBytes(key, saved[i]?.[0]));
+  expect(entriesSha256(saved)).toBe(entriesSha256([...entries.slice(0, lostFrom), ...entries.slice(lostFrom + lost)]));
 });
 
 test('random bytes under right checksums give coded errors and nothing else (seed 9)', async () => {
