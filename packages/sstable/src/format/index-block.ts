@@ -74,13 +74,14 @@ export class IndexBlock {
    * Decodes an index block. A damaged handle spoils the block that it is for, not the table.
    *
    * @param blocksEnd the offset that no data block, trailer excluded, may run past.
+   * @param maxDecodedBytes the most memory that the decoded index may take, if it is to be less than 16 times the block.
    * @throws CorruptionError `BLOOM_BAD_BLOCK` when the contents are not a block, `BLOOM_TOO_LARGE` when the decoded
-   *   index would take more than 16 times the memory of the block.
+   *   index would take more memory.
    */
-  static decode(contents: Uint8Array, place: Place, blocksEnd: number): IndexBlock {
+  static decode(contents: Uint8Array, place: Place, blocksEnd: number, maxDecodedBytes = Infinity): IndexBlock {
     const walk = new BlockWalk(place.structure, place.file);
     walk.reset(contents, place.offset);
-    const maxBytes = Math.max(MIN_DECODED_BYTES, contents.length * MAX_EXPANSION);
+    const maxBytes = Math.max(MIN_DECODED_BYTES, Math.min(contents.length * MAX_EXPANSION, maxDecodedBytes));
     let count = 0;
     let keyBytes = 0;
     for (let more = walk.seekToFirst(); more; more = walk.next()) {

@@ -19,6 +19,9 @@ import { comparatorFor, decodingFor, policiesFor, tailBytesFor, type TableOption
 import type { Reading } from './reading.js';
 import type { Source } from './source.js';
 
+/** The most memory of the decoded index, in blocks of the largest size. */
+const MAX_DECODED_INDEX = 2;
+
 /** What opening a table reads: all of it but the data blocks. */
 export interface OpenTable extends OpenFilter {
   /** Bytes of the file. */
@@ -60,7 +63,7 @@ export function* openTable(source: Source, options: TableOptions): Reading<OpenT
   const indexContents = yield* tail.readBlock(footer.index, 'index block');
   const indexPlace: Place = { structure: 'index block', offset: footer.index.offset, file: source.name };
   const blocksEnd = footerOffset - BLOCK_TRAILER_LENGTH;
-  const index = IndexBlock.decode(indexContents, indexPlace, blocksEnd);
+  const index = IndexBlock.decode(indexContents, indexPlace, blocksEnd, MAX_DECODED_INDEX * decoding.maxBlockBytes);
   if (comparator instanceof InternalKeyComparator) mustHaveInternalKeys(index, indexPlace);
   const { filter, filterStatus, isOfUserKeys } = yield* openFilter(tail, index, policies);
   const isMistaken = isOfUserKeys && !(comparator instanceof InternalKeyComparator);

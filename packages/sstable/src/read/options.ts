@@ -26,14 +26,16 @@ export interface TableOptions {
    * The most bytes that one block may have, as it is stored and as contents, up to 1 GiB. A larger one is refused before
    * it is read or decompressed. Default: 256 MiB.
    *
-   * It bounds the memory that a damaged or hostile file can cost:
+   * It bounds the memory that any file can cost, however it was made. With M for this limit:
    *
-   * - No read is larger than this limit, but for a few bytes.
-   * - An open table keeps its filter block, its index in at most 16 times the bytes of the index block, and the cache.
-   *   Opening it needs no more, beside the stored index block and the tail.
-   * - A lookup, a cursor and a scan in either direction each hold at most a block, as it is stored and as contents, twice
-   *   its longest key, and going back, as much again as its contents. A scan of `Table` also holds two windows of at most
-   *   `readAheadBytes`, and `getMany` holds 8 MiB of stored blocks, or one larger block.
+   * - No read is larger than M and a few bytes.
+   * - Opening takes the tail, at most M; the index block and the filter block, each at most M as stored and M as contents;
+   *   and the decoded index, at most 16 times its block and at most 2 M. The open table keeps filter block and index.
+   * - A lookup, a cursor and a scan hold one block at a time: at most M as stored, M as contents, and 2 M for the longest
+   *   key. Going backwards takes up to 4 M more.
+   * - Beside that, a scan of `Table` holds two windows of `readAheadBytes`, at most M each, and `getMany` holds 8 MiB of
+   *   stored blocks, or one larger block.
+   * - The cache has a limit of its own.
    */
   readonly maxBlockBytes?: number | undefined;
   /**
