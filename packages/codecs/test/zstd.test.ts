@@ -138,6 +138,11 @@ describe('a frame', () => {
     expect(reference.decompress(stream)).toBeUndefined();
   });
 
+  test('that says more than its blocks can stand for is damaged, even if that is more than the limit, too', () => {
+    const stream = zstdFrame([rawBlock(ascii('abc'))], { contentBytes: 2 ** 32 - 1 });
+    expect(() => read(stream)).toThrow(new Error('the frame says 4294967295 bytes, its blocks stand for at most 3'));
+  });
+
   test('that is cut anywhere is refused', () => {
     const wrong: number[] = [];
     const contents = sampleContents(seeded(8), 2000);

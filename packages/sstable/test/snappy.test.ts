@@ -97,6 +97,8 @@ describe('streams that are refused', () => {
     ['a literal whose length is cut', '3d f401'],
     ['a literal of 2^32 - 1 bytes', '03 fcfeffffff 616263'],
     ['a literal of 2^31 bytes', '03 fcffffff7f 616263'],
+    ['a literal of 2^31 + 1 bytes after the contents', '03 08 616263 fc00000080'],
+    ['a literal of 2^32 - 1 bytes after the contents', '03 08 616263 fcfeffffff'],
     ['a copy with nothing before it', '04 0101'],
     ['a copy with offset 0, of one byte', '07 08 616263 0100'],
     ['a copy with offset 0, of two bytes', '06 08 616263 0a0000'],

@@ -89,7 +89,8 @@ function buildHuffmanTable(weights: Uint8Array, count: number): HuffmanTable {
     if (weight === 1) longest++;
     if (weight > 0) starts[weight + 1]! += (1 << weight) >> 1;
   }
-  if (longest < 2 || (longest & 1) !== 0) throw new Error('the Huffman weights are not those of a tree');
+  // As the whole is a power of two, there are two of them, or none.
+  if (longest < 2) throw new Error('the Huffman weights are not those of a tree');
   for (let weight = 2; weight < starts.length; weight++) starts[weight]! += starts[weight - 1]!;
   const codes = new Uint16Array(size);
   for (let byte = 0; byte < count; byte++) {
