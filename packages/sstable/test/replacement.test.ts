@@ -52,16 +52,23 @@ describe.runIf(isPosix)('a file that is replaced', () => {
     expect(await isTable(path)).toBe(true);
   });
 
-  test('gives its mode to the temporary file before a byte is in it', async () => {
+  test('gives its mode to the temporary file from its first moment on', async () => {
     await writeFile(path, old);
     await chmod(path, 0o600);
     const modes: number[] = [];
+    const handles = await fileHandles();
+    const { stat: statOf } = handles;
+    vi.spyOn(handles, 'stat').mockImplementation(async function (this: FileHandle) {
+      const stats = await Reflect.apply(statOf, this, []);
+      modes.push(Number(stats.mode) & 0o777);
+      return stats;
+    });
     const look = (): void => {
       const temporary = readdirSync(folder).find((name) => name.endsWith('.tmp'));
       modes.push(statSync(join(folder, temporary!)).mode & 0o777);
     };
     await writeTable(path, acting(look));
-    expect(modes).toEqual([0o600]);
+    expect(modes).toEqual([0o600, 0o600]);
   });
 
   test.runIf(isRoot)('keeps its owner and its group', async () => {

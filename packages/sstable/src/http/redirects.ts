@@ -78,8 +78,7 @@ export class Redirects {
       } else {
         const response = await send(route.address, {}, 'follow');
         const end = this.#end(route, response);
-        const isMissingHeaders = response.status >= 400 && this.#hasHeaders && end.isTrusted && end.address !== route.address;
-        if (!isMissingHeaders) return { response, route: end };
+        if (response.status < 400 || !this.#hasHeaders || !end.isTrusted) return { response, route: end };
         discard(response);
         route = end;
       }
