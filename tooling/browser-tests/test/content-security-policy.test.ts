@@ -1,14 +1,13 @@
-import { join } from 'node:path';
 import { compress, init } from '@bokuweb/zstd-wasm';
 import { deflateCodec, zlibCodec } from '@bloom/codecs';
 import { goldenTables, type KeyValue } from '@bloom/fixtures';
 import { type Codec, MemorySink, MemorySource, TableBuilder } from '@bloom/sstable';
-import { build } from 'esbuild';
 import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { filterFindings, type TableFindings, tableFindings } from '../src/findings.js';
 import type { PageFindings } from '../src/page.js';
 import { findChromium } from './chromium.js';
+import { pageScript } from './page-script.js';
 import { PageServer } from './page-server.js';
 
 const bitsPerKey = [1, 10, 16];
@@ -34,21 +33,6 @@ const served = [
 ];
 const tables = new Map(served.map(({ name, bytes }) => [`/${name}`, bytes]));
 
-/** The page's script, of the packages as they are published: `pnpm test` builds them first. */
-async function bundle(): Promise<Uint8Array> {
-  const { outputFiles } = await build({
-    entryPoints: [join(import.meta.dirname, '../src/page.ts')],
-    bundle: true,
-    minify: true,
-    format: 'esm',
-    platform: 'browser',
-    target: 'es2022',
-    write: false,
-    logLevel: 'error',
-  });
-  return outputFiles[0]!.contents;
-}
-
 /** The findings about the whole of each table, by what it was made of. */
 function wholeTables(findings: readonly TableFindings[]): number[] {
   const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
@@ -66,10 +50,10 @@ if (executablePath === undefined) {
 
 describe.runIf(executablePath !== undefined)('in Chromium', () => {
   let browser: Browser;
-  let server: PageServer;
+  let server: PageServer<PageFindings>;
 
   beforeAll(async () => {
-    server = await PageServer.start(await bundle(), { bitsPerKey, tables: [...tables.keys()] }, tables);
+    server = await PageServer.start(await pageScript('page.ts'), { bitsPerKey, tables: [...tables.keys()] }, tables);
     browser = await chromium.launch({ executablePath: executablePath! });
   }, 60_000);
 

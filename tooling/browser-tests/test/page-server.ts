@@ -1,31 +1,31 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { PageFindings, Task } from '../src/page.js';
 
 /** What a page sent back. */
-export type Outcome = { readonly findings: PageFindings } | { readonly failure: string };
+export type Outcome<Findings> = { readonly findings: Findings } | { readonly failure: string };
 
-/** Serves one page to this machine: its script, its task and the tables it is to read. */
-export class PageServer {
+/** Serves one page to this machine: its script, its task and the files it is to read. */
+export class PageServer<Findings> {
   /** The header `Content-Security-Policy`, or none. */
   contentSecurityPolicy: string | undefined;
   readonly #files: ReadonlyMap<string, { readonly type: string; readonly bytes: Uint8Array }>;
   readonly #server: Server;
-  #resolve: (outcome: Outcome) => void = () => undefined;
+  #resolve: (outcome: Outcome<Findings>) => void = () => undefined;
 
-  private constructor(script: Uint8Array, task: Task, tables: ReadonlyMap<string, Uint8Array>) {
+  private constructor(script: Uint8Array, task: unknown, files: ReadonlyMap<string, Uint8Array>) {
     const text = (content: string): Uint8Array => new TextEncoder().encode(content);
     this.#files = new Map([
       ['/', { type: 'text/html', bytes: text('<!doctype html><title>Bloom</title><script type="module" src="/page.js"></script>') }],
       ['/page.js', { type: 'text/javascript', bytes: script }],
       ['/task', { type: 'application/json', bytes: text(JSON.stringify(task)) }],
-      ...Array.from(tables, ([path, bytes]) => [path, { type: 'application/octet-stream', bytes }] as const),
+      ...Array.from(files, ([path, bytes]) => [path, { type: 'application/octet-stream', bytes }] as const),
     ]);
     this.#server = createServer((request, response) => void this.#answer(request, response));
   }
 
-  static async start(script: Uint8Array, task: Task, tables: ReadonlyMap<string, Uint8Array>): Promise<PageServer> {
-    const server = new PageServer(script, task, tables);
+  /** @param files by their paths. */
+  static async start<Findings>(script: Uint8Array, task: unknown, files: ReadonlyMap<string, Uint8Array>): Promise<PageServer<Findings>> {
+    const server = new PageServer<Findings>(script, task, files);
     await new Promise<void>((resolve) => server.#server.listen(0, '127.0.0.1', resolve));
     return server;
   }
@@ -35,7 +35,7 @@ export class PageServer {
   }
 
   /** What the next page that is done sends. */
-  nextOutcome(): Promise<Outcome> {
+  nextOutcome(): Promise<Outcome<Findings>> {
     return new Promise((resolve) => (this.#resolve = resolve));
   }
 
@@ -49,7 +49,7 @@ export class PageServer {
     if (method === 'POST') {
       const body = Buffer.concat((await request.toArray()) as Buffer[]).toString();
       response.writeHead(204).end();
-      this.#resolve(url === '/findings' ? { findings: JSON.parse(body) as PageFindings } : { failure: body });
+      this.#resolve(url === '/findings' ? { findings: JSON.parse(body) as Findings } : { failure: body });
       return;
     }
     const file = this.#files.get(url!);
@@ -69,6 +69,10 @@ export class PageServer {
       return;
     }
     const start = Number(range[1]);
+    if (start >= file.bytes.length) {
+      response.writeHead(416, { ...headers, 'content-range': `bytes */${file.bytes.length}` }).end();
+      return;
+    }
     const part = file.bytes.subarray(start, Number(range[2]) + 1);
     const contentRange = `bytes ${start}-${start + part.length - 1}/${file.bytes.length}`;
     response.writeHead(206, { ...headers, 'content-length': part.length, 'content-range': contentRange }).end(part);
