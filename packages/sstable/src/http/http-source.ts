@@ -1,4 +1,4 @@
-import { mustBeWhole } from '@bloom/bytes';
+import { mustBeWhole, type Signal } from '@bloom/bytes';
 import { allocate, mustLieInside, PIECE_BYTES, type Source } from '../read/source.js';
 import type { Answer } from './answer.js';
 import { parseContentRange, wholeNumber } from './content-range.js';
@@ -12,7 +12,7 @@ export interface HttpSourceOptions extends TransportOptions {
   /** The largest file to accept whole from a server without ranges, in bytes. Default: 8 MiB. */
   readonly maxWholeBytes?: number | undefined;
   /** Aborts the opening. */
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: Signal | undefined;
 }
 
 /**
@@ -59,7 +59,7 @@ export class HttpSource implements Source {
    * @throws RangeError when the range does not lie inside the file; TypeError when the source is closed; HttpError with a
    *   code of {@link HttpErrorCode}; the signal's reason, at once.
    */
-  async read(offset: number, length: number, signal?: AbortSignal): Promise<Uint8Array> {
+  async read(offset: number, length: number, signal?: Signal): Promise<Uint8Array> {
     mustLieInside(offset, length, this);
     return this.#file.read(offset, length, signal);
   }
@@ -102,7 +102,7 @@ class RemoteFile {
     if (options.byteLength !== undefined) this.#fileLength = mustBeWhole('byteLength', options.byteLength, 0);
   }
 
-  async findLength(signal: AbortSignal | undefined): Promise<number> {
+  async findLength(signal: Signal | undefined): Promise<number> {
     if (this.#fileLength === undefined) await this.#askLength(signal);
     if (this.#fileLength === undefined) {
       const { bytes, isWhole } = await this.#getPart(0, 1, signal);
@@ -113,7 +113,7 @@ class RemoteFile {
     throw this.transport.error('BLOOM_HTTP_NO_LENGTH', `${problem}, or give the option byteLength`);
   }
 
-  async read(offset: number, length: number, signal: AbortSignal | undefined): Promise<Uint8Array> {
+  async read(offset: number, length: number, signal: Signal | undefined): Promise<Uint8Array> {
     this.transport.mustGoOn(signal);
     let bytes = new Uint8Array(0);
     let filled = 0;
@@ -133,7 +133,7 @@ class RemoteFile {
   }
 
   /** Asks by HEAD. Whatever goes wrong, a GET may still work: some servers refuse HEAD, and some links are signed for GET. */
-  async #askLength(signal: AbortSignal | undefined): Promise<void> {
+  async #askLength(signal: Signal | undefined): Promise<void> {
     try {
       const answer = await this.transport.once({ method: 'HEAD', headers: {} }, signal, (head) => Promise.resolve(head));
       const length = wholeNumber(answer.header('content-length'));
@@ -147,7 +147,7 @@ class RemoteFile {
     }
   }
 
-  #getPart(offset: number, length: number, signal: AbortSignal | undefined): Promise<Part> {
+  #getPart(offset: number, length: number, signal: Signal | undefined): Promise<Part> {
     const range = `bytes=${offset}-${offset + length - 1}`;
     return this.transport.request({ method: 'GET', headers: { range } }, signal, async (answer) => {
       if (answer.status === 206) return this.#takeRange(answer, offset, length);

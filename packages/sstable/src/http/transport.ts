@@ -1,4 +1,4 @@
-import { mustBeWhole } from '@bloom/bytes';
+import { mustBeWhole, type Signal } from '@bloom/bytes';
 import { untilAborted } from '../read/until-aborted.js';
 import { Answer, discard, type HttpResponse } from './answer.js';
 import { HttpError, type HttpErrorCode, Retriable } from './http-error.js';
@@ -10,7 +10,7 @@ export type Fetch = (
   init: {
     readonly method: string;
     readonly headers: Record<string, string>;
-    readonly signal: AbortSignal;
+    readonly signal: Signal;
     /** `manual` when the caller's headers are sent: a redirect must not carry them to another origin. */
     readonly redirect: 'follow' | 'manual';
   },
@@ -63,7 +63,7 @@ const EXPIRED: readonly number[] = [401, 403, 404, 410];
 const TEMPORARY: readonly number[] = [408, 425, 429];
 
 declare const fetch: Fetch;
-declare const AbortController: new () => { readonly signal: AbortSignal; abort(reason: unknown): void };
+declare const AbortController: new () => { readonly signal: Signal; abort(reason: unknown): void };
 
 /** Sends requests for one URL, with a limit for stalls and with retries. */
 export class Transport {
@@ -96,7 +96,7 @@ export class Transport {
    *
    * @throws HttpError, or the signal's reason.
    */
-  async request<T>(parts: RequestParts, signal: AbortSignal | undefined, take: (answer: Answer) => Promise<T>): Promise<T> {
+  async request<T>(parts: RequestParts, signal: Signal | undefined, take: (answer: Answer) => Promise<T>): Promise<T> {
     for (let tries = 0; ; tries++) {
       try {
         return await this.once(parts, signal, take);
@@ -109,7 +109,7 @@ export class Transport {
   }
 
   /** As {@link request}, without retries. @throws Retriable after a failure that may be temporary. */
-  async once<T>(parts: RequestParts, signal: AbortSignal | undefined, take: (answer: Answer) => Promise<T>): Promise<T> {
+  async once<T>(parts: RequestParts, signal: Signal | undefined, take: (answer: Answer) => Promise<T>): Promise<T> {
     try {
       return await this.#ending(signal, this.#stallMs, async (own, onProgress) => {
         const { response, route } = await this.#send(parts, own, onProgress);
@@ -129,10 +129,10 @@ export class Transport {
    *
    * @throws the error when the server asks for too long a wait.
    */
-  async pause({ error, waitMs }: Retriable, delayMs: number, signal: AbortSignal | undefined): Promise<void> {
+  async pause({ error, waitMs }: Retriable, delayMs: number, signal: Signal | undefined): Promise<void> {
     if (waitMs > MAX_RETRY_DELAY_MS) throw error;
     const ms = Math.max(waitMs, Math.min(delayMs, MAX_RETRY_DELAY_MS));
-    const waiting = (own: AbortSignal): Promise<void> =>
+    const waiting = (own: Signal): Promise<void> =>
       new Promise((resolve) => {
         const timer = setTimeout(resolve, ms);
         own.addEventListener('abort', () => clearTimeout(timer));
@@ -147,7 +147,7 @@ export class Transport {
   }
 
   /** @throws the signal's reason when it is aborted; TypeError after `close`. */
-  mustGoOn(signal: AbortSignal | undefined): void {
+  mustGoOn(signal: Signal | undefined): void {
     signal?.throwIfAborted();
     if (this.#isClosed) throw closedError();
   }
@@ -168,9 +168,9 @@ export class Transport {
 
   /** Runs `work` with a signal that is aborted by the caller's signal, by `close`, and after `stallMs` without progress. */
   async #ending<T>(
-    signal: AbortSignal | undefined,
+    signal: Signal | undefined,
     stallMs: number,
-    work: (signal: AbortSignal, onProgress: () => void) => Promise<T>,
+    work: (signal: Signal, onProgress: () => void) => Promise<T>,
   ): Promise<T> {
     this.mustGoOn(signal);
     const controller = new AbortController();
@@ -197,7 +197,7 @@ export class Transport {
     }
   }
 
-  async #send(parts: RequestParts, signal: AbortSignal, onProgress: () => void): Promise<RoutedResponse> {
+  async #send(parts: RequestParts, signal: Signal, onProgress: () => void): Promise<RoutedResponse> {
     const from = async (route: Route): Promise<RoutedResponse> => {
       const found = await this.#redirects.follow(route, async (address, callers, redirect) => {
         const { method, headers } = parts;

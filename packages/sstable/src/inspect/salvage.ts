@@ -332,7 +332,7 @@ class Salvage {
     const [only] = damaged;
     // What looks like a footer may be one of another table, and lie in a block.
     const lostEnd = end === this.stored.source.byteLength && footer !== undefined ? end - FOOTER_LENGTH : end;
-    if (only !== undefined && only.start === start && only.end === lostEnd) {
+    if (only?.start === start && only.end === lostEnd) {
       // Right handles around it say that it is where it should be.
       this.#lose(start, lostEnd - start, only.problem);
       return;

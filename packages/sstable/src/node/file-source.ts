@@ -1,3 +1,4 @@
+import type { Signal } from '@bloom/bytes';
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { allocate, mustLieInside, PIECE_BYTES, type Source, type SyncSource } from '../read/source.js';
@@ -55,14 +56,14 @@ export class FileSource implements Source {
    * @throws RangeError when the range does not lie inside the file as it was opened; the system's error when the file
    *   cannot be read or is closed.
    */
-  async read(offset: number, length: number, signal?: AbortSignal): Promise<Uint8Array> {
+  async read(offset: number, length: number, signal?: Signal): Promise<Uint8Array> {
     mustLieInside(offset, length, this);
     signal?.throwIfAborted();
     const reading = this.#read(offset, allocate(length), signal);
     return signal === undefined ? reading : untilAborted(reading, signal);
   }
 
-  async #read(offset: number, bytes: Uint8Array, signal: AbortSignal | undefined): Promise<Uint8Array> {
+  async #read(offset: number, bytes: Uint8Array, signal: Signal | undefined): Promise<Uint8Array> {
     let filled = 0;
     while (filled < bytes.length && signal?.aborted !== true) {
       const wanted = Math.min(PIECE_BYTES, bytes.length - filled);

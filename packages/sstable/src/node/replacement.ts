@@ -1,3 +1,4 @@
+import type { Signal } from '@bloom/bytes';
 import { randomBytes } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readlink, realpath, rename, rm } from 'node:fs/promises';
@@ -75,7 +76,7 @@ export class Replacement {
    * @throws FolderSyncError when the file was renamed but the rename may not survive a power loss. After any other error
    *   the old file is unchanged: call {@link abandon}.
    */
-  async finish(signal: AbortSignal | undefined): Promise<void> {
+  async finish(signal: Signal | undefined): Promise<void> {
     await this.handle.sync();
     await this.handle.close();
     signal?.throwIfAborted();

@@ -1,3 +1,4 @@
+import type { Signal } from '@bloom/bytes';
 import type { FileHandle } from 'node:fs/promises';
 import { PIECE_BYTES } from '../read/source.js';
 import { untilAborted } from '../read/until-aborted.js';
@@ -15,7 +16,7 @@ export interface WriteTableOptions extends TableBuilderOptions {
    * Stops the writing: nothing is left behind, and an existing file stays as it was. Checked while waiting for an
    * asynchronous entry, after each MiB, and just before the rename.
    */
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: Signal | undefined;
   /** Called with the number of entries added so far, after each MiB and at the end. A returned promise is awaited. */
   readonly onProgress?: ((entries: number) => unknown) | undefined;
 }
@@ -109,7 +110,7 @@ function shapeError(entry: unknown, number: number): TypeError {
 }
 
 /** `entries`, until the signal is aborted: an abort does not wait for the next entry. */
-async function* endedBy<T>(signal: AbortSignal, entries: AsyncIterable<T>): AsyncGenerator<T, void, undefined> {
+async function* endedBy<T>(signal: Signal, entries: AsyncIterable<T>): AsyncGenerator<T, void, undefined> {
   const iterator = entries[Symbol.asyncIterator]();
   let endWait: ((reason: unknown) => void) | undefined;
   const abort = (): void => endWait?.(signal.reason);
@@ -139,7 +140,7 @@ async function* endedBy<T>(signal: AbortSignal, entries: AsyncIterable<T>): Asyn
 }
 
 /** Lets the iterator clean up, unless the signal is aborted. As in `for await`, its errors do not replace the first one. */
-async function leave<T>(iterator: AsyncIterator<T>, signal: AbortSignal): Promise<void> {
+async function leave<T>(iterator: AsyncIterator<T>, signal: Signal): Promise<void> {
   try {
     await untilAborted(Promise.resolve(iterator.return?.()), signal);
   } catch {

@@ -1,9 +1,11 @@
+import type { Signal } from '@bloom/bytes';
+
 /**
  * Settles as `work` does, or rejects with the signal's reason as soon as it is aborted.
  *
  * An abort does not stop the work itself; its outcome is then ignored. No listener is left on the signal.
  */
-export function untilAborted<T>(work: PromiseLike<T>, signal: AbortSignal): Promise<T> {
+export function untilAborted<T>(work: PromiseLike<T>, signal: Signal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(signal.reason);
     if (signal.aborted) abort();
