@@ -54,10 +54,21 @@ export function filterByteLength(keys: number, bitsPerKey: number): number {
 
 /** Appends to `dst` the filter of `keys`. */
 export function encodeBlockedBloomFilter(keys: KeyList, bitsPerKey: number, dst: FilterSink): void {
+  fillBlockedBloomFilter(dst.extend(filterByteLength(keys.length, bitsPerKey)), keys, probesFor(bitsPerKey));
+}
+
+/**
+ * Makes zero bytes the filter of `keys`, with a size and a number of probes of the caller's choice.
+ *
+ * @throws RangeError when the filter is not whole lines and a byte, or `probes` is not from 1 to {@link MAX_PROBES}.
+ */
+export function fillBlockedBloomFilter(filter: Uint8Array, keys: KeyList, probes: number): void {
   const { bytes, offsets, length } = keys;
-  const filter = dst.extend(filterByteLength(length, bitsPerKey));
+  if (filter.length % LINE_BYTES !== 1) throw new RangeError(`filter must be whole lines and a byte, got ${filter.length} bytes`);
+  if (!(Number.isInteger(probes) && probes >= 1 && probes <= MAX_PROBES)) {
+    throw new RangeError(`probes must be from 1 to ${MAX_PROBES}, got ${probes}`);
+  }
   const lines = (filter.length - 1) / LINE_BYTES;
-  const probes = probesFor(bitsPerKey);
   filter[filter.length - 1] = probes;
   for (let i = 0; i < length; i++) {
     const start = offsets[i]!;
@@ -91,6 +102,38 @@ export function blockedBloomFilterMayMatch(key: Uint8Array, filter: Uint8Array):
     if ((filter[line + (h >>> 26)]! & (1 << ((h >>> 23) & 7))) === 0) return false;
   }
   return true;
+}
+
+/** The probes of one key, in the order in which they are made. */
+export interface BlockedBloomProbes {
+  /** MurmurHash3 of the key, which selects the line. */
+  readonly lineHash: number;
+  readonly line: number;
+  /** For each probe the hash whose top 9 bits it is, and the bit of the filter, counted from its start. */
+  readonly probes: readonly { readonly hash: number; readonly bit: number }[];
+}
+
+/**
+ * The bits that `key` sets and is looked up by: to show how a filter works.
+ *
+ * @param filterBytes the length of the filter: whole lines, and the byte that holds k.
+ * @throws RangeError when `filterBytes` is no such length, or that of a filter without a line.
+ */
+export function blockedBloomProbes(key: Uint8Array, filterBytes: number, probes: number): BlockedBloomProbes {
+  if (!(Number.isSafeInteger(filterBytes) && filterBytes > 1 && filterBytes % LINE_BYTES === 1)) {
+    throw new RangeError(`filterBytes must be whole lines and a byte, got ${filterBytes}`);
+  }
+  const lineHash = murmur3(key, 0, key.length, LINE_SEED);
+  const line = lineOf(lineHash, (filterBytes - 1) / LINE_BYTES);
+  let hash = hashRange(key, 0, key.length, BIT_SEED);
+  return {
+    lineHash,
+    line,
+    probes: Array.from({ length: probes }, () => {
+      hash = Math.imul(hash, MULTIPLIER) >>> 0;
+      return { hash, bit: line * LINE_BITS + (hash >>> 23) };
+    }),
+  };
 }
 
 /** Up to this many lines, a product with a uint32 is exact. */

@@ -1,7 +1,10 @@
 export { BlockedBloomFilterPolicy } from './blocked-bloom-filter-policy.js';
 export {
+  type BlockedBloomProbes,
   blockedBloomFilterMayMatch,
+  blockedBloomProbes,
   encodeBlockedBloomFilter,
+  fillBlockedBloomFilter,
   filterByteLength,
   LINE_BYTES,
   MAX_PROBES,

@@ -106,6 +106,38 @@ function hugeFilterMayMatch(h: number, filter: Uint8Array, probes: number): bool
   return true;
 }
 
+/** The probes of one key, in the order in which they are made. */
+export interface BloomProbes {
+  /** What is added from one probe to the next, modulo 2^32. */
+  readonly delta: number;
+  /** For each probe the hash that it is made with, and the bit that this is modulo the number of bits. */
+  readonly probes: readonly { readonly hash: number; readonly bit: number }[];
+}
+
+/**
+ * The bits that a key with the Bloom hash `h` sets and is looked up by: to show how a filter works. Filters are filled
+ * and asked without it.
+ *
+ * @param filterBytes the length of the filter, the byte that holds k included.
+ * @throws RangeError when `filterBytes` is not a whole number from 2 on.
+ * @example
+ * ```ts
+ * bloomProbes(bloomHash(utf8('hello')), 9, 6).probes[0]; // { hash: 0x49d9cd5a, bit: 26 }
+ * ```
+ */
+export function bloomProbes(h: number, filterBytes: number, probes: number): BloomProbes {
+  if (!(Number.isSafeInteger(filterBytes) && filterBytes >= 2)) {
+    throw new RangeError(`filterBytes must be a whole number from 2 on, got ${filterBytes}`);
+  }
+  const delta = rotateRight17(h);
+  const bits = (filterBytes - 1) * 8;
+  return { delta, probes: Array.from({ length: probes }, (_, i) => probeAt((h + i * delta) % 2 ** 32, bits)) };
+}
+
+function probeAt(hash: number, bits: number): { hash: number; bit: number } {
+  return { hash, bit: hash % bits };
+}
+
 /** What the bytes of a filter at `offset` of a file are. */
 export function bloomFilterLayout(filter: Uint8Array, offset: number): LabelledRange[] {
   if (filter.length < 2) return filter.length === 0 ? [] : [{ offset, byteLength: 1, label: 'filter too short to be one' }];

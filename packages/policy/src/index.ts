@@ -3,6 +3,8 @@ export { BloomFilterPolicy } from './bloom-filter-policy.js';
 export {
   bloomFilterLayout,
   bloomFilterMayMatch,
+  type BloomProbes,
+  bloomProbes,
   encodeBloomFilter,
   fillBloomFilter,
   filterByteLength,

@@ -1,5 +1,7 @@
 export type { Finding, FindingCode } from './inspect/finding.js';
+export { handleInValue, inspectBlock, InspectedBlock, type InspectedEntry } from './inspect/inspected-block.js';
 export { type LayoutOptions, tableLayout } from './inspect/layout.js';
+export { BLOCK_KINDS, outlineTable, type TableOutline } from './inspect/outline.js';
 export { type ProfileOptions, profileTable, type TableProfile } from './inspect/profile.js';
 export {
   type LostRange,

@@ -1,0 +1,166 @@
+import { type Place, type Structure, VarintReader } from '@bloom/bytes';
+import { type BlockHandle, readBlockHandle } from '../format/block-handle.js';
+import { BlockWalk } from '../format/block-walk.js';
+import { NO_COMPRESSION } from '../format/codec.js';
+import { BLOCK_TRAILER_LENGTH, type BlockDecoding, decodeStoredBlock } from '../format/stored-block.js';
+import { readRange } from '../read/reading.js';
+import type { Source } from '../read/source.js';
+import { decodingFor } from '../read/options.js';
+import type { InspectionOptions } from './stored-blocks.js';
+import { type Finding, findingOf } from './finding.js';
+
+/** An entry of a block, with what a search does not show. */
+export interface InspectedEntry {
+  /** Bytes from the start of the block's contents to the entry. */
+  readonly offset: number;
+  /** The number of the restart that points here, if one does. */
+  readonly restart: number | undefined;
+  /** How many bytes of the key are those of the key before. */
+  readonly shared: number;
+  /** A copy of the whole key. */
+  readonly key: Uint8Array;
+  /** A view of the block's contents. */
+  readonly value: Uint8Array;
+}
+
+/** A block, decoded as far as it can be. Its entries are had by their number. */
+export class InspectedBlock {
+  readonly structure: Structure;
+  readonly handle: BlockHandle;
+  /** The type byte of the trailer. */
+  readonly compressionType: number;
+  /** The name of the codec of that type; undefined when none is known. */
+  readonly codecName: string | undefined;
+  /** The contents, decompressed; undefined when they cannot be had. Not to be trusted when there is a `problem`. */
+  readonly contents: Uint8Array | undefined;
+  /** Why the block cannot be used: its checksum, its codec, its size. */
+  readonly problem: Finding | undefined;
+  /** Why there are no entries after the last one. */
+  readonly entryProblem: Finding | undefined;
+  readonly entryCount: number;
+  readonly restartCount: number;
+  readonly #walk: BlockWalk;
+  /** Where each entry starts. */
+  readonly #starts: Uint32Array;
+  /** The number of each restart, by where it points. */
+  readonly #restarts = new Map<number, number>();
+
+  /** Made by {@link inspectBlock}. */
+  constructor(place: Place, stored: Uint8Array, decoding: BlockDecoding) {
+    const size = stored.length - BLOCK_TRAILER_LENGTH;
+    this.structure = place.structure;
+    this.handle = { offset: place.offset, size };
+    this.compressionType = stored[size]!;
+    const codec = decoding.codecs.get(this.compressionType);
+    this.codecName = this.compressionType === NO_COMPRESSION ? 'none' : codec?.name;
+    try {
+      this.contents = decodeStoredBlock(stored, place, decoding);
+    } catch (error) {
+      this.problem = findingOf(error);
+      if (this.problem.code === 'BLOOM_BAD_CHECKSUM') this.contents = contentsDespiteChecksum(stored, decoding);
+    }
+    this.#walk = new BlockWalk(place.structure, place.file);
+    const starts = new GrowingOffsets();
+    let restartCount = 0;
+    // A filter block is no block of entries.
+    if (this.contents !== undefined && place.structure !== 'filter block' && place.structure !== 'meta block') {
+      try {
+        this.#walk.reset(this.contents, place.offset);
+        ({ restartCount } = this.#walk);
+        for (let more = this.#walk.seekToFirst(); more; more = this.#walk.next()) starts.push(this.#walk.entryStart);
+      } catch (error) {
+        this.entryProblem = findingOf(error);
+      }
+    }
+    this.restartCount = restartCount;
+    for (let i = 0; i < restartCount; i++) this.#restarts.set(this.#walk.restartOffset(i), i);
+    this.#starts = starts.toOffsets();
+    this.entryCount = this.#starts.length;
+  }
+
+  /** Bytes from the start of the contents to where restart `i` points. */
+  restartOffset(i: number): number {
+    return this.#walk.restartOffset(i);
+  }
+
+  /** Entries `start` to `end`, the latter excluded; fewer where the block has fewer. */
+  entries(start: number, end: number): InspectedEntry[] {
+    const last = Math.min(end, this.entryCount);
+    if (start >= last) return [];
+    const walk = this.#walk;
+    // Keys build on those before them, from a restart on.
+    let i = start;
+    while (i > 0 && !this.#restarts.has(this.#starts[i]!)) i--;
+    const restart = this.#restarts.get(this.#starts[i]!);
+    if (restart === undefined) walk.seekToFirst();
+    else walk.seekToRestart(restart);
+    const entries: InspectedEntry[] = [];
+    for (; i < last; i++) {
+      if (i >= start) {
+        const { entryStart, shared, key, value } = walk;
+        entries.push({ offset: entryStart, restart: this.#restarts.get(entryStart), shared, key: key.slice(), value });
+      }
+      if (i + 1 < last) walk.next();
+    }
+    return entries;
+  }
+}
+
+/**
+ * Reads one block and decodes it as far as it can be.
+ *
+ * @param handle where it is: from `outlineTable`, or any other range inside the file that leaves room for a trailer.
+ * @throws RangeError when the handle points outside the file.
+ * @throws what the source throws; never for the bytes of the block.
+ */
+export async function inspectBlock(
+  source: Source,
+  structure: Structure,
+  handle: BlockHandle,
+  options: InspectionOptions = {},
+): Promise<InspectedBlock> {
+  const { offset, size } = handle;
+  const length = size + BLOCK_TRAILER_LENGTH;
+  if (!(offset >= 0 && size >= 0 && offset + length <= source.byteLength)) {
+    throw new RangeError(`handle must be of a block inside the ${source.byteLength} bytes, got offset ${offset}, size ${size}`);
+  }
+  const decoding = decodingFor(options);
+  const stored = await readRange(source, { offset, length }, options.signal);
+  return new InspectedBlock({ structure, offset, file: source.name }, stored, decoding);
+}
+
+/** The handle in the value of an index or metaindex entry; undefined when it cannot be read. */
+export function handleInValue(value: Uint8Array): BlockHandle | undefined {
+  return readBlockHandle(new VarintReader(value));
+}
+
+/** What the contents would be if the checksum did not matter. */
+function contentsDespiteChecksum(stored: Uint8Array, decoding: BlockDecoding): Uint8Array | undefined {
+  const contents = stored.subarray(0, -BLOCK_TRAILER_LENGTH);
+  const type = stored[contents.length]!;
+  if (type === NO_COMPRESSION) return contents;
+  try {
+    return decoding.codecs.get(type)?.decompress(contents, decoding.maxBlockBytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Uint32 offsets whose number is not known before. */
+class GrowingOffsets {
+  #offsets = new Uint32Array(64);
+  #length = 0;
+
+  push(offset: number): void {
+    if (this.#length === this.#offsets.length) {
+      const grown = new Uint32Array(this.#offsets.length * 2);
+      grown.set(this.#offsets);
+      this.#offsets = grown;
+    }
+    this.#offsets[this.#length++] = offset;
+  }
+
+  toOffsets(): Uint32Array {
+    return this.#offsets.slice(0, this.#length);
+  }
+}
