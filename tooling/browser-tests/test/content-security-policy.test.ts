@@ -6,7 +6,7 @@ import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { filterFindings, type TableFindings, tableFindings } from '../src/findings.js';
 import type { PageFindings } from '../src/page.js';
-import { findChromium } from './chromium.js';
+import { findChromium } from '../src/chromium.js';
 import { pageScript } from './page-script.js';
 import { PageServer } from './page-server.js';
 

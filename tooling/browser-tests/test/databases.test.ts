@@ -3,7 +3,7 @@ import { folderFiles, goldenDatabases, realDatabases } from '@bloom/fixtures';
 import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DatabasePageFindings } from '../src/database-page.js';
-import { findChromium } from './chromium.js';
+import { findChromium } from '../src/chromium.js';
 import { pageScript } from './page-script.js';
 import { PageServer } from './page-server.js';
 

@@ -1,0 +1,30 @@
+import { counted } from '../controls/sizes.js';
+import { Segmented } from '../controls/controls.js';
+import { KEY_FORM_TITLES, KEY_FORMS, type KeyForm, partsOf } from './key-form.js';
+
+interface BytesTextProps {
+  readonly bytes: Uint8Array;
+  readonly form: KeyForm;
+  /** How many bytes there are, where `bytes` are only the first of them. */
+  readonly byteLength?: number | undefined;
+}
+
+/** Bytes as text, in the form that was chosen. What is no text is told apart. */
+export function BytesText({ bytes, form, byteLength = bytes.length }: BytesTextProps) {
+  if (byteLength === 0) return <span class="bytes-empty">empty</span>;
+  return (
+    <span class="bytes-text">
+      {partsOf(bytes, form).map(({ text, isEscaped }, i) => (
+        <span key={i} class={isEscaped ? 'bytes-escaped' : ''}>
+          {text}
+        </span>
+      ))}
+      {byteLength > bytes.length && <span class="bytes-empty"> … {counted(byteLength, 'byte')}</span>}
+    </span>
+  );
+}
+
+/** Switches between the forms. */
+export function KeyFormSwitch({ form, onChange }: { readonly form: KeyForm; readonly onChange: (form: KeyForm) => void }) {
+  return <Segmented legend="Show bytes as" name="key-form" value={form} options={KEY_FORMS.map((name) => [name, KEY_FORM_TITLES[name]] as const)} onChange={onChange} />;
+}

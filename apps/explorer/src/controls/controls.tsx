@@ -1,0 +1,226 @@
+import type { ComponentChildren } from 'preact';
+import { useId, useRef, useState } from 'preact/hooks';
+
+interface SegmentedProps<Name extends string> {
+  readonly legend: string;
+  readonly name: string;
+  readonly value: Name;
+  readonly options: readonly (readonly [Name, string])[];
+  readonly onChange: (value: Name) => void;
+  readonly hideLegend?: boolean;
+}
+
+/** One of a few, all in sight. */
+export function Segmented<Name extends string>({ legend, name, value, options, onChange, hideLegend }: SegmentedProps<Name>) {
+  return (
+    <fieldset class="segmented-field">
+      <legend class={hideLegend === true ? 'visually-hidden' : ''}>{legend}</legend>
+      <div class="segmented">
+        {options.map(([option, label]) => (
+          <label key={option}>
+            <input type="radio" name={name} checked={value === option} onChange={() => onChange(option)} />
+            <span>{label}</span>
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  );
+}
+
+interface NumberFieldProps {
+  readonly label: string;
+  readonly value: number;
+  readonly min: number;
+  readonly max: number;
+  readonly step?: number;
+  readonly hint?: ComponentChildren;
+  /** With a slider beside it: its largest value, where the field itself takes more. */
+  readonly sliderMax?: number;
+  readonly onChange: (value: number) => void;
+}
+
+/** A number that can be typed. What is out of its range is said so, and not taken. */
+export function NumberField({ label, value, min, max, step = 1, hint, sliderMax, onChange }: NumberFieldProps) {
+  const id = useId();
+  const [typed, setTyped] = useState<string>();
+  const shown = typed ?? String(value);
+  const take = (text: string): void => {
+    const number = Number(text);
+    const good = text.trim() !== '' && number >= min && number <= max && (step !== 1 || Number.isInteger(number));
+    setTyped(good ? undefined : text);
+    if (good) onChange(number);
+  };
+  const wrong = typed !== undefined;
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <div class="field-line">
+        {sliderMax !== undefined && (
+          <input
+            type="range"
+            aria-label={`${label}, slider`}
+            min={min}
+            max={sliderMax}
+            step={step}
+            value={Math.min(value, sliderMax)}
+            onInput={({ currentTarget }) => take(currentTarget.value)}
+          />
+        )}
+        <input
+          id={id}
+          class={sliderMax === undefined ? '' : 'beside-slider'}
+          type="number"
+          inputMode="decimal"
+          min={min}
+          max={max}
+          step={step}
+          value={shown}
+          aria-invalid={wrong}
+          aria-describedby={wrong || hint !== undefined ? `${id}-hint` : undefined}
+          onInput={({ currentTarget }) => take(currentTarget.value)}
+          onBlur={() => setTyped(undefined)}
+        />
+      </div>
+      {(wrong || hint !== undefined) && (
+        <span class="hint" id={`${id}-hint`}>
+          {wrong ? `A ${step === 1 ? 'whole ' : ''}number from ${min} to ${max.toLocaleString('en')}.` : hint}
+        </span>
+      )}
+    </div>
+  );
+}
+
+interface DropProps {
+  readonly title: string;
+  readonly explanation: ComponentChildren;
+  /** Whether a folder is wanted. */
+  readonly folder?: boolean;
+  readonly urlLabel: string;
+  readonly urlPlaceholder: string;
+  readonly sampleLabel: string;
+  readonly onFiles: (files: readonly File[]) => void;
+  readonly onUrl: (url: string) => void;
+  readonly onSample: () => void;
+  readonly children?: ComponentChildren;
+}
+
+/** Where a view without anything to show asks for it. */
+export function Drop({ title, explanation, folder, urlLabel, urlPlaceholder, sampleLabel, onFiles, onUrl, onSample, children }: DropProps) {
+  const [over, setOver] = useState(false);
+  const [url, setUrl] = useState('');
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <section
+      class={`drop ${over ? 'is-over' : ''}`}
+      aria-label={title}
+      onDragOver={(event) => {
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(event) => {
+        event.preventDefault();
+        setOver(false);
+        if (event.dataTransfer !== null) void droppedFiles(event.dataTransfer).then(onFiles);
+      }}
+    >
+      <svg class="drop-icon" viewBox="0 0 24 24" aria-hidden="true">
+        <path d="M12 15V4m0 0L8 8m4-4 4 4M4 15v4a1 1 0 0 0 1 1h14a1 1 0 0 0 1-1v-4" stroke-linecap="round" stroke-linejoin="round" />
+      </svg>
+      <h2>{title}</h2>
+      <p class="muted">{explanation}</p>
+      <div class="row">
+        <button type="button" class="is-primary" onClick={onSample}>
+          {sampleLabel}
+        </button>
+        <button type="button" onClick={() => input.current?.click()}>
+          {folder === true ? 'Choose a folder' : 'Choose a file'}
+        </button>
+        <input
+          ref={(element) => {
+            input.current = element;
+            if (element !== null && folder === true) element.webkitdirectory = true;
+          }}
+          class="visually-hidden"
+          type="file"
+          tabIndex={-1}
+          aria-hidden="true"
+          multiple={folder === true}
+          onChange={({ currentTarget }) => {
+            onFiles([...(currentTarget.files ?? [])]);
+            currentTarget.value = '';
+          }}
+        />
+      </div>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (url !== '') onUrl(url);
+        }}
+      >
+        <input type="url" aria-label={urlLabel} placeholder={urlPlaceholder} value={url} onInput={({ currentTarget }) => setUrl(currentTarget.value)} />
+        <button type="submit">Open</button>
+      </form>
+      {children}
+    </section>
+  );
+}
+
+/** The files that were dropped; of a folder, those that lie directly in it. */
+export async function droppedFiles(transfer: DataTransfer): Promise<File[]> {
+  // Entries are to be taken before the event is over.
+  const entries = Array.from(transfer.items, (item) => item.webkitGetAsEntry());
+  const plain = [...transfer.files];
+  if (!entries.some((entry) => entry?.isDirectory)) return plain;
+  const files: File[] = [];
+  for (const entry of entries) {
+    if (entry === null) continue;
+    if (entry.isFile) files.push(await fileOf(entry as FileSystemFileEntry));
+    else for (const inner of await entriesOf(entry as FileSystemDirectoryEntry)) if (inner.isFile) files.push(await fileOf(inner as FileSystemFileEntry));
+  }
+  return files;
+}
+
+function fileOf(entry: FileSystemFileEntry): Promise<File> {
+  return new Promise((resolve, reject) => entry.file(resolve, reject));
+}
+
+async function entriesOf(directory: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
+  const reader = directory.createReader();
+  const entries: FileSystemEntry[] = [];
+  for (;;) {
+    // It gives a hundred or so at a time.
+    const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
+    if (some.length === 0) return entries;
+    entries.push(...some);
+  }
+}
+
+/** Work that takes a while. */
+export function Progress({ label, done, total, onCancel }: { readonly label: string; readonly done: number; readonly total: number; readonly onCancel: () => void }) {
+  const id = useId();
+  const percent = total === 0 ? 0 : Math.min(100, Math.floor((done / total) * 100));
+  return (
+    <div class="progress">
+      <div class="card-head">
+        <label for={id}>
+          {label} <span class="muted">{percent}%</span>
+        </label>
+        <button type="button" onClick={onCancel}>
+          Cancel
+        </button>
+      </div>
+      <progress id={id} max={total} value={done} />
+    </div>
+  );
+}
+
+/** A value with a name. */
+export function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}

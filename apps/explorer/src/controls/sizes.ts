@@ -1,0 +1,29 @@
+/** Numbers as people read them. */
+export function count(number: number): string {
+  return number.toLocaleString('en');
+}
+
+/** A number and the noun that it counts. */
+export function counted(number: number, singular: string, plural = `${singular}s`): string {
+  return `${count(number)} ${number === 1 ? singular : plural}`;
+}
+
+export function byteSize(bytes: number): string {
+  if (bytes < 1024) return `${count(bytes)} B`;
+  const units = ['KiB', 'MiB', 'GiB', 'TiB'];
+  let value = bytes / 1024;
+  let unit = 0;
+  while (value >= 1024 && unit < units.length - 1) {
+    value /= 1024;
+    unit++;
+  }
+  return `${value.toFixed(value < 10 ? 1 : 0)} ${units[unit]}`;
+}
+
+/** A rate of 0 to 1 as a percentage, with as many digits as say something. */
+export function percent(rate: number): string {
+  const value = rate * 100;
+  if (value === 0) return '0%';
+  if (value < 0.01) return '<0.01%';
+  return `${value.toFixed(value < 1 ? 2 : value < 10 ? 1 : 0)}%`;
+}

@@ -1,0 +1,138 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+const ROW_HEIGHT = 34;
+/** Rows above and below those in sight. */
+const MARGIN = 8;
+/** Browsers draw no element higher than some 16 million pixels: longer lists are scrolled by parts of them. */
+const MAX_HEIGHT = 8_000_000;
+
+interface WindowProps<Row> {
+  readonly label: string;
+  readonly rowCount: number;
+  /** `grid-template-columns` of each row. */
+  readonly columns: string;
+  /** Narrower than this, the list scrolls sideways. */
+  readonly minWidth?: string;
+  readonly headings: readonly string[];
+  readonly height?: number;
+  /** Rows `start` to `end`. Called anew whenever `key` changes. */
+  readonly load: (start: number, end: number) => Promise<readonly Row[]> | readonly Row[];
+  readonly loadKey: string;
+  readonly row: (row: Row, number: number) => readonly ComponentChildren[];
+  readonly rowClass?: (row: Row, number: number) => string;
+  readonly selected?: number | undefined;
+  readonly onSelect?: ((number: number, row: Row) => void) | undefined;
+}
+
+/** A list of any length: only the rows in sight are in the document. */
+export function WindowedRows<Row>(props: WindowProps<Row>) {
+  const { label, rowCount, columns, minWidth = '100%', headings, height = 420, load, loadKey, row, rowClass, selected, onSelect } = props;
+  const [top, setTop] = useState(0);
+  const [loaded, setLoaded] = useState<{ readonly key: string; readonly start: number; readonly rows: readonly Row[] }>();
+  const [focused, setFocused] = useState(0);
+  const scroller = useRef<HTMLDivElement>(null);
+  const fullHeight = rowCount * ROW_HEIGHT;
+  const shownHeight = Math.min(fullHeight, MAX_HEIGHT);
+  const scale = shownHeight === 0 ? 1 : fullHeight / shownHeight;
+  const inSight = Math.ceil(height / ROW_HEIGHT);
+  const first = Math.max(0, Math.min(rowCount - inSight, Math.floor((top * scale) / ROW_HEIGHT)));
+  const start = Math.max(0, first - MARGIN);
+  const end = Math.min(rowCount, first + inSight + MARGIN);
+
+  useEffect(() => {
+    let current = true;
+    const rows = load(start, end);
+    if (rows instanceof Promise) {
+      // A failure is shown by whoever loads.
+      rows.then((loadedRows) => current && setLoaded({ key: loadKey, start, rows: loadedRows }), () => undefined);
+    } else setLoaded({ key: loadKey, start, rows });
+    return () => void (current = false);
+  }, [start, end, loadKey]);
+
+  const scrollTo = (number: number): void => {
+    const element = scroller.current;
+    if (element === null) return;
+    const wanted = (number * ROW_HEIGHT) / scale;
+    const visible = element.clientHeight - ROW_HEIGHT;
+    if (wanted < element.scrollTop) element.scrollTop = wanted;
+    else if (wanted + ROW_HEIGHT > element.scrollTop + visible) element.scrollTop = wanted + ROW_HEIGHT - visible;
+  };
+  useEffect(() => setFocused((number) => Math.max(0, Math.min(number, rowCount - 1))), [rowCount, loadKey]);
+  useEffect(() => {
+    if (selected === undefined) return;
+    setFocused(selected);
+    scrollTo(selected);
+  }, [selected, loadKey]);
+
+  const move = (event: KeyboardEvent): void => {
+    const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: inSight - 1, PageUp: 1 - inSight, Home: -Infinity, End: Infinity };
+    const step = steps[event.key];
+    if (step !== undefined) {
+      event.preventDefault();
+      const next = Math.max(0, Math.min(rowCount - 1, focused + step));
+      setFocused(next);
+      scrollTo(next);
+    } else if ((event.key === 'Enter' || event.key === ' ') && onSelect !== undefined) {
+      const found = loaded?.rows[focused - loaded.start];
+      if (found === undefined) return;
+      event.preventDefault();
+      onSelect(focused, found);
+    }
+  };
+
+  const rows = loaded?.key === loadKey ? loaded : undefined;
+  return (
+    <div
+      ref={scroller}
+      class="window"
+      style={{ height: `${Math.min(height, (rowCount + 1) * ROW_HEIGHT + 14)}px` }}
+      role="grid"
+      aria-label={label}
+      aria-rowcount={rowCount + 1}
+      aria-colcount={headings.length}
+      tabIndex={0}
+      onScroll={({ currentTarget }) => setTop(currentTarget.scrollTop)}
+      onKeyDown={move}
+    >
+      <div class="window-head" role="row" aria-rowindex={1} style={{ gridTemplateColumns: columns, minWidth }}>
+        {headings.map((heading) => (
+          <span key={heading} role="columnheader">
+            {heading}
+          </span>
+        ))}
+      </div>
+      <div role="rowgroup" style={{ height: `${shownHeight}px`, minWidth }}>
+        {rows?.rows.map((item, i) => {
+          const number = rows.start + i;
+          // Scaled lists are laid out around the place that the scroll bar is at.
+          const y = scale === 1 ? (number + 1) * ROW_HEIGHT : top + (number - first + 1) * ROW_HEIGHT;
+          return (
+            <div
+              key={number}
+              role="row"
+              aria-rowindex={number + 2}
+              aria-selected={onSelect === undefined ? undefined : number === selected}
+              class={`window-row ${number === selected ? 'is-selected' : ''} ${number === focused ? 'is-focused' : ''} ${rowClass?.(item, number) ?? ''}`}
+              style={{ top: `${y}px`, gridTemplateColumns: columns, minWidth }}
+              onClick={
+                onSelect === undefined
+                  ? undefined
+                  : () => {
+                      setFocused(number);
+                      onSelect(number, item);
+                    }
+              }
+            >
+              {row(item, number).map((cell, column) => (
+                <span key={column} role="gridcell">
+                  {cell}
+                </span>
+              ))}
+            </div>
+          );
+        })}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,140 @@
+/** What the database worker tells the page. */
+import type { Clipped } from '../table/table-facts.js';
+import type { FailureFacts } from '../worker/failure.js';
+
+/** Where a folder comes from. */
+export type FolderOrigin =
+  | { readonly kind: 'files'; readonly name: string; readonly files: readonly File[] }
+  | { readonly kind: 'url'; readonly name: string; readonly url: string };
+
+export interface BoundFacts {
+  readonly userKey: Clipped;
+  readonly sequence: string;
+}
+
+export interface LevelTableFacts {
+  readonly number: string;
+  readonly name: string;
+  readonly byteLength: number;
+  readonly smallest: BoundFacts;
+  readonly largest: BoundFacts;
+  /** Of the filter: used, absent, … */
+  readonly filter: string;
+}
+
+export interface LogFacts {
+  readonly name: string;
+  readonly byteLength: number;
+  readonly entries: number;
+  /** What it ends in, where that is no record. */
+  readonly tail: string | undefined;
+}
+
+export interface DroppedFacts {
+  readonly file: string;
+  readonly offset: number;
+  readonly byteLength: number | undefined;
+  readonly reason: string;
+  readonly code: string;
+}
+
+export interface DatabaseFacts {
+  readonly name: string;
+  readonly comparator: string;
+  readonly lastSequence: string;
+  readonly manifest: string;
+  readonly nextFileNumber: string;
+  readonly levels: readonly (readonly LevelTableFacts[])[];
+  readonly logs: readonly LogFacts[];
+  readonly dropped: readonly DroppedFacts[];
+  readonly byteLength: number;
+  readonly isIndexedDb: boolean;
+  readonly isMinecraft: boolean;
+}
+
+/** What happened to a folder that was to be opened. */
+export type OpenedFolder =
+  | { readonly ok: true; readonly facts: DatabaseFacts }
+  | { readonly ok: false; readonly failure: FailureFacts; readonly files: readonly { readonly name: string; readonly byteLength: number }[] };
+
+export interface DatabaseRow {
+  readonly key: Clipped;
+  readonly value: Clipped;
+}
+
+/** A page of entries. */
+export interface DatabasePage {
+  readonly rows: readonly DatabaseRow[];
+  /** Whether there are more behind it. */
+  readonly hasMore: boolean;
+}
+
+/** Which entries; keys are bytes. */
+export interface EntryRange {
+  readonly gte?: Uint8Array | undefined;
+  readonly gt?: Uint8Array | undefined;
+  readonly lt?: Uint8Array | undefined;
+  readonly lte?: Uint8Array | undefined;
+  readonly reverse?: boolean | undefined;
+}
+
+export interface VersionFacts {
+  readonly kind: 'value' | 'deletion';
+  readonly sequence: string;
+  readonly value: Clipped;
+  readonly file: string;
+  readonly level: number | undefined;
+}
+
+export type FilterAnswer = 'no' | 'maybe' | 'no filter' | 'damaged';
+
+/** How one table is searched. */
+export interface TableTrace {
+  readonly file: string;
+  readonly level: number;
+  /** The search of the index: the entries that the key was compared with, and where that led. */
+  readonly index: {
+    readonly entries: number;
+    readonly compared: readonly { readonly entry: number; readonly key: Clipped; readonly order: 'before' | 'at or after' }[];
+    /** Undefined: the key is after all blocks. */
+    readonly block: { readonly number: number; readonly offset: number; readonly size: number } | undefined;
+  };
+  readonly filter: { readonly answer: FilterAnswer; readonly number: number; readonly from: number; readonly to: number; readonly byteLength: number } | undefined;
+  /** The search of the block, where it was read. */
+  readonly block:
+    | {
+        readonly restarts: number;
+        readonly compared: readonly { readonly restart: number; readonly key: Clipped; readonly order: 'before' | 'at or after' }[];
+        readonly walked: readonly Clipped[];
+      }
+    | undefined;
+  readonly outcome: 'found' | 'deleted' | 'nothing' | 'skipped';
+  readonly sequence: string | undefined;
+  readonly failure: FailureFacts | undefined;
+}
+
+/** A step of a lookup. */
+export type TraceStep =
+  | { readonly kind: 'log'; readonly file: string; readonly entries: number; readonly outcome: 'found' | 'deleted' | 'nothing'; readonly sequence: string | undefined }
+  | { readonly kind: 'level'; readonly level: number; readonly tables: number; readonly outcome: 'no table' }
+  | ({ readonly kind: 'table' } & TableTrace)
+  | { readonly kind: 'rest'; readonly sources: readonly string[] };
+
+export interface LookupTrace {
+  readonly steps: readonly TraceStep[];
+  readonly outcome: 'found' | 'deleted' | 'absent' | 'unknown';
+  readonly value: Clipped | undefined;
+  /** Blocks that were read, that filters saved, and that would have been read without filters. */
+  readonly reads: number;
+  readonly saved: number;
+}
+
+/** What many lookups of absent keys cost. */
+export interface AbsentLookups {
+  readonly lookups: number;
+  readonly tablesAsked: number;
+  readonly readsWithFilters: number;
+  readonly readsWithoutFilters: number;
+  readonly falsePositives: number;
+  readonly filterNegatives: number;
+}

@@ -1,0 +1,270 @@
+import { useEffect, useId, useState } from 'preact/hooks';
+import { BytesText, KeyFormSwitch } from '../bytes/bytes-text.js';
+import { KEY_FORMS, type KeyForm, typedBytes } from '../bytes/key-form.js';
+import { Segmented } from '../controls/controls.js';
+import { count, counted } from '../controls/sizes.js';
+import { WindowedRows } from '../controls/window.js';
+import { navigate, replaceState } from '../shell/route.js';
+import { FailureNotice } from '../table/failure-notice.js';
+import type { Clipped } from '../table/table-facts.js';
+import { failureFacts, type FailureFacts } from '../worker/failure.js';
+import type { DatabaseClient } from './database-client.js';
+import type { DatabasePage, DatabaseRow, EntryRange, VersionFacts } from './database-facts.js';
+import { paramsOf } from './opened-database.js';
+
+/** Entries of one page. */
+const PAGE_ROWS = 500;
+
+type Search = 'prefix' | 'range';
+
+/** The page that is shown; the next one may be on its way. */
+interface ShownPage extends DatabasePage {
+  readonly number: number;
+  /** Another one for each page that comes, so that lists notice it. */
+  readonly id: number;
+}
+
+/** The first key that does not begin with `prefix`; undefined when all further keys do. */
+function afterPrefix(prefix: Uint8Array): Uint8Array | undefined {
+  let length = prefix.length;
+  while (length > 0 && prefix[length - 1] === 0xff) length--;
+  if (length === 0) return undefined;
+  const next = prefix.slice(0, length);
+  next[length - 1]!++;
+  return next;
+}
+
+export function hexDigits(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** The entries of a database: searched, a page at a time, with all versions of the one that is selected. */
+export function EntryBrowser({ client, params, onRead }: { readonly client: DatabaseClient; readonly params: URLSearchParams; readonly onRead: () => void }) {
+  const id = useId();
+  const { facts } = client;
+  const usualForm: KeyForm = facts.isIndexedDb ? 'indexeddb' : facts.isMinecraft ? 'minecraft' : 'text';
+  const [form, setForm] = useState<KeyForm>(() => KEY_FORMS.find((name) => name === params.get('form')) ?? usualForm);
+  const [search, setSearch] = useState<Search>(params.has('from') || params.has('to') ? 'range' : 'prefix');
+  const [typing, setTyping] = useState<'text' | 'hex'>(params.get('typing') === 'hex' ? 'hex' : 'text');
+  const [prefix, setPrefix] = useState(params.get('prefix') ?? '');
+  const [from, setFrom] = useState(params.get('from') ?? '');
+  const [to, setTo] = useState(params.get('to') ?? '');
+  const [step, setStep] = useState<EntryRange>({});
+  const [page, setPage] = useState<ShownPage>();
+  const [pageNumber, setPageNumber] = useState(0);
+  const [failure, setFailure] = useState<FailureFacts>();
+  const [selected, setSelected] = useState<number>();
+
+  const bounds = ((): EntryRange | undefined => {
+    if (search === 'prefix') {
+      const bytes = typedBytes(prefix, typing);
+      return bytes && { gte: bytes, lt: afterPrefix(bytes) };
+    }
+    const first = typedBytes(from, typing);
+    const last = typedBytes(to, typing);
+    return first && last && { gte: first, ...(last.length > 0 && { lte: last }) };
+  })();
+  const boundsKey = JSON.stringify([search, typing, prefix, from, to]);
+
+  useEffect(() => {
+    const next = new URLSearchParams(paramsOf(client));
+    if (form !== usualForm) next.set('form', form);
+    if (typing === 'hex') next.set('typing', 'hex');
+    if (search === 'prefix' && prefix !== '') next.set('prefix', prefix);
+    if (search === 'range' && from !== '') next.set('from', from);
+    if (search === 'range' && to !== '') next.set('to', to);
+    replaceState('database', next);
+  }, [boundsKey, form]);
+
+  useEffect(() => {
+    setStep({});
+    setPageNumber(0);
+  }, [boundsKey]);
+  useEffect(() => {
+    if (bounds === undefined) return;
+    let current = true;
+    const timer = setTimeout(() => {
+      client.page({ ...bounds, ...step }, PAGE_ROWS).then(
+        (found) => {
+          if (!current) return;
+          setPage((before) => ({ ...found, number: pageNumber, id: (before?.id ?? 0) + 1 }));
+          setSelected(undefined);
+          setFailure(undefined);
+          onRead();
+        },
+        (error: unknown) => current && setFailure(failureFacts(error)),
+      );
+    }, 120);
+    return () => {
+      current = false;
+      clearTimeout(timer);
+    };
+  }, [client, boundsKey, step]);
+
+  const rows = page?.rows ?? [];
+  const chosen = selected === undefined ? undefined : rows[selected];
+  const isFirst = pageNumber === 0;
+  const hasNext = step.reverse === true ? true : (page?.hasMore ?? false);
+  return (
+    <section class="card" aria-labelledby={`${id}-title`}>
+      <div class="card-head">
+        <h2 id={`${id}-title`}>Entries</h2>
+        <KeyFormSwitch form={form} onChange={setForm} />
+      </div>
+      <div class="entry-search">
+        <Segmented
+          legend="Search by"
+          name="entry-search"
+          value={search}
+          options={[
+            ['prefix', 'Prefix'],
+            ['range', 'Range'],
+          ]}
+          onChange={setSearch}
+        />
+        <Segmented
+          legend="Typed as"
+          name="entry-typing"
+          value={typing}
+          options={[
+            ['text', 'Text'],
+            ['hex', 'Hex'],
+          ]}
+          onChange={setTyping}
+        />
+        {search === 'prefix' ? (
+          <div class="field grow">
+            <label for={`${id}-prefix`}>Keys that begin with</label>
+            <input id={`${id}-prefix`} type="search" class="mono" value={prefix} spellcheck={false} autocapitalize="off" placeholder="all of them" onInput={({ currentTarget }) => setPrefix(currentTarget.value)} />
+          </div>
+        ) : (
+          <>
+            <div class="field grow">
+              <label for={`${id}-from`}>From</label>
+              <input id={`${id}-from`} type="search" class="mono" value={from} spellcheck={false} autocapitalize="off" placeholder="the first key" onInput={({ currentTarget }) => setFrom(currentTarget.value)} />
+            </div>
+            <div class="field grow">
+              <label for={`${id}-to`}>To, included</label>
+              <input id={`${id}-to`} type="search" class="mono" value={to} spellcheck={false} autocapitalize="off" placeholder="the last key" onInput={({ currentTarget }) => setTo(currentTarget.value)} />
+            </div>
+          </>
+        )}
+      </div>
+      {bounds === undefined && <p class="notice is-warn">Hexadecimal digits come in pairs of 0 to 9 and a to f.</p>}
+      {failure !== undefined && <FailureNotice failure={failure} title="These entries could not be read." />}
+      {page !== undefined && rows.length === 0 && <p class="muted" role="status">No key here.</p>}
+      {page !== undefined && rows.length > 0 && (
+        <>
+          <WindowedRows<DatabaseRow>
+            label="Entries of the database"
+            rowCount={rows.length}
+            columns="minmax(16rem, 1fr) minmax(16rem, 1.3fr)"
+            minWidth="34rem"
+            headings={['Key', 'Value']}
+            height={400}
+            loadKey={`${page.id} ${form}`}
+            load={(start, end) => rows.slice(start, end)}
+            selected={selected}
+            onSelect={setSelected}
+            row={({ key, value }) => [
+              <BytesText key="key" bytes={key.bytes.subarray(0, 300)} byteLength={key.byteLength} form={form} />,
+              <BytesText key="value" bytes={value.bytes.subarray(0, 200)} byteLength={value.byteLength} form={form === 'hex' || form === 'numbers' ? form : 'text'} />,
+            ]}
+          />
+          <div class="row">
+            <button
+              type="button"
+              disabled={isFirst}
+              onClick={() => {
+                setStep(pageNumber === 1 ? {} : { lt: rows[0]!.key.bytes, reverse: true });
+                setPageNumber(pageNumber - 1);
+              }}
+            >
+              ← Earlier
+            </button>
+            <span class="muted small" role="status">
+              {isFirst && !hasNext ? counted(rows.length, 'entry', 'entries') : `${count(page.number * PAGE_ROWS + 1)} to ${count(page.number * PAGE_ROWS + rows.length)}`}
+            </span>
+            <button
+              type="button"
+              disabled={!hasNext}
+              onClick={() => {
+                setStep({ gte: undefined, gt: rows.at(-1)!.key.bytes });
+                setPageNumber(pageNumber + 1);
+              }}
+            >
+              Later →
+            </button>
+          </div>
+        </>
+      )}
+      {chosen !== undefined && <KeyDetails client={client} row={chosen} form={form} />}
+    </section>
+  );
+}
+
+function KeyDetails({ client, row, form }: { readonly client: DatabaseClient; readonly row: DatabaseRow; readonly form: KeyForm }) {
+  const [versions, setVersions] = useState<readonly VersionFacts[]>();
+  const [value, setValue] = useState<Clipped>();
+  const [failure, setFailure] = useState<FailureFacts>();
+  const key = row.key.bytes;
+  useEffect(() => {
+    let current = true;
+    setVersions(undefined);
+    setFailure(undefined);
+    const fail = (error: unknown): void => {
+      if (current) setFailure(failureFacts(error));
+    };
+    client.versions(key).then((found) => current && setVersions(found), fail);
+    client.value(key).then((found) => current && setValue(found), fail);
+    return () => void (current = false);
+  }, [client, row]);
+  const valueForm = form === 'hex' || form === 'numbers' ? form : 'text';
+  return (
+    <section class="entry-details" aria-label="The selected key">
+      <div class="card-head">
+        <h3>
+          <BytesText bytes={key.subarray(0, 600)} byteLength={row.key.byteLength} form={form} />
+        </h3>
+        <button type="button" onClick={() => navigate('lookup', { ...paramsOf(client), key: hexDigits(key), typing: 'hex' })}>
+          Follow its lookup
+        </button>
+      </div>
+      {failure !== undefined && <FailureNotice failure={failure} title="Not all of it could be read." />}
+      {value !== undefined && (
+        <div class="entry-bytes" tabIndex={0} role="region" aria-label="Value">
+          <BytesText bytes={value.bytes} byteLength={value.byteLength} form={valueForm} />
+        </div>
+      )}
+      {versions !== undefined && (
+        <>
+          <h4>All versions that are stored, the newest first</h4>
+          <div class="scrolls">
+            <table class="rows" aria-label="Versions of the key">
+              <thead>
+                <tr>
+                  <th scope="col">Written as</th>
+                  <th scope="col">Kind</th>
+                  <th scope="col">Where</th>
+                  <th scope="col">Value</th>
+                </tr>
+              </thead>
+              <tbody>
+                {versions.map(({ sequence, kind, file, level, value: stored }, i) => (
+                  <tr key={`${file} ${sequence}`} class={i === 0 ? 'is-newest' : ''}>
+                    <td>{count(Number(sequence))}</td>
+                    <td>{kind}</td>
+                    <td>
+                      {level === undefined ? 'log' : `level ${level}`}, {file}
+                    </td>
+                    <td>{kind === 'deletion' ? '–' : <BytesText bytes={stored.bytes.subarray(0, 120)} byteLength={stored.byteLength} form={valueForm} />}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        </>
+      )}
+    </section>
+  );
+}

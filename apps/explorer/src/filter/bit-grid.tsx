@@ -1,0 +1,192 @@
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { colourOf, prefersReducedMotion, useColours } from '../shell/theme.js';
+import type { BuiltFilter, Probing } from './built-filter.js';
+
+interface BitGridProps {
+  readonly label: string;
+  readonly filter: BuiltFilter;
+  readonly probing: Probing | undefined;
+  /** How many probes are shown already. */
+  readonly shownProbes: number;
+  readonly selected: number | undefined;
+  readonly onSelect: (bit: number) => void;
+}
+
+interface Grid {
+  readonly cell: number;
+  /** Bytes, which are groups of eight bits, in a row. */
+  readonly bytesPerRow: number;
+  readonly rowHeight: number;
+  readonly rows: number;
+}
+
+const BYTE_GAP = 8;
+const MAX_HEIGHT = 380;
+const PULSE_MS = 420;
+
+function gridFor(bits: number, width: number): Grid {
+  const wanted = bits <= 160 ? 30 : bits <= 700 ? 22 : bits <= 3000 ? 15 : bits <= 20_000 ? 10 : 7;
+  // Two bytes side by side at least.
+  const cell = Math.max(6, Math.min(wanted, Math.floor((width / 2 - BYTE_GAP) / 8)));
+  const bytesPerRow = Math.max(1, Math.floor((width + BYTE_GAP) / (8 * cell + BYTE_GAP)));
+  const even = bytesPerRow >= 8 ? bytesPerRow - (bytesPerRow % 4) : bytesPerRow >= 2 ? bytesPerRow - (bytesPerRow % 2) : 1;
+  return { cell, bytesPerRow: even, rowHeight: cell + (cell >= 15 ? 4 : 2), rows: Math.ceil(bits / 8 / even) };
+}
+
+/** All bits of a filter: the set ones filled, those of the key that is looked up ringed and numbered. */
+export function BitGrid({ label, filter, probing, shownProbes, selected, onSelect }: BitGridProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const [width, setWidth] = useState(0);
+  const [top, setTop] = useState(0);
+  const colours = useColours();
+  const hint = useId();
+  const { bits } = filter;
+
+  useLayoutEffect(() => {
+    const element = box.current!;
+    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
+    observer.observe(element);
+    setWidth(element.clientWidth);
+    return () => observer.disconnect();
+  }, []);
+
+  const grid = gridFor(bits, Math.max(width, 200));
+  const fullHeight = grid.rows * grid.rowHeight + 4;
+  const height = Math.min(fullHeight, MAX_HEIGHT);
+  const position = (bit: number): { x: number; y: number } => {
+    const byte = bit >> 3;
+    const column = byte % grid.bytesPerRow;
+    return { x: 2 + column * (8 * grid.cell + BYTE_GAP) + (bit & 7) * grid.cell, y: 2 + Math.floor(byte / grid.bytesPerRow) * grid.rowHeight };
+  };
+
+  useEffect(() => {
+    const element = canvas.current!;
+    const context = element.getContext('2d')!;
+    const ratio = devicePixelRatio;
+    element.width = Math.max(1, Math.floor(width * ratio));
+    element.height = Math.max(1, Math.floor(height * ratio));
+    element.style.width = `${width}px`;
+    element.style.height = `${height}px`;
+    const colour = (name: string): string => colourOf(element, name);
+    const [set, clear, edge, onSet, ink, no, falseColour, maybe] = ['bit-set', 'bit-clear', 'bit-edge', 'on-set', 'ink', 'no', 'false', 'maybe'].map(colour) as [string, string, string, string, string, string, string, string];
+    const shown = probing?.probes.slice(0, shownProbes) ?? [];
+    const isFalsePositive = probing?.firstZero === undefined && probing?.wasAdded === false;
+    const began = performance.now();
+    let frame = 0;
+    const draw = (now: number): void => {
+      context.setTransform(ratio, 0, 0, ratio, 0, 0);
+      context.clearRect(0, 0, width, height);
+      context.translate(0, -top);
+      const firstRow = Math.max(0, Math.floor(top / grid.rowHeight));
+      const lastRow = Math.min(grid.rows, Math.ceil((top + height) / grid.rowHeight) + 1);
+      const lastBit = Math.min(bits, lastRow * grid.bytesPerRow * 8);
+      const inset = grid.cell >= 15 ? 2 : 1;
+      const size = grid.cell - inset;
+      const radius = grid.cell >= 15 ? 4 : 1.5;
+      for (let bit = firstRow * grid.bytesPerRow * 8; bit < lastBit; bit++) {
+        const { x, y } = position(bit);
+        context.beginPath();
+        context.roundRect(x, y, size, size, radius);
+        context.fillStyle = filter.isSet(bit) ? set : clear;
+        context.fill();
+        if (!filter.isSet(bit) && grid.cell >= 10) {
+          context.strokeStyle = edge;
+          context.lineWidth = 1;
+          context.stroke();
+        }
+      }
+      const order = new Map<number, number[]>();
+      for (const [i, { bit }] of shown.entries()) order.set(bit, [...(order.get(bit) ?? []), i + 1]);
+      for (const [bit, numbers] of order) {
+        const { x, y } = position(bit);
+        if (y + grid.cell < top || y > top + height) continue;
+        const isSet = filter.isSet(bit);
+        const ring = !isSet ? no : isFalsePositive && shownProbes >= probing.probes.length ? falseColour : maybe;
+        const isNewest = numbers.includes(shown.length);
+        const age = Math.min(1, (now - began) / PULSE_MS);
+        const swell = isNewest && !prefersReducedMotion() ? (1 - age) ** 2 * 7 : 0;
+        context.beginPath();
+        context.roundRect(x - 1.5 - swell, y - 1.5 - swell, size + 3 + 2 * swell, size + 3 + 2 * swell, radius + 2 + swell);
+        context.strokeStyle = ring;
+        context.lineWidth = grid.cell >= 15 ? 3 : 2.5;
+        context.globalAlpha = 1 - swell / 12;
+        context.stroke();
+        context.globalAlpha = 1;
+        if (grid.cell >= 19) {
+          context.fillStyle = isSet ? onSet : ink;
+          context.font = `600 ${Math.round(grid.cell * 0.42)}px ${getComputedStyle(element).fontFamily}`;
+          context.textAlign = 'center';
+          context.textBaseline = 'middle';
+          context.fillText(numbers.length > 2 ? `${numbers[0]}…` : numbers.join(','), x + size / 2, y + size / 2 + 1);
+        }
+      }
+      if (selected !== undefined && selected < bits) {
+        const { x, y } = position(selected);
+        context.setLineDash([3, 2]);
+        context.strokeStyle = ink;
+        context.lineWidth = 2;
+        context.strokeRect(x - 3, y - 3, size + 6, size + 6);
+        context.setLineDash([]);
+      }
+      if (now - began < PULSE_MS && shown.length > 0 && !prefersReducedMotion()) frame = requestAnimationFrame(draw);
+    };
+    draw(began);
+    return () => cancelAnimationFrame(frame);
+  }, [filter, probing, shownProbes, selected, width, height, top, colours]);
+
+  const bitAt = (event: MouseEvent): number | undefined => {
+    const bounds = canvas.current!.getBoundingClientRect();
+    const x = event.clientX - bounds.left - 2;
+    const y = event.clientY - bounds.top - 2 + top;
+    const byteWidth = 8 * grid.cell + BYTE_GAP;
+    const column = Math.floor(x / byteWidth);
+    const inByte = Math.floor((x - column * byteWidth) / grid.cell);
+    if (column < 0 || column >= grid.bytesPerRow || inByte < 0 || inByte > 7) return undefined;
+    const bit = (Math.floor(y / grid.rowHeight) * grid.bytesPerRow + column) * 8 + inByte;
+    return bit >= 0 && bit < bits ? bit : undefined;
+  };
+
+  const choose = (bit: number): void => {
+    onSelect(bit);
+    const element = box.current!;
+    const { y } = position(bit);
+    if (y < element.scrollTop) element.scrollTop = y - grid.rowHeight;
+    else if (y + grid.cell > element.scrollTop + height) element.scrollTop = y + 2 * grid.rowHeight - height;
+  };
+
+  const move = (event: KeyboardEvent): void => {
+    const row = grid.bytesPerRow * 8;
+    const steps: Record<string, number> = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: row, ArrowUp: -row, Home: -Infinity, End: Infinity };
+    const step = steps[event.key];
+    if (step === undefined) return;
+    event.preventDefault();
+    choose(selected === undefined ? 0 : Math.max(0, Math.min(bits - 1, selected + step)));
+  };
+
+  return (
+    <div
+      ref={box}
+      class="bit-grid"
+      role="application"
+      aria-roledescription="bit array"
+      aria-label={`${label}: ${filter.setBits} of ${bits} bits are 1`}
+      aria-describedby={hint}
+      tabIndex={0}
+      style={{ height: `${height}px` }}
+      onScroll={({ currentTarget }) => setTop(currentTarget.scrollTop)}
+      onKeyDown={move}
+      onClick={(event) => {
+        const bit = bitAt(event);
+        if (bit !== undefined) onSelect(bit);
+      }}
+    >
+      <div style={{ height: `${fullHeight}px` }}>
+        <canvas ref={canvas} aria-hidden="true" />
+      </div>
+      <span id={hint} class="visually-hidden">
+        Arrow keys move from bit to bit; which keys set a bit is said below.
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,45 @@
+import { WindowedRows } from '../controls/window.js';
+import type { BuiltFilter } from './built-filter.js';
+
+const ROW_BYTES = 16;
+
+function hex(number: number, digits: number): string {
+  return number.toString(16).padStart(digits, '0');
+}
+
+/** The filter as it would be stored: its bits, and in the last byte the number of probes. */
+export function FilterBytes({ filter, probedBytes, firstZeroByte }: { readonly filter: BuiltFilter; readonly probedBytes: ReadonlySet<number>; readonly firstZeroByte: number | undefined }) {
+  const { bytes } = filter;
+  const rows = Math.ceil(bytes.length / ROW_BYTES);
+  const firstProbed = Math.min(...probedBytes);
+  return (
+    <WindowedRows
+      label="Bytes of the filter"
+      rowCount={rows}
+      columns="3rem 1fr"
+      minWidth="31rem"
+      headings={['at', 'bytes']}
+      height={240}
+      loadKey={`${rows} ${filter.setBits} ${[...probedBytes].join()} ${firstZeroByte}`}
+      load={(start, end) => Array.from({ length: end - start }, (_, i) => start + i)}
+      selected={Number.isFinite(firstProbed) ? Math.floor(firstProbed / ROW_BYTES) : undefined}
+      row={(number) => [
+        <code key="at" class="muted">{hex(number * ROW_BYTES, 4)}</code>,
+        <code key="bytes">
+          {Array.from(bytes.subarray(number * ROW_BYTES, (number + 1) * ROW_BYTES), (byte, i) => {
+            const at = number * ROW_BYTES + i;
+            const isLast = at === bytes.length - 1;
+            const isProbed = probedBytes.has(at);
+            const kind = isLast ? 'hex-probes' : at === firstZeroByte ? 'hex-zero' : isProbed ? 'hex-probed' : byte === 0 ? 'hex-empty' : '';
+            const title = isLast ? 'the number of probes' : at === firstZeroByte ? 'probed: the bit is 0' : isProbed ? 'probed' : undefined;
+            return (
+              <span key={i} class={`hex-byte ${kind}`} title={title} data-byte={at}>
+                {hex(byte, 2)}
+              </span>
+            );
+          })}
+        </code>,
+      ]}
+    />
+  );
+}

@@ -1,0 +1,97 @@
+import { KEY_SAMPLES } from './key-samples.js';
+
+export type PolicyChoice = 'leveldb' | 'blocked' | 'both';
+export type PolicyName = 'leveldb' | 'blocked';
+
+/** What the reader chose. All of it is in the URL. */
+export interface FilterState {
+  /** How the size was chosen: by bits per key, or by the rate that is wanted. */
+  readonly sizing: 'bits' | 'rate';
+  readonly bitsPerKey: number;
+  /** 0 to 1. */
+  readonly wantedRate: number;
+  readonly expectedKeys: number;
+  /** Undefined: as many as the policy takes. */
+  readonly probes: number | undefined;
+  readonly policy: PolicyChoice;
+  /** Keys that were added, in order, each once. */
+  readonly keys: readonly string[];
+  /** The key that is checked. */
+  readonly query: string;
+}
+
+export const MAX_EXPECTED_KEYS = 100_000;
+export const MAX_BITS_PER_KEY = 50;
+export const MAX_PROBES_BY_HAND = 30;
+/** So many keys can be added. */
+export const MAX_KEYS = 100_000;
+/** Longer links break in mails and chats. */
+const MAX_KEY_CHARACTERS = 6000;
+
+export const INITIAL: FilterState = {
+  sizing: 'bits',
+  bitsPerKey: 10,
+  wantedRate: 0.01,
+  expectedKeys: 12,
+  probes: undefined,
+  policy: 'leveldb',
+  keys: KEY_SAMPLES.fruit.keys(),
+  query: 'pear',
+};
+
+function numberFrom(params: URLSearchParams, name: string, min: number, max: number, fallback: number, whole = true): number {
+  const text = params.get(name);
+  if (text === null || text.trim() === '') return fallback;
+  const number = Number(text);
+  return number >= min && number <= max && (!whole || Number.isInteger(number)) ? number : fallback;
+}
+
+export function stateFromParams(params: URLSearchParams): FilterState {
+  const policy = params.get('policy');
+  const sample = params.get('sample');
+  const keys = params.get('keys');
+  const probes = numberFrom(params, 'probes', 1, MAX_PROBES_BY_HAND, 0);
+  return {
+    sizing: params.has('rate') ? 'rate' : 'bits',
+    bitsPerKey: numberFrom(params, 'bits', 1, MAX_BITS_PER_KEY, INITIAL.bitsPerKey),
+    wantedRate: numberFrom(params, 'rate', 1e-6, 0.5, INITIAL.wantedRate, false),
+    expectedKeys: numberFrom(params, 'n', 1, MAX_EXPECTED_KEYS, INITIAL.expectedKeys),
+    probes: probes === 0 ? undefined : probes,
+    policy: policy === 'blocked' || policy === 'both' ? policy : 'leveldb',
+    keys:
+      sample !== null && sample in KEY_SAMPLES
+        ? KEY_SAMPLES[sample as keyof typeof KEY_SAMPLES].keys()
+        : keys === null
+          ? INITIAL.keys
+          : distinctKeys(keys.split('\n')),
+    query: params.get('q') ?? INITIAL.query,
+  };
+}
+
+/** @returns also whether all keys fitted. */
+export function paramsFromState(state: FilterState): { readonly params: URLSearchParams; readonly isWhole: boolean } {
+  const params = new URLSearchParams();
+  if (state.sizing === 'rate') params.set('rate', String(state.wantedRate));
+  else if (state.bitsPerKey !== INITIAL.bitsPerKey) params.set('bits', String(state.bitsPerKey));
+  if (state.expectedKeys !== INITIAL.expectedKeys) params.set('n', String(state.expectedKeys));
+  if (state.probes !== undefined) params.set('probes', String(state.probes));
+  if (state.policy !== INITIAL.policy) params.set('policy', state.policy);
+  let isWhole = true;
+  const sample = Object.entries(KEY_SAMPLES).find(([, { keys }]) => sameKeys(keys(), state.keys))?.[0];
+  if (sample === undefined) {
+    const text = state.keys.join('\n');
+    if (text.length <= MAX_KEY_CHARACTERS) params.set('keys', text);
+    else isWhole = false;
+  } else if (sample !== 'fruit') params.set('sample', sample);
+  if (state.query !== INITIAL.query) params.set('q', state.query);
+  return { params, isWhole };
+}
+
+function sameKeys(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((key, i) => key === b[i]);
+}
+
+/** Keys out of lines: without blanks around them, each once. */
+export function distinctKeys(lines: readonly string[]): string[] {
+  return [...new Set(lines.map((line) => line.trim()).filter((line) => line !== ''))].slice(0, MAX_KEYS);
+}

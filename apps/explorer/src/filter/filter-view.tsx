@@ -1,0 +1,398 @@
+import './filter.css';
+import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
+import { NumberField, Segmented } from '../controls/controls.js';
+import { count, counted, percent } from '../controls/sizes.js';
+import type { ViewProps } from '../shell/app.js';
+import { replaceState } from '../shell/route.js';
+import { BuiltFilter, verdictOf } from './built-filter.js';
+import { useBitsForRate } from './designed-rate.js';
+import { FilterBench, Verdict } from './filter-bench.js';
+import {
+  distinctKeys,
+  type FilterState,
+  MAX_BITS_PER_KEY,
+  MAX_EXPECTED_KEYS,
+  MAX_KEYS,
+  MAX_PROBES_BY_HAND,
+  paramsFromState,
+  type PolicyName,
+  stateFromParams,
+} from './filter-state.js';
+import { KEY_SAMPLES, strangers } from './key-samples.js';
+
+/** So many keys are shown as chips. */
+const SHOWN_KEYS = 80;
+
+export function FilterView({ params }: ViewProps) {
+  const [state, setState] = useState(() => stateFromParams(params));
+  const change = (part: Partial<FilterState>): void => setState((old) => ({ ...old, ...part }));
+  const written = useRef('');
+  const shared = useMemo(() => paramsFromState(state), [state]);
+  useEffect(() => {
+    // A link that was followed, or Back.
+    if (params.toString() !== written.current && params.toString() !== shared.params.toString()) setState(stateFromParams(params));
+  }, [params]);
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      written.current = shared.params.toString();
+      replaceState('filter', shared.params);
+    }, 200);
+    return () => clearTimeout(timer);
+  }, [shared]);
+
+  const wanted = useBitsForRate(state.wantedRate, state.expectedKeys, state.sizing === 'rate');
+  const bitsPerKey = state.sizing === 'rate' ? Math.min(wanted.answer ?? state.bitsPerKey, MAX_BITS_PER_KEY) : state.bitsPerKey;
+  const policies: readonly PolicyName[] = state.policy === 'both' ? ['leveldb', 'blocked'] : [state.policy];
+  const filters = useMemo(
+    () => policies.map((policy) => new BuiltFilter(policy, { bitsPerKey, expectedKeys: state.expectedKeys, probes: state.probes }, state.keys)),
+    [state.policy, bitsPerKey, state.expectedKeys, state.probes, state.keys],
+  );
+  const first = filters[0]!;
+  const [message, setMessage] = useState('');
+
+  const addKeys = (keys: readonly string[], query?: string): void => {
+    const all = distinctKeys([...state.keys, ...keys]);
+    change({ keys: all, ...(query !== undefined && { query }) });
+    const added = all.length - state.keys.length;
+    setMessage(added === 0 ? 'Nothing new to add.' : `${counted(added, 'key')} added.`);
+  };
+  const stranger = (isWanted: (key: string) => boolean): string | undefined => {
+    for (const key of strangers()) if (!state.keys.includes(key) && key !== state.query && isWanted(key)) return key;
+    return undefined;
+  };
+  const showAdding = (): void => {
+    const key = stranger(() => true);
+    if (key !== undefined) addKeys([key], key);
+  };
+  const showNo = (): void => {
+    const key = stranger((candidate) => verdictOf(first.probingOf(candidate)) === 'no');
+    if (key === undefined) setMessage('This filter is so full that every stranger passes. Give it more bits.');
+    else change({ query: key });
+  };
+  const showFalsePositive = (): void => {
+    const key = stranger((candidate) => verdictOf(first.probingOf(candidate)) === 'false positive');
+    if (key === undefined) setMessage('None of 20,000 strangers passes this filter. Add keys, or give it fewer bits, and try again.');
+    else change({ query: key });
+  };
+
+  return (
+    <div class="page filter-view">
+      <header class="filter-hero">
+        <h1>“Have I seen this before?”</h1>
+        <p class="lead">
+          A Bloom filter answers that from a handful of bits. It keeps none of the keys themselves. When it says{' '}
+          <strong class="word-no">no</strong>, that is certain. When it says <strong class="word-maybe">yes</strong>, it means “probably”. Try it, and
+          see why.
+        </p>
+      </header>
+
+      <ol class="lessons">
+        <li class="card lesson">
+          <h2>
+            <span class="lesson-number">1</span> Adding a key turns bits on
+          </h2>
+          <p>
+            A hash of the key picks {counted(first.probes, 'position')} among {count(first.bits)} bits. Those bits become 1. Nothing ever turns a bit
+            back to 0.
+          </p>
+          <button type="button" onClick={showAdding}>
+            Add a key and watch
+          </button>
+        </li>
+        <li class="card lesson">
+          <h2>
+            <span class="lesson-number">2</span> So one 0 proves “no”
+          </h2>
+          <p>
+            To check a key, look at its positions. If even one bit is 0, the key was never added, because adding it would have made that bit 1.
+          </p>
+          <button type="button" onClick={showNo}>
+            Show me a certain no
+          </button>
+        </li>
+        <li class="card lesson">
+          <h2>
+            <span class="lesson-number">3</span> But all 1s prove nothing
+          </h2>
+          <p>
+            Keys share bits. All positions of a key can be 1 only because other keys put them there. That wrong yes is a <em>false positive</em>.
+          </p>
+          <button type="button" onClick={showFalsePositive}>
+            Find a false positive
+          </button>
+        </li>
+      </ol>
+      <p role="status" class="visually-hidden-when-empty muted">
+        {message}
+      </p>
+
+      <div class="bench-layout">
+        <div class="bench-main">
+          <CheckCard state={state} filters={filters} onQuery={(query) => change({ query })} onAdd={(key) => addKeys([key], key)} />
+          <div class={filters.length > 1 ? 'side-by-side' : ''}>
+            {filters.map((filter) => (
+              <FilterBench
+                key={filter.policy}
+                filter={filter}
+                query={state.query}
+                settings={{ bitsPerKey, expectedKeys: state.expectedKeys, hasOwnProbes: state.probes !== undefined }}
+                isOneOfTwo={filters.length > 1}
+              />
+            ))}
+          </div>
+        </div>
+        <div class="bench-side">
+          <KeysCard state={state} onAdd={addKeys} onChange={change} />
+          <SizeCard state={state} bitsPerKey={bitsPerKey} wanted={wanted} filters={filters} onChange={change} />
+          <ShareCard isWhole={shared.isWhole} params={shared.params} filters={filters} />
+        </div>
+      </div>
+    </div>
+  );
+}
+
+interface CheckCardProps {
+  readonly state: FilterState;
+  readonly filters: readonly BuiltFilter[];
+  readonly onQuery: (query: string) => void;
+  readonly onAdd: (key: string) => void;
+}
+
+function CheckCard({ state, filters, onQuery, onAdd }: CheckCardProps) {
+  const id = useId();
+  const isAdded = state.keys.includes(state.query);
+  return (
+    <section class="card check" aria-labelledby={`${id}-title`}>
+      <h2 id={`${id}-title`}>Check a key</h2>
+      <form
+        class="row"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (!isAdded && state.query !== '') onAdd(state.query);
+        }}
+      >
+        <label class="visually-hidden" for={id}>
+          Key to check
+        </label>
+        <input
+          id={id}
+          class="check-input grow"
+          type="text"
+          value={state.query}
+          autocomplete="off"
+          autocapitalize="off"
+          spellcheck={false}
+          placeholder="Type any key"
+          onInput={({ currentTarget }) => onQuery(currentTarget.value)}
+        />
+        <button type="submit" disabled={isAdded || state.query === '' || state.keys.length >= MAX_KEYS}>
+          {isAdded ? 'Added' : 'Add it'}
+        </button>
+      </form>
+      <div role="status" class="verdicts">
+        {filters.map((filter) => (
+          <Verdict key={filter.policy} filter={filter} query={state.query} isOneOfTwo={filters.length > 1} />
+        ))}
+      </div>
+    </section>
+  );
+}
+
+interface KeysCardProps {
+  readonly state: FilterState;
+  readonly onAdd: (keys: readonly string[]) => void;
+  readonly onChange: (part: Partial<FilterState>) => void;
+}
+
+function KeysCard({ state, onAdd, onChange }: KeysCardProps) {
+  const id = useId();
+  const [typed, setTyped] = useState('');
+  const { keys } = state;
+  const rest = keys.length - SHOWN_KEYS;
+  return (
+    <section class="card" aria-labelledby={`${id}-title`}>
+      <div class="card-head">
+        <h2 id={`${id}-title`}>
+          Keys added <span class="muted">{count(keys.length)}</span>
+        </h2>
+        <button type="button" class="is-quiet" disabled={keys.length === 0} onClick={() => onChange({ keys: [] })}>
+          Clear all
+        </button>
+      </div>
+      {keys.length > state.expectedKeys && (
+        <p class="notice is-warn small">
+          More than the {count(state.expectedKeys)} it is sized for: it fills up, and says yes too often.
+        </p>
+      )}
+      {keys.length === 0 ? (
+        <p class="muted">No key yet: every bit is 0, and the answer to any key is a certain no.</p>
+      ) : (
+        <ul class="chips key-chips" aria-label="Keys added">
+          {keys.slice(0, SHOWN_KEYS).map((key) => (
+            <li key={key} class="chip">
+              <button type="button" class="is-link" title={`Check ${key}`} onClick={() => onChange({ query: key })}>
+                {key}
+              </button>
+              <button
+                type="button"
+                class="chip-remove"
+                aria-label={`Build the filter without ${key}`}
+                title="A filter cannot forget a key: it is built again without it"
+                onClick={() => onChange({ keys: keys.filter((other) => other !== key) })}
+              >
+                ×
+              </button>
+            </li>
+          ))}
+          {rest > 0 && <li class="chip muted">and {count(rest)} more</li>}
+        </ul>
+      )}
+      <form
+        class="field"
+        onSubmit={(event) => {
+          event.preventDefault();
+          onAdd(typed.split('\n'));
+          setTyped('');
+        }}
+      >
+        <label for={id}>Add keys, one on each line</label>
+        <textarea id={id} rows={2} value={typed} spellcheck={false} placeholder="Paste as many as you like" onInput={({ currentTarget }) => setTyped(currentTarget.value)} />
+        <div class="row">
+          <button type="submit" class="is-primary" disabled={typed.trim() === ''}>
+            Add
+          </button>
+          <span class="grow" />
+          <span class="muted small">or take</span>
+          {Object.entries(KEY_SAMPLES).map(([name, sample]) => (
+            <button
+              key={name}
+              type="button"
+              class="is-quiet small"
+              onClick={() => {
+                const sampleKeys = sample.keys();
+                onChange({ keys: sampleKeys, expectedKeys: sampleKeys.length });
+              }}
+            >
+              {sample.title}
+            </button>
+          ))}
+        </div>
+      </form>
+    </section>
+  );
+}
+
+interface SizeCardProps {
+  readonly state: FilterState;
+  readonly bitsPerKey: number;
+  readonly wanted: { readonly answer: number | undefined; readonly isCurrent: boolean };
+  readonly filters: readonly BuiltFilter[];
+  readonly onChange: (part: Partial<FilterState>) => void;
+}
+
+function SizeCard({ state, bitsPerKey, wanted, filters, onChange }: SizeCardProps) {
+  const id = useId();
+  const first = filters[0]!;
+  return (
+    <section class="card" aria-labelledby={id}>
+      <h2 id={id}>Size</h2>
+      <Segmented
+        legend="Choose by"
+        name="sizing"
+        value={state.sizing}
+        options={[
+          ['bits', 'Bits per key'],
+          ['rate', 'Wanted rate'],
+        ]}
+        onChange={(sizing) => onChange({ sizing, ...(sizing === 'bits' && { bitsPerKey }) })}
+      />
+      {state.sizing === 'bits' ? (
+        <NumberField label="Bits per key" value={state.bitsPerKey} min={1} max={MAX_BITS_PER_KEY} sliderMax={20} hint="LevelDB’s usual choice is 10." onChange={(bits) => onChange({ bitsPerKey: bits })} />
+      ) : (
+        <NumberField
+          label="Wrong yes, at most, in %"
+          value={Number((state.wantedRate * 100).toPrecision(6))}
+          min={0.0001}
+          max={50}
+          step={0.1}
+          hint={
+            !wanted.isCurrent
+              ? 'Trying sizes out…'
+              : wanted.answer === undefined
+                ? 'LevelDB’s 32-bit hash cannot reach that rate with any size. Shown: the last size that was found.'
+                : `LevelDB’s filter needs ${counted(wanted.answer, 'bit')} per key for that.`
+          }
+          onChange={(rate) => onChange({ wantedRate: rate / 100 })}
+        />
+      )}
+      <NumberField label="Expected keys" value={state.expectedKeys} min={1} max={MAX_EXPECTED_KEYS} onChange={(expectedKeys) => onChange({ expectedKeys })} />
+      <div class="field">
+        <label class="row">
+          <input type="checkbox" checked={state.probes !== undefined} onChange={({ currentTarget }) => onChange({ probes: currentTarget.checked ? first.probes : undefined })} />
+          Choose the number of probes by hand
+        </label>
+        {state.probes !== undefined && (
+          <NumberField label="Probes per key" value={state.probes} min={1} max={MAX_PROBES_BY_HAND} sliderMax={30} onChange={(probes) => onChange({ probes })} />
+        )}
+      </div>
+      <Segmented
+        legend="Policy"
+        name="policy"
+        value={state.policy}
+        options={[
+          ['leveldb', 'LevelDB’s'],
+          ['blocked', 'One cache line'],
+          ['both', 'Both'],
+        ]}
+        onChange={(policy) => onChange({ policy })}
+      />
+      <p class="muted small">
+        {state.policy === 'leveldb'
+          ? `${count(state.expectedKeys)} × ${bitsPerKey} bits, at least 64, in whole bytes: ${count(first.bits)} bits, as LevelDB sizes it.`
+          : 'One cache line: all probes of a key fall into the same 64 bytes, which a processor fetches at once. Filters are whole lines.'}
+      </p>
+      {state.policy !== 'blocked' && (
+        <p class="muted small">{percent(first.setBits / first.bits)} of the bits are 1. About half is the most useful.</p>
+      )}
+    </section>
+  );
+}
+
+function ShareCard({ isWhole, params, filters }: { readonly isWhole: boolean; readonly params: URLSearchParams; readonly filters: readonly BuiltFilter[] }) {
+  const [status, setStatus] = useState('');
+  const copy = async (): Promise<void> => {
+    replaceState('filter', params);
+    try {
+      await navigator.clipboard.writeText(location.href);
+      setStatus(isWhole ? 'The link is copied. It opens this very filter.' : 'The link is copied, without the keys: they are too many for a link.');
+    } catch {
+      setStatus('The browser does not let this page copy. The link is in the address bar.');
+    }
+  };
+  return (
+    <section class="card" aria-label="Keep it">
+      <div class="row">
+        <button type="button" onClick={() => void copy()}>
+          Copy link
+        </button>
+        {filters.map((filter) => (
+          <button key={filter.policy} type="button" onClick={() => download(filter)}>
+            {filters.length > 1 ? `Download ${filter.policy}` : 'Download filter'}
+          </button>
+        ))}
+      </div>
+      <p role="status" class="muted small visually-hidden-when-empty">
+        {status}
+      </p>
+    </section>
+  );
+}
+
+function download(filter: BuiltFilter): void {
+  const url = URL.createObjectURL(new Blob([filter.bytes.slice()], { type: 'application/octet-stream' }));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = `${filter.policy}-filter-${filter.keys.length}-keys.bin`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}

@@ -1,0 +1,158 @@
+import { BytesText } from '../bytes/bytes-text.js';
+import type { KeyForm } from '../bytes/key-form.js';
+import { count, counted } from '../controls/sizes.js';
+import type { TableTrace, TraceStep } from '../database/database-facts.js';
+import { remedyOf } from '../table/remedy.js';
+
+/** The steps of a lookup, one under the other. */
+export function TraceSteps({ steps, form, total }: { readonly steps: readonly TraceStep[]; readonly form: KeyForm; readonly total: number }) {
+  return (
+    <ol class="trace" aria-label={`Steps ${steps.length} of ${total}`}>
+      {steps.map((step, i) => (
+        <li key={i} class={`trace-step is-${kindOf(step)}`} data-step={step.kind} data-outcome={'outcome' in step ? step.outcome : undefined}>
+          <StepText step={step} form={form} />
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function kindOf(step: TraceStep): string {
+  if (step.kind === 'rest') return 'rest';
+  if (step.kind === 'table' && step.failure !== undefined) return 'failed';
+  return step.outcome.replace(' ', '-');
+}
+
+function StepText({ step, form }: { readonly step: TraceStep; readonly form: KeyForm }) {
+  switch (step.kind) {
+    case 'log':
+      return (
+        <>
+          <h3>
+            Log <span class="muted">{step.file}</span>
+          </h3>
+          <p>
+            {step.outcome === 'nothing'
+              ? `Not among its ${counted(step.entries, 'write')}, which are sorted in memory.`
+              : `${step.outcome === 'deleted' ? 'Deleted' : 'Written'} here, as write ${count(Number(step.sequence))}. Nothing newer can exist: the lookup ends.`}
+          </p>
+        </>
+      );
+    case 'level':
+      return (
+        <>
+          <h3>Level {step.level}</h3>
+          <p>None of its {counted(step.tables, 'table')} has a range that the key falls into. Nothing is read.</p>
+        </>
+      );
+    case 'rest':
+      return <p class="muted">Not looked at any more: {step.sources.join(', ')}.</p>;
+    case 'table':
+      return <TableStep step={step} form={form} />;
+  }
+}
+
+function TableStep({ step, form }: { readonly step: TableTrace; readonly form: KeyForm }) {
+  const { file, level, index, filter, block, outcome, failure, sequence } = step;
+  return (
+    <>
+      <h3>
+        Level {level} <span class="muted">{file}</span>
+      </h3>
+      <ol class="trace-parts">
+        {index.entries > 0 && (
+          <li>
+            <span class="trace-label">Index</span>
+            <div>
+              <p>
+                {counted(index.compared.length, 'comparison')} among {counted(index.entries, 'entry', 'entries')}
+                {index.block === undefined
+                  ? ': the key is after all blocks.'
+                  : `: block ${count(index.block.number + 1)}, ${counted(index.block.size, 'byte')} at ${count(index.block.offset)}.`}
+              </p>
+              <details>
+                <summary>What it was compared with</summary>
+                <ul class="compared">
+                  {index.compared.map(({ entry, key, order }) => (
+                    <li key={entry}>
+                      {count(entry + 1)} <BytesText bytes={key.bytes} byteLength={key.byteLength} form={form} /> <span class="muted">is {order}</span>
+                    </li>
+                  ))}
+                </ul>
+              </details>
+            </div>
+          </li>
+        )}
+        {filter !== undefined && (
+          <li data-filter={filter.answer}>
+            <span class="trace-label">Filter</span>
+            <div>
+              {filter.answer === 'no' ? (
+                <p>
+                  <strong class="answer-no">No.</strong> Filter {count(filter.number)}{filter.byteLength === 0 ? ', an empty one,' : `, ${counted(filter.byteLength, 'byte')} for blocks from ${count(filter.from)},`} is certain. The
+                  block is not read.
+                </p>
+              ) : filter.answer === 'maybe' ? (
+                <p>
+                  <strong class="answer-maybe">Maybe.</strong> Filter {count(filter.number)} cannot rule the key out.{' '}
+                  {outcome === 'nothing' && failure === undefined && <strong class="answer-false">A false positive, as it turns out.</strong>}
+                </p>
+              ) : (
+                <p>{filter.answer === 'damaged' ? 'Damaged, so it is not asked: a read more, and no key is hidden.' : 'The table has none: the block must be read.'}</p>
+              )}
+            </div>
+          </li>
+        )}
+        {block !== undefined && (
+          <li>
+            <span class="trace-label">Block</span>
+            <div>
+              <p>
+                Read. {counted(block.compared.length, 'comparison')} to choose among {counted(block.restarts, 'restart')}, then {counted(block.walked.length, 'entry', 'entries')} walked.
+              </p>
+              <details>
+                <summary>What was walked</summary>
+                <ul class="compared">
+                  {block.compared.map(({ restart, key, order }) => (
+                    <li key={restart}>
+                      ▸ {count(restart)} <BytesText bytes={key.bytes} byteLength={key.byteLength} form={form} /> <span class="muted">is {order}</span>
+                    </li>
+                  ))}
+                  {block.walked.map((key, i) => (
+                    <li key={`walked ${i}`}>
+                      <BytesText bytes={key.bytes} byteLength={key.byteLength} form={form} />
+                    </li>
+                  ))}
+                </ul>
+              </details>
+            </div>
+          </li>
+        )}
+        {failure !== undefined && (
+          <li>
+            <span class="trace-label">Damage</span>
+            <div class="notice is-bad">
+              <p>
+                {failure.structure !== undefined && `In the ${failure.structure}${failure.offset === undefined ? '' : ` at ${count(failure.offset)}`}: `}
+                {failure.message}
+              </p>
+              {failure.code !== undefined && <p class="small">{remedyOf(failure.code)}</p>}
+            </div>
+          </li>
+        )}
+        {failure === undefined && outcome !== 'skipped' && (
+          <li>
+            <span class="trace-label">Result</span>
+            <p>
+              {outcome === 'found'
+                ? `Found, as write ${count(Number(sequence))}.`
+                : outcome === 'deleted'
+                  ? `A deletion, as write ${count(Number(sequence))}: older versions do not count.`
+                  : 'Not in this table. On to the next.'}
+            </p>
+          </li>
+        )}
+      </ol>
+    </>
+  );
+}

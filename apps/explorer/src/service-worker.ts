@@ -1,0 +1,60 @@
+/**
+ * Keeps the page for when there is no network: all of its files, and nothing else. What a reader opens by its URL is
+ * never kept.
+ */
+
+/** What is used of a service worker's scope: TypeScript has types for pages or for workers, not for both. */
+interface Scope {
+  readonly registration: { readonly scope: string };
+  readonly clients: { claim(): Promise<void> };
+  skipWaiting(): Promise<void>;
+  addEventListener(type: 'install' | 'activate', listener: (event: { waitUntil(done: Promise<unknown>): void }) => void): void;
+  addEventListener(type: 'fetch', listener: (event: { readonly request: Request; respondWith(response: Promise<Response>): void }) => void): void;
+}
+
+/** The build puts the names of all files here, and a hash of them all. */
+declare const __FILES__: readonly string[];
+declare const __VERSION__: string;
+
+const scope = globalThis as unknown as Scope;
+const PREFIX = 'bloom-explorer ';
+const CACHE = `${PREFIX}${__VERSION__}`;
+
+scope.addEventListener('install', (event) => {
+  event.waitUntil(
+    caches
+      .open(CACHE)
+      .then((cache) => cache.addAll(__FILES__.map((file) => new URL(file, scope.registration.scope).href)))
+      .then(() => scope.skipWaiting()),
+  );
+});
+
+scope.addEventListener('activate', (event) => {
+  event.waitUntil(
+    caches
+      .keys()
+      .then((names) => Promise.all(names.filter((name) => name.startsWith(PREFIX) && name !== CACHE).map((name) => caches.delete(name))))
+      .then(() => scope.clients.claim()),
+  );
+});
+
+scope.addEventListener('fetch', (event) => {
+  const { request } = event;
+  if (request.url.startsWith(scope.registration.scope) && (request.method === 'GET' || request.method === 'HEAD')) event.respondWith(answer(request));
+});
+
+async function answer(request: Request): Promise<Response> {
+  const cache = await caches.open(CACHE);
+  const kept = await cache.match(request.url.split(/[?#]/)[0]!);
+  if (kept === undefined) return fetch(request);
+  const range = /^bytes=(\d+)-(\d+)$/.exec(request.headers.get('range') ?? '');
+  if (range === null && request.method === 'GET') return kept;
+  const bytes = await kept.arrayBuffer();
+  if (request.method === 'HEAD') return new Response(null, { headers: { 'content-length': String(bytes.byteLength) } });
+  const start = Number(range![1]);
+  const part = bytes.slice(start, Number(range![2]) + 1);
+  return new Response(part, {
+    status: 206,
+    headers: { 'content-length': String(part.byteLength), 'content-range': `bytes ${start}-${start + part.byteLength - 1}/${bytes.byteLength}` },
+  });
+}

@@ -1,0 +1,58 @@
+import { useEffect, useState } from 'preact/hooks';
+
+export const THEMES = ['system', 'light', 'dark'] as const;
+export type Theme = (typeof THEMES)[number];
+
+const STORED_AS = 'bloom-explorer-theme';
+
+function storedTheme(): Theme {
+  try {
+    const stored = localStorage.getItem(STORED_AS);
+    return THEMES.find((theme) => theme === stored) ?? 'system';
+  } catch {
+    // A page whose storage is blocked follows the system.
+    return 'system';
+  }
+}
+
+/** The theme, and how to change it. Canvases are told by the event `bloom-theme`. */
+export function useTheme(): [Theme, (theme: Theme) => void] {
+  const [theme, setTheme] = useState(storedTheme);
+  useEffect(() => {
+    document.documentElement.dataset.theme = theme;
+    try {
+      localStorage.setItem(STORED_AS, theme);
+    } catch {
+      // It holds until the page is closed.
+    }
+    dispatchEvent(new Event(THEME_EVENT));
+  }, [theme]);
+  return [theme, setTheme];
+}
+
+const THEME_EVENT = 'bloom-theme';
+
+/** A number that changes whenever colours do: what draws on a canvas depends on it. */
+export function useColours(): number {
+  const [count, setCount] = useState(0);
+  useEffect(() => {
+    const change = (): void => setCount((number) => number + 1);
+    const scheme = matchMedia('(prefers-color-scheme: dark)');
+    addEventListener(THEME_EVENT, change);
+    scheme.addEventListener('change', change);
+    return () => {
+      removeEventListener(THEME_EVENT, change);
+      scheme.removeEventListener('change', change);
+    };
+  }, []);
+  return count;
+}
+
+/** The colours of the style sheet, by the names of their custom properties. */
+export function colourOf(element: Element, name: string): string {
+  return getComputedStyle(element).getPropertyValue(`--${name}`);
+}
+
+export function prefersReducedMotion(): boolean {
+  return matchMedia('(prefers-reduced-motion: reduce)').matches;
+}

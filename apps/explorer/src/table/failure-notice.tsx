@@ -1,0 +1,32 @@
+import { count } from '../controls/sizes.js';
+import type { FailureFacts } from '../worker/failure.js';
+import { remedyOf } from './remedy.js';
+
+/** An error with its place, and how to go on. */
+export function FailureNotice({ failure, title }: { readonly failure: FailureFacts; readonly title: string }) {
+  const { code, structure, offset, message, file } = failure;
+  const remedy = code === undefined ? undefined : (remedyOf(code) ?? HTTP_REMEDIES[code]);
+  return (
+    <div class="notice is-bad" role="alert">
+      <p>
+        <strong>{title}</strong>
+      </p>
+      <p>
+        {structure !== undefined && `In the ${structure}${offset === undefined ? '' : ` at ${count(offset)}`}${file === undefined ? '' : ` of ${file}`}: `}
+        {message}
+      </p>
+      {remedy !== undefined && <p class="small">{remedy}</p>}
+      {code !== undefined && (
+        <p class="small">
+          <code>{code}</code>
+        </p>
+      )}
+    </div>
+  );
+}
+
+const HTTP_REMEDIES: Readonly<Record<string, string>> = {
+  BLOOM_HTTP_FAILED: 'The server cannot be reached, or does not allow other pages to read from it (CORS). Download the file and drop it here instead.',
+  BLOOM_HTTP_STATUS: 'Check the address. A server that wants you to sign in cannot be read from here.',
+  BLOOM_HTTP_NO_RANGES: 'The server cannot send parts of a file. Download it and drop it here instead.',
+};

@@ -1,0 +1,270 @@
+import { FilterBlockReader } from '@bloom/filter-block';
+import { BloomFilterPolicy } from '@bloom/policy';
+import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
+import { bytewiseComparator, type Source } from '@bloom/sstable';
+import { allCodecs } from '@bloom/codecs';
+import { decodeInternalKey, DELETION, internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/database';
+import {
+  BLOCK_KINDS,
+  handleInValue,
+  inspectBlock,
+  type InspectedBlock,
+  outlineTable,
+  type TableOutline,
+  verifyTable,
+} from '@bloom/sstable/inspect';
+import { indexedDbKey } from '../bytes/indexeddb-key.js';
+import { minecraftKey } from '../bytes/minecraft-key.js';
+import type { Work } from '../worker/calls.js';
+import type { BlockFacts, CheckFacts, Clipped, EntryRow, FilterBlockFacts, FilterRow, FilterState, TableFacts } from './table-facts.js';
+
+const codecs = allCodecs;
+/** Decoded blocks that are kept. */
+const KEPT_BLOCKS = 12;
+/** What a list shows of a key or value. */
+const CLIPPED_BYTES = 400;
+/** What the view of one entry shows. */
+const WHOLE_BYTES = 64 * 1024;
+/** Filter blocks up to this size are read when a table is opened. */
+const EAGER_FILTER_BYTES = 64 * 2 ** 20;
+const FILTER_PREFIX = 'filter.';
+const FOREIGN_FILTERS = /^(full|partitioned)filter\./;
+/** Findings beyond these say nothing new. */
+const MAX_FINDINGS = 1000;
+
+/** A table that is looked at block by block. Only what is asked for is read. */
+export class InspectedTable {
+  readonly source: Source;
+  readonly outline: TableOutline;
+  readonly facts: TableFacts;
+  readonly #blocks = new Map<number, InspectedBlock>();
+  readonly #filterBlock: InspectedBlock | undefined;
+
+  private constructor(source: Source, outline: TableOutline, facts: TableFacts, filterBlock: InspectedBlock | undefined) {
+    this.source = source;
+    this.outline = outline;
+    this.facts = facts;
+    this.#filterBlock = filterBlock;
+  }
+
+  static async open(source: Source, signal?: AbortSignal): Promise<InspectedTable> {
+    const outline = await outlineTable(source, { codecs, signal });
+    const { kinds, offsets, sizes } = outline;
+    const firstData = kinds.indexOf(0);
+    const first = firstData < 0 ? undefined : await inspectBlock(source, 'data block', { offset: offsets[firstData]!, size: sizes[firstData]! }, { codecs, signal });
+    const keys = first?.entries(0, 200).map(({ key }) => key) ?? [];
+    const isDatabase = keys.length > 0 && keys.every(isInternalKey);
+    const userKeys = isDatabase ? keys.map((key) => decodeInternalKey(key)!.userKey) : keys;
+    const { filter, filterBlock } = await readFilter(source, outline, signal);
+    const facts: TableFacts = {
+      name: source.name ?? 'table',
+      byteLength: outline.byteLength,
+      kinds,
+      offsets,
+      sizes,
+      footerBytes: outline.footerBytes,
+      footerLayout: outline.footerLayout,
+      findings: outline.findings,
+      filter,
+      isDatabase,
+      isIndexedDb: keys.length > 0 && userKeys.every((key) => indexedDbKey(key) !== undefined),
+      isMinecraft: keys.length > 0 && userKeys.filter((key) => minecraftKey(key) !== undefined).length > keys.length / 2,
+      codecName: first?.codecName,
+    };
+    return new InspectedTable(source, outline, facts, filterBlock);
+  }
+
+  async block(number: number, signal?: AbortSignal): Promise<InspectedBlock> {
+    let block = this.#blocks.get(number);
+    if (block !== undefined) {
+      this.#blocks.delete(number);
+    } else {
+      const { kinds, offsets, sizes } = this.outline;
+      const offset = offsets[number]!;
+      const isFilter = offset === this.#filterBlock?.handle.offset;
+      block = isFilter ? this.#filterBlock : await inspectBlock(this.source, BLOCK_KINDS[kinds[number]!]!, { offset, size: sizes[number]! }, { codecs, signal });
+    }
+    this.#blocks.set(number, block);
+    if (this.#blocks.size > KEPT_BLOCKS) this.#blocks.delete(this.#blocks.keys().next().value!);
+    return block;
+  }
+
+  async blockFacts(number: number, signal: AbortSignal): Promise<BlockFacts> {
+    const block = await this.block(number, signal);
+    const { structure, handle, compressionType, codecName, contents, entryCount, restartCount, problem, entryProblem } = block;
+    return { number, kind: structure, ...handle, compressionType, codecName, contentBytes: contents?.length, entryCount, restartCount, problem, entryProblem };
+  }
+
+  async entries(number: number, start: number, end: number, isWhole: boolean, signal: AbortSignal): Promise<EntryRow[]> {
+    const block = await this.block(number, signal);
+    const limit = isWhole ? WHOLE_BYTES : CLIPPED_BYTES;
+    return block.entries(start, end).map(({ offset, restart, shared, key, value }, i) => {
+      const internal = this.facts.isDatabase && block.structure !== 'metaindex block' ? decodeInternalKey(key) : undefined;
+      return {
+        number: start + i,
+        offset,
+        restart,
+        shared,
+        key: clipped(internal?.userKey ?? key, limit),
+        keyByteLength: key.length,
+        sequence: internal?.sequence.toString(),
+        type: internal?.type,
+        value: clipped(value, limit),
+        handle: block.structure === 'data block' ? undefined : handleInValue(value),
+      };
+    });
+  }
+
+  async filterBlockFacts(number: number, signal: AbortSignal): Promise<FilterBlockFacts> {
+    const reader = await this.#filterReader(number, signal);
+    let emptyCount = 0;
+    let damagedCount = 0;
+    for (let i = 0; i < reader.filterCount; i++) {
+      const filter = reader.filterAt(i);
+      if (filter === undefined) damagedCount++;
+      else if (filter.length === 0) emptyCount++;
+    }
+    const { filter } = this.facts;
+    return { filterCount: reader.filterCount, base: reader.base, emptyCount, damagedCount, policyName: filter.state === 'used' ? filter.policyName : undefined };
+  }
+
+  async filters(number: number, start: number, end: number, signal: AbortSignal): Promise<FilterRow[]> {
+    const block = await this.block(number, signal);
+    const reader = await this.#filterReader(number, signal);
+    const isBloom = this.facts.filter.state === 'used';
+    const rows: FilterRow[] = [];
+    for (let i = start; i < Math.min(end, reader.filterCount); i++) {
+      const filter = reader.filterAt(i);
+      const from = i * reader.base;
+      const to = from + reader.base;
+      let setBits: number | undefined;
+      if (isBloom && filter !== undefined && filter.length > 1) {
+        setBits = 0;
+        for (let at = 0; at < filter.length - 1; at++) for (let byte = filter[at]!; byte !== 0; byte &= byte - 1) setBits++;
+      }
+      rows.push({
+        number: i,
+        state: filter === undefined ? 'damaged' : filter.length === 0 ? 'empty' : 'filter',
+        offset: filter === undefined ? 0 : filter.byteOffset - block.contents!.byteOffset,
+        byteLength: filter?.length ?? 0,
+        from,
+        to,
+        blocks: this.#dataBlocksFrom(to) - this.#dataBlocksFrom(from),
+        probes: isBloom && filter !== undefined && filter.length > 1 ? filter[filter.length - 1] : undefined,
+        setBits,
+      });
+    }
+    return rows;
+  }
+
+  /** Bytes of the file, as they are. */
+  async bytes(offset: number, length: number, signal: AbortSignal): Promise<Uint8Array> {
+    const end = Math.min(offset + length, this.outline.byteLength);
+    return end <= offset ? new Uint8Array(0) : (await this.source.read(offset, end - offset, signal)).slice();
+  }
+
+  /** Looks at every byte: verifies the table, and counts what is in it. */
+  async check(work: Work): Promise<CheckFacts> {
+    const { byteLength } = this.outline;
+    const { isDatabase, isIndexedDb } = this.facts;
+    let done = 0;
+    const total = 2 * byteLength;
+    const source: Source = {
+      byteLength,
+      name: this.source.name,
+      read: (offset, length, signal) => {
+        done = Math.min(byteLength, done + length);
+        work.progress(done, total);
+        return this.source.read(offset, length, signal);
+      },
+    };
+    const userComparator = isIndexedDb ? idbComparator : bytewiseComparator;
+    const filterPolicy = isIndexedDb ? idbFilterPolicy : new BloomFilterPolicy();
+    const { findings, moreFindings, unchecked } = await verifyTable(source, {
+      codecs,
+      comparator: isDatabase ? internalKeyComparator(userComparator) : userComparator,
+      filterPolicies: [isDatabase ? internalKeyPolicy(filterPolicy) : filterPolicy],
+      signal: work.signal,
+      maxFindings: MAX_FINDINGS,
+    });
+    const counts = { entries: 0, deletions: 0, dataBlocks: 0, unreadableBlocks: 0, keyBytes: 0, valueBytes: 0 };
+    const codecCounts: Record<string, number> = {};
+    const { kinds, offsets, sizes } = this.outline;
+    for (let i = 0; i < kinds.length; i++) {
+      if (kinds[i] !== 0) continue;
+      const block = await inspectBlock(this.source, 'data block', { offset: offsets[i]!, size: sizes[i]! }, { codecs, signal: work.signal });
+      counts.dataBlocks++;
+      const codecName = block.codecName ?? `type ${block.compressionType}`;
+      codecCounts[codecName] = (codecCounts[codecName] ?? 0) + 1;
+      work.progress(byteLength + offsets[i]!, total);
+      if (block.problem !== undefined) {
+        counts.unreadableBlocks++;
+        continue;
+      }
+      // A few at a time: together, keys can have many times the bytes of their block.
+      for (let start = 0; start < block.entryCount; start += 256) {
+        for (const { key, value } of block.entries(start, start + 256)) {
+          counts.entries++;
+          counts.keyBytes += key.length;
+          counts.valueBytes += value.length;
+          if (isDatabase && key[key.length - 8] === DELETION) counts.deletions++;
+        }
+      }
+    }
+    return { ...counts, codecs: codecCounts, findings, moreFindings, unchecked: unchecked.map(({ part, reason }) => `${part}: ${reason}`), order: userComparator.name };
+  }
+
+  async #filterReader(number: number, signal: AbortSignal): Promise<FilterBlockReader> {
+    const { contents } = await this.block(number, signal);
+    return new FilterBlockReader(new BloomFilterPolicy(), contents ?? new Uint8Array(0));
+  }
+
+  /** How many data blocks start before `offset`. */
+  #dataBlocksFrom(offset: number): number {
+    const { kinds, offsets } = this.outline;
+    let left = 0;
+    let right = offsets.length;
+    while (left < right) {
+      const middle = (left + right) >>> 1;
+      if (offsets[middle]! < offset) left = middle + 1;
+      else right = middle;
+    }
+    // The other blocks come last, but for files that other programs wrote.
+    let others = 0;
+    for (let i = left - 1; i >= 0 && kinds[i] !== 0; i--) others++;
+    return left - others;
+  }
+}
+
+function clipped(bytes: Uint8Array, limit: number): Clipped {
+  return { bytes: bytes.slice(0, limit), byteLength: bytes.length };
+}
+
+/** Sequences grow by one a write: none is that large. */
+const MAX_PLAUSIBLE_SEQUENCE = 2n ** 48n;
+
+function isInternalKey(key: Uint8Array): boolean {
+  const internal = decodeInternalKey(key);
+  return internal !== undefined && internal.type <= 1 && internal.sequence < MAX_PLAUSIBLE_SEQUENCE;
+}
+
+async function readFilter(source: Source, outline: TableOutline, signal: AbortSignal | undefined): Promise<{ filter: FilterState; filterBlock?: InspectedBlock }> {
+  const metaindexDamage = outline.findings.find(({ structure }) => structure === 'metaindex block');
+  if (outline.footer === undefined) return { filter: { state: 'absent' } };
+  const bloomName = new BloomFilterPolicy().name;
+  const names = outline.metaindex.map(({ name }) => name);
+  const ours = outline.metaindex.find(({ name }) => name === FILTER_PREFIX + bloomName);
+  if (ours === undefined) {
+    if (metaindexDamage !== undefined) return { filter: { state: 'corrupt', problem: `the metaindex: ${metaindexDamage.problem}` } };
+    const others = names.filter((name) => name.startsWith(FILTER_PREFIX)).map((name) => name.slice(FILTER_PREFIX.length));
+    if (others.length > 0) return { filter: { state: 'unknown-policy', names: others } };
+    const foreign = names.filter((name) => FOREIGN_FILTERS.test(name));
+    return { filter: foreign.length > 0 ? { state: 'unsupported', names: foreign } : { state: 'absent' } };
+  }
+  const used: FilterState = { state: 'used', policyName: bloomName };
+  const handle = ours.handle;
+  if (handle === undefined || handle.offset + handle.size + 5 > outline.byteLength) return { filter: { state: 'corrupt', problem: 'its handle points nowhere' } };
+  if (handle.size > EAGER_FILTER_BYTES) return { filter: used };
+  const filterBlock = await inspectBlock(source, 'filter block', handle, { codecs, signal });
+  return { filter: filterBlock.problem === undefined ? used : { state: 'corrupt', problem: filterBlock.problem.problem }, filterBlock };
+}

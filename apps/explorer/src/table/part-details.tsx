@@ -1,0 +1,303 @@
+import type { Finding } from '@bloom/sstable/inspect';
+import { useEffect, useState } from 'preact/hooks';
+import { BytesText } from '../bytes/bytes-text.js';
+import { hexOf, type KeyForm } from '../bytes/key-form.js';
+import { Fact } from '../controls/controls.js';
+import { byteSize, count, counted, percent } from '../controls/sizes.js';
+import { WindowedRows } from '../controls/window.js';
+import { type FailureFacts, failureFacts } from '../worker/failure.js';
+import { FailureNotice } from './failure-notice.js';
+import type { FileParts } from './file-map.js';
+import { FindingText } from './findings.js';
+import type { TableClient } from './table-client.js';
+import type { BlockFacts, EntryRow, FilterBlockFacts, FilterRow } from './table-facts.js';
+
+interface PartProps {
+  readonly client: TableClient;
+  readonly fileParts: FileParts;
+  readonly part: number;
+  readonly form: KeyForm;
+  readonly findings: readonly Finding[];
+  readonly onGoTo: (offset: number) => void;
+}
+
+/** What is in the part of the file that is selected. */
+export function PartDetails(props: PartProps) {
+  const { client, fileParts, part, findings } = props;
+  const start = fileParts.starts[part]!;
+  const end = fileParts.starts[part + 1]!;
+  const here = findings.filter(({ offset }) => offset >= start && offset < end);
+  const block = fileParts.blocks[part]!;
+  return (
+    <>
+      {here.slice(0, 5).map((finding, i) => (
+        <div key={i} class="notice is-bad">
+          <FindingText finding={finding} />
+        </div>
+      ))}
+      {block >= 0 ? (
+        <BlockDetails {...props} block={block} />
+      ) : fileParts.parts[part] === 5 ? (
+        <FooterDetails {...props} />
+      ) : (
+        <RawBytes client={client} offset={start} length={end - start} title="No handle of the table leads to these bytes." />
+      )}
+    </>
+  );
+}
+
+function BlockDetails(props: PartProps & { readonly block: number }) {
+  const { client, block } = props;
+  const [facts, setFacts] = useState<BlockFacts>();
+  const [failure, setFailure] = useState<FailureFacts>();
+  useEffect(() => {
+    let current = true;
+    client.block(block).then((found) => current && setFacts(found), (error: unknown) => current && setFailure(failureFacts(error)));
+    return () => void (current = false);
+  }, [client, block]);
+  if (failure !== undefined) return <FailureNotice failure={failure} title="The block could not be read." />;
+  if (facts === undefined) return <p class="muted" role="status">Reading…</p>;
+  const isFilter = facts.kind === 'filter block';
+  const hasEntries = !isFilter && facts.kind !== 'meta block';
+  return (
+    <>
+      <dl class="facts">
+        <Fact name="Stored">{byteSize(facts.size)} <small>and 5 of trailer</small></Fact>
+        {facts.contentBytes !== undefined && facts.contentBytes !== facts.size && <Fact name="Unpacked">{byteSize(facts.contentBytes)}</Fact>}
+        <Fact name="Compression">{facts.codecName ?? 'unknown'} <small>type {facts.compressionType}</small></Fact>
+        <Fact name="Checksum">{facts.problem?.code === 'BLOOM_BAD_CHECKSUM' ? <span class="is-bad-text">wrong</span> : 'right'}</Fact>
+        {hasEntries && <Fact name="Entries">{count(facts.entryCount)}</Fact>}
+        {hasEntries && <Fact name="Restarts">{count(facts.restartCount)}</Fact>}
+      </dl>
+      {facts.problem !== undefined && facts.contentBytes !== undefined && (
+        <p class="notice is-warn">The contents are shown as they are now. They are not what was written: do not trust them.</p>
+      )}
+      {facts.entryProblem !== undefined && (
+        <div class="notice is-bad">
+          <FindingText finding={facts.entryProblem} />
+        </div>
+      )}
+      {facts.contentBytes === undefined ? (
+        <RawBytes client={client} offset={facts.offset} length={facts.size + 5} title="The stored bytes, as they are:" />
+      ) : isFilter ? (
+        <FilterDetails {...props} />
+      ) : hasEntries ? (
+        <EntryList {...props} facts={facts} />
+      ) : (
+        <RawBytes client={client} offset={facts.offset} length={facts.size + 5} title="A block that LevelDB does not know:" />
+      )}
+    </>
+  );
+}
+
+function EntryList({ client, block, facts, form, onGoTo }: PartProps & { readonly block: number; readonly facts: BlockFacts }) {
+  const [selected, setSelected] = useState<number>();
+  const [entry, setEntry] = useState<EntryRow>();
+  const isData = facts.kind === 'data block';
+  const isDatabase = client.facts.isDatabase && facts.kind !== 'metaindex block';
+  useEffect(() => {
+    if (selected === undefined) return;
+    let current = true;
+    void client.entry(block, selected).then((found) => current && setEntry(found), () => undefined);
+    return () => void (current = false);
+  }, [selected]);
+  if (facts.entryCount === 0) return <p class="muted">No entries.</p>;
+  const headings = ['#', 'Restart', isDatabase ? 'User key' : 'Key', ...(isDatabase ? ['Sequence', 'Kind'] : []), isData ? 'Value' : 'Leads to'];
+  return (
+    <>
+      <WindowedRows<EntryRow>
+        label={`Entries of the ${facts.kind}`}
+        rowCount={facts.entryCount}
+        columns={`3.5rem 4.5rem minmax(14rem, 1fr) ${isDatabase ? '5.5rem 5rem ' : ''}minmax(14rem, 1.2fr)`}
+        minWidth={isDatabase ? '52rem' : '40rem'}
+        headings={headings}
+        loadKey={`${block} ${form}`}
+        load={(start, end) => client.entries(block, start, end)}
+        selected={selected}
+        onSelect={setSelected}
+        row={(row) => [
+          count(row.number + 1),
+          row.restart === undefined ? <span class="muted">·</span> : <span title={`Restart ${row.restart}: a search can start here`}>▸ {count(row.restart)}</span>,
+          <KeyText key="key" row={row} form={form} />,
+          ...(isDatabase ? [row.sequence ?? '–', kindText(row.type)] : []),
+          row.handle === undefined ? (
+            isData ? (
+              <BytesText key="value" bytes={row.value.bytes} byteLength={row.value.byteLength} form={form === 'indexeddb' || form === 'minecraft' ? 'text' : form} />
+            ) : (
+              'no handle'
+            )
+          ) : (
+            <button key="value" type="button" class="is-link" onClick={() => onGoTo(row.handle!.offset)}>
+              {counted(row.handle.size, 'byte')} at {count(row.handle.offset)}
+            </button>
+          ),
+        ]}
+      />
+      <p class="muted small">
+        <span class="bytes-shared">Underlined</span>: shared with the key before, and not stored again. ▸ A restart stores its whole key.
+      </p>
+      {entry !== undefined && entry.number === selected && <EntryDetails entry={entry} form={form} />}
+    </>
+  );
+}
+
+/** A key whose shared part is told apart, where the form leaves its bytes in place. */
+function KeyText({ row, form }: { readonly row: EntryRow; readonly form: KeyForm }) {
+  const { shared, key } = row;
+  const cut = Math.min(shared, key.bytes.length);
+  if ((form !== 'text' && form !== 'hex') || cut === 0 || key.byteLength === 0) return <BytesText bytes={key.bytes} byteLength={key.byteLength} form={form} />;
+  // A character is not cut in two.
+  let at = cut;
+  if (form === 'text') while (at > 0 && (key.bytes[at]! & 0xc0) === 0x80) at--;
+  return (
+    <span title={`${counted(shared, 'byte')} shared, ${counted(row.keyByteLength - shared, 'byte')} stored`}>
+      {at > 0 && (
+        <span class="bytes-shared">
+          <BytesText bytes={key.bytes.subarray(0, at)} form={form} />
+        </span>
+      )}
+      {form === 'hex' && at > 0 && ' '}
+      {at < key.bytes.length && <BytesText bytes={key.bytes.subarray(at)} byteLength={key.byteLength - at} form={form} />}
+    </span>
+  );
+}
+
+function kindText(type: number | undefined): string {
+  return type === 0 ? 'deletion' : type === 1 ? 'value' : type === undefined ? '–' : `type ${type}`;
+}
+
+function EntryDetails({ entry, form }: { readonly entry: EntryRow; readonly form: KeyForm }) {
+  const { key, value, shared, keyByteLength, offset, restart } = entry;
+  return (
+    <section class="entry-details" aria-label={`Entry ${entry.number + 1}`}>
+      <h3>Entry {count(entry.number + 1)}</h3>
+      <dl class="facts">
+        <Fact name="Starts at">{count(offset)} <small>of the unpacked block</small></Fact>
+        <Fact name="Shared">{counted(shared, 'byte')} <small>{restart === undefined ? '' : `restart ${restart}`}</small></Fact>
+        <Fact name="Stored of the key">{counted(keyByteLength - shared, 'byte')}</Fact>
+        <Fact name="Value">{counted(value.byteLength, 'byte')}</Fact>
+        {entry.sequence !== undefined && <Fact name="Sequence">{count(Number(entry.sequence))} <small>{kindText(entry.type)}</small></Fact>}
+      </dl>
+      <h4>Key</h4>
+      <div class="entry-bytes" tabIndex={0} role="region" aria-label="Key">
+        <BytesText bytes={key.bytes} byteLength={key.byteLength} form={form} />
+      </div>
+      <h4>Value</h4>
+      <div class="entry-bytes" tabIndex={0} role="region" aria-label="Value">
+        <BytesText bytes={value.bytes} byteLength={value.byteLength} form={form === 'indexeddb' || form === 'minecraft' ? 'text' : form} />
+      </div>
+    </section>
+  );
+}
+
+function FilterDetails({ client, block, onGoTo }: PartProps & { readonly block: number }) {
+  const [facts, setFacts] = useState<FilterBlockFacts>();
+  useEffect(() => {
+    let current = true;
+    void client.filterBlock(block).then((found) => current && setFacts(found), () => undefined);
+    return () => void (current = false);
+  }, [client, block]);
+  if (facts === undefined) return <p class="muted" role="status">Reading…</p>;
+  return (
+    <>
+      <p>
+        One filter for every {byteSize(facts.base)} of the file: {counted(facts.filterCount, 'filter')}, of which{' '}
+        <strong data-fact="empty-filters">{count(facts.emptyCount)}</strong> empty, because no block starts in their part of the file
+        {facts.damagedCount > 0 && `, and ${count(facts.damagedCount)} damaged`}.
+      </p>
+      {facts.filterCount > 0 && (
+        <WindowedRows<FilterRow>
+          label="Filters"
+          rowCount={facts.filterCount}
+          columns="4rem minmax(7rem, 1fr) 4rem 5rem 5rem 4rem 7rem"
+          minWidth="42rem"
+          headings={['Filter', 'For blocks from', 'Blocks', 'Offset', 'Bytes', 'Probes', 'Bits that are 1']}
+          loadKey={`filters ${block}`}
+          load={(start, end) => client.filters(block, start, end)}
+          rowClass={({ state }) => (state === 'damaged' ? 'is-damaged' : state === 'empty' ? 'is-empty-filter' : '')}
+          row={(row) => [
+            count(row.number),
+            <button key="range" type="button" class="is-link" onClick={() => onGoTo(row.from)}>
+              {count(row.from)}
+            </button>,
+            count(row.blocks),
+            row.state === 'damaged' ? '–' : count(row.offset),
+            row.state === 'filter' ? count(row.byteLength) : <span class="chip">{row.state}</span>,
+            row.probes ?? '–',
+            row.setBits === undefined ? '–' : percent(row.setBits / ((row.byteLength - 1) * 8)),
+          ]}
+        />
+      )}
+    </>
+  );
+}
+
+function FooterDetails({ client }: PartProps) {
+  const { footerBytes, footerLayout, byteLength } = client.facts;
+  const footerStart = byteLength - footerBytes.length;
+  const fieldOf = (at: number): number => footerLayout.findIndex(({ offset, byteLength: length }) => footerStart + at >= offset && footerStart + at < offset + length);
+  return (
+    <>
+      <p>The last 48 bytes. A reader starts here: they say where metaindex and index are, and that the file is a table.</p>
+      <code class="footer-bytes" aria-label="Bytes of the footer">
+        {Array.from(footerBytes, (byte, at) => (
+          <span key={at} class={`footer-byte is-field-${fieldOf(at)}`} title={footerLayout[fieldOf(at)]?.label}>
+            {byte.toString(16).padStart(2, '0')}
+          </span>
+        ))}
+      </code>
+      <table class="rows">
+        <thead>
+          <tr>
+            <th scope="col">Bytes</th>
+            <th scope="col">What they are</th>
+            <th scope="col">What they say</th>
+          </tr>
+        </thead>
+        <tbody>
+          {footerLayout.map(({ offset, byteLength: length, label, value }, i) => (
+            <tr key={offset}>
+              <td>
+                <span class={`footer-byte is-field-${i}`}>{offset - footerStart}–{offset - footerStart + length - 1}</span>
+              </td>
+              <td>{label}</td>
+              <td>{value ?? (label === 'magic number' ? hexOf(footerBytes.subarray(offset - footerStart)) : '–')}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
+  );
+}
+
+const ROW_BYTES = 16;
+const READ_ROWS = 256;
+
+/** Bytes of the file, sixteen a row. */
+function RawBytes({ client, offset, length, title }: { readonly client: TableClient; readonly offset: number; readonly length: number; readonly title: string }) {
+  const load = async (start: number, end: number): Promise<Uint8Array[]> => {
+    const wanted = Math.min(end - start, READ_ROWS);
+    const bytes = await client.bytes(offset + start * ROW_BYTES, Math.min(wanted * ROW_BYTES, length - start * ROW_BYTES));
+    return Array.from({ length: Math.ceil(bytes.length / ROW_BYTES) }, (_, i) => bytes.subarray(i * ROW_BYTES, (i + 1) * ROW_BYTES));
+  };
+  return (
+    <>
+      <p class="muted">{title}</p>
+      <WindowedRows<Uint8Array>
+        label="Bytes"
+        rowCount={Math.ceil(length / ROW_BYTES)}
+        columns="6rem 25rem 1fr"
+        minWidth="44rem"
+        headings={['at', 'bytes', 'text']}
+        height={300}
+        loadKey={`${offset} ${length}`}
+        load={load}
+        row={(bytes, number) => [
+          <code key="at" class="muted">{count(offset + number * ROW_BYTES)}</code>,
+          <code key="hex">{hexOf(bytes)}</code>,
+          <code key="text">{Array.from(bytes, (byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '·')).join('')}</code>,
+        ]}
+      />
+    </>
+  );
+}

@@ -1,0 +1,49 @@
+import type { Reply, Request, Work } from './calls.js';
+import { failureFacts } from './failure.js';
+
+/** What a worker needs of its global scope, whose types TypeScript has for pages or for workers, not for both. */
+interface WorkerScope {
+  onmessage: ((event: MessageEvent<Request>) => void) | null;
+  postMessage(message: Reply): void;
+}
+
+type Methods = Readonly<Record<string, (work: Work, ...args: never[]) => unknown>>;
+
+/** Answers the page's calls with `methods`. */
+export function serveCalls(methods: Methods): void {
+  const scope = globalThis as unknown as WorkerScope;
+  const running = new Map<number, AbortController>();
+  scope.onmessage = ({ data }) => {
+    if (data.kind === 'cancel') running.get(data.id)?.abort();
+    else void answer(data.id, data.method, data.args);
+  };
+
+  async function answer(id: number, method: string, args: readonly unknown[]): Promise<void> {
+    const controller = new AbortController();
+    running.set(id, controller);
+    let lastProgress = 0;
+    const work: Work = {
+      signal: controller.signal,
+      progress(done, total) {
+        // The page draws sixty times a second at most.
+        const now = performance.now();
+        if (now - lastProgress < 50) return;
+        lastProgress = now;
+        scope.postMessage({ kind: 'progress', id, done, total });
+      },
+    };
+    try {
+      const result: unknown = await methods[method]!(work, ...(args as never[]));
+      scope.postMessage({ kind: 'result', id, result });
+    } catch (error) {
+      scope.postMessage({ kind: 'failure', id, failure: failureFacts(error) });
+    } finally {
+      running.delete(id);
+    }
+  }
+}
+
+/** Lets messages in, a request to cancel among them, while much is computed. */
+export function breathe(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 0));
+}

@@ -1,0 +1,99 @@
+import { type Browser, type BrowserContext, type BrowserContextOptions, type Locator, type Page } from 'playwright-core';
+import type { PageServer } from './page-server.js';
+
+/** How a file is handed to the page. */
+export interface GivenFile {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+}
+
+/** The page, as a reader has it, with all that it complains of. */
+export class ExplorerPage {
+  readonly page: Page;
+  /** Closed with the page, where it is the page's own. */
+  readonly #context: BrowserContext | undefined;
+  readonly #complaints: string[] = [];
+
+  private constructor(context: BrowserContext | undefined, page: Page) {
+    this.#context = context;
+    this.page = page;
+    page.on('console', (message) => {
+      // Most tests do without: it would fetch every file for each of them.
+      if (message.text() !== 'Service Worker registration blocked by Playwright') this.#complaints.push(`${message.type()}: ${message.text()}`);
+    });
+    page.on('pageerror', (error) => this.#complaints.push(error.message));
+  }
+
+  static async newContext(browser: Browser, options: BrowserContextOptions = {}): Promise<BrowserContext> {
+    const context = await browser.newContext({ reducedMotion: 'reduce', viewport: { width: 1200, height: 900 }, serviceWorkers: 'block', ...options });
+    context.setDefaultTimeout(20_000);
+    return context;
+  }
+
+  /** @param ownsContext whether the context is closed with the page. */
+  static async open(context: BrowserContext, server: PageServer, hash: string, ownsContext: boolean): Promise<ExplorerPage> {
+    const page = await context.newPage();
+    const explorer = new ExplorerPage(ownsContext ? context : undefined, page);
+    await page.addInitScript(() => {
+      addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) => reportError(new Error(`policy: ${violatedDirective} ${blockedURI}`)));
+    });
+    await page.goto(server.url + hash);
+    return explorer;
+  }
+
+  /** Everything in the console, and every report of the policy. */
+  get complaints(): readonly string[] {
+    return this.#complaints;
+  }
+
+  /** Gives files as the view's own button does. */
+  async give(...files: readonly GivenFile[]): Promise<void> {
+    const input = this.page.locator('input[type=file]');
+    await input.waitFor({ state: 'attached' });
+    // A folder is chosen as a whole, or given as its files.
+    await input.evaluate((element: HTMLInputElement) => (element.webkitdirectory = false));
+    await input.evaluate((element: HTMLInputElement, count) => (element.multiple = count > 1), files.length);
+    await input.setInputFiles(files.map(({ name, bytes }) => ({ name, mimeType: 'application/octet-stream', buffer: Buffer.from(bytes) })));
+  }
+
+  /** Drops files onto an element. */
+  async drop(target: string, ...files: readonly GivenFile[]): Promise<void> {
+    const transfer = await this.page.evaluateHandle((given) => {
+      const data = new DataTransfer();
+      for (const { name, bytes } of given) data.items.add(new File([Uint8Array.from(bytes)], name));
+      return data;
+    }, files.map(({ name, bytes }) => ({ name, bytes: [...bytes] })));
+    await this.page.dispatchEvent(target, 'dragover', { dataTransfer: transfer });
+    await this.page.dispatchEvent(target, 'drop', { dataTransfer: transfer });
+  }
+
+  async go(hash: string): Promise<void> {
+    await this.page.evaluate((to) => (location.hash = to), hash);
+  }
+
+  /** Chooses one of a few. */
+  async choose(name: string): Promise<void> {
+    await this.page.getByRole('radio', { name, exact: true }).check();
+  }
+
+  button(name: string | RegExp): Locator {
+    return this.page.getByRole('button', { name, exact: typeof name === 'string' });
+  }
+
+  region(name: string): Locator {
+    return this.page.getByRole('region', { name, exact: true });
+  }
+
+  /** The value of a fact, once it is there. */
+  async fact(name: string): Promise<string> {
+    return (await this.page.locator(`[data-fact="${name}"]`).first().textContent()) ?? '';
+  }
+
+  async heading(): Promise<string> {
+    return (await this.page.locator('h1').textContent()) ?? '';
+  }
+
+  async close(): Promise<void> {
+    await (this.#context ?? this.page).close();
+  }
+}

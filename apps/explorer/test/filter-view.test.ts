@@ -1,0 +1,171 @@
+import { readFile } from 'node:fs/promises';
+import { bloomHash } from '@bloom/hash';
+import { bloomBitsPerKey, bloomProbes, BloomFilterPolicy, buildFilter, fillBloomFilter, filterByteLength } from '@bloom/policy';
+import { expect, test } from 'vitest';
+import { KEY_SAMPLES } from '../src/filter/key-samples.js';
+import { describeInChromium } from './in-chromium.js';
+
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+const fruit = KEY_SAMPLES.fruit.keys();
+const fruitFilter = buildFilter(new BloomFilterPolicy(10), fruit.map(utf8));
+const bitsOf = (key: string, filterBytes = fruitFilter.length, probes = 6): number[] => bloomProbes(bloomHash(utf8(key)), filterBytes, probes).probes.map(({ bit }) => bit);
+const isSet = (filter: Uint8Array, bit: number): boolean => ((filter[bit >> 3]! >> (bit & 7)) & 1) === 1;
+
+describeInChromium('the filter view', ({ open }) => {
+  test('opens with a certain no, proved by the first bit of the key that is 0', async () => {
+    const { page } = await open('');
+    const zero = bitsOf('pear').find((bit) => !isSet(fruitFilter, bit))!;
+    const verdict = page.locator('[data-verdict]');
+    expect(await verdict.getAttribute('data-verdict')).toBe('no');
+    expect(await verdict.textContent()).toContain(`Bit ${zero} is 0. If “pear” had been added, it would be 1.`);
+    expect(await page.locator('.steps .found-zero').textContent()).toBe('0: never added');
+  });
+
+  test('shows the bytes that LevelDB writes, with those marked that were looked at', async () => {
+    const { page } = await open('#/filter?q=kiwi');
+    const shown = await page.locator('[data-byte]').allTextContents();
+    expect(shown.join('')).toBe(hex(fruitFilter));
+    const marked = await page.locator('[data-byte].hex-probed').evaluateAll((bytes) => bytes.map((byte) => Number(byte.getAttribute('data-byte'))));
+    expect(marked).toEqual([...new Set(bitsOf('kiwi').map((bit) => bit >> 3))].sort((a, b) => a - b));
+  });
+
+  test('shows hash, delta and each probe of a key', async () => {
+    const { page } = await open('#/filter?q=kiwi');
+    const { delta, probes } = bloomProbes(bloomHash(utf8('kiwi')), fruitFilter.length, 6);
+    expect(await page.locator('.formula').textContent()).toContain(delta.toString(16).padStart(8, '0'));
+    const rows = await page.locator('.steps tbody tr').allTextContents();
+    expect(rows).toEqual(probes.map(({ hash, bit }, i) => `${i + 1}${hash.toString(16).padStart(8, '0')}${bit}${bit >> 3}, ${bit & 7}1`));
+  });
+
+  test('by keyboard alone: a key is typed, added, and found again', async () => {
+    const { page } = await open('#/filter?q=');
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate(() => document.activeElement?.className)).toBe('skip-link');
+    await page.keyboard.press('Enter');
+    for (let tabs = 0; tabs < 8; tabs++) {
+      await page.keyboard.press('Tab');
+      if (await page.evaluate(() => document.activeElement?.classList.contains('check-input'))) break;
+    }
+    await page.keyboard.type('quince');
+    await page.locator('[data-verdict=no]').waitFor();
+    await page.keyboard.press('Enter');
+    await page.locator('[data-verdict="true positive"]').waitFor();
+    expect(await page.getByRole('list', { name: 'Keys added' }).textContent()).toContain('quince');
+  });
+
+  test('by keyboard alone: the bit array says which keys set a bit', async () => {
+    const { page } = await open('');
+    await page.getByRole('application', { name: /^Bits: \d+ of 120 bits are 1$/ }).focus();
+    const wanted = bitsOf('kiwi')[0]!;
+    for (let presses = 0; presses <= wanted; presses++) await page.keyboard.press('ArrowRight');
+    const text = await page.locator('.bit-owners').textContent();
+    const owners = fruit.filter((key) => bitsOf(key).includes(wanted));
+    expect(text).toBe(`Bit ${wanted} (byte ${wanted >> 3}, bit ${wanted & 7} in it) is 1, set by ${owners.join(', ')}.`);
+    await page.keyboard.press('Home');
+    expect(await page.locator('.bit-owners').textContent()).toContain('Bit 0 ');
+  });
+
+  test('a click on a bit says which keys set it', async () => {
+    const { page } = await open('');
+    const bounds = (await page.locator('.bit-grid canvas').boundingBox())!;
+    await page.mouse.click(bounds.x + 10, bounds.y + 10);
+    expect(await page.locator('.bit-owners').textContent()).toMatch(/^Bit 0 \(byte 0, bit 0 in it\) is (1, set by|0: none)/);
+  });
+
+  test('finds a false positive, and calls it one', async () => {
+    const explorer = await open('#/filter?bits=3');
+    await explorer.button('Find a false positive').click();
+    const verdict = explorer.page.locator('[data-verdict="false positive"]');
+    expect(await verdict.textContent()).toContain('false positive: you never added');
+    const key = await explorer.page.getByLabel('Key to check').inputValue();
+    const filter = buildFilter(new BloomFilterPolicy(3), fruit.map(utf8));
+    expect(new BloomFilterPolicy(3).keyMayMatch(utf8(key), filter)).toBe(true);
+    expect(fruit).not.toContain(key);
+    await explorer.button('Show me a certain no').click();
+    await explorer.page.locator('[data-verdict=no]').waitFor();
+    await explorer.button('Add a key and watch').click();
+    await explorer.page.locator('[data-verdict="true positive"]').waitFor();
+  });
+
+  test('many keys are pasted; the array is sized for what is expected, and warns when there are more', async () => {
+    const explorer = await open('#/filter?keys=');
+    const { page } = explorer;
+    await page.getByLabel('Add keys, one on each line').fill(Array.from({ length: 300 }, (_, i) => `key ${i}`).join('\n'));
+    await explorer.button('Add').click();
+    expect(await page.getByRole('heading', { name: 'Keys added' }).textContent()).toContain('300');
+    expect(await page.getByText('More than the 12 it is sized for').count()).toBe(1);
+    await page.getByLabel('Expected keys').fill('300');
+    const bits = (filterByteLength(300, 10) - 1) * 8;
+    await page.getByRole('application', { name: `of ${bits} bits are 1` }).waitFor();
+    expect(await page.getByText('More than the').count()).toBe(0);
+    const measured = await page.locator('[data-fact=measured]').textContent();
+    expect(Number.parseFloat(measured!)).toBeLessThan(2);
+  });
+
+  test('bits per key, probes by hand and a wanted rate are taken', async () => {
+    const explorer = await open('');
+    const { page } = explorer;
+    await page.getByLabel('Bits per key', { exact: true }).last().fill('16');
+    await page.getByRole('application', { name: 'of 192 bits are 1' }).waitFor();
+    await page.getByLabel('Choose the number of probes by hand').check();
+    await page.getByLabel('Probes per key', { exact: true }).fill('3');
+    const filter = new Uint8Array(filterByteLength(12, 16));
+    fillBloomFilter(filter, Uint32Array.from(fruit.map(utf8), bloomHash), 3);
+    await expect.poll(async () => (await page.locator('[data-byte]').allTextContents()).join('')).toBe(hex(filter));
+    await explorer.choose('Wanted rate');
+    await page.getByLabel('Wrong yes, at most, in %').fill('0.5');
+    const bits = bloomBitsPerKey(0.005, 12)!;
+    await page.getByText(`LevelDB’s filter needs ${bits} bits per key for that.`).waitFor();
+    await page.getByRole('application', { name: `of ${(filterByteLength(12, bits) - 1) * 8} bits are 1` }).waitFor();
+  });
+
+  test('refuses numbers that are none of those it takes, and says which ones it takes', async () => {
+    const { page } = await open('');
+    await page.getByLabel('Expected keys').fill('0.5');
+    await page.getByText('A whole number from 1 to 100,000.').waitFor();
+    expect(await page.getByRole('application').getAttribute('aria-label')).toContain('of 120 bits');
+  });
+
+  test('both policies stand side by side on the same keys', async () => {
+    const { page } = await open('#/filter?policy=both&q=kiwi');
+    expect(await page.locator('.bench').evaluateAll((benches) => benches.map((bench) => bench.getAttribute('data-policy')))).toEqual(['leveldb', 'blocked']);
+    expect(await page.locator('[data-verdict="true positive"]').count()).toBe(2);
+    expect(await page.getByRole('application', { name: /Bits, One cache line a key: \d+ of 512 bits/ }).count()).toBe(1);
+  });
+
+  test('steps can be gone through one at a time', async () => {
+    const explorer = await open('#/filter?q=kiwi');
+    const { page } = explorer;
+    await explorer.button('One step back').click();
+    expect(await page.locator('.steps .found-one').count()).toBe(5);
+    await explorer.button('One step on').click();
+    expect(await page.locator('.steps .found-one').count()).toBe(6);
+  });
+
+  test('plays the probes one after another', async () => {
+    const explorer = await open('#/filter?q=kiwi', { reducedMotion: 'no-preference' });
+    await explorer.button('Play').click();
+    await expect.poll(() => explorer.page.locator('.steps .is-waiting').count()).toBeGreaterThan(2);
+    await expect.poll(() => explorer.page.locator('.steps .found-one').count(), { timeout: 10_000 }).toBe(6);
+  });
+
+  test('the filter that is downloaded is the one that is shown', async () => {
+    const explorer = await open('');
+    const [download] = await Promise.all([explorer.page.waitForEvent('download'), explorer.button('Download filter').click()]);
+    expect(hex(await readFile(await download.path()))).toBe(hex(fruitFilter));
+  });
+
+  test('the link that is shared opens the same filter', async () => {
+    const explorer = await open('#/filter?bits=7&policy=both', { permissions: ['clipboard-read', 'clipboard-write'] });
+    await explorer.page.getByLabel('Key to check').fill('naïve & <b>');
+    await explorer.button('Add it').click();
+    await explorer.button('Copy link').click();
+    await explorer.page.getByText('The link is copied.').waitFor();
+    const link = await explorer.page.evaluate(() => navigator.clipboard.readText());
+    const other = await open(new URL(link).hash);
+    expect(await other.page.getByLabel('Key to check').inputValue()).toBe('naïve & <b>');
+    expect(await other.page.getByRole('list', { name: 'Keys added' }).textContent()).toContain('naïve & <b>');
+    expect(await other.page.locator('[data-byte]').allTextContents()).toEqual(await explorer.page.locator('[data-byte]').allTextContents());
+  });
+});

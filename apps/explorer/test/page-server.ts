@@ -1,0 +1,69 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { extname, join } from 'node:path';
+import { contentSecurityPolicy } from '../content-security-policy.js';
+
+const TYPES: Readonly<Record<string, string>> = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml' };
+
+/** Serves the built page below a path of its own, with its policy as a header, and files that a test adds. */
+export class PageServer {
+  /** The path of the page. */
+  static readonly path = '/some/where/';
+  /** The header of every answer. */
+  policy = contentSecurityPolicy;
+  /** Files below `/files/`, by name. */
+  readonly files = new Map<string, Uint8Array>();
+  /** How many bytes of files were sent. */
+  bytesSent = 0;
+  readonly #root: string;
+  readonly #server: Server;
+
+  private constructor(root: string) {
+    this.#root = root;
+    this.#server = createServer((request, response) => this.#answer(request, response));
+  }
+
+  static async start(root: string): Promise<PageServer> {
+    const server = new PageServer(root);
+    await new Promise<void>((resolve) => server.#server.listen(0, '127.0.0.1', resolve));
+    return server;
+  }
+
+  get origin(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  get url(): string {
+    return this.origin + PageServer.path;
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  #answer(request: IncomingMessage, response: ServerResponse): void {
+    const path = decodeURIComponent(request.url!.split('?')[0]!);
+    const bytes = this.#bytesOf(path);
+    if (bytes === undefined) {
+      response.writeHead(404, { 'content-security-policy': this.policy }).end();
+      return;
+    }
+    const headers = { 'content-type': TYPES[extname(path) || '.html'] ?? 'application/octet-stream', 'content-security-policy': this.policy };
+    const range = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '');
+    const start = range === null ? 0 : Number(range[1]);
+    const part = range === null ? bytes : bytes.subarray(start, Number(range[2]) + 1);
+    const contentRange = { 'content-range': `bytes ${start}-${start + part.length - 1}/${bytes.length}` };
+    response.writeHead(range === null ? 200 : 206, { ...headers, 'content-length': part.length, ...(range !== null && contentRange) });
+    if (path.startsWith('/files/') && request.method !== 'HEAD') this.bytesSent += part.length;
+    response.end(request.method === 'HEAD' ? undefined : part);
+  }
+
+  #bytesOf(path: string): Uint8Array | undefined {
+    if (path.startsWith('/files/')) return this.files.get(path.slice('/files/'.length));
+    if (!path.startsWith(PageServer.path)) return undefined;
+    const file = join(this.#root, path.slice(PageServer.path.length) || 'index.html');
+    return file.startsWith(this.#root) && existsSync(file) && statSync(file).isFile() ? readFileSync(file) : undefined;
+  }
+}

@@ -1,0 +1,220 @@
+import { goldenTables, realTables } from '@bloom/fixtures';
+import { BloomFilterPolicy } from '@bloom/policy';
+import { MemorySink, MemorySource, TableBuilder } from '@bloom/sstable';
+import { inspectBlock, outlineTable } from '@bloom/sstable/inspect';
+import { expect, test } from 'vitest';
+import { weatherTable } from '../samples/weather-table.js';
+import type { ExplorerPage, GivenFile } from './explorer-page.js';
+import { describeInChromium } from './in-chromium.js';
+
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+const grouped = (number: number): string => number.toLocaleString('en');
+
+/** The quick suite takes one of each kind; `npx pnpm@10 --filter @bloom/explorer every-file` takes all. */
+const takesAll = process.env.EXPLORER_FILES === 'all';
+const CHOSEN_GOLDENS = ['empty.ldb', 'words-nofilter.ldb', 'binary-block128-restart2-bits16.ldb', 'compressible-snappy-bits10.ldb'];
+const CHOSEN_REALS = [/^bedrock-provider/, /^dfindexeddb\/[^/]*100k/, /^pebble/];
+
+const goldens = goldenTables().filter(({ name }) => takesAll || CHOSEN_GOLDENS.includes(name));
+const reals = realTables().filter((_, i, all) => takesAll || CHOSEN_REALS.some((pattern) => all.findIndex((other) => pattern.test(other.file)) === i));
+
+function tableOf(entries: readonly (readonly [Uint8Array, Uint8Array])[], options: ConstructorParameters<typeof TableBuilder>[1] = {}): Uint8Array {
+  const sink = new MemorySink();
+  const builder = new TableBuilder(sink, { filterPolicy: new BloomFilterPolicy(10), compression: 'none', ...options });
+  for (const [key, value] of entries) builder.add(key, value);
+  builder.finish();
+  return sink.toBytes();
+}
+
+const numbered = tableOf(
+  Array.from({ length: 600 }, (_, i) => [utf8(`key ${String(i).padStart(6, '0')}`), utf8(`value ${i}`)]),
+  { blockSize: 1024 },
+);
+
+describeInChromium('the table view', ({ open, server }) => {
+  async function opened(...files: readonly GivenFile[]): Promise<ExplorerPage> {
+    const explorer = await open('#/table');
+    await explorer.give(...files);
+    await explorer.page.getByRole('heading', { level: 1, name: files[0]!.name }).waitFor();
+    return explorer;
+  }
+
+  const expected = [
+    ...goldens.map(({ name, entries, bytes }) => ({ name, entries, bytes })),
+    ...reals.map(({ file, entries, bytes }) => ({ name: file.replaceAll('/', '-'), entries, bytes })),
+  ];
+  test.each(expected)('$name has its entries, and no finding', async ({ name, entries, bytes }) => {
+    const explorer = await opened({ name, bytes: bytes() });
+    expect(await explorer.fact('entries')).toBe(grouped(entries));
+    expect(await explorer.region('Findings').textContent()).toContain('Nothing is wrong with this file.');
+  });
+
+  test('a table is dropped onto the page', async () => {
+    const explorer = await open('#/table');
+    await explorer.page.getByRole('heading', { name: 'Look inside a table' }).waitFor();
+    await explorer.drop('.table-view', { name: 'dropped.ldb', bytes: tableOf([[utf8('a'), utf8('b')]]) });
+    await explorer.page.getByRole('heading', { level: 1, name: 'dropped.ldb' }).waitFor();
+    expect(await explorer.fact('entries')).toBe('1');
+    expect(explorer.page.url()).toContain('#/table?file=dropped.ldb');
+  });
+
+  test('by keyboard alone: the sample is opened, blocks are walked through, an entry is looked at', async () => {
+    const { page } = await open('#/table');
+    await page.getByRole('heading', { name: 'Look inside a table' }).waitFor();
+    const focus = async (selector: string): Promise<void> => {
+      for (let tabs = 0; tabs < 40; tabs++) {
+        await page.keyboard.press('Tab');
+        if (await page.evaluate((wanted) => document.activeElement?.matches(wanted), selector)) return;
+      }
+      expect.fail(`${selector} cannot be reached by Tab`);
+    };
+    await focus('.drop button.is-primary');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'weather.ldb' }).waitFor();
+    await focus('[role=slider]');
+    await page.keyboard.press('ArrowRight');
+    await page.getByRole('heading', { name: /^Data block 2, / }).waitFor();
+    await page.keyboard.press('End');
+    await page.getByRole('heading', { name: /^Footer, 48 bytes/ }).waitFor();
+    await page.keyboard.press('Home');
+    await page.getByRole('heading', { name: /^Data block 1, / }).waitFor();
+    await page.keyboard.press('+');
+    await page.getByRole('grid', { name: 'Entries of the data block' }).waitFor();
+    await focus('[role=grid]');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.getByRole('region', { name: 'Entry 2', exact: true }).waitFor();
+    expect(await page.getByRole('region', { name: 'Key', exact: true }).textContent()).toBe('weather/accra/2026-01-02');
+  });
+
+  test('the entries of a block show what each key shares with the one before, and the restarts', async () => {
+    const explorer = await opened({ name: 'numbered.ldb', bytes: numbered });
+    const rows = explorer.page.getByRole('grid', { name: 'Entries of the data block' }).getByRole('row');
+    await expect.poll(async () => (await rows.allTextContents())[1]).toContain('▸ 0key 000000value 0');
+    expect(await rows.nth(2).locator('.bytes-shared').textContent()).toBe('key 00000');
+    expect(await rows.nth(1).locator('.bytes-shared').count()).toBe(0);
+    const inRow17 = await rows.nth(17).textContent();
+    expect(inRow17).toContain('▸ 1key 000016');
+  });
+
+  test('the index leads to the blocks', async () => {
+    const source = new MemorySource(numbered);
+    const { kinds, offsets } = await outlineTable(source);
+    const explorer = await opened({ name: 'numbered.ldb', bytes: numbered });
+    const at = offsets[kinds.indexOf(4)]!;
+    await explorer.go(`#/table?file=numbered.ldb`);
+    await explorer.page.getByRole('slider').focus();
+    await explorer.page.keyboard.press('End');
+    await explorer.page.keyboard.press('ArrowLeft');
+    await explorer.page.getByRole('heading', { name: `at ${grouped(at)}` }).waitFor();
+    await explorer.page.getByRole('grid', { name: 'Entries of the index block' }).getByRole('button').nth(1).click();
+    await explorer.page.getByRole('heading', { name: `Data block 2, ` }).waitFor();
+  });
+
+  test('empty filters are told apart from filters', async () => {
+    const bytes = weatherTable();
+    const { kinds, offsets, sizes } = await outlineTable(new MemorySource(bytes));
+    const number = kinds.indexOf(1);
+    const block = await inspectBlock(new MemorySource(bytes), 'filter block', { offset: offsets[number]!, size: sizes[number]! });
+    const view = new DataView(block.contents!.buffer, block.contents!.byteOffset, block.contents!.byteLength);
+    const trailer = block.contents!.length - 5;
+    const start = view.getUint32(trailer, true);
+    let empty = 0;
+    for (let at = start; at < trailer; at += 4) if (view.getUint32(at, true) === view.getUint32(at + 4, true)) empty++;
+    expect(empty).toBeGreaterThan(0);
+    const explorer = await open(`#/table?sample=1&at=${offsets[number]}`);
+    expect(await explorer.fact('empty-filters')).toBe(grouped(empty));
+    const filters = explorer.page.getByRole('grid', { name: 'Filters' });
+    await filters.focus();
+    await explorer.page.keyboard.press('End');
+    await filters.getByText('empty', { exact: true }).first().waitFor();
+  });
+
+  test('the bytes of the footer say what they are', async () => {
+    const explorer = await opened({ name: 'numbered.ldb', bytes: numbered });
+    await explorer.page.getByRole('slider').focus();
+    await explorer.page.keyboard.press('End');
+    const bytes = explorer.page.getByLabel('Bytes of the footer').locator('span');
+    expect((await bytes.allTextContents()).join('')).toBe(Buffer.from(numbered.subarray(-48)).toString('hex'));
+    const said = await explorer.page.getByRole('row').allTextContents();
+    expect(said.some((row) => row.includes('40–47magic number57 fb 80 8b 24 75 47 db'))).toBe(true);
+    expect(said.filter((row) => /(metaindex|index) handleoffset \d+, size \d+/.test(row))).toHaveLength(2);
+  });
+
+  test('a damaged block shows its finding where it is, and the page lives on', async () => {
+    const bytes = numbered.slice();
+    const { offsets } = await outlineTable(new MemorySource(numbered));
+    bytes[offsets[2]! + 40]! ^= 0x10;
+    const explorer = await opened({ name: 'damaged.ldb', bytes });
+    const findings = explorer.region('Findings');
+    await findings.getByText('BLOOM_BAD_CHECKSUM').waitFor();
+    expect(await findings.textContent()).toContain(`data block at ${grouped(offsets[2]!)}: its checksum is`);
+    expect(await findings.textContent()).toContain('bloom salvage FILE');
+    await explorer.button('Show where').click();
+    await explorer.page.getByRole('heading', { name: /^Data block 3, / }).waitFor();
+    await explorer.page.getByText('do not trust them').waitFor();
+    await explorer.button('Next part').click();
+    await explorer.page.getByRole('heading', { name: /^Data block 4, / }).waitFor();
+    await explorer.page.getByRole('grid', { name: 'Entries of the data block' }).getByText(/key 000/).first().waitFor();
+    expect(await explorer.page.getByText('1 finding', { exact: true }).count()).toBe(1);
+  });
+
+  test.each([
+    ['an empty file', new Uint8Array(0), 'The file is empty.'],
+    ['a text', utf8('this is a text, and by far not a table, although it is longer than any footer'), 'not a LevelDB table'],
+    ['a table that was cut short', numbered.slice(0, 5000), 'not a LevelDB table'],
+  ])('%s is said not to be a table', async (name, bytes, problem) => {
+    const explorer = await opened({ name, bytes });
+    await explorer.page.getByText(problem).first().waitFor();
+  });
+
+  test('tables of a database are recognised, and their keys taken apart', async () => {
+    const { bytes } = realTables().find(({ file }) => /^forensicsim.*000116/.test(file))!;
+    const explorer = await opened({ name: 'idb.ldb', bytes: bytes() });
+    await explorer.page.getByText('Chromium’s IndexedDB', { exact: true }).waitFor();
+    expect(await explorer.page.getByRole('columnheader').allTextContents()).toEqual(['#', 'Restart', 'User key', 'Sequence', 'Kind', 'Value']);
+    const cell = explorer.page.getByRole('grid').getByRole('row').nth(1).getByRole('gridcell').nth(2);
+    await expect.poll(() => cell.textContent()).toMatch(/schema version|database|data version|scope/);
+    await explorer.choose('Hex');
+    await expect.poll(() => cell.textContent()).toMatch(/^00 0\d/);
+    await explorer.choose('Numbers');
+    await expect.poll(() => cell.textContent()).toMatch(/^0, \d+, /);
+    await explorer.choose('Text');
+    await expect.poll(() => cell.textContent()).toMatch(/^\\x00\\x0\d/);
+  });
+
+  test('keys of a Minecraft world are read as chunks', async () => {
+    const { bytes } = realTables().find(({ file }) => file.startsWith('bedrock-provider'))!;
+    const explorer = await opened({ name: 'world.ldb', bytes: bytes() });
+    await explorer.choose('Minecraft');
+    await explorer.page.getByText(/chunk -?\d+, -?\d+ of the Overworld/).first().waitFor();
+  });
+
+  test('nothing from a file becomes HTML', async () => {
+    const attack = '<img src=x onerror=console.error("ran")><script>console.error("ran")</script>';
+    const explorer = await opened({ name: '<b>bold.ldb', bytes: tableOf([[utf8(attack), utf8(attack)]]) });
+    await explorer.page.getByRole('grid').getByText('<img src=x').first().waitFor();
+    expect(await explorer.page.locator('img, script:not([src]), h1 b').count()).toBe(0);
+  });
+
+  test('of a table behind a URL only the ranges are read that are shown', async () => {
+    const big = tableOf(
+      Array.from({ length: 4000 }, (_, i) => [utf8(`key ${String(i).padStart(6, '0')}`), new Uint8Array(10_000).fill(i)]),
+    );
+    server().files.set('big.ldb', big);
+    server().bytesSent = 0;
+    const explorer = await open(`#/table?url=${encodeURIComponent(`${server().origin}/files/big.ldb`)}`);
+    await explorer.page.getByRole('heading', { level: 1, name: 'big.ldb' }).waitFor();
+    await explorer.page.getByRole('grid', { name: 'Entries of the data block' }).getByText('key 000000').first().waitFor();
+    expect(server().bytesSent).toBeLessThan(big.length / 20);
+    await explorer.button('Check the whole file').waitFor();
+  });
+
+  test('a server that has no such file is named, with a way to go on', async () => {
+    const explorer = await open(`#/table?url=${encodeURIComponent(`${server().origin}/files/none.ldb`)}`);
+    await explorer.page.getByRole('alert').getByText('the server answers 404').waitFor();
+    expect(await explorer.page.getByText('Check the address.').count()).toBe(1);
+    // Chromium itself says so.
+    (explorer.complaints as string[]).splice(0);
+  });
+});
