@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Contender } from './contender.js';
 import { type ContenderName, type Figure, figures, type Other } from './figures.js';
+import { writeDatabase } from './database.js';
 import { describeMachine, machineLine } from './machine.js';
 import { measure, type Pace } from './measure.js';
 import { compileNative } from './native-program.js';
@@ -48,7 +49,7 @@ function start(name: ContenderName): Contender {
   const work = join(folder, name);
   mkdirSync(work, { recursive: true });
   if (name !== 'leveldb') {
-    return new Contender(name, [process.execPath, join(packageFolder, 'dist/contenders', `${name}.js`), work]);
+    return new Contender(name, [process.execPath, join(packageFolder, 'dist/contenders', `${name}.js`), work, folder]);
   }
   if ('unavailable' in native) throw new Error(native.unavailable);
   return new Contender(name, [native.path, work]);
@@ -64,6 +65,7 @@ async function runFigure(figure: Figure): Promise<Comparison[]> {
     for (const size of options.quick ? figure.quickSizes : figure.sizes) {
       const present = others.filter(({ maxSize = Infinity }) => size <= maxSize);
       if (present.length === 0) continue;
+      if (figure.input === 'database') await writeDatabase(folder, size);
       const entrants = [{ contender: 'bloom' as const, job: figure.name }, ...present].map(({ contender, job }) => ({
         contender: contenders.get(contender)!,
         job: job ?? figure.name,

@@ -29,12 +29,16 @@ export interface Figure {
   readonly sizes: readonly number[];
   readonly quickSizes: readonly number[];
   readonly others: readonly Other[];
+  /** What is written before the contenders start: a database that they share. Default: nothing. */
+  readonly input?: 'database';
 }
 
 /** Filling a database of more entries takes minutes. */
 const MOST_FOR_DATABASES = 1e6;
 const POWERS = [1e3, 1e4, 1e5, 1e6, 1e7];
 const TABLES = { sizeUnit: 'entries', sizes: POWERS, quickSizes: [1e5] } as const;
+/** A database of more entries takes minutes to write. */
+const DATABASES = { sizeUnit: 'entries', sizes: [1e4, 1e5, 1e6], quickSizes: [1e5], input: 'database' } as const;
 const FILTERS = { sizeUnit: 'keys', sizes: [100, ...POWERS], quickSizes: [100, 1e4, 1e6] } as const;
 const BLOCKS = { sizeUnit: 'bytes', sizes: [1024, 4096, 65_536], quickSizes: [4096] } as const;
 const HASHES = { sizeUnit: 'bytes', sizes: [8, 16, 64, 1024], quickSizes: [8, 16, 64, 1024] } as const;
@@ -223,5 +227,61 @@ export const figures: readonly Figure[] = [
       { contender: 'leveldb', by: 'Table::Open' },
       { contender: 'classic-level', maxSize: MOST_FOR_DATABASES, by: 'a database' },
     ],
+  },
+  {
+    name: 'db-open',
+    what: 'open and close a database folder, DatabaseReader',
+    unit: 'open',
+    ...DATABASES,
+    others: [{ contender: 'classic-level', goal: 2 }],
+  },
+  {
+    name: 'db-get-present',
+    what: 'get of random present keys of a database, one after another, blocks cached, DatabaseReader',
+    unit: 'key',
+    ...DATABASES,
+    others: [{ contender: 'classic-level', by: 'get', goal: 0.2 }],
+  },
+  {
+    name: 'db-get-absent',
+    what: 'get of random absent keys of a database, one after another, DatabaseReader',
+    unit: 'key',
+    ...DATABASES,
+    others: [{ contender: 'classic-level', by: 'get', goal: 0.2 }],
+  },
+  {
+    name: 'db-get-present-sync',
+    what: 'get of random present keys of a database, blocks cached, SyncDatabaseReader',
+    unit: 'key',
+    ...DATABASES,
+    others: [{ contender: 'classic-level', by: 'getSync', goal: 0.8 }],
+  },
+  {
+    name: 'db-get-absent-sync',
+    what: 'get of random absent keys of a database, SyncDatabaseReader',
+    unit: 'key',
+    ...DATABASES,
+    others: [{ contender: 'classic-level', by: 'getSync', goal: 0.5 }],
+  },
+  {
+    name: 'db-get-many',
+    what: 'getMany of 100 random present keys of a database at a time, blocks cached, DatabaseReader',
+    unit: 'key',
+    ...DATABASES,
+    others: [{ contender: 'classic-level', by: 'getMany' }],
+  },
+  {
+    name: 'db-entries',
+    what: 'for await over entries() of a database, checksums verified',
+    unit: 'entry',
+    ...DATABASES,
+    others: [{ contender: 'classic-level', by: 'for await over iterator()', goal: 0.25 }],
+  },
+  {
+    name: 'db-entries-reverse',
+    what: 'for await over entries() of a database from the last to the first, checksums verified',
+    unit: 'entry',
+    ...DATABASES,
+    others: [{ contender: 'classic-level', by: 'for await over iterator()', goal: 0.25 }],
   },
 ];

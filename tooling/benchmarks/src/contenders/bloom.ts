@@ -2,6 +2,8 @@
 import { closeSync, existsSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { BLOOM_SEED, hash, hashEach } from '@bloom/hash';
+import { DatabaseReader, SyncDatabaseReader } from '@bloom/leveldb';
+import { NodeFolder, SyncNodeFolder } from '@bloom/leveldb/node';
 import { BloomFilterPolicy, buildFilter, type FilterSink, KeyBuffer } from '@bloom/policy';
 import {
   BlockCache,
@@ -15,6 +17,7 @@ import {
   type TableSink,
 } from '@bloom/sstable';
 import { FileSource, SyncFileSource, writeTable } from '@bloom/sstable/node';
+import { databasePath, EntriesChecksum } from '../database.js';
 import { serve, type Work } from '../work.js';
 import {
   allKeys,
@@ -32,6 +35,8 @@ import {
 } from '../workload.js';
 
 const folder = process.argv[2]!;
+/** Where the databases are. */
+const sharedFolder = process.argv[3]!;
 const policy = new BloomFilterPolicy(BITS_PER_KEY);
 /** Large enough for any table of the benchmark. */
 const CACHE_BYTES = 4 * 2 ** 30;
@@ -282,8 +287,19 @@ function entriesSync(n: number): Work {
   };
 }
 
-function getSync(n: number, present: boolean): Work {
-  const table = SyncTable.open(SyncFileSource.open(tableFile(n)), { cache: new BlockCache(CACHE_BYTES) });
+/** What tables and databases do alike. */
+type SyncReader = Pick<SyncTable, 'get'> & Pick<SyncDatabaseReader, 'get'>;
+type Reader = Pick<Table, 'get' | 'getMany'> & Pick<DatabaseReader, 'get' | 'getMany'>;
+
+function syncTable(n: number): SyncTable {
+  return SyncTable.open(SyncFileSource.open(tableFile(n)), { cache: new BlockCache(CACHE_BYTES) });
+}
+
+async function table(n: number): Promise<Table> {
+  return Table.open(await FileSource.open(tableFile(n)), { cache: new BlockCache(CACHE_BYTES) });
+}
+
+function getSync(reader: SyncReader, n: number, present: boolean): Work {
   const lookups = separate(lookupKeys(n, present));
   let sum = 0;
   return {
@@ -291,7 +307,7 @@ function getSync(n: number, present: boolean): Work {
     run() {
       let s = 0;
       for (let i = 0; i < lookups.length; i++) {
-        const value = table.get(lookups[i]!);
+        const value = reader.get(lookups[i]!);
         if (value !== undefined) s += value[0]!;
       }
       sum = s;
@@ -300,8 +316,7 @@ function getSync(n: number, present: boolean): Work {
   };
 }
 
-async function get(n: number, present: boolean): Promise<Work> {
-  const table = await Table.open(await FileSource.open(tableFile(n)), { cache: new BlockCache(CACHE_BYTES) });
+function get(reader: Reader, n: number, present: boolean): Work {
   const lookups = separate(lookupKeys(n, present));
   let sum = 0;
   return {
@@ -309,7 +324,7 @@ async function get(n: number, present: boolean): Promise<Work> {
     async run() {
       let s = 0;
       for (let i = 0; i < lookups.length; i++) {
-        const value = await table.get(lookups[i]!);
+        const value = await reader.get(lookups[i]!);
         if (value !== undefined) s += value[0]!;
       }
       sum = s;
@@ -318,8 +333,7 @@ async function get(n: number, present: boolean): Promise<Work> {
   };
 }
 
-async function getMany(n: number): Promise<Work> {
-  const table = await Table.open(await FileSource.open(tableFile(n)), { cache: new BlockCache(CACHE_BYTES) });
+function getMany(reader: Reader, n: number): Work {
   const lookups = separate(lookupKeys(n, true));
   let sum = 0;
   return {
@@ -327,7 +341,7 @@ async function getMany(n: number): Promise<Work> {
     async run() {
       let s = 0;
       for (let i = 0; i < lookups.length; i += 100) {
-        for (const value of await table.getMany(lookups.slice(i, i + 100))) s += value![0]!;
+        for (const value of await reader.getMany(lookups.slice(i, i + 100))) s += value![0]!;
       }
       sum = s;
     },
@@ -387,6 +401,53 @@ function openTable(n: number): Work {
   };
 }
 
+function openDatabase(n: number, cache: BlockCache | null = new BlockCache(CACHE_BYTES)): Promise<DatabaseReader> {
+  return DatabaseReader.open(new NodeFolder(databasePath(sharedFolder, n)), { cache });
+}
+
+function openDatabaseSync(n: number): SyncDatabaseReader {
+  return SyncDatabaseReader.open(new SyncNodeFolder(databasePath(sharedFolder, n)), { cache: new BlockCache(CACHE_BYTES) });
+}
+
+async function databaseEntries(n: number, reverse: boolean): Promise<Work> {
+  const database = await openDatabase(n, null);
+  const all = new EntriesChecksum();
+  for await (const [key, value] of database.entries({ reverse })) all.add(key, value);
+  let sum = 0;
+  return {
+    units: n,
+    async run() {
+      let s = 0;
+      for await (const [key, value] of database.entries({ reverse })) s += key[key.length - 1]! + value[0]!;
+      sum = s;
+    },
+    check: () => sum ^ all.sum,
+  };
+}
+
+function openAndCloseDatabase(n: number): Work {
+  let isFirst = true;
+  return {
+    units: 1,
+    async run() {
+      const database = await DatabaseReader.open(new NodeFolder(databasePath(sharedFolder, n)));
+      if (isFirst) mustHaveLevels(database);
+      isFirst = false;
+      await database.close();
+    },
+    check: () => n,
+  };
+}
+
+/** The database is to have what makes reading it work: a log, and tables with filters at several levels. */
+function mustHaveLevels(database: DatabaseReader): void {
+  const { levels, logs } = database.describe();
+  const counts = levels.map((tables) => tables.length);
+  process.stderr.write(`  tables by level: ${counts.join(' ')}; entries in logs: ${logs.reduce((sum, log) => sum + log.entries, 0)}\n`);
+  if (counts.filter((count) => count > 0).length < 2) throw new Error(`the database has tables at too few levels: ${counts.join(' ')}`);
+  if (database.filterStatus !== 'used') throw new Error(`its filters are ${database.filterStatus}`);
+}
+
 await serve({
   hash: hashOne,
   'hash-each': hashMany,
@@ -408,12 +469,20 @@ await serve({
   'scan-file': (n) => scan(SyncFileSource.open(tableFile(n)), n),
   entries,
   'entries-sync': entriesSync,
-  'get-present-sync': (n) => getSync(n, true),
+  'get-present-sync': (n) => getSync(syncTable(n), n, true),
   'seek-present-sync': seekSync,
-  'get-present': (n) => get(n, true),
-  'get-many': getMany,
-  'get-absent-sync': (n) => getSync(n, false),
-  'get-absent': (n) => get(n, false),
+  'get-present': async (n) => get(await table(n), n, true),
+  'get-many': async (n) => getMany(await table(n), n),
+  'get-absent-sync': (n) => getSync(syncTable(n), n, false),
+  'get-absent': async (n) => get(await table(n), n, false),
   open: openTable,
   'open-sync': openSyncTable,
+  'db-open': openAndCloseDatabase,
+  'db-get-present': async (n) => get(await openDatabase(n), n, true),
+  'db-get-absent': async (n) => get(await openDatabase(n), n, false),
+  'db-get-present-sync': (n) => getSync(openDatabaseSync(n), n, true),
+  'db-get-absent-sync': (n) => getSync(openDatabaseSync(n), n, false),
+  'db-get-many': async (n) => getMany(await openDatabase(n), n),
+  'db-entries': (n) => databaseEntries(n, false),
+  'db-entries-reverse': (n) => databaseEntries(n, true),
 });

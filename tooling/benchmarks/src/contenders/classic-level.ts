@@ -1,21 +1,22 @@
-// classic-level's part: LevelDB 1.20 as a database behind Node-API, with the same entries, compacted, without
-// compression, its blocks in the cache.
-import { existsSync } from 'node:fs';
+// classic-level's part: LevelDB 1.20 as a database behind Node-API, with the same entries, without compression, its blocks
+// in the cache. Beside a table it is compacted; beside a database it has a copy of that folder.
+import { cpSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ClassicLevel } from 'classic-level';
+import { databaseOptions, databasePath, EntriesChecksum } from '../database.js';
 import { serve, type Work } from '../work.js';
 import { allKeys, LOOKUPS, lookupKeys, separate, Values } from '../workload.js';
 
 type Database = ClassicLevel<Uint8Array, Uint8Array>;
 
 const folder = process.argv[2]!;
+/** Where the databases are. */
+const sharedFolder = process.argv[3]!;
 const BATCH = 1000;
-const opened = new Map<number, Promise<Database>>();
+const opened = new Map<string, Promise<Database>>();
 
 const options = {
-  keyEncoding: 'view',
-  valueEncoding: 'view',
-  compression: false,
+  ...databaseOptions,
   // Holds any table of the benchmark.
   cacheSize: 2 ** 31,
 } as const;
@@ -36,14 +37,25 @@ async function openDatabase(n: number): Promise<Database> {
   return db;
 }
 
-function database(n: number): Promise<Database> {
-  let db = opened.get(n);
-  if (db === undefined) opened.set(n, (db = openDatabase(n)));
+/** Opens a copy of the folder that @bloom/leveldb reads: opening it makes a table of its log. */
+async function openCopy(n: number): Promise<Database> {
+  const path = join(folder, `copy-${n}.db`);
+  if (!existsSync(path)) cpSync(databasePath(sharedFolder, n), path, { recursive: true });
+  const db = new ClassicLevel<Uint8Array, Uint8Array>(path, options);
+  await db.open();
   return db;
 }
 
-async function getSync(n: number, present: boolean): Promise<Work> {
-  const db = await database(n);
+function once(name: string, open: () => Promise<Database>): Promise<Database> {
+  let db = opened.get(name);
+  if (db === undefined) opened.set(name, (db = open()));
+  return db;
+}
+
+const database = (n: number): Promise<Database> => once(`database ${n}`, () => openDatabase(n));
+const copy = (n: number): Promise<Database> => once(`copy ${n}`, () => openCopy(n));
+
+function getSync(db: Database, n: number, present: boolean): Work {
   const lookups = separate(lookupKeys(n, present));
   let sum = 0;
   return {
@@ -60,8 +72,7 @@ async function getSync(n: number, present: boolean): Promise<Work> {
   };
 }
 
-async function get(n: number, present: boolean): Promise<Work> {
-  const db = await database(n);
+function get(db: Database, n: number, present: boolean): Work {
   const lookups = separate(lookupKeys(n, present));
   let sum = 0;
   return {
@@ -78,8 +89,7 @@ async function get(n: number, present: boolean): Promise<Work> {
   };
 }
 
-async function getMany(n: number): Promise<Work> {
-  const db = await database(n);
+function getMany(db: Database, n: number): Work {
   const lookups = separate(lookupKeys(n, true));
   let sum = 0;
   return {
@@ -129,11 +139,27 @@ async function nextv(n: number): Promise<Work> {
   };
 }
 
-function open(n: number): Work {
+async function entries(n: number, reverse: boolean): Promise<Work> {
+  const db = await copy(n);
+  const all = new EntriesChecksum();
+  for await (const [key, value] of db.iterator({ reverse })) all.add(key, value);
+  let sum = 0;
+  return {
+    units: n,
+    async run() {
+      let s = 0;
+      for await (const [key, value] of db.iterator({ reverse })) s += key[key.length - 1]! + value[0]!;
+      sum = s;
+    },
+    check: () => sum ^ all.sum,
+  };
+}
+
+function open(openIt: (n: number) => Promise<Database>, n: number): Work {
   return {
     units: 1,
     async run() {
-      const db = await openDatabase(n);
+      const db = await openIt(n);
       await db.close();
     },
     check: () => n,
@@ -143,10 +169,18 @@ function open(n: number): Work {
 await serve({
   iterator,
   nextv,
-  'get-present-sync': (n) => getSync(n, true),
-  'get-present': (n) => get(n, true),
-  'get-many': getMany,
-  'get-absent-sync': (n) => getSync(n, false),
-  'get-absent': (n) => get(n, false),
-  open,
+  'get-present-sync': async (n) => getSync(await database(n), n, true),
+  'get-present': async (n) => get(await database(n), n, true),
+  'get-many': async (n) => getMany(await database(n), n),
+  'get-absent-sync': async (n) => getSync(await database(n), n, false),
+  'get-absent': async (n) => get(await database(n), n, false),
+  open: (n) => open(openDatabase, n),
+  'db-open': (n) => open(openCopy, n),
+  'db-get-present': async (n) => get(await copy(n), n, true),
+  'db-get-absent': async (n) => get(await copy(n), n, false),
+  'db-get-present-sync': async (n) => getSync(await copy(n), n, true),
+  'db-get-absent-sync': async (n) => getSync(await copy(n), n, false),
+  'db-get-many': async (n) => getMany(await copy(n), n),
+  'db-entries': (n) => entries(n, false),
+  'db-entries-reverse': (n) => entries(n, true),
 });
