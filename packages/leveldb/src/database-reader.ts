@@ -76,7 +76,7 @@ export class DatabaseReader extends ReaderFace implements AsyncIterable<[Uint8Ar
   async has(key: Uint8Array, options?: SequenceOptions): Promise<boolean> {
     const lookup = this.lookup(key, options);
     if (!lookup.run()) await this.#run(lookup.settle());
-    return lookup.found;
+    return this.isFound(lookup);
   }
 
   /** `get` for each of `keys`, in their order. Keys of one block share its read. */

@@ -18,17 +18,26 @@ export interface LookupCounts {
   tablesAsked: number;
 }
 
-/** One lookup: `run`, and where that returns false, `settle`. */
+const NO_BYTES = new Uint8Array(0);
+/** Up to so many bytes a loop copies faster than set(). */
+const FEW_BYTES = 32;
+
+/**
+ * Looks up one key at a time: `start`, `run`, and where that returns false, `settle`. It is used again for other keys, as
+ * making one takes as long as asking a table.
+ */
 export class Lookup {
   /** Whether the key has a value, once the lookup is over. */
   found = false;
   /** The value is `valueBytes[valueStart, valueEnd)`, lent until the next lookup. */
-  valueBytes: Uint8Array = new Uint8Array(0);
+  valueBytes: Uint8Array = NO_BYTES;
   valueStart = 0;
   valueEnd = 0;
 
-  readonly #view: View;
-  readonly #key: Uint8Array;
+  #view: View;
+  /** The internal key that is sought, of which `#sequence` is encoded. */
+  #key: Uint8Array = NO_BYTES;
+  #sequence = -1n;
   readonly #counts: LookupCounts;
   /** The next of the tables of level 0, then the next level. */
   #newest = 0;
@@ -38,10 +47,32 @@ export class Lookup {
   #handle: TableHandle | undefined;
   #block = ABSENT;
 
-  constructor(view: View, userKey: Uint8Array, sequence: bigint, counts: LookupCounts) {
+  constructor(view: View, counts: LookupCounts) {
     this.#view = view;
-    this.#key = seekKey(userKey, sequence);
     this.#counts = counts;
+  }
+
+  /** Begins to look for a key, which is copied. */
+  start(view: View, userKey: Uint8Array, sequence: bigint): void {
+    this.#view = view;
+    this.#newest = 0;
+    this.#level = 1;
+    this.#file = this.#handle = undefined;
+    this.found = false;
+    const { length } = userKey;
+    if (this.#key.length !== length + INTERNAL_KEY_TRAILER_LENGTH || this.#sequence !== sequence) {
+      this.#key = seekKey(userKey, sequence);
+      this.#sequence = sequence;
+    } else if (length > FEW_BYTES) {
+      this.#key.set(userKey);
+    } else {
+      for (let i = 0; i < length; i++) this.#key[i] = userKey[i]!;
+    }
+  }
+
+  /** Whether it looks, or looked, in `view`. */
+  isOf(view: View): boolean {
+    return this.#view === view;
   }
 
   /** @returns whether the lookup is over; when it is not, something must be read. */

@@ -43,6 +43,8 @@ export abstract class ReaderFace {
   protected view: View;
   protected readonly counts: LookupCounts = { lookups: 0, memtablesAsked: 0, tablesAsked: 0 };
   protected readonly copier = new ByteCopier();
+  /** A lookup that is over, for the next one to use. */
+  #lookup: Lookup | undefined;
   #closed = false;
 
   constructor(viewReader: ViewReader, view: View) {
@@ -98,18 +100,31 @@ export abstract class ReaderFace {
   protected show(view: View): boolean {
     const before = this.view;
     this.view = view;
+    // It would keep the memtables of what is no longer seen.
+    this.#lookup = undefined;
     before.unpin();
     return view.lastSequence !== before.lastSequence;
   }
 
+  /** Begins a lookup, which `valueOf` or `isFound` ends. */
   protected lookup(key: Uint8Array, options: SequenceOptions | undefined, view = this.view): Lookup {
     this.mustBeOpen();
     mustBeBytes('key', key);
-    return new Lookup(view, key, this.sequenceOf(options), this.counts);
+    const sequence = this.sequenceOf(options);
+    const lookup = this.#lookup ?? new Lookup(view, this.counts);
+    this.#lookup = undefined;
+    lookup.start(view, key, sequence);
+    return lookup;
   }
 
-  protected valueOf({ found, valueBytes, valueStart, valueEnd }: Lookup): Uint8Array | undefined {
-    return found ? this.copier.copy(valueBytes.subarray(valueStart, valueEnd)) : undefined;
+  protected valueOf(lookup: Lookup): Uint8Array | undefined {
+    const { valueBytes, valueStart, valueEnd } = lookup;
+    return this.isFound(lookup) ? this.copier.copy(valueBytes.subarray(valueStart, valueEnd)) : undefined;
+  }
+
+  protected isFound(lookup: Lookup): boolean {
+    if (lookup.isOf(this.view)) this.#lookup = lookup;
+    return lookup.found;
   }
 
   protected copyKey({ keyBytes, keyLength }: VisibleCursor): Uint8Array {

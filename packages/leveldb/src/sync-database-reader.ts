@@ -64,7 +64,7 @@ export class SyncDatabaseReader extends ReaderFace implements Iterable<[Uint8Arr
   has(key: Uint8Array, options?: SequenceOptions): boolean {
     const lookup = this.lookup(key, options);
     if (!lookup.run()) this.#run(lookup.settle());
-    return lookup.found;
+    return this.isFound(lookup);
   }
 
   /** `get` for each of `keys`, in their order. */

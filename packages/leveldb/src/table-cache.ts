@@ -180,21 +180,31 @@ export class TableCache {
 /** The tables of a view: those that it has pinned stay at hand, also when the database has dropped them. */
 export class ViewTables {
   readonly #cache: TableCache;
-  readonly #pinned: ReadonlyMap<bigint, TableHandle>;
+  readonly #pinned: readonly TableHandle[];
+  /** By the objects of the version: by their numbers, which are bigints, a lookup would take several times as long. */
+  readonly #handles: ReadonlyMap<FileMetadata, TableHandle>;
 
-  constructor(cache: TableCache, pinned: readonly TableHandle[]) {
+  /** @param files those of the view's version, of which `pinned` are open. */
+  constructor(cache: TableCache, files: readonly FileMetadata[], pinned: readonly TableHandle[]) {
     this.#cache = cache;
-    this.#pinned = new Map(pinned.map((handle) => [handle.metadata.number, handle]));
+    this.#pinned = pinned;
+    const byNumber = new Map(pinned.map((handle) => [handle.metadata.number, handle]));
+    const handles = new Map<FileMetadata, TableHandle>();
+    for (const file of files) {
+      const handle = byNumber.get(file.number);
+      if (handle !== undefined) handles.set(file, handle);
+    }
+    this.#handles = handles;
   }
 
   /** The table, if it is open. */
   get(file: FileMetadata): TableHandle | undefined {
-    return this.#pinned.get(file.number) ?? this.#cache.get(file);
+    return this.#handles.get(file) ?? this.#cache.get(file);
   }
 
   /** As {@link TableCache.open}. */
   *open(file: FileMetadata): FolderReading<TableHandle> {
-    return this.#pinned.get(file.number) ?? (yield* this.#cache.open(file));
+    return this.#handles.get(file) ?? (yield* this.#cache.open(file));
   }
 
   pin(handle: TableHandle): void {
@@ -207,7 +217,7 @@ export class ViewTables {
 
   /** Unpins what the view has pinned. */
   release(): void {
-    for (const handle of this.#pinned.values()) this.#cache.unpin(handle);
+    for (const handle of this.#pinned) this.#cache.unpin(handle);
   }
 }
 

@@ -177,7 +177,8 @@ export class ViewReader {
         replayed.push(log);
       }
       const damage = new DamagePolicy(this.#isStrict);
-      const viewTables = new ViewTables(tables, yield* this.#openTables(tables, version, damage, place, names, evidence));
+      const pinned = yield* this.#openTables(tables, version, damage, place, names, evidence);
+      const viewTables = new ViewTables(tables, version.files, pinned);
       try {
         if (!this.#canList) yield* this.#mustBeUnchanged(manifest);
       } catch (error) {

@@ -2,6 +2,7 @@
 // random order.
 import { existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { ClassicLevel } from 'classic-level';
 import { allKeys, checksum, separate, Values } from './workload.js';
 
@@ -10,8 +11,11 @@ const BATCH = 1000;
 const BUFFER_BYTES = 1 << 20;
 /** One entry in so many is written twice. */
 const OVERWRITTEN = 10;
-/** One entry in so many is in the log and in no table. */
-const LOGGED = 100;
+/**
+ * The share of entries that is written until each opening but the first: the first part is compacted into level 2, the
+ * second comes into levels 1 and 0, the third into level 0, and the rest is in the log.
+ */
+const PARTS = [0.6, 0.9, 0.99];
 
 /** What both contenders have in common. classic-level's tables always have Bloom filters of 10 bits per key. */
 export const databaseOptions = { keyEncoding: 'view', valueEncoding: 'view', compression: false } as const;
@@ -28,22 +32,46 @@ export async function writeDatabase(folder: string, n: number): Promise<void> {
   const unfinished = `${path}.tmp`;
   const keys = separate(allKeys(n));
   const values = new Values();
-  const logged = Math.ceil(n / LOGGED);
   const order = shuffled(n);
-  const put = async (indexes: readonly number[], valueOf: (i: number) => Uint8Array): Promise<void> => {
+  const open = async (): Promise<ClassicLevel<Uint8Array, Uint8Array>> => {
     const db = new ClassicLevel<Uint8Array, Uint8Array>(unfinished, { ...databaseOptions, writeBufferSize: BUFFER_BYTES });
     await db.open();
+    await settle(db, keys[n >> 1]!);
+    return db;
+  };
+  let db = await open();
+  const put = async (indexes: readonly number[], valueOf: (i: number) => Uint8Array): Promise<void> => {
     for (let i = 0; i < indexes.length; i += BATCH) {
       await db.batch(indexes.slice(i, i + BATCH).map((index) => ({ type: 'put', key: keys[index]!, value: valueOf(index) })));
     }
-    await db.close();
   };
-  const overwritten = order.filter((_, i) => i % OVERWRITTEN === 0);
-  await put(overwritten, (i) => values.at(i + 1));
-  await put(order.slice(0, n - logged), (i) => values.at(i));
-  // Opening it again makes a table of what is in the log.
-  await put(order.slice(n - logged), (i) => values.at(i));
+  await put(order.filter((_, i) => i % OVERWRITTEN === 0), (i) => values.at(i + 1));
+  const ends = PARTS.map((part) => Math.floor(part * n));
+  await put(order.slice(0, ends[0]), (i) => values.at(i));
+  await db.compactRange(keys[0]!, keys[n - 1]!);
+  for (const [i, end] of ends.entries()) {
+    // Opening it again makes a table of what is in the log.
+    await db.close();
+    db = await open();
+    await put(order.slice(end, ends[i + 1]), (index) => values.at(index));
+  }
+  await db.close();
   renameSync(unfinished, path);
+}
+
+/** LevelDB compacts level 0 when it has so many tables. */
+const TRIGGER = 4;
+
+/**
+ * Waits for the compactions that LevelDB does by itself, and sees to it that opening the database, which makes another
+ * table of level 0, starts none: then both contenders read the same tables.
+ *
+ * @param key one that the tables of level 0 have on both sides.
+ */
+async function settle(db: ClassicLevel<Uint8Array, Uint8Array>, key: Uint8Array): Promise<void> {
+  const atLevel0 = (): number => Number(db.getProperty('leveldb.num-files-at-level0'));
+  while (atLevel0() >= TRIGGER) await setTimeout(10);
+  if (atLevel0() === TRIGGER - 1) await db.compactRange(key, key);
 }
 
 /** A checksum of all entries, a uint32, to compare the databases of two contenders. */

@@ -139,6 +139,8 @@ export function internalKeyPolicy(userPolicy: FilterPolicy): FilterPolicy {
   return new InternalKeyPolicy(userPolicy);
 }
 
+const NO_KEY = new Uint8Array(0);
+
 /** See {@link internalKeyPolicy}. */
 export class InternalKeyPolicy implements FilterPolicy {
   readonly name: string;
@@ -155,7 +157,17 @@ export class InternalKeyPolicy implements FilterPolicy {
       for (const key of keys) userKeys.push(userKeyOf(key));
       userPolicy.createFilter(userKeys, dst);
     };
-    this.keyMayMatch = (key, filter) => userPolicy.keyMayMatch(userKeyOf(key), filter);
+    // A lookup asks one table after another for the same array, and making a view takes as long as asking.
+    let lastKey = NO_KEY;
+    let lastUserKey = NO_KEY;
+    this.keyMayMatch = (key, filter) => {
+      // An array over a buffer that is resized may change its length.
+      if (key !== lastKey || key.length !== lastUserKey.length + INTERNAL_KEY_TRAILER_LENGTH) {
+        lastUserKey = userKeyOf(key);
+        lastKey = key;
+      }
+      return userPolicy.keyMayMatch(lastUserKey, filter);
+    };
   }
 }
 
