@@ -82,6 +82,31 @@ describe('getting', () => {
     }
   });
 
+  test('gets that overlap, fail, differ in sequence or come after a refresh each give the value of their own key', async () => {
+    const keys = ['a', 'b', 'c', 'd', 'a longer key'];
+    const versions = keys.flatMap((key, i) => [put(key, 2 * i + 2, `${key} new`), put(key, 2 * i + 1, `${key} old`)]);
+    versions.sort((a, b) => Buffer.compare(a.key, b.key) || b.sequence - a.sequence);
+    const files = assembleDatabase({ tables: [{ level: 1, number: 5, versions }] });
+    // No block is at hand, so every get waits for one.
+    const database = await DatabaseReader.open(new MemoryFolder(files), { cache: null });
+    const asked = keys.flatMap((key, i) => [
+      { key, sequence: BigInt(2 * i + 1), expected: `${key} old` },
+      { key, sequence: BigInt(2 * i + 2), expected: `${key} new` },
+      { key: `${key}!`, sequence: 10n, expected: undefined },
+    ]);
+    const get = ({ key, sequence }: (typeof asked)[number]): Promise<Uint8Array | undefined> => database.get(utf8(key), { sequence });
+    const expected = asked.map((one) => one.expected);
+    expect((await Promise.all(asked.map(get))).map(text)).toEqual(expected);
+    await expect(database.get('a' as unknown as Uint8Array)).rejects.toThrow(TypeError);
+    await database.refresh();
+    const inTurn: (string | undefined)[] = [];
+    for (const one of asked) inTurn.push(text(await get(one)));
+    expect(inTurn).toEqual(expected);
+    const found = asked.map(async ({ key, sequence }) => database.has(utf8(key), { sequence }));
+    expect(await Promise.all(found)).toEqual(expected.map((value) => value !== undefined));
+    await database.close();
+  });
+
   test('a deletion hides values in older logs, tables and levels', () => {
     const database = openSync({
       tables: [

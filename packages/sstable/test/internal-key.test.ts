@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type KeyValue, type Random, seeded, vectors } from '@bloom/fixtures';
-import { BloomFilterPolicy } from '@bloom/policy';
+import { BloomFilterPolicy, buildFilter } from '@bloom/policy';
 import { bytewiseComparator, type KeyRange, MemorySource } from '@bloom/sstable';
 import { verifyTable } from '@bloom/sstable/inspect';
 import {
@@ -367,3 +367,20 @@ test('a table that LevelDB itself wrote gives every version and deletion at its 
     await rm(folder, { recursive: true, force: true });
   }
 });
+
+test('a policy of internal keys that is asked with one array again answers for what the array holds by then', () => {
+  const filter = buildFilter(filterPolicy, ['apple', 'plum', 'fig'].map((key) => internalKey(key, 1)));
+  const buffer = new (ArrayBuffer as unknown as ResizableConstructor)(32, { maxByteLength: 32 });
+  const key = new Uint8Array(buffer);
+  const ask = (userKey: string): boolean => {
+    const stored = internalKey(userKey, 7);
+    // The array is as long as its buffer.
+    buffer.resize(stored.length);
+    key.set(stored);
+    return filterPolicy.keyMayMatch(key, filter);
+  };
+  expect(['apple', 'grape', 'plum', 'fig', 'lemon', 'apple'].map(ask)).toEqual([true, false, true, true, false, true]);
+});
+
+/** What ES2024 has, and Node 20. */
+type ResizableConstructor = new (byteLength: number, options: { maxByteLength: number }) => ArrayBuffer & { resize(byteLength: number): void };
