@@ -158,8 +158,8 @@ export class InternalKeyPolicy implements FilterPolicy {
       userPolicy.createFilter(userKeys, dst);
     };
     // A lookup asks one table after another for the same array, and making a view takes as long as asking.
-    let lastKey = NO_KEY;
-    let lastUserKey = NO_KEY;
+    let lastKey: Uint8Array = NO_KEY;
+    let lastUserKey: Uint8Array = NO_KEY;
     this.keyMayMatch = (key, filter) => {
       // An array over a buffer that is resized may change its length.
       if (key !== lastKey || key.length !== lastUserKey.length + INTERNAL_KEY_TRAILER_LENGTH) {
