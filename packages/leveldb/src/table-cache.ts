@@ -222,7 +222,7 @@ export class ViewTables {
 }
 
 /** A table as long as the MANIFEST says: the footer is looked for there, and bytes behind it do not matter. */
-class WholeTable implements Source {
+export class WholeTable implements Source {
   readonly byteLength: number;
   readonly name: string;
   readonly #file: FolderFile;

@@ -11,7 +11,8 @@
  *
  * Source: LevelDB, db/version_edit.cc.
  */
-import { CorruptionError, putBigVarint, putVarint, type Place, VarintReader } from '@bloom/bytes';
+import { CorruptionError, type LabelledRange, mustBeBytes, putBigVarint, putVarint, type Place, VarintReader } from '@bloom/bytes';
+import { decodeInternalKey } from '@bloom/sstable/database';
 
 /** How many levels a database has. */
 export const LEVEL_COUNT = 7;
@@ -97,9 +98,10 @@ export function encodeVersionEdit(edit: VersionEdit): Uint8Array {
  * The edit of a record. Keys are copies.
  *
  * @param place where the record is.
+ * @param onField told after each field where in the record it ends.
  * @throws CorruptionError `BLOOM_BAD_VERSION_EDIT`, in LevelDB's words.
  */
-export function decodeVersionEdit(record: Uint8Array, place: Place): VersionEdit {
+export function decodeVersionEdit(record: Uint8Array, place: Place, onField?: (end: number) => void): VersionEdit {
   const reader = new VarintReader(record);
   const bad = (field: string): CorruptionError => new CorruptionError('BLOOM_BAD_VERSION_EDIT', place, `VersionEdit: ${field}`);
 
@@ -171,11 +173,83 @@ export function decodeVersionEdit(record: Uint8Array, place: Place): VersionEdit
       default:
         throw bad('unknown tag');
     }
+    onField?.(reader.position);
   }
   if (compactPointers.length > 0) edit.compactPointers = compactPointers;
   if (deletedFiles.length > 0) edit.deletedFiles = deletedFiles;
   if (newFiles.length > 0) edit.newFiles = newFiles;
   return edit;
+}
+
+/** What a field consists of behind its tag, as in the picture. */
+const FIELD_LAYOUTS: Readonly<Record<number, { readonly name: string; readonly parts: readonly FieldPart[] }>> = {
+  [COMPARATOR]: { name: 'comparator', parts: ['name'] },
+  [LOG_NUMBER]: { name: 'log number', parts: ['number'] },
+  [PREVIOUS_LOG_NUMBER]: { name: 'previous log number', parts: ['number'] },
+  [NEXT_FILE_NUMBER]: { name: 'next file number', parts: ['number'] },
+  [LAST_SEQUENCE]: { name: 'last sequence', parts: ['number'] },
+  [COMPACT_POINTER]: { name: 'compact pointer', parts: ['level', 'key'] },
+  [DELETED_FILE]: { name: 'deleted file', parts: ['level', 'number'] },
+  [NEW_FILE]: { name: 'new file', parts: ['level', 'number', 'size', 'smallest key', 'largest key'] },
+};
+
+type FieldPart = 'level' | 'number' | 'size' | 'name' | 'key' | 'smallest key' | 'largest key';
+
+/**
+ * What every byte of a record is: each once, in order, with offsets from the start of the record.
+ *
+ * From where the record is no edit it is one range, `damaged`, whose value is LevelDB's words for it.
+ */
+export function versionEditLayout(record: Uint8Array): LabelledRange[] {
+  mustBeBytes('record', record);
+  const ranges: LabelledRange[] = [];
+  const reader = new VarintReader(record);
+  let position = 0;
+  /** Adds what was read since the last range. */
+  function add(label: string, value?: string): void {
+    const byteLength = reader.position - position;
+    if (byteLength > 0) ranges.push({ offset: position, byteLength, label, ...(value !== undefined && { value }) });
+    ({ position } = reader);
+  }
+
+  const wholeLength = wholeFieldsLength(record);
+  while (position < wholeLength.byteLength) {
+    const { name, parts } = FIELD_LAYOUTS[reader.varint32()]!;
+    add(`${name}: tag`);
+    for (const part of parts) {
+      if (part === 'level' || part === 'number' || part === 'size') {
+        const value = reader.bigVarint64()!;
+        add(`${name}: ${part}`, String(value));
+        continue;
+      }
+      const length = reader.varint32();
+      add(`${name}: ${part} length`, String(length));
+      reader.position += length;
+      const bytes = record.subarray(position, reader.position);
+      add(`${name}: ${part}`, part === 'name' ? new TextDecoder().decode(bytes) : versionText(bytes));
+    }
+  }
+  reader.position = record.length;
+  add('damaged', wholeLength.problem);
+  return ranges;
+}
+
+/** How many bytes of a record are whole fields, and what is wrong behind them. */
+function wholeFieldsLength(record: Uint8Array): { readonly byteLength: number; readonly problem: string | undefined } {
+  let byteLength = 0;
+  try {
+    decodeVersionEdit(record, { structure: 'version edit', offset: 0 }, (end) => (byteLength = end));
+    return { byteLength, problem: undefined };
+  } catch (error) {
+    if (!(error instanceof CorruptionError)) throw error;
+    return { byteLength, problem: error.problem };
+  }
+}
+
+/** The part of an internal key that is not the user's. */
+function versionText(key: Uint8Array): string {
+  const internal = decodeInternalKey(key);
+  return internal === undefined ? 'too short for an internal key' : `sequence ${internal.sequence}, type ${internal.type}`;
 }
 
 /** Negative, 0 or positive, as sort wants it. */

@@ -30,24 +30,10 @@ export class Version {
    * @throws CorruptionError `BLOOM_BAD_VERSION` when the tables cannot be those of one database.
    */
   constructor(levels: readonly (readonly FileMetadata[])[], order: KeyOrder, place: Place, isOrdered = true) {
-    const compare = (a: Uint8Array, b: Uint8Array): number => order.compareInternalKeys(a, 0, a.length, b, 0, b.length);
-    const bad = (problem: string): CorruptionError => new CorruptionError('BLOOM_BAD_VERSION', place, problem);
-    const numbers = new Set<bigint>();
-    for (const { number, smallest, largest } of levels.flat()) {
-      if (numbers.has(number)) throw bad(`table ${number} is listed twice`);
-      numbers.add(number);
-      if (Math.min(smallest.length, largest.length) < INTERNAL_KEY_TRAILER_LENGTH) throw bad(`a key of table ${number} is too short`);
-      if (isOrdered && compare(smallest, largest) > 0) throw bad(`the keys of table ${number} are the wrong way round`);
-    }
+    const [problem] = versionProblems(levels, order, isOrdered);
+    if (problem !== undefined) throw new CorruptionError('BLOOM_BAD_VERSION', place, problem);
     this.#order = order;
-    this.levels = levels.map((files) => [...files].sort((a, b) => compare(a.smallest, b.smallest) || compareBigints(a.number, b.number)));
-    for (const [level, files] of this.levels.entries()) {
-      if (level === 0 || !isOrdered) continue;
-      for (let i = 1; i < files.length; i++) {
-        if (compare(files[i - 1]!.largest, files[i]!.smallest) < 0) continue;
-        throw bad(`tables ${files[i - 1]!.number} and ${files[i]!.number} overlap at level ${level}`);
-      }
-    }
+    this.levels = levels.map((files) => sorted(files, order));
     this.newestFirst = [...this.levels[0]!].sort((a, b) => compareBigints(b.number, a.number));
   }
 
@@ -91,6 +77,50 @@ export class Version {
   }
 }
 
+/**
+ * Why tables cannot be those of one database.
+ *
+ * @param isOrdered whether `order` is that of the database.
+ */
+export function* versionProblems(
+  levels: readonly (readonly FileMetadata[])[],
+  order: KeyOrder,
+  isOrdered: boolean,
+): Generator<string, void, undefined> {
+  const compare = comparisonOf(order);
+  const numbers = new Set<bigint>();
+  let isComparable = isOrdered;
+  for (const { number, smallest, largest } of levels.flat()) {
+    if (numbers.has(number)) yield `table ${number} is listed twice`;
+    numbers.add(number);
+    if (Math.min(smallest.length, largest.length) < INTERNAL_KEY_TRAILER_LENGTH) {
+      yield `a key of table ${number} is too short`;
+      isComparable = false;
+    } else if (isOrdered && compare(smallest, largest) > 0) {
+      yield `the keys of table ${number} are the wrong way round`;
+    }
+  }
+  if (!isComparable) return;
+  for (const [level, unsorted] of levels.entries()) {
+    if (level === 0) continue;
+    const files = sorted(unsorted, order);
+    for (let i = 1; i < files.length; i++) {
+      if (compare(files[i - 1]!.largest, files[i]!.smallest) < 0) continue;
+      yield `tables ${files[i - 1]!.number} and ${files[i]!.number} overlap at level ${level}`;
+    }
+  }
+}
+
+function comparisonOf({ compareInternalKeys }: KeyOrder): (a: Uint8Array, b: Uint8Array) => number {
+  return (a, b) => compareInternalKeys(a, 0, a.length, b, 0, b.length);
+}
+
+/** The tables of a level by smallest key, then by number. */
+function sorted(files: readonly FileMetadata[], order: KeyOrder): FileMetadata[] {
+  const compare = comparisonOf(order);
+  return [...files].sort((a, b) => compare(a.smallest, b.smallest) || compareBigints(a.number, b.number));
+}
+
 /** Adds version edits up. */
 export class VersionBuilder {
   readonly #levels: Map<bigint, FileMetadata>[];
@@ -110,13 +140,13 @@ export class VersionBuilder {
     for (const { level, file } of newFiles) this.#levels[level]!.set(file.number, file);
   }
 
-  /** The tables that are left. Parameters as those of {@link Version}. */
+  /** The tables that are left, by level. */
+  get levels(): FileMetadata[][] {
+    return this.#levels.map((files) => [...files.values()]);
+  }
+
+  /** The tables that are left, as a version. Parameters as those of {@link Version}. */
   build(order: KeyOrder, place: Place, isOrdered = true): Version {
-    return new Version(
-      this.#levels.map((files) => [...files.values()]),
-      order,
-      place,
-      isOrdered,
-    );
+    return new Version(this.levels, order, place, isOrdered);
   }
 }

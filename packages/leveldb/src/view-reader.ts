@@ -12,11 +12,12 @@ import { CorruptionError, mustBeWhole, type Place, UnsupportedError } from '@blo
 import { LogReader } from '@bloom/log';
 import { BlockCache, bytewiseComparator, type Comparator, type TableStats } from '@bloom/sstable';
 import { DEFAULT_CACHE_BYTES, internalTableOptions } from '@bloom/sstable/database';
+import { readCurrent } from './current.js';
 import { DamagePolicy } from './damage.js';
 import { keyOrderOf } from './database-key.js';
 import { CURRENT, logFileName, parseFileName, tableFileName } from './file-name.js';
 import { type Folder, FolderError, type FolderFile } from './folder.js';
-import { all, type FolderReading, listFiles, openFile, readBytes } from './folder-reading.js';
+import { all, type FolderReading, listFiles, openFile } from './folder-reading.js';
 import { fingerprintOf, isContinued, type LogMemtable, pushAll, replayLog } from './log-memtable.js';
 import { ManifestBuilder, type ManifestFields, type ManifestState } from './manifest.js';
 import { DEFAULT_MAX_OPEN_TABLES, DEFAULT_MAX_RESTARTS, type ReaderOptions } from './reader-options.js';
@@ -26,8 +27,6 @@ import { compareBigints, type FileMetadata } from './version-edit.js';
 import type { KeyOrder, Version } from './version.js';
 import { View } from './view.js';
 
-/** More than the name of any file. */
-const MAX_CURRENT_LENGTH = 4096;
 /** With so many logs in a folder, those that are obsolete are found out before any is opened. */
 const MANY_LOGS = 16;
 /** How many numbers past the MANIFEST's next one a log is looked for, where the folder cannot be listed. */
@@ -236,7 +235,7 @@ export class ViewReader {
   }
 
   *#readManifest(open: FolderFile[]): FolderReading<OpenManifest> {
-    const name = yield* this.#readCurrent(open);
+    const name = yield* readCurrent(yield* this.#open(CURRENT, open), this.#folderName);
     const file = yield* this.#open(name, open);
     if (file === undefined) {
       const problem = `it points to ${JSON.stringify(name)}, which is not there`;
@@ -263,22 +262,6 @@ export class ViewReader {
     const fingerprint = yield* fingerprintOf(file, resumeOffset);
     const state: ManifestState = { name, builder, resumeOffset, fingerprint };
     return { state, isContinued: before !== undefined, fields: builder.fields(place), place, byteLength };
-  }
-
-  /** The name of the MANIFEST. It is believed as it is: it may name any file of the folder. */
-  *#readCurrent(open: FolderFile[]): FolderReading<string> {
-    const file = yield* this.#open(CURRENT, open);
-    const place: Place = { structure: 'CURRENT', offset: 0, file: this.#folderName };
-    if (file === undefined) {
-      const folder: Place = { structure: 'folder', offset: 0, file: this.#folderName };
-      throw new CorruptionError('BLOOM_NOT_A_DATABASE', folder, 'it has no CURRENT, so it is not a LevelDB database');
-    }
-    if (file.byteLength > MAX_CURRENT_LENGTH) {
-      throw new CorruptionError('BLOOM_BAD_CURRENT', place, `it has ${file.byteLength} bytes, which is no file name`);
-    }
-    const bytes = file.byteLength === 0 ? new Uint8Array(0) : yield* readBytes(file, 0, file.byteLength);
-    if (bytes.at(-1) !== 0x0a) throw new CorruptionError('BLOOM_BAD_CURRENT', place, 'it does not end with a newline');
-    return new TextDecoder().decode(bytes.subarray(0, -1));
   }
 
   #comparatorOf(fields: ManifestFields, place: Place): Comparator {
@@ -381,7 +364,7 @@ export class ViewReader {
   *#mustBeUnchanged({ state, byteLength, place }: OpenManifest): FolderReading<void> {
     const open: FolderFile[] = [];
     try {
-      const name = yield* this.#readCurrent(open);
+      const name = yield* readCurrent(yield* this.#open(CURRENT, open), this.#folderName);
       const file = name === state.name ? yield* this.#open(name, open) : undefined;
       if (file?.byteLength === byteLength) return;
       const damage = new CorruptionError('BLOOM_BAD_CURRENT', place, 'it is not the same each time that it is read');

@@ -11,7 +11,7 @@
  *
  * Source: LevelDB, db/write_batch.cc.
  */
-import { mustBeBytes, putVarint, VarintReader } from '@bloom/bytes';
+import { type LabelledRange, mustBeBytes, putVarint, VarintReader } from '@bloom/bytes';
 import { DELETION, VALUE } from '@bloom/sstable/database';
 
 /** Sequence and count. */
@@ -206,4 +206,41 @@ export class WriteBatchReader {
     this.problem = problem;
     return false;
   }
+}
+
+/**
+ * What every byte of a record is: each once, in order, with offsets from the start of the record.
+ *
+ * What is damaged is one range with what is wrong as its label, in LevelDB's words.
+ */
+export function writeBatchLayout(record: Uint8Array): LabelledRange[] {
+  mustBeBytes('record', record);
+  const reader = new WriteBatchReader(record);
+  const ranges: LabelledRange[] = [];
+  let position = 0;
+  /** Adds what lies between the last range and `end`. */
+  function add(end: number, label: string, value?: string): void {
+    if (end > position) ranges.push({ offset: position, byteLength: end - position, label, ...(value !== undefined && { value }) });
+    position = end;
+  }
+
+  if (record.length >= BATCH_HEADER_LENGTH) {
+    add(COUNT_POSITION, 'sequence', String(reader.sequence));
+    add(BATCH_HEADER_LENGTH, 'count', String(reader.count));
+  }
+  while (reader.next()) {
+    const { found, type, keyStart, keyEnd, valueStart, valueEnd } = reader;
+    const name = `operation ${found - 1}`;
+    const sequence = reader.sequence + BigInt(found - 1);
+    add(position + 1, `${name}: type`, `${type === VALUE ? 'put' : 'deletion'} with sequence ${sequence}`);
+    add(keyStart, `${name}: key length`, String(keyEnd - keyStart));
+    add(keyEnd, `${name}: key`);
+    add(valueStart, `${name}: value length`, String(valueEnd - valueStart));
+    add(valueEnd, `${name}: value`);
+  }
+  if (position < record.length) add(record.length, reader.problem!);
+  else if (reader.problem === 'WriteBatch has wrong count') {
+    ranges[1] = { ...ranges[1]!, value: `${reader.count}: ${reader.problem}, there are ${reader.found}` };
+  }
+  return ranges;
 }
