@@ -26,9 +26,10 @@ export function failureOf(file: string, error: unknown): unknown {
   return error;
 }
 
-/** What is wrong in a table, and where, without the table's name. */
+/** What is wrong in a file, and where, without the file's name. */
 export function placedProblem({ structure, offset, problem }: Pick<Finding, 'structure' | 'offset' | 'problem'>): string {
-  return structure === 'file' ? problem : `${structure} at offset ${offset}: ${problem}`;
+  if (structure === 'file' || structure === 'folder' || structure === 'MANIFEST') return problem;
+  return structure === 'CURRENT' ? `CURRENT: ${problem}` : `${structure} at offset ${offset}: ${problem}`;
 }
 
 const SYSTEM_PROBLEMS: Readonly<Record<string, string>> = {

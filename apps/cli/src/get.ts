@@ -1,8 +1,19 @@
+import type { StoredVersion, SyncDatabaseReader } from '@bloom/leveldb';
 import { DELETION } from '@bloom/sstable/database';
 import type { Command } from 'commander';
 import { ByteBuffer } from './byte-buffer.js';
 import { EXIT } from './failure.js';
 import { keyArgument } from './key-argument.js';
+import {
+  addDamageOption,
+  type DamageOptions,
+  isFolder,
+  mustBeForFolder,
+  mustNotInsist,
+  noteDatabase,
+  noteDropped,
+  withFolder,
+} from './opened-folder.js';
 import {
   addKeyFormOptions,
   type KeyFormOptions,
@@ -13,13 +24,15 @@ import {
   withTableFile,
 } from './opened-table.js';
 import { drain, flush, note } from './output.js';
+import { encodeStoredVersion } from './stored-version.js';
 
 const LF = 10;
 /** Characters of a key that is not found that are shown. */
 const SHOWN_CHARACTERS = 200;
 
-interface GetOptions extends KeyFormOptions {
+interface GetOptions extends KeyFormOptions, DamageOptions {
   readonly hex?: true;
+  readonly allVersions?: true;
 }
 
 export function addGet(program: Command): void {
@@ -27,12 +40,13 @@ export function addGet(program: Command): void {
     .command('get')
     .summary('print the values of keys')
     .description(
-      "Prints the value of every KEY, one a line, in the order of the keys. Exits with 1 if any is absent. In a database's table KEY is a user key: its newest version counts, and a deleted one is absent.",
+      "Prints the value of every KEY, one a line, in the order of the keys. Exits with 1 if any is absent. In a database's folder or table KEY is a user key: its newest version counts, and a deleted one is absent.",
     )
-    .argument('<table>', 'the table')
+    .argument('<table>', "the table, or a database's folder")
     .argument('<keys...>', 'the keys')
-    .option('--hex', 'keys and values are in hexadecimal');
-  addKeyFormOptions(command)
+    .option('--hex', 'keys and values are in hexadecimal')
+    .option('--all-versions', 'of a folder: all that is stored of each key: key, sequence, kind, file, value');
+  addKeyFormOptions(addDamageOption(command))
     .addHelpText(
       'after',
       `
@@ -41,38 +55,80 @@ Examples:
   bloom get capitals.ldb France Japan Peru
   bloom get --hex table.ldb 00ff68656c6c6f
   bloom get 000005.ldb user/42
+  bloom get path/to/database user/42
+  bloom get --all-versions path/to/database user/42
   bloom get capitals.ldb -- -starts-with-a-dash`,
     )
     .action(get);
 }
 
 async function get(path: string, texts: readonly string[], options: GetOptions): Promise<void> {
-  const hex = options.hex === true;
-  const keys = texts.map((text) => keyArgument(text, hex));
-  const out = new ByteBuffer();
+  const keys = texts.map((text) => keyArgument(text, options.hex === true));
+  if (isFolder(path)) return getFromFolder(path, keys, texts, options);
+  mustBeForFolder(path, '--all-versions', options.allVersions);
+  mustBeForFolder(path, '--damage', options.damage);
   await withTableFile(path, options, async (file) => {
     noteAssumption(file, options);
-    const valueOf = file.isInternal ? newestValues(file, keys) : values(file, keys);
-    try {
-      for (const [i, key] of keys.entries()) {
-        const value = valueOf(key);
-        if (value === undefined) {
-          process.exitCode = EXIT.no;
-          await flush(out);
-          const text = texts[i]!;
-          note(`${text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text}: not found`);
-          continue;
-        }
-        if (hex) out.hex(value);
-        else out.bytes(value);
-        out.byte(LF);
-        await drain(out);
-      }
-    } finally {
-      // What was found before something failed is not lost.
-      await flush(out);
-    }
+    noteDatabase(path);
+    await print(file.isInternal ? newestValues(file, keys) : values(file, keys), valueEncoder(options), keys, texts);
   });
+}
+
+async function getFromFolder(path: string, keys: readonly Uint8Array[], texts: readonly string[], options: GetOptions): Promise<void> {
+  mustNotInsist(path, options);
+  await withFolder(path, options, async (database) => {
+    noteDropped(path, database.describe().dropped);
+    if (options.allVersions) await print(versionsOf(database), versionsEncoder(options), keys, texts);
+    else await print((key) => database.get(key), valueEncoder(options), keys, texts);
+  });
+}
+
+/** Prints what is found of each key, and names the keys of which nothing is. */
+async function print<T>(
+  find: (key: Uint8Array) => T | undefined,
+  encode: (found: T, out: ByteBuffer) => void,
+  keys: readonly Uint8Array[],
+  texts: readonly string[],
+): Promise<void> {
+  const out = new ByteBuffer();
+  try {
+    for (const [i, key] of keys.entries()) {
+      const found = find(key);
+      if (found === undefined) {
+        process.exitCode = EXIT.no;
+        await flush(out);
+        const text = texts[i]!;
+        note(`${text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text}: not found`);
+        continue;
+      }
+      encode(found, out);
+      await drain(out);
+    }
+  } finally {
+    // What was found before something failed is not lost.
+    await flush(out);
+  }
+}
+
+function valueEncoder({ hex }: GetOptions): (value: Uint8Array, out: ByteBuffer) => void {
+  return (value, out) => {
+    if (hex) out.hex(value);
+    else out.bytes(value);
+    out.byte(LF);
+  };
+}
+
+function versionsOf(database: SyncDatabaseReader): (key: Uint8Array) => StoredVersion[] | undefined {
+  return (key) => {
+    const versions = database.versions(key);
+    return versions.length === 0 ? undefined : versions;
+  };
+}
+
+function versionsEncoder({ hex }: GetOptions): (versions: readonly StoredVersion[], out: ByteBuffer) => void {
+  return (versions, out) => {
+    for (const version of versions) encodeStoredVersion(version, 'tsv', hex === true, out);
+  };
 }
 
 type ValueOf = (key: Uint8Array) => Uint8Array | undefined;

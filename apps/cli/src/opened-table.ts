@@ -80,6 +80,21 @@ export async function withTableFile<T>(
   }
 }
 
+/** Opens a file that is not a table, does `work` with it, and closes it. What goes wrong with it is told with its name. */
+export async function withFile<T>(path: string, work: (source: SyncFileSource) => T | Promise<T>): Promise<T> {
+  try {
+    mustBeReadable(path);
+    const source = SyncFileSource.open(path);
+    try {
+      return await work(source);
+    } finally {
+      source.close();
+    }
+  } catch (error) {
+    throw failureOf(path, error);
+  }
+}
+
 /** Opens a table, whatever it is compressed with. */
 export function openTable({ source }: TableFile, options: TableOptions = {}): SyncTable {
   return SyncTable.open(source, { codecs: allCodecs, ...options });

@@ -79,7 +79,7 @@ export async function exit(): Promise<never> {
 }
 
 /** 1234567 as 1,234,567. */
-export function count(value: number): string {
+export function count(value: number | bigint): string {
   return value.toLocaleString('en-US');
 }
 

@@ -11,11 +11,13 @@ import { salvagedEntries, type SalvageReport } from '@bloom/sstable/inspect';
 import { writeTable } from '@bloom/sstable/node';
 import { BloomFilterPolicy } from '@bloom/policy';
 import type { Command } from 'commander';
-import { EXIT, failureOf, placedProblem } from './failure.js';
+import { EXIT, Failure, failureOf, placedProblem } from './failure.js';
 import { inputStat } from './input.js';
 import { interruptible } from './interruption.js';
+import { isFolder, mustNotInsist, noteDatabase } from './opened-folder.js';
 import { addKeyFormOptions, type KeyFormOptions, noteAssumption, type TableFile, withTableFile } from './opened-table.js';
 import { count, counted, Lines, note } from './output.js';
+import { salvageFolder } from './salvage-folder.js';
 import { mustBeWritable, writingFailure } from './table-to-write.js';
 
 interface SalvageCommandOptions extends KeyFormOptions {
@@ -28,9 +30,9 @@ export function addSalvage(program: Command): void {
     .command('salvage')
     .summary('copy what can still be read')
     .description(
-      'Copies all entries of a damaged table whose checksums are right into a new one. Prints what was lost, a line each, and exits with 1 if anything was. Where nothing can be saved, nothing is written.',
+      "Copies all entries of a damaged table whose checksums are right into a new one; of a database's folder the newest versions that can be read, with plain keys. Prints what was lost, a line each, and exits with 1 if anything was. Where nothing can be saved, nothing is written.",
     )
-    .argument('<table>', 'the damaged table; it is not changed')
+    .argument('<table>', "the damaged table, or a database's folder; it is not changed")
     .requiredOption('-o, --output <table>', 'the new table, another file');
   addKeyFormOptions(command)
     .option('--any-order', 'the order of the keys is not known: keep the order of the file')
@@ -40,6 +42,7 @@ export function addSalvage(program: Command): void {
 Examples:
   bloom salvage damaged.ldb -o saved.ldb
   bloom salvage 000005.ldb -o saved.ldb
+  bloom salvage path/to/database -o saved.ldb
   bloom salvage --any-order IndexedDB/000116.ldb -o saved.ldb`,
     )
     .action(salvage);
@@ -47,9 +50,15 @@ Examples:
 
 async function salvage(path: string, options: SalvageCommandOptions): Promise<void> {
   const { output, anyOrder } = options;
+  if (isFolder(path)) {
+    mustNotInsist(path, options);
+    if (anyOrder) throw new Failure(`${path}: is a folder, whose files are merged by the order of their keys: leave --any-order out`);
+    return salvageFolder(path, output);
+  }
   mustBeWritable(output, inputStat(path));
   const report = await withTableFile(path, { ...options, searchBytes: Infinity }, async (file) => {
     noteAssumption(file, options);
+    noteDatabase(path);
     // A database may have an order of its own; one block after another is in it.
     const hasOwnOrder = file.isInternal && !file.isBytewise;
     if (hasOwnOrder && !anyOrder) note(`${path}: the order is not that of the bytes: entries stay in the order of the file`);

@@ -1,4 +1,7 @@
+import { type Dropped, type StoredEntry, storedEntriesSync } from '@bloom/leveldb';
+import { SyncNodeFolder } from '@bloom/leveldb/node';
 import { bytewiseComparator, type KeyRange } from '@bloom/sstable';
+import { allCodecs } from '@bloom/codecs';
 import { encodeInternalKey } from '@bloom/sstable/database';
 import { type Command, Option } from 'commander';
 import { ByteBuffer } from './byte-buffer.js';
@@ -9,6 +12,17 @@ import { keyArgument } from './key-argument.js';
 import { encodeKv } from './kv.js';
 import { putMark, startsWithMark } from './lines.js';
 import {
+  addDamageOption,
+  type DamageOptions,
+  isFolder,
+  mustBeForFolder,
+  mustNotInsist,
+  noteDatabase,
+  noteDropped,
+  withFolder,
+  withFolderFailures,
+} from './opened-folder.js';
+import {
   addKeyFormOptions,
   type KeyFormOptions,
   noteAssumption,
@@ -18,10 +32,12 @@ import {
   withTableFile,
 } from './opened-table.js';
 import { drain, flush } from './output.js';
+import { encodeStoredVersion } from './stored-version.js';
 import { encodeVersion } from './version.js';
 import { wholeNumber } from './whole-number.js';
 
-interface ScanOptions extends KeyFormOptions {
+interface ScanOptions extends KeyFormOptions, DamageOptions {
+  readonly allVersions?: true;
   readonly gt?: string;
   readonly gte?: string;
   readonly lt?: string;
@@ -37,9 +53,9 @@ export function addScan(program: Command): void {
     .command('scan')
     .summary('print entries in order')
     .description(
-      "Prints the entries of a table, or of a range of its keys, in the order of the keys. Of a database's table it prints user key, sequence, type and value, and bounds are user keys; kv keeps the keys as they are stored.",
+      "Prints the entries of a table, or of a range of its keys, in the order of the keys. Of a database's folder it prints the newest version of each key that is not deleted. Of a database's table it prints user key, sequence, type and value, and bounds are user keys; kv keeps the keys as they are stored.",
     )
-    .argument('<table>', 'the table')
+    .argument('<table>', "the table, or a database's folder")
     .option('--gt <key>', 'only keys after KEY')
     .option('--gte <key>', 'only KEY and keys after it')
     .option('--lt <key>', 'only keys before KEY')
@@ -47,8 +63,12 @@ export function addScan(program: Command): void {
     .option('--reverse', 'from the last entry to the first')
     .addOption(new Option('--limit <n>', 'at most N entries').argParser(wholeNumber(0, Number.MAX_SAFE_INTEGER)))
     .addOption(new Option('-f, --format <format>', 'what to print').choices(formatNames).default('tsv'))
-    .option('--hex', 'bounds are in hexadecimal, and what tsv and words print');
-  addKeyFormOptions(command)
+    .option('--hex', 'bounds are in hexadecimal, and what tsv and words print')
+    .option(
+      '--all-versions',
+      'of a folder: all that its logs and tables store, file by file: key, sequence, kind, file, value; deleted, overwritten and obsolete entries too',
+    );
+  addKeyFormOptions(addDamageOption(command))
     .addHelpText(
       'after',
       `${formatHelp}
@@ -61,7 +81,9 @@ Examples:
   bloom scan capitals.ldb --reverse --limit 10 -f words
   bloom scan capitals.ldb -f jsonl > capitals.jsonl
   bloom scan table.ldb --hex --gte 00ff
-  bloom scan 000005.ldb -f jsonl`,
+  bloom scan 000005.ldb -f jsonl
+  bloom scan path/to/database -f kv > entries.kv
+  bloom scan --all-versions path/to/database`,
     )
     .action(scan);
 }
@@ -82,7 +104,11 @@ async function scan(path: string, options: ScanOptions): Promise<void> {
   if (format === 'kv' && process.stdout.isTTY) {
     throw new Failure('standard output is a terminal, and kv is any bytes: send it to a file or a pipe');
   }
+  if (isFolder(path)) return scanFolder(path, range, options);
+  mustBeForFolder(path, '--all-versions', options.allVersions);
+  mustBeForFolder(path, '--damage', options.damage);
   await withTableFile(path, options, async (file) => {
+    noteDatabase(path);
     if (!file.isInternal) {
       const encode = hex ? formats[format].encodeHex : formats[format].encode;
       const entries = entriesOf(file, openTable(file, { cache: null }), range, ([key]) => key);
@@ -97,6 +123,46 @@ async function scan(path: string, options: ScanOptions): Promise<void> {
       if (isStored) encodeKv(encodeInternalKey(entry), entry.value, out);
       else encodeVersion(entry, format, hex, out);
     });
+  });
+}
+
+async function scanFolder(path: string, range: KeyRange, options: ScanOptions): Promise<void> {
+  const { format } = options;
+  const hex = options.hex === true;
+  mustNotInsist(path, options);
+  if (options.allVersions) return scanAllVersions(path, range, options);
+  await withFolder(path, options, async (database) => {
+    const encode = hex ? formats[format].encodeHex : formats[format].encode;
+    try {
+      await print(path, format, database.entries(range), withMark(format, hex, encode));
+    } finally {
+      noteDropped(path, database.describe().dropped);
+    }
+  });
+}
+
+/** Prints what each file stores. Without bounds that needs neither MANIFEST nor comparator. */
+async function scanAllVersions(path: string, range: KeyRange, options: ScanOptions): Promise<void> {
+  const { format, damage = 'strict' } = options;
+  if (range.reverse) throw new Failure(`${path}: --all-versions goes from file to file: leave --reverse out`);
+  if (format === 'kv') throw new Failure(`${path}: kv has no room for sequence, kind and file: leave --all-versions out, or try --format jsonl`);
+  let compare = (a: Uint8Array, b: Uint8Array): number => bytewiseComparator.compare(a, b);
+  const scanWith = async (): Promise<void> => {
+    const dropped: Dropped[] = [];
+    const onDropped = (drop: Dropped): unknown => dropped.push(drop);
+    const stored = storedEntriesSync(new SyncNodeFolder(path), { codecs: allCodecs, damage, onDropped });
+    try {
+      const entries = inRange(stored, range, ({ key }) => key, compare);
+      await print(path, format, entries, (entry: StoredEntry, out) => encodeStoredVersion(entry, format, options.hex === true, out));
+    } finally {
+      noteDropped(path, dropped);
+    }
+  };
+  if (!hasBounds(range)) return withFolderFailures(path, options, scanWith);
+  await withFolder(path, { damage: 'skip' }, (database) => {
+    // Bounds are in the order of the database.
+    compare = (a, b) => database.compare(a, b);
+    return withFolderFailures(path, options, scanWith);
   });
 }
 
@@ -140,18 +206,26 @@ function* entriesOf<T>(
     yield* table.entries(range);
     return;
   }
-  const { gt, gte, lt, lte, reverse, limit = Infinity } = range;
-  const compare = (a: Uint8Array, b: Uint8Array): number => bytewiseComparator.compare(a, b);
+  yield* inRange(table.entries({ reverse: range.reverse }), range, keyOf, (a, b) => bytewiseComparator.compare(a, b));
+}
+
+/** Those of `entries`, which come in any order, whose keys are within bounds. */
+function* inRange<T>(
+  entries: Iterable<T>,
+  { gt, gte, lt, lte, limit = Infinity }: KeyRange,
+  keyOf: (entry: T) => Uint8Array,
+  compare: (a: Uint8Array, b: Uint8Array) => number,
+): Generator<T, void> {
   let left = limit;
-  for (const entry of table.entries({ reverse })) {
-    if (left <= 0) return;
+  if (left <= 0) return;
+  for (const entry of entries) {
     const key = keyOf(entry);
     if (gt !== undefined && compare(key, gt) <= 0) continue;
     if (gte !== undefined && compare(key, gte) < 0) continue;
     if (lt !== undefined && compare(key, lt) >= 0) continue;
     if (lte !== undefined && compare(key, lte) > 0) continue;
-    left--;
     yield entry;
+    if (--left <= 0) return;
   }
 }
 

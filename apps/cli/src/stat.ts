@@ -1,10 +1,11 @@
-import { CorruptionError, type FilterStatus, type SyncTable, UnsupportedError } from '@bloom/sstable';
+import type { SyncTable } from '@bloom/sstable';
 import { allCodecs } from '@bloom/codecs';
 import { profileTable, type TableProfile } from '@bloom/sstable/inspect';
 import type { Command } from 'commander';
 import { ByteBuffer } from './byte-buffer.js';
-import { placedProblem } from './failure.js';
 import { databaseKeys, type FilterTrial, plainKeys, tryFilters, WatchedBloomPolicy } from './false-positives.js';
+import { policyNames, problemOf, statusText } from './filter-text.js';
+import { isFolder, mustNotInsist } from './opened-folder.js';
 import {
   addKeyFormOptions,
   type KeyFormOptions,
@@ -14,6 +15,7 @@ import {
   withTableFile,
 } from './opened-table.js';
 import { count, counted, flush, Lines } from './output.js';
+import { statFolder } from './stat-folder.js';
 import { terminalJson } from './terminal-text.js';
 
 interface StatOptions extends KeyFormOptions {
@@ -33,9 +35,9 @@ export function addStat(program: Command): void {
     .command('stat')
     .summary('print what a table consists of')
     .description(
-      'Prints what a table consists of, and measures how often its filters let absent keys pass.\nReads all of the table.',
+      'Prints what a table consists of, and measures how often its filters let absent keys pass.\nReads all of the table.\nOf a database\'s folder it prints levels, tables, logs, and what is left out because it is damaged. Does not read the tables\' entries.',
     )
-    .argument('<table>', 'the table')
+    .argument('<table>', "the table, or a database's folder")
     .option('--json', 'print one JSON object');
   addKeyFormOptions(command)
     .addHelpText(
@@ -43,12 +45,17 @@ export function addStat(program: Command): void {
       `
 Examples:
   bloom stat capitals.ldb
-  bloom stat --json capitals.ldb`,
+  bloom stat --json capitals.ldb
+  bloom stat path/to/database`,
     )
     .action(stat);
 }
 
 async function stat(path: string, options: StatOptions): Promise<void> {
+  if (isFolder(path)) {
+    mustNotInsist(path, options);
+    return statFolder(path, options.json === true);
+  }
   const policy = new WatchedBloomPolicy();
   await withTableFile(path, options, async (file) => {
     noteAssumption(file, options);
@@ -135,23 +142,6 @@ function keysAndValues({ keyBytes, valueBytes }: TableProfile): string {
   return `${counted(keyBytes, 'byte')} of keys, ${count(valueBytes)} of values`;
 }
 
-function statusText(status: FilterStatus): string {
-  switch (status.state) {
-    case 'used':
-      return `${status.policyName}, used`;
-    case 'absent':
-      return 'absent: the table has no filter';
-    case 'unknown-policy':
-      return `made by an unknown policy, not used: ${status.policyNames.join(', ')}`;
-    case 'unsupported':
-      return `of another kind, not used: ${status.names.join(', ')}`;
-    case 'corrupt':
-      return `${status.policyName === undefined ? '' : `${status.policyName}, `}corrupt, not used: ${problemOf(status.error)}`;
-    case 'contradicted':
-      return `${status.policyName}, not used: they deny keys that the table stores`;
-  }
-}
-
 function falsePositivesText({ denied, inversions, falsePositives }: FilterTrial): string {
   if (inversions > 0) return 'not measured: the keys are not in the order of their bytes';
   if (denied > 0) {
@@ -161,15 +151,6 @@ function falsePositivesText({ denied, inversions, falsePositives }: FilterTrial)
   const { tried, passed, expectedRate } = falsePositives;
   const rate = percent(passed / tried);
   return `${rate}: ${count(passed)} of ${count(tried)} absent keys passed; independent probes would give ${percent(expectedRate)}`;
-}
-
-function policyNames(status: FilterStatus): readonly string[] {
-  if (status.state === 'unknown-policy') return status.policyNames;
-  return 'policyName' in status ? [status.policyName] : [];
-}
-
-function problemOf(error: Error): string {
-  return error instanceof CorruptionError || error instanceof UnsupportedError ? placedProblem(error) : error.message;
 }
 
 /** How many times larger the data blocks are before compression; undefined without any. */

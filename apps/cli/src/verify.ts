@@ -5,8 +5,10 @@ import { verifyTable, type VerifyOptions } from '@bloom/sstable/inspect';
 import { BloomFilterPolicy } from '@bloom/policy';
 import type { Command } from 'commander';
 import { EXIT, placedProblem } from './failure.js';
+import { isFolder, mustNotInsist } from './opened-folder.js';
 import { addKeyFormOptions, type KeyFormOptions, noteAssumption, openTable, withTableFile } from './opened-table.js';
 import { Lines, note } from './output.js';
+import { verifyFolder } from './verify-folder.js';
 
 /** A block or more, whatever its size: without a footer there is not much to verify, and it should not take long. */
 const SEARCH_BYTES = 2 ** 20;
@@ -20,9 +22,9 @@ export function addVerify(program: Command): void {
     .command('verify')
     .summary('look for damage')
     .description(
-      'Checks every checksum, handle, key, index key and filter of a table. Prints what is wrong, a line each, and exits with 1 if anything is.',
+      "Checks every checksum, handle, key, index key and filter of a table; of a database's folder those of all its tables, and MANIFEST and logs. Prints what is wrong, a line each, and exits with 1 if anything is.",
     )
-    .argument('<table>', 'the table');
+    .argument('<table>', "the table, or a database's folder");
   addKeyFormOptions(command)
     .option('--any-order', 'the order of the keys is not known: do not check it')
     .addHelpText(
@@ -31,6 +33,7 @@ export function addVerify(program: Command): void {
 Examples:
   bloom verify capitals.ldb
   bloom verify 000005.ldb
+  bloom verify path/to/database
   bloom verify --any-order IndexedDB/000116.ldb`,
     )
     .action(verify);
@@ -38,6 +41,10 @@ Examples:
 
 async function verify(path: string, options: VerifyCommandOptions): Promise<void> {
   const { anyOrder } = options;
+  if (isFolder(path)) {
+    mustNotInsist(path, options);
+    return verifyFolder(path, anyOrder === true);
+  }
   await withTableFile(path, { ...options, searchBytes: SEARCH_BYTES }, async (file) => {
     noteAssumption(file, options);
     const policies = [new BloomFilterPolicy()];

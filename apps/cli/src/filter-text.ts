@@ -1,0 +1,34 @@
+/**
+ * What is said of a table's filters.
+ */
+import { CorruptionError, type FilterStatus, UnsupportedError } from '@bloom/sstable';
+import { placedProblem } from './failure.js';
+
+/** Whether filters are in use, in words. */
+export function statusText(status: FilterStatus): string {
+  switch (status.state) {
+    case 'used':
+      return `${status.policyName}, used`;
+    case 'absent':
+      return 'absent: the table has no filter';
+    case 'unknown-policy':
+      return `made by an unknown policy, not used: ${status.policyNames.join(', ')}`;
+    case 'unsupported':
+      return `of another kind, not used: ${status.names.join(', ')}`;
+    case 'corrupt':
+      return `${status.policyName === undefined ? '' : `${status.policyName}, `}corrupt, not used: ${problemOf(status.error)}`;
+    case 'contradicted':
+      return `${status.policyName}, not used: they deny keys that the table stores`;
+  }
+}
+
+/** The names of the policies of the filters in a file. */
+export function policyNames(status: FilterStatus): readonly string[] {
+  if (status.state === 'unknown-policy') return status.policyNames;
+  return 'policyName' in status ? [status.policyName] : [];
+}
+
+/** What is wrong with a filter. */
+export function problemOf(error: Error): string {
+  return error instanceof CorruptionError || error instanceof UnsupportedError ? placedProblem(error) : error.message;
+}

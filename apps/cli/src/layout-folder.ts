@@ -1,0 +1,34 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { type FileName, parseFileName } from '@bloom/leveldb';
+import { SyncNodeFolder } from '@bloom/leveldb/node';
+import { withFolderFailures } from './opened-folder.js';
+import { Lines } from './output.js';
+
+const MEANINGS: Readonly<Record<FileName['type'], string>> = {
+  current: 'CURRENT: the name of the MANIFEST',
+  lock: 'LOCK: held by the program that writes',
+  'info log': 'text for people',
+  manifest: 'MANIFEST: a log of version edits',
+  log: 'log of write batches',
+  table: 'table',
+  temporary: 'temporary: CURRENT before its rename',
+};
+
+/** Prints the files of a folder: length, name, and what each is by its name. */
+export async function layoutFolder(path: string): Promise<void> {
+  await withFolderFailures(path, { damage: 'skip' }, async () => {
+    const names = new SyncNodeFolder(path).list().sort();
+    const lines = new Lines();
+    const width = Math.max(0, ...names.map((name) => name.length));
+    for (const name of names) {
+      const stat = statSync(join(path, name), { throwIfNoEntry: false });
+      // One that is gone by now was deleted by the program that writes.
+      if (stat === undefined) continue;
+      const type = parseFileName(name)?.type;
+      const meaning = stat.isDirectory() ? 'folder' : type === undefined ? 'no file of LevelDB' : MEANINGS[type];
+      await lines.add(`${String(stat.size).padStart(10)}  ${name.padEnd(width)}  ${meaning}`);
+    }
+    await lines.flush();
+  });
+}

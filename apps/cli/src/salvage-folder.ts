@@ -1,0 +1,157 @@
+import { realpathSync, statSync } from 'node:fs';
+import { basename, dirname, sep } from 'node:path';
+import { allCodecs } from '@bloom/codecs';
+import { type Dropped, storedEntriesSync, type SyncDatabaseReader } from '@bloom/leveldb';
+import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
+import { verifyDatabase } from '@bloom/leveldb/inspect';
+import { NodeFolder, SyncNodeFolder } from '@bloom/leveldb/node';
+import { BloomFilterPolicy } from '@bloom/policy';
+import { bytewiseComparator, type Comparator, CorruptionError, type TableBuilderOptions } from '@bloom/sstable';
+import { writeTable } from '@bloom/sstable/node';
+import type { Entry } from './entry.js';
+import { EXIT, Failure } from './failure.js';
+import { interruptible } from './interruption.js';
+import { databaseOptions, droppedText, folderFailure, openDatabase } from './opened-folder.js';
+import { counted, Lines, note } from './output.js';
+import { mustBeWritable, writingFailure } from './table-to-write.js';
+
+/** Entries between two looks at whether a signal came. */
+const ENTRIES_AT_ONCE = 1000;
+
+/** What can be read of a database. */
+interface Readable {
+  readonly tableOptions: TableBuilderOptions;
+  readonly entries: Iterable<Entry>;
+  /** What was left out so far. */
+  readonly dropped: () => readonly Dropped[];
+  readonly close: () => void;
+}
+
+/** Writes the entries of a database that can be read to a table of plain keys. The folder is not changed. */
+export async function salvageFolder(path: string, output: string): Promise<void> {
+  mustBeWritable(output, statSync(path, { bigint: true }));
+  mustBeOutside(path, output);
+  let readable: Readable;
+  let problem: string | undefined;
+  try {
+    readable = merged(openDatabase(path, { damage: 'skip' }));
+  } catch (error) {
+    const failure = folderFailure(path, error);
+    if (!(failure instanceof Failure && canDoWithoutManifest(error))) throw failure;
+    problem = failure.message;
+    note(`${path}: cannot be opened, so all its logs and tables are read: deleted keys may be there again`);
+    readable = unmerged(path, await comparatorOf(path));
+  }
+  const { dropped } = readable;
+  let entries = 0;
+  try {
+    await interruptible(async (signal) => {
+      const counting = async function* (): AsyncGenerator<Entry, void, undefined> {
+        for (const entry of failingAs(path, readable.entries)) {
+          if (entries++ % ENTRIES_AT_ONCE === 0) await new Promise(setImmediate);
+          yield entry;
+        }
+        if (entries === 0 && (problem !== undefined || dropped().length > 0)) throw new NothingSaved();
+      };
+      try {
+        await writeTable(output, counting(), { ...readable.tableOptions, signal });
+      } catch (error) {
+        if (!(error instanceof NothingSaved)) throw writingFailure(output, error);
+      }
+    });
+  } finally {
+    readable.close();
+  }
+  const lost = dropped();
+  const isLossy = problem !== undefined || lost.length > 0;
+  if (isLossy) process.exitCode = EXIT.no;
+  const lines = new Lines();
+  if (problem !== undefined) await lines.add(problem);
+  for (const drop of lost) await lines.add(`${basename(drop.file)}: ${droppedText(drop)}`);
+  await lines.flush();
+  if (entries === 0 && isLossy) note(`${path}: nothing of it can be saved; ${output} was not written`);
+  else note(`${output}: ${counted(entries, 'entry')}`);
+}
+
+/** The visible entries of a database that can be opened. */
+function merged(database: SyncDatabaseReader): Readable {
+  const isIdb = database.describe().comparator === idbComparator.name;
+  return {
+    tableOptions: tableOptionsFor(isIdb ? idbComparator : bytewiseComparator),
+    entries: database.entries(),
+    dropped: () => database.describe().dropped,
+    close: () => {
+      database.close();
+    },
+  };
+}
+
+function tableOptionsFor(comparator: Comparator): TableBuilderOptions {
+  return { comparator, filterPolicy: comparator === idbComparator ? idbFilterPolicy : new BloomFilterPolicy() };
+}
+
+/** The order of a database that cannot be opened: bytewise where its MANIFEST does not say it. */
+async function comparatorOf(path: string): Promise<Comparator> {
+  const { comparator: name = bytewiseComparator.name } = await verifyDatabase(new NodeFolder(path), databaseOptions);
+  const comparator = [bytewiseComparator, idbComparator].find((known) => known.name === name);
+  if (comparator === undefined) throw new Failure(`${path}: its keys are in the unknown order of ${name}`);
+  return comparator;
+}
+
+/** The newest version of each key in any log or table. All of them are held in memory. */
+function unmerged(path: string, comparator: Comparator): Readable {
+  const dropped: Dropped[] = [];
+  const onDropped = (drop: Dropped): unknown => dropped.push(drop);
+  function* newest(): Generator<Entry, void, undefined> {
+    const found = new Map<string, { readonly key: Uint8Array; readonly sequence: bigint; readonly value: Uint8Array | undefined }>();
+    for (const { key, sequence, kind, value } of storedEntriesSync(new SyncNodeFolder(path), { codecs: allCodecs, damage: 'skip', onDropped })) {
+      const text = Buffer.from(key.buffer, key.byteOffset, key.length).toString('latin1');
+      const other = found.get(text);
+      if (other !== undefined && other.sequence >= sequence) continue;
+      found.set(text, { key, sequence, value: kind === 'value' ? value : undefined });
+    }
+    const versions = [...found.values()].sort(
+      (a, b) => comparator.compare(a.key, b.key) || (a.sequence < b.sequence ? 1 : -1),
+    );
+    let last: Uint8Array | undefined;
+    for (const { key, value } of versions) {
+      // Different bytes may be one key.
+      const isOlder = last !== undefined && comparator.compare(last, key) === 0;
+      last = key;
+      if (!isOlder && value !== undefined) yield [key, value];
+    }
+  }
+  return {
+    tableOptions: tableOptionsFor(comparator),
+    entries: newest(),
+    dropped: () => dropped,
+    close: () => undefined,
+  };
+}
+
+/** Ends the writing of a table that would have no entries. */
+class NothingSaved extends Error {
+  override readonly name = 'NothingSaved';
+}
+
+/** Whether logs and tables can be read although the database cannot be opened. */
+function canDoWithoutManifest(error: unknown): boolean {
+  return error instanceof CorruptionError && error.code !== 'BLOOM_NOT_A_DATABASE';
+}
+
+/** `entries`, which fail under the name of a file of the folder rather than that of the new table. */
+function* failingAs(path: string, entries: Iterable<Entry>): Generator<Entry, void, undefined> {
+  try {
+    yield* entries;
+  } catch (error) {
+    throw folderFailure(path, error);
+  }
+}
+
+/** @throws Failure when the new table would be a file of the folder. */
+function mustBeOutside(path: string, output: string): void {
+  const [folder, target] = [realpathSync(path), realpathSync(dirname(output))];
+  if (target === folder || target.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`)) {
+    throw new Failure(`${output}: is inside of ${path}, where nothing is written: name a file elsewhere`);
+  }
+}

@@ -1,0 +1,95 @@
+import { basename } from 'node:path';
+import type { DatabaseDescription, LogDescription, TableDescription } from '@bloom/leveldb';
+import { ByteBuffer } from './byte-buffer.js';
+import { policyNames, statusText } from './filter-text.js';
+import { keyText } from './key-text.js';
+import { droppedText, withFolder } from './opened-folder.js';
+import { count, counted, flush, Lines } from './output.js';
+import { terminalJson } from './terminal-text.js';
+
+/** Prints what a database consists of. Damage is left out, and said: that is what people look for. */
+export async function statFolder(path: string, asJson: boolean): Promise<void> {
+  await withFolder(path, { damage: 'skip' }, async (database) => {
+    const description = database.describe();
+    if (asJson) {
+      const out = new ByteBuffer();
+      out.utf8(`${terminalJson(jsonOf(path, description, database.filterStatus), 2)}\n`);
+      await flush(out);
+      return;
+    }
+    const lines = new Lines();
+    for (const line of textOf(path, description)) await lines.add(line);
+    await lines.flush();
+  });
+}
+
+function textOf(path: string, description: DatabaseDescription): string[] {
+  const { comparator, lastSequence, manifest, logNumber, nextFileNumber, levels, logs, dropped } = description;
+  const tables = levels.flat();
+  const rows: [name: string, text: string][] = [
+    ['folder', path],
+    ['comparator', comparator],
+    ['last sequence', count(lastSequence)],
+    ['manifest', `${manifest}; logs from number ${logNumber} on, next file number ${nextFileNumber}`],
+    ['tables', `${count(tables.length)}: ${counted(bytesOf(tables), 'byte')}`],
+  ];
+  for (const [level, files] of levels.entries()) {
+    if (files.length === 0) continue;
+    rows.push([`level ${level}`, `${counted(files.length, 'table')}, ${counted(bytesOf(files), 'byte')}`]);
+    for (const file of files) rows.push([`  ${file.name}`, tableText(file)]);
+  }
+  for (const log of logs) rows.push([`log`, logText(log)]);
+  for (const drop of dropped) rows.push(['damage', `${basename(drop.file)}: ${droppedText(drop)}`]);
+  const width = Math.max(...rows.map(([name]) => name.length));
+  return rows.map(([name, text]) => `${name.padEnd(width)}  ${text}`);
+}
+
+function tableText({ byteLength, smallest, largest, filterStatus }: TableDescription): string {
+  const filter = filterStatus === undefined ? 'not opened' : `filter ${statusText(filterStatus)}`;
+  return `${counted(byteLength, 'byte')}, ${keyText(smallest.userKey)} to ${keyText(largest.userKey)}, ${filter}`;
+}
+
+function logText({ name, byteLength, entries, tail }: LogDescription): string {
+  const end = tail === undefined ? '' : `; ends in ${counted(tail.byteLength, 'byte')} of a record that is cut off (${tail.problem})`;
+  return `${name}, ${counted(byteLength, 'byte')}, ${counted(entries, 'operation')}${end}`;
+}
+
+function jsonOf(folder: string, description: DatabaseDescription, filterState: string): object {
+  const { comparator, lastSequence, manifest, logNumber, previousLogNumber, nextFileNumber, levels, logs, dropped } = description;
+  return {
+    folder,
+    comparator,
+    lastSequence: String(lastSequence),
+    manifest,
+    logNumber: String(logNumber),
+    previousLogNumber: String(previousLogNumber),
+    nextFileNumber: String(nextFileNumber),
+    filter: filterState,
+    levels: levels.map((files) =>
+      files.map(({ name, byteLength, smallest, largest, filterStatus }) => ({
+        name,
+        bytes: byteLength,
+        smallest: internalKeyJson(smallest),
+        largest: internalKeyJson(largest),
+        filter: filterStatus ? { state: filterStatus.state, policies: policyNames(filterStatus) } : null,
+      })),
+    ),
+    logs: logs.map(({ name, byteLength, entries, tail }) => ({ name, bytes: byteLength, operations: entries, tail: tail ?? null })),
+    dropped: dropped.map(({ file, offset, byteLength, reason, code }) => ({
+      file: basename(file),
+      offset,
+      bytes: byteLength ?? null,
+      reason,
+      code,
+    })),
+  };
+}
+
+/** Keys are any bytes. */
+function internalKeyJson({ userKey, sequence, type }: TableDescription['smallest']): object {
+  return { keyHex: Buffer.from(userKey).toString('hex'), sequence: String(sequence), type };
+}
+
+function bytesOf(tables: readonly TableDescription[]): number {
+  return tables.reduce((sum, { byteLength }) => sum + byteLength, 0);
+}
