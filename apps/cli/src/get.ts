@@ -69,8 +69,9 @@ async function get(path: string, texts: readonly string[], options: GetOptions):
   mustBeForFolder(path, '--damage', options.damage);
   await withTableFile(path, options, async (file) => {
     noteAssumption(file, options);
+    const valueOf = file.isInternal ? newestValues(file, keys) : values(file, keys);
     noteDatabase(path);
-    await print(file.isInternal ? newestValues(file, keys) : values(file, keys), valueEncoder(options), keys, texts);
+    await print(valueOf, valueEncoder(options), keys, texts);
   });
 }
 

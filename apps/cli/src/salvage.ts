@@ -58,12 +58,12 @@ async function salvage(path: string, options: SalvageCommandOptions): Promise<vo
   mustBeWritable(output, inputStat(path));
   const report = await withTableFile(path, { ...options, searchBytes: Infinity }, async (file) => {
     noteAssumption(file, options);
-    noteDatabase(path);
     // A database may have an order of its own; one block after another is in it.
     const hasOwnOrder = file.isInternal && !file.isBytewise;
     if (hasOwnOrder && !anyOrder) note(`${path}: the order is not that of the bytes: entries stay in the order of the file`);
     return copied(file, output, anyOrder === true || hasOwnOrder);
   });
+  noteDatabase(path);
 
   const isLossy = lostSomething(report);
   if (isLossy) process.exitCode = EXIT.no;

@@ -108,10 +108,10 @@ async function scan(path: string, options: ScanOptions): Promise<void> {
   mustBeForFolder(path, '--all-versions', options.allVersions);
   mustBeForFolder(path, '--damage', options.damage);
   await withTableFile(path, options, async (file) => {
-    noteDatabase(path);
     if (!file.isInternal) {
       const encode = hex ? formats[format].encodeHex : formats[format].encode;
       const entries = entriesOf(file, openTable(file, { cache: null }), range, ([key]) => key);
+      noteDatabase(path);
       await print(path, format, entries, withMark(format, hex, encode));
       return;
     }
@@ -119,6 +119,7 @@ async function scan(path: string, options: ScanOptions): Promise<void> {
     // The format of programs gives what is stored; who insists on versions learns that it has no room for them.
     const isStored = format === 'kv' && options.internal === undefined;
     if (!isStored || hasBounds(range)) noteAssumption(file, options);
+    noteDatabase(path);
     await print(path, format, entries, (entry, out) => {
       if (isStored) encodeKv(encodeInternalKey(entry), entry.value, out);
       else encodeVersion(entry, format, hex, out);

@@ -1,5 +1,7 @@
 import { realFiles } from '@bloom/fixtures';
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { bloom, patient, Scratch } from './bloom-process.js';
 
@@ -11,7 +13,9 @@ describe.concurrent('tables that other programs wrote', patient, () => {
 
   test.each(tables)('$file is scanned to its entries', async ({ path, entriesSha256, entries }) => {
     const { code, stdout, stderr } = await bloom(['scan', path, '-f', 'kv'], scratch.path);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const folder = dirname(path);
+    const warning = `bloom: ${path}: one file of the database in ${folder}: newer versions of its keys may be in others; name the folder to read all\n`;
+    expect({ code, stderr }).toEqual({ code: 0, stderr: existsSync(join(folder, 'CURRENT')) ? warning : '' });
     expect(createHash('sha256').update(stdout).digest('hex')).toBe(entriesSha256);
     expect(entries).toBeGreaterThanOrEqual(0);
   });

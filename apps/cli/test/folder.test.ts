@@ -1,0 +1,213 @@
+import { createHash } from 'node:crypto';
+import { cpSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { entriesSha256, goldenDatabases, realDatabases } from '@bloom/fixtures';
+import { SyncDatabaseReader } from '@bloom/leveldb';
+import { idbComparator } from '@bloom/leveldb/idb-comparator';
+import { SyncNodeFolder } from '@bloom/leveldb/node';
+import { MemorySource, SyncTable } from '@bloom/sstable';
+import { Command } from 'commander';
+import { describe, expect, test, vi } from 'vitest';
+import { addScan } from '../src/scan.js';
+import { bloom, bloomPrints, patient, Scratch } from './bloom-process.js';
+
+const scratch = new Scratch();
+const golden = goldenDatabases();
+const all = [...golden, ...realDatabases()];
+const isKnown = ({ comparator }: { comparator?: string }): boolean => comparator === undefined || !comparator.startsWith('test.');
+
+function database(name: string): (typeof all)[number] {
+  return all.find((row) => row.name === name)!;
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+/** The names and contents of a folder's files. */
+function contentsOf(path: string): string[] {
+  return readdirSync(path).map((name) => `${name} ${sha256(readFileSync(join(path, name)))}`);
+}
+
+/** What `scan` prints, run in this process. */
+async function scanned(args: readonly string[]): Promise<Buffer> {
+  const program = new Command().exitOverride();
+  addScan(program);
+  const pieces: Uint8Array[] = [];
+  const take = vi.spyOn(process.stdout, 'write').mockImplementation((piece: unknown, done: unknown) => {
+    pieces.push(Buffer.from(piece as Uint8Array));
+    (done as () => void)();
+    return true;
+  });
+  const hush = vi.spyOn(process.stderr, 'write').mockImplementation(() => true);
+  try {
+    await program.parseAsync(['scan', ...args], { from: 'user' });
+  } finally {
+    take.mockRestore();
+    hush.mockRestore();
+  }
+  return Buffer.concat(pieces);
+}
+
+describe('scan of a folder in kv gives the entries that LevelDB gives', () => {
+  test.each(all.filter((row) => row.open === 'OK' && isKnown(row)))('$name', async (row) => {
+    const expected = 'verified' in row && row.verified !== undefined ? row.verified : row;
+    expect(sha256(await scanned([row.path, '-f', 'kv', '--damage', 'skip']))).toBe(expected.entriesSha256);
+  });
+});
+
+describe.concurrent("a database's folder", patient, () => {
+  test.each(['level0-overlap', 'reuse-logs', 'bedrock-provider/mctestdb', 'dfindexeddb/chrome/linux_109_64/file__0.indexeddb.leveldb'])(
+    'scan prints the visible entries of %s, and nothing else',
+    async (name) => {
+      const { path, entriesSha256: expected } = database(name);
+      const { code, stdout, stderr } = await bloom(['scan', path, '-f', 'kv'], scratch.path);
+      expect({ code, stderr, hash: sha256(stdout) }).toEqual({ code: 0, stderr: '', hash: expected });
+    },
+  );
+
+  test('get prints the newest values, and misses what was deleted', async () => {
+    const { path } = database('log-batches');
+    const { code, stdout, stderr } = await bloom(['get', path, 'pear', 'apple', 'twice'], scratch.path);
+    expect({ code, stdout: stdout.toString(), stderr }).toEqual({ code: 1, stdout: 'blue\n2\n', stderr: 'bloom: apple: not found\n' });
+  });
+
+  test('get --all-versions prints what is deleted and overwritten too, and where it is', async () => {
+    const { path } = database('golang-leveldb/db-stage-4');
+    const printed = await bloomPrints(['get', '--all-versions', path, 'foo'], scratch.path);
+    const lines = printed.trimEnd().split('\n').map((line) => line.split('\t'));
+    expect(lines.length).toBeGreaterThan(2);
+    const sequences = lines.map(([, sequence]) => Number(sequence));
+    expect(sequences).toEqual([...sequences].sort((a, b) => b - a));
+    for (const [key, , kind, file] of lines) {
+      expect(key).toBe('foo');
+      expect(['value', 'deletion']).toContain(kind);
+      expect(file).toMatch(/^\d+\.(log|ldb)$/);
+    }
+  });
+
+  test('scan --all-versions prints every stored entry between the bounds', async () => {
+    const { path } = database('log-batches');
+    const whole = await bloomPrints(['scan', '--all-versions', '--hex', path], scratch.path);
+    expect(whole.trimEnd().split('\n')).toHaveLength(20);
+    expect(await bloomPrints(['scan', '--all-versions', path, '--gte', 'twice', '--lte', 'twice'], scratch.path)).toBe(
+      'twice\t9\tvalue\t000003.log\t1\ntwice\t10\tvalue\t000003.log\t2\n',
+    );
+  });
+
+  test('bounds, --reverse and --limit are those of tables', async () => {
+    const { path } = database('log-torn');
+    const printed = await bloomPrints(['scan', path, '-f', 'words', '--gte', 'w0010', '--lt', 'w0020', '--reverse', '--limit', '2'], scratch.path);
+    expect(printed).toMatch(/^w0019\S*\nw0018\S*\n$/);
+  });
+
+  test('damage is a failure that names the file and what to do, and is left out and told where asked', async () => {
+    const { path, entriesSha256: expected } = database('log-damaged');
+    const strict = await bloom(['scan', path, '-f', 'kv'], scratch.path);
+    expect({ code: strict.code, length: strict.stdout.length }).toEqual({ code: 2, length: 0 });
+    expect(strict.stderr).toMatch(/^bloom: \S*000003\.log: log record at offset \d+: checksum mismatch [^\n]*; --damage skip reads the rest\n$/);
+    const skipped = await bloom(['scan', path, '-f', 'kv', '--damage', 'skip'], scratch.path);
+    expect({ code: skipped.code, hash: sha256(skipped.stdout) }).toEqual({ code: 0, hash: expected });
+    expect(skipped.stderr).toMatch(/^bloom: \S*000003\.log: left out [\d,]+ bytes at offset \d+: checksum mismatch\n/);
+  });
+
+  test('an unknown order is a failure that says what can be done', async () => {
+    const { path } = database('reverse');
+    const { code, stderr } = await bloom(['scan', path], scratch.path);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^bloom: [^\n]*test\.ReverseBytewiseComparator[^\n]*\n$/);
+    const unmerged = await bloomPrints(['scan', '--all-versions', '--hex', path], scratch.path);
+    expect(unmerged.trimEnd().split('\n')).toHaveLength(golden.find(({ name }) => name === 'reverse')!.internalEntries!);
+  });
+
+  test('stat shows levels, files, logs and what was left out', async () => {
+    const row = golden.find(({ name }) => name === 'level0-overlap')!;
+    const json = JSON.parse(await bloomPrints(['stat', '--json', row.path], scratch.path)) as {
+      lastSequence: string;
+      levels: { name: string; bytes: number }[][];
+      logs: unknown[];
+    };
+    expect(json.lastSequence).toBe(String(row.lastSequence));
+    expect(json.levels.map((files) => files.length)).toEqual(row.levels);
+    expect(json.logs).toHaveLength(row.logs!.length);
+    const text = await bloomPrints(['stat', row.path], scratch.path);
+    for (const { number, size } of row.tables!) expect(text).toMatch(new RegExp(`^  0*${number}\\.ldb +${size} bytes, ".*" to ".*", filter `, 'm'));
+    expect(await bloomPrints(['stat', database('log-damaged').path], scratch.path)).toMatch(/^damage +000003\.log: left out /m);
+  });
+
+  test('verify names the files in which something is wrong', async () => {
+    const sound = await bloom(['verify', database('levels').path], scratch.path);
+    expect({ code: sound.code, stdout: sound.stdout.length }).toEqual({ code: 0, stdout: 0 });
+    expect(sound.stderr).toMatch(/nothing is wrong with \d+ tables and 1 log\n$/);
+    const damaged = await bloom(['verify', database('table-damaged').path], scratch.path);
+    expect(damaged.code).toBe(1);
+    expect(damaged.stdout.toString()).toMatch(/^\d+\.ldb: data block at offset \d+: [^\n]* \(BLOOM_BAD_CHECKSUM\)\n$/);
+    const missing = await bloom(['verify', database('missing-table').path], scratch.path);
+    expect(missing.code).toBe(1);
+    expect(missing.stdout.toString()).toMatch(/^000007\.ldb: [^\n]* \(BLOOM_MISSING_FILE\)$/m);
+  });
+
+  test('layout shows the fields of logs and MANIFESTs, and the files of a folder', async () => {
+    const { path } = database('log-batches');
+    const log = await bloomPrints(['layout', join(path, '000003.log')], scratch.path);
+    expect(log).toMatch(/^ +0 +4 {2}[0-9a-f]{8} +fragment 0: masked checksum$/m);
+    expect(log).toMatch(/ record 0: sequence = 1$/m);
+    expect(log).toMatch(/ operation 0: type = put with sequence 1$/m);
+    const bytes = log.trimEnd().split('\n').reduce((sum, line) => sum + Number(/^ *\d+ +(\d+)/.exec(line)![1]), 0);
+    expect(bytes).toBe(728);
+    expect(await bloomPrints(['layout', '--blocks', join(path, '000003.log')], scratch.path)).not.toContain('record 0');
+    const manifest = await bloomPrints(['layout', join(path, 'MANIFEST-000002')], scratch.path);
+    expect(manifest).toMatch(/ record 0: comparator: name = leveldb\.BytewiseComparator$/m);
+    expect(await bloomPrints(['layout', path], scratch.path)).toMatch(/^ +728 {2}000003\.log +log of write batches$/m);
+  });
+
+  test('salvage writes the visible entries to a table, says what was lost, and leaves the folder as it was', async () => {
+    const { path, entriesSha256: expected } = database('log-damaged');
+    const before = contentsOf(path);
+    const { code, stdout, stderr } = await bloom(['salvage', path, '-o', 'log-damaged.ldb'], scratch.path);
+    expect(code).toBe(1);
+    expect(stdout.toString()).toMatch(/^000003\.log: left out /);
+    expect(stderr).toBe('bloom: log-damaged.ldb: 51 entries\n');
+    expect(entriesSha256([...SyncTable.open(new MemorySource(scratch.read('log-damaged.ldb')))])).toBe(expected);
+    expect(contentsOf(path)).toEqual(before);
+    const whole = await bloom(['salvage', database('levels').path, '-o', 'levels.ldb'], scratch.path);
+    expect({ code: whole.code, stdout: whole.stdout.length }).toEqual({ code: 0, stdout: 0 });
+  });
+
+  test('salvage reads logs and tables on their own where the database cannot be opened', async () => {
+    const { path } = database('current-no-newline');
+    const { code, stdout } = await bloom(['salvage', path, '-o', 'no-current.ldb'], scratch.path);
+    expect(code).toBe(1);
+    expect(stdout.toString()).toMatch(/CURRENT: it does not end with a newline\n$/);
+    const mended = scratch.at('mended');
+    cpSync(path, mended, { recursive: true });
+    scratch.write('mended/CURRENT', `${readFileSync(join(path, 'CURRENT'), 'utf8').trim()}\n`);
+    const reader = SyncDatabaseReader.open(new SyncNodeFolder(mended));
+    expect(entriesSha256([...SyncTable.open(new MemorySource(scratch.read('no-current.ldb')))])).toBe(entriesSha256([...reader.entries()]));
+    reader.close();
+  });
+
+  test('salvage keeps the order of IndexedDB, also where a table is missing', async () => {
+    const { path } = realDatabases().find(({ name, open }) => open !== 'OK' && name.includes('IndexedDB'))!;
+    const { code, stdout } = await bloom(['salvage', path, '-o', 'indexeddb.ldb'], scratch.path);
+    expect(code).toBe(1);
+    expect(stdout.toString()).toContain('2 missing tables');
+    const keys = [...SyncTable.open(new MemorySource(scratch.read('indexeddb.ldb')), { comparator: idbComparator, filterPolicies: [] }).keys()];
+    expect(keys.length).toBeGreaterThan(0);
+    expect(keys.every((key, i) => i === 0 || idbComparator.compare(keys[i - 1]!, key) < 0)).toBe(true);
+  });
+
+  test('salvage refuses to write into the folder', async () => {
+    cpSync(database('log-batches').path, scratch.at('own'), { recursive: true });
+    const { code, stderr } = await bloom(['salvage', 'own', '-o', 'own/000099.ldb'], scratch.path);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: 'bloom: own/000099.ldb: is inside of own, where nothing is written: name a file elsewhere\n' });
+    expect(readdirSync(scratch.at('own'))).not.toContain('000099.ldb');
+  });
+
+  test('a table of it is read with a warning that newer versions may be elsewhere', async () => {
+    const { path } = database('golang-leveldb/db-stage-3');
+    const { code, stdout, stderr } = await bloom(['get', '--internal', join(path, '000005.sst'), 'foo'], scratch.path);
+    expect({ code, stdout: stdout.toString() }).toEqual({ code: 0, stdout: 'four\n' });
+    expect(stderr).toMatch(/^bloom: [^\n]*: one file of the database in [^\n]*: newer versions of its keys may be in others; [^\n]*\n$/);
+  });
+});
