@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { entriesSha256, goldenDatabases, realDatabases } from '@bloom/fixtures';
+import { entriesSha256, type GoldenDatabase, goldenDatabases, realDatabases } from '@bloom/fixtures';
 import { SyncDatabaseReader } from '@bloom/leveldb';
 import { idbComparator } from '@bloom/leveldb/idb-comparator';
 import { SyncNodeFolder } from '@bloom/leveldb/node';
@@ -14,7 +14,7 @@ import { bloom, bloomPrints, patient, Scratch } from './bloom-process.js';
 const scratch = new Scratch();
 const golden = goldenDatabases();
 const all = [...golden, ...realDatabases()];
-const isKnown = ({ comparator }: { comparator?: string }): boolean => comparator === undefined || !comparator.startsWith('test.');
+const isKnown = ({ comparator }: { comparator?: string }): boolean => comparator?.startsWith('test.') !== true;
 
 function database(name: string): (typeof all)[number] {
   return all.find((row) => row.name === name)!;
@@ -51,8 +51,8 @@ async function scanned(args: readonly string[]): Promise<Buffer> {
 
 describe('scan of a folder in kv gives the entries that LevelDB gives', () => {
   test.each(all.filter((row) => row.open === 'OK' && isKnown(row)))('$name', async (row) => {
-    const expected = 'verified' in row && row.verified !== undefined ? row.verified : row;
-    expect(sha256(await scanned([row.path, '-f', 'kv', '--damage', 'skip']))).toBe(expected.entriesSha256);
+    const { verified = row } = row as GoldenDatabase;
+    expect(sha256(await scanned([row.path, '-f', 'kv', '--damage', 'skip']))).toBe(verified.entriesSha256);
   });
 });
 

@@ -1,4 +1,4 @@
-import { CorruptionError, type Place, type Signal, UnsupportedError } from '@bloom/bytes';
+import { CorruptionError, type Signal, UnsupportedError } from '@bloom/bytes';
 import { LogReader } from '@bloom/log';
 import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
 import { bytewiseComparator, type Comparator, type Source, Table } from '@bloom/sstable';

@@ -64,12 +64,12 @@ describe('verifyDatabase', () => {
 
   test('finds every overlap, every other bound than the keys have, and every table that is too short', async () => {
     const versions = (keys: string): { key: Uint8Array; sequence: number; value: Uint8Array }[] =>
-      [...keys].map((key, i) => ({ key: utf8(key), sequence: i + 1, value: utf8('1') }));
+      keys.split(' ').map((key, i) => ({ key: utf8(key), sequence: i + 1, value: utf8('1') }));
     const files = assembleDatabase({
       tables: [
-        { level: 1, number: 5, versions: versions('ace') },
-        { level: 1, number: 6, versions: versions('bd') },
-        { level: 1, number: 7, versions: versions('cf') },
+        { level: 1, number: 5, versions: versions('a c e') },
+        { level: 1, number: 6, versions: versions('b d') },
+        { level: 1, number: 7, versions: versions('c f') },
       ],
     });
     const record = readLog(files.get('MANIFEST-000001')!).records.at(-1)!.bytes;
