@@ -7,13 +7,14 @@ import { counted, Lines, note } from './output.js';
 /** Checks all files of a database, and prints what is wrong with each. */
 export async function verifyFolder(path: string, anyOrder: boolean): Promise<void> {
   await withFolderFailures(path, { damage: 'skip' }, async () => {
-    const { findings, tables, logs } = await verifyDatabase(new NodeFolder(path), { ...databaseOptions, anyOrder });
+    const { findings, moreFindings, unchecked, tables, logs } = await verifyDatabase(new NodeFolder(path), { ...databaseOptions, anyOrder });
     // What is no database at all is bad input, as what is no file is.
     const [first] = findings;
     if (first?.code === 'BLOOM_NOT_A_DATABASE' && tables.length + logs.length === 0) throw new Failure(`${path}: ${first.problem}`);
     const seen = `${counted(tables.length, 'table')} and ${counted(logs.length, 'log')}`;
     if (findings.length === 0) {
-      note(`${path}: nothing is wrong with ${seen}${anyOrder ? '; not checked: the order of the keys' : ''}`);
+      const parts = new Set(unchecked.map(({ part, reason }) => `${part} (${reason})`));
+      note(`${path}: nothing is wrong with ${seen}${parts.size === 0 ? '' : `; not checked: ${[...parts].join(', ')}`}`);
       return;
     }
     process.exitCode = EXIT.no;
@@ -23,7 +24,8 @@ export async function verifyFolder(path: string, anyOrder: boolean): Promise<voi
       const problem = finding.structure === 'CURRENT' ? finding.problem : placedProblem(finding);
       await lines.add(`${finding.file}: ${problem} (${finding.code})`);
     }
+    if (moreFindings > 0) await lines.add(`and ${moreFindings} more`);
     await lines.flush();
-    note(`${path}: ${counted(findings.length, 'finding')} in ${seen}`);
+    note(`${path}: ${counted(findings.length + moreFindings, 'finding')} in ${seen}`);
   });
 }

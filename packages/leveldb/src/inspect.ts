@@ -1,3 +1,3 @@
-export { type DatabaseFinding, type DatabaseVerification, verifyDatabase, type VerifyDatabaseOptions } from './verify-database.js';
+export { type DatabaseFinding, type DatabaseVerification, type UncheckedInFile, verifyDatabase, type VerifyDatabaseOptions } from './verify-database.js';
 export { versionEditLayout } from './version-edit.js';
 export { writeBatchLayout } from './write-batch.js';

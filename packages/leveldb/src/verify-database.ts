@@ -1,9 +1,9 @@
-import { CorruptionError, type Signal, UnsupportedError } from '@bloom/bytes';
+import { CorruptionError, mustBeWhole, type Signal, UnsupportedError } from '@bloom/bytes';
 import { LogReader } from '@bloom/log';
 import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
 import { bytewiseComparator, type Comparator, type Source, Table } from '@bloom/sstable';
 import { internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/database';
-import { type Finding, verifyTable, type VerifyOptions } from '@bloom/sstable/inspect';
+import { type Finding, type Unchecked, verifyTable, type VerifyOptions } from '@bloom/sstable/inspect';
 import { readCurrent } from './current.js';
 import { keyOrderOf } from './database-key.js';
 import { CURRENT, logFileName, oldTableFileName, parseFileName, tableFileName } from './file-name.js';
@@ -23,8 +23,10 @@ export interface VerifyDatabaseOptions extends Pick<ReaderOptions, 'comparators'
   readonly filterPolicies?: ReaderOptions['filterPolicies'];
   /** Leaves the order of the keys unchecked. Default: false. */
   readonly anyOrder?: boolean | undefined;
+  /** How many findings are listed; the others are counted. Default: 10,000. */
+  readonly maxFindings?: number | undefined;
   /** Ends the work early. */
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: VerifyOptions['signal'];
 }
 
 /** Something wrong with a file of a folder. */
@@ -33,9 +35,20 @@ export interface DatabaseFinding extends Finding {
   readonly file: string;
 }
 
+/** A part of a table that could not be checked. */
+export interface UncheckedInFile extends Unchecked {
+  /** The name of the file within the folder. */
+  readonly file: string;
+}
+
 /** What was looked at in a folder, and what is wrong with it. */
 export interface DatabaseVerification {
+  /** Everything that is wrong with it, up to `maxFindings`. */
   readonly findings: readonly DatabaseFinding[];
+  /** How many more findings there were. */
+  readonly moreFindings: number;
+  /** What could not be checked. */
+  readonly unchecked: readonly UncheckedInFile[];
   /** The name of the order of the keys; undefined where the MANIFEST does not say it. */
   readonly comparator: string | undefined;
   /** The names of the tables and logs that were looked at. */
@@ -51,7 +64,7 @@ export interface DatabaseVerification {
  * tables of the folder are looked at, in whatever order their keys are. The folder must not be written meanwhile.
  *
  * @param folder one that can be listed.
- * @throws TypeError when the folder cannot be listed; else what the folder throws, never for the bytes of its files.
+ * @throws TypeError when the folder cannot be listed; RangeError for an option that is wrong; else what the folder throws, never for the bytes of its files.
  * @example
  * ```ts
  * const { findings } = await verifyDatabase(new NodeFolder('path/to/database'));
@@ -62,6 +75,8 @@ export async function verifyDatabase(folder: Folder, options: VerifyDatabaseOpti
   if (folder.list === undefined) throw new TypeError('folder must have a method list: all of its files are to be seen');
   return new DatabaseVerifier(folder, options).verify(await folder.list(options.signal));
 }
+
+const DEFAULT_MAX_FINDINGS = 10_000;
 
 /** What a MANIFEST adds up to, as far as it can be read. */
 interface ManifestContents {
@@ -75,12 +90,16 @@ class DatabaseVerifier {
   readonly #folder: Folder;
   readonly #options: VerifyDatabaseOptions;
   readonly #signal: Signal | undefined;
+  readonly #maxFindings: number;
   readonly #findings: DatabaseFinding[] = [];
+  readonly #unchecked: UncheckedInFile[] = [];
+  #moreFindings = 0;
 
   constructor(folder: Folder, options: VerifyDatabaseOptions) {
     this.#folder = folder;
     this.#options = options;
     this.#signal = options.signal;
+    this.#maxFindings = mustBeWhole('maxFindings', options.maxFindings ?? DEFAULT_MAX_FINDINGS, 0);
   }
 
   async verify(names: readonly string[]): Promise<DatabaseVerification> {
@@ -103,7 +122,7 @@ class DatabaseVerifier {
     }
     const logs = namesOf(names, 'log').filter((name) => fields === undefined || isNeeded(name, fields));
     for (const name of logs) await this.#withFile(name, (file) => this.#log(name, file));
-    return { findings: this.#findings, comparator: comparatorName, tables, logs };
+    return { findings: this.#findings, moreFindings: this.#moreFindings, unchecked: this.#unchecked, comparator: comparatorName, tables, logs };
   }
 
   async #manifest(): Promise<ManifestContents | undefined> {
@@ -176,11 +195,14 @@ class DatabaseVerifier {
       filterPolicies: policies.map(internalKeyPolicy),
       codecs,
       maxBlockBytes,
+      maxFindings: this.#maxFindings,
       signal,
     };
-    const findings = await verifyTable(source, verifyOptions);
+    const { findings, moreFindings, unchecked } = await verifyTable(source, verifyOptions);
     for (const finding of findings) this.#report(name, finding);
-    return findings.length === 0;
+    this.#moreFindings += moreFindings;
+    this.#unchecked.push(...unchecked.map((part) => ({ file: name, ...part })));
+    return findings.length + moreFindings === 0;
   }
 
   /** Compares the first and last key of a table with those of the MANIFEST. */
@@ -244,7 +266,8 @@ class DatabaseVerifier {
   }
 
   #report(file: string, { code, structure, offset, problem }: Finding): void {
-    this.#findings.push({ file, code, structure, offset, problem });
+    if (this.#findings.length >= this.#maxFindings) this.#moreFindings++;
+    else this.#findings.push({ file, code, structure, offset, problem });
   }
 }
 

@@ -85,6 +85,8 @@ describe('verifyDatabase', () => {
       ['000005.ldb', 'BLOOM_BAD_VERSION', 'its first key is not the one that the MANIFEST says'],
       ['000007.ldb', 'BLOOM_TRUNCATED', expect.stringContaining('the MANIFEST says')],
     ]);
+    const first2 = await verifyDatabase(new MemoryFolder(files), { maxFindings: 2 });
+    expect([first2.findings, first2.moreFindings]).toEqual([findings.slice(0, 2), 2]);
   });
 
   test('without a comparator it says that the order is not checked, or with anyOrder leaves it so', async () => {
