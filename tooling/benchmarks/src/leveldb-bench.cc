@@ -63,7 +63,7 @@ constexpr uint32_t kLookupSeed = 3;
 constexpr uint32_t kHashSeed = 4;
 constexpr uint32_t kWordSeed = 5;
 constexpr uint32_t kTextSeed = 6;
-constexpr size_t kWords = 2000;
+constexpr size_t kWords = 200;
 constexpr size_t kBlocks = 500;
 
 void Check(const Status& status) {

@@ -15,7 +15,7 @@ const LOOKUP_SEED = 3;
 const HASH_SEED = 4;
 const WORD_SEED = 5;
 const TEXT_SEED = 6;
-const WORDS = 2000;
+const WORDS = 200;
 const BLOCKS = 500;
 
 /** Keys are spread over the integers below this, which doubles represent exactly. */
