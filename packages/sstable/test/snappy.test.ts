@@ -95,6 +95,9 @@ describe('streams that are refused', () => {
     ['a literal that runs past the end', '05 10 6162'],
     ['a literal of 61 bytes without its length', '3d f0'],
     ['a literal whose length is cut', '3d f401'],
+    ['a literal whose length of two bytes is cut', '03 f402'],
+    ['a literal whose length of three bytes is cut', '03 f80200'],
+    ['a literal whose length of four bytes is cut', '03 fc020000'],
     ['a literal of 2^32 - 1 bytes', '03 fcfeffffff 616263'],
     ['a literal of 2^31 bytes', '03 fcffffff7f 616263'],
     ['a literal of 2^31 + 1 bytes after the contents', '03 08 616263 fc00000080'],
@@ -113,12 +116,27 @@ describe('streams that are refused', () => {
     ['a copy of four bytes, cut', '06 08 616263 0b030000'],
   ])('%s', (_, stream) => {
     const bytes = fromHex(stream);
-    const kernel = caught(() => decompressBy(decompressors.kernel, bytes, MAX_BYTES));
+    // What the kernel's memory holds after the stream does not matter.
+    const kernels = [0, 1, 0xff].map((before) => {
+      decompressBy(decompressors.kernel, compressBy(compressors.kernel, new Uint8Array(2000).fill(before)), MAX_BYTES);
+      return caught(() => decompressBy(decompressors.kernel, bytes, MAX_BYTES));
+    });
+    const [kernel] = kernels;
+    expect(kernels).toEqual([kernel, kernel, kernel]);
     const plain = caught(() => decompressBy(decompressors.plain, bytes, MAX_BYTES));
     expect(kernel).toBeInstanceOf(Error);
     expect(kernel).not.toBeInstanceOf(RangeError);
     expect(plain).toEqual(kernel);
     if (reference !== undefined) expect(reference.decode([bytes], MAX_BYTES)).toEqual([undefined]);
+  });
+
+  test('far more bytes than the length says, and than the kernel has room for', () => {
+    const stream = new Uint8Array(400_000);
+    stream.set([0x80, 0x08, 0x00, 0x61]);
+    for (let i = 4; i + 3 <= stream.length; i += 3) stream.set([0xfe, 0x01, 0x00], i);
+    for (const path of ['kernel', 'plain'] as const) {
+      expect(() => decompressBy(decompressors[path], stream, MAX_BYTES)).toThrow(new Error('not a Snappy stream of 1024 bytes'));
+    }
   });
 
   test('contents larger than the limit are a RangeError, and those of its size are not', () => {
