@@ -21,5 +21,5 @@ export {
 } from './errors.js';
 export type { LabelledRange } from './labelled-range.js';
 export { type Random, seeded } from './random.js';
-export type { AbortSignalLike, Signal } from './signal.js';
+export type { AbortSignalLike, Signal, SignalController } from './signal.js';
 export { putBigVarint, putVarint, varintLength, VarintReader } from './varint.js';

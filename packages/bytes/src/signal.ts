@@ -12,3 +12,9 @@ export interface AbortSignalLike {
  * packages type-check with neither, and a signal fits into a `fetch` with either.
  */
 export type Signal = typeof globalThis extends { AbortSignal: { prototype: infer HostSignal } } ? HostSignal : AbortSignalLike;
+
+/** What is needed of an `AbortController`. */
+export interface SignalController {
+  readonly signal: Signal;
+  abort(reason?: unknown): void;
+}

@@ -20,7 +20,7 @@ export class VisibleCursor {
   /** Whether the cursor is on an entry. */
   valid = false;
   /** The user key of the entry is `keyBytes[0, keyLength)`. */
-  keyBytes = new Uint8Array(128);
+  keyBytes: Uint8Array = new Uint8Array(128);
   keyLength = 0;
   /** The value of the entry is `valueBytes[valueStart, valueEnd)`. */
   valueBytes: Uint8Array = new Uint8Array(0);

@@ -70,7 +70,7 @@ export class BloomFilterPolicy implements FilterPolicy {
    * new BloomFilterPolicy().keysMayMatch(KeyBuffer.from(keys), filter); // Uint8Array [1, 0, …]
    * ```
    */
-  keysMayMatch(keys: KeyList, filter: Uint8Array, answers = new Uint8Array(keys.length)): Uint8Array {
+  keysMayMatch(keys: KeyList, filter: Uint8Array, answers: Uint8Array = new Uint8Array(keys.length)): Uint8Array {
     const { length, bytes, offsets } = keys;
     if (answers.length < length) throw new RangeError(`answers must hold ${length} bytes, got room for ${answers.length}`);
     const probes = filter[filter.length - 1] ?? 0;

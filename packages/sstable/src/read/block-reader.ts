@@ -1,4 +1,4 @@
-import type { Signal } from '@bloom/bytes';
+import type { Signal, SignalController } from '@bloom/bytes';
 import type { DataBlocks } from './data-blocks.js';
 import { PendingRead } from './pending-read.js';
 import { ReadAhead } from './read-ahead.js';
@@ -29,7 +29,7 @@ export class BlockReader {
   /** All reads under way, to be ended by `close`. */
   readonly #pending = new Set<PendingRead>();
   /** Aborts reads that no caller can abort. Made for the first of them: a signal takes Node three microseconds. */
-  #closing: AbortController | undefined;
+  #closing: SignalController | undefined;
   #closed: Error | undefined;
 
   constructor(blocks: DataBlocks, source: Source, readAheadBytes: number, gapBytes: number) {
@@ -87,7 +87,7 @@ export class BlockReader {
   ahead(reverse: boolean, signal?: Signal): ReadAhead {
     const reads = {
       block: (i: number) => this.read(i, signal),
-      range: (range: ByteRange, controller: AbortController) => this.#start(range, controller),
+      range: (range: ByteRange, controller: SignalController) => this.#start(range, controller),
     };
     return new ReadAhead(this.#blocks, reads, reverse ? -1 : 1, Math.min(this.#readAheadBytes, this.#blocks.maxBytes), signal);
   }
@@ -103,7 +103,7 @@ export class BlockReader {
   #readGroups(
     groups: readonly Group[],
     take: (i: number, contents: Uint8Array) => void,
-    call: AbortController,
+    call: SignalController,
     isAbortable: boolean,
   ): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -138,7 +138,7 @@ export class BlockReader {
   async #readGroup(
     { blocks, range }: Group,
     take: (i: number, contents: Uint8Array) => void,
-    call: AbortController,
+    call: SignalController,
     isAbortable: boolean,
   ): Promise<void> {
     if (blocks.length === 1) {
@@ -177,7 +177,7 @@ export class BlockReader {
   /** Starts a read. Without a controller only `close` ends it. */
   #start(
     range: ByteRange,
-    controller?: AbortController,
+    controller?: SignalController,
     decode?: (stored: Uint8Array) => Uint8Array,
     onOver?: () => void,
   ): PendingRead {

@@ -1,4 +1,4 @@
-import type { Signal } from '@bloom/bytes';
+import type { Signal, SignalController } from '@bloom/bytes';
 import { untilAborted } from './until-aborted.js';
 
 /**
@@ -9,7 +9,7 @@ export class PendingRead {
   /** Whether it has settled, or was aborted. */
   isOver = false;
   readonly #answer: Promise<Uint8Array>;
-  readonly #controller: AbortController | undefined;
+  readonly #controller: SignalController | undefined;
   #waiting = 0;
   #fail!: (reason: unknown) => void;
 
@@ -18,7 +18,7 @@ export class PendingRead {
    * @param controller aborts the read at the source, if it can be aborted.
    * @param onOver called once, as soon as the read is over.
    */
-  constructor(read: Promise<Uint8Array>, controller: AbortController | undefined, onOver: () => void) {
+  constructor(read: Promise<Uint8Array>, controller: SignalController | undefined, onOver: () => void) {
     this.#controller = controller;
     this.#answer = new Promise((resolve, reject) => {
       const end = (): boolean => {

@@ -1,4 +1,4 @@
-import type { Signal } from '@bloom/bytes';
+import type { Signal, SignalController } from '@bloom/bytes';
 import type { DataBlocks } from './data-blocks.js';
 import type { PendingRead } from './pending-read.js';
 import type { ByteRange } from './reading.js';
@@ -16,7 +16,7 @@ export class ReadAhead {
   readonly #maxBytes: number;
   readonly #signal: Signal | undefined;
   /** Aborts the reads of windows. */
-  #controller: AbortController | undefined;
+  #controller: SignalController | undefined;
   #windowBytes = 0;
   #current: Window | undefined;
   #next: Window | undefined;
@@ -85,7 +85,7 @@ export class ReadAhead {
 /** How a walk reads: the contents of one block, or the stored bytes of several. */
 interface WalkReads {
   block(i: number): Promise<Uint8Array>;
-  range(range: ByteRange, controller: AbortController): PendingRead;
+  range(range: ByteRange, controller: SignalController): PendingRead;
 }
 
 /** The adjacent data blocks `first` to `last`, and their stored bytes. */
