@@ -89,7 +89,9 @@ const actions: Record<string, (source: MemorySource) => unknown> = {
   'the first entries': (source) => [...SyncTable.open(source, options).keys({ limit: 100 })].length,
   'the last entries': (source) => [...SyncTable.open(source, options).keys({ limit: 100, reverse: true })].length,
   verify: (source) => verifyTable(source, options),
-  'layout of blocks': (source) => tableLayout(source, { ...options, detail: 'blocks' }),
+  'layout of blocks': async (source) => {
+    for await (const _ of tableLayout(source, { ...options, detail: 'blocks' }));
+  },
   salvage: (source) => salvageTable(source, () => undefined, options),
 };
 

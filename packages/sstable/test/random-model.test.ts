@@ -165,7 +165,7 @@ describe.each(cases)(
       const ascending = [...entries.map(([key]) => key), ...targets].sort((a, b) => comparator.compare(a, b));
       const offsets = ascending.map((key) => syncTable.approximateOffset(key));
       expect(offsets).toEqual([...offsets].sort((a, b) => a - b));
-      const profile = await profileTable(source, reading);
+      const profile = await profileTable(source, { comparator: reading.comparator, filterPolicies: reading.filterPolicies });
       expect(profile).toMatchObject({
         entries: entries.length,
         keyBytes: entries.reduce((sum, [key]) => sum + key.length, 0),

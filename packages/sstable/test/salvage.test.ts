@@ -1,7 +1,7 @@
 import { goldenTables, type KeyValue, realTables, seeded } from '@bloom/fixtures';
-import { MemorySource, SyncTable } from '@bloom/sstable';
-import { profileTable, type SalvageOptions, type SalvageReport, salvageTable, verifyTable } from '@bloom/sstable/inspect';
-import { internalKeyComparator } from '@bloom/sstable/database';
+import { bytewiseComparator, MemorySource, SyncTable } from '@bloom/sstable';
+import { profileTable, salvagedEntries, type SalvageOptions, type SalvageReport, salvageTable, verifyTable } from '@bloom/sstable/inspect';
+import { encodeInternalKey, internalKeyComparator, VALUE } from '@bloom/sstable/database';
 import { describe, expect, test } from 'vitest';
 import { encodeBlockHandle } from '../src/format/block-handle.js';
 import { decodeFooter, encodeFooter, FOOTER_LENGTH } from '../src/format/footer.js';
@@ -11,6 +11,7 @@ import { buildTable } from './build-table.js';
 import { rejection } from './caught.js';
 import { putTogether, takeApart } from './damage.js';
 import { hex, numberedEntries, sameEntries, utf8 } from './entries.js';
+import { WatchedSource } from './sources.js';
 import { storedDataBlocks } from './stored-data-blocks.js';
 import { zlibCodecs } from './zlib-codecs.js';
 
@@ -155,11 +156,6 @@ describe('a small table of several blocks', () => {
     }
     expect(wrong).toEqual([]);
   });
-
-  function footerOf(bytes: Uint8Array): ReturnType<typeof decodeFooter> {
-    const offset = bytes.length - FOOTER_LENGTH;
-    return decodeFooter(bytes.subarray(offset), { structure: 'footer', offset });
-  }
 
   const footer = footerOf(small);
   const destroyed: [string, (bytes: Uint8Array) => void][] = [
@@ -312,3 +308,162 @@ test('an index entry that is damaged beyond reading does not hide its block', as
   expect(sameEntries(saved, entries)).toBe(true);
   expect(report.foundBlocks).toBe(2);
 });
+
+describe('without an index', () => {
+  /** A table without the bytes behind its data, of which some blocks have another byte in the middle. */
+  function dataOf(bytes: Uint8Array, damagedBlocks: readonly number[] = []): { damaged: Uint8Array; whole: KeyValue[] } {
+    const blocks = storedDataBlocks(new MemorySource(bytes));
+    const damaged = bytes.slice(0, blocks.at(-1)!.end);
+    for (const i of damagedBlocks) damaged[(blocks[i]!.start + blocks[i]!.end) >> 1]! ^= 0x20;
+    return { damaged, whole: blocks.flatMap((block, i) => (damagedBlocks.includes(i) ? [] : block.entries)) };
+  }
+
+  const written = numberedEntries(10_000, 20);
+
+  test.each(['none', 'snappy'] as const)('goes on behind damaged blocks, compression %s', async (compression) => {
+    const { damaged, whole } = dataOf(buildTable(written, { compression }), [0, 30, 31]);
+    const { entries: saved, report } = await salvage(damaged);
+    expect(whole.length).toBeGreaterThan(9500);
+    expect(sameEntries(saved, whole)).toBe(true);
+    expect(report.foundBlocks).toBe(report.dataBlocks);
+    expect(report.lost.filter(({ problem }) => problem.includes('no block'))).toHaveLength(2);
+  });
+
+  test('goes on behind a damaged filter block, and does not take it for a loss of entries otherwise', async () => {
+    const good = buildTable(written, { compression: 'none' });
+    const footer = footerOf(good);
+    for (const at of [footer.metaindex.offset - 100, undefined]) {
+      const damaged = good.slice();
+      damaged.fill(0x77, footer.index.offset);
+      if (at !== undefined) damaged[at]! ^= 1;
+      const { entries: saved } = await salvage(damaged);
+      expect(sameEntries(saved, written)).toBe(true);
+    }
+  });
+
+  test('finds a block of 9 MiB behind a damaged one', async () => {
+    const values = [100, 9 * 2 ** 20, 100].map((length, i): KeyValue => [utf8(`key ${i}`), seeded(i).bytes(length)]);
+    const { damaged, whole } = dataOf(buildTable(values, { blockSize: 50, compression: 'none' }), [0]);
+    const { entries: saved } = await salvage(damaged);
+    expect(sameEntries(saved, whole)).toBe(true);
+  });
+
+  // Tables as values, as in a database of backups: the blocks inside have right checksums too.
+  test('gives no entries of tables that are values', async () => {
+    const inner = buildTable(numberedEntries(2000), { compression: 'none' });
+    const outer = Array.from({ length: 6 }, (_, i): KeyValue => [utf8(`table ${i}`), inner.subarray(0, inner.length - (i === 3 ? 40 : 0))]);
+    const bytes = buildTable(outer, { compression: 'none' });
+    // The byte in the middle of a block is in one block of the table inside, and the others there are whole.
+    for (const damagedBlocks of [[], [1], [0, 5]]) {
+      const { damaged, whole } = dataOf(bytes, damagedBlocks);
+      const keys = (entries: readonly KeyValue[]): string[] => entries.map(([key]) => new TextDecoder().decode(key));
+      const { entries: saved } = await salvage(damaged);
+      expect(keys(saved), String(damagedBlocks)).toEqual(keys(whole));
+      expect(sameEntries(saved, whole)).toBe(true);
+    }
+  });
+
+  test('gives values that look like handles, and no entry of an index', async () => {
+    const handles = Array.from({ length: 300 }, (_, i): KeyValue => [utf8(`key ${String(i).padStart(4, '0')}`), encodeBlockHandle({ offset: i * 105, size: 100 })]);
+    const bytes = buildTable(handles, { blockSize: 256, compression: 'none' });
+    const footer = footerOf(bytes);
+    for (const end of [footer.metaindex.offset, footer.index.offset, bytes.length - FOOTER_LENGTH, bytes.length - 5]) {
+      for (const first of [0, 1]) {
+        const { damaged, whole } = dataOf(bytes, first === 1 ? [0] : []);
+        const { entries: saved } = await salvage(new Uint8Array(Buffer.concat([damaged, bytes.subarray(damaged.length, end)])));
+        expect(compared(saved, whole), `cut to ${end}, block ${first}`).toEqual({ missing: [], strange: [] });
+      }
+    }
+  });
+});
+
+describe('an index whose footer is damaged', () => {
+  const good = buildTable(numberedEntries(3000), { compression: 'none' });
+
+  test('is found at the end of the file, and leads to every block', async () => {
+    const blocks = storedDataBlocks(new MemorySource(good));
+    const damaged = good.slice();
+    damaged.fill(0, good.length - FOOTER_LENGTH);
+    damaged[blocks[3]!.start + 10]! ^= 1;
+    const { entries: saved, report } = await salvage(damaged);
+    expect(sameEntries(saved, blocks.filter((_, i) => i !== 3).flatMap(({ entries: own }) => own))).toBe(true);
+    expect(report.foundBlocks).toBe(0);
+    expect(report.lost).toEqual([
+      { offset: blocks[3]!.start, byteLength: blocks[3]!.end - blocks[3]!.start, problem: expect.stringContaining('checksum') as string },
+    ]);
+  });
+
+  test('gives no entries where its only data block is damaged', async () => {
+    for (const filterPolicy of [null, undefined]) {
+      const one = buildTable(numberedEntries(20), { filterPolicy });
+      for (const from of [one.length - FOOTER_LENGTH, one.length - 10]) {
+        const damaged = one.slice();
+        damaged[40]! ^= 1;
+        damaged.fill(0, from);
+        expect((await salvage(damaged)).entries).toEqual([]);
+      }
+    }
+  });
+});
+
+test('blocks that are shifted by bytes that were put in or left out are found', async () => {
+  const good = buildTable(numberedEntries(3000), { compression: 'none' });
+  const blocks = storedDataBlocks(new MemorySource(good));
+  const { start, end } = blocks[4]!;
+  const others = blocks.filter((_, i) => i !== 4).flatMap(({ entries: own }) => own);
+  const pieces = (...parts: Uint8Array[]): Uint8Array => new Uint8Array(Buffer.concat(parts));
+  for (const bytes of [
+    pieces(good.subarray(0, start + 100), good.subarray(start + 612)),
+    pieces(good.subarray(0, start + 100), new Uint8Array(512), good.subarray(start + 100)),
+    pieces(good.subarray(0, start), good.subarray(end)),
+  ]) {
+    expect(sameEntries((await salvage(bytes)).entries, others)).toBe(true);
+  }
+});
+
+describe('a table out of a database', () => {
+  const versions = [5n, 3n].flatMap((sequence, i) => numberedEntries(990).map(([userKey, value]) => ({ userKey, value, sequence, order: i })));
+  const stored = versions
+    .map(({ userKey, value, sequence }): KeyValue => [encodeInternalKey({ userKey, sequence, type: VALUE }), value])
+    .sort(([a], [b]) => internalKeyComparator().compare(a, b));
+  const bytes = buildTable(stored, { comparator: internalKeyComparator(), filterPolicy: null });
+
+  test('keeps all of its entries where the order was not said, and is recognized', async () => {
+    const { entries: saved, report } = await salvage(bytes);
+    expect(sameEntries(saved, stored)).toBe(true);
+    expect(report).toMatchObject({ outOfOrder: 0, isDatabaseTable: true });
+  });
+
+  test('loses those that are out of order by an order that was said, and counts them', async () => {
+    const { report } = await salvage(bytes, { comparator: bytewiseComparator });
+    expect(report.entries + report.outOfOrder).toBe(stored.length);
+    expect(report.outOfOrder).toBeGreaterThan(900);
+  });
+
+  test('is not seen in plain keys', async () => {
+    expect((await salvage(buildTable(numberedEntries(100)))).report.isDatabaseTable).toBe(false);
+  });
+});
+
+test('lost ranges past a limit are counted, and their bytes too', async () => {
+  const good = buildTable(numberedEntries(500), { blockSize: 100, compression: 'none', filterPolicy: null });
+  const blocks = storedDataBlocks(new MemorySource(good));
+  const damaged = good.slice();
+  for (const { start } of blocks) damaged[start + 5]! ^= 1;
+  const { report } = await salvage(damaged, { maxFindings: 10 });
+  expect(report.lost).toHaveLength(10);
+  expect(report.moreLost).toBe(blocks.length - 10);
+  expect(report.lostBytes).toBe(blocks.at(-1)!.end);
+});
+
+test('the first entries come before the rest of the file is read', async () => {
+  const source = new WatchedSource(buildTable(numberedEntries(20_000), { compression: 'none' }));
+  let entriesSeen = 0;
+  for await (const _ of salvagedEntries(source)) if (++entriesSeen === 200) break;
+  expect(source.reads.length).toBeLessThan(12);
+});
+
+function footerOf(bytes: Uint8Array): ReturnType<typeof decodeFooter> {
+  const offset = bytes.length - FOOTER_LENGTH;
+  return decodeFooter(bytes.subarray(offset), { structure: 'footer', offset });
+}

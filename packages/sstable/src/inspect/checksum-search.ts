@@ -17,6 +17,7 @@
  *
  * Source: Ross Williams, A Painless Guide to CRC Error Detection Algorithms, for the table; the rest is algebra.
  */
+import { VarintReader } from '@bloom/bytes';
 import { unmaskCrc } from '@bloom/crc32c';
 
 /** The polynomial of CRC-32C, bits reversed, as an int32: small integers are fast. */
@@ -79,72 +80,160 @@ export async function checksumPairs(
   shapes: Uint8Array,
   pause: () => Promise<void>,
 ): Promise<ChecksumPairs | undefined> {
-  const n = bytes.length;
+  const { length } = bytes;
+  const types = typePositions(bytes, shapes);
+  if (types === undefined) return undefined;
+  const search = new PairSearch(bytes, shapes, types);
+  for (let end = length; end > 0; end -= PAUSE_BYTES) {
+    search.walk(Math.max(0, end - PAUSE_BYTES), end);
+    await pause();
+  }
+  return search.pairs();
+}
+
+/** The positions that could be a compression type's, ascending; undefined when there are too many. */
+function typePositions(bytes: Uint8Array, shapes: Uint8Array): Uint32Array | undefined {
+  let positions = new Uint32Array(1024);
   let count = 0;
-  for (let i = 0; i < n - 4; i++) if (mayBeType(bytes, i, shapes)) count++;
-  if (count > MAX_TYPES) return undefined;
+  // The checksum follows.
+  for (let i = 0; i < bytes.length - 4; i++) {
+    const shape = shapes[bytes[i]!];
+    if (shape === NO_SHAPE || (shape === RAW_SHAPE && !mayEndRaw(bytes, i))) continue;
+    if (count === MAX_TYPES) return undefined;
+    if (count === positions.length) {
+      const longer = new Uint32Array(count * 2);
+      longer.set(positions);
+      positions = longer;
+    }
+    positions[count++] = i;
+  }
+  return positions.subarray(0, count);
+}
 
-  const table = tableOfCrc();
-  const mask = 2 ** Math.ceil(Math.log2(2 * count + 16)) - 1;
-  /** By the low bits of a key: the position among `keys` that was put in last, plus one. */
-  const heads = new Uint32Array(mask + 1);
-  const keys = new Int32Array(count);
-  const positions = new Uint32Array(count);
-  const others = new Uint32Array(count);
-  let used = 0;
+/** The walk from the end, in parts. */
+class PairSearch {
+  readonly #bytes: Uint8Array;
+  readonly #shapes: Uint8Array;
+  /** Where types may be, ascending, and how many of them are still in front of the walk. */
+  readonly #types: Uint32Array;
+  #typesLeft: number;
+  /**
+   * For each shape, by the low bits of a key: the number of the last type put in, plus one. Each shape has a table of its
+   * own, because it is looked up only for starts that look like it, and a small one stays in the processor's cache.
+   */
+  readonly #heads: readonly Uint32Array[];
+  /** By the number of a type: its key, and the number of the one put in before into the same slot, plus one. */
+  readonly #keys: Int32Array;
+  readonly #others: Uint32Array;
+  readonly #starts: Uint32Array;
+  readonly #typesAt: Uint32Array;
+  #length = 0;
 
-  const starts = new Uint32Array(Math.min(MAX_PAIRS, n));
-  const typesAt = new Uint32Array(starts.length);
-  let length = 0;
+  // At position i, of n bytes: the sum from i on,
+  #sum = 0;
+  /** Z^(n - i) of T[0x80], which is the polynomial, */
+  #power = POLYNOMIAL;
+  /** Z^(n - i) of the register that multiplies by one, */
+  #unit = -0x8000_0000;
+  /** and Z^(n - i) of a register of ones. */
+  #ones = -1;
 
-  let sum = 0;
-  /** Z^(n - 1 - i) of T[0x80]. */
-  let power = POLYNOMIAL;
-  /** The same of the register that multiplies by one. */
-  let unit = -0x8000_0000;
-  /** Z^(n - i) of a register of ones. */
-  let ones = -1;
-  for (let end = n; end > 0; end -= PAUSE_BYTES) {
-    const begin = Math.max(0, end - PAUSE_BYTES);
+  constructor(bytes: Uint8Array, shapes: Uint8Array, types: Uint32Array) {
+    this.#bytes = bytes;
+    this.#shapes = shapes;
+    this.#types = types;
+    this.#typesLeft = types.length;
+    const counts = [0, 0, 0, 0];
+    for (const at of types) counts[shapes[bytes[at]!]!]!++;
+    // Powers of two, of which half stay free.
+    this.#heads = counts.map((count) => new Uint32Array(2 ** Math.ceil(Math.log2(2 * count + 16))));
+    this.#keys = new Int32Array(types.length);
+    this.#others = new Uint32Array(types.length);
+    this.#starts = new Uint32Array(Math.min(MAX_PAIRS, bytes.length));
+    this.#typesAt = new Uint32Array(this.#starts.length);
+  }
+
+  /** Walks from `end`, where it was left, to `begin`. */
+  walk(begin: number, end: number): void {
+    const bytes = this.#bytes;
+    const types = this.#types;
+    const table = tableOfCrc();
+    const rawHeads = this.#heads[RAW_SHAPE]!;
+    const snappyHeads = this.#heads[SNAPPY_SHAPE]!;
+    const anyHeads = this.#heads[ANY_SHAPE]!;
+    const rawMask = rawHeads.length - 1;
+    const snappyMask = snappyHeads.length - 1;
+    const anyMask = anyHeads.length - 1;
+    let typesLeft = this.#typesLeft;
+    let nextType = typesLeft > 0 ? types[typesLeft - 1]! : -1;
+    let sum = this.#sum;
+    let power = this.#power;
+    let unit = this.#unit;
+    let ones = this.#ones;
     for (let i = end - 1; i >= begin; i--) {
-      const byte = bytes[i]!;
-      if (shapes[byte] !== NO_SHAPE && i < n - 4 && mayBeType(bytes, i, shapes)) {
-        const key = sum ^ product(storedRegister(bytes, i + 1), unit);
-        const slot = (key ^ (key >>> 15)) & mask;
-        keys[used] = key;
-        positions[used] = i;
-        others[used] = heads[slot]!;
-        heads[slot] = ++used;
+      if (i === nextType) {
+        this.#add(--typesLeft, sum ^ product(storedRegister(bytes, i + 1), unit));
+        nextType = typesLeft > 0 ? types[typesLeft - 1]! : -1;
       }
-      // sum ^= byte * power: eight shifted powers, each a table's step.
-      const p = power;
+      // The byte times the power: for each of its bits the power, multiplied by as many steps of one bit.
+      const byte = bytes[i]!;
       sum ^=
-        (p & -(byte >> 7)) ^
-        (((p >>> 1) ^ table[(p & 1) << 7]!) & -((byte >> 6) & 1)) ^
-        (((p >>> 2) ^ table[(p & 3) << 6]!) & -((byte >> 5) & 1)) ^
-        (((p >>> 3) ^ table[(p & 7) << 5]!) & -((byte >> 4) & 1)) ^
-        (((p >>> 4) ^ table[(p & 15) << 4]!) & -((byte >> 3) & 1)) ^
-        (((p >>> 5) ^ table[(p & 31) << 3]!) & -((byte >> 2) & 1)) ^
-        (((p >>> 6) ^ table[(p & 63) << 2]!) & -((byte >> 1) & 1)) ^
-        (((p >>> 7) ^ table[(p & 127) << 1]!) & -(byte & 1));
-      power = (p >>> 8) ^ table[p & 0xff]!;
+        (power & -(byte >> 7)) ^
+        (((power >>> 1) ^ table[(power & 1) << 7]!) & -((byte >> 6) & 1)) ^
+        (((power >>> 2) ^ table[(power & 3) << 6]!) & -((byte >> 5) & 1)) ^
+        (((power >>> 3) ^ table[(power & 7) << 5]!) & -((byte >> 4) & 1)) ^
+        (((power >>> 4) ^ table[(power & 15) << 4]!) & -((byte >> 3) & 1)) ^
+        (((power >>> 5) ^ table[(power & 31) << 3]!) & -((byte >> 2) & 1)) ^
+        (((power >>> 6) ^ table[(power & 63) << 2]!) & -((byte >> 1) & 1)) ^
+        (((power >>> 7) ^ table[(power & 127) << 1]!) & -(byte & 1));
+      power = (power >>> 8) ^ table[power & 0xff]!;
       unit = (unit >>> 8) ^ table[unit & 0xff]!;
       ones = (ones >>> 8) ^ table[ones & 0xff]!;
       const key = sum ^ ones;
-      let tries = 0;
-      for (let at = heads[(key ^ (key >>> 15)) & mask]!; at > 0 && tries < MAX_PER_START; at = others[at - 1]!) {
-        if (keys[at - 1] !== key) continue;
-        tries++;
-        const typeAt = positions[at - 1]!;
-        if (length < starts.length && mayStart(bytes, i, typeAt, shapes)) {
-          starts[length] = i;
-          typesAt[length++] = typeAt;
-        }
-      }
+      const hash = key ^ (key >>> 15);
+      const anyHead = anyHeads[hash & anyMask]!;
+      if (anyHead > 0) this.#match(i, key, anyHead);
+      // The first entry of a block shares nothing.
+      const rawHead = byte === 0 ? rawHeads[hash & rawMask]! : 0;
+      if (rawHead > 0) this.#match(i, key, rawHead);
+      const snappyHead = isSnappyStart(bytes, i) ? snappyHeads[hash & snappyMask]! : 0;
+      if (snappyHead > 0) this.#match(i, key, snappyHead);
     }
-    await pause();
+    this.#typesLeft = typesLeft;
+    this.#sum = sum;
+    this.#power = power;
+    this.#unit = unit;
+    this.#ones = ones;
   }
-  return ascending(starts, typesAt, length);
+
+  #add(number: number, key: number): void {
+    const heads = this.#heads[this.#shapes[this.#bytes[this.#types[number]!]!]!]!;
+    const slot = (key ^ (key >>> 15)) & (heads.length - 1);
+    this.#keys[number] = key;
+    this.#others[number] = heads[slot]!;
+    heads[slot] = number + 1;
+  }
+
+  /** Takes down the pairs of a start: the nearest types first. */
+  #match(start: number, key: number, head: number): void {
+    const keys = this.#keys;
+    let tries = 0;
+    for (let at = head; at > 0 && tries < MAX_PER_START; at = this.#others[at - 1]!) {
+      if (keys[at - 1] !== key) continue;
+      tries++;
+      const typeAt = this.#types[at - 1]!;
+      if (this.#length === this.#starts.length || !mayStart(this.#bytes, start, typeAt, this.#shapes)) continue;
+      this.#starts[this.#length] = start;
+      this.#typesAt[this.#length++] = typeAt;
+    }
+  }
+
+  pairs(): ChecksumPairs {
+    const [starts, typesAt, length] = [this.#starts, this.#typesAt, this.#length];
+    const order = Uint32Array.from({ length }, (_, i) => i);
+    order.sort((a, b) => starts[a]! - starts[b]! || typesAt[a]! - typesAt[b]!);
+    return { length, starts: order.map((i) => starts[i]!), typesAt: order.map((i) => typesAt[i]!) };
+  }
 }
 
 /** `a * b` as polynomials: `b` is the register that multiplies by it. */
@@ -157,14 +246,11 @@ function product(a: number, b: number): number {
   return result;
 }
 
-/** Whether the compression type of a block may be at `i`, as far as the bytes in front of it tell. */
-function mayBeType(bytes: Uint8Array, i: number, shapes: Uint8Array): boolean {
-  const shape = shapes[bytes[i]!];
-  if (shape !== RAW_SHAPE) return shape !== NO_SHAPE;
-  // The number of restarts, and the first restart, which is at byte 0 of the block.
-  if (i < 11) return false;
-  const restarts = uint32At(bytes, i - 4);
-  const first = i - 4 - 4 * restarts;
+/** Whether a block that is not compressed may end at `end`: with the number of its restarts, the first of them 0. */
+function mayEndRaw(bytes: Uint8Array, end: number): boolean {
+  if (end < 11) return false;
+  const restarts = uint32At(bytes, end - 4);
+  const first = end - 4 - 4 * restarts;
   return restarts > 0 && first >= 3 && uint32At(bytes, first) === 0;
 }
 
@@ -177,32 +263,25 @@ function mayStart(bytes: Uint8Array, start: number, typeAt: number, shapes: Uint
       return bytes[start] === 0 && entriesEnd - start >= 3 && uint32At(bytes, typeAt - 8) < entriesEnd - start;
     }
     case SNAPPY_SHAPE: {
-      // Its length, and a literal that starts with the zero of the first entry.
-      let position = start;
-      let byteLength = 0;
-      for (let shift = 0; ; shift += 7) {
-        const byte = bytes[position++]!;
-        byteLength += (byte & 0x7f) * 2 ** shift;
-        if (byte < 0x80) break;
-        if (shift === 28) return false;
-      }
-      const tag = bytes[position]!;
-      if ((tag & 3) !== 0) return false;
-      const literal = position + 1 + Math.max(0, (tag >> 2) - 59);
+      const byteLength = new VarintReader(bytes, start).varint32();
       const size = typeAt - start;
       // At the most 64 bytes for three, and never much more than the contents.
-      return bytes[literal] === 0 && byteLength <= 22 * size + 64 && size <= byteLength + byteLength / 6 + 32;
+      return byteLength <= 22 * size + 64 && size <= byteLength + byteLength / 6 + 32;
     }
     default:
       return true;
   }
 }
 
-/** The walk finds them by descending starts; those of one start by ascending positions. */
-function ascending(starts: Uint32Array, typesAt: Uint32Array, length: number): ChecksumPairs {
-  const order = Uint32Array.from({ length }, (_, i) => i);
-  order.sort((a, b) => starts[a]! - starts[b]! || typesAt[a]! - typesAt[b]!);
-  return { length, starts: order.map((i) => starts[i]!), typesAt: order.map((i) => typesAt[i]!) };
+/**
+ * Whether Snappy can have compressed a block of entries from `start` on: the length of the contents, and a tag of a
+ * literal that starts with the zero of the first entry.
+ */
+function isSnappyStart(bytes: Uint8Array, start: number): boolean {
+  let position = start;
+  while (bytes[position]! >= 0x80) if (++position - start === 5) return false;
+  const tag = bytes[++position]!;
+  return (tag & 3) === 0 && bytes[position + 1 + Math.max(0, (tag >> 2) - 59)] === 0;
 }
 
 function uint32At(bytes: Uint8Array, position: number): number {

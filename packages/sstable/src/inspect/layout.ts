@@ -1,4 +1,4 @@
-import { type LabelledRange, type Structure, VarintReader } from '@bloom/bytes';
+import { type LabelledRange, mustBeOptions, type Structure, VarintReader } from '@bloom/bytes';
 import { filterBlockLayout } from '@bloom/filter-block';
 import { BloomFilterPolicy } from '@bloom/policy';
 import { readBlockHandle } from '../format/block-handle.js';
@@ -8,7 +8,7 @@ import { policyNameOf } from '../format/metaindex-block.js';
 import { BLOCK_TRAILER_LENGTH, decodeStoredBlock, storedBlockTrailerLayout } from '../format/stored-block.js';
 import type { Source } from '../read/source.js';
 import { FindingList, findingOf } from './finding.js';
-import { type InspectionOptions, StoredBlocks } from './stored-blocks.js';
+import { INSPECTION_OPTIONS, type InspectionOptions, StoredBlocks } from './stored-blocks.js';
 import { type MetaBlock, survey } from './survey.js';
 
 /** How to lay a table out. */
@@ -16,6 +16,8 @@ export interface LayoutOptions extends InspectionOptions {
   /** `'blocks'`: one range for each block; `'fields'`: one for each field of a block that is not compressed. Default: `'fields'`. */
   readonly detail?: 'blocks' | 'fields' | undefined;
 }
+
+const LAYOUT_OPTIONS = { ...INSPECTION_OPTIONS, detail: true } as const;
 
 /** The policies whose filters are laid out bit by bit. */
 const BLOOM_NAMES = [new BloomFilterPolicy().name, 'leveldb.BuiltinBloomFilter'];
@@ -42,6 +44,7 @@ export async function* tableLayout(
   source: Source,
   options: LayoutOptions = {},
 ): AsyncGenerator<LabelledRange, void, undefined> {
+  mustBeOptions('tableLayout', options, LAYOUT_OPTIONS);
   const stored = new StoredBlocks(source, options);
   const hasFields = (options.detail ?? 'fields') === 'fields';
   const { footer, blocks, fileOrder, isRepeated, metaBlocks } = await survey(stored, new FindingList(0));

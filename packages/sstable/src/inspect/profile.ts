@@ -1,4 +1,4 @@
-import { CorruptionError, type Place } from '@bloom/bytes';
+import { CorruptionError, mustBeOptions, type Place } from '@bloom/bytes';
 import type { IndexBlock } from '../format/index-block.js';
 import { BLOCK_TRAILER_LENGTH } from '../format/stored-block.js';
 import { WholeBlockWalk } from '../format/whole-block-walk.js';
@@ -7,10 +7,12 @@ import type { TableOptions } from '../read/options.js';
 import { runAsync } from '../read/reading.js';
 import type { Source } from '../read/source.js';
 import { BlockList } from './block-list.js';
-import { type InspectionOptions, StoredBlocks } from './stored-blocks.js';
+import { INSPECTION_OPTIONS, type InspectionOptions, StoredBlocks } from './stored-blocks.js';
 
 /** How to profile a table. All of it has a default. */
 export interface ProfileOptions extends InspectionOptions, Pick<TableOptions, 'comparator' | 'filterPolicies'> {}
+
+const PROFILE_OPTIONS = { ...INSPECTION_OPTIONS, comparator: true, filterPolicies: true } as const;
 
 /** What a table consists of. */
 export interface TableProfile {
@@ -47,6 +49,7 @@ const ENTRIES_PER_PAUSE = 4096;
  * ```
  */
 export async function profileTable(source: Source, options: ProfileOptions = {}): Promise<TableProfile> {
+  mustBeOptions('profileTable', options, PROFILE_OPTIONS);
   const { comparator, filterPolicies, codecs, maxBlockBytes, signal } = options;
   const stored = new StoredBlocks(source, options);
   const { index, filter } = await runAsync(source, openTable(source, { comparator, filterPolicies, codecs, maxBlockBytes }), signal);

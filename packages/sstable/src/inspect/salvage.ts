@@ -1,4 +1,4 @@
-import { mustBeWhole } from '@bloom/bytes';
+import { mustBeFunction, mustBeOptions, mustBeWhole } from '@bloom/bytes';
 import { internalKeyComparator } from '../format/internal-key.js';
 import { bytewiseComparator, type Comparator, type CompareRange, compareRangeOf } from '../format/comparator.js';
 import type { BlockHandle } from '../format/block-handle.js';
@@ -12,7 +12,7 @@ import { BlockScan } from './block-scan.js';
 import { DEFAULT_MAX_FINDINGS, type Finding, FindingList, findingOf } from './finding.js';
 import { mayBeInternalEntry } from './internal-entry.js';
 import { handlesOf, isEmptyBlock, isMetaindex, isMetaName, isProperties, leadsToBlocks, type RecoveredTail, recoverTail } from './recovered-index.js';
-import { type InspectionOptions, StoredBlocks } from './stored-blocks.js';
+import { INSPECTION_OPTIONS, type InspectionOptions, StoredBlocks } from './stored-blocks.js';
 import { survey, type Survey } from './survey.js';
 
 /** How to salvage a table. All of it has a default. */
@@ -26,6 +26,8 @@ export interface SalvageOptions extends InspectionOptions {
   /** How many findings and lost ranges are listed, of each; the others are counted. Default: 10,000. */
   readonly maxFindings?: number | undefined;
 }
+
+const SALVAGE_OPTIONS = { ...INSPECTION_OPTIONS, comparator: true, maxFindings: true } as const;
 
 /** A part of the file that gave no entries although it should have. */
 export interface LostRange {
@@ -85,6 +87,7 @@ export async function salvageTable(
   take: (key: Uint8Array, value: Uint8Array) => void,
   options: SalvageOptions = {},
 ): Promise<SalvageReport> {
+  mustBeFunction('take', take);
   const salvage = new Salvage(source, options);
   for await (const block of salvage.dataBlocks()) {
     let entries = 0;
@@ -152,8 +155,11 @@ class Salvage {
   #outOfOrder = 0;
   /** Where the last block ends that is neither data nor an index. What follows it is no data. */
   #metaEnd = -1;
+  /** Blocks that a metaindex at the end of the file leads to, by offset: their sizes. */
+  readonly #metaBlocks = new Map<number, number>();
 
   constructor(source: Source, options: SalvageOptions) {
+    mustBeOptions('salvage', options, SALVAGE_OPTIONS);
     this.stored = new StoredBlocks(source, options);
     this.#file = source.name;
     this.#walk = new WholeBlockWalk('data block', source.name);
@@ -299,7 +305,8 @@ class Salvage {
 
   /** Blocks that handles lead to, none of which is trusted, and in between those that are found by their checksums. */
   async *#searchedBlocks(found: Survey, tail: RecoveredTail): AsyncGenerator<DataBlock, void, undefined> {
-    const { blocks, hints } = hintsOf(found, tail);
+    const { blocks, hints } = hintsOf(found);
+    for (let i = 0; i < tail.metaBlocks.length; i++) this.#metaBlocks.set(tail.metaBlocks.offsetOf(i), tail.metaBlocks.sizeOf(i));
     /** Blocks since the last one that was right. */
     let damaged: DamagedBlock[] = [];
     let position = 0;
@@ -362,7 +369,7 @@ class Salvage {
       const isThere = (other: BlockHandle): boolean => fromEnd === byteLength - other.offset && handle.size === other.size;
       if (isThere(index) || isThere(metaindex)) return true;
     }
-    if (isEmptyBlock(contents) || isMetaindex(contents) || isProperties(contents)) {
+    if (this.#metaBlocks.get(offset) === handle.size || isEmptyBlock(contents) || isMetaindex(contents) || isProperties(contents)) {
       this.#metaEnd = endOf(handle);
       return true;
     }
@@ -402,25 +409,24 @@ interface DamagedBlock {
 }
 
 /** All handles that there are, and what each is good for. */
-function hintsOf(
-  { blocks: listed, metaBlocks, metaindex, isRepeated }: Survey,
-  tail: RecoveredTail,
-): { readonly blocks: BlockList; readonly hints: Uint8Array } {
+function hintsOf({ blocks: listed, metaBlocks, metaindex, isRepeated }: Survey): {
+  readonly blocks: BlockList;
+  readonly hints: Uint8Array;
+} {
   const blocks = new BlockList();
-  const hints = new Uint8Array(listed.length + tail.metaBlocks.length);
-  const add = (list: BlockList, i: number, hint: number): void => {
+  const hints = new Uint8Array(listed.length);
+  const add = (i: number, hint: number): void => {
     hints[blocks.length] = hint;
-    blocks.push(list.at(i));
+    blocks.push(listed.at(i));
   };
   // A damaged footer can lead to any block.
   const isMetaindexRight = metaindex?.every(({ name }) => isMetaName(name)) === true;
   for (let i = 0; i < listed.length; i++) {
     if (isRepeated[i] === 1) continue;
     const structure = metaBlocks[i]?.structure;
-    if (structure === 'index block') add(listed, i, INDEX_HINT);
-    else add(listed, i, structure !== undefined && isMetaindexRight ? META_HINT : DATA_HINT);
+    if (structure === 'index block') add(i, INDEX_HINT);
+    else add(i, structure !== undefined && isMetaindexRight ? META_HINT : DATA_HINT);
   }
-  for (let i = 0; i < tail.metaBlocks.length; i++) add(tail.metaBlocks, i, META_HINT);
   return { blocks, hints };
 }
 

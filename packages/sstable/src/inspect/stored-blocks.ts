@@ -1,4 +1,4 @@
-import { CorruptionError, mustHaveMethods, type Place, type Signal } from '@bloom/bytes';
+import { CorruptionError, mustBeSignal, mustHaveMethods, type Place, type Signal } from '@bloom/bytes';
 import type { BlockHandle } from '../format/block-handle.js';
 import { BLOCK_TRAILER_LENGTH, type BlockDecoding, decodeStoredBlock } from '../format/stored-block.js';
 import { readRange } from '../read/reading.js';
@@ -12,6 +12,9 @@ export interface InspectionOptions extends Pick<TableOptions, 'codecs' | 'maxBlo
   readonly signal?: Signal | undefined;
 }
 
+/** The names of {@link InspectionOptions}. */
+export const INSPECTION_OPTIONS = { codecs: true, maxBlockBytes: true, signal: true } as const;
+
 /** Milliseconds of work after which timers and other tasks of the host get their turn. */
 const WORK_MS = 50;
 
@@ -23,9 +26,10 @@ export class StoredBlocks {
   #overlapBytes: number;
   #pausedAt = Date.now();
 
-  /** @throws TypeError or RangeError for a wrong argument. */
+  /** @throws TypeError or RangeError, which names it, for a wrong argument. */
   constructor(source: Source, options: InspectionOptions) {
     mustHaveMethods('source', source, 'a source', ['read']);
+    if (options.signal !== undefined) mustBeSignal('signal', options.signal);
     this.source = source;
     this.decoding = decodingFor(options);
     this.#signal = options.signal;

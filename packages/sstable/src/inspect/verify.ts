@@ -1,8 +1,8 @@
-import { mustBeWhole, type Place } from '@bloom/bytes';
+import { mustBeOptions, mustBeWhole, type Place } from '@bloom/bytes';
 import { FilterBlockReader } from '@bloom/filter-block';
 import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
-import { internalKeyComparator, internalKeyPolicy } from '../format/internal-key.js';
 import { bytewiseComparator, type Comparator, compareRangeOf } from '../format/comparator.js';
+import { InternalKeyComparator, internalKeyComparator, internalKeyPolicy, mayBeInternalKey } from '../format/internal-key.js';
 import { isForeignFilter, type MetaindexEntry, policyNameOf } from '../format/metaindex-block.js';
 import { BLOCK_TRAILER_LENGTH } from '../format/stored-block.js';
 import { WholeBlockWalk } from '../format/whole-block-walk.js';
@@ -11,8 +11,8 @@ import { policiesFor, type TableOptions } from '../read/options.js';
 import { DataCheck } from './data-check.js';
 import { DEFAULT_MAX_FINDINGS, type Finding, FindingList } from './finding.js';
 import { indexEntries } from './index-entries.js';
-import { mayBeInternalEntry, mayBeInternalKey } from './internal-entry.js';
-import { type InspectionOptions, StoredBlocks } from './stored-blocks.js';
+import { mayBeInternalEntry } from './internal-entry.js';
+import { INSPECTION_OPTIONS, type InspectionOptions, StoredBlocks } from './stored-blocks.js';
 import { structureOf, survey, type Survey } from './survey.js';
 
 /** How to verify a table. All of it has a default. */
@@ -22,6 +22,8 @@ export interface VerifyOptions extends InspectionOptions, Pick<TableOptions, 'fi
   /** How many findings are listed; the others are counted. Default: 10,000. */
   readonly maxFindings?: number | undefined;
 }
+
+const VERIFY_OPTIONS = { ...INSPECTION_OPTIONS, filterPolicies: true, comparator: true, maxFindings: true } as const;
 
 /** What was found out about a table. */
 export interface VerifyReport {
@@ -61,6 +63,7 @@ export interface Unchecked {
  * ```
  */
 export async function verifyTable(source: Source, options: VerifyOptions = {}): Promise<VerifyReport> {
+  mustBeOptions('verifyTable', options, VERIFY_OPTIONS);
   const comparator = options.comparator === null ? undefined : (options.comparator ?? bytewiseComparator);
   // Where the order is not known, nothing says what a policy has to agree with.
   const policies =
@@ -170,10 +173,9 @@ class Verification {
 
   #checks(parts: FilterParts | undefined): void {
     const comparator = this.#comparator;
-    const isInternal = comparator !== undefined && isInternalComparator(comparator);
     this.#filter = parts && new FilterBlockReader(parts.policy, parts.contents);
     this.#plain = new DataCheck(comparator && compareRangeOf(comparator), this.#filter, new FindingList(this.#maxFindings));
-    if (isInternal) return;
+    if (comparator instanceof InternalKeyComparator) return;
     this.#internal = new DataCheck(
       comparator && compareRangeOf(internalKeyComparator(comparator)),
       parts && new FilterBlockReader(internalKeyPolicy(parts.policy), parts.contents),
@@ -218,7 +220,7 @@ class Verification {
       if (restart < walk.restartCount && walk.restartOffset(restart) === walk.entryStart) restart++;
       plain.key(walk);
       this.#entries++;
-      if (mayBeInternalKey(walk)) this.#internalKeys++;
+      if (mayBeInternalKey(walk.key)) this.#internalKeys++;
       if (this.#internal === undefined) continue;
       if (mayBeInternalEntry(walk)) this.#internal.key(walk);
       else this.#internal = undefined;
@@ -251,7 +253,7 @@ class Verification {
   }
 
   #report(): VerifyReport {
-    const isTakenAsInternal = this.#comparator !== undefined && isInternalComparator(this.#comparator);
+    const isTakenAsInternal = this.#comparator instanceof InternalKeyComparator;
     let keys = this.#plain.findings;
     let isDatabaseTable = isTakenAsInternal;
     if (this.#internal !== undefined && this.#internal.findings.count < keys.count) {
@@ -278,8 +280,4 @@ class Verification {
 interface FilterParts {
   readonly policy: FilterPolicy;
   readonly contents: Uint8Array;
-}
-
-function isInternalComparator({ name }: Comparator): boolean {
-  return name === internalKeyComparator().name;
 }
