@@ -44,6 +44,7 @@ export async function salvageFolder(path: string, output: string): Promise<void>
   }
   const { dropped } = readable;
   let entries = 0;
+  let lost: readonly Dropped[];
   try {
     await interruptible(async (signal) => {
       const counting = async function* (): AsyncGenerator<Entry, void, undefined> {
@@ -59,10 +60,10 @@ export async function salvageFolder(path: string, output: string): Promise<void>
         if (!(error instanceof NothingSaved)) throw writingFailure(output, error);
       }
     });
+    lost = dropped();
   } finally {
     readable.close();
   }
-  const lost = dropped();
   const isLossy = problem !== undefined || lost.length > 0;
   if (isLossy) process.exitCode = EXIT.no;
   const lines = new Lines();

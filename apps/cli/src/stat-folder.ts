@@ -45,7 +45,7 @@ function textOf(path: string, description: DatabaseDescription): string[] {
 }
 
 function tableText({ byteLength, smallest, largest, filterStatus }: TableDescription): string {
-  const filter = filterStatus === undefined ? 'not opened' : `filter ${statusText(filterStatus)}`;
+  const filter = filterStatus === undefined ? 'not opened' : filterStatus.state === 'absent' ? 'no filter' : `filter ${statusText(filterStatus)}`;
   return `${counted(byteLength, 'byte')}, ${keyText(smallest.userKey)} to ${keyText(largest.userKey)}, ${filter}`;
 }
 
