@@ -25,6 +25,7 @@ interface AbortController {
   abort(reason?: unknown): void;
 }
 declare const AbortController: new () => AbortController;
+declare const performance: { now(): number };
 
 declare function setTimeout(callback: () => void, milliseconds: number): unknown;
 declare function clearTimeout(timer: unknown): void;

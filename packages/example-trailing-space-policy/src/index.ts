@@ -1,4 +1,12 @@
-import { BloomFilterPolicy, type FilterPolicy, type FilterSink, KeyBuffer, type KeyList } from '@bloom/policy';
+import {
+  BloomFilterPolicy,
+  type FilterPolicy,
+  type FilterSink,
+  KeyBuffer,
+  type KeyList,
+  mustBeBytes,
+  mustBeFilterPolicy,
+} from '@bloom/policy';
 import type { Comparator } from '@bloom/sstable';
 
 const SPACE = 0x20;
@@ -13,7 +21,8 @@ function endOfKey(bytes: Uint8Array, start: number, end: number): number {
 }
 
 function withoutTrailingSpaces(key: Uint8Array): Uint8Array {
-  return key.subarray(0, endOfKey(key, 0, key.length));
+  const end = endOfKey(key, 0, key.length);
+  return end === key.length ? key : key.subarray(0, end);
 }
 
 function compareRange(
@@ -56,8 +65,12 @@ export class TrailingSpacePolicy implements FilterPolicy {
   readonly keyEquivalence = KEY_EQUIVALENCE;
   readonly #inner: FilterPolicy;
 
-  /** @throws RangeError when `inner` treats different keys as one itself. */
+  /**
+   * @throws TypeError when `inner` is not a policy.
+   * @throws RangeError when `inner` treats different keys as one itself.
+   */
   constructor(inner: FilterPolicy = new BloomFilterPolicy()) {
+    mustBeFilterPolicy('inner', inner);
     if (inner.keyEquivalence !== undefined) {
       throw new RangeError(
         `inner must tell all keys apart, but ${inner.name} treats keys as one by "${inner.keyEquivalence}": ` +
@@ -73,6 +86,7 @@ export class TrailingSpacePolicy implements FilterPolicy {
   }
 
   keyMayMatch(key: Uint8Array, filter: Uint8Array): boolean {
+    mustBeBytes('key', key);
     return this.#inner.keyMayMatch(withoutTrailingSpaces(key), filter);
   }
 }

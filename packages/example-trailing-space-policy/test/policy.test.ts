@@ -18,6 +18,15 @@ test('an inner policy with an equivalence of its own is refused', () => {
   expect(() => new TrailingSpacePolicy(new TrailingSpacePolicy())).toThrow(/inner must tell all keys apart/);
 });
 
+test('a key that is not bytes, and an inner policy that is a class, are refused by name', () => {
+  const policy = new TrailingSpacePolicy();
+  const filter = buildFilter(policy, [utf8('a')]);
+  expect(() => policy.keyMayMatch('a ' as unknown as Uint8Array, filter)).toThrow(new TypeError('key must be a Uint8Array, got string'));
+  expect(() => policy.keyMayMatch(utf8('a'), 'a' as unknown as Uint8Array)).toThrow(new TypeError('filter must be a Uint8Array, got string'));
+  const Class = BloomFilterPolicy as unknown as FilterPolicy;
+  expect(() => new TrailingSpacePolicy(Class)).toThrow(/^inner must be a FilterPolicy, got a function: if BloomFilterPolicy is a class/);
+});
+
 /** The Bloom policy, which tells "a" from "a ", under a flag that says otherwise: the guard lets it pass. */
 class WronglyFlaggedPolicy implements FilterPolicy {
   readonly name = 'test.WronglyFlagged';

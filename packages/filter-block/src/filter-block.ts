@@ -10,7 +10,7 @@
  * Source: LevelDB, table/filter_block.cc and doc/table_format.md.
  */
 import type { LabelledRange } from '@bloom/bytes';
-import { bloomFilterLayout, FilterBuffer, type FilterPolicy, KeyBuffer } from '@bloom/policy';
+import { bloomFilterLayout, FilterBuffer, type FilterPolicy, KeyBuffer, mustBeBytes, mustBeFilterPolicy } from '@bloom/policy';
 
 /** log2 of the bytes of file that one filter covers. */
 export const FILTER_BASE_LG = 11;
@@ -29,6 +29,9 @@ const TRAILER_LENGTH = 5;
 /**
  * Builds the filter block of a table. The order of calls is `(startBlock addKey*)* finish`.
  *
+ * When the policy throws, or the filters reach 4 GiB, the builder has ended as well: a filter made again from there
+ * could miss keys. Every later call throws a TypeError whose `cause` is what was thrown first.
+ *
  * @example
  * ```ts
  * const builder = new FilterBlockBuilder(new BloomFilterPolicy(10));
@@ -44,30 +47,34 @@ export class FilterBlockBuilder {
   readonly #filters = new FilterBuffer();
   #filterOffsets = new Uint32Array(64);
   #filterCount = 0;
-  #finished = false;
+  /** Why no more calls are taken. */
+  #ended: { readonly reason: string; readonly cause?: unknown } | undefined;
 
+  /** @throws TypeError when `policy` is not a policy. */
   constructor(policy: FilterPolicy) {
+    mustBeFilterPolicy('policy', policy);
     this.#policy = policy;
   }
 
-  /** How many bytes `finish` would return if it were called now and no key waited for its filter. */
+  /** How many bytes `finish` would return now if no key were waiting for its filter. */
   get byteLength(): number {
     return this.#filters.byteLength + this.#filterCount * 4 + TRAILER_LENGTH;
   }
 
-  /** How many filters there are so far, those of no bytes included. */
+  /** How many filters there are so far, including those of no bytes. */
   get filterCount(): number {
     return this.#filterCount;
   }
 
   /**
-   * Says that the keys to come are in the data block at `blockOffset`.
+   * Begins the data block at `blockOffset`, which the keys that follow are in.
    *
-   * @param blockOffset bytes from the start of the file, in the range of the block before or a later one.
-   * @throws RangeError when `blockOffset` is not an offset, lies before the ranges already generated, or past 2 TiB.
+   * @param blockOffset bytes from the start of the file, in the previous block's range or a later one.
+   * @throws RangeError when `blockOffset` is not an offset, lies in a range whose filter is already made, or past 2 TiB.
+   * @throws whatever the policy throws.
    */
   startBlock(blockOffset: number): void {
-    this.#mustNotBeFinished();
+    this.#mustNotHaveEnded();
     if (!(Number.isSafeInteger(blockOffset) && blockOffset >= 0)) {
       throw new RangeError(`blockOffset must be a whole number of bytes, got ${blockOffset}`);
     }
@@ -79,9 +86,13 @@ export class FilterBlockBuilder {
     while (range > this.#filterCount) this.#generateFilter();
   }
 
-  /** Adds a copy of `key` to the filter of the current block's range. */
+  /**
+   * Adds a copy of `key` to the filter of the current block's range.
+   *
+   * @throws TypeError when `key` is not a `Uint8Array`.
+   */
   addKey(key: Uint8Array): void {
-    this.#mustNotBeFinished();
+    this.#mustNotHaveEnded();
     this.#keys.push(key);
   }
 
@@ -89,12 +100,12 @@ export class FilterBlockBuilder {
    * Ends the block.
    *
    * @returns the contents of the filter block.
-   * @throws RangeError when the filters together reach 4 GiB, which their offsets cannot say.
+   * @throws RangeError when the filters together reach 4 GiB, which their offsets cannot express.
+   * @throws whatever the policy throws.
    */
   finish(): Uint8Array {
-    this.#mustNotBeFinished();
+    this.#mustNotHaveEnded();
     if (this.#keys.length > 0) this.#generateFilter();
-    this.#finished = true;
     const filterBytes = this.#filters.byteLength;
     const contents = new Uint8Array(this.byteLength);
     const view = new DataView(contents.buffer);
@@ -103,6 +114,7 @@ export class FilterBlockBuilder {
     for (let i = 0; i < this.#filterCount; i++, offset += 4) view.setUint32(offset, this.#filterOffsets[i]!, true);
     view.setUint32(offset, filterBytes, true);
     contents[offset + 4] = FILTER_BASE_LG;
+    this.#ended = { reason: 'the filter block is finished' };
     return contents;
   }
 
@@ -115,14 +127,21 @@ export class FilterBlockBuilder {
     }
     this.#filterOffsets[this.#filterCount++] = offset;
     if (this.#keys.length === 0) return;
-    this.#policy.createFilter(this.#keys, this.#filters);
-    this.#filters.settle();
+    try {
+      this.#policy.createFilter(this.#keys, this.#filters);
+      this.#filters.settle();
+      if (this.#filters.byteLength > 0xffffffff) throw new RangeError('filters must be less than 4 GiB in total');
+    } catch (error) {
+      this.#ended = { reason: 'the filter block ended early: a filter could not be made', cause: error };
+      throw error;
+    }
     this.#keys.clear();
-    if (this.#filters.byteLength > 0xffffffff) throw new RangeError('filters must be less than 4 GiB in total');
   }
 
-  #mustNotBeFinished(): void {
-    if (this.#finished) throw new TypeError('the filter block is finished');
+  #mustNotHaveEnded(): void {
+    if (this.#ended === undefined) return;
+    const { reason, ...cause } = this.#ended;
+    throw new TypeError(reason, cause);
   }
 }
 
@@ -139,7 +158,7 @@ export class FilterBlockBuilder {
  * ```
  */
 export class FilterBlockReader {
-  /** How many filters there are, those of no bytes included. */
+  /** How many filters there are, including those of no bytes. */
   readonly filterCount: number;
   /** The bytes of file that one filter covers. */
   readonly base: number;
@@ -152,8 +171,13 @@ export class FilterBlockReader {
   /** Where the filters end and their offsets start. */
   readonly #offsetsStart: number;
 
-  /** @param contents the bytes of the block, which must not change as long as the reader is used. */
+  /**
+   * @param contents the bytes of the block, which must not change while the reader is in use.
+   * @throws TypeError when `policy` is not a policy, or `contents` is not a `Uint8Array`.
+   */
   constructor(policy: FilterPolicy, contents: Uint8Array) {
+    mustBeFilterPolicy('policy', policy);
+    mustBeBytes('contents', contents);
     this.#policy = policy;
     this.#buffer = contents.buffer;
     this.#bufferOffset = contents.byteOffset;

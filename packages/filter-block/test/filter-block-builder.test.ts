@@ -207,6 +207,92 @@ describe('the policy', () => {
   });
 });
 
+describe('after the policy threw', () => {
+  /** Appends half a filter and throws, the first time it is called. */
+  function failingOnce(): { policy: FilterPolicy; error: Error } {
+    const error = new Error('no memory today');
+    let calls = 0;
+    const policy: FilterPolicy = {
+      ...listPolicy,
+      createFilter(keys, dst) {
+        if (calls++ > 0) {
+          listPolicy.createFilter(keys, dst);
+          return;
+        }
+        dst.extend(3);
+        throw error;
+      },
+    };
+    return { policy, error };
+  }
+
+  test.each<[string, (builder: FilterBlockBuilder) => unknown]>([
+    ['startBlock', (builder) => builder.startBlock(5000)],
+    ['finish', (builder) => builder.finish()],
+  ])('in %s, every call is a TypeError with the cause, so that no retry loses a key', (_, fail) => {
+    const { policy, error } = failingOnce();
+    const builder = new FilterBlockBuilder(policy);
+    builder.startBlock(0);
+    builder.addKey(utf8('a'));
+    expect(() => fail(builder)).toThrow(error);
+    for (const call of [
+      () => fail(builder),
+      () => builder.startBlock(0),
+      () => builder.startBlock(9000),
+      () => builder.addKey(utf8('b')),
+      () => builder.finish(),
+    ]) {
+      expect(call).toThrow(TypeError);
+      expect(call).toThrow(expect.objectContaining({ message: 'the filter block ended early: a filter could not be made', cause: error }));
+    }
+  });
+
+  test('a value that is no error is passed on, and the cause all the same', () => {
+    const thrown: unknown = Object.create(null);
+    const policy: FilterPolicy = {
+      ...listPolicy,
+      createFilter() {
+        throw thrown;
+      },
+    };
+    const builder = new FilterBlockBuilder(policy);
+    builder.addKey(utf8('a'));
+    const caught: unknown[] = [];
+    for (let attempt = 0; attempt < 2; attempt++) {
+      try {
+        builder.finish();
+      } catch (error) {
+        caught.push(error);
+      }
+    }
+    expect(caught[0]).toBe(thrown);
+    expect(caught[1]).toMatchObject({ cause: thrown });
+  });
+});
+
+describe('a caller\'s mistake', () => {
+  test.each<[string, unknown, string]>([
+    ['a class', BloomFilterPolicy, 'policy must be a FilterPolicy, got a function: if BloomFilterPolicy is a class, give new BloomFilterPolicy()'],
+    ['nothing', undefined, 'policy must be a FilterPolicy, got undefined'],
+    ['an object without methods', { name: 'x' }, 'policy must be a FilterPolicy, got an object without createFilter, keyMayMatch'],
+  ])('%s instead of a policy is refused by builder and reader', (_, policy, message) => {
+    expect(() => new FilterBlockBuilder(policy as FilterPolicy)).toThrow(new TypeError(message));
+    expect(() => new FilterBlockReader(policy as FilterPolicy, new Uint8Array(5))).toThrow(new TypeError(message));
+  });
+
+  test('a key or contents that are not bytes are refused by name, and the builder goes on', () => {
+    const builder = new FilterBlockBuilder(listPolicy);
+    for (const key of ['a', Uint16Array.of(0x161), null]) {
+      expect(() => {
+        builder.addKey(key as unknown as Uint8Array);
+      }).toThrow(/^key must be a Uint8Array, got (string|Uint16Array|null)$/);
+    }
+    builder.addKey(utf8('a'));
+    expect(hex(builder.finish())).toBe('0161' + '00000000' + '02000000' + '0b');
+    expect(() => new FilterBlockReader(listPolicy, '0000' as unknown as Uint8Array)).toThrow('contents must be a Uint8Array, got string');
+  });
+});
+
 describe('byteLength and filterCount', () => {
   test('say what finish returns, once no key waits', () => {
     const builder = new FilterBlockBuilder(new BloomFilterPolicy(10));

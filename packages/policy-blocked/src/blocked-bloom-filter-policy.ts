@@ -1,4 +1,4 @@
-import type { FilterPolicy, FilterSink, KeyList } from '@bloom/policy';
+import { type FilterPolicy, type FilterSink, type KeyList, mustBeBytes } from '@bloom/policy';
 import { blockedBloomFilterMayMatch, encodeBlockedBloomFilter } from './blocked-bloom-filter.js';
 
 const MAX_BITS_PER_KEY = 64;
@@ -33,7 +33,10 @@ export class BlockedBloomFilterPolicy implements FilterPolicy {
     encodeBlockedBloomFilter(keys, this.bitsPerKey, dst);
   }
 
+  /** @throws TypeError when `key` or `filter` is not a `Uint8Array`, or is detached. */
   keyMayMatch(key: Uint8Array, filter: Uint8Array): boolean {
+    mustBeBytes('key', key);
+    mustBeBytes('filter', filter);
     return blockedBloomFilterMayMatch(key, filter);
   }
 }

@@ -1,5 +1,5 @@
 import { fromHex, littleEndian32, seeded } from '@bloom/fixtures';
-import { buildFilter } from '@bloom/policy';
+import { buildFilter, FilterBuffer, type KeyList } from '@bloom/policy';
 import { policyLaws } from '@bloom/policy/contract';
 import { BlockedBloomFilterPolicy, filterByteLength, MAX_PROBES, probesFor } from '@bloom/policy-blocked';
 import { describe, expect, test } from 'vitest';
@@ -16,7 +16,7 @@ const policy = new BlockedBloomFilterPolicy();
 const tunedOtherwise = [0.5, 3.3, 10, 22.7, 44].map((bitsPerKey) => () => new BlockedBloomFilterPolicy(bitsPerKey));
 
 describe('the blocked Bloom policy keeps every law', () => {
-  for (const law of policyLaws(() => new BlockedBloomFilterPolicy(), { tunedOtherwise, maxFalsePositiveRate: 0.02 })) {
+  for (const law of policyLaws(() => new BlockedBloomFilterPolicy(), { tunedOtherwise, lendBuffers: true, maxFalsePositiveRate: 0.02 })) {
     test(law.name, law.run);
   }
 });
@@ -33,6 +33,32 @@ describe('the constructor', () => {
     expect(() => new BlockedBloomFilterPolicy(bitsPerKey)).toThrow(RangeError);
     expect(() => new BlockedBloomFilterPolicy(bitsPerKey)).toThrow('bitsPerKey must be above 0 and at most 64');
   });
+});
+
+test('a key or a filter that is not bytes is refused, instead of calling a stored key absent', () => {
+  const filter = make([utf8('a')]);
+  const detached = utf8('a');
+  structuredClone(0, { transfer: [detached.buffer as ArrayBuffer] });
+  for (const key of ['a', Uint16Array.of(0x61), detached] as unknown as Uint8Array[]) {
+    expect(() => policy.keyMayMatch(key, filter)).toThrow(TypeError);
+    expect(() => policy.keyMayMatch(key, filter)).toThrow(/^key must /);
+  }
+  for (const bytes of [filter.buffer, hex(filter)] as unknown as Uint8Array[]) {
+    expect(() => policy.keyMayMatch(utf8('a'), bytes)).toThrow(/^filter must be a Uint8Array, got /);
+  }
+});
+
+test('keys past 2^31 bytes of their buffer are filtered as the same keys elsewhere', () => {
+  // The host gives zero pages, so only the pages that are read are in memory.
+  const bytes = new Uint8Array(2 ** 31 + 2 ** 16);
+  const start = 2 ** 31 - 500;
+  bytes.set(seeded(3).bytes(2000), start);
+  const starts = Array.from({ length: 101 }, (_, i) => start + i * 19);
+  const views = starts.slice(1).map((end, i) => bytes.subarray(starts[i], end));
+  const keys: KeyList = { bytes, offsets: Uint32Array.from(starts), length: 100, at: (i) => views[i]!, [Symbol.iterator]: () => views.values() };
+  const sink = new FilterBuffer();
+  policy.createFilter(keys, sink);
+  expect(sink.toBytes()).toEqual(make(views.map((key) => key.slice())));
 });
 
 describe('the size of a filter', () => {

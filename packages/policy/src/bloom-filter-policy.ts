@@ -15,8 +15,9 @@ const MAX_BITS_PER_KEY = 2 ** 31 - 1;
 /**
  * LevelDB's built-in Bloom filter, byte for byte.
  *
- * At 10 bits per key, 0.9% to 1.4% of absent keys pass, by the number of keys: `bloomFalsePositiveRate` tells. Reading does not depend on `bitsPerKey`: every filter carries its
- * own number of probes, so one policy reads tables made with any.
+ * At 10 bits per key, 0.9% to 1.4% of absent keys pass, depending on the number of keys: see `bloomFalsePositiveRate`.
+ * Reading does not depend on `bitsPerKey`: every filter carries its own number of probes, so one policy reads tables
+ * made with any setting.
  *
  * Source: LevelDB, util/bloom.cc, `NewBloomFilterPolicy`.
  *
@@ -54,6 +55,7 @@ export class BloomFilterPolicy implements FilterPolicy {
     filter[filterBytes - 1] = probes;
   }
 
+  /** @throws TypeError when `key` or `filter` is not a `Uint8Array`, or is detached. */
   keyMayMatch(key: Uint8Array, filter: Uint8Array): boolean {
     mustBeBytes('filter', filter);
     return bloomFilterMayMatch(bloomHash(key), filter);
@@ -64,6 +66,7 @@ export class BloomFilterPolicy implements FilterPolicy {
    *
    * @param answers where the answers go, 1 for yes and 0 for no, at least a byte a key; a new array when left out.
    * @returns `answers`.
+   * @throws TypeError when `filter` or `answers` is not a `Uint8Array`, or is detached.
    * @throws RangeError when `answers` is too short.
    * @example
    * ```ts
@@ -71,6 +74,8 @@ export class BloomFilterPolicy implements FilterPolicy {
    * ```
    */
   keysMayMatch(keys: KeyList, filter: Uint8Array, answers: Uint8Array = new Uint8Array(keys.length)): Uint8Array {
+    mustBeBytes('filter', filter);
+    mustBeBytes('answers', answers);
     const { length, bytes, offsets } = keys;
     if (answers.length < length) throw new RangeError(`answers must hold ${length} bytes, got room for ${answers.length}`);
     const probes = filter[filter.length - 1] ?? 0;

@@ -1,18 +1,21 @@
 import { FilterBuffer } from './filter-buffer.js';
 import { KeyBuffer } from './key-buffer.js';
-import type { FilterPolicy } from './policy.js';
+import { type FilterPolicy, mustBeFilterPolicy } from './policy.js';
 
 /**
  * One filter for all of `keys`: for those who want a filter and no table.
  *
  * @param keys in any order; each is copied, so that together they must be less than 4 GiB.
  * @returns the bytes that `policy.keyMayMatch` takes.
+ * @throws TypeError when `policy` is not a policy, or a key is not a `Uint8Array`.
+ * @throws RangeError when the keys together reach 4 GiB.
  * @example
  * ```ts
  * const filter = buildFilter(new BloomFilterPolicy(10), [utf8('hello'), utf8('world')]); // 9 bytes
  * ```
  */
 export function buildFilter(policy: FilterPolicy, keys: Iterable<Uint8Array>): Uint8Array {
+  mustBeFilterPolicy('policy', policy);
   const filter = new FilterBuffer();
   policy.createFilter(KeyBuffer.from(keys), filter);
   return filter.toBytes();

@@ -1,4 +1,5 @@
-export type { FilterPolicy, FilterSink, KeyList } from './policy.js';
+export { type FilterPolicy, type FilterSink, type KeyList, mustBeFilterPolicy } from './policy.js';
+export { mustBeBytes } from '@bloom/hash';
 export { BloomFilterPolicy } from './bloom-filter-policy.js';
 export {
   bloomFilterLayout,

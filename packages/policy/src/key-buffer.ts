@@ -1,3 +1,4 @@
+import { mustBeBytes } from '@bloom/hash';
 import type { KeyList } from './policy.js';
 
 const INITIAL_BYTES = 1024;
@@ -35,27 +36,32 @@ export class KeyBuffer implements KeyList {
 
   static #withRoomFor(keys: readonly Uint8Array[]): KeyBuffer {
     let byteLength = 0;
-    for (let i = 0; i < keys.length; i++) byteLength += mustBeKey(keys[i]!).length;
+    for (let i = 0; i < keys.length; i++) {
+      mustBeBytes('key', keys[i]);
+      byteLength += keys[i]!.length;
+    }
     return new KeyBuffer(Math.min(byteLength, MAX_BYTES), keys.length);
   }
 
   /**
    * Appends a copy of `key`.
    *
-   * @throws TypeError when `key` is no array of bytes: a string would be taken for zeros.
+   * @throws TypeError when `key` is not a `Uint8Array`, or is detached.
    * @throws RangeError when the keys together would reach 4 GiB.
    */
   push(key: Uint8Array): void {
-    mustBeKey(key);
+    mustBeBytes('key', key);
     this.#append(key, 0, key.length);
   }
 
   /**
    * Appends a copy of `from[start, end)`, without a view of it.
    *
+   * @throws TypeError when `from` is not a `Uint8Array`, or is detached.
    * @throws RangeError when that is no range of `from`, or when the keys together would reach 4 GiB.
    */
   pushRange(from: Uint8Array, start: number, end: number): void {
+    mustBeBytes('from', from);
     if (!(Number.isInteger(start) && Number.isInteger(end) && start >= 0 && start <= end && end <= from.length)) {
       throw new RangeError(`start and end must lie in order inside the ${from.length} bytes, got ${start} and ${end}`);
     }
@@ -101,9 +107,4 @@ export class KeyBuffer implements KeyList {
     grown.set(this.offsets);
     this.offsets = grown;
   }
-}
-
-function mustBeKey(key: Uint8Array): Uint8Array {
-  if (!ArrayBuffer.isView(key)) throw new TypeError(`key must be a Uint8Array, got ${typeof key}`);
-  return key;
 }

@@ -1,5 +1,5 @@
 /**
- * The contract between a table and a filter. A policy of one's own needs this file and no other.
+ * The contract between a table and a filter. To write a policy you need this file and no other.
  *
  * A filter answers one question about a set of keys: "may this key be in it?" No is certain, yes is a guess. A table
  * stores one filter for every 2 KiB of its data, and a lookup that is told no ends without a read. So a wrong yes
@@ -7,31 +7,37 @@
  *
  * ## When each member is called
  *
- * A table's builder gives every key to the filter block. At the end of a 2 KiB range of the file it calls
- * `createFilter` once with the keys of the data blocks that start there, in the table's order; for a range without
- * keys it does not. `name` goes into the table. A reader looks for a policy of that name; for each lookup it calls
- * `keyMayMatch` with the key that is looked up and the filter of the one block that can hold it. Scans never ask.
+ * A table's builder gives every key to the filter block. At the end of each 2 KiB range of the file it calls
+ * `createFilter` once, with the keys of the data blocks that start in that range, in the table's order; it skips ranges
+ * without keys. `name` goes into the table. A reader looks for a policy of that name; for each lookup it calls
+ * `keyMayMatch` with the key it looks for and the filter of the one block that can hold it. Scans never ask.
  *
  * ## The laws
  *
  * `@bloom/policy/contract` checks them; its laws have these numbers.
  *
- * 1. **No false negatives.** `keyMayMatch` is true for every key that the filter was made of, however many keys there
- *    are, none included, and however often one of them comes.
- * 2. **`keyMayMatch` never throws**, whatever bytes the filter has: it may have been damaged, or be of a later version.
- *    It returns true or false, and true when it cannot tell.
+ * 1. **No false negatives.** `keyMayMatch` is true for every key that the filter was made of, for any number of keys of
+ *    any length, including zero keys and duplicates.
+ * 2. **`keyMayMatch` never throws**, whatever bytes the filter has: it may have been damaged, or written by a later
+ *    version. It returns true or false, and true when it cannot tell.
  * 3. **Same keys, same filter**, from every instance and after any other calls.
- * 4. **Same question, same answer**, out of the key and the filter's bytes alone: a table is read by a program that has
- *    not seen it written.
- * 5. **It changes nothing that it was lent**: not the keys, not their offsets, not the filter that it is asked about.
- * 6. **It keeps nothing that it was lent** once a call returns: keys, filter and part are used again for others.
+ * 4. **Same question, same answer**, from the key and the filter's bytes alone: the program that reads a table has not
+ *    seen it written.
+ * 5. **It changes nothing it was lent**: not the keys, not their offsets, not the filter it is asked about.
+ * 6. **It keeps nothing it was lent** after a call returns: the arrays for keys, filter and part are used again, and
+ *    hold other bytes in the next call.
  * 7. **It appends only**, at least one byte for at least one key, and leaves all other bytes alone. A part of no bytes
  *    means "no keys".
  * 8. **One name for one format.** The name changes exactly when filters made before become unreadable or wrong; never
- *    for tuning, such as bits per key: that belongs into the filter's own bytes. Every instance of one name reads what
- *    any other made, and nobody uses the name of another's format.
- * 9. **Keys that are one to the comparator are one to the filter.** If the order of the table calls different bytes
- *    equal, policy and comparator name that `keyEquivalence` alike, and the filter cannot tell such keys apart.
+ *    for tuning, such as bits per key, which belongs in the filter's own bytes. Every instance of one name reads what
+ *    any other made, and no policy uses the name of another format.
+ * 9. **Keys that the comparator calls equal are equal to the filter.** If the order of the table calls different bytes
+ *    equal, policy and comparator give the same `keyEquivalence`, and the filter cannot tell such keys apart.
+ * 10. **It returns in reasonable time**: `createFilter` in time about proportional to its keys and their bytes,
+ *    `keyMayMatch` to key and filter, however damaged the filter.
+ *
+ * Everything that is lent is a view of a larger buffer, at any offset, with other keys and filters around it: use an
+ * array's `byteOffset` and `length` wherever you use its `buffer`.
  *
  * ## A complete example
  *
@@ -61,26 +67,27 @@
 export interface FilterPolicy {
   /**
    * Identifies the format of the filters. It is stored in every table that has them, as `filter.` + name. By custom it
-   * begins with the project it comes from: `leveldb.BuiltinBloomFilter2`.
+   * begins with the name of the project it comes from: `leveldb.BuiltinBloomFilter2`.
    */
   readonly name: string;
 
   /**
-   * Which keys the policy treats as one: keys that it never tells apart although their bytes differ. Absent when it
-   * tells all bytes apart. Any name will do, as long as the comparator has the same.
+   * Which keys the policy treats as equal although their bytes differ. Absent when it tells all keys apart. Any name
+   * will do, as long as the comparator has the same.
    */
   readonly keyEquivalence?: string | undefined;
 
   /**
    * Appends to `dst` one filter for all of `keys`.
    *
-   * @param keys in the order in which they were added; duplicates allowed.
+   * @param keys in the order in which they were added; duplicates are allowed.
    */
   createFilter(keys: KeyList, dst: FilterSink): void;
 
   /**
    * Whether `key` may be among the keys that `filter` was made of.
    *
+   * @param key in Node it may be a `Buffer`, whose `slice` shares memory and whose `toString` decodes.
    * @param filter any bytes at all: what `createFilter` appended, or what became of it on disk.
    * @returns false only when the key certainly is not among them.
    */
@@ -94,9 +101,9 @@ export interface FilterPolicy {
 export interface KeyList extends Iterable<Uint8Array> {
   /** How many keys there are. */
   readonly length: number;
-  /** The keys one after another; what lies past `offsets[length]` is not theirs. */
+  /** The adjacent keys. Bytes before `offsets[0]` and from `offsets[length]` on are no part of them. */
   readonly bytes: Uint8Array;
-  /** Where each key starts, and where the last one ends; what lies past element `length` is not theirs. */
+  /** Where each key starts, and where the last one ends. The first need not start at 0; elements past `length` are no offsets. */
   readonly offsets: Uint32Array;
   /**
    * Key `i` as a view of `bytes`.
@@ -115,4 +122,27 @@ export interface FilterSink {
    * @throws RangeError when `byteLength` is not a count of bytes that can be allocated.
    */
   extend(byteLength: number): Uint8Array;
+}
+
+/**
+ * Refuses what is not a {@link FilterPolicy}, naming what it lacks.
+ *
+ * @param argument the argument's or option's name, for the message.
+ * @throws TypeError when `value` is not an object with a name and both methods, such as a class instead of an instance.
+ */
+export function mustBeFilterPolicy(argument: string, value: unknown): asserts value is FilterPolicy {
+  if (typeof value === 'function') {
+    const name = value.name === '' ? 'Policy' : value.name;
+    throw new TypeError(`${argument} must be a FilterPolicy, got a function: if ${name} is a class, give new ${name}()`);
+  }
+  if (typeof value !== 'object' || value === null) {
+    throw new TypeError(`${argument} must be a FilterPolicy, got ${value === null ? 'null' : typeof value}`);
+  }
+  const policy = value as Partial<FilterPolicy>;
+  const missing = [
+    ...(typeof policy.name === 'string' && policy.name !== '' ? [] : ['name']),
+    ...(typeof policy.createFilter === 'function' ? [] : ['createFilter']),
+    ...(typeof policy.keyMayMatch === 'function' ? [] : ['keyMayMatch']),
+  ];
+  if (missing.length > 0) throw new TypeError(`${argument} must be a FilterPolicy, got an object without ${missing.join(', ')}`);
 }

@@ -5,6 +5,7 @@ import {
   buildFilter,
   fillBloomFilter,
   filterByteLength,
+  KeyBuffer,
   MAX_PROBES,
   MIN_BITS,
   probesFor,
@@ -254,6 +255,28 @@ describe('keyMayMatch', () => {
       if (policy.keyMayMatch(key, filter) !== modelMayMatch(key, filter)) wrong.push(`${hex(key)} in ${hex(filter)}`);
     }
     expect(wrong, `seed ${seed}`).toEqual([]);
+  });
+
+  test('refuses a key or a filter that is not bytes, instead of calling a stored key absent', () => {
+    const filter = make([utf8('a')]);
+    for (const key of ['a', Uint16Array.of(0x61), undefined] as unknown as Uint8Array[]) {
+      expect(() => policy.keyMayMatch(key, filter)).toThrow(/^key must be a Uint8Array, got /);
+    }
+    for (const bytes of [filter.buffer, hex(filter), new DataView(filter.buffer), undefined] as unknown as Uint8Array[]) {
+      expect(() => policy.keyMayMatch(utf8('a'), bytes)).toThrow(/^filter must be a Uint8Array, got /);
+      expect(() => policy.keysMayMatch(KeyBuffer.from([utf8('a')]), bytes)).toThrow(/^filter must be a Uint8Array, got /);
+    }
+    const answers = [0] as unknown as Uint8Array;
+    expect(() => policy.keysMayMatch(KeyBuffer.from([utf8('a')]), filter, answers)).toThrow('answers must be a Uint8Array, got Array');
+  });
+
+  test('refuses a key and a filter whose buffers were transferred', () => {
+    const filter = make([utf8('a')]);
+    const key = utf8('a');
+    structuredClone(0, { transfer: [key.buffer as ArrayBuffer] });
+    expect(() => policy.keyMayMatch(key, filter)).toThrow('key must not be detached');
+    structuredClone(0, { transfer: [filter.buffer as ArrayBuffer] });
+    expect(() => policy.keyMayMatch(utf8('a'), filter)).toThrow('filter must not be detached');
   });
 
   test('changes neither key nor filter', () => {

@@ -68,6 +68,30 @@ describe.each(['with the kernel', 'where WebAssembly is forbidden'])('%s', (wher
     expect(() => policy.keysMayMatch(keys, plainFilter(KeyBuffer.from([Uint8Array.of(1)]), 10))).toThrow(RangeError);
   });
 
+  test('a list whose arrays were transferred is refused, not taken for one of empty keys', () => {
+    const policy = policyOf(10);
+    for (const [part, refusal] of [['bytes', TypeError], ['offsets', RangeError]] as const) {
+      const keys = randomKeys(seeded(1), 40);
+      structuredClone(0, { transfer: [keys[part].buffer as ArrayBuffer] });
+      expect(() => policy.createFilter(keys, new FilterBuffer()), part).toThrow(refusal);
+    }
+  });
+
+  test('keys past 2^31 bytes of their buffer are filtered as the same keys elsewhere', () => {
+    // The host gives zero pages, so only the pages that are read are in memory.
+    const bytes = new Uint8Array(2 ** 31 + 2 ** 16);
+    const start = 2 ** 31 - 500;
+    bytes.set(seeded(3).bytes(2000), start);
+    const starts = Array.from({ length: 101 }, (_, i) => start + i * 19);
+    const views = starts.slice(1).map((end, i) => bytes.subarray(starts[i], end));
+    const keys: KeyList = { bytes, offsets: Uint32Array.from(starts), length: 100, at: (i) => views[i]!, [Symbol.iterator]: () => views.values() };
+    const sink = new FilterBuffer();
+    const policy = policyOf(10);
+    policy.createFilter(keys, sink);
+    expect(Buffer.compare(sink.toBytes(), plainFilter(KeyBuffer.from(views), 10))).toBe(0);
+    expect(policy.keysMayMatch(keys, sink.toBytes())).toEqual(new Uint8Array(100).fill(1));
+  });
+
   test('many keys get the same answers as one at a time', () => {
     const random = seeded(7);
     const policy = policyOf(10);

@@ -43,3 +43,13 @@ test('passes on what a policy throws', () => {
   };
   expect(() => buildFilter(policy, [])).toThrow('no filter today');
 });
+
+test.each<[string, unknown, string]>([
+  ['a class', BloomFilterPolicy, 'policy must be a FilterPolicy, got a function: if BloomFilterPolicy is a class, give new BloomFilterPolicy()'],
+  ['a name', 'leveldb.BuiltinBloomFilter2', 'policy must be a FilterPolicy, got string'],
+  ['null', null, 'policy must be a FilterPolicy, got null'],
+  ['an object without a name', { createFilter: () => {}, keyMayMatch: () => true }, 'policy must be a FilterPolicy, got an object without name'],
+  ['an object with methods missing', { name: 'x', keyMayMatch: 1 }, 'policy must be a FilterPolicy, got an object without createFilter, keyMayMatch'],
+])('refuses %s instead of a policy', (_, policy, message) => {
+  expect(() => buildFilter(policy as FilterPolicy, [])).toThrow(new TypeError(message));
+});

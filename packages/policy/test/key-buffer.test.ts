@@ -127,3 +127,28 @@ test.each([
   expect(() => buffer.pushRange(new Uint8Array(4), start, end)).toThrow(RangeError);
   expect(buffer).toHaveLength(0);
 });
+
+describe('what is not bytes', () => {
+  const detached = new Uint8Array(4);
+  structuredClone(detached.buffer, { transfer: [detached.buffer] });
+
+  test.each<[string, unknown]>([
+    ['a string', 'abc'],
+    ['wider numbers', Uint16Array.of(0x1234)],
+    ['a DataView', new DataView(new ArrayBuffer(2))],
+    ['null', null],
+    ['a detached array', detached],
+  ])('is refused by push, pushRange and from: %s', (_, value) => {
+    const buffer = KeyBuffer.from([utf8('a')]);
+    const key = value as Uint8Array;
+    expect(() => {
+      buffer.push(key);
+    }).toThrow(/^key must (be a Uint8Array, got|not be detached)/);
+    expect(() => {
+      buffer.pushRange(key, 0, 0);
+    }).toThrow(/^from must (be a Uint8Array, got|not be detached)/);
+    expect(() => KeyBuffer.from([utf8('a'), key])).toThrow(TypeError);
+    expect(() => KeyBuffer.from(new Set([key]))).toThrow(TypeError);
+    expect(difference(buffer, [utf8('a')])).toBeUndefined();
+  });
+});

@@ -1,27 +1,163 @@
-import type { FilterPolicy, FilterSink, KeyList } from '../policy.js';
+/**
+ * What the laws lend to a policy, placed as a real table places it: at odd offsets as a rule, between other bytes, in
+ * memory that held something else before and will hold something else later.
+ */
+import type { FilterSink, KeyList } from '../policy.js';
 
-const GUARD = 16;
-const GUARD_BYTE = 0xa5;
+/** Offsets modulo 8 of lent pieces, in turn: mostly odd, and now and then aligned, where a policy may take a shortcut. */
+const RESIDUES = [1, 3, 0, 5, 7, 2, 1, 4];
 
-/** A key list that is lent, and can be taken away. */
+/** Bytes between lent pieces, at least. */
+const GAP = 9;
+
+/** The next offset from `end` on, at least a gap away, that is the turn's residue modulo 8. */
+function nextOffset(end: number, turn: number): number {
+  const at = end + GAP;
+  return at + ((8 + RESIDUES[turn % RESIDUES.length]! - (at % 8)) % 8);
+}
+
+/** The most bytes that {@link nextOffset} skips. */
+const MAX_GAP = GAP + 7;
+
+/** Bytes that look random, so that it shows when a policy reads what it was not lent. */
+export function noise(byteLength: number, seed: number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(byteLength);
+  const block = Math.min(byteLength, 256);
+  let state = seed | 1;
+  for (let i = 0; i < block; i++) {
+    state = (state * 69_069 + 12_345) % 2 ** 32;
+    bytes[i] = state / 2 ** 24;
+  }
+  for (let filled = block; filled > 0 && filled < byteLength; filled *= 2) bytes.copyWithin(filled, 0, filled);
+  return bytes;
+}
+
+/** Whether both have the same bytes. */
+export function equal(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
+
+/** Bytes as Node's `Buffer` holds them: unlike that of other byte arrays, its `slice` shares memory and `toString` decodes. */
+export class BufferLike extends Uint8Array {
+  /** The same memory. */
+  static over({ buffer, byteOffset, length }: Uint8Array): Uint8Array {
+    return new BufferLike(buffer as ArrayBuffer, byteOffset, length);
+  }
+
+  override slice(start?: number, end?: number): Uint8Array<ArrayBuffer> {
+    return this.subarray(start, end);
+  }
+
+  override toString(): string {
+    return new TextDecoder().decode(this);
+  }
+}
+
+/** One buffer whose pieces are lent one after another, and round again. */
+export class Memory {
+  #bytes: Uint8Array<ArrayBuffer>;
+  #end = 0;
+  #turn = 0;
+
+  constructor(byteLength = 4096) {
+    this.#bytes = noise(byteLength, byteLength);
+  }
+
+  /** A copy of `bytes`, there until the memory goes round. */
+  lend(bytes: Uint8Array): Uint8Array {
+    let at = nextOffset(this.#end, this.#turn);
+    if (at + bytes.length + GAP > this.#bytes.length) {
+      this.#startAgain(bytes.length + 2 * MAX_GAP);
+      at = nextOffset(0, this.#turn);
+    }
+    this.#bytes.set(bytes, at);
+    this.#end = at + bytes.length;
+    this.#turn++;
+    return new Uint8Array(this.#bytes.buffer, at, bytes.length);
+  }
+
+  #startAgain(needed: number): void {
+    this.#end = 0;
+    if (needed > this.#bytes.length) this.#bytes = noise(needed * 2, needed);
+  }
+}
+
+/** Copies of `pieces` in one buffer, adjacent but for gaps; the last one ends where the buffer does. */
+export function sideBySide(pieces: readonly Uint8Array[], turn = 0): Uint8Array[] {
+  let end = 0;
+  const offsets = pieces.map((piece, i) => {
+    const at = nextOffset(end, turn + i);
+    end = at + piece.length;
+    return at;
+  });
+  const bytes = noise(end, end);
+  return pieces.map((piece, i) => {
+    bytes.set(piece, offsets[i]);
+    return new Uint8Array(bytes.buffer, offsets[i], piece.length);
+  });
+}
+
+/** Where a list lies in its memory. */
+export interface Placement {
+  /** Bytes of the buffer before the list's `bytes`; four times as many lie before its `offsets`. */
+  readonly lead: number;
+  /** The offset of the first key. */
+  readonly first: number;
+  /** What fills the memory around the keys. */
+  readonly noiseSeed: number;
+}
+
+/** Bytes behind the keys, and elements behind the offsets, that are the list's and hold no key. */
+const SLACK = 24;
+
+/** A key list that is lent, is filled again with other keys in the same memory, and is taken away. */
 export class LentKeys implements KeyList {
-  readonly bytes: Uint8Array;
-  readonly offsets: Uint32Array;
-  readonly length: number;
+  bytes: Uint8Array = new Uint8Array(0);
+  offsets: Uint32Array = new Uint32Array(0);
+  length = 0;
+  readonly #placement: Placement;
+  #ownBytes = this.bytes;
+  #ownOffsets = this.offsets;
+  #ownLength = 0;
 
-  /** @param slack the byte that fills what lies past the keys, in both arrays. */
-  constructor(keys: readonly Uint8Array[], slack = 0x5a) {
-    const total = keys.reduce((sum, key) => sum + key.length, 0);
-    this.length = keys.length;
-    this.bytes = new Uint8Array(total + GUARD).fill(slack);
-    this.offsets = new Uint32Array(keys.length + 1 + GUARD).fill(slack);
-    let end = 0;
-    for (const [i, key] of keys.entries()) {
-      this.offsets[i] = end;
-      this.bytes.set(key, end);
+  constructor(keys: readonly Uint8Array[], placement: Placement = { lead: 13, first: 0, noiseSeed: 1 }) {
+    this.#placement = placement;
+    this.refill(keys);
+  }
+
+  /** Replaces all keys, as a filter block does after each range: same list, and same memory where there is room. */
+  refill(keys: readonly Uint8Array[]): this {
+    const { lead, first, noiseSeed } = this.#placement;
+    let byteLength = first;
+    for (const key of keys) byteLength += key.length;
+    if (this.#ownBytes.length < byteLength + SLACK || this.#ownOffsets.length < keys.length + 1 + SLACK) {
+      this.#ownBytes = noise(lead + byteLength + 2 * SLACK, noiseSeed).subarray(lead, -1);
+      const words = lead + keys.length + 1 + 2 * SLACK;
+      this.#ownOffsets = new Uint32Array(noise(words * 4, noiseSeed + 1).buffer, lead * 4, words - lead - 1);
+    }
+    const bytes = this.#ownBytes;
+    const offsets = this.#ownOffsets;
+    let end = first;
+    for (let i = 0; i < keys.length; i++) {
+      const key = keys[i]!;
+      offsets[i] = end;
+      if (key.length > 32) bytes.set(key, end);
+      else for (let from = 0; from < key.length; from++) bytes[end + from] = key[from]!;
       end += key.length;
     }
-    this.offsets[keys.length] = end;
+    offsets[keys.length] = end;
+    this.#ownLength = keys.length;
+    this.bytes = bytes;
+    this.offsets = offsets;
+    this.length = keys.length;
+    return this;
+  }
+
+  /** Bytes of all keys together. */
+  get byteLength(): number {
+    return this.#ownOffsets[this.#ownLength]! - this.#ownOffsets[0]!;
   }
 
   at(i: number): Uint8Array {
@@ -33,48 +169,138 @@ export class LentKeys implements KeyList {
     for (let i = 0; i < this.length; i++) yield this.at(i);
   }
 
-  /** Overwrites everything: whoever kept a view has nothing. */
+  /** Notes all that is lent, and what lies around it. @returns what was changed since. */
+  watch(): () => string | undefined {
+    const bytes = new Uint8Array(this.#ownBytes.buffer);
+    const offsets = new Uint8Array(this.#ownOffsets.buffer);
+    const bytesBefore = bytes.slice();
+    const offsetsBefore = offsets.slice();
+    return () => {
+      if (this.bytes !== this.#ownBytes || this.offsets !== this.#ownOffsets || this.length !== this.#ownLength) {
+        return "the list's own members";
+      }
+      if (!equal(bytes, bytesBefore)) return "the keys' bytes";
+      return equal(offsets, offsetsBefore) ? undefined : "the keys' offsets";
+    };
+  }
+
+  /** Overwrites everything, so that a view that was kept holds nothing. */
   takeAway(): void {
-    this.bytes.fill(0x33);
-    this.offsets.fill(0);
+    this.#ownBytes.fill(0x33);
+    this.#ownOffsets.fill(0);
   }
 }
 
-/** A sink whose parts lie between guards, so that a write beyond a part shows. */
+/** A part of a sink: where it lies in its buffer. */
+interface Part {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A buffer that a sink lends parts of. */
+interface Arena {
+  readonly bytes: Uint8Array;
+  /** What `bytes` must hold, except in the parts that are lent at present. */
+  readonly expected: Uint8Array;
+  readonly lent: Part[];
+  readonly settled: Part[];
+}
+
+const ARENA_BYTES = 1024;
+
+/**
+ * A sink that outlives the calls that it is lent to, as a filter block's does. Its parts share buffers, and the gaps
+ * between them show what is written outside.
+ */
 export class GuardedSink implements FilterSink {
-  readonly #parts: { readonly part: Uint8Array; readonly whole: Uint8Array }[] = [];
+  #arena: Arena | undefined;
+  /** Arenas that hold parts of the present loan. */
+  #arenas: Arena[] = [];
+  #parts: Uint8Array[] = [];
+  #end = 0;
+  #turn = 0;
+  #isLent = false;
+  #outside: string | undefined;
+  #late: string | undefined;
+
+  /** Lends the sink for one call of `createFilter`. */
+  lend(): this {
+    // A call that threw or was interrupted has left parts.
+    if (this.#parts.length > 0) this.settle();
+    this.#isLent = true;
+    return this;
+  }
 
   extend(byteLength: number): Uint8Array {
     if (!(Number.isSafeInteger(byteLength) && byteLength >= 0)) {
       throw new RangeError(`byteLength must be a whole number of bytes, got ${byteLength}`);
     }
-    const whole = new Uint8Array(byteLength + 2 * GUARD).fill(GUARD_BYTE);
-    const part = whole.subarray(GUARD, GUARD + byteLength).fill(0);
-    this.#parts.push({ part, whole });
+    if (!this.#isLent) this.#late = 'it extends a sink that was lent to an earlier call';
+    let start = nextOffset(this.#end, this.#turn);
+    if (this.#arena === undefined || start + byteLength + GAP > this.#arena.bytes.length) {
+      const bytes = noise(Math.max(ARENA_BYTES, byteLength + 4 * MAX_GAP), byteLength + 7);
+      this.#arena = { bytes, expected: bytes.slice(), lent: [], settled: [] };
+      this.#arenas.push(this.#arena);
+      start = nextOffset(0, this.#turn);
+    }
+    this.#turn++;
+    this.#end = start + byteLength;
+    this.#arena.lent.push({ start, end: this.#end });
+    const part = this.#arena.bytes.subarray(start, this.#end).fill(0);
+    this.#parts.push(part);
     return part;
   }
 
-  /** A copy of what was appended. */
-  bytes(): Uint8Array {
-    return Uint8Array.from(this.#parts.flatMap(({ part }) => Array.from(part)));
+  /** Ends the loan; what is written to the parts from now on is not in the filter. @returns the filter. */
+  settle(): Uint8Array {
+    this.#check();
+    this.#isLent = false;
+    let byteLength = 0;
+    for (const part of this.#parts) byteLength += part.length;
+    const filter = new Uint8Array(byteLength);
+    let end = 0;
+    for (const part of this.#parts) {
+      filter.set(part, end);
+      end += part.length;
+    }
+    for (const { bytes, expected, lent, settled } of this.#arenas) {
+      for (const { start, end } of lent) {
+        bytes.fill(0xcc, start, end);
+        expected.fill(0xcc, start, end);
+      }
+      settled.push(...lent);
+      lent.length = 0;
+    }
+    this.#parts = [];
+    // A few are kept, to see what is written to them later.
+    this.#arenas = this.#arenas.slice(-4);
+    return filter;
   }
 
-  /** Whether all guards are as they were. */
-  get intact(): boolean {
-    return this.#parts.every(({ part, whole }) =>
-      whole.every((byte, i) => (i >= GUARD && i < GUARD + part.length) || byte === GUARD_BYTE),
-    );
+  /** What was written outside the parts, until the loan ended. */
+  get outside(): string | undefined {
+    return this.#outside;
   }
 
-  /** Overwrites everything: whoever kept a part has nothing. */
-  takeAway(): void {
-    for (const { part } of this.#parts) part.fill(0xcc);
+  /** What was done with the sink, or written to its parts, when they were no longer lent. */
+  get late(): string | undefined {
+    this.#check();
+    return this.#late;
   }
-}
 
-/** The filter that `policy` makes of `keys`. */
-export function filterOf(policy: FilterPolicy, keys: readonly Uint8Array[]): Uint8Array {
-  const sink = new GuardedSink();
-  policy.createFilter(new LentKeys(keys), sink);
-  return sink.bytes();
+  #check(): void {
+    for (const { bytes, expected, lent, settled } of this.#arenas) {
+      let at = 0;
+      for (const { start, end } of [...lent, { start: bytes.length, end: bytes.length }]) {
+        for (; at < start; at++) {
+          if (bytes[at] === expected[at]) continue;
+          if (settled.some((part) => at >= part.start && at < part.end)) {
+            this.#late ??= 'it writes to a part that was lent to an earlier call';
+          } else this.#outside ??= 'it writes outside the part that it was lent';
+          return;
+        }
+        at = end;
+      }
+    }
+  }
 }

@@ -4,37 +4,76 @@ import { type Random, seeded } from '../random.js';
 export interface Sample {
   /** The keys that a filter is made of. */
   readonly keys: readonly Uint8Array[];
-  /** Keys to ask for beside them; a few may be among them. */
+  /** Other keys; a few may be among them. */
   readonly probes: readonly Uint8Array[];
   /** Bytes to take for a filter. */
   readonly garbage: Uint8Array;
 }
 
 /** The sizes of the samples' key lists: around every power of two that a format may care about, and one large. */
-const KEY_COUNTS = [0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 64, 100, 127, 129, 255, 257, 600, 2000];
+const KEY_COUNTS = [
+  0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127, 128, 129, 255, 256, 257, 512, 600, 1024, 2000,
+];
 
-/** How many samples are drawn of each size. */
+/** How many samples are drawn of a size. */
 const ROUNDS = 6;
+/** Of lists of more than 300 keys. */
+const ROUNDS_OF_MANY = 3;
 
-const WORDS = ['a', 'apple', 'zebra', 'naïve', 'Straße', 'мир', '水', '🍎', 'key:00001', 'user/42/name', 'trailing '];
+const WORDS = [
+  'a', 'apple', 'Apple', 'zebra', 'naïve', 'Straße', 'мир', '水', '🍎', 'key:00001', 'user/42/name', 'trailing ',
+  // A byte order mark, and letters that another normalization writes otherwise.
+  '\ufeffmarked', 'nai\u0308ve', '\u212bngstr\u00f6m',
+];
 
 /** Samples for a law, the same ones for the same seed, small ones first. */
 export function* samples(seed: number): Generator<Sample, void, undefined> {
   const random = seeded(seed);
   for (const count of KEY_COUNTS) {
-    for (let round = 0; round < ROUNDS; round++) {
-      const draw = pickKind(random);
-      const keys: Uint8Array[] = [];
-      while (keys.length < count) {
-        const again = keys.length > 0 && random.below(8) === 0;
-        keys.push(again ? keys[random.below(keys.length)]!.slice() : draw(keys.length));
-      }
-      const probes = Array.from({ length: 40 }, (_, i) =>
-        keys.length > 0 && i % 2 === 0 ? alter(random, keys[random.below(keys.length)]!) : anyKey(random, count + i),
-      );
-      yield { keys, probes, garbage: randomBytes(random, random.below(3) === 0 ? random.below(4) : random.below(200)) };
-    }
+    const rounds = count > 300 ? ROUNDS_OF_MANY : ROUNDS;
+    for (let round = 0; round < rounds; round++) yield sampleOf(drawKeys(random, count), random);
   }
+  // A key of every length, as one whose length takes another number of bytes to write may get lost.
+  const everyLength = Array.from({ length: 300 }, (_, length) => randomBytes(random, length));
+  const long = [511, 512, 513, 1023, 1024, 1025, 4096].map((length) => randomBytes(random, length));
+  yield sampleOf(everyLength, random);
+  yield sampleOf(long, random);
+}
+
+function sampleOf(keys: readonly Uint8Array[], random: Random): Sample {
+  const probes = Array.from({ length: 40 }, (_, i) =>
+    keys.length > 0 && i % 2 === 0 ? alter(random, keys[random.below(keys.length)]!) : anyKey(random, keys.length + i),
+  );
+  return { keys, probes, garbage: randomBytes(random, random.below(3) === 0 ? random.below(4) : random.below(200)) };
+}
+
+function drawKeys(random: Random, count: number): Uint8Array[] {
+  const draw = pickKind(random);
+  const keys: Uint8Array[] = [];
+  // Some lists are one key over and over.
+  const again = random.below(12) === 0 ? 1 : 1 / 8;
+  while (keys.length < count) {
+    const repeats = keys.length > 0 && random.below(1000) < again * 1000;
+    keys.push(repeats ? keys[random.below(keys.length)]!.slice() : draw(keys.length));
+  }
+  // Tables give their keys in order.
+  return random.below(3) === 0 ? keys.sort(compareBytes) : keys;
+}
+
+/**
+ * The keys, one of which has another byte: what a policy remembers of the list may still fit.
+ *
+ * @returns as many keys, of the same lengths.
+ */
+export function withOneChanged(keys: readonly Uint8Array[]): Uint8Array[] {
+  const changed = [...keys];
+  for (let i = keys.length >> 1, left = keys.length; left > 0; left--, i = (i + 1) % keys.length) {
+    if (keys[i]!.length === 0) continue;
+    changed[i] = keys[i]!.slice();
+    changed[i]![keys[i]!.length - 1]! ^= 0x5a;
+    break;
+  }
+  return changed;
 }
 
 /** A key of any kind. */
@@ -48,14 +87,16 @@ function pickKind(random: Random): (i: number) => Uint8Array {
     () => randomBytes(random, random.below(3)),
     () => Uint8Array.of(random.below(256)),
     () => new Uint8Array(random.below(12)).fill(0xff),
+    () => new Uint8Array(random.below(12)),
     () => randomBytes(random, 1 + random.below(24)),
     () => randomBytes(random, 100 + random.below(400)),
     () => concat(new Uint8Array(40).fill(0x61), randomBytes(random, random.below(4))),
+    (i) => concat(new Uint8Array(300).fill(0x70), littleEndian32(i)),
     (i) => littleEndian32(i),
     (i) => new TextEncoder().encode(`${WORDS[random.below(WORDS.length)]!}${random.below(2) === 0 ? '' : i}`),
     () => concat(new TextEncoder().encode(WORDS[random.below(WORDS.length)]), new Uint8Array(random.below(4)).fill(0x20)),
-    // High bytes in every place of the last word, where hashes with signed and unsigned bytes part.
-    () => Uint8Array.from({ length: 1 + random.below(8) }, () => 0x80 + random.below(128)),
+    // High bytes in every place of the last word, where hashes with signed and unsigned bytes part; no UTF-8 either.
+    () => randomBytes(random, 1 + random.below(8)).map((byte) => byte | 0x80),
   ];
   const kind = random.below(kinds.length + 2);
   return (i) => (kinds[kind] ?? kinds[random.below(kinds.length)]!)(i);
@@ -78,8 +119,19 @@ function alter(random: Random, key: Uint8Array): Uint8Array {
   }
 }
 
-function randomBytes(random: Random, length: number): Uint8Array {
-  return Uint8Array.from({ length }, () => random.below(256));
+/** Random bytes. */
+export function randomBytes(random: Random, length: number): Uint8Array {
+  const bytes = new Uint8Array(length);
+  let i = 0;
+  for (; i + 4 <= length; i += 4) {
+    const word = random.next();
+    bytes[i] = word;
+    bytes[i + 1] = word >>> 8;
+    bytes[i + 2] = word >>> 16;
+    bytes[i + 3] = word >>> 24;
+  }
+  for (; i < length; i++) bytes[i] = random.next() >>> 24;
+  return bytes;
 }
 
 /** `i` in four bytes, as LevelDB's own Bloom test has its keys. */
@@ -94,22 +146,42 @@ function concat(a: Uint8Array, b: Uint8Array): Uint8Array {
   return both;
 }
 
-/** A part of `sample` that still fails, and of which no smaller part that was tried does. */
-export function smallest(sample: Sample, fails: (sample: Sample) => boolean): Sample {
-  const keys = fewer(sample.keys, (keys) => fails({ ...sample, keys }));
-  const probes = fewer(sample.probes, (probes) => fails({ ...sample, keys, probes }));
-  const garbage = shorter(sample.garbage, (garbage) => fails({ keys, probes, garbage }));
-  const shortenEach = (list: readonly Uint8Array[], put: (list: Uint8Array[]) => Sample): Uint8Array[] => {
-    const shortened = [...list];
-    for (const [i, item] of list.entries()) {
+function compareBytes(a: Uint8Array, b: Uint8Array): number {
+  const length = a.length < b.length ? a.length : b.length;
+  for (let i = 0; i < length; i++) if (a[i] !== b[i]) return a[i]! - b[i]!;
+  return a.length - b.length;
+}
+
+/** Whether a sample still fails; undefined when no more are to be tried. */
+type Fails<T> = (candidate: T) => boolean | undefined;
+
+/**
+ * Tries ever smaller parts of `sample`, each a part of the last one that failed.
+ *
+ * @returns whether it came to an end.
+ */
+export function smallest(sample: Sample, fails: Fails<Sample>): boolean {
+  let { keys, probes, garbage } = sample;
+  let goesOn = true;
+  const tries = (candidate: Sample): boolean => {
+    const failed = goesOn ? fails(candidate) : false;
+    if (failed === undefined) goesOn = false;
+    return failed === true;
+  };
+  probes = fewer(probes, (some) => tries({ keys, probes: some, garbage }));
+  keys = fewer(keys, (some) => tries({ keys: some, probes, garbage }));
+  garbage = shorter(garbage, (some) => tries({ keys, probes, garbage: some }));
+  const shortenEach = (list: readonly Uint8Array[], put: (list: readonly Uint8Array[]) => Sample): readonly Uint8Array[] => {
+    let shortened = list;
+    for (let i = 0; i < list.length && goesOn; i++) {
       const replaced = (key: Uint8Array): Uint8Array[] => shortened.map((other, j) => (i === j ? key : other));
-      shortened[i] = shorter(item, (key) => fails(put(replaced(key))));
+      shortened = replaced(shorter(list[i]!, (key) => tries(put(replaced(key)))));
     }
     return shortened;
   };
-  const shortKeys = shortenEach(keys, (list) => ({ keys: list, probes, garbage }));
-  const shortProbes = shortenEach(probes, (list) => ({ keys: shortKeys, probes: list, garbage }));
-  return { keys: shortKeys, probes: shortProbes, garbage };
+  keys = shortenEach(keys, (list) => ({ keys: list, probes, garbage }));
+  shortenEach(probes, (list) => ({ keys, probes: list, garbage }));
+  return goesOn;
 }
 
 /** Leaves out half of the items, a quarter, … one, as long as the rest fails. */
@@ -124,7 +196,7 @@ function fewer<T>(items: readonly T[], fails: (items: readonly T[]) => boolean):
   return items;
 }
 
-/** Cuts bytes off the end, then off the start, as long as the rest fails. */
+/** Leaves out ever smaller runs of bytes, as long as the rest fails. */
 function shorter(bytes: Uint8Array, fails: (bytes: Uint8Array) => boolean): Uint8Array {
   return Uint8Array.from(fewer(Array.from(bytes), (rest) => fails(Uint8Array.from(rest))));
 }

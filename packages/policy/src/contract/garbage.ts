@@ -1,0 +1,84 @@
+/** Bytes that are no filter, or no longer one. */
+import { noise } from './lending.js';
+
+/** What may become of a filter of `filter`'s bytes; `garbage` is any other bytes. */
+export function damaged(filter: Uint8Array, garbage: Uint8Array): Uint8Array[] {
+  const flipped = filter.slice();
+  if (flipped.length > 0) for (const byte of garbage) flipped[byte % flipped.length]! ^= byte;
+  const results = [
+    new Uint8Array(0),
+    garbage,
+    flipped,
+    filter.subarray(1),
+    filter.subarray(0, -1),
+    filter.slice().reverse(),
+    joined(filter, garbage),
+    joined(garbage, filter),
+    joined(filter, filter),
+    filter.map(() => 0),
+    filter.map(() => 0xff),
+  ];
+  for (let length = 0; length < Math.min(filter.length, 8); length++) results.push(filter.subarray(0, length));
+  // Where formats keep counts and lengths.
+  for (const value of [0, 1, 0x7f, 0x80, 0xff]) {
+    results.push(overwritten(filter, 0, value, 1), overwritten(filter, filter.length - 1, value, 1));
+    results.push(overwritten(filter, 0, value, 4), overwritten(filter, filter.length - 4, value, 4));
+  }
+  for (const word of WORDS) {
+    for (const isLittleEndian of [false, true]) {
+      for (const at of [0, filter.length - 4, 4 * Math.floor(filter.length / 8)]) results.push(withWord(filter, at, word, isLittleEndian));
+    }
+  }
+  return results;
+}
+
+/** Counts, lengths and offsets that lead back, nowhere, or far away. */
+const WORDS = [-1, -2, -4, -5, -8, 1, 4, 0x7fffffff, 0x80000000, 0x00ffffff];
+
+function withWord(filter: Uint8Array, at: number, word: number, isLittleEndian: boolean): Uint8Array {
+  const bytes = filter.slice();
+  if (at >= 0 && at + 4 <= bytes.length) new DataView(bytes.buffer).setInt32(at, word, isLittleEndian);
+  return bytes;
+}
+
+/** `filter` with each byte in turn overwritten by each of some values; of a long filter, some bytes. */
+export function* damagedBytes(filter: Uint8Array): Generator<Uint8Array, void, undefined> {
+  const step = Math.max(1, Math.floor(filter.length / 64));
+  for (let at = 0; at < filter.length; at += step) {
+    const byte = filter[at]!;
+    for (const value of [0, 1, 0x7f, 0x80, 0xff, byte + 1, byte - 1, byte ^ 0x55]) yield overwritten(filter, at, value, 1);
+  }
+}
+
+/** Bytes of several patterns, `length` of each. */
+export function patterns(length: number): Uint8Array[] {
+  const ramp = Uint8Array.from({ length }, (_, i) => i);
+  const words = [-4, -8, 4, 0x00ffffff].flatMap((word) =>
+    [false, true].map((isLittleEndian) => {
+      const pattern = withWord(new Uint8Array(4), 0, word, isLittleEndian);
+      return Uint8Array.from({ length }, (_, i) => pattern[i & 3]!);
+    }),
+  );
+  return [
+    new Uint8Array(length),
+    new Uint8Array(length).fill(0xff),
+    new Uint8Array(length).fill(1),
+    new Uint8Array(length).fill(0x80),
+    ramp,
+    noise(length, length + 1),
+    noise(length, length + 2).map((byte) => byte & 3),
+    noise(length, length + 3).map((byte) => byte | 0xfc),
+    ...words,
+  ];
+}
+
+function overwritten(bytes: Uint8Array, at: number, value: number, count: number): Uint8Array {
+  return bytes.slice().fill(value, Math.max(0, at), Math.max(0, at + count));
+}
+
+function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
+  const both = new Uint8Array(a.length + b.length);
+  both.set(a);
+  both.set(b, a.length);
+  return both;
+}

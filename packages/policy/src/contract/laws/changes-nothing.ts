@@ -1,0 +1,43 @@
+import type { FilterPolicy } from '../../policy.js';
+import { ascendingKeys, shortKeys } from '../large-lists.js';
+import type { LawRun } from '../law-run.js';
+import { BufferLike, equal, GuardedSink, LentKeys, sideBySide } from '../lending.js';
+import { randomBytes } from '../sample.js';
+import { show } from '../show.js';
+import { patienceWith, type Trial } from '../trial.js';
+
+export function changesNothing(makePolicy: () => FilterPolicy, lendBuffers: boolean) {
+  return (run: LawRun): void => {
+    run.overSamples(({ keys, probes }) => asks(run.trial(makePolicy), keys, [...probes, ...keys.slice(0, 40)], lendBuffers));
+    const large = [ascendingKeys(40_000), shortKeys(run.random, 40_000), [randomBytes(run.random, 200_000), randomBytes(run.random, 5)]];
+    for (const keys of large) {
+      const list = new LentKeys(keys);
+      run.step(() => asks(run.trial(makePolicy), keys, keys.slice(0, 2), lendBuffers), patienceWith(list));
+    }
+  };
+}
+
+function asks(trial: Trial, keys: readonly Uint8Array[], asked: readonly Uint8Array[], lendBuffers: boolean): string | undefined {
+  const list = new LentKeys(keys, { lead: 9, first: 2, noiseSeed: 6 });
+  const changed = list.watch();
+  const made = trial.makeFilter(list, new GuardedSink());
+  const what = changed();
+  if (what !== undefined) return `createFilter changed ${what}`;
+  for (const [turn, key] of asked.entries()) {
+    for (const isBuffer of lendBuffers ? [false, true] : [false]) {
+      const [lentKey, filter] = sideBySide([key, made, key], turn).map((array) => (isBuffer ? BufferLike.over(array) : array));
+      const around = new Uint8Array(lentKey!.buffer);
+      const before = around.slice();
+      trial.asksWith(lentKey!, filter!);
+      const how = isBuffer ? ", given in an array that shares its memory with its slices, as Node's Buffer does" : '';
+      if (!equal(lentKey!, key)) return `keyMayMatch changed the key ${show(key)} to ${show(lentKey!)}${how}`;
+      if (!equal(filter!, made)) return `keyMayMatch changed the filter ${show(made)} to ${show(filter!)}${how}`;
+      if (!equal(around, before)) return `keyMayMatch changed bytes around the key ${show(key)} or the filter ${show(made)}`;
+      for (const [name, array] of [['key', lentKey!], ['filter', filter!]] as const) {
+        const added = array.length < 64 ? Object.keys(array).length - array.length : 0;
+        if (added > 0) return `keyMayMatch added a property to the ${name}'s array, which may hold another one next time`;
+      }
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,53 @@
+import type { FilterPolicy } from '../../policy.js';
+import { damaged, damagedBytes, patterns } from '../garbage.js';
+import { shortKeys } from '../large-lists.js';
+import type { LawRun } from '../law-run.js';
+import { noise } from '../lending.js';
+import { randomBytes } from '../sample.js';
+import { show } from '../show.js';
+import { Fault, type Trial } from '../trial.js';
+
+/** Bytes of a key that are too many for the arguments of one call. */
+const LONG_KEY = 140_000;
+
+export function neverThrows(makePolicy: () => FilterPolicy) {
+  return (run: LawRun): void => {
+    run.overSamples(({ keys, probes, garbage }) => {
+      const trial = run.trial(makePolicy);
+      const asked = [new Uint8Array(0), ...probes.slice(0, 6), ...keys.slice(0, 6)];
+      return wrongAnswer(trial, asked, damaged(trial.filterOf(keys), garbage));
+    });
+    for (const count of [1, 2, 5, 40]) {
+      run.step(() => {
+        const trial = run.trial(makePolicy);
+        const keys = shortKeys(run.random, count);
+        return wrongAnswer(trial, [keys[0]!, randomBytes(run.random, 9)], damagedBytes(trial.filterOf(keys)));
+      });
+    }
+    // Shorter ones first: what takes long is seen before it takes too long.
+    for (const length of [3, 12, 30, 64, 300, 1500, 8000, 70_000, 300_000]) {
+      run.step(() => wrongAnswer(run.trial(makePolicy), [new Uint8Array(0), randomBytes(run.random, 8)], patterns(length)), 1500);
+    }
+    for (const length of [0, 12, 64]) {
+      run.step(() => wrongAnswer(run.trial(makePolicy), [noise(LONG_KEY, length)], patterns(length)), 1500);
+    }
+  };
+}
+
+function wrongAnswer(trial: Trial, asked: readonly Uint8Array[], filters: Iterable<Uint8Array>): string | undefined {
+  const other = noise(20, 4);
+  for (const bytes of filters) {
+    const [, filter] = trial.place(other, bytes);
+    for (const key of asked) {
+      let answer: unknown;
+      try {
+        answer = trial.asks(key, filter!);
+      } catch (error) {
+        if (error instanceof Fault) throw error;
+        return `asked for ${show(key)} in ${show(bytes)}, it throws ${String(error)}`;
+      }
+      if (typeof answer !== 'boolean') return `asked for ${show(key)} in ${show(bytes)}, it returns ${String(answer)}`;
+    }
+  }
+  return undefined;
+}

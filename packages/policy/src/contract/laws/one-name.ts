@@ -1,0 +1,87 @@
+import type { FilterPolicy } from '../../policy.js';
+import { damaged } from '../garbage.js';
+import { isForeign, knownPolicy } from '../known-formats.js';
+import { shortKeys } from '../large-lists.js';
+import type { LawRun } from '../law-run.js';
+import type { KnownFilter, PolicyLawsOptions } from '../options.js';
+import { littleEndian32 } from '../sample.js';
+import { show } from '../show.js';
+import type { Trial } from '../trial.js';
+
+/** Keys of a filter that does not fit into 16 bits of bytes or offsets, at 10 bits for each. */
+const MANY = 66_000;
+
+export function oneName(makePolicy: () => FilterPolicy, { tunedOtherwise = [], knownFilters = [] }: PolicyLawsOptions) {
+  return (run: LawRun): void => {
+    run.step(() => nameProblem(run, makePolicy, tunedOtherwise) ?? foreignName(makePolicy().name, knownFilters));
+    for (const known of knownFilters) run.step(() => missedByKnown(run.trial(makePolicy), known));
+    const { name } = makePolicy();
+    const isKnown = knownPolicy(name) !== undefined;
+    const makers = [makePolicy, ...tunedOtherwise, ...(isKnown ? [() => knownPolicy(name)!] : [])];
+    const differ = (asked: readonly Uint8Array[], filter: Uint8Array, readers: readonly Trial[]): string | undefined => {
+      const placed = readers.map((reader) => reader.place(filter)[0]!);
+      for (const key of asked) {
+        const answers = readers.map((reader, i) => reader.asks(key, placed[i]!));
+        if (answers.every((answer) => answer === answers[0])) continue;
+        return `policies named ${name}${isKnown ? ', whose filters are known,' : ''} differ about ${show(key)} in ${show(filter)}`;
+      }
+      return undefined;
+    };
+    run.overSamples(({ keys, probes, garbage }) => {
+      const asked = [...keys.slice(0, 60), ...probes];
+      const readers = makers.map((make) => run.trial(make));
+      for (const make of makers) {
+        const problem = differ(asked, run.trial(make).filterOf(keys), readers);
+        if (problem !== undefined) return problem;
+      }
+      return isKnown ? deniesMore(readers[0]!, readers.at(-1)!, name, asked.slice(0, 6), damaged(readers.at(-1)!.filterOf(keys), garbage)) : undefined;
+    });
+    const many = shortKeys(run.random, MANY);
+    for (const make of makers.length > 1 ? makers : []) {
+      run.step(() => differ([...many.slice(0, 500), ...many.slice(-500)], run.trial(make).filterOf(many), makers.map((other) => run.trial(other))), 3000);
+    }
+  };
+}
+
+function nameProblem(run: LawRun, makePolicy: () => FilterPolicy, tunedOtherwise: readonly (() => FilterPolicy)[]): string | undefined {
+  const trial = run.trial(makePolicy);
+  const { policy } = trial;
+  const { name } = policy;
+  if (typeof name !== 'string' || name.length === 0) return 'it has no name';
+  if (new TextDecoder('utf-8', { ignoreBOM: true }).decode(new TextEncoder().encode(name)) !== name) return 'its name cannot be written as UTF-8';
+  for (let i = 0; i < 300; i++) {
+    const [filter] = trial.place(trial.filterOf([littleEndian32(i), littleEndian32(i + 1)]));
+    trial.asks(littleEndian32(i), filter!);
+    if (policy.name !== name) return `its name was ${name}, and is ${policy.name} once it made a filter`;
+  }
+  for (const make of [makePolicy, ...tunedOtherwise]) {
+    const other = make().name;
+    if (other !== name) return `one instance is named ${name}, another ${other}`;
+  }
+  return undefined;
+}
+
+function foreignName(name: string, knownFilters: readonly KnownFilter[]): string | undefined {
+  if (!isForeign(name) || knownPolicy(name) !== undefined || knownFilters.some(({ keys }) => keys.length > 0)) return undefined;
+  return (
+    `the name ${name} belongs to another project's filters: give the policy a name of its own, ` +
+    'or show with knownFilters, filters that the other project wrote, that it reads them'
+  );
+}
+
+function missedByKnown(trial: Trial, { keys, filter }: KnownFilter): string | undefined {
+  const missed = trial.firstMissed(keys, trial.place(filter)[0]!);
+  return missed === undefined ? undefined : `${show(keys[missed]!)} does not match the known filter ${show(filter)}`;
+}
+
+/** Where the format's own reader says maybe about damaged bytes, or bytes reserved for later, a no may hide a key. */
+function deniesMore(trial: Trial, known: Trial, name: string, asked: readonly Uint8Array[], filters: readonly Uint8Array[]): string | undefined {
+  for (const bytes of filters) {
+    const [filter] = trial.place(bytes);
+    for (const key of asked) {
+      if (!known.asks(key, filter!) || trial.asks(key, filter!)) continue;
+      return `policies named ${name}, whose filters are known, match ${show(key)} in ${show(bytes)}, and it does not`;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,13 @@
+/** A policy breaks a law. The message names the law, the smallest example that was found, and the seed. */
+export class PolicyLawError extends Error {
+  override readonly name = 'PolicyLawError';
+  /** The name of the law. */
+  readonly law: string;
+  readonly seed: number;
+
+  constructor(law: string, seed: number, problem: string, options?: ErrorOptions) {
+    super(`${law}\n${problem}\nseed: ${seed}`, options);
+    this.law = law;
+    this.seed = seed;
+  }
+}
