@@ -50,6 +50,8 @@ const LIMITS: Readonly<Record<string, string>> = {
   'db-get-present-sync':
     'As for absent keys. Then a block is searched: assembling its keys and comparing them whole takes a quarter of the time; in a table of plain keys only their unshared bytes are compared.',
   'db-get-present': 'As for `SyncDatabaseReader`.',
+  'db-entries-reverse':
+    'Read calls and the collection of copies take a third of the processor time, the merge of the sources a tenth. Walking backwards, the read calls take twice as much as forwards.',
 };
 
 /** Stores `run` under `name` and writes the page. */
