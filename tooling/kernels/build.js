@@ -1,5 +1,5 @@
-// Compiles the AssemblyScript that each package's assembly/kernels.json names, and writes the modules, as text, into its
-// sources. With --check it writes nothing, and fails where a module is not what its source compiles to.
+// Compiles the AssemblyScript listed in each package's assembly/kernels.json and writes the modules, as text, into the
+// package's sources. With --check it writes nothing, and fails if a module is not what its source compiles to.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -8,9 +8,9 @@ import asc from 'assemblyscript/asc';
 /**
  * @typedef {object} Kernel
  * @property {string} source the AssemblyScript, a path in the package
- * @property {string} target where the module is kept, a path in the package
- * @property {string} name of the constant that holds it
- * @property {number} pages of 64 KiB: the memory, which never grows
+ * @property {string} target the source file for the module, a path in the package
+ * @property {string} name the name of the constant in `target`
+ * @property {number} pages the size of the memory, in pages of 64 KiB; it never grows
  */
 
 const packages = join(import.meta.dirname, '../../packages');
@@ -27,7 +27,7 @@ async function compile(folder, { source, pages }) {
       optimizeLevel: 3,
       noAssert: true,
       runtime: 'stub',
-      // A host with SIMD has memory.fill too; where either is missing, the module does not compile.
+      // Hosts with SIMD have memory.fill, too. Without either, the module fails to compile.
       enable: ['simd', 'bulk-memory'],
       initialMemory: pages,
       maximumMemory: pages,

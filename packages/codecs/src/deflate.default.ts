@@ -1,15 +1,15 @@
-// pako: zlib itself in JavaScript, with each of its checks, and kept in step with it.
+// pako: a port of zlib to JavaScript, with all of its checks, kept up to date with it.
 import { deflate as deflateWithHeader, deflateRaw, Z_BUF_ERROR, Z_NO_FLUSH, Z_OK, Z_STREAM_END, zlibInflate, zlibInflateInit2, ZStream } from 'pako';
 import { GrowingOutput } from './growing-output.js';
 
-/** The largest window, which every stream can be read with; negative: without header and checksum. */
+/** The largest window, which can read every stream. The negative value means raw deflate. */
 const WINDOW_BITS = 15;
 
-/** Blocks are mostly compressed to no less than a quarter. */
+/** Blocks are rarely compressed to less than a quarter. */
 const EXPECTED_EXPANSION = 4;
 const MIN_EXPECTED_BYTES = 1024;
 
-/** The contents of a zlib stream, or of raw deflate. Bytes after its end are not looked at. */
+/** Decompresses a zlib stream, or raw deflate. Bytes after the end of the stream are ignored. */
 export function inflate(compressed: Uint8Array, isRaw: boolean, maxBytes: number): Uint8Array {
   const stream = new ZStream();
   zlibInflateInit2(stream, isRaw ? -WINDOW_BITS : WINDOW_BITS);
@@ -25,14 +25,14 @@ export function inflate(compressed: Uint8Array, isRaw: boolean, maxBytes: number
     if (status === Z_STREAM_END) return output.toBytes();
     if (status !== Z_OK && status !== Z_BUF_ERROR) throw new Error(stream.msg || 'a dictionary is needed');
     if (stream.avail_out > 0) throw new Error('the stream is cut short');
-    // Where nothing more may be made, the end can still follow.
+    // At the limit, the stream may still end without further output.
     if (output.length < maxBytes) output.reserve(1);
     else if (isFull) throw new RangeError(`the contents have more than ${maxBytes} bytes, the limit`);
     else isFull = true;
   }
 }
 
-/** `contents` as a zlib stream, or as raw deflate. */
+/** Compresses `contents` to a zlib stream, or to raw deflate. */
 export function deflate(contents: Uint8Array, isRaw: boolean): Uint8Array {
   return isRaw ? deflateRaw(contents) : deflateWithHeader(contents);
 }

@@ -1,9 +1,9 @@
 import { constants } from 'node:buffer';
 import { deflateRawSync, deflateSync, inflateRawSync, inflateSync } from 'node:zlib';
 
-/** The contents of a zlib stream, or of raw deflate. Bytes after its end are not looked at. */
+/** Decompresses a zlib stream, or raw deflate. Bytes after the end of the stream are ignored. */
 export function inflate(compressed: Uint8Array, isRaw: boolean, maxBytes: number): Uint8Array {
-  // Node takes no limit of 0.
+  // Node refuses a limit of 0.
   const options = { maxOutputLength: Math.min(Math.max(1, maxBytes), constants.MAX_LENGTH) };
   let contents: Uint8Array;
   try {
@@ -13,7 +13,7 @@ export function inflate(compressed: Uint8Array, isRaw: boolean, maxBytes: number
     throw error;
   }
   if (contents.length > maxBytes) throw tooLong(maxBytes);
-  // In a buffer of its own length: Node's has 16 KiB, however short the contents are.
+  // A copy, because Node's result keeps a buffer of 16 KiB alive even for short contents.
   return new Uint8Array(contents);
 }
 
@@ -21,7 +21,7 @@ function tooLong(maxBytes: number): RangeError {
   return new RangeError(`the contents have more than ${maxBytes} bytes, the limit`);
 }
 
-/** `contents` as a zlib stream, or as raw deflate. */
+/** Compresses `contents` to a zlib stream, or to raw deflate. */
 export function deflate(contents: Uint8Array, isRaw: boolean): Uint8Array {
   return new Uint8Array(isRaw ? deflateRawSync(contents) : deflateSync(contents));
 }

@@ -1,16 +1,16 @@
-/** Output whose length is not known beforehand: it grows with what is written, never past a limit. */
+/** A buffer for output of unknown length. It grows as bytes are written, up to a limit. */
 export class GrowingOutput {
   bytes: Uint8Array<ArrayBuffer>;
   length = 0;
   readonly #maxBytes: number;
 
-  /** @param expected bytes that are allocated at once, where the limit allows. */
+  /** @param expected the bytes to allocate at once, if the limit allows. */
   constructor(expected: number, maxBytes: number) {
     this.bytes = new Uint8Array(Math.min(expected, maxBytes));
     this.#maxBytes = maxBytes;
   }
 
-  /** Makes room for `byteLength` more. @throws RangeError when the limit does not allow them. */
+  /** Makes room for `byteLength` more bytes. @throws RangeError when that would exceed the limit. */
   reserve(byteLength: number): void {
     const needed = this.length + byteLength;
     if (needed <= this.bytes.length) return;
@@ -20,7 +20,7 @@ export class GrowingOutput {
     this.bytes = larger;
   }
 
-  /** What was written, in a buffer of its own length. */
+  /** The bytes written, in a buffer of exactly their length. */
   toBytes(): Uint8Array {
     return this.length === this.bytes.length ? this.bytes : this.bytes.slice(0, this.length);
   }

@@ -1,5 +1,5 @@
 /**
- * Codecs in addition to Snappy, to be given to a table as `codecs` or `compression`.
+ * Codecs in addition to Snappy, for a table's options `codecs` and `compression`.
  *
  * @example
  * ```ts
@@ -16,7 +16,7 @@ import { isZstd } from './zstd/frame.js';
 
 export { deflateCodec, zlibCodec, zstdCodec };
 
-/** Type 2, which is zstd in Google's LevelDB and zlib in Mojang's: reads either, by its first bytes, and writes zlib. */
+/** Type 2, which is zstd in Google's LevelDB and zlib in Mojang's. Reads both, told apart by the first bytes; writes zlib. */
 export const zstdOrZlibCodec: Codec = {
   type: 2,
   name: 'zstd or zlib',
@@ -24,8 +24,8 @@ export const zstdOrZlibCodec: Codec = {
   decompress: (compressed, maxBytes) => (isZstd(compressed) ? zstdCodec : zlibCodec).decompress(compressed, maxBytes),
 };
 
-/** What the tables of Minecraft's Bedrock Edition are compressed with: zlib, type 2, and raw deflate, type 4. */
+/** The codecs of Minecraft's Bedrock Edition: zlib, type 2, and raw deflate, type 4. */
 export const mojangCodecs: readonly Codec[] = [zlibCodec, deflateCodec];
 
-/** What any LevelDB's tables are compressed with. */
+/** Codecs for the tables of any known LevelDB. */
 export const allCodecs: readonly Codec[] = [zstdOrZlibCodec, deflateCodec];

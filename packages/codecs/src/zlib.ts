@@ -4,9 +4,8 @@ import type { Codec } from '@bloom/sstable';
 /**
  * zlib: type 2 in Mojang's LevelDB.
  *
- * Reads what zlib reads: header and Adler-32 are checked, a preset dictionary is refused, and bytes after the end of the
- * stream are not looked at, as Mojang's LevelDB does not look at them either. In Node it is zlib, by node:zlib; elsewhere
- * it is pako, which is zlib in JavaScript.
+ * Accepts what zlib accepts: the header and the Adler-32 are checked, preset dictionaries are refused, and bytes after the
+ * end of the stream are ignored, as in Mojang's LevelDB. Uses node:zlib in Node, and pako, a port of zlib, elsewhere.
  *
  * Source: RFC 1950; Mojang's LevelDB, db/zlib_compressor.cc.
  */
@@ -18,7 +17,7 @@ export const zlibCodec: Codec = {
 };
 
 /**
- * Raw deflate: type 4 in Mojang's LevelDB. Otherwise as `zlibCodec`; there is no checksum to be checked.
+ * Raw deflate: type 4 in Mojang's LevelDB. The same as `zlibCodec`, except that the format has no header and no checksum.
  *
  * Source: RFC 1951.
  */

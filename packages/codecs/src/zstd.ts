@@ -4,11 +4,13 @@ import { decodeZstd } from './zstd/frame.js';
 /**
  * zstd: type 2 in Google's LevelDB. Reads only.
  *
- * Reads what `ZSTD_decompress` of the reference reads: one frame after another, frames to be skipped between them, and
- * nothing else. Content sizes and checksums are compared, and dictionaries are refused. The reference accepts some damaged
- * frames that RFC 8878 calls faulty, depending on its version and the processor; these are refused: Huffman streams that
- * are not used up to the bit, blocks that stand for more than the largest block, and, before version 1.5.6, sequences that
- * are not used up to the bit and reserved bits. Frames of zstd before 0.8 are refused too.
+ * Accepts what `ZSTD_decompress` of the reference implementation accepts: any number of frames, and skippable frames, with
+ * nothing after them. Content sizes and content checksums are compared, and dictionaries are refused.
+ *
+ * Depending on its version and the processor, the reference also accepts some damaged frames that RFC 8878 calls faulty.
+ * They are refused here: Huffman streams that are not consumed to the last bit; compressed blocks whose contents are longer
+ * than the largest block; and, in versions before 1.5.6, sequences that are not consumed to the last bit, and reserved bits.
+ * Frames of zstd before 0.8 are refused as well.
  *
  * Source: RFC 8878.
  */

@@ -11,13 +11,13 @@ interface Zstd {
   _ZSTD_isError(result: number): number;
 }
 
-// Its exported `decompress` takes the first frame's size as the limit for all.
+// Its exported `decompress` uses the size of the first frame as the limit for all frames.
 const require = createRequire(import.meta.url);
 const main = require.resolve('@bokuweb/zstd-wasm');
 const exported = require(main) as { readonly init: typeof init };
 const internals = require(join(dirname(main), 'module.js')) as { readonly Module: Zstd };
 
-/** The reference implementation of zstd, as WebAssembly. It is 1.5.6 or later: it refuses what earlier ones do not. */
+/** The reference implementation of zstd, compiled to WebAssembly, in version 1.5.6 or later. */
 export class ReferenceZstd {
   readonly #zstd = internals.Module;
   readonly #capacity: number;
@@ -41,7 +41,7 @@ export class ReferenceZstd {
     return this.#result(this.#zstd._ZSTD_compress(this.#to, this.#capacity, this.#from, contents.length, level))!;
   }
 
-  /** The contents, or undefined where the stream is refused or stands for more than `maxBytes`. */
+  /** The contents, or undefined when the stream is refused or the contents are longer than `maxBytes`. */
   decompress(stream: Uint8Array, maxBytes = this.#capacity): Uint8Array | undefined {
     this.#zstd.HEAPU8.set(stream, this.#from);
     return this.#result(this.#zstd._ZSTD_decompress(this.#to, maxBytes, this.#from, stream.length));

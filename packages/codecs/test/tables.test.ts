@@ -55,7 +55,7 @@ describe('a table written with', () => {
   test.each([
     ['zlib', zlibCodec, '2: zstd or zlib'],
     ['raw deflate', deflateCodec, '4: deflate'],
-    ['what reads zstd or zlib', zstdOrZlibCodec, '2: zstd or zlib'],
+    ['the codec for zstd or zlib', zstdOrZlibCodec, '2: zstd or zlib'],
     ['zstd, by the reference', zstdWriter, '2: zstd or zlib'],
   ])('%s is read back', async (_, codec, type) => {
     const bytes = tableOf({ compression: codec, blockSize: 700 });
@@ -68,12 +68,12 @@ describe('a table written with', () => {
     expect(bytes.length).toBeLessThan(tableOf({ compression: 'none', blockSize: 700 }).length / 2);
   });
 
-  test('zlib and raw deflate is read with Mojang’s codecs, and zstd is not', () => {
+  test('zlib or raw deflate is read with Mojang’s codecs, and one written with zstd is not', () => {
     for (const codec of mojangCodecs) expect(entriesOf(tableOf({ compression: codec }), mojangCodecs)).toBe(ours);
     expect(caught(() => entriesOf(tableOf({ compression: zstdWriter }), mojangCodecs))).toMatchObject({ code: 'BLOOM_BAD_COMPRESSION' });
   });
 
-  test('all of them in turn, and Snappy, and none is read', async () => {
+  test('a different codec for each block is read', async () => {
     const codecs = [zlibCodec, zstdWriter, zstdOrZlibCodec];
     let block = 0;
     const inTurn: Codec = {
@@ -87,11 +87,11 @@ describe('a table written with', () => {
     expect(entriesOf(tableOf({ compression: 'snappy' }), allCodecs)).toBe(ours);
   });
 
-  test('zstd cannot be: it is only read', () => {
+  test('zstdCodec is impossible, because it only reads', () => {
     expect(() => tableOf({ compression: zstdCodec })).toThrow(RangeError);
   });
 
-  test('a codec that is not given is refused by its type', () => {
+  test('a codec that the reader does not have is refused', () => {
     expect(caught(() => entriesOf(tableOf({ compression: zlibCodec }), []))).toMatchObject({ code: 'BLOOM_UNSUPPORTED_CODEC' });
   });
 });
@@ -100,20 +100,20 @@ test.each(realTables())('$file of $repo gives its entries', (table) => {
   expect(entriesSha256(SyncTable.open(new MemorySource(table.bytes()), { codecs: allCodecs }).entries())).toBe(table.entriesSha256);
 });
 
-/** A table whose blocks stand for `payload(i)`, block i of them, where that is defined. */
+/** A table in which the stored bytes of data block i are `payload(i)`, if that is defined. */
 function tableOfPayloads(type: number, blockSize: number, payload: (block: number) => Uint8Array | undefined): Uint8Array {
   let block = 0;
   const codec: Codec = {
     type,
     name: 'payloads',
-    // Index and metaindex are longer or shorter than a block of data; what is not made smaller is stored as it is.
+    // The index and the metaindex are longer or shorter than a data block. Contents that do not get smaller are stored raw.
     compress: (contents) => (contents.length >= blockSize && contents.length < 2 * blockSize ? payload(block++) : undefined) ?? contents,
     decompress: () => new Uint8Array(0),
   };
   return tableOf({ compression: codec, blockSize, filterPolicy: null });
 }
 
-describe('a block that stands for more than maxBlockBytes', () => {
+describe('a block whose contents exceed maxBlockBytes', () => {
   const maxBlockBytes = 2 ** 17;
   const zeros = new Uint8Array(2 ** 24);
   const repeated = (contentBytes?: number): Uint8Array => zstdFrame(Array.from({ length: 128 }, () => repeatedBlock(0, 2 ** 17)), { contentBytes });
@@ -122,9 +122,9 @@ describe('a block that stands for more than maxBlockBytes', () => {
     ['zlib', 2, () => zlibCodec.compress!(zeros)],
     ['raw deflate', 4, () => deflateCodec.compress!(zeros)],
     ['zstd', 2, () => repeated()],
-    ['zstd that says so', 2, () => repeated(2 ** 24)],
+    ['zstd with a content size', 2, () => repeated(2 ** 24)],
     ['Snappy', 1, () => snappyCodec.compress!(new Uint8Array(2 ** 18))],
-  ])('by %s is refused by each way to it, which takes little memory, and the others are read', async (_, type, payload) => {
+  ])('compressed by %s is refused by get, scan and verify in little memory, and the other blocks are read', async (_, type, payload) => {
     const bytes = tableOfPayloads(type, 30_000, (block) => (block === 1 ? payload() : undefined));
     const before = process.memoryUsage().arrayBuffers;
     const table = await Table.open(new MemorySource(bytes), { codecs: allCodecs, maxBlockBytes });
@@ -141,7 +141,7 @@ describe('a block that stands for more than maxBlockBytes', () => {
   });
 });
 
-test('2 kB of zstd that stand for 64 MiB, which is within the default limit, cost salvage a block and no more', async () => {
+test('a block of 2 kB of zstd with 64 MiB of contents costs salvage only that block', async () => {
   const payload = zstdFrame(Array.from({ length: 512 }, () => repeatedBlock(0x61, 2 ** 17)), { contentBytes: 2 ** 26 });
   expect(payload.length).toBeLessThan(2100);
   const bytes = tableOfPayloads(2, 8000, (block) => (block === 1 ? payload : undefined));
@@ -164,6 +164,6 @@ test('random bytes under right checksums give coded errors and nothing else (see
     for (const { code } of findings) codes.set(code, (codes.get(code) ?? 0) + 1);
   }
   expect(codes.get('BLOOM_BAD_COMPRESSION')).toBeGreaterThan(3000);
-  // Raw deflate of random bytes is sometimes valid, and its contents are no block.
+  // Random bytes are sometimes valid raw deflate, and the contents are then not a block.
   expect([...codes.keys()].filter((code) => !['BLOOM_BAD_COMPRESSION', 'BLOOM_BAD_BLOCK', 'BLOOM_TOO_LARGE'].includes(code))).toEqual([]);
 });

@@ -7,7 +7,7 @@ import * as elsewhere from '../src/deflate.default.js';
 import * as inNode from '../src/deflate.node.js';
 import { caught, sameBytes, unlessThrown } from './caught.js';
 
-/** Streams that are compared with zlib, by the long run many. */
+/** The number of streams to compare; the long run sets it. */
 const STREAMS = Number(process.env.BLOOM_STREAMS ?? 800);
 const SEED = Number(process.env.BLOOM_SEED ?? 1);
 const MAX_BYTES = 2 ** 20;
@@ -21,14 +21,14 @@ const cases = Object.entries(implementations).flatMap(([where, { inflate, deflat
 
 const strategies = [constants.Z_DEFAULT_STRATEGY, constants.Z_FILTERED, constants.Z_HUFFMAN_ONLY, constants.Z_RLE, constants.Z_FIXED];
 
-/** A stream by zlib with settings of any kind. */
+/** Compresses with zlib, with random settings. */
 function written(random: Random, contents: Uint8Array, write: typeof deflateSync): Uint8Array {
   const options = { level: random.below(10), strategy: random.pick(strategies), windowBits: 9 + random.below(7), memLevel: 1 + random.below(9) };
   return new Uint8Array(write(contents, options));
 }
 
 describe.each(cases)('$format $where', ({ inflate, deflate, isRaw, write, reference }) => {
-  test('gives back what zlib wrote with each setting, at exactly its size as the limit', () => {
+  test('reads what zlib writes with any settings, with the exact size as the limit', () => {
     const random = seeded(2);
     const wrong: number[] = [];
     for (const length of [0, 1, 2, 10, 100, 1000, 4096, 16_384, 32_768, 32_769, 65_536, 300_000]) {
@@ -41,7 +41,7 @@ describe.each(cases)('$format $where', ({ inflate, deflate, isRaw, write, refere
     expect(wrong).toEqual([]);
   });
 
-  test('gives back what it wrote, and zlib does too', () => {
+  test('writes what it and zlib read back', () => {
     const random = seeded(3);
     for (const length of [0, 1, 100, 5000, 100_000]) {
       const contents = sampleContents(random, length);
@@ -51,18 +51,18 @@ describe.each(cases)('$format $where', ({ inflate, deflate, isRaw, write, refere
     }
   });
 
-  test('gives contents with a buffer of their own', () => {
+  test('yields contents in a buffer of their own', () => {
     for (const length of [10, 5000, 50_000]) expect(inflate(new Uint8Array(write(new Uint8Array(length))), isRaw, MAX_BYTES).buffer.byteLength).toBe(length);
   });
 
-  test('refuses a byte more than its limit with a RangeError', () => {
+  test('throws a RangeError for one byte more than the limit', () => {
     for (const length of [1, 2, 1000, 50_000]) {
       const stream = new Uint8Array(write(sampleContents(seeded(length), length)));
       expect(() => inflate(stream, isRaw, length - 1)).toThrow(new RangeError(`the contents have more than ${length - 1} bytes, the limit`));
     }
   });
 
-  test('refuses a stream that is cut anywhere', () => {
+  test('refuses a stream that is cut short anywhere', () => {
     const wrong: number[] = [];
     const stream = new Uint8Array(write(sampleContents(seeded(4), 2000)));
     for (let length = 0; length < stream.length; length++) {
@@ -72,7 +72,7 @@ describe.each(cases)('$format $where', ({ inflate, deflate, isRaw, write, refere
     expect(wrong).toEqual([]);
   });
 
-  test('does not look at bytes after the end, as Mojang’s LevelDB does not', () => {
+  test('ignores bytes after the end, as Mojang’s LevelDB does', () => {
     const contents = sampleContents(seeded(5), 500);
     const stream = Uint8Array.from([...write(contents), 0, 1, 2, 3]);
     expect(sameBytes(inflate(stream, isRaw, MAX_BYTES), contents)).toBe(true);
@@ -86,7 +86,7 @@ describe.each(cases)('$format $where', ({ inflate, deflate, isRaw, write, refere
     expect(sameBytes(inflate(around.subarray(13, 13 + stream.length), isRaw, MAX_BYTES), contents)).toBe(true);
   });
 
-  test(`accepts and refuses ${STREAMS} streams with changes as zlib does (seed ${SEED})`, { timeout: 3_600_000 }, () => {
+  test(`agrees with zlib on ${STREAMS} mutated streams (seed ${SEED})`, { timeout: 3_600_000 }, () => {
     const random = seeded(SEED);
     const wrong: string[] = [];
     let accepted = 0;
@@ -104,7 +104,7 @@ describe.each(cases)('$format $where', ({ inflate, deflate, isRaw, write, refere
     expect(accepted).toBeLessThan(STREAMS * 0.9);
   });
 
-  test('makes no more than a few times its limit of a stream that stands for 64 MiB', () => {
+  test('allocates at most 8 MiB for a stream of 64 MiB when the limit is 1 MiB', () => {
     const bomb = new Uint8Array(write(new Uint8Array(2 ** 26), { level: 9 }));
     const before = process.memoryUsage().arrayBuffers;
     expect(() => inflate(bomb, isRaw, 2 ** 20)).toThrow(RangeError);
@@ -116,7 +116,7 @@ describe.each(Object.entries(implementations))('zlib %s', (_, { inflate }) => {
   const contents = sampleContents(seeded(7), 300);
   const stream = new Uint8Array(deflateSync(contents));
 
-  test.each([1, 2, 3, 4])('compares the Adler-32: byte %d from the end', (fromEnd) => {
+  test.each([1, 2, 3, 4])('checks the Adler-32: byte %d from the end', (fromEnd) => {
     const changed = stream.slice();
     changed[changed.length - fromEnd]! ^= 1;
     expect(caught(() => inflate(changed, false, MAX_BYTES))).toBeInstanceOf(Error);
@@ -146,7 +146,7 @@ test('Mojang’s codecs are zlib as type 2 and raw deflate as type 4', () => {
   ]);
 });
 
-test('a limit of nothing allows nothing', () => {
+test('a limit of 0 allows empty contents only', () => {
   for (const { inflate } of Object.values(implementations)) {
     expect(inflate(new Uint8Array(deflateSync('')), false, 0)).toHaveLength(0);
     expect(() => inflate(new Uint8Array(deflateSync('a')), false, 0)).toThrow(RangeError);

@@ -1,26 +1,26 @@
-/** Frames made by hand. */
+// Builds zstd frames by hand.
 
 export interface FrameParts {
-  /** In the header; left out where undefined. */
+  /** The content size in the header. Default: none. */
   readonly contentBytes?: number | undefined;
   /** The exponent of the window's size. */
   readonly windowLog?: number;
-  /** Its bytes as they stand. */
+  /** The bytes of the dictionary id. */
   readonly dictionaryId?: readonly number[];
-  /** Bits of the descriptor that are set in addition. */
+  /** Further bits of the descriptor to set. */
   readonly descriptorBits?: number;
-  /** Its bytes as they stand. */
+  /** The bytes of the checksum. */
   readonly checksum?: readonly number[];
 }
 
-/** zstd's magic number as it stands in a stream. */
+/** zstd's magic number, as stored. */
 export const MAGIC = [0x28, 0xb5, 0x2f, 0xfd];
 
 function littleEndian(value: number, length: number): number[] {
   return Array.from({ length }, (_, i) => Math.floor(value / 2 ** (8 * i)) % 256);
 }
 
-/** A frame of these blocks, the last of which is marked as such. */
+/** A frame of these blocks. The last one is marked as last. */
 export function zstdFrame(blocks: readonly Block[], parts: FrameParts = {}): Uint8Array {
   const { contentBytes, windowLog = 17, dictionaryId = [], descriptorBits = 0, checksum } = parts;
   const size = contentBytes === undefined ? [] : littleEndian(contentBytes, 4);
@@ -47,13 +47,13 @@ export function compressedBlock(bytes: readonly number[]): Block {
   return { kind: 2, size: bytes.length, bytes };
 }
 
-/** A sequence whose three tables have one symbol each: only the rest of each number is in the bits. */
+/** A sequence whose three tables have one symbol each, so that the bits hold only the extra bits. */
 export interface OneSequence {
   readonly literals: readonly number[];
   readonly literalCode: number;
   readonly offsetCode: number;
   readonly matchCode: number;
-  /** Bits before the end mark, the last ones first, and their number. */
+  /** The bits below the end mark, and their number. */
   readonly bits?: number;
   readonly bitCount?: number;
   readonly kinds?: number;
@@ -64,7 +64,7 @@ export function sequenceBlock({ literals, literalCode, offsetCode, matchCode, bi
   return compressedBlock([literals.length << 3, ...literals, 1, kinds, literalCode, offsetCode, matchCode, ...stream]);
 }
 
-/** A frame that is to be skipped. */
+/** A skippable frame. */
 export function skippedFrame(bytes: readonly number[], variant = 0): number[] {
   return [0x50 + variant, 0x2a, 0x4d, 0x18, ...littleEndian(bytes.length, 4), ...bytes];
 }

@@ -8,7 +8,7 @@ import { caught, sameBytes, unlessThrown } from './caught.js';
 import { ReferenceZstd } from './reference-zstd.js';
 import { compressedBlock, MAGIC, rawBlock, repeatedBlock, sequenceBlock, skippedFrame, zstdFrame } from './zstd-frame.js';
 
-/** Streams that are compared with the reference, by the long run many. */
+/** The number of streams to compare; the long run sets it. */
 const STREAMS = Number(process.env.BLOOM_STREAMS ?? 2000);
 const SEED = Number(process.env.BLOOM_SEED ?? 1);
 const MAX_BYTES = 2 ** 20;
@@ -24,7 +24,7 @@ const text = (bytes: Uint8Array | undefined): string | undefined => bytes && new
 const read = (stream: Uint8Array, maxBytes = MAX_BYTES): Uint8Array => zstdCodec.decompress(stream, maxBytes);
 
 describe('frames of the reference', () => {
-  test('of each level and setting are read', () => {
+  test('of several levels and settings are read', () => {
     const streams = referenceStreams('zstd');
     const wrong = streams.filter(({ stream, byteLength, isContents }) => {
       const contents = unlessThrown(() => read(stream));
@@ -34,7 +34,7 @@ describe('frames of the reference', () => {
     expect(streams).toHaveLength(80);
   });
 
-  test('of all kinds of contents, up to many blocks, are read', () => {
+  test('of many kinds of contents and sizes are read', () => {
     const random = seeded(3);
     const wrong: string[] = [];
     for (const length of [0, 1, 2, 3, 50, 255, 256, 257, 1000, 4096, 65_535, 65_792, 131_071, 131_072, 131_073, 300_000, 700_000]) {
@@ -46,7 +46,7 @@ describe('frames of the reference', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('are read at exactly their size as the limit, and not at less', () => {
+  test('are read when the limit is exactly their size, and refused when it is one less', () => {
     for (const length of [1, 100, 5000, 200_000]) {
       const stream = reference.compress(sampleContents(seeded(length), length), 3);
       expect(read(stream, length)).toHaveLength(length);
@@ -54,7 +54,7 @@ describe('frames of the reference', () => {
     }
   });
 
-  test('give contents with a buffer of their own', () => {
+  test('yield contents in a buffer of their own', () => {
     for (const length of [10, 5000]) expect(read(reference.compress(new Uint8Array(length), 1)).buffer.byteLength).toBe(length);
   });
 });
@@ -67,23 +67,23 @@ describe('a frame', () => {
     ['with its size', zstdFrame([rawBlock(ascii('abc'))], { contentBytes: 3 }), 'abc'],
     ['with its checksum', zstdFrame([rawBlock(ascii('abc'))], { checksum: [0x99, 0x09, 0x77, 0xad] }), 'abc'],
     ['with a dictionary id of 0', zstdFrame([rawBlock(ascii('abc'))], { dictionaryId: [0, 0] }), 'abc'],
-    ['with the bit set that has no meaning', zstdFrame([rawBlock(ascii('abc'))], { descriptorBits: 0x10 }), 'abc'],
-    ['of a window of 1 GiB', zstdFrame([rawBlock(ascii('abc'))], { windowLog: 30 }), 'abc'],
-    ['of a match of what is just there', zstdFrame([sequenceBlock({ literals: ascii('abcdef'), literalCode: 6, offsetCode: 3, matchCode: 0, bits: 1 })]), 'abcdefabc'],
-    ['of a match that overlaps itself', zstdFrame([sequenceBlock({ literals: ascii('ab'), literalCode: 2, offsetCode: 2, matchCode: 4, bits: 1 })]), 'ab' + 'abababa'],
-    ['of the last offset again, 1 at first', zstdFrame([sequenceBlock({ literals: ascii('a'), literalCode: 1, offsetCode: 0, matchCode: 2 })]), 'aaaaaa'],
-    ['of a match into the block before', zstdFrame([rawBlock(ascii('xyz')), sequenceBlock({ literals: ascii('abc'), literalCode: 3, offsetCode: 3, matchCode: 0, bits: 1 })]), 'xyzabcxyz'],
-    ['of literals after the last match', zstdFrame([sequenceBlock({ literals: ascii('abc'), literalCode: 1, offsetCode: 0, matchCode: 0 })]), 'aaaabc'],
+    ['with the unused bit set', zstdFrame([rawBlock(ascii('abc'))], { descriptorBits: 0x10 }), 'abc'],
+    ['with a window of 1 GiB', zstdFrame([rawBlock(ascii('abc'))], { windowLog: 30 }), 'abc'],
+    ['with a match at the largest valid offset', zstdFrame([sequenceBlock({ literals: ascii('abcdef'), literalCode: 6, offsetCode: 3, matchCode: 0, bits: 1 })]), 'abcdefabc'],
+    ['with a match that overlaps itself', zstdFrame([sequenceBlock({ literals: ascii('ab'), literalCode: 2, offsetCode: 2, matchCode: 4, bits: 1 })]), 'ab' + 'abababa'],
+    ['with a repeated offset, which is 1 at first', zstdFrame([sequenceBlock({ literals: ascii('a'), literalCode: 1, offsetCode: 0, matchCode: 2 })]), 'aaaaaa'],
+    ['with a match into the previous block', zstdFrame([rawBlock(ascii('xyz')), sequenceBlock({ literals: ascii('abc'), literalCode: 3, offsetCode: 3, matchCode: 0, bits: 1 })]), 'xyzabcxyz'],
+    ['with literals after the last match', zstdFrame([sequenceBlock({ literals: ascii('abc'), literalCode: 1, offsetCode: 0, matchCode: 0 })]), 'aaaabc'],
   ])('%s is read', (_, stream, contents) => {
     expect(text(read(stream))).toBe(contents);
     expect(text(reference.decompress(stream))).toBe(contents);
   });
 
-  test('of a window of 2 GiB is read, as by a reference of 64 bits', () => {
+  test('with a window of 2 GiB is read, as by a 64-bit build of the reference', () => {
     expect(text(read(zstdFrame([rawBlock(ascii('abc'))], { windowLog: 31 })))).toBe('abc');
   });
 
-  test('after others, and between such as are to be skipped, is read', () => {
+  test('is read after other frames and between skippable frames', () => {
     const frame = [...zstdFrame([rawBlock(ascii('abc'))])];
     const stream = Uint8Array.from([...skippedFrame([1, 2, 3]), ...frame, ...skippedFrame([], 15), ...frame, ...skippedFrame([9])]);
     expect(text(read(stream))).toBe('abcabc');
@@ -96,40 +96,40 @@ describe('a frame', () => {
   test.each<readonly [what: string, stream: Uint8Array]>([
     ['of another format', Uint8Array.from(ascii('not zstd at all'))],
     ['of zstd 0.7', Uint8Array.from([0x27, ...plain.subarray(1)])],
-    ['with a byte after it', Uint8Array.from([...plain, 0])],
-    ['with bytes after it', Uint8Array.from([...plain, ...ascii('garbage')])],
-    ['before one that is to be skipped and is cut', Uint8Array.from([...plain, ...skippedFrame([1, 2, 3]).slice(0, -1)])],
-    ['before one that is to be skipped and says 4 GiB', Uint8Array.from([...plain, 0x50, 0x2a, 0x4d, 0x18, 0xff, 0xff, 0xff, 0xff])],
+    ['followed by one byte', Uint8Array.from([...plain, 0])],
+    ['followed by garbage', Uint8Array.from([...plain, ...ascii('garbage')])],
+    ['followed by a skippable frame that is cut short', Uint8Array.from([...plain, ...skippedFrame([1, 2, 3]).slice(0, -1)])],
+    ['followed by a skippable frame that claims 4 GiB', Uint8Array.from([...plain, 0x50, 0x2a, 0x4d, 0x18, 0xff, 0xff, 0xff, 0xff])],
     ['with a reserved bit in its header', zstdFrame([rawBlock(ascii('abc'))], { descriptorBits: 8 })],
-    ['of a window of 4 GiB', zstdFrame([rawBlock(ascii('abc'))], { windowLog: 32 })],
+    ['with a window of 4 GiB', zstdFrame([rawBlock(ascii('abc'))], { windowLog: 32 })],
     ['with a dictionary id of one byte', zstdFrame([rawBlock(ascii('abc'))], { dictionaryId: [1] })],
     ['with a dictionary id of two bytes', zstdFrame([rawBlock(ascii('abc'))], { dictionaryId: [0, 1] })],
     ['with a dictionary id of four bytes', zstdFrame([rawBlock(ascii('abc'))], { dictionaryId: [0, 0, 0, 1] })],
-    ['that says a byte less than it has', zstdFrame([rawBlock(ascii('abc'))], { contentBytes: 2 })],
-    ['that says a byte more than it has', zstdFrame([rawBlock(ascii('abc'))], { contentBytes: 4 })],
-    ['that says more than a compressed block makes', zstdFrame([compressedBlock([8, 0x61, 0])], { contentBytes: 2 })],
+    ['that claims a byte less than it has', zstdFrame([rawBlock(ascii('abc'))], { contentBytes: 2 })],
+    ['that claims a byte more than it has', zstdFrame([rawBlock(ascii('abc'))], { contentBytes: 4 })],
+    ['that claims more than its compressed block yields', zstdFrame([compressedBlock([8, 0x61, 0])], { contentBytes: 2 })],
     ['with a wrong checksum', zstdFrame([rawBlock(ascii('abc'))], { checksum: zeros })],
     ['whose checksum is cut', zstdFrame([rawBlock(ascii('abc'))], { checksum: zeros.slice(1) })],
-    ['of a block of the reserved kind', zstdFrame([{ kind: 3, size: 1, bytes: [0x61] }])],
-    ['of a block that is cut', zstdFrame([{ kind: 0, size: 4, bytes: ascii('abc') }])],
-    ['of a repeated byte that is missing', zstdFrame([{ kind: 1, size: 4, bytes: [] }])],
-    ['of no last block', zstdFrame([rawBlock(ascii('abc')), rawBlock([])]).subarray(0, -3)],
-    ['of an empty compressed block', zstdFrame([compressedBlock([])])],
-    ['of a match before the start', zstdFrame([sequenceBlock({ literals: ascii('abc'), literalCode: 3, offsetCode: 3, matchCode: 0, bits: 0 })])],
-    ['of a match far before the start', zstdFrame([sequenceBlock({ literals: ascii('abc'), literalCode: 3, offsetCode: 31, matchCode: 0, bits: 0 })])],
-    ['of a match before its own start, into the frame before', Uint8Array.from([...plain, ...zstdFrame([sequenceBlock({ literals: ascii('abc'), literalCode: 3, offsetCode: 3, matchCode: 0, bits: 1 })])])],
-    ['of an offset of 0, one less than the last', zstdFrame([rawBlock(ascii('abc')), sequenceBlock({ literals: [], literalCode: 0, offsetCode: 1, matchCode: 0, bits: 1 })])],
-    ['of more literals than there are', zstdFrame([sequenceBlock({ literals: ascii('abc'), literalCode: 4, offsetCode: 0, matchCode: 0 })])],
-    ['of sequences that leave a bit', zstdFrame([sequenceBlock({ literals: ascii('abc'), literalCode: 3, offsetCode: 0, matchCode: 0, bitCount: 1 })])],
-    ['of sequences that lack a bit', zstdFrame([sequenceBlock({ literals: ascii('abcdefgh'), literalCode: 8, offsetCode: 3, matchCode: 0, bitCount: 2 })])],
-    ['of sequences without an end mark', zstdFrame([compressedBlock([8, 0x61, 1, 0x54, 1, 0, 0, 0])])],
-    ['of a reserved bit before the sequences', zstdFrame([sequenceBlock({ literals: ascii('a'), literalCode: 1, offsetCode: 0, matchCode: 0, kinds: 0x55 })])],
-    ['of a literal code that there is not', zstdFrame([sequenceBlock({ literals: ascii('a'), literalCode: 36, offsetCode: 0, matchCode: 0 })])],
-    ['of an offset code that there is not', zstdFrame([sequenceBlock({ literals: ascii('a'), literalCode: 1, offsetCode: 32, matchCode: 0 })])],
-    ['of a match code that there is not', zstdFrame([sequenceBlock({ literals: ascii('a'), literalCode: 1, offsetCode: 0, matchCode: 53 })])],
-    ['of tables to be used again that were never made', zstdFrame([compressedBlock([8, 0x61, 1, 0xfc, 1])])],
-    ['of a Huffman table to be used again that was never made', zstdFrame([compressedBlock([0x03 | (1 << 4), 0x40, 0, 1, 0])])],
-    ['of bytes after no sequences', zstdFrame([compressedBlock([8, 0x61, 0, 0])])],
+    ['with a block of the reserved kind', zstdFrame([{ kind: 3, size: 1, bytes: [0x61] }])],
+    ['with a block that is cut short', zstdFrame([{ kind: 0, size: 4, bytes: ascii('abc') }])],
+    ['with a block whose repeated byte is missing', zstdFrame([{ kind: 1, size: 4, bytes: [] }])],
+    ['without a last block', zstdFrame([rawBlock(ascii('abc')), rawBlock([])]).subarray(0, -3)],
+    ['with an empty compressed block', zstdFrame([compressedBlock([])])],
+    ['with a match one byte before its start', zstdFrame([sequenceBlock({ literals: ascii('abc'), literalCode: 3, offsetCode: 3, matchCode: 0, bits: 0 })])],
+    ['with a match far before its start', zstdFrame([sequenceBlock({ literals: ascii('abc'), literalCode: 3, offsetCode: 31, matchCode: 0, bits: 0 })])],
+    ['with a match into the previous frame', Uint8Array.from([...plain, ...zstdFrame([sequenceBlock({ literals: ascii('abc'), literalCode: 3, offsetCode: 3, matchCode: 0, bits: 1 })])])],
+    ['with an offset of 0: one less than the last', zstdFrame([rawBlock(ascii('abc')), sequenceBlock({ literals: [], literalCode: 0, offsetCode: 1, matchCode: 0, bits: 1 })])],
+    ['with a sequence that takes more literals than there are', zstdFrame([sequenceBlock({ literals: ascii('abc'), literalCode: 4, offsetCode: 0, matchCode: 0 })])],
+    ['with a bit left after the sequences', zstdFrame([sequenceBlock({ literals: ascii('abc'), literalCode: 3, offsetCode: 0, matchCode: 0, bitCount: 1 })])],
+    ['with a bit missing from the sequences', zstdFrame([sequenceBlock({ literals: ascii('abcdefgh'), literalCode: 8, offsetCode: 3, matchCode: 0, bitCount: 2 })])],
+    ['without an end mark after the sequences', zstdFrame([compressedBlock([8, 0x61, 1, 0x54, 1, 0, 0, 0])])],
+    ['with a reserved bit set before the sequences', zstdFrame([sequenceBlock({ literals: ascii('a'), literalCode: 1, offsetCode: 0, matchCode: 0, kinds: 0x55 })])],
+    ['with an undefined literal length code', zstdFrame([sequenceBlock({ literals: ascii('a'), literalCode: 36, offsetCode: 0, matchCode: 0 })])],
+    ['with an undefined offset code', zstdFrame([sequenceBlock({ literals: ascii('a'), literalCode: 1, offsetCode: 32, matchCode: 0 })])],
+    ['with an undefined match length code', zstdFrame([sequenceBlock({ literals: ascii('a'), literalCode: 1, offsetCode: 0, matchCode: 53 })])],
+    ['that repeats FSE tables before there are any', zstdFrame([compressedBlock([8, 0x61, 1, 0xfc, 1])])],
+    ['that repeats a Huffman table before there is one', zstdFrame([compressedBlock([0x03 | (1 << 4), 0x40, 0, 1, 0])])],
+    ['with bytes after an empty sequences section', zstdFrame([compressedBlock([8, 0x61, 0, 0])])],
   ])('%s is refused', (_, stream) => {
     const error = caught(() => read(stream));
     expect(error).toBeInstanceOf(Error);
@@ -138,22 +138,22 @@ describe('a frame', () => {
     expect(reference.decompress(stream)).toBeUndefined();
   });
 
-  test('that says more than its blocks can stand for is damaged, even if that is more than the limit, too', () => {
+  test('that claims more than its blocks can have is damaged, even when the claim also exceeds the limit', () => {
     const stream = zstdFrame([rawBlock(ascii('abc'))], { contentBytes: 2 ** 32 - 1 });
-    expect(() => read(stream)).toThrow(new Error('the frame says 4294967295 bytes, its blocks stand for at most 3'));
+    expect(() => read(stream)).toThrow(new Error('the frame claims 4294967295 bytes, its blocks can have at most 3'));
   });
 
-  test('that is cut anywhere is refused', () => {
+  test('that is cut short anywhere is refused', () => {
     const wrong: number[] = [];
     const contents = sampleContents(seeded(8), 2000);
     for (const stream of [reference.compress(contents, 3), zstdFrame([rawBlock(ascii('abc'))], { contentBytes: 3 })]) {
-      // Of no bytes, there is no frame.
+      // A stream of no bytes has no frame and is valid.
       for (let length = 1; length < stream.length; length++) if (caught(() => read(stream.subarray(0, length))) === undefined) wrong.push(length);
     }
     expect(wrong).toEqual([]);
   });
 
-  test('is read from the middle of a larger buffer', () => {
+  test('is read from a view inside a larger buffer', () => {
     const around = new Uint8Array(100).fill(0xff);
     around.set(plain, 33);
     expect(text(read(around.subarray(33, 33 + plain.length)))).toBe('abc');
@@ -198,7 +198,7 @@ describe('the checksum', () => {
     expect(xxh64Low(bytes, 0, bytes.length)).toBe(Number(expected & 0xffff_ffffn));
   });
 
-  test('of each length, and of a part, is that of the specification', () => {
+  test('of a part of an array matches the specification at every length', () => {
     const random = seeded(9);
     const wrong: number[] = [];
     for (let length = 0; length < 300; length++) {
@@ -209,7 +209,7 @@ describe('the checksum', () => {
   });
 });
 
-describe('what a frame costs', () => {
+describe('the cost of a frame', () => {
   /** Milliseconds of processor time. */
   function milliseconds(run: () => unknown): number {
     const before = process.cpuUsage();
@@ -217,7 +217,7 @@ describe('what a frame costs', () => {
     return process.cpuUsage(before).user / 1000;
   }
 
-  test('does not grow with its window: 4 kB of the smallest blocks take a few milliseconds', () => {
+  test('does not depend on its window: 4 kB of the smallest blocks take less than 50 ms', () => {
     const stream = zstdFrame(Array.from({ length: 1000 }, () => repeatedBlock(0x61, 1)), { windowLog: 27 });
     expect(stream.length).toBeLessThan(4100);
     expect(read(stream)).toHaveLength(1000);
@@ -232,7 +232,7 @@ describe('what a frame costs', () => {
     expect(Math.min(...[1, 2, 3].map(() => milliseconds(() => read(many)))) / many.length).toBeLessThan(0.005);
   });
 
-  /** Bytes of typed arrays that were made while `run` ran. */
+  /** Bytes of typed arrays allocated while `run` ran. */
   function allocated(run: () => unknown): number {
     const { Uint8Array, Uint16Array, Uint32Array, Int16Array } = globalThis;
     let bytes = 0;
@@ -255,17 +255,17 @@ describe('what a frame costs', () => {
 
   const MIB = 2 ** 20;
   const bombs: [string, Uint8Array][] = [
-    ['says 4 GiB and has a byte', zstdFrame([rawBlock([0x61])], { contentBytes: 2 ** 32 - 1 })],
-    ['says 64 MiB, could have them, and has 512 bytes', zstdFrame(Array.from({ length: 512 }, () => compressedBlock([8, 0x61, 0])), { contentBytes: 64 * MIB })],
+    ['claims 4 GiB and has a byte', zstdFrame([rawBlock([0x61])], { contentBytes: 2 ** 32 - 1 })],
+    ['claims 64 MiB, which its blocks could have, and has 512 bytes', zstdFrame(Array.from({ length: 512 }, () => compressedBlock([8, 0x61, 0])), { contentBytes: 64 * MIB })],
     ['has a window of 2 GiB', zstdFrame([rawBlock([0x61])], { windowLog: 31 })],
     ['is damaged after a block', zstdFrame([rawBlock([0x61]), ...Array.from({ length: 512 }, () => repeatedBlock(0x61, 2 ** 17)), compressedBlock([0])])],
   ];
 
-  test.each(bombs.slice(0, 3))('is small where one that %s', (_, stream) => {
+  test.each(bombs.slice(0, 3))('is less than 1 MiB of memory when it %s', (_, stream) => {
     expect(allocated(() => read(stream, 256 * MIB))).toBeLessThan(MIB);
   });
 
-  test('is at most four times what was made, and the limit', () => {
+  test('is memory of at most four times the contents, and of at most four times the limit', () => {
     const [, stream] = bombs[3]!;
     expect(allocated(() => read(stream, 256 * MIB))).toBeLessThan(4 * 64 * MIB + MIB);
     expect(allocated(() => read(stream, MIB))).toBeLessThan(4 * MIB);
@@ -279,14 +279,14 @@ describe('what a frame costs', () => {
   });
 });
 
-/** What may be refused although the reference accepts it: see `zstdCodec`. */
+/** Reasons to refuse a frame that the reference may accept: see `zstdCodec`. */
 const beyondTheRfc = [
   'a Huffman stream does not end where its literals do',
   'a stream of bits has no end mark',
   /^a block stands for more than \d+ bytes$/,
 ];
 
-/** Of versions before 1.5.6. */
+/** The same for versions of the reference before 1.5.6. */
 const beyondTheRfcBefore = [
   'bits follow the last sequence',
   'the sequences are cut short',
@@ -298,7 +298,7 @@ const beyondTheRfcBefore = [
   /^the window has/,
 ];
 
-/** Whether a frame in the stream has a window of 2 GiB, which a reference of 32 bits refuses. */
+/** Whether a frame in the stream has a window of 2 GiB, which a 32-bit build of the reference refuses. */
 function hasLargestWindow(stream: Uint8Array): boolean {
   return stream.some((_, i) => MAGIC.every((byte, j) => stream[i + j] === byte) && (stream[i + 4]! & 0x20) === 0 && stream[i + 5]! >>> 3 === 21);
 }
@@ -318,7 +318,7 @@ function disagreement(stream: Uint8Array, expected: Uint8Array | undefined, exce
   return isExcepted ? 'excepted' : `${contents === undefined ? refusal : 'accepted'}: ${Buffer.from(stream).toString('hex')}`;
 }
 
-test(`${STREAMS} frames with changes are accepted and refused as by the reference (seed ${SEED})`, { timeout: 3_600_000 }, () => {
+test(`${STREAMS} mutated frames: the verdicts and contents are those of the reference (seed ${SEED})`, { timeout: 3_600_000 }, () => {
   const random = seeded(SEED);
   let wrong: string[] = [];
   let accepted = 0;
@@ -343,6 +343,6 @@ test(`${STREAMS} frames with changes are accepted and refused as by the referenc
   }
   expect(wrong.slice(0, 3)).toEqual([]);
   expect(accepted).toBeGreaterThan(STREAMS * 0.03);
-  // Hardly any is refused for reasons of ours.
+  // Such frames are rare.
   expect(excepted).toBeLessThan(STREAMS * 0.01);
 });

@@ -1,14 +1,14 @@
 // AssemblyScript. Snappy's compressor for one fragment, for `src/compression/snappy-compressor.ts`, which lays out the
-// memory and has the same steps in plain TypeScript: the bytes that they write are the same. All addresses are bytes
-// from the start of the memory. AssemblyScript's decorators stand before functions, where TypeScript, by which editors
-// check this file, has none: hence each @ts-ignore.
+// memory and does the same in plain TypeScript: both write the same bytes. All addresses are bytes from the start of the
+// memory. AssemblyScript allows decorators on functions and TypeScript, with which editors check this file, does not:
+// hence each @ts-ignore.
 //
-// Copies of 16 bytes may read and write up to 15 bytes past their ends: the memory has room for that behind each part.
+// Copies go by 16 bytes, so they may read and write up to 15 bytes past their ends. Each part of the memory has that slack.
 
-/** Where the hash table is: an address that the compiler knows costs nothing. */
+/** The hash table's address, a constant so that it costs nothing. */
 const TABLE_AT: usize = 0;
 
-/** The address in the hash table of four bytes. */
+/** The address of the slot for four bytes. */
 // @ts-ignore: decorator
 @inline
 function slotOf(word: u32, shift: u32): usize {
@@ -64,7 +64,7 @@ function putCopy(to: usize, offset: u32, length: u32): usize {
   return to + 3;
 }
 
-/** Where the bytes from `later` on, compared with those from `earlier` on, first differ, or `end`. */
+/** The address from `later` on at which the bytes first differ from those at `earlier`, or `end`. */
 // @ts-ignore: decorator
 @inline
 function endOfMatch(earlier: usize, later: usize, end: usize): usize {
@@ -84,9 +84,9 @@ function putRest(to: usize, from: usize, end: usize): usize {
 }
 
 /**
- * Compresses the bytes [from, from + length), at most 65,536, to `to`, with a hash table of 2^tableBits places.
+ * Compresses the bytes [from, from + length), at most 65,536, to `to`, with a hash table of 2^tableBits slots.
  *
- * @returns the address after what was written.
+ * @returns the address after the last byte written.
  */
 export function compress(from: usize, length: u32, to: usize, tableBits: u32): usize {
   const end = from + length;

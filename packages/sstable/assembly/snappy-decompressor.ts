@@ -1,7 +1,7 @@
-// AssemblyScript. Snappy's decompressor, for `src/compression/snappy-decompressor.ts`, which lays out the memory and has
-// the same steps in plain TypeScript: both accept the same streams. All addresses are bytes from the start of the memory.
+// AssemblyScript. Snappy's decompressor for `src/compression/snappy-decompressor.ts`, which lays out the memory and does the
+// same in plain TypeScript: both accept the same streams. All addresses are bytes from the start of the memory.
 //
-// Copies of 16 and 64 bytes may read and write up to 63 bytes past their ends: the memory goes on that far.
+// Copies go by 16 and 64 bytes, so they may read and write up to 63 bytes past their ends. The memory extends that far.
 
 /** The bytes [0, length) of a little-endian word. 1 ≤ length ≤ 4. */
 // @ts-ignore: decorator
@@ -13,8 +13,8 @@ function lowBytes(word: u32, length: u32): u32 {
 /**
  * Decompresses the tags [from, end) to [start, toEnd), which they must fill.
  *
- * Literals and copies of up to 64 bytes go the same way, without a branch for the kind of tag, which the processor would
- * guess wrong every few tags: 0.4 to 1.0 of the time that it takes with such branches.
+ * Literals and copies of up to 64 bytes take the same path, without a branch on the kind of tag, which the processor would
+ * mispredict every few tags: this takes 0.4 to 1.0 of the time of a version with such branches.
  *
  * @returns whether the stream is valid.
  */
@@ -24,7 +24,7 @@ export function decompress(from: usize, end: usize, start: usize, toEnd: usize):
     const tag = u32(load<u8>(from));
     const kind = tag & 3;
     const isLiteral = kind == 0;
-    // What follows the tag; what of it belongs to the tag is checked below.
+    // The bytes after the tag. Whether they belong to the element is checked below.
     const word = load<u32>(from, 1);
     let length = select<u32>(((tag >> 2) & 7) + 4, (tag >> 2) + 1, kind == 1);
     let offset = (word & ((1 << (kind << 3)) - 1)) | select<u32>((tag & 0xe0) << 3, 0, kind == 1);
@@ -35,7 +35,7 @@ export function decompress(from: usize, end: usize, start: usize, toEnd: usize):
     } else if (isLiteral && length > 60) {
       const lengthBytes = length - 60;
       from += lengthBytes;
-      // Of 2^32, it becomes 0, as Google's does.
+      // A length of 2^32 wraps to 0, as in Google's decoder.
       length = lowBytes(word, lengthBytes) + 1;
       if (from > end || length > u32(end - from) || length > u32(toEnd - to)) return false;
       const stop = to + length;
@@ -51,7 +51,7 @@ export function decompress(from: usize, end: usize, start: usize, toEnd: usize):
     if (i32(!isLiteral) & i32(offset - 1 >= u32(to - start))) return false;
     const stop = to + length;
     if (i32(!isLiteral) & i32(offset < 16)) {
-      // The copy repeats its own beginning: what is there twice is there four times after the next step.
+      // The copy overlaps itself. Each step doubles the length of the pattern that is there.
       for (; offset < 16; offset <<= 1) {
         v128.store(to, v128.load(source));
         to += offset;

@@ -10,7 +10,7 @@ import { buildTable } from './build-table.js';
 import { caught } from './caught.js';
 import { hex } from './entries.js';
 
-/** Streams that are compared with each other and with the reference, by the long run many. */
+/** The number of streams to compare; the long run sets it. */
 const STREAMS = Number(process.env.BLOOM_STREAMS ?? 4000);
 const SEED = Number(process.env.BLOOM_SEED ?? 1);
 const MAX_BYTES = 2 ** 20;
@@ -21,7 +21,7 @@ const reference = referenceCodec('snappy');
 
 if (reference === undefined) test.skip('Google’s Snappy or a C++ compiler is missing, so nothing is compared with it', () => {});
 
-/** The contents by one way, or undefined where the stream is refused. */
+/** The contents by one path, or undefined when it refuses the stream. */
 function contentsBy(path: keyof typeof decompressors, stream: Uint8Array, maxBytes = MAX_BYTES): Uint8Array | undefined {
   try {
     return decompressBy(decompressors[path], stream, maxBytes);
@@ -34,14 +34,14 @@ function same(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {
   return a === undefined || b === undefined ? a === b : Buffer.compare(a, b) === 0;
 }
 
-/** The first few streams about which the ways, and the reference where there is one, do not agree. */
+/** The first few streams on which the two paths, and the reference if it is installed, disagree. */
 function disagreements(streams: readonly Uint8Array[]): string[] {
   const wrong: string[] = [];
   const references = reference?.decode(streams, MAX_BYTES);
   streams.forEach((stream, i) => {
     const kernel = contentsBy('kernel', stream);
     const plain = contentsBy('plain', stream);
-    if (!same(kernel, plain)) wrong.push(`the ways differ: ${hex(stream)}`);
+    if (!same(kernel, plain)) wrong.push(`the paths differ: ${hex(stream)}`);
     if (references !== undefined && !same(kernel, references[i])) wrong.push(`not as the reference: ${hex(stream)}`);
   });
   return wrong.slice(0, 5);
@@ -116,7 +116,7 @@ describe('streams that are refused', () => {
     ['a copy of four bytes, cut', '06 08 616263 0b030000'],
   ])('%s', (_, stream) => {
     const bytes = fromHex(stream);
-    // What the kernel's memory holds after the stream does not matter.
+    // The result must not depend on what the kernel's memory holds after the stream.
     const kernels = [0, 1, 0xff].map((before) => {
       decompressBy(decompressors.kernel, compressBy(compressors.kernel, new Uint8Array(2000).fill(before)), MAX_BYTES);
       return caught(() => decompressBy(decompressors.kernel, bytes, MAX_BYTES));
@@ -130,7 +130,7 @@ describe('streams that are refused', () => {
     if (reference !== undefined) expect(reference.decode([bytes], MAX_BYTES)).toEqual([undefined]);
   });
 
-  test('far more bytes than the length says, and than the kernel has room for', () => {
+  test('more bytes than the kernel has room for, after a small length', () => {
     const stream = new Uint8Array(400_000);
     stream.set([0x80, 0x08, 0x00, 0x61]);
     for (let i = 4; i + 3 <= stream.length; i += 3) stream.set([0xfe, 0x01, 0x00], i);
@@ -145,22 +145,21 @@ describe('streams that are refused', () => {
     expect(snappyCodec.decompress(stream, 1000)).toEqual(new Uint8Array(1000));
   });
 
-  test('a length that the bytes cannot stand for is refused before anything is allocated', () => {
-    // 48 MB could stand for a GiB.
+  test('a length that the stream cannot expand to is refused before anything is allocated', () => {
     for (const [elementBytes, byteLength] of [[2, 64], [3, 65], [1000, 21_334], [1000, 2 ** 31]] as const) {
       const stream = new Uint8Array(5 + elementBytes);
       stream.set([0x80, 0x80, 0x80, 0x80, 0x00].map((byte, i) => byte | (i < 4 ? Math.floor(byteLength / 2 ** (7 * i)) % 128 : byteLength >>> 28)));
       const before = process.memoryUsage().arrayBuffers;
-      expect(() => snappyCodec.decompress(stream, 2 ** 32)).toThrow(`${elementBytes} bytes cannot stand for ${byteLength}`);
+      expect(() => snappyCodec.decompress(stream, 2 ** 32)).toThrow(`${elementBytes} bytes cannot expand to ${byteLength}`);
       expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(2 ** 20);
     }
   });
 });
 
-describe('streams on which Google’s decoder was asked before', () => {
+describe('recorded verdicts of Google’s decoder', () => {
   const streams = referenceStreams('snappy');
 
-  test.each(['kernel', 'plain'] as const)('are read and refused as it did: %s', (path) => {
+  test.each(['kernel', 'plain'] as const)('are reproduced: %s', (path) => {
     const wrong = streams.filter(({ stream, byteLength, isContents }) => {
       const contents = contentsBy(path, stream);
       return contents?.length !== byteLength || (contents !== undefined && !isContents(contents));
@@ -170,17 +169,17 @@ describe('streams on which Google’s decoder was asked before', () => {
   });
 });
 
-describe('contents of each size', () => {
+describe('contents of many sizes', () => {
   const sizes = [...Array.from({ length: 140 }, (_, i) => i), 255, 256, 257, 258, 1000, 4096, 16_383, 16_384, 65_535, 65_536, 65_537, 131_072, 200_000];
   const random = seeded(2);
   const samples = sizes.flatMap((size) => Array.from({ length: size < 300 ? 12 : 4 }, () => sampleContents(random, size)));
 
-  test('become the same bytes with the kernel and without', () => {
+  test('are compressed to the same bytes with the kernel and without', () => {
     const different = samples.filter((contents) => !same(compressBy(compressors.kernel, contents), compressBy(compressors.plain, contents)));
     expect(different.map(({ length }) => length)).toEqual([]);
   });
 
-  test('come back, with the kernel, without, and from Google’s decoder', () => {
+  test('survive a round trip through the kernel, the plain loops and Google’s decoder', () => {
     const streams = samples.map((contents) => compressBy(compressors.kernel, contents));
     const references = reference?.decode(streams, MAX_BYTES) ?? samples;
     const wrong = samples.filter((contents, i) => {
@@ -190,13 +189,13 @@ describe('contents of each size', () => {
     expect(wrong.map(({ length }) => length)).toEqual([]);
   });
 
-  test.runIf(reference !== undefined)('as Google’s encoder writes them, are read', () => {
+  test.runIf(reference !== undefined)('compressed by Google’s encoder are read', () => {
     const streams = reference!.encode(samples);
     const wrong = samples.filter((contents, i) => !same(contentsBy('kernel', streams[i]!), contents) || !same(contentsBy('plain', streams[i]!), contents));
     expect(wrong.map(({ length }) => length)).toEqual([]);
   });
 
-  test('larger than the kernel’s memory go through the plain loops, both ways', () => {
+  test('that exceed the kernel’s memory go through the plain loops', () => {
     const contents = sampleContents(seeded(3), 6_000_000);
     const stream = compressBy(compressors.kernel, contents);
     expect(same(stream, compressBy(compressors.plain, contents))).toBe(true);
@@ -204,10 +203,10 @@ describe('contents of each size', () => {
     expect(same(snappyCodec.decompress(stream, contents.length), contents)).toBe(true);
   });
 
-  test.each([0, 1, 2])('that just fit into the kernel’s memory, less %d bytes, and those that do not, come back', (less) => {
+  test.each([0, 1, 2])('around the size of the kernel’s memory survive a round trip (%d bytes less or more)', (less) => {
     const contents = seeded(4).bytes(2_000_000);
     const literal = Uint8Array.of(0x80 | (contents.length & 0x7f), 0x80 | ((contents.length >>> 7) & 0x7f), 0x80 | ((contents.length >>> 14) & 0x7f), contents.length >>> 21, 62 << 2, ...[0, 8, 16].map((shift) => ((contents.length - 1) >>> shift) & 0xff));
-    // Empty literals, which make the stream longer and no contents.
+    // Empty literals lengthen the stream without adding contents.
     const most = 64 * 65_536 - 16 - 64 - contents.length - literal.length - contents.length;
     for (const extra of [most - less, most + 1 + less]) {
       const padding = Math.floor(extra / 5);
@@ -224,7 +223,7 @@ describe('a scratch array', () => {
   const contents = sampleContents(seeded(5), 5000);
   const stream = compressBy(compressors.kernel, contents);
 
-  test.each(['kernel', 'plain'] as const)('takes the contents and the stream where it has room: %s', (path) => {
+  test.each(['kernel', 'plain'] as const)('that is long enough receives the contents or the stream: %s', (path) => {
     const scratch = new Uint8Array(6000).fill(0xee);
     const read = decompressBy(decompressors[path], stream, MAX_BYTES, scratch);
     expect(read.buffer).toBe(scratch.buffer);
@@ -235,21 +234,21 @@ describe('a scratch array', () => {
     expect(same(written, stream)).toBe(true);
   });
 
-  test.each(['kernel', 'plain'] as const)('too short is left alone: %s', (path) => {
+  test.each(['kernel', 'plain'] as const)('that is too short is left unchanged: %s', (path) => {
     const scratch = new Uint8Array(Math.min(stream.length, contents.length) - 1).fill(0xee);
     expect(same(decompressBy(decompressors[path], stream, MAX_BYTES, scratch), contents)).toBe(true);
     expect(same(compressBy(compressors[path], contents, scratch), stream)).toBe(true);
     expect(scratch.every((byte) => byte === 0xee)).toBe(true);
   });
 
-  test('is not needed: without it the result has a buffer of its own', () => {
+  test('is optional: without it the result has a buffer of its own', () => {
     expect(snappyCodec.decompress(stream, MAX_BYTES).buffer.byteLength).toBe(5000);
     expect(snappyCodec.compress!(contents).buffer.byteLength).toBe(stream.length);
   });
 });
 
 describe('a view inside a larger buffer', () => {
-  test.each(['kernel', 'plain'] as const)('is compressed and decompressed as its own bytes are: %s', (path) => {
+  test.each(['kernel', 'plain'] as const)('is compressed and decompressed like a copy of its bytes: %s', (path) => {
     const contents = sampleContents(seeded(6), 3000);
     const stream = compressBy(compressors[path], contents);
     const around = new Uint8Array(5001).fill(0xaa);
@@ -260,7 +259,7 @@ describe('a view inside a larger buffer', () => {
   });
 });
 
-test(`${STREAMS} streams with changes are accepted and refused by the kernel, the plain loops and the reference alike (seed ${SEED})`, { timeout: 3_600_000 }, () => {
+test(`${STREAMS} mutated streams: the kernel, the plain loops and the reference agree (seed ${SEED})`, { timeout: 3_600_000 }, () => {
   const random = seeded(SEED);
   let wrong: string[] = [];
   for (let left = STREAMS; left > 0 && wrong.length === 0; left -= 1000) {
@@ -271,7 +270,7 @@ test(`${STREAMS} streams with changes are accepted and refused by the kernel, th
   expect(wrong).toEqual([]);
 });
 
-test(`${STREAMS} streams of random elements are accepted and refused by the kernel, the plain loops and the reference alike (seed ${SEED})`, { timeout: 3_600_000 }, () => {
+test(`${STREAMS} streams of random elements: the kernel, the plain loops and the reference agree (seed ${SEED})`, { timeout: 3_600_000 }, () => {
   const random = seeded(SEED + 1);
   let wrong: string[] = [];
   let accepted = 0;
@@ -281,7 +280,7 @@ test(`${STREAMS} streams of random elements are accepted and refused by the kern
     wrong = disagreements(streams);
   }
   expect(wrong).toEqual([]);
-  // Neither all nor none, so that both answers are compared.
+  // Both verdicts must occur often.
   expect(accepted).toBeGreaterThan(STREAMS * 0.3);
   expect(accepted).toBeLessThan(STREAMS * 0.9);
 });
@@ -289,7 +288,7 @@ test(`${STREAMS} streams of random elements are accepted and refused by the kern
 describe('sizes', () => {
   const goldens = goldenTables().filter(({ options }) => options.compression === 'snappy');
 
-  test.each(goldens)('$name is as large as LevelDB’s, within 2%', (golden) => {
+  test.each(goldens)('$name has the size of LevelDB’s file, within 2%', (golden) => {
     const { blockSize, blockRestartInterval: restartInterval, bitsPerKey } = golden.options;
     const filterPolicy = bitsPerKey === null ? null : new BloomFilterPolicy(bitsPerKey);
     const bytes = buildTable(golden.input(), { blockSize, restartInterval, filterPolicy, compression: 'snappy' });
@@ -297,13 +296,13 @@ describe('sizes', () => {
     expect(bytes.length / golden.bytes().length).toBeLessThan(1.02);
   });
 
-  test.runIf(reference !== undefined).each([1024, 4096, 16_384, 65_536])('the blocks of %d bytes of every golden table take 0.98 to 1.02 of what they take by Google’s encoder', (blockSize) => {
+  test.runIf(reference !== undefined).each([1024, 4096, 16_384, 65_536])('blocks of %d bytes of each golden table compress to 0.98 to 1.02 of the size by Google’s encoder', (blockSize) => {
     const outside: string[] = [];
     for (const golden of goldenTables().filter(({ options }) => options.compression === 'none')) {
       const blocks: Uint8Array[] = [];
       const keeps = { type: 77, name: 'keeps', compress: (contents: Uint8Array) => (blocks.push(contents.slice()), contents), decompress: (bytes: Uint8Array) => bytes };
       buildTable(golden.input(), { blockSize, compression: keeps });
-      // Those of no entries, or one, are compressed to a byte less than Google's do it, which is more than 2%.
+      // In tables of at most one entry, the byte that is saved is more than 2%.
       if (blocks.length < 4) continue;
       const total = (list: readonly Uint8Array[]): number => list.reduce((sum, { length }) => sum + length, 0);
       const ratio = total(blocks.map((block) => compressBy(compressors.kernel, block))) / total(reference!.encode(blocks));
@@ -313,7 +312,7 @@ describe('sizes', () => {
   });
 });
 
-/** The host's, which the types of Node 20 do not have as a value. */
+/** The types of Node 20 do not declare it as a value. */
 const { WebAssembly } = globalThis as unknown as {
   WebAssembly: { Module: new (binary: Uint8Array) => object; Instance: unknown; CompileError: new (message: string) => Error };
 };
@@ -324,7 +323,7 @@ describe('WebAssembly', () => {
     vi.resetModules();
   });
 
-  /** The codec in a program of its own, which counts the modules that it compiles. */
+  /** A fresh instance of the codec's module, and the number of WebAssembly modules that it compiled. */
   async function freshCodec(Module: (new (binary: Uint8Array) => object) | undefined): Promise<{ codec: typeof snappyCodec; compiled: () => number }> {
     let compiled = 0;
     vi.resetModules();
@@ -347,7 +346,7 @@ describe('WebAssembly', () => {
   const contents = sampleContents(seeded(7), 3000);
   const stream = compressBy(compressors.plain, contents);
 
-  test('is compiled at first use, once for each direction, and not at import', async () => {
+  test('is compiled once per direction, at first use rather than at import', async () => {
     const { codec, compiled } = await freshCodec(WebAssembly.Module);
     expect(compiled()).toBe(0);
     expect(same(codec.decompress(stream, MAX_BYTES), contents)).toBe(true);
@@ -368,9 +367,9 @@ describe('WebAssembly', () => {
   }
 
   test.each<readonly [string, (new (binary: Uint8Array) => object) | undefined]>([
-    ['missing', undefined],
-    ['forbidden, or without SIMD', ForbiddenModule],
-  ])('that is %s is not needed', async (_, Module) => {
+    ['without it', undefined],
+    ['where it is forbidden or has no SIMD', ForbiddenModule],
+  ])('is not required: %s', async (_, Module) => {
     const { codec } = await freshCodec(Module);
     for (let i = 0; i < 2; i++) {
       expect(same(codec.compress!(contents), stream)).toBe(true);

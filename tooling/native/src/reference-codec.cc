@@ -1,14 +1,14 @@
-// Google's Snappy and Facebook's zstd as judges of ours: the shared libraries that most systems have, loaded by name, so
-// that no headers are needed.
+// Runs Google's Snappy and the reference implementation of zstd. Their shared libraries, which most systems have, are loaded
+// by name, so no headers are needed.
 //
 //   version CODEC                      prints the library's version, or fails
-//   encode CODEC LEVEL                 standard input: contents, each after its length; output: their streams, likewise
-//   decode CODEC MAX_BYTES             input: streams; output: for each a byte, 1 where it is accepted, and the contents
-//   time encode CODEC LEVEL ROUNDS     input: contents; prints the nanoseconds that one takes, in the quickest round
+//   encode CODEC LEVEL                 input: contents, each preceded by its length; output: their streams, likewise
+//   decode CODEC MAX_BYTES             input: streams; output: for each a byte, 1 if it is accepted, and the contents
+//   time encode CODEC LEVEL ROUNDS     input: contents; prints the nanoseconds for each in the fastest round
 //   time decode CODEC MAX_BYTES ROUNDS
 //
-// CODEC: snappy, zstd. Lengths are u32, little-endian. LEVEL and MAX_BYTES are numbers. Snappy has no levels; to zstd's,
-// 100 adds a content checksum, 200 leaves the content's size out, 400 makes the window 1 KiB.
+// CODEC: snappy, zstd. Lengths are u32, little-endian. Snappy has no levels. Added to a level of zstd, 100 means a
+// content checksum, 200 no content size, 400 a window of 1 KiB.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -47,9 +47,9 @@ Function* Find(void* library, const char* name) {
 
 struct Codec {
   std::string version;
-  // The stream of contents, written to the second; its length.
+  // Compresses the first to the second. Returns the length of the stream.
   std::function<size_t(const Bytes&, Bytes&, int level)> encode;
-  // Whether the stream was accepted, and its contents, in the second; their length in the third.
+  // Decompresses the first to the second; the third is the length of the contents. Returns whether the stream is valid.
   std::function<bool(const Bytes&, Bytes&, size_t&)> decode;
 };
 
@@ -135,7 +135,7 @@ void Write(const char* bytes, size_t length) {
   std::fwrite(bytes, 1, length, stdout);
 }
 
-// Nanoseconds of one call, in the quickest round.
+// Nanoseconds per call in the fastest round.
 double Time(size_t calls, int rounds, const std::function<void()>& round) {
   double best = 1e300;
   for (int i = 0; i < rounds; i++) {
@@ -153,7 +153,7 @@ int main(int argc, char** argv) {
   const bool is_timed = !arguments.empty() && arguments[0] == "time";
   if (is_timed) arguments.erase(arguments.begin());
   if (arguments.empty()) return 0;
-  if (arguments.size() < 2) Fail("what is to be done with which codec?");
+  if (arguments.size() < 2) Fail("usage: reference-codec COMMAND CODEC ...");
   const Codec codec = CodecOf(arguments[1]);
   if (arguments[0] == "version") {
     std::printf("%s", codec.version.c_str());

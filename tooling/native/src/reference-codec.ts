@@ -5,7 +5,7 @@ import { compileProgram, type ProgramSource } from './program.js';
 /** The codecs whose reference implementations can be asked. */
 export type CodecName = 'snappy' | 'zstd';
 
-/** Passed to zstd's `encode` in addition to a level. */
+/** Settings of zstd, to be added to a level. */
 export const ZSTD_CHECKSUM = 100;
 export const ZSTD_WITHOUT_SIZE = 200;
 export const ZSTD_SMALL_WINDOW = 400;
@@ -19,7 +19,7 @@ int main() { return dlopen("", RTLD_NOW) != nullptr; }
   check: [],
 };
 
-/** Google's Snappy or Facebook's zstd, one process for each call. */
+/** Google's Snappy or the reference implementation of zstd. Each call starts a process. */
 export class ReferenceCodec {
   readonly name: CodecName;
   readonly #program: string;
@@ -29,7 +29,7 @@ export class ReferenceCodec {
     this.#program = program;
   }
 
-  /** The stream of each of `contents`. Snappy has no levels. */
+  /** Compresses each of `contents`. Snappy has no levels. */
   encode(contents: readonly Uint8Array[], level = 0): Uint8Array[] {
     const output = this.#run(['encode', this.name, String(level)], contents);
     const view = new DataView(output.buffer, output.byteOffset);
@@ -41,7 +41,7 @@ export class ReferenceCodec {
     });
   }
 
-  /** The contents of each stream, or undefined where it is refused or stands for more than `maxBytes`. */
+  /** Decompresses each stream: undefined if it is refused or its contents are longer than `maxBytes`. */
   decode(streams: readonly Uint8Array[], maxBytes: number): (Uint8Array | undefined)[] {
     const output = this.#run(['decode', this.name, String(maxBytes)], streams);
     const view = new DataView(output.buffer, output.byteOffset);
@@ -54,12 +54,12 @@ export class ReferenceCodec {
     });
   }
 
-  /** Nanoseconds that one of them takes, in the quickest of `rounds`. */
+  /** Nanoseconds for each of them in the fastest of `rounds`. */
   encodeNanoseconds(contents: readonly Uint8Array[], rounds: number, level = 0): number {
     return Number(new TextDecoder().decode(this.#run(['time', 'encode', this.name, String(level), String(rounds)], contents)));
   }
 
-  /** Nanoseconds that one of them takes, in the quickest of `rounds`. */
+  /** Nanoseconds for each of them in the fastest of `rounds`. */
   decodeNanoseconds(streams: readonly Uint8Array[], rounds: number, maxBytes: number): number {
     return Number(new TextDecoder().decode(this.#run(['time', 'decode', this.name, String(maxBytes), String(rounds)], streams)));
   }

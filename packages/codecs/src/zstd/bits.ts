@@ -1,4 +1,4 @@
-/** Bytes, behind which there are seven more, so that a word of four can be read at each of them. */
+/** A stream followed by seven zero bytes, so that a word of four bytes can be read at any of its positions. */
 export interface PaddedStream {
   readonly bytes: Uint8Array;
   readonly view: DataView;
@@ -13,10 +13,10 @@ export function padded(stream: Uint8Array): PaddedStream {
 }
 
 /**
- * The number of the bit that ends bytes[start, end), which are read from their end: the highest that is set of the last
- * byte. Bits are numbered from the start of the stream.
+ * Finds the end mark of the bits in bytes[start, end), which are read backwards: the highest set bit of the last byte.
  *
- * @throws Error when there is none.
+ * @returns its number, counted from the start of the stream.
+ * @throws Error when the last byte is zero or missing.
  */
 export function lastSetBit({ bytes }: PaddedStream, start: number, end: number): number {
   const last = end > start ? bytes[end - 1]! : 0;
@@ -24,7 +24,7 @@ export function lastSetBit({ bytes }: PaddedStream, start: number, end: number):
   return end * 8 - 1 - (Math.clz32(last) - 24);
 }
 
-/** The bits [bit, bit + count) as a number. count ≤ 25. */
+/** Reads the bits [bit, bit + count) as a number. count ≤ 25. */
 export function peekBits({ view }: PaddedStream, bit: number, count: number): number {
   return (view.getInt32(bit >>> 3, true) >>> (bit & 7)) & ((1 << count) - 1);
 }

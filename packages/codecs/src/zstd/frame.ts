@@ -1,15 +1,15 @@
 /**
- * zstd frames, one after another.
+ * A sequence of zstd frames.
  *
  *     magic (4) | descriptor (u8) | window (0 or 1) | dictionary id (0 to 4) | content size (0 to 8) | blocks | checksum (0 or 4)
  *
- * A block is a header of three bytes, little-endian, and what it says: last (1 bit) | kind (2 bits) | size (21 bits). Raw
- * (0): the bytes. One byte (1): repeated `size` times. Compressed (2): literals and sequences.
+ * A block starts with a header of three bytes, little-endian: last (1 bit) | kind (2) | size (21). It is followed by, for a
+ * raw block (0), `size` bytes; for a repeated byte (1), that byte; for a compressed block (2), literals and sequences.
  *
- * Frames to be skipped stand anywhere between: magic (4) | size (u32) | bytes.
+ * Skippable frames may stand before and after any frame: magic (4) | size (u32) | bytes.
  *
- * Source: RFC 8878, section 3.1. What is accepted is what ZSTD_decompress of the reference accepts, version 1.5.6 and
- * later, except where that goes beyond the RFC as an accident of how it works: see `zstdCodec`.
+ * Source: RFC 8878, section 3.1, and ZSTD_decompress of the reference implementation, version 1.5.6. For the differences, see
+ * `zstdCodec`.
  */
 import { GrowingOutput } from '../growing-output.js';
 import { padded, type PaddedStream } from './bits.js';
@@ -27,11 +27,11 @@ const CHECKSUM_BYTES = 4;
 const MAX_BLOCK_BYTES = 2 ** 17;
 const MAX_WINDOW_LOG = 31;
 
-/** Allocated at once where a frame's size says so; more only as contents are made. */
+/** A frame's size is trusted for this much memory. More is allocated only as contents are produced. */
 const MIN_EXPECTED_BYTES = 2 ** 16;
 const EXPECTED_EXPANSION = 16;
 
-/** Whether bytes start with the magic number of a frame, or of one to be skipped. */
+/** Whether a stream starts with the magic number of a frame or of a skippable frame. */
 export function isZstd(stream: Uint8Array): boolean {
   if (stream.length < 4) return false;
   const magic = (stream[0]! | (stream[1]! << 8) | (stream[2]! << 16) | (stream[3]! << 24)) >>> 0;
@@ -43,12 +43,12 @@ function isSkipped(magic: number): boolean {
 }
 
 interface FrameHeader {
-  /** The bytes of contents, where they are given. */
+  /** The size of the contents, if the header has it. */
   readonly contentBytes: number | undefined;
-  /** The most bytes of contents that a compressed block stands for. */
+  /** The most bytes of contents of a compressed block. */
   readonly maxBlockBytes: number;
   readonly hasChecksum: boolean;
-  /** Of the first block. */
+  /** The position of the first block. */
   readonly position: number;
 }
 
@@ -87,10 +87,10 @@ function readFrameHeader({ bytes, view }: PaddedStream, position: number, end: n
 interface BlockHeader {
   readonly isLast: boolean;
   readonly kind: number;
-  /** Bytes of contents, but of a compressed block bytes in the stream. */
+  /** Bytes of contents; of a compressed block, bytes in the stream. */
   readonly size: number;
+  /** The position of its bytes in the stream. */
   readonly start: number;
-  /** Of the block in the stream. */
   readonly end: number;
 }
 
@@ -106,7 +106,7 @@ function readBlockHeader({ bytes }: PaddedStream, position: number, end: number)
   return { isLast: (header & 1) !== 0, kind, size, start, end: blockEnd };
 }
 
-/** The most bytes that the blocks from `position` on can stand for. */
+/** The most bytes of contents that the blocks from `position` on can have. */
 function mostContentBytes(stream: PaddedStream, position: number, end: number, maxBlockBytes: number): number {
   let most = 0;
   let isLast = false;
@@ -119,9 +119,9 @@ function mostContentBytes(stream: PaddedStream, position: number, end: number, m
 }
 
 /**
- * The contents of all frames.
+ * Decompresses all frames of a stream.
  *
- * @throws RangeError when they have more than `maxBytes`; Error when a frame is damaged.
+ * @throws RangeError when the contents are longer than `maxBytes`; Error when a frame is damaged.
  */
 export function decodeZstd(compressed: Uint8Array, maxBytes: number): Uint8Array {
   const stream = padded(compressed);
@@ -132,16 +132,16 @@ export function decodeZstd(compressed: Uint8Array, maxBytes: number): Uint8Array
     if (end - position < MIN_FRAME_BYTES) throw new Error(`${end - position} bytes follow the last frame`);
     const magic = stream.view.getUint32(position, true);
     if (isSkipped(magic)) {
-      if (end - position < SKIPPED_HEADER_BYTES) throw new Error('a frame that is to be skipped is cut short');
+      if (end - position < SKIPPED_HEADER_BYTES) throw new Error('a skippable frame is cut short');
       position += SKIPPED_HEADER_BYTES + stream.view.getUint32(position + 4, true);
-      if (position > end) throw new Error('a frame that is to be skipped is cut short');
+      if (position > end) throw new Error('a skippable frame is cut short');
       continue;
     }
     if (magic !== MAGIC) throw new Error('not a zstd frame');
     const header = readFrameHeader(stream, position, end);
     const { contentBytes } = header;
     const most = mostContentBytes(stream, header.position, end, header.maxBlockBytes);
-    if (contentBytes !== undefined && contentBytes > most) throw new Error(`the frame says ${contentBytes} bytes, its blocks stand for at most ${most}`);
+    if (contentBytes !== undefined && contentBytes > most) throw new Error(`the frame claims ${contentBytes} bytes, its blocks can have at most ${most}`);
     if (contentBytes !== undefined && contentBytes > maxBytes) throw new RangeError(`the contents have ${contentBytes} bytes, the limit is ${maxBytes}`);
     const expected = Math.min(contentBytes ?? most, Math.max(MIN_EXPECTED_BYTES, EXPECTED_EXPANSION * end));
     output ??= new GrowingOutput(expected, maxBytes);
@@ -173,7 +173,7 @@ function decodeBlocks(stream: PaddedStream, { contentBytes, maxBlockBytes, hasCh
     ({ isLast, end: position } = block);
   }
   const made = output.length - frameStart;
-  if (contentBytes !== undefined && made !== contentBytes) throw new Error(`the contents have ${made} bytes, the frame says ${contentBytes}`);
+  if (contentBytes !== undefined && made !== contentBytes) throw new Error(`the contents have ${made} bytes, the frame claims ${contentBytes}`);
   if (!hasChecksum) return position;
   if (position + CHECKSUM_BYTES > end) throw new Error('the checksum of the contents is cut short');
   const stored = stream.view.getUint32(position, true);

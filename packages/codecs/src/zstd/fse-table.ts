@@ -1,36 +1,36 @@
 /**
- * FSE tables: finite state entropy, an arithmetic coder by table. A state is a row; it stands for a symbol and says how
- * many bits are read to find the next state.
+ * Decoding tables of FSE (finite state entropy). A state is a row of the table. The row has a symbol, and says how many bits
+ * to read for the next state.
  *
- * A table is described by the share of each symbol:
+ * A table is described by the number of rows of each symbol:
  *
- *     accuracy - 5 (4 bits) | shares, each as many bits as what is left needs, after a share of 0 how many more are 0
+ *     accuracy - 5 (4 bits) | counts, each in as many bits as the remaining rows need; after a count of 0, a run of zeros
  *
  * Source: RFC 8878, section 4.1.
  */
 
-/** The most accurate table of any kind. */
+/** The highest accuracy of any table: 512 rows. */
 export const MAX_ACCURACY = 9;
 
-/** The table has 2^accuracy rows; each is a symbol, 8 bits; the bits to read, 8 bits; and the first next state, 16 bits. */
+/** A table of 2^accuracy rows. From the low bits up, a row is: symbol (8), bits to read (8), base of the next state (16). */
 export interface FseTable {
   readonly rows: Uint32Array;
   readonly accuracy: number;
 }
 
-/** How often each symbol stands in a table of 2^accuracy rows. -1: less than once; it gets a row. */
+/** The number of rows of each symbol in a table of 2^accuracy rows. -1 stands for a share of less than one row, which gets one. */
 export interface Shares {
   readonly counts: Int16Array;
   readonly symbols: number;
   readonly accuracy: number;
-  /** Of the byte after the description. */
+  /** The position of the byte after the description. */
   readonly position: number;
 }
 
 /**
- * Reads the description at `position`.
+ * Reads the description of a table at `position`.
  *
- * @throws Error when it is damaged, ends after `end`, or is of a table that is too accurate or has a symbol above `maxSymbol`.
+ * @throws Error when it is damaged, does not end before `end`, or exceeds `maxAccuracy` or `maxSymbol`.
  */
 export function readShares(bytes: Uint8Array, position: number, end: number, maxSymbol: number, maxAccuracy: number): Shares {
   const counts = new Int16Array(maxSymbol + 1);
@@ -57,7 +57,7 @@ export function readShares(bytes: Uint8Array, position: number, end: number, max
         symbols += repeat;
       } while (repeat === 3 && symbols <= maxSymbol);
     }
-    // What is past the end is there to be read, and refused below.
+    // The padding allows reads past the end; the result is refused here and below.
     if (symbols > maxSymbol || bit > end * 8) throw new Error('the shares of an FSE table do not add up');
     const shorter = 2 * threshold - 1 - remaining;
     let count = peek(width);
@@ -81,7 +81,7 @@ export function readShares(bytes: Uint8Array, position: number, end: number, max
   return { counts, symbols, accuracy, position: (bit + 7) >>> 3 };
 }
 
-/** The table of these shares, which add up. */
+/** Builds the table of these shares, which add up. */
 export function buildFseTable({ counts, symbols, accuracy }: Omit<Shares, 'position'>): FseTable {
   const size = 1 << accuracy;
   const rows = new Uint32Array(size);
@@ -110,7 +110,7 @@ export function buildFseTable({ counts, symbols, accuracy }: Omit<Shares, 'posit
   return { rows, accuracy };
 }
 
-/** A table of one symbol, which takes no bits. */
+/** A table of one symbol, which consumes no bits. */
 export function singleSymbolTable(symbol: number): FseTable {
   return { rows: Uint32Array.of(symbol), accuracy: 0 };
 }

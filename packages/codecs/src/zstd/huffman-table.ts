@@ -1,21 +1,21 @@
 /**
- * Huffman codes of literals, by the weight of each byte: a code of weight w has bits + 1 - w bits, where bits is the
- * longest; of weight 0, there is none. The last weight is what is missing to a whole tree.
+ * The Huffman code of the literals, described by the weight of each byte value. With longest code length `bits`, a weight w
+ * means a code of bits + 1 - w bits, and 0 means no code. The last weight is not stored: it completes the tree.
  *
- *     length (u8) below 128 | weights in an FSE stream of that length: two states by turns, one table
- *     127 + number (u8)     | weights, 4 bits each, the high ones first
+ *     length (u8), below 128 | weights as an FSE stream of that length, decoded by two states in turn
+ *     127 + count (u8)       | weights, 4 bits each, high half first
  *
- * Source: RFC 8878, section 4.2.1. Codes of 12 bits, one more than it allows, are read as the reference does.
+ * Source: RFC 8878, section 4.2.1. Like the reference, this accepts codes of 12 bits, one more than the RFC allows.
  */
 import { buildFseTable, readShares } from './fse-table.js';
 import { lastSetBit, type PaddedStream, peekBits } from './bits.js';
 
 const MAX_CODE_BITS = 12;
 
-/** The most weights that are written; one more follows from them. */
+/** The most weights that can be stored. */
 const MAX_WEIGHTS = 255;
 
-/** The code that the next `bits` bits start with: a byte, and above it the bits of its code, 8 bits. */
+/** For each value of the next `bits` bits: the byte whose code they start with (8 bits), and the length of that code (8). */
 export interface HuffmanTable {
   readonly codes: Uint16Array;
   readonly bits: number;
@@ -47,7 +47,7 @@ export function readHuffmanTable(stream: PaddedStream, position: number, end: nu
 
 function readFseWeights(stream: PaddedStream, position: number, end: number, weights: Uint8Array): number {
   const shares = readShares(stream.bytes, position, end, 255, 6);
-  // The room that the reference has for a table.
+  // The reference has room for this many symbols.
   if (shares.symbols - 1 > (shares.accuracy === 6 ? 11 : 91)) throw new Error('the table of Huffman weights has too many symbols');
   const { rows, accuracy } = buildFseTable(shares);
   const start = shares.position * 8;
@@ -89,7 +89,7 @@ function buildHuffmanTable(weights: Uint8Array, count: number): HuffmanTable {
     if (weight === 1) longest++;
     if (weight > 0) starts[weight + 1]! += (1 << weight) >> 1;
   }
-  // As the whole is a power of two, there are two of them, or none.
+  // The sum is a power of two, so the number of longest codes is even: there are at least two, or none.
   if (longest < 2) throw new Error('the Huffman weights are not those of a tree');
   for (let weight = 2; weight < starts.length; weight++) starts[weight]! += starts[weight - 1]!;
   const codes = new Uint16Array(size);

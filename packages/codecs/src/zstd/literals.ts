@@ -1,32 +1,34 @@
 /**
  * The literals of a block.
  *
- *     kind (2 bits) | form of the sizes (2) | size of the literals | compressed size, of the compressed kinds
- *     raw (0): the bytes. One byte (1): repeated. Compressed (2): Huffman table and streams. Treeless (3): streams, by
- *     the table of the block before.
+ *     kind (2 bits) | size format (2) | size of the literals | compressed size, only of kinds 2 and 3
  *
- * There is one stream, or four after a jump table of the lengths of the first three, each u16.
+ *     raw (0): the bytes; repeated (1): one byte; compressed (2): Huffman table, streams; treeless (3): streams for the
+ *     Huffman table of the previous block
+ *
+ * There is either one stream, or four, preceded by the lengths of the first three (u16 each).
  *
  * Source: RFC 8878, sections 3.1.1.3.1 and 4.2.2.
  */
 import { lastSetBit, type PaddedStream } from './bits.js';
 import { type HuffmanTable, readHuffmanTable } from './huffman-table.js';
 
-/** What a block's literals are, and what the next block's may need. */
+/** The literals of a block. */
 export interface Literals {
-  /** They start at `start`. */
+  /** An array that contains them, from `start` on. */
   readonly bytes: Uint8Array;
   readonly start: number;
   readonly length: number;
+  /** The Huffman table that the next block may use again. */
   readonly table: HuffmanTable | undefined;
-  /** Of the byte after them, in the stream. */
+  /** The position of the byte after them in the stream. */
   readonly position: number;
 }
 
 /**
  * Reads the literals of the block [position, end).
  *
- * @param table of the block before.
+ * @param table the Huffman table of the previous block.
  * @throws Error when they are damaged.
  */
 export function readLiterals(
@@ -90,7 +92,7 @@ export function readLiterals(
   return { bytes: literals, start: 0, length, table, position: streamEnd };
 }
 
-/** Decodes literals[to, stop) from the bits of the bytes [start, end), which they must use up. */
+/** Decodes literals[to, stop) from the bits in bytes [start, end), all of which must be consumed. */
 function decodeStream(
   stream: PaddedStream,
   start: number,
@@ -104,7 +106,7 @@ function decodeStream(
   const first = start * 8;
   let bit = lastSetBit(stream, start, end);
   const mask = (1 << bits) - 1;
-  // Two codes of a word: 7 bits before it, and twice 12.
+  // Two codes from each word: a shift by up to 7 bits, and two codes of up to 12, fit in 32 bits.
   const pairsFrom = first + 24;
   while (bit >= pairsFrom && to + 2 <= stop) {
     const low = bit - 2 * bits;
@@ -119,7 +121,7 @@ function decodeStream(
   }
   for (; to < stop; to++) {
     const low = bit - bits;
-    // The last codes are read as if zeros followed.
+    // Near the start of the stream, missing bits count as zeros.
     const index =
       low >= first
         ? (view.getInt32(low >>> 3, true) >>> (low & 7)) & mask
@@ -129,6 +131,6 @@ function decodeStream(
     bit -= code >>> 8;
     if (bit < first) break;
   }
-  // RFC 8878, section 4.2.2: a stream that is not used up to the bit is faulty.
+  // RFC 8878, section 4.2.2: a stream that is not consumed exactly is faulty.
   if (bit !== first) throw new Error('a Huffman stream does not end where its literals do');
 }

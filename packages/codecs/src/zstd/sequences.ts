@@ -1,10 +1,10 @@
 /**
- * The sequences of a block: each takes some literals, then copies what was made before.
+ * The sequences of a block. Each one copies some literals, then a match: earlier output, `offset` bytes back.
  *
- *     number (1 to 3 bytes) | kinds of the three tables (u8) | tables | bits, read from their end
+ *     count (1 to 3 bytes) | kinds of the three tables (u8) | tables | bits, read backwards
  *
- * The bits: a state of each table; then for each sequence the rest of offset, copied length and literal length, and,
- * but for the last, the steps to the next states.
+ * The bits are: the initial state of each table; for each sequence the extra bits of its offset, match length and literal
+ * length; and after each sequence except the last, the bits for the next states.
  *
  * Source: RFC 8878, section 3.1.1.3.2.
  */
@@ -13,10 +13,10 @@ import { lastSetBit, type PaddedStream, peekBits } from './bits.js';
 import { buildFseTable, type FseTable, MAX_ACCURACY, readShares, singleSymbolTable } from './fse-table.js';
 import type { Literals } from './literals.js';
 
-/** What is kept from block to block of a frame. */
+/** State that lasts from block to block of a frame. */
 export interface SequenceState {
   tables: SequenceTables | undefined;
-  /** The last three offsets. */
+  /** The three most recent offsets. */
   readonly offsets: [number, number, number];
 }
 
@@ -26,20 +26,20 @@ interface SequenceTables {
   readonly matchLengths: FseTable;
 }
 
-/** A symbol stands for its base and the number in as many bits. */
+/** A symbol means its base plus the number in its extra bits. */
 interface Symbols {
   readonly bases: Uint32Array;
   readonly bits: Uint8Array;
 }
 
-/** One of the three kinds of tables. */
+/** The definition of one of the three tables. */
 interface TableKind {
   readonly symbols: number;
   readonly maxAccuracy: number;
   readonly predefined: FseTable;
 }
 
-/** Symbols whose bases ascend without a gap from `first`, by the bits of each. */
+/** Symbols with these numbers of extra bits, which cover the numbers from `first` on without a gap. */
 function symbolsFrom(first: number, bits: readonly number[]): Symbols {
   const bases = new Uint32Array(bits.length);
   let base = first;
@@ -60,7 +60,7 @@ function tableKind(symbols: number, maxAccuracy: number, accuracy: number, count
 
 const times = (count: number, value: number): number[] => Array<number>(count).fill(value);
 
-/** What RFC 8878 fixes: sections 3.1.1.3.2.1.1 and 3.1.1.3.2.2. */
+/** The symbols and predefined tables of RFC 8878, sections 3.1.1.3.2.1.1 and 3.1.1.3.2.2. */
 class Definitions {
   readonly literalLengthSymbols = symbolsFrom(0, [...times(16, 0), 1, 1, 1, 1, 2, 2, 3, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]);
   readonly matchLengthSymbols = symbolsFrom(3, [...times(32, 0), 1, 1, 1, 1, 2, 2, 3, 3, 4, 4, 5, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]);
@@ -69,14 +69,14 @@ class Definitions {
   readonly matchLengths = tableKind(53, MAX_ACCURACY, 6, [1, 4, 3, ...times(6, 2), ...times(37, 1), ...times(7, -1)]);
 }
 
-// Made at first use: nothing is computed at import.
+// Created at first use, so that nothing is computed at import.
 let shared: Definitions | undefined;
 
 /**
- * Reads the sequences at [position, end) and writes what they and `literals` stand for, at most `maxBlockBytes`, to
- * `output`, whose frame starts at `frameStart`.
+ * Executes the sequences at [position, end): appends the contents of the block, at most `maxBlockBytes`, to `output`.
  *
- * @throws Error when they are damaged; RangeError when the output may not grow that far.
+ * @param frameStart the position in `output` of the frame's contents, before which no match may reach.
+ * @throws Error when the sequences are damaged; RangeError when the output would exceed its limit.
  */
 export function executeSequences(
   stream: PaddedStream,
@@ -152,10 +152,10 @@ function readTable(
   }
 }
 
-/** Up to this many bytes a loop is faster than `set` and `copyWithin`. */
+/** Up to this many bytes, a loop is faster than `set` and `copyWithin`. */
 const MAX_LOOPED = 32;
 
-/** @returns the position after the literals that were used. */
+/** @returns the position after the literals that the sequences used. */
 function runSequences(
   stream: PaddedStream,
   start: number,
@@ -200,7 +200,7 @@ function runSequences(
     let offset: number;
     bit -= offsetBits;
     if (offsetBits > 1) {
-      // Up to 31 bits, in two parts.
+      // Up to 31 bits, read in two parts.
       const high = Math.max(0, offsetBits - 16);
       const low = offsetBits - high;
       offset = ((1 << offsetBits) >>> 0) - 3 + ((peekBits(stream, bit + low, high) << low) >>> 0) + peekBits(stream, bit, low);
@@ -231,7 +231,7 @@ function runSequences(
     if (offset === 0 || offset > matchStart - frameStart) throw new Error(`a match is ${offset} bytes before, where ${matchStart - frameStart} are`);
     if (matchStop > made.length) {
       const blockStart = output.length;
-      // What is made of this block is to be kept, too.
+      // The output of this block so far must be kept, too.
       output.length = to;
       output.reserve(matchStop - to);
       output.length = blockStart;

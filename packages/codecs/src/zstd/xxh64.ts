@@ -1,12 +1,12 @@
 /**
  * XXH64 with seed 0, of which zstd stores the low 32 bits.
  *
- * A number of 64 bits is two of 32, the high one first: BigInt takes thirty times as long.
+ * 64-bit numbers are kept as two halves: with BigInt it takes six times as long.
  *
  * Source: xxHash, doc/xxhash_spec.md.
  */
 
-/** Two halves of 64 bits. */
+/** A 64-bit number. */
 class Word {
   high = 0;
   low = 0;
@@ -53,7 +53,7 @@ class Word {
   }
 }
 
-// The primes, by their halves.
+// The five primes, in halves.
 const P1_HIGH = 0x9e3779b1;
 const P1_LOW = 0x85ebca87;
 const P2_HIGH = 0xc2b2ae3d;

@@ -1,4 +1,4 @@
-/** What is needed of the host's WebAssembly, where it has one. */
+/** The part of the host's WebAssembly that is used, if the host has any. */
 interface WebAssemblyHost {
   readonly WebAssembly?: {
     readonly Module: new (binary: Uint8Array) => object;
@@ -6,13 +6,13 @@ interface WebAssemblyHost {
   };
 }
 
-/** What every kernel exports: a memory that never grows, so that views of it hold. */
+/** What every kernel exports. The memory never grows, so views of it stay valid. */
 export interface Kernel {
   readonly memory: { readonly buffer: ArrayBuffer };
 }
 
 /**
- * A new instance of a module that is given in hexadecimal, or undefined where there can be none: without WebAssembly or
+ * Instantiates a module given in hexadecimal. Returns undefined where that is impossible: in a host without WebAssembly or
  * its SIMD, and under a Content-Security-Policy without `wasm-unsafe-eval`.
  */
 // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller knows what its module exports

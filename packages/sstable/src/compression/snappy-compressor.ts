@@ -2,24 +2,24 @@ import { putVarint } from '@bloom/bytes';
 import { instantiateKernel, type Kernel } from './kernel.js';
 import { SNAPPY_COMPRESSOR } from './snappy-compressor.wasm.js';
 
-/** Contents are compressed in fragments of 64 KiB, so that an offset takes two bytes. */
+/** Contents are compressed in independent fragments of 64 KiB, so that an offset fits in two bytes. */
 const FRAGMENT_BYTES = 2 ** 16;
 
 /** A varint32 has at most five bytes. */
 const MAX_HEADER_BYTES = 5;
 
-/** The hash table has as many places as a fragment has bytes, within these bounds. */
+/** The hash table has about as many slots as the fragment has bytes, within these bounds. */
 const MIN_TABLE_BITS = 8;
 const MAX_TABLE_BITS = 14;
 
-/** Copies of the kernel read and write up to 15 bytes past their ends. */
+/** The kernel's copies read and write up to 15 bytes past their ends. */
 const SLACK = 16;
 
-// The kernel's memory, in bytes. At its start is the hash table, of two bytes a place.
+// The kernel's memory, in bytes. The hash table is at its start, two bytes a slot.
 const INPUT_AT = 2 ** (MAX_TABLE_BITS + 1);
 const OUTPUT_AT = INPUT_AT + FRAGMENT_BYTES + SLACK;
 
-/** The most bytes that the elements of `length` bytes take. Source: Snappy, `MaxCompressedLength`. */
+/** The most bytes that the elements for `length` bytes of contents can take. Source: Snappy, `MaxCompressedLength`. */
 function maxElementBytes(length: number): number {
   return 32 + length + Math.floor(length / 6);
 }
@@ -28,11 +28,11 @@ function tableBitsFor(length: number): number {
   return Math.min(MAX_TABLE_BITS, Math.max(MIN_TABLE_BITS, 31 - Math.clz32(length)));
 }
 
-/** Compresses a fragment at a time. */
+/** Compresses one fragment at a time. */
 export interface FragmentCompressor {
-  /** Where the elements are written. */
+  /** The array that elements are written to. */
   readonly output: Uint8Array;
-  /** The first position in `output` to write to. */
+  /** The first position in `output` that may be written. */
   readonly outputStart: number;
   /** Writes the elements of contents[start, end), at most 64 KiB, to `output`. @returns the position after them. */
   compress(contents: Uint8Array, start: number, end: number, position: number): number;
@@ -42,7 +42,7 @@ interface CompressorKernel extends Kernel {
   compress(from: number, length: number, to: number, tableBits: number): number;
 }
 
-/** By the WebAssembly of `assembly/snappy-compressor.ts`, in a third to a fifth of the time of plain TypeScript. */
+/** Compresses in WebAssembly, `assembly/snappy-compressor.ts`, in a third to a fifth of the time of plain TypeScript. */
 export class SnappyCompressorKernel implements FragmentCompressor {
   readonly output: Uint8Array;
   readonly outputStart = OUTPUT_AT;
@@ -66,11 +66,11 @@ export class SnappyCompressorKernel implements FragmentCompressor {
   }
 }
 
-/** The same elements, in plain TypeScript: step for step what the kernel does. */
+/** Compresses in plain TypeScript, step for step as the kernel does, so that the bytes are the same. */
 export class PlainSnappyCompressor implements FragmentCompressor {
   readonly output = new Uint8Array(MAX_HEADER_BYTES + maxElementBytes(FRAGMENT_BYTES));
   readonly outputStart = 0;
-  /** By the hash of four bytes: where in the fragment they were seen last. */
+  /** By the hash of four bytes: the position in the fragment where that hash was seen last. */
   readonly #table = new Uint16Array(2 ** MAX_TABLE_BITS);
 
   compress(contents: Uint8Array, start: number, end: number, position: number): number {
@@ -80,13 +80,13 @@ export class PlainSnappyCompressor implements FragmentCompressor {
     const tableBits = tableBitsFor(end - start);
     const shift = 32 - tableBits;
     table.fill(0, 0, 2 ** tableBits);
-    // No match starts in the last 15 bytes: the kernel reads 8 at a time.
+    // No match starts in the last 15 bytes, so that the kernel can read 8 bytes at a time.
     const limit = end - 15;
     let emitted = start;
     let at = start + 1;
     let word = wordAt(contents, at);
     while (true) {
-      // Contents without matches are looked at ever less often: a step more after every 32 steps.
+      // Without matches the search speeds up: the step grows by one after every 32 bytes of `skip`.
       let skip = 32;
       let candidate: number;
       while (true) {
@@ -127,12 +127,12 @@ function wordAt(bytes: Uint8Array, at: number): number {
   return bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
 }
 
-/** The multiplier is that of Google's Snappy. */
+/** The multiplier of Google's Snappy. */
 function hashOf(word: number, shift: number): number {
   return Math.imul(word, 0x1e35a7bd) >>> shift;
 }
 
-/** Where the bytes from `later` on, compared with those from `earlier` on, first differ, or `end`. */
+/** The position from `later` on at which the bytes first differ from those at `earlier`, or `end`. */
 function endOfMatch(bytes: Uint8Array, earlier: number, later: number, end: number): number {
   while (later < end && bytes[earlier] === bytes[later]) {
     earlier++;
@@ -145,7 +145,7 @@ function putRest(to: Uint8Array, position: number, contents: Uint8Array, start: 
   return start < end ? putLiteral(to, position, contents, start, end) : position;
 }
 
-/** Up to this many bytes a loop is faster than a view and its `set`. */
+/** Up to this many bytes, a loop is faster than `set` with a view. */
 const MAX_LOOPED = 64;
 
 function putLiteral(to: Uint8Array, position: number, contents: Uint8Array, start: number, end: number): number {
@@ -169,7 +169,7 @@ function putLiteral(to: Uint8Array, position: number, contents: Uint8Array, star
 }
 
 function putCopy(to: Uint8Array, position: number, offset: number, length: number): number {
-  // What is left for the last copy has at least four bytes.
+  // At least four bytes are left for the last copy, the least that the short form can hold.
   for (; length >= 68; length -= 64) position = putLongCopy(to, position, offset, 64);
   if (length > 64) {
     position = putLongCopy(to, position, offset, 60);
@@ -188,16 +188,16 @@ function putLongCopy(to: Uint8Array, position: number, offset: number, length: n
   return position + 3;
 }
 
-// Made at first use: nothing is compiled at import.
+// Created at first use, so that nothing is compiled at import.
 let shared: FragmentCompressor | undefined;
 
-/** `contents` as a Snappy stream: the same bytes with WebAssembly and without. */
+/** Compresses `contents` to a Snappy stream: the same bytes with WebAssembly and without. */
 export function compressSnappy(contents: Uint8Array, scratch?: Uint8Array): Uint8Array {
   shared ??= SnappyCompressorKernel.create() ?? new PlainSnappyCompressor();
   return compressBy(shared, contents, scratch);
 }
 
-/** `contents` as a Snappy stream, in `scratch` where it has room. */
+/** Compresses `contents` to a Snappy stream, in `scratch` if it is long enough. */
 export function compressBy(compressor: FragmentCompressor, contents: Uint8Array, scratch?: Uint8Array): Uint8Array {
   const { length } = contents;
   if (length >= 2 ** 32) throw new RangeError(`contents must have fewer than 2^32 bytes, got ${length}`);

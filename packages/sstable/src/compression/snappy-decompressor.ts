@@ -1,22 +1,22 @@
 import { instantiateKernel, type Kernel } from './kernel.js';
 import { SNAPPY_DECOMPRESSOR } from './snappy-decompressor.wasm.js';
 
-/** Where a stream lies in the kernel's memory. Its contents follow it. */
+/** The address of the stream in the kernel's memory. The contents follow it. */
 const STREAM_AT = 16;
 
-/** Copies of the kernel read and write up to 63 bytes past their ends. */
+/** The kernel's copies read and write up to 63 bytes past their ends. */
 const SLACK = 64;
 
-/** Decompresses elements. */
+/** Decompresses the elements of a stream. */
 export interface ElementDecompressor {
-  /** Whether a stream of `streamBytes` and its `contentBytes` are not too large for it. */
+  /** Whether it has room for a stream of `streamBytes` and its `contentBytes`. */
   takes(streamBytes: number, contentBytes: number): boolean;
 
   /**
-   * The contents that the elements from `position` of `stream` on stand for, in `scratch` where it has room.
+   * Decompresses the elements that start at `position`, into `scratch` if it is long enough.
    *
    * @param byteLength of the contents.
-   * @returns undefined when the stream is damaged.
+   * @returns the contents, or undefined when the stream is damaged.
    */
   decompress(stream: Uint8Array, position: number, byteLength: number, scratch: Uint8Array | undefined): Uint8Array | undefined;
 }
@@ -25,7 +25,7 @@ interface DecompressorKernel extends Kernel {
   decompress(from: number, end: number, to: number, toEnd: number): number;
 }
 
-/** By the WebAssembly of `assembly/snappy-decompressor.ts`, in a third to a tenth of the time of plain TypeScript. */
+/** Decompresses in WebAssembly, `assembly/snappy-decompressor.ts`, in a third to a tenth of the time of plain TypeScript. */
 export class SnappyDecompressorKernel implements ElementDecompressor {
   readonly #kernel: DecompressorKernel;
   readonly #bytes: Uint8Array;
@@ -57,10 +57,10 @@ export class SnappyDecompressorKernel implements ElementDecompressor {
   }
 }
 
-/** Up to this many bytes a loop is faster than a view and its `set`. */
+/** Up to this many bytes, a loop is faster than `set` with a view. */
 const MAX_LOOPED = 64;
 
-/** The same in plain TypeScript, for streams of any size. */
+/** Decompresses in plain TypeScript, streams of any size. */
 export const plainSnappyDecompressor: ElementDecompressor = {
   takes: () => true,
 
@@ -81,7 +81,7 @@ export const plainSnappyDecompressor: ElementDecompressor = {
             length = 0;
             for (let i = lengthEnd - 1; i >= position; i--) length = (length << 8) | stream[i]!;
             position = lengthEnd;
-            // Of 2^32, it becomes 0, as Google's does.
+            // A length of 2^32 wraps to 0, as in Google's decoder.
             length = (length + 1) >>> 0;
           }
           if (length > end - position || length > byteLength - to) return undefined;
@@ -118,16 +118,16 @@ export const plainSnappyDecompressor: ElementDecompressor = {
   },
 };
 
-// Made at first use: nothing is compiled at import.
+// Created at first use, so that nothing is compiled at import.
 let shared: ElementDecompressor | undefined;
 
-/** The contents that a Snappy stream stands for: the same with WebAssembly and without. */
+/** Decompresses a Snappy stream, with the same result with WebAssembly and without. */
 export function decompressSnappy(stream: Uint8Array, maxBytes: number, scratch?: Uint8Array): Uint8Array {
   shared ??= SnappyDecompressorKernel.create() ?? plainSnappyDecompressor;
   return decompressBy(shared, stream, maxBytes, scratch);
 }
 
-/** The contents that a Snappy stream stands for, in `scratch` where it has room. */
+/** Decompresses a Snappy stream, into `scratch` if it is long enough. */
 export function decompressBy(
   decompressor: ElementDecompressor,
   stream: Uint8Array,
@@ -138,8 +138,8 @@ export function decompressBy(
   let position = 0;
   while (stream[position++]! >= 0x80);
   const elementBytes = stream.length - position;
-  // No element stands for more than three bytes that copy 64.
-  if (byteLength > (elementBytes / 3) * 64) throw new Error(`${elementBytes} bytes cannot stand for ${byteLength}`);
+  // The densest element is a copy of 64 bytes in three.
+  if (byteLength > (elementBytes / 3) * 64) throw new Error(`${elementBytes} bytes cannot expand to ${byteLength}`);
   if (byteLength > maxBytes) throw new RangeError(`the contents have ${byteLength} bytes, the limit is ${maxBytes}`);
   const fitting = decompressor.takes(stream.length, byteLength) ? decompressor : plainSnappyDecompressor;
   const contents = fitting.decompress(stream, position, byteLength, scratch);
@@ -148,9 +148,9 @@ export function decompressBy(
 }
 
 /**
- * The length that a stream starts with: up to five bytes, of which the last has four bits.
+ * Reads the length of the contents: a varint32, whose fifth byte has four bits.
  *
- * @throws Error when there is none.
+ * @throws Error when it is cut short or too large.
  */
 function contentLength(stream: Uint8Array): number {
   let length = 0;
