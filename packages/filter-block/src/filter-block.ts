@@ -210,7 +210,11 @@ export class FilterBlockReader {
    * @param blockOffset bytes from the start of the file.
    */
   isEmptyAt(blockOffset: number): boolean {
-    return this.filterAt(Math.floor(blockOffset / this.base))?.length === 0;
+    const i = Math.floor(blockOffset / this.base);
+    if (!(i >= 0 && i < this.filterCount)) return false;
+    // Without a view: a lookup that the filter ends asks this too.
+    const at = this.#offsetsStart + i * 4;
+    return this.#view.getUint32(at, true) === this.#view.getUint32(at + 4, true);
   }
 
   /** The bytes of filter `i`: none for a range without keys, undefined when there is no such filter or it is damaged. */

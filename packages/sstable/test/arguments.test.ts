@@ -6,7 +6,7 @@ import vm from 'node:vm';
 import { BlockCache, type Codec, MemorySink, MemorySource, type Source, SyncTable, Table, TableBuilder } from '@bloom/sstable';
 import { SyncFileSource, writeTable } from '@bloom/sstable/node';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { rejection } from './caught.js';
+import { caught, rejection } from './caught.js';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 
@@ -84,10 +84,42 @@ test('an aborted signal ends the opening, and a walk that is done stays done', a
   expect(await walk.next()).toEqual({ value: undefined, done: true });
 });
 
+describe('TableBuilder refuses by name', () => {
+  const build = (options: unknown, sink: unknown = new MemorySink()): unknown => caught(() => new (TableBuilder as unknown as new (...args: unknown[]) => unknown)(sink, options));
+
+  test.each<[unknown, string]>([
+    [{ blocksize: 4096 }, 'TableBuilder has no option "blocksize": did you mean blockSize?'],
+    [{ filterPolicies: [] }, 'TableBuilder has no option "filterPolicies": did you mean filterPolicy?'],
+    [{ signal: new AbortController().signal }, 'TableBuilder has no option "signal": it has comparator, filterPolicy, blockSize, restartInterval, compression, maxBlockBytes'],
+    [null, 'the options of TableBuilder must be an object, got null'],
+    [{ comparator: 'bytewise' }, 'comparator must be a comparator, got string'],
+    [{ filterPolicy: 10 }, 'filterPolicy must be a FilterPolicy, got number'],
+    [{ compression: {} }, "compression must be 'none', 'snappy' or a codec, got object without decompress()"],
+  ])('%o', (options, message) => {
+    expect(build(options)).toEqual(new TypeError(message));
+  });
+
+  test('what is no sink', () => {
+    expect(build({}, 'x.ldb')).toEqual(new TypeError('sink must be a sink, got string'));
+    expect(build({}, [])).toEqual(new TypeError('sink must be a sink, got an Array without append()'));
+    expect(build({}, MemorySink)).toEqual(new TypeError('sink must be a sink, got the class MemorySink: give an instance, new MemorySink()'));
+  });
+});
+
 describe('writeTable', () => {
   let folder: string;
   beforeEach(async () => (folder = await mkdtemp(join(tmpdir(), 'bloom-'))));
   afterEach(() => rm(folder, { recursive: true }));
+
+  test.each<[unknown, string]>([
+    [{ compresion: 'none' }, 'writeTable has no option "compresion": did you mean compression?'],
+    [{ signal: new AbortController() }, 'signal must be an AbortSignal, got an AbortController: give its signal'],
+    [{ onProgress: true }, 'onProgress must be a function, got boolean'],
+    [5, 'the options of writeTable must be an object, got number'],
+  ])('refuses %o by name, and writes nothing', async (options, message) => {
+    expect(await rejection(writeTable(join(folder, 'x.ldb'), [], options as object))).toEqual(new TypeError(message));
+    expect(await readdir(folder)).toEqual([]);
+  });
 
   test('does not wait for an entry when it is aborted', async () => {
     const controller = new AbortController();

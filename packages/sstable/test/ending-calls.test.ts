@@ -1,11 +1,11 @@
 import { getEventListeners } from 'node:events';
 import process from 'node:process';
-import { type Source, Table } from '@bloom/sstable';
+import { MemorySource, type Source, SyncTable, Table } from '@bloom/sstable';
 import { DatabaseTable, encodeInternalKey, internalKeyComparator, internalKeyPolicy, VALUE } from '@bloom/sstable/database';
 import { BloomFilterPolicy } from '@bloom/policy';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { buildTable } from './build-table.js';
-import { rejection } from './caught.js';
+import { caught, rejection } from './caught.js';
 import { collect, numberedEntries, sameBytes } from './entries.js';
 import { gate } from './sources.js';
 
@@ -161,6 +161,21 @@ describe('next and prev of a cursor', () => {
     expect(await rejection(walk.next())).toEqual(new TypeError('the table is closed'));
     expect(await walk.next()).toEqual({ value: undefined, done: true });
   });
+});
+
+test('walks and cursors without promises are refused after close, also inside a block', () => {
+  const table = SyncTable.open(new MemorySource(bytes));
+  const cursor = table.cursor();
+  cursor.seekToFirst();
+  const walk = table.entries();
+  walk.next();
+  table.close();
+  const closed = new TypeError('the table is closed');
+  for (const move of ['next', 'prev', 'seekToFirst', 'seekToLast'] as const) expect(caught(() => cursor[move]())).toEqual(closed);
+  expect(caught(() => cursor.seek(keys[0]!))).toEqual(closed);
+  expect(caught(() => walk.next())).toEqual(closed);
+  expect(caught(() => table.get(keys[0]!))).toEqual(closed);
+  table.close();
 });
 
 describe('a shared read', () => {

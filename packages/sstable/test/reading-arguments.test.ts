@@ -88,9 +88,9 @@ describe('options', () => {
     [10, 'the options of open must be an object, got number'],
     [{ filterPolicies: BloomFilterPolicy }, 'filterPolicies must be an array of filter policies, got the class BloomFilterPolicy'],
     [{ filterPolicies: new BloomFilterPolicy() }, 'filterPolicies must be an array of filter policies, got a BloomFilterPolicy'],
-    [{ filterPolicies: [BloomFilterPolicy] }, 'filterPolicies[0] must be a filter policy, got the class BloomFilterPolicy: give an instance, new BloomFilterPolicy()'],
-    [{ filterPolicies: [new BloomFilterPolicy(), null] }, 'filterPolicies[1] must be a filter policy, got null'],
-    [{ filterPolicies: [{ name: 'x', keyMayMatch: () => true }] }, 'filterPolicies[0] must be a filter policy, got object without createFilter()'],
+    [{ filterPolicies: [BloomFilterPolicy] }, 'filterPolicies[0] must be a FilterPolicy, got a function: if BloomFilterPolicy is a class, give new BloomFilterPolicy()'],
+    [{ filterPolicies: [new BloomFilterPolicy(), null] }, 'filterPolicies[1] must be a FilterPolicy, got null'],
+    [{ filterPolicies: [{ name: 'x', keyMayMatch: () => true }] }, 'filterPolicies[0] must be a FilterPolicy, got an object without createFilter'],
     [{ comparator: 'leveldb.BytewiseComparator' }, 'comparator must be a comparator, got string'],
     [{ comparator: bytewiseComparator.compare }, 'comparator must be a comparator, got function'],
     [{ comparator: { compare: () => 0 } }, 'comparator must be a comparator, got object without findShortestSeparator() and findShortSuccessor()'],
@@ -196,7 +196,7 @@ describe('a call', () => {
     expect(caught(() => encode({ userKey: utf8('a'), sequence: 1, type: 1 }))).toEqual(typeError('sequence must be a bigint, got number'));
     expect(caught(() => decodeInternalKey('abcdefghijkl' as unknown as Uint8Array))).toEqual(typeError('key must be a Uint8Array, got string'));
     const policy = internalKeyPolicy as (policy: unknown) => unknown;
-    expect(caught(() => policy(BloomFilterPolicy))).toEqual(typeError('userPolicy must be a filter policy, got the class BloomFilterPolicy: give an instance, new BloomFilterPolicy()'));
+    expect(caught(() => policy(BloomFilterPolicy))).toEqual(typeError('userPolicy must be a FilterPolicy, got a function: if BloomFilterPolicy is a class, give new BloomFilterPolicy()'));
     const comparator = internalKeyComparator as (comparator: unknown) => unknown;
     expect(caught(() => comparator(null))).toEqual(typeError('comparator must be a comparator, got null'));
   });

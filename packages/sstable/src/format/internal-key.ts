@@ -9,8 +9,8 @@
  *
  * Source: LevelDB, db/dbformat.h and db/dbformat.cc.
  */
-import { mustBeBytes, mustHaveMethods } from '@bloom/bytes';
-import { type FilterPolicy, KeyBuffer } from '@bloom/policy';
+import { mustBeBytes } from '@bloom/bytes';
+import { type FilterPolicy, KeyBuffer, mustBeFilterPolicy } from '@bloom/policy';
 import {
   bytewiseComparator,
   type Comparator,
@@ -149,7 +149,7 @@ export class InternalKeyPolicy implements FilterPolicy {
   readonly keyMayMatch: FilterPolicy['keyMayMatch'];
 
   constructor(userPolicy: FilterPolicy) {
-    mustHaveMethods('userPolicy', userPolicy, 'a filter policy', ['createFilter', 'keyMayMatch']);
+    mustBeFilterPolicy('userPolicy', userPolicy);
     this.name = userPolicy.name;
     this.keyEquivalence = userPolicy.keyEquivalence;
     this.createFilter = (keys, dst) => {

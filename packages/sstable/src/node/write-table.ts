@@ -1,8 +1,8 @@
-import type { Signal } from '@bloom/bytes';
+import { mustBeFunction, mustBeOptions, mustBeSignal, type Signal } from '@bloom/bytes';
 import type { FileHandle } from 'node:fs/promises';
 import { PIECE_BYTES } from '../read/source.js';
 import { untilAborted } from '../read/until-aborted.js';
-import type { TableBuilderOptions } from '../write/options.js';
+import { TABLE_BUILDER_OPTIONS, type TableBuilderOptions } from '../write/options.js';
 import type { TableSink } from '../write/sink.js';
 import { TableBuilder, type TableInfo } from '../write/table-builder.js';
 import { Replacement } from './replacement.js';
@@ -20,6 +20,12 @@ export interface WriteTableOptions extends TableBuilderOptions {
   /** Called with the number of entries added so far, after each MiB and at the end. A returned promise is awaited. */
   readonly onProgress?: ((entries: number) => unknown) | undefined;
 }
+
+const WRITE_TABLE_OPTIONS: Record<keyof WriteTableOptions, true> = {
+  ...TABLE_BUILDER_OPTIONS,
+  signal: true,
+  onProgress: true,
+};
 
 /** Keys and values, ascending by key. */
 export type EntryInput =
@@ -52,7 +58,10 @@ export type EntryInput =
  * ```
  */
 export async function writeTable(path: string, entries: EntryInput, options: WriteTableOptions = {}): Promise<TableInfo> {
-  const { signal } = options;
+  mustBeOptions('writeTable', options, WRITE_TABLE_OPTIONS);
+  const { signal, onProgress } = options;
+  if (signal !== undefined) mustBeSignal('signal', signal);
+  if (onProgress !== undefined) mustBeFunction('onProgress', onProgress);
   signal?.throwIfAborted();
   mustBeIterable(entries);
   const replacement = await Replacement.begin(path);
@@ -72,9 +81,9 @@ function mustBeIterable(entries: unknown): void {
 }
 
 async function writeEntries(handle: FileHandle, entries: EntryInput, options: WriteTableOptions): Promise<TableInfo> {
-  const { signal, onProgress } = options;
+  const { signal, onProgress, ...builderOptions } = options;
   const buffer = new WriteBuffer();
-  const builder = new TableBuilder(buffer, options);
+  const builder = new TableBuilder(buffer, builderOptions);
 
   function add(entry: readonly [Uint8Array, Uint8Array]): void {
     if (!Array.isArray(entry)) throw shapeError(entry, builder.entries);

@@ -11,7 +11,6 @@ export abstract class BaseTable {
   readonly #blocks: DataBlocks;
   readonly #lookup: Lookup;
   readonly #stats: TableStats;
-  #closed = false;
 
   constructor(table: OpenTable, blocks: DataBlocks, lookup: Lookup, stats: TableStats) {
     this.#table = table;
@@ -73,13 +72,11 @@ export abstract class BaseTable {
 
   /** Drops the table's blocks from the cache. The source is its owner's to close. Closing twice does nothing. */
   close(): void {
-    if (this.#closed) return;
-    this.#closed = true;
     this.#blocks.close();
   }
 
   /** @throws TypeError when the table is closed. */
   protected mustBeOpen(): void {
-    if (this.#closed) throw new TypeError('the table is closed');
+    this.#blocks.mustBeOpen();
   }
 }

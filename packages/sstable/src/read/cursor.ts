@@ -1,5 +1,7 @@
 import type { Signal } from '@bloom/bytes';
 import { BaseCursor } from './base-cursor.js';
+import type { BlockReader } from './block-reader.js';
+import type { DataBlocks } from './data-blocks.js';
 import { signalOf, type SignalOptions } from './options.js';
 import { SETTLED, type TableCursor } from './table-cursor.js';
 
@@ -11,14 +13,16 @@ import { SETTLED, type TableCursor } from './table-cursor.js';
  */
 export class Cursor extends BaseCursor {
   readonly #cursor: TableCursor;
-  readonly #blocks: CursorBlocks;
+  readonly #blocks: DataBlocks;
+  readonly #reader: BlockReader;
   #moving = false;
 
   /** Made by `Table.cursor`. */
-  constructor(cursor: TableCursor, blocks: CursorBlocks) {
+  constructor(cursor: TableCursor, blocks: DataBlocks, reader: BlockReader) {
     super(cursor);
     this.#cursor = cursor;
     this.#blocks = blocks;
+    this.#reader = reader;
   }
 
   /** Moves to the first entry. @returns whether there is one. */
@@ -64,20 +68,15 @@ export class Cursor extends BaseCursor {
     this.#moving = true;
     this.#cursor.keepTarget();
     try {
-      while (wanted !== SETTLED) wanted = this.#cursor.supply(await this.#blocks.block(wanted, signal));
+      while (wanted !== SETTLED) {
+        const contents = this.#blocks.cached(wanted) ?? (await this.#reader.read(wanted, signal));
+        wanted = this.#cursor.supply(contents);
+      }
       return this.#cursor.valid;
     } finally {
       this.#moving = false;
     }
   }
-}
-
-/** Where a cursor gets its blocks. */
-interface CursorBlocks {
-  /** The contents of data block `i`. */
-  block(i: number, signal: Signal | undefined): Promise<Uint8Array>;
-  /** @throws TypeError when the table is closed. */
-  mustBeOpen(): void;
 }
 
 /** A promise that is there already costs a move inside a block nothing. */

@@ -20,7 +20,8 @@ export class DataBlocks {
   readonly #cache: BlockCache | undefined;
   /** The cache's id of data block 0. */
   readonly #firstCacheId: number;
-  #closed = false;
+  /** Whether the table is closed. */
+  isClosed = false;
 
   constructor(table: OpenTable, cache: TableOptions['cache'], stats: MutableTableStats) {
     this.index = table.index;
@@ -78,14 +79,20 @@ export class DataBlocks {
     this.#stats.blockReads++;
     this.#stats.bytesRead += stored.length;
     const contents = decodeStoredBlock(stored, this.#placeOf(i), this.#table.decoding);
-    if (!this.#closed) this.#cache?.set(this.#firstCacheId + i, contents);
+    if (!this.isClosed) this.#cache?.set(this.#firstCacheId + i, contents);
     return contents;
+  }
+
+  /** @throws TypeError when the table is closed. */
+  mustBeOpen(): void {
+    if (this.isClosed) throw new TypeError('the table is closed');
   }
 
   /** Drops the table's blocks from the cache. */
   close(): void {
+    if (this.isClosed) return;
     // A block whose read ends later must not stay behind.
-    this.#closed = true;
+    this.isClosed = true;
     this.#cache?.drop(this.#firstCacheId, this.index.length);
   }
 

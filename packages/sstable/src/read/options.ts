@@ -1,5 +1,5 @@
 import { mustBeArray, mustBeOptions, mustBeSignal, mustBeWhole, mustHaveMethods, type Signal } from '@bloom/bytes';
-import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
+import { BloomFilterPolicy, type FilterPolicy, mustBeFilterPolicy } from '@bloom/policy';
 import { snappyDecoder } from '../compression/snappy.js';
 import { DEFAULT_MAX_BLOCK_BYTES, MAX_BLOCK_BYTES } from '../format/block.js';
 import { type Codec, mustBeCodec } from '../format/codec.js';
@@ -168,7 +168,5 @@ export function policiesFor({ filterPolicies }: TableOptions, comparator: Compar
 /** @throws TypeError, which names the wrong one, for what are no filter policies. */
 export function mustBePolicies(filterPolicies: unknown): asserts filterPolicies is readonly FilterPolicy[] {
   mustBeArray('filterPolicies', filterPolicies, 'filter policies');
-  for (const [i, policy] of filterPolicies.entries()) {
-    mustHaveMethods(`filterPolicies[${i}]`, policy, 'a filter policy', ['createFilter', 'keyMayMatch']);
-  }
+  for (const [i, policy] of filterPolicies.entries()) mustBeFilterPolicy(`filterPolicies[${i}]`, policy);
 }

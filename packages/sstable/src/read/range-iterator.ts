@@ -1,30 +1,30 @@
 import type { Signal } from '@bloom/bytes';
+import type { DataBlocks } from './data-blocks.js';
 import type { RangeWalk } from './range-walk.js';
+import type { ReadAhead } from './read-ahead.js';
 import { SETTLED, type TableCursor } from './table-cursor.js';
-
-/** Where a walk gets its blocks. */
-export interface WalkBlocks {
-  /** The contents of data block `i`. */
-  block(i: number): Promise<Uint8Array>;
-  /** The walk is over: reads ahead of it are in vain. */
-  end(): void;
-  /** @throws TypeError when the table is closed. */
-  mustBeOpen(): void;
-}
 
 /** Goes through a range: an async generator would take several times as long for each entry. */
 export class RangeIterator<T> implements AsyncIterableIterator<T> {
   readonly #walk: RangeWalk;
-  readonly #blocks: WalkBlocks;
+  readonly #blocks: DataBlocks;
+  readonly #ahead: ReadAhead;
   readonly #pick: (cursor: TableCursor) => T;
   readonly #signal: Signal | undefined;
   #isReturned = false;
   /** The last of the calls of `next` that are not over, so that they end in the order in which they were made. */
   #pending: Promise<unknown> | undefined;
 
-  constructor(walk: RangeWalk, blocks: WalkBlocks, pick: (cursor: TableCursor) => T, signal: Signal | undefined) {
+  constructor(
+    walk: RangeWalk,
+    blocks: DataBlocks,
+    ahead: ReadAhead,
+    pick: (cursor: TableCursor) => T,
+    signal: Signal | undefined,
+  ) {
     this.#walk = walk;
     this.#blocks = blocks;
+    this.#ahead = ahead;
     this.#pick = pick;
     this.#signal = signal;
   }
@@ -81,7 +81,7 @@ export class RangeIterator<T> implements AsyncIterableIterator<T> {
   async #settle(wanted: number): Promise<IteratorResult<T, undefined>> {
     try {
       while (wanted !== SETTLED) {
-        const contents = await this.#blocks.block(wanted);
+        const contents = await this.#ahead.block(wanted);
         this.#signal?.throwIfAborted();
         if (this.#isReturned) break;
         wanted = this.#walk.supply(contents);
@@ -97,12 +97,12 @@ export class RangeIterator<T> implements AsyncIterableIterator<T> {
 
   #result(): IteratorResult<T, undefined> {
     if (this.#walk.accept()) return { value: this.#pick(this.#walk.cursor), done: false };
-    this.#blocks.end();
+    this.#ahead.end();
     return { value: undefined, done: true };
   }
 
   #end(): void {
     this.#walk.end();
-    this.#blocks.end();
+    this.#ahead.end();
   }
 }

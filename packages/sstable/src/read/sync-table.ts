@@ -113,7 +113,7 @@ export class SyncTable extends BaseTable implements Iterable<[Uint8Array, Uint8A
   /** A cursor, on no entry yet. */
   cursor(): SyncCursor {
     this.mustBeOpen();
-    return new SyncCursor(new TableCursor(this.#table), (i) => this.#block(i));
+    return new SyncCursor(new TableCursor(this.#table), this.#blocks, (i) => this.#block(i));
   }
 
   #iterate<T>(range: KeyRange, pick: (cursor: TableCursor) => T): Generator<T, void, undefined> {
@@ -124,7 +124,7 @@ export class SyncTable extends BaseTable implements Iterable<[Uint8Array, Uint8A
 
   *#walk<T>(walk: RangeWalk, pick: (cursor: TableCursor) => T): Generator<T, void, undefined> {
     for (;;) {
-      this.mustBeOpen();
+      this.#blocks.mustBeOpen();
       let wanted = walk.next();
       while (wanted !== SETTLED) wanted = walk.supply(this.#block(wanted));
       if (!walk.accept()) return;
@@ -135,7 +135,6 @@ export class SyncTable extends BaseTable implements Iterable<[Uint8Array, Uint8A
   #block(i: number): Uint8Array {
     const cached = this.#blocks.cached(i);
     if (cached !== undefined) return cached;
-    this.mustBeOpen();
     return this.#blocks.decode(i, readRangeSync(this.#source, this.#blocks.rangeOf(i)));
   }
 }

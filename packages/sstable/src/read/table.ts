@@ -176,10 +176,7 @@ export class Table extends BaseTable implements AsyncIterable<[Uint8Array, Uint8
   /** A cursor, on no entry yet. */
   cursor(): Cursor {
     this.mustBeOpen();
-    return new Cursor(new TableCursor(this.#table), {
-      block: async (i, signal) => this.#blocks.cached(i) ?? (await this.#reader.read(i, signal)),
-      mustBeOpen: () => this.mustBeOpen(),
-    });
+    return new Cursor(new TableCursor(this.#table), this.#blocks, this.#reader);
   }
 
   #iterate<T>(range: AsyncKeyRange, pick: (cursor: TableCursor) => T): AsyncIterableIterator<T> {
@@ -187,11 +184,6 @@ export class Table extends BaseTable implements AsyncIterable<[Uint8Array, Uint8
     mustBeKeyRange(range);
     const walk = new RangeWalk(this.#table, range);
     const ahead = this.#reader.ahead(range.reverse ?? false, range.signal);
-    const blocks = {
-      block: (i: number) => ahead.block(i),
-      end: () => ahead.end(),
-      mustBeOpen: () => this.mustBeOpen(),
-    };
-    return new RangeIterator(walk, blocks, pick, range.signal);
+    return new RangeIterator(walk, this.#blocks, ahead, pick, range.signal);
   }
 }

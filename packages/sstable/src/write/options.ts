@@ -1,9 +1,9 @@
-import { mustBeWhole } from '@bloom/bytes';
-import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
+import { mustBeWhole, mustHaveMethods } from '@bloom/bytes';
+import { BloomFilterPolicy, type FilterPolicy, mustBeFilterPolicy } from '@bloom/policy';
 import { snappyCodec } from '../compression/snappy.js';
 import { DEFAULT_MAX_BLOCK_BYTES, MAX_BLOCK_BYTES } from '../format/block.js';
 import { type Codec, mustBeCodec } from '../format/codec.js';
-import type { Comparator } from '../format/comparator.js';
+import { bytewiseComparator, type Comparator, mustBeComparator } from '../format/comparator.js';
 import { mustAgree } from '../format/key-equivalence.js';
 
 /** How to build a table. Every option has a default; except for the filter, it is LevelDB's. */
@@ -25,6 +25,23 @@ export interface TableBuilderOptions {
   readonly maxBlockBytes?: number | undefined;
 }
 
+/** The names of the options. */
+export const TABLE_BUILDER_OPTIONS: Record<keyof TableBuilderOptions, true> = {
+  comparator: true,
+  filterPolicy: true,
+  blockSize: true,
+  restartInterval: true,
+  compression: true,
+  maxBlockBytes: true,
+};
+
+/** The order to write in. @throws TypeError for what is no comparator. */
+export function comparatorFor({ comparator }: TableBuilderOptions): Comparator {
+  if (comparator === undefined) return bytewiseComparator;
+  mustBeComparator('comparator', comparator);
+  return comparator;
+}
+
 /** @throws RangeError unless `maxBlockBytes` is a whole number up to 1 GiB. */
 export function blockLimitFor({ maxBlockBytes }: TableBuilderOptions): number {
   return mustBeWhole('maxBlockBytes', maxBlockBytes ?? DEFAULT_MAX_BLOCK_BYTES, 1, MAX_BLOCK_BYTES);
@@ -35,6 +52,7 @@ export function codecFor(compression: TableBuilderOptions['compression'] = 'snap
   if (compression === 'none') return undefined;
   if (compression === 'snappy') return snappyCodec;
   if (typeof compression === 'object') {
+    mustHaveMethods('compression', compression, "'none', 'snappy' or a codec", ['decompress']);
     mustBeCodec(compression);
     if (compression.compress !== undefined) return compression;
     throw new RangeError(`compression must be a codec that writes, ${compression.name} only reads`);
@@ -42,9 +60,11 @@ export function codecFor(compression: TableBuilderOptions['compression'] = 'snap
   throw new RangeError(`compression must be 'none', 'snappy' or a codec, got ${String(compression)}`);
 }
 
-/** The policy to write with, if any. */
+/** The policy to write with, if any. @throws TypeError for what is no policy, RangeError for one of other keys. */
 export function policyFor({ filterPolicy }: TableBuilderOptions, comparator: Comparator): FilterPolicy | undefined {
-  const policy = filterPolicy === undefined ? new BloomFilterPolicy() : filterPolicy;
-  if (policy !== null) mustAgree(comparator, policy);
-  return policy ?? undefined;
+  if (filterPolicy === null) return undefined;
+  const policy = filterPolicy ?? new BloomFilterPolicy();
+  mustBeFilterPolicy('filterPolicy', policy);
+  mustAgree(comparator, policy);
+  return policy;
 }

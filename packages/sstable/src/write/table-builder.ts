@@ -1,15 +1,15 @@
 import { FilterBlockBuilder } from '@bloom/filter-block';
 import type { FilterPolicy } from '@bloom/policy';
-import { mustBeBytes, mustBeWhole } from '@bloom/bytes';
+import { mustBeBytes, mustBeOptions, mustBeWhole, mustHaveMethods } from '@bloom/bytes';
 import { type BlockHandle, MAX_BLOCK_HANDLE_LENGTH } from '../format/block-handle.js';
 import { BlockBuilder, MAX_ENTRY_OVERHEAD } from '../format/block-builder.js';
 import { type Codec, NO_COMPRESSION } from '../format/codec.js';
-import { bytewiseComparator, type Comparator, compareBytes, type CompareRange, compareRangeOf } from '../format/comparator.js';
+import { type Comparator, compareBytes, type CompareRange, compareRangeOf } from '../format/comparator.js';
 import { encodeFooter } from '../format/footer.js';
 import { IndexBlockBuilder } from '../format/index-block.js';
 import { encodeMetaindex } from '../format/metaindex-block.js';
 import { BLOCK_TRAILER_LENGTH, compressed, putStoredBlock } from '../format/stored-block.js';
-import { blockLimitFor, codecFor, policyFor, type TableBuilderOptions } from './options.js';
+import { blockLimitFor, codecFor, comparatorFor, policyFor, TABLE_BUILDER_OPTIONS, type TableBuilderOptions } from './options.js';
 import type { TableSink } from './sink.js';
 import { TableOutput } from './table-output.js';
 
@@ -76,8 +76,10 @@ export class TableBuilder {
 
   /** @throws RangeError or TypeError for a wrong option. */
   constructor(sink: TableSink, options: TableBuilderOptions = {}) {
+    mustHaveMethods('sink', sink, 'a sink', ['append']);
+    mustBeOptions('TableBuilder', options, TABLE_BUILDER_OPTIONS);
     this.#output = new TableOutput(sink);
-    this.#comparator = options.comparator ?? bytewiseComparator;
+    this.#comparator = comparatorFor(options);
     this.#compare = compareRangeOf(this.#comparator);
     this.#policy = policyFor(options, this.#comparator);
     this.#codec = codecFor(options.compression);
