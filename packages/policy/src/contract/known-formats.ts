@@ -1,4 +1,4 @@
-/** Names that belong to filters of other projects: whoever reads a table of theirs takes such a filter for theirs. */
+/** Names that belong to the filters of other projects: their programs would take such a filter for one of their own. */
 import { BloomFilterPolicy } from '../bloom-filter-policy.js';
 import type { FilterPolicy } from '../policy.js';
 
@@ -8,15 +8,18 @@ import type { FilterPolicy } from '../policy.js';
  */
 const COMPARABLE = ['leveldb.BuiltinBloomFilter2', 'leveldb.BuiltinBloomFilter'];
 
-/** How names begin, whatever the case of letters, that are LevelDB's, RocksDB's, Speedb's. */
+/** How the names of LevelDB, RocksDB and Speedb begin, in upper or lower case. */
 const PREFIXES = ['leveldb.', 'rocksdb.', 'speedb'];
 
-/** Whole names: RocksDB's other ones; Pebble's, which has RocksDB's too. */
+/** Whole names: two more of RocksDB, two of Pebble, which also uses RocksDB's. */
 const NAMES = ['bloomfilter', 'ribbonfilter', 'binaryfuse', 'bloom2'];
 
-/** A policy that reads and writes the format of that name, where these laws have one. */
-export function knownPolicy(name: string): FilterPolicy | undefined {
-  return COMPARABLE.includes(name) ? new BloomFilterPolicy() : undefined;
+/** Bits per key of the filters to compare with: of 6 probes, of 1 and of the most. */
+const BITS_PER_KEY = [10, 1, 44];
+
+/** Makers of policies that read and write the format of that name, where these laws have one. */
+export function knownPolicies(name: string): (() => FilterPolicy)[] {
+  return COMPARABLE.includes(name) ? BITS_PER_KEY.map((bitsPerKey) => () => new BloomFilterPolicy(bitsPerKey)) : [];
 }
 
 /** Whether the name is that of another project's format. */

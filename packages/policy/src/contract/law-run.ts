@@ -124,7 +124,7 @@ export class LawRun {
   /** How many times as long everything takes because the machine has other work too. */
   #busyness(): number {
     const workedMs = processorMs() - this.#processorAt;
-    return workedMs < 50 ? 1 : Math.min(16, Math.max(1, (performance.now() - this.#clockAt) / workedMs));
+    return workedMs < 50 ? 1 : Math.min(8, Math.max(1, (performance.now() - this.#clockAt) / workedMs));
   }
 
   #failOn(sample: Sample, check: Check, { problem, isQuick }: Finding): never {

@@ -135,8 +135,8 @@ export class Trial {
   }
 
   /**
-   * The index of a key that does not match. All are asked for, or as many as `ms` milliseconds of the processor allow: those first that
-   * are first and last, spread over the list, and at its powers of two.
+   * The index of a key that does not match. Asks for all keys, or for as many as `ms` milliseconds allow after some
+   * from all over the list.
    */
   firstMissed(keys: readonly Uint8Array[], filter: Uint8Array, ms = 50): number | undefined {
     const endAt = processorMs() + ms;

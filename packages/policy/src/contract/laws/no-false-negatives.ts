@@ -11,7 +11,7 @@ import { patienceWith, type Trial } from '../trial.js';
 const ASKING_MS = 250;
 
 /** A policy that has made a filter of 4 MiB of keys, and was asked for them, in so many milliseconds is tried with more. */
-const QUICK_MS = 300;
+const QUICK_MS = 500;
 
 export function noFalseNegatives(makePolicy: () => FilterPolicy) {
   return (run: LawRun): void => {

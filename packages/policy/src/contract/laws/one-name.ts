@@ -1,6 +1,6 @@
 import type { FilterPolicy } from '../../policy.js';
 import { damaged } from '../garbage.js';
-import { isForeign, knownPolicy } from '../known-formats.js';
+import { isForeign, knownPolicies } from '../known-formats.js';
 import { shortKeys } from '../large-lists.js';
 import type { LawRun } from '../law-run.js';
 import type { KnownFilter, PolicyLawsOptions } from '../options.js';
@@ -16,14 +16,14 @@ export function oneName(makePolicy: () => FilterPolicy, { tunedOtherwise = [], k
     run.step(() => nameProblem(run, makePolicy, tunedOtherwise) ?? foreignName(makePolicy().name, knownFilters));
     for (const known of knownFilters) run.step(() => missedByKnown(run.trial(makePolicy), known));
     const { name } = makePolicy();
-    const isKnown = knownPolicy(name) !== undefined;
-    const makers = [makePolicy, ...tunedOtherwise, ...(isKnown ? [() => knownPolicy(name)!] : [])];
+    const known = knownPolicies(name);
+    const makers = [makePolicy, ...tunedOtherwise, ...known];
     const differ = (asked: readonly Uint8Array[], filter: Uint8Array, readers: readonly Trial[]): string | undefined => {
       const placed = readers.map((reader) => reader.place(filter)[0]!);
       for (const key of asked) {
         const answers = readers.map((reader, i) => reader.asks(key, placed[i]!));
         if (answers.every((answer) => answer === answers[0])) continue;
-        return `policies named ${name}${isKnown ? ', whose filters are known,' : ''} differ about ${show(key)} in ${show(filter)}`;
+        return `policies named ${name}${known.length > 0 ? ', whose filters are known,' : ''} differ about ${show(key)} in ${show(filter)}`;
       }
       return undefined;
     };
@@ -34,7 +34,9 @@ export function oneName(makePolicy: () => FilterPolicy, { tunedOtherwise = [], k
         const problem = differ(asked, run.trial(make).filterOf(keys), readers);
         if (problem !== undefined) return problem;
       }
-      return isKnown ? deniesMore(readers[0]!, readers.at(-1)!, name, asked.slice(0, 6), damaged(readers.at(-1)!.filterOf(keys), garbage)) : undefined;
+      if (known.length === 0) return undefined;
+      const [own, theirs] = [readers[0]!, readers.at(-1)!];
+      return deniesMore(own, theirs, asked.slice(0, 6), damaged(theirs.filterOf(keys), garbage));
     });
     const many = shortKeys(run.random, MANY);
     for (const make of makers.length > 1 ? makers : []) {
@@ -62,7 +64,7 @@ function nameProblem(run: LawRun, makePolicy: () => FilterPolicy, tunedOtherwise
 }
 
 function foreignName(name: string, knownFilters: readonly KnownFilter[]): string | undefined {
-  if (!isForeign(name) || knownPolicy(name) !== undefined || knownFilters.some(({ keys }) => keys.length > 0)) return undefined;
+  if (!isForeign(name) || knownPolicies(name).length > 0 || knownFilters.some(({ keys }) => keys.length > 0)) return undefined;
   return (
     `the name ${name} belongs to another project's filters: give the policy a name of its own, ` +
     'or show with knownFilters, filters that the other project wrote, that it reads them'
@@ -75,12 +77,12 @@ function missedByKnown(trial: Trial, { keys, filter }: KnownFilter): string | un
 }
 
 /** Where the format's own reader says maybe about damaged bytes, or bytes reserved for later, a no may hide a key. */
-function deniesMore(trial: Trial, known: Trial, name: string, asked: readonly Uint8Array[], filters: readonly Uint8Array[]): string | undefined {
+function deniesMore(trial: Trial, known: Trial, asked: readonly Uint8Array[], filters: readonly Uint8Array[]): string | undefined {
   for (const bytes of filters) {
     const [filter] = trial.place(bytes);
     for (const key of asked) {
       if (!known.asks(key, filter!) || trial.asks(key, filter!)) continue;
-      return `policies named ${name}, whose filters are known, match ${show(key)} in ${show(bytes)}, and it does not`;
+      return `policies named ${trial.policy.name}, whose filters are known, match ${show(key)} in ${show(bytes)}, and it does not`;
     }
   }
   return undefined;
