@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { build, outcome, patient, program, Scratch } from './bloom-process.js';
 
 /** Bytes in which salvage searches for blocks, which takes it several seconds. */
-const JUNK_BYTES = 2 ** 26;
+const JUNK_BYTES = 2 ** 28;
 
 const salvaging = new Scratch();
 const scratches = { SIGTERM: new Scratch(), SIGINT: new Scratch() };

@@ -110,7 +110,7 @@ describe('a table with this policy', () => {
   });
 
   test('takes a title once, however it is padded', () => {
-    const builder = new TableBuilder(new MemorySink(), { ...options, filterPolicy: new TrailingSpacePolicy() });
+    const builder = new TableBuilder(new MemorySink(), { comparator: options.comparator, filterPolicy: new TrailingSpacePolicy() });
     builder.add(utf8('Emma'), utf8('shelf 5'));
     expect(() => builder.add(utf8('Emma '), utf8('shelf 6'))).toThrow(RangeError);
   });
