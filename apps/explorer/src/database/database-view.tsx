@@ -3,7 +3,7 @@ import '../table/table.css';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Drop, droppedFiles, Fact, Progress } from '../controls/controls.js';
 import { byteSize, count, counted } from '../controls/sizes.js';
-import type { ViewProps } from '../shell/app.js';
+import type { ViewProps } from '../shell/view-props.js';
 import { navigate } from '../shell/route.js';
 import { FailureNotice } from '../table/failure-notice.js';
 import { openTable } from '../table/opened-table.js';

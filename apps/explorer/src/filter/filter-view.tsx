@@ -2,7 +2,7 @@ import './filter.css';
 import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
 import { NumberField, Segmented } from '../controls/controls.js';
 import { count, counted, percent } from '../controls/sizes.js';
-import type { ViewProps } from '../shell/app.js';
+import type { ViewProps } from '../shell/view-props.js';
 import { replaceState } from '../shell/route.js';
 import { BuiltFilter, verdictOf } from './built-filter.js';
 import { useBitsForRate } from './designed-rate.js';

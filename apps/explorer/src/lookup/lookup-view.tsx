@@ -10,7 +10,7 @@ import type { DatabaseClient } from '../database/database-client.js';
 import type { AbsentLookups, LookupTrace } from '../database/database-facts.js';
 import { hexDigits } from '../database/entry-browser.js';
 import { closeDatabase, paramsOf, useDatabase } from '../database/opened-database.js';
-import type { ViewProps } from '../shell/app.js';
+import type { ViewProps } from '../shell/view-props.js';
 import { navigate, replaceState } from '../shell/route.js';
 import { FailureNotice } from '../table/failure-notice.js';
 import { failureFacts, type FailureFacts } from '../worker/failure.js';

@@ -1,6 +1,7 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { FilterView } from '../filter/filter-view.js';
+import type { ViewProps } from './view-props.js';
 import { hashOf, type Route, useRoute, type View, VIEWS } from './route.js';
 import { type Theme, THEMES, useTheme } from './theme.js';
 
@@ -11,11 +12,6 @@ const TASKS: Record<View, string> = {
   database: 'Walk through a folder',
   lookup: 'Follow one key',
 };
-
-/** What each view is given. */
-export interface ViewProps {
-  readonly params: URLSearchParams;
-}
 
 type LazyView = Exclude<View, 'filter'>;
 const load: Record<LazyView, () => Promise<ComponentType<ViewProps>>> = {

@@ -4,7 +4,7 @@ import { KEY_FORMS, type KeyForm } from '../bytes/key-form.js';
 import { KeyFormSwitch } from '../bytes/bytes-text.js';
 import { Drop, Fact, Progress } from '../controls/controls.js';
 import { byteSize, count, counted } from '../controls/sizes.js';
-import type { ViewProps } from '../shell/app.js';
+import type { ViewProps } from '../shell/view-props.js';
 import { navigate, parseRoute, replaceState } from '../shell/route.js';
 import { CallError, type FailureFacts, failureFacts } from '../worker/failure.js';
 import { FailureNotice } from './failure-notice.js';

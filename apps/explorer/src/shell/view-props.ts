@@ -1,0 +1,4 @@
+/** What each view is given. */
+export interface ViewProps {
+  readonly params: URLSearchParams;
+}
