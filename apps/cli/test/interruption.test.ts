@@ -1,10 +1,13 @@
 import { spawn } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { readdirSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { build, outcome, patient, program, Scratch } from './bloom-process.js';
 
-/** Bytes in which salvage searches for blocks, which takes it several seconds. */
-const JUNK_BYTES = 2 ** 28;
+/** Bytes in which salvage searches for blocks: a hole in the file, which takes no room and far longer than the test. */
+const HOLE_BYTES = 2 ** 38;
+/** Enough entries for salvage to see the form of the keys, and to begin the new table before it comes to the hole. */
+const ENTRIES = 500;
 
 const salvaging = new Scratch();
 const scratches = { SIGTERM: new Scratch(), SIGINT: new Scratch() };
@@ -33,9 +36,9 @@ describe.runIf(process.platform !== 'win32')('a build that a signal ends', patie
 describe.runIf(process.platform !== 'win32')('a salvage that a signal ends', patient, () => {
   test('ends in the midst of its search, and leaves no file', async () => {
     const scratch = salvaging;
-    await build('good.ldb', [], scratch.path, 'a\t1\n');
-    const good = scratch.read('good.ldb');
-    scratch.write('junk.ldb', Buffer.concat([good.subarray(0, -48), Buffer.alloc(JUNK_BYTES, 0xa5), good.subarray(-48)]));
+    await build('good.ldb', ['--sort'], scratch.path, Array.from({ length: ENTRIES }, (_, i) => `k${i}\tv\n`).join(''));
+    scratch.write('junk.ldb', scratch.read('good.ldb').subarray(0, -48));
+    truncateSync(join(scratch.path, 'junk.ldb'), HOLE_BYTES);
     const child = spawn(process.execPath, [program, 'salvage', 'junk.ldb', '-o', 'out.ldb'], { cwd: scratch.path });
     const closed = outcome(child);
     await expect.poll(() => readdirSync(scratch.path).length, patient).toBe(3);
