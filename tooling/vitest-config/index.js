@@ -7,8 +7,11 @@ import { defaultServerConditions } from 'vite';
 // Packages import each other's source, so tests need no build.
 const conditions = ['bloom-source', ...defaultServerConditions];
 
+/** Where a folder's slower tests are, which `pnpm test` leaves to `pnpm test-thorough`. */
+const THOROUGH = 'test/thorough/**/*.test.ts';
+
 /**
- * One project for every workspace folder that has tests.
+ * A project for every workspace folder that has tests, named like it, and one for its thorough tests.
  *
  * @param {string} root
  * @returns {TestProjectInlineConfiguration[]}
@@ -18,16 +21,35 @@ export function projects(root) {
     .filter((group) => existsSync(join(root, group)))
     .flatMap((group) => readdirSync(join(root, group)).map((name) => `${group}/${name}`))
     .filter((folder) => existsSync(join(root, folder, 'test')))
-    .map((folder) => ({
-      root: join(root, folder),
-      resolve: { conditions },
-      ssr: { resolve: { conditions } },
-      test: {
-        name: folder,
-        include: ['test/**/*.test.ts'],
-        environment: 'node',
-        // Slow machines are not failures.
-        testTimeout: 60_000,
-      },
-    }));
+    .flatMap((folder) => {
+      const quick = project(root, folder, folder, ['test/**/*.test.ts'], [THOROUGH]);
+      const hasThorough = existsSync(join(root, folder, 'test/thorough'));
+      return hasThorough ? [quick, project(root, folder, `${folder} (thorough)`, [THOROUGH], [])] : [quick];
+    });
+}
+
+/**
+ * @param {string} root
+ * @param {string} folder
+ * @param {string} name
+ * @param {string[]} include
+ * @param {string[]} exclude
+ * @returns {TestProjectInlineConfiguration}
+ */
+function project(root, folder, name, include, exclude) {
+  return {
+    root: join(root, folder),
+    resolve: { conditions },
+    ssr: { resolve: { conditions } },
+    test: {
+      name,
+      include,
+      exclude,
+      environment: 'node',
+      // Modules keep no state, so files can share a process. Not where timers are faked: connections of other files set some.
+      isolate: folder === 'packages/sstable',
+      // Slow machines are not failures.
+      testTimeout: 60_000,
+    },
+  };
 }

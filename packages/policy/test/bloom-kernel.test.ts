@@ -1,5 +1,5 @@
 import { seeded } from '@bloom/fixtures';
-import { BloomFilterPolicy, buildFilter, encodeBloomFilter, FilterBuffer, KeyBuffer, type KeyList } from '@bloom/policy';
+import { BloomFilterPolicy, encodeBloomFilter, FilterBuffer, KeyBuffer, type KeyList } from '@bloom/policy';
 import { describe, expect, test, vi } from 'vitest';
 import { BloomKernel } from '../src/bloom-kernel.js';
 

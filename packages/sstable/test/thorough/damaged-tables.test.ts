@@ -3,7 +3,7 @@ import process from 'node:process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { damageKinds } from './damage.js';
+import { damageKinds } from '../damage.js';
 
 // BLOOM_DAMAGE_RUNS: how many tables are damaged; `pnpm --filter @bloom/long-tests damage` takes 200,000.
 // BLOOM_DAMAGE_SEED: another seed. BLOOM_DAMAGE_FIRST: the first run, to see one again by itself.
@@ -26,9 +26,9 @@ interface Result {
 
 test(`${runs} damaged tables are read right or refused by a code, in bounded time and memory (seed ${seed})`, { timeout: 6 * 3600_000 }, async () => {
   // A heap that nothing unbounded fits into.
-  const script = fileURLToPath(new URL('damage-runner.ts', import.meta.url));
+  const script = fileURLToPath(new URL('../damage-runner.ts', import.meta.url));
   const args = ['--max-old-space-size=400', '--conditions=bloom-source', '--import', 'tsx', script];
-  const cwd = fileURLToPath(new URL('.', import.meta.url));
+  const cwd = fileURLToPath(new URL('..', import.meta.url));
   const child = spawn(process.execPath, [...args, String(seed), String(first), String(runs)], { cwd, stdio: ['ignore', 'pipe', 'inherit'] });
   const wrong: string[] = [];
   let result: Result | undefined;

@@ -23,9 +23,9 @@ interface Line {
 
 /** Runs the actions from number `first` on. */
 async function run(first: number): Promise<Line[]> {
-  const script = fileURLToPath(new URL('hostile-runner.ts', import.meta.url));
+  const script = fileURLToPath(new URL('../hostile-runner.ts', import.meta.url));
   const args = [`--max-old-space-size=${HEAP_MB}`, '--conditions=bloom-source', '--import', 'tsx', script, String(first)];
-  const child = spawn(process.execPath, args, { cwd: fileURLToPath(new URL('.', import.meta.url)), stdio: ['ignore', 'pipe', 'ignore'] });
+  const child = spawn(process.execPath, args, { cwd: fileURLToPath(new URL('..', import.meta.url)), stdio: ['ignore', 'pipe', 'ignore'] });
   const lines: Line[] = [];
   let timer = setTimeout(() => child.kill('SIGKILL'), HANG_MS);
   for await (const line of createInterface(child.stdout)) {

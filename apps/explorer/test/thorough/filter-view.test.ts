@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { bloomHash } from '@bloom/hash';
 import { bloomBitsPerKey, bloomProbes, BloomFilterPolicy, buildFilter, fillBloomFilter, filterByteLength } from '@bloom/policy';
 import { expect, test } from 'vitest';
-import { KEY_SAMPLES } from '../src/filter/key-samples.js';
-import { describeInChromium } from './in-chromium.js';
+import { KEY_SAMPLES } from '../../src/filter/key-samples.js';
+import { describeInChromium } from '../in-chromium.js';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');

@@ -2,8 +2,8 @@ import { type KeyValue, seeded } from '@bloom/fixtures';
 import { MemorySource, SyncTable, Table } from '@bloom/sstable';
 import { profileTable, verifyTable } from '@bloom/sstable/inspect';
 import { describe, expect, test } from 'vitest';
-import { buildTable } from './build-table.js';
-import { collect, numberedEntries, sameBytes, sameEntries, utf8 } from './entries.js';
+import { buildTable } from '../build-table.js';
+import { collect, numberedEntries, sameBytes, sameEntries, utf8 } from '../entries.js';
 
 const MIB_8 = 2 ** 23;
 const random = seeded(8);

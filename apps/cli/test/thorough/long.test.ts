@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { build, measuredBloom, patient, Scratch } from './bloom-process.js';
+import { build, measuredBloom, patient, Scratch } from '../bloom-process.js';
 
 const scratch = new Scratch();
 const long = ' '.repeat(120_000);

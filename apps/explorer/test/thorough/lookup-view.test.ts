@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeInChromium } from './in-chromium.js';
+import { describeInChromium } from '../in-chromium.js';
 
 describeInChromium('the lookup view', ({ open }) => {
   const sample = '#/lookup?sample=1&key=';

@@ -3,9 +3,9 @@ import { BloomFilterPolicy } from '@bloom/policy';
 import { MemorySink, MemorySource, TableBuilder } from '@bloom/sstable';
 import { inspectBlock, outlineTable } from '@bloom/sstable/inspect';
 import { expect, test } from 'vitest';
-import { weatherTable } from '../samples/weather-table.js';
-import type { ExplorerPage, GivenFile } from './explorer-page.js';
-import { describeInChromium } from './in-chromium.js';
+import { weatherTable } from '../../samples/weather-table.js';
+import type { ExplorerPage, GivenFile } from '../explorer-page.js';
+import { describeInChromium } from '../in-chromium.js';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const grouped = (number: number): string => number.toLocaleString('en');

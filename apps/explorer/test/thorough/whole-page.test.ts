@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { AxeResults } from 'axe-core';
 import { expect, test } from 'vitest';
-import { contentSecurityPolicy, policyWithoutWebAssembly } from '../content-security-policy.js';
-import { describeInChromium } from './in-chromium.js';
+import { contentSecurityPolicy, policyWithoutWebAssembly } from '../../content-security-policy.js';
+import { describeInChromium } from '../in-chromium.js';
 
-const dist = join(import.meta.dirname, '../dist');
+const dist = join(import.meta.dirname, '../../dist');
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const FIRST_VIEW_BYTES = 150_000;
 

@@ -18,10 +18,10 @@ interface Line {
 
 /** Runs the cases, each `part: kind: action`, and gives the outcome of each by its name. */
 async function run(cases: readonly string[], maxBytes: number): Promise<Record<string, unknown>> {
-  const script = fileURLToPath(new URL('memory-budget-runner.ts', import.meta.url));
+  const script = fileURLToPath(new URL('../memory-budget-runner.ts', import.meta.url));
   const flags = [`--max-old-space-size=${HEAP_MB}`, '--expose-gc', '--conditions=bloom-source', '--import', 'tsx'];
   const child = promisify(execFile)(process.execPath, [...flags, script, String(LIMIT), ...cases], {
-    cwd: fileURLToPath(new URL('.', import.meta.url)),
+    cwd: fileURLToPath(new URL('..', import.meta.url)),
   });
   // A process that dies leaves the lines of the cases before.
   const { stdout } = await child.catch((error: unknown) => error as { stdout: string });

@@ -1,8 +1,8 @@
 import { folderFiles, goldenDatabases, realDatabases } from '@bloom/fixtures';
 import { expect, test } from 'vitest';
-import { weatherDatabase } from '../samples/weather-database.js';
-import type { ExplorerPage, GivenFile } from './explorer-page.js';
-import { describeInChromium } from './in-chromium.js';
+import { weatherDatabase } from '../../samples/weather-database.js';
+import type { ExplorerPage, GivenFile } from '../explorer-page.js';
+import { describeInChromium } from '../in-chromium.js';
 
 const grouped = (number: number): string => number.toLocaleString('en');
 

@@ -12,10 +12,10 @@ import { verifyTable } from '@bloom/sstable/inspect';
 import { writeTable } from '@bloom/sstable/node';
 import { build } from 'tsup';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { buildTable } from './build-table.js';
-import { rejection } from './caught.js';
-import { numberedEntries, sameBytes, sameEntries } from './entries.js';
-import { versionEntries } from './version-entries.js';
+import { buildTable } from '../build-table.js';
+import { rejection } from '../caught.js';
+import { numberedEntries, sameBytes, sameEntries } from '../entries.js';
+import { versionEntries } from '../version-entries.js';
 
 let folder: string;
 let path: string;
@@ -261,9 +261,9 @@ test('a system that writes less than it is asked to gets the rest again', async 
 // The limit of the shell is in blocks of 512 or 1024 bytes.
 test.runIf(isLinux)('a file that may not grow as large as the table leaves the old one', async () => {
   await writeFile(path, old);
-  const script = fileURLToPath(new URL('write-again-and-again.ts', import.meta.url));
+  const script = fileURLToPath(new URL('../write-again-and-again.ts', import.meta.url));
   const command = 'ulimit -f 1000; exec "$0" --conditions=bloom-source --import tsx "$1" "$2"';
-  const cwd = fileURLToPath(new URL('.', import.meta.url));
+  const cwd = fileURLToPath(new URL('..', import.meta.url));
   const { status, signal } = spawnSync('sh', ['-c', command, process.execPath, script, path], { cwd, input: 'go\n' });
   expect(status !== 0 || signal !== null).toBe(true);
   expect(sameBytes(await readFile(path), old)).toBe(true);
@@ -271,7 +271,7 @@ test.runIf(isLinux)('a file that may not grow as large as the table leaves the o
 
 /** Makes one JavaScript file of the writer: to compile it again for each process would take longer than all else. */
 async function bundledWriter(): Promise<string> {
-  const entry = fileURLToPath(new URL('write-again-and-again.ts', import.meta.url));
+  const entry = fileURLToPath(new URL('../write-again-and-again.ts', import.meta.url));
   await build({
     entry: [entry],
     outDir: folder,
@@ -281,7 +281,7 @@ async function bundledWriter(): Promise<string> {
     silent: true,
     dts: false,
     noExternal: [/./],
-    tsconfig: fileURLToPath(new URL('../tsconfig.node.json', import.meta.url)),
+    tsconfig: fileURLToPath(new URL('../../tsconfig.node.json', import.meta.url)),
     esbuildOptions(options) {
       options.conditions = ['bloom-source', 'node'];
     },
