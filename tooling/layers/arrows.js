@@ -6,7 +6,7 @@
 export const arrows = {
   bytes: [],
   crc32c: [],
-  hash: [],
+  hash: ['bytes'],
   policy: ['hash', 'bytes'],
   'policy-blocked': ['policy', 'hash'],
   'filter-block': ['policy', 'bytes'],

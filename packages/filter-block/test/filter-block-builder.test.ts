@@ -285,7 +285,7 @@ describe('a caller\'s mistake', () => {
     for (const key of ['a', Uint16Array.of(0x161), null]) {
       expect(() => {
         builder.addKey(key as unknown as Uint8Array);
-      }).toThrow(/^key must be a Uint8Array, got (string|Uint16Array|null)$/);
+      }).toThrow(/^key must be a Uint8Array, got (string|a Uint16Array|null)$/);
     }
     builder.addKey(utf8('a'));
     expect(hex(builder.finish())).toBe('0161' + '00000000' + '02000000' + '0b');

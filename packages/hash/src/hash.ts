@@ -7,7 +7,7 @@
  * Source: LevelDB, util/hash.cc. The tail bytes are unsigned, as they have been since LevelDB 1.18; RocksDB and
  * Pebble sign-extend them in their copies, so their hashes differ from these for bytes of 0x80 and above.
  */
-import { mustBeBytes } from './bytes.js';
+import { mustBeBytes } from '@bloom/bytes';
 
 const M = 0xc6a4a793;
 
@@ -30,8 +30,8 @@ export const BLOOM_SEED = 0xbc9f1d34;
  * ```
  */
 export function hash(data: Uint8Array, seed: number): number {
-  mustBeBytes('data', data);
-  return hashRange(data, 0, data.length, seed);
+  if (!(data instanceof Uint8Array && data.length > 0)) mustBeBytes('data', data);
+  return hashWithin(data, 0, data.length, seed);
 }
 
 /**
@@ -41,7 +41,15 @@ export function hash(data: Uint8Array, seed: number): number {
  * @throws RangeError when the range does not lie inside `bytes`.
  */
 export function hashRange(bytes: Uint8Array, start: number, end: number, seed: number): number {
-  if (!(bytes instanceof Uint8Array && start >= 0 && start <= end && end <= bytes.length)) mustBeRange(bytes, start, end);
+  if (!(bytes instanceof Uint8Array && bytes.length > 0)) mustBeBytes('bytes', bytes);
+  if (!(start >= 0 && start <= end && end <= bytes.length)) {
+    throw new RangeError(`start and end must lie in order inside the ${bytes.length} bytes, got ${start} and ${end}`);
+  }
+  return hashWithin(bytes, start, end, seed);
+}
+
+/** {@link hashRange} of a range that is known to be one. */
+function hashWithin(bytes: Uint8Array, start: number, end: number, seed: number): number {
   if (end > MAX_INT32) return hashLongRange(bytes, start, end, seed);
   let h = (seed ^ Math.imul(end - start, M)) | 0;
   let i = start;
@@ -59,12 +67,6 @@ function hashLongRange(bytes: Uint8Array, start: number, end: number, seed: numb
   let i = start;
   for (const last = end - 4; i <= last; i += 4) h = mixWord(h, bytes[i]!, bytes[i + 1]!, bytes[i + 2]!, bytes[i + 3]!);
   return (i === end ? h : mixRest(h, bytes, i, end)) >>> 0;
-}
-
-function mustBeRange(bytes: Uint8Array, start: number, end: number): void {
-  mustBeBytes('bytes', bytes);
-  if (start >= 0 && start <= end && end <= bytes.length) return;
-  throw new RangeError(`start and end must lie in order inside the ${bytes.length} bytes, got ${start} and ${end}`);
 }
 
 /** The word is assembled from bytes: a DataView would be an object more for each key. */
@@ -95,8 +97,8 @@ function mixRest(h: number, bytes: Uint8Array, i: number, end: number): number {
  * Source: LevelDB, util/bloom.cc.
  */
 export function bloomHash(key: Uint8Array): number {
-  mustBeBytes('key', key);
-  return hashRange(key, 0, key.length, BLOOM_SEED);
+  if (!(key instanceof Uint8Array && key.length > 0)) mustBeBytes('key', key);
+  return hashWithin(key, 0, key.length, BLOOM_SEED);
 }
 
 /**

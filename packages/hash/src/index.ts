@@ -1,2 +1,1 @@
-export { mustBeBytes } from './bytes.js';
 export { BLOOM_SEED, bloomHash, hash, hashEach, hashRange } from './hash.js';

@@ -1,6 +1,6 @@
 import { runInNewContext } from 'node:vm';
 import { fromHex, seeded, vectors } from '@bloom/fixtures';
-import { BLOOM_SEED, bloomHash, hash, hashEach, hashRange, mustBeBytes } from '@bloom/hash';
+import { BLOOM_SEED, bloomHash, hash, hashEach, hashRange } from '@bloom/hash';
 import { describe, expect, test } from 'vitest';
 import { modelHash } from './model.js';
 
@@ -180,19 +180,16 @@ describe('what is not bytes is refused by name:', () => {
     ['a string', 'a', 'must be a Uint8Array, got string'],
     ['nothing', undefined, 'must be a Uint8Array, got undefined'],
     ['null', null, 'must be a Uint8Array, got null'],
-    ['a list of numbers', [1, 2], 'must be a Uint8Array, got Array'],
-    ['an ArrayBuffer', new ArrayBuffer(4), 'must be a Uint8Array, got ArrayBuffer'],
-    ['wider numbers', Uint16Array.of(0x161), 'must be a Uint8Array, got Uint16Array'],
-    ['signed bytes', Int8Array.of(-1), 'must be a Uint8Array, got Int8Array'],
-    ['a DataView', new DataView(new ArrayBuffer(4)), 'must be a Uint8Array, got DataView'],
-    ['a detached array', detached, 'must not be detached: its buffer was transferred'],
+    ['a list of numbers', [1, 2], 'must be a Uint8Array, got an Array'],
+    ['an ArrayBuffer', new ArrayBuffer(4), 'must be a Uint8Array, got an ArrayBuffer'],
+    ['wider numbers', Uint16Array.of(0x161), 'must be a Uint8Array, got a Uint16Array'],
+    ['signed bytes', Int8Array.of(-1), 'must be a Uint8Array, got an Int8Array'],
+    ['a DataView', new DataView(new ArrayBuffer(4)), 'must be a Uint8Array, got a DataView'],
+    ['a detached array', detached, 'must be a Uint8Array with its bytes, got one whose ArrayBuffer is detached'],
   ])('%s', (_, value, message) => {
     const bytes = value as Uint8Array;
     expect(() => hash(bytes, 1)).toThrow(new TypeError(`data ${message}`));
     expect(() => bloomHash(bytes)).toThrow(new TypeError(`key ${message}`));
-    expect(() => {
-      mustBeBytes('value', bytes);
-    }).toThrow(new TypeError(`value ${message}`));
     if (bytes === detached) return;
     expect(() => hashRange(bytes, 0, 1, 1)).toThrow(new TypeError(`bytes ${message}`));
     expect(() => hashEach(bytes, Uint32Array.of(0, 1), 1)).toThrow(new TypeError(`bytes ${message}`));

@@ -1,4 +1,5 @@
-import { BLOOM_SEED, bloomHash, hashRange, mustBeBytes } from '@bloom/hash';
+import { mustBeBytes } from '@bloom/bytes';
+import { BLOOM_SEED, bloomHash, hashRange } from '@bloom/hash';
 import { bloomFilterMayMatch, encodeBloomFilter, filterByteLength, MAX_PROBES, probesFor } from './bloom-filter.js';
 import { BloomKernel } from './bloom-kernel.js';
 import type { FilterPolicy, FilterSink, KeyList } from './policy.js';
@@ -57,7 +58,7 @@ export class BloomFilterPolicy implements FilterPolicy {
 
   /** @throws TypeError when `key` or `filter` is not a `Uint8Array`, or is detached. */
   keyMayMatch(key: Uint8Array, filter: Uint8Array): boolean {
-    mustBeBytes('filter', filter);
+    if (!(filter instanceof Uint8Array && filter.length > 0)) mustBeBytes('filter', filter);
     return bloomFilterMayMatch(bloomHash(key), filter);
   }
 

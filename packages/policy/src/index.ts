@@ -1,5 +1,5 @@
 export { type FilterPolicy, type FilterSink, type KeyList, mustBeFilterPolicy } from './policy.js';
-export { mustBeBytes } from '@bloom/hash';
+export { mustBeBytes } from '@bloom/bytes';
 export { BloomFilterPolicy } from './bloom-filter-policy.js';
 export {
   bloomFilterLayout,

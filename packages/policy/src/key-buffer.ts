@@ -1,4 +1,4 @@
-import { mustBeBytes } from '@bloom/hash';
+import { mustBeBytes } from '@bloom/bytes';
 import type { KeyList } from './policy.js';
 
 const INITIAL_BYTES = 1024;

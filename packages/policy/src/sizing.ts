@@ -6,7 +6,7 @@
  */
 import { bloomFilterMayMatch, fillBloomFilter, filterByteLength, probesFor } from './bloom-filter.js';
 import { BloomFilterPolicy } from './bloom-filter-policy.js';
-import { seeded } from './random.js';
+import { seeded } from '@bloom/bytes';
 
 /** The size of a filter. */
 export interface FilterSize {
@@ -101,10 +101,10 @@ export function bloomFalsePositiveRate({ bitsPerKey, keys = USUAL_KEYS }: Filter
   let asked = 0;
   while (asked < ENOUGH_PROBES && falsePositives < ENOUGH_FALSE_POSITIVES) {
     filter.fill(0);
-    for (let i = 0; i < keys; i++) hashes[i] = random.next();
+    for (let i = 0; i < keys; i++) hashes[i] = random.uint32();
     fillBloomFilter(filter, hashes, probes);
     for (let i = 0; i < asksPerFilter && asked < ENOUGH_PROBES; i++, asked++) {
-      if (bloomFilterMayMatch(random.next(), filter)) falsePositives++;
+      if (bloomFilterMayMatch(random.uint32(), filter)) falsePositives++;
     }
   }
   return falsePositives / asked;

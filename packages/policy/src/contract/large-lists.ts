@@ -1,5 +1,5 @@
 /** Lists that do not fit into 16 bits, by count, by bytes or by one key, or onto the stack. */
-import type { Random } from '../random.js';
+import type { Random } from '@bloom/bytes';
 import { noise } from './lending.js';
 import { randomBytes } from './sample.js';
 

@@ -1,7 +1,7 @@
 /** One run of one law: tries the policy step by step, within a budget of time, and reports what it finds. */
+import { type Random, seeded } from '@bloom/bytes';
 import { interrupter, processorMs } from '#contract-host';
 import type { FilterPolicy } from '../policy.js';
-import { type Random, seeded } from '../random.js';
 import { PolicyLawError } from './policy-law-error.js';
 import { type Sample, samples, smallest } from './sample.js';
 import { showAll } from './show.js';

@@ -1,4 +1,4 @@
-import { type Random, seeded } from '../random.js';
+import { type Random, seeded } from '@bloom/bytes';
 
 /** What a law is tried on. */
 export interface Sample {
@@ -124,13 +124,13 @@ export function randomBytes(random: Random, length: number): Uint8Array {
   const bytes = new Uint8Array(length);
   let i = 0;
   for (; i + 4 <= length; i += 4) {
-    const word = random.next();
+    const word = random.uint32();
     bytes[i] = word;
     bytes[i + 1] = word >>> 8;
     bytes[i + 2] = word >>> 16;
     bytes[i + 3] = word >>> 24;
   }
-  for (; i < length; i++) bytes[i] = random.next() >>> 24;
+  for (; i < length; i++) bytes[i] = random.uint32() >>> 24;
   return bytes;
 }
 

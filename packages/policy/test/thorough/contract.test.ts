@@ -158,7 +158,7 @@ const mutants: Mutant[] = [
   {
     fault: 'answers from memory instead of the filter',
     law: '4',
-    says: /a new instance answers otherwise/,
+    says: /answers otherwise/,
     make: () => () =>
       new (class extends Right {
         readonly #seen = new Set<string>();
