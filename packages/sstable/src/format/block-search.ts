@@ -1,6 +1,6 @@
 import type { Structure } from '@bloom/bytes';
 import { BlockWalk } from './block-walk.js';
-import { compareBytes, type CompareRange } from './comparator.js';
+import { compareBytes, compareInternalBytes, type CompareRange, compareTrailers, INTERNAL_KEY_TRAILER_LENGTH } from './byte-order.js';
 import { copyBytes } from './copy-bytes.js';
 
 /** A {@link BlockWalk} that can also seek a key, by the order of the block. */
@@ -27,6 +27,11 @@ export class BlockSearch extends BlockWalk {
     }
     this.toRestart(left);
     if (this.#compare === compareBytes) return this.#seekBytes(key, start, end);
+    if (this.#compare === compareInternalBytes && end - start >= INTERNAL_KEY_TRAILER_LENGTH) {
+      const found = this.#seekInternal(key, start, end - INTERNAL_KEY_TRAILER_LENGTH);
+      if (found !== undefined) return found;
+      this.toRestart(left);
+    }
     while (this.step()) if (this.#compare(this.keyBytes, 0, this.keyLength, key, start, end) >= 0) return true;
     return false;
   }
@@ -56,14 +61,51 @@ export class BlockSearch extends BlockWalk {
         at++;
       }
       common = at - start;
-      if (at === end || (position < this.valueStart && bytes[position]! > target[at]!)) {
-        // The shared bytes are the target's, too.
-        this.reserveKey(this.keyLength, 0);
-        copyBytes(target, start, start + shared, this.keyBytes, 0);
-        copyBytes(bytes, this.unsharedStart, this.valueStart, this.keyBytes, shared);
-        return (this.valid = true);
-      }
+      if (at === end || (position < this.valueStart && bytes[position]! > target[at]!)) return this.#land(target, start);
     }
     return false;
+  }
+
+  /**
+   * As {@link #seekBytes}, for internal keys: `target[start, end)` is the user key, and its trailer follows.
+   *
+   * @returns undefined where the user key of an entry on the way is the target's or a prefix of it. What the next entry
+   *   shares with that one can reach into the trailer, so keys must be assembled. No lookup of the newest version meets
+   *   the first: it comes before all versions.
+   */
+  #seekInternal(target: Uint8Array, start: number, end: number): boolean | undefined {
+    const { bytes } = this;
+    /** The length of the common prefix of the entry's user key and the target's. Both are longer. */
+    let common = 0;
+    while (this.nextEntry < this.entriesEnd) {
+      this.parse(this.nextEntry);
+      this.checkShared();
+      const shared = this.shared;
+      this.keyLength = shared + this.valueStart - this.unsharedStart;
+      if (shared > common) continue;
+      const userKeyEnd = this.valueStart - INTERNAL_KEY_TRAILER_LENGTH;
+      let position = this.unsharedStart;
+      if (userKeyEnd < position) return undefined;
+      let at = start + shared;
+      const stop = Math.min(userKeyEnd, position + end - at);
+      while (position < stop && bytes[position] === target[at]) {
+        position++;
+        at++;
+      }
+      common = at - start;
+      if (position === userKeyEnd) {
+        return at === end && compareTrailers(bytes, position, target, at) >= 0 ? this.#land(target, start) : undefined;
+      }
+      if (at === end || bytes[position]! > target[at]!) return this.#land(target, start);
+    }
+    return false;
+  }
+
+  /** Ends a search on the parsed entry: the bytes that it shares are the target's, too. */
+  #land(target: Uint8Array, start: number): true {
+    this.reserveKey(this.keyLength, 0);
+    copyBytes(target, start, start + this.shared, this.keyBytes, 0);
+    copyBytes(this.bytes, this.unsharedStart, this.valueStart, this.keyBytes, this.shared);
+    return (this.valid = true);
   }
 }

@@ -4,6 +4,7 @@
  * Source: LevelDB, include/leveldb/comparator.h and util/comparator.cc.
  */
 import { mustHaveMethods } from '@bloom/bytes';
+import { compareBytes, compareInternalBytes, type CompareRange } from './byte-order.js';
 
 /** A total order of keys. A table must be read with the comparator that it was written with. */
 export interface Comparator {
@@ -34,28 +35,16 @@ export function mustBeComparator(name: string, value: unknown): asserts value is
   mustHaveMethods(name, value, 'a comparator', ['compare', 'findShortestSeparator', 'findShortSuccessor']);
 }
 
-/** {@link Comparator.compareRange}. */
-export type CompareRange = NonNullable<Comparator['compareRange']>;
-
 /**
- * The comparator's `compareRange`, or one made of its `compare`. For bytewise order it is {@link compareBytes} itself,
+ * The comparator's `compareRange`, or one made of its `compare`. The orders of `byte-order.ts` are returned themselves,
  * which searches recognise to use their faster paths.
  */
 export function compareRangeOf(comparator: Comparator): CompareRange {
   if (comparator.compareRange === compareBytes) return compareBytes;
+  if (comparator.compareRange === compareInternalBytes) return compareInternalBytes;
   return comparator.compareRange !== undefined
     ? comparator.compareRange.bind(comparator)
     : (a, aStart, aEnd, b, bStart, bEnd) => comparator.compare(a.subarray(aStart, aEnd), b.subarray(bStart, bEnd));
-}
-
-/** The order of {@link bytewiseComparator}. */
-export function compareBytes(a: Uint8Array, aStart: number, aEnd: number, b: Uint8Array, bStart: number, bEnd: number): number {
-  const common = Math.min(aEnd - aStart, bEnd - bStart);
-  for (let i = 0; i < common; i++) {
-    const difference = a[aStart + i]! - b[bStart + i]!;
-    if (difference !== 0) return difference;
-  }
-  return aEnd - aStart - (bEnd - bStart);
 }
 
 /** The first `i` bytes of the key, and byte `i` plus one. */

@@ -9,7 +9,7 @@ import { KeyBuffer } from '@bloom/policy';
 import { type BlockHandle, MAX_BLOCK_HANDLE_LENGTH, putBlockHandle, readBlockHandle } from './block-handle.js';
 import { BlockBuilder } from './block-builder.js';
 import { BlockWalk } from './block-walk.js';
-import { compareBytes, type CompareRange } from './comparator.js';
+import { compareBytes, compareInternalBytes, type CompareRange, INTERNAL_KEY_TRAILER_LENGTH } from './byte-order.js';
 import { CorruptionError, type Place, VarintReader } from '@bloom/bytes';
 
 /** Stands for the size of a handle that cannot be decoded or points outside the file. */
@@ -50,24 +50,15 @@ export class IndexBlock {
   readonly #separators: KeyBuffer;
   readonly #offsets: Float64Array;
   readonly #sizes: Float64Array;
-  /** The length of the common prefix of all separators. */
-  readonly #common: number;
-  /**
-   * For each separator the first bytes after the common prefix, as a number, so that most steps of a search compare
-   * numbers that are adjacent in memory.
-   */
-  readonly #numbers: Float64Array;
+  /** For searches by {@link compareBytes} and by {@link compareInternalBytes}, made when the first one asks. */
+  #byBytes: SeparatorNumbers | undefined;
+  #byUserKey: SeparatorNumbers | undefined;
 
   private constructor(separators: KeyBuffer, offsets: Float64Array, sizes: Float64Array) {
     this.length = separators.length;
     this.#separators = separators;
     this.#offsets = offsets;
     this.#sizes = sizes;
-    this.#common = commonLength(separators);
-    this.#numbers = new Float64Array(this.length);
-    for (let i = 0; i < this.length; i++) {
-      this.#numbers[i] = numberAt(separators.bytes, separators.offsets[i]! + this.#common, separators.offsets[i + 1]!);
-    }
   }
 
   /**
@@ -133,10 +124,34 @@ export class IndexBlock {
 
   /** The only data block that can hold `key`: the first whose index key is at or after it, or `length` if there is none. */
   seek(key: Uint8Array, compare: CompareRange): number {
-    if (compare === compareBytes) return this.#seekBytes(key);
+    if (compare === compareBytes) {
+      return this.#seekNumber((this.#byBytes ??= new SeparatorNumbers(this.#separators, 0)), key, key.length, compare);
+    }
+    const userKeyEnd = key.length - INTERNAL_KEY_TRAILER_LENGTH;
+    if (compare === compareInternalBytes && userKeyEnd >= 0) {
+      this.#byUserKey ??= new SeparatorNumbers(this.#separators, INTERNAL_KEY_TRAILER_LENGTH);
+      if (this.#byUserKey.isUsable) return this.#seekNumber(this.#byUserKey, key, userKeyEnd, compare);
+    }
+    return this.#seekBetween(0, this.length, key, compare);
+  }
+
+  /** {@link seek} by the numbers of the separators: that of `key` is of `key[0, end)`. */
+  #seekNumber(numbers: SeparatorNumbers, key: Uint8Array, end: number, compare: CompareRange): number {
+    if (this.length === 0) return 0;
+    const { bytes } = this.#separators;
+    const { common } = numbers;
+    const order = compareBytes(bytes, 0, common, key, 0, Math.min(common, end));
+    if (order > 0) return 0;
+    const number = order < 0 ? Infinity : numberAt(key, common, end);
+    const left = numbers.firstAtLeast(number);
+    if (numbers.at(left) !== number) return left;
+    const right = number === Infinity ? this.length : numbers.firstAtLeast(number + 1);
+    return this.#seekBetween(left, right, key, compare);
+  }
+
+  /** The first of the blocks from `left` to `right` - 1 whose index key is at or after `key`, or `right`. */
+  #seekBetween(left: number, right: number, key: Uint8Array, compare: CompareRange): number {
     const { bytes, offsets } = this.#separators;
-    let left = 0;
-    let right = this.length;
     while (left < right) {
       const middle = (left + right) >>> 1;
       if (compare(bytes, offsets[middle]!, offsets[middle + 1]!, key, 0, key.length) < 0) left = middle + 1;
@@ -144,31 +159,46 @@ export class IndexBlock {
     }
     return left;
   }
+}
 
-  #seekBytes(key: Uint8Array): number {
-    if (this.length === 0) return 0;
-    const { bytes, offsets } = this.#separators;
-    const common = this.#common;
-    const order = compareBytes(bytes, 0, common, key, 0, Math.min(common, key.length));
-    if (order !== 0) return order < 0 ? this.length : 0;
-    const number = numberAt(key, common, key.length);
-    let left = this.#firstAtLeast(number);
-    if (this.#numbers[left] !== number) return left;
-    let right = this.#firstAtLeast(number + 1);
-    while (left < right) {
-      const middle = (left + right) >>> 1;
-      const isBefore = compareBytes(bytes, offsets[middle]! + common, offsets[middle + 1]!, key, common, key.length) < 0;
-      if (isBefore) left = middle + 1;
-      else right = middle;
-    }
-    return left;
+/**
+ * For each separator the first bytes after the common prefix, as a number, so that most steps of a search compare
+ * numbers that are adjacent in memory.
+ *
+ * The last separator does not count for the common prefix: it is often a short successor such as `l` after `key…`, which
+ * has no prefix in common with the others. Its number is Infinity then.
+ */
+class SeparatorNumbers {
+  /** The length of the common prefix. */
+  readonly common: number;
+  /** Whether every separator is as long as what does not count. */
+  readonly isUsable: boolean;
+  readonly #numbers: Float64Array;
+
+  /** @param trailerLength how many bytes at the end of each separator do not count. */
+  constructor({ length, bytes, offsets }: KeyBuffer, trailerLength: number) {
+    this.#numbers = new Float64Array(length);
+    let common = length < 2 ? 0 : offsets[1]! - trailerLength;
+    for (let i = 1; i < length - 1; i++) common = commonLength(bytes, common, offsets[i]!, offsets[i + 1]! - trailerLength);
+    const last = length === 0 ? 0 : offsets[length - 1]!;
+    const lastEnd = length === 0 ? 0 : offsets[length]! - trailerLength;
+    this.isUsable = common >= 0 && lastEnd >= last;
+    this.common = common;
+    if (!this.isUsable) return;
+    for (let i = 0; i < length; i++) this.#numbers[i] = numberAt(bytes, offsets[i]! + common, offsets[i + 1]! - trailerLength);
+    if (commonLength(bytes, common, last, lastEnd) < common) this.#numbers[length - 1] = Infinity;
   }
 
-  /** The first block whose number is at least `number`, or `length` if there is none. */
-  #firstAtLeast(number: number): number {
+  /** The number of separator `i`; undefined past the last. */
+  at(i: number): number | undefined {
+    return this.#numbers[i];
+  }
+
+  /** The first separator whose number is at least `number`, or how many there are if there is none. */
+  firstAtLeast(number: number): number {
     const numbers = this.#numbers;
     let first = 0;
-    for (let left = this.length; left > 0; ) {
+    for (let left = numbers.length; left > 0; ) {
       const half = (left + 1) >>> 1;
       // Branch-free, because the branch is unpredictable: a get of an absent key took 200 ns instead of 290.
       first += half & -Number(numbers[first + half - 1]! < number);
@@ -196,13 +226,10 @@ function numberAt(bytes: Uint8Array, start: number, end: number): number {
   return number;
 }
 
-/** The length of the common prefix of all `keys`. */
-function commonLength({ length, bytes, offsets }: KeyBuffer): number {
-  let common = length === 0 ? 0 : offsets[1]!;
-  for (let i = 1; i < length; i++) {
-    const start = offsets[i]!;
-    common = Math.min(common, offsets[i + 1]! - start);
-    for (let j = 0; j < common; j++) if (bytes[j] !== bytes[start + j]) common = j;
-  }
+/** How many of the first `most` bytes are those of `bytes[start, end)`; negative when `end` is before `start`. */
+function commonLength(bytes: Uint8Array, most: number, start: number, end: number): number {
+  const limit = Math.min(most, end - start);
+  let common = Math.min(limit, 0);
+  while (common < limit && bytes[common] === bytes[start + common]) common++;
   return common;
 }

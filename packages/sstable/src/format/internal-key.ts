@@ -11,17 +11,8 @@
  */
 import { mustBeBytes } from '@bloom/bytes';
 import { type FilterPolicy, KeyBuffer, mustBeFilterPolicy } from '@bloom/policy';
-import {
-  bytewiseComparator,
-  type Comparator,
-  compareBytes,
-  type CompareRange,
-  compareRangeOf,
-  mustBeComparator,
-} from './comparator.js';
-
-/** Bytes of sequence and type. */
-export const INTERNAL_KEY_TRAILER_LENGTH = 8;
+import { compareBytes, compareInternalBytes, type CompareRange, INTERNAL_KEY_TRAILER_LENGTH, internalOrderOf } from './byte-order.js';
+import { bytewiseComparator, type Comparator, compareRangeOf, mustBeComparator } from './comparator.js';
 
 /** The greatest sequence number: 56 bits. */
 export const MAX_SEQUENCE = 2n ** 56n - 1n;
@@ -98,24 +89,7 @@ export class InternalKeyComparator implements Comparator {
   constructor(userComparator: Comparator) {
     mustBeComparator('comparator', userComparator);
     const compareUserKeys = compareRangeOf(userComparator);
-
-    function compareRange(a: Uint8Array, aStart: number, aEnd: number, b: Uint8Array, bStart: number, bEnd: number): number {
-      const aTrailer = aEnd - INTERNAL_KEY_TRAILER_LENGTH;
-      const bTrailer = bEnd - INTERNAL_KEY_TRAILER_LENGTH;
-      if (aTrailer < aStart || bTrailer < bStart) {
-        if (aTrailer >= aStart) return 1;
-        if (bTrailer >= bStart) return -1;
-        return compareBytes(a, aStart, aEnd, b, bStart, bEnd);
-      }
-      const order = compareUserKeys(a, aStart, aTrailer, b, bStart, bTrailer);
-      if (order !== 0) return order;
-      // Little-endian, and the greater one first.
-      for (let i = INTERNAL_KEY_TRAILER_LENGTH - 1; i >= 0; i--) {
-        const difference = b[bTrailer + i]! - a[aTrailer + i]!;
-        if (difference !== 0) return difference;
-      }
-      return 0;
-    }
+    const compareRange = compareUserKeys === compareBytes ? compareInternalBytes : internalOrderOf(compareUserKeys);
 
     /** `key` with a shorter user key and the trailer that comes first, or `key` where a shorter one is no help. */
     function shorten(key: Uint8Array, shorten: (userKey: Uint8Array) => Uint8Array): Uint8Array {

@@ -1,5 +1,6 @@
 import type { BlockWalk } from '../format/block-walk.js';
-import { DELETION, INTERNAL_KEY_TRAILER_LENGTH, mayBeInternalKey } from '../format/internal-key.js';
+import { INTERNAL_KEY_TRAILER_LENGTH } from '../format/byte-order.js';
+import { DELETION, mayBeInternalKey } from '../format/internal-key.js';
 
 /**
  * Whether the entry that `walk` is on looks like one of a database: its key is an internal key, and a deletion has no

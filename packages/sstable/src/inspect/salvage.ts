@@ -1,6 +1,7 @@
 import { mustBeFunction, mustBeOptions, mustBeWhole } from '@bloom/bytes';
 import { internalKeyComparator } from '../format/internal-key.js';
-import { bytewiseComparator, type Comparator, type CompareRange, compareRangeOf } from '../format/comparator.js';
+import { type CompareRange } from '../format/byte-order.js';
+import { bytewiseComparator, type Comparator, compareRangeOf } from '../format/comparator.js';
 import type { BlockHandle } from '../format/block-handle.js';
 import type { BlockWalk } from '../format/block-walk.js';
 import { type Footer, FOOTER_LENGTH } from '../format/footer.js';

@@ -1,0 +1,60 @@
+/**
+ * The two orders of keys that most tables have, and that searches have faster paths for: by bytes, and that of the
+ * internal keys of a database whose user keys are ordered by bytes.
+ *
+ * Source: LevelDB, util/comparator.cc and db/dbformat.cc.
+ */
+
+/** Compares `a[aStart, aEnd)` with `b[bStart, bEnd)`: negative when `a`'s is before `b`'s, 0 when they are equal. */
+export type CompareRange = (
+  a: Uint8Array,
+  aStart: number,
+  aEnd: number,
+  b: Uint8Array,
+  bStart: number,
+  bEnd: number,
+) => number;
+
+/** Bytes of sequence and type at the end of an internal key. */
+export const INTERNAL_KEY_TRAILER_LENGTH = 8;
+
+/** The order of `bytewiseComparator`. */
+export function compareBytes(a: Uint8Array, aStart: number, aEnd: number, b: Uint8Array, bStart: number, bEnd: number): number {
+  const common = Math.min(aEnd - aStart, bEnd - bStart);
+  for (let i = 0; i < common; i++) {
+    const difference = a[aStart + i]! - b[bStart + i]!;
+    if (difference !== 0) return difference;
+  }
+  return aEnd - aStart - (bEnd - bStart);
+}
+
+/** The order of internal keys over user keys in bytewise order. */
+export const compareInternalBytes: CompareRange = /* @__PURE__ */ internalOrderOf(compareBytes);
+
+/**
+ * The order of internal keys over that of their user keys: the user key ascending, then the newest version first.
+ *
+ * Keys too short to be internal keys come before all others, in bytewise order.
+ */
+export function internalOrderOf(compareUserKeys: CompareRange): CompareRange {
+  return (a, aStart, aEnd, b, bStart, bEnd) => {
+    const aTrailer = aEnd - INTERNAL_KEY_TRAILER_LENGTH;
+    const bTrailer = bEnd - INTERNAL_KEY_TRAILER_LENGTH;
+    if (aTrailer < aStart || bTrailer < bStart) {
+      if (aTrailer >= aStart) return 1;
+      if (bTrailer >= bStart) return -1;
+      return compareBytes(a, aStart, aEnd, b, bStart, bEnd);
+    }
+    const order = compareUserKeys(a, aStart, aTrailer, b, bStart, bTrailer);
+    return order !== 0 ? order : compareTrailers(a, aTrailer, b, bTrailer);
+  };
+}
+
+/** Compares two trailers as little-endian numbers: the greater one, which is the newer version, comes first. */
+export function compareTrailers(a: Uint8Array, aTrailer: number, b: Uint8Array, bTrailer: number): number {
+  for (let i = INTERNAL_KEY_TRAILER_LENGTH - 1; i >= 0; i--) {
+    const difference = b[bTrailer + i]! - a[aTrailer + i]!;
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
