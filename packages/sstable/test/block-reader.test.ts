@@ -310,3 +310,77 @@ test('an async iterator is disposed of and closed as the language does it', asyn
   await table[Symbol.asyncDispose]();
   expect(await rejection(table.get(entries[0]![0]))).toBeInstanceOf(TypeError);
 });
+
+describe('a cursor', () => {
+  test.each([false, true])('reads ahead of moves in one direction as a scan does (reverse %s)', async (reverse) => {
+    const { table, source } = await opened({ readAheadBytes: 64 * 1024, cache: null });
+    const cursor = table.cursor();
+    const all: (readonly [Uint8Array, Uint8Array])[] = [];
+    const move = reverse ? () => cursor.prev() : () => cursor.next();
+    for (let more = await (reverse ? cursor.seekToLast() : cursor.seekToFirst()); more; more = await move()) {
+      all.push([cursor.key.slice(), cursor.value.slice()]);
+    }
+    expect(sameEntries(reverse ? all.reverse() : all, entries)).toBe(true);
+    expect(source.reads.length).toBeLessThan(30);
+    expect(readBytes(source)).toBeLessThan(bytes.length);
+  });
+
+  test('that only seeks reads one block for each seek, and nothing ahead', async () => {
+    const { table, source } = await opened({ cache: null });
+    const cursor = table.cursor();
+    for (const i of [9000, 100, 5000, 2000]) await cursor.seek(entries[i]![0]);
+    expect(source.reads).toHaveLength(4);
+    expect(readBytes(source)).toBeLessThan(4 * 4400);
+  });
+
+  test('that seeks ends the read that was ahead of it', async () => {
+    const { table, source } = await opened({ cache: null });
+    const cursor = table.cursor();
+    const { opened: go, open } = gate();
+    await cursor.seekToFirst();
+    let windows = 0;
+    // The third read is the first one ahead.
+    source.answer = (part) => (++windows < 2 ? part : go.then(() => part));
+    while (source.reads.length < 3) expect(await cursor.next()).toBe(true);
+    const ahead = source.reads[2]!;
+    expect(ahead.signal?.aborted).toBe(false);
+    source.answer = (part) => part;
+    expect(await cursor.seek(entries[7000]![0])).toBe(true);
+    expect(ahead.signal?.aborted).toBe(true);
+    open();
+    expect(await cursor.next()).toBe(true);
+    expect(sameBytes(cursor.key, entries[7001]![0])).toBe(true);
+  });
+
+  test('that turns round reads what is before it', async () => {
+    const { table } = await opened({ cache: null });
+    const cursor = table.cursor();
+    await cursor.seek(entries[3000]![0]);
+    for (let i = 3001; i <= 3500; i++) expect(await cursor.next()).toBe(true);
+    for (let i = 3499; i >= 2000; i--) expect(await cursor.prev()).toBe(true);
+    expect(sameBytes(cursor.key, entries[2000]![0])).toBe(true);
+    expect(await cursor.next()).toBe(true);
+    expect(sameBytes(cursor.key, entries[2001]![0])).toBe(true);
+  });
+
+  test('whose read ahead fails gives every entry before it, and no rejection that nobody handles', async () => {
+    const { table, source } = await opened({ readAheadBytes: 64 * 1024, cache: null });
+    const cursor = table.cursor();
+    await cursor.seekToFirst();
+    let left = 4;
+    source.answer = (part) => {
+      if (left-- > 0) return part;
+      throw new Error('the source fails');
+    };
+    const seen = [cursor.key.slice()];
+    const error = await rejection(
+      (async () => {
+        while (await cursor.next()) seen.push(cursor.key.slice());
+      })(),
+    );
+    expect(error).toMatchObject({ message: 'the source fails' });
+    expect(seen.length).toBeGreaterThan(200);
+    expect(seen.every((key, i) => sameBytes(key, entries[i]![0]))).toBe(true);
+    expect(cursor.valid).toBe(false);
+  });
+});

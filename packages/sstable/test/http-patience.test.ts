@@ -70,7 +70,7 @@ describe('a server that stalls', () => {
   ];
 
   test.each(stalls)('%s is left after the limit', async (_, stall) => {
-    const source = await HttpSource.open(server.url, { stallMs: 150, retries: 1, retryDelayMs: 1 });
+    const source = await HttpSource.open(server.url, { stallMs: 300, retries: 1, retryDelayMs: 1 });
     server.requests.length = 0;
     server.misbehave = (__, response) => {
       stall(response);

@@ -86,7 +86,7 @@ export class BlockReader {
   /** Reads for one walk through the table, ahead of it. */
   ahead(reverse: boolean, signal?: Signal): ReadAhead {
     const reads = {
-      block: (i: number) => this.read(i, signal),
+      block: (i: number, waiting: Signal | undefined) => this.read(i, waiting),
       range: (range: ByteRange, controller: SignalController) => this.#start(range, controller),
     };
     return new ReadAhead(this.#blocks, reads, reverse ? -1 : 1, Math.min(this.#readAheadBytes, this.#blocks.maxBytes), signal);

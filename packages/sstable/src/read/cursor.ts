@@ -3,19 +3,24 @@ import { BaseCursor } from './base-cursor.js';
 import type { BlockReader } from './block-reader.js';
 import type { DataBlocks } from './data-blocks.js';
 import { signalOf, type SignalOptions } from './options.js';
+import type { ReadAhead } from './read-ahead.js';
 import { SETTLED, type TableCursor } from './table-cursor.js';
 
 /**
  * Moves over a table's entries.
  *
  * On an entry after a move that gave true. Key and value are views that hold until the next move; a move must be
- * over before the next is asked for.
+ * over before the next is asked for. From the second block on that moves in one direction need, a `Table` reads ahead
+ * as its scans do.
  */
 export class Cursor extends BaseCursor {
   readonly #cursor: TableCursor;
   readonly #blocks: DataBlocks;
   readonly #reader: BlockReader;
   #moving = false;
+  /** Reads for the moves in one direction since the last seek. */
+  #ahead: ReadAhead | undefined;
+  #isReverse = false;
 
   /** Made by `Table.cursor`. */
   constructor(cursor: TableCursor, blocks: DataBlocks, reader: BlockReader) {
@@ -27,36 +32,41 @@ export class Cursor extends BaseCursor {
 
   /** Moves to the first entry. @returns whether there is one. */
   seekToFirst(options?: SignalOptions): Promise<boolean> {
-    return this.#move((cursor) => cursor.seekToFirst(), options);
+    return this.#seek((cursor) => cursor.seekToFirst(), false, options);
   }
 
   /** Moves to the last entry. @returns whether there is one. */
   seekToLast(options?: SignalOptions): Promise<boolean> {
-    return this.#move((cursor) => cursor.seekToLast(), options);
+    return this.#seek((cursor) => cursor.seekToLast(), true, options);
   }
 
   /** Moves to the first entry at or after `key`, which may be the cursor's own. @returns whether there is one. */
   seek(key: Uint8Array, options?: SignalOptions): Promise<boolean> {
-    return this.#move((cursor) => cursor.seek(key, 'at-or-after'), options);
+    return this.#seek((cursor) => cursor.seek(key, 'at-or-after'), false, options);
   }
 
   /** Moves to the next entry. A no-op unless on an entry. @returns whether there is one. */
   next(options?: SignalOptions): Promise<boolean> {
-    return this.#move((cursor) => cursor.next(), options);
+    return this.#move((cursor) => cursor.next(), false, options);
   }
 
   /** Moves to the previous entry. A no-op unless on an entry. @returns whether there is one. */
   prev(options?: SignalOptions): Promise<boolean> {
-    return this.#move((cursor) => cursor.prev(), options);
+    return this.#move((cursor) => cursor.prev(), true, options);
   }
 
-  #move(move: (cursor: TableCursor) => number, options: SignalOptions | undefined): Promise<boolean> {
+  #seek(move: (cursor: TableCursor) => number, isReverse: boolean, options: SignalOptions | undefined): Promise<boolean> {
+    if (!this.#moving) this.#endReadAhead();
+    return this.#move(move, isReverse, options);
+  }
+
+  #move(move: (cursor: TableCursor) => number, isReverse: boolean, options: SignalOptions | undefined): Promise<boolean> {
     try {
       if (this.#moving) throw new TypeError('the cursor is still moving: await a move before the next');
       this.#blocks.mustBeOpen();
       const signal = signalOf('a move of a cursor', options);
       const wanted = move(this.#cursor);
-      if (wanted !== SETTLED) return this.#settle(wanted, signal);
+      if (wanted !== SETTLED) return this.#settle(wanted, isReverse, signal);
       // Inside a block, a promise that is there already costs nothing.
       return this.#cursor.valid ? TRUE : Promise.resolve(false);
     } catch (error) {
@@ -64,18 +74,28 @@ export class Cursor extends BaseCursor {
     }
   }
 
-  async #settle(wanted: number, signal: Signal | undefined): Promise<boolean> {
+  async #settle(wanted: number, isReverse: boolean, signal: Signal | undefined): Promise<boolean> {
     this.#moving = true;
+    if (isReverse !== this.#isReverse) this.#endReadAhead();
+    this.#isReverse = isReverse;
+    this.#ahead ??= this.#reader.ahead(isReverse);
+    const ahead = this.#ahead;
     this.#cursor.keepTarget();
     try {
       while (wanted !== SETTLED) {
-        const contents = this.#blocks.cached(wanted) ?? (await this.#reader.read(wanted, signal));
+        const contents = this.#blocks.cached(wanted) ?? (await ahead.block(wanted, signal));
         wanted = this.#cursor.supply(contents);
       }
       return this.#cursor.valid;
     } finally {
       this.#moving = false;
     }
+  }
+
+  /** What was read ahead of where the cursor was is of no use where it goes. */
+  #endReadAhead(): void {
+    this.#ahead?.end();
+    this.#ahead = undefined;
   }
 }
 

@@ -33,7 +33,7 @@ export interface TableOptions {
    *   and the decoded index, at most 16 times its block and at most 2 M. The open table keeps filter block and index.
    * - A lookup, a cursor and a scan hold one block at a time: at most M as stored, M as contents, and 2 M for the longest
    *   key. Going backwards takes up to 4 M more.
-   * - Beside that, a scan of `Table` holds two windows of `readAheadBytes`, at most M each, and `getMany` holds 8 MiB of
+   * - Beside that, a scan or a cursor of `Table` holds two windows of `readAheadBytes`, at most M each, and `getMany` 8 MiB of
    *   stored blocks, or one larger block.
    * - The cache has a limit of its own.
    */

@@ -29,13 +29,17 @@ export class ReadAhead {
     this.#signal = signal;
   }
 
-  /** The contents of data block `i`. */
-  async block(i: number): Promise<Uint8Array> {
+  /**
+   * The contents of data block `i`.
+   *
+   * @param signal ends the waiting for this block only; that of the whole walk when left out.
+   */
+  async block(i: number, signal = this.#signal): Promise<Uint8Array> {
     const cached = this.#blocks.cached(i);
     if (cached !== undefined) return cached;
     const window = this.#windowWith(i);
-    if (window === undefined) return this.#reads.block(i);
-    const bytes = await window.read.wait(this.#signal);
+    if (window === undefined) return this.#reads.block(i, signal);
+    const bytes = await window.read.wait(signal);
     const { offset, length } = this.#blocks.rangeOf(i);
     const start = offset - window.range.offset;
     // A copy for the cache: a view would keep all of the window alive.
@@ -84,7 +88,7 @@ export class ReadAhead {
 
 /** How a walk reads: the contents of one block, or the stored bytes of several. */
 interface WalkReads {
-  block(i: number): Promise<Uint8Array>;
+  block(i: number, signal: Signal | undefined): Promise<Uint8Array>;
   range(range: ByteRange, controller: SignalController): PendingRead;
 }
 
