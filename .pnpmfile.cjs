@@ -13,6 +13,14 @@ function withoutSourceCondition(value) {
   );
 }
 
+/**
+ * @param {unknown} dependencies
+ * @returns {Record<string, unknown>}
+ */
+function withoutOurs(dependencies) {
+  return Object.fromEntries(Object.entries(/** @type {Record<string, unknown>} */ (dependencies)).filter(([name]) => !name.startsWith('@bloom/')));
+}
+
 module.exports = {
   hooks: {
     // Packed packages hold no src for the condition to point at.
@@ -20,6 +28,11 @@ module.exports = {
     beforePacking(manifest) {
       for (const field of ['exports', 'imports']) {
         if (field in manifest) manifest[field] = withoutSourceCondition(manifest[field]);
+      }
+      if (manifest.private === true) {
+        // An example, to be built and tested where it is unpacked. Of its dev dependencies, ours are not published.
+        manifest.devDependencies = withoutOurs(manifest.devDependencies);
+        return manifest;
       }
       delete manifest.devDependencies;
       delete manifest.scripts;

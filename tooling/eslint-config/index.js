@@ -63,7 +63,7 @@ export default defineConfig(
     },
   },
   {
-    files: ['apps/*/src/**', 'tooling/**'],
+    files: ['apps/*/src/**', 'packages/example-*/src/catalogue.ts', 'tooling/**'],
     rules: { 'no-console': 'off' },
   },
 );

@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { checkConsumerTypes } from './consumer-types.js';
+import { checkCopiedExample } from './copied-example.js';
 import { packAll } from './pack.js';
 
 /** @import { Packed } from './pack.js' */
@@ -63,6 +64,9 @@ try {
   const consumer = join(folder, 'consumer');
   mkdirSync(consumer);
   report('types, as a consumer checks them', checkConsumerTypes(packages, consumer));
+  const example = join(folder, 'example');
+  mkdirSync(example);
+  report('the example, copied into an empty folder', checkCopiedExample(packages, example));
 } finally {
   rmSync(folder, { recursive: true });
 }

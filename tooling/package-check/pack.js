@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** @typedef {{ name: string, private?: boolean, exports: Record<string, unknown> }} Manifest */
+/** @typedef {{ name: string, private?: boolean, exports: Record<string, unknown>, dependencies?: Record<string, string> }} Manifest */
 /** @typedef {{ path: string, folder: string, manifest: Manifest, tarball: string }} Packed */
 
 const root = join(import.meta.dirname, '../..');
@@ -15,6 +15,20 @@ function readManifest(folder) {
 }
 
 /**
+ * @param {string} path of the folder, from the root of the repository
+ * @param {string} destination the folder that gets the tarball
+ * @returns {Packed}
+ */
+export function packFolder(path, destination) {
+  const folder = join(root, path);
+  const pack = ['pack', '--json', '--pack-destination', destination];
+  /** @type {unknown} */
+  const summary = JSON.parse(execFileSync('pnpm', pack, { cwd: folder, encoding: 'utf8' }));
+  const { filename } = /** @type {{ filename: string }} */ (summary);
+  return { path, folder, manifest: readManifest(folder), tarball: filename };
+}
+
+/**
  * Packs every package that would be published.
  *
  * @param {string} destination the folder that gets the tarballs
@@ -22,15 +36,9 @@ function readManifest(folder) {
  */
 export function packAll(destination) {
   return ['packages', 'apps'].flatMap((group) =>
-    readdirSync(join(root, group)).flatMap((name) => {
-      const folder = join(root, group, name);
-      const manifest = readManifest(folder);
-      if (manifest.private) return [];
-      const pack = ['pack', '--json', '--pack-destination', destination];
-      /** @type {unknown} */
-      const summary = JSON.parse(execFileSync('pnpm', pack, { cwd: folder, encoding: 'utf8' }));
-      const { filename } = /** @type {{ filename: string }} */ (summary);
-      return [{ path: `${group}/${name}`, folder, manifest, tarball: filename }];
-    }),
+    readdirSync(join(root, group))
+      .map((name) => `${group}/${name}`)
+      .filter((path) => !readManifest(join(root, path)).private)
+      .map((path) => packFolder(path, destination)),
   );
 }
