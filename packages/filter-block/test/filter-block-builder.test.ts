@@ -91,7 +91,17 @@ describe('startBlock', () => {
     const builder = new FilterBlockBuilder(listPolicy);
     expect(() => {
       builder.startBlock(blockOffset);
-    }).toThrow(RangeError);
+    }).toThrow(new RangeError(`blockOffset must be a whole number of bytes, got ${blockOffset}`));
+    expect(hex(builder.finish())).toBe('000000000b');
+  });
+
+  test('refuses an offset of 2 TiB or more, and makes no filters on the way there', () => {
+    const builder = new FilterBlockBuilder(listPolicy);
+    for (const blockOffset of [2 ** 41, 2 ** 53 - 1]) {
+      expect(() => {
+        builder.startBlock(blockOffset);
+      }).toThrow(new RangeError(`blockOffset must be below ${2 ** 41}, got ${blockOffset}`));
+    }
     expect(hex(builder.finish())).toBe('000000000b');
   });
 

@@ -95,6 +95,29 @@ test('a range without keys matches nothing, and the policy is not asked', () => 
   expect([0, 2048, 4096].map((offset) => yes.keyMayMatch(offset, utf8('foo')))).toEqual([true, false, true]);
 });
 
+test('isEmptyAt is true where a range has a filter of no bytes, and false outside the filters', () => {
+  const contents = build([
+    [0, ['foo']],
+    [5000, ['bar']],
+  ]);
+  const reader = new FilterBlockReader(testHashPolicy, contents);
+  const offsets = [0, 2047, 2048, 4095, 4096, 6143, 6144, 2 ** 53 - 1, -1, Number.NaN];
+  expect(offsets.filter((offset) => reader.isEmptyAt(offset))).toEqual([2048, 4095]);
+  expect(new FilterBlockReader(testHashPolicy, build([])).isEmptyAt(0)).toBe(false);
+  // The word before the offsets is the same as the first of them, and is none.
+  expect(new FilterBlockReader(testHashPolicy, contentsOf('00000000', [0], 4)).isEmptyAt(-1)).toBe(false);
+});
+
+test('a word before the offsets is not the offset of a filter', () => {
+  expect(new FilterBlockReader(testHashPolicy, contentsOf('00000000', [0], 4)).filterAt(-1)).toBeUndefined();
+});
+
+test('base is that of baseLg where the block can be read, also without filters, and 2048 where it cannot', () => {
+  const baseOf = (contents: string): number => new FilterBlockReader(testHashPolicy, fromHex(contents)).base;
+  expect(['0000000005', '378c73d9' + '0400000005'].map(baseOf)).toEqual([32, 32]);
+  expect(['ffffffff05', '378c73d9' + '0500000005', '00000005', ''].map(baseOf)).toEqual([2048, 2048, 2048, 2048]);
+});
+
 describe('what is there to see', () => {
   test('filters, base and length of a block', () => {
     const contents = build([
