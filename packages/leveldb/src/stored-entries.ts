@@ -1,6 +1,6 @@
 import { CorruptionError, type Structure, type Signal } from '@bloom/bytes';
 import { LogReader } from '@bloom/log';
-import { decodeInternalKey, internalTableOptions, openTable, VALUE } from '@bloom/sstable/database';
+import { decodeInternalKey, internalTableOptions, readOpenTable, VALUE } from '@bloom/sstable/database';
 import { DamagePolicy, type Dropped } from './damage.js';
 import { typeOf } from './database-key.js';
 import { parseFileName } from './file-name.js';
@@ -123,7 +123,7 @@ class StoredEntries {
       }
     }
     try {
-      const table = yield* readingOf(file, openTable(file, internalTableOptions({ ...this.#options, filterPolicies: [] })));
+      const table = yield* readingOf(file, readOpenTable(file, internalTableOptions({ ...this.#options, filterPolicies: [] })));
       const metadata = { number: 0n, size: file.byteLength, smallest: NO_KEY, largest: NO_KEY };
       const handle = new TableHandle(metadata, table, file, file, null, {});
       const entries = new TableEntries(handle, this.#damage);

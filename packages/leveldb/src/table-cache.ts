@@ -1,6 +1,6 @@
 import { CorruptionError, type Signal } from '@bloom/bytes';
 import type { BlockCache, Source, TableOptions, TableStats } from '@bloom/sstable';
-import { type MutableTableStats, newTableStats, openTable } from '@bloom/sstable/database';
+import { type MutableTableStats, newTableStats, readOpenTable } from '@bloom/sstable/database';
 import { oldTableFileName, tableFileName } from './file-name.js';
 import { FolderError, type FolderFile } from './folder.js';
 import { type FolderReading, openFile, readingOf } from './folder-reading.js';
@@ -91,7 +91,7 @@ export class TableCache {
     if (file === undefined) throw new MissingTable(metadata);
     try {
       const source = new WholeTable(file, metadata.size, file.name ?? name);
-      const table = yield* readingOf(source, openTable(source, this.#tableOptions));
+      const table = yield* readingOf(source, readOpenTable(source, this.#tableOptions));
       // Another reading may have been quicker.
       const other = this.#handles.get(number);
       if (other !== undefined) {

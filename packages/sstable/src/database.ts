@@ -26,7 +26,7 @@ export { BlockReader } from './read/block-reader.js';
 export { ByteCopier } from './read/byte-copier.js';
 export { DataBlocks } from './read/data-blocks.js';
 export { ABSENT, Lookup } from './read/lookup.js';
-export { type OpenTable, openTable } from './read/open.js';
+export { type OpenTable, readOpenTable } from './read/open.js';
 export { DEFAULT_CACHE_BYTES, readingFor } from './read/options.js';
 export type { ReadAhead } from './read/read-ahead.js';
 export { type ByteRange, type Reading, readRange, readRangeSync } from './read/reading.js';

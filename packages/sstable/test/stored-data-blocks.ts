@@ -2,7 +2,7 @@ import type { KeyValue } from '@bloom/fixtures';
 import type { MemorySource, TableOptions } from '@bloom/sstable';
 import { BlockWalk } from '../src/format/block-walk.js';
 import { DataBlocks } from '../src/read/data-blocks.js';
-import { openTable } from '../src/read/open.js';
+import { readOpenTable } from '../src/read/open.js';
 import { runSync } from '../src/read/reading.js';
 import { newTableStats } from '../src/read/stats.js';
 
@@ -15,7 +15,7 @@ export interface StoredDataBlock {
 
 /** The data blocks of a table, in the order of its index. */
 export function storedDataBlocks(source: MemorySource, options: TableOptions = {}): StoredDataBlock[] {
-  const table = runSync(source, openTable(source, options));
+  const table = runSync(source, readOpenTable(source, options));
   const blocks = new DataBlocks(table, null, newTableStats(0));
   const walk = new BlockWalk('data block');
   return Array.from({ length: table.index.length }, (_, i) => {

@@ -2,7 +2,7 @@ import { CorruptionError, mustBeOptions, type Place } from '@bloom/bytes';
 import type { IndexBlock } from '../format/index-block.js';
 import { BLOCK_TRAILER_LENGTH } from '../format/stored-block.js';
 import { WholeBlockWalk } from '../format/whole-block-walk.js';
-import { openTable } from '../read/open.js';
+import { readOpenTable } from '../read/open.js';
 import type { TableOptions } from '../read/options.js';
 import { runAsync } from '../read/reading.js';
 import type { Source } from '../read/source.js';
@@ -52,7 +52,7 @@ export async function profileTable(source: Source, options: ProfileOptions = {})
   mustBeOptions('profileTable', options, PROFILE_OPTIONS);
   const { comparator, filterPolicies, codecs, maxBlockBytes, signal } = options;
   const stored = new StoredBlocks(source, options);
-  const { index, filter } = await runAsync(source, openTable(source, { comparator, filterPolicies, codecs, maxBlockBytes }), signal);
+  const { index, filter } = await runAsync(source, readOpenTable(source, { comparator, filterPolicies, codecs, maxBlockBytes }), signal);
   const file = source.name;
   mustNotOverlap(index, file);
   const walk = new WholeBlockWalk('data block', file);

@@ -50,13 +50,13 @@ interface OpenFilter {
 }
 
 /**
- * Opens a table.
+ * Reads what an open table needs.
  *
  * @throws TypeError or RangeError for an option that is wrong.
  * @throws CorruptionError when the footer or the index cannot be read. Damage to metaindex or filter costs the filter,
  *   not the table.
  */
-export function* openTable(source: Source, options: TableOptions): Reading<OpenTable> {
+export function* readOpenTable(source: Source, options: TableOptions): Reading<OpenTable> {
   const comparator = comparatorFor(options);
   const policies = policiesFor(options, comparator);
   const decoding = decodingFor(options);

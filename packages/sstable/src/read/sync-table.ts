@@ -4,7 +4,7 @@ import { ByteCopier } from './byte-copier.js';
 import { DataBlocks } from './data-blocks.js';
 import { type KeyRange, mustBeKeyRange } from './key-range.js';
 import { ABSENT, GO_ON, Lookup } from './lookup.js';
-import { type OpenTable, openTable } from './open.js';
+import { type OpenTable, readOpenTable } from './open.js';
 import { mustBeTableOptions, type TableOptions } from './options.js';
 import { RangeWalk } from './range-walk.js';
 import { readRangeSync, runSync } from './reading.js';
@@ -29,7 +29,8 @@ export class SyncTable extends BaseTable implements Iterable<[Uint8Array, Uint8A
   readonly #lookup: Lookup;
   readonly #copier = new ByteCopier();
 
-  private constructor(table: OpenTable, source: SyncSource, options: TableOptions) {
+  /** For `openTable` of the Node entry point. Call {@link SyncTable.open}. */
+  protected constructor(table: OpenTable, source: SyncSource, options: TableOptions) {
     const stats = newTableStats(table.bytesRead);
     const blocks = new DataBlocks(table, options.cache, stats);
     const lookup = new Lookup(table, blocks, stats);
@@ -49,7 +50,7 @@ export class SyncTable extends BaseTable implements Iterable<[Uint8Array, Uint8A
   static open(source: SyncSource, options: TableOptions = {}): SyncTable {
     mustBeSource(source);
     mustBeTableOptions('SyncTable.open', options);
-    return new SyncTable(runSync(source, openTable(source, options)), source, options);
+    return new SyncTable(runSync(source, readOpenTable(source, options)), source, options);
   }
 
   /**

@@ -6,7 +6,7 @@ import { Cursor } from './cursor.js';
 import { DataBlocks } from './data-blocks.js';
 import { type AsyncKeyRange, mustBeKeyRange } from './key-range.js';
 import { ABSENT, GO_ON, Lookup } from './lookup.js';
-import { type OpenTable, openTable } from './open.js';
+import { type OpenTable, readOpenTable } from './open.js';
 import { type AsyncTableOptions, mustBeTableOptions, readingFor, signalOf, type SignalOptions } from './options.js';
 import { RangeIterator } from './range-iterator.js';
 import { RangeWalk } from './range-walk.js';
@@ -32,7 +32,8 @@ export class Table extends BaseTable implements AsyncIterable<[Uint8Array, Uint8
   readonly #reader: BlockReader;
   readonly #copier = new ByteCopier();
 
-  private constructor(table: OpenTable, source: Source, options: AsyncTableOptions) {
+  /** For `openTable` of the Node entry point. Call {@link Table.open}. */
+  protected constructor(table: OpenTable, source: Source, options: AsyncTableOptions) {
     const stats = newTableStats(table.bytesRead);
     const blocks = new DataBlocks(table, options.cache, stats);
     const lookup = new Lookup(table, blocks, stats);
@@ -54,7 +55,7 @@ export class Table extends BaseTable implements AsyncIterable<[Uint8Array, Uint8
     mustBeSource(source);
     mustBeTableOptions('Table.open', options);
     readingFor(options);
-    return new Table(await runAsync(source, openTable(source, options), options.signal), source, options);
+    return new Table(await runAsync(source, readOpenTable(source, options), options.signal), source, options);
   }
 
   /**
