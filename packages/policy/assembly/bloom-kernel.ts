@@ -1,13 +1,13 @@
 // AssemblyScript. The Bloom filter's inner loops over many keys, for `src/bloom-kernel.ts`, which lays out the memory:
-// all addresses are bytes from its start. The same bits as `src/bloom-filter.ts`, which explains them.
+// all addresses are bytes from its start. The bits are those of `src/bloom-filter.ts`, which explains them.
 //
-// Keys go four at a time, one in each lane of a vector. AssemblyScript's decorators stand before functions, where
-// TypeScript, by which editors check this file, has none: hence each @ts-ignore.
+// Keys are handled four at a time, one in each lane of a vector. TypeScript, with which editors check this file, does not
+// allow AssemblyScript's decorators on functions: hence each @ts-ignore.
 
 const SEED: u32 = 0xbc9f1d34;
 const M: u32 = 0xc6a4a793;
 
-/** Where the filter is: an address that the compiler knows costs nothing. */
+/** Where the filter starts: a constant, because an address that is known at compile time costs nothing. */
 export const FILTER_AT: usize = 0x60000;
 
 // @ts-ignore: decorator
@@ -40,7 +40,7 @@ function hashKey(at: usize, end: usize): u32 {
   return h ^ (h >> 24);
 }
 
-/** The hashes of four keys of `length` bytes, at least 4, that lie one behind the other. */
+/** The hashes of four adjacent keys of `length` bytes, at least 4. */
 function hashFour(at: usize, length: u32): v128 {
   let h = i32x4.splat(SEED ^ (length * M));
   let left = length;
@@ -49,14 +49,14 @@ function hashFour(at: usize, length: u32): v128 {
     at += 4;
   }
   if (!left) return h;
-  // The last bytes alone of each key's last four.
+  // The last `left` bytes of each key, out of its last four.
   const ends = i32x4.shr_u(wordsAt(at + left - 4, length), (4 - left) << 3);
   const mixed = i32x4.mul(i32x4.add(h, ends), i32x4.splat(M));
   return v128.xor(mixed, i32x4.shr_u(mixed, 24));
 }
 
 /**
- * Writes the Bloom hash of each key, and the last one again until they are a multiple of eight: key i is
+ * Writes the Bloom hash of each key, and repeats the last one up to a multiple of eight. Key i is
  * bytes[offsets[i], offsets[i + 1]). 1 ≤ count.
  */
 export function hashKeys(bytes: usize, offsets: usize, count: u32, hashes: usize): void {
@@ -85,8 +85,8 @@ export function hashKeys(bytes: usize, offsets: usize, count: u32, hashes: usize
 }
 
 /**
- * Four numbers modulo `bits`, by the reciprocal floor(2^32 / bits): the quotient is at most one too small. The lesser
- * of remainder and remainder - bits, which wraps round when it is negative, is right.
+ * Four numbers modulo `bits`, by the reciprocal floor(2^32 / bits): the quotient is at most one too small. The smaller
+ * of remainder and remainder - bits, which wraps round when negative, is correct.
  */
 // @ts-ignore: decorator
 @inline
@@ -98,7 +98,7 @@ function modulo(numbers: v128, bits: v128, reciprocal: v128): v128 {
   return i32x4.min_u(remainders, i32x4.sub(remainders, bits));
 }
 
-/** What is added to four hashes from probe to probe. */
+/** The deltas of four hashes: each is added from probe to probe. */
 // @ts-ignore: decorator
 @inline
 function deltaOf(hashes: v128): v128 {
@@ -123,7 +123,7 @@ function setFour(positions: v128): void {
   setBit(u32(high >>> 32));
 }
 
-/** The bit, and whatever above it. */
+/** The bit, with the byte's higher bits above it. */
 // @ts-ignore: decorator
 @inline
 function getBit(bit: u32): u32 {
@@ -133,7 +133,7 @@ function getBit(bit: u32): u32 {
 /**
  * Sets the bits of each hash. 8 ≤ bits < 2^32, 1 ≤ probes ≤ 30.
  *
- * By eights: the processor then has something to do between a bit and the next.
+ * Eight hashes at a time, so that the processor has other work between one bit and the next.
  */
 export function setBits(hashes: usize, count: u32, bits: u32, probes: u32): void {
   const moduli = i32x4.splat(bits);
@@ -154,10 +154,10 @@ export function setBits(hashes: usize, count: u32, bits: u32, probes: u32): void
 }
 
 /**
- * Writes 1 for each hash all of whose bits are set, 0 for the others, and up to three bytes behind.
+ * Writes 1 for each hash whose bits are all set, 0 for the others, and up to three bytes more.
  * 8 ≤ bits < 2^32, 1 ≤ probes ≤ 30.
  *
- * All bits are looked at, without a branch that would be guessed wrong once for each absent key.
+ * All bits are read, without a branch that would be mispredicted once per absent key.
  */
 export function testBits(hashes: usize, count: u32, bits: u32, probes: u32, answers: usize): void {
   const moduli = i32x4.splat(bits);

@@ -4,19 +4,19 @@ import { bloomFilterMayMatch, encodeBloomFilter, filterByteLength, MAX_PROBES, p
 import { BloomKernel } from './bloom-kernel.js';
 import type { FilterPolicy, FilterSink, KeyList } from './policy.js';
 
-/** Fewer keys than these are done before they are copied to the kernel. */
+/** With fewer keys than this, the plain loops finish before the keys could be copied to the kernel. */
 const KERNEL_MIN_KEYS = 16;
 
-/** Compiling the kernel takes as long as so many keys. */
+/** Compiling the kernel takes as long as filtering this many keys. */
 const KERNEL_WORTH_KEYS = 4096;
 
-/** The most bits per key that LevelDB's `int` can say. */
+/** The largest value of LevelDB's `int bits_per_key`. */
 const MAX_BITS_PER_KEY = 2 ** 31 - 1;
 
 /**
  * LevelDB's built-in Bloom filter, byte for byte.
  *
- * At 10 bits per key, 0.9% to 1.4% of absent keys pass, depending on the number of keys: see `bloomFalsePositiveRate`.
+ * At 10 bits per key, 0.9% to 1.4% of absent keys match, depending on the number of keys: see `bloomFalsePositiveRate`.
  * Reading does not depend on `bitsPerKey`: every filter carries its own number of probes, so one policy reads tables
  * made with any setting.
  *
@@ -30,7 +30,7 @@ const MAX_BITS_PER_KEY = 2 ** 31 - 1;
  */
 export class BloomFilterPolicy implements FilterPolicy {
   readonly name = 'leveldb.BuiltinBloomFilter2';
-  /** Bits of filter for every key, a whole number; 0 gives the smallest filters there are. */
+  /** Bits of filter per key, a whole number; 0 gives the smallest possible filters. */
   readonly bitsPerKey: number;
   #kernel: BloomKernel | undefined;
   #keysSeen = 0;
@@ -65,7 +65,7 @@ export class BloomFilterPolicy implements FilterPolicy {
   /**
    * `keyMayMatch` for many keys at once, faster.
    *
-   * @param answers where the answers go, 1 for yes and 0 for no, at least a byte a key; a new array when left out.
+   * @param answers receives 1 (may match) or 0 (does not match) for each key; at least one byte per key. Default: a new array.
    * @returns `answers`.
    * @throws TypeError when `filter` or `answers` is not a `Uint8Array`, or is detached.
    * @throws RangeError when `answers` is too short.
@@ -78,7 +78,7 @@ export class BloomFilterPolicy implements FilterPolicy {
     mustBeBytes('filter', filter);
     mustBeBytes('answers', answers);
     const { length, bytes, offsets } = keys;
-    if (answers.length < length) throw new RangeError(`answers must hold ${length} bytes, got room for ${answers.length}`);
+    if (answers.length < length) throw new RangeError(`answers must have at least ${length} bytes, one per key, got ${answers.length}`);
     const probes = filter[filter.length - 1] ?? 0;
     const isOrdinary = probes >= 1 && probes <= MAX_PROBES && BloomKernel.takes(filter.length);
     const kernel = isOrdinary ? this.#kernelFor(length) : undefined;
@@ -92,7 +92,7 @@ export class BloomFilterPolicy implements FilterPolicy {
     return answers;
   }
 
-  /** The kernel, once enough keys came by that it pays. */
+  /** The kernel, once this policy has seen enough keys to repay compiling it. */
   #kernelFor(keys: number): BloomKernel | undefined {
     if (keys < KERNEL_MIN_KEYS) return undefined;
     if (this.#keysSeen < KERNEL_WORTH_KEYS) {

@@ -4,9 +4,9 @@
  *     bit 0 … bit 7 | bit 8 … bit 15 | … | number of probes k (u8)
  *     ╰ byte 0      ╰ byte 1             ╰ last byte
  *
- * Bit b is byte b >> 3, mask 1 << (b & 7). A key sets, or finds set, k bits: with h its Bloom hash and
- * d = h rotated right by 17, the bits h mod m, h + d mod m, h + 2d mod m … with the sums modulo 2^32 and m the number
- * of bits.
+ * Bit b is byte b >> 3, mask 1 << (b & 7). A key sets k bits, and matches when all of them are set. Let h be its Bloom
+ * hash, d = h rotated right by 17, and m the number of bits: the bits are h mod m, (h + d) mod m, (h + 2d) mod m …,
+ * with sums modulo 2^32.
  *
  * Source: LevelDB, util/bloom.cc; the double hashing is Kirsch and Mitzenmacher, "Less Hashing, Same Performance".
  */
@@ -14,20 +14,19 @@ import { BLOOM_SEED, hashRange } from '@bloom/hash';
 import type { LabelledRange } from '@bloom/bytes';
 import type { FilterSink, KeyList } from './policy.js';
 
-/** The fewest bits that a filter has: a shorter one would say yes too often for few keys. */
+/** The fewest bits in a filter: a shorter one would have too many false positives with few keys. */
 export const MIN_BITS = 64;
-/** The most probes that a key has. In the last byte, higher numbers are reserved for formats to come. */
+/** The most probes per key. Higher numbers in the last byte are reserved for future formats. */
 export const MAX_PROBES = 30;
 
 /**
- * The number of probes a key for `bitsPerKey`: ln 2 times as many (0.69 in LevelDB), rounded down, from 1 to
- * {@link MAX_PROBES}.
+ * The number of probes per key: `bitsPerKey` times ln 2 (0.69 in LevelDB), rounded down, from 1 to {@link MAX_PROBES}.
  */
 export function probesFor(bitsPerKey: number): number {
   return Math.min(Math.max(Math.trunc(bitsPerKey * 0.69), 1), MAX_PROBES);
 }
 
-/** The length in bytes of the filter of `keys` keys: the bits rounded up to whole bytes, and the byte that holds k. */
+/** The length in bytes of a filter of `keys` keys: its bits, rounded up to whole bytes, and the byte that holds k. */
 export function filterByteLength(keys: number, bitsPerKey: number): number {
   return Math.ceil(Math.max(keys * bitsPerKey, MIN_BITS) / 8) + 1;
 }
@@ -43,15 +42,16 @@ export function encodeBloomFilter(keys: KeyList, bitsPerKey: number, dst: Filter
 }
 
 /**
- * Makes zero bytes the filter of the keys with these Bloom hashes.
+ * Writes the filter of the keys with these Bloom hashes.
  *
- * @throws RangeError when the filter has not two bytes.
+ * @param filter zero bytes, of {@link filterByteLength}.
+ * @throws RangeError when `filter` is shorter than two bytes.
  */
 export function fillBloomFilter(filter: Uint8Array, hashes: Uint32Array, probes: number): void {
   if (filter.length < 2) throw new RangeError(`filter must have at least 2 bytes, got ${filter.length}`);
   filter[filter.length - 1] = probes;
   const bits = (filter.length - 1) * 8;
-  // Both a uint32, by which V8 divides fastest. Of 2^32 bits and more, a hash is its own remainder.
+  // V8 divides fastest when both numbers are uint32. With 2^32 bits or more, a hash is its own remainder.
   const modulus = bits < 2 ** 32 ? bits >>> 0 : 0;
   for (let i = 0; i < hashes.length; i++) {
     let h = hashes[i]!;
@@ -67,8 +67,8 @@ export function fillBloomFilter(filter: Uint8Array, hashes: Uint32Array, probes:
 /**
  * Whether a key with the Bloom hash `h` may be among those that `filter` was made from.
  *
- * Filters made with any number of bits per key are asked alike: k stands in the filter. Shorter than two bytes, a
- * filter is that of no key; a k above {@link MAX_PROBES} is reserved and matches everything, as no probe at all does.
+ * Works for any number of bits per key, since the filter contains k. A filter shorter than two bytes matches no key. A k
+ * above {@link MAX_PROBES} is reserved and matches every key, and so does a k of 0.
  */
 export function bloomFilterMayMatch(h: number, filter: Uint8Array): boolean {
   const { length } = filter;
@@ -78,8 +78,8 @@ export function bloomFilterMayMatch(h: number, filter: Uint8Array): boolean {
   const bits = (length - 1) * 8;
   if (bits >= 2 ** 32) return hugeFilterMayMatch(h, filter, probes);
   const modulus = bits >>> 0;
-  // No call in here, and two probes a turn: V8 then makes one piece of machine code of a lookup's hash and probes, and
-  // looks half as often whether it is to stop. Together three quarters of the time.
+  // No calls, and two probes per iteration: V8 then inlines hash and probes into one function, and checks for interrupts
+  // half as often. Together this takes three quarters of the time.
   const delta = (h >>> 17) | (h << 15);
   let left = probes;
   for (; left >= 2; left -= 2) {
@@ -95,7 +95,7 @@ export function bloomFilterMayMatch(h: number, filter: Uint8Array): boolean {
   return ((filter[lastBit >>> 3]! >>> (lastBit & 7)) & 1) !== 0;
 }
 
-/** In a filter of 2^32 bits and more, a hash is its own remainder. */
+/** With 2^32 bits or more, a hash is its own remainder. */
 function hugeFilterMayMatch(h: number, filter: Uint8Array, probes: number): boolean {
   const delta = rotateRight17(h);
   for (let probe = 0; probe < probes; probe++) {
@@ -106,20 +106,20 @@ function hugeFilterMayMatch(h: number, filter: Uint8Array, probes: number): bool
   return true;
 }
 
-/** The probes of one key, in the order in which they are made. */
+/** The probes of one key, in order. */
 export interface BloomProbes {
-  /** What is added from one probe to the next, modulo 2^32. */
+  /** The difference between the hashes of adjacent probes, modulo 2^32. */
   readonly delta: number;
-  /** For each probe the hash that it is made with, and the bit that this is modulo the number of bits. */
+  /** For each probe, its hash and its bit, which is the hash modulo the number of bits. */
   readonly probes: readonly { readonly hash: number; readonly bit: number }[];
 }
 
 /**
- * The bits that a key with the Bloom hash `h` sets and is looked up by: to show how a filter works. Filters are filled
- * and asked without it.
+ * The bits that a key with the Bloom hash `h` sets, and that a lookup of it tests: for programs that show how a filter
+ * works. Filling and testing filters does not use it.
  *
- * @param filterBytes the length of the filter, the byte that holds k included.
- * @throws RangeError when `filterBytes` is not a whole number from 2 on.
+ * @param filterBytes the length of the filter, including the byte that holds k.
+ * @throws RangeError when `filterBytes` is not a whole number, at least 2.
  * @example
  * ```ts
  * bloomProbes(bloomHash(utf8('hello')), 9, 6).probes[0]; // { hash: 0x49d9cd5a, bit: 26 }
@@ -127,7 +127,7 @@ export interface BloomProbes {
  */
 export function bloomProbes(h: number, filterBytes: number, probes: number): BloomProbes {
   if (!(Number.isSafeInteger(filterBytes) && filterBytes >= 2)) {
-    throw new RangeError(`filterBytes must be a whole number from 2 on, got ${filterBytes}`);
+    throw new RangeError(`filterBytes must be a whole number, at least 2, got ${filterBytes}`);
   }
   const delta = rotateRight17(h);
   const bits = (filterBytes - 1) * 8;
@@ -138,7 +138,7 @@ function probeAt(hash: number, bits: number): { hash: number; bit: number } {
   return { hash, bit: hash % bits };
 }
 
-/** What the bytes of a filter at `offset` of a file are. */
+/** Labels the bytes of a filter that lies at `offset` of a file. */
 export function bloomFilterLayout(filter: Uint8Array, offset: number): LabelledRange[] {
   if (filter.length < 2) return filter.length === 0 ? [] : [{ offset, byteLength: 1, label: 'filter too short to be one' }];
   const bits = filter.length - 1;

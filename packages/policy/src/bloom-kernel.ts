@@ -1,33 +1,33 @@
 /**
- * The two inner loops of the Bloom filter over many keys, in WebAssembly: the same bits as `bloom-filter.ts`, in a
- * third to a half of the time. Where WebAssembly, or its SIMD, is not to be had, such as under a Content-Security-Policy
- * without `wasm-unsafe-eval`, there is no kernel, and the plain loops do the work.
+ * The Bloom filter's two inner loops over many keys, in WebAssembly: the same bits as `bloom-filter.ts`, in a third to
+ * a half of the time. Where WebAssembly or its SIMD is unavailable, for example under a Content-Security-Policy without
+ * `wasm-unsafe-eval`, there is no kernel, and the plain loops do the work.
  */
 import { BLOOM_KERNEL } from './bloom-kernel.wasm.js';
 import { BLOOM_SEED, hashRange } from '@bloom/hash';
 import { MAX_PROBES } from './bloom-filter.js';
 import type { KeyList } from './policy.js';
 
-/** Keys that are copied and hashed at a time: with their hashes they stay in the processor's first cache. */
+/** Keys that are copied and hashed at a time: with their hashes they fit into the processor's L1 cache. */
 const KEYS_AT_A_TIME = 1024;
 
-/** A filter of more bytes for each key that it is asked for is asked where it is: copying it would take longer. */
+/** A filter with more bytes per key looked up is tested in place: copying it into the kernel would take longer. */
 const MAX_COPIED_BYTES_PER_KEY = 128;
 
-/** Up to this many elements a loop is faster than a view and its `set`. */
+/** Up to this many elements, a loop is faster than `set` with a view. */
 const MAX_LOOPED = 64;
 
-// The kernel's memory, in bytes. It takes keys by eights: all places but the offsets' are for a multiple of it. It never
-// grows: that would detach the buffer, and once a program has seen one detached, V8 makes every access to any typed
-// array check for it, which takes hashes and lookups half as long again.
+// The kernel's memory, in bytes. The kernel handles eight keys at a time, so all areas except the offsets have room for
+// a multiple of eight. The memory never grows: that would detach the buffer, and once a program has detached one, V8
+// checks for it at every access to any typed array, which makes hashes and lookups take half as long again.
 const OFFSETS_AT = 1024;
 const HASHES_AT = OFFSETS_AT + (KEYS_AT_A_TIME + 1) * 4;
 const ANSWERS_AT = HASHES_AT + KEYS_AT_A_TIME * 4;
 const POSITIONS_AT = ANSWERS_AT + KEYS_AT_A_TIME;
 const KEYS_AT = POSITIONS_AT + KEYS_AT_A_TIME * MAX_PROBES * 4;
-// From the kernel's own FILTER_AT to the end: a filter.
+// A filter takes the rest, from the kernel's own FILTER_AT.
 
-/** What is needed of the host's WebAssembly, where it has one. */
+/** The part of the host's WebAssembly that the kernel needs, if the host has one. */
 interface WebAssemblyHost {
   readonly WebAssembly?: {
     readonly Module: new (binary: Uint8Array) => object;
@@ -44,7 +44,7 @@ interface KernelExports {
   locateBits(hashes: number, count: number, bits: number, probes: number, positions: number): void;
 }
 
-/** The kernel, with a memory of its own. */
+/** An instance of the kernel, with its own memory. */
 export class BloomKernel {
   readonly #exports: KernelExports;
   readonly #filterAt: number;
@@ -63,7 +63,7 @@ export class BloomKernel {
     this.#positions = new Uint32Array(buffer, POSITIONS_AT, KEYS_AT_A_TIME * MAX_PROBES);
   }
 
-  /** A new kernel, or undefined where there can be none. */
+  /** A new kernel, or undefined where the host does not allow one. */
   static create(): BloomKernel | undefined {
     const { WebAssembly } = globalThis as WebAssemblyHost;
     if (WebAssembly === undefined) return undefined;
@@ -76,12 +76,12 @@ export class BloomKernel {
     }
   }
 
-  /** Whether a filter of that length is for the kernel: its bits must be a uint32. */
+  /** Whether the kernel can handle a filter of that length: the number of bits must fit into a uint32. */
   static takes(filterBytes: number): boolean {
     return filterBytes >= 2 && filterBytes <= 2 ** 29;
   }
 
-  /** Makes zero bytes, which it `takes`, the filter of `keys`; the last byte is the caller's to write. */
+  /** Writes the filter of `keys` into zero bytes of a length that it {@link takes}. The caller writes the last byte. */
   fill(filter: Uint8Array, keys: KeyList, probes: number): void {
     const bits = (filter.length - 1) * 8;
     const isCopied = this.#hasRoomFor(filter);
@@ -98,7 +98,7 @@ export class BloomKernel {
     else for (let i = 0, from = this.#bytes; i < filter.length; i++) filter[i] = from[filterAt + i]!;
   }
 
-  /** Writes 1 to `answers` for each key that may be in `filter`, which it `takes`, 0 for the others. */
+  /** Writes to `answers` 1 for each key that may be in `filter`, whose length it {@link takes}, and 0 for the others. */
   test(filter: Uint8Array, keys: KeyList, probes: number, answers: Uint8Array): void {
     const bits = (filter.length - 1) * 8;
     const isCopied = this.#hasRoomFor(filter) && filter.length <= keys.length * MAX_COPIED_BYTES_PER_KEY;
@@ -118,7 +118,7 @@ export class BloomKernel {
     return filter.length <= this.#bytes.length - this.#filterAt;
   }
 
-  /** Hashes the next keys, as many as there is room for. @returns how many. */
+  /** Hashes as many of the next keys as there is room for. @returns how many. */
   #hash(keys: KeyList, first: number): number {
     const { bytes, offsets } = keys;
     const start = offsets[first]!;
@@ -126,7 +126,7 @@ export class BloomKernel {
     let count = Math.min(KEYS_AT_A_TIME, keys.length - first);
     while (offsets[first + count]! - start > room) count = count >> 1;
     if (count === 0) {
-      // One key that is longer than all the room; eight times, as the kernel does with the last.
+      // One key that is longer than the whole area. Its hash is repeated eight times, as the kernel repeats the last one.
       this.#hashes.fill(hashRange(bytes, start, offsets[first + 1]!, BLOOM_SEED), 0, 8);
       return 1;
     }
@@ -134,7 +134,7 @@ export class BloomKernel {
     if (count < MAX_LOOPED) for (let i = 0, to = this.#offsets; i <= count; i++) to[i] = offsets[first + i]!;
     else this.#offsets.set(offsets.subarray(first, first + count + 1));
     this.#bytes.set(bytes.subarray(start, offsets[first + count]), KEYS_AT);
-    // The offsets count from the start of the list's buffer.
+    // The offsets are relative to the start of the list's buffer.
     this.#exports.hashKeys(KEYS_AT - start, OFFSETS_AT, count, HASHES_AT);
     return count;
   }
@@ -151,7 +151,7 @@ export class BloomKernel {
     }
   }
 
-  /** By fours and without a branch for each bit: the processor then waits for many bytes of a large filter at once. */
+  /** Four keys at a time, without a branch per bit, so that the processor loads many bytes of a large filter at once. */
   #testLocated(
     filter: Uint8Array,
     count: number,
@@ -184,9 +184,9 @@ export class BloomKernel {
 }
 
 /**
- * The kernel takes offsets as they are: those that do not ascend inside the bytes are refused before.
+ * The kernel does not check offsets, so this does.
  *
- * @throws RangeError, as the plain loops do.
+ * @throws RangeError when offsets do not ascend or leave the bytes, as the plain loops throw it.
  */
 function mustAscend({ bytes, offsets }: KeyList, first: number, last: number): void {
   let previous = offsets[first]!;
@@ -196,12 +196,12 @@ function mustAscend({ bytes, offsets }: KeyList, first: number, last: number): v
   for (i = first; i < last; i++) hashRange(bytes, offsets[i]!, offsets[i + 1]!, BLOOM_SEED);
 }
 
-/** The first of the positions of key `i`: four keys' stand side by side for each probe. */
+/** Where the positions of key `i` start: for each probe, the positions of four keys are adjacent. */
 function positionsOf(i: number, probes: number): number {
   return (i >>> 2) * probes * 4 + (i & 3);
 }
 
-/** The bit, and whatever above it. */
+/** The bit, with the byte's higher bits above it. */
 function bitOf(filter: Uint8Array, bit: number): number {
   return filter[bit >>> 3]! >>> (bit & 7);
 }

@@ -3,12 +3,12 @@ import { KeyBuffer } from './key-buffer.js';
 import { type FilterPolicy, mustBeFilterPolicy } from './policy.js';
 
 /**
- * One filter for all of `keys`: for those who want a filter and no table.
+ * Makes one filter of all `keys`, for use without a table.
  *
- * @param keys in any order; each is copied, so that together they must be less than 4 GiB.
+ * @param keys in any order, less than 4 GiB in total: they are copied.
  * @returns the bytes that `policy.keyMayMatch` takes.
  * @throws TypeError when `policy` is not a policy, or a key is not a `Uint8Array`.
- * @throws RangeError when the keys together reach 4 GiB.
+ * @throws RangeError when the keys have 4 GiB or more in total.
  * @example
  * ```ts
  * const filter = buildFilter(new BloomFilterPolicy(10), [utf8('hello'), utf8('world')]); // 9 bytes

@@ -1,19 +1,19 @@
 /**
  * The laws of `policy.ts`, as checks that any test runner can run.
  *
- * Each law tries the policy on keys and filters that lie at odd offsets of shared buffers, come back with other bytes
- * in the same arrays, number up to 200,003 and have up to 17 MiB together. It has a budget of processor time, and fails
- * when that is over; looking for a smaller example ends after a second, and the message says so.
+ * Each law tries the policy on keys and filters that lie at odd offsets of shared buffers, in arrays that are reused
+ * with other bytes; on lists of up to 200,003 keys and of up to 17 MiB. A law has a budget of processor time, and fails
+ * when the budget is used up. The search for a smaller example ends after a second, and the message says so.
  *
- * In Node a call that does not return is interrupted, and the law fails. Other hosts cannot do that: there, run the laws
- * in a worker that is terminated after a while. Nowhere can they stop a policy that takes all memory at once.
+ * In Node, a call that does not return is interrupted, and the law fails. Other hosts cannot interrupt it: there, run
+ * the laws in a worker and terminate it after a while. No host can stop a policy that allocates all memory at once.
  *
- * What the laws cannot see, because it does not show within one process and one day:
+ * The laws cannot see these faults, which do not show within one process and one day:
  *
- * - a salt or hash that differs between processes, machines or dates, or in byte order;
- * - answers out of memory that agree with the filter's bytes, as from a cache by the filter's whole contents;
- * - what happens after a call has returned, such as a timer that writes to a part;
- * - a fault that needs one certain key or filter among billions, or more than 70,000 filters to show.
+ * - a salt or hash that differs between processes, machines, dates or byte orders;
+ * - answers from memory that agree with the filter's bytes, such as a cache whose key is the whole filter;
+ * - what happens after a call has returned, such as a timer that writes to a filter;
+ * - a fault that only one key or filter in billions shows, or that needs more than 70,000 filters.
  *
  * @example
  * ```ts
@@ -42,7 +42,7 @@ export { PolicyLawError } from './contract/policy-law-error.js';
 
 /** One law, ready to be a test. */
 export interface PolicyLaw {
-  /** Its number in `policy.ts`, and what it claims. */
+  /** The law's number in `policy.ts`, and what it demands. */
   readonly name: string;
   /** @throws {@link PolicyLawError} when the policy breaks the law. Takes no argument and needs no `this`. */
   readonly run: () => void;
@@ -54,8 +54,8 @@ const BUDGET_MS = 10_000;
  * The laws of `policy.ts` for the policies that `makePolicy` makes.
  *
  * @param makePolicy makes a new instance at each call.
- * @throws TypeError when `makePolicy` makes no policy, such as a class instead of an instance.
- * @throws RangeError when `maxFalsePositiveRate` is not from 0 to 1, or `budgetMs` not above 0.
+ * @throws TypeError when `makePolicy` does not return a policy, for example a class instead of an instance.
+ * @throws RangeError when `maxFalsePositiveRate` is not from 0 to 1, or `budgetMs` is not above 0.
  */
 export function policyLaws(makePolicy: () => FilterPolicy, options: PolicyLawsOptions = {}): PolicyLaw[] {
   const { tunedOtherwise = [], lendBuffers = false, maxFalsePositiveRate, seed = 1, budgetMs = BUDGET_MS } = options;
@@ -65,19 +65,19 @@ export function policyLaws(makePolicy: () => FilterPolicy, options: PolicyLawsOp
   if (!(budgetMs > 0)) throw new RangeError(`budgetMs must be above 0, got ${budgetMs}`);
   for (const make of [makePolicy, ...tunedOtherwise]) mustMakePolicies(make);
   const laws: [name: string, law: (run: LawRun) => void][] = [
-    ['1. no false negatives: a key that was added may match, however often it was added', noFalseNegatives(makePolicy)],
-    ['2. keyMayMatch never throws, and returns true or false, whatever bytes the filter has', neverThrows(makePolicy)],
+    ['1. no false negatives: a key that was added matches, however often it was added', noFalseNegatives(makePolicy)],
+    ['2. keyMayMatch never throws, and returns true or false, whatever bytes the filter holds', neverThrows(makePolicy)],
     ['3. same keys, same filter, from every instance and after any other calls', sameFilter(makePolicy)],
-    ['4. same question, same answer, out of the key and the filter alone', sameAnswer(makePolicy, lendBuffers)],
+    ['4. same question, same answer, from the key and the filter alone', sameAnswer(makePolicy, lendBuffers)],
     ['5. it changes nothing that it was lent', changesNothing(makePolicy, lendBuffers)],
     ['6. it keeps nothing that it was lent', keepsNothing(makePolicy)],
-    ['7. it appends only, and at least one byte for at least one key', appendsOnly(makePolicy)],
-    ['8. one name for one format: never another for tuning, never that of another format', oneName(makePolicy, options)],
-    ['9. keys that are one to the comparator are one to the filter', oneToTheFilter(makePolicy, options)],
-    ['10. every call returns, in time that grows no faster than what it is given', returnsInTime(makePolicy)],
+    ['7. it only appends, and at least one byte when there is at least one key', appendsOnly(makePolicy)],
+    ['8. one name for one format: the same for any tuning, and never the name of another format', oneName(makePolicy, options)],
+    ['9. keys that the comparator calls equal are equal to the filter', oneToTheFilter(makePolicy, options)],
+    ['10. every call returns, in time about proportional to its input', returnsInTime(makePolicy)],
   ];
   if (maxFalsePositiveRate !== undefined) {
-    laws.push([`of absent keys, at most ${maxFalsePositiveRate * 100}% may match`, rateIsAtMost(makePolicy, maxFalsePositiveRate)]);
+    laws.push([`at most ${maxFalsePositiveRate * 100}% of absent keys match`, rateIsAtMost(makePolicy, maxFalsePositiveRate)]);
   }
   return laws.map(([name, law], i) => ({
     name,
@@ -87,10 +87,10 @@ export function policyLaws(makePolicy: () => FilterPolicy, options: PolicyLawsOp
   }));
 }
 
-/** A policy without a name is for the law of names to say. */
+/** Leaves the name to the law about names. */
 function mustMakePolicies(make: () => FilterPolicy): void {
   const policy: unknown = make();
   const { createFilter, keyMayMatch } = Object(policy) as Partial<FilterPolicy>;
   if (typeof policy === 'object' && typeof createFilter === 'function' && typeof keyMayMatch === 'function') return;
-  mustBeFilterPolicy('what makePolicy makes', policy);
+  mustBeFilterPolicy('the value that makePolicy returns', policy);
 }

@@ -1,10 +1,10 @@
 import type { FilterSink } from './policy.js';
 
 /**
- * A {@link FilterSink} that collects filters one after another.
+ * A {@link FilterSink} that concatenates filters.
  *
- * Each part is lent in a buffer of its own, so that a policy cannot reach the filters before its own; `settle` copies
- * the parts behind those and takes them away from the policy.
+ * Each part is lent in a buffer of its own, so that a policy cannot reach earlier filters; `settle` copies the parts to
+ * the end of those.
  */
 export class FilterBuffer implements FilterSink {
   #settled = new Uint8Array(0);
@@ -12,7 +12,7 @@ export class FilterBuffer implements FilterSink {
   #lent: Uint8Array[] = [];
   #byteLength = 0;
 
-  /** How many bytes were appended. */
+  /** Total bytes appended. */
   get byteLength(): number {
     return this.#byteLength;
   }
@@ -41,14 +41,14 @@ export class FilterBuffer implements FilterSink {
     this.#lent = [];
   }
 
-  /** A copy of all that was appended. */
+  /** A copy of all appended bytes. */
   toBytes(): Uint8Array {
     const bytes = new Uint8Array(this.#byteLength);
     this.copyTo(bytes);
     return bytes;
   }
 
-  /** Copies all that was appended to the start of `bytes`. */
+  /** Copies all appended bytes to the start of `bytes`. */
   copyTo(bytes: Uint8Array): void {
     this.settle();
     bytes.set(this.#settled.subarray(0, this.#settledLength));

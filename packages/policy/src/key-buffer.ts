@@ -7,9 +7,9 @@ const INITIAL_KEYS = 63;
 const MAX_BYTES = 0xffffffff;
 
 /**
- * A {@link KeyList} that grows: keys are copied into one flat buffer, which is kept when the list is cleared.
+ * A {@link KeyList} that grows: keys are copied into one flat buffer, which `clear` keeps for reuse.
  *
- * Total length of the keys: less than 4 GiB.
+ * The keys must have less than 4 GiB in total.
  */
 export class KeyBuffer implements KeyList {
   bytes: Uint8Array;
@@ -19,8 +19,8 @@ export class KeyBuffer implements KeyList {
   /**
    * An empty list.
    *
-   * @param byteLength how many bytes of keys it has room for at first.
-   * @param count how many keys.
+   * @param byteLength initial room for keys, in bytes.
+   * @param count initial room for keys, in keys.
    */
   constructor(byteLength = INITIAL_BYTES, count = INITIAL_KEYS) {
     this.bytes = new Uint8Array(byteLength);
@@ -47,7 +47,7 @@ export class KeyBuffer implements KeyList {
    * Appends a copy of `key`.
    *
    * @throws TypeError when `key` is not a `Uint8Array`, or is detached.
-   * @throws RangeError when the keys together would reach 4 GiB.
+   * @throws RangeError when the keys would have 4 GiB or more in total.
    */
   push(key: Uint8Array): void {
     mustBeBytes('key', key);
@@ -55,15 +55,15 @@ export class KeyBuffer implements KeyList {
   }
 
   /**
-   * Appends a copy of `from[start, end)`, without a view of it.
+   * Appends a copy of `from[start, end)`, without making a view of it.
    *
    * @throws TypeError when `from` is not a `Uint8Array`, or is detached.
-   * @throws RangeError when that is no range of `from`, or when the keys together would reach 4 GiB.
+   * @throws RangeError when that is not a range of `from`, or when the keys would have 4 GiB or more in total.
    */
   pushRange(from: Uint8Array, start: number, end: number): void {
     mustBeBytes('from', from);
     if (!(Number.isInteger(start) && Number.isInteger(end) && start >= 0 && start <= end && end <= from.length)) {
-      throw new RangeError(`start and end must lie in order inside the ${from.length} bytes, got ${start} and ${end}`);
+      throw new RangeError(`start and end must be in order and within the ${from.length} bytes, got ${start} and ${end}`);
     }
     this.#append(from, start, end);
   }
@@ -75,7 +75,7 @@ export class KeyBuffer implements KeyList {
     return this.bytes.subarray(this.offsets[i], this.offsets[i + 1]);
   }
 
-  /** Forgets all keys. */
+  /** Removes all keys. */
   clear(): void {
     this.length = 0;
   }
@@ -89,7 +89,7 @@ export class KeyBuffer implements KeyList {
     const newEnd = newStart + end - start;
     if (newEnd > this.bytes.length) this.#growBytes(newEnd);
     if (this.length + 2 > this.offsets.length) this.#growOffsets();
-    // For a short key a loop is faster than the call of set().
+    // For a short key, a loop is faster than set().
     if (end - start <= 32) for (let i = start, to = newStart, { bytes } = this; i < end; i++) bytes[to++] = from[i]!;
     else this.bytes.set(start === 0 && end === from.length ? from : from.subarray(start, end), newStart);
     this.offsets[++this.length] = newEnd;

@@ -1,47 +1,47 @@
 /**
  * The contract between a table and a filter. To write a policy you need this file and no other.
  *
- * A filter answers one question about a set of keys: "may this key be in it?" No is certain, yes is a guess. A table
- * stores one filter for every 2 KiB of its data, and a lookup that is told no ends without a read. So a wrong yes
- * costs a read, and a wrong no loses data that is there.
+ * A filter answers one question about a set of keys: "may this key be in it?" "No" is certain, "yes" is a guess. A table
+ * stores one filter for every 2 KiB of its data, and a lookup that gets a "no" ends without a read. So a wrong "yes"
+ * costs a read, and a wrong "no" hides data that is there.
  *
  * ## When each member is called
  *
  * A table's builder gives every key to the filter block. At the end of each 2 KiB range of the file it calls
  * `createFilter` once, with the keys of the data blocks that start in that range, in the table's order; it skips ranges
- * without keys. `name` goes into the table. A reader looks for a policy of that name; for each lookup it calls
- * `keyMayMatch` with the key it looks for and the filter of the one block that can hold it. Scans never ask.
+ * without keys. `name` is stored in the table. A reader looks for a policy of that name; for each lookup it calls
+ * `keyMayMatch` with the key and the filter of the one block that can hold it. Scans do not use filters.
  *
  * ## The laws
  *
- * `@bloom/policy/contract` checks them; its laws have these numbers.
+ * `@bloom/policy/contract` checks them, under the same numbers.
  *
- * 1. **No false negatives.** `keyMayMatch` is true for every key that the filter was made of, for any number of keys of
+ * 1. **No false negatives.** `keyMayMatch` is true for every key that the filter was made from, for any number of keys of
  *    any length, including zero keys and duplicates.
- * 2. **`keyMayMatch` never throws**, whatever bytes the filter has: it may have been damaged, or written by a later
+ * 2. **`keyMayMatch` never throws**, whatever bytes the filter holds: it may be damaged, or written by a later
  *    version. It returns true or false, and true when it cannot tell.
  * 3. **Same keys, same filter**, from every instance and after any other calls.
- * 4. **Same question, same answer**, from the key and the filter's bytes alone: the program that reads a table has not
- *    seen it written.
- * 5. **It changes nothing it was lent**: not the keys, not their offsets, not the filter it is asked about.
- * 6. **It keeps nothing it was lent** after a call returns: the arrays for keys, filter and part are used again, and
- *    hold other bytes in the next call.
- * 7. **It appends only**, at least one byte for at least one key, and leaves all other bytes alone. A part of no bytes
- *    means "no keys".
+ * 4. **Same question, same answer**, computed from the key and the filter's bytes alone: the program that reads a table
+ *    is usually not the one that wrote it.
+ * 5. **It changes nothing it was lent**: not the keys, not their offsets, not the filter that `keyMayMatch` gets.
+ * 6. **It keeps nothing it was lent** after a call returns: the arrays that hold keys, filters and the parts lent by
+ *    `extend` are reused, and hold other bytes in the next call.
+ * 7. **It only appends**: at least one byte when there is at least one key, and it changes no other bytes. An empty
+ *    filter means "no keys".
  * 8. **One name for one format.** The name changes exactly when filters made before become unreadable or wrong; never
- *    for tuning, such as bits per key, which belongs in the filter's own bytes. Every instance of one name reads what
- *    any other made, and no policy uses the name of another format.
+ *    for tuning, such as bits per key, which belongs in the filter's own bytes. Every instance with a given name reads
+ *    what any other made, and no policy uses the name of another format.
  * 9. **Keys that the comparator calls equal are equal to the filter.** If the order of the table calls different bytes
  *    equal, policy and comparator give the same `keyEquivalence`, and the filter cannot tell such keys apart.
- * 10. **It returns in reasonable time**: `createFilter` in time about proportional to its keys and their bytes,
- *    `keyMayMatch` to key and filter, however damaged the filter.
+ * 10. **It returns in reasonable time**: `createFilter` in time about proportional to the number of keys and their bytes,
+ *    `keyMayMatch` to the bytes of key and filter, however damaged the filter is.
  *
- * Everything that is lent is a view of a larger buffer, at any offset, with other keys and filters around it: use an
+ * Every array lent to a policy is a view of a larger buffer, at any offset, with other keys and filters around it: use an
  * array's `byteOffset` and `length` wherever you use its `buffer`.
  *
  * ## A complete example
  *
- * One byte a key, and no key is missed:
+ * One byte per key:
  *
  * ```ts
  * import type { FilterPolicy, FilterSink, KeyList } from '@bloom/policy';
@@ -66,14 +66,14 @@
  */
 export interface FilterPolicy {
   /**
-   * Identifies the format of the filters. It is stored in every table that has them, as `filter.` + name. By custom it
-   * begins with the name of the project it comes from: `leveldb.BuiltinBloomFilter2`.
+   * Identifies the format of the filters. Every table that has them stores it, as `filter.` + name. By convention it
+   * begins with the project's name: `leveldb.BuiltinBloomFilter2`.
    */
   readonly name: string;
 
   /**
-   * Which keys the policy treats as equal although their bytes differ. Absent when it tells all keys apart. Any name
-   * will do, as long as the comparator has the same.
+   * Names the rule by which the policy treats keys as equal although their bytes differ. Absent when it tells all keys
+   * apart. Any name will do, as long as the comparator has the same one.
    */
   readonly keyEquivalence?: string | undefined;
 
@@ -85,25 +85,25 @@ export interface FilterPolicy {
   createFilter(keys: KeyList, dst: FilterSink): void;
 
   /**
-   * Whether `key` may be among the keys that `filter` was made of.
+   * Whether `key` may be among the keys that `filter` was made from.
    *
-   * @param key in Node it may be a `Buffer`, whose `slice` shares memory and whose `toString` decodes.
-   * @param filter any bytes at all: what `createFilter` appended, or what became of it on disk.
-   * @returns false only when the key certainly is not among them.
+   * @param key in Node it may be a `Buffer`, whose `slice` shares memory and whose `toString` decodes UTF-8.
+   * @param filter any bytes at all: what `createFilter` appended, possibly damaged on disk since.
+   * @returns false only when the key is certainly not among them.
    */
   keyMayMatch(key: Uint8Array, filter: Uint8Array): boolean;
 }
 
 /**
- * Keys in one flat buffer: key `i` is `bytes[offsets[i], offsets[i + 1])`. Take them by `at(i)` or by iterating, or,
+ * Keys in one flat buffer: key `i` is `bytes[offsets[i], offsets[i + 1])`. Read them with `at(i)` or by iterating, or,
  * where every nanosecond counts, from the buffer itself.
  */
 export interface KeyList extends Iterable<Uint8Array> {
   /** How many keys there are. */
   readonly length: number;
-  /** The adjacent keys. Bytes before `offsets[0]` and from `offsets[length]` on are no part of them. */
+  /** The keys, adjacent. Bytes before `offsets[0]` and from `offsets[length]` on belong to no key. */
   readonly bytes: Uint8Array;
-  /** Where each key starts, and where the last one ends. The first need not start at 0; elements past `length` are no offsets. */
+  /** Where each key starts, and where the last one ends. The first need not start at 0; elements past `length` are not offsets. */
   readonly offsets: Uint32Array;
   /**
    * Key `i` as a view of `bytes`.
@@ -113,21 +113,21 @@ export interface KeyList extends Iterable<Uint8Array> {
   at(i: number): Uint8Array;
 }
 
-/** Where a policy puts the filter that it makes. */
+/** Where a policy writes the filter that it makes. */
 export interface FilterSink {
   /**
-   * Appends `byteLength` zero bytes and lends them until `createFilter` returns.
+   * Appends `byteLength` zero bytes, which the policy may write to until `createFilter` returns.
    *
-   * @returns exactly those bytes: what was appended before is out of reach.
-   * @throws RangeError when `byteLength` is not a count of bytes that can be allocated.
+   * @returns exactly those bytes. It is not possible to reach what was appended before.
+   * @throws RangeError when `byteLength` is not a whole number, or more bytes than can be allocated.
    */
   extend(byteLength: number): Uint8Array;
 }
 
 /**
- * Refuses what is not a {@link FilterPolicy}, naming what it lacks.
+ * Throws unless `value` is a {@link FilterPolicy}; the message names the members that are missing.
  *
- * @param argument the argument's or option's name, for the message.
+ * @param argument the name of the argument or option, for the message.
  * @throws TypeError when `value` is not an object with a name and both methods, such as a class instead of an instance.
  */
 export function mustBeFilterPolicy(argument: string, value: unknown): asserts value is FilterPolicy {

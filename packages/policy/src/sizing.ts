@@ -1,5 +1,5 @@
 /**
- * How large a Bloom filter must be, and how often it says yes to an absent key.
+ * How large a Bloom filter must be, and how often it matches an absent key.
  *
  * Source of the closed forms: Bloom, "Space/Time Trade-offs in Hash Coding with Allowable Errors"; the table of rates
  * by m/n and k: Fan, Cao, Almeida, Broder, "Summary Cache".
@@ -8,18 +8,18 @@ import { bloomFilterMayMatch, fillBloomFilter, filterByteLength, probesFor } fro
 import { BloomFilterPolicy } from './bloom-filter-policy.js';
 import { seeded } from '@bloom/bytes';
 
-/** The size of a filter. */
+/** The size of a filter, in proportion to its keys. */
 export interface FilterSize {
-  /** Bits of filter for each key. */
+  /** Bits of filter per key. */
   readonly bitsPerKey: number;
-  /** How many keys the filter is made of; left out, so many that one more does not matter. */
+  /** How many keys the filter is made from. Default: so many that one more makes no difference. */
   readonly keys?: number | undefined;
 }
 
 /**
- * The part of absent keys, 0 to 1, that an ideal Bloom filter lets pass: one whose probes are independent.
+ * The share of absent keys, 0 to 1, that match an ideal Bloom filter, one whose probes are independent.
  *
- * @throws RangeError for a `bitsPerKey` that is not positive, or `probes` or `keys` that are not whole from 1 on.
+ * @throws RangeError for a `bitsPerKey` that is not positive, or `probes` or `keys` that are not whole numbers, at least 1.
  * @example
  * ```ts
  * idealFalsePositiveRate({ bitsPerKey: 8, probes: 5 }); // 0.0217
@@ -31,17 +31,17 @@ export function idealFalsePositiveRate({ bitsPerKey, probes, keys }: FilterSize 
   if (keys === undefined) return (1 - Math.exp(-probes / bitsPerKey)) ** probes;
   mustBeCount('keys', keys);
   const bits = keys * bitsPerKey;
-  // By logarithms: 1 - 1/bits itself is 1 once there are 2^53 bits. Of a single bit, or less, all is set.
+  // Logarithms, because 1 - 1/bits rounds to 1 from 2^53 bits. In a filter of one bit or less, everything is set.
   return bits <= 1 ? 1 : (-Math.expm1(probes * keys * Math.log1p(-1 / bits))) ** probes;
 }
 
 /**
- * The number of probes, at least 1, with which an ideal Bloom filter of that size lets the fewest absent keys pass.
+ * The number of probes, at least 1, with which the fewest absent keys match an ideal Bloom filter of that size.
  *
  * @throws RangeError for a `bitsPerKey` that is not positive.
  * @example
  * ```ts
- * bestProbes(10); // 7; LevelDB takes 6
+ * bestProbes(10); // 7; LevelDB uses 6
  * ```
  */
 export function bestProbes(bitsPerKey: number): number {
@@ -52,8 +52,8 @@ export function bestProbes(bitsPerKey: number): number {
 }
 
 /**
- * The bits for each key, a real number, with which an ideal Bloom filter with the best number of probes lets no more
- * than `rate` of absent keys pass.
+ * The bits per key, a real number, with which at most `rate` of absent keys match an ideal Bloom filter with the best
+ * number of probes.
  *
  * @param rate above 0, below 1.
  * @throws RangeError for any other rate.
@@ -67,23 +67,23 @@ export function idealBitsPerKey(rate: number): number {
   return -Math.log(rate) / Math.LN2 ** 2;
 }
 
-/** Enough keys that a filter's size no longer shows, and few enough that the 32-bit hash does not. */
+/** So many keys that the filter's size no longer affects the rate, and so few that the 32-bit hash does not yet. */
 const USUAL_KEYS = 10_000;
 
-/** A sample ends once it has met so many false positives, which makes it right to 2% or so, or asked so often. */
+/** A sample ends after this many false positives, which makes it accurate to about 2%, or after this many lookups. */
 const ENOUGH_FALSE_POSITIVES = 10_000;
 const ENOUGH_PROBES = 4_000_000;
 
 /**
- * The part of absent keys, 0 to 1, that LevelDB's Bloom filter lets pass: with its number of probes, its rounding, its
+ * The share of absent keys, 0 to 1, that match LevelDB's Bloom filter: with its number of probes, its rounding, its
  * minimum of 64 bits and its 32-bit hash.
  *
- * No closed form comes near it: start and step of a key's probes are one 32-bit number, so that the probes of two keys
- * fall together more often than by chance. So filters are made of random hashes, always the same ones, and asked. That
- * takes some 20 ns for each key and probe, and as much memory as the filter and four bytes a key.
+ * No closed form comes near it: the start and the step of a key's probes come from one 32-bit number, so the probes of
+ * two keys coincide more often than by chance. The rate is therefore measured, with filters of random hashes, always
+ * the same ones. That takes about 20 ns per key and probe, and as much memory as the filter and four bytes per key.
  *
  * @param size `keys`: default 10,000.
- * @throws RangeError for a `bitsPerKey` that `BloomFilterPolicy` does not take, or `keys` that are not whole from 1 on.
+ * @throws RangeError for a `bitsPerKey` that `BloomFilterPolicy` refuses, or `keys` that are not a whole number, at least 1.
  * @example
  * ```ts
  * bloomFalsePositiveRate({ bitsPerKey: 10, keys: 1000 }); // 0.0087, where an ideal filter has 0.0084
@@ -95,7 +95,7 @@ export function bloomFalsePositiveRate({ bitsPerKey, keys = USUAL_KEYS }: Filter
   const random = seeded(0);
   const filter = new Uint8Array(filterByteLength(keys, bitsPerKey));
   const hashes = new Uint32Array(keys);
-  // Small filters differ from one to the next, so that many are made; a large one is much the same all over.
+  // Small filters differ from each other, so many are made; large ones hardly do.
   const asksPerFilter = Math.max(100, keys);
   let falsePositives = 0;
   let asked = 0;
@@ -110,23 +110,23 @@ export function bloomFalsePositiveRate({ bitsPerKey, keys = USUAL_KEYS }: Filter
   return falsePositives / asked;
 }
 
-/** More bits than these make no more probes, and fewer false positives only slowly. */
+/** More bits than this do not add probes, and reduce false positives only slowly. */
 const MAX_USEFUL_BITS_PER_KEY = 64;
 
 /**
- * The fewest whole bits for each key with which LevelDB's Bloom filter lets no more than `rate` of absent keys pass;
- * undefined when no number of bits up to 64 does, as with very low rates, which its 32-bit hash cannot reach.
+ * The fewest whole bits per key with which at most `rate` of absent keys match LevelDB's Bloom filter. Undefined when
+ * more than 64 would be needed, as for very low rates, which its 32-bit hash cannot reach.
  *
  * @param rate above 0, below 1.
- * @param keys how many keys one filter is made of: default 10,000. In a table with blocks of 4 KiB it is some dozens.
- * @throws RangeError for any other rate, or `keys` that are not whole from 1 on.
+ * @param keys how many keys one filter is made from: default 10,000. In a table with blocks of 4 KiB it is a few dozen.
+ * @throws RangeError for any other rate, or `keys` that are not a whole number, at least 1.
  * @example
  * ```ts
  * bloomBitsPerKey(0.01); // 10
  * ```
  */
 export function bloomBitsPerKey(rate: number, keys?: number): number | undefined {
-  // No scheme needs fewer bits than the ideal one; a filter of few keys has 64 bits in any case.
+  // No filter needs fewer bits than the ideal one, but one of few keys has at least 64 bits whatever the setting.
   const fewest = (keys ?? USUAL_KEYS) < 64 ? 1 : Math.max(1, Math.floor(idealBitsPerKey(rate)));
   mustBeRate(rate);
   for (let bitsPerKey = fewest; bitsPerKey <= MAX_USEFUL_BITS_PER_KEY; bitsPerKey++) {
@@ -140,7 +140,7 @@ function mustBePositive(name: string, value: number): void {
 }
 
 function mustBeCount(name: string, value: number): void {
-  if (!(Number.isSafeInteger(value) && value >= 1)) throw new RangeError(`${name} must be a whole number from 1 on, got ${value}`);
+  if (!(Number.isSafeInteger(value) && value >= 1)) throw new RangeError(`${name} must be a whole number, at least 1, got ${value}`);
 }
 
 function mustBeRate(rate: number): void {

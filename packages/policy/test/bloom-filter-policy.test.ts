@@ -19,14 +19,14 @@ const make = (keys: readonly Uint8Array[], bitsPerKey = 10): Uint8Array =>
   buildFilter(new BloomFilterPolicy(bitsPerKey), keys);
 const policy = new BloomFilterPolicy();
 
-test('the name is that of LevelDB, util/bloom.cc, whatever the bits per key', () => {
+test('the name is the one in LevelDB, util/bloom.cc, for any bits per key', () => {
   for (const bitsPerKey of [0, 1, 10, 100]) {
     expect(new BloomFilterPolicy(bitsPerKey).name).toBe('leveldb.BuiltinBloomFilter2');
   }
 });
 
 describe('the constructor', () => {
-  test('takes whole numbers from 0 to 2^31 - 1, and 10 by default', () => {
+  test('accepts whole numbers from 0 to 2^31 - 1, and the default is 10', () => {
     for (const bitsPerKey of [0, 1, 10, 2 ** 31 - 1]) {
       expect(new BloomFilterPolicy(bitsPerKey).bitsPerKey).toBe(bitsPerKey);
     }
@@ -42,9 +42,9 @@ describe('the constructor', () => {
   );
 });
 
-describe('the size of a filter', () => {
+describe('a filter', () => {
   test.each(vectors().bloomSizes)(
-    'of one key at $bitsPerKey bits is $byteLength bytes with $probes probes, measured from LevelDB',
+    'of one key at $bitsPerKey bits has $byteLength bytes and $probes probes, as measured from LevelDB',
     ({ bitsPerKey, probes, byteLength }) => {
       const filter = make([utf8('a')], bitsPerKey);
       expect(filter).toHaveLength(byteLength);
@@ -54,7 +54,7 @@ describe('the size of a filter', () => {
     },
   );
 
-  test('has 1 probe at least and 30 at most, 0.69 for each bit between', () => {
+  test('has 0.69 probes per bit, from 1 to 30', () => {
     expect([1, 3, 5, 9, 10, 11, 16, 20, 43, 44, 45, 2 ** 31 - 1].map(probesFor)).toEqual([
       1, 2, 3, 6, 6, 7, 11, 13, 29, 30, 30, 30,
     ]);
@@ -63,14 +63,14 @@ describe('the size of a filter', () => {
     expect(MAX_PROBES).toBe(30);
   });
 
-  test('is 64 bits at least, then whole bytes, and one more', () => {
+  test('has at least 64 bits, whole bytes, and one byte more', () => {
     expect(MIN_BITS).toBe(64);
     expect([0, 1, 6, 7, 8, 10, 1000].map((keys) => filterByteLength(keys, 10))).toEqual([9, 9, 9, 10, 11, 14, 1251]);
     expect(filterByteLength(0, 0)).toBe(9);
     expect(filterByteLength(1_000_000, 0)).toBe(9);
   });
 
-  test('does not wrap past 2^31, 2^32 and more bits', () => {
+  test('has the right length past 2^31 and 2^32 bits', () => {
     for (const [keys, bitsPerKey] of [
       [2 ** 28, 8],
       [2 ** 29, 8],
@@ -85,7 +85,7 @@ describe('the size of a filter', () => {
 });
 
 describe('a filter', () => {
-  test('of hello and world is that of LevelDB, byte for byte', () => {
+  test("of hello and world is LevelDB's, byte for byte", () => {
     expect(hex(make([utf8('hello'), utf8('world')]))).toBe('114000414410401006');
   });
 
@@ -118,7 +118,7 @@ describe('a filter', () => {
     },
   );
 
-  test('counts a key as often as it comes', () => {
+  test('counts duplicate keys in its size', () => {
     const key = utf8('again');
     const filter = make(Array.from({ length: 100 }, () => key));
     expect(filter).toHaveLength(126);
@@ -138,7 +138,7 @@ describe('a filter', () => {
   });
 });
 
-describe('against plain whole-number arithmetic', () => {
+describe('compared with plain integer arithmetic', () => {
   test.each(Array.from({ length: 51 }, (_, bitsPerKey) => bitsPerKey))(
     'filters of random keys at %d bits have the same bytes and give the same answers',
     (bitsPerKey) => {
@@ -174,12 +174,12 @@ describe('the statistics of LevelDB, util/bloom_test.cc', () => {
     for (const { data, crc32c: expected } of vectors().crcs) expect(crc32c(data)).toBe(expected);
   });
 
-  test('lengths are 1 to 10,000 by growing steps', () => {
+  test('lengths go from 1 to 10,000 in growing steps', () => {
     const lengths = [1, 10, 100, 1000].flatMap((step) => Array.from({ length: 9 }, (_, i) => (i + 2) * step));
     expect(rows.map(({ n }) => n)).toEqual([1, ...lengths]);
   });
 
-  test('every length has the bytes, the checksum and the exact false positives measured from LevelDB', () => {
+  test('filters of every length have the bytes, checksums and exact numbers of false positives measured from LevelDB', () => {
     expect(results).toEqual(rows.map((row) => ({ ...row, falseNegatives: 0 })));
   });
 
@@ -187,7 +187,7 @@ describe('the statistics of LevelDB, util/bloom_test.cc', () => {
     expect(results.filter(({ n, bytes }) => bytes > (n * 10) / 8 + 40)).toEqual([]);
   });
 
-  test('no rate is over 2%, and those over 1.25% are at most a fifth of the others: 4 and 33', () => {
+  test('no rate is over 2%, and 4 rates are over 1.25%, at most a fifth of the other 33', () => {
     expect(results.filter(({ falsePositives }) => falsePositives > 200)).toEqual([]);
     const over = results.filter(({ falsePositives }) => falsePositives > 125).length;
     expect([results.length - over, over]).toEqual([good, mediocre]);
@@ -212,23 +212,23 @@ describe('keyMayMatch', () => {
     }
   });
 
-  test('a filter shorter than 2 bytes matches no key', () => {
+  test('matches no key in a filter shorter than 2 bytes', () => {
     for (const filter of ['', '00', '06', '1f', 'ff']) {
       expect(policy.keyMayMatch(utf8('hello'), fromHex(filter))).toBe(false);
     }
   });
 
-  test('a probe count over 30 is reserved and matches every key', () => {
+  test('matches every key when the probe count is over 30, which is reserved', () => {
     const answers = Array.from({ length: 256 }, (_, k) => policy.keyMayMatch(utf8('hello'), Uint8Array.of(0, 0, 0, k)));
     expect(answers).toEqual(answers.map((_, k) => k === 0 || k > 30));
   });
 
-  test('a filter of zeros with 0 probes matches every key', () => {
+  test('matches every key in a filter of zeros with 0 probes', () => {
     expect(policy.keyMayMatch(utf8('hello'), fromHex('0000'))).toBe(true);
     expect(policy.keyMayMatch(new Uint8Array(), fromHex('00000000'))).toBe(true);
   });
 
-  test('reads a filter that lies anywhere in a greater buffer', () => {
+  test('reads a filter at any offset of a larger buffer', () => {
     const filter = make([utf8('hello'), utf8('world')]);
     for (let at = 0; at < 9; at++) {
       const greater = new Uint8Array(filter.length + 20).fill(0xff);
@@ -243,13 +243,13 @@ describe('keyMayMatch', () => {
     }
   });
 
-  test('on random bytes never throws, and answers as plain arithmetic does', () => {
+  test('never throws on random bytes, and agrees with plain integer arithmetic', () => {
     const seed = 8;
     const random = seeded(seed);
     const wrong: string[] = [];
     for (let i = 0; i < 10_000; i++) {
       const filter = random.bytes(random.below(40));
-      // Else most probe counts are reserved.
+      // Otherwise most probe counts would be reserved.
       if (filter.length > 0 && random.below(4) > 0) filter[filter.length - 1] = random.below(32);
       const key = random.bytes(random.below(12));
       if (policy.keyMayMatch(key, filter) !== modelMayMatch(key, filter)) wrong.push(`${hex(key)} in ${hex(filter)}`);
@@ -257,7 +257,7 @@ describe('keyMayMatch', () => {
     expect(wrong, `seed ${seed}`).toEqual([]);
   });
 
-  test('refuses a key or a filter that is not bytes, instead of calling a stored key absent', () => {
+  test('rejects a key or a filter that is not a Uint8Array, instead of reporting a stored key as absent', () => {
     const filter = make([utf8('a')]);
     for (const key of ['a', Uint16Array.of(0x61), undefined] as unknown as Uint8Array[]) {
       expect(() => policy.keyMayMatch(key, filter)).toThrow(/^key must be a Uint8Array, got /);
@@ -270,7 +270,7 @@ describe('keyMayMatch', () => {
     expect(() => policy.keysMayMatch(KeyBuffer.from([utf8('a')]), filter, answers)).toThrow('answers must be a Uint8Array, got an Array');
   });
 
-  test('refuses a key and a filter whose buffers were transferred', () => {
+  test('rejects a key and a filter whose buffers were transferred', () => {
     const filter = make([utf8('a')]);
     const key = utf8('a');
     structuredClone(0, { transfer: [key.buffer as ArrayBuffer] });

@@ -3,18 +3,18 @@ import { BloomFilterPolicy, encodeBloomFilter, FilterBuffer, KeyBuffer, type Key
 import { describe, expect, test, vi } from 'vitest';
 import { BloomKernel } from '../src/bloom-kernel.js';
 
-/** The filter by the plain loops alone. */
+/** The filter that the plain loops make. */
 function plainFilter(keys: KeyBuffer, bitsPerKey: number): Uint8Array {
   const sink = new FilterBuffer();
   encodeBloomFilter(keys, bitsPerKey, sink);
   return sink.toBytes();
 }
 
-/** A policy that has seen so many keys that it uses the kernel, where there is one. */
+/** A policy that has seen enough keys to use the kernel, if there is one. */
 function warmPolicy(bitsPerKey: number): BloomFilterPolicy {
   const policy = new BloomFilterPolicy(bitsPerKey);
   const keys = KeyBuffer.from(Array.from({ length: 5000 }, () => Uint8Array.of(1)));
-  // Asking warms it as building does, and needs no filter of `bitsPerKey`, which can be larger than the kernel takes.
+  // Lookups count as well as building does, and need no filter with `bitsPerKey`, which can be too large for the kernel.
   policy.keysMayMatch(keys, Uint8Array.of(0, 0, 0, 0, 0, 0, 0, 0, 6));
   return policy;
 }
@@ -23,7 +23,7 @@ function randomKeys(random: ReturnType<typeof seeded>, count: number): KeyBuffer
   return KeyBuffer.from(Array.from({ length: count }, () => random.bytes(random.below(4) === 0 ? random.below(300) : random.below(24))));
 }
 
-test('there is a kernel here', () => {
+test('this host has a kernel', () => {
   expect(BloomKernel.create()).toBeDefined();
 });
 
@@ -38,7 +38,7 @@ describe.each(['with the kernel', 'where WebAssembly is forbidden'])('%s', (wher
     }
   };
 
-  test.each([0, 1, 2, 3, 5, 8, 9, 10, 11, 16, 20, 30, 43, 44, 100])('filters of %s bits per key are the same to the bit', (bitsPerKey) => {
+  test.each([0, 1, 2, 3, 5, 8, 9, 10, 11, 16, 20, 30, 43, 44, 100])('filters with %s bits per key have the same bits', (bitsPerKey) => {
     const random = seeded(bitsPerKey);
     const policy = policyOf(bitsPerKey);
     const different: number[] = [];
@@ -55,12 +55,12 @@ describe.each(['with the kernel', 'where WebAssembly is forbidden'])('%s', (wher
 
   const ascending = Array.from({ length: 41 }, (_, i) => i * 10);
   test.each([
-    ['that go back', ascending.map((offset, i) => (i === 20 ? 5 : offset))],
-    ['that descend all the way', [...ascending].reverse()],
+    ['that descend once', ascending.map((offset, i) => (i === 20 ? 5 : offset))],
+    ['that descend throughout', [...ascending].reverse()],
     ['past the bytes', ascending.map((offset) => offset * 100)],
     ['past the bytes in between', ascending.map((offset, i) => (i === 20 ? 4e9 : offset))],
     ['past the bytes at the end', ascending.map((offset, i) => (i === 40 ? 4e9 : offset))],
-  ])('a list with offsets %s is refused', (_, offsets) => {
+  ])('rejects a list with offsets %s', (_, offsets) => {
     const keys = new KeyBuffer(1000, 40);
     keys.offsets.set(offsets);
     keys.length = 40;
@@ -69,7 +69,7 @@ describe.each(['with the kernel', 'where WebAssembly is forbidden'])('%s', (wher
     expect(() => policy.keysMayMatch(keys, plainFilter(KeyBuffer.from([Uint8Array.of(1)]), 10))).toThrow(RangeError);
   });
 
-  test('a list whose arrays were transferred is refused, not taken for one of empty keys', () => {
+  test('rejects a list whose arrays were transferred, rather than reading empty keys', () => {
     const policy = policyOf(10);
     for (const [part, refusal] of [['bytes', TypeError], ['offsets', RangeError]] as const) {
       const keys = randomKeys(seeded(1), 40);
@@ -78,8 +78,8 @@ describe.each(['with the kernel', 'where WebAssembly is forbidden'])('%s', (wher
     }
   });
 
-  test('keys past 2^31 bytes of their buffer are filtered as the same keys elsewhere', () => {
-    // The host gives zero pages, so only the pages that are read are in memory.
+  test('keys past 2^31 bytes of their buffer make the same filter as at its start', () => {
+    // Pages that are not touched take no memory.
     const bytes = new Uint8Array(2 ** 31 + 2 ** 16);
     const start = 2 ** 31 - 500;
     bytes.set(seeded(3).bytes(2000), start);
@@ -93,7 +93,7 @@ describe.each(['with the kernel', 'where WebAssembly is forbidden'])('%s', (wher
     expect(policy.keysMayMatch(keys, sink.toBytes())).toEqual(new Uint8Array(100).fill(1));
   });
 
-  test('many keys get the same answers as one at a time', () => {
+  test('keysMayMatch gives the same answers as keyMayMatch for each key', () => {
     const random = seeded(7);
     const policy = policyOf(10);
     const wrong: string[] = [];
@@ -114,7 +114,7 @@ describe.each(['with the kernel', 'where WebAssembly is forbidden'])('%s', (wher
   });
 });
 
-test('keys of one length, which the kernel hashes by fours, give the same filters and answers', () => {
+test('keys of equal length, which the kernel hashes four at a time, give the same filters and answers', () => {
   const random = seeded(5);
   const policy = warmPolicy(10);
   const different: number[] = [];
@@ -129,7 +129,7 @@ test('keys of one length, which the kernel hashes by fours, give the same filter
   expect(different).toEqual([]);
 });
 
-test('keys too long for the memory of the kernel go through it with the others', () => {
+test("keys too long for the kernel's memory give the same filters and answers among others", () => {
   const random = seeded(6);
   const lengths = Array.from({ length: 60 }, (_, i) => [3, 400_000, 16, 100_000, 237_000, 16][i % 6]!);
   const keys = KeyBuffer.from(lengths.map((byteLength) => random.bytes(byteLength)));
@@ -140,8 +140,8 @@ test('keys too long for the memory of the kernel go through it with the others',
   expect(policy.keysMayMatch(keys, filter.toBytes())).toEqual(new Uint8Array(60).fill(1));
 });
 
-// 16 MiB, 2^27 bits, are what the kernel has room for.
-test.each([3_355_443, 3_355_444])('a filter of forty keys with %s bits each is the same, and so are its answers', (bitsPerKey) => {
+// The kernel has room for 16 MiB, 2^27 bits.
+test.each([3_355_443, 3_355_444])('a filter of forty keys with %s bits per key has the same bits and gives the same answers', (bitsPerKey) => {
   const random = seeded(bitsPerKey);
   const keys = KeyBuffer.from(Array.from({ length: 40 }, () => random.bytes(16)));
   const policy = warmPolicy(bitsPerKey);
@@ -154,7 +154,7 @@ test.each([3_355_443, 3_355_444])('a filter of forty keys with %s bits each is t
   expect(policy.keysMayMatch(asked, bytes)).toEqual(expected);
 });
 
-test('a list whose keys do not start at the start of its buffer is hashed where they are', () => {
+test('keys that do not begin at the start of their buffer are hashed at their offsets', () => {
   const all = randomKeys(seeded(3), 9000);
   const tail: KeyList = {
     length: 4000,
@@ -170,7 +170,7 @@ test('a list whose keys do not start at the start of its buffer is hashed where 
   expect(Buffer.compare(sink.toBytes(), plainFilter(KeyBuffer.from(tail), 10))).toBe(0);
 });
 
-test('room for too few answers is refused', () => {
+test('rejects an array with too little room for the answers', () => {
   const keys = randomKeys(seeded(1), 10);
   expect(() => new BloomFilterPolicy().keysMayMatch(keys, new Uint8Array(9), new Uint8Array(9))).toThrow(RangeError);
 });

@@ -1,5 +1,5 @@
 /**
- * LevelDB's Bloom filter in plain arithmetic on whole numbers, to compare the fast one with.
+ * LevelDB's Bloom filter in plain integer arithmetic, to compare the fast one with.
  *
  * Source: LevelDB, util/bloom.cc.
  */
@@ -15,7 +15,7 @@ export function modelByteLength(keys: number, bitsPerKey: number): bigint {
   return ((bits < 64n ? 64n : bits) + 7n) / 8n + 1n;
 }
 
-/** The bits that a key sets in a filter of `byteLength` bytes, by their number. */
+/** The positions of the bits that a key sets in a filter of `byteLength` bytes. */
 export function modelBits(key: Uint8Array, byteLength: number, probes: number): bigint[] {
   const bits = BigInt(byteLength - 1) * 8n;
   const h = BigInt(bloomHash(key));

@@ -4,7 +4,7 @@ import { bloomProbes, BloomFilterPolicy, buildFilter, MAX_PROBES } from '@bloom/
 import { expect, test } from 'vitest';
 import { anyKeys, utf8 } from './keys.js';
 
-test('the bits of all keys are the bits that are set in their filter, and no other', () => {
+test('the bits of all keys are exactly the bits that are set in their filter', () => {
   const random = seeded(12);
   for (const bitsPerKey of [1, 10, 50]) {
     const keys = anyKeys(random, 100);
@@ -18,7 +18,7 @@ test('the bits of all keys are the bits that are set in their filter, and no oth
   }
 });
 
-test('each hash is the one before plus delta, which is the first rotated right by 17', () => {
+test('each hash is the previous one plus delta, which is the first hash rotated right by 17', () => {
   const h = bloomHash(utf8('hello'));
   const { delta, probes } = bloomProbes(h, 9, MAX_PROBES);
   expect(delta).toBe(Number(((BigInt(h) >> 17n) | (BigInt(h) << 15n)) & 0xffffffffn));
@@ -31,5 +31,5 @@ test('each hash is the one before plus delta, which is the first rotated right b
 });
 
 test.each([1, 1.5, Number.NaN])('refuses a filter of %d bytes', (filterBytes) => {
-  expect(() => bloomProbes(0, filterBytes, 6)).toThrow('filterBytes must be a whole number from 2 on');
+  expect(() => bloomProbes(0, filterBytes, 6)).toThrow('filterBytes must be a whole number, at least 2');
 });

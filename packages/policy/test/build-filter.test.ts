@@ -2,18 +2,18 @@ import { BloomFilterPolicy, buildFilter, type FilterPolicy } from '@bloom/policy
 import { expect, test } from 'vitest';
 import { hex, utf8 } from './keys.js';
 
-test('is the filter of all keys', () => {
+test('makes one filter of all keys', () => {
   const filter = buildFilter(new BloomFilterPolicy(10), [utf8('hello'), utf8('world')]);
   expect(filter).toHaveLength(9);
   expect(new BloomFilterPolicy().keyMayMatch(utf8('hello'), filter)).toBe(true);
 });
 
-test('takes keys that can be iterated once', () => {
+test('accepts keys that can be iterated only once', () => {
   const keys = new Set(['hello', 'world'].map(utf8)).values();
   expect(hex(buildFilter(new BloomFilterPolicy(10), keys))).toBe('114000414410401006');
 });
 
-test('asks a policy once for one filter, with the keys in their order', () => {
+test('calls createFilter once, with the keys in their order', () => {
   const asked: string[][] = [];
   const policy: FilterPolicy = {
     name: 'test.Listing',
@@ -28,7 +28,7 @@ test('asks a policy once for one filter, with the keys in their order', () => {
   expect(asked).toEqual([['62', '61', '62']]);
 });
 
-test('a policy that appends nothing makes a filter of no bytes', () => {
+test('returns no bytes for a policy that appends nothing', () => {
   const policy: FilterPolicy = { name: 'test.Nothing', createFilter: () => {}, keyMayMatch: () => true };
   expect(buildFilter(policy, [])).toEqual(new Uint8Array());
 });

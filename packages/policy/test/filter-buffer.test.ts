@@ -5,7 +5,7 @@ import { hex, utf8 } from './keys.js';
 describe('createFilter', () => {
   const policy = new BloomFilterPolicy(10);
 
-  test('appends, and leaves what is there', () => {
+  test('appends, and keeps earlier filters', () => {
     const sink = new FilterBuffer();
     sink.extend(3).set([0xaa, 0xbb, 0xcc]);
     policy.createFilter(KeyBuffer.from([utf8('hello'), utf8('world')]), sink);
@@ -13,7 +13,7 @@ describe('createFilter', () => {
     expect(hex(sink.toBytes())).toBe('aabbcc' + '114000414410401006' + '000000000000000006');
   });
 
-  test('changes no key', () => {
+  test('does not change keys', () => {
     const keys = KeyBuffer.from([utf8('hello'), utf8('world')]);
     const bytes = keys.bytes.slice();
     const offsets = keys.offsets.slice();
@@ -23,7 +23,7 @@ describe('createFilter', () => {
     expect(keys.offsets).toEqual(offsets);
   });
 
-  test('does not see what lies past the keys', () => {
+  test('does not read past the keys', () => {
     const keys = KeyBuffer.from([utf8('a much longer key'), utf8('and more')]);
     keys.clear();
     keys.push(utf8('hello'));
@@ -41,7 +41,7 @@ describe('FilterBuffer', () => {
     expect(buffer.toBytes()).toEqual(new Uint8Array());
   });
 
-  test('lends zero bytes of exactly the length asked for', () => {
+  test('lends exactly as many zero bytes as requested', () => {
     const buffer = new FilterBuffer();
     for (const length of [0, 1, 9, 5000]) {
       const part = buffer.extend(length);
@@ -63,7 +63,7 @@ describe('FilterBuffer', () => {
     expect(buffer.byteLength).toBe(expected.length / 2);
   });
 
-  test('keeps two parts that are lent at once apart', () => {
+  test('keeps two parts that are lent at the same time separate', () => {
     const buffer = new FilterBuffer();
     const first = buffer.extend(2);
     const second = buffer.extend(2);
@@ -72,7 +72,7 @@ describe('FilterBuffer', () => {
     expect(hex(buffer.toBytes())).toBe('01010202');
   });
 
-  test('earlier content is out of reach, also through the buffer of a part', () => {
+  test('does not give access to earlier content, even through the buffer of a part', () => {
     const buffer = new FilterBuffer();
     buffer.extend(100).fill(0xee);
     buffer.settle();
@@ -84,7 +84,7 @@ describe('FilterBuffer', () => {
     expect(hex(buffer.toBytes())).toBe('ee'.repeat(100) + 'dd'.repeat(100) + '11'.repeat(100));
   });
 
-  test('writes to a part after settle have no effect', () => {
+  test('ignores writes to a part after settle', () => {
     const buffer = new FilterBuffer();
     const part = buffer.extend(4);
     part.fill(1);
@@ -97,7 +97,7 @@ describe('FilterBuffer', () => {
     expect(hex(buffer.toBytes())).toBe('0101010103');
   });
 
-  test('toBytes gives a copy each time', () => {
+  test('toBytes returns a new copy each time', () => {
     const buffer = new FilterBuffer();
     buffer.extend(2).fill(1);
     buffer.toBytes().fill(9);

@@ -3,7 +3,7 @@ import { KeyBuffer } from '@bloom/policy';
 import { describe, expect, test } from 'vitest';
 import { hex, utf8 } from './keys.js';
 
-/** Every way to take the keys gives those of the array, or the name of the way that does not. */
+/** Reads the keys in every way. @returns the name of a way that does not give `keys`, or undefined. */
 function difference(buffer: KeyBuffer, keys: readonly Uint8Array[]): string | undefined {
   const expected = keys.map(hex).join();
   const { bytes, offsets, length } = buffer;
@@ -15,7 +15,7 @@ function difference(buffer: KeyBuffer, keys: readonly Uint8Array[]): string | un
   return undefined;
 }
 
-test('gives the keys of an array after any pushes and clears', () => {
+test('holds the same keys as an array after any pushes and clears', () => {
   const seed = 9;
   const random = seeded(seed);
   const wrong: string[] = [];
@@ -28,7 +28,7 @@ test('gives the keys of an array after any pushes and clears', () => {
         buffer.clear();
         keys = [];
       } else {
-        // Short, around the length from which keys are copied in another way, and longer than the whole buffer.
+        // Short, around the length at which the way of copying changes, and longer than the whole buffer.
         const key = random.bytes(kind < 60 ? random.below(8) : kind < 97 ? random.below(70) : random.below(5000));
         const start = random.below(key.length + 1);
         const end = start + random.below(key.length - start + 1);
@@ -53,12 +53,12 @@ test('is empty at first', () => {
   expect(buffer.offsets[0]).toBe(0);
 });
 
-test('takes keys of every length from 0 to 100 bytes', () => {
+test('holds keys of every length from 0 to 100 bytes', () => {
   const keys = Array.from({ length: 101 }, (_, length) => new Uint8Array(length).fill(length + 1));
   expect([...KeyBuffer.from(keys)]).toEqual(keys);
 });
 
-test('from takes what can be iterated once', () => {
+test('from accepts keys that can be iterated only once', () => {
   function* keys(): Generator<Uint8Array> {
     const lent = new Uint8Array(1);
     for (let i = 0; i < 3; i++) {
@@ -69,7 +69,7 @@ test('from takes what can be iterated once', () => {
   expect([...KeyBuffer.from(keys())]).toEqual([Uint8Array.of(0), Uint8Array.of(1), Uint8Array.of(2)]);
 });
 
-test('takes a key that is a view of itself, also while it grows', () => {
+test('copies a key that is a view of its own bytes, even while it grows', () => {
   const buffer = KeyBuffer.from([utf8('0123456789'.repeat(5))]);
   for (let i = 0; i < 200; i++) buffer.push(buffer.at(i));
   expect(new Set(Array.from(buffer, hex))).toEqual(new Set([hex(utf8('0123456789'.repeat(5)))]));
@@ -81,7 +81,7 @@ test('at lends a view, not a copy', () => {
   expect(buffer.at(1).buffer).toBe(buffer.bytes.buffer);
 });
 
-test('clear keeps the memory, and what was there does not come back', () => {
+test('clear keeps the memory, and the old keys do not reappear', () => {
   const buffer = KeyBuffer.from(Array.from({ length: 1000 }, (_, i) => utf8(`key ${i}`)));
   const { bytes, offsets } = buffer;
   buffer.clear();
@@ -93,21 +93,21 @@ test('clear keeps the memory, and what was there does not come back', () => {
 });
 
 describe('at', () => {
-  test.each([-1, 2, 3, 0.5, Number.NaN, Number.POSITIVE_INFINITY])('refuses %d of two keys', (i) => {
+  test.each([-1, 2, 3, 0.5, Number.NaN, Number.POSITIVE_INFINITY])('rejects key number %d when there are two keys', (i) => {
     const buffer = KeyBuffer.from([utf8('foo'), utf8('bar')]);
     expect(() => buffer.at(i)).toThrow(RangeError);
     expect(() => buffer.at(i)).toThrow(/^i must be .* 2 keys/);
   });
 
-  test('refuses a key that was cleared', () => {
+  test('rejects the number of a key that was cleared', () => {
     const buffer = KeyBuffer.from([utf8('foo')]);
     buffer.clear();
     expect(() => buffer.at(0)).toThrow(RangeError);
   });
 });
 
-test('refuses keys that together reach 4 GiB, and stays as it was', () => {
-  // Says that it is long, and has no bytes: the refusal comes before they are read.
+test('rejects keys that have 4 GiB in total, and is unchanged then', () => {
+  // Claims a length without having the bytes: the check comes before they are read.
   const long = Object.defineProperty(new Uint8Array(), 'length', { value: 2 ** 32 - 1 });
   const buffer = KeyBuffer.from([utf8('a')]);
   expect(() => {
@@ -122,13 +122,13 @@ test.each([
   [0, 5],
   [0.5, 2],
   [0, NaN],
-])('refuses [%s, %s) of four bytes', (start, end) => {
+])('pushRange rejects [%s, %s) of four bytes', (start, end) => {
   const buffer = new KeyBuffer();
   expect(() => buffer.pushRange(new Uint8Array(4), start, end)).toThrow(RangeError);
   expect(buffer).toHaveLength(0);
 });
 
-describe('what is not bytes', () => {
+describe('a key that is not a Uint8Array', () => {
   const detached = new Uint8Array(4);
   structuredClone(detached.buffer, { transfer: [detached.buffer] });
 
@@ -138,7 +138,7 @@ describe('what is not bytes', () => {
     ['a DataView', new DataView(new ArrayBuffer(2))],
     ['null', null],
     ['a detached array', detached],
-  ])('is refused by push, pushRange and from: %s', (_, value) => {
+  ])('is rejected by push, pushRange and from: %s', (_, value) => {
     const buffer = KeyBuffer.from([utf8('a')]);
     const key = value as Uint8Array;
     expect(() => {

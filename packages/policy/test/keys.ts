@@ -4,7 +4,7 @@ export const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text)
 
 export const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
-/** `count` keys of 0 to 40 bytes, now and then one that is there already. */
+/** `count` keys of 0 to 40 bytes, with a few duplicates. */
 export function anyKeys(random: Random, count: number): Uint8Array[] {
   const keys: Uint8Array[] = [];
   while (keys.length < count) {

@@ -25,11 +25,11 @@ test('the keys have hashes on both sides of 2^31', () => {
   expect(new Set(keys.map((key) => bloomHash(key) >= 2 ** 31))).toEqual(new Set([false, true]));
 });
 
-// 2^30 bits is where the arithmetic of int32 ends.
+// Below 2^30 bits V8 computes in small integers.
 test.each([
   { bits: '2^30', bitsPerKey: 2 ** 28, byteLength: 134_217_729 },
   { bits: '2^30 + 8', bitsPerKey: 2 ** 28 + 2, byteLength: 134_217_730 },
-])('a filter of $bits bits is that of plain whole-number arithmetic', ({ bitsPerKey, byteLength }) => {
+])('a filter of $bits bits has the bytes that plain integer arithmetic gives', ({ bitsPerKey, byteLength }) => {
   const filter = encode(bitsPerKey);
   expect(filter).toHaveLength(byteLength);
   expect(filterByteLength(keys.length, bitsPerKey)).toBe(byteLength);
@@ -39,11 +39,11 @@ test.each([
   expect(absent.filter((key) => bloomFilterMayMatch(bloomHash(key), filter) !== modelMayMatch(key, filter))).toEqual([]);
 });
 
-// Hundreds of MiB, of which only the pages with a bit in them take memory: so these are not compared byte for byte.
+// Hundreds of MiB, but only pages with a set bit take memory: comparing every byte would touch them all.
 test.each([
   { bits: '3 * 2^30', bitsPerKey: 3 * 2 ** 28, byteLength: 402_653_185 },
   { bits: 'more than 2^32', bitsPerKey: 2 ** 30 + 2, byteLength: 536_870_914 },
-])('a filter of $bits bits has the bits of plain whole-number arithmetic', ({ bitsPerKey, byteLength }) => {
+])('a filter of $bits bits has the bits that plain integer arithmetic gives', ({ bitsPerKey, byteLength }) => {
   const filter = encode(bitsPerKey);
   expect(filter).toHaveLength(byteLength);
   const set = keys.flatMap((key) => modelBits(key, filter.length, 30));

@@ -8,10 +8,10 @@ const native = nativeLevelDb();
 const policy = new BloomFilterPolicy();
 
 if (native === undefined) {
-  test.skip(`the real LevelDB is missing, so nothing is compared with it: ${nativeUnavailableReason()?.split('\n')[0]}`);
+  test.skip(`LevelDB is not available to compare with: ${nativeUnavailableReason()?.split('\n')[0]}`);
 }
 
-test.runIf(native)('filters of random keys have the same bytes as those of the real LevelDB', () => {
+test.runIf(native)("filters of random keys have the same bytes as LevelDB's", () => {
   const seed = 10;
   const random = seeded(seed);
   const wrong: string[] = [];
@@ -26,7 +26,7 @@ test.runIf(native)('filters of random keys have the same bytes as those of the r
   expect(wrong, `seed ${seed}`).toEqual([]);
 });
 
-test.runIf(native)('whole, damaged and random filters give the same answers as the real LevelDB', () => {
+test.runIf(native)('intact, damaged and random filters give the same answers as in LevelDB', () => {
   const seed = 11;
   const random = seeded(seed);
   const wrong: string[] = [];

@@ -13,7 +13,7 @@ import { describe, expect, test } from 'vitest';
 /**
  * False positive rates by m/n, the first number of each row, and k = 1, 2, 3 …, as printed to three digits in Fan, Cao,
  * Almeida, Broder, "Summary Cache", https://pages.cs.wisc.edu/~cao/papers/summary-cache/node8.html
- * There, 0.0918 at 5 bits and k = 3 stands as 0.092.
+ * There, the rate at 5 bits and k = 3 is printed as 0.092 instead of 0.0918.
  */
 const PUBLISHED_RATES = `
   2 0.393 0.400
@@ -61,7 +61,7 @@ describe('idealFalsePositiveRate', () => {
     expect(idealFalsePositiveRate({ bitsPerKey: 16, probes: 11 })).toBeCloseTo(0.000459, 6);
   });
 
-  test('of few keys is (1 - (1 - 1/m)^kn)^k for a filter of m bits', () => {
+  test('is (1 - (1 - 1/m)^kn)^k for n keys in a filter of m bits', () => {
     const wrong: string[] = [];
     for (const keys of [1, 2, 7, 100, 10_000]) {
       for (const bitsPerKey of [2, 8, 10.5, 16]) {
@@ -75,19 +75,19 @@ describe('idealFalsePositiveRate', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('of very many keys is that of any number, and not 0 or 1', () => {
+  test('is the same for very many keys as without a number of keys, and neither 0 nor 1', () => {
     for (const keys of [10 ** 12, Number.MAX_SAFE_INTEGER]) {
       const rate = idealFalsePositiveRate({ bitsPerKey: 10, probes: 7, keys });
       expect(rate / idealFalsePositiveRate({ bitsPerKey: 10, probes: 7 })).toBeCloseTo(1, 9);
     }
   });
 
-  test('is 1 where there is one bit or less', () => {
+  test('is 1 for a filter of one bit or less', () => {
     expect(idealFalsePositiveRate({ bitsPerKey: 1, probes: 1, keys: 1 })).toBe(1);
     expect(idealFalsePositiveRate({ bitsPerKey: 0.01, probes: 3, keys: 5 })).toBe(1);
   });
 
-  test('refuses sizes that are none', () => {
+  test('rejects invalid sizes', () => {
     for (const bitsPerKey of [0, -1, Number.NaN, Infinity]) {
       expect(() => idealFalsePositiveRate({ bitsPerKey, probes: 1 })).toThrow(RangeError);
       expect(() => idealFalsePositiveRate({ bitsPerKey, probes: 1 })).toThrow('bitsPerKey');
@@ -102,7 +102,7 @@ describe('idealFalsePositiveRate', () => {
 });
 
 describe('bestProbes', () => {
-  test('is one of the whole numbers around ln 2 times the bits, and none is better', () => {
+  test('is one of the whole numbers next to ln 2 times the bits, and no other gives a lower rate', () => {
     expect([2, 3, 4, 6, 8, 9, 10, 12, 16, 20, 32].map(bestProbes)).toEqual([1, 2, 3, 4, 6, 6, 7, 8, 11, 14, 22]);
     const wrong: string[] = [];
     for (let bitsPerKey = 0.25; bitsPerKey <= 64; bitsPerKey += 0.25) {
@@ -113,27 +113,27 @@ describe('bestProbes', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('is 1 at least', () => {
+  test('is at least 1', () => {
     expect([0.001, 0.5, 1].map(bestProbes)).toEqual([1, 1, 1]);
   });
 
-  test('refuses bits that are not positive', () => {
+  test('rejects bits that are not positive', () => {
     for (const bitsPerKey of [0, -3, Number.NaN, Infinity]) expect(() => bestProbes(bitsPerKey)).toThrow(RangeError);
   });
 });
 
 describe('idealBitsPerKey', () => {
-  test('is 9.585 bits for 1%, and 4.79 more for each tenth', () => {
+  test('is 9.585 bits for 1%, and 4.79 more for each division of the rate by ten', () => {
     expect(idealBitsPerKey(0.01)).toBeCloseTo(9.585058, 6);
     expect(idealBitsPerKey(0.001) - idealBitsPerKey(0.01)).toBeCloseTo(4.792529, 6);
     expect(idealBitsPerKey(0.5)).toBeCloseTo(1 / Math.LN2, 12);
   });
 
-  test('is what 0.6185 to the power of the bits turns back into the rate', () => {
+  test('is the number of bits for which 0.6185 to its power is the rate', () => {
     for (const rate of [0.5, 0.1, 0.01, 1e-4, 1e-9]) expect(0.6185 ** idealBitsPerKey(rate) / rate).toBeCloseTo(1, 2);
   });
 
-  test('refuses rates that are none', () => {
+  test('rejects invalid rates', () => {
     for (const rate of [0, 1, -0.1, 2, Number.NaN]) expect(() => idealBitsPerKey(rate)).toThrow(RangeError);
   });
 });
@@ -146,7 +146,7 @@ interface Measured {
   readonly asked: number;
 }
 
-/** Real filters of random 8-byte keys, asked for others. */
+/** Makes filters of random 8-byte keys, and looks other keys up in them. */
 function measure(keys: number, bitsPerKey: number, { falsePositives: enough, asked: most }: Measured): Measured {
   const policy = new BloomFilterPolicy(bitsPerKey);
   const random = seeded(keys * 100 + bitsPerKey);
@@ -160,7 +160,7 @@ function measure(keys: number, bitsPerKey: number, { falsePositives: enough, ask
   function* some(): Generator<Uint8Array> {
     for (let i = 0; i < keys; i++) yield next();
   }
-  // Filters of few keys differ much: as many questions as keys make each count for little.
+  // Filters of few keys differ a lot, so each is tried with only a few keys, and there are many filters.
   const asksPerFilter = Math.max(10, keys);
   let falsePositives = 0;
   let asked = 0;
@@ -173,7 +173,7 @@ function measure(keys: number, bitsPerKey: number, { falsePositives: enough, ask
   return { falsePositives, asked };
 }
 
-/** How many standard deviations of luck lie between a measured rate and the estimate, itself a sample. */
+/** The difference between a measured rate and the estimate, itself a sample, in standard deviations. */
 function deviations({ falsePositives, asked }: Measured, estimate: number): number {
   const estimateAsked = estimate === 0 ? ESTIMATE_MOST_ASKED : Math.min(ESTIMATE_MOST_ASKED, ESTIMATE_ENOUGH / estimate);
   const pooled = (falsePositives + estimate * estimateAsked) / (asked + estimateAsked);
@@ -181,10 +181,10 @@ function deviations({ falsePositives, asked }: Measured, estimate: number): numb
   return Math.abs(falsePositives / asked - estimate) / Math.sqrt(pooled * (1 - pooled) * (1 / asked + 1 / estimateAsked));
 }
 
-/** 99% of what is right lies within so many. */
+/** 99% of correct estimates are closer than this. */
 const TOO_MANY_DEVIATIONS = 2.576;
 
-/** What is said of the pair when the estimate is off by more than a tenth, and luck does not explain it. */
+/** The problem, if the estimate is off by more than a tenth and by more than chance explains. */
 function problemOf(keys: number, bitsPerKey: number, sample: Measured): string | undefined {
   const estimate = bloomFalsePositiveRate({ bitsPerKey, keys });
   const measured = measure(keys, bitsPerKey, sample);
@@ -196,29 +196,29 @@ function problemOf(keys: number, bitsPerKey: number, sample: Measured): string |
 describe('bloomFalsePositiveRate', () => {
   const few = { falsePositives: 2000, asked: 200_000 };
 
-  test.each([1, 2, 7, 10, 100, 1000, 10_000])('of %i keys is what real filters show', (keys) => {
+  test.each([1, 2, 7, 10, 100, 1000, 10_000])('of %i keys is the rate measured with filters', (keys) => {
     const problems = [1, 3, 8, 10, 16].map((bitsPerKey) => problemOf(keys, bitsPerKey, few));
     expect(problems.filter((problem) => problem !== undefined)).toEqual([]);
   });
 
-  test('of 100,000 keys at 10 bits is about 1.4%, as real filters show', () => {
+  test('of 100,000 keys at 10 bits is about 1.4%, as measured with filters', () => {
     const { falsePositives, asked } = measure(100_000, 10, { falsePositives: 20_000, asked: 2_000_000 });
     expect(falsePositives / asked).toBeCloseTo(0.014, 3);
     expect(bloomFalsePositiveRate({ bitsPerKey: 10, keys: 100_000 }) / (falsePositives / asked)).toBeCloseTo(1, 1);
   });
 
-  test('does not change from call to call, and is that of 10,000 keys by default', () => {
+  test('is the same at each call, and 10,000 keys are the default', () => {
     const rate = bloomFalsePositiveRate({ bitsPerKey: 10 });
     expect(bloomFalsePositiveRate({ bitsPerKey: 10 })).toBe(rate);
     expect(bloomFalsePositiveRate({ bitsPerKey: 10, keys: 10_000 })).toBe(rate);
   });
 
-  test('is at most 1 and needs no bits per key: the smallest filters have 64 bits', () => {
+  test('is defined for 0 bits per key, where filters have 64 bits, and is at most 1', () => {
     expect(bloomFalsePositiveRate({ bitsPerKey: 0, keys: 1 })).toBeCloseTo(1 / 64, 2);
     expect(bloomFalsePositiveRate({ bitsPerKey: 0, keys: 10_000 })).toBe(1);
   });
 
-  test('refuses what the policy refuses, and keys that are none', () => {
+  test('rejects the bits per key that the policy rejects, and invalid numbers of keys', () => {
     for (const bitsPerKey of [-1, 0.5, Number.NaN, 2 ** 31]) {
       expect(() => bloomFalsePositiveRate({ bitsPerKey })).toThrow(RangeError);
       expect(() => bloomFalsePositiveRate({ bitsPerKey })).toThrow('bitsPerKey');
@@ -230,12 +230,12 @@ describe('bloomFalsePositiveRate', () => {
   });
 });
 
-// Minutes, not seconds: BLOOM_LONG=1.
-describe.runIf(process.env.BLOOM_LONG)('bloomFalsePositiveRate in the long run', () => {
+// Takes minutes: set BLOOM_LONG=1 to run it.
+describe.runIf(process.env.BLOOM_LONG)('bloomFalsePositiveRate with larger samples', () => {
   const many = { falsePositives: 20_000, asked: 8_000_000 };
 
   test.each([1, 2, 7, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000])(
-    'of %i keys is what real filters show',
+    'of %i keys is the rate measured with filters',
     (keys) => {
       const problems = [1, 2, 3, 5, 8, 10, 12, 16, 20, 30, 44].map((bitsPerKey) => problemOf(keys, bitsPerKey, many));
       expect(problems.filter((problem) => problem !== undefined)).toEqual([]);
@@ -245,7 +245,7 @@ describe.runIf(process.env.BLOOM_LONG)('bloomFalsePositiveRate in the long run',
 });
 
 describe('bloomBitsPerKey', () => {
-  test('is the least whole number of bits that keeps to the rate', () => {
+  test('is the smallest whole number of bits that keeps the rate', () => {
     expect(bloomBitsPerKey(0.01)).toBe(10);
     for (const [rate, keys] of [[0.1, 1000], [0.01, 30], [0.02, 100_000], [0.001, 10_000]] as const) {
       const bitsPerKey = bloomBitsPerKey(rate, keys)!;
@@ -254,11 +254,11 @@ describe('bloomBitsPerKey', () => {
     }
   });
 
-  test('is 1 where the 64 bits of the smallest filter are enough', () => {
+  test('is 1 if the 64 bits of the smallest filter are enough', () => {
     expect(bloomBitsPerKey(0.1, 1)).toBe(1);
   });
 
-  test('refuses rates and keys that are none', () => {
+  test('rejects invalid rates and numbers of keys', () => {
     for (const rate of [0, 1, -1, Number.NaN]) expect(() => bloomBitsPerKey(rate)).toThrow(RangeError);
     for (const keys of [0, 1.5, -1, Number.NaN]) expect(() => bloomBitsPerKey(0.01, keys)).toThrow(RangeError);
   });

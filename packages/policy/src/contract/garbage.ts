@@ -1,7 +1,7 @@
-/** Bytes that are no filter, or no longer one. */
+/** Damaged filters, and bytes that never were filters. */
 import { noise } from './lending.js';
 
-/** What may become of a filter of `filter`'s bytes; `garbage` is any other bytes. */
+/** Damaged variants of `filter`; some contain the bytes of `garbage`. */
 export function damaged(filter: Uint8Array, garbage: Uint8Array): Uint8Array[] {
   const flipped = filter.slice();
   if (flipped.length > 0) for (const byte of garbage) flipped[byte % flipped.length]! ^= byte;
@@ -19,7 +19,7 @@ export function damaged(filter: Uint8Array, garbage: Uint8Array): Uint8Array[] {
     filter.map(() => 0xff),
   ];
   for (let length = 0; length < Math.min(filter.length, 8); length++) results.push(filter.subarray(0, length));
-  // Where formats keep counts and lengths.
+  // Formats keep counts and lengths at the start or the end.
   for (const value of [0, 1, 0x7f, 0x80, 0xff]) {
     results.push(overwritten(filter, 0, value, 1), overwritten(filter, filter.length - 1, value, 1));
     results.push(overwritten(filter, 0, value, 4), overwritten(filter, filter.length - 4, value, 4));
@@ -32,7 +32,7 @@ export function damaged(filter: Uint8Array, garbage: Uint8Array): Uint8Array[] {
   return results;
 }
 
-/** Counts, lengths and offsets that lead back, nowhere, or far away. */
+/** Counts, lengths and offsets that point backward, to the same place, or far past the end. */
 const WORDS = [-1, -2, -4, -5, -8, 1, 4, 0x7fffffff, 0x80000000, 0x00ffffff];
 
 function withWord(filter: Uint8Array, at: number, word: number, isLittleEndian: boolean): Uint8Array {
@@ -41,7 +41,7 @@ function withWord(filter: Uint8Array, at: number, word: number, isLittleEndian: 
   return bytes;
 }
 
-/** `filter` with each byte in turn overwritten by each of some values; of a long filter, some bytes. */
+/** `filter` with one byte at a time replaced, by several values each; in a long filter, only some of the bytes. */
 export function* damagedBytes(filter: Uint8Array): Generator<Uint8Array, void, undefined> {
   const step = Math.max(1, Math.floor(filter.length / 64));
   for (let at = 0; at < filter.length; at += step) {
@@ -50,7 +50,7 @@ export function* damagedBytes(filter: Uint8Array): Generator<Uint8Array, void, u
   }
 }
 
-/** Bytes of several patterns, `length` of each. */
+/** Arrays of `length` bytes, each with another pattern. */
 export function patterns(length: number): Uint8Array[] {
   const ramp = Uint8Array.from({ length }, (_, i) => i);
   const words = [-4, -8, 4, 0x00ffffff].flatMap((word) =>

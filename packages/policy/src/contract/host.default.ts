@@ -1,11 +1,11 @@
-/** In any host: time is that of the clock, and what does not end by itself is not ended. */
+/** For any host: time is wall-clock time, and a call that does not return cannot be interrupted. */
 
-/** Milliseconds by the clock. */
+/** Wall-clock milliseconds. */
 export function processorMs(): number {
   return performance.now();
 }
 
-/** @returns runs a step, and says that it came to its end. */
+/** @returns a function that runs a step, and returns true: the step always runs to its end. */
 export function interrupter(): (limitMs: number, step: () => void) => boolean {
   return (_, step) => {
     step();

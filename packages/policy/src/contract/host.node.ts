@@ -1,16 +1,16 @@
-/** What the laws get from Node: the time that the processor spent on them, and an end to what does not end by itself. */
+/** What Node offers the laws: the processor time that they used, and a way to interrupt a call that does not return. */
 import { createContext, Script } from 'node:vm';
 
-/** Milliseconds that the processor has worked for this program; those of a busy machine's other programs do not count. */
+/** Milliseconds of processor time that this program has used; other programs on a busy machine do not count. */
 export function processorMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
 }
 
 /**
- * `node:vm` stops whatever its script has called, and so also an endless loop of a policy.
+ * `node:vm` interrupts whatever its script has called, even an endless loop in a policy.
  *
- * @returns runs a step for at most `limitMs` milliseconds, and says whether it came to its end.
+ * @returns a function that runs a step for at most `limitMs` milliseconds and returns whether the step finished.
  */
 export function interrupter(): (limitMs: number, step: () => void) => boolean {
   const sandbox = { step: (): void => undefined };

@@ -7,18 +7,18 @@ import { type Sample, samples, smallest } from './sample.js';
 import { showAll } from './show.js';
 import { Fault, TooSlow, Trial, Watch } from './trial.js';
 
-/** What is wrong with a policy on a sample, or undefined. */
+/** Returns what is wrong with a policy on a sample, or undefined. */
 export type Check = (sample: Sample) => string | undefined;
 
-/** What a step may take, in milliseconds, before it is interrupted and tried again with twice as long. */
+/** Milliseconds after which a step is interrupted and tried again with twice the time. */
 const STEP_MS = 300;
 
-/** What making an example smaller may take, in milliseconds. */
+/** Milliseconds that the search for a smaller example may take. */
 const SHRINK_MS = 1000;
 
 interface Finding {
   readonly problem: string;
-  /** Whether smaller examples are worth trying: not where each would take as long. */
+  /** Whether smaller examples are worth trying: not if each may take as long. */
   readonly isQuick: boolean;
 }
 
@@ -35,7 +35,7 @@ export class LawRun {
   #trials = 0;
   #steps = 0;
 
-  /** @param number of the law: each draws keys of its own, which no law before has shown to the policy. */
+  /** @param number the law's number: each law draws keys of its own, which the policy has not seen in an earlier law. */
   constructor(law: string, number: number, seed: number, budgetMs: number) {
     this.#law = law;
     this.seed = seed;
@@ -44,7 +44,7 @@ export class LawRun {
     this.#budgetMs = budgetMs;
   }
 
-  /** An instance of the policy, to be called. */
+  /** Wraps a new instance of the policy for the calls of this run. */
   trial(makePolicy: () => FilterPolicy): Trial {
     return new Trial(makePolicy(), this.watch, this.#trials++);
   }
@@ -52,18 +52,18 @@ export class LawRun {
   /**
    * Runs one step of the law.
    *
-   * @param find does what the policy may not return from.
-   * @param limitMs what that may take: more than the default for a step with large lists.
-   * @throws PolicyLawError when a problem is found, and when the policy throws or does not return.
+   * @param find calls the policy, which may not return, and returns the problem that it finds.
+   * @param limitMs how long that may take: more than the default for a step with large lists.
+   * @throws PolicyLawError when `find` returns a problem, and when the policy throws or does not return.
    */
   step(find: () => string | undefined, limitMs = STEP_MS): void {
     const finding = this.#find(find, limitMs);
     if (finding !== undefined) this.fail(finding.problem);
   }
 
-  /** Tries `check` on samples of every size, and shows the smallest that it fails on. */
+  /** Tries `check` on samples of every size, and fails with the smallest one for which it finds a problem. */
   overSamples(check: Check): void {
-    // All are drawn before: a generator that is interrupted cannot go on.
+    // All samples are drawn first: a generator that was interrupted cannot continue.
     const drawn = [...samples(this.#drawSeed)];
     let tried = 0;
     const finding = this.#find(
@@ -84,7 +84,7 @@ export class LawRun {
     throw new PolicyLawError(this.#law, this.seed, problem);
   }
 
-  /** @param place where `find` goes on when it is called again. */
+  /** @param place the sample at which `find` continues when it is called again. */
   #find(find: () => string | undefined, limitMs: number, place: () => number = () => 0): Finding | undefined {
     this.#steps++;
     let attempt = 0;
@@ -92,8 +92,8 @@ export class LawRun {
       const remainingMs = this.#processorAt + this.#budgetMs - processorMs();
       if (remainingMs <= 0) {
         this.fail(
-          `cut short: its budget of ${this.#budgetMs} ms was over in step ${this.#steps}. ` +
-            'If the policy is meant to take so long, give a greater budgetMs',
+          `cut short: its budget of ${this.#budgetMs} ms was used up in step ${this.#steps}. ` +
+            'If the policy is meant to take so long, set a larger budgetMs',
         );
       }
       const outcome: { finding?: Finding; isTooSlow: boolean } = { isTooSlow: false };
@@ -111,17 +111,17 @@ export class LawRun {
         }
       });
       const { pending } = this.watch;
-      // A machine that was busy for once is no fault of the policy.
+      // The machine may have been busy just once, so the first slow attempt does not count.
       if (hasEnded && !(outcome.isTooSlow && attempt === 0)) return outcome.finding;
       const wasIdle = (processorMs() - processorAt) * 4 < limitMs && attempt < 3;
       if (!hasEnded && attempt > 0 && !wasIdle && pending !== undefined && pending.ms > limitMs) {
-        return { problem: `${pending.call}, it did not return within ${Math.round(pending.ms)} ms`, isQuick: false };
+        return { problem: `${pending.call} did not return within ${Math.round(pending.ms)} ms`, isQuick: false };
       }
       attempt = place() === startedAt ? attempt + 1 : 0;
     }
   }
 
-  /** How many times as long everything takes because the machine has other work too. */
+  /** The factor by which other programs on the machine slow this one down, from 1 to 8. */
   #busyness(): number {
     const workedMs = processorMs() - this.#processorAt;
     return workedMs < 50 ? 1 : Math.min(8, Math.max(1, (performance.now() - this.#clockAt) / workedMs));
@@ -143,7 +143,7 @@ export class LawRun {
     });
     const { keys, probes } = least.sample;
     const lines = [least.problem, `keys: ${showAll(keys)}`];
-    if (probes.length > 0) lines.push(`beside them: ${showAll(probes)}`);
+    if (probes.length > 0) lines.push(`other keys: ${showAll(probes)}`);
     if (!least.isLeast) lines.push(`There may be a smaller example: the search was cut short after ${SHRINK_MS} ms`);
     this.fail(lines.join('\n'));
   }
@@ -160,8 +160,8 @@ function problemOf(check: Check, sample: Sample): string | undefined {
 function said(error: unknown): string {
   if (error instanceof Fault) return error.message;
   try {
-    return `it throws ${String(error)}`;
+    return `the policy throws ${String(error)}`;
   } catch {
-    return 'it throws a value that cannot be shown';
+    return 'the policy throws a value that cannot be shown';
   }
 }

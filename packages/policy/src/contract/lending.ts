@@ -1,16 +1,16 @@
 /**
- * What the laws lend to a policy, placed as a real table places it: at odd offsets as a rule, between other bytes, in
- * memory that held something else before and will hold something else later.
+ * The arrays that the laws lend to a policy, placed as a real table places them: mostly at odd offsets, between other
+ * bytes, in memory that held something else before and will hold something else later.
  */
 import type { FilterSink, KeyList } from '../policy.js';
 
-/** Offsets modulo 8 of lent pieces, in turn: mostly odd, and now and then aligned, where a policy may take a shortcut. */
+/** Offsets modulo 8 of lent pieces, in turn: mostly odd, and sometimes aligned, where a policy may take a shortcut. */
 const RESIDUES = [1, 3, 0, 5, 7, 2, 1, 4];
 
-/** Bytes between lent pieces, at least. */
+/** The fewest bytes between lent pieces. */
 const GAP = 9;
 
-/** The next offset from `end` on, at least a gap away, that is the turn's residue modulo 8. */
+/** The first offset at least {@link GAP} bytes after `end` that has the turn's residue modulo 8. */
 function nextOffset(end: number, turn: number): number {
   const at = end + GAP;
   return at + ((8 + RESIDUES[turn % RESIDUES.length]! - (at % 8)) % 8);
@@ -19,7 +19,7 @@ function nextOffset(end: number, turn: number): number {
 /** The most bytes that {@link nextOffset} skips. */
 const MAX_GAP = GAP + 7;
 
-/** Bytes that look random, so that it shows when a policy reads what it was not lent. */
+/** Bytes that look random, so that a policy that reads past what it was lent gives itself away. */
 export function noise(byteLength: number, seed: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(byteLength);
   const block = Math.min(byteLength, 256);
@@ -32,16 +32,16 @@ export function noise(byteLength: number, seed: number): Uint8Array<ArrayBuffer>
   return bytes;
 }
 
-/** Whether both have the same bytes. */
+/** Whether both arrays hold the same bytes. */
 export function equal(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false;
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
   return true;
 }
 
-/** Bytes as Node's `Buffer` holds them: unlike that of other byte arrays, its `slice` shares memory and `toString` decodes. */
+/** A `Uint8Array` that behaves as Node's `Buffer` does: `slice` shares memory, and `toString` decodes UTF-8. */
 export class BufferLike extends Uint8Array {
-  /** The same memory. */
+  /** A view of the same memory. */
   static over({ buffer, byteOffset, length }: Uint8Array): Uint8Array {
     return new BufferLike(buffer as ArrayBuffer, byteOffset, length);
   }
@@ -55,7 +55,7 @@ export class BufferLike extends Uint8Array {
   }
 }
 
-/** One buffer whose pieces are lent one after another, and round again. */
+/** A ring buffer whose pieces are lent in turn. */
 export class Memory {
   #bytes: Uint8Array<ArrayBuffer>;
   #end = 0;
@@ -65,7 +65,7 @@ export class Memory {
     this.#bytes = noise(byteLength, byteLength);
   }
 
-  /** A copy of `bytes`, there until the memory goes round. */
+  /** A copy of `bytes`, valid until the ring comes round to it. */
   lend(bytes: Uint8Array): Uint8Array {
     let at = nextOffset(this.#end, this.#turn);
     if (at + bytes.length + GAP > this.#bytes.length) {
@@ -84,7 +84,7 @@ export class Memory {
   }
 }
 
-/** Copies of `pieces` in one buffer, adjacent but for gaps; the last one ends where the buffer does. */
+/** Copies of `pieces` in one buffer, with gaps between them; the last one ends where the buffer does. */
 export function sideBySide(pieces: readonly Uint8Array[], turn = 0): Uint8Array[] {
   let end = 0;
   const offsets = pieces.map((piece, i) => {
@@ -105,14 +105,14 @@ export interface Placement {
   readonly lead: number;
   /** The offset of the first key. */
   readonly first: number;
-  /** What fills the memory around the keys. */
+  /** Seed of the noise around the keys. */
   readonly noiseSeed: number;
 }
 
-/** Bytes behind the keys, and elements behind the offsets, that are the list's and hold no key. */
+/** Unused bytes after the keys, and unused elements after the offsets, that the list's arrays include. */
 const SLACK = 24;
 
-/** A key list that is lent, is filled again with other keys in the same memory, and is taken away. */
+/** A key list that is lent, refilled with other keys in the same memory, and finally overwritten. */
 export class LentKeys implements KeyList {
   bytes: Uint8Array = new Uint8Array(0);
   offsets: Uint32Array = new Uint32Array(0);
@@ -127,7 +127,7 @@ export class LentKeys implements KeyList {
     this.refill(keys);
   }
 
-  /** Replaces all keys, as a filter block does after each range: same list, and same memory where there is room. */
+  /** Replaces all keys, as a filter block does after each range: the same list and, if there is room, the same memory. */
   refill(keys: readonly Uint8Array[]): this {
     const { lead, first, noiseSeed } = this.#placement;
     let byteLength = first;
@@ -155,7 +155,7 @@ export class LentKeys implements KeyList {
     return this;
   }
 
-  /** Bytes of all keys together. */
+  /** Total bytes of all keys. */
   get byteLength(): number {
     return this.#ownOffsets[this.#ownLength]! - this.#ownOffsets[0]!;
   }
@@ -169,7 +169,7 @@ export class LentKeys implements KeyList {
     for (let i = 0; i < this.length; i++) yield this.at(i);
   }
 
-  /** Notes all that is lent, and what lies around it. @returns what was changed since. */
+  /** Records the lent bytes and those around them. @returns a function that names what has changed since, if anything. */
   watch(): () => string | undefined {
     const bytes = new Uint8Array(this.#ownBytes.buffer);
     const offsets = new Uint8Array(this.#ownOffsets.buffer);
@@ -184,7 +184,7 @@ export class LentKeys implements KeyList {
     };
   }
 
-  /** Overwrites everything, so that a view that was kept holds nothing. */
+  /** Overwrites everything, so that a view that the policy kept no longer shows the keys. */
   takeAway(): void {
     this.#ownBytes.fill(0x33);
     this.#ownOffsets.fill(0);
@@ -197,10 +197,10 @@ interface Part {
   readonly end: number;
 }
 
-/** A buffer that a sink lends parts of. */
+/** A buffer from which a sink lends parts. */
 interface Arena {
   readonly bytes: Uint8Array;
-  /** What `bytes` must hold, except in the parts that are lent at present. */
+  /** What `bytes` must hold, except in the parts that are currently lent. */
   readonly expected: Uint8Array;
   readonly lent: Part[];
   readonly settled: Part[];
@@ -209,12 +209,12 @@ interface Arena {
 const ARENA_BYTES = 1024;
 
 /**
- * A sink that outlives the calls that it is lent to, as a filter block's does. Its parts share buffers, and the gaps
- * between them show what is written outside.
+ * A sink that is used for several calls of `createFilter`, as a filter block's is. Its parts share buffers, and the gaps
+ * between them reveal writes outside a part.
  */
 export class GuardedSink implements FilterSink {
   #arena: Arena | undefined;
-  /** Arenas that hold parts of the present loan. */
+  /** Arenas with parts that are lent now, and a few earlier ones. */
   #arenas: Arena[] = [];
   #parts: Uint8Array[] = [];
   #end = 0;
@@ -225,7 +225,7 @@ export class GuardedSink implements FilterSink {
 
   /** Lends the sink for one call of `createFilter`. */
   lend(): this {
-    // A call that threw or was interrupted has left parts.
+    // A call that threw or was interrupted leaves its parts behind.
     if (this.#parts.length > 0) this.settle();
     this.#isLent = true;
     return this;
@@ -235,7 +235,7 @@ export class GuardedSink implements FilterSink {
     if (!(Number.isSafeInteger(byteLength) && byteLength >= 0)) {
       throw new RangeError(`byteLength must be a whole number of bytes, got ${byteLength}`);
     }
-    if (!this.#isLent) this.#late = 'it extends a sink that was lent to an earlier call';
+    if (!this.#isLent) this.#late = 'createFilter extends a sink that was lent to an earlier call';
     let start = nextOffset(this.#end, this.#turn);
     if (this.#arena === undefined || start + byteLength + GAP > this.#arena.bytes.length) {
       const bytes = noise(Math.max(ARENA_BYTES, byteLength + 4 * MAX_GAP), byteLength + 7);
@@ -251,7 +251,7 @@ export class GuardedSink implements FilterSink {
     return part;
   }
 
-  /** Ends the loan; what is written to the parts from now on is not in the filter. @returns the filter. */
+  /** Ends the loan: later writes to the parts do not reach the filter. @returns the filter. */
   settle(): Uint8Array {
     this.#check();
     this.#isLent = false;
@@ -272,17 +272,17 @@ export class GuardedSink implements FilterSink {
       lent.length = 0;
     }
     this.#parts = [];
-    // A few are kept, to see what is written to them later.
+    // A few are kept, to detect later writes to them.
     this.#arenas = this.#arenas.slice(-4);
     return filter;
   }
 
-  /** What was written outside the parts, until the loan ended. */
+  /** The problem, if something was written outside the parts during a loan. */
   get outside(): string | undefined {
     return this.#outside;
   }
 
-  /** What was done with the sink, or written to its parts, when they were no longer lent. */
+  /** The problem, if the sink or one of its parts was used after its loan ended. */
   get late(): string | undefined {
     this.#check();
     return this.#late;
@@ -295,8 +295,8 @@ export class GuardedSink implements FilterSink {
         for (; at < start; at++) {
           if (bytes[at] === expected[at]) continue;
           if (settled.some((part) => at >= part.start && at < part.end)) {
-            this.#late ??= 'it writes to a part that was lent to an earlier call';
-          } else this.#outside ??= 'it writes outside the part that it was lent';
+            this.#late ??= 'the policy writes to a part that was lent to an earlier call';
+          } else this.#outside ??= 'createFilter writes outside the part that it was lent';
           return;
         }
         at = end;

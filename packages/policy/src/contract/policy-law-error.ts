@@ -1,4 +1,4 @@
-/** A policy breaks a law. The message names the law, the smallest example that was found, and the seed. */
+/** A policy breaks a law. The message gives the law, the smallest example that was found, and the seed. */
 export class PolicyLawError extends Error {
   override readonly name = 'PolicyLawError';
   /** The name of the law. */

@@ -1,39 +1,39 @@
 import { type Random, seeded } from '@bloom/bytes';
 
-/** What a law is tried on. */
+/** Input for one trial of a law. */
 export interface Sample {
-  /** The keys that a filter is made of. */
+  /** The keys that a filter is made from. */
   readonly keys: readonly Uint8Array[];
   /** Other keys; a few may be among them. */
   readonly probes: readonly Uint8Array[];
-  /** Bytes to take for a filter. */
+  /** Bytes to use in place of a filter. */
   readonly garbage: Uint8Array;
 }
 
-/** The sizes of the samples' key lists: around every power of two that a format may care about, and one large. */
+/** Numbers of keys of the samples: around every power of two that may matter to a format, and some larger ones. */
 const KEY_COUNTS = [
   0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127, 128, 129, 255, 256, 257, 512, 600, 1024, 2000,
 ];
 
-/** How many samples are drawn of a size. */
+/** How many samples are drawn for each number of keys. */
 const ROUNDS = 6;
-/** Of lists of more than 300 keys. */
+/** The same for lists of more than 300 keys. */
 const ROUNDS_OF_MANY = 3;
 
 const WORDS = [
   'a', 'apple', 'Apple', 'zebra', 'naïve', 'Straße', 'мир', '水', '🍎', 'key:00001', 'user/42/name', 'trailing ',
-  // A byte order mark, and letters that another normalization writes otherwise.
+  // A byte order mark, and letters that Unicode normalization changes.
   '\ufeffmarked', 'nai\u0308ve', '\u212bngstr\u00f6m',
 ];
 
-/** Samples for a law, the same ones for the same seed, small ones first. */
+/** Samples for a law, small ones first; the same seed gives the same samples. */
 export function* samples(seed: number): Generator<Sample, void, undefined> {
   const random = seeded(seed);
   for (const count of KEY_COUNTS) {
     const rounds = count > 300 ? ROUNDS_OF_MANY : ROUNDS;
     for (let round = 0; round < rounds; round++) yield sampleOf(drawKeys(random, count), random);
   }
-  // A key of every length, as one whose length takes another number of bytes to write may get lost.
+  // Keys of every length: a format may lose a key whose length is written in more bytes than others.
   const everyLength = Array.from({ length: 300 }, (_, length) => randomBytes(random, length));
   const long = [511, 512, 513, 1023, 1024, 1025, 4096].map((length) => randomBytes(random, length));
   yield sampleOf(everyLength, random);
@@ -50,20 +50,19 @@ function sampleOf(keys: readonly Uint8Array[], random: Random): Sample {
 function drawKeys(random: Random, count: number): Uint8Array[] {
   const draw = pickKind(random);
   const keys: Uint8Array[] = [];
-  // Some lists are one key over and over.
+  // Some lists repeat a single key.
   const again = random.below(12) === 0 ? 1 : 1 / 8;
   while (keys.length < count) {
     const repeats = keys.length > 0 && random.below(1000) < again * 1000;
     keys.push(repeats ? keys[random.below(keys.length)]!.slice() : draw(keys.length));
   }
-  // Tables give their keys in order.
+  // Tables add their keys in order.
   return random.below(3) === 0 ? keys.sort(compareBytes) : keys;
 }
 
 /**
- * The keys, one of which has another byte: what a policy remembers of the list may still fit.
- *
- * @returns as many keys, of the same lengths.
+ * A copy of `keys` in which one byte of one key differs: a policy that recognises lists by their length or the like
+ * mistakes one for the other.
  */
 export function withOneChanged(keys: readonly Uint8Array[]): Uint8Array[] {
   const changed = [...keys];
@@ -81,7 +80,7 @@ export function anyKey(random: Random, i: number): Uint8Array {
   return pickKind(random)(i);
 }
 
-/** One kind of keys for a whole sample, or all kinds mixed. */
+/** Chooses one kind of key for a whole sample, or a mix of all kinds. */
 function pickKind(random: Random): (i: number) => Uint8Array {
   const kinds: ((i: number) => Uint8Array)[] = [
     () => randomBytes(random, random.below(3)),
@@ -95,14 +94,14 @@ function pickKind(random: Random): (i: number) => Uint8Array {
     (i) => littleEndian32(i),
     (i) => new TextEncoder().encode(`${WORDS[random.below(WORDS.length)]!}${random.below(2) === 0 ? '' : i}`),
     () => concat(new TextEncoder().encode(WORDS[random.below(WORDS.length)]), new Uint8Array(random.below(4)).fill(0x20)),
-    // High bytes in every place of the last word, where hashes with signed and unsigned bytes part; no UTF-8 either.
+    // High bytes at every position of the last word, where hashes of signed and unsigned bytes differ; not valid UTF-8 either.
     () => randomBytes(random, 1 + random.below(8)).map((byte) => byte | 0x80),
   ];
   const kind = random.below(kinds.length + 2);
   return (i) => (kinds[kind] ?? kinds[random.below(kinds.length)]!)(i);
 }
 
-/** A key much like `key`: a bit, a byte or the length differs. */
+/** A key similar to `key`: a bit, a byte or the length differs. */
 function alter(random: Random, key: Uint8Array): Uint8Array {
   switch (random.below(4)) {
     case 0:
@@ -119,7 +118,6 @@ function alter(random: Random, key: Uint8Array): Uint8Array {
   }
 }
 
-/** Random bytes. */
 export function randomBytes(random: Random, length: number): Uint8Array {
   const bytes = new Uint8Array(length);
   let i = 0;
@@ -134,7 +132,7 @@ export function randomBytes(random: Random, length: number): Uint8Array {
   return bytes;
 }
 
-/** `i` in four bytes, as LevelDB's own Bloom test has its keys. */
+/** `i` in four bytes, like the keys of LevelDB's util/bloom_test.cc. */
 export function littleEndian32(i: number): Uint8Array {
   return Uint8Array.of(i, i >>> 8, i >>> 16, i >>> 24);
 }
@@ -152,13 +150,13 @@ function compareBytes(a: Uint8Array, b: Uint8Array): number {
   return a.length - b.length;
 }
 
-/** Whether a sample still fails; undefined when no more are to be tried. */
+/** Whether a sample still fails; undefined ends the search. */
 type Fails<T> = (candidate: T) => boolean | undefined;
 
 /**
- * Tries ever smaller parts of `sample`, each a part of the last one that failed.
+ * Reduces `sample` step by step to a smaller one that still fails.
  *
- * @returns whether it came to an end.
+ * @returns whether the search was completed.
  */
 export function smallest(sample: Sample, fails: Fails<Sample>): boolean {
   let { keys, probes, garbage } = sample;
@@ -184,7 +182,7 @@ export function smallest(sample: Sample, fails: Fails<Sample>): boolean {
   return goesOn;
 }
 
-/** Leaves out half of the items, a quarter, … one, as long as the rest fails. */
+/** Leaves out half of the items, then a quarter, down to single items, as long as the rest still fails. */
 function fewer<T>(items: readonly T[], fails: (items: readonly T[]) => boolean): readonly T[] {
   for (let size = Math.ceil(items.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
     for (let start = 0; start < items.length; ) {
@@ -196,7 +194,7 @@ function fewer<T>(items: readonly T[], fails: (items: readonly T[]) => boolean):
   return items;
 }
 
-/** Leaves out ever smaller runs of bytes, as long as the rest fails. */
+/** Leaves out ever smaller runs of bytes, as long as the rest still fails. */
 function shorter(bytes: Uint8Array, fails: (bytes: Uint8Array) => boolean): Uint8Array {
   return Uint8Array.from(fewer(Array.from(bytes), (rest) => fails(Uint8Array.from(rest))));
 }

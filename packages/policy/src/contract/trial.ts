@@ -1,32 +1,30 @@
-/**
- * A policy, called with lent bytes and against the clock.
- */
+/** Calls a policy with lent bytes, and times the calls. */
 import { processorMs } from '#contract-host';
 import { FilterBuffer } from '../filter-buffer.js';
 import type { FilterPolicy } from '../policy.js';
 import { GuardedSink, LentKeys, Memory, sideBySide } from './lending.js';
 import { show } from './show.js';
 
-/** What is wrong with a call, whatever the law. */
+/** A problem with a call that every law reports. */
 export class Fault extends Error {}
 
 /** A call took far longer than its arguments explain. */
 export class TooSlow extends Fault {}
 
 /**
- * What one question may take, in milliseconds: 1 µs for each byte of key and filter, hundreds of times what a policy
- * needs that looks at every one of them. It is asked again before it counts.
+ * Milliseconds that one `keyMayMatch` may take: 1 µs per byte of key and filter, hundreds of times what a policy needs
+ * that reads every byte. A slow call is repeated before it counts.
  */
 function patienceFor(bytes: number): number {
   return 10 + bytes / 1000;
 }
 
-/** What one filter may take to make, in milliseconds: 20 µs for a key and 1 µs for a byte of it. */
+/** Milliseconds that one `createFilter` may take: 20 µs per key and 1 µs per byte. */
 export function patienceWith(keys: { readonly length: number; readonly byteLength: number }): number {
   return 300 + keys.length / 50 + keys.byteLength / 1000;
 }
 
-/** What the policy is doing, to be told when it does not return. */
+/** Records which call the policy is in, for the message when the call does not return. */
 export class Watch {
   #startedAt = 0;
   #processorAt = 0;
@@ -46,31 +44,31 @@ export class Watch {
     this.#startedAt = performance.now();
   }
 
-  /** @returns milliseconds since the call that has returned now. */
+  /** @returns milliseconds that the call took that has just returned. */
   returned(): number {
     this.#list = this.#key = this.#filter = undefined;
     return performance.now() - this.#startedAt;
   }
 
-  /** The same, but for what a busy machine gave to other programs. The call was one that {@link makes}. */
+  /** The same, without the time that a busy machine gave to other programs. Only for a call recorded by {@link makes}. */
   worked(): number {
     return Math.min(this.returned(), processorMs() - this.#processorAt);
   }
 
-  /** The call that has not returned, and for how long; undefined when there is none. */
+  /** The call that has not returned, and how long ago it began; undefined when there is none. */
   get pending(): { readonly call: string; readonly ms: number } | undefined {
     const ms = performance.now() - this.#startedAt;
-    if (this.#list !== undefined) return { call: `asked to make a filter of ${described(this.#list)}`, ms };
+    if (this.#list !== undefined) return { call: `createFilter with ${described(this.#list)}`, ms };
     if (this.#key === undefined || this.#filter === undefined) return undefined;
-    return { call: `asked for ${show(this.#key)} in ${show(this.#filter)}`, ms };
+    return { call: `keyMayMatch(${show(this.#key)}, ${show(this.#filter)})`, ms };
   }
 }
 
 function described({ length, byteLength }: LentKeys): string {
-  return `${length} ${length === 1 ? 'key' : 'keys'} of ${byteLength} bytes together`;
+  return `${length} ${length === 1 ? 'key' : 'keys'} of ${byteLength} bytes in total`;
 }
 
-/** One instance of the policy. */
+/** One instance of the policy, called with lent keys and filters. */
 export class Trial {
   readonly policy: FilterPolicy;
   readonly #watch: Watch;
@@ -78,16 +76,16 @@ export class Trial {
   readonly #lists: LentKeys;
   #turn: number;
 
-  /** @param turn any number: the lists of trials with different ones lie differently in memory. */
+  /** @param turn any number: it varies how lists lie in memory. */
   constructor(policy: FilterPolicy, watch: Watch, turn = 0) {
     this.policy = policy;
     this.#watch = watch;
     this.#turn = turn;
-    // Some real lists start at 0; that others need not is what `offsets` says.
+    // `KeyList.offsets` need not start at 0, although many real lists do.
     this.#lists = new LentKeys([], { lead: 5 + 2 * (turn % 8), first: turn % 3 === 1 ? 3 : 0, noiseSeed: turn + 1 });
   }
 
-  /** The filter of `keys`, in a list that is filled again each time. */
+  /** The filter of `keys`, lent in a list that is reused for each filter. */
   filterOf(keys: readonly Uint8Array[]): Uint8Array {
     return this.makeFilter(this.#lists.refill(keys), new GuardedSink());
   }
@@ -98,14 +96,14 @@ export class Trial {
     const maker: { createFilter(keys: LentKeys, dst: GuardedSink): unknown } = this.policy;
     const result = maker.createFilter(list, sink.lend());
     const ms = this.#watch.worked();
-    if (ms > patienceWith(list)) throw new TooSlow(`asked to make a filter of ${described(list)}, it took ${Math.round(ms)} ms`);
+    if (ms > patienceWith(list)) throw new TooSlow(`createFilter with ${described(list)} took ${Math.round(ms)} ms`);
     if (typeof (result as { then?: unknown } | null | undefined)?.then === 'function') {
-      throw new Fault('createFilter returns a promise: its filter is read as soon as it returns, and what it does later is lost');
+      throw new Fault('createFilter returns a promise: the filter is read as soon as createFilter returns, so later writes are lost');
     }
     return sink.settle();
   }
 
-  /** The filter of a list, and how long it took: into a plain sink, so that the policy's own time is measured. */
+  /** The filter of a list, and how long it took, measured with a plain sink so that only the policy's time counts. */
   timedFilterOf(list: LentKeys): { readonly filter: Uint8Array; readonly ms: number } {
     const sink = new FilterBuffer();
     this.#watch.makes(list);
@@ -114,17 +112,17 @@ export class Trial {
     return { filter: sink.toBytes(), ms };
   }
 
-  /** Lays filters into one buffer, to be asked with {@link asks}. */
+  /** Copies filters into one buffer, for {@link asks}. */
   place(...filters: readonly Uint8Array[]): Uint8Array[] {
     return sideBySide(filters, this.#turn++);
   }
 
-  /** The answer about a copy of `key`; the filter is lent as it is. */
+  /** What `keyMayMatch` returns for a copy of `key`; the filter is lent as it is. */
   asks(key: Uint8Array, filter: Uint8Array): boolean {
     return this.asksWith(this.#keys.lend(key), filter);
   }
 
-  /** The answer about a key that is lent as it is. */
+  /** What `keyMayMatch` returns for a key that is lent as it is. */
   asksWith(key: Uint8Array, filter: Uint8Array): boolean {
     const watch = this.#watch;
     watch.asks(key, filter);
@@ -135,12 +133,12 @@ export class Trial {
   }
 
   /**
-   * The index of a key that does not match. Asks for all keys, or for as many as `ms` milliseconds allow after some
-   * from all over the list.
+   * The index of a key that does not match. Tries first some keys from all over the list, then as many of the others as
+   * `ms` milliseconds allow.
    */
   firstMissed(keys: readonly Uint8Array[], filter: Uint8Array, ms = 50): number | undefined {
     const endAt = processorMs() + ms;
-    for (const i of telling(keys.length)) if (!this.asks(keys[i]!, filter)) return i;
+    for (const i of sampleOfIndexes(keys.length)) if (!this.asks(keys[i]!, filter)) return i;
     for (let i = 0; i < keys.length; i++) {
       if (!this.asks(keys[i]!, filter)) return i;
       if (i % 32 === 31 && processorMs() > endAt) return undefined;
@@ -148,7 +146,7 @@ export class Trial {
     return undefined;
   }
 
-  /** The machine may have been busy: the best of three counts. */
+  /** Repeats a slow call three times before it counts, since the machine may have been busy. */
   #mustBeQuicker(key: Uint8Array, filter: Uint8Array, firstMs: number): void {
     let best = firstMs;
     for (let again = 0; again < 3; again++) {
@@ -158,15 +156,15 @@ export class Trial {
       best = Math.min(best, this.#watch.returned(), processorMs() - start);
       if (best <= patienceFor(key.length + filter.length)) return;
     }
-    throw new TooSlow(`asked for ${show(key)} in ${show(filter)}, it takes ${Math.round(best)} ms`);
+    throw new TooSlow(`keyMayMatch(${show(key)}, ${show(filter)}) takes ${Math.round(best)} ms`);
   }
 }
 
-/** Where counts and offsets wrap that a format may have. */
+/** Where counts and offsets in a format may overflow. */
 const POWERS = [2 ** 7, 2 ** 8, 2 ** 15, 2 ** 16, 2 ** 17];
 
-/** Indexes of a list of `count` keys that are asked for in any case. */
-function telling(count: number): Set<number> {
+/** Indexes of the keys that are always tried: the ends, the quarters, and both sides of each of {@link POWERS}. */
+function sampleOfIndexes(count: number): Set<number> {
   const indexes = [0, 1, count - 2, count - 1, ...[1, 2, 3].map((quarters) => Math.floor((count * quarters) / 4))];
   indexes.push(...POWERS.flatMap((power) => [power - 1, power]));
   return new Set(indexes.filter((i) => i >= 0 && i < count));

@@ -2,10 +2,10 @@ import { bloomFilterMayMatch, encodeBloomFilter, type FilterSink, fillBloomFilte
 import { bloomHash, hash } from '@bloom/hash';
 import { bloomOf, type Mutant, Right, setBit, testMutants } from './right-policy.js';
 
-/** Policies that take a view for the start, or all, of its buffer. */
+/** Policies that treat a view as if it were the start, or all, of its buffer. */
 const mutants: Mutant[] = [
   {
-    fault: 'reads filters by a DataView of their buffer',
+    fault: 'reads filters with a DataView of their whole buffer',
     law: '1',
     says: /was added and does not match/,
     make: () => () =>
@@ -19,7 +19,7 @@ const mutants: Mutant[] = [
       })(),
   },
   {
-    fault: 'reads filters by an array of their whole buffer',
+    fault: 'reads filters with an array of their whole buffer',
     law: '1',
     says: /was added and does not match/,
     make: () => () =>
@@ -30,7 +30,7 @@ const mutants: Mutant[] = [
       })(),
   },
   {
-    fault: 'asks for the start of the buffer that a key lies in',
+    fault: 'looks up the start of the buffer in which a key lies',
     law: '1',
     says: /was added and does not match/,
     make: () => () =>
@@ -58,7 +58,7 @@ const mutants: Mutant[] = [
     },
   },
   {
-    fault: "takes the list's offsets for places in its whole buffer",
+    fault: "applies the list's offsets to its whole buffer",
     law: '1',
     says: /was added and does not match/,
     make: () => () =>
@@ -72,7 +72,7 @@ const mutants: Mutant[] = [
   {
     fault: "reads the list's offsets from the start of their buffer",
     law: '1',
-    says: /was added and does not match|it throws/,
+    says: /was added and does not match|throws/,
     make: () => () =>
       new (class extends Right {
         override createFilter({ length, bytes, offsets }: KeyList, dst: FilterSink): void {
@@ -82,7 +82,7 @@ const mutants: Mutant[] = [
       })(),
   },
   {
-    fault: 'takes the first key to start where the list starts',
+    fault: 'assumes that the first key starts where the list starts',
     law: '3',
     says: /where the keys lie/,
     make: () => () =>
@@ -94,7 +94,7 @@ const mutants: Mutant[] = [
       })(),
   },
   {
-    fault: 'takes the last key to end where the list ends',
+    fault: 'assumes that the last key ends where the list ends',
     law: '1',
     says: /was added and does not match/,
     make: () => () =>
@@ -108,7 +108,7 @@ const mutants: Mutant[] = [
   {
     fault: 'counts the offsets to count the keys',
     law: '1',
-    says: /it throws RangeError/,
+    says: /throws RangeError/,
     make: () => () =>
       new (class extends Right {
         override createFilter({ bytes, offsets }: KeyList, dst: FilterSink): void {
@@ -122,7 +122,7 @@ const mutants: Mutant[] = [
       })(),
   },
   {
-    fault: "writes to the start of its part's buffer by a DataView",
+    fault: "writes to the start of its part's buffer with a DataView",
     law: '7',
     says: /outside the part/,
     make: () => () =>
@@ -161,9 +161,9 @@ const mutants: Mutant[] = [
       })(),
   },
   {
-    fault: 'reads filters by words, which only aligned ones have',
+    fault: 'reads filters as words, which only works when they are aligned',
     law: '2',
-    says: /it throws RangeError/,
+    says: /throws RangeError/,
     make: () => () =>
       new (class extends Right {
         override keyMayMatch(key: Uint8Array, filter: Uint8Array): boolean {
@@ -173,9 +173,9 @@ const mutants: Mutant[] = [
       })(),
   },
   {
-    fault: 'hashes aligned keys in another way',
+    fault: 'hashes aligned keys differently',
     law: '4',
-    says: /answers otherwise/,
+    says: /answers differently/,
     make: () => () => {
       const hashOf = (key: Uint8Array): number => (key.byteOffset % 4 === 0 ? hash(key, 1) : bloomHash(key));
       return new (class extends Right {
@@ -189,9 +189,9 @@ const mutants: Mutant[] = [
     },
   },
   {
-    fault: "takes slice for a copy, which a Buffer's is not",
+    fault: "relies on slice to copy, which a Buffer's does not",
     law: '4',
-    says: /as Node's Buffer does, .* answers otherwise/,
+    says: /as Node's Buffer does, answers differently/,
     options: { lendBuffers: true },
     make: () => () =>
       new (class extends Right {
@@ -201,9 +201,9 @@ const mutants: Mutant[] = [
       })(),
   },
   {
-    fault: 'hashes a key as text, which a Buffer writes otherwise',
+    fault: 'hashes a key as text, to which a Buffer converts differently',
     law: '4',
-    says: /as Node's Buffer does, .* answers otherwise/,
+    says: /as Node's Buffer does, answers differently/,
     options: { lendBuffers: true },
     make: () => () => {
       const textOf = (key: Uint8Array): Uint8Array => new TextEncoder().encode(key.toString());

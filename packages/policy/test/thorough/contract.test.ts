@@ -14,7 +14,7 @@ import {
   testMutants,
 } from './right-policy.js';
 
-/** The example of policy.ts, to the letter. */
+/** The example of policy.ts, word for word. */
 const checksum = (key: Uint8Array): number => key.reduce((sum, byte) => (sum * 31 + byte) & 0xff, key.length & 0xff);
 
 class ChecksumPolicy implements FilterPolicy {
@@ -35,7 +35,7 @@ describe("policy.ts's example keeps every law", () => {
 });
 
 describe.each<[string, () => FilterPolicy, PolicyLawsOptions]>([
-  ['a policy under a name of its own', () => new Right(), { lendBuffers: true }],
+  ['a policy with a name of its own', () => new Right(), { lendBuffers: true }],
   ['a policy that lists its keys', () => new RightList(), { lendBuffers: true }],
   ['a policy with an equivalence', () => new RightForSpaces(), { comparator: spacesIgnored, lendBuffers: true }],
 ])('%s keeps every law', (_, make, options) => {
@@ -80,7 +80,7 @@ const mutants: Mutant[] = [
       })(),
   },
   {
-    fault: 'forgets a key that comes twice',
+    fault: 'drops a key that was added twice',
     law: '1',
     says: /was added and does not match/,
     make: () => () =>
@@ -95,7 +95,7 @@ const mutants: Mutant[] = [
   {
     fault: 'throws on a short filter',
     law: '2',
-    says: /it throws RangeError/,
+    says: /throws RangeError/,
     make: () => () =>
       new (class extends Right {
         override keyMayMatch(key: Uint8Array, filter: Uint8Array): boolean {
@@ -105,9 +105,9 @@ const mutants: Mutant[] = [
       })(),
   },
   {
-    fault: 'answers with a number',
+    fault: 'returns a number',
     law: '2',
-    says: /it returns [01]/,
+    says: /returns [01]/,
     make: () => () =>
       new (class extends Right {
         override keyMayMatch(key: Uint8Array, filter: Uint8Array): boolean {
@@ -129,7 +129,7 @@ const mutants: Mutant[] = [
       })(),
   },
   {
-    fault: 'hashes what lies past the keys',
+    fault: 'hashes the bytes past the keys',
     law: '3',
     says: /past the keys/,
     make: () => () =>
@@ -147,7 +147,7 @@ const mutants: Mutant[] = [
   {
     fault: 'answers at random',
     law: '4',
-    says: /answers otherwise/,
+    says: /answers differently/,
     make: () => () =>
       new (class extends Right {
         override keyMayMatch(key: Uint8Array, filter: Uint8Array): boolean {
@@ -158,7 +158,7 @@ const mutants: Mutant[] = [
   {
     fault: 'answers from memory instead of the filter',
     law: '4',
-    says: /answers otherwise/,
+    says: /answers differently/,
     make: () => () =>
       new (class extends Right {
         readonly #seen = new Set<string>();
@@ -184,7 +184,7 @@ const mutants: Mutant[] = [
       })(),
   },
   {
-    fault: 'notes in the filter that it was asked',
+    fault: 'writes into the filter when keyMayMatch is called',
     law: '5',
     says: /keyMayMatch changed the filter/,
     make: () => () =>
@@ -199,7 +199,7 @@ const mutants: Mutant[] = [
   {
     fault: 'keeps the key list',
     law: '6',
-    says: /once its keys are gone/,
+    says: /once the key list is overwritten/,
     make: () => () =>
       new (class extends Right {
         #keys: KeyList | undefined;
@@ -214,7 +214,7 @@ const mutants: Mutant[] = [
       })(),
   },
   {
-    fault: 'writes later to a part that it was lent',
+    fault: 'writes to a part after createFilter has returned',
     law: '6',
     says: /lent to an earlier call/,
     make: () => () =>
@@ -264,14 +264,14 @@ const mutants: Mutant[] = [
     options: { tunedOtherwise: [() => named('test.Bits20')] },
   },
   {
-    fault: 'cannot read what the same policy made when tuned otherwise',
+    fault: 'cannot read what the same policy made with other settings',
     law: '8',
     says: /policies named test\.Fixed differ/,
     make: () => () => fixedProbes(6),
     options: { tunedOtherwise: [() => fixedProbes(9)] },
   },
   {
-    fault: "writes LevelDB's name over another hash",
+    fault: "uses LevelDB's name for another hash",
     law: '8',
     says: /leveldb\.BuiltinBloomFilter2/,
     make: () => () =>
@@ -289,7 +289,7 @@ const mutants: Mutant[] = [
       })(),
   },
   {
-    fault: "writes LevelDB's name over signed tail bytes",
+    fault: "uses LevelDB's name for a hash with signed tail bytes",
     law: '8',
     says: /leveldb\.BuiltinBloomFilter2/,
     make: () => () =>
@@ -306,7 +306,7 @@ const mutants: Mutant[] = [
       })(),
   },
   {
-    fault: 'says that spaces do not count, and counts them',
+    fault: 'declares that spaces do not count, and counts them',
     law: '9',
     says: /the same key to the comparator, does not match/,
     make: () => () =>
@@ -321,14 +321,14 @@ const mutants: Mutant[] = [
     options: { comparator: spacesIgnored },
   },
   {
-    fault: 'names another equivalence than the comparator',
+    fault: 'has another equivalence than the comparator',
     law: '9',
     says: /the policy's keyEquivalence is none, that of test\.SpacesIgnored is "trailing-spaces"/,
     make: () => () => new Right(),
     options: { comparator: spacesIgnored },
   },
   {
-    fault: 'ignores spaces and does not say so',
+    fault: 'ignores spaces and does not declare it',
     law: '9',
     says: /with a space at the end, and has no keyEquivalence/,
     make: () => () =>
@@ -337,8 +337,8 @@ const mutants: Mutant[] = [
       })(),
   },
   {
-    fault: 'lets half of the absent keys pass',
-    law: 'of absent keys, at most 2% may match',
+    fault: 'matches half of the absent keys',
+    law: 'at most 2% of absent keys match',
     says: /% of absent keys match/,
     make: () => () =>
       new (class extends Right {
@@ -371,21 +371,21 @@ function fixedProbes(bitsPerKey: number): FilterPolicy {
 
 testMutants(mutants);
 
-test('a broken law shows the smallest example and the seed', () => {
+test('the error of a broken law shows the smallest example and the seed', () => {
   const error = lawsBrokenBy(mutants[0]!.make(), { seed: 42 }, '1').get('1')!;
   expect(error.message).toMatch(/^1\. no false negatives/);
-  // One key is enough, and the empty one at that.
+  // The smallest example is a single empty key.
   expect(error.message).toContain('<> was added');
   expect(error.message).toContain('keys: [<>]');
   expect(error).toMatchObject({ seed: 42 });
   expect(error.message).toContain('seed: 42');
 });
 
-test('an equivalence without a comparator to check it with is not let pass', () => {
-  expect(lawsBrokenBy(() => new RightForSpaces(), {}, '9').get('9')?.message).toContain('give its comparator');
+test('rejects an equivalence without a comparator to check it with', () => {
+  expect(lawsBrokenBy(() => new RightForSpaces(), {}, '9').get('9')?.message).toContain('give the option comparator');
 });
 
-test('an equivalence that the laws cannot draw keys of asks for them', () => {
+test('asks for the option equivalents when the laws find no equal keys', () => {
   const canonical = (key: Uint8Array): Uint8Array => {
     const reversed = key.slice().reverse();
     return Buffer.compare(key, reversed) < 0 ? key : reversed;
@@ -405,11 +405,11 @@ test('an equivalence that the laws cannot draw keys of asks for them', () => {
         return super.keyMayMatch(canonical(key), filter);
       }
     })();
-  expect(lawsBrokenBy(make, { comparator }).get('9')?.message).toContain('give equivalents');
+  expect(lawsBrokenBy(make, { comparator }).get('9')?.message).toContain('give the option equivalents');
   const equivalents = (key: Uint8Array): Uint8Array[] => [key.slice().reverse()];
   for (const law of ['1', '5', '9']) expect([...lawsBrokenBy(make, { comparator, equivalents }, law)]).toEqual([]);
 });
 
-test('a rate that is none is refused', () => {
+test('rejects an invalid rate', () => {
   expect(() => policyLaws(() => new Right(), { maxFalsePositiveRate: 2 })).toThrow(RangeError);
 });

@@ -2,7 +2,7 @@ import { type FilterSink, KeyBuffer, type KeyList } from '@bloom/policy';
 import { bloomHash } from '@bloom/hash';
 import { hex, type Mutant, Right, RightList, testMutants, viewOf } from './right-policy.js';
 
-/** A list of keys of up to 255 bytes, each after its length. */
+/** The filter lists the keys, cut to 255 bytes, each after its length. */
 class ShortList extends Right {
   override createFilter(keys: KeyList, dst: FilterSink): void {
     for (const key of keys) {
@@ -17,7 +17,7 @@ function mutant(law: string, fault: string, says: RegExp, make: () => Right | Ri
   return { fault, law, says, make: () => make };
 }
 
-/** Right, unless it says otherwise. */
+/** A correct policy, except where `strange` returns an answer of its own. */
 function unless(law: string, fault: string, says: RegExp, strange: (key: Uint8Array, filter: Uint8Array) => unknown): Mutant {
   return mutant(law, fault, says, () =>
     new (class extends Right {
@@ -29,11 +29,11 @@ function unless(law: string, fault: string, says: RegExp, strange: (key: Uint8Ar
   );
 }
 
-const endless = /asked for <.*> in <.*>, it did not return within [0-9]+ ms/;
-const slow = /asked for <.*> in <.*>, it (takes|took) [0-9]+ ms|did not return within/;
+const endless = /keyMayMatch\(<.*>, <.*>\) did not return within [0-9]+ ms/;
+const slow = /keyMayMatch\(<.*>, <.*>\) takes [0-9]+ ms|did not return within/;
 
 const mutants: Mutant[] = [
-  mutant('2', 'goes on by what a damaged filter says, even by nothing', endless, () =>
+  mutant('2', 'advances by lengths in a damaged filter, even by zero', endless, () =>
     new (class extends ShortList {
       override keyMayMatch(key: Uint8Array, filter: Uint8Array): boolean {
         for (let at = 0; at < filter.length; at += filter[at]! + 1 === 1 ? 0 : filter[at]! + 1) {
@@ -43,7 +43,7 @@ const mutants: Mutant[] = [
       }
     })(),
   ),
-  mutant('10', 'goes back by what a damaged filter says', endless, () =>
+  mutant('10', 'goes back by negative lengths in a damaged filter', endless, () =>
     new (class extends RightList {
       override keyMayMatch(key: Uint8Array, filter: Uint8Array): boolean {
         const view = viewOf(filter);
@@ -61,11 +61,11 @@ const mutants: Mutant[] = [
     for (let bit = 1; filter.length === 0 && bit % 8 !== 0; ) bit += 8;
     return undefined;
   }),
-  unless('2', 'does not return from an empty filter when asked for a long key', endless, (key, filter) => {
+  unless('2', 'does not return from an empty filter for a long key', endless, (key, filter) => {
     for (let bit = 1; filter.length === 0 && key.length > 1000 && bit % 8 !== 0; ) bit += 8;
     return undefined;
   }),
-  unless('2', 'catches everything, also on its endless way', endless, (_, filter) => {
+  unless('2', 'catches every exception inside its endless loop', endless, (_, filter) => {
     while (filter.length === 0) {
       try {
         JSON.parse('{');
@@ -75,19 +75,19 @@ const mutants: Mutant[] = [
     }
     return undefined;
   }),
-  unless('10', 'probes as often as a damaged filter says', slow, (_, filter) => {
+  unless('10', 'takes the number of probes from a damaged filter', slow, (_, filter) => {
     if (filter.length < 4) return undefined;
     let h = 0;
     for (let probes = viewOf(filter).getUint32(0); probes > 0xffff; probes--) h = (h + filter[h % filter.length]!) | 0;
     return h === -1 ? true : undefined;
   }),
-  unless('10', 'probes as often as three bytes of a damaged filter say', slow, (key, filter) => {
+  unless('10', 'takes the number of probes from three bytes of a damaged filter', slow, (key, filter) => {
     if (filter.length < 4 || filter.length > 1000) return undefined;
     let found = 0;
     for (let probes = viewOf(filter).getUint32(0) >>> 8; probes > 0xfff; probes--) found += Math.sqrt(probes + filter[probes % filter.length]! + key.length) > 1e6 ? 1 : 0;
     return found > 0 ? true : undefined;
   }),
-  mutant('10', 'follows links of a damaged filter in a circle', endless, () =>
+  mutant('10', 'follows a cycle of links in a damaged filter', endless, () =>
     new (class extends Right {
       override createFilter(keys: KeyList, dst: FilterSink): void {
         for (let i = 0; i <= Math.min(keys.length, 254); i++) dst.extend(1)[0] = i + 1;
@@ -105,7 +105,7 @@ const mutants: Mutant[] = [
       }
     })(),
   ),
-  mutant('10', 'walks a damaged filter as a tree without an end', slow, () => {
+  mutant('10', 'walks a damaged filter as a tree of unbounded depth', slow, () => {
     const walk = (filter: Uint8Array, depth: number, i: number): number =>
       depth === 0 ? filter[i % filter.length]! : walk(filter, depth - 1, 2 * i + 1) + walk(filter, depth - 1, 2 * i + 2);
     return new (class extends Right {
@@ -124,38 +124,38 @@ const mutants: Mutant[] = [
     for (let i = 0; i < filter.length; i++) for (let j = 0; j < filter.length; j++) sum = (sum + filter[j]!) | 0;
     return sum === -1 ? false : undefined;
   }),
-  unless('2', 'calls itself for each byte of a filter', /it throws RangeError: Maximum call stack/, (_, filter) => {
+  unless('2', 'calls itself for each byte of a filter', /throws RangeError: Maximum call stack/, (_, filter) => {
     const sum = (i: number): number => (i >= filter.length ? 0 : (filter[i]! + sum(i + 1)) | 0);
     return sum(0) === -1 ? false : undefined;
   }),
-  unless('2', 'throws on a filter of the wrong length', /it throws RangeError/, (_, filter) => {
+  unless('2', 'throws on a filter of the wrong length', /throws RangeError/, (_, filter) => {
     if (filter.length > 100 && filter.length % 2 === 1 && filter[0] === 0xff) throw new RangeError('odd');
     return undefined;
   }),
-  unless('2', 'throws on a reserved number of probes', /it throws Error: reserved/, (_, filter) => {
+  unless('2', 'throws on a reserved number of probes', /throws Error: reserved/, (_, filter) => {
     if (filter.length > 1 && filter.at(-1)! > 0x7f) throw new Error('reserved');
     return undefined;
   }),
-  unless('2', 'throws on one value of one byte', /it throws Error: 80/, (_, filter) => {
+  unless('2', 'throws on one value of one byte', /throws Error: 80/, (_, filter) => {
     if (filter.length > 8 && filter[5] === 0x80 && filter[6] !== 0x80) throw new Error('80');
     return undefined;
   }),
-  unless('2', 'throws when a long key meets a damaged filter', /it throws Error: too long/, (key, filter) => {
+  unless('2', 'throws for a long key and a damaged filter', /throws Error: too long/, (key, filter) => {
     if (key.length > 100_000 && filter.at(-1)! > 30) throw new Error('too long');
     return undefined;
   }),
-  unless('2', 'throws what is no error', /it throws nothing/, (_, filter) => {
+  unless('2', 'throws a value that is not an Error', /throws nothing/, (_, filter) => {
     // eslint-disable-next-line @typescript-eslint/only-throw-error -- the fault
     if (filter.length === 1) throw 'nothing';
     return undefined;
   }),
-  unless('2', 'returns nothing about an empty filter', /it returns null/, (_, filter) => (filter.length === 0 ? null : undefined)),
-  unless('2', 'returns a promise', /it returns \[object Promise\]/, () => Promise.resolve(true)),
-  unless('2', 'makes room for what a damaged filter says', /it throws RangeError: Invalid|it throws RangeError: Array|did not return/, (_, filter) => {
+  unless('2', 'returns null for an empty filter', /returns null/, (_, filter) => (filter.length === 0 ? null : undefined)),
+  unless('2', 'returns a promise', /returns \[object Promise\]/, () => Promise.resolve(true)),
+  unless('2', 'allocates a length that it reads from a damaged filter', /throws RangeError: Invalid|throws RangeError: Array|did not return/, (_, filter) => {
     if (filter.length < 8) return undefined;
     return new Array(viewOf(filter).getUint32(filter.length - 4) * 2).length < 0 ? true : undefined;
   }),
-  mutant('2', 'decodes a damaged filter with a strict decoder', /it throws TypeError/, () =>
+  mutant('2', 'decodes a damaged filter with a fatal TextDecoder', /throws TypeError/, () =>
     new (class extends Right {
       override createFilter(keys: KeyList, dst: FilterSink): void {
         const text = Buffer.from(`[${Array.from(keys, (key) => bloomHash(key)).join()}]`);
@@ -167,7 +167,7 @@ const mutants: Mutant[] = [
       }
     })(),
   ),
-  mutant('2', 'decodes a damaged filter as JSON', /it throws SyntaxError/, () =>
+  mutant('2', 'decodes a damaged filter as JSON', /throws SyntaxError/, () =>
     new (class extends Right {
       override createFilter(keys: KeyList, dst: FilterSink): void {
         const text = Buffer.from(JSON.stringify(Array.from(keys, (key) => bloomHash(key))));
@@ -178,7 +178,7 @@ const mutants: Mutant[] = [
       }
     })(),
   ),
-  mutant('10', 'does not return from a list without keys', /asked to make a filter of 0 keys .* did not return within/, () =>
+  mutant('10', 'does not return from a list without keys', /createFilter with 0 keys .* did not return within/, () =>
     new (class extends Right {
       override createFilter(keys: KeyList, dst: FilterSink): void {
         let i = 0;

@@ -6,9 +6,9 @@ function mutant(fault: string, says: RegExp, make: () => Right | RightList, law 
   return { fault, law, says, make: () => make };
 }
 
-const TOO_LONG = /it makes a filter of [0-9]+ (keys|bytes).* ms, and of [0-9]+ in|asked to make a filter of .* (did not return within|it took)/;
+const TOO_LONG = /createFilter with [0-9]+ (keys|bytes).* ms, and with [0-9]+ it takes|createFilter with .* (did not return within|took)/;
 
-/** A sorted list of hashes after their number; `countBytes` of it are written. */
+/** The filter is the number of hashes, of which `countBytes` bytes are kept, and a sorted list of them. */
 class Hashes extends Right {
   readonly countBytes: number = 4;
 
@@ -40,21 +40,21 @@ const mutants: Mutant[] = [
       override readonly countBytes = 2;
     })(),
   ),
-  mutant('counts to 32,767', /was added and does not match/, () =>
+  mutant('counts keys only up to 32,767', /was added and does not match/, () =>
     new (class extends Right {
       override createFilter(keys: KeyList, dst: FilterSink): void {
         super.createFilter(KeyBuffer.from([...keys].slice(0, 32_767)), dst);
       }
     })(),
   ),
-  mutant('takes 65,536 keys for none', /of 65,536 keys, key 1, .* was added and does not match/, () =>
+  mutant('treats 65,536 keys as none', /of 65,536 keys, key 1, .* was added and does not match/, () =>
     new (class extends Right {
       override createFilter(keys: KeyList, dst: FilterSink): void {
         super.createFilter(keys.length === 65_536 ? new KeyBuffer() : keys, dst);
       }
     })(),
   ),
-  mutant('loses a key of lists of exactly 2^k keys, from 256 on', /was added and does not match/, () =>
+  mutant('loses a key of lists of exactly 2^k keys, from 256 upward', /was added and does not match/, () =>
     new (class extends Right {
       override createFilter(keys: KeyList, dst: FilterSink): void {
         const { length } = keys;
@@ -71,7 +71,7 @@ const mutants: Mutant[] = [
       }
     })(),
   ),
-  mutant("keeps its keys' offsets in 24 bits", /of 90 keys of 17 MiB together, key/, () =>
+  mutant("keeps its keys' offsets in 24 bits", /of 90 keys of 17 MiB in total, key/, () =>
     new (class extends Right {
       override createFilter({ length, bytes, offsets }: KeyList, dst: FilterSink): void {
         const ends = Uint32Array.from(offsets.subarray(0, length + 1), (offset) => (offset - offsets[0]!) & 0xffffff);
@@ -80,7 +80,7 @@ const mutants: Mutant[] = [
       }
     })(),
   ),
-  mutant('finds its filter in 16 bits', /was added and does not match/, () =>
+  mutant("cuts its filter's length to 16 bits", /was added and does not match/, () =>
     new (class extends RightList {
       override keyMayMatch(key: Uint8Array, filter: Uint8Array): boolean {
         return super.keyMayMatch(key, filter.subarray(0, filter.length & 0xffff));
@@ -101,7 +101,7 @@ const mutants: Mutant[] = [
       }
     })(),
   ),
-  mutant('gives all hashes to Math.max', /it throws RangeError: Maximum call stack/, () =>
+  mutant('passes all hashes to Math.max as arguments', /throws RangeError: Maximum call stack/, () =>
     new (class extends Right {
       override createFilter(keys: KeyList, dst: FilterSink): void {
         const most = Math.max(...Array.from(keys, (key) => bloomHash(key)));
@@ -109,7 +109,7 @@ const mutants: Mutant[] = [
       }
     })(),
   ),
-  mutant('pushes all keys at once', /it throws RangeError: Maximum call stack/, () =>
+  mutant('passes all keys to push as arguments', /throws RangeError: Maximum call stack/, () =>
     new (class extends Right {
       override createFilter(keys: KeyList, dst: FilterSink): void {
         const all: Uint8Array[] = [];
@@ -118,7 +118,7 @@ const mutants: Mutant[] = [
       }
     })(),
   ),
-  mutant('gives all bytes of a key to String.fromCharCode', /it throws RangeError: Maximum call stack/, () =>
+  mutant('passes all bytes of a key to String.fromCharCode as arguments', /throws RangeError: Maximum call stack/, () =>
     new (class extends Right {
       override createFilter(keys: KeyList, dst: FilterSink): void {
         const texts = Array.from(keys, (key) => String.fromCharCode(...key));
@@ -126,21 +126,21 @@ const mutants: Mutant[] = [
       }
     })(),
   ),
-  mutant('gives all bytes of a key to String.fromCharCode only when it is asked', /it throws RangeError: Maximum call stack/, () =>
+  mutant('passes all bytes of a key to String.fromCharCode only in keyMayMatch', /throws RangeError: Maximum call stack/, () =>
     new (class extends Right {
       override keyMayMatch(key: Uint8Array, filter: Uint8Array): boolean {
         return super.keyMayMatch(Buffer.from(String.fromCharCode.apply(null, key as unknown as number[]), 'latin1'), filter);
       }
     })(),
   ),
-  mutant('gives all bytes of a filter to Array.of', /it throws RangeError: Maximum call stack/, () =>
+  mutant('passes all bytes of a filter to Array.of as arguments', /throws RangeError: Maximum call stack/, () =>
     new (class extends Right {
       override keyMayMatch(key: Uint8Array, filter: Uint8Array): boolean {
         return super.keyMayMatch(key, Uint8Array.from(Array.of(...filter)));
       }
     })(),
   ),
-  mutant('calls itself for each byte of a key', /it throws RangeError: Maximum call stack/, () => {
+  mutant('calls itself for each byte of a key', /throws RangeError: Maximum call stack/, () => {
     const sum = (key: Uint8Array, i: number): number => (i === key.length ? 0 : (key[i]! + 31 * sum(key, i + 1)) | 0);
     return new (class extends Right {
       override createFilter(keys: KeyList, dst: FilterSink): void {
@@ -151,7 +151,7 @@ const mutants: Mutant[] = [
       }
     })();
   }),
-  mutant('calls itself for each key', /it throws RangeError: Maximum call stack/, () =>
+  mutant('calls itself for each key', /throws RangeError: Maximum call stack/, () =>
     new (class extends Right {
       override createFilter(keys: KeyList, dst: FilterSink): void {
         const all = new KeyBuffer();
@@ -173,17 +173,17 @@ const mutants: Mutant[] = [
       }
     })(),
   ),
-  mutant('hashes the first 100,000 bytes of a key when it is asked', /was added and does not match/, () =>
+  mutant('hashes only the first 100,000 bytes of a key in keyMayMatch', /was added and does not match/, () =>
     new (class extends Right {
       override keyMayMatch(key: Uint8Array, filter: Uint8Array): boolean {
         return super.keyMayMatch(key.subarray(0, 100_000), filter);
       }
     })(),
   ),
-  mutant('is lost with keys in order that share their start', /was added and does not match/, () =>
+  mutant('loses sorted keys that share a long prefix', /was added and does not match/, () =>
     new (class extends Right {
       override createFilter(keys: KeyList, dst: FilterSink): void {
-        // The length of what is shared with the key before, in 8 bits.
+        // The length of the prefix shared with the previous key is cut to 8 bits.
         let before: Uint8Array = new Uint8Array(0);
         const rebuilt = Array.from(keys, (key) => {
           let shared = 0;
@@ -196,7 +196,7 @@ const mutants: Mutant[] = [
       }
     })(),
   ),
-  mutant('makes a filter in the square of the number of keys', TOO_LONG, () =>
+  mutant('takes time quadratic in the number of keys', TOO_LONG, () =>
     new (class extends Right {
       override createFilter(keys: KeyList, dst: FilterSink): void {
         const once: number[] = [];
@@ -208,7 +208,7 @@ const mutants: Mutant[] = [
       }
     })(),
   '10'),
-  mutant('appends key by key to a copy of the bytes before', TOO_LONG, () =>
+  mutant('copies all earlier bytes for each key', TOO_LONG, () =>
     new (class extends Right {
       override createFilter(keys: KeyList, dst: FilterSink): void {
         let all = new Uint8Array(0);
@@ -222,10 +222,10 @@ const mutants: Mutant[] = [
       }
     })(),
   '10'),
-  mutant('takes the square of the number of keys that are in order', TOO_LONG, () =>
+  mutant('takes time quadratic in the number of keys when they are sorted', TOO_LONG, () =>
     new (class extends Right {
       override createFilter(keys: KeyList, dst: FilterSink): void {
-        // A tree that is never balanced: keys in order make it a list.
+        // A tree that is never balanced: sorted keys make it a list.
         interface Node { readonly key: Uint8Array; less?: Node; more?: Node }
         let root: Node | undefined;
         for (const key of keys) {
@@ -244,7 +244,7 @@ const mutants: Mutant[] = [
       }
     })(),
   '10'),
-  mutant('takes the square of the length of a key', TOO_LONG, () => {
+  mutant('takes time quadratic in the length of a key', TOO_LONG, () => {
     const hashOf = (key: Uint8Array): number => {
       let h = 0;
       for (let end = 1; end <= key.length; end++) for (let i = 0; i < end; i++) h = (h + key[i]!) | 0;
@@ -257,7 +257,7 @@ const mutants: Mutant[] = [
       }
     })();
   }, '10'),
-  mutant('takes a power of two of the number of keys', TOO_LONG, () => {
+  mutant('takes time exponential in the number of keys', TOO_LONG, () => {
     const subsets = (n: number): number => (n === 0 ? 1 : subsets(n - 1) + subsets(n - 1));
     return new (class extends Right {
       override createFilter(keys: KeyList, dst: FilterSink): void {

@@ -6,7 +6,7 @@ function mutant(law: string, fault: string, says: RegExp, make: () => FilterPoli
   return { fault, law, says, make: () => make };
 }
 
-/** Right, after it did something to its list. */
+/** A correct policy, except that it does something to the list or the sink. */
 function firstDoing(law: string, fault: string, says: RegExp, act: (keys: KeyList, dst: FilterSink) => void): Mutant {
   return mutant(law, fault, says, () =>
     new (class extends Right {
@@ -19,7 +19,7 @@ function firstDoing(law: string, fault: string, says: RegExp, act: (keys: KeyLis
   );
 }
 
-/** Right, after it did something to key or filter. */
+/** A correct policy, except that it does something to the key or the filter. */
 function whenAsked(law: string, fault: string, says: RegExp, act: (key: Uint8Array, filter: Uint8Array, answer: boolean) => void): Mutant {
   return mutant(law, fault, says, () =>
     new (class extends Right {
@@ -48,7 +48,7 @@ const mutants: Mutant[] = [
   firstDoing('5', 'pads the last key', /createFilter changed the keys' bytes/, ({ bytes, offsets, length }) => {
     bytes.fill(0, offsets[length], offsets[length]! + 3);
   }),
-  firstDoing('5', 'writes in front of the list', /createFilter changed the keys' bytes/, ({ bytes }) => {
+  firstDoing('5', 'writes before the list', /createFilter changed the keys' bytes/, ({ bytes }) => {
     new Uint8Array(bytes.buffer)[0]! ^= 1;
   }),
   firstDoing('5', 'empties the list', /createFilter changed the list's own members/, (keys) => {
@@ -58,7 +58,7 @@ const mutants: Mutant[] = [
     if (!answer) key.fill(0);
   }),
   {
-    ...whenAsked('5', 'sorts what it takes for a copy of the key', /keyMayMatch changed the key .* given in an array that shares its memory/, (key) => {
+    ...whenAsked('5', 'sorts what should be a copy of the key', /keyMayMatch changed the key .* when lent in an array whose slices share its memory/, (key) => {
       key.slice().sort();
     }),
     options: { lendBuffers: true },
@@ -66,15 +66,15 @@ const mutants: Mutant[] = [
   whenAsked('5', 'sets the last byte of a filter that matches', /keyMayMatch changed the filter/, (_, filter, answer) => {
     if (answer && filter.length > 20) filter[filter.length - 1] = 6 ^ 1;
   }),
-  whenAsked('5', 'marks the byte behind a filter', /keyMayMatch changed bytes around/, (_, filter) => {
+  whenAsked('5', 'changes the byte after a filter', /keyMayMatch changed bytes around/, (_, filter) => {
     const whole = new Uint8Array(filter.buffer);
     const behind = filter.byteOffset + filter.length;
     if (behind < whole.length) whole[behind]! ^= 1;
   }),
-  whenAsked('5', 'notes the hash on the key', /added a property to the key's array/, (key) => {
+  whenAsked('5', "stores the hash as a property of the key's array", /added a property to the key's array/, (key) => {
     (key as Uint8Array & { hash?: number }).hash = 1;
   }),
-  mutant('6', 'extends a sink that it was lent before', /it extends a sink that was lent to an earlier call/, () => {
+  mutant('6', 'extends the sink of an earlier call', /createFilter extends a sink that was lent to an earlier call/, () => {
     let last: FilterSink | undefined;
     return new (class extends Right {
       override createFilter(keys: KeyList, dst: FilterSink): void {
@@ -87,7 +87,7 @@ const mutants: Mutant[] = [
       }
     })();
   }),
-  mutant('6', 'writes to its part when it is asked', /it writes to a part that was lent to an earlier call/, () => {
+  mutant('6', 'writes to its part in keyMayMatch', /the policy writes to a part that was lent to an earlier call/, () => {
     let part: Uint8Array | undefined;
     return new (class extends Right {
       override createFilter(keys: KeyList, dst: FilterSink): void {
@@ -99,7 +99,7 @@ const mutants: Mutant[] = [
       }
     })();
   }),
-  mutant('6', 'keeps the filter that it is asked about', /where another filter lay before|answers otherwise/, () => {
+  mutant('6', 'keeps the filter that it was lent', /in arrays that held others before|answers differently/, () => {
     let kept: Uint8Array | undefined;
     return new (class extends Right {
       override keyMayMatch(key: Uint8Array, filter: Uint8Array): boolean {
@@ -117,11 +117,11 @@ const mutants: Mutant[] = [
       }
     })(),
   ),
-  firstDoing('7', 'writes in front of its part', /outside the part/, (_, dst) => {
+  firstDoing('7', 'writes before its part', /outside the part/, (_, dst) => {
     const part = dst.extend(1);
     new Uint8Array(part.buffer)[part.byteOffset - 1]! ^= 1;
   }),
-  mutant('7', 'takes parts to be adjacent', /outside the part/, () =>
+  mutant('7', 'assumes that parts are adjacent', /outside the part/, () =>
     new (class extends Right {
       override createFilter(keys: KeyList, dst: FilterSink): void {
         const filter = bloomOf(keys);
@@ -131,7 +131,7 @@ const mutants: Mutant[] = [
       }
     })(),
   ),
-  mutant('7', 'makes no filter of keys that are empty', /no byte for [0-9]+ keys?/, () =>
+  mutant('7', 'makes no filter of empty keys', /no byte for [0-9]+ keys?/, () =>
     new (class extends Right {
       override createFilter(keys: KeyList, dst: FilterSink): void {
         if (keys.offsets[keys.length] !== keys.offsets[0]) super.createFilter(keys, dst);
@@ -151,7 +151,7 @@ const mutants: Mutant[] = [
       }
     })(),
   ),
-  mutant('7', 'corrects the filter before', /lent to an earlier call|outside the part/, () =>
+  mutant('7', 'changes the previous filter', /lent to an earlier call|outside the part/, () =>
     new (class extends Right {
       override createFilter(keys: KeyList, dst: FilterSink): void {
         super.createFilter(keys, {
@@ -165,7 +165,7 @@ const mutants: Mutant[] = [
       }
     })(),
   ),
-  // Keys of one kind only.
+  // These lose only keys of one kind.
   mutant('1', 'loses keys with a high first byte', /was added and does not match/, () =>
     new (class extends RightList {
       override keyMayMatch(key: Uint8Array, filter: Uint8Array): boolean {
@@ -187,7 +187,7 @@ const mutants: Mutant[] = [
       }
     })(),
   ),
-  mutant('1', 'writes keys as UTF-8, which not all are', /was added and does not match/, () =>
+  mutant('1', 'stores keys as UTF-8, which not all are', /was added and does not match/, () =>
     new (class extends RightList {
       override createFilter(keys: KeyList, dst: FilterSink): void {
         super.createFilter(KeyBuffer.from(Array.from(keys, (key) => new TextEncoder().encode(new TextDecoder().decode(key)))), dst);
@@ -202,7 +202,7 @@ const mutants: Mutant[] = [
       }
     })(),
   ),
-  mutant('1', 'loses all but one of keys whose hashes are equal in 16 bits', /was added and does not match/, () =>
+  mutant('1', 'loses all but one of the keys whose hashes agree in 16 bits', /was added and does not match/, () =>
     new (class extends RightList {
       override createFilter(keys: KeyList, dst: FilterSink): void {
         const once = new Map(Array.from(keys, (key) => [bloomHash(key) & 0xffff, key.slice()]));
@@ -210,7 +210,7 @@ const mutants: Mutant[] = [
       }
     })(),
   ),
-  mutant('1', 'loses keys that come three times', /was added and does not match/, () =>
+  mutant('1', 'loses keys that were added three times', /was added and does not match/, () =>
     new (class extends Right {
       override createFilter(keys: KeyList, dst: FilterSink): void {
         const counts = new Map<number, number>();

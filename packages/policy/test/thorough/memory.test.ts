@@ -6,7 +6,7 @@ function keysIn(list: KeyList): Set<string> {
   return new Set(Array.from(list, hex));
 }
 
-/** The list's own filter, out of a cache by whatever `keyOf` says of the list. */
+/** Takes filters from a cache whose key is `keyOf(keys)`. */
 function cachedFilters(keyOf: (keys: KeyList) => unknown) {
   const made = new Map<unknown, Uint8Array>();
   return class extends Right {
@@ -19,7 +19,7 @@ function cachedFilters(keyOf: (keys: KeyList) => unknown) {
   };
 }
 
-/** What was parsed of a filter, out of a cache by whatever `keyOf` says of it. */
+/** Takes a filter's bits from a cache whose key is `keyOf(filter)`. */
 function cachedBits(keyOf: (filter: Uint8Array) => unknown) {
   const parsed = new Map<unknown, Uint8Array>();
   return class extends Right {
@@ -32,7 +32,7 @@ function cachedBits(keyOf: (filter: Uint8Array) => unknown) {
   };
 }
 
-/** A key's hash, out of a cache by whatever `keyOf` says of the key. */
+/** Takes a key's hash from a cache whose key is `keyOf(key)`. */
 function cachedHashes(keyOf: (key: Uint8Array) => unknown) {
   const hashes = new Map<unknown, number>();
   return class extends Right {
@@ -45,7 +45,7 @@ function cachedHashes(keyOf: (key: Uint8Array) => unknown) {
   };
 }
 
-/** Right until so many filters were made by all of its instances together. */
+/** Correct until all instances together have made this many filters. */
 function wrongAfter(filters: number) {
   let made = 0;
   return class extends Right {
@@ -66,9 +66,9 @@ function idOf(object: object): number {
 
 const mutants: Mutant[] = [
   {
-    fault: 'answers out of the last list it made a filter of',
+    fault: 'answers from the last key list of the instance',
     law: '4',
-    says: /answers no about|answers otherwise/,
+    says: /is false after calls with other filters|answers differently/,
     make: () => () => {
       let last = new Set<string>();
       return new (class extends Right {
@@ -83,9 +83,9 @@ const mutants: Mutant[] = [
     },
   },
   {
-    fault: 'answers out of the last list that any instance made a filter of',
+    fault: 'answers from the last key list of any instance',
     law: '4',
-    says: /answers no about|answers otherwise/,
+    says: /is false after calls with other filters|answers differently/,
     make: () => {
       let last = new Set<string>();
       return () =>
@@ -101,7 +101,7 @@ const mutants: Mutant[] = [
     },
   },
   {
-    fault: 'is one instance always, and answers out of the last list',
+    fault: 'is a singleton, and answers from its last key list',
     law: '1',
     says: /was added and does not match/,
     make: () => {
@@ -119,9 +119,9 @@ const mutants: Mutant[] = [
     },
   },
   {
-    fault: 'remembers all keys that any instance was ever given',
+    fault: 'remembers all keys that any instance has seen',
     law: '4',
-    says: /answers otherwise/,
+    says: /answers differently/,
     make: () => {
       const all = new Set<string>();
       return () =>
@@ -139,7 +139,7 @@ const mutants: Mutant[] = [
   {
     fault: 'remembers the keys of each filter by the bytes of the filter',
     law: '4',
-    says: /absent keys, 0 match|answers otherwise/,
+    says: /absent keys, 0 match|answers differently/,
     make: () => {
       const lists = new Map<string, Set<string>>();
       return () =>
@@ -225,9 +225,9 @@ const mutants: Mutant[] = [
     },
   },
   {
-    fault: "caches a filter's bits by where it lies in its buffer",
+    fault: "caches a filter's bits by its offset in its buffer",
     law: '6',
-    says: /where another filter lay before/,
+    says: /in arrays that held others before/,
     make: () => {
       const Cached = cachedBits((filter) => `${idOf(filter.buffer)} ${filter.byteOffset} ${filter.length}`);
       return () => new Cached();
@@ -236,7 +236,7 @@ const mutants: Mutant[] = [
   {
     fault: "caches a filter's bits by the array",
     law: '6',
-    says: /where another filter lay before/,
+    says: /in arrays that held others before/,
     make: () => () => new (cachedBits((filter) => idOf(filter)))(),
   },
   {
@@ -263,14 +263,14 @@ const mutants: Mutant[] = [
   {
     fault: "caches a key's hash by the array",
     law: '6',
-    says: /answers as for that one/,
+    says: /answers as it did for those/,
     make: () => {
       const Cached = cachedHashes((key) => idOf(key));
       return () => new Cached();
     },
   },
   {
-    fault: "caches a key's hash by where it lies in its buffer",
+    fault: "caches a key's hash by its offset in its buffer",
     law: '1',
     says: /was added and does not match/,
     make: () => {
@@ -287,7 +287,7 @@ const mutants: Mutant[] = [
   {
     fault: 'caches answers by the key',
     law: '4',
-    says: /answers no about|answers otherwise/,
+    says: /is false after calls with other filters|answers differently/,
     make: () => {
       const answers = new Map<string, boolean>();
       return () =>
@@ -303,7 +303,7 @@ const mutants: Mutant[] = [
   {
     fault: 'remembers keys that matched once',
     law: '4',
-    says: /answers otherwise/,
+    says: /answers differently/,
     make: () => {
       const matched = new Set<string>();
       return () =>
@@ -316,9 +316,9 @@ const mutants: Mutant[] = [
     },
   },
   {
-    fault: 'gives its last answer again when asked for the same key',
+    fault: 'repeats its last answer for the same key',
     law: '4',
-    says: /answers no about|answers otherwise/,
+    says: /is false after calls with other filters|answers differently/,
     make: () => () => {
       let last = { key: '', answer: true };
       return new (class extends Right {
@@ -330,7 +330,7 @@ const mutants: Mutant[] = [
     },
   },
   {
-    fault: 'keeps the last filter, and takes one of the same length for it',
+    fault: 'keeps the last filter, and mistakes others of the same length for it',
     law: '1',
     says: /was added and does not match/,
     make: () => () => {
@@ -352,7 +352,7 @@ const mutants: Mutant[] = [
   {
     fault: 'caches filters by the list, for all instances',
     law: '6',
-    says: /a list that held other keys before/,
+    says: /from a list that held other keys before/,
     make: () => {
       const Cached = cachedFilters((keys) => idOf(keys));
       return () => new Cached();
@@ -416,7 +416,7 @@ const mutants: Mutant[] = [
     },
   },
   {
-    fault: 'answers no to every 1000th question',
+    fault: 'returns false at every 1000th call',
     law: '1',
     says: /was added and does not match/,
     make: () => {
@@ -432,7 +432,7 @@ const mutants: Mutant[] = [
   {
     fault: 'seeds each instance at random',
     law: '4',
-    says: /a new instance answers otherwise|answers no/,
+    says: /a new instance answers differently|is false after/,
     make: () => () => {
       const seed = Math.floor(Math.random() * 2 ** 32);
       return new (class extends Right {

@@ -4,7 +4,7 @@ import { bloomHash, hash } from '@bloom/hash';
 import { expect, test } from 'vitest';
 import { lawsBrokenBy, type Mutant, Right, RightForSpaces, setBit, signedTailHash, spacesIgnored, testMutants } from './right-policy.js';
 
-/** One bit for each key, of a hash of its own. */
+/** One bit per key, by a hash that LevelDB does not use. */
 class OwnFormat extends Right {
   constructor(override readonly name: string) {
     super();
@@ -37,7 +37,7 @@ function mutant(fault: string, says: RegExp, make: () => FilterPolicy, law = '8'
   return { fault, law, says, make: () => make };
 }
 
-/** LevelDB's filters, until it says otherwise. */
+/** LevelDB's filters, except where `other` says otherwise. */
 function likeLevelDb(
   fault: string,
   says: RegExp,
@@ -57,25 +57,25 @@ function likeLevelDb(
 }
 
 const foreign = /belongs to another project's filters/;
-const differ = /policies named leveldb\.BuiltinBloomFilter2?, whose filters are known, (differ about|match)/;
+const differ = /leveldb\.BuiltinBloomFilter2?, a known format, (differ about|says true)/;
 
 const mutants: Mutant[] = [
-  mutant("writes LevelDB's old name over a format of its own", differ, () => new OwnFormat('leveldb.BuiltinBloomFilter')),
-  mutant("writes LevelDB's old name over signed tail bytes", differ, () => new SignedTail('leveldb.BuiltinBloomFilter')),
-  mutant("writes LevelDB's name over a format of its own", differ, () => new OwnFormat('leveldb.BuiltinBloomFilter2')),
-  mutant("writes a name that begins with LevelDB's", foreign, () => new OwnFormat('leveldb.BuiltinBloomFilter3')),
-  mutant("writes RocksDB's name over LevelDB's filters", foreign, () =>
+  mutant("uses LevelDB's old name for a format of its own", differ, () => new OwnFormat('leveldb.BuiltinBloomFilter')),
+  mutant("uses LevelDB's old name for a hash with signed tail bytes", differ, () => new SignedTail('leveldb.BuiltinBloomFilter')),
+  mutant("uses LevelDB's name for a format of its own", differ, () => new OwnFormat('leveldb.BuiltinBloomFilter2')),
+  mutant("uses a name that begins like LevelDB's", foreign, () => new OwnFormat('leveldb.BuiltinBloomFilter3')),
+  mutant("uses RocksDB's name for LevelDB's filters", foreign, () =>
     new (class extends Right {
       override readonly name = 'rocksdb.BuiltinBloomFilter';
     })(),
   ),
   ...['rocksdb.BuiltinBloomFilter', 'rocksdb.internal.FastLocalBloomFilter', 'RocksDB.RibbonFilter', 'bloomfilter', 'ribbonfilter', 'binaryfuse', 'bloom2', 'speedb.PairedBloomFilter', 'speedb_paired_bloom_filter'].map((name) =>
-    mutant(`writes the name ${name} over a format of its own`, foreign, () => new OwnFormat(name)),
+    mutant(`uses the name ${name} for a format of its own`, foreign, () => new OwnFormat(name)),
   ),
-  likeLevelDb("has LevelDB's name, and says no about reserved numbers of probes", differ, {
+  likeLevelDb("has LevelDB's name, and denies keys in filters with a reserved number of probes", differ, {
     keyMayMatch: (_, filter) => (filter.length > 1 && filter.at(-1)! > 30 ? false : undefined),
   }),
-  likeLevelDb("has LevelDB's name, and its number of probes for that of the filter", differ, {
+  likeLevelDb("has LevelDB's name, and uses its own number of probes instead of the filter's", differ, {
     keyMayMatch: (key, filter) => (filter.length > 1 && filter.at(-1)! <= 30 ? bloomFilterMayMatch(bloomHash(key), Uint8Array.of(...filter.subarray(0, -1), 9)) : undefined),
   }),
   {
@@ -87,10 +87,10 @@ const mutants: Mutant[] = [
       keyMayMatch: (key, filter) => (filter.length > 80_000 ? bloomFilterMayMatch(bloomHash(key), filter.subarray(1)) : undefined),
     }),
   },
-  mutant('has no name', /it has no name/, () => new OwnFormat('')),
-  mutant('has a number for a name', /it has no name/, () => new OwnFormat(7 as unknown as string)),
-  mutant('has a name that is no text', /cannot be written as UTF-8/, () => new OwnFormat('test.\ud800')),
-  mutant('changes its name after 100 filters', /its name was test\.Changes, and is test\.Changed/, () => {
+  mutant('has no name', /the policy has no name/, () => new OwnFormat('')),
+  mutant('has a number as its name', /the policy has no name/, () => new OwnFormat(7 as unknown as string)),
+  mutant('has a name that is not valid Unicode', /cannot be written as UTF-8/, () => new OwnFormat('test.\ud800')),
+  mutant('changes its name after 100 filters', /the name was test\.Changes, and is test\.Changed/, () => {
     let made = 0;
     const policy = new (class extends Right {
       override createFilter(keys: KeyList, dst: FilterSink): void {
@@ -110,9 +110,9 @@ const mutants: Mutant[] = [
     },
   },
   {
-    fault: 'has a keyEquivalence that is no name',
+    fault: 'has a keyEquivalence that is not a string',
     law: '9',
-    says: /its keyEquivalence is a boolean, no string/,
+    says: /keyEquivalence must be a string, got a boolean/,
     make: () => () =>
       new (class extends RightForSpaces {
         override readonly keyEquivalence = true as unknown as string;
@@ -120,9 +120,9 @@ const mutants: Mutant[] = [
     options: { comparator: spacesIgnored },
   },
   {
-    fault: 'has a keyEquivalence only once',
+    fault: 'has a keyEquivalence only in every other instance',
     law: '9',
-    says: /its keyEquivalence differs between instances/,
+    says: /keyEquivalence differs between instances/,
     make: () => {
       let made = 0;
       return () =>
@@ -136,7 +136,7 @@ const mutants: Mutant[] = [
 
 testMutants(mutants);
 
-test("a right reader of LevelDB's filters under the name that goleveldb writes breaks no law", () => {
+test("a correct reader of LevelDB's filters under the name that goleveldb uses breaks no law", () => {
   const make = (): FilterPolicy =>
     new (class extends BloomFilterPolicy {
       override readonly name = 'leveldb.BuiltinBloomFilter' as 'leveldb.BuiltinBloomFilter2';
@@ -144,7 +144,7 @@ test("a right reader of LevelDB's filters under the name that goleveldb writes b
   expect([...lawsBrokenBy(make, {}, '8')]).toEqual([]);
 });
 
-test("another project's name is let pass with filters of that project that it reads, and only with them", () => {
+test("accepts another project's name only with filters of that project that the policy reads", () => {
   const keys = ['a', 'b', 'c'].map((text) => new TextEncoder().encode(text));
   const filter = buildFilter(new OwnFormat('any'), keys);
   const make = (): FilterPolicy => new OwnFormat('rocksdb.BuiltinBloomFilter');
@@ -154,20 +154,20 @@ test("another project's name is let pass with filters of that project that it re
   expect(lawsBrokenBy(make, { knownFilters: [{ keys: [], filter }] }, '8').get('8')?.message).toMatch(foreign);
 });
 
-test('what makes no policies is refused by name', () => {
+test('rejects a makePolicy that does not return policies, and says why', () => {
   const Class = BloomFilterPolicy as unknown as FilterPolicy;
-  expect(() => policyLaws(() => Class)).toThrow('what makePolicy makes must be a FilterPolicy, got a function: if BloomFilterPolicy is a class');
-  expect(() => policyLaws(() => undefined as unknown as FilterPolicy)).toThrow(new TypeError('what makePolicy makes must be a FilterPolicy, got undefined'));
+  expect(() => policyLaws(() => Class)).toThrow('the value that makePolicy returns must be a FilterPolicy, got a function: if BloomFilterPolicy is a class');
+  expect(() => policyLaws(() => undefined as unknown as FilterPolicy)).toThrow(new TypeError('the value that makePolicy returns must be a FilterPolicy, got undefined'));
   const half = { name: 'x', keyMayMatch: () => true } as unknown as FilterPolicy;
   expect(() => policyLaws(() => new Right(), { tunedOtherwise: [() => half] })).toThrow('got an object without createFilter');
 });
 
-test.each([0, -1, Number.NaN])('a budget of %d ms is refused', (budgetMs) => {
+test.each([0, -1, Number.NaN])('rejects a budget of %d ms', (budgetMs) => {
   expect(() => policyLaws(() => new Right(), { budgetMs })).toThrow(RangeError);
   expect(() => policyLaws(() => new Right(), { budgetMs })).toThrow('budgetMs');
 });
 
-test('a law whose budget is over says that it was cut short', () => {
+test('a law whose budget is used up says that it was cut short', () => {
   const slow = (): FilterPolicy =>
     new (class extends Right {
       override keyMayMatch(key: Uint8Array, filter: Uint8Array): boolean {
@@ -177,5 +177,5 @@ test('a law whose budget is over says that it was cut short', () => {
       }
     })();
   const error = lawsBrokenBy(slow, { budgetMs: 300 }, '1').get('1');
-  expect(error?.message).toMatch(/cut short: its budget of 300 ms was over in step [0-9]+\. .* give a greater budgetMs/);
+  expect(error?.message).toMatch(/cut short: its budget of 300 ms was used up in step [0-9]+\. .* set a larger budgetMs/);
 });

@@ -10,7 +10,7 @@ import { policyLaws, type PolicyLaw, PolicyLawError, type PolicyLawsOptions } fr
 import { bloomHash } from '@bloom/hash';
 import { describe, expect, test } from 'vitest';
 
-/** A right policy under a name of its own, to break in one place each. */
+/** A correct policy with its own name. Each mutant breaks it in one place. */
 export class Right implements FilterPolicy {
   readonly name: string = 'test.Right';
   readonly keyEquivalence: string | undefined = undefined;
@@ -24,7 +24,7 @@ export class Right implements FilterPolicy {
   }
 }
 
-/** A right policy whose filter is a list: of each key its length, in four bytes, and its bytes. It never guesses. */
+/** A correct policy whose filter lists all keys, each after its length in four bytes. It has no false positives. */
 export class RightList implements FilterPolicy {
   readonly name: string = 'test.RightList';
 
@@ -90,7 +90,7 @@ export function setBit(filter: Uint8Array, bit: number): void {
   filter[bit >> 3]! |= 1 << (bit & 7);
 }
 
-/** The Bloom hash as RocksDB has it: the last bytes are sign-extended. */
+/** The Bloom hash as RocksDB computes it: the last bytes are sign-extended. */
 export function signedTailHash(key: Uint8Array): number {
   const m = 0xc6a4a793;
   let h = 0xbc9f1d34 ^ Math.imul(key.length, m);
@@ -110,14 +110,14 @@ export function signedTailHash(key: Uint8Array): number {
   return h >>> 0;
 }
 
-/** A right filter in memory. */
+/** A correct filter, in an array of its own. */
 export function bloomOf(keys: KeyList): Uint8Array {
   let filter = new Uint8Array(0);
   encodeBloomFilter(keys, 10, { extend: (byteLength) => (filter = new Uint8Array(byteLength)) });
   return filter;
 }
 
-/** The laws that the policy breaks, by their numbers; only `number`, if it is given, is tried. */
+/** The laws that the policy breaks, by number. Tries only law `number`, if given. */
 export function lawsBrokenBy(
   makePolicy: () => FilterPolicy,
   options?: PolicyLawsOptions,
@@ -147,14 +147,14 @@ export interface Mutant {
   readonly fault: string;
   /** The number of the law that names the fault. */
   readonly law: string;
-  /** What the message must say of it. */
+  /** What the message must match. */
   readonly says: RegExp;
-  /** Makes a policy whose memory, if it has one, is its own or that of all made by one call of this. */
+  /** Returns a maker of policies. State that policies share is shared only between those of one maker. */
   readonly make: () => () => FilterPolicy;
   readonly options?: PolicyLawsOptions;
 }
 
-/** What finding the fault may take of the processor: a law's budget, and its last step. */
+/** Milliseconds of processor time that finding the fault may take: a law's budget, and its last step. */
 const MOST_MS = 14_000;
 
 function processorMs(): number {

@@ -13,7 +13,7 @@ export function appendsOnly(makePolicy: () => FilterPolicy) {
       if (problem !== undefined) return problem;
       const expected = run.trial(makePolicy).filterOf(keys);
       const again = trial.makeFilter(new LentKeys(keys), sink);
-      return equal(again, expected) ? undefined : 'what it appends depends on what was appended before';
+      return equal(again, expected) ? undefined : 'the bytes that createFilter appends depend on what was appended before';
     });
     const many = new LentKeys(shortKeys(run.random, 70_000));
     run.step(() => appends(run.trial(makePolicy), new GuardedSink(), many), patienceWith(many));
@@ -22,6 +22,6 @@ export function appendsOnly(makePolicy: () => FilterPolicy) {
 
 function appends(trial: Trial, sink: GuardedSink, list: LentKeys): string | undefined {
   const filter = trial.makeFilter(list, sink);
-  if (list.length > 0 && filter.length === 0) return `it appends no byte for ${list.length} keys`;
+  if (list.length > 0 && filter.length === 0) return `createFilter appends no byte for ${list.length} keys`;
   return sink.outside ?? sink.late;
 }

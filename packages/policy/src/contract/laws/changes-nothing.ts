@@ -29,13 +29,13 @@ function asks(trial: Trial, keys: readonly Uint8Array[], asked: readonly Uint8Ar
       const around = new Uint8Array(lentKey!.buffer);
       const before = around.slice();
       trial.asksWith(lentKey!, filter!);
-      const how = isBuffer ? ", given in an array that shares its memory with its slices, as Node's Buffer does" : '';
+      const how = isBuffer ? ", when lent in an array whose slices share its memory, as Node's Buffer" : '';
       if (!equal(lentKey!, key)) return `keyMayMatch changed the key ${show(key)} to ${show(lentKey!)}${how}`;
       if (!equal(filter!, made)) return `keyMayMatch changed the filter ${show(made)} to ${show(filter!)}${how}`;
       if (!equal(around, before)) return `keyMayMatch changed bytes around the key ${show(key)} or the filter ${show(made)}`;
       for (const [name, array] of [['key', lentKey!], ['filter', filter!]] as const) {
         const added = array.length < 64 ? Object.keys(array).length - array.length : 0;
-        if (added > 0) return `keyMayMatch added a property to the ${name}'s array, which may hold another one next time`;
+        if (added > 0) return `keyMayMatch added a property to the ${name}'s array, which may hold another ${name} in the next call`;
       }
     }
   }

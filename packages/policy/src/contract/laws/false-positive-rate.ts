@@ -2,7 +2,7 @@ import type { FilterPolicy } from '../../policy.js';
 import type { LawRun } from '../law-run.js';
 import { littleEndian32, randomBytes } from '../sample.js';
 
-/** Absent keys that are asked for, for each filter. */
+/** Absent keys that each filter is tried with. */
 const ASKED = 10_000;
 
 export function rateIsAtMost(makePolicy: () => FilterPolicy, maxRate: number) {
@@ -31,7 +31,7 @@ function rateProblem(
   const [filter] = trial.place(trial.filterOf(keys));
   let passed = 0;
   for (let i = 0; i < ASKED; i++) if (trial.asks(absent(i), filter!)) passed++;
-  // Three standard deviations of luck are allowed: 10,000 keys are a sample.
+  // Three standard deviations are allowed, since 10,000 keys are only a sample.
   const allowed = maxRate * ASKED + 3 * Math.sqrt(maxRate * (1 - maxRate) * ASKED);
-  return passed > allowed ? `of ${keys.length} keys: ${(passed / ASKED) * 100}% of absent keys match` : undefined;
+  return passed > allowed ? `${(passed / ASKED) * 100}% of absent keys match a filter of ${keys.length} keys` : undefined;
 }

@@ -21,13 +21,13 @@ export function keepsNothing(makePolicy: () => FilterPolicy) {
       list.takeAway();
       for (const [i, key] of asked.entries()) {
         if (trial.asks(key, placed[0]!) === answers[i]![0]) continue;
-        return `asked for ${show(key)}, the instance that made the filter answers otherwise once its keys are gone`;
+        return `the instance that made the filter answers differently about ${show(key)} once the key list is overwritten`;
       }
-      // The list comes back with other keys, the sink for other filters.
+      // The list is reused with other keys, the sink for other filters.
       for (const [others, expected] of [[changed, filters[1]!], [probes, filters[2]!]] as const) {
         const again = trial.makeFilter(list.refill(others), sink);
         if (sink.late !== undefined) return sink.late;
-        if (!equal(again, expected)) return `of a list that held other keys before, it makes ${show(again)}, not ${show(expected)}`;
+        if (!equal(again, expected)) return `from a list that held other keys before, createFilter makes ${show(again)}, not ${show(expected)}`;
       }
       trial.asks(new Uint8Array(3), placed[0]!);
       return sink.late ?? remembers(trial, asked, filters, answers);
@@ -35,7 +35,7 @@ export function keepsNothing(makePolicy: () => FilterPolicy) {
   };
 }
 
-/** Keys and filters come back in the same arrays, and what was in them is overwritten in between. */
+/** Lends all keys and filters in the same arrays, which are overwritten between calls. */
 function remembers(
   trial: Trial,
   asked: readonly Uint8Array[],
@@ -44,7 +44,7 @@ function remembers(
 ): string | undefined {
   const longest = filters.reduce((length, filter) => Math.max(length, filter.length), 0);
   const [memory, keyMemory] = [new Memory(0).lend(new Uint8Array(longest)), new Memory(0).lend(new Uint8Array(8))];
-  // One array for each length, all in the same place.
+  // One array for each length, all at the same place in memory.
   const arrays = new Map(filters.map(({ length }) => [length, memory.subarray(0, length)]));
   const keyArrays = Array.from({ length: keyMemory.length + 1 }, (_, length) => keyMemory.subarray(0, length));
   for (const [i, key] of asked.entries()) {
@@ -57,7 +57,7 @@ function remembers(
       const answer = isShort ? trial.asksWith(keyArray, array) : trial.asks(key, array);
       array.fill(0xcc);
       if (answer === answers[i]![at]) continue;
-      return `asked for ${show(key)} in ${show(filter)}, where another filter lay before, it answers as for that one`;
+      return `keyMayMatch(${show(key)}, ${show(filter)}), in arrays that held others before, answers as it did for those`;
     }
     keyMemory.fill(0xcc);
   }

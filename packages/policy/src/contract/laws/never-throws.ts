@@ -7,7 +7,7 @@ import { randomBytes } from '../sample.js';
 import { show } from '../show.js';
 import { Fault, type Trial } from '../trial.js';
 
-/** Bytes of a key that are too many for the arguments of one call. */
+/** Length of a key that has too many bytes to be the arguments of one call, as in `f(...key)`. */
 const LONG_KEY = 140_000;
 
 export function neverThrows(makePolicy: () => FilterPolicy) {
@@ -24,7 +24,7 @@ export function neverThrows(makePolicy: () => FilterPolicy) {
         return wrongAnswer(trial, [keys[0]!, randomBytes(run.random, 9)], damagedBytes(trial.filterOf(keys)));
       });
     }
-    // Shorter ones first: what takes long is seen before it takes too long.
+    // Shorter ones first, so that a slow policy is noticed before it takes too long.
     for (const length of [3, 12, 30, 64, 300, 1500, 8000, 70_000, 300_000]) {
       run.step(() => wrongAnswer(run.trial(makePolicy), [new Uint8Array(0), randomBytes(run.random, 8)], patterns(length)), 1500);
     }
@@ -44,9 +44,9 @@ function wrongAnswer(trial: Trial, asked: readonly Uint8Array[], filters: Iterab
         answer = trial.asks(key, filter!);
       } catch (error) {
         if (error instanceof Fault) throw error;
-        return `asked for ${show(key)} in ${show(bytes)}, it throws ${String(error)}`;
+        return `keyMayMatch(${show(key)}, ${show(bytes)}) throws ${String(error)}`;
       }
-      if (typeof answer !== 'boolean') return `asked for ${show(key)} in ${show(bytes)}, it returns ${String(answer)}`;
+      if (typeof answer !== 'boolean') return `keyMayMatch(${show(key)}, ${show(bytes)}) returns ${String(answer)}`;
     }
   }
   return undefined;

@@ -7,19 +7,19 @@ import { withOneChanged } from '../sample.js';
 import { show } from '../show.js';
 import { patienceWith, type Trial } from '../trial.js';
 
-/** What asking for the keys of one large list may take, in milliseconds. */
+/** Milliseconds to spend on looking up the keys of one large list. */
 const ASKING_MS = 250;
 
-/** A policy that has made a filter of 4 MiB of keys, and was asked for them, in so many milliseconds is tried with more. */
+/** A policy that takes less than this, in milliseconds, for a filter of 4 MiB of keys is also tried with 17 MiB. */
 const QUICK_MS = 500;
 
 export function noFalseNegatives(makePolicy: () => FilterPolicy) {
   return (run: LawRun): void => {
-    // The same list and sink throughout, as a filter block has: only the keys in them change.
+    // The same list and sink throughout, as in a filter block.
     const list = new LentKeys([]);
     const sink = new GuardedSink();
     run.overSamples(({ keys, probes: others }) => {
-      // So that the smallest example has its keys where they are looked for.
+      // Without keys there are no probes either, so that the search for a smaller example does not leave only probes.
       const probes = keys.length === 0 ? [] : others;
       const trial = run.trial(makePolicy);
       const reader = run.trial(makePolicy);
@@ -27,7 +27,7 @@ export function noFalseNegatives(makePolicy: () => FilterPolicy) {
       const filter = trial.makeFilter(list.refill(keys), sink);
       const ofProbes = trial.filterOf(probes);
       const ofChanged = trial.makeFilter(list.refill(changed), sink);
-      // The first, one like it, another; and all that after the others were made.
+      // Lookups come after all three filters were made.
       const [placedProbes, placed, placedChanged] = trial.place(ofProbes, filter, ofChanged);
       return (
         missedIn(trial, keys, placed!) ??
@@ -44,14 +44,14 @@ export function noFalseNegatives(makePolicy: () => FilterPolicy) {
     };
     let ms = 0;
     for (const list of largeLists(run.random)) ms = makeLarge(list);
-    // By the last of them, of 4 MiB: the largest takes four times as long.
+    // `ms` is the time for the last list, of 4 MiB: the largest takes four times as long.
     if (ms < QUICK_MS) makeLarge(largestList(run.random));
   };
 }
 
 function missedIn(trial: Trial, keys: readonly Uint8Array[], filter: Uint8Array): string | undefined {
   const missed = trial.firstMissed(keys, filter);
-  return missed === undefined ? undefined : `${show(keys[missed]!)} was added and does not match ${show(filter)}`;
+  return missed === undefined ? undefined : `${show(keys[missed]!)} was added and does not match the filter ${show(filter)}`;
 }
 
 function missedInLarge(trial: Trial, what: string, keys: readonly Uint8Array[], list: LentKeys): string | undefined {

@@ -8,7 +8,7 @@ import { littleEndian32 } from '../sample.js';
 import { show } from '../show.js';
 import type { Trial } from '../trial.js';
 
-/** Keys of a filter that does not fit into 16 bits of bytes or offsets, at 10 bits for each. */
+/** So many keys that, at 10 bits per key, the filter's length does not fit into 16 bits. */
 const MANY = 66_000;
 
 export function oneName(makePolicy: () => FilterPolicy, { tunedOtherwise = [], knownFilters = [] }: PolicyLawsOptions) {
@@ -23,7 +23,7 @@ export function oneName(makePolicy: () => FilterPolicy, { tunedOtherwise = [], k
       for (const key of asked) {
         const answers = readers.map((reader, i) => reader.asks(key, placed[i]!));
         if (answers.every((answer) => answer === answers[0])) continue;
-        return `policies named ${name}${known.length > 0 ? ', whose filters are known,' : ''} differ about ${show(key)} in ${show(filter)}`;
+        return `policies named ${name}${known.length > 0 ? ', a known format,' : ''} differ about keyMayMatch(${show(key)}, ${show(filter)})`;
       }
       return undefined;
     };
@@ -49,12 +49,12 @@ function nameProblem(run: LawRun, makePolicy: () => FilterPolicy, tunedOtherwise
   const trial = run.trial(makePolicy);
   const { policy } = trial;
   const { name } = policy;
-  if (typeof name !== 'string' || name.length === 0) return 'it has no name';
-  if (new TextDecoder('utf-8', { ignoreBOM: true }).decode(new TextEncoder().encode(name)) !== name) return 'its name cannot be written as UTF-8';
+  if (typeof name !== 'string' || name.length === 0) return 'the policy has no name';
+  if (new TextDecoder('utf-8', { ignoreBOM: true }).decode(new TextEncoder().encode(name)) !== name) return 'the name cannot be written as UTF-8';
   for (let i = 0; i < 300; i++) {
     const [filter] = trial.place(trial.filterOf([littleEndian32(i), littleEndian32(i + 1)]));
     trial.asks(littleEndian32(i), filter!);
-    if (policy.name !== name) return `its name was ${name}, and is ${policy.name} once it made a filter`;
+    if (policy.name !== name) return `the name was ${name}, and is ${policy.name} after a filter was made`;
   }
   for (const make of [makePolicy, ...tunedOtherwise]) {
     const other = make().name;
@@ -67,7 +67,7 @@ function foreignName(name: string, knownFilters: readonly KnownFilter[]): string
   if (!isForeign(name) || knownPolicies(name).length > 0 || knownFilters.some(({ keys }) => keys.length > 0)) return undefined;
   return (
     `the name ${name} belongs to another project's filters: give the policy a name of its own, ` +
-    'or show with knownFilters, filters that the other project wrote, that it reads them'
+    'or pass filters that the other project wrote as knownFilters, to show that the policy reads them'
   );
 }
 
@@ -76,13 +76,13 @@ function missedByKnown(trial: Trial, { keys, filter }: KnownFilter): string | un
   return missed === undefined ? undefined : `${show(keys[missed]!)} does not match the known filter ${show(filter)}`;
 }
 
-/** Where the format's own reader says maybe about damaged bytes, or bytes reserved for later, a no may hide a key. */
+/** Where the format's own reader matches, on damaged bytes or reserved ones, the policy must match too: it may hide a key. */
 function deniesMore(trial: Trial, known: Trial, asked: readonly Uint8Array[], filters: readonly Uint8Array[]): string | undefined {
   for (const bytes of filters) {
     const [filter] = trial.place(bytes);
     for (const key of asked) {
       if (!known.asks(key, filter!) || trial.asks(key, filter!)) continue;
-      return `policies named ${trial.policy.name}, whose filters are known, match ${show(key)} in ${show(bytes)}, and it does not`;
+      return `keyMayMatch(${show(key)}, ${show(bytes)}) is false, and ${trial.policy.name}, a known format, says true`;
     }
   }
   return undefined;

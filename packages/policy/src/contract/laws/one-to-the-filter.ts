@@ -28,7 +28,7 @@ export function oneToTheFilter(makePolicy: () => FilterPolicy, options: PolicyLa
   };
 }
 
-/** Ways to write what may well be the same key. */
+/** Changes to a key that a comparator may ignore. */
 const LOOKALIKES: Readonly<Record<string, (key: Uint8Array) => Uint8Array>> = {
   'with a space at the end': (key) => Uint8Array.of(...key, 0x20),
   'without spaces at the end': (key) => withoutEnd(key, 0x20),
@@ -46,7 +46,7 @@ function withoutEnd(key: Uint8Array, byte: number): Uint8Array {
   return key.slice(0, end);
 }
 
-/** Other bytes that are the same key as `key` to the comparator, or, without one, by the option. */
+/** Other keys that are equal to `key`, by the option `equivalents` or by the comparator. */
 function equivalentsOf(key: Uint8Array, { comparator, equivalents }: PolicyLawsOptions): Uint8Array[] {
   const found = [...(equivalents?.(key) ?? [])];
   if (comparator !== undefined && key.length < 1000) {
@@ -61,11 +61,11 @@ function equivalenceProblem(run: LawRun, makePolicy: () => FilterPolicy, options
   const trial = run.trial(makePolicy);
   const { keyEquivalence } = trial.policy;
   const say = (equivalence: string | undefined): string => (equivalence === undefined ? 'none' : `"${equivalence}"`);
-  if (keyEquivalence !== undefined && typeof keyEquivalence !== 'string') return `its keyEquivalence is a ${typeof keyEquivalence}, no string`;
-  if (makePolicy().keyEquivalence !== keyEquivalence) return 'its keyEquivalence differs between instances';
+  if (keyEquivalence !== undefined && typeof keyEquivalence !== 'string') return `keyEquivalence must be a string, got a ${typeof keyEquivalence}`;
+  if (makePolicy().keyEquivalence !== keyEquivalence) return 'keyEquivalence differs between instances';
   if (comparator === undefined && keyEquivalence !== undefined && equivalents === undefined) {
-    // Nothing says which keys are one: the law would pass by having nothing to try.
-    return 'the policy has a keyEquivalence: give its comparator to check it with';
+    // Nothing tells which keys are equal, so the law would pass without having tried anything.
+    return 'the policy has a keyEquivalence: give the option comparator, to check it with';
   }
   if (comparator !== undefined && comparator.keyEquivalence !== keyEquivalence) {
     return `the policy's keyEquivalence is ${say(keyEquivalence)}, that of ${comparator.name} is ${say(comparator.keyEquivalence)}`;
@@ -73,14 +73,14 @@ function equivalenceProblem(run: LawRun, makePolicy: () => FilterPolicy, options
   const keys = Array.from({ length: 200 }, (_, i) => anyKey(run.random, i));
   const pair = keys.map((key) => [key, equivalentsOf(key, options)[0]] as const).find(([, other]) => other !== undefined);
   if (keyEquivalence === undefined && pair !== undefined) {
-    return `the comparator calls ${show(pair[0])} and ${show(pair[1]!)} equal and has no keyEquivalence`;
+    return `the comparator calls ${show(pair[0])} and ${show(pair[1]!)} equal, and has no keyEquivalence`;
   }
   if (keyEquivalence === undefined) return undeclaredEquivalence(trial, keys);
-  if (pair === undefined) return `no two keys were found that are one by "${keyEquivalence}": give equivalents to draw them with`;
+  if (pair === undefined) return `found no two keys that "${keyEquivalence}" makes equal: give the option equivalents, which makes such keys`;
   return undefined;
 }
 
-/** A policy that never tells keys and their lookalikes apart, though it tells others apart, has an equivalence. */
+/** A policy that tells keys apart, but never a key and its lookalike, has an equivalence. */
 function undeclaredEquivalence(trial: Trial, keys: readonly Uint8Array[]): string | undefined {
   const filters = keys.map((key) => trial.filterOf([key]));
   if (filters.every((filter) => equal(filter, filters[0]!))) return undefined;
@@ -88,7 +88,7 @@ function undeclaredEquivalence(trial: Trial, keys: readonly Uint8Array[]): strin
     const altered = keys.map((key) => alter(key));
     const changed = keys.flatMap((key, i) => (equal(key, altered[i]!) ? [] : [i]));
     if (changed.length > 0 && changed.every((i) => equal(trial.filterOf([altered[i]!]), filters[i]!))) {
-      return `it treats every key as one with that key ${how}, and has no keyEquivalence`;
+      return `the policy treats every key as equal to that key ${how}, and has no keyEquivalence`;
     }
   }
   return undefined;

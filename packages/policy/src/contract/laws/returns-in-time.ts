@@ -7,10 +7,10 @@ import { LentKeys, noise } from '../lending.js';
 import { randomBytes } from '../sample.js';
 import { patienceWith } from '../trial.js';
 
-/** How many times as long one of very many keys may take as one of few: caches and a logarithm explain that much. */
+/** How much longer a key may take in a long list than in a short one: caches and a logarithm explain this factor. */
 const MOST_GROWTH = 12;
 
-/** What takes less is not judged, in milliseconds. */
+/** Shorter times, in milliseconds, are not judged. */
 const SHORT_MS = 150;
 
 export function returnsInTime(makePolicy: () => FilterPolicy) {
@@ -28,7 +28,7 @@ export function returnsInTime(makePolicy: () => FilterPolicy) {
       return Array.from({ length: count }, () => key);
     });
     growsWith(run, makePolicy, 'bytes of one key', [1000, 4000, 16_000, 64_000, 256_000], (length) => [randomBytes(run.random, length)]);
-    // Damage last, shorter filters first: what never returns is interrupted, where it can be.
+    // Damage last, shorter filters first: not every host can interrupt a call that never returns.
     for (let length = 0; length <= 2 ** 19; length = length < 12 ? length + 1 : length * 2) {
       run.step(() => {
         const trial = run.trial(makePolicy);
@@ -42,7 +42,7 @@ export function returnsInTime(makePolicy: () => FilterPolicy) {
   };
 }
 
-/** Makes filters of ever larger lists, and asks for keys in them. */
+/** Makes filters of ever larger lists, looks up keys in them, and compares the times. */
 function growsWith(
   run: LawRun,
   makePolicy: () => FilterPolicy,
@@ -58,7 +58,7 @@ function growsWith(
       const trial = run.trial(makePolicy);
       let ms = Infinity;
       const isTooMuch = (): boolean => least !== undefined && ms > SHORT_MS && ms / size > (MOST_GROWTH * least.ms) / least.size;
-      // The best of a few: the first ones are slow until the engine has compiled the policy, and the machine may be busy.
+      // The best of several rounds: the first are slow until the engine has compiled the policy, and the machine may be busy.
       const endAt = processorMs() + 25;
       for (let round = 0; round === 0 || (round < 2 && isTooMuch()) || (round < 8 && processorMs() < endAt); round++) {
         const made = trial.timedFilterOf(list);
@@ -71,7 +71,7 @@ function growsWith(
         return undefined;
       }
       if (!isTooMuch()) return undefined;
-      return `it makes a filter of ${least.size} ${what} in ${least.ms.toFixed(1)} ms, and of ${size} in ${ms.toFixed(0)} ms`;
+      return `createFilter with ${least.size} ${what} takes ${least.ms.toFixed(1)} ms, and with ${size} it takes ${ms.toFixed(0)} ms`;
     }, 2 * patienceWith(list));
   }
 }

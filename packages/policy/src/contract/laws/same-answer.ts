@@ -15,19 +15,19 @@ export function sameAnswer(makePolicy: () => FilterPolicy, lendBuffers: boolean)
       const asked = [...members, ...(keys.length > 300 ? probes.slice(0, 10) : probes), ...changed.filter((key, i) => key !== keys[i])];
       const first = [used.filterOf(keys), used.filterOf(changed)];
       const before = answersTo(used, asked, first);
-      // Only now: an answer must not change because the key was added to another filter.
+      // This filter is made only now: an answer must not change because the key was added to another filter.
       const filters = [...first, used.filterOf(probes)];
       run.trial(makePolicy).filterOf(asked);
       const answers = answersTo(used, asked, filters);
-      const otherwise = (i: number, at: number, when = 'asked again for'): string =>
-        `${when} ${show(asked[i]!)} in ${show(filters[at]!)}, it answers otherwise`;
+      const otherwise = (i: number, at: number, how = 'called again'): string =>
+        `keyMayMatch(${show(asked[i]!)}, ${show(filters[at]!)}), ${how}, answers differently`;
       for (const [i, some] of before.entries()) {
         const at = some.findIndex((answer, j) => answer !== answers[i]![j]);
         if (at >= 0) return otherwise(i, at);
       }
       for (let i = 0; i < members.length; i++) {
         if (answers[i]![0]) continue;
-        return `asked for ${show(asked[i]!)} in other filters too, it answers no about ${show(filters[0]!)}, to which it was added`;
+        return `keyMayMatch(${show(asked[i]!)}, ${show(filters[0]!)}) is false after calls with other filters, though the key was added`;
       }
       // In another order of keys and filters, and elsewhere in memory.
       for (let i = asked.length - 1; i >= 0; i--) {
@@ -40,12 +40,12 @@ export function sameAnswer(makePolicy: () => FilterPolicy, lendBuffers: boolean)
       for (const [i, some] of fresh.entries()) {
         const at = some.findIndex((answer, j) => answer !== answers[i]![j]);
         if (at < 0) continue;
-        return `asked for ${show(asked[i]!)} in ${show(filters[at]!)}, a new instance answers otherwise than the one that made it`;
+        return `keyMayMatch(${show(asked[i]!)}, ${show(filters[at]!)}) of a new instance answers differently from the one that made the filter`;
       }
       for (const [i, key] of lendBuffers ? asked.entries() : []) {
         const [keyBuffer, filterBuffer] = sideBySide([key, filters[0]!], i).map((array) => BufferLike.over(array));
         if (used.asksWith(keyBuffer!, filterBuffer!) !== answers[i]![0]) {
-          return otherwise(i, 0, "asked, with arrays that slice and decode as Node's Buffer does, for");
+          return otherwise(i, 0, "with arrays that slice and decode as Node's Buffer does");
         }
       }
       return inTheSameMemory(used, asked, filters, answers);
@@ -54,13 +54,13 @@ export function sameAnswer(makePolicy: () => FilterPolicy, lendBuffers: boolean)
   };
 }
 
-/** For each key, the answers about each filter. */
+/** For each key, the answer for each filter. */
 function answersTo(trial: Trial, asked: readonly Uint8Array[], filters: readonly Uint8Array[]): boolean[][] {
   const placed = trial.place(...filters);
   return asked.map((key) => placed.map((filter) => trial.asks(key, filter)));
 }
 
-/** Asks with the same two arrays throughout, which hold other bytes each time. */
+/** Reuses one array for each length of key and filter, with other bytes each time. */
 function inTheSameMemory(
   trial: Trial,
   asked: readonly Uint8Array[],
@@ -78,24 +78,24 @@ function inTheSameMemory(
   for (const [i, key] of asked.slice(0, 40).entries()) {
     for (const [at, filter] of filters.entries()) {
       if (trial.asksWith(arrayOf(keyArrays, key), arrayOf(filterArrays, filter)) !== answers[i]![at]) {
-        return `asked for ${show(key)} in ${show(filter)}, in arrays that held others before, it answers otherwise`;
+        return `keyMayMatch(${show(key)}, ${show(filter)}), in arrays that held other bytes before, answers differently`;
       }
     }
   }
   return undefined;
 }
 
-/** Keys of the filter that is asked for many absent keys. */
+/** Keys of the filter that is tried with many absent keys. */
 const MEMBERS = 400;
-/** How many of them a filter with the fewest false positives that are possible would let pass. */
+/** How many absent keys would match a filter with the lowest possible rate of false positives. */
 const ENOUGH_PASSED = 30;
 const MOST_ASKED = 200_000;
-/** What asking may take, in milliseconds. */
+/** Milliseconds to spend on the absent keys. */
 const ASKING_MS = 2500;
 
 /**
- * A filter of m bits that misses none of n random keys lets at least 2^(-m/n) of other random keys pass. A policy that
- * lets less pass has its answers from elsewhere.
+ * A filter of m bits that matches all of n random keys also matches at least 2^(-m/n) of other random keys. A policy
+ * with a lower rate takes its answers from somewhere else.
  *
  * Source: Carter, Floyd, Gill, Markowsky, Wegman, "Exact and Approximate Membership Testers".
  */
@@ -112,11 +112,11 @@ function knowsTooMuch(run: LawRun, makePolicy: () => FilterPolicy): string | und
     asked++;
     if (trial.asks(randomBytes(run.random, 12), filter!)) passed++;
   }
-  // An eighth of 20 or more by bad luck: less than once in a million policies.
+  // A correct policy gets an eighth or less of 20 expected matches less than once in a million runs.
   const expected = asked * leastRate;
   if (expected < 20 || passed > expected / 8) return undefined;
   return (
-    `of ${asked} absent keys, ${passed} match its filter of ${made.length} bytes for ${MEMBERS} random keys. No filter ` +
-    `of that length lets less than one in ${Math.floor(1 / leastRate)} pass: it answers from memory, not from the filter`
+    `of ${asked} absent keys, ${passed} match the filter of ${made.length} bytes for ${MEMBERS} random keys. Any filter of ` +
+    `that length matches at least one in ${Math.floor(1 / leastRate)}: the policy answers from memory, not from the filter`
   );
 }

@@ -5,14 +5,14 @@ import { equal, GuardedSink, LentKeys } from '../lending.js';
 import { littleEndian32 } from '../sample.js';
 import { show } from '../show.js';
 
-/** Filters that are made between two of the same keys: more than a counter of 16 bits can count. */
+/** Filters that are made between two filters of the same keys: more than a 16-bit counter can count. */
 const MANY_FILTERS = 70_000;
-/** What making them may take, in milliseconds. */
+/** Milliseconds to spend on making them. */
 const MANY_FILTERS_MS = 1000;
 
 export function sameFilter(makePolicy: () => FilterPolicy) {
   return (run: LawRun): void => {
-    // Used throughout: whatever it remembers of earlier samples must not show.
+    // Used for all samples: whatever this instance remembers of earlier ones must have no effect.
     const used = run.trial(makePolicy);
     const list = new LentKeys([], { lead: 11, first: 0, noiseSeed: 8 });
     const sink = new GuardedSink();
@@ -21,16 +21,16 @@ export function sameFilter(makePolicy: () => FilterPolicy) {
       const fresh = run.trial(makePolicy);
       const filter = fresh.makeFilter(new LentKeys(keys), new GuardedSink());
       const another = run.trial(makePolicy).makeFilter(new LentKeys(keys), new GuardedSink());
-      if (!equal(filter, another)) return `a new instance makes ${show(filter)}, another one ${show(another)}`;
+      if (!equal(filter, another)) return `a new instance makes ${show(filter)}, and another new one makes ${show(another)}`;
       const ofProbes = run.trial(makePolicy).makeFilter(new LentKeys(probes), new GuardedSink());
       const otherSlack = fresh.makeFilter(new LentKeys(keys, { lead: 13, first: 0, noiseSeed: 99 }), new GuardedSink());
-      if (!equal(filter, otherSlack)) return 'the filter depends on what lies past the keys in their buffer';
+      if (!equal(filter, otherSlack)) return 'the filter depends on the bytes past the keys in their buffer';
       const elsewhere = fresh.makeFilter(new LentKeys(keys, { lead: 18, first: 5, noiseSeed: 4 }), new GuardedSink());
       if (!equal(filter, elsewhere)) return 'the filter depends on where the keys lie in their buffer';
-      // The same list, sink and memory for one after another.
+      // The same list, sink and memory for all four filters.
       for (const [others, expected] of [[probes, ofProbes], [keys, filter], [probes, ofProbes], [keys, filter]] as const) {
         const again = used.makeFilter(list.refill(others), sink);
-        if (!equal(expected, again)) return `a new instance makes ${show(expected)}, one that was used before ${show(again)}`;
+        if (!equal(expected, again)) return `a new instance makes ${show(expected)}, and one that was used before makes ${show(again)}`;
         if (probes.length > 0) used.asks(probes[0]!, used.place(again)[0]!);
       }
       if (made.length < 400) made.push({ keys, filter });
@@ -41,14 +41,14 @@ export function sameFilter(makePolicy: () => FilterPolicy) {
       for (const { keys, filter } of [...made].reverse()) {
         const again = used.filterOf(keys);
         if (equal(filter, again)) continue;
-        return `of ${keys.length} keys it made ${show(filter)} at first, and ${show(again)} after other calls`;
+        return `from the same ${keys.length} keys, createFilter made ${show(filter)} at first, and ${show(again)} after other calls`;
       }
       return undefined;
     }, 2000);
   };
 }
 
-/** Whether the first filter comes out again after very many others. */
+/** Whether the first filter is made again after very many others. */
 function afterMany(run: LawRun, makePolicy: () => FilterPolicy): string | undefined {
   const trial = run.trial(makePolicy);
   const list = new LentKeys([littleEndian32(0)]);
@@ -60,5 +60,5 @@ function afterMany(run: LawRun, makePolicy: () => FilterPolicy): string | undefi
     trial.makeFilter(list.refill([littleEndian32(i)]), sink);
   }
   const again = trial.makeFilter(list.refill([littleEndian32(0)]), sink);
-  return equal(filter, again) ? undefined : `after ${i} other filters it makes ${show(again)} of a key of which it made ${show(filter)}`;
+  return equal(filter, again) ? undefined : `after ${i} other filters, createFilter makes ${show(again)} from a key from which it made ${show(filter)} before`;
 }
