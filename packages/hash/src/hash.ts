@@ -1,5 +1,5 @@
 /**
- * LevelDB's hash of a byte string: similar to Murmur, 32 bits, any seed.
+ * LevelDB's hash of a byte string: 32 bits, similar to Murmur, with any seed.
  *
  * Every full four-byte little-endian word w:  h += w;  h *= M;  h ^= h >>> 16
  * A tail of one to three bytes, once:         h += tail;  h *= M;  h ^= h >>> 24
@@ -11,7 +11,7 @@ import { mustBeBytes } from '@bloom/bytes';
 
 const M = 0xc6a4a793;
 
-/** The last index that int32 arithmetic reaches. */
+/** The largest index in int32 arithmetic. */
 const MAX_INT32 = 2 ** 31 - 1;
 
 /** The seed that LevelDB's Bloom filter hashes keys with. */
@@ -35,25 +35,25 @@ export function hash(data: Uint8Array, seed: number): number {
 }
 
 /**
- * Hashes `bytes[start, end)`: {@link hash} without a view for each key.
+ * Hashes `bytes[start, end)`, as {@link hash} does, without making a view of it.
  *
  * @throws TypeError when `bytes` is not a `Uint8Array`.
- * @throws RangeError when the range does not lie inside `bytes`.
+ * @throws RangeError when the range is not within `bytes`.
  */
 export function hashRange(bytes: Uint8Array, start: number, end: number, seed: number): number {
   if (!(bytes instanceof Uint8Array && bytes.length > 0)) mustBeBytes('bytes', bytes);
   if (!(start >= 0 && start <= end && end <= bytes.length)) {
-    throw new RangeError(`start and end must lie in order inside the ${bytes.length} bytes, got ${start} and ${end}`);
+    throw new RangeError(`start and end must be in order and within the ${bytes.length} bytes, got ${start} and ${end}`);
   }
   return hashWithin(bytes, start, end, seed);
 }
 
-/** {@link hashRange} of a range that is known to be one. */
+/** {@link hashRange} without its checks. */
 function hashWithin(bytes: Uint8Array, start: number, end: number, seed: number): number {
   if (end > MAX_INT32) return hashLongRange(bytes, start, end, seed);
   let h = (seed ^ Math.imul(end - start, M)) | 0;
   let i = start;
-  // Two words a turn, index sums cut to int32: V8 checks less, and the function stays small enough for it to inline.
+  // Two words per iteration, and indexes cut to int32: V8 emits fewer checks, and the function stays small enough to inline.
   for (const last = end - 8; i <= last; i = (i + 8) | 0) {
     h = mixWord(h, bytes[i]!, bytes[(i + 1) | 0]!, bytes[(i + 2) | 0]!, bytes[(i + 3) | 0]!);
     h = mixWord(h, bytes[(i + 4) | 0]!, bytes[(i + 5) | 0]!, bytes[(i + 6) | 0]!, bytes[(i + 7) | 0]!);
@@ -61,7 +61,7 @@ function hashWithin(bytes: Uint8Array, start: number, end: number, seed: number)
   return (i === end ? h : mixRest(h, bytes, i, end)) >>> 0;
 }
 
-/** {@link hashRange} past 2^31 bytes, where indexes are no int32: takes 1.7 times as long per byte. */
+/** {@link hashRange} past 2^31 bytes, where indexes do not fit into int32: takes 1.7 times as long per byte. */
 function hashLongRange(bytes: Uint8Array, start: number, end: number, seed: number): number {
   let h = (seed ^ Math.imul(end - start, M)) | 0;
   let i = start;
@@ -69,7 +69,7 @@ function hashLongRange(bytes: Uint8Array, start: number, end: number, seed: numb
   return (i === end ? h : mixRest(h, bytes, i, end)) >>> 0;
 }
 
-/** The word is assembled from bytes: a DataView would be an object more for each key. */
+/** Assembles the word from bytes: a DataView would be one more object per key. */
 function mixWord(h: number, byte0: number, byte1: number, byte2: number, byte3: number): number {
   h = Math.imul((h + (byte0 | (byte1 << 8) | (byte2 << 16) | (byte3 << 24))) | 0, M);
   return h ^ (h >>> 16);
@@ -104,11 +104,11 @@ export function bloomHash(key: Uint8Array): number {
 /**
  * Hashes many keys that lie in one flat buffer: key `i` is `bytes[offsets[i], offsets[i + 1])`.
  *
- * @param offsets ascending, one more than there are keys.
- * @param out where the hashes go, at least one element a key; a new array when left out.
+ * @param offsets in ascending order, one more than there are keys.
+ * @param out receives the hashes: at least one element per key. Default: a new array.
  * @returns `out`.
  * @throws TypeError when `bytes` is not a `Uint8Array`.
- * @throws RangeError when `offsets` are not ascending inside `bytes`, or `out` is too short.
+ * @throws RangeError when `offsets` do not ascend or are not within `bytes`, or `out` is too short.
  * @example
  * ```ts
  * hashEach(new TextEncoder().encode('foobar'), Uint32Array.of(0, 3, 6), 1); // [0xfe7735c4, 0xd9738c37]
@@ -121,7 +121,7 @@ export function hashEach(
   out: Uint32Array = new Uint32Array(Math.max(0, offsets.length - 1)),
 ): Uint32Array {
   const count = Math.max(0, offsets.length - 1);
-  if (out.length < count) throw new RangeError(`out must hold ${count} hashes, got room for ${out.length}`);
+  if (out.length < count) throw new RangeError(`out must have at least ${count} elements, one per key, got ${out.length}`);
   for (let i = 0; i < count; i++) out[i] = hashRange(bytes, offsets[i]!, offsets[i + 1]!, seed);
   return out;
 }

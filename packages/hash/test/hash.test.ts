@@ -6,7 +6,7 @@ import { modelHash } from './model.js';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-/** Whatever differs, a few at most: one `expect` for many comparisons. */
+/** The first three differences: one `expect` for many comparisons. */
 function differences(count: number, compare: (i: number) => string | undefined): string[] {
   const found: string[] = [];
   for (let i = 0; i < count && found.length < 3; i++) {
@@ -16,7 +16,7 @@ function differences(count: number, compare: (i: number) => string | undefined):
   return found;
 }
 
-/** `count` byte strings of 0 to 100 bytes, each a view that starts anywhere in its buffer. */
+/** `count` byte strings of 0 to 100 bytes, each a view at any offset in its buffer. */
 function anyBytes(seed: number, count: number): Uint8Array[] {
   const random = seeded(seed);
   return Array.from({ length: count }, () => {
@@ -27,7 +27,7 @@ function anyBytes(seed: number, count: number): Uint8Array[] {
 }
 
 describe('known values', () => {
-  // The SCSI read command that RFC 3720 takes as an example for CRCs.
+  // The SCSI read command that is RFC 3720's example for CRCs.
   const readCommand = fromHex(
     '01c00000000000000000000000000000 14000000000004000000001400000018 28000000000000000200000000000000',
   );
@@ -38,11 +38,11 @@ describe('known values', () => {
     { hex: 'c397', seed: 0xbc9f1d34, expected: 0x5b663814 },
     { hex: 'e299a5', seed: 0xbc9f1d34, expected: 0x323c078f },
     { hex: 'e180b932', seed: 0xbc9f1d34, expected: 0xed21633a },
-  ])('the hash of <$hex> is that of LevelDB, util/hash_test.cc', ({ hex, seed, expected }) => {
+  ])('the hash of <$hex> is the one in LevelDB, util/hash_test.cc', ({ hex, seed, expected }) => {
     expect(hash(fromHex(hex), seed)).toBe(expected);
   });
 
-  test('the hash of a 48-byte read command is that of LevelDB, util/hash_test.cc', () => {
+  test('the hash of a 48-byte read command is the one in LevelDB, util/hash_test.cc', () => {
     expect(readCommand).toHaveLength(48);
     expect(hash(readCommand, 0x12345678)).toBe(0xf333dabb);
   });
@@ -59,17 +59,17 @@ describe('known values', () => {
     expect(hash(utf8(text), seed)).toBe(expected);
   });
 
-  test('all hashes measured from LevelDB', () => {
+  test('all hashes are as measured from LevelDB', () => {
     for (const { data, seed, hash: expected } of vectors().hashes) expect(hash(data, seed)).toBe(expected);
   });
 
-  test('no bytes hash to the seed', () => {
+  test('the hash of no bytes is the seed', () => {
     for (const seed of [0, 1, BLOOM_SEED, 0x80000000, 0xffffffff]) expect(hash(new Uint8Array(), seed)).toBe(seed);
   });
 });
 
 describe('hash', () => {
-  test('is that of plain whole-number arithmetic, for 0 to 100 bytes and any seed', () => {
+  test('equals plain integer arithmetic for 0 to 100 bytes and any seed', () => {
     const seed = 1;
     const random = seeded(seed);
     const all = anyBytes(seed, 5000);
@@ -85,7 +85,7 @@ describe('hash', () => {
     ).toEqual([]);
   });
 
-  test('takes the one to three bytes of the tail as unsigned', () => {
+  test('reads the one to three bytes of the tail as unsigned', () => {
     const tails = [0x7f, 0x80, 0x81, 0xc3, 0xff].flatMap((a) =>
       [0x00, 0x7f, 0x80, 0xff].flatMap((b) => [
         Uint8Array.of(a),
@@ -97,7 +97,7 @@ describe('hash', () => {
     expect(tails.map((tail) => hash(tail, 1))).toEqual(tails.map((tail) => modelHash(tail, 1)));
   });
 
-  test('takes a seed that is no uint32 modulo 2^32', () => {
+  test('reduces a seed that is not a uint32 modulo 2^32', () => {
     const data = utf8('hello');
     expect(hash(data, -1)).toBe(hash(data, 0xffffffff));
     expect(hash(data, 2 ** 32 + 1)).toBe(hash(data, 1));
@@ -105,14 +105,14 @@ describe('hash', () => {
 });
 
 describe('bloomHash', () => {
-  test('is the hash with the seed of LevelDB, util/bloom.cc', () => {
+  test('is the hash with the seed in LevelDB, util/bloom.cc', () => {
     expect(BLOOM_SEED).toBe(0xbc9f1d34);
     for (const data of anyBytes(2, 100)) expect(bloomHash(data)).toBe(modelHash(data, 0xbc9f1d34));
   });
 });
 
 describe('hashRange', () => {
-  test('is the hash of the slice, wherever range and view start', () => {
+  test('equals the hash of the slice, at any offset of range and view', () => {
     const seed = 3;
     const random = seeded(seed);
     const pool = random.bytes(4096);
@@ -129,7 +129,7 @@ describe('hashRange', () => {
     ).toEqual([]);
   });
 
-  test('an empty range hashes to the seed, also at the end', () => {
+  test('the hash of an empty range is the seed, even at the end', () => {
     const bytes = utf8('hello');
     for (let at = 0; at <= bytes.length; at++) expect(hashRange(bytes, at, at, 7)).toBe(7);
   });
@@ -143,19 +143,19 @@ describe('hashRange', () => {
     [Number.NaN, 2],
     [0, Number.NaN],
     [0, Number.POSITIVE_INFINITY],
-  ])('refuses [%d, %d) of five bytes', (start, end) => {
+  ])('rejects [%d, %d) of five bytes', (start, end) => {
     expect(() => hashRange(utf8('hello'), start, end, 1)).toThrow(RangeError);
     expect(() => hashRange(utf8('hello'), start, end, 1)).toThrow(/start and end .* 5 bytes/);
   });
 });
 
 describe('past 2^31 bytes', () => {
-  // The host gives zero pages, so only the pages that are read are in memory.
+  // Pages that are not touched take no memory.
   const length = 2 ** 31 + 4096;
   const bytes = new Uint8Array(length);
   bytes.set(seeded(12).bytes(4200), 2 ** 31 - 104);
 
-  test('hashRange is the hash of the slice on both sides of 2^31', () => {
+  test('hashRange equals the hash of the slice on both sides of 2^31', () => {
     const wrong: string[] = [];
     for (const start of [2 ** 31 - 100, 2 ** 31 - 9, 2 ** 31 - 1, 2 ** 31, 2 ** 31 + 3, length - 50]) {
       for (let size = 0; size <= 50; size++) {
@@ -165,20 +165,20 @@ describe('past 2^31 bytes', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('hashEach takes offsets there', () => {
+  test('hashEach accepts offsets past 2^31', () => {
     const offsets = Uint32Array.of(2 ** 31 - 7, 2 ** 31, 2 ** 31 + 4, length);
     const expected = [0, 1, 2].map((i) => modelHash(bytes.slice(offsets[i], offsets[i + 1]), 7));
     expect([...hashEach(bytes, offsets, 7)]).toEqual(expected);
   });
 });
 
-describe('what is not bytes is refused by name:', () => {
+describe('every function', () => {
   const detached = new Uint8Array(8);
   structuredClone(detached.buffer, { transfer: [detached.buffer] });
 
   test.each<[string, unknown, string]>([
     ['a string', 'a', 'must be a Uint8Array, got string'],
-    ['nothing', undefined, 'must be a Uint8Array, got undefined'],
+    ['undefined', undefined, 'must be a Uint8Array, got undefined'],
     ['null', null, 'must be a Uint8Array, got null'],
     ['a list of numbers', [1, 2], 'must be a Uint8Array, got an Array'],
     ['an ArrayBuffer', new ArrayBuffer(4), 'must be a Uint8Array, got an ArrayBuffer'],
@@ -186,7 +186,7 @@ describe('what is not bytes is refused by name:', () => {
     ['signed bytes', Int8Array.of(-1), 'must be a Uint8Array, got an Int8Array'],
     ['a DataView', new DataView(new ArrayBuffer(4)), 'must be a Uint8Array, got a DataView'],
     ['a detached array', detached, 'must be a Uint8Array with its bytes, got one whose ArrayBuffer is detached'],
-  ])('%s', (_, value, message) => {
+  ])('rejects %s', (_, value, message) => {
     const bytes = value as Uint8Array;
     expect(() => hash(bytes, 1)).toThrow(new TypeError(`data ${message}`));
     expect(() => bloomHash(bytes)).toThrow(new TypeError(`key ${message}`));
@@ -196,7 +196,7 @@ describe('what is not bytes is refused by name:', () => {
     }
   });
 
-  test('but an empty array, a Buffer and an array of another realm are bytes', () => {
+  test('accepts an empty array, a Buffer and an array of another realm', () => {
     const foreign = runInNewContext('Uint8Array.of(102, 111, 111)') as Uint8Array;
     expect(foreign instanceof Uint8Array).toBe(false);
     expect([new Uint8Array(), Buffer.from('foo'), foreign].map((data) => hash(data, 1))).toEqual([1, 0xfe7735c4, 0xfe7735c4]);
@@ -206,7 +206,7 @@ describe('what is not bytes is refused by name:', () => {
 });
 
 describe('hashEach', () => {
-  test('is the hash of each key', () => {
+  test('returns the hash of each key', () => {
     const seed = 4;
     const random = seeded(seed);
     const wrong = differences(300, () => {
@@ -220,28 +220,28 @@ describe('hashEach', () => {
     expect(wrong, `seed ${seed}`).toEqual([]);
   });
 
-  test('takes keys that start past the first byte, with bytes after the last', () => {
+  test('hashes keys with other bytes before the first and after the last', () => {
     expect(hashEach(utf8('..foobar..'), Uint32Array.of(2, 5, 8), 1)).toEqual(Uint32Array.of(0xfe7735c4, 0xd9738c37));
   });
 
-  test('one offset, or none, is no key', () => {
+  test('returns no hashes for one offset or none', () => {
     expect(hashEach(utf8('foo'), Uint32Array.of(3), 1)).toHaveLength(0);
     expect(hashEach(utf8('foo'), new Uint32Array(), 1)).toHaveLength(0);
   });
 
-  test('fills the array it is given, and leaves what is past the last key', () => {
+  test('fills the given array, and leaves elements past the last key unchanged', () => {
     const out = new Uint32Array(4).fill(9);
     expect(hashEach(utf8('foobar'), Uint32Array.of(0, 3, 6), 1, out)).toBe(out);
     expect(out).toEqual(Uint32Array.of(0xfe7735c4, 0xd9738c37, 9, 9));
   });
 
-  test('refuses an array with less room than there are keys', () => {
+  test('rejects an array with fewer elements than keys', () => {
     const offsets = Uint32Array.of(0, 3, 6);
     expect(() => hashEach(utf8('foobar'), offsets, 1, new Uint32Array(1))).toThrow(RangeError);
-    expect(() => hashEach(utf8('foobar'), offsets, 1, new Uint32Array(1))).toThrow(/out must hold 2 .* 1$/);
+    expect(() => hashEach(utf8('foobar'), offsets, 1, new Uint32Array(1))).toThrow(/out must have at least 2 .* 1$/);
   });
 
-  test('refuses offsets that go back or lie outside', () => {
+  test('rejects offsets that descend or lie outside the bytes', () => {
     for (const offsets of [
       [0, 4, 3],
       [3, 0],
@@ -254,7 +254,7 @@ describe('hashEach', () => {
   });
 });
 
-test('nothing changes what it is given', () => {
+test('no function changes its arguments', () => {
   const bytes = seeded(5).bytes(100);
   const offsets = Uint32Array.of(0, 1, 3, 6, 10, 100);
   const before = bytes.slice();

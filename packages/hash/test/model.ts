@@ -1,5 +1,5 @@
 /**
- * LevelDB's hash in plain arithmetic on whole numbers, to compare the fast one with.
+ * LevelDB's hash in plain integer arithmetic, to compare the fast one with.
  *
  * Source: LevelDB, util/hash.cc.
  */
