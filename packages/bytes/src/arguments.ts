@@ -1,4 +1,4 @@
-/** Checks of what a caller gives. A wrong type is a TypeError, a wrong value a RangeError, and both name the argument. */
+/** Checks of arguments. A wrong type is a TypeError and a wrong value a RangeError; both name the argument. */
 import type { Signal } from './signal.js';
 
 /** @throws RangeError, which names the option, unless `value` is a whole number from `least` to `most`. */
@@ -9,18 +9,18 @@ export function mustBeWhole(name: string, value: number, least: number, most = N
 }
 
 /**
- * @throws TypeError, which names the argument, unless `value` is a Uint8Array: a string, say, would be stored as zeros.
- *   A Uint8Array whose ArrayBuffer was transferred away is refused too: it has no bytes left, and looks empty.
+ * @throws TypeError, which names the argument, unless `value` is a Uint8Array: a string, for example, would be stored as
+ *   zeros. Also throws for a Uint8Array whose ArrayBuffer was transferred: it has lost its bytes, and looks empty.
  *
  * Hot functions put the fast check before the call: `if (!(key instanceof Uint8Array && key.length > 0)) mustBeBytes(…)`.
- * V8 then has less to inline, within the limit that it sets itself: `keyMayMatch` takes 19 ns instead of 25.
+ * V8 then stays within its limit on inlined code, and `keyMayMatch` takes 19 ns instead of 25.
  */
 export function mustBeBytes(name: string, value: unknown): asserts value is Uint8Array {
   if (value instanceof Uint8Array && value.length > 0) return;
   mustBeEmptyOrForeign(name, value);
 }
 
-/** An empty array may be a detached one. An array of another realm, such as a test runner's sandbox, is as good as any. */
+/** Checks further: an empty array may be detached, and arrays of another realm, such as a test sandbox, are valid. */
 function mustBeEmptyOrForeign(name: string, value: unknown): void {
   if (!ArrayBuffer.isView(value) || Object.prototype.toString.call(value) !== '[object Uint8Array]') {
     throw new TypeError(`${name} must be a Uint8Array, got ${kindOf(value)}`);
@@ -28,10 +28,10 @@ function mustBeEmptyOrForeign(name: string, value: unknown): void {
   if (value.byteLength === 0) mustBeAttached(name, value as Uint8Array);
 }
 
-/** Tells an empty array from one whose buffer is detached, or was made too short for it: that has a length of 0 too. */
+/** Tells an empty array from one whose buffer is detached or has become too short, which has length 0 too. */
 function mustBeAttached(name: string, value: Uint8Array): void {
   try {
-    // Every method of a typed array looks at its buffer first.
+    // Every method of a typed array checks its buffer first.
     Uint8Array.prototype.at.call(value, 0);
   } catch {
     throw new TypeError(`${name} must be a Uint8Array with its bytes, got one whose ArrayBuffer is detached`);
@@ -44,7 +44,7 @@ export function mustBeBoolean(name: string, value: unknown): asserts value is bo
 }
 
 /**
- * @param kind what it must be, in the plural: "filter policies".
+ * @param kind what the array must contain, in the plural: "filter policies".
  * @throws TypeError, which names the argument, unless `value` is an array.
  */
 export function mustBeArray(name: string, value: unknown, kind: string): asserts value is readonly unknown[] {
@@ -52,8 +52,8 @@ export function mustBeArray(name: string, value: unknown, kind: string): asserts
 }
 
 /**
- * @param kind what it must be made of, in the plural: "Uint8Arrays".
- * @throws TypeError, which names the argument, unless `value` is an object that can be iterated: a string is refused.
+ * @param kind what the iterable must contain, in the plural: "Uint8Arrays".
+ * @throws TypeError, which names the argument, unless `value` is an object that can be iterated. A string is rejected.
  */
 export function mustBeIterable(name: string, value: unknown, kind: string): asserts value is Iterable<unknown> {
   if (typeof value === 'object' && value !== null && Symbol.iterator in value) return;
@@ -69,14 +69,14 @@ export function mustBeFunction(name: string, value: unknown): asserts value is (
 export function mustBeSignal(name: string, value: unknown): asserts value is Signal {
   const { aborted, addEventListener, signal } = Object(value) as Record<string, unknown>;
   if (typeof aborted === 'boolean' && typeof addEventListener === 'function') return;
-  const hint = signal === undefined ? '' : ': give its signal';
+  const hint = signal === undefined ? '' : ': pass its signal';
   throw new TypeError(`${name} must be an AbortSignal, got ${kindOf(value)}${hint}`);
 }
 
 /**
- * Checks that an argument is an object of some kind by the methods that will be called.
+ * Checks that an argument is an object with the methods that will be called.
  *
- * @param kind what the argument must be, with its article: "a filter policy".
+ * @param kind what the argument must be, with an article: "a filter policy".
  * @throws TypeError, which names the argument and the missing methods.
  */
 export function mustHaveMethods(name: string, value: unknown, kind: string, methods: readonly string[]): void {
@@ -84,15 +84,15 @@ export function mustHaveMethods(name: string, value: unknown, kind: string, meth
   const missing = isObject ? methods.filter((method) => typeof (value as Record<string, unknown>)[method] !== 'function') : methods;
   if (missing.length === 0) return;
   const problem = isObject ? `${kindOf(value)} without ${missing.map((method) => `${method}()`).join(' and ')}` : kindOf(value);
-  const hint = isClass(value) ? `: give an instance, new ${value.name}()` : '';
+  const hint = isClass(value) ? `: pass an instance, new ${value.name}()` : '';
   throw new TypeError(`${name} must be ${kind}, got ${problem}${hint}`);
 }
 
 /**
- * Checks an object of options: a misspelt name would otherwise be ignored without a word.
+ * Checks the names in an object of options, since a misspelt one would otherwise be ignored silently.
  *
- * @param owner what takes the options: "Table.open".
- * @param known its options, by name. A name that is not here is fine when its value is undefined.
+ * @param owner the function that takes the options: "Table.open".
+ * @param known the names of its options. Other names are allowed only with the value undefined.
  * @throws TypeError, which names the unknown option and the one that was likely meant.
  */
 export function mustBeOptions(owner: string, options: unknown, known: Readonly<Record<string, true>>): void {
@@ -111,7 +111,7 @@ export function mustBeOptions(owner: string, options: unknown, known: Readonly<R
 /** Longer names are not compared: the distance takes time in proportion to the product of two lengths. */
 const MAX_COMPARED_LENGTH = 64;
 
-/** The known name with the fewest typing errors between it and `name`, if those are few. */
+/** The known name that is closest to `name`, if it differs in few characters. */
 function nearestOf(name: string, known: readonly string[]): string | undefined {
   if (name.length > MAX_COMPARED_LENGTH) return undefined;
   let nearest: string | undefined;
@@ -126,7 +126,7 @@ function nearestOf(name: string, known: readonly string[]): string | undefined {
   return nearest;
 }
 
-/** Levenshtein's distance: the fewest characters to insert, delete or replace. */
+/** The Levenshtein distance: the fewest characters to insert, delete or replace. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {

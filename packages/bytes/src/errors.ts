@@ -2,20 +2,20 @@
  * What can be wrong with a file or a database folder. The codes are stable; compare them rather than classes or messages.
  *
  * - `BLOOM_NOT_A_TABLE`: the file is too short or does not end in LevelDB's magic number.
- * - `BLOOM_TRUNCATED`: the file ends before a structure does, or a source returned fewer bytes than were asked for.
+ * - `BLOOM_TRUNCATED`: the file ends inside a structure, or a source returned fewer bytes than requested.
  * - `BLOOM_BAD_HANDLE`: a handle cannot be decoded, or points outside the file.
- * - `BLOOM_BAD_CHECKSUM`: the bytes of a block are not those that were written.
- * - `BLOOM_BAD_BLOCK`: a block's checksum is right and its contents are not a block.
+ * - `BLOOM_BAD_CHECKSUM`: the bytes of a block have changed since they were written.
+ * - `BLOOM_BAD_BLOCK`: a block's checksum is right, but its contents are not a block.
  * - `BLOOM_BAD_COMPRESSION`: a block cannot be decompressed.
- * - `BLOOM_BAD_INTERNAL_KEY`: a key in a table opened as a database's is too short to be one.
- * - `BLOOM_TOO_LARGE`: a block would take more memory than the limit that the caller set.
- * - `BLOOM_BAD_LOG`: bytes of a log or a MANIFEST are not the records that were written.
- * - `BLOOM_BAD_WRITE_BATCH`: a log record's checksum is right and its contents are not a write batch.
- * - `BLOOM_BAD_VERSION_EDIT`: a MANIFEST record's checksum is right and its contents are not a version edit.
- * - `BLOOM_BAD_VERSION`: the edits of a MANIFEST do not add up to a database.
- * - `BLOOM_BAD_CURRENT`: CURRENT does not name a file of the folder.
+ * - `BLOOM_BAD_INTERNAL_KEY`: a key in a table that was opened as part of a database is too short to be an internal key.
+ * - `BLOOM_TOO_LARGE`: a block would take more memory than the caller's limit.
+ * - `BLOOM_BAD_LOG`: the records of a log or a MANIFEST have changed since they were written.
+ * - `BLOOM_BAD_WRITE_BATCH`: a log record's checksum is right, but its contents are not a write batch.
+ * - `BLOOM_BAD_VERSION_EDIT`: a MANIFEST record's checksum is right, but its contents are not a version edit.
+ * - `BLOOM_BAD_VERSION`: the version edits of a MANIFEST contradict each other or are incomplete.
+ * - `BLOOM_BAD_CURRENT`: CURRENT does not name a file in the folder.
  * - `BLOOM_NOT_A_DATABASE`: the folder has no CURRENT.
- * - `BLOOM_MISSING_FILE`: the MANIFEST lists tables that the folder does not have.
+ * - `BLOOM_MISSING_FILE`: the MANIFEST lists tables that are missing from the folder.
  */
 export type CorruptionCode =
   | 'BLOOM_NOT_A_TABLE'
@@ -35,11 +35,11 @@ export type CorruptionCode =
   | 'BLOOM_MISSING_FILE';
 
 /**
- * What is valid and not handled.
+ * What can be valid and yet not supported.
  *
- * - `BLOOM_UNSUPPORTED_FORMAT`: the file is a table of another program.
- * - `BLOOM_UNSUPPORTED_CODEC`: a block is compressed with a codec that was not given.
- * - `BLOOM_UNKNOWN_COMPARATOR`: a database is ordered by a comparator that was not given.
+ * - `BLOOM_UNSUPPORTED_FORMAT`: the file is another program's kind of table.
+ * - `BLOOM_UNSUPPORTED_CODEC`: a block is compressed with a codec that the caller did not pass.
+ * - `BLOOM_UNKNOWN_COMPARATOR`: a database is sorted by a comparator that the caller did not pass.
  */
 export type UnsupportedCode = 'BLOOM_UNSUPPORTED_FORMAT' | 'BLOOM_UNSUPPORTED_CODEC' | 'BLOOM_UNKNOWN_COMPARATOR';
 
@@ -62,12 +62,12 @@ export type Structure =
 /** Structures that have no offset: they are not part of a larger one. */
 const WHOLE: ReadonlySet<Structure> = new Set<Structure>(['file', 'MANIFEST', 'CURRENT', 'folder']);
 
-/** Where in which file something is. */
+/** Where a structure is. */
 export interface Place {
   readonly structure: Structure;
   /** Bytes from the start of the file to the start of the structure. */
   readonly offset: number;
-  /** The file's name, where the source has one. */
+  /** The file's name, if the source has one. */
   readonly file?: string | undefined;
 }
 
@@ -76,14 +76,14 @@ function describe({ structure, offset, file }: Place, problem: string): string {
   return `${structure}${WHOLE.has(structure) ? '' : ` at offset ${offset}`}${inFile}: ${problem}`;
 }
 
-/** The bytes of a file, or the files of a database folder, are not what they must be. */
+/** A file or a database folder is damaged. */
 export class CorruptionError extends Error {
   override readonly name = 'CorruptionError';
   readonly code: CorruptionCode;
   readonly structure: Structure;
   /** Bytes from the start of the file to the start of the structure. */
   readonly offset: number;
-  /** The file's name, where the source has one. */
+  /** The file's name, if the source has one. */
   readonly file: string | undefined;
   /** What is wrong, without the place. */
   readonly problem: string;
@@ -98,16 +98,16 @@ export class CorruptionError extends Error {
   }
 }
 
-/** The file is valid, and this program or this call is not made for it. */
+/** The file may be valid, but this library, or this call with its options, does not support it. */
 export class UnsupportedError extends Error {
   override readonly name = 'UnsupportedError';
   readonly code: UnsupportedCode;
   readonly structure: Structure;
   /** Bytes from the start of the file to the start of the structure. */
   readonly offset: number;
-  /** The file's name, where the source has one. */
+  /** The file's name, if the source has one. */
   readonly file: string | undefined;
-  /** What is not handled, without the place. */
+  /** What is not supported, without the place. */
   readonly problem: string;
 
   constructor(code: UnsupportedCode, place: Place, problem: string) {

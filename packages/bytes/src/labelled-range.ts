@@ -1,10 +1,10 @@
-/** What some bytes of a file are: the structures' own account of their layout. */
+/** A range of a file's bytes and its meaning, as given by the code that decodes it. */
 export interface LabelledRange {
   /** Bytes from the start of the file. */
   readonly offset: number;
   readonly byteLength: number;
-  /** What the bytes are, in the words of the pictures in the source. */
+  /** What the bytes are, in the terms of the pictures in the source. */
   readonly label: string;
-  /** What they say, where that is not the bytes themselves. */
+  /** The decoded value, where there is one. */
   readonly value?: string;
 }

@@ -1,4 +1,4 @@
-/** What is needed of an `AbortSignal`, for hosts whose types are not known. */
+/** The members of an `AbortSignal` that the packages need, for programs that do not load its types. */
 export interface AbortSignalLike {
   readonly aborted: boolean;
   readonly reason: unknown;
@@ -8,12 +8,12 @@ export interface AbortSignalLike {
 }
 
 /**
- * The host's `AbortSignal` where its types are loaded (lib DOM, @types/node), else {@link AbortSignalLike}: so the
- * packages type-check with neither, and a signal fits into a `fetch` with either.
+ * The host's `AbortSignal` where its types are loaded (lib DOM, @types/node), otherwise {@link AbortSignalLike}. The
+ * packages therefore type-check without those types, and with them a signal can be passed on to `fetch`.
  */
 export type Signal = typeof globalThis extends { AbortSignal: { prototype: infer HostSignal } } ? HostSignal : AbortSignalLike;
 
-/** What is needed of an `AbortController`. */
+/** The members of an `AbortController` that the packages need. */
 export interface SignalController {
   readonly signal: Signal;
   abort(reason?: unknown): void;

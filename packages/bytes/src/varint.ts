@@ -1,15 +1,15 @@
 /**
- * Unsigned integers of variable length: seven bits a byte, lowest first, the high bit set on all but the last byte.
+ * Variable-length unsigned integers: seven bits per byte, lowest first, with the high bit set in all but the last byte.
  *
  *     300 = 0b10_0101100:   1 0101100 | 0 0000010
  *
  * Source: LevelDB, util/coding.cc.
  */
 
-/** The most bytes of a varint64. A varint32 has at most five. */
+/** The most bytes that a varint64 can have. A varint32 has at most five. */
 const MAX_VARINT64_LENGTH = 10;
 
-/** The greatest integer that is a number. */
+/** The largest integer up to which numbers are exact. */
 const MAX_EXACT = BigInt(Number.MAX_SAFE_INTEGER);
 
 /** How many bytes `value`, a whole number up to 2^53, takes. */
@@ -23,14 +23,14 @@ export function varintLength(value: number): number {
 export function putVarint(bytes: Uint8Array, position: number, value: number): number {
   while (value > 0x7f) {
     bytes[position++] = (value & 0x7f) | 0x80;
-    // A division: a shift would cut the value to 32 bits.
+    // Above 2^31 a division, because a shift would cut the value to 32 bits.
     value = value < 2 ** 31 ? value >>> 7 : Math.floor(value / 0x80);
   }
   bytes[position++] = value;
   return position;
 }
 
-/** As {@link putVarint}, for a `value` from 0 to 2^64 - 1, such as a sequence or a file number. */
+/** Like {@link putVarint}, for a `value` from 0 to 2^64 - 1, such as a sequence number or a file number. */
 export function putBigVarint(bytes: Uint8Array, position: number, value: bigint): number {
   while (value > MAX_EXACT) {
     bytes[position++] = Number(value & 0x7fn) | 0x80;
@@ -39,10 +39,10 @@ export function putBigVarint(bytes: Uint8Array, position: number, value: bigint)
   return putVarint(bytes, position, Number(value));
 }
 
-/** Reads varints one after another, as far as `end`. */
+/** Reads consecutive varints up to `end`. */
 export class VarintReader {
   bytes: Uint8Array;
-  /** Where the next one starts. */
+  /** Where the next varint starts. */
   position: number;
   end: number;
 
@@ -52,7 +52,7 @@ export class VarintReader {
     this.end = end;
   }
 
-  /** The next uint32, or -1 when there is none whole. */
+  /** The next uint32, or -1 when no complete varint32 is left. */
   varint32(): number {
     let value = 0;
     for (let shift = 0; shift <= 28 && this.position < this.end; shift += 7) {
@@ -63,7 +63,7 @@ export class VarintReader {
     return -1;
   }
 
-  /** The next uint64, or -1 when there is none whole. Inexact above 2^53, which no file reaches. */
+  /** The next uint64, or -1 when no complete varint64 is left. Inexact above 2^53, which no file's length reaches. */
   varint64(): number {
     let value = 0;
     for (let i = 0, unit = 1; i < MAX_VARINT64_LENGTH && this.position < this.end; i++, unit *= 0x80) {
@@ -73,7 +73,8 @@ export class VarintReader {
     }
     return -1;
   }
-  /** The next uint64, exact, or undefined when there is none whole. */
+
+  /** The next uint64, exact, or undefined when no complete varint64 is left. */
   bigVarint64(): bigint | undefined {
     const start = this.position;
     const inexact = this.varint64();

@@ -28,7 +28,7 @@ describe('mustBeBytes', () => {
     ['an empty array over shared memory', new Uint8Array(new SharedArrayBuffer(0))],
     ['an array of another realm', vm.runInNewContext('Uint8Array.of(97)') as Uint8Array],
     ['an empty array of another realm', vm.runInNewContext('new Uint8Array(0)') as Uint8Array],
-  ])('takes %s', (_, value) => {
+  ])('accepts %s', (_, value) => {
     expect(() => mustBeBytes('key', value)).not.toThrow();
   });
 
@@ -46,11 +46,11 @@ describe('mustBeBytes', () => {
     ['object', { [Symbol.toStringTag]: 'Uint8Array' }],
     ['object', Object.create(null)],
     ['the class Shelf', Shelf],
-  ])('refuses what is %s, by its name', (kind, value) => {
+  ])('rejects %s, and names it', (kind, value) => {
     expect(() => mustBeBytes('key', value)).toThrow(new TypeError(`key must be a Uint8Array, got ${kind}`));
   });
 
-  test('refuses an array whose buffer was transferred away, which looks empty', () => {
+  test('rejects an array whose buffer was transferred, which looks empty', () => {
     for (const key of [Uint8Array.of(1, 2, 3), new Uint8Array(new ArrayBuffer(8), 3, 2), new Uint8Array(new ArrayBuffer(8), 3, 0)]) {
       structuredClone(key.buffer, { transfer: [key.buffer] });
       expect(key.length).toBe(0);
@@ -59,13 +59,13 @@ describe('mustBeBytes', () => {
     }
   });
 
-  test('refuses an array of another realm whose buffer was transferred away', () => {
+  test('rejects an array of another realm whose buffer was transferred', () => {
     const key = vm.runInNewContext('Uint8Array.of(1, 2)') as Uint8Array<ArrayBuffer>;
     structuredClone(key.buffer, { transfer: [key.buffer] });
     expect(() => mustBeBytes('key', key)).toThrow('detached');
   });
 
-  test('refuses an array that its buffer became too short for', () => {
+  test('rejects an array whose buffer was resized and is now too short', () => {
     const buffer = new (ArrayBuffer as unknown as new (length: number, options: object) => ArrayBuffer & { resize(length: number): void })(8, { maxByteLength: 16 });
     const key = new Uint8Array(buffer, 4, 4);
     buffer.resize(2);
@@ -81,27 +81,27 @@ test.each([
   [2 ** 53, 'a whole number, at least 1, got 9007199254740992'],
   ['5', 'a whole number, at least 1, got 5'],
   [null, 'a whole number, at least 1, got null'],
-])('mustBeWhole refuses %s', (value, problem) => {
+])('mustBeWhole rejects %s', (value, problem) => {
   expect(() => mustBeWhole('limit', value as number, 1)).toThrow(new RangeError(`limit must be ${problem}`));
   expect(mustBeWhole('limit', 7, 1)).toBe(7);
 });
 
-test('mustBeBoolean refuses the text of a boolean', () => {
+test('mustBeBoolean rejects the string "false"', () => {
   expect(() => mustBeBoolean('reverse', 'false')).toThrow(new TypeError('reverse must be a boolean, got string'));
   expect(() => mustBeBoolean('reverse', false)).not.toThrow();
 });
 
-test('mustBeFunction refuses what cannot be called', () => {
+test('mustBeFunction rejects a value that cannot be called', () => {
   expect(() => mustBeFunction('matches', /x/)).toThrow(new TypeError('matches must be a function, got a RegExp'));
   expect(() => mustBeFunction('matches', () => true)).not.toThrow();
 });
 
-test('mustBeArray refuses one thing where many are wanted', () => {
+test('mustBeArray rejects a single item', () => {
   expect(() => mustBeArray('shelves', new Shelf(), 'shelves')).toThrow(new TypeError('shelves must be an array of shelves, got a Shelf'));
   expect(() => mustBeArray('shelves', [], 'shelves')).not.toThrow();
 });
 
-test('mustBeIterable takes what can be gone through, but no string', () => {
+test('mustBeIterable accepts iterable objects, and rejects a string', () => {
   for (const keys of [[], new Set(), new Map().values()]) expect(() => mustBeIterable('keys', keys, 'Uint8Arrays')).not.toThrow();
   for (const [kind, keys] of [['string', 'abc'], ['undefined', undefined], ['object', {}]] as const) {
     expect(() => mustBeIterable('keys', keys, 'Uint8Arrays')).toThrow(new TypeError(`keys must be an iterable of Uint8Arrays, got ${kind}`));
@@ -109,17 +109,17 @@ test('mustBeIterable takes what can be gone through, but no string', () => {
 });
 
 describe('mustBeSignal', () => {
-  test('takes a signal', () => {
+  test('accepts a signal', () => {
     expect(() => mustBeSignal('signal', new AbortController().signal)).not.toThrow();
     expect(() => mustBeSignal('signal', AbortSignal.abort())).not.toThrow();
   });
 
-  test('refuses a controller, and says what to give', () => {
-    const message = 'signal must be an AbortSignal, got an AbortController: give its signal';
+  test('rejects a controller, and says what to pass', () => {
+    const message = 'signal must be an AbortSignal, got an AbortController: pass its signal';
     expect(() => mustBeSignal('signal', new AbortController())).toThrow(new TypeError(message));
   });
 
-  test.each([['string', 'abort'], ['null', null], ['boolean', true]])('refuses a %s', (kind, value) => {
+  test.each([['string', 'abort'], ['null', null], ['boolean', true]])('rejects a %s', (kind, value) => {
     expect(() => mustBeSignal('signal', value)).toThrow(new TypeError(`signal must be an AbortSignal, got ${kind}`));
   });
 });
@@ -127,18 +127,18 @@ describe('mustBeSignal', () => {
 describe('mustHaveMethods', () => {
   const check = (value: unknown): void => mustHaveMethods('shelf', value, 'a shelf', ['find']);
 
-  test('takes any object with the methods', () => {
+  test('accepts any object with the methods', () => {
     expect(() => check(new Shelf())).not.toThrow();
     expect(() => check({ find: () => 1 })).not.toThrow();
   });
 
   test.each([
-    ['a class where an instance is wanted', Shelf, 'the class Shelf: give an instance, new Shelf()'],
+    ['a class instead of an instance', Shelf, 'the class Shelf: pass an instance, new Shelf()'],
     ['a path', 'shelf.txt', 'string'],
-    ['nothing', undefined, 'undefined'],
+    ['undefined', undefined, 'undefined'],
     ['an object without the method', { find: 1 }, 'object without find()'],
     ['another kind of object', new Map(), 'a Map without find()'],
-  ])('refuses %s', (_, value, got) => {
+  ])('rejects %s', (_, value, got) => {
     expect(() => check(value)).toThrow(new TypeError(`shelf must be a shelf, got ${got}`));
   });
 });
@@ -146,7 +146,7 @@ describe('mustHaveMethods', () => {
 describe('mustBeOptions', () => {
   const check = (options: unknown): void => mustBeOptions('openShelf', options, { maxBytes: true, comparator: true });
 
-  test('takes known names, and unknown ones without a value', () => {
+  test('accepts known names, and unknown ones with the value undefined', () => {
     for (const options of [{}, { maxBytes: 5 }, { maxBytes: undefined, other: undefined }]) expect(() => check(options)).not.toThrow();
   });
 
@@ -156,17 +156,17 @@ describe('mustBeOptions', () => {
     ['comparer', 'did you mean comparator?'],
     ['colour', 'it has maxBytes, comparator'],
     ['constructor', 'it has maxBytes, comparator'],
-  ])('refuses %s, and helps', (name, hint) => {
+  ])('rejects %s with a hint', (name, hint) => {
     expect(() => check({ [name]: 1 })).toThrow(new TypeError(`openShelf has no option "${name}": ${hint}`));
   });
 
-  test('refuses a name of a megabyte at once', () => {
+  test('rejects a name of a megabyte within a second', () => {
     const start = performance.now();
     expect(() => check({ ['x'.repeat(2 ** 20)]: 1 })).toThrow(/^openShelf has no option "x{64}": it has/);
     expect(performance.now() - start).toBeLessThan(1000);
   });
 
-  test.each([['null', null], ['string', 'x'], ['number', 10], ['function', () => 1]])('refuses %s in place of options', (kind, value) => {
+  test.each([['null', null], ['string', 'x'], ['number', 10], ['function', () => 1]])('rejects %s in place of options', (kind, value) => {
     expect(() => check(value)).toThrow(new TypeError(`the options of openShelf must be an object, got ${kind}`));
   });
 });

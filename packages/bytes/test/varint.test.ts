@@ -15,7 +15,7 @@ function encoded(value: number): string {
   return hex(bytes.subarray(0, putVarint(bytes, 0, value)));
 }
 
-// By the definition in Protocol Buffers' encoding guide, which has the 150 and 300.
+// From the definition in Protocol Buffers' encoding guide, which contains 150 and 300.
 test.each([
   [0, '00'],
   [1, '01'],
@@ -30,7 +30,7 @@ test.each([
   [2 ** 32 - 1, 'ffffffff0f'],
   [2 ** 32, '8080808010'],
   [2 ** 53 - 1, 'ffffffffffffff0f'],
-])('%d is written as %s and read again', (value, bytes) => {
+])('%d is encoded as %s and decoded again', (value, bytes) => {
   expect(encoded(value)).toBe(bytes);
   const reader = new VarintReader(fromHex(bytes));
   expect(reader.varint64()).toBe(value);
@@ -38,8 +38,8 @@ test.each([
   if (value < 2 ** 32) expect(new VarintReader(fromHex(bytes)).varint32()).toBe(value);
 });
 
-// LevelDB, util/coding_test.cc, Varint64: powers of two, and what is next to them.
-test('every power of two up to 2^52 and its neighbours are read as written', () => {
+// LevelDB, util/coding_test.cc, Varint64: powers of two and their neighbours.
+test('every power of two up to 2^52 and its neighbours are decoded as they were encoded', () => {
   const wrong: number[] = [];
   for (let i = 0; i <= 52; i++) {
     for (const value of [2 ** i - 1, 2 ** i, 2 ** i + 1]) {
@@ -49,7 +49,7 @@ test('every power of two up to 2^52 and its neighbours are read as written', () 
   expect(wrong).toEqual([]);
 });
 
-test('numbers one after another are read as written', () => {
+test('consecutive numbers are decoded as they were encoded', () => {
   fc.assert(
     fc.property(fc.array(fc.maxSafeNat()), (values) => {
       const bytes = fromHex(values.map(encoded).join(''));
@@ -61,26 +61,26 @@ test('numbers one after another are read as written', () => {
 
 // LevelDB, util/coding_test.cc, Varint32Truncation and Varint32Overflow.
 test.each(['', '80', '8080', '80808080', 'ffffffff', '8182838485', '818283848511'])(
-  'varint32 finds no whole number in %j',
+  'varint32 finds no complete number in %j',
   (bytes) => {
     expect(new VarintReader(fromHex(bytes)).varint32()).toBe(-1);
   },
 );
 
 // LevelDB, util/coding_test.cc, Varint64Truncation and Varint64Overflow.
-test.each(['', '80', '808080808080808080', '8182838485818283848511'])('varint64 finds no whole number in %j', (bytes) => {
+test.each(['', '80', '808080808080808080', '8182838485818283848511'])('varint64 finds no complete number in %j', (bytes) => {
   expect(new VarintReader(fromHex(bytes)).varint64()).toBe(-1);
 });
 
-test('a reader stops at its end, though the bytes go on', () => {
+test('a reader stops at its end even if there are more bytes', () => {
   const bytes = fromHex('ac02');
   expect(new VarintReader(bytes, 0, 1).varint32()).toBe(-1);
   expect(new VarintReader(bytes, 0, 1).varint64()).toBe(-1);
   expect(new VarintReader(bytes, 1).varint32()).toBe(2);
 });
 
-// LevelDB, util/coding_test.cc, Varint64: powers of two, and what is next to them.
-test('every power of two up to 2^63 and its neighbours are written and read exactly as bigints', () => {
+// LevelDB, util/coding_test.cc, Varint64: powers of two and their neighbours.
+test('every power of two up to 2^63 and its neighbours are encoded and decoded exactly as bigints', () => {
   const values = Array.from({ length: 64 }, (_, i) => 2n ** BigInt(i)).flatMap((power) => [power - 1n, power, power + 1n]);
   for (const value of [...values, 2n ** 64n - 1n]) {
     const bytes = new Uint8Array(10);
@@ -92,7 +92,7 @@ test('every power of two up to 2^63 and its neighbours are written and read exac
   }
 });
 
-test('2^64 - 1 is ten bytes, and bits past the 64th are dropped', () => {
+test('2^64 - 1 takes ten bytes, and bits past the 64th are dropped', () => {
   const bytes = new Uint8Array(10);
   expect(putBigVarint(bytes, 0, 2n ** 64n - 1n)).toBe(10);
   expect(hex(bytes)).toBe('ffffffffffffffffff01');

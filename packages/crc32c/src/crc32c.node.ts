@@ -8,13 +8,13 @@ interface Native {
 
 let implementation: ((bytes: Uint8Array, seed?: number) => number) | undefined;
 
-/** The CRC-32C of `bytes`, a uint32; `seed`: that of the bytes before them. */
+/** The CRC-32C of `bytes`, a uint32. `seed` is the CRC-32C of the bytes before them. */
 export function crc32c(bytes: Uint8Array, seed?: number): number {
   implementation ??= load();
   return implementation(bytes, seed);
 }
 
-/** The native function, or, on a platform that it is not built for, the one in JavaScript. */
+/** The native function or, on platforms that it is not built for, the one in JavaScript. */
 function load(): (bytes: Uint8Array, seed?: number) => number {
   try {
     return (createRequire(import.meta.url)('@node-rs/crc32') as Native).crc32c;

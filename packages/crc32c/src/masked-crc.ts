@@ -1,8 +1,8 @@
 /**
  * The checksum of LevelDB's tables and logs: CRC-32C, masked.
  *
- * A checksum over bytes that contain checksums is weak, so what is stored is rotated right by 15 bits and offset by a
- * constant.
+ * A CRC is weak on bytes that contain CRCs themselves, so before it is stored, it is rotated right by 15 bits and a
+ * constant is added.
  *
  * Source: LevelDB, util/crc32c.h.
  */
@@ -21,7 +21,7 @@ export function unmaskCrc(masked: number): number {
   return ((rotated >>> 17) | (rotated << 15)) >>> 0;
 }
 
-/** The masked CRC-32C of `bytes`, a uint32: what tables and logs store little-endian. */
+/** The masked CRC-32C of `bytes`, a uint32: tables and logs store it in little-endian order. */
 export function maskedCrc32c(bytes: Uint8Array): number {
   return maskCrc(crc32c(bytes));
 }

@@ -4,11 +4,11 @@ import { crc32c as crc32cInJavaScript } from '../src/crc32c.default.js';
 import { crc32c as crc32cOfNode } from '../src/crc32c.node.js';
 import { maskCrc, unmaskCrc } from '../src/masked-crc.js';
 
-const implementations = { 'in JavaScript': crc32cInJavaScript, 'of Node': crc32cOfNode };
+const implementations = { 'in JavaScript': crc32cInJavaScript, 'in Node': crc32cOfNode };
 
 for (const [name, crc32c] of Object.entries(implementations)) {
   // Measured from LevelDB.
-  test.each(vectors().crcs)(`the checksum ${name} of $data is that of LevelDB`, ({ data, crc32c: crc, masked }) => {
+  test.each(vectors().crcs)(`the checksum ${name} of $data is LevelDB's`, ({ data, crc32c: crc, masked }) => {
     expect(crc32c(data)).toBe(crc);
     if (masked === undefined) return;
     expect(maskCrc(crc32c(data))).toBe(masked);
@@ -16,7 +16,7 @@ for (const [name, crc32c] of Object.entries(implementations)) {
   });
 
   // RFC 3720, section B.4; also in LevelDB, util/crc32c_test.cc.
-  test(`the checksum ${name} gives the standard results of iSCSI`, () => {
+  test(`the checksum ${name} gives the results in the iSCSI standard`, () => {
     const ascending = Uint8Array.from({ length: 32 }, (_, i) => i);
     const read = fromHex(
       '01c00000 00000000 00000000 00000000 14000000 00000400 00000014 00000018 28000000 00000000 02000000 00000000',
@@ -31,7 +31,7 @@ for (const [name, crc32c] of Object.entries(implementations)) {
     ]);
   });
 
-  test(`the checksum ${name} of a view is that of its bytes alone`, () => {
+  test(`the checksum ${name} of a view covers only its own bytes`, () => {
     expect(crc32c(new TextEncoder().encode('..123456789..').subarray(2, 11))).toBe(0xe3069283);
   });
 }

@@ -102,7 +102,7 @@ describe('TableBuilder refuses by name', () => {
   test('what is no sink', () => {
     expect(build({}, 'x.ldb')).toEqual(new TypeError('sink must be a sink, got string'));
     expect(build({}, [])).toEqual(new TypeError('sink must be a sink, got an Array without append()'));
-    expect(build({}, MemorySink)).toEqual(new TypeError('sink must be a sink, got the class MemorySink: give an instance, new MemorySink()'));
+    expect(build({}, MemorySink)).toEqual(new TypeError('sink must be a sink, got the class MemorySink: pass an instance, new MemorySink()'));
   });
 });
 
@@ -113,7 +113,7 @@ describe('writeTable', () => {
 
   test.each<[unknown, string]>([
     [{ compresion: 'none' }, 'writeTable has no option "compresion": did you mean compression?'],
-    [{ signal: new AbortController() }, 'signal must be an AbortSignal, got an AbortController: give its signal'],
+    [{ signal: new AbortController() }, 'signal must be an AbortSignal, got an AbortController: pass its signal'],
     [{ onProgress: true }, 'onProgress must be a function, got boolean'],
     [5, 'the options of writeTable must be an object, got number'],
   ])('refuses %o by name, and writes nothing', async (options, message) => {

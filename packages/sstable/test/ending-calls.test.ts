@@ -101,7 +101,7 @@ describe.each(calls)('%s', (_, call) => {
   test('refuses a controller in place of a signal, and says so', async () => {
     const { table } = await opened();
     const error = await rejection((async () => call(table, new AbortController() as unknown as AbortSignal))());
-    expect(error).toEqual(new TypeError('signal must be an AbortSignal, got an AbortController: give its signal'));
+    expect(error).toEqual(new TypeError('signal must be an AbortSignal, got an AbortController: pass its signal'));
   });
 
   test('is ended by close at once, its reads are aborted, and no other follows', async () => {

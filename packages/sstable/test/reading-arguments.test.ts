@@ -32,7 +32,7 @@ describe('a source', () => {
     ['a buffer', new ArrayBuffer(100), 'source must be a source, got an ArrayBuffer without read()'],
     ['nothing', undefined, 'source must be a source, got undefined'],
     ['null', null, 'source must be a source, got null'],
-    ['a class', MemorySource, 'source must be a source, got the class MemorySource: give an instance, new MemorySource()'],
+    ['a class', MemorySource, 'source must be a source, got the class MemorySource: pass an instance, new MemorySource()'],
     ['a promise of one', Promise.resolve(source), 'source must be a source, got a Promise without read()'],
   ])('that is %s is refused', async (_, wrong, message) => {
     expect(await refused(wrong)).toBe(`TypeError: ${message}`);
@@ -95,7 +95,7 @@ describe('options', () => {
     [{ comparator: bytewiseComparator.compare }, 'comparator must be a comparator, got function'],
     [{ comparator: { compare: () => 0 } }, 'comparator must be a comparator, got object without findShortestSeparator() and findShortSuccessor()'],
     [{ cache: 8e6 }, 'cache must be a BlockCache or null, got number'],
-    [{ cache: BlockCache }, 'cache must be a BlockCache or null, got the class BlockCache: give an instance, new BlockCache()'],
+    [{ cache: BlockCache }, 'cache must be a BlockCache or null, got the class BlockCache: pass an instance, new BlockCache()'],
     [{ cache: new Map() }, 'cache must be a BlockCache or null, got a Map without reserve() and drop()'],
     [{ codecs: { type: 2 } }, 'codecs must be an array of codecs, got object'],
     [{ codecs: [undefined] }, 'codecs[0] must be a codec, got undefined'],
