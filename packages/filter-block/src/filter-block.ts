@@ -4,7 +4,7 @@
  *     filter 0 | filter 1 | … | offset of filter 0 (u32) | offset of filter 1 (u32) | … | offset of the offsets (u32) | baseLg (u8)
  *
  * Filter i covers the data blocks that start at file offsets in [i << baseLg, (i + 1) << baseLg). It ends where the
- * next one starts, the last one where the offsets start. A range in which no block starts has a filter of no bytes.
+ * next one starts, the last one where the offsets start. A range in which no block starts has an empty filter.
  * All integers are little-endian.
  *
  * Source: LevelDB, table/filter_block.cc and doc/table_format.md.
@@ -12,15 +12,15 @@
 import type { LabelledRange } from '@bloom/bytes';
 import { bloomFilterLayout, FilterBuffer, type FilterPolicy, KeyBuffer, mustBeBytes, mustBeFilterPolicy } from '@bloom/policy';
 
-/** log2 of the bytes of file that one filter covers. */
+/** log2 of {@link FILTER_BASE}. */
 export const FILTER_BASE_LG = 11;
-/** The bytes of file that one filter covers: 2 KiB. */
+/** The range of the file that one filter covers, in bytes: 2 KiB. */
 export const FILTER_BASE = 2 ** FILTER_BASE_LG;
 
-/** So many offsets alone take 4 GiB, the most that the offset of the offsets can be in front of: a file of 2 TiB. */
+/** With this many filters, their offsets alone take 4 GiB. It is enough for a file of 2 TiB. */
 const MAX_FILTERS = 2 ** 30;
 
-/** The most that LevelDB can shift by. More is damage. */
+/** The most by which LevelDB can shift. A larger baseLg is damage. */
 const MAX_BASE_LG = 63;
 
 /** The offset of the offsets, and baseLg. */
@@ -29,8 +29,8 @@ const TRAILER_LENGTH = 5;
 /**
  * Builds the filter block of a table. The order of calls is `(startBlock addKey*)* finish`.
  *
- * When the policy throws, or the filters reach 4 GiB, the builder has ended as well: a filter made again from there
- * could miss keys. Every later call throws a TypeError whose `cause` is what was thrown first.
+ * When the policy throws, or the filters reach 4 GiB, the builder has ended too, because a filter that is made in a second
+ * attempt could miss keys. Every later call throws a TypeError whose `cause` is the first error.
  *
  * @example
  * ```ts
@@ -42,12 +42,12 @@ const TRAILER_LENGTH = 5;
  */
 export class FilterBlockBuilder {
   readonly #policy: FilterPolicy;
-  /** The keys of the filter to be generated next. */
+  /** The keys of the next filter. */
   readonly #keys = new KeyBuffer();
   readonly #filters = new FilterBuffer();
   #filterOffsets = new Uint32Array(64);
   #filterCount = 0;
-  /** Why no more calls are taken. */
+  /** Why the builder accepts no more calls. */
   #ended: { readonly reason: string; readonly cause?: unknown } | undefined;
 
   /** @throws TypeError when `policy` is not a policy. */
@@ -56,21 +56,21 @@ export class FilterBlockBuilder {
     this.#policy = policy;
   }
 
-  /** How many bytes `finish` would return now if no key were waiting for its filter. */
+  /** How many bytes `finish` would return now, without the filter of the keys that were added last. */
   get byteLength(): number {
     return this.#filters.byteLength + this.#filterCount * 4 + TRAILER_LENGTH;
   }
 
-  /** How many filters there are so far, including those of no bytes. */
+  /** How many filters there are so far, including empty ones. */
   get filterCount(): number {
     return this.#filterCount;
   }
 
   /**
-   * Begins the data block at `blockOffset`, which the keys that follow are in.
+   * Begins the data block at `blockOffset`, which contains the keys that are added next.
    *
    * @param blockOffset bytes from the start of the file, in the previous block's range or a later one.
-   * @throws RangeError when `blockOffset` is not an offset, lies in a range whose filter is already made, or past 2 TiB.
+   * @throws RangeError when `blockOffset` is not an offset, is in a range whose filter is already made, or is past 2 TiB.
    * @throws whatever the policy throws.
    */
   startBlock(blockOffset: number): void {
@@ -80,7 +80,7 @@ export class FilterBlockBuilder {
     }
     const range = Math.floor(blockOffset / FILTER_BASE);
     if (range < this.#filterCount) {
-      throw new RangeError(`blockOffset must not go back: the filter of the range of ${blockOffset} is already made`);
+      throw new RangeError(`blockOffset must not decrease: the filter of the range that contains ${blockOffset} is already made`);
     }
     if (range >= MAX_FILTERS) throw new RangeError(`blockOffset must be below ${MAX_FILTERS * FILTER_BASE}, got ${blockOffset}`);
     while (range > this.#filterCount) this.#generateFilter();
@@ -97,10 +97,10 @@ export class FilterBlockBuilder {
   }
 
   /**
-   * Ends the block.
+   * Ends the builder.
    *
    * @returns the contents of the filter block.
-   * @throws RangeError when the filters together reach 4 GiB, which their offsets cannot express.
+   * @throws RangeError when the filters have 4 GiB or more in total, which their offsets cannot express.
    * @throws whatever the policy throws.
    */
   finish(): Uint8Array {
@@ -132,7 +132,7 @@ export class FilterBlockBuilder {
       this.#filters.settle();
       if (this.#filters.byteLength > 0xffffffff) throw new RangeError('filters must be less than 4 GiB in total');
     } catch (error) {
-      this.#ended = { reason: 'the filter block ended early: a filter could not be made', cause: error };
+      this.#ended = { reason: 'the filter block is incomplete: making a filter failed', cause: error };
       throw error;
     }
     this.#keys.clear();
@@ -146,11 +146,11 @@ export class FilterBlockBuilder {
 }
 
 /**
- * Asks the filters of a filter block.
+ * Looks keys up in the filters of a filter block.
  *
- * Damage that shows hides no key: whatever cannot be read as a filter matches, and where LevelDB's reader would say no
- * to a damaged offset, this one says maybe. Damage that does not show, such as a flipped bit of a filter, is for the
- * block's checksum to find, which `@bloom/sstable` does.
+ * Damage that can be detected does not hide a key: whatever cannot be read as a filter matches every key, even where an
+ * offset is damaged such that LevelDB's reader would not match. Other damage, such as a flipped bit in a filter, is
+ * found by the block's checksum, which `@bloom/sstable` checks.
  *
  * @example
  * ```ts
@@ -158,11 +158,11 @@ export class FilterBlockBuilder {
  * ```
  */
 export class FilterBlockReader {
-  /** How many filters there are, including those of no bytes. */
+  /** How many filters there are, including empty ones. */
   readonly filterCount: number;
-  /** The bytes of file that one filter covers. */
+  /** The range of the file that one filter covers, in bytes. */
   readonly base: number;
-  /** Bytes of the whole block. */
+  /** Length of the block in bytes. */
   readonly byteLength: number;
   readonly #policy: FilterPolicy;
   readonly #buffer: ArrayBufferLike;
@@ -204,36 +204,36 @@ export class FilterBlockReader {
   }
 
   /**
-   * Whether the range of `blockOffset` has a filter of no bytes. It says that no data block starts there: where one does,
-   * filters and index contradict each other.
+   * Whether the range that contains `blockOffset` has an empty filter, which means that no data block starts there. If the
+   * index has such a block, filters and index contradict each other.
    *
    * @param blockOffset bytes from the start of the file.
    */
   isEmptyAt(blockOffset: number): boolean {
     const i = Math.floor(blockOffset / this.base);
     if (!(i >= 0 && i < this.filterCount)) return false;
-    // Without a view: a lookup that the filter ends asks this too.
+    // Makes no view, because every lookup that a filter ends comes here.
     const at = this.#offsetsStart + i * 4;
     return this.#view.getUint32(at, true) === this.#view.getUint32(at + 4, true);
   }
 
-  /** The bytes of filter `i`: none for a range without keys, undefined when there is no such filter or it is damaged. */
+  /** The bytes of filter `i`: empty for a range without keys, undefined when the filter does not exist or is damaged. */
   filterAt(i: number): Uint8Array | undefined {
     if (!(Number.isInteger(i) && i >= 0 && i < this.filterCount)) return undefined;
     const start = this.#view.getUint32(this.#offsetsStart + i * 4, true);
-    // For the last filter this word is the offset of the offsets.
+    // For the last filter, this word is the offset of the offsets.
     const limit = this.#view.getUint32(this.#offsetsStart + i * 4 + 4, true);
     if (!(start <= limit && limit <= this.#offsetsStart)) return undefined;
-    // Of a buffer that is known, a view is made in half the time of subarray().
+    // With a known buffer, making a view takes half the time of subarray().
     return new Uint8Array(this.#buffer, this.#bufferOffset + start, limit - start);
   }
 }
 
 /**
- * What the bytes of a filter block at `offset` of a file are: every byte once, in order. One range at a time: they take
- * many times the memory of the block.
+ * Labels the bytes of a filter block that lies at `offset` of a file: every byte once, in order. A generator, because all
+ * ranges together take many times the memory of the block.
  *
- * @param isBloom whether the filters are LevelDB's Bloom filters, whose parts are known.
+ * @param isBloom whether the filters are LevelDB's Bloom filters, whose parts are then labelled too.
  */
 export function* filterBlockLayout(
   contents: Uint8Array,
@@ -256,7 +256,7 @@ export function* filterBlockLayout(
   for (let i = 0; i < count; i++) {
     const start = view.getUint32(offsetsStart + i * 4, true);
     const limit = view.getUint32(offsetsStart + i * 4 + 4, true);
-    // Empty, damaged, or overlapping one that was listed.
+    // Skips a filter that is empty, damaged, or overlaps an earlier one.
     if (start >= limit || limit > offsetsStart || start < position) continue;
     yield* fill(start);
     const filter = contents.subarray(start, limit);

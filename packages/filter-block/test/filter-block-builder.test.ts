@@ -9,7 +9,7 @@ test('a filter covers 2 KiB', () => {
 });
 
 describe('bytes', () => {
-  test.each(vectors().filterBlocks)('of "$name" are as measured from LevelDB', ({ policy, calls, bytes }) => {
+  test.each(vectors().filterBlocks)('of "$name" are those measured from LevelDB', ({ policy, calls, bytes }) => {
     const builder = new FilterBlockBuilder(policy === 'bloom-10' ? new BloomFilterPolicy(10) : testHashPolicy);
     for (const call of calls) {
       if ('startBlock' in call) builder.startBlock(call.startBlock);
@@ -18,11 +18,11 @@ describe('bytes', () => {
     expect(hex(builder.finish())).toBe(hex(bytes));
   });
 
-  test('without a call are the offset of no offsets, and baseLg (LevelDB, table/filter_block_test.cc)', () => {
+  test('of a block without filters are the offset of the offsets, 0, and baseLg (LevelDB, table/filter_block_test.cc)', () => {
     expect(hex(new FilterBlockBuilder(testHashPolicy).finish())).toBe('00000000' + '0b');
   });
 
-  test('of a block at 5000 without a key are two filters of no bytes', () => {
+  test('after a data block at 5000 without keys are those of two empty filters', () => {
     const builder = new FilterBlockBuilder(testHashPolicy);
     builder.startBlock(5000);
     expect(hex(builder.finish())).toBe('00000000' + '00000000' + '00000000' + '0b');
@@ -42,7 +42,7 @@ describe('bytes', () => {
       filters: ['214912000010420806', '800000040810204006', '', '', '814000050c10604006'],
       offsets: ['00000000', '09000000', '12000000', '12000000', '12000000', '1b000000'],
     },
-  ])('of five ranges, two of them without keys, as $name', ({ policy, filters, offsets }) => {
+  ])('of five ranges, two of them without keys, are right for $name', ({ policy, filters, offsets }) => {
     const builder = new FilterBlockBuilder(policy);
     builder.startBlock(0);
     builder.addKey(utf8('foo'));
@@ -58,7 +58,7 @@ describe('bytes', () => {
 });
 
 describe('startBlock', () => {
-  test('puts the last byte of a range and the first of the next into two filters', () => {
+  test('separates a block at the last byte of a range from one at the first byte of the next', () => {
     const builder = new FilterBlockBuilder(listPolicy);
     for (const offset of [0, 2047, 2048, 4095, 4096]) {
       builder.startBlock(offset);
@@ -71,7 +71,7 @@ describe('startBlock', () => {
     expect(['0', '2047', '2048', '4095', '4096'].map(rangesWith)).toEqual([[0], [0], [2048], [2048], [4096]]);
   });
 
-  test('refuses a range whose filter is made, and may go back inside the range', () => {
+  test('rejects a range whose filter is made, but accepts a smaller offset in the same range', () => {
     const builder = new FilterBlockBuilder(listPolicy);
     builder.startBlock(5000);
     builder.addKey(utf8('a'));
@@ -81,13 +81,13 @@ describe('startBlock', () => {
     }).toThrow(RangeError);
     expect(() => {
       builder.startBlock(0);
-    }).toThrow(/blockOffset must not go back/);
+    }).toThrow(/blockOffset must not decrease/);
     builder.addKey(utf8('b'));
     const reader = new FilterBlockReader(listPolicy, builder.finish());
     expect(['a', 'b'].map((key) => reader.keyMayMatch(5000, utf8(key)))).toEqual([true, true]);
   });
 
-  test.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53])('refuses the offset %d', (blockOffset) => {
+  test.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53])('rejects the offset %d', (blockOffset) => {
     const builder = new FilterBlockBuilder(listPolicy);
     expect(() => {
       builder.startBlock(blockOffset);
@@ -105,7 +105,7 @@ describe('startBlock', () => {
     expect(hex(builder.finish())).toBe('000000000b');
   });
 
-  test('takes an offset past 2^32, and makes a filter of no bytes for every range before it', () => {
+  test('accepts an offset past 2^32, and makes an empty filter for every range before it', () => {
     const offset = 2 ** 32 + 5000;
     const builder = new FilterBlockBuilder(listPolicy);
     builder.startBlock(0);
@@ -132,7 +132,7 @@ describe('startBlock', () => {
 });
 
 describe('addKey', () => {
-  test('takes a copy', () => {
+  test('copies the key', () => {
     const builder = new FilterBlockBuilder(listPolicy);
     const key = utf8('hello');
     builder.startBlock(0);
@@ -141,7 +141,7 @@ describe('addKey', () => {
     expect(hex(builder.finish()).startsWith(`05${hex(utf8('hello'))}`)).toBe(true);
   });
 
-  test('before any block is for the first range', () => {
+  test('adds to the first range before any block is started', () => {
     const builder = new FilterBlockBuilder(listPolicy);
     builder.addKey(utf8('early'));
     builder.startBlock(2048);
@@ -150,7 +150,7 @@ describe('addKey', () => {
     expect([0, 2048].map((at) => reader.keyMayMatch(at, utf8('early')))).toEqual([true, false]);
   });
 
-  test('keeps the empty key and keys that come twice', () => {
+  test('keeps the empty key and duplicate keys', () => {
     const builder = new FilterBlockBuilder(listPolicy);
     builder.startBlock(0);
     for (const key of ['', 'a', 'a']) builder.addKey(utf8(key));
@@ -159,7 +159,7 @@ describe('addKey', () => {
 });
 
 describe('the policy', () => {
-  /** Lists its keys, and what it was asked for. */
+  /** Lists its keys in the filter, and records its calls. */
   function recorder(): { policy: FilterPolicy; asked: string[][] } {
     const asked: string[][] = [];
     const policy: FilterPolicy = {
@@ -172,7 +172,7 @@ describe('the policy', () => {
     return { policy, asked };
   }
 
-  test('is asked once for each range with keys, in their order, and never for one without', () => {
+  test('makes one filter for each range with keys, in order, and none for a range without', () => {
     const { policy, asked } = recorder();
     const builder = new FilterBlockBuilder(policy);
     for (const [offset, keys] of [
@@ -191,7 +191,7 @@ describe('the policy', () => {
     ]);
   });
 
-  test('cannot change a filter once the next one is asked for', () => {
+  test('cannot change a filter once the next one is being made', () => {
     const parts: Uint8Array[] = [];
     const policy: FilterPolicy = {
       ...listPolicy,
@@ -208,7 +208,7 @@ describe('the policy', () => {
     expect(hex(builder.finish()).slice(0, 12)).toBe('00'.repeat(6));
   });
 
-  test('may append no byte: then its range has no key', () => {
+  test('may append nothing, and then the range matches no key', () => {
     const policy: FilterPolicy = { ...listPolicy, createFilter: () => {} };
     const builder = new FilterBlockBuilder(policy);
     builder.startBlock(0);
@@ -239,7 +239,7 @@ describe('after the policy threw', () => {
   test.each<[string, (builder: FilterBlockBuilder) => unknown]>([
     ['startBlock', (builder) => builder.startBlock(5000)],
     ['finish', (builder) => builder.finish()],
-  ])('in %s, every call is a TypeError with the cause, so that no retry loses a key', (_, fail) => {
+  ])('in %s, every call throws a TypeError with the cause, so that a retry cannot lose a key', (_, fail) => {
     const { policy, error } = failingOnce();
     const builder = new FilterBlockBuilder(policy);
     builder.startBlock(0);
@@ -253,11 +253,11 @@ describe('after the policy threw', () => {
       () => builder.finish(),
     ]) {
       expect(call).toThrow(TypeError);
-      expect(call).toThrow(expect.objectContaining({ message: 'the filter block ended early: a filter could not be made', cause: error }));
+      expect(call).toThrow(expect.objectContaining({ message: 'the filter block is incomplete: making a filter failed', cause: error }));
     }
   });
 
-  test('a value that is no error is passed on, and the cause all the same', () => {
+  test('a thrown value that is not an Error is passed on, and is the cause of later errors', () => {
     const thrown: unknown = Object.create(null);
     const policy: FilterPolicy = {
       ...listPolicy,
@@ -285,12 +285,12 @@ describe('a caller\'s mistake', () => {
     ['a class', BloomFilterPolicy, 'policy must be a FilterPolicy, got a function: if BloomFilterPolicy is a class, give new BloomFilterPolicy()'],
     ['nothing', undefined, 'policy must be a FilterPolicy, got undefined'],
     ['an object without methods', { name: 'x' }, 'policy must be a FilterPolicy, got an object without createFilter, keyMayMatch'],
-  ])('%s instead of a policy is refused by builder and reader', (_, policy, message) => {
+  ])('%s instead of a policy is rejected by builder and reader', (_, policy, message) => {
     expect(() => new FilterBlockBuilder(policy as FilterPolicy)).toThrow(new TypeError(message));
     expect(() => new FilterBlockReader(policy as FilterPolicy, new Uint8Array(5))).toThrow(new TypeError(message));
   });
 
-  test('a key or contents that are not bytes are refused by name, and the builder goes on', () => {
+  test('keys and contents that are not a Uint8Array are rejected by name, and the builder can continue', () => {
     const builder = new FilterBlockBuilder(listPolicy);
     for (const key of ['a', Uint16Array.of(0x161), null]) {
       expect(() => {
@@ -304,7 +304,7 @@ describe('a caller\'s mistake', () => {
 });
 
 describe('byteLength and filterCount', () => {
-  test('say what finish returns, once no key waits', () => {
+  test('agree with what finish returns, once every key is in a filter', () => {
     const builder = new FilterBlockBuilder(new BloomFilterPolicy(10));
     expect([builder.byteLength, builder.filterCount]).toEqual([5, 0]);
     builder.startBlock(0);
@@ -317,7 +317,7 @@ describe('byteLength and filterCount', () => {
 });
 
 describe('after finish', () => {
-  test('every call is a TypeError', () => {
+  test('every call throws a TypeError', () => {
     const builder = new FilterBlockBuilder(listPolicy);
     builder.startBlock(0);
     builder.addKey(utf8('a'));

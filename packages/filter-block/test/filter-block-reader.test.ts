@@ -4,7 +4,7 @@ import { BloomFilterPolicy } from '@bloom/policy';
 import { describe, expect, test } from 'vitest';
 import { hex, listPolicy, testHashPolicy, utf8 } from './test-policies.js';
 
-/** The contents of a block with `blocks`: the offset of each and its keys. */
+/** A filter block for data blocks with these offsets and keys. */
 function build(blocks: readonly (readonly [number, readonly string[]])[], policy = testHashPolicy): Uint8Array {
   const builder = new FilterBlockBuilder(policy);
   for (const [offset, keys] of blocks) {
@@ -14,7 +14,7 @@ function build(blocks: readonly (readonly [number, readonly string[]])[], policy
   return builder.finish();
 }
 
-/** The contents made of these parts in hex. */
+/** A filter block made of these parts, in hex. */
 function contentsOf(filters: string, offsets: readonly number[], offsetsStart: number, baseLg = 11): Uint8Array {
   const words = new Uint8Array((offsets.length + 1) * 4);
   const view = new DataView(words.buffer);
@@ -28,12 +28,12 @@ describe('the answers of LevelDB, table/filter_block_test.cc', () => {
     return keys.map((key) => reader.keyMayMatch(offset, utf8(key)));
   };
 
-  test('EmptyBuilder: without filters everything matches', () => {
+  test('EmptyBuilder: without filters, every key matches', () => {
     expect(answers(build([]), 0, ['foo'])).toEqual([true]);
     expect(answers(build([]), 100_000, ['foo'])).toEqual([true]);
   });
 
-  test('SingleChunk: the keys of one range match, others do not', () => {
+  test('SingleChunk: the keys of the range match, and others do not', () => {
     const contents = build([
       [100, ['foo', 'bar', 'box']],
       [200, ['box']],
@@ -55,7 +55,7 @@ describe('the answers of LevelDB, table/filter_block_test.cc', () => {
     { offset: '3100', yes: 'box', no: 'foo bar hello' },
     { offset: '4100', yes: '', no: 'foo bar box hello' },
     { offset: '9000', yes: 'box hello', no: 'foo bar' },
-  ])('MultiChunk at $offset: of its words, "$yes" match', ({ offset, yes, no }) => {
+  ])('MultiChunk at $offset: of the words, "$yes" match', ({ offset, yes, no }) => {
     const contents = build([
       [0, ['foo']],
       [2000, ['bar']],
@@ -71,7 +71,7 @@ describe('the answers of LevelDB, table/filter_block_test.cc', () => {
 describe('past the filters', () => {
   const contents = build([[0, ['foo']]]);
 
-  test('everything matches', () => {
+  test('every key matches', () => {
     const reader = new FilterBlockReader(testHashPolicy, contents);
     for (const offset of [2048, 4096, 2 ** 31, 2 ** 32, 2 ** 32 + 2048, 2 ** 43, 2 ** 53 - 1]) {
       expect(reader.keyMayMatch(offset, utf8('bar'))).toBe(true);
@@ -79,14 +79,14 @@ describe('past the filters', () => {
     expect(reader.keyMayMatch(2047, utf8('bar'))).toBe(false);
   });
 
-  test('there is no filter to give', () => {
+  test('filterAt returns undefined', () => {
     const reader = new FilterBlockReader(testHashPolicy, contents);
     expect([-1, 1, 2 ** 32, 0.5, Number.NaN].map((i) => reader.filterAt(i))).toEqual(Array(5).fill(undefined));
     expect(hex(reader.filterAt(0)!)).toBe('c43577fe');
   });
 });
 
-test('a range without keys matches nothing, and the policy is not asked', () => {
+test('a range without keys matches no key, and the policy is not called', () => {
   const contents = build([
     [0, ['foo']],
     [5000, ['bar']],
@@ -118,8 +118,8 @@ test('base is that of baseLg where the block can be read, also without filters, 
   expect(['ffffffff05', '378c73d9' + '0500000005', '00000005', ''].map(baseOf)).toEqual([2048, 2048, 2048, 2048]);
 });
 
-describe('what is there to see', () => {
-  test('filters, base and length of a block', () => {
+describe('a reader', () => {
+  test('gives the filters, base and length of a block', () => {
     const contents = build([
       [0, ['foo']],
       [5000, ['bar']],
@@ -133,16 +133,16 @@ describe('what is there to see', () => {
     ({ filter, blockTypes }) => filter !== null && Object.keys(blockTypes.filter ?? {}).join() === '0',
   );
 
-  test('real tables with a filter are there', () => {
+  test('the fixtures have real tables with filters', () => {
     expect(stored).not.toHaveLength(0);
   });
 
-  test.each(stored)('the filters of the real table $file are whole, as many as were counted', ({ filter, bytes }) => {
+  test.each(stored)('the real table $file has the recorded number of filters, all complete', ({ filter, bytes }) => {
     const { offset, size, filterCount, baseLg } = filter!;
     const reader = new FilterBlockReader(new BloomFilterPolicy(), bytes().subarray(offset, offset + size));
     expect(reader).toMatchObject({ filterCount, base: 2 ** baseLg });
     const filters = Array.from({ length: filterCount }, (_, i) => reader.filterAt(i));
-    // Whole, and each with its probe count; or of no bytes, for a range in which no block starts.
+    // Each is empty, for a range in which no block starts, or ends in its number of probes.
     expect(filters.filter((each) => each === undefined || (each.length > 0 && each.at(-1)! > 30))).toEqual([]);
     expect(filters.some((each) => each!.length > 8)).toBe(true);
   });
@@ -153,15 +153,15 @@ describe('a damaged block', () => {
   const reads = (contents: Uint8Array, offset = 0): boolean =>
     new FilterBlockReader(testHashPolicy, contents).keyMayMatch(offset, foo);
 
-  test('shorter than 5 bytes matches everything', () => {
+  test('shorter than 5 bytes matches every key', () => {
     for (const contents of ['', '0b', '000b', '00000b', '0000000b', '00000000']) {
       expect(reads(fromHex(contents))).toBe(true);
       expect(new FilterBlockReader(testHashPolicy, fromHex(contents)).filterCount).toBe(0);
     }
   });
 
-  test('whose offsets start past their own offset matches everything', () => {
-    // The filter of "bar", which says no to "foo", if it were read.
+  test('whose offsets start past their own offset matches every key', () => {
+    // If it were read, the filter of "bar" would not match "foo".
     expect(reads(contentsOf('378c73d9', [0], 4))).toBe(false);
     for (const offsetsStart of [9, 10, 0x7fffffff, 0x80000000, 0xffffffff]) {
       expect(reads(contentsOf('378c73d9', [0], offsetsStart))).toBe(true);
@@ -174,8 +174,8 @@ describe('a damaged block', () => {
     expect(new FilterBlockReader(testHashPolicy, contentsOf('378c73d9', [0], 8)).filterCount).toBe(0);
   });
 
-  test('counts whole offsets only', () => {
-    // One to three bytes more than one offset.
+  test('ignores an incomplete offset', () => {
+    // One offset, and one to three more bytes.
     for (const offsetsStart of [1, 2, 3]) {
       const reader = new FilterBlockReader(testHashPolicy, contentsOf('378c73d9', [0], offsetsStart));
       expect(reader.filterCount).toBe(1);
@@ -183,23 +183,23 @@ describe('a damaged block', () => {
     }
   });
 
-  test('matches where a filter ends before it starts', () => {
+  test('matches every key where a filter ends before it starts', () => {
     const contents = contentsOf('378c73d9378c73d9', [0, 8, 4], 8);
     expect([0, 2048, 4096].map((offset) => reads(contents, offset))).toEqual([false, true, false]);
   });
 
-  test('matches where a filter ends past the offsets', () => {
+  test('matches every key where a filter ends past the start of the offsets', () => {
     const contents = contentsOf('378c73d9378c73d9', [0, 9, 0xffffffff], 8);
     expect([0, 2048, 4096].map((offset) => reads(contents, offset))).toEqual([true, true, true]);
   });
 
-  test('matches where a filter starts and ends past the offsets, where the reader of LevelDB says no', () => {
+  test("matches every key where a filter lies past the start of the offsets, although LevelDB's reader does not match", () => {
     for (const offset of [9, 100, 0x80000000, 0xffffffff]) {
       expect(reads(contentsOf('378c73d9', [offset, offset], 4))).toBe(true);
     }
   });
 
-  test('says no where a filter starts and ends at one place before the offsets: it is one of no keys', () => {
+  test('matches no key where a filter is empty', () => {
     for (const offset of [0, 1, 4]) expect(reads(contentsOf('378c73d9', [offset, offset], 4))).toBe(false);
   });
 });
@@ -212,7 +212,7 @@ describe('baseLg', () => {
     return bar === true ? (foo === true ? 'both' : 'bar') : foo === true ? 'foo' : 'neither';
   };
 
-  test('of 0 to 52 parts the file into ranges of 2^baseLg bytes', () => {
+  test('of 0 to 52 divides the file into ranges of 2^baseLg bytes', () => {
     for (let baseLg = 0; baseLg <= 52; baseLg++) {
       const base = 2 ** baseLg;
       expect([0, base - 1].map((offset) => range(baseLg, offset))).toEqual(['bar', 'bar']);
@@ -227,14 +227,14 @@ describe('baseLg', () => {
     }
   });
 
-  test('of 64 and more, by which LevelDB cannot shift, matches everything', () => {
+  test('of 64 or more, by which LevelDB cannot shift, matches every key', () => {
     for (let baseLg = 64; baseLg < 256; baseLg++) {
       expect([0, 2048, 2 ** 53 - 1].map((offset) => range(baseLg, offset))).toEqual(['both', 'both', 'both']);
     }
   });
 });
 
-test('reads contents that lie anywhere in a greater buffer', () => {
+test('reads contents at any offset of a larger buffer', () => {
   const contents = build([[0, ['foo']]], listPolicy);
   for (let at = 0; at < 9; at++) {
     const greater = new Uint8Array(contents.length + 20).fill(0xff);
@@ -244,7 +244,7 @@ test('reads contents that lie anywhere in a greater buffer', () => {
   }
 });
 
-test('reading changes no byte', () => {
+test('does not change the contents', () => {
   const contents = build([[0, ['foo']]]);
   const before = hex(contents);
   new FilterBlockReader(testHashPolicy, contents).keyMayMatch(0, utf8('bar'));

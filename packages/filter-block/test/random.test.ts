@@ -4,7 +4,7 @@ import { BloomFilterPolicy, buildFilter, type FilterPolicy } from '@bloom/policy
 import { expect, test } from 'vitest';
 import { hex, listPolicy } from './test-policies.js';
 
-/** A data block: where it starts, and its keys. */
+/** A data block: its offset and its keys. */
 interface Block {
   readonly offset: number;
   readonly keys: readonly Uint8Array[];
@@ -13,7 +13,7 @@ interface Block {
 const bloom = new BloomFilterPolicy(10);
 const policies = [listPolicy, bloom];
 
-/** Blocks at ascending offsets: crowded in one range, one a range, and with empty ranges between. */
+/** Blocks at ascending offsets: several in one range, one per range, or with empty ranges between. */
 function anyBlocks(random: Random): Block[] {
   const blocks: Block[] = [];
   const step = random.pick([100, 2048, 4500, 30_000]);
@@ -35,7 +35,7 @@ function build(policy: FilterPolicy, blocks: readonly Block[]): Uint8Array {
   return builder.finish();
 }
 
-/** The model: the keys of each 2 KiB range up to the last one that has a filter. */
+/** The model: the keys of each 2 KiB range, up to the last range that has a filter. */
 function keysOfRanges(blocks: readonly Block[]): Uint8Array[][] {
   const ranges: Uint8Array[][] = [];
   for (const { offset, keys } of blocks) {
@@ -43,12 +43,12 @@ function keysOfRanges(blocks: readonly Block[]): Uint8Array[][] {
     while (ranges.length <= range) ranges.push([]);
     ranges[range]!.push(...keys);
   }
-  // A last range without keys gets no filter.
+  // The last range gets no filter if it has no keys.
   if (ranges.at(-1)?.length === 0) ranges.pop();
   return ranges;
 }
 
-/** The bytes of the model. */
+/** The filter block that the model describes. */
 function encode(policy: FilterPolicy, ranges: readonly Uint8Array[][]): Uint8Array {
   const filters = ranges.map((keys) => (keys.length === 0 ? new Uint8Array() : buildFilter(policy, keys)));
   const ends = filters.map((_, i) => Buffer.concat(filters.slice(0, i + 1)).length);
@@ -59,7 +59,7 @@ function encode(policy: FilterPolicy, ranges: readonly Uint8Array[][]): Uint8Arr
 
 const word = (contents: Uint8Array, at: number): number => Buffer.from(contents).readUInt32LE(at);
 
-/** What the reader must say, from the picture of the bytes: `match` where nothing can be read. */
+/** What the reader must find, by the format's definition: `match` where no filter can be read. */
 function answer(policy: FilterPolicy, contents: Uint8Array, blockOffset: number, key: Uint8Array): boolean {
   const { length } = contents;
   if (length < 5) return true;
@@ -75,7 +75,7 @@ function answer(policy: FilterPolicy, contents: Uint8Array, blockOffset: number,
   return start < limit && policy.keyMayMatch(key, contents.slice(start, limit));
 }
 
-test('the builder makes the bytes of the model, and the reader gives its answers', () => {
+test("the builder's bytes and the reader's answers agree with the model", () => {
   const seed = 20;
   const random = seeded(seed);
   const wrong: string[] = [];
@@ -93,7 +93,7 @@ test('the builder makes the bytes of the model, and the reader gives its answers
         }
       }
     }
-    // The filter that lists its keys does not guess: so the answer is whether the range has the key.
+    // The filter lists its keys, so the answer is whether the range has the key.
     const reader = new FilterBlockReader(listPolicy, build(listPolicy, blocks));
     const sets = ranges.map((keys) => new Set(keys.map(hex)));
     const keys = blocks.flatMap((block) => block.keys);
@@ -107,7 +107,7 @@ test('the builder makes the bytes of the model, and the reader gives its answers
   expect(wrong.slice(0, 3), `seed ${seed}`).toEqual([]);
 });
 
-test('damaged and random bytes never throw, and what cannot be read matches', () => {
+test('damaged and random bytes never throw, and unreadable filters match every key', () => {
   const seed = 21;
   const random = seeded(seed);
   const wrong: string[] = [];
@@ -117,7 +117,7 @@ test('damaged and random bytes never throw, and what cannot be read matches', ()
     let contents = run % 4 === 0 ? random.bytes(random.below(60)) : build(bloom, blocks);
     if (run % 4 !== 0) {
       for (let flips = random.below(4); flips >= 0; flips--) {
-        // The words and baseLg at the end decide what can be read.
+        // The offsets and baseLg at the end decide which filters can be read.
         const at = random.below(2) === 0 ? random.below(contents.length) : contents.length - 1 - random.below(5);
         contents[at] = random.below(3) === 0 ? random.below(16) : contents[at]! ^ (1 << random.below(8));
       }
@@ -134,7 +134,7 @@ test('damaged and random bytes never throw, and what cannot be read matches', ()
   expect(wrong.slice(0, 3), `seed ${seed}`).toEqual([]);
 });
 
-test('a word that puts offsets out of order hides no key, and all other filters answer as before', () => {
+test('an offset that is out of order hides no key, and all other filters answer as before', () => {
   const seed = 22;
   const random = seeded(seed);
   const wrong: string[] = [];

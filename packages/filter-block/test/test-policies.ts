@@ -5,7 +5,7 @@ export const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text)
 
 export const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
-/** LevelDB's hash with seed 1 of the words of its own tests, measured from LevelDB: key in hex → hash. */
+/** LevelDB's hash, with seed 1, of the words in its own tests, as measured from LevelDB: key in hex → hash. */
 const hashes = new Map(
   vectors()
     .hashes.filter(({ seed }) => seed === 1)
@@ -18,7 +18,7 @@ function hashOf(key: Uint8Array): number {
   return hash;
 }
 
-/** Four bytes a key: its hash, little-endian. Source: LevelDB, table/filter_block_test.cc, `TestHashFilter`. */
+/** Four bytes per key: its hash, little-endian. Source: LevelDB, table/filter_block_test.cc, `TestHashFilter`. */
 export const testHashPolicy: FilterPolicy = {
   name: 'TestHashFilter',
   createFilter(keys, dst) {
@@ -34,7 +34,7 @@ export const testHashPolicy: FilterPolicy = {
   },
 };
 
-/** A filter that lists its keys, each after its length: it never guesses. Keys have less than 256 bytes. */
+/** The filter lists its keys, each after its length, so it has no false positives. Keys have less than 256 bytes. */
 export const listPolicy: FilterPolicy = {
   name: 'test.List',
   createFilter(keys, dst) {
