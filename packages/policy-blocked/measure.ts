@@ -1,4 +1,4 @@
-// Prints the tables of README.md: `measure.ts rates`, `few` and `speed` for one, nothing for all.
+// Prints the tables of README.md: one with an argument, `rates`, `few` or `speed`, all without.
 import { cpus } from 'node:os';
 import { seeded } from '@bloom/fixtures';
 import {
@@ -23,7 +23,7 @@ function printHead(cells: readonly string[]): void {
   print(cells.map(() => '---:'));
 }
 
-/** Random keys, of so many bytes that none comes twice. */
+/** Random keys, long enough to be different. */
 class RandomKeys {
   readonly #words: Uint32Array;
   readonly key: Uint8Array;
@@ -33,7 +33,7 @@ class RandomKeys {
     this.key = new Uint8Array(this.#words.buffer);
   }
 
-  /** The next key, in the place of the one before. */
+  /** The next key, which overwrites the previous one. */
   next(): Uint8Array {
     for (let i = 0; i < this.#words.length; i++) this.#words[i] = random.uint32();
     return this.key;
@@ -47,7 +47,7 @@ class RandomKeys {
 const ENOUGH_FALSE_POSITIVES = 4000;
 const ENOUGH_ASKED = 60_000_000;
 
-/** False positives among absent keys, over as many filters as it takes. */
+/** Counts false positives among absent keys, over as many filters as needed. */
 function measureRate(policy: FilterPolicy, keyCount: number): { falsePositives: number; asked: number } {
   const keys = new RandomKeys(12);
   const asksPerFilter = keyCount < 1000 ? 100 : Math.max(20_000, 5 * keyCount);
@@ -67,7 +67,7 @@ function percent(rate: number, digits = 2): string {
 
 function measuredPercent(policy: FilterPolicy, keyCount: number): string {
   const { falsePositives, asked } = measureRate(policy, keyCount);
-  // None seen: with 95% certainty, the rate is below three in all that were asked. Of a few, the second digit is luck.
+  // With none seen, the rate is, with 95% certainty, below three in all lookups. With a few, the second digit means nothing.
   if (falsePositives === 0) return `< ${percent(3 / asked, 1)}`;
   return falsePositives < 100 ? `≈ ${percent(falsePositives / asked, 1)}` : percent(falsePositives / asked);
 }
@@ -97,7 +97,7 @@ const ROUNDS = 11;
 const MOST_ASKED = 1_000_000;
 const KEY_BYTES = 16;
 
-/** Nanoseconds of processor time for one of the `count` things that `run` does: other programs do not count. */
+/** Nanoseconds of processor time for each of the `count` operations in `run`; other programs do not count. */
 function time(count: number, run: () => void): number {
   const start = process.cpuUsage();
   run();
@@ -109,7 +109,7 @@ function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[values.length >> 1]!;
 }
 
-/** Asks for each key of `words`, `KEY_BYTES` each. @returns how many match. */
+/** Looks up each key in `words`, of `KEY_BYTES` each. @returns how many match. */
 function ask(policy: FilterPolicy, filter: Uint8Array, words: Uint32Array): number {
   const key = new Uint32Array(KEY_BYTES / 4);
   const bytes = new Uint8Array(key.buffer);
@@ -130,12 +130,12 @@ interface Times {
   readonly present: number[];
 }
 
-/** Times every policy once a round, so that whatever else the machine does falls on all of them. */
+/** Times every policy once per round, so that other work of the machine affects all of them. */
 function measureTimes(policies: readonly FilterPolicy[], keys: KeyBuffer): Times[] {
   const asked = Math.min(keys.length, MOST_ASKED);
   const present = new Uint32Array(keys.bytes.buffer, 0, (asked * KEY_BYTES) / 4);
   const absent = Uint32Array.from({ length: present.length }, () => random.uint32());
-  // Small filters are made and asked so often that the clock's resolution does not show.
+  // Small filters are made and tested repeatedly, because of the clock's resolution.
   const repeat = Math.max(1, Math.round(300_000 / keys.length));
   const times = policies.map((): Times => ({ build: [], absent: [], present: [] }));
   for (let round = 0; round < ROUNDS; round++) {
@@ -169,7 +169,7 @@ function measureTimes(policies: readonly FilterPolicy[], keys: KeyBuffer): Times
 
 function printSpeed(): void {
   const kinds = ['build', 'absent', 'present'] as const;
-  printHead(['keys', 'bits per key', ...kinds, ...kinds.map((kind) => `${kind}, ns a key`)]);
+  printHead(['keys', 'bits per key', ...kinds, ...kinds.map((kind) => `${kind}, ns per key`)]);
   for (const count of [10_000, 1_000_000, 10_000_000]) {
     const keys = KeyBuffer.from(new RandomKeys(KEY_BYTES).take(count));
     for (const bitsPerKey of [10, 20]) {

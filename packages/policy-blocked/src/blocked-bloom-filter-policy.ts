@@ -4,10 +4,10 @@ import { blockedBloomFilterMayMatch, encodeBlockedBloomFilter } from './blocked-
 const MAX_BITS_PER_KEY = 64;
 
 /**
- * A Bloom filter that reads one cache line for each question, where LevelDB's reads up to one a probe.
+ * A Bloom filter that reads one cache line per lookup, where LevelDB's reads up to one per probe.
  *
- * About 1% of absent keys pass at 10 bits per key. Filters are whole lines of 64 bytes: it is for filters of very many
- * keys, not for those of a table's blocks; README.md has measurements. Reading does not depend on `bitsPerKey`: every
+ * About 1% of absent keys match at 10 bits per key. Filters are whole lines of 64 bytes, so it suits filters of very many
+ * keys, not those of a table's blocks; README.md has measurements. Reading does not depend on `bitsPerKey`: every
  * filter carries its own number of probes.
  *
  * @example
@@ -18,10 +18,10 @@ const MAX_BITS_PER_KEY = 64;
  */
 export class BlockedBloomFilterPolicy implements FilterPolicy {
   readonly name = 'bloom.BlockedBloomFilter';
-  /** Bits of filter for every key, before they are rounded up to whole lines. */
+  /** Bits of filter per key, before the filter is rounded up to whole lines. */
   readonly bitsPerKey: number;
 
-  /** @throws RangeError when `bitsPerKey`, which may have a fraction, is not above 0 and at most 64. */
+  /** @throws RangeError when `bitsPerKey`, which need not be whole, is not above 0 and at most 64. */
   constructor(bitsPerKey = 10) {
     if (!(bitsPerKey > 0 && bitsPerKey <= MAX_BITS_PER_KEY)) {
       throw new RangeError(`bitsPerKey must be above 0 and at most ${MAX_BITS_PER_KEY}, got ${bitsPerKey}`);

@@ -1,15 +1,16 @@
 /**
- * A Bloom filter of cache lines: all probes of one key fall into one line of 64 bytes.
+ * A Bloom filter in cache lines: all probes of one key are in one line of 64 bytes.
  *
  *     line 0 (64 bytes) | line 1 | … | number of probes k (u8)
  *
  * There are ceil(n * bitsPerKey / 512) lines for n keys, at least one; none for no keys. In a line, bit b is byte
- * b >> 3, mask 1 << (b & 7). A key has two hashes, g = MurmurHash3(key, 0) and h = LevelDB's hash(key, 0xb10cf117). It
- * is in line floor(g * lines / 2^32), and sets, or finds set, k bits there: k times h *= 0x9e3779b9 modulo 2^32, and
- * the top 9 bits of h.
+ * b >> 3, mask 1 << (b & 7). A key has two hashes, g = MurmurHash3(key, 0) and h = LevelDB's hash(key, 0xb10cf117). Its
+ * line is floor(g * lines / 2^32). There it sets k bits, and matches when all of them are set: for each, h *= 0x9e3779b9
+ * modulo 2^32, and the bit is the top 9 bits of h.
  *
- * Two hash functions, because two seeds of LevelDB's do not give independent ones: of 2^26 pairs of 8-byte keys that
- * collide under its Bloom seed, 5,139 collide under seed 1 too, where chance has none, and 0 under MurmurHash3.
+ * Two hash functions are needed, because LevelDB's hash is not independent of itself with another seed: of 2^26 pairs of
+ * 8-byte keys that collide under its Bloom seed, 5,139 also collide under seed 1, where chance would give none. Under
+ * MurmurHash3, 0 collide.
  *
  * Sources: Putze, Sanders, Singler, "Cache-, Hash- and Space-Efficient Bloom Filters"; the choice of a line, Lemire,
  * "Fast Random Integer Generation in an Interval"; the multiplier is 2^32 divided by the golden ratio.
@@ -20,7 +21,7 @@ import { murmur3 } from './murmur3.js';
 
 /** Bytes of a line. */
 export const LINE_BYTES = 64;
-/** The most probes that a filter may have. In the last byte, 0 and higher numbers are reserved for formats to come. */
+/** The most probes per key. In the last byte, 0 and higher numbers are reserved for future formats. */
 export const MAX_PROBES = 32;
 
 const LINE_BITS = LINE_BYTES * 8;
@@ -29,24 +30,24 @@ const BIT_SEED = 0xb10cf117;
 const MULTIPLIER = 0x9e3779b9;
 
 /**
- * Element i is the bits per key from which on i + 2 probes let fewer absent keys pass than i + 1.
+ * Element i is the number of bits per key from which i + 2 probes give fewer false positives than i + 1.
  *
- * An unblocked filter has its optimum at 0.69 probes for a bit; here some lines get more keys than others, and these
- * want fewer probes. The numbers are those of independent probes, with 512 / bitsPerKey keys a line in the mean,
- * Poisson distributed. Random hashes put through the multiplier let the same part pass to 1%, for 1 to 32 probes; and
- * one probe more or less costs 10% at most from 10 bits on.
+ * The optimum of an unblocked filter is 0.69 probes per bit. Here some lines get more keys than others, and lines with
+ * more keys need fewer probes. The numbers are for independent probes and a Poisson distribution of keys, with a mean of
+ * 512 / bitsPerKey per line. With random hashes and the multiplier, the rates agree to 1% for 1 to 32 probes. From 10
+ * bits, one probe more or less makes the rate at most 10% higher.
  */
 const ONE_MORE_PROBE_FROM = [
   2.08, 3.58, 5.1, 6.67, 8.32, 10.06, 11.92, 13.93, 16.12, 18.53, 21.18, 24.14, 27.44, 31.16, 35.36, 40.13, 45.56,
   51.77, 58.92,
 ];
 
-/** The number of probes a key with which `bitsPerKey` serve best. */
+/** The number of probes per key that gives the fewest false positives at `bitsPerKey`. */
 export function probesFor(bitsPerKey: number): number {
   return 1 + ONE_MORE_PROBE_FROM.filter((from) => bitsPerKey >= from).length;
 }
 
-/** The length in bytes of the filter of `keys` keys: whole lines, and the byte that holds k. */
+/** The length in bytes of a filter of `keys` keys: whole lines, and the byte that holds k. */
 export function filterByteLength(keys: number, bitsPerKey: number): number {
   const lines = keys === 0 ? 0 : Math.max(1, Math.ceil((keys * bitsPerKey) / LINE_BITS));
   return lines * LINE_BYTES + 1;
@@ -58,13 +59,13 @@ export function encodeBlockedBloomFilter(keys: KeyList, bitsPerKey: number, dst:
 }
 
 /**
- * Makes zero bytes the filter of `keys`, with a size and a number of probes of the caller's choice.
+ * Writes the filter of `keys` into zero bytes, with the size and number of probes that the caller chooses.
  *
- * @throws RangeError when the filter is not whole lines and a byte, or `probes` is not from 1 to {@link MAX_PROBES}.
+ * @throws RangeError when the filter is not whole lines and one byte, or `probes` is not from 1 to {@link MAX_PROBES}.
  */
 export function fillBlockedBloomFilter(filter: Uint8Array, keys: KeyList, probes: number): void {
   const { bytes, offsets, length } = keys;
-  if (filter.length % LINE_BYTES !== 1) throw new RangeError(`filter must be whole lines and a byte, got ${filter.length} bytes`);
+  if (filter.length % LINE_BYTES !== 1) throw new RangeError(`filter must be whole lines of 64 bytes and one byte, got ${filter.length} bytes`);
   if (!(Number.isInteger(probes) && probes >= 1 && probes <= MAX_PROBES)) {
     throw new RangeError(`probes must be from 1 to ${MAX_PROBES}, got ${probes}`);
   }
@@ -83,10 +84,10 @@ export function fillBlockedBloomFilter(filter: Uint8Array, keys: KeyList, probes
 }
 
 /**
- * Whether `key` may be among those that `filter` was made of.
+ * Whether `key` may be among those that `filter` was made from.
  *
- * Without a line, a filter is that of no key. A length that is not whole lines and a byte matches everything, and so
- * does a reserved k.
+ * A filter without lines matches no key. A filter that is not whole lines and one byte, or has a reserved k, matches
+ * every key.
  */
 export function blockedBloomFilterMayMatch(key: Uint8Array, filter: Uint8Array): boolean {
   const { length } = filter;
@@ -104,24 +105,24 @@ export function blockedBloomFilterMayMatch(key: Uint8Array, filter: Uint8Array):
   return true;
 }
 
-/** The probes of one key, in the order in which they are made. */
+/** The probes of one key, in order. */
 export interface BlockedBloomProbes {
-  /** MurmurHash3 of the key, which selects the line. */
+  /** The key's MurmurHash3, which selects the line. */
   readonly lineHash: number;
   readonly line: number;
-  /** For each probe the hash whose top 9 bits it is, and the bit of the filter, counted from its start. */
+  /** For each probe, the hash whose top 9 bits select the bit in the line, and the bit's number in the whole filter. */
   readonly probes: readonly { readonly hash: number; readonly bit: number }[];
 }
 
 /**
- * The bits that `key` sets and is looked up by: to show how a filter works.
+ * The bits that `key` sets, and that a lookup of it tests: for programs that show how a filter works.
  *
  * @param filterBytes the length of the filter: whole lines, and the byte that holds k.
- * @throws RangeError when `filterBytes` is no such length, or that of a filter without a line.
+ * @throws RangeError when `filterBytes` is not such a length, or has no lines.
  */
 export function blockedBloomProbes(key: Uint8Array, filterBytes: number, probes: number): BlockedBloomProbes {
   if (!(Number.isSafeInteger(filterBytes) && filterBytes > 1 && filterBytes % LINE_BYTES === 1)) {
-    throw new RangeError(`filterBytes must be whole lines and a byte, got ${filterBytes}`);
+    throw new RangeError(`filterBytes must be whole lines of 64 bytes and one byte, got ${filterBytes}`);
   }
   const lineHash = murmur3(key, 0, key.length, LINE_SEED);
   const line = lineOf(lineHash, (filterBytes - 1) / LINE_BYTES);
@@ -136,7 +137,7 @@ export function blockedBloomProbes(key: Uint8Array, filterBytes: number, probes:
   };
 }
 
-/** Up to this many lines, a product with a uint32 is exact. */
+/** Up to this many lines, their product with a uint32 is exact. */
 const SMALL_LINES = 2 ** 21;
 
 /** floor(g * lines / 2^32), exactly, for a uint32 `g` and `lines` up to 2^32. */

@@ -15,7 +15,7 @@ const F1 = 0x85ebca6b;
 const F2 = 0xc2b2ae35;
 
 /**
- * Hashes `bytes[start, end)`, which must lie inside `bytes`.
+ * Hashes `bytes[start, end)`, which must be within `bytes`.
  *
  * @param seed a uint32.
  * @returns a uint32.

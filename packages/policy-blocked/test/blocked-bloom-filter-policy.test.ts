@@ -22,20 +22,20 @@ describe('the blocked Bloom policy keeps every law', () => {
 });
 
 describe('the constructor', () => {
-  test('takes any number above 0 up to 64, and 10 by default', () => {
+  test('accepts any number above 0 up to 64, and the default is 10', () => {
     for (const bitsPerKey of [Number.MIN_VALUE, 0.5, 10, 22.7, 64]) {
       expect(new BlockedBloomFilterPolicy(bitsPerKey).bitsPerKey).toBe(bitsPerKey);
     }
     expect(policy.bitsPerKey).toBe(10);
   });
 
-  test.each([0, -1, 64.5, Number.NaN, Number.POSITIVE_INFINITY])('refuses %d bits per key', (bitsPerKey) => {
+  test.each([0, -1, 64.5, Number.NaN, Number.POSITIVE_INFINITY])('rejects %d bits per key', (bitsPerKey) => {
     expect(() => new BlockedBloomFilterPolicy(bitsPerKey)).toThrow(RangeError);
     expect(() => new BlockedBloomFilterPolicy(bitsPerKey)).toThrow('bitsPerKey must be above 0 and at most 64');
   });
 });
 
-test('a key or a filter that is not bytes is refused, instead of calling a stored key absent', () => {
+test('rejects a key or a filter that is not a Uint8Array, instead of reporting a stored key as absent', () => {
   const filter = make([utf8('a')]);
   const detached = utf8('a');
   structuredClone(0, { transfer: [detached.buffer as ArrayBuffer] });
@@ -48,8 +48,8 @@ test('a key or a filter that is not bytes is refused, instead of calling a store
   }
 });
 
-test('keys past 2^31 bytes of their buffer are filtered as the same keys elsewhere', () => {
-  // The host gives zero pages, so only the pages that are read are in memory.
+test('keys past 2^31 bytes of their buffer make the same filter as at its start', () => {
+  // Pages that are not touched take no memory.
   const bytes = new Uint8Array(2 ** 31 + 2 ** 16);
   const start = 2 ** 31 - 500;
   bytes.set(seeded(3).bytes(2000), start);
@@ -62,7 +62,7 @@ test('keys past 2^31 bytes of their buffer are filtered as the same keys elsewhe
 });
 
 describe('the size of a filter', () => {
-  test('is whole lines of 64 bytes, at least one for one key, and one byte more', () => {
+  test('is whole lines of 64 bytes, at least one if there is a key, and one byte more', () => {
     expect([1, 2, 51, 52, 102, 103, 1000].map((keys) => filterByteLength(keys, 10))).toEqual([
       65, 65, 65, 129, 129, 193, 1281,
     ]);
@@ -72,18 +72,18 @@ describe('the size of a filter', () => {
     expect(make(numbered(103))).toHaveLength(193);
   });
 
-  test('of no keys is the byte of the probes alone', () => {
+  test('of no keys is only the byte of the probes', () => {
     expect(filterByteLength(0, 10)).toBe(1);
     expect(hex(make([]))).toBe('06');
   });
 
-  test('does not wrap past 2^32 bytes', () => {
+  test('is right past 2^32 bytes', () => {
     expect(filterByteLength(2 ** 32 - 1, 64)).toBe(64 * (2 ** 29) + 1);
   });
 });
 
 // Made by this package. A change here is a change of the format, and needs another name.
-describe('the bytes of a filter are fixed:', () => {
+describe('a filter has fixed bytes', () => {
   test.each([
     {
       keys: [],
@@ -143,14 +143,14 @@ describe('the bytes of a filter are fixed:', () => {
         '02020e915c98e0810900002f804b0e9820b6223830c308c0102086e8085c2458' +
         '11',
     },
-  ])('$keys at $bitsPerKey bits', ({ keys, bitsPerKey, filter }) => {
+  ])('for $keys at $bitsPerKey bits', ({ keys, bitsPerKey, filter }) => {
     expect(hex(make(keys.map(utf8), bitsPerKey))).toBe(filter);
     expect(hex(modelFilter(keys.map(utf8), bitsPerKey, fromHex(filter).at(-1)!))).toBe(filter);
   });
 });
 
-describe('against a model that has a set of bits', () => {
-  test.each([0.5, 1, 2.5, 7, 10, 16, 22.7, 33, 44, 64])('filters at %d bits have its bytes and its answers', (bitsPerKey) => {
+describe('compared with a model that is a set of bits', () => {
+  test.each([0.5, 1, 2.5, 7, 10, 16, 22.7, 33, 44, 64])('filters at %d bits have the same bytes and answers', (bitsPerKey) => {
     const seed = 40 + bitsPerKey;
     const random = seeded(seed);
     const wrong: string[] = [];
@@ -165,7 +165,7 @@ describe('against a model that has a set of bits', () => {
     expect(wrong, `seed ${seed}`).toEqual([]);
   });
 
-  test('filters that were damaged, and bytes of any kind, have its answers', () => {
+  test('damaged filters and random bytes give the same answers', () => {
     const random = seeded(8);
     const wrong: string[] = [];
     const seen = { yes: 0, no: 0 };
@@ -185,7 +185,7 @@ describe('against a model that has a set of bits', () => {
 
 describe('a filter', () => {
   test('without a line matches no key', () => {
-    // So many that the bits of some would be those of the last byte.
+    // Enough keys that some of them would read the last byte as bits.
     const keys = numbered(5000);
     for (const filter of ['', '01', '06', '20'].map(fromHex)) {
       expect(keys.filter((key) => policy.keyMayMatch(key, filter))).toEqual([]);
@@ -202,7 +202,7 @@ describe('a filter', () => {
     expect(MAX_PROBES).toBe(32);
   });
 
-  test('that is not whole lines and a byte matches every key', () => {
+  test('that is not whole lines and one byte matches every key', () => {
     const matching = Array.from({ length: 200 }, (_, length) => length).filter((length) =>
       policy.keyMayMatch(utf8('hello'), new Uint8Array(length).fill(1).fill(0, 0, -1)),
     );
@@ -210,14 +210,14 @@ describe('a filter', () => {
     expect(matching).toEqual(Array.from({ length: 200 }, (_, length) => length).filter((length) => !others.includes(length)));
   });
 
-  test('is read anywhere in a greater buffer', () => {
+  test('is read at any offset of a larger buffer', () => {
     const filter = make(numbered(100));
     const around = Uint8Array.of(0, 0, 0, ...filter, 99, 99).subarray(3, 3 + filter.length);
     expect(numbered(3000).filter((key) => policy.keyMayMatch(key, filter) !== policy.keyMayMatch(key, around))).toEqual([]);
   });
 });
 
-/** The number of which a multiple by an odd `n` is 1 modulo 2^32, by Newton's iteration. */
+/** The inverse of an odd `n` modulo 2^32, by Newton's iteration. */
 function inverseOf(n: number): bigint {
   let inverse = 1n;
   for (let step = 0; step < 5; step++) inverse = BigInt.asUintN(32, inverse * (2n - BigInt(n) * inverse));
@@ -227,17 +227,17 @@ function inverseOf(n: number): bigint {
 describe('the line of a key', () => {
   const counts = [1, 2, 3, 20, 2 ** 21 - 1, 2 ** 21, 2 ** 21 + 1, 2 ** 26 + 5, 2 ** 31 + 1, 2 ** 32 - 1, 2 ** 32];
 
-  test.each(counts)('of %i is floor(hash * lines / 2^32), to the last bit', (lines) => {
+  test.each(counts)('among %i is exactly floor(hash * lines / 2^32)', (lines) => {
     const random = seeded(lines);
     const hashes = [0, 1, 2 ** 31, 2 ** 32 - 1, ...Array.from({ length: 1000 }, () => random.uint32())];
-    // A product that lies r below a multiple of 2^32 is where a rounded one would be of the next line.
+    // If the product, just below a multiple of 2^32, were rounded up to it, the key would move to the next line.
     const inverse = lines % 2 === 1 ? inverseOf(lines) : 0n;
     for (let r = 1n; r <= 1000n; r++) hashes.push(Number((2n ** 32n - r) * inverse % 2n ** 32n));
     const exact = (hash: number): number => Number((BigInt(hash) * BigInt(lines)) >> 32n);
     expect(hashes.filter((hash) => lineOf(hash, lines) !== exact(hash))).toEqual([]);
   });
 
-  test('is the last one at most', () => {
+  test('is never past the last one', () => {
     expect(counts.map((lines) => lineOf(2 ** 32 - 1, lines))).toEqual(counts.map((lines) => lines - 1));
   });
 });
@@ -249,7 +249,7 @@ describe('the number of probes', () => {
     ]);
   });
 
-  test('is that with which the fewest absent keys pass, to 1%, from 1 bit to 64', () => {
+  test('gives the fewest false positives, to 1%, from 1 bit to 64', () => {
     const wrong: string[] = [];
     for (let bitsPerKey = 1; bitsPerKey < 64; bitsPerKey *= 1.08) {
       const probes = probesFor(bitsPerKey);
@@ -261,8 +261,8 @@ describe('the number of probes', () => {
   });
 });
 
-describe('of absent keys pass as many as with independent probes:', () => {
-  test.each([1, 2, 4, 8, 10, 12, 16])('at %d bits per key, to 5%', (bitsPerKey) => {
+describe('the rate of false positives is that of independent probes', () => {
+  test.each([1, 2, 4, 8, 10, 12, 16])('at %d bits per key, within 5%', (bitsPerKey) => {
     const seed = 900 + bitsPerKey;
     const random = seeded(seed);
     const filter = make(Array.from({ length: 100_000 }, () => random.bytes(8)), bitsPerKey);

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 
 const keys = Array.from({ length: 300 }, (_, i) => littleEndian32(i * 77));
 
-test('the bits of all keys are the bits that are set in their filter, and no other', () => {
+test('the bits of all keys are exactly the bits that are set in their filter', () => {
   const filter = buildFilter(new BlockedBloomFilterPolicy(10), keys);
   const expected = new Uint8Array(filter.length);
   const k = (expected[filter.length - 1] = filter[filter.length - 1]!);
@@ -19,7 +19,7 @@ test('the bits of all keys are the bits that are set in their filter, and no oth
   expect(filter).toEqual(expected);
 });
 
-test('a filter may be filled with fewer keys than it is sized for, and another number of probes', () => {
+test('a filter can have fewer keys than its size is for, and another number of probes', () => {
   const filter = new Uint8Array(4 * LINE_BYTES + 1);
   fillBlockedBloomFilter(filter, KeyBuffer.from(keys.slice(0, 10)), 3);
   expect(filter.at(-1)).toBe(3);
@@ -28,9 +28,9 @@ test('a filter may be filled with fewer keys than it is sized for, and another n
   expect(keys.slice(10).filter((key) => policy.keyMayMatch(key, filter)).length).toBeLessThan(10);
 });
 
-test('refuses filters that are not whole lines and a byte, and reserved numbers of probes', () => {
-  expect(() => blockedBloomProbes(keys[0]!, 64, 6)).toThrow('filterBytes must be whole lines and a byte');
-  expect(() => blockedBloomProbes(keys[0]!, 1, 6)).toThrow('filterBytes must be whole lines and a byte');
-  expect(() => fillBlockedBloomFilter(new Uint8Array(64), KeyBuffer.from(keys), 6)).toThrow('filter must be whole lines and a byte');
+test('rejects filters that are not whole lines and one byte, and reserved numbers of probes', () => {
+  expect(() => blockedBloomProbes(keys[0]!, 64, 6)).toThrow('filterBytes must be whole lines of 64 bytes and one byte');
+  expect(() => blockedBloomProbes(keys[0]!, 1, 6)).toThrow('filterBytes must be whole lines of 64 bytes and one byte');
+  expect(() => fillBlockedBloomFilter(new Uint8Array(64), KeyBuffer.from(keys), 6)).toThrow('filter must be whole lines of 64 bytes and one byte');
   expect(() => fillBlockedBloomFilter(new Uint8Array(65), KeyBuffer.from(keys), 33)).toThrow('probes must be from 1 to 32');
 });

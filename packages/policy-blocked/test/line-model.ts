@@ -1,6 +1,6 @@
 import { hash } from '@bloom/hash';
 
-/** MurmurHash3 x86_32 in whole numbers of any size, as its author's code has it. */
+/** MurmurHash3 x86_32 with bigints, following its author's code. */
 export function modelMurmur3(key: Uint8Array, seed: number): number {
   const M = 0xffffffffn;
   const rotl = (x: bigint, r: bigint): bigint => ((x << r) | (x >> (32n - r))) & M;
@@ -16,7 +16,7 @@ export function modelMurmur3(key: Uint8Array, seed: number): number {
   return Number(h ^ (h >> 16n));
 }
 
-/** The bits of a whole filter that a key has, one after another from byte 0 on. */
+/** The numbers of the bits that a key sets, counted from the start of the filter. */
 function bitsOf(key: Uint8Array, lines: number, probes: number): number[] {
   const line = (BigInt(modelMurmur3(key, 0)) * BigInt(lines)) >> 32n;
   const h = BigInt(hash(key, 0xb10cf117));
@@ -26,7 +26,7 @@ function bitsOf(key: Uint8Array, lines: number, probes: number): number[] {
   });
 }
 
-/** A filter made of the set of its bits. */
+/** A filter made from the set of its bits. */
 export function modelFilter(keys: readonly Uint8Array[], bitsPerKey: number, probes: number): Uint8Array {
   const lines = keys.length === 0 ? 0 : Math.max(1, Math.ceil((keys.length * bitsPerKey) / 512));
   const set = new Set(keys.flatMap((key) => bitsOf(key, lines, probes)));
@@ -48,8 +48,8 @@ export function modelMayMatch(key: Uint8Array, filter: Uint8Array): boolean {
 const LINE_BITS = 512;
 
 /**
- * The part of absent keys that pass when all probes are independent, for 0 … `maxProbes` probes (element 0 has no
- * meaning), with keys that fall into the lines by chance.
+ * The share of absent keys that match when all probes are independent and keys are distributed over lines at random, for
+ * 0 to `maxProbes` probes. Element 0 has no meaning.
  */
 export function independentRates(bitsPerKey: number, maxProbes: number): number[] {
   const mean = LINE_BITS / bitsPerKey;
@@ -57,7 +57,7 @@ export function independentRates(bitsPerKey: number, maxProbes: number): number[
   const weights = [Math.exp(-mean)];
   for (let keys = 1; keys <= maxKeys; keys++) weights.push((weights[keys - 1]! * mean) / keys);
   const rates = new Array<number>(maxProbes + 1).fill(0);
-  // The chances of each number of set bits after so many throws.
+  // The probability of each number of set bits.
   let chances = Float64Array.from({ length: LINE_BITS + 1 }, (_, set) => (set === 0 ? 1 : 0));
   for (let throws = 1; throws <= maxKeys * maxProbes; throws++) {
     chances = chances.map((chance, set) => {

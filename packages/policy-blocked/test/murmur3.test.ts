@@ -21,7 +21,7 @@ test.each([
   ['000000', 0, 0x85f0b427],
   ['0000', 0, 0x30f4c306],
   ['00', 0, 0x514e28b7],
-])('of the bytes <%s> and seed %i is the published %i', (key, seed, expected) => {
+])('the hash of the bytes <%s> with seed %i is the published %i', (key, seed, expected) => {
   expect(whole(fromHex(key), seed)).toBe(expected);
 });
 
@@ -32,11 +32,11 @@ test.each([
   ['Hello, world!', 0x9747b28c, 0x24884cba],
   ['The quick brown fox jumps over the lazy dog', 0, 0x2e4ff723],
   ['The quick brown fox jumps over the lazy dog', 0x9747b28c, 0x2fa826cd],
-])('of "%s" and seed %i is the published %i', (key, seed, expected) => {
+])('the hash of "%s" with seed %i is the published %i', (key, seed, expected) => {
   expect(whole(utf8(key), seed)).toBe(expected);
 });
 
-// The check that its author runs: the hashes of the keys 0, 0 1, … 0 to 254, with the seeds 256, 255, … 1, hashed.
+// The author's check: hashes the keys 0, 0 1, … 0 to 254 with the seeds 256, 255, … 1, and then hashes the hashes.
 test('passes the verification of SMHasher', () => {
   const hashes = new DataView(new ArrayBuffer(4 * 256));
   const key = Uint8Array.from({ length: 256 }, (_, i) => i);
@@ -44,7 +44,7 @@ test('passes the verification of SMHasher', () => {
   expect(whole(new Uint8Array(hashes.buffer), 0)).toBe(0xb0f57ee3);
 });
 
-test('of a range is that of the bytes in it, by plain whole-number arithmetic', () => {
+test('the hash of a range equals plain integer arithmetic on its bytes', () => {
   const random = seeded(3);
   const wrong: string[] = [];
   for (let i = 0; i < 2000; i++) {
