@@ -1,4 +1,4 @@
-/** What `run` throws; undefined when it returns. */
+/** The error that `run` throws, or undefined. */
 export function caught(run: () => unknown): unknown {
   try {
     run();
@@ -8,7 +8,7 @@ export function caught(run: () => unknown): unknown {
   }
 }
 
-/** What `run` returns; undefined when it throws. */
+/** The result of `run`, or undefined when it throws. */
 export function unlessThrown<T>(run: () => T): T | undefined {
   try {
     return run();

@@ -43,11 +43,11 @@ describe('the description of an FSE table', () => {
     expect([shares.accuracy, shares.position]).toEqual([6, end]);
   });
 
-  test('is refused where it goes on after its end', () => {
+  test('is refused when it is cut short anywhere', () => {
     for (let cut = 0; cut < end; cut++) expect(() => readShares(bytes, 0, cut, 35, 9)).toThrow('do not add up');
   });
 
-  test('is refused where it is of too many symbols, or too accurate', () => {
+  test('is refused when it has too many symbols or too high an accuracy', () => {
     expect(() => readShares(bytes, 0, end, counts.length - 2, 9)).toThrow('do not add up');
     expect(readShares(bytes, 0, end, counts.length - 1, 9).symbols).toBe(counts.length);
     expect(() => readShares(bytes, 0, end, 35, 5)).toThrow('an FSE table has an accuracy of 6, the most is 5');
@@ -55,11 +55,11 @@ describe('the description of an FSE table', () => {
 });
 
 describe('the weights of a Huffman code', () => {
-  /** A frame of a literal, whose code has the weights 1, 0 and 1, by an FSE table of these shares. */
+  /** A frame with one literal, whose Huffman code has the weights 1, 0 and 1, from an FSE table with these shares. */
   function frameBy(counts: readonly number[], accuracy: number): Uint8Array {
     const description = describedShares(counts, accuracy);
     const { rows } = buildFseTable({ counts: Int16Array.from(counts), symbols: counts.length, accuracy });
-    // The first symbol takes more bits than there are, which ends the weights after the second.
+    // The first symbol needs more bits than are left, which ends the weights after the second one.
     const one = rows.findIndex((row) => (row & 0xff) === 1 && row >>> 8 !== 0);
     const none = rows.findIndex((row) => (row & 0xff) === 0);
     const weights = [...description, ...bytesOf([[none, accuracy], [one, accuracy], [1, 1]])];
@@ -73,7 +73,7 @@ describe('the weights of a Huffman code', () => {
   test.each([
     ['of 12 symbols', sum([20, ...Array<number>(10).fill(2)]), 6, true],
     ['of 13 symbols, which is more than the reference has room for', sum([20, ...Array<number>(11).fill(2)]), 6, false],
-  ])('by a table %s', (_, counts, accuracy, isRead) => {
+  ])('from a table %s are read or refused as by the reference', (_, counts, accuracy, isRead) => {
     const stream = frameBy(counts, accuracy);
     expect(caught(() => zstdCodec.decompress(stream, 100)) === undefined).toBe(isRead);
     expect(reference.decompress(stream) !== undefined).toBe(isRead);

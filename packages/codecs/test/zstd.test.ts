@@ -119,7 +119,7 @@ describe('a frame', () => {
     ['with a match far before its start', zstdFrame([sequenceBlock({ literals: ascii('abc'), literalCode: 3, offsetCode: 31, matchCode: 0, bits: 0 })])],
     ['with a match into the previous frame', Uint8Array.from([...plain, ...zstdFrame([sequenceBlock({ literals: ascii('abc'), literalCode: 3, offsetCode: 3, matchCode: 0, bits: 1 })])])],
     ['with an offset of 0: one less than the last', zstdFrame([rawBlock(ascii('abc')), sequenceBlock({ literals: [], literalCode: 0, offsetCode: 1, matchCode: 0, bits: 1 })])],
-    ['with a sequence that takes more literals than there are', zstdFrame([sequenceBlock({ literals: ascii('abc'), literalCode: 4, offsetCode: 0, matchCode: 0 })])],
+    ['with a sequence that uses more literals than the block has', zstdFrame([sequenceBlock({ literals: ascii('abc'), literalCode: 4, offsetCode: 0, matchCode: 0 })])],
     ['with a bit left after the sequences', zstdFrame([sequenceBlock({ literals: ascii('abc'), literalCode: 3, offsetCode: 0, matchCode: 0, bitCount: 1 })])],
     ['with a bit missing from the sequences', zstdFrame([sequenceBlock({ literals: ascii('abcdefgh'), literalCode: 8, offsetCode: 3, matchCode: 0, bitCount: 2 })])],
     ['without an end mark after the sequences', zstdFrame([compressedBlock([8, 0x61, 1, 0x54, 1, 0, 0, 0])])],
@@ -138,7 +138,7 @@ describe('a frame', () => {
     expect(reference.decompress(stream)).toBeUndefined();
   });
 
-  test('that claims more than its blocks can have is damaged, even when the claim also exceeds the limit', () => {
+  test('that claims more than its blocks can have is reported as damaged, even when the claim also exceeds the limit', () => {
     const stream = zstdFrame([rawBlock(ascii('abc'))], { contentBytes: 2 ** 32 - 1 });
     expect(() => read(stream)).toThrow(new Error('the frame claims 4294967295 bytes, its blocks can have at most 3'));
   });
@@ -160,7 +160,7 @@ describe('a frame', () => {
   });
 });
 
-/** XXH64 by BigInt, as its specification says it. Source: xxHash, doc/xxhash_spec.md. */
+/** XXH64 with BigInt, following its specification. Source: xxHash, doc/xxhash_spec.md. */
 function xxh64(bytes: Uint8Array): bigint {
   const [p1, p2, p3, p4, p5] = [0x9e3779b185ebca87n, 0xc2b2ae3d27d4eb4fn, 0x165667b19e3779f9n, 0x85ebca77c2b2ae63n, 0x27d4eb2f165667c5n] as const;
   const word = (value: bigint): bigint => BigInt.asUintN(64, value);
@@ -192,7 +192,7 @@ describe('the checksum', () => {
     ['', 0xef46db3751d8e999n],
     ['a', 0xd24ec4f1a98c6e5bn],
     ['abc', 0x44bc2cf5ad770999n],
-  ])('of %j is that of xxHash', (input, expected) => {
+  ])('of %j is the one in xxHash', (input, expected) => {
     const bytes = Uint8Array.from(ascii(input));
     expect(xxh64(bytes)).toBe(expected);
     expect(xxh64Low(bytes, 0, bytes.length)).toBe(Number(expected & 0xffff_ffffn));
@@ -224,7 +224,7 @@ describe('the cost of a frame', () => {
     expect(Math.min(...[1, 2, 3].map(() => milliseconds(() => read(stream))))).toBeLessThan(50);
   });
 
-  test('is under 5 µs a byte for the smallest frames with tables of their own', () => {
+  test('is under 5 µs per byte for the smallest frames with tables of their own', () => {
     const random = seeded(6);
     const contents = Array.from({ length: 300 }, () => sampleContents(random, 60));
     const streams = contents.map((bytes) => [...reference.compress(bytes, 19)]);
@@ -283,7 +283,7 @@ describe('the cost of a frame', () => {
 const beyondTheRfc = [
   'a Huffman stream does not end where its literals do',
   'a stream of bits has no end mark',
-  /^a block stands for more than \d+ bytes$/,
+  /^a block has more than \d+ bytes of contents$/,
 ];
 
 /** The same for versions of the reference before 1.5.6. */
@@ -294,7 +294,7 @@ const beyondTheRfcBefore = [
   'bytes follow a block without sequences',
   'there is no Huffman table to use again',
   /^a block has \d+ (bytes|literals), the most is \d+$/,
-  /^a match is 0 bytes before/,
+  /^a match is 0 bytes back/,
   /^the window has/,
 ];
 
@@ -318,7 +318,7 @@ function disagreement(stream: Uint8Array, expected: Uint8Array | undefined, exce
   return isExcepted ? 'excepted' : `${contents === undefined ? refusal : 'accepted'}: ${Buffer.from(stream).toString('hex')}`;
 }
 
-test(`${STREAMS} mutated frames: the verdicts and contents are those of the reference (seed ${SEED})`, { timeout: 3_600_000 }, () => {
+test(`${STREAMS} mutated frames get the same verdicts and contents as from the reference (seed ${SEED})`, { timeout: 3_600_000 }, () => {
   const random = seeded(SEED);
   let wrong: string[] = [];
   let accepted = 0;

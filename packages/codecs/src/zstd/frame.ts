@@ -6,7 +6,7 @@
  * A block starts with a header of three bytes, little-endian: last (1 bit) | kind (2) | size (21). It is followed by, for a
  * raw block (0), `size` bytes; for a repeated byte (1), that byte; for a compressed block (2), literals and sequences.
  *
- * Skippable frames may stand before and after any frame: magic (4) | size (u32) | bytes.
+ * There may be skippable frames before and after any frame: magic (4) | size (u32) | bytes.
  *
  * Source: RFC 8878, section 3.1, and ZSTD_decompress of the reference implementation, version 1.5.6. For the differences, see
  * `zstdCodec`.

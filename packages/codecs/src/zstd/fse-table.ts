@@ -18,7 +18,7 @@ export interface FseTable {
   readonly accuracy: number;
 }
 
-/** The number of rows of each symbol in a table of 2^accuracy rows. -1 stands for a share of less than one row, which gets one. */
+/** The number of rows of each symbol in a table of 2^accuracy rows. -1 means a share of less than one row; such a symbol gets one row. */
 export interface Shares {
   readonly counts: Int16Array;
   readonly symbols: number;

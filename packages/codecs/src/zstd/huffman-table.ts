@@ -81,7 +81,7 @@ function buildHuffmanTable(weights: Uint8Array, count: number): HuffmanTable {
   const bits = 32 - Math.clz32(total);
   const size = 1 << bits;
   const missing = size - total;
-  if (total === 0 || bits > MAX_CODE_BITS || (missing & (missing - 1)) !== 0) throw new Error('the Huffman weights are not those of a tree');
+  if (total === 0 || bits > MAX_CODE_BITS || (missing & (missing - 1)) !== 0) throw new Error('the Huffman weights do not make a tree');
   weights[count++] = 32 - Math.clz32(missing);
   let longest = 0;
   for (let i = 0; i < count; i++) {
@@ -90,7 +90,7 @@ function buildHuffmanTable(weights: Uint8Array, count: number): HuffmanTable {
     if (weight > 0) starts[weight + 1]! += (1 << weight) >> 1;
   }
   // The sum is a power of two, so the number of longest codes is even: there are at least two, or none.
-  if (longest < 2) throw new Error('the Huffman weights are not those of a tree');
+  if (longest < 2) throw new Error('the Huffman weights do not make a tree');
   for (let weight = 2; weight < starts.length; weight++) starts[weight]! += starts[weight - 1]!;
   const codes = new Uint16Array(size);
   for (let byte = 0; byte < count; byte++) {

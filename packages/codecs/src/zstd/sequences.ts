@@ -123,7 +123,7 @@ export function executeSequences(
 }
 
 function tooLong(maxBlockBytes: number): Error {
-  return new Error(`a block stands for more than ${maxBlockBytes} bytes`);
+  return new Error(`a block has more than ${maxBlockBytes} bytes of contents`);
 }
 
 function readTable(
@@ -139,7 +139,7 @@ function readTable(
       return { table: predefined, position };
     case 1: {
       const symbol = position < end ? stream.bytes[position]! : 255;
-      if (symbol >= symbols) throw new Error('there is no symbol for a table of one');
+      if (symbol >= symbols) throw new Error('the symbol of a table of one symbol is missing or undefined');
       return { table: singleSymbolTable(symbol), position: position + 1 };
     }
     case 2: {
@@ -226,9 +226,9 @@ function runSequences(
     const literalStop = literal + literalLength;
     const matchStart = to + literalLength;
     const matchStop = matchStart + matchLength;
-    if (literalStop > literalEnd) throw new Error('the sequences take more literals than there are');
+    if (literalStop > literalEnd) throw new Error('the sequences use more literals than the block has');
     if (matchStop > blockEnd) throw tooLong(blockEnd - output.length);
-    if (offset === 0 || offset > matchStart - frameStart) throw new Error(`a match is ${offset} bytes before, where ${matchStart - frameStart} are`);
+    if (offset === 0 || offset > matchStart - frameStart) throw new Error(`a match is ${offset} bytes back, but the frame has only ${matchStart - frameStart} bytes before it`);
     if (matchStop > made.length) {
       const blockStart = output.length;
       // The output of this block so far must be kept, too.

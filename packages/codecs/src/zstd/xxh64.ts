@@ -1,7 +1,7 @@
 /**
  * XXH64 with seed 0, of which zstd stores the low 32 bits.
  *
- * 64-bit numbers are kept as two halves: with BigInt it takes six times as long.
+ * 64-bit numbers are kept as two halves, because BigInt takes six times as long.
  *
  * Source: xxHash, doc/xxhash_spec.md.
  */
