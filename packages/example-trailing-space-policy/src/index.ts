@@ -11,10 +11,10 @@ import type { Comparator } from '@bloom/sstable';
 
 const SPACE = 0x20;
 
-/** What comparator and policy have in common: "a", "a " and "a  " are one key. */
+/** The name that comparator and policy share for their equivalence: "a", "a " and "a  " are the same key. */
 const KEY_EQUIVALENCE = 'trailing-spaces';
 
-/** Where `bytes[start, end)` ends when its trailing spaces are not counted. */
+/** Where `bytes[start, end)` ends without its trailing spaces. */
 function endOfKey(bytes: Uint8Array, start: number, end: number): number {
   while (end > start && bytes[end - 1] === SPACE) end--;
   return end;
@@ -42,7 +42,7 @@ function compareRange(
   return aLength - bLength;
 }
 
-/** The order of unsigned bytes, without trailing spaces. */
+/** Compares keys as unsigned bytes, ignoring trailing spaces. */
 export const trailingSpaceComparator: Comparator = {
   name: 'bloom.example.TrailingSpaceComparator',
   keyEquivalence: KEY_EQUIVALENCE,
@@ -50,15 +50,15 @@ export const trailingSpaceComparator: Comparator = {
   compare: (a, b) => compareRange(a, 0, a.length, b, 0, b.length),
   compareRange,
 
-  // Shortened as in bytewise order, "a\x1f" could become "a ", which is before it.
+  // The bytewise comparator's shortening could turn "a\x1f" into "a ", which sorts before it here.
   findShortestSeparator: (start) => start,
   findShortSuccessor: (key) => key,
 };
 
 /**
- * Filters of another policy, made of the keys without their trailing spaces.
+ * Makes the filters of another policy, from keys without their trailing spaces.
  *
- * The name contains that of the inner policy: whoever changes the inner format changes this one.
+ * The name contains the inner policy's name, because a change of the inner format is a change of this one.
  */
 export class TrailingSpacePolicy implements FilterPolicy {
   readonly name: string;
@@ -67,7 +67,7 @@ export class TrailingSpacePolicy implements FilterPolicy {
 
   /**
    * @throws TypeError when `inner` is not a policy.
-   * @throws RangeError when `inner` treats different keys as one itself.
+   * @throws RangeError when `inner` has an equivalence of its own.
    */
   constructor(inner: FilterPolicy = new BloomFilterPolicy()) {
     mustBeFilterPolicy('inner', inner);
