@@ -65,7 +65,7 @@ async function runFigure(figure: Figure): Promise<Comparison[]> {
     for (const size of options.quick ? figure.quickSizes : figure.sizes) {
       const present = others.filter(({ maxSize = Infinity }) => size <= maxSize);
       if (present.length === 0) continue;
-      if (figure.input === 'database') await writeDatabase(folder, size);
+      if (figure.input !== undefined) await writeDatabase(folder, size, figure.input);
       const entrants = [{ contender: 'bloom' as const, job: figure.name }, ...present].map(({ contender, job }) => ({
         contender: contenders.get(contender)!,
         job: job ?? figure.name,

@@ -1,3 +1,5 @@
+import type { DatabaseState } from './database.js';
+
 /** Who does the work. */
 export type ContenderName = 'bloom' | 'leveldb' | 'classic-level' | 'bloom-filters' | 'bloomfilter';
 
@@ -30,7 +32,7 @@ export interface Figure {
   readonly quickSizes: readonly number[];
   readonly others: readonly Other[];
   /** What is written before the contenders start: a database that they share. Default: nothing. */
-  readonly input?: 'database';
+  readonly input?: DatabaseState;
 }
 
 /** Filling a database of more entries takes minutes. */
@@ -38,7 +40,7 @@ const MOST_FOR_DATABASES = 1e6;
 const POWERS = [1e3, 1e4, 1e5, 1e6, 1e7];
 const TABLES = { sizeUnit: 'entries', sizes: POWERS, quickSizes: [1e5] } as const;
 /** A database of more entries takes minutes to write. */
-const DATABASES = { sizeUnit: 'entries', sizes: [1e4, 1e5, 1e6], quickSizes: [1e5], input: 'database' } as const;
+const DATABASES = { sizeUnit: 'entries', sizes: [1e4, 1e5, 1e6], quickSizes: [1e5], input: 'levels' } as const;
 const FILTERS = { sizeUnit: 'keys', sizes: [100, ...POWERS], quickSizes: [100, 1e4, 1e6] } as const;
 const BLOCKS = { sizeUnit: 'bytes', sizes: [1024, 4096, 65_536], quickSizes: [4096] } as const;
 const HASHES = { sizeUnit: 'bytes', sizes: [8, 16, 64, 1024], quickSizes: [8, 16, 64, 1024] } as const;
@@ -261,6 +263,22 @@ export const figures: readonly Figure[] = [
     what: 'get of random absent keys of a database, SyncDatabaseReader',
     unit: 'key',
     ...DATABASES,
+    others: [{ contender: 'classic-level', by: 'getSync', goal: 0.5 }],
+  },
+  {
+    name: 'db-compacted-get-present-sync',
+    what: 'get of random present keys of a compacted database, blocks cached, SyncDatabaseReader',
+    unit: 'key',
+    ...DATABASES,
+    input: 'compacted',
+    others: [{ contender: 'classic-level', by: 'getSync', goal: 0.8 }],
+  },
+  {
+    name: 'db-compacted-get-absent-sync',
+    what: 'get of random absent keys of a compacted database, SyncDatabaseReader',
+    unit: 'key',
+    ...DATABASES,
+    input: 'compacted',
     others: [{ contender: 'classic-level', by: 'getSync', goal: 0.5 }],
   },
   {

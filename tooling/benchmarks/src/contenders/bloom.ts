@@ -17,7 +17,7 @@ import {
   type TableSink,
 } from '@bloom/sstable';
 import { FileSource, SyncFileSource, writeTable } from '@bloom/sstable/node';
-import { databasePath, EntriesChecksum } from '../database.js';
+import { databasePath, type DatabaseState, EntriesChecksum } from '../database.js';
 import { serve, type Work } from '../work.js';
 import {
   allKeys,
@@ -402,11 +402,11 @@ function openTable(n: number): Work {
 }
 
 function openDatabase(n: number, cache: BlockCache | null = new BlockCache(CACHE_BYTES)): Promise<DatabaseReader> {
-  return DatabaseReader.open(new NodeFolder(databasePath(sharedFolder, n)), { cache });
+  return DatabaseReader.open(new NodeFolder(databasePath(sharedFolder, n, 'levels')), { cache });
 }
 
-function openDatabaseSync(n: number): SyncDatabaseReader {
-  return SyncDatabaseReader.open(new SyncNodeFolder(databasePath(sharedFolder, n)), { cache: new BlockCache(CACHE_BYTES) });
+function openDatabaseSync(n: number, state: DatabaseState): SyncDatabaseReader {
+  return SyncDatabaseReader.open(new SyncNodeFolder(databasePath(sharedFolder, n, state)), { cache: new BlockCache(CACHE_BYTES) });
 }
 
 async function databaseEntries(n: number, reverse: boolean): Promise<Work> {
@@ -430,7 +430,7 @@ function openAndCloseDatabase(n: number): Work {
   return {
     units: 1,
     async run() {
-      const database = await DatabaseReader.open(new NodeFolder(databasePath(sharedFolder, n)));
+      const database = await DatabaseReader.open(new NodeFolder(databasePath(sharedFolder, n, 'levels')));
       if (isFirst) mustHaveLevels(database);
       isFirst = false;
       await database.close();
@@ -480,8 +480,10 @@ await serve({
   'db-open': openAndCloseDatabase,
   'db-get-present': async (n) => get(await openDatabase(n), n, true),
   'db-get-absent': async (n) => get(await openDatabase(n), n, false),
-  'db-get-present-sync': (n) => getSync(openDatabaseSync(n), n, true),
-  'db-get-absent-sync': (n) => getSync(openDatabaseSync(n), n, false),
+  'db-get-present-sync': (n) => getSync(openDatabaseSync(n, 'levels'), n, true),
+  'db-get-absent-sync': (n) => getSync(openDatabaseSync(n, 'levels'), n, false),
+  'db-compacted-get-present-sync': (n) => getSync(openDatabaseSync(n, 'compacted'), n, true),
+  'db-compacted-get-absent-sync': (n) => getSync(openDatabaseSync(n, 'compacted'), n, false),
   'db-get-many': async (n) => getMany(await openDatabase(n), n),
   'db-entries': (n) => databaseEntries(n, false),
   'db-entries-reverse': (n) => databaseEntries(n, true),

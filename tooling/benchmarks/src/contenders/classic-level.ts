@@ -3,7 +3,7 @@
 import { cpSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ClassicLevel } from 'classic-level';
-import { databaseOptions, databasePath, EntriesChecksum } from '../database.js';
+import { databaseOptions, databasePath, type DatabaseState, EntriesChecksum } from '../database.js';
 import { serve, type Work } from '../work.js';
 import { allKeys, LOOKUPS, lookupKeys, separate, Values } from '../workload.js';
 
@@ -38,9 +38,9 @@ async function openDatabase(n: number): Promise<Database> {
 }
 
 /** Opens a copy of the folder that @bloom/leveldb reads: opening it makes a table of its log. */
-async function openCopy(n: number): Promise<Database> {
-  const path = join(folder, `copy-${n}.db`);
-  if (!existsSync(path)) cpSync(databasePath(sharedFolder, n), path, { recursive: true });
+async function openCopy(n: number, state: DatabaseState): Promise<Database> {
+  const path = join(folder, `copy-${state}-${n}.db`);
+  if (!existsSync(path)) cpSync(databasePath(sharedFolder, n, state), path, { recursive: true });
   const db = new ClassicLevel<Uint8Array, Uint8Array>(path, options);
   await db.open();
   return db;
@@ -53,7 +53,7 @@ function once(name: string, open: () => Promise<Database>): Promise<Database> {
 }
 
 const database = (n: number): Promise<Database> => once(`database ${n}`, () => openDatabase(n));
-const copy = (n: number): Promise<Database> => once(`copy ${n}`, () => openCopy(n));
+const copy = (n: number, state: DatabaseState = 'levels'): Promise<Database> => once(`copy ${state} ${n}`, () => openCopy(n, state));
 
 function getSync(db: Database, n: number, present: boolean): Work {
   const lookups = separate(lookupKeys(n, present));
@@ -175,11 +175,13 @@ await serve({
   'get-absent-sync': async (n) => getSync(await database(n), n, false),
   'get-absent': async (n) => get(await database(n), n, false),
   open: (n) => open(openDatabase, n),
-  'db-open': (n) => open(openCopy, n),
+  'db-open': (n) => open((size) => openCopy(size, 'levels'), n),
   'db-get-present': async (n) => get(await copy(n), n, true),
   'db-get-absent': async (n) => get(await copy(n), n, false),
   'db-get-present-sync': async (n) => getSync(await copy(n), n, true),
   'db-get-absent-sync': async (n) => getSync(await copy(n), n, false),
+  'db-compacted-get-present-sync': async (n) => getSync(await copy(n, 'compacted'), n, true),
+  'db-compacted-get-absent-sync': async (n) => getSync(await copy(n, 'compacted'), n, false),
   'db-get-many': async (n) => getMany(await copy(n), n),
   'db-entries': (n) => entries(n, false),
   'db-entries-reverse': (n) => entries(n, true),
