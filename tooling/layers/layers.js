@@ -1,4 +1,4 @@
-import { arrows, rooms } from './arrows.js';
+import { arrows, rooms } from './allowed-imports.js';
 
 /** @import { IConfiguration, IForbiddenRuleType } from 'dependency-cruiser' */
 
@@ -33,7 +33,7 @@ const outsideTheRooms = Object.entries(rooms).flatMap(([name, arrowsOfRooms]) =>
     ),
     /** @type {IForbiddenRuleType} */ ({
       name: `rooms-of-${name}`,
-      comment: 'A new room states its arrows in tooling/layers/arrows.js.',
+      comment: 'A new room states its arrows in tooling/layers/allowed-imports.js.',
       severity: 'error',
       from: { path: `${src}[^/]+/`, pathNot: `${src}(${known})/` },
       to: {},
@@ -48,7 +48,7 @@ export default {
     ...outsideTheRooms,
     {
       name: 'package-without-arrows',
-      comment: 'A new package states its arrows in tooling/layers/arrows.js.',
+      comment: 'A new package states its arrows in tooling/layers/allowed-imports.js.',
       severity: 'error',
       from: { path: '^packages/', pathNot: `^packages/(${packages}|example-[^/]+)/` },
       to: { path: '^packages/' },

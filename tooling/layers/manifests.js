@@ -1,7 +1,7 @@
 // The arrows as each package.json states them; layers.js has them as the code draws them.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { arrows } from './arrows.js';
+import { arrows } from './allowed-imports.js';
 
 /** @typedef {Record<string, string>} Ranges */
 /** @typedef {{ name: string, dependencies?: Ranges, devDependencies?: Ranges, peerDependencies?: Ranges }} Manifest */

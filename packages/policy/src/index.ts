@@ -23,4 +23,4 @@ export {
   type FilterSize,
   idealBitsPerKey,
   idealFalsePositiveRate,
-} from './sizing.js';
+} from './false-positive-rate.js';

@@ -5,7 +5,7 @@ export {
   SyncDatabaseTable,
   type VersionOptions,
 } from './database/database-table.js';
-export { INTERNAL_KEY_TRAILER_LENGTH } from './format/byte-order.js';
+export { INTERNAL_KEY_TRAILER_LENGTH } from './format/bytewise-order.js';
 export {
   decodeInternalKey,
   DELETION,
@@ -20,7 +20,7 @@ export {
 // What a whole database is put together of, for @bloom/leveldb: a table that says which block it needs next, and the two
 // ways of reading it.
 export { BlockSearch } from './format/block-search.js';
-export { type CompareRange } from './format/byte-order.js';
+export { type CompareRange } from './format/bytewise-order.js';
 export { compareRangeOf } from './format/comparator.js';
 export { BlockReader } from './read/block-reader.js';
 export { ByteCopier } from './read/byte-copier.js';

@@ -3,7 +3,7 @@ import { seeded, type Random } from '@bloom/bytes';
 import { describe, expect, test } from 'vitest';
 import { BlockBuilder } from '../src/format/block-builder.js';
 import { BlockSearch } from '../src/format/block-search.js';
-import { compareInternalBytes, type CompareRange } from '../src/format/byte-order.js';
+import { compareInternalBytes, type CompareRange } from '../src/format/bytewise-order.js';
 import { IndexBlock, IndexBlockBuilder } from '../src/format/index-block.js';
 import { encodeInternalKey } from '../src/format/internal-key.js';
 

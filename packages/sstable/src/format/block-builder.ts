@@ -1,5 +1,5 @@
 import { putVarint, varintLength } from '@bloom/bytes';
-import type { CompareRange } from './byte-order.js';
+import type { CompareRange } from './bytewise-order.js';
 import { copyBytes } from './copy-bytes.js';
 
 /** Three varint32. */

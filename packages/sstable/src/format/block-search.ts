@@ -1,6 +1,6 @@
 import type { Structure } from '@bloom/bytes';
 import { BlockWalk } from './block-walk.js';
-import { compareBytes, compareInternalBytes, type CompareRange, compareTrailers, INTERNAL_KEY_TRAILER_LENGTH } from './byte-order.js';
+import { compareBytes, compareInternalBytes, type CompareRange, compareTrailers, INTERNAL_KEY_TRAILER_LENGTH } from './bytewise-order.js';
 import { copyBytes } from './copy-bytes.js';
 
 /** A {@link BlockWalk} that can also seek a key, by the order of the block. */

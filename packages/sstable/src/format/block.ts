@@ -16,15 +16,6 @@ import { CorruptionError, type LabelledRange } from '@bloom/bytes';
 import { BlockWalk } from './block-walk.js';
 
 /**
- * The largest block, in bytes of contents: 1 GiB. Keys and values are smaller than their block, so that positions in a
- * block, and sums of two of them, fit into an int32.
- */
-export const MAX_BLOCK_BYTES = 2 ** 30;
-
-/** The block size limit of readers and builders that are given none: 256 MiB. */
-export const DEFAULT_MAX_BLOCK_BYTES = 2 ** 28;
-
-/**
  * Labels the contents of a block at `offset` of a file: every byte once, in order. One range at a time: they take many
  * times the memory of the block.
  *

@@ -4,7 +4,7 @@
  * Source: LevelDB, include/leveldb/comparator.h and util/comparator.cc.
  */
 import { mustHaveMethods } from '@bloom/bytes';
-import { compareBytes, compareInternalBytes, type CompareRange } from './byte-order.js';
+import { compareBytes, compareInternalBytes, type CompareRange } from './bytewise-order.js';
 
 /** A total order of keys. A table must be read with the comparator that it was written with. */
 export interface Comparator {
@@ -36,7 +36,7 @@ export function mustBeComparator(name: string, value: unknown): asserts value is
 }
 
 /**
- * The comparator's `compareRange`, or one made of its `compare`. The orders of `byte-order.ts` are returned themselves,
+ * The comparator's `compareRange`, or one made of its `compare`. The orders of `bytewise-order.ts` are returned themselves,
  * which searches recognise to use their faster paths.
  */
 export function compareRangeOf(comparator: Comparator): CompareRange {

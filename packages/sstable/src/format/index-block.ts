@@ -9,7 +9,7 @@ import { KeyBuffer } from '@bloom/policy';
 import { type BlockHandle, MAX_BLOCK_HANDLE_LENGTH, putBlockHandle, readBlockHandle } from './block-handle.js';
 import { BlockBuilder } from './block-builder.js';
 import { BlockWalk } from './block-walk.js';
-import { compareBytes, compareInternalBytes, type CompareRange, INTERNAL_KEY_TRAILER_LENGTH } from './byte-order.js';
+import { compareBytes, compareInternalBytes, type CompareRange, INTERNAL_KEY_TRAILER_LENGTH } from './bytewise-order.js';
 import { CorruptionError, type Place, VarintReader } from '@bloom/bytes';
 
 /** Stands for the size of a handle that cannot be decoded or points outside the file. */

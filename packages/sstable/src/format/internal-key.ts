@@ -7,11 +7,13 @@
  * table's filters are made of user keys alone, under the user policy's own name. A table does not say whether its keys
  * are of this kind.
  *
+ * The comparison itself is in `bytewise-order.ts`, which searches have faster paths for.
+ *
  * Source: LevelDB, db/dbformat.h and db/dbformat.cc.
  */
 import { mustBeBytes } from '@bloom/bytes';
 import { type FilterPolicy, KeyBuffer, mustBeFilterPolicy } from '@bloom/policy';
-import { compareBytes, compareInternalBytes, type CompareRange, INTERNAL_KEY_TRAILER_LENGTH, internalOrderOf } from './byte-order.js';
+import { compareBytes, compareInternalBytes, type CompareRange, INTERNAL_KEY_TRAILER_LENGTH, internalOrderOf } from './bytewise-order.js';
 import { bytewiseComparator, type Comparator, compareRangeOf, mustBeComparator } from './comparator.js';
 
 /** The greatest sequence number: 56 bits. */

@@ -1,7 +1,7 @@
 import type { Place } from '@bloom/bytes';
 import type { FilterBlockReader } from '@bloom/filter-block';
 import type { BlockWalk } from '../format/block-walk.js';
-import type { CompareRange } from '../format/byte-order.js';
+import type { CompareRange } from '../format/bytewise-order.js';
 import type { FindingList } from './finding.js';
 
 /**

@@ -1,5 +1,5 @@
 import type { BlockWalk } from '../format/block-walk.js';
-import { INTERNAL_KEY_TRAILER_LENGTH } from '../format/byte-order.js';
+import { INTERNAL_KEY_TRAILER_LENGTH } from '../format/bytewise-order.js';
 import { DELETION, mayBeInternalKey } from '../format/internal-key.js';
 
 /**

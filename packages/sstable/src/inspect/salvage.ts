@@ -1,6 +1,6 @@
 import { mustBeFunction, mustBeOptions, mustBeWhole } from '@bloom/bytes';
 import { internalKeyComparator } from '../format/internal-key.js';
-import { type CompareRange } from '../format/byte-order.js';
+import { type CompareRange } from '../format/bytewise-order.js';
 import { bytewiseComparator, type Comparator, compareRangeOf } from '../format/comparator.js';
 import type { BlockHandle } from '../format/block-handle.js';
 import type { BlockWalk } from '../format/block-walk.js';

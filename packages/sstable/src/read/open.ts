@@ -7,15 +7,15 @@ import { CorruptionError, type Place, type Structure, UnsupportedError } from '@
 import { FilterBlockReader } from '@bloom/filter-block';
 import type { FilterPolicy } from '@bloom/policy';
 import type { BlockHandle } from '../format/block-handle.js';
-import { type CompareRange } from '../format/byte-order.js';
+import { type CompareRange } from '../format/bytewise-order.js';
 import { type Comparator, compareRangeOf } from '../format/comparator.js';
 import { decodeFooter, FOOTER_LENGTH } from '../format/footer.js';
 import { IndexBlock } from '../format/index-block.js';
-import { INTERNAL_KEY_TRAILER_LENGTH } from '../format/byte-order.js';
+import { INTERNAL_KEY_TRAILER_LENGTH } from '../format/bytewise-order.js';
 import { InternalKeyComparator, internalKeyComparator } from '../format/internal-key.js';
 import { decodeMetaindex, isForeignFilter, policyNameOf } from '../format/metaindex-block.js';
 import { BLOCK_TRAILER_LENGTH, type BlockDecoding, decodeStoredBlock } from '../format/stored-block.js';
-import { findFilteredKeys } from './filter-check.js';
+import { findFilteredKeys } from './filtered-keys.js';
 import type { FilterStatus } from './filter-status.js';
 import { comparatorFor, decodingFor, policiesFor, tailBytesFor, type TableOptions } from './options.js';
 import type { Reading } from './reading.js';

@@ -1,7 +1,7 @@
 import { mustBeArray, mustBeOptions, mustBeSignal, mustBeWhole, mustHaveMethods, type Signal } from '@bloom/bytes';
 import { BloomFilterPolicy, type FilterPolicy, mustBeFilterPolicy } from '@bloom/policy';
 import { snappyDecoder } from '../compression/snappy.js';
-import { DEFAULT_MAX_BLOCK_BYTES, MAX_BLOCK_BYTES } from '../format/block.js';
+import { DEFAULT_MAX_BLOCK_BYTES, MAX_BLOCK_BYTES } from '../format/max-block-bytes.js';
 import { type Codec, mustBeCodec } from '../format/codec.js';
 import { bytewiseComparator, type Comparator, mustBeComparator } from '../format/comparator.js';
 import { FOOTER_LENGTH } from '../format/footer.js';

@@ -1,7 +1,7 @@
 import { mustBeWhole, mustHaveMethods } from '@bloom/bytes';
 import { BloomFilterPolicy, type FilterPolicy, mustBeFilterPolicy } from '@bloom/policy';
 import { snappyCodec } from '../compression/snappy.js';
-import { DEFAULT_MAX_BLOCK_BYTES, MAX_BLOCK_BYTES } from '../format/block.js';
+import { DEFAULT_MAX_BLOCK_BYTES, MAX_BLOCK_BYTES } from '../format/max-block-bytes.js';
 import { type Codec, mustBeCodec } from '../format/codec.js';
 import { bytewiseComparator, type Comparator, mustBeComparator } from '../format/comparator.js';
 import { mustAgree } from '../format/key-equivalence.js';

@@ -4,7 +4,7 @@ import { mustBeBytes, mustBeOptions, mustBeWhole, mustHaveMethods } from '@bloom
 import { type BlockHandle, MAX_BLOCK_HANDLE_LENGTH } from '../format/block-handle.js';
 import { BlockBuilder, MAX_ENTRY_OVERHEAD } from '../format/block-builder.js';
 import { type Codec, NO_COMPRESSION } from '../format/codec.js';
-import { compareBytes, type CompareRange } from '../format/byte-order.js';
+import { compareBytes, type CompareRange } from '../format/bytewise-order.js';
 import { type Comparator, compareRangeOf } from '../format/comparator.js';
 import { encodeFooter } from '../format/footer.js';
 import { IndexBlockBuilder } from '../format/index-block.js';

@@ -11,7 +11,7 @@ import type { FilterBlockReader } from '@bloom/filter-block';
 import type { FilterPolicy } from '@bloom/policy';
 import { BlockWalk } from '../format/block-walk.js';
 import type { IndexBlock } from '../format/index-block.js';
-import { INTERNAL_KEY_TRAILER_LENGTH } from '../format/byte-order.js';
+import { INTERNAL_KEY_TRAILER_LENGTH } from '../format/bytewise-order.js';
 import { InternalKeyPolicy, mayBeInternalKey } from '../format/internal-key.js';
 import type { FilteredKeys } from './filter-status.js';
 import type { Reading } from './reading.js';
