@@ -3,25 +3,55 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 
 /**
- * What is mutated, by package: the hash, policies, the filter block, and the formats of a table. The contract of policies
- * is a test itself, and has broken policies for tests.
+ * What is mutated, and the tests that are run for each mutant: those of these files, or all of the package. All tests of a
+ * large package would take minutes for each mutant.
  *
- * @type {Record<string, string[]>}
+ * @typedef {{ package: string, part?: string, files: string[], tests?: string[] }} Run
  */
-const mutated = {
-  hash: ['packages/hash/src/**/*.ts'],
-  policy: ['packages/policy/src/**/*.ts', '!packages/policy/src/*.wasm.ts', '!packages/policy/src/contract.ts', '!packages/policy/src/contract/**'],
-  'filter-block': ['packages/filter-block/src/**/*.ts'],
-  sstable: ['packages/sstable/src/format/**/*.ts'],
-};
 
-const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(mutated);
+/**
+ * The hash, policies, the filter block, and the formats of a table. The contract of policies is a test itself, and has
+ * broken policies for tests.
+ *
+ * @type {Run[]}
+ */
+const runs = [
+  { package: 'hash', files: ['src/**/*.ts'] },
+  { package: 'filter-block', files: ['src/**/*.ts'] },
+  {
+    package: 'policy',
+    part: 'filters',
+    files: ['src/*.ts', '!src/*.wasm.ts', '!src/contract.ts', '!src/false-positive-rate.ts'],
+    tests: ['bloom-filter-policy', 'bloom-kernel', 'bloom-probes', 'build-filter', 'filter-buffer', 'filter-policy', 'key-buffer'],
+  },
+  { package: 'policy', part: 'false-positive-rate', files: ['src/false-positive-rate.ts'], tests: ['false-positive-rate'] },
+  {
+    package: 'sstable',
+    part: 'blocks',
+    files: ['src/format/*block-*.ts', 'src/format/block.ts', 'src/format/backward-path.ts', 'src/format/copy-bytes.ts', '!src/format/block-handle.ts'],
+    tests: ['block', 'byte-copier', 'comparator', 'internal-key', 'table-builder', 'vectors'],
+  },
+  {
+    package: 'sstable',
+    part: 'tables',
+    files: ['block-handle', 'codec', 'comparator', 'footer', 'index-block', 'internal-key', 'key-equivalence', 'metaindex-block', 'stored-block'].map(
+      (name) => `src/format/${name}.ts`,
+    ),
+    tests: ['arguments', 'block-handle', 'comparator', 'footer', 'index-block', 'internal-key', 'metaindex-block', 'stored-block', 'table-builder', 'vectors'],
+  },
+];
+
+const packages = new Set(runs.map((run) => run.package));
+const names = process.argv.length > 2 ? process.argv.slice(2) : [...packages];
 for (const name of names) {
-  const files = mutated[name];
-  if (files === undefined) throw new Error(`there is nothing to mutate in ${name}; known: ${Object.keys(mutated).join(', ')}`);
-  const { status } = spawnSync('stryker', ['run', 'tooling/mutation-tests/stryker.config.js', '--mutate', files.join(',')], {
+  if (!packages.has(name)) throw new Error(`there is nothing to mutate in ${name}; known: ${[...packages].join(', ')}`);
+}
+
+for (const { package: name, part, files, tests } of runs.filter((run) => names.includes(run.package))) {
+  const mutated = files.map((pattern) => pattern.replace(/^!?/, `$&packages/${name}/`));
+  const { status } = spawnSync('stryker', ['run', 'tooling/mutation-tests/stryker.config.js', '--mutate', mutated.join(',')], {
     cwd: join(import.meta.dirname, '../..'),
-    env: { ...process.env, BLOOM_MUTATE: name },
+    env: { ...process.env, BLOOM_MUTATE: name, BLOOM_MUTATE_PART: part ?? '', BLOOM_MUTATE_TESTS: tests?.join(',') ?? '' },
     stdio: 'inherit',
   });
   if (status !== 0) process.exitCode = 1;
