@@ -3,7 +3,8 @@
 // memory. AssemblyScript allows decorators on functions and TypeScript, with which editors check this file, does not:
 // hence each @ts-ignore.
 //
-// Copies go by 16 bytes, so they may read and write up to 15 bytes past their ends. Each part of the memory has that slack.
+// Copies move 16 bytes at a time, so they may read and write up to 15 bytes past their ends. Each part of the memory has
+// that slack.
 
 /** The hash table's address, a constant so that it costs nothing. */
 const TABLE_AT: usize = 0;

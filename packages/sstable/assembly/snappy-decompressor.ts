@@ -1,7 +1,7 @@
 // AssemblyScript. Snappy's decompressor for `src/compression/snappy-decompressor.ts`, which lays out the memory and does the
 // same in plain TypeScript: both accept the same streams. All addresses are bytes from the start of the memory.
 //
-// Copies go by 16 and 64 bytes, so they may read and write up to 63 bytes past their ends. The memory extends that far.
+// Copies move 16 to 64 bytes at a time, so they may read and write up to 63 bytes past their ends. The memory is that large.
 
 /** The bytes [0, length) of a little-endian word. 1 ≤ length ≤ 4. */
 // @ts-ignore: decorator
@@ -51,7 +51,7 @@ export function decompress(from: usize, end: usize, start: usize, toEnd: usize):
     if (i32(!isLiteral) & i32(offset - 1 >= u32(to - start))) return false;
     const stop = to + length;
     if (i32(!isLiteral) & i32(offset < 16)) {
-      // The copy overlaps itself. Each step doubles the length of the pattern that is there.
+      // The copy overlaps itself. Each step doubles the length of the pattern.
       for (; offset < 16; offset <<= 1) {
         v128.store(to, v128.load(source));
         to += offset;

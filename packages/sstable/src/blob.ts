@@ -1,18 +1,18 @@
-/** Tables in a `Blob` or `File`: what a browser gives for a file that was chosen or stored. */
+/** Tables in a `Blob` or `File`, which is what browsers provide for chosen or stored files. */
 import type { Signal } from '@bloom/bytes';
 import { allocate, mustLieInside, PIECE_BYTES, type Source } from './read/source.js';
 import { untilAborted } from './read/until-aborted.js';
 
-/** What is needed of a `Blob`. */
+/** The members of a `Blob` that are needed. */
 export interface BlobLike {
   readonly size: number;
-  /** Of a `File`: its name. */
+  /** The name, in a `File`. */
   readonly name?: string;
   slice(start: number, end: number): { arrayBuffer(): Promise<ArrayBuffer> };
 }
 
 /**
- * A table in a `Blob` or `File`. Only the parts that are asked for are read.
+ * A table in a `Blob` or `File`. Reads only the requested parts.
  *
  * @example
  * ```ts
@@ -33,8 +33,8 @@ export class BlobSource implements Source {
   }
 
   /**
-   * @returns fewer bytes than `length` when the Blob gives fewer.
-   * @throws RangeError when the range does not lie inside the Blob; the host's error when it can no longer be read.
+   * @returns fewer bytes than `length` when the Blob returns fewer.
+   * @throws RangeError when the range is not inside the Blob; the host's error when the Blob can no longer be read.
    */
   async read(offset: number, length: number, signal?: Signal): Promise<Uint8Array> {
     mustLieInside(offset, length, this);

@@ -17,8 +17,8 @@ export {
   VALUE,
 } from './format/internal-key.js';
 
-// What a whole database is put together of, for @bloom/leveldb: a table that says which block it needs next, and the two
-// ways of reading it.
+// For @bloom/leveldb, which assembles whole databases: tables that say which block they need next, and both ways of
+// reading it.
 export { BlockSearch } from './format/block-search.js';
 export { type CompareRange } from './format/bytewise-order.js';
 export { compareRangeOf } from './format/comparator.js';

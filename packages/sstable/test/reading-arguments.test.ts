@@ -27,8 +27,8 @@ async function refused(wrongSource: unknown, options?: unknown): Promise<unknown
 
 describe('a source', () => {
   test.each<[string, unknown, string]>([
-    ['a path', 'x.ldb', 'source must be a source, got string: a file is opened by FileSource.open of @bloom/sstable/node'],
-    ['the bytes themselves', new Uint8Array(100), 'source must be a source, got bytes: give new MemorySource(bytes)'],
+    ['a path', 'x.ldb', 'source must be a source, got string: to open a file, use FileSource.open of @bloom/sstable/node'],
+    ['the bytes themselves', new Uint8Array(100), 'source must be a source, got bytes: pass new MemorySource(bytes)'],
     ['a buffer', new ArrayBuffer(100), 'source must be a source, got an ArrayBuffer without read()'],
     ['nothing', undefined, 'source must be a source, got undefined'],
     ['null', null, 'source must be a source, got null'],
@@ -51,7 +51,7 @@ describe('a source', () => {
     ['a DataView', new DataView(new ArrayBuffer(48))],
     ['an Array', [1, 2, 3]],
   ])('that answers with what is %s is refused', async (kind, answer) => {
-    const message = `TypeError: the answer of source.read must be a Uint8Array, got ${kind}`;
+    const message = `TypeError: the result of source.read must be a Uint8Array, got ${kind}`;
     expect(await refused({ byteLength: 48, read: () => answer })).toBe(message);
     const later = { byteLength: 48, read: () => Promise.resolve(answer) };
     expect(await rejection(Table.open(later as unknown as MemorySource))).toEqual(new TypeError(message.slice(11)));

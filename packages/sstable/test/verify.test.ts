@@ -539,15 +539,15 @@ describe('what could not be checked is said', () => {
   });
 
   test.each([
-    ['filters of a policy that was not given', buildTable(entries, { filterPolicy: other }), {}, 'filters: no filter policy of their name was given: test.Other'],
-    ['filters, where no policy agrees with the comparator', good, { comparator: caseless }, 'filters: no filter policy of their name was given: leveldb.BuiltinBloomFilter2'],
+    ['filters of a policy that was not given', buildTable(entries, { filterPolicy: other }), {}, 'filters: there is no filter policy of their name: test.Other'],
+    ['filters, where no policy agrees with the comparator', good, { comparator: caseless }, 'filters: there is no filter policy of their name: leveldb.BuiltinBloomFilter2'],
     ['filters of the whole file', assembleTable({ data: [[a, block('a')]], metaindex: blockOf([[utf8('fullfilter.x'), Uint8Array.of(0, 13)]]) }), {}, "filters: they are not of LevelDB's kind: fullfilter.x"],
     ['filters whose checksum is wrong', changed(footer.metaindex.offset - 20), {}, 'filters: the block of filter.leveldb.BuiltinBloomFilter2 cannot be read'],
     ['filters that are too few', assembleTable({ data: [[a, block('a')]], filter: { name: bloom.name, contents: fromHex('00000000 0b') } }), {}, 'filters: 1 data blocks have no filter that can be read'],
     ['filters that are no filter block', assembleTable({ data: [[a, block('a')]], filter: { name: bloom.name, contents: fromHex('ffffffffff') } }), {}, 'filters: 1 data blocks have no filter that can be read'],
     ['filters without a metaindex', changed(footer.metaindex.offset + 3), {}, 'filters: the metaindex cannot be read'],
-    ['the order where there is none to go by', good, { comparator: null }, 'key order: no comparator was given'],
-    ['blocks that a damaged index may no longer list', changed(footer.index.offset + 3), {}, 'data blocks: the index is damaged, and may not list all of them'],
+    ['the order where there is none to go by', good, { comparator: null }, 'key order: the comparator is unknown'],
+    ['blocks that a damaged index may no longer list', changed(footer.index.offset + 3), {}, 'data blocks: the index is damaged and may not list all of them'],
     ['everything without a footer', good.subarray(1), {}, undefined],
     ['everything without a magic number', changed(good.length - 1), {}, 'index: the footer cannot be read'],
   ] as const)('%s', async (_, bytes, options, expected) => {
@@ -622,8 +622,8 @@ test('a block gives one finding of each kind, however many of its keys are wrong
   const bytes = assembleTable({ data: [[utf8('3'), contents]], filter: { name: bloom.name, contents: fromHex('00000000 00000000 0b') } });
   const { findings } = await verifyTable(new MemorySource(bytes));
   expect(findings.map(({ code, problem }) => `${code}: ${problem}`)).toEqual([
-    'BLOOM_OUT_OF_ORDER: the key at byte 7 is not after the key before it, and 98 more of its keys are not',
-    'BLOOM_FILTER_MISS: 100 of its keys are denied by their filter',
+    'BLOOM_OUT_OF_ORDER: the key at byte 7 is not after the previous key, and neither are 98 more of its keys',
+    'BLOOM_FILTER_MISS: its filter does not match 100 of its keys',
   ]);
 });
 

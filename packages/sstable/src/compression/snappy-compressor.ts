@@ -15,7 +15,7 @@ const MAX_TABLE_BITS = 14;
 /** The kernel's copies read and write up to 15 bytes past their ends. */
 const SLACK = 16;
 
-// The kernel's memory, in bytes. The hash table is at its start, two bytes a slot.
+// The kernel's memory, in bytes. The hash table is at its start, two bytes per slot.
 const INPUT_AT = 2 ** (MAX_TABLE_BITS + 1);
 const OUTPUT_AT = INPUT_AT + FRAGMENT_BYTES + SLACK;
 
@@ -53,7 +53,7 @@ export class SnappyCompressorKernel implements FragmentCompressor {
     this.output = new Uint8Array(kernel.memory.buffer);
   }
 
-  /** A new kernel, or undefined where there can be none. */
+  /** A new kernel, or undefined where the host does not allow one. */
   static create(): SnappyCompressorKernel | undefined {
     const kernel = instantiateKernel<CompressorKernel>(SNAPPY_COMPRESSOR);
     return kernel && new SnappyCompressorKernel(kernel);
@@ -70,7 +70,7 @@ export class SnappyCompressorKernel implements FragmentCompressor {
 export class PlainSnappyCompressor implements FragmentCompressor {
   readonly output = new Uint8Array(MAX_HEADER_BYTES + maxElementBytes(FRAGMENT_BYTES));
   readonly outputStart = 0;
-  /** By the hash of four bytes: the position in the fragment where that hash was seen last. */
+  /** For the hash of four bytes, the last position in the fragment that had it. */
   readonly #table = new Uint16Array(2 ** MAX_TABLE_BITS);
 
   compress(contents: Uint8Array, start: number, end: number, position: number): number {
@@ -169,7 +169,7 @@ function putLiteral(to: Uint8Array, position: number, contents: Uint8Array, star
 }
 
 function putCopy(to: Uint8Array, position: number, offset: number, length: number): number {
-  // At least four bytes are left for the last copy, the least that the short form can hold.
+  // At least four bytes are left for the last copy, the minimum of the short form.
   for (; length >= 68; length -= 64) position = putLongCopy(to, position, offset, 64);
   if (length > 64) {
     position = putLongCopy(to, position, offset, 60);

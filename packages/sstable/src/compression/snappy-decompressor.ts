@@ -35,7 +35,7 @@ export class SnappyDecompressorKernel implements ElementDecompressor {
     this.#bytes = new Uint8Array(kernel.memory.buffer);
   }
 
-  /** A new kernel, or undefined where there can be none. */
+  /** A new kernel, or undefined where the host does not allow one. */
   static create(): SnappyDecompressorKernel | undefined {
     const kernel = instantiateKernel<DecompressorKernel>(SNAPPY_DECOMPRESSOR);
     return kernel && new SnappyDecompressorKernel(kernel);
@@ -138,7 +138,7 @@ export function decompressBy(
   let position = 0;
   while (stream[position++]! >= 0x80);
   const elementBytes = stream.length - position;
-  // The densest element is a copy of 64 bytes in three.
+  // The densest element is a copy of 64 bytes that takes three.
   if (byteLength > (elementBytes / 3) * 64) throw new Error(`${elementBytes} bytes cannot expand to ${byteLength}`);
   if (byteLength > maxBytes) throw new RangeError(`the contents have ${byteLength} bytes, the limit is ${maxBytes}`);
   const fitting = decompressor.takes(stream.length, byteLength) ? decompressor : plainSnappyDecompressor;

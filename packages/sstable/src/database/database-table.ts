@@ -34,9 +34,9 @@ export interface VersionOptions {
 }
 
 /**
- * A table of a LevelDB database, seen by user keys and versions.
+ * A table of a LevelDB database, accessed by user keys and versions.
  *
- * It is one file of a database: the newest version here need not be the newest there.
+ * It is one file of a database, so the newest version here need not be the newest in the database.
  *
  * @example
  * ```ts
@@ -45,7 +45,7 @@ export interface VersionOptions {
  * ```
  */
 export class DatabaseTable {
-  /** The table with its keys as they are stored. */
+  /** The table with its keys as stored. */
   readonly table: Table;
 
   private constructor(table: Table) {
@@ -65,7 +65,7 @@ export class DatabaseTable {
     return new DatabaseTable(await Table.open(source, internalTableOptions(options)));
   }
 
-  /** The newest version of `userKey`, deletions included; undefined when the table has none. */
+  /** The newest version of `userKey`, which may be a deletion; undefined when the table has none. */
   async get(userKey: Uint8Array, options: VersionOptions & SignalOptions = {}): Promise<DatabaseEntry | undefined> {
     mustBeOptions('DatabaseTable.get', options, { ...VERSION_OPTIONS, signal: true });
     const { signal } = options;
@@ -73,7 +73,7 @@ export class DatabaseTable {
     return found && entryOf(found, this.table);
   }
 
-  /** All versions of a range of user keys: keys in order, of each key the newest version first. */
+  /** All versions of a range of user keys, in the order of the keys, with the newest version of each key first. */
   entries(range: AsyncKeyRange = {}): AsyncGenerator<DatabaseEntry, void, undefined> {
     mustBeKeyRange(range);
     return this.#entriesOf(this.table.entries({ ...range, ...internalBounds(range) }));
@@ -94,28 +94,28 @@ export class DatabaseTable {
 
 /** {@link DatabaseTable} without promises. */
 export class SyncDatabaseTable {
-  /** The table with its keys as they are stored. */
+  /** The table with its keys as stored. */
   readonly table: SyncTable;
 
   private constructor(table: SyncTable) {
     this.table = table;
   }
 
-  /** As {@link DatabaseTable.open}. */
+  /** Opens a table: see {@link DatabaseTable.open}. */
   static open(source: SyncSource, options: TableOptions = {}): SyncDatabaseTable {
     mustBeSource(source);
     mustBeTableOptions('SyncDatabaseTable.open', options);
     return new SyncDatabaseTable(SyncTable.open(source, internalTableOptions(options)));
   }
 
-  /** The newest version of `userKey`, deletions included; undefined when the table has none. */
+  /** The newest version of `userKey`, which may be a deletion; undefined when the table has none. */
   get(userKey: Uint8Array, options: VersionOptions = {}): DatabaseEntry | undefined {
     mustBeOptions('SyncDatabaseTable.get', options, VERSION_OPTIONS);
     const found = this.table.find(seekKey(userKey, options), isVersionOf(userKey, this.table));
     return found && entryOf(found, this.table);
   }
 
-  /** All versions of a range of user keys: keys in order, of each key the newest version first. */
+  /** All versions of a range of user keys, in the order of the keys, with the newest version of each key first. */
   entries(range: KeyRange = {}): Generator<DatabaseEntry, void, undefined> {
     mustBeKeyRange(range);
     return this.#entriesOf(this.table.entries({ ...range, ...internalBounds(range) }));
@@ -134,7 +134,7 @@ export class SyncDatabaseTable {
   }
 }
 
-/** How to open a table of a database, given how to read its user keys. */
+/** The options for a table of a database, made from the options for its user keys. */
 export function internalTableOptions<Options extends TableOptions>(options: Options): Options {
   const userComparator = comparatorFor(options);
   const defaultPolicies = userComparator.keyEquivalence === undefined ? [new BloomFilterPolicy()] : [];
@@ -148,7 +148,7 @@ const VERSION_OPTIONS: Record<keyof VersionOptions, true> = { sequence: true };
 /** LevelDB's own types are 0 and 1; other programs have more. */
 const MAX_TYPE = 0xff;
 
-/** The key at or after which the versions from `sequence` down are. */
+/** The key that sorts at or before the versions with sequence numbers up to `sequence`. */
 function seekKey(userKey: Uint8Array, { sequence = MAX_SEQUENCE }: VersionOptions): Uint8Array {
   return encodeInternalKey({ userKey, sequence, type: MAX_TYPE });
 }
@@ -160,7 +160,7 @@ function isVersionOf(userKey: Uint8Array, table: Table | SyncTable): (key: Uint8
   return (key) => table.compare(newest, key) <= 0 && table.compare(key, oldest) <= 0;
 }
 
-/** Where the versions of a user key start, and where they end. */
+/** A key that sorts before all versions of a user key. */
 function newestOf(userKey: Uint8Array): Uint8Array {
   return encodeInternalKey({ userKey, sequence: MAX_SEQUENCE, type: MAX_TYPE });
 }

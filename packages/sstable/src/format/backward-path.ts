@@ -1,10 +1,10 @@
 import { copyBytes } from './copy-bytes.js';
 
 /**
- * The entries from a restart up to the current one, so that each `prev` is one step and not a walk from the restart.
+ * The entries from a restart up to the current one, so that `prev` takes one step instead of a walk from the restart.
  *
- * For each entry it keeps where it starts, and the end of the previous key, which the entry's own key overwrote. That is
- * four bytes an entry, of which a block has at most one in three bytes, and never more key bytes than the block has.
+ * For each entry it keeps its position, and the end of the previous key, which the entry's own key overwrote. A position
+ * takes four bytes and an entry of a block at least three; the key bytes are never more than the block has.
  */
 export class BackwardPath {
   length = 0;

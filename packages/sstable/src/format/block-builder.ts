@@ -5,10 +5,10 @@ import { copyBytes } from './copy-bytes.js';
 /** Three varint32. */
 const MAX_ENTRY_HEADER_LENGTH = 15;
 
-/** The most bytes that an entry adds to a block beyond those of key and value: its lengths, and a restart. */
+/** The most bytes that an entry adds to a block besides key and value: its lengths, and a restart. */
 export const MAX_ENTRY_OVERHEAD = MAX_ENTRY_HEADER_LENGTH + 4;
 
-/** Builds blocks of ascending entries, one after another. Each stays below `MAX_BLOCK_BYTES`: the caller checks. */
+/** Builds consecutive blocks of ascending entries. The caller checks that each stays below `MAX_BLOCK_BYTES`. */
 export class BlockBuilder {
   /** Entries from one restart to the next. */
   readonly #restartInterval: number;
@@ -34,12 +34,12 @@ export class BlockBuilder {
     return this.#length === 0;
   }
 
-  /** The last key added, also after `finish`: a view that is valid until the next `add`. */
+  /** The last key added, even after `finish`: a view that is valid until the next `add`. */
   get lastKey(): Uint8Array {
     return this.#lastKey.subarray(0, this.#lastKeyLength);
   }
 
-  /** Bytes of the block if this entry were added and it were finished then. @param common `commonWithLast(key)`. */
+  /** Bytes of the block if this entry were added and the block then finished. @param common `commonWithLast(key)`. */
   byteLengthWith(key: Uint8Array, value: Uint8Array, common: number): number {
     const restarts = this.#length > 0 && this.#sinceRestart >= this.#restartInterval;
     const shared = this.#length === 0 || restarts ? 0 : common;

@@ -31,7 +31,7 @@ export function encodeBlockHandle(handle: BlockHandle): Uint8Array {
   return bytes.subarray(0, putBlockHandle(bytes, 0, handle));
 }
 
-/** Decodes the handle at the reader's position, or returns undefined when it is not whole. Bytes after it are ignored. */
+/** Decodes the handle at the reader's position; undefined when it is incomplete. Bytes after it are ignored. */
 export function readBlockHandle(reader: VarintReader): BlockHandle | undefined {
   const offset = reader.varint64();
   const size = offset < 0 ? -1 : reader.varint64();

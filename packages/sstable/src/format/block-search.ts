@@ -67,15 +67,15 @@ export class BlockSearch extends BlockWalk {
   }
 
   /**
-   * As {@link #seekBytes}, for internal keys: `target[start, end)` is the user key, and its trailer follows.
+   * Like {@link #seekBytes}, for internal keys: `target[start, end)` is the user key, and its trailer follows.
    *
-   * @returns undefined where the user key of an entry on the way is the target's or a prefix of it. What the next entry
-   *   shares with that one can reach into the trailer, so keys must be assembled. No lookup of the newest version meets
-   *   the first: it comes before all versions.
+   * @returns undefined when it comes to an entry whose user key is equal to the target's, or a prefix of it. The next
+   *   entry may then share bytes of the trailer, so keys must be assembled. A lookup of the newest version never comes to
+   *   an equal user key, because its target sorts before all versions.
    */
   #seekInternal(target: Uint8Array, start: number, end: number): boolean | undefined {
     const { bytes } = this;
-    /** The length of the common prefix of the entry's user key and the target's. Both are longer. */
+    /** The length of the common prefix of the entry's user key and the target's, both of which are longer than it. */
     let common = 0;
     while (this.nextEntry < this.entriesEnd) {
       this.parse(this.nextEntry);
@@ -101,7 +101,7 @@ export class BlockSearch extends BlockWalk {
     return false;
   }
 
-  /** Ends a search on the parsed entry: the bytes that it shares are the target's, too. */
+  /** Ends a search on the parsed entry, whose shared bytes are equal to the target's. */
   #land(target: Uint8Array, start: number): true {
     this.reserveKey(this.keyLength, 0);
     copyBytes(target, start, start + this.shared, this.keyBytes, 0);

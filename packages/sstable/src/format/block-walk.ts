@@ -5,8 +5,8 @@ import { copyBytes } from './copy-bytes.js';
 /**
  * Walks the entries of a block, in either direction.
  *
- * A walk is on an entry after a move that returned true, otherwise on none. A move that meets damage throws and leaves
- * the walk on none. One walk serves many blocks, one after another: `reset` starts the next.
+ * A walk is on an entry after a move that returned true, and on no entry otherwise. A move that finds damage throws, and
+ * the walk is then on no entry. One walk can be used for many blocks: `reset` starts the next.
  */
 export class BlockWalk {
   /** The contents of the block; the value of the entry is `bytes[valueStart, valueEnd)`. */
@@ -61,7 +61,7 @@ export class BlockWalk {
   }
 
   /**
-   * Starts with another block, on none of its entries.
+   * Starts another block. The walk is then on no entry.
    *
    * @param blockOffset where the block is in the file, for errors.
    * @throws CorruptionError `BLOOM_BAD_BLOCK` when the restarts do not fit into the block.
@@ -77,7 +77,7 @@ export class BlockWalk {
     const { length } = contents;
     if (length < 4) throw this.damage(`${length} bytes cannot be a block`);
     const restartCount = uint32At(contents, length - 4);
-    // LevelDB takes a block with no restarts to be empty, whatever bytes it has.
+    // LevelDB treats a block with no restarts as empty, whatever else it contains.
     if (restartCount === 0) return;
     if (restartCount > (length - 4) / 4) throw this.damage(`${restartCount} restarts cannot be in ${length} bytes`);
     this.restartCount = restartCount;

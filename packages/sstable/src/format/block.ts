@@ -1,5 +1,5 @@
 /**
- * A block of sorted entries: data, index and metaindex alike.
+ * A block of sorted entries: data, index or metaindex.
  *
  *     entry | entry | … | offset of restart 0 (u32) | offset of restart 1 (u32) | … | number of restarts (u32)
  *
@@ -16,8 +16,8 @@ import { CorruptionError, type LabelledRange } from '@bloom/bytes';
 import { BlockWalk } from './block-walk.js';
 
 /**
- * Labels the contents of a block at `offset` of a file: every byte once, in order. One range at a time: they take many
- * times the memory of the block.
+ * Labels the contents of a block at `offset` of a file: every byte once, in order. A generator, because all ranges
+ * together take many times the memory of the block.
  *
  * @param describe describes an entry's value where it is more than plain bytes.
  */

@@ -1,6 +1,6 @@
 /**
- * The two orders of keys that most tables have, and that searches have faster paths for: by bytes, and that of the
- * internal keys of a database whose user keys are ordered by bytes.
+ * The two orders of keys that most tables have, for which searches have faster paths: bytewise order, and the order of
+ * internal keys in a database whose user keys are in bytewise order.
  *
  * Source: LevelDB, util/comparator.cc and db/dbformat.cc.
  */
@@ -32,7 +32,7 @@ export function compareBytes(a: Uint8Array, aStart: number, aEnd: number, b: Uin
 export const compareInternalBytes: CompareRange = /* @__PURE__ */ internalOrderOf(compareBytes);
 
 /**
- * The order of internal keys over that of their user keys: the user key ascending, then the newest version first.
+ * Makes the order of internal keys from that of user keys: user keys ascending, and of each the newest version first.
  *
  * Keys too short to be internal keys come before all others, in bytewise order.
  */

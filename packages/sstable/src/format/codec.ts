@@ -14,7 +14,7 @@ export interface Codec {
   /**
    * Compresses `contents`. Absent in a codec that only reads.
    *
-   * @param scratch may hold the result, from its start, if it is long enough: a fresh array can take longer than the work.
+   * @param scratch may receive the result, from its start, if it is long enough: allocating can take longer than compressing.
    */
   compress?(contents: Uint8Array, scratch?: Uint8Array): Uint8Array;
 
@@ -22,7 +22,7 @@ export interface Codec {
    * Decompresses a block.
    *
    * @param maxBytes the most bytes the contents may have. Nothing larger than a small multiple of it may be allocated.
-   * @param scratch may hold the result, from its start, if it is long enough.
+   * @param scratch may receive the result, from its start, if it is long enough.
    * @throws RangeError when the contents are larger than `maxBytes`; any other error when `compressed` is damaged.
    */
   decompress(compressed: Uint8Array, maxBytes: number, scratch?: Uint8Array): Uint8Array;

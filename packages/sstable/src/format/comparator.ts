@@ -12,7 +12,7 @@ export interface Comparator {
   readonly name: string;
 
   /**
-   * Names the equivalence by which the order treats keys with different bytes as equal; absent when it treats none so.
+   * Names the equivalence by which the order treats keys with different bytes as equal; absent when it treats none as equal.
    * A filter policy for such a table must name the same equivalence, or keys that are present would be filtered out.
    */
   readonly keyEquivalence?: string | undefined;
@@ -49,13 +49,13 @@ export function compareRangeOf(comparator: Comparator): CompareRange {
 
 /** The first `i` bytes of the key, and byte `i` plus one. */
 function increment(key: Uint8Array, i: number): Uint8Array {
-  // Not slice(): that of a Buffer is a view, and the caller's key would change.
+  // Not slice(): a Buffer's slice is a view, and the caller's key would change.
   const incremented = new Uint8Array(key.subarray(0, i + 1));
   incremented[i]!++;
   return incremented;
 }
 
-/** LevelDB's default order: by unsigned bytes, a prefix before any longer key. */
+/** LevelDB's default order: by unsigned bytes, with a prefix before longer keys. */
 export const bytewiseComparator: Comparator = {
   name: 'leveldb.BytewiseComparator',
 
@@ -67,7 +67,7 @@ export const bytewiseComparator: Comparator = {
     const common = Math.min(start.length, limit.length);
     let i = 0;
     while (i < common && start[i] === limit[i]) i++;
-    // Only the first differing byte is tried, as in LevelDB: the index is to be the same to the byte.
+    // Only the first differing byte is tried, as in LevelDB, so that the index has the same bytes.
     return i < common && start[i]! + 1 < limit[i]! ? increment(start, i) : start;
   },
 

@@ -12,10 +12,10 @@ import { BlockWalk } from './block-walk.js';
 import { compareBytes, compareInternalBytes, type CompareRange, INTERNAL_KEY_TRAILER_LENGTH } from './bytewise-order.js';
 import { CorruptionError, type Place, VarintReader } from '@bloom/bytes';
 
-/** Stands for the size of a handle that cannot be decoded or points outside the file. */
+/** The size that is stored for a handle that cannot be decoded or points outside the file. */
 const BAD_HANDLE = -1;
 
-/** The memory of a decoded entry beside its key: offset, size, number, and the key's offset. */
+/** The memory of a decoded entry besides its key: offset, size, number, and the key's offset. */
 const BYTES_PER_ENTRY = 28;
 /** The most memory of a decoded index, as a multiple of its block. Crafted entries can share megabytes each. */
 const MAX_EXPANSION = 16;
@@ -50,7 +50,7 @@ export class IndexBlock {
   readonly #separators: KeyBuffer;
   readonly #offsets: Float64Array;
   readonly #sizes: Float64Array;
-  /** For searches by {@link compareBytes} and by {@link compareInternalBytes}, made when the first one asks. */
+  /** For searches by {@link compareBytes} and by {@link compareInternalBytes}; made by the first such search. */
   #byBytes: SeparatorNumbers | undefined;
   #byUserKey: SeparatorNumbers | undefined;
 
@@ -62,10 +62,10 @@ export class IndexBlock {
   }
 
   /**
-   * Decodes an index block. A damaged handle spoils the block that it is for, not the table.
+   * Decodes an index block. A damaged handle costs only its data block, not the table.
    *
-   * @param blocksEnd the offset that no data block, trailer excluded, may run past.
-   * @param maxDecodedBytes the most memory that the decoded index may take, if it is to be less than 16 times the block.
+   * @param blocksEnd the offset at which the last data block must end, without its trailer.
+   * @param maxDecodedBytes the most memory that the decoded index may take; never more than 16 times the block.
    * @throws CorruptionError `BLOOM_BAD_BLOCK` when the contents are not a block, `BLOOM_TOO_LARGE` when the decoded
    *   index would take more memory.
    */
@@ -79,10 +79,10 @@ export class IndexBlock {
       count++;
       keyBytes += walk.keyLength;
       if (keyBytes + count * BYTES_PER_ENTRY > maxBytes) {
-        throw new CorruptionError('BLOOM_TOO_LARGE', place, `decoded it has more than ${maxBytes} bytes, the limit`);
+        throw new CorruptionError('BLOOM_TOO_LARGE', place, `it has more than ${maxBytes} bytes when decoded, the limit`);
       }
     }
-    // Entries were counted first, so that nothing has to grow.
+    // The entries were counted first, so that arrays need not grow.
     const separators = new KeyBuffer(keyBytes, count);
     const offsets = new Float64Array(count);
     const sizes = new Float64Array(count);
@@ -114,7 +114,7 @@ export class IndexBlock {
     return this.#separators.at(i);
   }
 
-  /** Bytes of the shortest index key; Infinity without any. */
+  /** Bytes of the shortest index key; Infinity when there is none. */
   get shortestSeparatorLength(): number {
     const { offsets } = this.#separators;
     let shortest = Infinity;
@@ -135,7 +135,7 @@ export class IndexBlock {
     return this.#seekBetween(0, this.length, key, compare);
   }
 
-  /** {@link seek} by the numbers of the separators: that of `key` is of `key[0, end)`. */
+  /** Does {@link seek} by the separators' numbers. The number of `key` is taken from `key[0, end)`. */
   #seekNumber(numbers: SeparatorNumbers, key: Uint8Array, end: number, compare: CompareRange): number {
     if (this.length === 0) return 0;
     const { bytes } = this.#separators;
@@ -149,7 +149,7 @@ export class IndexBlock {
     return this.#seekBetween(left, right, key, compare);
   }
 
-  /** The first of the blocks from `left` to `right` - 1 whose index key is at or after `key`, or `right`. */
+  /** The first block in [left, right) whose index key is at or after `key`, or `right`. */
   #seekBetween(left: number, right: number, key: Uint8Array, compare: CompareRange): number {
     const { bytes, offsets } = this.#separators;
     while (left < right) {
@@ -162,20 +162,20 @@ export class IndexBlock {
 }
 
 /**
- * For each separator the first bytes after the common prefix, as a number, so that most steps of a search compare
- * numbers that are adjacent in memory.
+ * For each separator, the first bytes after the common prefix as a number, so that most steps of a search compare numbers
+ * that are adjacent in memory.
  *
- * The last separator does not count for the common prefix: it is often a short successor such as `l` after `key…`, which
- * has no prefix in common with the others. Its number is Infinity then.
+ * The common prefix is that of all separators but the last, which is often a short successor, such as `l` after `key…`,
+ * and has no prefix in common with the others. Its number is Infinity then.
  */
 class SeparatorNumbers {
   /** The length of the common prefix. */
   readonly common: number;
-  /** Whether every separator is as long as what does not count. */
+  /** Whether every separator has a whole trailer, so that the numbers can be used. */
   readonly isUsable: boolean;
   readonly #numbers: Float64Array;
 
-  /** @param trailerLength how many bytes at the end of each separator do not count. */
+  /** @param trailerLength how many bytes at the end of each separator to ignore. */
   constructor({ length, bytes, offsets }: KeyBuffer, trailerLength: number) {
     this.#numbers = new Float64Array(length);
     let common = length < 2 ? 0 : offsets[1]! - trailerLength;
@@ -194,7 +194,7 @@ class SeparatorNumbers {
     return this.#numbers[i];
   }
 
-  /** The first separator whose number is at least `number`, or how many there are if there is none. */
+  /** The first separator whose number is at least `number`, or the number of separators if there is none. */
   firstAtLeast(number: number): number {
     const numbers = this.#numbers;
     let first = 0;
@@ -212,8 +212,8 @@ class SeparatorNumbers {
 const NUMBER_LENGTH = 6;
 
 /**
- * The first six bytes of `bytes[start, end)` as a big-endian number, padded with zeros. A key with a lesser number is
- * before one with a greater number.
+ * The first six bytes of `bytes[start, end)` as a big-endian number, padded with zeros. A key with a smaller number is
+ * before one with a larger number.
  */
 function numberAt(bytes: Uint8Array, start: number, end: number): number {
   if (end - start >= NUMBER_LENGTH) {
@@ -226,7 +226,7 @@ function numberAt(bytes: Uint8Array, start: number, end: number): number {
   return number;
 }
 
-/** How many of the first `most` bytes are those of `bytes[start, end)`; negative when `end` is before `start`. */
+/** How many of the first `most` bytes `bytes[start, end)` begins with; negative when `end` is before `start`. */
 function commonLength(bytes: Uint8Array, most: number, start: number, end: number): number {
   const limit = Math.min(most, end - start);
   let common = Math.min(limit, 0);

@@ -3,9 +3,9 @@
  *
  *     user key | sequence << 8 | type (u64, little-endian)
  *
- * Order: user key ascending, then the last eight bytes, as a number, descending: the newest version comes first. The
- * table's filters are made of user keys alone, under the user policy's own name. A table does not say whether its keys
- * are of this kind.
+ * Order: user keys ascending, then the last eight bytes, as a number, descending, so that the newest version comes first.
+ * The table's filters are made from user keys alone, under the user policy's own name. Nothing in a table tells whether
+ * its keys are internal keys.
  *
  * The comparison itself is in `bytewise-order.ts`, which searches have faster paths for.
  *
@@ -16,15 +16,15 @@ import { type FilterPolicy, KeyBuffer, mustBeFilterPolicy } from '@bloom/policy'
 import { compareBytes, compareInternalBytes, type CompareRange, INTERNAL_KEY_TRAILER_LENGTH, internalOrderOf } from './bytewise-order.js';
 import { bytewiseComparator, type Comparator, compareRangeOf, mustBeComparator } from './comparator.js';
 
-/** The greatest sequence number: 56 bits. */
+/** The largest sequence number: 56 bits. */
 export const MAX_SEQUENCE = 2n ** 56n - 1n;
 
-/** What an entry of a database is. Other programs write other types; they are passed on as they are. */
+/** The type of an entry that deletes its key. Other programs write further types, which are passed on as they are. */
 export const DELETION = 0;
-/** See {@link DELETION}. */
+/** The type of an entry that stores a value. */
 export const VALUE = 1;
 
-/** A key inside a database, taken apart. */
+/** The parts of a key in a database. */
 export interface InternalKey {
   readonly userKey: Uint8Array;
   /** Grows with every write to the database. */
@@ -36,7 +36,7 @@ export interface InternalKey {
 /**
  * The stored form of a key.
  *
- * @throws TypeError when the user key is not a Uint8Array, or the sequence not a bigint.
+ * @throws TypeError when the user key is not a Uint8Array, or the sequence is not a bigint.
  * @throws RangeError when the sequence does not fit into 56 bits, or the type into 8.
  */
 export function encodeInternalKey({ userKey, sequence, type }: InternalKey): Uint8Array {
@@ -50,7 +50,7 @@ export function encodeInternalKey({ userKey, sequence, type }: InternalKey): Uin
   return key;
 }
 
-/** A stored key taken apart, its user key a view; undefined when it is too short to be an internal key. */
+/** Decodes a stored key. The user key is a view. Undefined when the key is too short to be an internal key. */
 export function decodeInternalKey(key: Uint8Array): InternalKey | undefined {
   mustBeBytes('key', key);
   const userKeyLength = key.length - INTERNAL_KEY_TRAILER_LENGTH;
@@ -60,26 +60,26 @@ export function decodeInternalKey(key: Uint8Array): InternalKey | undefined {
 }
 
 /**
- * The greatest type that LevelDB and its relatives have, RocksDB and Pebble among them: a text's last eight bytes begin
- * with a greater one.
+ * The largest type in LevelDB and its relatives, including RocksDB and Pebble. If a plain key is text, the byte at the
+ * position of the type is larger.
  */
 const MAX_KNOWN_TYPE = 0x1f;
 
-/** Whether a stored key looks like an internal key. A plain key of bytes may look so too. */
+/** Whether a stored key looks like an internal key. A plain binary key can look like one too. */
 export function mayBeInternalKey(key: Uint8Array): boolean {
   return key.length >= INTERNAL_KEY_TRAILER_LENGTH && key[key.length - INTERNAL_KEY_TRAILER_LENGTH]! <= MAX_KNOWN_TYPE;
 }
 
 /**
- * The order of internal keys over that of user keys.
+ * The comparator of internal keys, given that of user keys.
  *
- * Keys too short to be internal keys come before all others, so that the order is one of any bytes.
+ * Keys too short to be internal keys come before all others, so that the order is total.
  */
 export function internalKeyComparator(userComparator: Comparator = bytewiseComparator): Comparator {
   return new InternalKeyComparator(userComparator);
 }
 
-/** See {@link internalKeyComparator}. Its functions need no `this`, as those of other comparators. */
+/** See {@link internalKeyComparator}. Its functions do not use `this`. */
 export class InternalKeyComparator implements Comparator {
   readonly name = 'leveldb.InternalKeyComparator';
   readonly keyEquivalence: string | undefined;
@@ -93,7 +93,7 @@ export class InternalKeyComparator implements Comparator {
     const compareUserKeys = compareRangeOf(userComparator);
     const compareRange = compareUserKeys === compareBytes ? compareInternalBytes : internalOrderOf(compareUserKeys);
 
-    /** `key` with a shorter user key and the trailer that comes first, or `key` where a shorter one is no help. */
+    /** `key` with a shorter user key and the trailer that sorts first, or `key` itself if it cannot be shortened. */
     function shorten(key: Uint8Array, shorten: (userKey: Uint8Array) => Uint8Array): Uint8Array {
       const userKey = userKeyOf(key);
       const short = shorten(userKey);
@@ -133,11 +133,11 @@ export class InternalKeyPolicy implements FilterPolicy {
       for (const key of keys) userKeys.push(userKeyOf(key));
       userPolicy.createFilter(userKeys, dst);
     };
-    // A lookup asks one table after another for the same array, and making a view takes as long as asking.
+    // A database looks up the same array in one table after another, and making a view takes as long as the lookup.
     let lastKey: Uint8Array = NO_KEY;
     let lastUserKey: Uint8Array = NO_KEY;
     this.keyMayMatch = (key, filter) => {
-      // An array over a buffer that is resized may change its length.
+      // The length changes if the array's buffer was resized.
       if (key !== lastKey || key.length !== lastUserKey.length + INTERNAL_KEY_TRAILER_LENGTH) {
         lastUserKey = userKeyOf(key);
         lastKey = key;
@@ -147,7 +147,7 @@ export class InternalKeyPolicy implements FilterPolicy {
   }
 }
 
-/** The user key of an internal key; none of a key that is too short to be one. */
+/** The user key of an internal key; empty for a key that is too short to be one. */
 function userKeyOf(key: Uint8Array): Uint8Array {
   return key.subarray(0, Math.max(0, key.length - INTERNAL_KEY_TRAILER_LENGTH));
 }

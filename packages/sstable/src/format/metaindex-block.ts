@@ -1,5 +1,5 @@
 /**
- * The metaindex of a table: a block of the names and handles of its other blocks, such as the filter block.
+ * The metaindex of a table: a block with the names and handles of other blocks, such as the filter block.
  *
  *     key: "filter." + name of the filter policy      value: the filter block's handle
  *
@@ -19,7 +19,7 @@ const FOREIGN_FILTERS = /^(full|partitioned)filter\./;
 /** An entry of the metaindex. */
 export interface MetaindexEntry {
   readonly name: string;
-  /** Undefined when it cannot be decoded. */
+  /** Undefined when the handle cannot be decoded. */
   readonly handle: BlockHandle | undefined;
 }
 
@@ -63,12 +63,12 @@ export function decodeMetaindex(contents: Uint8Array, place: Place): MetaindexEn
   return entries;
 }
 
-/** The name of the filter policy whose filter block the entry points to, if it does. */
+/** The name of the filter policy, if the entry points to a filter block. */
 export function policyNameOf({ name }: MetaindexEntry): string | undefined {
   return name.startsWith(FILTER_PREFIX) ? name.slice(FILTER_PREFIX.length) : undefined;
 }
 
-/** Whether the entry points to filters of another kind: RocksDB's, for the whole file or in partitions. */
+/** Whether the entry points to another kind of filter: RocksDB's for the whole file, or its partitioned ones. */
 export function isForeignFilter({ name }: MetaindexEntry): boolean {
   return FOREIGN_FILTERS.test(name);
 }

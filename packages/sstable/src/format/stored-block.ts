@@ -1,7 +1,7 @@
 /**
- * A block as it stands in the file.
+ * A block as stored in the file.
  *
- *     contents, perhaps compressed | compression type (u8) | masked crc32c (u32, little-endian)
+ *     contents, possibly compressed | compression type (u8) | masked crc32c (u32, little-endian)
  *
  * The checksum covers the stored contents and the type. The block handle's size covers the stored contents alone.
  *
@@ -47,7 +47,7 @@ export interface BlockDecoding {
  * @returns the contents: a view of `block` if they are not compressed.
  * @throws CorruptionError `BLOOM_BAD_CHECKSUM`, `BLOOM_BAD_COMPRESSION`, or `BLOOM_TOO_LARGE` for contents larger than
  *   the limit.
- * @throws UnsupportedError `BLOOM_UNSUPPORTED_CODEC` when no codec of its type was given.
+ * @throws UnsupportedError `BLOOM_UNSUPPORTED_CODEC` when there is no codec of its type.
  */
 export function decodeStoredBlock(block: Uint8Array, place: Place, { codecs, maxBlockBytes }: BlockDecoding): Uint8Array {
   const size = block.length - BLOCK_TRAILER_LENGTH;
@@ -66,7 +66,7 @@ export function decodeStoredBlock(block: Uint8Array, place: Place, { codecs, max
   }
   const codec = codecs.get(type);
   if (codec === undefined) {
-    throw new UnsupportedError('BLOOM_UNSUPPORTED_CODEC', place, `no codec was given for its compression type ${type}`);
+    throw new UnsupportedError('BLOOM_UNSUPPORTED_CODEC', place, `there is no codec for its compression type ${type}`);
   }
   try {
     return codec.decompress(contents, maxBlockBytes);

@@ -1,7 +1,7 @@
 import { CorruptionError, type Place, type Structure } from '@bloom/bytes';
 import { BlockWalk } from './block-walk.js';
 
-/** The key bytes that a walk through a whole block may assemble, as a multiple of the block's bytes, and at least. */
+/** The key bytes that a walk through a whole block may assemble: a multiple of the block's bytes, or at least this many. */
 const MAX_KEY_EXPANSION = 16;
 const MIN_KEY_BYTES = 64 * 2 ** 20;
 
@@ -22,7 +22,7 @@ export class WholeBlockWalk extends BlockWalk {
     this.#place = { structure, file };
   }
 
-  /** The bytes of the keys so far, their shared prefixes included. */
+  /** The bytes of the keys so far, including their shared prefixes. */
   get totalKeyBytes(): number {
     return this.#totalKeyBytes;
   }
@@ -50,7 +50,7 @@ export class WholeBlockWalk extends BlockWalk {
     this.#totalKeyBytes += this.keyLength;
     if (this.#totalKeyBytes <= this.#maxKeyBytes) return true;
     this.valid = false;
-    const problem = `its keys have more than ${this.#maxKeyBytes} bytes with their shared prefixes, the limit`;
+    const problem = `its keys, including their shared prefixes, have more than ${this.#maxKeyBytes} bytes, the limit`;
     throw new CorruptionError('BLOOM_TOO_LARGE', { ...this.#place, offset: this.#offset }, problem);
   }
 }

@@ -1,4 +1,4 @@
-/** The part of a `Response` that is used. */
+/** The members of a `Response` that are needed. */
 export interface HttpResponse {
   readonly status: number;
   /** The address after all redirects. */
@@ -32,7 +32,7 @@ export class Answer {
     return this.#response.headers.get(name);
   }
 
-  /** The whole body; undefined when it has more than `maxBytes`, and then the rest is not received. */
+  /** The whole body; undefined when it has more than `maxBytes`, in which case the rest is not received. */
   async body(maxBytes: number): Promise<Uint8Array | undefined> {
     const reader = this.#response.body?.getReader();
     if (reader === undefined) {

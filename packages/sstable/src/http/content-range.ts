@@ -6,7 +6,7 @@
 
 /** Which bytes of the file an answer has. */
 export interface ContentRange {
-  /** Undefined when it has none. */
+  /** The first byte; undefined when the answer has no bytes. */
   readonly first: number | undefined;
   /** The last byte, inclusive. */
   readonly last: number | undefined;

@@ -6,9 +6,9 @@
  * - `BLOOM_HTTP_ENCODED`: the server compresses the file in transit, so its ranges are not ranges of the file.
  * - `BLOOM_HTTP_CHANGED`: the file is no longer the one that was opened.
  * - `BLOOM_HTTP_NO_LENGTH`: the server does not say how long the file is.
- * - `BLOOM_HTTP_STALLED`: nothing arrived for `stallMs`, or too little, in every try.
- * - `BLOOM_HTTP_FAILED`: in every try the request failed or the answer broke off, with the reason in `cause`; or the
- *   answer is not the range that was asked for.
+ * - `BLOOM_HTTP_STALLED`: in every try, nothing arrived for `stallMs`, or data arrived too slowly.
+ * - `BLOOM_HTTP_FAILED`: in every try, the request failed or the answer broke off, with the reason in `cause`; or the
+ *   answer is not the requested range.
  */
 export type HttpErrorCode =
   | 'BLOOM_HTTP_STATUS'

@@ -5,11 +5,11 @@ import { parseContentRange, wholeNumber } from './content-range.js';
 import { HttpError, Retriable } from './http-error.js';
 import { Transport, type TransportOptions } from './transport.js';
 
-/** How to reach a table. All of it has a default. */
+/** How to reach a table. Every option has a default. */
 export interface HttpSourceOptions extends TransportOptions {
-  /** Bytes of the file, if known: saves the request that asks for them. */
+  /** Length of the file in bytes, if known: saves the request for it. */
   readonly byteLength?: number | undefined;
-  /** The largest file to accept whole from a server without ranges, in bytes. Default: 8 MiB. */
+  /** The largest file, in bytes, to accept as a whole from a server that does not support ranges. Default: 8 MiB. */
   readonly maxWholeBytes?: number | undefined;
   /** Aborts the opening. */
   readonly signal?: Signal | undefined;
@@ -19,7 +19,7 @@ export interface HttpSourceOptions extends TransportOptions {
  * A table behind a URL, read by Range requests.
  *
  * Every answer must be about the same version of the file as the first one, so that a file that is replaced while it is
- * being read gives an error and never a mixture. Compared are the ETag, the length, and, if the ETag is weak or absent,
+ * read causes an error and never a mixture. The ETag and the length are compared and, if the ETag is weak or absent,
  * Last-Modified. For a page of another origin, the server must expose `ETag` and `Content-Range`.
  *
  * After a redirect, later requests go directly to its target, until that fails.
@@ -44,7 +44,7 @@ export class HttpSource implements Source {
   }
 
   /**
-   * Asks for the length of the file: by HEAD, or if that fails for any reason, by a range of one byte.
+   * Requests the length of the file with HEAD or, if that fails for any reason, with a range of one byte.
    *
    * @throws TypeError or RangeError for a wrong address or option; HttpError with a code of {@link HttpErrorCode}.
    */
@@ -56,7 +56,7 @@ export class HttpSource implements Source {
   }
 
   /**
-   * @throws RangeError when the range does not lie inside the file; TypeError when the source is closed; HttpError with a
+   * @throws RangeError when the range is not inside the file; TypeError when the source is closed; HttpError with a
    *   code of {@link HttpErrorCode}; the signal's reason, at once.
    */
   async read(offset: number, length: number, signal?: Signal): Promise<Uint8Array> {
@@ -80,7 +80,7 @@ interface Version {
   readonly modified: string | null;
 }
 
-/** The start of the range that was asked for, or all of it; or the whole file. */
+/** The requested range or its start, or the whole file. */
 interface Part {
   readonly bytes: Uint8Array;
   readonly isWhole: boolean;
@@ -90,7 +90,7 @@ interface Part {
 class RemoteFile {
   readonly transport: Transport;
   readonly #maxWholeBytes: number;
-  /** As in the first answer. */
+  /** The version in the first answer. */
   #version: Version | undefined;
   #fileLength: number | undefined;
   /** The whole file, from a server without ranges. */
@@ -109,8 +109,8 @@ class RemoteFile {
       if (isWhole) this.#whole = bytes;
     }
     if (this.#fileLength !== undefined) return this.#fileLength;
-    const problem = 'the server does not say how long the file is, or hides it from this page: let it expose Content-Range';
-    throw this.transport.error('BLOOM_HTTP_NO_LENGTH', `${problem}, or give the option byteLength`);
+    const problem = 'the server does not say how long the file is, or hides it from this page: make it expose Content-Range';
+    throw this.transport.error('BLOOM_HTTP_NO_LENGTH', `${problem}, or pass the option byteLength`);
   }
 
   async read(offset: number, length: number, signal: Signal | undefined): Promise<Uint8Array> {
@@ -132,7 +132,7 @@ class RemoteFile {
     return this.#whole?.subarray(offset, offset + length) ?? bytes;
   }
 
-  /** Asks by HEAD. Whatever goes wrong, a GET may still work: some servers refuse HEAD, and some links are signed for GET. */
+  /** Sends HEAD. Whatever goes wrong, a GET may still work: some servers refuse HEAD, and some links are signed for GET. */
   async #askLength(signal: Signal | undefined): Promise<void> {
     try {
       const answer = await this.transport.once({ method: 'HEAD', headers: {} }, signal, (head) => Promise.resolve(head));
@@ -175,7 +175,7 @@ class RemoteFile {
     throw new Retriable(this.#failed(`asked for ${expected} bytes at ${offset}, it sends ${bytes?.length ?? 'more'}`));
   }
 
-  /** Takes the answer of a server without ranges. */
+  /** Takes the whole file from a server that does not support ranges. */
   async #takeWhole(answer: Answer): Promise<Part> {
     this.#check(answer, undefined);
     this.#mustBePlain(answer);

@@ -3,7 +3,7 @@ import { discard, type HttpResponse } from './answer.js';
 /** Where requests go. */
 export interface Route {
   readonly address: string;
-  /** Whether it has the origin that was opened. The caller's headers are sent to no other. */
+  /** Whether it has the origin that was opened. The caller's headers are never sent to another one. */
   readonly isTrusted: boolean;
 }
 

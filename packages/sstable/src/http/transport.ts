@@ -4,7 +4,7 @@ import { Answer, discard, type HttpResponse } from './answer.js';
 import { HttpError, type HttpErrorCode, Retriable } from './http-error.js';
 import { Redirects, type Route, type RoutedResponse } from './redirects.js';
 
-/** The part of `fetch` that is used. */
+/** The part of `fetch` that is needed. */
 export type Fetch = (
   url: string,
   init: {
@@ -16,7 +16,7 @@ export type Fetch = (
   },
 ) => Promise<HttpResponse>;
 
-/** How requests are sent. All of it has a default. */
+/** How requests are sent. Every option has a default. */
 export interface TransportOptions {
   /**
    * Sends the requests, for example signed ones for private files. It is never called with an address of another origin
@@ -28,7 +28,7 @@ export interface TransportOptions {
   /**
    * Milliseconds to wait for the headers of an answer, and then for each next chunk of its body, before giving up. An
    * answer that takes longer than this in all must also arrive at 1,024 bytes per second or more. To limit the total time
-   * of a read, give it a signal. Default: 30,000.
+   * of a read, pass a signal. Default: 30,000.
    */
   readonly stallMs?: number | undefined;
   /** How often a request is retried after a network error, a stall, a broken answer, a 408, 425, 429 or 5xx. Default: 3. */
@@ -108,7 +108,7 @@ export class Transport {
     }
   }
 
-  /** As {@link request}, without retries. @throws Retriable after a failure that may be temporary. */
+  /** Like {@link request}, without retries. @throws Retriable after a failure that may be temporary. */
   async once<T>(parts: RequestParts, signal: Signal | undefined, take: (answer: Answer) => Promise<T>): Promise<T> {
     try {
       return await this.#ending(signal, this.#stallMs, async (own, onProgress) => {
@@ -117,7 +117,7 @@ export class Transport {
       });
     } catch (error) {
       if (error instanceof HttpError || signal?.aborted === true || this.#isClosed) throw error;
-      // Perhaps only the mirror failed that the server had redirected to.
+      // It may be that only the mirror failed to which the server had redirected.
       this.#route = this.#redirects.start;
       // Any other error came from reading the body.
       throw error instanceof Retriable ? error : new Retriable(this.error('BLOOM_HTTP_FAILED', 'the answer broke off', { cause: error }));

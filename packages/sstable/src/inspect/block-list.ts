@@ -1,7 +1,7 @@
 import type { BlockHandle } from '../format/block-handle.js';
 import { BLOCK_TRAILER_LENGTH } from '../format/stored-block.js';
 
-/** Handles in flat arrays: a list of millions takes 16 bytes for each, and not an object. */
+/** Handles in flat arrays: in a list of millions, each takes 16 bytes instead of an object. */
 export class BlockList {
   length = 0;
   #offsets = new Float64Array(64);
@@ -24,12 +24,12 @@ export class BlockList {
     return this.#sizes[i]!;
   }
 
-  /** Where the last of the blocks ends, its trailer included. */
+  /** Where the last block ends, including its trailer. */
   get end(): number {
     return this.length === 0 ? 0 : this.offsetOf(this.length - 1) + this.sizeOf(this.length - 1) + BLOCK_TRAILER_LENGTH;
   }
 
-  /** Whether each block starts where the one before it ends. */
+  /** Whether each block starts where the previous one ends. */
   get isWithoutGaps(): boolean {
     for (let i = 1; i < this.length; i++) {
       if (this.offsetOf(i) !== this.offsetOf(i - 1) + this.sizeOf(i - 1) + BLOCK_TRAILER_LENGTH) return false;
@@ -41,7 +41,7 @@ export class BlockList {
     return { offset: this.#offsets[i]!, size: this.#sizes[i]! };
   }
 
-  /** The numbers of the blocks in the order of the file; of those at one offset the shorter first, then in order. */
+  /** The numbers of the blocks in file order; blocks at the same offset by size, then by number. */
   inFileOrder(): Uint32Array {
     const [offsets, sizes] = [this.#offsets, this.#sizes];
     const order = new Uint32Array(this.length);

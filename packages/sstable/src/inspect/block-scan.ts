@@ -8,32 +8,32 @@ import { WholeBlockWalk } from '../format/whole-block-walk.js';
 import { ANY_SHAPE, type ChecksumPairs, checksumPairs, NO_SHAPE, RAW_SHAPE, SNAPPY_SHAPE, storedRegister, tableOfCrc } from './checksum-search.js';
 import type { StoredBlocks } from './stored-blocks.js';
 
-/** A block that was found by its checksum. */
+/** A block that was found by means of its checksum. */
 export interface FoundBlock {
   readonly offset: number;
   readonly size: number;
-  /** Its entries are whole; undefined for a filter block, and for one that cannot be decoded. */
+  /** A block of entries, all readable; undefined for a filter block, and for a block that cannot be decoded. */
   readonly contents: Uint8Array | undefined;
-  /** Why it cannot be decoded. */
+  /** Why the block cannot be decoded. */
   readonly problem: string | undefined;
 }
 
-/** Bytes that are read at once. */
+/** Bytes per read. */
 const READ_BYTES = 2 ** 20;
-/** Bytes between two looks at whether the next ones were read. */
+/** Bytes that are searched before the next ones are fetched. */
 const STEP_BYTES = 2 ** 16;
-/** The bytes in which the end of a block is looked for that starts where the one before it ends, and after many vain looks. */
+/** How far to look for the end of a block that starts where the previous one ended; less after many vain attempts. */
 const FOLLOWING_BYTES = 2 ** 24;
 const FOLLOWING_BYTES_AT_LAST = 2 ** 18;
-/** The size up to which a checksum alone is believed, of a type that no codec was given for. One in 65,536 is wrong. */
+/** Up to this size, a checksum alone is trusted for a type without a codec. One in 65,536 such blocks is wrong. */
 const BELIEVED_BYTES = 2 ** 16;
 /**
- * The windows that are searched behind damage, one after another until something is found. A block that lies half in one
- * of the largest and half in the next is found if it has no more than half of its bytes.
+ * The sizes of the windows that are searched after damage, in this order until something is found. The largest windows
+ * overlap by half, so a block at the border of two is found if it is at most half as large.
  */
 const WINDOW_BYTES = [2 ** 18, 2 ** 21, 2 ** 24, 2 ** 26];
 
-/** What is known of the blocks of each compression type. */
+/** What is known about the blocks of each compression type. */
 export function shapesOf({ decoding }: StoredBlocks): Uint8Array {
   const shapes = new Uint8Array(256);
   shapes[NO_COMPRESSION] = RAW_SHAPE;
@@ -42,13 +42,13 @@ export function shapesOf({ decoding }: StoredBlocks): Uint8Array {
 }
 
 /**
- * Finds the blocks in a part of a file, in order, by their checksums alone.
+ * Finds the blocks in a part of a file, in order, by means of their checksums alone.
  *
- * Blocks follow one another, so the next one is looked for where the last one ended: from there on, a checksum that is
- * right ends it. Where none is, the block is damaged, and starts and ends are searched for together
- * (`checksum-search.ts`) in windows of up to 64 MiB. Takes time in proportion to the bytes, and memory for a window.
+ * Blocks are adjacent, so the next one should start where the last one ended, and it ends where the checksum from there is
+ * right. If it is right nowhere, the block is damaged, and starts and ends are searched together (`checksum-search.ts`)
+ * in windows of up to 64 MiB. Takes time in proportion to the bytes, and memory for one window.
  *
- * A checksum may be right by chance. Blocks are believed if they can be decoded and all of their entries read.
+ * A checksum can be right by chance. A block is trusted if it can be decoded and all of its entries can be read.
  */
 export class BlockScan {
   readonly #stored: StoredBlocks;
@@ -57,16 +57,16 @@ export class BlockScan {
   readonly #walk = new WholeBlockWalk('data block');
   #position: number;
   #window: Window | undefined;
-  /** The number of the largest window that there is memory for. */
+  /** The index in {@link WINDOW_BYTES} of the largest window that is possible. */
   #largestWindow = WINDOW_BYTES.length - 1;
   /** The bytes read last. */
   #bytes = new Uint8Array(0);
   #bytesOffset = 0;
-  /** Bytes that may still be gone through for nothing, and decoded for nothing. */
+  /** How many bytes may still be searched in vain, and decoded in vain. */
   #vainBytes: number;
   #undecodedBytes: number;
 
-  /** Looks at `[start, end)`. */
+  /** Searches `[start, end)`. */
   constructor(stored: StoredBlocks, start: number, end: number) {
     this.#stored = stored;
     this.#position = start;
@@ -78,7 +78,7 @@ export class BlockScan {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<FoundBlock, void, undefined> {
     for (;;) {
-      const block = (await this.#following()) ?? (await this.#behindDamage());
+      const block = (await this.#following()) ?? (await this.#afterDamage());
       if (block === undefined) return;
       this.#position = block.offset + block.size + BLOCK_TRAILER_LENGTH;
       yield block;
@@ -107,8 +107,8 @@ export class BlockScan {
     return undefined;
   }
 
-  /** The first block that starts at the position or behind it. */
-  async #behindDamage(): Promise<FoundBlock | undefined> {
+  /** The first block that starts at or after the position. */
+  async #afterDamage(): Promise<FoundBlock | undefined> {
     for (;;) {
       const window = this.#window;
       while (window !== undefined && window.next < window.pairs.length) {
@@ -122,11 +122,11 @@ export class BlockScan {
     }
   }
 
-  /** Searches the next window. @returns false when all bytes were searched. */
+  /** Searches the next window. @returns false when all bytes have been searched. */
   async #openWindow(): Promise<boolean> {
     const lastEnd = this.#window?.end ?? this.#position;
     if (this.#end - Math.max(this.#position, lastEnd) <= 0) return false;
-    // Each window goes on from the last one by half of its bytes at least, so that all take time with the bytes.
+    // Each window ends at least half its length after the last one, so that the total time is in proportion to the bytes.
     let level = 0;
     while (level < this.#largestWindow && this.#position + WINDOW_BYTES[level]! / 2 < lastEnd) level++;
     for (;;) {
@@ -145,13 +145,13 @@ export class BlockScan {
   }
 
   /**
-   * The block of `size` bytes at `offset`, if it is one.
+   * The `size` bytes at `offset` as a block, if they are one.
    *
-   * @param isFollowing whether it starts where the block before it ended, and may be a filter block.
+   * @param isFollowing whether they start where the previous block ended, so that they may be a filter block.
    */
   async #blockAt(offset: number, size: number, type: number | undefined, isFollowing: boolean): Promise<FoundBlock | undefined> {
     if (type !== undefined && this.#shapes[type] === NO_SHAPE) {
-      const problem = `no codec was given for its compression type ${type}`;
+      const problem = `there is no codec for its compression type ${type}`;
       return size > 0 && size <= BELIEVED_BYTES ? { offset, size, contents: undefined, problem } : undefined;
     }
     if (this.#undecodedBytes < 0) return undefined;
@@ -171,7 +171,7 @@ export class BlockScan {
     return undefined;
   }
 
-  /** Bytes of the file, of which more are read than were asked for. */
+  /** Bytes of the file. Reads more than that, for the next call. */
   async #read(offset: number, length: number): Promise<Uint8Array> {
     const start = offset - this.#bytesOffset;
     if (start < 0 || start + length > this.#bytes.length) {
@@ -189,9 +189,9 @@ interface Window {
   readonly start: number;
   readonly end: number;
   readonly pairs: ChecksumPairs;
-  /** The pair to be tried next. */
+  /** The next pair to try. */
   next: number;
-  /** Where whole tables lie, each from its first block to behind its footer. */
+  /** The positions of whole tables, each from its first block to the end of its footer. */
   readonly tables: readonly (readonly [start: number, end: number])[];
 }
 
@@ -208,7 +208,7 @@ export function isBlock(walk: WholeBlockWalk, contents: Uint8Array): boolean {
   }
 }
 
-/** Whether contents that are no block are a filter block: offsets that ascend, in front of their own offset. */
+/** Whether contents that are not a block of entries are a filter block: ascending offsets, before their own offset. */
 function isFilterBlock(contents: Uint8Array): boolean {
   const trailer = contents.length - 5;
   if (trailer < 0 || contents[trailer + 4]! > 32) return false;
@@ -227,8 +227,8 @@ function isFilterBlock(contents: Uint8Array): boolean {
 const MAGIC_LENGTH = 8;
 
 /**
- * Where `bytes`, which start at `offset` of a file, hold whole tables: values that are tables themselves. Behind damage,
- * their blocks are not those of the file. A footer tells where its table starts.
+ * The positions of whole tables in `bytes`, which start at `offset` of a file. These are values that are tables
+ * themselves, and after damage, their blocks must not be mistaken for the file's. A footer tells where its table starts.
  */
 function tablesInside(bytes: Uint8Array, offset: number, fileBytes: number): [start: number, end: number][] {
   const none = { offset: 0, size: 0 };

@@ -1,19 +1,19 @@
 /**
- * Finds stored blocks by their checksums where neither their starts nor their ends are known.
+ * Finds stored blocks by means of their checksums, when neither their starts nor their ends are known.
  *
  *     contents (from `start`) | compression type (at `typeAt`) | masked crc32c
  *
- * Trying each pair of positions would take time with the square of the bytes. But a CRC is linear: with the register's
- * step for a zero byte, Z, and its table, T, the register after `start … typeAt` is
+ * Trying each pair of positions would take quadratic time. But a CRC is linear: if Z is the register's step for a zero byte
+ * and T the CRC table, the register after `start … typeAt` is
  *
  *     Z^(typeAt + 1 - start) ones  ^  Σ Z^(typeAt - i) T[bytes[i]]        for i from start to typeAt
  *
- * With Z^(n - 1 - typeAt) on both sides, the sum is the difference of two sums up to n, the end of the bytes:
+ * After Z^(n - 1 - typeAt) is applied to both sides, the sum becomes the difference of two sums up to n, the number of bytes:
  *
- *     sum(start) ^ Z^(n - start) ones  =  sum(typeAt + 1) ^ Z^(n - 1 - typeAt) register that is stored behind typeAt
+ *     sum(start) ^ Z^(n - start) ones  =  sum(typeAt + 1) ^ Z^(n - 1 - typeAt) register stored after typeAt
  *
- * where sum(i) is Σ Z^(n - 1 - j) T[bytes[j]] for j from i to n. The left side depends on the start alone and the right
- * side on the type's position alone, so one walk from the end and a hash table find all pairs, in time with the bytes.
+ * where sum(i) is Σ Z^(n - 1 - j) T[bytes[j]] for j from i to n - 1. The left side depends only on the start and the right
+ * side only on the type's position, so one walk from the end with a hash table finds all pairs in linear time.
  *
  * Source: Ross Williams, A Painless Guide to CRC Error Detection Algorithms, for the table; the rest is algebra.
  */
@@ -23,24 +23,24 @@ import { unmaskCrc } from '@bloom/crc32c';
 /** The polynomial of CRC-32C, bits reversed, as an int32: small integers are fast. */
 const POLYNOMIAL = 0x82f63b78 | 0;
 
-/** What is known of how the contents of a compression type start and end: that no block has the type. */
+/** What is known about the start and end of contents of a compression type. This one: no block has the type. */
 export const NO_SHAPE = 0;
-/** A block as it is. */
+/** An uncompressed block. */
 export const RAW_SHAPE = 1;
 export const SNAPPY_SHAPE = 2;
-/** Nothing is known. */
+/** Nothing is known about them. */
 export const ANY_SHAPE = 3;
 
-/** The most positions of a type that are remembered; 16 bytes each. */
+/** The most positions of types to keep; each takes 16 bytes. */
 const MAX_TYPES = 2 ** 22;
-/** The most pairs that are given for one window. */
+/** The most pairs to return for one window. */
 const MAX_PAIRS = 2 ** 16;
-/** The most positions of a type that are tried for one start. Without crafting, two are hardly ever met. */
+/** The most positions of types to try for one start. In files that are not crafted, there are hardly ever two. */
 const MAX_PER_START = 16;
 /** Bytes between two calls of `pause`. */
 const PAUSE_BYTES = 2 ** 20;
 
-/** Pairs for which the checksum is right, ascending by start, then by the type's position. */
+/** Pairs for which the checksum is right, in ascending order of start, then of the type's position. */
 export interface ChecksumPairs {
   readonly length: number;
   readonly starts: Uint32Array;
@@ -49,7 +49,7 @@ export interface ChecksumPairs {
 
 let crcTable: Int32Array | undefined;
 
-/** For each byte, what it makes of a register of zeros. */
+/** The CRC table: for each byte, the register after it if the register was zero before. */
 export function tableOfCrc(): Int32Array {
   if (crcTable !== undefined) return crcTable;
   crcTable = new Int32Array(256);
@@ -61,7 +61,7 @@ export function tableOfCrc(): Int32Array {
   return crcTable;
 }
 
-/** The register, not inverted, that the checksum stored at `position` stands for. */
+/** The register that corresponds to the checksum stored at `position`, not inverted. */
 export function storedRegister(bytes: Uint8Array, position: number): number {
   const masked =
     (bytes[position]! | (bytes[position + 1]! << 8) | (bytes[position + 2]! << 16) | (bytes[position + 3]! << 24)) >>> 0;
@@ -69,11 +69,11 @@ export function storedRegister(bytes: Uint8Array, position: number): number {
 }
 
 /**
- * All pairs of a start and a compression type in `bytes` that could be those of a stored block.
+ * All pairs of a start and a type's position in `bytes` that may be a stored block.
  *
- * @param shapes what is known of each compression type.
- * @param pause called now and then, so that others can run.
- * @returns undefined when there are too many positions that could be a type's: use fewer bytes.
+ * @param shapes what is known about each compression type.
+ * @param pause called regularly, so that other tasks can run.
+ * @returns undefined when too many positions may be a type's: use fewer bytes.
  */
 export async function checksumPairs(
   bytes: Uint8Array,
@@ -91,11 +91,11 @@ export async function checksumPairs(
   return search.pairs();
 }
 
-/** The positions that could be a compression type's, ascending; undefined when there are too many. */
+/** The positions that may be a compression type's, ascending; undefined when there are too many. */
 function typePositions(bytes: Uint8Array, shapes: Uint8Array): Uint32Array | undefined {
   let positions = new Uint32Array(1024);
   let count = 0;
-  // The checksum follows.
+  // The checksum follows the type.
   for (let i = 0; i < bytes.length - 4; i++) {
     const shape = shapes[bytes[i]!];
     if (shape === NO_SHAPE || (shape === RAW_SHAPE && !mayEndRaw(bytes, i))) continue;
@@ -110,26 +110,27 @@ function typePositions(bytes: Uint8Array, shapes: Uint8Array): Uint32Array | und
   return positions.subarray(0, count);
 }
 
-/** The walk from the end, in parts. */
+/** The walk from the end, done in parts. */
 class PairSearch {
   readonly #bytes: Uint8Array;
   readonly #shapes: Uint8Array;
-  /** Where types may be, ascending, and how many of them are still in front of the walk. */
+  /** The possible positions of types, ascending, and how many of them the walk has not reached. */
   readonly #types: Uint32Array;
   #typesLeft: number;
   /**
-   * For each shape, by the low bits of a key: the number of the last type put in, plus one. Each shape has a table of its
-   * own, because it is looked up only for starts that look like it, and a small one stays in the processor's cache.
+   * For each shape, a hash table: for the low bits of a key, one plus the number of the last type with these bits. Each
+   * shape has its own table, because it is searched only for starts that fit the shape, and a small table stays in the
+   * processor's cache.
    */
   readonly #heads: readonly Uint32Array[];
-  /** By the number of a type: its key, and the number of the one put in before into the same slot, plus one. */
+  /** For each type, by number: its key, and one plus the number of the previous type in the same slot. */
   readonly #keys: Int32Array;
   readonly #others: Uint32Array;
   readonly #starts: Uint32Array;
   readonly #typesAt: Uint32Array;
   #length = 0;
 
-  // At position i, of n bytes: the sum from i on,
+  // State of the walk at position i of n bytes: the sum from i,
   #sum = 0;
   /** Z^(n - i) of T[0x80], which is the polynomial, */
   #power = POLYNOMIAL;
@@ -145,7 +146,7 @@ class PairSearch {
     this.#typesLeft = types.length;
     const counts = [0, 0, 0, 0];
     for (const at of types) counts[shapes[bytes[at]!]!]!++;
-    // Powers of two, of which half stay free.
+    // Powers of two, at most half full.
     this.#heads = counts.map((count) => new Uint32Array(2 ** Math.ceil(Math.log2(2 * count + 16))));
     this.#keys = new Int32Array(types.length);
     this.#others = new Uint32Array(types.length);
@@ -153,7 +154,7 @@ class PairSearch {
     this.#typesAt = new Uint32Array(this.#starts.length);
   }
 
-  /** Walks from `end`, where it was left, to `begin`. */
+  /** Continues the walk from `end` to `begin`. */
   walk(begin: number, end: number): void {
     const bytes = this.#bytes;
     const types = this.#types;
@@ -175,7 +176,7 @@ class PairSearch {
         this.#add(--typesLeft, sum ^ product(storedRegister(bytes, i + 1), unit));
         nextType = typesLeft > 0 ? types[typesLeft - 1]! : -1;
       }
-      // The byte times the power: for each of its bits the power, multiplied by as many steps of one bit.
+      // Multiplies the byte by the power: for each bit that is set, adds the power after as many one-bit steps.
       const byte = bytes[i]!;
       sum ^=
         (power & -(byte >> 7)) ^
@@ -193,7 +194,7 @@ class PairSearch {
       const hash = key ^ (key >>> 15);
       const anyHead = anyHeads[hash & anyMask]!;
       if (anyHead > 0) this.#match(i, key, anyHead);
-      // The first entry of a block shares nothing.
+      // The first entry of a block shares no bytes, so the block starts with 0.
       const rawHead = byte === 0 ? rawHeads[hash & rawMask]! : 0;
       if (rawHead > 0) this.#match(i, key, rawHead);
       const snappyHead = isSnappyStart(bytes, i) ? snappyHeads[hash & snappyMask]! : 0;
@@ -214,7 +215,7 @@ class PairSearch {
     heads[slot] = number + 1;
   }
 
-  /** Takes down the pairs of a start: the nearest types first. */
+  /** Records the pairs of a start, nearest types first. */
   #match(start: number, key: number, head: number): void {
     const keys = this.#keys;
     let tries = 0;
@@ -236,7 +237,7 @@ class PairSearch {
   }
 }
 
-/** `a * b` as polynomials: `b` is the register that multiplies by it. */
+/** The product of two polynomials, both in the bit order of the register. */
 function product(a: number, b: number): number {
   let result = 0;
   for (let left = a; left !== 0; left <<= 1) {
@@ -246,7 +247,7 @@ function product(a: number, b: number): number {
   return result;
 }
 
-/** Whether a block that is not compressed may end at `end`: with the number of its restarts, the first of them 0. */
+/** Whether an uncompressed block may end at `end`, by the number of restarts there and a first restart of 0. */
 function mayEndRaw(bytes: Uint8Array, end: number): boolean {
   if (end < 11) return false;
   const restarts = uint32At(bytes, end - 4);
@@ -254,18 +255,18 @@ function mayEndRaw(bytes: Uint8Array, end: number): boolean {
   return restarts > 0 && first >= 3 && uint32At(bytes, first) === 0;
 }
 
-/** Whether a block of entries whose type is at `typeAt` may start at `start`, as far as its first bytes tell. */
+/** Whether a block of entries whose type is at `typeAt` may start at `start`, judging by its first bytes. */
 function mayStart(bytes: Uint8Array, start: number, typeAt: number, shapes: Uint8Array): boolean {
   switch (shapes[bytes[typeAt]!]) {
     case RAW_SHAPE: {
-      // The first entry shares nothing, and the last restart is at an entry.
+      // The first entry shares no bytes, and the last restart is inside the entries.
       const entriesEnd = typeAt - 4 - 4 * uint32At(bytes, typeAt - 4);
       return bytes[start] === 0 && entriesEnd - start >= 3 && uint32At(bytes, typeAt - 8) < entriesEnd - start;
     }
     case SNAPPY_SHAPE: {
       const byteLength = new VarintReader(bytes, start).varint32();
       const size = typeAt - start;
-      // At the most 64 bytes for three, and never much more than the contents.
+      // A stream expands by at most 64 to 3, and is never much longer than its contents.
       return byteLength <= 22 * size + 64 && size <= byteLength + byteLength / 6 + 32;
     }
     default:
@@ -274,8 +275,8 @@ function mayStart(bytes: Uint8Array, start: number, typeAt: number, shapes: Uint
 }
 
 /**
- * Whether Snappy can have compressed a block of entries from `start` on: the length of the contents, and a tag of a
- * literal that starts with the zero of the first entry.
+ * Whether a Snappy stream of a block of entries may start at `start`: with the length of the contents, and the tag of a
+ * literal whose first byte is the 0 of the first entry.
  */
 function isSnappyStart(bytes: Uint8Array, start: number): boolean {
   let position = start;

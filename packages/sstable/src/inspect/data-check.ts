@@ -7,19 +7,19 @@ import type { FindingList } from './finding.js';
 /**
  * Checks the keys of data blocks in the order of the index: their order, their index keys and their filters.
  *
- * For each block the calls are `(startBlock key*)? endBlock`. A block gives at most one finding of each kind.
+ * For each block, the calls are `(startBlock key*)? endBlock`. A block has at most one finding of each kind.
  */
 export class DataCheck {
   readonly findings: FindingList;
   readonly #compare: CompareRange | undefined;
   readonly #filter: FilterBlockReader | undefined;
-  /** The key before the current one, in this block or an earlier one. */
+  /** The previous key, in this block or an earlier one. */
   #lastKey = new Uint8Array(64);
   #lastKeyLength = -1;
-  /** The index key of the block before. */
+  /** The index key of the previous block. */
   #separator: Uint8Array | undefined;
 
-  // Of the current block.
+  // State of the current block.
   #offset = 0;
   #isFirstKey = true;
   #startsTooEarly = false;
@@ -28,8 +28,8 @@ export class DataCheck {
   #denied = 0;
 
   /**
-   * @param compare undefined where the order is not known.
-   * @param filter undefined where there is none that can be asked.
+   * @param compare undefined when the order is unknown.
+   * @param filter undefined when there is no usable filter.
    */
   constructor(compare: CompareRange | undefined, filter: FilterBlockReader | undefined, findings: FindingList) {
     this.#compare = compare;
@@ -51,21 +51,21 @@ export class DataCheck {
     this.#isFirstKey = false;
   }
 
-  /** Ends a block, or one that cannot be read. @param separator its index key; it is kept. */
+  /** Ends a block, even one that cannot be read. @param separator its index key, which must not change later. */
   endBlock(place: Place, separator: Uint8Array): void {
     const compare = this.#compare;
     if (this.#outOfOrder > 0) {
       const [first, others] = [this.#firstOutOfOrder, this.#outOfOrder - 1];
       this.findings.add('BLOOM_OUT_OF_ORDER', place, () => {
-        return `the key at byte ${first} is not after the key before it${others > 0 ? `, and ${others} more of its keys are not` : ''}`;
+        return `the key at byte ${first} is not after the previous key${others > 0 ? `, and neither are ${others} more of its keys` : ''}`;
       });
     }
     if (this.#startsTooEarly) {
-      this.findings.add('BLOOM_BAD_SEPARATOR', place, () => 'its first key is not after the index key of the block before');
+      this.findings.add('BLOOM_BAD_SEPARATOR', place, () => 'its first key is not after the index key of the previous block');
     }
     if (this.#denied > 0) {
       const denied = this.#denied;
-      this.findings.add('BLOOM_FILTER_MISS', place, () => `${denied} of its keys are denied by their filter`);
+      this.findings.add('BLOOM_FILTER_MISS', place, () => `its filter does not match ${denied} of its keys`);
     }
     this.#startsTooEarly = false;
     this.#outOfOrder = this.#denied = 0;
@@ -75,7 +75,7 @@ export class DataCheck {
     }
     const previous = this.#separator;
     if (previous !== undefined && compare(previous, 0, previous.length, separator, 0, separator.length) >= 0) {
-      this.findings.add('BLOOM_BAD_SEPARATOR', place, () => 'its index key is not after the one before it in the index');
+      this.findings.add('BLOOM_BAD_SEPARATOR', place, () => 'its index key is not after the previous one');
     }
     this.#separator = separator;
   }

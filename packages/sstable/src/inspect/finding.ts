@@ -8,13 +8,13 @@ import {
 } from '@bloom/bytes';
 
 /**
- * What only an inspection of the whole table can find.
+ * What is wrong with a table. The codes beyond those of errors:
  *
  * - `BLOOM_OVERLAP`: two blocks share bytes of the file.
- * - `BLOOM_OUT_OF_ORDER`: a key is not after the key before it.
+ * - `BLOOM_OUT_OF_ORDER`: a key is not after the previous key.
  * - `BLOOM_BAD_SEPARATOR`: an index key is not between the keys of its block and those of the next.
- * - `BLOOM_BAD_RESTART`: a block's restarts are not at the starts of entries, in order.
- * - `BLOOM_FILTER_MISS`: a key that is in the table is denied by its filter.
+ * - `BLOOM_BAD_RESTART`: a block's restarts are not the starts of entries, in ascending order.
+ * - `BLOOM_FILTER_MISS`: a key of the table does not match its filter.
  */
 export type FindingCode =
   | CorruptionCode
@@ -34,13 +34,13 @@ export interface Finding {
   readonly problem: string;
 }
 
-/** How many findings are listed by default. A file can be made to have millions; each takes some 300 bytes. */
+/** How many findings are listed by default. A crafted file can have millions; each takes about 300 bytes. */
 export const DEFAULT_MAX_FINDINGS = 10_000;
 
-/** Findings in the order in which they were made: the first ones, and the number of the others. */
+/** The first findings, in the order in which they were made, and the number of further ones. */
 export class FindingList {
   readonly findings: Finding[] = [];
-  /** Findings that were counted and not kept. */
+  /** The number of findings that were not kept. */
   more = 0;
   readonly #maxFindings: number;
 
@@ -52,13 +52,13 @@ export class FindingList {
     return this.findings.length + this.more;
   }
 
-  /** @param problem made only if the finding is kept. */
+  /** @param problem is called only if the finding is kept. */
   add(code: FindingCode, { structure, offset }: Pick<Place, 'structure' | 'offset'>, problem: () => string): void {
     if (this.findings.length >= this.#maxFindings) this.more++;
     else this.findings.push({ code, structure, offset, problem: problem() });
   }
 
-  /** Adds what an error says. @throws the error, if it is not about the table. */
+  /** Adds an error about the table. @throws any other error. */
   addError(error: unknown): Finding {
     const finding = findingOf(error);
     this.add(finding.code, finding, () => finding.problem);
@@ -66,10 +66,10 @@ export class FindingList {
   }
 }
 
-/** What an error about the table says. @throws the error, if it is about anything else: the source, for example. */
+/** Turns an error about the table into a finding. @throws any other error, such as one of the source. */
 export function findingOf(error: unknown): Finding {
   if (!(error instanceof CorruptionError || error instanceof UnsupportedError)) throw error;
-  // The source has other bytes than it said.
+  // The source has fewer bytes than it claimed.
   if (error.code === 'BLOOM_TRUNCATED') throw error;
   const { code, structure, offset, problem } = error;
   return { code, structure, offset, problem };

@@ -7,21 +7,21 @@ import type { FindingList } from './finding.js';
 export interface IndexEntry {
   /** A view that is valid until the next entry. */
   readonly separator: Uint8Array;
-  /** Undefined when it cannot be read. */
+  /** Undefined when the handle cannot be read. */
   readonly handle: BlockHandle | undefined;
-  /** Where in the index the entry starts. */
+  /** Position of the entry in the index block. */
   readonly entryStart: number;
 }
 
-/** The restarts that are put in order, if they are in none; more than that are not gone on at. */
+/** The most restarts to sort if they are not ascending. */
 const MAX_SORTED_RESTARTS = 2 ** 20;
 
 /**
- * Goes through an index, and past damage: after an entry that cannot be read, at the next restart.
+ * Goes through an index, and past damage: after an entry that cannot be read, it continues at the next restart.
  *
- * The same contents give the same entries every time.
+ * The same contents always give the same entries.
  *
- * @param findings gets what is wrong with the block itself.
+ * @param findings receives what is wrong with the block itself.
  */
 export function* indexEntries(contents: Uint8Array, place: Place, findings: FindingList): Generator<IndexEntry, void, undefined> {
   const walk = new WholeBlockWalk(place.structure, place.file);
@@ -32,7 +32,7 @@ export function* indexEntries(contents: Uint8Array, place: Place, findings: Find
     findings.addError(error);
     return;
   }
-  /** The first restart, by number, that no entry was found at yet. */
+  /** The number of the first restart at which no entry was found yet. */
   let restart = 0;
   let reached = -1;
   let isDamaged = false;
@@ -54,14 +54,14 @@ export function* indexEntries(contents: Uint8Array, place: Place, findings: Find
       if (findings.addError(error).code === 'BLOOM_TOO_LARGE') return;
     }
   }
-  // The one restart of a block without entries is at no entry.
+  // A block without entries has one restart, where no entry starts.
   if (restart < walk.restartCount && !isDamaged && !(reached < 0 && walk.restartCount === 1)) {
     const offset = walk.restartOffset(restart);
-    findings.add('BLOOM_BAD_RESTART', place, () => `restart ${restart} is at byte ${offset}, where no entry starts or an earlier one did`);
+    findings.add('BLOOM_BAD_RESTART', place, () => `restart ${restart} is at byte ${offset}, where no entry starts, or one that an earlier restart has`);
   }
 }
 
-/** The numbers of the restarts, ascending by their offsets. */
+/** The numbers of the restarts, in ascending order of their offsets. */
 function* restartsInOrder(walk: WholeBlockWalk): Generator<number, void, undefined> {
   const { restartCount } = walk;
   let isAscending = true;

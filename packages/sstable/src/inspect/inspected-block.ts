@@ -9,13 +9,13 @@ import { decodingFor } from '../read/options.js';
 import type { InspectionOptions } from './stored-blocks.js';
 import { type Finding, findingOf } from './finding.js';
 
-/** An entry of a block, with what a search does not show. */
+/** An entry of a block, with its position, restart and shared bytes. */
 export interface InspectedEntry {
   /** Bytes from the start of the block's contents to the entry. */
   readonly offset: number;
   /** The number of the restart that points here, if one does. */
   readonly restart: number | undefined;
-  /** How many bytes of the key are those of the key before. */
+  /** How many bytes of the key are shared with the previous key. */
   readonly shared: number;
   /** A copy of the whole key. */
   readonly key: Uint8Array;
@@ -23,15 +23,15 @@ export interface InspectedEntry {
   readonly value: Uint8Array;
 }
 
-/** A block, decoded as far as it can be. Its entries are had by their number. */
+/** A block, decoded as far as possible. Its entries are accessed by number. */
 export class InspectedBlock {
   readonly structure: Structure;
   readonly handle: BlockHandle;
   /** The type byte of the trailer. */
   readonly compressionType: number;
-  /** The name of the codec of that type; undefined when none is known. */
+  /** The name of the codec of that type; undefined when there is no such codec. */
   readonly codecName: string | undefined;
-  /** The contents, decompressed; undefined when they cannot be had. Not to be trusted when there is a `problem`. */
+  /** The decompressed contents; undefined when they cannot be decoded. Do not trust them if there is a `problem`. */
   readonly contents: Uint8Array | undefined;
   /** Why the block cannot be used: its checksum, its codec, its size. */
   readonly problem: Finding | undefined;
@@ -62,7 +62,7 @@ export class InspectedBlock {
     this.#walk = new BlockWalk(place.structure, place.file);
     const starts = new GrowingOffsets();
     let restartCount = 0;
-    // A filter block is no block of entries.
+    // Other blocks do not consist of entries.
     if (this.contents !== undefined && place.structure !== 'filter block' && place.structure !== 'meta block') {
       try {
         this.#walk.reset(this.contents, place.offset);
@@ -83,12 +83,12 @@ export class InspectedBlock {
     return this.#walk.restartOffset(i);
   }
 
-  /** Entries `start` to `end`, the latter excluded; fewer where the block has fewer. */
+  /** The entries [start, end), or fewer if the block has fewer. */
   entries(start: number, end: number): InspectedEntry[] {
     const last = Math.min(end, this.entryCount);
     if (start >= last) return [];
     const walk = this.#walk;
-    // Keys build on those before them, from a restart on.
+    // A key depends on the previous ones, back to a restart.
     let i = start;
     while (i > 0 && !this.#restarts.has(this.#starts[i]!)) i--;
     const restart = this.#restarts.get(this.#starts[i]!);
@@ -107,11 +107,11 @@ export class InspectedBlock {
 }
 
 /**
- * Reads one block and decodes it as far as it can be.
+ * Reads one block and decodes it as far as possible.
  *
- * @param handle where it is: from `outlineTable`, or any other range inside the file that leaves room for a trailer.
+ * @param handle from `outlineTable`, or any other range inside the file that leaves room for a trailer.
  * @throws RangeError when the handle points outside the file.
- * @throws what the source throws; never for the bytes of the block.
+ * @throws the source's errors; never an error about the bytes of the block.
  */
 export async function inspectBlock(
   source: Source,
@@ -122,7 +122,7 @@ export async function inspectBlock(
   const { offset, size } = handle;
   const length = size + BLOCK_TRAILER_LENGTH;
   if (!(offset >= 0 && size >= 0 && offset + length <= source.byteLength)) {
-    throw new RangeError(`handle must be of a block inside the ${source.byteLength} bytes, got offset ${offset}, size ${size}`);
+    throw new RangeError(`handle must be that of a block inside the ${source.byteLength} bytes, got offset ${offset}, size ${size}`);
   }
   const decoding = decodingFor(options);
   const stored = await readRange(source, { offset, length }, options.signal);
@@ -134,7 +134,7 @@ export function handleInValue(value: Uint8Array): BlockHandle | undefined {
   return readBlockHandle(new VarintReader(value));
 }
 
-/** What the contents would be if the checksum did not matter. */
+/** The contents, ignoring the checksum. */
 function contentsDespiteChecksum(stored: Uint8Array, decoding: BlockDecoding): Uint8Array | undefined {
   const contents = stored.subarray(0, -BLOCK_TRAILER_LENGTH);
   const type = stored[contents.length]!;
@@ -146,7 +146,7 @@ function contentsDespiteChecksum(stored: Uint8Array, decoding: BlockDecoding): U
   }
 }
 
-/** Uint32 offsets whose number is not known before. */
+/** A list of uint32 offsets that grows. */
 class GrowingOffsets {
   #offsets = new Uint32Array(64);
   #length = 0;

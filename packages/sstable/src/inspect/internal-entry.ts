@@ -3,8 +3,8 @@ import { INTERNAL_KEY_TRAILER_LENGTH } from '../format/bytewise-order.js';
 import { DELETION, mayBeInternalKey } from '../format/internal-key.js';
 
 /**
- * Whether the entry that `walk` is on looks like one of a database: its key is an internal key, and a deletion has no
- * value. An entry of a plain table may look so too.
+ * Whether the entry that `walk` is on looks like an entry of a database: its key looks like an internal key, and a deletion
+ * has no value. An entry of a plain table can look like that too.
  */
 export function mayBeInternalEntry(walk: BlockWalk): boolean {
   if (!mayBeInternalKey(walk.key)) return false;

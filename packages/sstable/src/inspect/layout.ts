@@ -13,27 +13,27 @@ import { type MetaBlock, survey } from './survey.js';
 
 /** How to lay a table out. */
 export interface LayoutOptions extends InspectionOptions {
-  /** `'blocks'`: one range for each block; `'fields'`: one for each field of a block that is not compressed. Default: `'fields'`. */
+  /** `'blocks'`: one range per block. `'fields'`: also one per field of each uncompressed block. Default: `'fields'`. */
   readonly detail?: 'blocks' | 'fields' | undefined;
 }
 
 const LAYOUT_OPTIONS = { ...INSPECTION_OPTIONS, detail: true } as const;
 
-/** The policies whose filters are laid out bit by bit. */
+/** The policies whose filters are laid out in detail. */
 const BLOOM_NAMES = [new BloomFilterPolicy().name, 'leveldb.BuiltinBloomFilter'];
 
-/** A name of the metaindex is part of each label, and can be of a megabyte. */
+/** A name in the metaindex is part of each label, and can have a megabyte. */
 const MAX_NAME_LENGTH = 100;
-/** Ranges between two looks at the time. */
+/** How many ranges to return between two checks of the time. */
 const RANGES_PER_PAUSE = 4096;
 
 /**
- * What every byte of a table's file is, whatever state it is in: each byte once, in order.
+ * Labels every byte of a table's file, whatever state it is in: each byte once, in order.
  *
- * Gives one range at a time: those of all fields take many times the memory of the file. Itself it takes memory for one
- * block and the index, each at most some times `maxBlockBytes`, and 21 bytes for each block.
+ * A generator, because the ranges of all fields take many times the memory of the file. It takes memory for one block and
+ * the index, each at most a few times `maxBlockBytes`, and 21 bytes per block.
  *
- * @throws what the source throws, and the reason of `signal`; never for the bytes of the table.
+ * @throws the source's errors, and the reason of `signal`; never an error about the bytes of the table.
  *
  * @example
  * ```ts
@@ -56,7 +56,7 @@ export async function* tableLayout(
     const handle = blocks.at(i);
     const meta = metaBlocks[i];
     const label = meta === undefined ? `data block ${dataBlocks++}` : (meta.name ?? meta.structure).slice(0, MAX_NAME_LENGTH);
-    // Its bytes are labelled already: an overlap is for verify to report.
+    // Its bytes already have labels. `verifyTable` reports the overlap.
     if (handle.offset < position) continue;
     if (handle.offset > position) yield gap(position, handle.offset);
     const byteLength = handle.size + BLOCK_TRAILER_LENGTH;
@@ -88,7 +88,7 @@ function gap(start: number, end: number): LabelledRange {
   return { offset: start, byteLength: end - start, label: 'bytes that nothing points to' };
 }
 
-/** What the bytes of a stored block are. */
+/** Labels the bytes of a stored block. */
 async function fieldsOf(stored: StoredBlocks, block: MetaBlock): Promise<Iterable<LabelledRange>> {
   const { structure, handle, name } = block;
   const { offset, size } = handle;

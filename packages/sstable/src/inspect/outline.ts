@@ -6,13 +6,13 @@ import { DEFAULT_MAX_FINDINGS, type Finding, FindingList } from './finding.js';
 import { type InspectionOptions, StoredBlocks } from './stored-blocks.js';
 import { structureOf, survey } from './survey.js';
 
-/** The kinds of block, by the number that stands for each in {@link TableOutline.kinds}. */
+/** The kinds of block, in the order of their numbers in {@link TableOutline.kinds}. */
 export const BLOCK_KINDS = ['data block', 'filter block', 'meta block', 'metaindex block', 'index block'] as const satisfies readonly Structure[];
 
 /**
- * Where the blocks of a table are, in flat arrays: a table of 1 GiB has a quarter of a million blocks. Block `i` is a
- * `BLOCK_KINDS[kinds[i]]`; its stored contents are the `sizes[i]` bytes at `offsets[i]`, and a trailer of 5 bytes
- * follows them.
+ * Where the blocks of a table are. The arrays are flat because a table of 1 GiB has a quarter of a million blocks. Block
+ * `i` is a `BLOCK_KINDS[kinds[i]]`; its stored contents are the `sizes[i]` bytes at `offsets[i]`, followed by a trailer
+ * of 5 bytes.
  */
 export interface TableOutline {
   readonly byteLength: number;
@@ -20,10 +20,10 @@ export interface TableOutline {
   readonly footer: Footer | undefined;
   /** The last 48 bytes of the file, or all of a shorter one. */
   readonly footerBytes: Uint8Array;
-  /** What those bytes are: none for a file too short to have a footer. */
+  /** The labels of those bytes; empty for a file too short to have a footer. */
   readonly footerLayout: readonly LabelledRange[];
   readonly metaindex: readonly MetaindexEntry[];
-  /** In the order of the file, each block once. */
+  /** In file order, with each block once. */
   readonly kinds: Uint8Array;
   readonly offsets: Float64Array;
   readonly sizes: Float64Array;
@@ -32,9 +32,9 @@ export interface TableOutline {
 }
 
 /**
- * Where the blocks of a table are, whatever state it is in. Reads footer, metaindex and index, and nothing else.
+ * Finds where the blocks of a table are, whatever state it is in. Reads only footer, metaindex and index.
  *
- * @throws what the source throws, and the reason of `signal`; never for the bytes of the table.
+ * @throws the source's errors, and the reason of `signal`; never an error about the bytes of the table.
  * @example
  * ```ts
  * const { offsets, sizes, findings } = await outlineTable(source);

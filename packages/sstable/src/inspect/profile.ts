@@ -9,7 +9,7 @@ import type { Source } from '../read/source.js';
 import { BlockList } from './block-list.js';
 import { INSPECTION_OPTIONS, type InspectionOptions, StoredBlocks } from './stored-blocks.js';
 
-/** How to profile a table. All of it has a default. */
+/** How to profile a table. Every option has a default. */
 export interface ProfileOptions extends InspectionOptions, Pick<TableOptions, 'comparator' | 'filterPolicies'> {}
 
 const PROFILE_OPTIONS = { ...INSPECTION_OPTIONS, comparator: true, filterPolicies: true } as const;
@@ -17,7 +17,7 @@ const PROFILE_OPTIONS = { ...INSPECTION_OPTIONS, comparator: true, filterPolicie
 /** What a table consists of. */
 export interface TableProfile {
   readonly entries: number;
-  /** Bytes of all keys, their shared prefixes written out. */
+  /** Bytes of all keys, including their shared prefixes. */
   readonly keyBytes: number;
   readonly valueBytes: number;
   readonly dataBlocks: number;
@@ -25,20 +25,20 @@ export interface TableProfile {
   readonly rawDataBytes: number;
   /** Bytes of the data blocks as stored, with their trailers. */
   readonly storedDataBytes: number;
-  /** Bytes of the filter block that is in use; 0 without one. */
+  /** Bytes of the filter block in use; 0 if there is none. */
   readonly filterBytes: number;
-  /** How many filters it has, including empty ones. */
+  /** How many filters the filter block has, including empty ones. */
   readonly filters: number;
 }
 
-/** Entries between two looks at the time. */
+/** How many entries to read between two checks of the time. */
 const ENTRIES_PER_PAUSE = 4096;
 
 /**
  * Counts what a table consists of, by reading all its data blocks.
  *
- * Takes memory for one block and for index and filters, each at most some times `maxBlockBytes`; time in proportion to
- * the bytes of the file and of its blocks once decompressed.
+ * Takes memory for one block, the index and the filters, each at most a few times `maxBlockBytes`, and time in proportion
+ * to the bytes of the file and of its decompressed blocks.
  *
  * @throws CorruptionError or UnsupportedError when the table cannot be opened, when a block cannot be read, and
  *   `BLOOM_BAD_HANDLE` when two data blocks share bytes of the file.
@@ -85,7 +85,7 @@ export async function profileTable(source: Source, options: ProfileOptions = {})
   };
 }
 
-/** Without this, an index of some hundred bytes can have a block counted a million times. @throws CorruptionError. */
+/** Without this check, an index of a few hundred bytes could list a block a million times. @throws CorruptionError. */
 function mustNotOverlap(index: IndexBlock, file: string | undefined): void {
   const blocks = new BlockList();
   for (let i = 0; i < index.length; i++) {
@@ -99,7 +99,7 @@ function mustNotOverlap(index: IndexBlock, file: string | undefined): void {
     const offset = blocks.offsetOf(i);
     if (offset < end) {
       const place: Place = { structure: 'data block', offset, file };
-      throw new CorruptionError('BLOOM_BAD_HANDLE', place, `by its handle, entry ${i} of the index, it overlaps another block`);
+      throw new CorruptionError('BLOOM_BAD_HANDLE', place, `its handle, entry ${i} of the index, makes it overlap another block`);
     }
     end = offset + blocks.sizeOf(i) + BLOCK_TRAILER_LENGTH;
   }

@@ -11,22 +11,22 @@ import type { StoredBlocks } from './stored-blocks.js';
 
 /** What was found at the end of a file whose footer does not lead to an index. */
 export interface RecoveredTail {
-  /** The data blocks that an index lists; undefined when none was found. */
+  /** The data blocks that an index lists; undefined when no index was found. */
   readonly dataBlocks: BlockList | undefined;
-  /** The metaindex, and what it leads to. */
+  /** The metaindex, and the blocks that it lists. */
   readonly metaBlocks: BlockList;
 }
 
-/** How much of the end of the file is searched, one after another until a block is found. */
+/** How much of the end of the file is searched, in this order until a block is found. */
 const TAIL_BYTES = [2 ** 18, 2 ** 21, 2 ** 24, 2 ** 26];
-/** The last blocks that are looked at: RocksDB has some between the index and the end. */
+/** How many of the last blocks to inspect: RocksDB has some between the index and the end. */
 const MAX_BLOCKS = 8;
-/** The bytes of blocks that are read to find out whether handles lead to blocks. */
+/** The most bytes of blocks to read to find out whether handles are right. */
 const MAX_PROBED_BYTES = 2 ** 23;
 /** What the names in a metaindex begin with. */
 const META_NAMES = /^(filter|fullfilter|partitionedfilter|rocksdb)\./;
 
-/** Looks for the index at the end of a file, where it is in all tables, by its checksum and its contents. */
+/** Searches the end of a file for the index, which is there in all tables, by means of its checksum and contents. */
 export async function recoverTail(stored: StoredBlocks): Promise<RecoveredTail> {
   const { byteLength } = stored.source;
   const walk = new WholeBlockWalk('index block');
@@ -59,12 +59,12 @@ export async function recoverTail(stored: StoredBlocks): Promise<RecoveredTail> 
   return { dataBlocks: undefined, metaBlocks: new BlockList() };
 }
 
-/** Adds a metaindex and the blocks that it leads to. */
+/** Adds a metaindex and the blocks that it lists. */
 async function addMetaBlocks(stored: StoredBlocks, metaindex: BlockHandle, contents: Uint8Array, metaBlocks: BlockList): Promise<void> {
   metaBlocks.push(metaindex);
   const entries = decodeMetaindex(contents, { structure: 'metaindex block', offset: metaindex.offset });
   const handles = entries.map(({ handle }) => handle).filter((handle) => handle !== undefined);
-  // They lie in front of it. Where bytes in front of them are gone, all of them lie so much further in front.
+  // These blocks end where the metaindex starts. If bytes before them are missing, all of them are nearer the start.
   const end = Math.max(...handles.map(({ offset, size }) => offset + size + BLOCK_TRAILER_LENGTH));
   for (const shift of new Set([0, metaindex.offset - end])) {
     for (const { offset, size } of handles) {
@@ -84,8 +84,8 @@ function decoded(stored: StoredBlocks, bytes: Uint8Array): Uint8Array | undefine
 }
 
 /**
- * The handles of a block that can be an index: all of its values are handles, with no more behind them than zeros, of
- * blocks in ascending order, none over another. Undefined for any other block, and for an empty one.
+ * The handles of a block that may be an index: all of its values are handles, followed at most by zeros, of blocks in
+ * ascending order that do not overlap. Undefined for any other block, and for an empty one.
  */
 export function handlesOf(contents: Uint8Array): BlockList | undefined {
   const walk = new WholeBlockWalk('index block');
@@ -116,7 +116,7 @@ export function isMetaName(name: string): boolean {
   return META_NAMES.test(name);
 }
 
-/** Whether a block has names as a metaindex has them, and handles for each. */
+/** Whether a block has only entries of a metaindex: known names, with handles. */
 export function isMetaindex(contents: Uint8Array): boolean {
   const walk = new WholeBlockWalk('metaindex block');
   const reader = new VarintReader(contents);
@@ -124,7 +124,7 @@ export function isMetaindex(contents: Uint8Array): boolean {
   try {
     walk.reset(contents, 0);
     for (let more = walk.seekToFirst(); more; more = walk.next()) {
-      // A name is short; a key need not be.
+      // Names are short, but a key of a data block need not be.
       if (!isMetaName(String.fromCharCode(...walk.key.subarray(0, 32)))) return false;
       reader.position = walk.valueStart;
       reader.end = walk.valueEnd;
@@ -150,10 +150,10 @@ export function isEmptyBlock(contents: Uint8Array): boolean {
   }
 }
 
-/** Two of the names that RocksDB and Pebble have in each block of properties; other names there may be anybody's. */
+/** Two names that are in every properties block of RocksDB and Pebble. Its other names can be anything. */
 const PROPERTIES = ['rocksdb.data.size', 'rocksdb.num.entries'];
 
-/** Whether a block has the properties that RocksDB and Pebble put into a table. */
+/** Whether a block is the properties block of RocksDB or Pebble. */
 export function isProperties(contents: Uint8Array): boolean {
   const walk = new WholeBlockWalk('meta block');
   let found = 0;
@@ -169,7 +169,7 @@ export function isProperties(contents: Uint8Array): boolean {
   return found === PROPERTIES.length;
 }
 
-/** Whether one of the first of `handles` leads to a block whose checksum is right. By chance, one in four billion does. */
+/** Whether one of the first handles leads to a block with a right checksum. By chance, one in four billion would. */
 export async function leadsToBlocks(stored: StoredBlocks, handles: BlockList): Promise<boolean> {
   let bytes = 0;
   for (let i = 0; i < handles.length && (i === 0 || bytes <= MAX_PROBED_BYTES); i++) {

@@ -16,21 +16,21 @@ import { handlesOf, isEmptyBlock, isMetaindex, isMetaName, isProperties, leadsTo
 import { INSPECTION_OPTIONS, type InspectionOptions, StoredBlocks } from './stored-blocks.js';
 import { survey, type Survey } from './survey.js';
 
-/** How to salvage a table. All of it has a default. */
+/** How to salvage a table. Every option has a default. */
 export interface SalvageOptions extends InspectionOptions {
   /**
-   * The order of the keys; entries out of this order are left out. Null where it is not known: entries are kept in the
-   * order of the file. Default: bytewise, or, while all keys look like internal keys, those of a table out of a LevelDB
-   * database, either of bytewise and their order.
+   * The order of the keys; entries that are out of order are left out. Null when the order is unknown: then all entries are
+   * kept, in file order. Default: bytewise order; and as long as all keys look like the internal keys of a LevelDB
+   * database, a key may instead be in the order of internal keys.
    */
   readonly comparator?: Comparator | null | undefined;
-  /** How many findings and lost ranges are listed, of each; the others are counted. Default: 10,000. */
+  /** The most findings to list, and the most lost ranges; further ones are counted. Default: 10,000. */
   readonly maxFindings?: number | undefined;
 }
 
 const SALVAGE_OPTIONS = { ...INSPECTION_OPTIONS, comparator: true, maxFindings: true } as const;
 
-/** A part of the file that gave no entries although it should have. */
+/** A part of the file that should have entries, but none could be read. */
 export interface LostRange {
   /** Bytes from the start of the file. */
   readonly offset: number;
@@ -38,43 +38,43 @@ export interface LostRange {
   readonly problem: string;
 }
 
-/** What was saved of a table, and what was not. */
+/** What was saved from a table, and what was lost. */
 export interface SalvageReport {
   readonly entries: number;
   readonly dataBlocks: number;
-  /** Data blocks that no index entry led to: found by their checksums. */
+  /** Data blocks that were found by means of their checksums, not through the index. */
   readonly foundBlocks: number;
-  /** Entries that were left out because their key is not after the key before it. */
+  /** Entries that were left out because their key is not after the previous key. */
   readonly outOfOrder: number;
-  /** In the order of the file, up to `maxFindings`. */
+  /** Lost parts in file order, at most `maxFindings`. */
   readonly lost: readonly LostRange[];
   /** Bytes of all lost ranges, including those that are not listed. */
   readonly lostBytes: number;
-  /** How many more lost ranges there were. */
+  /** The number of lost ranges that are not listed. */
   readonly moreLost: number;
-  /** What is wrong with footer, metaindex and index, up to `maxFindings`. */
+  /** What is wrong with footer, metaindex and index, at most `maxFindings`. */
   readonly findings: readonly Finding[];
-  /** How many more findings there were. */
+  /** The number of findings that are not listed. */
   readonly moreFindings: number;
-  /** Whether all keys look like internal keys, those of a table out of a LevelDB database. */
+  /** Whether all keys look like internal keys, as in a table of a LevelDB database. */
   readonly isDatabaseTable: boolean;
 }
 
-/** Entries between two looks at the time. */
+/** How many entries to read between two checks of the time. */
 const ENTRIES_PER_PAUSE = 4096;
 
 /**
- * Passes all entries of a damaged table that can still be read to `take`, in the order of the file.
+ * Passes all entries of a damaged table that can still be read to `take`, in file order.
  *
- * Every block has a checksum, so only what was written is passed on. Blocks are found through the index. Where footer or
- * index are damaged, the index is looked for at the end of the file, and without one blocks are searched for by their
- * checksums, also behind damaged ones. Blocks that are found like that behind damage have at most 32 MiB.
+ * Every block has a checksum, so only entries that were written are passed on. Blocks are found through the index. If
+ * footer or index is damaged, the end of the file is searched for the index, and if there is none, the file is searched
+ * for blocks by means of their checksums, even after damage. A block that is found after damage has at most 32 MiB.
  *
- * Takes memory for one block, at most some times `maxBlockBytes`, and without an index some 130 MiB for the search; time
- * in proportion to the bytes of the file and of its blocks once decompressed.
+ * Takes memory for one block, at most a few times `maxBlockBytes`, and about 130 MiB for a search without an index; time
+ * in proportion to the bytes of the file and of its decompressed blocks.
  *
- * @param take a `TableBuilder`'s `add`, for example. Key and value are lent for the call.
- * @throws what `take` and the source throw, and the reason of `signal`; never for the bytes of the table.
+ * @param take for example a `TableBuilder`'s `add`. Key and value are valid only during the call.
+ * @throws the errors of `take` and of the source, and the reason of `signal`; never an error about the bytes of the table.
  *
  * @example
  * ```ts
@@ -101,7 +101,7 @@ export async function salvageTable(
 }
 
 /**
- * The entries that `salvageTable` passes on, as copies; the generator returns the report.
+ * Yields copies of the entries that `salvageTable` passes on, and returns the report.
  *
  * @example
  * ```ts
@@ -128,15 +128,15 @@ interface DataBlock {
   readonly offset: number;
   readonly size: number;
   readonly contents: Uint8Array;
-  /** Whether it was found by its checksum. */
+  /** Whether it was found by means of its checksum. */
   readonly isFound: boolean;
 }
 
-/** What a handle that is not trusted is good for: a data block, if the checksum there is right. */
+/** What an untrusted handle may lead to. This one: a data block, if the checksum there is right. */
 const DATA_HINT = 0;
-/** The index, if other handles lead to blocks. */
+/** The index, if other handles turn out to be right. */
 const INDEX_HINT = 1;
-/** No entries. */
+/** A block without entries. */
 const META_HINT = 2;
 
 class Salvage {
@@ -154,9 +154,9 @@ class Salvage {
   #dataBlocks = 0;
   #foundBlocks = 0;
   #outOfOrder = 0;
-  /** Where the last block ends that is neither data nor an index. What follows it is no data. */
+  /** Where the last block that is neither data nor an index ends. No data follows it. */
   #metaEnd = -1;
-  /** Blocks that a metaindex at the end of the file leads to, by offset: their sizes. */
+  /** The sizes of the blocks that a metaindex at the end of the file lists, by offset. */
   readonly #metaBlocks = new Map<number, number>();
 
   constructor(source: Source, options: SalvageOptions) {
@@ -184,7 +184,7 @@ class Salvage {
     };
   }
 
-  /** The data blocks whose checksums are right, in the order of the file. */
+  /** The data blocks whose checksums are right, in file order. */
   async *dataBlocks(): AsyncGenerator<DataBlock, void, undefined> {
     const found = await survey(this.stored, this.#findings);
     const listed = await this.#trustedBlocks(found);
@@ -197,7 +197,7 @@ class Salvage {
     else yield* this.#searchedBlocks(found, tail);
   }
 
-  /** Goes through the entries of a block that are in order. What is wrong with the block is lost. */
+  /** Goes through the entries of a block that are in order. Records a damaged block as lost. */
   *entriesOf({ offset, size, contents, isFound }: DataBlock): Generator<BlockWalk, void, undefined> {
     const walk = this.#walk;
     let saved = 0;
@@ -230,7 +230,7 @@ class Salvage {
     else this.#moreLost++;
   }
 
-  /** The data blocks of the index that the footer leads to, if all of it is right. */
+  /** The data blocks of the index that the footer leads to, if the whole index is right. */
   async #trustedBlocks({ isIndexWhole, blocks, metaBlocks }: Survey): Promise<BlockList | undefined> {
     if (!isIndexWhole) return undefined;
     const listed = new BlockList();
@@ -245,9 +245,9 @@ class Salvage {
     return isWhole || (await leadsToBlocks(this.stored, listed)) ? listed : undefined;
   }
 
-  /** The blocks of an index that is right: all else in the file is none. */
+  /** The blocks that a correct index lists. Nothing else in the file is a data block. */
   async *#listedBlocks(blocks: BlockList, { blocksEnd, footer }: Survey): AsyncGenerator<DataBlock, void, undefined> {
-    /** Blocks since the last one that was right. */
+    /** Damaged blocks since the last intact one. */
     let damaged: DamagedBlock[] = [];
     let position = 0;
     for (let i = 0; i < blocks.length; i++) {
@@ -263,8 +263,8 @@ class Salvage {
   }
 
   /**
-   * The blocks in `[start, end)` that an index lists, and that are not where it says: bytes may have been left out of the
-   * file, or put into it.
+   * The blocks in `[start, end)` that an index lists, but that are not where it says: bytes may have been removed from the
+   * file or inserted.
    */
   async *#damagedBlocks(
     start: number,
@@ -289,11 +289,11 @@ class Salvage {
     else if (position < end) this.#lose(position, end - position, NOTHING_FOUND);
   }
 
-  /** The contents of the block that a handle leads to; if they cannot be had, it is added to the damaged ones. */
+  /** The contents of the block that a handle leads to. If they cannot be decoded, adds the block to `damaged`. */
   async #read(handle: BlockHandle, damaged: DamagedBlock[]): Promise<Uint8Array | undefined> {
     const [start, end] = [handle.offset, endOf(handle)];
     if (end > this.stored.source.byteLength) {
-      damaged.push({ start, end, problem: 'the file ends before it does' });
+      damaged.push({ start, end, problem: 'the file ends inside it' });
       return undefined;
     }
     try {
@@ -304,11 +304,11 @@ class Salvage {
     }
   }
 
-  /** Blocks that handles lead to, none of which is trusted, and in between those that are found by their checksums. */
+  /** The blocks that untrusted handles lead to, and between them those that are found by means of their checksums. */
   async *#searchedBlocks(found: Survey, tail: RecoveredTail): AsyncGenerator<DataBlock, void, undefined> {
     const { blocks, hints } = hintsOf(found);
     for (let i = 0; i < tail.metaBlocks.length; i++) this.#metaBlocks.set(tail.metaBlocks.offsetOf(i), tail.metaBlocks.sizeOf(i));
-    /** Blocks since the last one that was right. */
+    /** Damaged blocks since the last intact one. */
     let damaged: DamagedBlock[] = [];
     let position = 0;
     let areHandlesRight = false;
@@ -330,7 +330,7 @@ class Salvage {
     yield* this.#gap(position, this.stored.source.byteLength, damaged, found.footer);
   }
 
-  /** The blocks in `[start, end)`, to none of which a handle leads that is right. */
+  /** The blocks in `[start, end)`, where no handle is right. */
   async *#gap(
     start: number,
     end: number,
@@ -338,10 +338,10 @@ class Salvage {
     footer: Footer | undefined,
   ): AsyncGenerator<DataBlock, void, undefined> {
     const [only] = damaged;
-    // What looks like a footer may be one of another table, and lie in a block.
+    // A footer inside a block may be that of another table.
     const lostEnd = end === this.stored.source.byteLength && footer !== undefined ? end - FOOTER_LENGTH : end;
     if (only?.start === start && only.end === lostEnd) {
-      // Right handles around it say that it is where it should be.
+      // The handles on both sides are right, so the block is where it should be.
       this.#lose(start, lostEnd - start, only.problem);
       return;
     }
@@ -359,12 +359,12 @@ class Salvage {
     if (position < lostEnd) this.#lose(position, lostEnd - position, NOTHING_FOUND);
   }
 
-  /** Whether a block that nothing vouches for is an index or a metaindex, and not data that looks like one. */
+  /** Whether a block that no trusted handle leads to is an index or a metaindex, and not data that looks like one. */
   async #isListing(contents: Uint8Array, handle: BlockHandle, footer: Footer | undefined): Promise<boolean> {
     const { offset } = handle;
     const fromEnd = this.stored.source.byteLength - offset;
     if (footer !== undefined) {
-      // Where bytes in front of it are gone, it is as far from the end as it was.
+      // Even if earlier bytes are missing, its distance from the end is the same.
       const { index, metaindex } = footer;
       const byteLength = Math.max(endOf(index), endOf(metaindex)) + FOOTER_LENGTH;
       const isThere = (other: BlockHandle): boolean => fromEnd === byteLength - other.offset && handle.size === other.size;
@@ -376,40 +376,40 @@ class Salvage {
     }
     const handles = handlesOf(contents);
     if (handles === undefined) return false;
-    if (this.#metaEnd === offset || (await this.#isBehindEmptyBlock(handle))) return true;
+    if (this.#metaEnd === offset || (await this.#isAfterEmptyBlock(handle))) return true;
     if (handles.isWithoutGaps) {
-      // The data that it lists ends in front of it, or of an empty metaindex.
+      // The data that it lists ends where it starts, or where an empty metaindex before it starts.
       if (handles.offsetOf(0) === 0 && (handles.end === offset || handles.end === offset - EMPTY_STORED_LENGTH)) return true;
       const isLast = fromEnd === handle.size + BLOCK_TRAILER_LENGTH + FOOTER_LENGTH;
       if (isLast && handles.length > 1) return true;
-      // The one block that it lists is lost.
+      // The only block that it lists is lost.
       if (handles.length === 1 && handles.offsetOf(0) === 0 && offset > 0 && this.#entries === 0) return true;
     }
     return leadsToBlocks(this.stored, handles);
   }
 
-  /** Whether an empty metaindex, which is no block to look for, ends where a block starts. */
-  async #isBehindEmptyBlock({ offset }: BlockHandle): Promise<boolean> {
+  /** Whether an empty metaindex, which a search does not find, ends where the block starts. */
+  async #isAfterEmptyBlock({ offset }: BlockHandle): Promise<boolean> {
     if (offset < EMPTY_STORED_LENGTH) return false;
     const contents = await this.#read({ offset: offset - EMPTY_STORED_LENGTH, size: EMPTY_BLOCK_LENGTH }, []);
     return contents !== undefined && isEmptyBlock(contents);
   }
 }
 
-/** No entries, one restart. */
+/** A block without entries: one restart and the number of restarts. */
 const EMPTY_BLOCK_LENGTH = 8;
 const EMPTY_STORED_LENGTH = EMPTY_BLOCK_LENGTH + BLOCK_TRAILER_LENGTH;
 
 const NOTHING_FOUND = 'no block can be found in these bytes';
 
-/** A block that a handle leads to and that cannot be read. */
+/** A block that a handle leads to, but that cannot be read. */
 interface DamagedBlock {
   readonly start: number;
   readonly end: number;
   readonly problem: string;
 }
 
-/** All handles that there are, and what each is good for. */
+/** All handles, and what each may lead to. */
 function hintsOf({ blocks: listed, metaBlocks, metaindex, isRepeated }: Survey): {
   readonly blocks: BlockList;
   readonly hints: Uint8Array;
@@ -435,10 +435,10 @@ function endOf({ offset, size }: BlockHandle): number {
   return offset + size + BLOCK_TRAILER_LENGTH;
 }
 
-/** Keeps the keys that are in order. */
+/** Decides which keys are in order. */
 class KeyOrder {
   readonly #compare: CompareRange;
-  /** The order of internal keys, as long as all keys may be some; undefined where the order was given. */
+  /** The order of internal keys, as long as all keys look like internal keys; undefined if the caller gave an order. */
   #compareInternal: CompareRange | undefined;
   #lastKey = new Uint8Array(64);
   #lastKeyLength = -1;
@@ -448,7 +448,7 @@ class KeyOrder {
     if (comparator === undefined) this.#compareInternal = compareRangeOf(internalKeyComparator());
   }
 
-  /** Whether the key that `walk` is on comes after the one that was accepted last. */
+  /** Whether the key that `walk` is on comes after the last accepted key. */
   accept({ keyBytes, keyLength }: BlockWalk, isInternal: boolean): boolean {
     if (!isInternal) this.#compareInternal = undefined;
     const last = this.#lastKey;

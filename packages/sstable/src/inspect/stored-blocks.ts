@@ -6,7 +6,7 @@ import { decodingFor, type TableOptions } from '../read/options.js';
 import type { Source } from '../read/source.js';
 import { untilAborted } from '../read/until-aborted.js';
 
-/** What every inspection takes. All of it has a default. */
+/** Options of every inspection, all with defaults. */
 export interface InspectionOptions extends Pick<TableOptions, 'codecs' | 'maxBlockBytes'> {
   /** Ends the inspection early: it rejects with the signal's reason. */
   readonly signal?: Signal | undefined;
@@ -15,10 +15,10 @@ export interface InspectionOptions extends Pick<TableOptions, 'codecs' | 'maxBlo
 /** The names of {@link InspectionOptions}. */
 export const INSPECTION_OPTIONS = { codecs: true, maxBlockBytes: true, signal: true } as const;
 
-/** Milliseconds of work after which timers and other tasks of the host get their turn. */
+/** Milliseconds of work after which timers and other tasks of the host may run. */
 const WORK_MS = 50;
 
-/** The stored blocks of a file that may be damaged or crafted. */
+/** Reads the stored blocks of a file that may be damaged or crafted. */
 export class StoredBlocks {
   readonly source: Source;
   readonly decoding: BlockDecoding;
@@ -26,7 +26,7 @@ export class StoredBlocks {
   #overlapBytes: number;
   #pausedAt = Date.now();
 
-  /** @throws TypeError or RangeError, which names it, for a wrong argument. */
+  /** @throws TypeError or RangeError, which names the argument, for an invalid one. */
   constructor(source: Source, options: InspectionOptions) {
     mustHaveMethods('source', source, 'a source', ['read']);
     if (options.signal !== undefined) mustBeSignal('signal', options.signal);
@@ -37,7 +37,7 @@ export class StoredBlocks {
   }
 
   /**
-   * Bytes of the file.
+   * Reads bytes of the file.
    *
    * @throws CorruptionError `BLOOM_TRUNCATED` when the source has fewer.
    */
@@ -48,10 +48,10 @@ export class StoredBlocks {
   }
 
   /**
-   * A block as it is stored, trailer included. It must lie inside the file.
+   * Reads a block as stored, including the trailer. It must be inside the file.
    *
-   * @throws CorruptionError `BLOOM_TOO_LARGE`, without a read, for one of more than `maxBlockBytes`, and once the blocks
-   *   that were asked for have many times the bytes of the file: crafted handles can all lead to one large block.
+   * @throws CorruptionError `BLOOM_TOO_LARGE`, without reading, for a block of more than `maxBlockBytes`, and when the blocks
+   *   read so far have many times the bytes of the file: crafted handles can all lead to the same large block.
    */
   async stored({ offset, size }: BlockHandle, place: Omit<Place, 'offset'>): Promise<Uint8Array> {
     const { maxBlockBytes } = this.decoding;
@@ -60,20 +60,20 @@ export class StoredBlocks {
     }
     this.#overlapBytes -= size;
     if (this.#overlapBytes < 0) {
-      throw new CorruptionError('BLOOM_TOO_LARGE', { ...place, offset }, 'so many blocks overlap that it was not read');
+      throw new CorruptionError('BLOOM_TOO_LARGE', { ...place, offset }, 'it was not read, because too many blocks overlap');
     }
     return this.bytes(offset, size + BLOCK_TRAILER_LENGTH);
   }
 
-  /** The verified contents of a block. @throws as `stored` and `decodeStoredBlock` do. */
+  /** Reads and verifies the contents of a block. @throws the errors of `stored` and `decodeStoredBlock`. */
   async contents(handle: BlockHandle, place: Omit<Place, 'offset'>): Promise<Uint8Array> {
     const stored = await this.stored(handle, place);
     return decodeStoredBlock(stored, { ...place, offset: handle.offset }, this.decoding);
   }
 
   /**
-   * Lets other tasks of the host run if it is time: a source in memory answers at once, and timers, and with them a
-   * signal that they abort, would wait for the end.
+   * Lets other tasks of the host run if it is time. With a source in memory, timers, and signals that they abort, would
+   * otherwise wait until the end.
    */
   async pause(): Promise<void> {
     if (Date.now() - this.#pausedAt < WORK_MS) return;

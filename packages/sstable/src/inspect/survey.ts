@@ -8,40 +8,40 @@ import type { FindingList } from './finding.js';
 import { indexEntries } from './index-entries.js';
 import type { StoredBlocks } from './stored-blocks.js';
 
-/** A block that footer or metaindex point to. */
+/** A block that the footer or the metaindex points to. */
 export interface MetaBlock {
   readonly structure: Structure;
-  /** Its name in the metaindex, if that is where it is listed. */
+  /** Its name in the metaindex, if it is listed there. */
   readonly name?: string;
   readonly handle: BlockHandle;
 }
 
-/** What a table says it consists of, as far as it can be read. None of it is trusted. */
+/** What a table claims to consist of, as far as it can be read. None of it is trusted. */
 export interface Survey {
   /** Undefined when it cannot be read. */
   readonly footer: Footer | undefined;
-  /** Where the blocks end: at the footer, or without one at the end of the file. */
+  /** Where the blocks end: at the footer or, if it cannot be read, at the end of the file. */
   readonly blocksEnd: number;
   /** The entries of the metaindex; undefined when it cannot be read. */
   readonly metaindex: readonly MetaindexEntry[] | undefined;
-  /** Metaindex, index, and what the metaindex lists, as far as their handles lead inside the file. */
+  /** Metaindex, index, and the blocks that the metaindex lists, without those whose handles point outside the file. */
   readonly metaBlocks: readonly MetaBlock[];
-  /** The contents of the index, right or not; undefined when they cannot be had. */
+  /** The contents of the index, even if damaged; undefined when they cannot be decoded. */
   readonly index: Uint8Array | undefined;
-  /** Whether the checksum of the index is right and every one of its handles leads inside the file. */
+  /** Whether the checksum of the index is right and all of its handles point inside the file. */
   readonly isIndexWhole: boolean;
-  /** All of those blocks: the meta blocks, then for each index entry that leads inside the file a data block. */
+  /** All blocks: the meta blocks, then a data block for each index entry whose handle points inside the file. */
   readonly blocks: BlockList;
-  /** The numbers of `blocks` in the order of the file. */
+  /** The numbers of `blocks` in file order. */
   readonly fileOrder: Uint32Array;
-  /** For each of `blocks`, 1 if another handle leads to the same block and counts instead. */
+  /** For each of `blocks`, 1 if an earlier handle leads to the same block. */
   readonly isRepeated: Uint8Array;
 }
 
-/** Entries between two looks at the time. */
+/** How many entries to read between two checks of the time. */
 const ENTRIES_PER_PAUSE = 4096;
 
-/** Reads footer, metaindex and index, and goes on past damage as far as there is anything to go by. */
+/** Reads footer, metaindex and index, and continues past damage as far as possible. */
 export async function survey(stored: StoredBlocks, findings: FindingList): Promise<Survey> {
   const { byteLength, name: file } = stored.source;
   const blocks = new BlockList();
@@ -63,7 +63,7 @@ export async function survey(stored: StoredBlocks, findings: FindingList): Promi
   const footerPlace: Place = { structure: 'footer', offset: footerOffset, file };
 
   const isInside = ({ offset, size }: BlockHandle): boolean => offset + size + BLOCK_TRAILER_LENGTH <= footerOffset;
-  /** Lists a meta block; false when its handle leads outside. */
+  /** Lists a meta block. @returns false when its handle points outside the file. */
   const listMeta = (block: MetaBlock, at: Place): boolean => {
     if (isInside(block.handle)) {
       metaBlocks.push(block);
@@ -104,7 +104,7 @@ export async function survey(stored: StoredBlocks, findings: FindingList): Promi
   return { footer, blocksEnd: footerOffset, metaindex, metaBlocks, index, isIndexWhole, blocks, fileOrder, isRepeated };
 }
 
-/** What block `i` of a survey is. */
+/** The structure of block `i` of a survey. */
 export function structureOf(metaBlocks: readonly MetaBlock[], i: number): Structure {
   return metaBlocks[i]?.structure ?? 'data block';
 }
@@ -127,7 +127,7 @@ async function readFooter(stored: StoredBlocks, findings: FindingList): Promise<
   }
 }
 
-/** The contents of the index, also where their checksum is wrong: each data block has a checksum of its own. */
+/** The contents of the index, even if their checksum is wrong, because each data block has its own checksum. */
 async function readIndex(
   stored: StoredBlocks,
   handle: BlockHandle,
@@ -164,7 +164,7 @@ async function listDataBlocks(
   isInside: (handle: BlockHandle) => boolean,
   findings: FindingList,
 ): Promise<void> {
-  // Blocks that do not overlap are no more than that.
+  // There is no room for more blocks that do not overlap.
   const maxBlocks = Math.floor(stored.source.byteLength / BLOCK_TRAILER_LENGTH);
   let entries = 0;
   for (const { handle, entryStart } of indexEntries(index, place, findings)) {
@@ -186,7 +186,7 @@ function addOutside(findings: FindingList, at: Place, name: string, { offset, si
   findings.add('BLOOM_BAD_HANDLE', at, () => `the handle of the ${name} (offset ${offset}, size ${size}) points outside the file`);
 }
 
-/** Of the handles that lead to one block, marks all but the first that was listed. */
+/** Marks every handle that leads to the same block as an earlier one. */
 function markRepeated(
   blocks: BlockList,
   fileOrder: Uint32Array,

@@ -15,27 +15,27 @@ import { mayBeInternalEntry } from './internal-entry.js';
 import { INSPECTION_OPTIONS, type InspectionOptions, StoredBlocks } from './stored-blocks.js';
 import { structureOf, survey, type Survey } from './survey.js';
 
-/** How to verify a table. All of it has a default. */
+/** How to verify a table. Every option has a default. */
 export interface VerifyOptions extends InspectionOptions, Pick<TableOptions, 'filterPolicies'> {
-  /** The order of the keys; null where it is not known, and not to be checked. Default: bytewise. */
+  /** The order of the keys; null when it is unknown, and then it is not checked. Default: bytewise. */
   readonly comparator?: Comparator | null | undefined;
-  /** How many findings are listed; the others are counted. Default: 10,000. */
+  /** The most findings to list; further ones are counted. Default: 10,000. */
   readonly maxFindings?: number | undefined;
 }
 
 const VERIFY_OPTIONS = { ...INSPECTION_OPTIONS, filterPolicies: true, comparator: true, maxFindings: true } as const;
 
-/** What was found out about a table. */
+/** The result of verifying a table. */
 export interface VerifyReport {
-  /** Everything that is wrong with it, up to `maxFindings`. */
+  /** What is wrong with the table, at most `maxFindings`. */
   readonly findings: readonly Finding[];
-  /** How many more findings there were. */
+  /** The number of findings that are not listed. */
   readonly moreFindings: number;
-  /** What could not be checked. Nothing is wrong with a table that has neither findings nor unchecked parts. */
+  /** What could not be checked. A table without findings and without unchecked parts is intact. */
   readonly unchecked: readonly Unchecked[];
   /**
-   * Whether the keys are internal keys, those of a table out of a LevelDB database. Where the options do not say so, it
-   * is recognized, and keys, index keys and filters are checked as a database has them.
+   * Whether the keys are internal keys, as in a table of a LevelDB database. If the options do not say so, this is detected,
+   * and keys, index keys and filters are checked accordingly.
    */
   readonly isDatabaseTable: boolean;
 }
@@ -48,12 +48,12 @@ export interface Unchecked {
 
 /**
  * Checks a whole table, whatever state it is in: checksums, handles, overlaps, restarts, the order of keys within and
- * between blocks, index keys, and that every key passes its filter.
+ * between blocks, index keys, and that every key matches its filter.
  *
- * Reads all of the file. Takes memory for one block and the index, each at most some times `maxBlockBytes`, and 21 bytes
- * for each block that the index lists; time in proportion to the bytes of the file and of its blocks once decompressed.
+ * Reads the whole file. Takes memory for one block and the index, each at most a few times `maxBlockBytes`, and 21 bytes
+ * per block that the index lists; time in proportion to the bytes of the file and of its decompressed blocks.
  *
- * @throws what the source throws, and the reason of `signal`; never for the bytes of the table.
+ * @throws the source's errors, and the reason of `signal`; never an error about the bytes of the table.
  *
  * @example
  * ```ts
@@ -65,7 +65,7 @@ export interface Unchecked {
 export async function verifyTable(source: Source, options: VerifyOptions = {}): Promise<VerifyReport> {
   mustBeOptions('verifyTable', options, VERIFY_OPTIONS);
   const comparator = options.comparator === null ? undefined : (options.comparator ?? bytewiseComparator);
-  // Where the order is not known, nothing says what a policy has to agree with.
+  // If the order is unknown, there is nothing that the policies must agree with.
   const policies =
     comparator === undefined
       ? (options.filterPolicies ?? [new BloomFilterPolicy()])
@@ -75,7 +75,7 @@ export async function verifyTable(source: Source, options: VerifyOptions = {}): 
   return new Verification(stored, comparator, policies, maxFindings).run();
 }
 
-/** Entries between two looks at the time. */
+/** How many entries to read between two checks of the time. */
 const ENTRIES_PER_PAUSE = 4096;
 
 class Verification {
@@ -83,12 +83,12 @@ class Verification {
   readonly #comparator: Comparator | undefined;
   readonly #policies: readonly FilterPolicy[];
   readonly #maxFindings: number;
-  /** What is wrong with anything but the keys. */
+  /** Findings about everything except the keys. */
   readonly #findings: FindingList;
   readonly #unchecked: Unchecked[] = [];
-  /** The keys as they are. */
+  /** Checks the keys as they are. */
   #plain!: DataCheck;
-  /** The keys as internal ones, as long as all of them may be some; undefined where the comparator takes them so anyway. */
+  /** Checks the keys as internal keys, as long as all look like some; undefined if the comparator already does. */
   #internal: DataCheck | undefined;
   #filter: FilterBlockReader | undefined;
   readonly #walk: WholeBlockWalk;
@@ -131,15 +131,15 @@ class Verification {
     }
   }
 
-  /** Reads what the metaindex lists. @returns the filter block that a reader uses. */
+  /** Reads the blocks that the metaindex lists. @returns the filter block that a reader would use. */
   async #metaBlocks({ metaindex = [], metaBlocks, isRepeated }: Survey): Promise<FilterParts | undefined> {
     const { name: file } = this.#stored.source;
-    // As a table is opened: the first that is listed and whose policy was given, and no other.
+    // A reader uses only the first listed filter whose policy it has.
     const entry = metaindex.find((one) => this.#policyOf(one) !== undefined);
     let parts: FilterParts | undefined;
     for (const [i, { structure, handle }] of metaBlocks.entries()) {
       if (structure !== 'filter block' && structure !== 'meta block') continue;
-      // Another handle may lead to it too, under a name of its own.
+      // Another handle may lead to the same block, under another name.
       const isFilter = handle.offset === entry?.handle?.offset && handle.size === entry.handle.size;
       if (isFilter ? parts !== undefined : isRepeated[i] === 1) continue;
       try {
@@ -158,7 +158,7 @@ class Verification {
     return this.#policies.find(({ name }) => name === policyName);
   }
 
-  /** Says it where there are filters that cannot be asked. */
+  /** Reports filters that cannot be used. */
   #sayFilters(metaindex: readonly MetaindexEntry[], used: MetaindexEntry | undefined, isRead: boolean): void {
     if (isRead) return;
     if (used !== undefined) {
@@ -167,7 +167,7 @@ class Verification {
     }
     const unknown = metaindex.map(policyNameOf).filter((name) => name !== undefined);
     const foreign = metaindex.filter(isForeignFilter).map(({ name }) => name);
-    if (unknown.length > 0) this.#skip('filters', `no filter policy of their name was given: ${unknown.join(', ')}`);
+    if (unknown.length > 0) this.#skip('filters', `there is no filter policy of their name: ${unknown.join(', ')}`);
     else if (foreign.length > 0) this.#skip('filters', `they are not of LevelDB's kind: ${foreign.join(', ')}`);
   }
 
@@ -188,7 +188,7 @@ class Verification {
     const { name: file } = this.#stored.source;
     const indexPlace: Place = { structure: 'index block', offset: footer.index.offset, file };
     let next = metaBlocks.length;
-    // The survey told what is wrong with the index.
+    // The survey has reported what is wrong with the index.
     for (const { handle, separator } of indexEntries(index, indexPlace, new FindingList(0))) {
       if (handle === undefined || handle.offset + handle.size + BLOCK_TRAILER_LENGTH > blocksEnd) continue;
       if (next === blocks.length) break;
@@ -240,12 +240,12 @@ class Verification {
     } else {
       if (metaindex === undefined) this.#skip('filters', 'the metaindex cannot be read');
       if (index === undefined) this.#skip('data blocks', 'the index cannot be read');
-      else if (!isIndexWhole) this.#skip('data blocks', 'the index is damaged, and may not list all of them');
+      else if (!isIndexWhole) this.#skip('data blocks', 'the index is damaged and may not list all of them');
     }
     if (this.#blocksWithoutFilter > 0) {
       this.#skip('filters', `${this.#blocksWithoutFilter} data blocks have no filter that can be read`);
     }
-    if (this.#comparator === undefined) this.#skip('key order', 'no comparator was given');
+    if (this.#comparator === undefined) this.#skip('key order', 'the comparator is unknown');
   }
 
   #skip(part: Unchecked['part'], reason: string): void {
@@ -257,12 +257,12 @@ class Verification {
     let keys = this.#plain.findings;
     let isDatabaseTable = isTakenAsInternal;
     if (this.#internal !== undefined && this.#internal.findings.count < keys.count) {
-      // What contradicts plain keys does not contradict internal ones.
+      // There are fewer findings if the keys are internal keys.
       keys = this.#internal.findings;
       isDatabaseTable = true;
     } else if (isTakenAsInternal && this.#internalKeys < this.#entries) {
       const [others, all] = [this.#entries - this.#internalKeys, this.#entries];
-      // Of plain keys, order and filters are as they may.
+      // If all keys are plain, findings about their order and filters mean nothing.
       if (others === all) keys = new FindingList(this.#maxFindings);
       isDatabaseTable = others < all;
       this.#findings.add('BLOOM_BAD_INTERNAL_KEY', { structure: 'file', offset: 0 }, () => {

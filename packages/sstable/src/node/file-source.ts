@@ -13,7 +13,7 @@ function isLeased(error: unknown): boolean {
 }
 
 /**
- * A file, read at any number of places at once.
+ * A file. Any number of reads can be under way at the same time.
  *
  * @example
  * ```ts
@@ -53,7 +53,7 @@ export class FileSource implements Source {
   /**
    * @param signal rejects the read at once, though the system still finishes the piece that it is reading.
    * @returns fewer bytes than `length` when the file has become shorter.
-   * @throws RangeError when the range does not lie inside the file as it was opened; the system's error when the file
+   * @throws RangeError when the range is not inside the file as it was opened; the system's error when the file
    *   cannot be read or is closed.
    */
   async read(offset: number, length: number, signal?: Signal): Promise<Uint8Array> {
@@ -111,7 +111,7 @@ export class SyncFileSource implements SyncSource {
 
   /**
    * @returns fewer bytes than `length` when the file has become shorter.
-   * @throws TypeError when the source is closed; RangeError when the range does not lie inside the file as it was
+   * @throws TypeError when the source is closed; RangeError when the range is not inside the file as it was
    *   opened; the system's error when the file cannot be read.
    */
   read(offset: number, length: number): Uint8Array {
@@ -128,7 +128,7 @@ export class SyncFileSource implements SyncSource {
     return bytes.subarray(0, filled);
   }
 
-  /** Closing twice does nothing: the number may be another file's by then. */
+  /** Closing twice does nothing: the descriptor may belong to another file by then. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;

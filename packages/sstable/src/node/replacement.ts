@@ -7,7 +7,7 @@ import process from 'node:process';
 
 /**
  * The new file is in place, and its contents are on disk, but the system failed to sync the folder: after a power loss
- * the old file may be back under the name, whole as well. `cause` is the system's error.
+ * the name may refer to the old file again, which is also complete. `cause` is the system's error.
  */
 export class FolderSyncError extends Error {
   override readonly name = 'FolderSyncError';

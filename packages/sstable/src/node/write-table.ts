@@ -7,7 +7,7 @@ import type { TableSink } from '../write/sink.js';
 import { TableBuilder, type TableInfo } from '../write/table-builder.js';
 import { Replacement } from './replacement.js';
 
-/** Bytes that are gathered before they are written: large writes cost the system less. */
+/** Bytes to gather before a write, because large writes cost the system less. */
 const WRITE_BYTES = 1 << 20;
 
 /** How to write a table. */
@@ -33,7 +33,7 @@ export type EntryInput =
   | AsyncIterable<readonly [key: Uint8Array, value: Uint8Array]>;
 
 /**
- * Writes a table to `path`, whole or not at all.
+ * Writes a table to `path`, completely or not at all.
  *
  * The table is written to a temporary file in the same folder, synced, and then renamed to `path`; the folder is synced
  * last. If anything fails before the rename, the temporary file is removed and an existing file stays as it was. After
@@ -174,7 +174,7 @@ class WriteBuffer implements TableSink {
     this.byteLength = 0;
     if (byteLength === 0) return;
     let bytesWritten = byteLength > PIECE_BYTES ? 0 : (await handle.writev(parts)).bytesWritten;
-    // Rarely is anything left: only if there was too much for one call, a signal interrupted it, or the disk is full.
+    // Bytes are left only if there were too many for one call, a signal interrupted it, or the disk is full.
     for (const bytes of parts) {
       let written = Math.min(bytesWritten, bytes.length);
       bytesWritten -= written;

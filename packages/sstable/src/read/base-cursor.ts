@@ -1,6 +1,6 @@
 import type { TableCursor } from './table-cursor.js';
 
-/** What `Cursor` and `SyncCursor` say alike of the entry that they are on. */
+/** The accessors that `Cursor` and `SyncCursor` share, for the entry that the cursor is on. */
 export abstract class BaseCursor {
   readonly #cursor: TableCursor;
 
@@ -13,17 +13,17 @@ export abstract class BaseCursor {
     return this.#cursor.valid;
   }
 
-  /** The key: a view that holds until the next move. Made when asked for. */
+  /** The key: a view that is valid until the next move. Each access makes a new one. */
   get key(): Uint8Array {
     return this.#cursor.block.key;
   }
 
-  /** The value: a view that holds until the next move, and must not be written to. Made when asked for. */
+  /** The value: a view that is valid until the next move, and must not be written to. Each access makes a new one. */
   get value(): Uint8Array {
     return this.#cursor.block.value;
   }
 
-  /** The key is the first `keyLength` of these bytes until the next move: for those to whom a view costs too much. */
+  /** Until the next move, the key is the first `keyLength` of these bytes: for callers that cannot afford a view. */
   get keyBytes(): Uint8Array {
     return this.#cursor.block.keyBytes;
   }
@@ -33,7 +33,7 @@ export abstract class BaseCursor {
     return this.#cursor.block.keyLength;
   }
 
-  /** The value is `valueLength` of these bytes, from `valueStart` on, until the next move; not to be written to. */
+  /** Until the next move, the value is `valueLength` of these bytes, from `valueStart`. They must not be written to. */
   get valueBytes(): Uint8Array {
     return this.#cursor.block.bytes;
   }

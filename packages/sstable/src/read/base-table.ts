@@ -5,7 +5,7 @@ import type { Lookup } from './lookup.js';
 import type { OpenTable } from './open.js';
 import type { TableStats } from './stats.js';
 
-/** What `Table` and `SyncTable` have in common: all that needs no reading. */
+/** What `Table` and `SyncTable` share: everything that does not read. */
 export abstract class BaseTable {
   readonly #table: OpenTable;
   readonly #blocks: DataBlocks;
@@ -19,7 +19,7 @@ export abstract class BaseTable {
     this.#stats = stats;
   }
 
-  /** The file's name, where the source has one. */
+  /** The file's name, if the source has one. */
   get name(): string | undefined {
     return this.#table.file;
   }
@@ -34,18 +34,18 @@ export abstract class BaseTable {
     return this.#table.index.length;
   }
 
-  /** Whether filters are in use, and if not, why. */
+  /** Whether filters are in use, and why if they are not. */
   get filterStatus(): FilterStatus {
     return this.#table.filterStatus;
   }
 
-  /** What lookups did so far: a copy of the counts. */
+  /** Counts of what lookups have done so far: a copy. */
   get stats(): TableStats {
     return { ...this.#stats };
   }
 
   /**
-   * Whether `key` may be in the table: false only when it certainly is not. Reads nothing, and is not counted.
+   * Whether `key` may be in the table: false only when it is certainly not. Reads nothing, and does not change `stats`.
    */
   mayContain(key: Uint8Array): boolean {
     this.mustBeOpen();
@@ -60,8 +60,8 @@ export abstract class BaseTable {
   }
 
   /**
-   * Where `key` is in the file, or would be, in bytes from its start: that of its data block, or of the metaindex
-   * past the last. The difference of two keys' offsets is about what lies between them.
+   * Where `key` is in the file, or would be, in bytes from the start: the offset of its data block or, past the last key,
+   * of the metaindex. The difference of two keys' offsets is about the size of what lies between them.
    *
    * Source: LevelDB, table/table.cc, `ApproximateOffsetOf`.
    */
@@ -70,7 +70,7 @@ export abstract class BaseTable {
     return this.#lookup.approximateOffset(key);
   }
 
-  /** Drops the table's blocks from the cache. The source is its owner's to close. Closing twice does nothing. */
+  /** Drops the table's blocks from the cache. Does not close the source. Closing twice does nothing. */
   close(): void {
     this.#blocks.close();
   }

@@ -1,16 +1,16 @@
 import { mustBeWhole } from '@bloom/bytes';
 import { createLRU } from 'lru.min';
 
-/** What a block costs beside its bytes: two objects, and their place in map and list. */
+/** What a block costs besides its bytes: two objects, and their entries in map and list. */
 const BLOCK_OVERHEAD = 128;
-/** Room for so many blocks at first. */
+/** Initial room, in blocks. */
 const INITIAL_BLOCKS = 256;
 
 /**
- * Verified and decompressed blocks, bounded in bytes, shared by as many tables as are opened with it.
+ * Keeps verified and decompressed blocks, up to a number of bytes. Any number of tables can share a cache.
  *
- * lru.min: fast, without a dependency, and a tenth of lru-cache, which with its many options is a fifth of what a page
- * loads to read a table. It counts entries; bytes are counted here.
+ * lru.min: fast, without dependencies, and a tenth of the size of lru-cache, which would be a fifth of what a page loads
+ * to read a table. It counts entries; this class counts bytes.
  *
  * @example
  * ```ts
@@ -19,7 +19,7 @@ const INITIAL_BLOCKS = 256;
  * ```
  */
 export class BlockCache {
-  /** The most bytes of blocks that it keeps. */
+  /** The most bytes of blocks to keep. */
   readonly maxBytes: number;
   readonly #blocks = createLRU<number, Uint8Array>({
     max: INITIAL_BLOCKS,
@@ -33,15 +33,15 @@ export class BlockCache {
     this.maxBytes = mustBeWhole('maxBytes', maxBytes, 1);
   }
 
-  /** The bytes of blocks that it keeps now. */
+  /** The bytes of blocks that it keeps now, including the overhead of each block. */
   get byteLength(): number {
     return this.#byteLength;
   }
 
   /**
-   * Takes ids for the `count` blocks of a table, which no other table has.
+   * Reserves ids for the `count` blocks of a table.
    *
-   * @returns the first of them. Numbers in a row make a cheaper key than a string of table and offset.
+   * @returns the first id; the others follow it. Numbers are cheaper keys than strings made from table and offset.
    */
   reserve(count: number): number {
     const first = this.#reserved;
@@ -53,7 +53,7 @@ export class BlockCache {
     return this.#blocks.get(id);
   }
 
-  /** Keeps `block`, in place of those that were used longest ago; one larger than the whole cache is not kept. */
+  /** Keeps `block`, and evicts the least recently used ones. A block larger than the whole cache is not kept. */
   set(id: number, block: Uint8Array): void {
     const blocks = this.#blocks;
     blocks.delete(id);
@@ -65,9 +65,9 @@ export class BlockCache {
     while (this.#byteLength > this.maxBytes) blocks.evict(1);
   }
 
-  /** Drops `count` blocks, of the ids from `first` on. */
+  /** Drops the blocks with the `count` ids from `first`. */
   drop(first: number, count: number): void {
-    // Ask the shorter of the two lists.
+    // Goes through the ids or the cached blocks, whichever are fewer.
     if (count <= this.#blocks.size) for (let id = first; id < first + count; id++) this.#blocks.delete(id);
     else for (const id of [...this.#blocks.keys()]) if (id >= first && id < first + count) this.#blocks.delete(id);
   }

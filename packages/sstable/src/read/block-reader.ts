@@ -5,30 +5,30 @@ import { ReadAhead } from './read-ahead.js';
 import { type ByteRange, readRange } from './reading.js';
 import type { Source } from './source.js';
 
-/** Reads of one call of `each` that are under way at once. */
+/** The most simultaneous reads of one call of `each`. */
 const PARALLEL_READS = 8;
 /** The most bytes of one read for several blocks in `each`. */
 const MAX_GROUP_BYTES = 2 ** 20;
-/** The most bytes of all reads of one call of `each` that are under way, unless a single block is larger. */
+/** The most bytes of all simultaneous reads of one call of `each`, unless a single block is larger. */
 const MAX_PARALLEL_BYTES = PARALLEL_READS * MAX_GROUP_BYTES;
 
-/** Blocks near one another, and the range of the file that holds them all. */
+/** Blocks that are close to each other, and the range of the file that contains them. */
 interface Group {
   readonly blocks: number[];
   range: ByteRange;
 }
 
-/** Reads data blocks of a source that answers with promises. No read is larger than the limit of a block. */
+/** Reads data blocks from a source that may return promises. No read is larger than the limit for one block. */
 export class BlockReader {
   readonly #blocks: DataBlocks;
   readonly #source: Source;
   readonly #readAheadBytes: number;
   readonly #gapBytes: number;
-  /** Single blocks that are being read: simultaneous reads of one share it. */
+  /** Single blocks that are being read. Simultaneous calls for the same block share its read. */
   readonly #shared = new Map<number, PendingRead>();
-  /** All reads under way, to be ended by `close`. */
+  /** All reads under way, which `close` ends. */
   readonly #pending = new Set<PendingRead>();
-  /** Aborts reads that no caller can abort. Made for the first of them: a signal takes Node three microseconds. */
+  /** Aborts reads that no caller can abort. Made for the first such read, because a signal takes Node three microseconds. */
   #closing: SignalController | undefined;
   #closed: Error | undefined;
 
@@ -42,7 +42,7 @@ export class BlockReader {
   /**
    * The contents of data block `i`, which is not in the cache.
    *
-   * @param signal ends the waiting, and the read itself if nobody else waits for it.
+   * @param signal ends the wait, and also the read if no other call waits for it.
    */
   read(i: number, signal?: Signal): Promise<Uint8Array> {
     const shared = this.#shared.get(i);
@@ -59,11 +59,11 @@ export class BlockReader {
   }
 
   /**
-   * Hands the contents of each of `blocks` to `take`, in any order; neighbours are read at once.
+   * Passes the contents of each of `blocks` to `take`, in any order. Blocks that are close to each other share a read.
    *
    * When a read fails, or `signal` is aborted, no further read is started.
    *
-   * @param blocks ascending, without duplicates.
+   * @param blocks block numbers, ascending and without duplicates.
    */
   async each(blocks: readonly number[], take: (i: number, contents: Uint8Array) => void, signal?: Signal): Promise<void> {
     const missing: number[] = [];
@@ -83,7 +83,7 @@ export class BlockReader {
     }
   }
 
-  /** Reads for one walk through the table, ahead of it. */
+  /** Makes the read-ahead of one walk through the table. */
   ahead(reverse: boolean, signal?: Signal): ReadAhead {
     const reads = {
       block: (i: number, waiting: Signal | undefined) => this.read(i, waiting),
@@ -92,14 +92,14 @@ export class BlockReader {
     return new ReadAhead(this.#blocks, reads, reverse ? -1 : 1, Math.min(this.#readAheadBytes, this.#blocks.maxBytes), signal);
   }
 
-  /** Ends all reads that are under way: whoever waits for them gets `reason`. */
+  /** Ends all reads under way. Calls that wait for them are rejected with `reason`. */
   close(reason: Error): void {
     this.#closed = reason;
     for (const read of this.#pending) read.abort(reason);
     this.#closing?.abort(reason);
   }
 
-  /** @param isAbortable whether single reads, which others may share, are to be left when the call is aborted. */
+  /** @param isAbortable whether an abort of the call also ends its wait for single reads, which other calls may share. */
   #readGroups(
     groups: readonly Group[],
     take: (i: number, contents: Uint8Array) => void,
@@ -170,11 +170,11 @@ export class BlockReader {
 
   #decodePart(i: number, bytes: Uint8Array, { offset }: ByteRange): Uint8Array {
     const range = this.#blocks.rangeOf(i);
-    // A copy: a view in the cache would keep all of the group's bytes alive.
+    // A copy, because a view in the cache would keep all of the group's bytes in memory.
     return this.#blocks.decode(i, bytes.slice(range.offset - offset, range.offset - offset + range.length));
   }
 
-  /** Starts a read. Without a controller only `close` ends it. */
+  /** Starts a read. Without a controller, only `close` can end it. */
   #start(
     range: ByteRange,
     controller?: SignalController,

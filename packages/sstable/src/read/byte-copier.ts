@@ -1,13 +1,13 @@
-/** Bytes of a buffer that copies share. */
+/** Size of a buffer that several copies share, in bytes. */
 const SHARED_BYTES = 8192;
-/** Above this a copy has a buffer of its own: one that is kept shall not hold much more than itself. */
+/** A longer copy gets a buffer of its own, so that keeping it does not keep much more in memory than the copy. */
 const MAX_SHARED_BYTES = SHARED_BYTES / 8;
-/** Up to this many bytes a loop is faster than a view and its `set`. */
+/** Up to this many bytes, a loop is faster than `set` with a view. */
 const MAX_LOOPED_BYTES = 32;
 
 /**
- * Makes copies of short byte strings, several in one buffer, as Node's `Buffer` does: a buffer for each would take V8
- * half a microsecond, five times as long as the copy.
+ * Copies short byte strings into shared buffers, as Node's `Buffer` does: a buffer for each copy would take V8 half a
+ * microsecond, five times as long as the copying.
  */
 export class ByteCopier {
   #shared = new Uint8Array(0);
@@ -23,7 +23,7 @@ export class ByteCopier {
     return new Uint8Array(this.#buffer, position, length);
   }
 
-  /** A copy of the first `length` bytes, without a view of them where they are few. */
+  /** A copy of the first `length` bytes. Makes no view of a short one. */
   copyStart(bytes: Uint8Array, length: number): Uint8Array {
     if (length > MAX_LOOPED_BYTES) return this.copy(bytes.subarray(0, length));
     const position = this.#extend(length);
@@ -31,7 +31,7 @@ export class ByteCopier {
     return new Uint8Array(this.#buffer, position, length);
   }
 
-  /** @returns where `length` bytes are free. */
+  /** @returns the position of `length` free bytes. */
   #extend(length: number): number {
     if (length > this.#shared.length - this.#filled) {
       this.#shared = new Uint8Array(SHARED_BYTES);

@@ -9,9 +9,8 @@ import { SETTLED, type TableCursor } from './table-cursor.js';
 /**
  * Moves over a table's entries.
  *
- * On an entry after a move that gave true. Key and value are views that hold until the next move; a move must be
- * over before the next is asked for. From the second block on that moves in one direction need, a `Table` reads ahead
- * as its scans do.
+ * The cursor is on an entry after a move that resolved to true. Key and value are views that are valid until the next
+ * move. Await each move before the next. While it moves in one direction, the cursor reads ahead as a scan does.
  */
 export class Cursor extends BaseCursor {
   readonly #cursor: TableCursor;
@@ -67,7 +66,7 @@ export class Cursor extends BaseCursor {
       const signal = signalOf('a move of a cursor', options);
       const wanted = move(this.#cursor);
       if (wanted !== SETTLED) return this.#settle(wanted, isReverse, signal);
-      // Inside a block, a promise that is there already costs nothing.
+      // A move within a block costs nothing if the promise exists already.
       return this.#cursor.valid ? TRUE : Promise.resolve(false);
     } catch (error) {
       return Promise.reject(error);
@@ -92,12 +91,12 @@ export class Cursor extends BaseCursor {
     }
   }
 
-  /** What was read ahead of where the cursor was is of no use where it goes. */
+  /** Ends the reads ahead of the cursor, whose next move goes elsewhere. */
   #endReadAhead(): void {
     this.#ahead?.end();
     this.#ahead = undefined;
   }
 }
 
-/** A promise that is there already costs a move inside a block nothing. */
+/** The result of every move within a block, made once. */
 const TRUE = Promise.resolve(true);

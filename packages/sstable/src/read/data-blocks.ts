@@ -8,12 +8,12 @@ import type { ByteRange } from './reading.js';
 import type { MutableTableStats } from './stats.js';
 
 /**
- * The data blocks of an open table, by their number in the index: where each is in the file, what its bytes say, and
- * whether the cache has it. The reading itself is left to `Table` and `SyncTable`.
+ * The data blocks of an open table, by their number in the index: where each is in the file, how it is decoded, and
+ * whether the cache has it. `Table` and `SyncTable` do the reading.
  */
 export class DataBlocks {
   readonly index: IndexBlock;
-  /** The most bytes of a block, as stored and as contents. */
+  /** The most bytes of a block, both as stored and decompressed. */
   readonly maxBytes: number;
   readonly #table: OpenTable;
   readonly #stats: MutableTableStats;
@@ -32,7 +32,7 @@ export class DataBlocks {
     this.#firstCacheId = this.#cache?.reserve(table.index.length) ?? 0;
   }
 
-  /** Whether blocks are kept once they were read. */
+  /** Whether blocks are kept after they were read. */
   get hasCache(): boolean {
     return this.#cache !== undefined;
   }
@@ -44,7 +44,7 @@ export class DataBlocks {
     return contents;
   }
 
-  /** Whether there is a data block `i` whose bytes may be read. */
+  /** Whether data block `i` exists, with a valid handle and an allowed size. */
   isReadable(i: number): boolean {
     if (i < 0 || i >= this.index.length) return false;
     const size = this.index.sizeOf(i);
@@ -54,7 +54,7 @@ export class DataBlocks {
   /**
    * Where the stored data block `i` is, including its trailer.
    *
-   * @throws CorruptionError `BLOOM_BAD_HANDLE` when the index does not say it, `BLOOM_TOO_LARGE` when the block is larger
+   * @throws CorruptionError `BLOOM_BAD_HANDLE` when its handle is damaged, `BLOOM_TOO_LARGE` when the block is larger
    *   than the limit.
    */
   rangeOf(i: number): ByteRange {
@@ -62,13 +62,13 @@ export class DataBlocks {
     const offset = this.index.offsetOf(i);
     const size = this.index.sizeOf(i);
     if (size > this.maxBytes) {
-      const problem = `it has ${size} bytes as it is stored, the limit is ${this.maxBytes}`;
+      const problem = `it has ${size} bytes as stored, the limit is ${this.maxBytes}`;
       throw new CorruptionError('BLOOM_TOO_LARGE', this.#placeOf(i), problem);
     }
     return { offset, length: size + BLOCK_TRAILER_LENGTH };
   }
 
-  /** @throws CorruptionError `BLOOM_BAD_HANDLE` when the index does not say where data block `i` is. */
+  /** @throws CorruptionError `BLOOM_BAD_HANDLE` when the handle of data block `i` is damaged. */
   mustHaveHandle(i: number): void {
     if (this.index.sizeOf(i) >= 0) return;
     throw new CorruptionError('BLOOM_BAD_HANDLE', this.#placeOf(i), `its handle, entry ${i} of the index, is damaged`);
@@ -91,7 +91,7 @@ export class DataBlocks {
   /** Drops the table's blocks from the cache. */
   close(): void {
     if (this.isClosed) return;
-    // A block whose read ends later must not stay behind.
+    // So that a block whose read ends later does not stay in the cache.
     this.isClosed = true;
     this.#cache?.drop(this.#firstCacheId, this.index.length);
   }

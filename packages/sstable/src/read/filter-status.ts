@@ -1,15 +1,16 @@
 /**
- * Whether a table's filters are in use, and if not, why.
+ * Whether a table's filters are in use, and why if they are not.
  *
- * - `used`: the file has filters of a policy that was given.
- * - `absent`: the file has none.
- * - `unknown-policy`: the file has filters, of policies that were not given.
- * - `unsupported`: the file has filters of another kind than one for every 2 KiB, such as RocksDB's one for all of it;
- *   `names` are theirs in the metaindex.
- * - `corrupt`: the file has filters, and they, or the metaindex that leads to them, cannot be read.
- * - `contradicted`: the filters deny keys that the table stores, so they are of other keys: `filteredKeys`.
+ * - `used`: the file has filters of one of the given policies.
+ * - `absent`: the file has no filters.
+ * - `unknown-policy`: the file has filters, but none of a given policy.
+ * - `unsupported`: the file has another kind of filter, such as RocksDB's filter for the whole file; `names` are the
+ *   filters' names in the metaindex.
+ * - `corrupt`: the file has filters, but they, or the metaindex that leads to them, cannot be read.
+ * - `contradicted`: the filters do not match keys that the table stores, so they were made from other keys:
+ *   `filteredKeys` says which.
  *
- * Without filters every lookup is as right as with them, and reads a block more often.
+ * Without filters, every lookup is still correct, but more lookups read a block.
  */
 export type FilterStatus =
   | { readonly state: 'used'; readonly policyName: string }
@@ -20,12 +21,12 @@ export type FilterStatus =
   | { readonly state: 'contradicted'; readonly policyName: string; readonly filteredKeys: FilteredKeys };
 
 /**
- * What filters are of that deny keys of their own table.
+ * The keys from which contradicted filters were made.
  *
- * - `user-keys`: the stored keys without their last eight bytes. It is a table out of a LevelDB database: open it with
+ * - `user-keys`: the stored keys without their last eight bytes. This is a table of a LevelDB database: open it with
  *   `DatabaseTable` of `@bloom/sstable/database`.
- * - `whole-keys`: the stored keys, where the policy leaves their last eight bytes out. It is a plain table that was opened
- *   with `DatabaseTable`, or one that was built without `internalKeyPolicy`.
+ * - `whole-keys`: the stored keys, although the policy ignores their last eight bytes. This is a plain table that was
+ *   opened with `DatabaseTable`, or one that was built without `internalKeyPolicy`.
  * - `other-keys`: neither.
  */
 export type FilteredKeys = 'user-keys' | 'whole-keys' | 'other-keys';

@@ -1,10 +1,10 @@
 /**
- * Whether the filters of a table are of the keys that the table stores.
+ * Checks whether the filters of a table were made from the keys that the table stores.
  *
- * In a table out of a LevelDB database they are of user keys: the stored keys without their last eight bytes. Nothing in
- * the file says so, and opened as a plain table nearly every key that it stores would be called absent. A filter that
- * denies a key of its own block proves it, though. So, where the index keys look like a database's, some stored keys are
- * looked up in their filters when the table is opened, by preference those that were read with the tail of the file.
+ * In a table of a LevelDB database they were made from user keys: the stored keys without their last eight bytes. Nothing
+ * in the file says so, and if it is opened as a plain table, nearly every stored key would seem absent. But a filter
+ * that does not match a key of its own block is proof. Therefore, if the index keys look like a database's, opening a
+ * table looks up some stored keys in their filters, preferably keys that were read with the tail of the file.
  */
 import { CorruptionError, UnsupportedError } from '@bloom/bytes';
 import type { FilterBlockReader } from '@bloom/filter-block';
@@ -16,7 +16,7 @@ import { InternalKeyPolicy, mayBeInternalKey } from '../format/internal-key.js';
 import type { FilteredKeys } from './filter-status.js';
 import type { Reading } from './reading.js';
 
-/** How the sample gets at data blocks. */
+/** How the sample gets its data blocks. */
 export interface SampledBlocks {
   /** Whether data block `i` was read together with the tail of the file. */
   isAtHand(i: number): boolean;
@@ -24,15 +24,15 @@ export interface SampledBlocks {
   read(i: number): Reading<Uint8Array>;
 }
 
-/** The index keys that are looked at, at the most. */
+/** The most index keys to inspect. */
 const MAX_INDEX_KEYS = 64;
-/** The stored keys that are looked up in their filters. A key passes by chance as an absent one does: one in a hundred. */
+/** The most stored keys to look up in their filters. By chance, one in a hundred matches, like an absent key. */
 const MAX_SAMPLED_KEYS = 64;
 /** The most bytes of those keys, and the most blocks that they are taken from. */
 const MAX_SAMPLED_BYTES = 2 ** 20;
 const MAX_SAMPLED_BLOCKS = 16;
 
-/** What the filters are of; undefined where nothing contradicts that they are of the stored keys. */
+/** The keys that the filters were made from; undefined when nothing contradicts that they are the stored keys. */
 export function* findFilteredKeys(
   filter: FilterBlockReader,
   policy: FilterPolicy,
@@ -49,7 +49,7 @@ export function* findFilteredKeys(
       walk.reset(contents, offset);
       for (let more = walk.seekToFirst(); more && !sample.isFull; more = walk.next()) sample.take(walk.key, offset);
     } catch (error) {
-      // Damage to a data block costs that block, and is reported when the block is wanted.
+      // A damaged data block costs only that block, and is reported when the block is read.
       if (!(error instanceof CorruptionError || error instanceof UnsupportedError)) throw error;
     }
     if (sample.isFull) break;
@@ -57,7 +57,7 @@ export function* findFilteredKeys(
   return sample.conclusion;
 }
 
-/** Whether all index keys, or some of many, look like internal keys. */
+/** Whether all index keys, or a sample of them, look like internal keys. */
 function mayHaveInternalKeys(index: IndexBlock): boolean {
   const { length } = index;
   const count = Math.min(length, MAX_INDEX_KEYS);
@@ -68,7 +68,7 @@ function mayHaveInternalKeys(index: IndexBlock): boolean {
   return count > 0;
 }
 
-/** The last blocks, as far as they are at hand; without any of those the smallest block. */
+/** The last blocks that were read with the tail; if there are none, the smallest block. */
 function sampledBlocks(index: IndexBlock, blocks: SampledBlocks): number[] {
   const sampled: number[] = [];
   for (let i = index.length - 1; i >= 0 && sampled.length < MAX_SAMPLED_BLOCKS && blocks.isAtHand(i); i--) sampled.push(i);
@@ -87,7 +87,7 @@ class Sample {
   #keys = 0;
   #keyBytes = 0;
   #isDenied = false;
-  /** Whether all keys pass the other way: without their trailer, or, if the policy leaves it out, with it. */
+  /** Whether all keys match the other way: without their trailer or, if the policy ignores trailers, with another one. */
   #passesOtherwise = true;
 
   constructor(filter: FilterBlockReader, policy: FilterPolicy) {
@@ -105,9 +105,9 @@ class Sample {
     return this.#policy instanceof InternalKeyPolicy ? 'whole-keys' : 'user-keys';
   }
 
-  /** @param blockOffset where the block is that stores `key`. */
+  /** @param blockOffset the offset of the block that stores `key`. */
   take(key: Uint8Array, blockOffset: number): void {
-    // A filter of no keys contradicts the index, and is not believed in any case.
+    // An empty filter contradicts the index, and is ignored in any case.
     if (this.#filter.isEmptyAt(blockOffset)) return;
     this.#keys++;
     this.#keyBytes += key.length;

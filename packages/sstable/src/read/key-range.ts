@@ -1,18 +1,18 @@
 import { mustBeOptions, mustBeSignal, type Signal } from '@bloom/bytes';
 
-/** Which entries to go through. Of two lower or two upper bounds, the stricter one holds. */
+/** Which entries to go through. Of two lower or two upper bounds, the stricter one applies. */
 export interface KeyRange {
-  /** Keys after this one. */
+  /** Only keys after this one. */
   readonly gt?: Uint8Array | undefined;
-  /** This key and those after it. */
+  /** Only this key and keys after it. */
   readonly gte?: Uint8Array | undefined;
-  /** Keys before this one. */
+  /** Only keys before this one. */
   readonly lt?: Uint8Array | undefined;
-  /** This key and those before it. */
+  /** Only this key and keys before it. */
   readonly lte?: Uint8Array | undefined;
-  /** From the last entry to the first. */
+  /** Whether to go from the last entry to the first. Default: false. */
   readonly reverse?: boolean | undefined;
-  /** The most entries to give. */
+  /** The most entries to return. Default: no limit. */
   readonly limit?: number | undefined;
 }
 
@@ -21,7 +21,7 @@ export interface AsyncKeyRange extends KeyRange {
   readonly signal?: Signal | undefined;
 }
 
-/** Of `Table` and `SyncTable` alike, so that one range serves both: a walk without promises has no use for a signal. */
+/** The names for both `Table` and `SyncTable`, so that one range can be used for both. `SyncTable` ignores the signal. */
 const KEY_RANGE: Record<keyof AsyncKeyRange, true> = {
   gt: true,
   gte: true,
@@ -32,7 +32,7 @@ const KEY_RANGE: Record<keyof AsyncKeyRange, true> = {
   signal: true,
 };
 
-/** @throws TypeError for what is no range. Its bounds are checked by the walk through it. */
+/** @throws TypeError unless `range` is a range. Its bounds are checked when the walk starts. */
 export function mustBeKeyRange(range: AsyncKeyRange): void {
   mustBeOptions('a range', range, KEY_RANGE);
   if (range.signal !== undefined) mustBeSignal('signal', range.signal);

@@ -1,6 +1,6 @@
 /**
- * Looking up a key: `locate` asks index and filter for the one data block that can hold it, and `search` looks for it
- * there. The block is read in between, by `Table` or `SyncTable`.
+ * Looking up a key: `locate` finds the one data block that can hold it, by index and filter, and `search` looks for it
+ * there. In between, `Table` or `SyncTable` reads the block.
  *
  * Source: LevelDB, table/table.cc, `Table::InternalGet`.
  */
@@ -15,10 +15,10 @@ import type { MutableTableStats } from './stats.js';
 /** No data block can hold the key. */
 export const ABSENT = -1;
 
-/** The block that was searched has no entry at or after the key: the first one of the next block is. */
+/** The searched block has no entry at or after the key, so it is the first entry of the next block. */
 export const GO_ON = Symbol('go on with the next block');
 
-/** Looks up keys in an open table, and counts what came of it. */
+/** Looks up keys in an open table, and counts the results. */
 export class Lookup {
   readonly #table: OpenTable;
   readonly #index: IndexBlock;
@@ -37,10 +37,10 @@ export class Lookup {
   }
 
   /**
-   * The data block to search for `key`, or {@link ABSENT} when index or filter say that it is in none.
+   * The data block to search for `key`, or {@link ABSENT} when index or filter exclude it from all.
    *
-   * @throws CorruptionError `BLOOM_BAD_HANDLE` when the index does not say where that block is: its filter is not known
-   *   then, and a filter of other keys would say no.
+   * @throws CorruptionError `BLOOM_BAD_HANDLE` when the handle of that block is damaged. Its filter is then unknown too, and
+   *   the filter of another block might not match the key.
    */
   locate(key: Uint8Array): number {
     mustBeBytes('key', key);
@@ -55,7 +55,7 @@ export class Lookup {
     return i;
   }
 
-  /** A copy of the value of `key`, which `locate` said to look for in block `i`, with these contents. */
+  /** A copy of the value of `key`. @param i the block that `locate` returned. @param contents of that block. */
   search(i: number, contents: Uint8Array, key: Uint8Array): Uint8Array | undefined {
     const block = this.#block;
     block.reset(contents, this.#index.offsetOf(i));
@@ -65,10 +65,10 @@ export class Lookup {
   }
 
   /**
-   * The data block to search first for an entry at or after `key` that answers to it, or {@link ABSENT}.
+   * The data block to search first for an entry at or after `key` that matches it, or {@link ABSENT}.
    *
-   * Such an entry is in the block that the index leads to, or it is the first one of the next block, and then the key is
-   * in that block's filter.
+   * Such an entry is in the block that the index leads to, or it is the first entry of the next block, and then that
+   * block's filter matches the key.
    */
   locateFirst(key: Uint8Array, matches: unknown): number {
     mustBeBytes('key', key);
@@ -85,8 +85,8 @@ export class Lookup {
   }
 
   /**
-   * Copies of the first entry at or after `key` in block `i`, if `matches` takes its key for the one that is looked up;
-   * {@link GO_ON} when the block has no such entry.
+   * Copies of the first entry at or after `key` in block `i`, if `matches` accepts its key; {@link GO_ON} when the block has
+   * no entry at or after `key`.
    */
   searchFirst(
     i: number,
@@ -97,7 +97,7 @@ export class Lookup {
     const block = this.#block;
     block.reset(contents, this.#index.offsetOf(i));
     if (!block.seek(key)) return GO_ON;
-    // Taken before the callback runs: it may keep the key, and may look up another.
+    // Copied before the callback runs, which may keep the key, or look up another one.
     const stored = this.#copier.copyStart(block.keyBytes, block.keyLength);
     const { value } = block;
     const found = matches(stored);
@@ -106,9 +106,9 @@ export class Lookup {
   }
 
   /**
-   * The data block to go on with after block `i`, or {@link ABSENT}.
+   * The data block with which to continue after block `i`, or {@link ABSENT}.
    *
-   * @throws CorruptionError `BLOOM_BAD_HANDLE` when the index does not say where it is.
+   * @throws CorruptionError `BLOOM_BAD_HANDLE` when the handle of that block is damaged.
    */
   locateNext(i: number, key: Uint8Array): number {
     const next = i + 1;
@@ -120,14 +120,14 @@ export class Lookup {
     return next;
   }
 
-  /** Whether `key` may be in the table, as far as index and filter know. Not counted. */
+  /** Whether `key` may be in the table, by index and filter. Does not count. */
   mayContain(key: Uint8Array): boolean {
     mustBeBytes('key', key);
     return this.#mayBeIn(this.#index.seek(key, this.#table.lookupCompare), key);
   }
 
   /**
-   * Where `key` is in the file, or would be: the start of its data block, or the metaindex when it is past the last or
+   * Where `key` is in the file, or would be: the start of its data block, or of the metaindex when it is past the last or
    * its block's handle is damaged.
    *
    * Source: LevelDB, table/table.cc, `ApproximateOffsetOf`.
@@ -144,16 +144,16 @@ export class Lookup {
     const { filter } = this.#table;
     if (filter === undefined) return false;
     const offset = this.#index.offsetOf(i);
-    // A block starts there, so there are keys: a filter of none contradicts the index, and is not believed.
+    // A block starts there, so it has keys: an empty filter contradicts the index, and is ignored.
     return !filter.keyMayMatch(offset, key) && !filter.isEmptyAt(offset);
   }
 
-  /** Whether there is a data block `i`, and its filter, as far as it is known, lets `key` pass. */
+  /** Whether there is a data block `i` whose filter, if it is known, matches `key`. */
   #mayBeIn(i: number, key: Uint8Array): boolean {
     return i < this.#index.length && (this.#index.sizeOf(i) < 0 || !this.#denies(i, key));
   }
 
-  /** Counts what came of a lookup that the filter let pass. */
+  /** Counts the result of a lookup that the filter did not end. */
   #count(found: boolean): void {
     if (this.#table.filter === undefined) return;
     if (found) this.#stats.filterTruePositives++;

@@ -1,5 +1,5 @@
 /**
- * Opening a table: reads the tail of the file, and from there footer, index, metaindex and filter.
+ * Opening a table: reads the tail of the file, and then footer, index, metaindex and filter.
  *
  * Source: LevelDB, table/table.cc, `Table::Open` and `ReadMeta`.
  */
@@ -21,29 +21,29 @@ import { comparatorFor, decodingFor, policiesFor, tailBytesFor, type TableOption
 import type { Reading } from './reading.js';
 import type { Source } from './source.js';
 
-/** The most memory of the decoded index, in blocks of the largest size. */
+/** The most memory that the decoded index may take, as a multiple of the largest block. */
 const MAX_DECODED_INDEX = 2;
 
-/** What opening a table reads: all of it but the data blocks. */
+/** What opening a table reads: everything except the data blocks. */
 export interface OpenTable extends OpenFilter {
   /** Bytes of the file. */
   readonly byteLength: number;
-  /** The file's name, where the source has one. */
+  /** The file's name, if the source has one. */
   readonly file: string | undefined;
   readonly comparator: Comparator;
   /** The comparator's order, without views. */
   readonly compare: CompareRange;
-  /** How blocks are to be decoded. */
+  /** How to decode blocks. */
   readonly decoding: BlockDecoding;
   readonly index: IndexBlock;
   readonly metaindexHandle: BlockHandle;
-  /** The order to look keys up by. It is `compare`, unless the table was found to be one out of a database. */
+  /** The order for lookups: `compare`, unless the table turned out to be a database's. */
   readonly lookupCompare: CompareRange;
   /** Bytes that were read from the source. */
   readonly bytesRead: number;
 }
 
-/** The filter, and why there is none. */
+/** The filter, or why there is none. */
 interface OpenFilter {
   readonly filter: FilterBlockReader | undefined;
   readonly filterStatus: FilterStatus;
@@ -52,7 +52,7 @@ interface OpenFilter {
 /**
  * Reads what an open table needs.
  *
- * @throws TypeError or RangeError for an option that is wrong.
+ * @throws TypeError or RangeError for an invalid option.
  * @throws CorruptionError when the footer or the index cannot be read. Damage to metaindex or filter costs the filter,
  *   not the table.
  */
@@ -84,20 +84,20 @@ export function* readOpenTable(source: Source, options: TableOptions): Reading<O
   };
 }
 
-/** An index key is a key of the table, or a shorter one of its kind. @throws CorruptionError `BLOOM_BAD_INTERNAL_KEY`. */
+/** Index keys are internal keys exactly if the table's keys are. @throws CorruptionError `BLOOM_BAD_INTERNAL_KEY`. */
 function mustHaveInternalKeys(index: IndexBlock, place: Place): void {
   const length = index.shortestSeparatorLength;
   if (length >= INTERNAL_KEY_TRAILER_LENGTH) return;
-  const problem = `a key of ${length} bytes is too short for a database's: it is a plain table, to be opened with Table`;
+  const problem = `a key of ${length} bytes is too short for a database's: this is a plain table, open it with Table`;
   throw new CorruptionError('BLOOM_BAD_INTERNAL_KEY', place, problem);
 }
 
-/** The end of the file, read at once in the hope that all that opening needs is there. */
+/** The end of the file, read at once because it usually contains everything that opening needs. */
 class Tail {
   readonly file: string | undefined;
   readonly footer: { readonly metaindex: BlockHandle; readonly index: BlockHandle };
   readonly footerOffset: number;
-  /** Bytes that were read so far. */
+  /** Bytes read so far. */
   bytesRead: number;
   readonly #bytes: Uint8Array;
   readonly #offset: number;
@@ -123,15 +123,15 @@ class Tail {
     return new Tail(source, yield { offset, length: byteLength - offset }, decoding);
   }
 
-  /** Whether the file from `offset` on was read. */
+  /** Whether the tail includes the file from `offset` to its end. */
   holds(offset: number): boolean {
     return offset >= this.#offset;
   }
 
   /**
-   * The contents of the block that `handle` points to, out of the tail where they are there.
+   * The contents of the block that `handle` points to, from the tail if it includes them.
    *
-   * @throws CorruptionError `BLOOM_TOO_LARGE` for a stored block that is larger than the limit, before it is read.
+   * @throws CorruptionError `BLOOM_TOO_LARGE`, without reading, for a stored block that is larger than the limit.
    */
   *readBlock({ offset, size }: BlockHandle, structure: Structure): Reading<Uint8Array> {
     const length = size + BLOCK_TRAILER_LENGTH;
@@ -142,7 +142,7 @@ class Tail {
       throw new CorruptionError('BLOOM_BAD_HANDLE', this.#footerPlace, problem);
     }
     if (size > maxBlockBytes) {
-      throw new CorruptionError('BLOOM_TOO_LARGE', place, `it has ${size} bytes as it is stored, the limit is ${maxBlockBytes}`);
+      throw new CorruptionError('BLOOM_TOO_LARGE', place, `it has ${size} bytes as stored, the limit is ${maxBlockBytes}`);
     }
     let stored: Uint8Array;
     if (this.holds(offset)) {
@@ -159,7 +159,7 @@ class Tail {
   }
 }
 
-/** Reads the filter, and checks that it is of the keys that the table stores. */
+/** Reads the filter, and checks that it was made from the keys that the table stores. */
 function* openFilter(
   tail: Tail,
   index: IndexBlock,
@@ -179,7 +179,7 @@ function* openFilter(
   };
 }
 
-/** Reads the metaindex, and the filter block of the first policy there that is one of `policies`. */
+/** Reads the metaindex, and the first filter block in it whose policy is one of `policies`. */
 function* readFilter(
   tail: Tail,
   policies: readonly FilterPolicy[],

@@ -9,54 +9,54 @@ import { mustAgree } from '../format/key-equivalence.js';
 import type { BlockDecoding } from '../format/stored-block.js';
 import type { BlockCache } from './block-cache.js';
 
-/** How to open a table. All of it has a default. */
+/** How to open a table. Every option has a default. */
 export interface TableOptions {
-  /** The order of the keys: that which the table was written with. Default: bytewise. */
+  /** The order in which the table was written. Default: bytewise. */
   readonly comparator?: Comparator | undefined;
   /**
-   * The policies whose filters can be asked; the one whose name the file carries is. Default: LevelDB's Bloom filter,
-   * or none where the comparator calls different bytes equal.
+   * The policies whose filters can be used; the file's filters name theirs. Default: LevelDB's Bloom filter, or none if the
+   * comparator treats different keys as equal.
    */
   readonly filterPolicies?: readonly FilterPolicy[] | undefined;
-  /** Codecs beside none and Snappy; one with their type takes their place. */
+  /** Codecs in addition to Snappy. A codec with Snappy's type replaces it. */
   readonly codecs?: readonly Codec[] | undefined;
-  /** Keeps blocks that were read; null keeps none. Default: a cache of the table's own, of 8 MiB. */
+  /** Keeps blocks that were read; null for no cache. Default: a separate cache of 8 MiB. */
   readonly cache?: BlockCache | null | undefined;
   /**
-   * The most bytes that one block may have, as it is stored and as contents, up to 1 GiB. A larger one is refused before
+   * The most bytes that one block may have, both as stored and decompressed, up to 1 GiB. A larger block is refused before
    * it is read or decompressed. Default: 256 MiB.
    *
-   * It bounds the memory that any file can cost, however it was made. With M for this limit:
+   * This bounds the memory that any file can take, even a crafted one. With M for this limit:
    *
    * - No read is larger than M and a few bytes.
    * - Opening takes the tail, at most M; the index block and the filter block, each at most M as stored and M as contents;
    *   and the decoded index, at most 16 times its block and at most 2 M. The open table keeps filter block and index.
    * - A lookup, a cursor and a scan hold one block at a time: at most M as stored, M as contents, and 2 M for the longest
-   *   key. Going backwards takes up to 4 M more.
-   * - Beside that, a scan or a cursor of `Table` holds two windows of `readAheadBytes`, at most M each, and `getMany` 8 MiB of
+   *   key. Moving backwards takes up to 4 M more.
+   * - In addition, a scan or a cursor of `Table` holds two windows of `readAheadBytes`, at most M each, and `getMany` 8 MiB of
    *   stored blocks, or one larger block.
    * - The cache has a limit of its own.
    */
   readonly maxBlockBytes?: number | undefined;
   /**
-   * How many bytes at the end of the file are read first, in the hope that index and filter are there. More than
-   * `maxBlockBytes` are not read. Default: 64 KiB.
+   * How many bytes at the end of the file to read first, where index and filter usually are; at most `maxBlockBytes`.
+   * Default: 64 KiB.
    */
   readonly tailBytes?: number | undefined;
 }
 
-/** How a table reads blocks that lie near one another. */
+/** How a table reads blocks that are close to each other. */
 export interface ReadingOptions {
   /**
-   * The most bytes that a scan reads at once, up to `maxBlockBytes`. It starts with one block and doubles, so that a
-   * short scan reads little and a long one seldom. 0 reads block by block. Default: 256 KiB.
+   * The most bytes that a scan reads at once, up to `maxBlockBytes`. Reads start with one block and double, so that a short
+   * scan reads little and a long one makes few reads. 0 reads block by block. Default: 256 KiB.
    */
   readonly readAheadBytes?: number | undefined;
-  /** The most bytes between two blocks that are read in vain to fetch both in one read. Default: 16 KiB. */
+  /** The largest gap between two blocks that are still fetched in one read, in bytes. Default: 16 KiB. */
   readonly gapBytes?: number | undefined;
 }
 
-/** How to open a {@link Table}. All of it has a default. */
+/** How to open a {@link Table}. Every option has a default. */
 export interface AsyncTableOptions extends TableOptions, ReadingOptions {
   /** Ends the opening early. It has no effect on the open table. */
   readonly signal?: Signal | undefined;
@@ -74,10 +74,10 @@ const DEFAULT_TAIL_BYTES = 64 * 2 ** 10;
 const DEFAULT_READ_AHEAD_BYTES = 256 * 2 ** 10;
 /** The default of {@link ReadingOptions.gapBytes}. */
 const DEFAULT_GAP_BYTES = 16 * 2 ** 10;
-/** The size of a table's own cache: that of LevelDB. */
+/** The size of a table's own cache, the same as LevelDB's. */
 export const DEFAULT_CACHE_BYTES = 8 * 2 ** 20;
 
-/** Of `Table` and `SyncTable` alike, so that one object of options serves both: a `SyncTable` has no use for some. */
+/** The names for both `Table` and `SyncTable`, so that one object can be used for both. `SyncTable` ignores some. */
 const TABLE_OPTIONS: Record<keyof AsyncTableOptions, true> = {
   comparator: true,
   filterPolicies: true,
@@ -91,7 +91,7 @@ const TABLE_OPTIONS: Record<keyof AsyncTableOptions, true> = {
 };
 const SIGNAL_OPTIONS: Record<keyof SignalOptions, true> = { signal: true };
 
-/** @throws TypeError for an unknown option, and for a cache or signal that is none. */
+/** @throws TypeError for an unknown option, and for an invalid cache or signal. */
 export function mustBeTableOptions(owner: string, options: AsyncTableOptions): void {
   mustBeOptions(owner, options, TABLE_OPTIONS);
   mustBeCache(options.cache);
@@ -103,7 +103,7 @@ function mustBeCache(cache: unknown): void {
   mustHaveMethods('cache', cache, 'a BlockCache or null', ['reserve', 'get', 'set', 'drop']);
 }
 
-/** The signal of a call, which is not aborted yet. @throws its reason if it is; TypeError for options that are none. */
+/** The signal of a call. @throws the signal's reason if it is aborted; TypeError for invalid options. */
 export function signalOf(owner: string, options: SignalOptions | undefined): Signal | undefined {
   if (options === undefined) return undefined;
   mustBeOptions(owner, options, SIGNAL_OPTIONS);
@@ -114,20 +114,20 @@ export function signalOf(owner: string, options: SignalOptions | undefined): Sig
   return signal;
 }
 
-/** The order to read with. @throws TypeError for what is no comparator. */
+/** The order to read with. @throws TypeError for an invalid comparator. */
 export function comparatorFor({ comparator }: Pick<TableOptions, 'comparator'>): Comparator {
   if (comparator === undefined) return bytewiseComparator;
   mustBeComparator('comparator', comparator);
   return comparator;
 }
 
-/** How many bytes at the end of the file to read first. @throws RangeError for a `tailBytes` that is none. */
+/** How many bytes at the end of the file to read first. @throws RangeError for an invalid `tailBytes`. */
 export function tailBytesFor({ tailBytes }: TableOptions, { maxBlockBytes }: BlockDecoding): number {
   const wanted = mustBeWhole('tailBytes', tailBytes ?? DEFAULT_TAIL_BYTES, FOOTER_LENGTH);
   return Math.min(wanted, Math.max(maxBlockBytes, FOOTER_LENGTH));
 }
 
-/** How to read blocks that lie near one another. @throws RangeError for a number of bytes that is none. */
+/** How to read blocks that are close to each other. @throws RangeError for an invalid number of bytes. */
 export function readingFor({ readAheadBytes, gapBytes }: ReadingOptions): { readAheadBytes: number; gapBytes: number } {
   return {
     readAheadBytes: mustBeWhole('readAheadBytes', readAheadBytes ?? DEFAULT_READ_AHEAD_BYTES, 0),
@@ -146,9 +146,9 @@ function codecsByType(codecs: readonly Codec[] = []): ReadonlyMap<number, Codec>
 }
 
 /**
- * How blocks are to be read.
+ * How to decode blocks.
  *
- * @throws TypeError for codecs that are none, RangeError for a `maxBlockBytes` that is none.
+ * @throws TypeError for invalid codecs, RangeError for an invalid `maxBlockBytes`.
  */
 export function decodingFor({ codecs, maxBlockBytes }: Pick<TableOptions, 'codecs' | 'maxBlockBytes'>): BlockDecoding {
   return {
@@ -157,7 +157,7 @@ export function decodingFor({ codecs, maxBlockBytes }: Pick<TableOptions, 'codec
   };
 }
 
-/** The policies to read with. @throws TypeError for policies that are none, RangeError for those of other keys. */
+/** The policies to read with. @throws TypeError for invalid policies, RangeError if one has another equivalence of keys. */
 export function policiesFor({ filterPolicies }: TableOptions, comparator: Comparator): readonly FilterPolicy[] {
   if (filterPolicies === undefined) return comparator.keyEquivalence === undefined ? [new BloomFilterPolicy()] : [];
   mustBePolicies(filterPolicies);
@@ -165,7 +165,7 @@ export function policiesFor({ filterPolicies }: TableOptions, comparator: Compar
   return filterPolicies;
 }
 
-/** @throws TypeError, which names the wrong one, for what are no filter policies. */
+/** @throws TypeError, which names the invalid item, unless all are filter policies. */
 export function mustBePolicies(filterPolicies: unknown): asserts filterPolicies is readonly FilterPolicy[] {
   mustBeArray('filterPolicies', filterPolicies, 'filter policies');
   for (const [i, policy] of filterPolicies.entries()) mustBeFilterPolicy(`filterPolicies[${i}]`, policy);

@@ -2,11 +2,11 @@ import type { Signal, SignalController } from '@bloom/bytes';
 import { untilAborted } from './until-aborted.js';
 
 /**
- * A read that is under way. Any number of calls wait for it, each with a signal of its own or none; when the last of
- * them has left, the read is aborted.
+ * A read that is under way. Any number of calls can wait for it, each with a signal of its own or none. When the signals
+ * of all of them have been aborted, the read is aborted too.
  */
 export class PendingRead {
-  /** Whether it has settled, or was aborted. */
+  /** Whether the read has settled or was aborted. */
   isOver = false;
   readonly #answer: Promise<Uint8Array>;
   readonly #controller: SignalController | undefined;
@@ -14,7 +14,7 @@ export class PendingRead {
   #fail!: (reason: unknown) => void;
 
   /**
-   * @param read the bytes, as they are on their way.
+   * @param read resolves to the bytes.
    * @param controller aborts the read at the source, if it can be aborted.
    * @param onOver called once, as soon as the read is over.
    */
@@ -34,7 +34,7 @@ export class PendingRead {
         if (end()) resolve(bytes);
       }, this.#fail);
     });
-    // Nobody may be waiting when it fails.
+    // Without this, a failure that no call waits for would be an unhandled rejection.
     this.#answer.catch(() => undefined);
   }
 
@@ -48,7 +48,7 @@ export class PendingRead {
     });
   }
 
-  /** Ends the read: whoever waits gets `reason`, at once. */
+  /** Ends the read. All waiting calls are rejected with `reason` at once. */
   abort(reason: unknown): void {
     if (this.isOver) return;
     this.#fail(reason);

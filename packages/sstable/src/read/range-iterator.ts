@@ -4,7 +4,7 @@ import type { RangeWalk } from './range-walk.js';
 import type { ReadAhead } from './read-ahead.js';
 import { SETTLED, type TableCursor } from './table-cursor.js';
 
-/** Goes through a range: an async generator would take several times as long for each entry. */
+/** Iterates over a range. An async generator would take several times as long per entry. */
 export class RangeIterator<T> implements AsyncIterableIterator<T> {
   readonly #walk: RangeWalk;
   readonly #blocks: DataBlocks;
@@ -12,7 +12,7 @@ export class RangeIterator<T> implements AsyncIterableIterator<T> {
   readonly #pick: (cursor: TableCursor) => T;
   readonly #signal: Signal | undefined;
   #isReturned = false;
-  /** The last of the calls of `next` that are not over, so that they end in the order in which they were made. */
+  /** The last call of `next` that has not ended: the following calls wait for it, so that they end in order. */
   #pending: Promise<unknown> | undefined;
 
   constructor(
@@ -89,7 +89,7 @@ export class RangeIterator<T> implements AsyncIterableIterator<T> {
       return this.#result();
     } catch (error) {
       this.#end();
-      // What it waited for was ended by `return`.
+      // The read failed because `return` ended it.
       if (this.#isReturned) return { value: undefined, done: true };
       throw error;
     }

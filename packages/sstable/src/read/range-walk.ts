@@ -3,19 +3,19 @@ import type { KeyRange } from './key-range.js';
 import type { OpenTable } from './open.js';
 import { SETTLED, type Side, TableCursor } from './table-cursor.js';
 
-/** Goes through a range of a table. Its moves return the block that they need, as those of {@link TableCursor} do. */
+/** Walks through a range of a table. Its moves return the block that they need, as in {@link TableCursor}. */
 export class RangeWalk {
   readonly cursor: TableCursor;
   readonly #table: OpenTable;
   readonly #reverse: boolean;
-  /** Where it starts, and where it ends. */
+  /** The bounds at which the walk starts and ends. */
   readonly #from: Bound | undefined;
   readonly #to: Bound | undefined;
   #left: number;
   #started = false;
 
   /**
-   * @param range its bounds are copied.
+   * @param range the bounds are copied.
    * @throws TypeError for bounds that are not bytes, RangeError when `limit` is neither a whole number nor infinite.
    */
   constructor(table: OpenTable, range: KeyRange) {
@@ -36,7 +36,7 @@ export class RangeWalk {
     this.#to = this.#reverse ? lower : upper;
   }
 
-  /** Moves on by an entry. Once the move is settled, `accept` says whether the entry is in the range. */
+  /** Moves to the next entry. Once the move is settled, `accept` says whether the entry is in the range. */
   next(): number {
     if (this.#left <= 0) return SETTLED;
     if (this.#started) return this.#reverse ? this.cursor.prev() : this.cursor.next();
@@ -49,7 +49,7 @@ export class RangeWalk {
     return this.cursor.supply(contents);
   }
 
-  /** Whether the walk came to another entry of the range. */
+  /** Whether the walk is on another entry of the range. Counts it towards the limit. */
   accept(): boolean {
     if (this.#left <= 0) return false;
     if (this.cursor.valid && this.#isBeforeEnd()) {
@@ -60,12 +60,12 @@ export class RangeWalk {
     return false;
   }
 
-  /** Whether it gives no more entries. */
+  /** Whether there are no more entries. */
   get isOver(): boolean {
     return this.#left <= 0;
   }
 
-  /** Gives no more entries. */
+  /** Ends the walk. */
   end(): void {
     this.#left = 0;
   }

@@ -4,10 +4,10 @@ import type { PendingRead } from './pending-read.js';
 import type { ByteRange } from './reading.js';
 
 /**
- * Reads several blocks at once for a walk that will want them one after another.
+ * Reads several blocks at once for a walk that needs them in order.
  *
- * The first read is of one block, and each further one of twice as many bytes. While one window is used, the next one
- * is read; no more than these two are held.
+ * The first read is one block, and each further read has twice as many bytes. While one window is used, the next one is
+ * read; no more than these two are in memory.
  */
 export class ReadAhead {
   readonly #blocks: DataBlocks;
@@ -42,12 +42,12 @@ export class ReadAhead {
     const bytes = await window.read.wait(signal);
     const { offset, length } = this.#blocks.rangeOf(i);
     const start = offset - window.range.offset;
-    // A copy for the cache: a view would keep all of the window alive.
+    // A copy for the cache, because a view would keep the whole window in memory.
     const stored = bytes.subarray(start, start + length);
     return this.#blocks.decode(i, this.#blocks.hasCache ? stored.slice() : stored);
   }
 
-  /** Ends the reads that are under way: the walk wants no more. */
+  /** Ends the reads under way, because the walk is over. */
   end(): void {
     for (const window of [this.#current, this.#next]) {
       if (window?.read.isOver === false) window.read.abort(new Error('the walk is over'));
@@ -55,7 +55,7 @@ export class ReadAhead {
     this.#current = this.#next = undefined;
   }
 
-  /** The window that block `i` is in, or undefined when it is to be read by itself. */
+  /** The window that contains block `i`, or undefined when the block is read on its own. */
   #windowWith(i: number): Window | undefined {
     if (this.#current !== undefined && holds(this.#current, i)) return this.#current;
     this.#current = this.#next !== undefined && holds(this.#next, i) ? this.#next : this.#open(i);
@@ -67,7 +67,7 @@ export class ReadAhead {
     return this.#current;
   }
 
-  /** Reads the adjacent blocks from `i` on that fit into a window; undefined for one alone. */
+  /** Starts to read the adjacent blocks from `i` that fit into a window; undefined if that is only one block. */
   #open(i: number): Window | undefined {
     let range = this.#blocks.rangeOf(i);
     let end = i;

@@ -2,19 +2,19 @@ import { CorruptionError, mustBeBytes, type Signal } from '@bloom/bytes';
 import type { Source, SyncSource } from './source.js';
 import { untilAborted } from './until-aborted.js';
 
-/** Bytes of a file that a computation needs before it can go on. */
+/** Bytes of a file that a computation needs before it can continue. */
 export interface ByteRange {
   readonly offset: number;
   readonly length: number;
 }
 
 /**
- * A computation that yields the byte ranges it needs and is resumed with their bytes. Written once, it runs with
- * promises ({@link runAsync}) or without ({@link runSync}).
+ * A computation that yields the byte ranges it needs and is resumed with their bytes. The same code runs with promises
+ * ({@link runAsync}) and without ({@link runSync}).
  */
 export type Reading<T> = Generator<ByteRange, T, Uint8Array>;
 
-/** Runs a reading over a source that may answer with promises. An abort ends it at once, whatever the source does. */
+/** Runs a reading on a source that may return promises. An abort ends it at once, whatever the source does. */
 export async function runAsync<T>(source: Source, reading: Reading<T>, signal?: Signal): Promise<T> {
   let step = reading.next();
   while (step.done !== true) {
@@ -24,7 +24,7 @@ export async function runAsync<T>(source: Source, reading: Reading<T>, signal?: 
   return step.value;
 }
 
-/** Runs a reading over a source that answers at once. */
+/** Runs a reading on a source that does not return promises. */
 export function runSync<T>(source: SyncSource, reading: Reading<T>): T {
   let step = reading.next();
   while (step.done !== true) step = reading.next(readRangeSync(source, step.value));
@@ -34,9 +34,9 @@ export function runSync<T>(source: SyncSource, reading: Reading<T>): T {
 /**
  * Reads a range of the file.
  *
- * @param signal is handed to the source, which decides when the read ends.
- * @throws CorruptionError `BLOOM_TRUNCATED` when the source answers with more or fewer bytes than the range has.
- * @throws TypeError when it answers with something else.
+ * @param signal is passed to the source, which decides when the read ends.
+ * @throws CorruptionError `BLOOM_TRUNCATED` when the source returns more or fewer bytes than the range has.
+ * @throws TypeError when it returns something else.
  */
 export async function readRange(source: Source, range: ByteRange, signal?: Signal): Promise<Uint8Array> {
   signal?.throwIfAborted();
@@ -47,17 +47,17 @@ export async function readRange(source: Source, range: ByteRange, signal?: Signa
 export function readRangeSync(source: SyncSource, range: ByteRange): Uint8Array {
   const answer: unknown = source.read(range.offset, range.length);
   if (typeof (answer as PromiseLike<unknown> | null | undefined)?.then === 'function') {
-    throw new TypeError('source must answer at once with a Uint8Array: open it with Table where it returns a promise');
+    throw new TypeError('source must return a Uint8Array: a source that returns promises needs Table');
   }
   return whole(answer, range, source);
 }
 
-/** The answer of a source as a plain Uint8Array: `slice` of a Buffer copies nothing, and its `subarray` is slower. */
+/** What a source returned, as a plain Uint8Array: a Buffer's `slice` does not copy, and its `subarray` is slower. */
 function whole(answer: unknown, { offset, length }: ByteRange, { name: file }: Source): Uint8Array {
-  mustBeBytes('the answer of source.read', answer);
+  mustBeBytes('the result of source.read', answer);
   const isPlain = Object.getPrototypeOf(answer) === Uint8Array.prototype;
   const bytes = isPlain ? answer : new Uint8Array(answer.buffer, answer.byteOffset, answer.byteLength);
   if (bytes.length === length) return bytes;
-  const problem = `${length} bytes were asked for at offset ${offset}, the source has ${bytes.length}`;
+  const problem = `the source returned ${bytes.length} bytes for ${length} at offset ${offset}`;
   throw new CorruptionError('BLOOM_TRUNCATED', { structure: 'file', offset, file }, problem);
 }

@@ -8,23 +8,23 @@ export interface Source {
   readonly name?: string | undefined;
 
   /**
-   * The bytes of the file at `[offset, offset + length)`, which lies inside it.
+   * Reads the bytes at `[offset, offset + length)`, a range that is always inside the file.
    *
-   * The table reads them and never writes; they must not change while it is open.
+   * The table does not write to the returned array, which must not change while the table is open.
    *
    * @param signal ends the read early.
    */
   read(offset: number, length: number, signal?: Signal): Uint8Array | Promise<Uint8Array>;
 }
 
-/** A source that answers at once. */
+/** A source that does not return promises. */
 export interface SyncSource extends Source {
   read(offset: number, length: number): Uint8Array;
 }
 
 /**
- * The most bytes that a source asks its host for at once; larger reads are made in pieces. Node takes at most 2^31 - 1
- * bytes, browsers' limits are similar, and this is all that an aborted read may still have under way.
+ * The most bytes that a source requests from its host at once; larger reads are made in pieces. Node's limit is 2^31 - 1
+ * bytes, and browsers' limits are similar. It also limits what is still read after an abort.
  */
 export const PIECE_BYTES = 64 * 2 ** 20;
 
@@ -36,7 +36,7 @@ export function mustLieInside(offset: number, length: number, { byteLength }: So
   throw new RangeError(`offset + length must be at most ${byteLength}, the length of the file, got ${offset} + ${length}`);
 }
 
-/** @throws RangeError when the host has no arrays of that length, or no memory for one. */
+/** @throws RangeError when the host does not support arrays of that length, or has no memory for one. */
 export function allocate(length: number): Uint8Array<ArrayBuffer> {
   try {
     return new Uint8Array(length);
@@ -45,32 +45,32 @@ export function allocate(length: number): Uint8Array<ArrayBuffer> {
   }
 }
 
-/** @throws TypeError for what is no source, such as a path or the bytes themselves; RangeError for a length that is none. */
+/** @throws TypeError unless `source` is a source, for example for a path or for bytes; RangeError for an invalid length. */
 export function mustBeSource(source: unknown): asserts source is Source {
   if (typeof source === 'string') {
-    throw new TypeError('source must be a source, got string: a file is opened by FileSource.open of @bloom/sstable/node');
+    throw new TypeError('source must be a source, got string: to open a file, use FileSource.open of @bloom/sstable/node');
   }
-  if (ArrayBuffer.isView(source)) throw new TypeError('source must be a source, got bytes: give new MemorySource(bytes)');
+  if (ArrayBuffer.isView(source)) throw new TypeError('source must be a source, got bytes: pass new MemorySource(bytes)');
   mustHaveMethods('source', source, 'a source', ['read']);
   mustBeWhole('source.byteLength', (source as Source).byteLength, 0);
 }
 
-/** A table that lies in memory. */
+/** A table in memory. */
 export class MemorySource implements SyncSource {
   readonly byteLength: number;
   readonly name: string | undefined;
   readonly #bytes: Uint8Array;
 
-  /** @param bytes the whole file, which must not change as long as the source is used. */
+  /** @param bytes the whole file, which must not change while the source is in use. */
   constructor(bytes: Uint8Array, name?: string) {
     mustBeBytes('bytes', bytes);
-    // A plain array: to take a part of a Buffer costs Node several times as much.
+    // A plain array, because subarray() of a Buffer takes Node several times as long.
     this.#bytes = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.byteLength = bytes.length;
     this.name = name;
   }
 
-  /** @throws RangeError when the range does not lie inside the file. */
+  /** @throws RangeError when the range is not inside the file. */
   read(offset: number, length: number): Uint8Array {
     mustLieInside(offset, length, this);
     return this.#bytes.subarray(offset, offset + length);

@@ -1,10 +1,10 @@
-/** What lookups have done so far. All counts start at 0 when the table is opened, but for `bytesRead`. */
+/** What lookups have done so far. All counts except `bytesRead` start at 0 when the table is opened. */
 export interface TableStats {
   /** Lookups that a filter ended without a read: the key is certainly absent. */
   readonly filterNegatives: number;
-  /** Lookups that a filter let pass and whose key was there. */
+  /** Lookups that a filter did not end, and whose key was there. */
   readonly filterTruePositives: number;
-  /** Lookups that a filter let pass and whose key was not there. */
+  /** Lookups that a filter did not end, and whose key was absent. */
   readonly filterFalsePositives: number;
   /** Data blocks read from the source. */
   readonly blockReads: number;
@@ -14,10 +14,10 @@ export interface TableStats {
   readonly bytesRead: number;
 }
 
-/** The counts while they are being counted. */
+/** The counts, to be incremented. */
 export type MutableTableStats = { -readonly [Name in keyof TableStats]: TableStats[Name] };
 
-/** All counts at 0, but for the bytes that opening has read. */
+/** Counts that are all 0, except for the bytes that opening has read. */
 export function newTableStats(bytesRead: number): MutableTableStats {
   return { filterNegatives: 0, filterTruePositives: 0, filterFalsePositives: 0, blockReads: 0, cacheHits: 0, bytesRead };
 }

@@ -5,7 +5,7 @@ import { SETTLED, type TableCursor } from './table-cursor.js';
 /**
  * Moves over a table's entries without promises.
  *
- * On an entry after a move that returned true. Key and value are views that hold until the next move.
+ * The cursor is on an entry after a move that returned true. Key and value are views that are valid until the next move.
  */
 export class SyncCursor extends BaseCursor {
   readonly #cursor: TableCursor;

@@ -14,7 +14,7 @@ import { SyncCursor } from './sync-cursor.js';
 import { SETTLED, TableCursor } from './table-cursor.js';
 
 /**
- * A table read without promises, from memory or a file descriptor.
+ * Reads a table without promises, from memory or a file descriptor.
  *
  * @example
  * ```ts
@@ -44,7 +44,7 @@ export class SyncTable extends BaseTable implements Iterable<[Uint8Array, Uint8A
   /**
    * Opens a table: reads footer, index and filter.
    *
-   * @throws TypeError or RangeError for an option that is wrong.
+   * @throws TypeError or RangeError for an invalid option.
    * @throws CorruptionError or UnsupportedError when the file is not a LevelDB table, or its index cannot be read.
    */
   static open(source: SyncSource, options: TableOptions = {}): SyncTable {
@@ -56,7 +56,7 @@ export class SyncTable extends BaseTable implements Iterable<[Uint8Array, Uint8A
   /**
    * A copy of the value of `key`; undefined when it is absent. Short copies share a buffer with others.
    *
-   * @throws CorruptionError when its block is damaged, or the index does not say where it is.
+   * @throws CorruptionError when its block, or the handle of its block, is damaged.
    */
   get(key: Uint8Array): Uint8Array | undefined {
     this.mustBeOpen();
@@ -65,14 +65,14 @@ export class SyncTable extends BaseTable implements Iterable<[Uint8Array, Uint8A
   }
 
   /**
-   * The first entry at or after `key`, as copies, if `matches` takes its key for the one that is looked up: for orders in
-   * which several stored keys answer to one, such as the versions of a key.
+   * The first entry at or after `key`, as copies, if `matches` accepts its key: for orders in which several stored keys
+   * match one lookup, such as the versions of a key.
    *
-   * The filters are asked for `key`: an entry that `matches` takes is only found if `key` passes the filter of its block,
-   * as it does where `key` and the entry's key are one to the filter policy.
+   * The filters are tested with `key`, so the entry is only found if the filter of its block matches `key`, as it does when
+   * `key` and the entry's key are equal to the filter policy.
    *
-   * @param matches is called at most once, with a copy of the entry's key, which is its own to keep.
-   * @throws CorruptionError when a block is damaged, or the index does not say where it is.
+   * @param matches is called at most once, with a copy of the entry's key that it may keep.
+   * @throws CorruptionError when a block or its handle is damaged.
    */
   find(key: Uint8Array, matches: (key: Uint8Array) => boolean): [Uint8Array, Uint8Array] | undefined {
     this.mustBeOpen();
@@ -92,17 +92,17 @@ export class SyncTable extends BaseTable implements Iterable<[Uint8Array, Uint8A
     });
   }
 
-  /** The entries of a range, as copies, in order. */
+  /** Copies of the entries of a range, in order. */
   entries(range: KeyRange = {}): Generator<[Uint8Array, Uint8Array], void, undefined> {
     return this.#iterate(range, ({ block }) => [this.#copier.copyStart(block.keyBytes, block.keyLength), this.#copier.copy(block.value)]);
   }
 
-  /** The keys of a range, as copies, in order. */
+  /** Copies of the keys of a range, in order. */
   keys(range: KeyRange = {}): Generator<Uint8Array, void, undefined> {
     return this.#iterate(range, ({ block }) => this.#copier.copyStart(block.keyBytes, block.keyLength));
   }
 
-  /** The values of a range, as copies, in the order of their keys. */
+  /** Copies of the values of a range, in the order of their keys. */
   values(range: KeyRange = {}): Generator<Uint8Array, void, undefined> {
     return this.#iterate(range, ({ block }) => this.#copier.copy(block.value));
   }
@@ -111,7 +111,7 @@ export class SyncTable extends BaseTable implements Iterable<[Uint8Array, Uint8A
     return this.entries();
   }
 
-  /** A cursor, on no entry yet. */
+  /** A new cursor, which is not on an entry. */
   cursor(): SyncCursor {
     this.mustBeOpen();
     return new SyncCursor(new TableCursor(this.#table), this.#blocks, (i) => this.#block(i));

@@ -2,25 +2,25 @@ import { mustBeBytes } from '@bloom/bytes';
 import { BlockSearch } from '../format/block-search.js';
 import type { OpenTable } from './open.js';
 
-/** No block is wanted: the move is over. */
+/** No block is needed: the move is over. */
 export const SETTLED = -1;
 
 /** Where a move ends: on the first or last entry of a block, or on the entry next to a key on one side of it. */
 type Landing = 'first' | 'last' | Side;
 
-/** Which side of a key to seek, and whether the key itself will do. */
+/** Which side of a key to seek, and whether the key itself qualifies. */
 export type Side = 'at-or-after' | 'after' | 'at-or-before' | 'before';
 
 /**
  * A place in a table that moves from entry to entry and from block to block, without reading.
  *
- * A move returns the number of the data block that it needs, or {@link SETTLED}; `supply` hands over the block and
- * returns the same again. So the moves are written once, for those who wait for a block and those who need not.
+ * A move returns the number of the data block that it needs, or {@link SETTLED}. `supply` takes the contents of that block,
+ * continues the move, and returns the same kind of number. So the same code serves tables with and without promises.
  */
 export class TableCursor {
   readonly block: BlockSearch;
   readonly #table: OpenTable;
-  /** The data block whose contents `block` has. */
+  /** The number of the data block in `block`. */
   #loaded = -1;
   #wanted = -1;
   #landing: Landing = 'first';
@@ -45,12 +45,12 @@ export class TableCursor {
     return this.#enter(this.#table.index.length - 1, 'last');
   }
 
-  /** @param key lent until the move is over, or {@link keepTarget} was called. */
+  /** @param key must not change until the move is over or {@link keepTarget} was called. */
   seek(key: Uint8Array, side: Side): number {
     mustBeBytes('key', key);
     this.#target = key;
     this.#isTargetLent = true;
-    // The cursor's own key changes on the way.
+    // The cursor's own key changes during the move.
     if (key.buffer === this.block.keyBytes.buffer) this.keepTarget();
     const i = this.#table.index.seek(key, this.#table.compare);
     if (i < this.#table.index.length) return this.#enter(i, side);
@@ -58,7 +58,7 @@ export class TableCursor {
     return side === 'before' || side === 'at-or-before' ? this.seekToLast() : this.#enter(i, 'first');
   }
 
-  /** Copies the key that is sought, so that it need not be lent any longer. */
+  /** Copies the sought key, so that the caller may change it. */
   keepTarget(): void {
     if (this.#isTargetLent) this.#target = new Uint8Array(this.#target);
     this.#isTargetLent = false;
@@ -72,7 +72,7 @@ export class TableCursor {
     return !this.block.valid || this.block.prev() ? SETTLED : this.#enter(this.#loaded - 1, 'last');
   }
 
-  /** Goes on with a move, given the contents of the block that it needs. */
+  /** Continues a move, given the contents of the block that it needs. */
   supply(contents: Uint8Array): number {
     this.#loaded = -1;
     this.block.reset(contents, this.#table.index.offsetOf(this.#wanted));
@@ -88,7 +88,7 @@ export class TableCursor {
     return (this.#wanted = i);
   }
 
-  /** Where the block has no entry to land on, the move goes on in the next one or the one before. */
+  /** Ends the move in the loaded block; if the block has no such entry, continues in the next or previous block. */
   #land(): number {
     const { block } = this;
     switch (this.#landing) {

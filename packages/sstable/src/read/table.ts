@@ -16,7 +16,7 @@ import { newTableStats } from './stats.js';
 import { TableCursor } from './table-cursor.js';
 
 /**
- * A table read from any source.
+ * Reads a table from any source.
  *
  * @example
  * ```ts
@@ -48,7 +48,7 @@ export class Table extends BaseTable implements AsyncIterable<[Uint8Array, Uint8
   /**
    * Opens a table: reads footer, index and filter.
    *
-   * @throws TypeError or RangeError for an option that is wrong.
+   * @throws TypeError or RangeError for an invalid option.
    * @throws CorruptionError or UnsupportedError when the file is not a LevelDB table, or its index cannot be read.
    */
   static async open(source: Source, options: AsyncTableOptions = {}): Promise<Table> {
@@ -61,7 +61,7 @@ export class Table extends BaseTable implements AsyncIterable<[Uint8Array, Uint8
   /**
    * A copy of the value of `key`; undefined when it is absent. Short copies share a buffer with others.
    *
-   * @throws CorruptionError when its block is damaged, or the index does not say where it is.
+   * @throws CorruptionError when its block, or the handle of its block, is damaged.
    */
   async get(key: Uint8Array, options?: SignalOptions): Promise<Uint8Array | undefined> {
     this.mustBeOpen();
@@ -76,14 +76,14 @@ export class Table extends BaseTable implements AsyncIterable<[Uint8Array, Uint8
   }
 
   /**
-   * The first entry at or after `key`, as copies, if `matches` takes its key for the one that is looked up: for orders in
-   * which several stored keys answer to one, such as the versions of a key.
+   * The first entry at or after `key`, as copies, if `matches` accepts its key: for orders in which several stored keys
+   * match one lookup, such as the versions of a key.
    *
-   * The filters are asked for `key`: an entry that `matches` takes is only found if `key` passes the filter of its block,
-   * as it does where `key` and the entry's key are one to the filter policy.
+   * The filters are tested with `key`, so the entry is only found if the filter of its block matches `key`, as it does when
+   * `key` and the entry's key are equal to the filter policy.
    *
-   * @param matches is called at most once, with a copy of the entry's key, which is its own to keep.
-   * @throws CorruptionError when a block is damaged, or the index does not say where it is.
+   * @param matches is called at most once, with a copy of the entry's key that it may keep.
+   * @throws CorruptionError when a block or its handle is damaged.
    */
   async find(
     key: Uint8Array,
@@ -107,10 +107,10 @@ export class Table extends BaseTable implements AsyncIterable<[Uint8Array, Uint8
   }
 
   /**
-   * `get` for each of `keys`, in their order. Keys of one block share its read, blocks near one another too.
+   * `get` for each of `keys`, in their order. Keys in the same block share one read, and so do blocks close to each other.
    *
-   * @param keys each is copied as it is taken, so that an iterator may lend the same buffer again.
-   * @throws CorruptionError when a block is damaged, or the index does not say where it is. No other block is read then.
+   * @param keys each is copied when it is iterated, so an iterator may reuse its buffer.
+   * @throws CorruptionError when a block or its handle is damaged. No further read is started then.
    */
   async getMany(keys: Iterable<Uint8Array>, options?: SignalOptions): Promise<(Uint8Array | undefined)[]> {
     this.mustBeOpen();
@@ -139,17 +139,17 @@ export class Table extends BaseTable implements AsyncIterable<[Uint8Array, Uint8
     return values;
   }
 
-  /** The entries of a range, as copies, in order. */
+  /** Copies of the entries of a range, in order. */
   entries(range: AsyncKeyRange = {}): AsyncIterableIterator<[Uint8Array, Uint8Array]> {
     return this.#iterate(range, ({ block }) => [this.#copier.copyStart(block.keyBytes, block.keyLength), this.#copier.copy(block.value)]);
   }
 
-  /** The keys of a range, as copies, in order. */
+  /** Copies of the keys of a range, in order. */
   keys(range: AsyncKeyRange = {}): AsyncIterableIterator<Uint8Array> {
     return this.#iterate(range, ({ block }) => this.#copier.copyStart(block.keyBytes, block.keyLength));
   }
 
-  /** The values of a range, as copies, in the order of their keys. */
+  /** Copies of the values of a range, in the order of their keys. */
   values(range: AsyncKeyRange = {}): AsyncIterableIterator<Uint8Array> {
     return this.#iterate(range, ({ block }) => this.#copier.copy(block.value));
   }
@@ -160,8 +160,7 @@ export class Table extends BaseTable implements AsyncIterable<[Uint8Array, Uint8
 
   /**
    * Drops the table's blocks from the cache, and ends what is under way: calls that wait for a read are rejected with a
-   * TypeError, as all later calls are, and their reads are aborted. The source is its owner's to close. Closing twice does
-   * nothing.
+   * TypeError, as all later calls are, and their reads are aborted. Does not close the source. Closing twice does nothing.
    */
   override close(): void {
     super.close();
@@ -174,7 +173,7 @@ export class Table extends BaseTable implements AsyncIterable<[Uint8Array, Uint8
     return Promise.resolve();
   }
 
-  /** A cursor, on no entry yet. */
+  /** A new cursor, which is not on an entry. */
   cursor(): Cursor {
     this.mustBeOpen();
     return new Cursor(new TableCursor(this.#table), this.#blocks, this.#reader);

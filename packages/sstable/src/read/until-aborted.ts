@@ -3,7 +3,7 @@ import type { Signal } from '@bloom/bytes';
 /**
  * Settles as `work` does, or rejects with the signal's reason as soon as it is aborted.
  *
- * An abort does not stop the work itself; its outcome is then ignored. No listener is left on the signal.
+ * An abort does not stop the work itself, but its result is ignored. No listener stays on the signal.
  */
 export function untilAborted<T>(work: PromiseLike<T>, signal: Signal): Promise<T> {
   return new Promise((resolve, reject) => {

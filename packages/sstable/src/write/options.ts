@@ -35,7 +35,7 @@ export const TABLE_BUILDER_OPTIONS: Record<keyof TableBuilderOptions, true> = {
   maxBlockBytes: true,
 };
 
-/** The order to write in. @throws TypeError for what is no comparator. */
+/** The order to write in. @throws TypeError for an invalid comparator. */
 export function comparatorFor({ comparator }: TableBuilderOptions): Comparator {
   if (comparator === undefined) return bytewiseComparator;
   mustBeComparator('comparator', comparator);
@@ -60,7 +60,7 @@ export function codecFor(compression: TableBuilderOptions['compression'] = 'snap
   throw new RangeError(`compression must be 'none', 'snappy' or a codec, got ${String(compression)}`);
 }
 
-/** The policy to write with, if any. @throws TypeError for what is no policy, RangeError for one of other keys. */
+/** The policy to write with, if any. @throws TypeError for an invalid policy, RangeError for one with another equivalence. */
 export function policyFor({ filterPolicy }: TableBuilderOptions, comparator: Comparator): FilterPolicy | undefined {
   if (filterPolicy === null) return undefined;
   const policy = filterPolicy ?? new BloomFilterPolicy();

@@ -1,6 +1,6 @@
 /** Where the bytes of a table go. */
 export interface TableSink {
-  /** Takes the next bytes of the file, many blocks at a time. The sink may keep them. */
+  /** Takes the next bytes of the file, many blocks at a time. The sink may keep the array. */
   append(bytes: Uint8Array): void;
 }
 

@@ -103,11 +103,11 @@ export class TableBuilder {
   }
 
   /**
-   * Adds an entry, or nothing of it. Key and value are copied.
+   * Adds an entry, completely or not at all. Key and value are copied.
    *
    * @throws RangeError when `key` is not after the previous key, when the entry or the index would need a block larger
-   *   than `maxBlockBytes`, or when the comparator returns a wrong separator. The builder can go on without the entry.
-   * @throws TypeError when key or value is not a Uint8Array, after `finish`, or after a call that failed half way.
+   *   than `maxBlockBytes`, or when the comparator returns a wrong separator. The builder can continue without the entry.
+   * @throws TypeError when key or value is not a Uint8Array, after `finish`, or after a call that failed midway.
    */
   add(key: Uint8Array, value: Uint8Array): void {
     if (this.#ended !== undefined) throw new TypeError(this.#ended);
@@ -134,7 +134,7 @@ export class TableBuilder {
   /**
    * Ends the table: writes filter block, metaindex, index and footer.
    *
-   * @throws TypeError after `finish`, or after a call that failed half way.
+   * @throws TypeError after `finish`, or after a call that failed midway.
    */
   finish(): TableInfo {
     if (this.#ended !== undefined) throw new TypeError(this.#ended);
@@ -170,7 +170,7 @@ export class TableBuilder {
 
   #mustBeAfterLast(key: Uint8Array, common: number): void {
     const compare = this.#compare;
-    // In bytewise order the common prefix has answered already.
+    // In bytewise order, the common prefix has already answered this.
     if (compare === compareBytes && this.#data.isAfterLast(key, common)) return;
     const order = this.#data.compareLast(compare, key);
     if (order < 0) return;
@@ -214,7 +214,7 @@ export class TableBuilder {
   }
 
   #flush(): void {
-    // A failure from here on loses entries, so the builder takes no more calls.
+    // From here, a failure loses entries, so the builder accepts no more calls.
     this.#ended = 'the table failed while a block was written';
     const contents = this.#data.finish();
     this.#rawDataBytes += contents.length;

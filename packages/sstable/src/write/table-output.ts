@@ -1,6 +1,6 @@
 import type { TableSink } from './sink.js';
 
-/** Output is handed to the sink in chunks of this size: one buffer and one call for many blocks. */
+/** Output goes to the sink in chunks of this size, so that many blocks share one buffer and one call. */
 const CHUNK_BYTES = 64 * 2 ** 10;
 
 /** Gathers the bytes of a table into chunks for its sink, which may keep them. */
