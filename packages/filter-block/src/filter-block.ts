@@ -1,5 +1,5 @@
 /**
- * The filter block of a table: one filter for every 2 KiB of the file.
+ * The filter block of a table: one filter for every 2 KiB of the file, or for every other power of two.
  *
  *     filter 0 | filter 1 | … | offset of filter 0 (u32) | offset of filter 1 (u32) | … | offset of the offsets (u32) | baseLg (u8)
  *
@@ -14,14 +14,19 @@ import { bloomFilterLayout, FilterBuffer, type FilterPolicy, KeyBuffer, mustBeBy
 
 /** log2 of {@link FILTER_BASE}. */
 export const FILTER_BASE_LG = 11;
-/** The range of the file that one filter covers, in bytes: 2 KiB. */
+/** The range of the file that one filter covers in the tables that LevelDB writes, in bytes: 2 KiB. */
 export const FILTER_BASE = 2 ** FILTER_BASE_LG;
 
-/** With this many filters, their offsets alone take 4 GiB. It is enough for a file of 2 TiB. */
+/** With this many filters, their offsets alone take 4 GiB. At 2 KiB each, it is enough for a file of 2 TiB. */
 const MAX_FILTERS = 2 ** 30;
 
 /** The most by which LevelDB can shift. A larger baseLg is damage. */
 const MAX_BASE_LG = 63;
+
+/** log2 of {@link MAX_FILTER_RANGE}. */
+const MAX_FILTER_RANGE_LG = 40;
+/** The widest range that can be set: 1 TiB, which is one filter for the whole of any smaller table. */
+export const MAX_FILTER_RANGE = 2 ** MAX_FILTER_RANGE_LG;
 
 /** The offset of the offsets, and baseLg. */
 const TRAILER_LENGTH = 5;
@@ -42,6 +47,7 @@ const TRAILER_LENGTH = 5;
  */
 export class FilterBlockBuilder {
   readonly #policy: FilterPolicy;
+  readonly #range: number;
   /** The keys of the next filter. */
   readonly #keys = new KeyBuffer();
   readonly #filters = new FilterBuffer();
@@ -50,10 +56,18 @@ export class FilterBlockBuilder {
   /** Why the builder accepts no more calls. */
   #ended: { readonly reason: string; readonly cause?: unknown } | undefined;
 
-  /** @throws TypeError when `policy` is not a policy. */
-  constructor(policy: FilterPolicy) {
+  /**
+   * @param filterRange how many bytes of the file one filter covers: a power of two up to {@link MAX_FILTER_RANGE}. LevelDB
+   *   reads it from the block, and writes 2,048 itself. A wide range suits large values, of which few fit into 2 KiB: every
+   *   filter has at least 64 bits. The keys of a range are kept in memory until its filter is made.
+   * @throws TypeError when `policy` is not a policy.
+   * @throws RangeError when `filterRange` is not a power of two from 1 to 2^40.
+   */
+  constructor(policy: FilterPolicy, filterRange = FILTER_BASE) {
     mustBeFilterPolicy('policy', policy);
+    mustBeFilterRange(filterRange);
     this.#policy = policy;
+    this.#range = filterRange;
   }
 
   /** How many bytes `finish` would return now, without the filter of the keys that were added last. */
@@ -70,7 +84,8 @@ export class FilterBlockBuilder {
    * Begins the data block at `blockOffset`, which contains the keys that are added next.
    *
    * @param blockOffset bytes from the start of the file, in the previous block's range or a later one.
-   * @throws RangeError when `blockOffset` is not an offset, is in a range whose filter is already made, or is past 2 TiB.
+   * @throws RangeError when `blockOffset` is not an offset, is in a range whose filter is already made, or is past 2^30
+   *   ranges.
    * @throws whatever the policy throws.
    */
   startBlock(blockOffset: number): void {
@@ -78,11 +93,11 @@ export class FilterBlockBuilder {
     if (!(Number.isSafeInteger(blockOffset) && blockOffset >= 0)) {
       throw new RangeError(`blockOffset must be a whole number of bytes, got ${blockOffset}`);
     }
-    const range = Math.floor(blockOffset / FILTER_BASE);
+    const range = Math.floor(blockOffset / this.#range);
     if (range < this.#filterCount) {
       throw new RangeError(`blockOffset must not decrease: the filter of the range that contains ${blockOffset} is already made`);
     }
-    if (range >= MAX_FILTERS) throw new RangeError(`blockOffset must be below ${MAX_FILTERS * FILTER_BASE}, got ${blockOffset}`);
+    if (range >= MAX_FILTERS) throw new RangeError(`blockOffset must be below ${MAX_FILTERS * this.#range}, got ${blockOffset}`);
     while (range > this.#filterCount) this.#generateFilter();
   }
 
@@ -113,7 +128,7 @@ export class FilterBlockBuilder {
     let offset = filterBytes;
     for (let i = 0; i < this.#filterCount; i++, offset += 4) view.setUint32(offset, this.#filterOffsets[i]!, true);
     view.setUint32(offset, filterBytes, true);
-    contents[offset + 4] = FILTER_BASE_LG;
+    contents[offset + 4] = Math.log2(this.#range);
     this.#ended = { reason: 'the filter block is finished' };
     return contents;
   }
@@ -143,6 +158,12 @@ export class FilterBlockBuilder {
     const { reason, ...cause } = this.#ended;
     throw new TypeError(reason, cause);
   }
+}
+
+/** @throws RangeError unless `filterRange` is a power of two from 1 to 2^40: a number of bytes. */
+export function mustBeFilterRange(filterRange: number): void {
+  if (typeof filterRange === 'number' && Number.isInteger(Math.log2(filterRange)) && filterRange >= 1 && filterRange <= MAX_FILTER_RANGE) return;
+  throw new RangeError(`filterRange must be a power of two from 1 to 2^${MAX_FILTER_RANGE_LG}, got ${String(filterRange)}`);
 }
 
 /**

@@ -90,7 +90,7 @@ describe('TableBuilder refuses by name', () => {
   test.each<[unknown, string]>([
     [{ blocksize: 4096 }, 'TableBuilder has no option "blocksize": did you mean blockSize?'],
     [{ filterPolicies: [] }, 'TableBuilder has no option "filterPolicies": did you mean filterPolicy?'],
-    [{ signal: new AbortController().signal }, 'TableBuilder has no option "signal": it has comparator, filterPolicy, blockSize, restartInterval, compression, maxBlockBytes'],
+    [{ signal: new AbortController().signal }, 'TableBuilder has no option "signal": it has comparator, filterPolicy, filterRange, blockSize, restartInterval, compression, maxBlockBytes'],
     [null, 'the options of TableBuilder must be an object, got null'],
     [{ comparator: 'bytewise' }, 'comparator must be a comparator, got string'],
     [{ filterPolicy: 10 }, 'filterPolicy must be a FilterPolicy, got number'],

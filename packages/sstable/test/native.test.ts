@@ -57,6 +57,20 @@ describe.runIf(native !== undefined).each(seeds)('the random table of seed %i', 
     }
   });
 
+  test('gives LevelDB every key through filters of any range, and none that is absent', () => {
+    for (const filterRange of [1, 2 ** (1 + random.below(12)), 2 ** (12 + random.below(8)), 2 ** 40]) {
+      const table = buildTable(entries, { blockSize, restartInterval, filterPolicy, filterRange });
+      const keys = entries.map(([key]) => key);
+      const found = leveldb.get(table, keys, { useFilter: true });
+      const missing = entries.filter(([, value], i) => !sameBytes(found[i], value));
+      expect(missing.map(([key]) => hex(key)), `${about}, filterRange ${filterRange}`).toEqual([]);
+      expect(leveldb.get(table, absent, { useFilter: true }).filter((value) => value !== undefined)).toEqual([]);
+      const ours = SyncTable.open(new MemorySource(table));
+      expect(ours.filterStatus.state).toBe('used');
+      expect(entries.every(([key, value]) => sameBytes(ours.get(key), value))).toBe(true);
+    }
+  });
+
   test('when LevelDB writes it with Snappy, is read to the same entries', () => {
     const compression = 'snappy';
     const theirs = leveldb.build(entries, { blockSize, blockRestartInterval: restartInterval, bitsPerKey, compression });

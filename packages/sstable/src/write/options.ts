@@ -1,4 +1,5 @@
 import { mustBeWhole, mustHaveMethods } from '@bloom/bytes';
+import { FILTER_BASE, mustBeFilterRange } from '@bloom/filter-block';
 import { BloomFilterPolicy, type FilterPolicy, mustBeFilterPolicy } from '@bloom/policy';
 import { snappyCodec } from '../compression/snappy.js';
 import { DEFAULT_MAX_BLOCK_BYTES, MAX_BLOCK_BYTES } from '../format/max-block-bytes.js';
@@ -12,6 +13,13 @@ export interface TableBuilderOptions {
   readonly comparator?: Comparator | undefined;
   /** Creates the filters; null for a table without filters. Default: `new BloomFilterPolicy(10)`. */
   readonly filterPolicy?: FilterPolicy | null | undefined;
+  /**
+   * How many bytes of the file one filter covers: a power of two up to 2^40, which is one filter for the whole table.
+   * LevelDB reads any. A filter has at least 64 bits, so that with values of more than some 200 bytes a range of 2 KiB has
+   * filters that are larger than `bitsPerKey` asks for; one of 2^40 has not, and keeps all keys in memory until the table is
+   * finished. Default: 2048.
+   */
+  readonly filterRange?: number | undefined;
   /** A data block is full at this many bytes before compression. Default: 4096. */
   readonly blockSize?: number | undefined;
   /** Entries from one restart of a data block to the next. Default: 16. */
@@ -29,6 +37,7 @@ export interface TableBuilderOptions {
 export const TABLE_BUILDER_OPTIONS: Record<keyof TableBuilderOptions, true> = {
   comparator: true,
   filterPolicy: true,
+  filterRange: true,
   blockSize: true,
   restartInterval: true,
   compression: true,
@@ -45,6 +54,12 @@ export function comparatorFor({ comparator }: TableBuilderOptions): Comparator {
 /** @throws RangeError unless `maxBlockBytes` is a whole number up to 1 GiB. */
 export function blockLimitFor({ maxBlockBytes }: TableBuilderOptions): number {
   return mustBeWhole('maxBlockBytes', maxBlockBytes ?? DEFAULT_MAX_BLOCK_BYTES, 1, MAX_BLOCK_BYTES);
+}
+
+/** How many bytes of the file one filter covers. @throws RangeError unless it is a power of two up to 2^40. */
+export function filterRangeFor({ filterRange = FILTER_BASE }: TableBuilderOptions): number {
+  mustBeFilterRange(filterRange);
+  return filterRange;
 }
 
 /** The codec to write with, if any. @throws RangeError for a codec that cannot write. */

@@ -10,7 +10,7 @@ import { encodeFooter } from '../format/footer.js';
 import { IndexBlockBuilder } from '../format/index-block.js';
 import { encodeMetaindex } from '../format/metaindex-block.js';
 import { BLOCK_TRAILER_LENGTH, compressed, putStoredBlock } from '../format/stored-block.js';
-import { blockLimitFor, codecFor, comparatorFor, policyFor, TABLE_BUILDER_OPTIONS, type TableBuilderOptions } from './options.js';
+import { blockLimitFor, codecFor, comparatorFor, filterRangeFor, policyFor, TABLE_BUILDER_OPTIONS, type TableBuilderOptions } from './options.js';
 import type { TableSink } from './sink.js';
 import { TableOutput } from './table-output.js';
 
@@ -88,7 +88,8 @@ export class TableBuilder {
     this.#blockSize = mustBeWhole('blockSize', options.blockSize ?? Math.min(4096, this.#maxBlockBytes), 1, this.#maxBlockBytes);
     this.#restartInterval = mustBeWhole('restartInterval', options.restartInterval ?? 16, 1);
     this.#data = new BlockBuilder(this.#restartInterval);
-    this.#filter = this.#policy && new FilterBlockBuilder(this.#policy);
+    const filterRange = filterRangeFor(options);
+    this.#filter = this.#policy && new FilterBlockBuilder(this.#policy, filterRange);
     this.#filter?.startBlock(0);
   }
 
