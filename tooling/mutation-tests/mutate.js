@@ -9,6 +9,9 @@ import { join } from 'node:path';
  * @typedef {{ package: string, part?: string, files: string[], tests?: string[] }} Run
  */
 
+/** @param {string} name */
+const inFormat = (name) => `src/format/${name}.ts`;
+
 /**
  * The hash, policies, the filter block, and the formats of a table. The contract of policies is a test itself, and has
  * broken policies for tests.
@@ -22,22 +25,26 @@ const runs = [
     package: 'policy',
     part: 'filters',
     files: ['src/*.ts', '!src/*.wasm.ts', '!src/contract.ts', '!src/false-positive-rate.ts'],
-    tests: ['bloom-filter-policy', 'bloom-kernel', 'bloom-probes', 'build-filter', 'filter-buffer', 'filter-policy', 'key-buffer'],
+    tests: ['bloom-filter-layout', 'bloom-filter-policy', 'bloom-kernel', 'bloom-probes', 'build-filter', 'filter-buffer', 'filter-policy', 'key-buffer'],
   },
   { package: 'policy', part: 'false-positive-rate', files: ['src/false-positive-rate.ts'], tests: ['false-positive-rate'] },
   {
     package: 'sstable',
-    part: 'blocks',
-    files: ['src/format/*block-*.ts', 'src/format/block.ts', 'src/format/backward-path.ts', 'src/format/copy-bytes.ts', '!src/format/block-handle.ts'],
-    tests: ['block', 'byte-copier', 'comparator', 'internal-key', 'table-builder', 'vectors'],
+    part: 'structures',
+    files: ['block-handle', 'codec', 'footer', 'index-block', 'metaindex-block', 'stored-block'].map(inFormat),
+    tests: ['arguments', 'block-handle', 'footer', 'index-block', 'metaindex-block', 'stored-block', 'table-builder', 'vectors'],
   },
   {
     package: 'sstable',
-    part: 'tables',
-    files: ['block-handle', 'codec', 'comparator', 'footer', 'index-block', 'internal-key', 'key-equivalence', 'metaindex-block', 'stored-block'].map(
-      (name) => `src/format/${name}.ts`,
-    ),
-    tests: ['arguments', 'block-handle', 'comparator', 'footer', 'index-block', 'internal-key', 'metaindex-block', 'stored-block', 'table-builder', 'vectors'],
+    part: 'orders',
+    files: ['bytewise-order', 'comparator', 'internal-key', 'key-equivalence'].map(inFormat),
+    tests: ['arguments', 'comparator', 'internal-key', 'internal-search', 'vectors'],
+  },
+  {
+    package: 'sstable',
+    part: 'blocks',
+    files: ['backward-path', 'block', 'block-builder', 'block-search', 'block-walk', 'copy-bytes', 'max-block-bytes', 'whole-block-walk'].map(inFormat),
+    tests: ['block', 'block-layout', 'byte-copier', 'comparator', 'table-builder', 'vectors', 'whole-block-walk'],
   },
 ];
 

@@ -10,10 +10,10 @@ export default {
   ignoreStatic: part !== '',
   ignorePatterns: ['dist', '.turbo', '.vitest', 'tooling/benchmarks/results', '**/assembly'],
   // A mutant that does not end is a mutant that was noticed.
-  timeoutMS: 10_000,
+  timeoutMS: 5000,
   timeoutFactor: 2,
   concurrency: 2,
-  reporters: ['clear-text', 'json'],
+  reporters: ['clear-text', 'progress-append-only', 'json'],
   jsonReporter: { fileName: `.stryker/${mutated}${part && `-${part}`}.json` },
   clearTextReporter: { allowColor: false, logTests: false },
   thresholds: { high: 95, low: 90, break: 90 },

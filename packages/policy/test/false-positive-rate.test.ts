@@ -201,6 +201,18 @@ describe('bloomFalsePositiveRate', () => {
     expect(problems.filter((problem) => problem !== undefined)).toEqual([]);
   });
 
+  // Values of this implementation: its sample is reproducible.
+  test.each([
+    { bitsPerKey: 10, keys: undefined, rate: 0.00910090909090909 },
+    { bitsPerKey: 10, keys: 150, rate: 0.00883821644792081 },
+    { bitsPerKey: 16, keys: 7, rate: 0.006800408024481469 },
+    { bitsPerKey: 1, keys: 1, rate: 0.015487068297971194 },
+    { bitsPerKey: 0, keys: 100, rate: 0.7929133858267716 },
+    { bitsPerKey: 200, keys: 30, rate: 0.00000175 },
+  ])('of $keys keys at $bitsPerKey bits is $rate in every version', ({ bitsPerKey, keys, rate }) => {
+    expect(bloomFalsePositiveRate({ bitsPerKey, keys })).toBe(rate);
+  });
+
   test('of 100,000 keys at 10 bits is about 1.4%, as measured with filters', () => {
     const { falsePositives, asked } = measure(100_000, 10, { falsePositives: 20_000, asked: 2_000_000 });
     expect(falsePositives / asked).toBeCloseTo(0.014, 3);
@@ -245,6 +257,14 @@ describe.runIf(process.env.BLOOM_LONG)('bloomFalsePositiveRate with larger sampl
 });
 
 describe('bloomBitsPerKey', () => {
+  test('is undefined for a rate that 64 bits per key do not reach', () => {
+    expect(bloomBitsPerKey(1e-30)).toBeUndefined();
+  });
+
+  test('is 2 for half of the absent keys and 63 keys, and 1 for nine in ten', () => {
+    expect([bloomBitsPerKey(0.5, 63), bloomBitsPerKey(0.9), bloomBitsPerKey(0.9, 64)]).toEqual([2, 1, 1]);
+  });
+
   test('is the smallest whole number of bits that keeps the rate', () => {
     expect(bloomBitsPerKey(0.01)).toBe(10);
     for (const [rate, keys] of [[0.1, 1000], [0.01, 30], [0.02, 100_000], [0.001, 10_000]] as const) {
@@ -259,7 +279,9 @@ describe('bloomBitsPerKey', () => {
   });
 
   test('rejects invalid rates and numbers of keys', () => {
-    for (const rate of [0, 1, -1, Number.NaN]) expect(() => bloomBitsPerKey(rate)).toThrow(RangeError);
+    for (const rate of [0, 1, -1, Number.NaN]) {
+      expect(() => bloomBitsPerKey(rate)).toThrow(new RangeError(`rate must be above 0 and below 1, got ${rate}`));
+    }
     for (const keys of [0, 1.5, -1, Number.NaN]) expect(() => bloomBitsPerKey(0.01, keys)).toThrow(RangeError);
   });
 });

@@ -1,0 +1,26 @@
+import { BloomFilterPolicy, type FilterPolicy, mustBeFilterPolicy } from '@bloom/policy';
+import { expect, test } from 'vitest';
+
+const whole: FilterPolicy = { name: 'test.Whole', createFilter: () => undefined, keyMayMatch: () => true };
+
+test('mustBeFilterPolicy accepts instances of a policy, and objects with a name and both methods', () => {
+  for (const policy of [new BloomFilterPolicy(), whole, { ...whole, keyEquivalence: 'folded' }]) {
+    expect(() => mustBeFilterPolicy('policy', policy)).not.toThrow();
+  }
+});
+
+test.each<[string, unknown, string]>([
+  ['undefined', undefined, 'got undefined'],
+  ['null', null, 'got null'],
+  ['a string', 'leveldb.BuiltinBloomFilter2', 'got string'],
+  ['a number', 10, 'got number'],
+  ['a class', BloomFilterPolicy, 'got a function: if BloomFilterPolicy is a class, give new BloomFilterPolicy()'],
+  ['a function without a name', (() => () => whole)(), 'got a function: if Policy is a class, give new Policy()'],
+  ['an empty object', {}, 'got an object without name, createFilter, keyMayMatch'],
+  ['an object with an empty name', { ...whole, name: '' }, 'got an object without name'],
+  ['an object whose name is a number', { ...whole, name: 7 }, 'got an object without name'],
+  ['an object without createFilter', { name: 'p', keyMayMatch: () => true }, 'got an object without createFilter'],
+  ['an object whose keyMayMatch is no function', { ...whole, keyMayMatch: true }, 'got an object without keyMayMatch'],
+])('mustBeFilterPolicy refuses %s and names the argument', (_, value, problem) => {
+  expect(() => mustBeFilterPolicy('filterPolicies[3]', value)).toThrow(new TypeError(`filterPolicies[3] must be a FilterPolicy, ${problem}`));
+});
