@@ -2,7 +2,7 @@ import { fromHex } from '@bloom/fixtures';
 import { CorruptionError, UnsupportedError } from '@bloom/sstable';
 import { expect, test } from 'vitest';
 import type { Place } from '@bloom/bytes';
-import { decodeFooter, encodeFooter, FOOTER_LENGTH } from '../src/format/footer.js';
+import { decodeFooter, encodeFooter, FOOTER_LENGTH, footerLayout } from '../src/format/footer.js';
 import { caught } from './caught.js';
 import { hex } from './entries.js';
 
@@ -54,4 +54,27 @@ test.each([
   const error = caught(() => decodeFooter(fromHex(handles + magic), place));
   expect(error).toBeInstanceOf(CorruptionError);
   expect(error).toMatchObject({ code: 'BLOOM_BAD_HANDLE', structure: 'footer', offset: 26 });
+  expect((error as CorruptionError).message).toContain('the handles of metaindex and index cannot be read');
+});
+
+test('the layout of a footer is its handles, padding and magic number, at their offsets in the file', () => {
+  expect(footerLayout(encodeFooter({ metaindex: { offset: 300, size: 8 }, index: { offset: 13, size: 9 } }), 100)).toEqual([
+    { offset: 100, byteLength: 3, label: 'metaindex handle', value: 'offset 300, size 8' },
+    { offset: 103, byteLength: 2, label: 'index handle', value: 'offset 13, size 9' },
+    { offset: 105, byteLength: 35, label: 'padding' },
+    { offset: 140, byteLength: 8, label: 'magic number' },
+  ]);
+});
+
+test('the layout of a footer without room for padding has none', () => {
+  const longest = 'ffffffffffffffffff00'.repeat(4);
+  const labels = footerLayout(fromHex(longest + magic), 0).map(({ label, byteLength }) => `${label}: ${byteLength}`);
+  expect(labels).not.toContain('padding: 0');
+  expect(labels.at(-1)).toBe('magic number: 8');
+});
+
+test('the layout of a footer whose handles cannot be read takes them for padding', () => {
+  const layout = (handles: string): string[] => footerLayout(fromHex(handles + magic), 10).map(({ offset, byteLength, label }) => `${offset} + ${byteLength}: ${label}`);
+  expect(layout('ff'.repeat(40))).toEqual(['10 + 40: padding', '50 + 8: magic number']);
+  expect(layout(`0008${'ff'.repeat(38)}`)).toEqual(['10 + 2: metaindex handle', '12 + 38: padding', '50 + 8: magic number']);
 });

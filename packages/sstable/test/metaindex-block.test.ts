@@ -2,7 +2,7 @@ import { fromHex } from '@bloom/fixtures';
 import { CorruptionError } from '@bloom/sstable';
 import { expect, test } from 'vitest';
 import type { Place } from '@bloom/bytes';
-import { decodeMetaindex, encodeMetaindex, policyNameOf } from '../src/format/metaindex-block.js';
+import { decodeMetaindex, encodeMetaindex, isForeignFilter, policyNameOf } from '../src/format/metaindex-block.js';
 import { blockOf } from './assemble-table.js';
 import { caught } from './caught.js';
 import { hex, utf8 } from './entries.js';
@@ -35,6 +35,11 @@ test('only names that start with "filter." are those of filters', () => {
   const entries = decodeMetaindex(blockOf(names.map((name) => [utf8(name), fromHex('0102')])), place);
   expect(entries.map(({ name }) => name)).toEqual(names);
   expect(entries.map(policyNameOf)).toEqual(['rocksdb.BuiltinBloomFilter', undefined, undefined]);
+});
+
+test('filters of another kind are those whose names start with "fullfilter." or "partitionedfilter."', () => {
+  const names = ['fullfilter.rocksdb.BuiltinBloomFilter', 'partitionedfilter.x', 'filter.x', 'a fullfilter.x', 'fullfilter', 'full.x'];
+  expect(names.filter((name) => isForeignFilter({ name, handle: undefined }))).toEqual(names.slice(0, 2));
 });
 
 test('a handle that cannot be read spoils its entry alone', () => {

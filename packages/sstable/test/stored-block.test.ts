@@ -6,6 +6,7 @@ import {
   BLOCK_TRAILER_LENGTH,
   type BlockDecoding,
   decodeStoredBlock,
+  storedBlockTrailerLayout,
 } from '../src/format/stored-block.js';
 import { encodeStoredBlock } from './assemble-table.js';
 import { caught } from './caught.js';
@@ -141,4 +142,17 @@ test('decompressed blocks stay as they are while others are decompressed', () =>
   const blocks = Array.from({ length: 50 }, (_, i) => new Uint8Array(3000 + i * 100).fill(i));
   const decoded = blocks.map((contents) => decodeStoredBlock(encodeStoredBlock(contents, snappyCodec), place, plain));
   expect(decoded.map(hex)).toEqual(blocks.map(hex));
+});
+
+test('the layout of a trailer is the compression type, by name, and the checksum, at their offsets in the file', () => {
+  const block = encodeStoredBlock(utf8('contents'), undefined);
+  const layout = (type: number): unknown => {
+    block[8] = type;
+    return storedBlockTrailerLayout(block, 4096, plain.codecs);
+  };
+  const checksum = { offset: 4105, byteLength: 4, label: 'masked checksum' };
+  const rows = [[0, 'none'], [1, snappyCodec.name], [9, 'unknown']] as const;
+  for (const [type, name] of rows) {
+    expect(layout(type)).toEqual([{ offset: 4104, byteLength: 1, label: 'compression type', value: `${type}: ${name}` }, checksum]);
+  }
 });
