@@ -53,7 +53,7 @@ describe('keys of more than 64 MiB with their shared prefixes', () => {
     const error = caught(() => count(walk));
     expect(error).toBeInstanceOf(CorruptionError);
     expect(error).toMatchObject({ code: 'BLOOM_TOO_LARGE', structure: 'index block', offset: 4711, file: 'a.ldb' });
-    expect((error as CorruptionError).message).toContain(`its keys have more than ${64 * MIB} bytes`);
+    expect((error as CorruptionError).message).toContain(String(64 * MIB));
     expect(walk.valid).toBe(false);
   });
 
