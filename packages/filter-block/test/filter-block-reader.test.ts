@@ -104,6 +104,7 @@ test('isEmptyAt is true where a range has a filter of no bytes, and false outsid
   const offsets = [0, 2047, 2048, 4095, 4096, 6143, 6144, 2 ** 53 - 1, -1, Number.NaN];
   expect(offsets.filter((offset) => reader.isEmptyAt(offset))).toEqual([2048, 4095]);
   expect(new FilterBlockReader(testHashPolicy, build([])).isEmptyAt(0)).toBe(false);
+  expect(new FilterBlockReader(testHashPolicy, build([[5000, ['bar']]])).isEmptyAt(0)).toBe(true);
   // The word before the offsets is the same as the first of them, and is none.
   expect(new FilterBlockReader(testHashPolicy, contentsOf('00000000', [0], 4)).isEmptyAt(-1)).toBe(false);
 });
