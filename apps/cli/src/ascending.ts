@@ -3,7 +3,7 @@ import { InputError } from './entry.js';
 import type { Inspect } from './entry-stream.js';
 import { keyText } from './key-text.js';
 
-/** An inspection that lets only keys pass that are after the one before, and says how to mend what are not. */
+/** An inspection that throws unless keys ascend. The error says how to build such an input. */
 export function ascending(): Inspect {
   let lastKey: Uint8Array | undefined;
   let lastPosition = 0;
@@ -15,8 +15,8 @@ export function ascending(): Inspect {
         throw new InputError(
           `${unit} ${position}`,
           order === 0
-            ? `key ${keyText(key)} was there before ${last}; --sort keeps the last of its values`
-            : `key ${keyText(key)} comes before ${keyText(lastKey)} ${last}; --sort takes keys in any order`,
+            ? `key ${keyText(key)} is a duplicate ${last}; --sort keeps the last value of each key`
+            : `key ${keyText(key)} comes before ${keyText(lastKey)} ${last}; --sort accepts keys in any order`,
         );
       }
     }

@@ -20,7 +20,7 @@ const program = new Command('bloom')
   .exitOverride()
   .configureOutput({
     outputError() {
-      // Said in one line by `explain`.
+      // `explain` prints the error in one line.
     },
   })
   .addHelpText(
@@ -47,7 +47,7 @@ addLayout(program);
 addSalvage(program);
 
 endWithReader();
-// Nothing that goes wrong shows as a stack trace.
+// No error is shown as a stack trace.
 process.on('uncaughtException', (error) => {
   void end(error);
 });
@@ -69,7 +69,7 @@ function explain(error: unknown): number {
   if (error instanceof Interrupted) error.endProgram();
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return EXIT.ok;
-    // Without a command, its help is what was shown.
+    // Without a command, the help has been shown.
     if (error.code !== 'commander.help') note(error.message.replace(/^error: /, '').replace(/\n(\(Did you mean .*\?\))$/, ' $1'));
     return EXIT.failure;
   }

@@ -31,18 +31,18 @@ export function addBuild(program: Command): void {
     .command('build')
     .summary('write a table')
     .description(
-      'Writes a table of the entries in INPUT, or in standard input where INPUT is a dash.\n' +
-        'The table takes its name only once all of it is on disk.',
+      'Writes a table of the entries in INPUT, or in standard input if INPUT is a dash.\n' +
+        'The table gets its name only when it is completely on disk.',
     )
     .argument('<input>', 'the entries')
     .requiredOption('-o, --output <table>', 'the table to write')
-    .addOption(new Option('-f, --format <format>', 'what INPUT is').choices(formatNames).default('tsv'))
+    .addOption(new Option('-f, --format <format>', 'the format of INPUT').choices(formatNames).default('tsv'))
     .addOption(
-      new Option('--bits-per-key <n>', 'bits of filter for every key').default(10).argParser(wholeNumber(1, 1000)),
+      new Option('--bits-per-key <n>', 'bits of filter per key').default(10).argParser(wholeNumber(1, 1000)),
     )
     .addOption(new Option('--no-filter', 'write no filter').conflicts('bitsPerKey'))
     .addOption(
-      new Option('--block-size <bytes>', 'bytes of a block before compression, at which it is full')
+      new Option('--block-size <bytes>', 'bytes before compression at which a block is full')
         .default(4096)
         .argParser(wholeNumber(1, 64 * 2 ** 20)),
     )
@@ -51,14 +51,14 @@ export function addBuild(program: Command): void {
         .default(16)
         .argParser(wholeNumber(1, 1_000_000)),
     )
-    .addOption(new Option('--compression <codec>', 'of the blocks').choices(['none', 'snappy']).default('snappy'))
-    .option('--sort', 'take keys in any order; of those with the same key, the last is kept')
-    .option('-q, --quiet', 'nothing but errors on standard error')
+    .addOption(new Option('--compression <codec>', 'compression of the blocks').choices(['none', 'snappy']).default('snappy'))
+    .option('--sort', 'accept keys in any order, and keep the last value of each key')
+    .option('-q, --quiet', 'print only errors to standard error')
     .addHelpText(
       'after',
       `${formatHelp}
 Without --sort, keys must ascend by their bytes, and INPUT is never held in
-memory. With it, all of it is: its bytes, and up to 56 more for every entry.
+memory. With it, memory holds all of INPUT, and up to 56 more bytes per entry.
 
 Examples:
   bloom build capitals.tsv -o capitals.ldb
@@ -93,7 +93,7 @@ async function build(path: string, options: BuildOptions): Promise<void> {
   try {
     if (options.sort) {
       const sorted = new SortedEntries();
-      // Nothing is to be cleaned up yet: signals need no handling.
+      // There is nothing to clean up yet, so signals need no handling.
       for await (const [key, value] of new EntryStream(input, decoder, { onBytes })) sorted.add(key, value);
       reading.stop();
       replaced = sorted.sort();
@@ -109,7 +109,7 @@ async function build(path: string, options: BuildOptions): Promise<void> {
       });
     }
   } catch (error) {
-    // The builder's limits are those of what can be read again.
+    // The input exceeds a limit of the builder.
     if (error instanceof RangeError) throw new Failure(`${options.output}: ${error.message}`, { cause: error });
     throw writingFailure(options.output, error);
   } finally {
@@ -123,8 +123,8 @@ async function build(path: string, options: BuildOptions): Promise<void> {
 
 function replacedText(replaced: number): string {
   return replaced === 1
-    ? '1 entry gave way to a later one with the same key'
-    : `${count(replaced)} entries gave way to later ones with the same key`;
+    ? '1 entry was replaced by a later one with the same key'
+    : `${count(replaced)} entries were replaced by later ones with the same key`;
 }
 
 function summary(info: TableInfo, { output, filter }: BuildOptions, milliseconds: number): string {

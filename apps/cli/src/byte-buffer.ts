@@ -1,12 +1,12 @@
-/** Bytes that are turned into hexadecimal digits at a time. */
+/** How many bytes to convert to hexadecimal digits at a time. */
 const HEX_BYTES = 2 ** 20;
 
-/** Bytes that are gathered before they are written. */
+/** Collects bytes before they are written. */
 export class ByteBuffer {
   length = 0;
   #buffer = Buffer.allocUnsafe(128 * 1024);
 
-  /** What was gathered: a view that holds until the next call of any other method. */
+  /** The collected bytes: a view that is valid until the next call of another method. */
   view(): Uint8Array {
     return this.#buffer.subarray(0, this.length);
   }
@@ -31,10 +31,10 @@ export class ByteBuffer {
     this.length += bytes.length;
   }
 
-  /** `bytes` in hexadecimal digits. */
+  /** Appends `bytes` in hexadecimal digits. */
   hex(bytes: Uint8Array): void {
     this.#reserve(bytes.length * 2);
-    // In pieces: a string has room for the digits of 256 MiB, but for a few.
+    // In pieces, because the longest string is slightly too short for the digits of 256 MiB.
     for (let start = 0; start < bytes.length; start += HEX_BYTES) {
       const length = Math.min(HEX_BYTES, bytes.length - start);
       const digits = Buffer.from(bytes.buffer, bytes.byteOffset + start, length).toString('hex');

@@ -3,7 +3,7 @@ import { type Entry, type EntryDecoder, InputError } from './entry.js';
 import { Failure, failureOf } from './failure.js';
 import type { Input } from './input.js';
 
-/** Told of each entry before it is given. Throws when it must not be. */
+/** Called with each entry before it is returned. Throws to reject the entry. */
 export type Inspect = (entry: Entry, decoder: EntryDecoder) => void;
 
 interface EntryStreamOptions {
@@ -12,9 +12,9 @@ interface EntryStreamOptions {
 }
 
 /**
- * The entries in the bytes of a stream, with one piece of it in memory.
+ * The entries in a stream. Holds one piece of it in memory.
  *
- * Not an async generator: that would take longer for an entry than building the table does.
+ * Not an async generator, which would take longer per entry than building the table.
  */
 export class EntryStream implements AsyncIterableIterator<Entry> {
   readonly #input: Readable;
@@ -28,8 +28,8 @@ export class EntryStream implements AsyncIterableIterator<Entry> {
   #atEnd = false;
 
   /**
-   * @param name the input's, for errors.
-   * @param onBytes told how many bytes were read, after each piece.
+   * @param name the input's name, for errors.
+   * @param onBytes called after each piece with the number of bytes read so far.
    */
   constructor({ stream, name }: Input, decoder: EntryDecoder, { inspect, onBytes }: EntryStreamOptions) {
     this.#input = stream;
@@ -58,7 +58,7 @@ export class EntryStream implements AsyncIterableIterator<Entry> {
     return this;
   }
 
-  /** The next entry of the piece at hand, if there is one. */
+  /** The next entry of the current piece, if there is one. */
   #step(): IteratorYieldResult<Entry> | undefined {
     const step = this.#entries.next();
     if (step.done === true) return undefined;
@@ -77,7 +77,7 @@ export class EntryStream implements AsyncIterableIterator<Entry> {
           const { buffer, byteOffset, byteLength } = piece.value;
           this.#bytesRead += byteLength;
           this.#onBytes(this.#bytesRead);
-          // Not as a Buffer: views of plain arrays are made a quarter faster.
+          // Not as a Buffer: making views of plain arrays takes a quarter less time.
           this.#entries = this.#decoder.decode(new Uint8Array(buffer, byteOffset, byteLength));
         }
         const step = this.#step();
@@ -89,7 +89,7 @@ export class EntryStream implements AsyncIterableIterator<Entry> {
     }
   }
 
-  /** Takes no more of the input. @returns the error to throw. */
+  /** Closes the input. @returns the error to throw. */
   #failed(error: unknown): unknown {
     this.#input.destroy();
     if (error instanceof InputError) return new Failure(`${this.#name}: ${error.message}`, { cause: error });

@@ -15,7 +15,7 @@ export class Failure extends Error {
   override readonly name = 'Failure';
 }
 
-/** What goes wrong with `file`, as a line to show. Errors of the program itself stay as they are. */
+/** Turns an error about `file` into a failure with a line to show. Returns other errors unchanged. */
 export function failureOf(file: string, error: unknown): unknown {
   if (error instanceof CorruptionError || error instanceof UnsupportedError) {
     return new Failure(`${file}: ${placedProblem(error)}`, { cause: error });
@@ -26,7 +26,7 @@ export function failureOf(file: string, error: unknown): unknown {
   return error;
 }
 
-/** What is wrong in a file, and where, without the file's name. */
+/** What is wrong in a file, and where, without the name of the file. */
 export function placedProblem({ structure, offset, problem }: Pick<Finding, 'structure' | 'offset' | 'problem'>): string {
   if (structure === 'file' || structure === 'folder' || structure === 'MANIFEST') return problem;
   return structure === 'CURRENT' ? `CURRENT: ${problem}` : `${structure} at offset ${offset}: ${problem}`;
@@ -46,17 +46,17 @@ const SYSTEM_PROBLEMS: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'the name is too long',
   ELOOP: 'too many symbolic links',
   EIO: 'the device failed',
-  ENXIO: 'no such device, or nobody at the other end',
+  ENXIO: 'no such device, or no program at the other end',
   EBUSY: 'in use by another program',
 };
 
-/** What Node's message says beside the code and the path: `EFOO: what it is, open 'path'`. */
+/** The description in Node's message, without code and path: `EFOO: description, open 'path'`. */
 function systemProblem({ code, message, syscall }: NodeJS.ErrnoException): string {
   const end = syscall === undefined ? -1 : message.indexOf(`, ${syscall}`);
   return end < 0 ? message : `${message.slice(`${code}: `.length, end)} (${code})`;
 }
 
-/** Whether the system refused something: a file that is not there, a full disk. */
+/** Whether the error is one of the operating system: a missing file, or a full disk, for example. */
 export function isSystemError(error: unknown): error is NodeJS.ErrnoException & { readonly code: string } {
   if (!(error instanceof Error && 'code' in error && typeof error.code === 'string')) return false;
   return 'syscall' in error || error.code in SYSTEM_PROBLEMS;

@@ -1,20 +1,20 @@
 /**
- * How often a table's filters let absent keys pass: measured, and as theory has it.
+ * How often absent keys match a table's filters: measured, and in theory.
  */
 import { createHash } from 'node:crypto';
 import { BloomFilterPolicy, type FilterPolicy, type FilterSink, type KeyList } from '@bloom/policy';
 import { bytewiseComparator, type SyncTable } from '@bloom/sstable';
 import { decodeInternalKey, encodeInternalKey, MAX_SEQUENCE } from '@bloom/sstable/database';
 
-/** The most absent keys that are tried. */
+/** The most absent keys to try. */
 const MAX_TRIED = 20_000;
-/** The most bytes that the keys drawn may have together, and those that they are made of: long keys are fewer. */
+/** The most total bytes of the keys to try, and of the keys from which they are made: of long keys, there are fewer. */
 const MAX_TRIED_BYTES = 64 * 2 ** 20;
-/** Draws for every key that is to be tried: some come out as keys that are there. */
+/** Draws per key to try: some draws result in present keys. */
 const DRAWS = 4;
 const SEED = 0x626c6f6d;
 
-/** LevelDB's Bloom filter, which keeps the filter that was asked last. */
+/** LevelDB's Bloom filter policy, which remembers the filter that was used last. */
 export class WatchedBloomPolicy implements FilterPolicy {
   readonly #policy = new BloomFilterPolicy();
   readonly name = this.#policy.name;
@@ -30,26 +30,26 @@ export class WatchedBloomPolicy implements FilterPolicy {
   }
 }
 
-/** What became of trying the filters. */
+/** The result of trying the filters. */
 export interface FilterTrial {
-  /** Keys of the table that its filters say no to: 0 unless they were made over other keys. */
+  /** Keys of the table that do not match its filters: 0 unless the filters were made from other keys. */
   readonly denied: number;
-  /** Neighbours whose keys do not ascend by their bytes: 0 unless the table has an order of its own. */
+  /** Adjacent keys that are not in bytewise order: 0 unless the table has another order. */
   readonly inversions: number;
-  /** Bits that a key sets: those of the first filter; undefined when there is none. */
+  /** Bits that a key sets in the first filter; undefined when there is no filter. */
   readonly probes: number | undefined;
-  /** Undefined when it would mean nothing: no keys, an order of its own, filters over other keys. */
+  /** Undefined when it would be meaningless: without keys, with another order, or with filters of other keys. */
   readonly falsePositives: FalsePositives | undefined;
 }
 
 export interface FalsePositives {
-  /** Absent keys that were tried, all different, each at a place among the keys of the table. */
+  /** Absent keys that were tried: all different, and none after the last key of the table. */
   readonly tried: number;
-  /** Those that a filter let pass. */
+  /** How many of them matched a filter. */
   readonly passed: number;
   /**
-   * The rate at which filters of these sizes, over so many keys, let absent keys pass if all bits were drawn
-   * independently: (1 - (1 - 1/m)^(k n))^k for a filter of m bits, n keys and k probes.
+   * The rate at which absent keys would match filters of these sizes if all bits were drawn independently:
+   * (1 - (1 - 1/m)^(k n))^k for a filter of m bits, n keys and k probes.
    */
   readonly expectedRate: number;
 }
@@ -60,28 +60,28 @@ interface Filter {
   keys: number;
 }
 
-/** What filters are made of, for a kind of keys. */
+/** From which part of the stored keys filters are made. */
 export interface FilteredKeys {
-  /** The part of a stored key that filters are made of. */
+  /** The part of a stored key that goes into the filter. */
   readonly filtered: (key: Uint8Array) => Uint8Array;
-  /** The key to look up for that part: it comes before all stored keys that have it, or is the only one. */
+  /** The key with which to look up that part: at or before all stored keys that have it. */
   readonly lookedUp: (filtered: Uint8Array) => Uint8Array;
 }
 
-/** Filters are made of the keys as they are stored. */
+/** For filters made from the keys as stored. */
 export const plainKeys: FilteredKeys = { filtered: (key) => key, lookedUp: (key) => key };
 
-/** A database's filters are made of user keys. */
+/** For a database's filters, made from user keys. */
 export const databaseKeys: FilteredKeys = {
   filtered: (key) => decodeInternalKey(key)?.userKey ?? key,
   lookedUp: (userKey) => encodeInternalKey({ userKey, sequence: MAX_SEQUENCE, type: 0xff }),
 };
 
 /**
- * Tries the filters of a table on all its keys, and on keys that it has not.
+ * Tries the filters of a table with all its keys, and with absent keys.
  *
- * @param policy that which the table was opened with.
- * @param entries how many the table has.
+ * @param policy the one with which the table was opened.
+ * @param entries how many entries the table has.
  */
 export function tryFilters(
   table: SyncTable,
@@ -116,7 +116,7 @@ export function tryFilters(
   return { denied, inversions, probes, falsePositives };
 }
 
-/** Some of a table's keys, from all of it. */
+/** Keeps a sample of a table's keys, from the whole table. */
 class Samples {
   kept: Uint8Array[] = [];
   #bytes = 0;
@@ -156,7 +156,7 @@ function measure(
     const filtered = misspell(samples[draw % samples.length]!, random);
     bytes += filtered.length;
     const key = keys.lookedUp(filtered);
-    // Past the last key no filter is asked.
+    // Past the last key, no filter is used.
     if (!cursor.seek(key) || bytewiseComparator.compare(keys.filtered(cursor.key), filtered) === 0) continue;
     const text = identityOf(filtered);
     if (seen.has(text)) continue;
@@ -170,16 +170,16 @@ function measure(
   return tried === 0 ? undefined : { tried, passed, expectedRate: expected / tried };
 }
 
-/** Keys of more bytes are told apart by a hash. */
+/** Longer keys are identified by a hash. */
 const MAX_IDENTITY_BYTES = 256;
 
-/** A short text that no other key has. V8 takes the length for the hash of strings of 16 KiB and more: sets of them are slow. */
+/** A short text that identifies a key. V8 hashes strings of 16 KiB and more by their length, so sets of them are slow. */
 function identityOf(key: Uint8Array): string {
   if (key.length > MAX_IDENTITY_BYTES) return createHash('sha256').update(key).digest('base64');
   return Buffer.from(key.buffer, key.byteOffset, key.length).toString('latin1');
 }
 
-/** A key like `key`, with another byte at one place or a few bytes more. */
+/** A key like `key`, with one byte changed or a few bytes appended. */
 function misspell(key: Uint8Array, random: () => number): Uint8Array {
   if (key.length > 0 && random() % 2 === 0) {
     const other = key.slice();
@@ -193,7 +193,7 @@ function misspell(key: Uint8Array, random: () => number): Uint8Array {
   return other;
 }
 
-/** @param isNew whether it is another key than the one before it: versions of a key set its bits once. */
+/** @param isNew whether the key differs from the previous one: all versions of a key set the same bits. */
 function countKey(filters: Map<number, Filter>, filter: Uint8Array, isNew: boolean): void {
   const known = filters.get(filter.byteOffset);
   if (known === undefined) {
@@ -201,14 +201,14 @@ function countKey(filters: Map<number, Filter>, filter: Uint8Array, isNew: boole
   } else if (isNew) known.keys++;
 }
 
-/** @param filter undefined for one that no key of the table is in. */
+/** @param filter undefined for a filter without keys of the table. */
 function expectedRate(filter: Filter | undefined): number {
   if (filter === undefined) return 0;
   const { bits, probes, keys } = filter;
   return (1 - (1 - 1 / bits) ** (probes * keys)) ** probes;
 }
 
-/** Numbers from 0 to 2^32 - 1 that look random, and are the same in every run. */
+/** Pseudorandom numbers from 0 to 2^32 - 1, the same in every run. */
 function splitmix32(seed: number): () => number {
   let state = seed;
   return () => {

@@ -1,10 +1,8 @@
-/**
- * What is said of a table's filters.
- */
+/** Messages about a table's filters. */
 import { CorruptionError, type FilterStatus, UnsupportedError } from '@bloom/sstable';
 import { placedProblem } from './failure.js';
 
-/** Whether filters are in use, in words. */
+/** Whether filters are in use, as text. */
 export function statusText(status: FilterStatus): string {
   switch (status.state) {
     case 'used':
@@ -12,13 +10,13 @@ export function statusText(status: FilterStatus): string {
     case 'absent':
       return 'absent: the table has no filter';
     case 'unknown-policy':
-      return `made by an unknown policy, not used: ${status.policyNames.join(', ')}`;
+      return `of an unknown policy, not used: ${status.policyNames.join(', ')}`;
     case 'unsupported':
       return `of another kind, not used: ${status.names.join(', ')}`;
     case 'corrupt':
       return `${status.policyName === undefined ? '' : `${status.policyName}, `}corrupt, not used: ${problemOf(status.error)}`;
     case 'contradicted':
-      return `${status.policyName}, not used: they deny keys that the table stores`;
+      return `${status.policyName}, not used: they do not match keys that the table stores`;
   }
 }
 

@@ -12,7 +12,7 @@ export type Encode = (key: Uint8Array, value: Uint8Array, out: ByteBuffer) => vo
 interface Format {
   readonly decoder: () => EntryDecoder;
   readonly encode: Encode;
-  /** `encode` under --hex. */
+  /** `encode` with --hex. */
   readonly encodeHex: Encode;
 }
 
@@ -30,8 +30,8 @@ export const formatNames = Object.keys(formats) as readonly FormatName[];
 /** For the help of commands that take --format. */
 export const formatHelp = `
 Formats:
-  tsv    key TAB value, one entry a line
-  words  one key a line; its value is the number of the line
-  jsonl  {"key":"…","value":"…"}, one entry a line, in UTF-8
+  tsv    key TAB value, one entry per line
+  words  one key per line; its value is the number of the line
+  jsonl  {"key":"…","value":"…"}, one entry per line, in UTF-8
   kv     any bytes: key length (u32 LE), key, value length (u32 LE), value, …
 `;

@@ -27,7 +27,7 @@ import { drain, flush, note } from './output.js';
 import { encodeStoredVersion } from './stored-version.js';
 
 const LF = 10;
-/** Characters of a key that is not found that are shown. */
+/** How many characters to show of a key that is not found. */
 const SHOWN_CHARACTERS = 200;
 
 interface GetOptions extends KeyFormOptions, DamageOptions {
@@ -40,12 +40,12 @@ export function addGet(program: Command): void {
     .command('get')
     .summary('print the values of keys')
     .description(
-      "Prints the value of every KEY, one a line, in the order of the keys. Exits with 1 if any is absent. In a database's folder or table KEY is a user key: its newest version counts, and a deleted one is absent.",
+      "Prints the value of every KEY, one per line, in the order of the arguments. Exits with 1 if any is absent. In a database's folder or table, KEY is a user key: its newest version counts, and a deleted key is absent.",
     )
     .argument('<table>', "the table, or a database's folder")
     .argument('<keys...>', 'the keys')
     .option('--hex', 'keys and values are in hexadecimal')
-    .option('--all-versions', 'of a folder: all that is stored of each key: key, sequence, kind, file, value');
+    .option('--all-versions', 'for a folder: print all stored versions of each key: key, sequence, kind, file, value');
   addKeyFormOptions(addDamageOption(command))
     .addHelpText(
       'after',
@@ -84,7 +84,7 @@ async function getFromFolder(path: string, keys: readonly Uint8Array[], texts: r
   });
 }
 
-/** Prints what is found of each key, and names the keys of which nothing is. */
+/** Prints what is found for each key, and names the keys that are not found. */
 async function print<T>(
   find: (key: Uint8Array) => T | undefined,
   encode: (found: T, out: ByteBuffer) => void,
@@ -106,7 +106,7 @@ async function print<T>(
       await drain(out);
     }
   } finally {
-    // What was found before something failed is not lost.
+    // Prints what was found before a failure.
     await flush(out);
   }
 }
@@ -156,7 +156,7 @@ function newestValues(file: TableFile, keys: readonly Uint8Array[]): ValueOf {
   return (key) => valueOf(found.get(key));
 }
 
-/** What a walk through a whole table found of some keys. */
+/** What a walk through a whole table has found for some keys. */
 class WantedKeys<T> {
   readonly #found = new Map<string, T | undefined>();
 

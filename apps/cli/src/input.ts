@@ -6,12 +6,12 @@ import { Failure, failureOf } from './failure.js';
 const READ_BYTES = 256 * 1024;
 const STDIN = 0;
 
-/** What a table is built of: a file of any kind, or standard input. */
+/** What a table is built from: a file of any kind, or standard input. */
 export interface Input {
-  /** For messages. */
+  /** The name in messages. */
   readonly name: string;
   readonly stream: Readable;
-  /** Bytes of it; undefined for what has no size, such as a pipe. */
+  /** Its length in bytes; undefined if it has no length, as a pipe. */
   readonly byteLength: number | undefined;
 }
 
@@ -20,7 +20,7 @@ export function inputStat(path: string): BigIntStats {
   if (path === '') throw new Failure('the name of the input is empty');
   try {
     const stat = path === '-' ? fstatSync(STDIN, { bigint: true }) : statSync(path, { bigint: true });
-    // Of a folder as standard input, Node would make an empty one.
+    // If standard input is a folder, Node would read it as empty.
     if (stat.isDirectory()) throw new Failure(`${nameOf(path)}: is a folder`);
     return stat;
   } catch (error) {

@@ -2,7 +2,7 @@ import { constants } from 'node:os';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** A signal asked the program to end. */
+/** The program received a signal to end. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted';
 
@@ -11,9 +11,9 @@ export class Interrupted extends Error {
   }
 
   /**
-   * Ends the program by the signal, as if it had not been caught. Shells give 128 and the signal's number as exit code.
+   * Ends the program with the signal, as if it had not been caught. Shells report 128 plus the signal's number.
    *
-   * `process.exit` alone would wait for a read that is under way, for ever if it is from a pipe that nobody writes to.
+   * `process.exit` alone would wait for a read that is under way, forever if it reads a pipe without a writer.
    */
   endProgram(): never {
     process.kill(process.pid, this.signal);
@@ -38,7 +38,7 @@ export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>
   try {
     return await work(controller.signal);
   } catch (error) {
-    // What the signal cut short fails in ways of its own.
+    // Work that the signal cut short may fail with some other error.
     throw controller.signal.aborted ? controller.signal.reason : error;
   } finally {
     stopListening();

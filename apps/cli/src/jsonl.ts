@@ -1,5 +1,5 @@
 /**
- * One JSON object a line, `{"key":"…","value":"…"}`: both strings, stored as UTF-8. Other members are ignored.
+ * One JSON object per line, `{"key":"…","value":"…"}`: both strings, stored as UTF-8. Other members are ignored.
  */
 import type { ByteBuffer } from './byte-buffer.js';
 import { type Entry, OutputError } from './entry.js';
@@ -9,16 +9,16 @@ import { terminalJson } from './terminal-text.js';
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Bytes of a line whose other members may have as many values as they like. */
+/** A line of up to this many bytes may have any number of values. */
 const SMALL_LINE_BYTES = 2 ** 20;
-/** Values in a longer line: `JSON.parse` would take two dozen bytes for each byte of it. */
+/** The most values in a longer line, for which `JSON.parse` could take two dozen times its bytes. */
 const MAX_VALUES = 1_000_000;
 
 export function decodeJsonLine(line: Uint8Array): Entry {
   if (line.length > SMALL_LINE_BYTES) mustHaveFewValues(line);
   const text = decodeUtf8(line);
   if (text === undefined) throw new LineError('not UTF-8');
-  if (text.trim() === '') throw new LineError('empty, where a JSON object is expected');
+  if (text.trim() === '') throw new LineError('empty, but must be a JSON object');
   let json: unknown;
   try {
     json = JSON.parse(text);
@@ -46,11 +46,11 @@ function encodeMember(json: object, name: 'key' | 'value'): Uint8Array {
   const text: unknown = Object.hasOwn(json, name) ? (json as Record<string, unknown>)[name] : undefined;
   if (text === undefined) throw new LineError(`no "${name}"`);
   if (typeof text !== 'string') throw new LineError(`"${name}" is not a string`);
-  if (/\p{Surrogate}/u.test(text)) throw new LineError(`"${name}" has half a surrogate pair, which UTF-8 cannot say`);
+  if (/\p{Surrogate}/u.test(text)) throw new LineError(`"${name}" has half a surrogate pair, which UTF-8 cannot represent`);
   return Buffer.from(text, 'utf8');
 }
 
-/** Counts what starts or ends values, in UTF-8 of which nothing is known yet. */
+/** Counts characters that start or separate values, in bytes that may not even be UTF-8. */
 function mustHaveFewValues(line: Uint8Array): void {
   const [quote, backslash, comma, bracket, brace] = Buffer.from('"\\,[{', 'latin1');
   let values = 0;
@@ -61,7 +61,7 @@ function mustHaveFewValues(line: Uint8Array): void {
     else if (isInString) i += byte === backslash ? 1 : 0;
     else if (byte === comma || byte === bracket || byte === brace) values++;
   }
-  if (values > MAX_VALUES) throw new LineError(`more than ${MAX_VALUES} values, where "key" and "value" are expected`);
+  if (values > MAX_VALUES) throw new LineError(`more than ${MAX_VALUES} values, but only "key" and "value" are needed`);
 }
 
 function decodeUtf8(bytes: Uint8Array): string | undefined {

@@ -1,6 +1,6 @@
 /**
- * Whether the keys of a table are plain ones, or those of a LevelDB database: each a user key and 8 bytes of sequence
- * and type. No table says which it is. It shows in the keys themselves, and in what its filters were made of.
+ * Whether the keys of a table are plain keys, or the internal keys of a LevelDB database: user keys with 8 bytes of
+ * sequence and type. Nothing in a table says which, but the keys themselves and the filters tell.
  */
 import {
   bytewiseComparator,
@@ -13,41 +13,41 @@ import { allCodecs } from '@bloom/codecs';
 import { decodeInternalKey, DELETION, type InternalKey, VALUE } from '@bloom/sstable/database';
 import { salvagedEntries } from '@bloom/sstable/inspect';
 
-/** What the keys look like that were looked at. */
+/** What a sample of the keys looks like. */
 export interface KeyForm {
-  /** Whether they are those of a database. */
+  /** Whether they look like internal keys. */
   readonly isInternal: boolean;
-  /** Whether they cannot be, so that reading them as such would make no sense. */
+  /** Whether they cannot be internal keys, so that reading them as such would make no sense. */
   readonly isPlain: boolean;
-  /** What the keys are like if they are read as plain ones, and as a database's. */
+  /** Their order if they are read as plain keys, and as internal keys. */
   readonly plain: KeyOrder;
   readonly internal: KeyOrder;
 }
 
 /** Whether lookups work. */
 export interface KeyOrder {
-  /** Whether the keys ascend by their bytes; a database's: user keys by their bytes, and the newest version first. */
+  /** Whether the keys are in bytewise order; for internal keys, user keys in bytewise order, newest version first. */
   readonly isBytewise: boolean;
-  /** Whether no filter says no to a key that is there. */
+  /** Whether every key matches its filter. */
   readonly passesFilters: boolean;
 }
 
-/** Keys that are looked at: so many from the start of the table, and as many from its end. */
+/** How many keys to sample from the start of the table, and as many from its end. */
 const LOOKED_AT = 64;
 /**
- * Of what looks like a database's table, so many from the start: databases may have an order of their own, which shows
- * at few keys. It is all of most tables, which LevelDB ends at 2 MiB.
+ * How many keys to sample from the start if they look like internal keys: the database may have its own order, which may
+ * show only in a few keys. This is all of most tables, since LevelDB starts a new one at 2 MiB.
  */
 const LOOKED_AT_FURTHER = 20_000;
-/** Bytes of keys that are looked at from either end; one key is always looked at. */
+/** The most bytes of keys to sample from each end, apart from the first one. */
 const MAX_BYTES = 2 ** 20;
-/** A database would have to write a million times a second for nine years to get there. */
+/** A database would reach this after nine years with a million writes per second. */
 const MAX_PLAUSIBLE_SEQUENCE = 2n ** 48n;
 
 /**
- * Looks at some keys of a table.
+ * Samples the keys of a table.
  *
- * @param searchBytes how far into the file to search for blocks where index and footer lead to none.
+ * @param searchBytes how far into the file to search for blocks if footer and index do not lead to any.
  */
 export async function keyFormOf(source: SyncSource, searchBytes: number): Promise<KeyForm> {
   const evidence = new Evidence();
@@ -57,7 +57,7 @@ export async function keyFormOf(source: SyncSource, searchBytes: number): Promis
   return evidence.keyForm();
 }
 
-/** What `work` gives; undefined when the table's damage ends it, which is for the command itself to report. */
+/** The result of `work`; undefined when the table is damaged, which the command itself reports later. */
 function undamaged<T>(work: () => T): T | undefined {
   try {
     return work();
@@ -86,7 +86,7 @@ function lookAtEnds(table: SyncTable, evidence: Evidence): void {
   undamaged(() => {
     let bytes = 0;
     for (let more = cursor.seekToLast(); more && bytes < MAX_BYTES && fromEnd.length < LOOKED_AT; more = cursor.prev()) {
-      // No key is looked at twice: no sequence comes twice, either.
+      // Stops at a key that has been sampled already: its sequence would look like a duplicate.
       if (last !== undefined && bytewiseComparator.compare(cursor.key, last) === 0) break;
       fromEnd.push(cursor.key.slice());
       bytes += cursor.key.length;
@@ -114,13 +114,13 @@ class Evidence {
   #keys = 0;
   #tooShort = 0;
   #implausible = 0;
-  /** Whether two keys have one sequence, or a newer version comes after an older one. */
+  /** Whether two keys have the same sequence, or a newer version comes after an older one. */
   #contradicts = false;
   readonly #sequences = new Set<bigint>();
   #last: { readonly key: Uint8Array; readonly internal: InternalKey | undefined } | undefined;
   #plainInversions = 0;
   #internalInversions = 0;
-  /** Keys, and user keys, that the filters say no to. */
+  /** How many keys, and user keys, do not match their filters. */
   #keysDenied = 0;
   #userKeysDenied = 0;
 
@@ -128,12 +128,12 @@ class Evidence {
     return this.#keys === 0;
   }
 
-  /** What is added next does not follow what was added last. */
+  /** The next key that is added does not follow the last one. */
   startRun(): void {
     this.#last = undefined;
   }
 
-  /** @param table whose filters are to be asked. */
+  /** @param table the table whose filters to try. */
   add(key: Uint8Array, table: SyncTable | undefined): void {
     this.#keys++;
     const internal = decodeInternalKey(key);
@@ -169,8 +169,8 @@ class Evidence {
       this.#tooShort === 0 &&
       this.#implausible === 0 &&
       !this.#contradicts &&
-      // Filters are of the stored keys, or of the user keys. Some of the right ones are denied, too, where the order is
-      // not that of the bytes: the index then leads to another block's filter.
+      // Filters were made from the stored keys or from the user keys. If the order is not bytewise, even some of those do
+      // not match, because the index leads to the filter of another block.
       this.#userKeysDenied <= this.#keysDenied
     );
   }
@@ -185,7 +185,7 @@ class Evidence {
   }
 }
 
-/** Whether LevelDB would write such sequence and type: its types are two, and its sequences start at 1. */
+/** Whether LevelDB writes such a sequence and type: it has two types, and its sequences start at 1. */
 function isPlausible({ sequence, type }: InternalKey): boolean {
   if (sequence === 0n) return type === VALUE;
   return (type === VALUE || type === DELETION) && sequence < MAX_PLAUSIBLE_SEQUENCE;

@@ -1,5 +1,5 @@
 /**
- * Entries of any bytes, one after another, with nothing before, between or after:
+ * Adjacent entries of any bytes, with nothing before, between or after them:
  *
  *     key length (u32, little-endian) | key | value length (u32, little-endian) | value
  */
@@ -11,12 +11,12 @@ const LENGTH_BYTES = 4;
 export class KvDecoder implements EntryDecoder {
   readonly unit = 'offset';
   position = 0;
-  /** Where the entry starts that is not complete yet. */
+  /** Where the incomplete entry starts. */
   #next = 0;
-  /** The pieces of that entry. A length is only believed as far as bytes have come. */
+  /** The pieces of that entry so far. Nothing is allocated for a length before its bytes arrive. */
   #begun: Uint8Array[] = [];
   #begunLength = 0;
-  /** How many bytes of that entry must be there before it is worth looking again. */
+  /** How many bytes of that entry are needed before decoding it can proceed. */
   #needed = 2 * LENGTH_BYTES;
 
   *decode(bytes: Uint8Array): Generator<Entry, undefined> {
@@ -58,7 +58,7 @@ export class KvDecoder implements EntryDecoder {
     return undefined;
   }
 
-  /** Bytes of the entry at `start`, or at least so many as far as they tell. */
+  /** The length of the entry at `start`, or a lower bound if the bytes so far do not tell it. */
   #entryLength(view: DataView, start: number): number {
     const available = view.byteLength - start;
     if (available < LENGTH_BYTES) return 2 * LENGTH_BYTES;
@@ -75,7 +75,7 @@ export class KvDecoder implements EntryDecoder {
     if (byteLength <= MAX_ENTRY_BYTES) return;
     throw new InputError(
       `offset ${this.#next}`,
-      `an entry of at least ${byteLength} bytes, of which ${MAX_ENTRY_BYTES} are the most: not a kv file?`,
+      `an entry of at least ${byteLength} bytes, the limit is ${MAX_ENTRY_BYTES}: not a kv file?`,
     );
   }
 }

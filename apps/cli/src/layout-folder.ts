@@ -15,7 +15,7 @@ const MEANINGS: Readonly<Record<FileName['type'], string>> = {
   temporary: 'temporary: CURRENT before its rename',
 };
 
-/** Prints the files of a folder: length, name, and what each is by its name. */
+/** Prints the files of a folder: length, name, and the meaning of the name. */
 export async function layoutFolder(path: string): Promise<void> {
   await withFolderFailures(path, { damage: 'skip' }, async () => {
     const names = new SyncNodeFolder(path).list().sort();
@@ -23,10 +23,10 @@ export async function layoutFolder(path: string): Promise<void> {
     const width = Math.max(0, ...names.map((name) => name.length));
     for (const name of names) {
       const stat = statSync(join(path, name), { throwIfNoEntry: false });
-      // One that is gone by now was deleted by the program that writes.
+      // A missing file has just been deleted by the program that writes the database.
       if (stat === undefined) continue;
       const type = parseFileName(name)?.type;
-      const meaning = stat.isDirectory() ? 'folder' : type === undefined ? 'no file of LevelDB' : MEANINGS[type];
+      const meaning = stat.isDirectory() ? 'folder' : type === undefined ? 'not a LevelDB file' : MEANINGS[type];
       await lines.add(`${String(stat.size).padStart(10)}  ${name.padEnd(width)}  ${meaning}`);
     }
     await lines.flush();

@@ -12,9 +12,9 @@ import { isFolder } from './opened-folder.js';
 import { withFile, withTableFile } from './opened-table.js';
 import { counted, Lines, note } from './output.js';
 
-/** Bytes of a range that are shown. */
+/** How many bytes of a range to show. */
 const SHOWN_BYTES = 8;
-/** A log is laid out in memory. LevelDB switches logs at 1 GiB at the latest. */
+/** A log is read into memory. LevelDB starts a new log at 1 GiB at the latest. */
 const MAX_LOG_BYTES = 2 ** 31;
 
 interface LayoutCommandOptions {
@@ -26,10 +26,10 @@ export function addLayout(program: Command): void {
     .command('layout')
     .summary('show what every byte is')
     .description(
-      "Prints every part of a table, a log or a MANIFEST in the order of the file: offset, length, first bytes, and what they are. Of a database's folder it prints the files: length, name, and what each is.",
+      "Prints every part of a table, a log or a MANIFEST in file order: offset, length, first bytes, and what they are. For a database's folder, prints the files: length, name, and what each is.",
     )
     .argument('<file>', "the table, log or MANIFEST, or a database's folder")
-    .option('--blocks', 'blocks only, not what is in them; of a log fragments only')
+    .option('--blocks', 'print only blocks, not their fields; for a log, only fragments')
     .addHelpText(
       'after',
       `
@@ -61,7 +61,7 @@ async function layout(path: string, { blocks }: LayoutCommandOptions): Promise<v
   });
 }
 
-/** What is in the records of a file that bears the name of a log or a MANIFEST; undefined for any other file. */
+/** The layout of the records in a file that is named like a log or a MANIFEST; undefined for any other file. */
 function recordLayoutOf(path: string): RecordLayout | undefined {
   switch (parseFileName(basename(path))?.type) {
     case 'log':

@@ -3,7 +3,7 @@ import { type Entry, type EntryDecoder, InputError, MAX_ENTRY_BYTES } from './en
 
 const LF = 10;
 const CR = 13;
-/** What some programs put at the start of a text to say that it is UTF-8. It is no part of the text. */
+/** Some programs put this at the start of a text to mark it as UTF-8. It is not part of the text. */
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf] as const;
 
 /** Reads one entry from a line. Throws an error that says what is wrong with the line. */
@@ -15,16 +15,16 @@ export class LineError extends Error {
 }
 
 /**
- * Entries that are a line each.
+ * Decodes entries of one line each.
  *
- * Lines end in LF, or CR LF; the last one need not. They stay bytes: what is in them is up to the format. One UTF-8
- * byte order mark at the start is left out.
+ * Lines end in LF or CR LF; the last one need not. They are not decoded as text: that is up to the format. A UTF-8 byte
+ * order mark at the start is skipped.
  */
 export class LinesDecoder implements EntryDecoder {
   readonly unit = 'line';
   position = 0;
   readonly #decodeLine: LineDecoder;
-  /** The pieces of a line whose end has not come yet. */
+  /** The pieces of an incomplete line. */
   #begun: Uint8Array[] = [];
   #begunLength = 0;
 
@@ -89,7 +89,7 @@ export function startsWithMark(bytes: Uint8Array): boolean {
   return BYTE_ORDER_MARK.every((byte, i) => bytes[i] === byte);
 }
 
-/** Appends a byte order mark: at the start of a text, a reader leaves it out, and not a second one after it. */
+/** Appends a byte order mark. A reader skips only the first one, so that a second one is kept. */
 export function putMark(out: ByteBuffer): void {
   for (const byte of BYTE_ORDER_MARK) out.byte(byte);
 }

@@ -11,39 +11,39 @@ import { Failure, failureOf } from './failure.js';
 import type { KeyFormOptions } from './opened-table.js';
 import { count, counted, note } from './output.js';
 
-/** What the command line says of damage in a folder. */
+/** The option about damage in a folder. */
 export interface DamageOptions {
   readonly damage?: 'strict' | 'skip';
 }
 
-/** Adds the option that says what to do about damage in a folder. */
+/** Adds the option about damage in a folder. */
 export function addDamageOption(command: Command): Command {
   return command.addOption(
-    new Option('--damage <how>', 'of a folder: fail at damage, or read the rest (default: strict)').choices(['strict', 'skip']),
+    new Option('--damage <how>', 'for a folder: fail at damage, or skip it and read the rest (default: strict)').choices(['strict', 'skip']),
   );
 }
 
-/** The orders and filters that databases are known to have, for whoever looks at all of them. */
+/** All known comparators and filter policies of databases. */
 export const databaseOptions = {
   codecs: allCodecs,
   comparators: [idbComparator],
   filterPolicies: [new BloomFilterPolicy(), idbFilterPolicy],
 };
 
-/** Places of damage that are named, of each folder. */
+/** How many places of damage to name per folder. */
 const SHOWN_DROPS = 20;
 
-/** Whether the command line names a folder, in which a database is looked for. */
+/** Whether the path is a folder, which is then opened as a database. */
 export function isFolder(path: string): boolean {
   try {
     return path !== '' && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
   } catch {
-    // Opening it as a file says why it cannot be had.
+    // Opening it as a file will report the error.
     return false;
   }
 }
 
-/** Opens the database of a folder, does `work` with it, and closes it. What goes wrong with it is told with the file's name. */
+/** Opens the database in a folder, does `work` with it, and closes it. Failures name the file. */
 export function withFolder<T>(
   path: string,
   options: DamageOptions,
@@ -59,7 +59,7 @@ export function withFolder<T>(
   });
 }
 
-/** Does `work` with the files of a folder. What goes wrong is told with the file's name. */
+/** Does `work` with the files of a folder. Failures name the file. */
 export async function withFolderFailures<T>(path: string, { damage = 'strict' }: DamageOptions, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -70,7 +70,7 @@ export async function withFolderFailures<T>(path: string, { damage = 'strict' }:
   }
 }
 
-/** Opens the database of a folder, in the order that it names if that is a known one. */
+/** Opens the database in a folder, with the comparator that it names if that is known. */
 export function openDatabase(path: string, options: ReaderOptions): SyncDatabaseReader {
   const folder = new SyncNodeFolder(path);
   try {
@@ -86,16 +86,16 @@ export function openDatabase(path: string, options: ReaderOptions): SyncDatabase
   }
 }
 
-/** What goes wrong with a folder or a file in it, as a line to show. Errors of the program itself stay as they are. */
+/** Turns an error about a folder or a file in it into a failure with a line to show. Returns other errors unchanged. */
 export function folderFailure(path: string, error: unknown): unknown {
   if (error instanceof FolderError) {
-    const problem = error.code === 'BLOOM_FOLDER_BUSY' ? 'another program changes the folder all the time' : 'it was changed while it was read';
+    const problem = error.code === 'BLOOM_FOLDER_BUSY' ? 'another program keeps changing the folder' : 'it was changed while it was read';
     return new Failure(`${fileIn(path, error.file)}: ${problem}: try again`, { cause: error });
   }
   return failureOf(isPlaced(error) ? fileIn(path, error.file) : path, error);
 }
 
-/** The path of a file in a folder, or of the folder itself. Errors have the one or the other, or a file's name alone. */
+/** The path of a file in a folder, or of the folder itself. @param file a path or only a name, as errors have it. */
 function fileIn(path: string, file: string | undefined): string {
   return file === undefined || file === path ? path : join(path, basename(file));
 }
@@ -104,40 +104,40 @@ function isPlaced(error: unknown): error is CorruptionError | UnsupportedError {
   return error instanceof CorruptionError || error instanceof UnsupportedError;
 }
 
-/** Whether the rest of the database can be read without what is damaged: not without its MANIFEST. */
+/** Whether the rest of the database can be read without the damaged part, which it cannot without the MANIFEST. */
 function canBeSkipped(error: unknown): boolean {
   if (!(error instanceof CorruptionError) || error.code === 'BLOOM_TOO_LARGE') return false;
   const type = parseFileName(basename(error.file ?? ''))?.type;
   return type === 'log' || type === 'table';
 }
 
-/** Says on standard error what was left out of a folder. */
+/** Prints to standard error what was left out of a folder. */
 export function noteDropped(path: string, dropped: readonly Dropped[]): void {
   for (const drop of dropped.slice(0, SHOWN_DROPS)) note(`${fileIn(path, drop.file)}: ${droppedText(drop)}`);
   if (dropped.length > SHOWN_DROPS) note(`${path}: ${count(dropped.length - SHOWN_DROPS)} more places were left out`);
 }
 
-/** What was left out of a file, without the file's name. */
+/** What was left out of a file, without the name of the file. */
 export function droppedText({ offset, byteLength, reason }: Dropped): string {
   const bytes = byteLength === undefined ? '' : `${counted(byteLength, 'byte')} `;
   return `left out ${bytes}at offset ${offset}: ${reason}`;
 }
 
-/** @throws Failure for --internal and --no-internal, which say something of a table. */
+/** @throws Failure for --internal and --no-internal, which are for tables. */
 export function mustNotInsist(path: string, { internal }: KeyFormOptions): void {
   if (internal === undefined) return;
-  throw new Failure(`${path}: is a folder, whose keys are always user keys: leave ${internal ? '--internal' : '--no-internal'} out`);
+  throw new Failure(`${path}: is a folder, whose keys are always user keys: omit ${internal ? '--internal' : '--no-internal'}`);
 }
 
-/** @throws Failure for an option that only a folder has a use for. */
+/** @throws Failure for an option that is only for folders. */
 export function mustBeForFolder(path: string, option: string, value: unknown): void {
   if (value === undefined) return;
   throw new Failure(`${path}: is not a folder: ${option} is for folders`);
 }
 
-/** Says that a table is one of a whole database, which has the newest versions. */
+/** Warns if a table is part of a database, which may have newer versions elsewhere. */
 export function noteDatabase(path: string): void {
   const folder = dirname(path);
   if (!existsSync(join(folder, 'CURRENT'))) return;
-  note(`${path}: one file of the database in ${folder}: newer versions of its keys may be in others; name the folder to read all`);
+  note(`${path}: one file of the database in ${folder}: newer versions of its keys may be in other files; name the folder to read all of them`);
 }

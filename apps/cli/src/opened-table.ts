@@ -9,21 +9,21 @@ import { keyFormOf } from './key-form.js';
 import { note } from './output.js';
 import { isSameFile } from './same-file.js';
 
-/** What the command line says of a table's keys; undefined where that is to be seen from the keys. */
+/** The options about a table's keys; undefined if it is up to the keys themselves. */
 export interface KeyFormOptions {
   readonly internal?: boolean;
 }
 
-/** Adds the options with which to insist on what the keys of a table are. */
+/** Adds the options that override what the keys of a table look like. */
 export function addKeyFormOptions(command: Command): Command {
   return command
-    .option('--internal', "the table is a database's: its keys are user keys with sequence and type")
-    .option('--no-internal', 'the keys are plain ones, whatever they look like')
+    .option('--internal', "read the table as a database's: its keys are user keys with sequence and type")
+    .option('--no-internal', 'read the keys as plain keys, whatever they look like')
     .addHelpText(
       'after',
       `
-Whether a table is a LevelDB database's is seen from its keys, and said on
-standard error; --internal and --no-internal insist.`,
+Whether a table belongs to a LevelDB database is detected from its keys, and
+reported on standard error; --internal and --no-internal override it.`,
     );
 }
 
@@ -31,22 +31,21 @@ standard error; --internal and --no-internal insist.`,
 export interface TableFile {
   readonly path: string;
   readonly source: SyncFileSource;
-  /** Whether its keys are to be read as those of a database: because they look like it, or somebody insists. */
+  /** Whether to read its keys as internal keys, because they look like it or because of the option. */
   readonly isInternal: boolean;
-  /** Whether its keys are in the order of their bytes, as far as it was looked at. */
+  /** Whether the sampled keys are in bytewise order. */
   readonly isBytewise: boolean;
-  /** Whether keys can be looked up by order and filters. Where they cannot, all of the table has to be gone through. */
+  /** Whether keys can be looked up by order and filters. Otherwise the whole table has to be read. */
   readonly isSearchable: boolean;
 }
 
 interface OpeningOptions extends KeyFormOptions {
-  /** How far into the file to search for keys where index and footer lead to none. Default: not at all. */
+  /** How far into the file to search for keys if footer and index do not lead to any. Default: not at all. */
   readonly searchBytes?: number;
 }
 
 /**
- * Opens the table that the command line names, does `work` with it, and closes it. What goes wrong with it is told with
- * its name.
+ * Opens the table that the command line names, does `work` with it, and closes it. Failures name the table.
  */
 export async function withTableFile<T>(
   path: string,
@@ -61,13 +60,13 @@ export async function withTableFile<T>(
       const keyForm = await keyFormOf(source, searchBytes);
       isInternal ??= keyForm.isInternal;
       if (internal === true && keyForm.isPlain) {
-        throw new Failure(`${path}: its keys are plain ones, without sequence and type: leave --internal out`);
+        throw new Failure(`${path}: its keys are plain keys, without sequence and type: omit --internal`);
       }
       if (internal === true && !keyForm.isInternal) {
-        note(`${path}: its keys do not all look like a database's; --internal reads them as such`);
+        note(`${path}: not all of its keys look like a database's, but --internal reads them as such`);
       }
       const { isBytewise, passesFilters } = isInternal ? keyForm.internal : keyForm.plain;
-      // Whoever insists that they are plain has them in the order of a database all the same.
+      // Internal keys that are read as plain keys because of the option are still in the order of the database.
       const isSearchable = isBytewise && passesFilters && (isInternal || !keyForm.isInternal);
       return await work({ path, source, isInternal, isBytewise, isSearchable });
     } finally {
@@ -76,11 +75,11 @@ export async function withTableFile<T>(
   } catch (error) {
     const failure = failureOf(path, error);
     const wasWrong = internal === undefined && isInternal && isBadInternalKey(error) && failure instanceof Failure;
-    throw wasWrong ? new Failure(`${failure.message}; --no-internal reads them as they are stored`, { cause: error }) : failure;
+    throw wasWrong ? new Failure(`${failure.message}; --no-internal reads them as stored`, { cause: error }) : failure;
   }
 }
 
-/** Opens a file that is not a table, does `work` with it, and closes it. What goes wrong with it is told with its name. */
+/** Opens a file that is not a table, does `work` with it, and closes it. Failures name the file. */
 export async function withFile<T>(path: string, work: (source: SyncFileSource) => T | Promise<T>): Promise<T> {
   try {
     mustBeReadable(path);
@@ -105,13 +104,13 @@ export function openDatabaseTable({ source }: TableFile, options: TableOptions =
   return SyncDatabaseTable.open(source, { codecs: allCodecs, ...options });
 }
 
-/** Says that a table is read as a database's although nobody said that it is one. */
+/** Reports that a table is read as a database's because its keys look like it. */
 export function noteAssumption({ path, isInternal }: TableFile, { internal }: KeyFormOptions): void {
   if (!isInternal || internal !== undefined) return;
-  note(`${path}: read as a database's table, which its keys look like; --no-internal reads them as they are stored`);
+  note(`${path}: its keys look like a database's, and are read as such; --no-internal reads them as stored`);
 }
 
-/** A table is read at any place, not from its start to its end: files can do that. */
+/** Tables need random access, so they must be regular files. */
 function mustBeReadable(path: string): void {
   if (path === '') throw new Failure('the name of the table is empty');
   if (path === '-') {
@@ -119,9 +118,9 @@ function mustBeReadable(path: string): void {
   }
   const found = statSync(path, { bigint: true });
   if (found.isDirectory()) throw new Failure(`${path}: is a folder`);
-  if (!found.isFile()) throw new Failure(`${path}: is not a file, and a table is read at any place in it: copy it to a file first`);
+  if (!found.isFile()) throw new Failure(`${path}: is not a regular file, but tables need random access: copy it to a file first`);
   if (isSameFile(found, fstatSync(1, { bigint: true }))) {
-    throw new Failure(`${path}: is standard output too, which would be written over it`);
+    throw new Failure(`${path}: is also standard output, which would overwrite it`);
   }
 }
 

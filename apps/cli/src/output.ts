@@ -2,18 +2,18 @@ import { ByteBuffer } from './byte-buffer.js';
 import { failureOf } from './failure.js';
 import { terminalLine, terminalLines } from './terminal-text.js';
 
-/** Bytes that are gathered before they are written to standard output. */
+/** How many bytes to collect before writing to standard output. */
 const WRITE_BYTES = 64 * 1024;
 
-/** Writes what `out` has gathered, once that is enough to be worth it. */
+/** Writes what `out` has collected if it is enough for a write. */
 export function drain(out: ByteBuffer): Promise<void> | undefined {
   return out.length < WRITE_BYTES ? undefined : flush(out);
 }
 
 /**
- * Writes all that `out` has gathered, and waits until that is done: nothing piles up before a slow reader.
+ * Writes all that `out` has collected, and waits for it, so that output for a slow reader does not pile up in memory.
  *
- * A terminal gets escapes for what would control it; files and pipes get the bytes.
+ * On a terminal, control characters are escaped; files and pipes get the bytes.
  */
 export async function flush(out: ByteBuffer): Promise<void> {
   if (out.length === 0) return;
@@ -21,7 +21,7 @@ export async function flush(out: ByteBuffer): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     process.stdout.write(shown, (error) => {
       if (!error) resolve();
-      // What the reader of a pipe does not want ends the program: see `endWithReader`.
+      // A closed pipe ends the program: see `endWithReader`.
       else if (!isBrokenPipe(error)) reject(failureOf('standard output', error));
     });
   });
@@ -32,7 +32,7 @@ export async function flush(out: ByteBuffer): Promise<void> {
 export class Lines {
   readonly #out = new ByteBuffer();
 
-  /** Adds a line, whatever characters are in it. */
+  /** Adds a line, in which unsafe characters are escaped. */
   add(line: string): Promise<void> | undefined {
     this.#out.utf8(`${terminalLine(line)}\n`);
     return drain(this.#out);
@@ -44,15 +44,14 @@ export class Lines {
 }
 
 /**
- * Ends the program quietly once nobody reads its output, as `bloom scan | head` does, with the exit code that was
- * reached by then.
+ * Ends the program quietly, with the current exit code, once nobody reads its output any more, as in `bloom scan | head`.
  */
 export function endWithReader(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (isBrokenPipe(error)) process.exit();
   });
   process.stderr.on('error', () => {
-    // Nobody reads what goes wrong.
+    // Nobody reads the errors.
   });
 }
 
@@ -60,12 +59,12 @@ function isBrokenPipe(error: NodeJS.ErrnoException): boolean {
   return error.code === 'EPIPE';
 }
 
-/** Shows a line about the work, beside what the command gives. */
+/** Prints a line to standard error. */
 export function note(line: string): void {
   process.stderr.write(`bloom: ${terminalLine(line)}\n`);
 }
 
-/** Ends the program once all notes are written: `process.exit` alone drops those that a slow reader has not taken yet. */
+/** Ends the program once all notes are written: `process.exit` alone drops those that a slow reader has not read yet. */
 export async function exit(): Promise<never> {
   if (process.stderr.writableLength > 0) {
     await new Promise<void>((resolve) => {

@@ -6,7 +6,7 @@ const QUIET_MS = 1000;
 /** How often a counter is drawn. */
 const REDRAW_MS = 100;
 
-/** Shows how far a long build is: on a terminal, and not before it takes long. */
+/** Shows the progress of a build, on a terminal and only if the build takes long. */
 export class Progress {
   readonly #isShown: boolean;
   readonly #start = performance.now();
@@ -15,7 +15,7 @@ export class Progress {
   #bar: SingleBar | undefined;
   #drawn = 0;
 
-  /** @param total what counts as all of it; undefined when nobody knows. */
+  /** @param total the final value; undefined when it is unknown. */
   constructor(label: string, total: number | undefined, isWanted: boolean) {
     this.#label = label;
     this.#total = total;
@@ -47,7 +47,7 @@ function startBar(label: string, total: number): SingleBar {
     format: `${label} [{bar}] {percentage}% | {eta_formatted} left`,
     stream: process.stderr,
     clearOnComplete: true,
-    // Neither is to be undone when a signal ends the program.
+    // Otherwise the terminal would have to be restored when a signal ends the program.
     linewrap: true,
     gracefulExit: false,
   });

@@ -15,10 +15,10 @@ import { databaseOptions, droppedText, folderFailure, openDatabase } from './ope
 import { counted, Lines, note } from './output.js';
 import { mustBeWritable, writingFailure } from './table-to-write.js';
 
-/** Entries between two looks at whether a signal came. */
+/** How many entries to write between two checks for signals. */
 const ENTRIES_AT_ONCE = 1000;
 
-/** What can be read of a database. */
+/** What can be read from a database. */
 interface Readable {
   readonly tableOptions: TableBuilderOptions;
   readonly entries: Iterable<Entry>;
@@ -27,7 +27,7 @@ interface Readable {
   readonly close: () => void;
 }
 
-/** Writes the entries of a database that can be read to a table of plain keys. The folder is not changed. */
+/** Writes the readable entries of a database to a table of plain keys. Does not change the folder. */
 export async function salvageFolder(path: string, output: string): Promise<void> {
   mustBeWritable(output, statSync(path, { bigint: true }));
   mustBeOutside(path, output);
@@ -39,7 +39,7 @@ export async function salvageFolder(path: string, output: string): Promise<void>
     const failure = folderFailure(path, error);
     if (!(failure instanceof Failure && canDoWithoutManifest(error))) throw failure;
     problem = failure.message;
-    note(`${path}: cannot be opened, so all its logs and tables are read: deleted keys may be there again`);
+    note(`${path}: cannot be opened, so all its logs and tables are read: deleted keys may reappear`);
     readable = unmerged(path, await comparatorOf(path));
   }
   const { dropped } = readable;
@@ -70,7 +70,7 @@ export async function salvageFolder(path: string, output: string): Promise<void>
   if (problem !== undefined) await lines.add(problem);
   for (const drop of lost) await lines.add(`${basename(drop.file)}: ${droppedText(drop)}`);
   await lines.flush();
-  if (entries === 0 && isLossy) note(`${path}: nothing of it can be saved; ${output} was not written`);
+  if (entries === 0 && isLossy) note(`${path}: nothing can be saved; ${output} was not written`);
   else note(`${output}: ${counted(entries, 'entry')}`);
 }
 
@@ -91,7 +91,7 @@ function tableOptionsFor(comparator: Comparator): TableBuilderOptions {
   return { comparator, filterPolicy: comparator === idbComparator ? idbFilterPolicy : new BloomFilterPolicy() };
 }
 
-/** The order of a database that cannot be opened: bytewise where its MANIFEST does not say it. */
+/** The comparator of a database that cannot be opened: bytewise if the MANIFEST does not name one. */
 async function comparatorOf(path: string): Promise<Comparator> {
   const { comparator: name = bytewiseComparator.name } = await verifyDatabase(new NodeFolder(path), databaseOptions);
   const comparator = [bytewiseComparator, idbComparator].find((known) => known.name === name);
@@ -99,7 +99,7 @@ async function comparatorOf(path: string): Promise<Comparator> {
   return comparator;
 }
 
-/** The newest version of each key in any log or table. All of them are held in memory. */
+/** The newest version of each key in any log or table. Holds all of them in memory. */
 function unmerged(path: string, comparator: Comparator): Readable {
   const dropped: Dropped[] = [];
   const onDropped = (drop: Dropped): unknown => dropped.push(drop);
@@ -116,7 +116,7 @@ function unmerged(path: string, comparator: Comparator): Readable {
     );
     let last: Uint8Array | undefined;
     for (const { key, value } of versions) {
-      // Different bytes may be one key.
+      // The comparator may treat different bytes as the same key.
       const isOlder = last !== undefined && comparator.compare(last, key) === 0;
       last = key;
       if (!isOlder && value !== undefined) yield [key, value];
@@ -140,7 +140,7 @@ function canDoWithoutManifest(error: unknown): boolean {
   return error instanceof CorruptionError && error.code !== 'BLOOM_NOT_A_DATABASE';
 }
 
-/** `entries`, which fail under the name of a file of the folder rather than that of the new table. */
+/** Wraps `entries` so that failures name a file of the folder rather than the new table. */
 function* failingAs(path: string, entries: Iterable<Entry>): Generator<Entry, void, undefined> {
   try {
     yield* entries;
@@ -153,6 +153,6 @@ function* failingAs(path: string, entries: Iterable<Entry>): Generator<Entry, vo
 function mustBeOutside(path: string, output: string): void {
   const [folder, target] = [realpathSync(path), realpathSync(dirname(output))];
   if (target === folder || target.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`)) {
-    throw new Failure(`${output}: is inside of ${path}, where nothing is written: name a file elsewhere`);
+    throw new Failure(`${output}: is inside ${path}, which must not be changed: name a file elsewhere`);
   }
 }

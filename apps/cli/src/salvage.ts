@@ -30,12 +30,12 @@ export function addSalvage(program: Command): void {
     .command('salvage')
     .summary('copy what can still be read')
     .description(
-      "Copies all entries of a damaged table whose checksums are right into a new one; of a database's folder the newest versions that can be read, with plain keys. Prints what was lost, a line each, and exits with 1 if anything was. Where nothing can be saved, nothing is written.",
+      "Copies all entries in intact blocks of a damaged table to a new table. For a database's folder, copies the newest readable version of each key, with plain keys. Prints what was lost, one item per line, and exits with 1 if anything was. If nothing can be saved, nothing is written.",
     )
     .argument('<table>', "the damaged table, or a database's folder; it is not changed")
-    .requiredOption('-o, --output <table>', 'the new table, another file');
+    .requiredOption('-o, --output <table>', 'the new table, in another file');
   addKeyFormOptions(command)
-    .option('--any-order', 'the order of the keys is not known: keep the order of the file')
+    .option('--any-order', 'for keys in an unknown order: keep the order of the file')
     .addHelpText(
       'after',
       `
@@ -52,15 +52,15 @@ async function salvage(path: string, options: SalvageCommandOptions): Promise<vo
   const { output, anyOrder } = options;
   if (isFolder(path)) {
     mustNotInsist(path, options);
-    if (anyOrder) throw new Failure(`${path}: is a folder, whose files are merged by the order of their keys: leave --any-order out`);
+    if (anyOrder) throw new Failure(`${path}: is a folder, whose files are merged by the order of their keys: omit --any-order`);
     return salvageFolder(path, output);
   }
   mustBeWritable(output, inputStat(path));
   const report = await withTableFile(path, { ...options, searchBytes: Infinity }, async (file) => {
     noteAssumption(file, options);
-    // A database may have an order of its own; one block after another is in it.
+    // A database may have its own order. The blocks of a file are in this order.
     const hasOwnOrder = file.isInternal && !file.isBytewise;
-    if (hasOwnOrder && !anyOrder) note(`${path}: the order is not that of the bytes: entries stay in the order of the file`);
+    if (hasOwnOrder && !anyOrder) note(`${path}: the keys are not in bytewise order: entries stay in the order of the file`);
     return copied(file, output, anyOrder === true || hasOwnOrder);
   });
   noteDatabase(path);
@@ -73,18 +73,18 @@ async function salvage(path: string, options: SalvageCommandOptions): Promise<vo
     await lines.add(`${counted(byteLength, 'byte')} at offset ${offset}: ${problem}`);
   }
   if (report.outOfOrder > 0) {
-    await lines.add(`${counted(report.outOfOrder, 'entry')} out of order left out; --any-order keeps them`);
+    await lines.add(`${counted(report.outOfOrder, 'entry')} left out because of their order; --any-order keeps them`);
   }
   await lines.flush();
   if (report.entries === 0 && isLossy) {
-    note(`${path}: nothing of it can be saved; ${output} was not written`);
+    note(`${path}: nothing can be saved; ${output} was not written`);
     return;
   }
   const found = report.foundBlocks > 0 ? `, ${count(report.foundBlocks)} of them found without the index` : '';
   note(`${output}: ${counted(report.entries, 'entry')} of ${counted(report.dataBlocks, 'block')}${found}`);
 }
 
-/** Writes what can be saved of a table to `output`, or nothing where that is nothing. */
+/** Writes what can be saved from a table to `output`. Writes no file if nothing can be saved. */
 async function copied(file: TableFile, output: string, anyOrder: boolean): Promise<SalvageReport> {
   const comparator = file.isInternal ? internalKeyComparator() : bytewiseComparator;
   const policy = new BloomFilterPolicy();
@@ -118,7 +118,7 @@ function lostSomething({ findings, lost, outOfOrder }: SalvageReport): boolean {
   return findings.length > 0 || lost.length > 0 || outOfOrder > 0;
 }
 
-/** Takes every key to come after the one before it, so that the index has whole keys, which are right in any order. */
+/** Accepts keys in any order. The index keys are then whole keys, which are right in any order. */
 const orderOfTheFile: Comparator = {
   name: 'bloom.OrderOfTheFile',
   compare: () => -1,
@@ -126,7 +126,7 @@ const orderOfTheFile: Comparator = {
   findShortSuccessor: (key) => key,
 };
 
-/** A table whose reads let signals through, and fail under its own name rather than that of the new one. */
+/** Wraps a table's source so that signals are handled between reads, and failures name this table, not the new one. */
 function interruptibleSource({ path, source }: { readonly path: string; readonly source: SyncSource }): Source {
   return {
     name: source.name,

@@ -53,27 +53,27 @@ export function addScan(program: Command): void {
     .command('scan')
     .summary('print entries in order')
     .description(
-      "Prints the entries of a table, or of a range of its keys, in the order of the keys. Of a database's folder it prints the newest version of each key that is not deleted. Of a database's table it prints user key, sequence, type and value, and bounds are user keys; kv keeps the keys as they are stored.",
+      "Prints the entries of a table, or of a range of its keys, in the order of the keys. For a database's folder, prints the newest version of each key that is not deleted. For a database's table, prints user key, sequence, type and value, and bounds are user keys; kv keeps the keys as stored.",
     )
     .argument('<table>', "the table, or a database's folder")
     .option('--gt <key>', 'only keys after KEY')
     .option('--gte <key>', 'only KEY and keys after it')
     .option('--lt <key>', 'only keys before KEY')
     .option('--lte <key>', 'only KEY and keys before it')
-    .option('--reverse', 'from the last entry to the first')
+    .option('--reverse', 'print from the last entry to the first')
     .addOption(new Option('--limit <n>', 'at most N entries').argParser(wholeNumber(0, Number.MAX_SAFE_INTEGER)))
-    .addOption(new Option('-f, --format <format>', 'what to print').choices(formatNames).default('tsv'))
-    .option('--hex', 'bounds are in hexadecimal, and what tsv and words print')
+    .addOption(new Option('-f, --format <format>', 'the format of the output').choices(formatNames).default('tsv'))
+    .option('--hex', 'bounds, and the output of tsv and words, are in hexadecimal')
     .option(
       '--all-versions',
-      'of a folder: all that its logs and tables store, file by file: key, sequence, kind, file, value; deleted, overwritten and obsolete entries too',
+      'for a folder: print everything that its logs and tables store, file by file, including deleted, overwritten and obsolete entries: key, sequence, kind, file, value',
     );
   addKeyFormOptions(addDamageOption(command))
     .addHelpText(
       'after',
       `${formatHelp}
-An entry that a format has no room for, such as a line break in tsv, ends the
-scan with an error. --hex and kv have room for all.
+An entry that a format cannot represent, such as a line break in tsv, ends the
+scan with an error. --hex and kv can represent any entry.
 
 Examples:
   bloom scan capitals.ldb
@@ -102,7 +102,7 @@ async function scan(path: string, options: ScanOptions): Promise<void> {
     limit: options.limit,
   };
   if (format === 'kv' && process.stdout.isTTY) {
-    throw new Failure('standard output is a terminal, and kv is any bytes: send it to a file or a pipe');
+    throw new Failure('standard output is a terminal, but kv is binary: send it to a file or a pipe');
   }
   if (isFolder(path)) return scanFolder(path, range, options);
   mustBeForFolder(path, '--all-versions', options.allVersions);
@@ -116,7 +116,7 @@ async function scan(path: string, options: ScanOptions): Promise<void> {
       return;
     }
     const entries = entriesOf(file, openDatabaseTable(file, { cache: null }), range, ({ userKey }) => userKey);
-    // The format of programs gives what is stored; who insists on versions learns that it has no room for them.
+    // kv prints entries as stored. With --internal, it fails, because it cannot represent versions.
     const isStored = format === 'kv' && options.internal === undefined;
     if (!isStored || hasBounds(range)) noteAssumption(file, options);
     noteDatabase(path);
@@ -145,8 +145,8 @@ async function scanFolder(path: string, range: KeyRange, options: ScanOptions): 
 /** Prints what each file stores. Without bounds that needs neither MANIFEST nor comparator. */
 async function scanAllVersions(path: string, range: KeyRange, options: ScanOptions): Promise<void> {
   const { format, damage = 'strict' } = options;
-  if (range.reverse) throw new Failure(`${path}: --all-versions goes from file to file: leave --reverse out`);
-  if (format === 'kv') throw new Failure(`${path}: kv has no room for sequence, kind and file: leave --all-versions out, or try --format jsonl`);
+  if (range.reverse) throw new Failure(`${path}: --all-versions prints file by file: omit --reverse`);
+  if (format === 'kv') throw new Failure(`${path}: kv cannot represent sequence, kind and file: omit --all-versions, or try --format jsonl`);
   let compare = (a: Uint8Array, b: Uint8Array): number => bytewiseComparator.compare(a, b);
   const scanWith = async (): Promise<void> => {
     const dropped: Dropped[] = [];
@@ -161,13 +161,13 @@ async function scanAllVersions(path: string, range: KeyRange, options: ScanOptio
   };
   if (!hasBounds(range)) return withFolderFailures(path, options, scanWith);
   await withFolder(path, { damage: 'skip' }, (database) => {
-    // Bounds are in the order of the database.
+    // Bounds refer to the order of the database.
     compare = (a, b) => database.compare(a, b);
     return withFolderFailures(path, options, scanWith);
   });
 }
 
-/** Prints entries as they come. What was printed before one of them failed is not lost. */
+/** Prints entries. If one fails, the ones before it are printed. */
 async function print<T>(
   path: string,
   format: FormatName,
@@ -183,10 +183,10 @@ async function print<T>(
       } catch (error) {
         out.length = start;
         if (!(error instanceof OutputError || error instanceof RangeError)) throw error;
-        // No string is long enough for it.
+        // The entry would exceed the longest possible string.
         const problem = error instanceof RangeError ? 'an entry is too long for one line' : error.message;
         const others = ['--hex', '--format kv', '--format jsonl'].filter((other) => !other.endsWith(` ${format}`));
-        throw new Failure(`${path}: ${problem}, which ${format} cannot say: try ${others.join(' or ')}`);
+        throw new Failure(`${path}: ${problem}, which ${format} cannot represent: try ${others.join(' or ')}`);
       }
       const written = drain(out);
       if (written !== undefined) await written;
@@ -196,7 +196,7 @@ async function print<T>(
   }
 }
 
-/** The entries of a range, also where it has to be looked for in all of the table. */
+/** The entries of a range, even if the whole table has to be searched for them. */
 function* entriesOf<T>(
   { isSearchable }: TableFile,
   table: { readonly entries: (range: KeyRange) => Iterable<T> },
@@ -210,7 +210,7 @@ function* entriesOf<T>(
   yield* inRange(table.entries({ reverse: range.reverse }), range, keyOf, (a, b) => bytewiseComparator.compare(a, b));
 }
 
-/** Those of `entries`, which come in any order, whose keys are within bounds. */
+/** Filters `entries`, which may be in any order, by bounds. */
 function* inRange<T>(
   entries: Iterable<T>,
   { gt, gte, lt, lte, limit = Infinity }: KeyRange,
@@ -234,7 +234,7 @@ function hasBounds({ gt, gte, lt, lte }: KeyRange): boolean {
   return [gt, gte, lt, lte].some((bound) => bound !== undefined);
 }
 
-/** Puts a byte order mark before a text that starts like one: a reader leaves out one of them. */
+/** Puts a byte order mark before a text that starts with one, since a reader skips the first one. */
 function withMark(format: FormatName, hex: boolean, encode: Encode): (entry: Entry, out: ByteBuffer) => void {
   let isFirst = !hex && (format === 'tsv' || format === 'words');
   return ([key, value], out) => {

@@ -2,22 +2,22 @@ import type { Entry } from './entry.js';
 
 /** Bytes of a page. */
 const PAGE_BYTES = 4 * 2 ** 20;
-/** A larger entry has a page of its own, so that no more than a quarter of any page is left empty. */
+/** A larger entry gets a page of its own, so that no more than a quarter of a page stays empty. */
 const MAX_SHARED_BYTES = PAGE_BYTES / 4;
-/** Bytes of a key that are compared as one number: as many as a double holds exactly. */
+/** How many bytes of a key are compared as one number: as many as a double represents exactly. */
 const PREFIX_BYTES = 6;
 
 /**
- * Entries that come in any order and leave ascending, the last of those with one key alone.
+ * Sorts entries by key, and keeps the last entry of each key.
  *
- * They lie in pages and flat arrays, not in an object each: beside its own bytes an entry takes 24 to 48, as the arrays
- * double, and 8 more to be sorted.
+ * Entries are stored in pages and flat arrays instead of objects: besides its own bytes, an entry takes 24 to 48 bytes, as
+ * the arrays double, and 8 more for sorting.
  */
 export class SortedEntries implements Iterable<Entry> {
   /** How many entries were added. */
   length = 0;
   readonly #pages: Uint8Array[] = [];
-  /** The page that is being filled, and how far it is. */
+  /** The page that is being filled, and the bytes used in it. */
   #filled = -1;
   #filledLength = PAGE_BYTES;
   /** Where each entry is: its page, and the offset of its key there. Its value follows the key. */
@@ -25,7 +25,7 @@ export class SortedEntries implements Iterable<Entry> {
   #offset = new Uint32Array(1024);
   #keyLength = new Uint32Array(1024);
   #valueLength = new Uint32Array(1024);
-  /** The first bytes of each key, as a number that orders as they do. */
+  /** The first bytes of each key, as a number with the same order. */
   #prefix = new Float64Array(1024);
   #order = new Uint32Array(0);
 
@@ -49,7 +49,7 @@ export class SortedEntries implements Iterable<Entry> {
     this.length++;
   }
 
-  /** Puts all in order. @returns how many entries gave way to a later one with the same key. */
+  /** Sorts the entries. @returns how many were replaced by a later one with the same key. */
   sort(): number {
     const order = mergeSort(this.length, (a, b) => this.#compare(a, b));
     let kept = 0;
@@ -61,7 +61,7 @@ export class SortedEntries implements Iterable<Entry> {
     return this.length - kept;
   }
 
-  /** The entries, once they are sorted. */
+  /** The entries, after `sort`. */
   *[Symbol.iterator](): Generator<Entry, void> {
     for (const i of this.#order) {
       const page = this.#pages[this.#page[i]!]!;
@@ -88,7 +88,7 @@ export class SortedEntries implements Iterable<Entry> {
     return lengthA - lengthB;
   }
 
-  /** The number of the page that is being filled: a new one if the old one is full. */
+  /** The number of a page with enough room: the current one, or a new one. */
   #pageWithRoom(byteLength: number): number {
     if (this.#filledLength + byteLength > PAGE_BYTES) {
       this.#filled = this.#pages.push(new Uint8Array(PAGE_BYTES)) - 1;
@@ -112,7 +112,7 @@ function grown<T extends Uint32Array<ArrayBuffer> | Float64Array<ArrayBuffer>>(f
   return to;
 }
 
-/** Keys shorter than the prefix are filled up with zeros: what then looks equal is told apart by the lengths. */
+/** Short keys are padded with zeros. If prefixes are equal because of that, the lengths decide. */
 function prefixOf(key: Uint8Array): number {
   let prefix = 0;
   for (let i = 0; i < PREFIX_BYTES; i++) prefix = prefix * 256 + (key[i] ?? 0);
@@ -120,9 +120,9 @@ function prefixOf(key: Uint8Array): number {
 }
 
 /**
- * The numbers below `length` in the order of `compare`; those that are equal stay in their own order.
+ * The numbers below `length`, sorted by `compare`. The sort is stable.
  *
- * Merged from the bottom up in two flat arrays: the sort of typed arrays takes a third longer, and copies the numbers
+ * A bottom-up merge sort in two flat arrays: the sort of typed arrays takes a third longer, and copies the numbers
  * into larger plain arrays.
  */
 function mergeSort(length: number, compare: (a: number, b: number) => number): Uint32Array<ArrayBuffer> {
@@ -135,7 +135,7 @@ function mergeSort(length: number, compare: (a: number, b: number) => number): U
       const end = Math.min(start + 2 * width, length);
       let left = start;
       let right = middle;
-      // Runs that are in order already are taken over as they are.
+      // Runs that are already in order are copied.
       if (middle === end || compare(from[middle - 1]!, from[middle]!) <= 0) {
         to.set(from.subarray(start, end), start);
         continue;

@@ -7,7 +7,7 @@ import { droppedText, withFolder } from './opened-folder.js';
 import { count, counted, flush, Lines } from './output.js';
 import { terminalJson } from './terminal-text.js';
 
-/** Prints what a database consists of. Damage is left out, and said: that is what people look for. */
+/** Prints what a database consists of. Skips damaged parts and reports them, since users look for these. */
 export async function statFolder(path: string, asJson: boolean): Promise<void> {
   await withFolder(path, { damage: 'skip' }, async (database) => {
     const description = database.describe();
@@ -30,7 +30,7 @@ function textOf(path: string, description: DatabaseDescription): string[] {
     ['folder', path],
     ['comparator', comparator],
     ['last sequence', count(lastSequence)],
-    ['manifest', `${manifest}; logs from number ${logNumber} on, next file number ${nextFileNumber}`],
+    ['manifest', `${manifest}; logs from number ${logNumber}, next file number ${nextFileNumber}`],
     ['tables', `${count(tables.length)}: ${counted(bytesOf(tables), 'byte')}`],
   ];
   for (const [level, files] of levels.entries()) {
@@ -85,7 +85,7 @@ function jsonOf(folder: string, description: DatabaseDescription, filterState: s
   };
 }
 
-/** Keys are any bytes. */
+/** Keys are in hexadecimal, because they can be any bytes. */
 function internalKeyJson({ userKey, sequence, type }: TableDescription['smallest']): object {
   return { keyHex: Buffer.from(userKey).toString('hex'), sequence: String(sequence), type };
 }

@@ -35,7 +35,7 @@ export function addStat(program: Command): void {
     .command('stat')
     .summary('print what a table consists of')
     .description(
-      'Prints what a table consists of, and measures how often its filters let absent keys pass.\nReads all of the table.\nOf a database\'s folder it prints levels, tables, logs, and what is left out because it is damaged. Does not read the tables\' entries.',
+      'Prints what a table consists of, and measures how often absent keys match its filters.\nReads the whole table.\nFor a database\'s folder, prints levels, tables, logs, and what is left out because it is damaged. Does not read the tables\' entries then.',
     )
     .argument('<table>', "the table, or a database's folder")
     .option('--json', 'print one JSON object');
@@ -126,7 +126,7 @@ function asText({ path, table, isInternal, profile, trial }: Findings): string[]
     ['compression', ratio === undefined ? 'none: no data' : `${ratio.toFixed(2)} : 1`],
   ];
   if (isInternal) rows.push(['keys', "a database's: user key, and 8 bytes of type and sequence"]);
-  if (trial.inversions > 0) rows.push(['order', 'not that of the bytes: get and bounds of scan may miss keys']);
+  if (trial.inversions > 0) rows.push(['order', 'not bytewise: get, and scan with bounds, may miss keys']);
   rows.push(['filter policy', statusText(table.filterStatus)]);
   if (table.filterStatus.state === 'used') {
     rows.push(['filters', `${count(profile.filters)}: ${counted(profile.filterBytes, 'byte')}`]);
@@ -143,9 +143,9 @@ function keysAndValues({ keyBytes, valueBytes }: TableProfile): string {
 }
 
 function falsePositivesText({ denied, inversions, falsePositives }: FilterTrial): string {
-  if (inversions > 0) return 'not measured: the keys are not in the order of their bytes';
+  if (inversions > 0) return 'not measured: the keys are not in bytewise order';
   if (denied > 0) {
-    return `not measured: ${count(denied)} of the stored keys are not in the filters, which are of other keys (a database's table?)`;
+    return `not measured: ${count(denied)} of the stored keys do not match the filters, which were made from other keys (a database's table?)`;
   }
   if (falsePositives === undefined) return 'not measured: no keys';
   const { tried, passed, expectedRate } = falsePositives;
@@ -153,12 +153,12 @@ function falsePositivesText({ denied, inversions, falsePositives }: FilterTrial)
   return `${rate}: ${count(passed)} of ${count(tried)} absent keys passed; independent probes would give ${percent(expectedRate)}`;
 }
 
-/** How many times larger the data blocks are before compression; undefined without any. */
+/** The size of the data blocks before compression, divided by their stored size; undefined if there are none. */
 function compressionRatio({ rawDataBytes, storedDataBytes }: TableProfile): number | undefined {
   return storedDataBytes === 0 ? undefined : rawDataBytes / storedDataBytes;
 }
 
-/** Bits of filter block for every key; undefined without keys. */
+/** Bits of filter block per key; undefined without keys. */
 function bitsPerKey({ filterBytes, entries }: TableProfile): number | undefined {
   return entries === 0 ? undefined : (filterBytes * 8) / entries;
 }

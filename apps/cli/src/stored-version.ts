@@ -1,6 +1,4 @@
-/**
- * What a database's folder stores of its keys: versions, each in a log or a table.
- */
+/** Prints the versions of keys that a database's folder stores, each in a log or a table. */
 import type { StoredEntry, StoredVersion } from '@bloom/leveldb';
 import type { ByteBuffer } from './byte-buffer.js';
 import { OutputError } from './entry.js';
@@ -13,7 +11,7 @@ import { terminalJson } from './terminal-text.js';
 const TAB = 9;
 const LF = 10;
 
-/** Appends a version in `format`. @throws OutputError when the format has no room for it. */
+/** Appends a version in `format`. @throws OutputError when the format cannot represent it. */
 export function encodeStoredVersion(version: StoredEntry | StoredVersion, format: FormatName, hex: boolean, out: ByteBuffer): void {
   const { key, sequence, kind, file, value } = version;
   switch (format) {
@@ -35,7 +33,7 @@ export function encodeStoredVersion(version: StoredEntry | StoredVersion, format
       return;
     }
     case 'kv':
-      throw new OutputError('kv has no room for sequence, kind and file');
+      throw new OutputError('kv cannot represent sequence, kind and file');
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * One entry a line: the key, a TAB, the value. The first TAB of the line is the one that counts.
+ * One entry per line: the key, a TAB, the value. The first TAB in the line is the separator.
  */
 import type { ByteBuffer } from './byte-buffer.js';
 import { type Entry, OutputError } from './entry.js';
@@ -25,7 +25,7 @@ export function encodeTsv(key: Uint8Array, value: Uint8Array, out: ByteBuffer): 
   out.byte(LF);
 }
 
-/** The same with key and value in hexadecimal, which have room for all bytes. */
+/** The same with key and value in hexadecimal, which can represent any bytes. */
 export function encodeHexTsv(key: Uint8Array, value: Uint8Array, out: ByteBuffer): void {
   out.hex(key);
   out.byte(TAB);

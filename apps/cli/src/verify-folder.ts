@@ -8,7 +8,7 @@ import { counted, Lines, note } from './output.js';
 export async function verifyFolder(path: string, anyOrder: boolean): Promise<void> {
   await withFolderFailures(path, { damage: 'skip' }, async () => {
     const { findings, moreFindings, unchecked, tables, logs } = await verifyDatabase(new NodeFolder(path), { ...databaseOptions, anyOrder });
-    // What is no database at all is bad input, as what is no file is.
+    // A folder without a database is bad input, as a missing file is.
     const [first] = findings;
     if (first?.code === 'BLOOM_NOT_A_DATABASE' && tables.length + logs.length === 0) throw new Failure(`${path}: ${first.problem}`);
     const seen = `${counted(tables.length, 'table')} and ${counted(logs.length, 'log')}`;

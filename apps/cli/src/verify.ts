@@ -10,7 +10,7 @@ import { addKeyFormOptions, type KeyFormOptions, noteAssumption, openTable, with
 import { Lines, note } from './output.js';
 import { verifyFolder } from './verify-folder.js';
 
-/** A block or more, whatever its size: without a footer there is not much to verify, and it should not take long. */
+/** Enough for a block of usual size: without a footer there is not much to verify, so it should not take long. */
 const SEARCH_BYTES = 2 ** 20;
 
 interface VerifyCommandOptions extends KeyFormOptions {
@@ -22,11 +22,11 @@ export function addVerify(program: Command): void {
     .command('verify')
     .summary('look for damage')
     .description(
-      "Checks every checksum, handle, key, index key and filter of a table; of a database's folder those of all its tables, and MANIFEST and logs. Prints what is wrong, a line each, and exits with 1 if anything is.",
+      "Checks every checksum, handle, key, index key and filter of a table; for a database's folder, those of all its tables, and the MANIFEST and logs. Prints what is wrong, one finding per line, and exits with 1 if anything is.",
     )
     .argument('<table>', "the table, or a database's folder");
   addKeyFormOptions(command)
-    .option('--any-order', 'the order of the keys is not known: do not check it')
+    .option('--any-order', 'for keys in an unknown order: do not check the order')
     .addHelpText(
       'after',
       `
@@ -66,12 +66,12 @@ async function verify(path: string, options: VerifyCommandOptions): Promise<void
     if (moreFindings > 0) await lines.add(`and ${moreFindings} more`);
     await lines.flush();
     if (!file.isBytewise && findings.some(({ code }) => code === 'BLOOM_OUT_OF_ORDER')) {
-      note(`${path}: if the keys have an order of their own, --any-order leaves it unchecked`);
+      note(`${path}: if the keys are in another order, use --any-order not to check it`);
     }
   });
 }
 
-/** The filters that are in the table and cannot be asked. */
+/** The filters of the table that cannot be used. */
 function uncheckedFilters(status: FilterStatus): string | undefined {
   switch (status.state) {
     case 'unknown-policy':

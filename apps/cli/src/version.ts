@@ -1,6 +1,4 @@
-/**
- * The entries of a database's table: versions of the user's keys.
- */
+/** Prints the entries of a database's table: versions of user keys. */
 import { type DatabaseEntry, DELETION, VALUE } from '@bloom/sstable/database';
 import type { ByteBuffer } from './byte-buffer.js';
 import { OutputError } from './entry.js';
@@ -13,7 +11,7 @@ import { terminalJson } from './terminal-text.js';
 const TAB = 9;
 const LF = 10;
 
-/** Appends a version in `format`. @throws OutputError when the format has no room for it. */
+/** Appends a version in `format`. @throws OutputError when the format cannot represent it. */
 export function encodeVersion(entry: DatabaseEntry, format: FormatName, hex: boolean, out: ByteBuffer): void {
   const { userKey, sequence, type, value } = entry;
   switch (format) {
@@ -35,7 +33,7 @@ export function encodeVersion(entry: DatabaseEntry, format: FormatName, hex: boo
       return;
     }
     case 'kv':
-      throw new OutputError('kv has no room for sequence and type; without --internal it keeps the stored keys');
+      throw new OutputError('kv cannot represent sequence and type; without --internal it keeps the stored keys');
   }
 }
 
@@ -44,7 +42,7 @@ function putBytes(bytes: Uint8Array, hex: boolean, out: ByteBuffer): void {
   else out.bytes(bytes);
 }
 
-/** The type of an entry, in a word where LevelDB has one. */
+/** The name of an entry's type, or its number if LevelDB has no name for it. */
 function typeText(type: number): string {
   if (type === VALUE) return 'value';
   return type === DELETION ? 'deletion' : String(type);

@@ -1,5 +1,5 @@
 /**
- * One key a line; its value is the number of the line, from 1, in decimal.
+ * One key per line; its value is the number of the line, from 1, in decimal.
  */
 import type { ByteBuffer } from './byte-buffer.js';
 import { type Entry, OutputError } from './entry.js';
@@ -9,8 +9,8 @@ import { fitsOnLine, LineError } from './lines.js';
 const LF = 10;
 
 export function decodeWordLine(line: Uint8Array, number: number): Entry {
-  // A forgotten empty line is far more likely than a word of no letters.
-  if (line.length === 0) throw new LineError('empty, where a word is expected');
+  // An empty line is far more likely a mistake than an empty word.
+  if (line.length === 0) throw new LineError('empty, but must be a word');
   return [line, Buffer.from(String(number), 'latin1')];
 }
 

@@ -7,7 +7,7 @@ import { afterAll, expect } from 'vitest';
 /** The program as it is published: `pnpm test` builds it first. */
 export const program = join(import.meta.dirname, '../dist/bloom.js');
 
-/** For tests that start processes, on a machine that has much else to do. */
+/** For tests that start processes, on a machine that is busy. */
 export const patient = { timeout: 120_000 };
 
 export interface Outcome {
@@ -21,13 +21,13 @@ export interface Outcome {
 export function bloom(args: readonly string[], cwd: string, input: string | Uint8Array = ''): Promise<Outcome> {
   const child = spawn(process.execPath, [program, ...args], { cwd });
   child.stdin.on('error', () => {
-    // It need not read what it is given.
+    // The program need not read its input.
   });
   child.stdin.end(input);
   return outcome(child);
 }
 
-/** Gathers what a process writes to pipes, to its end. */
+/** Collects what a process writes to pipes, until it ends. */
 export function outcome(child: ChildProcess): Promise<Outcome> {
   return new Promise((resolve, reject) => {
     const stdout: Buffer[] = [];
@@ -41,11 +41,11 @@ export function outcome(child: ChildProcess): Promise<Outcome> {
   });
 }
 
-/** What a run of `bloom` cost. */
+/** What a run of `bloom` took. */
 export interface Cost {
-  /** Milliseconds of computing: not more because the machine has other work. */
+  /** Milliseconds of processor time, without other programs. */
   readonly cpuMs: number;
-  /** The most memory that it had, in MiB. */
+  /** Peak memory, in MiB. */
   readonly peakMiB: number;
 }
 
@@ -57,7 +57,7 @@ const REPORT_COST = `
   });
 `;
 
-/** Runs `bloom` in `cwd` to its end, and says what it cost. */
+/** Runs `bloom` in `cwd` to its end, and measures what it takes. */
 export async function measuredBloom(args: readonly string[], cwd: string): Promise<Outcome & Cost> {
   const report = `data:text/javascript,${encodeURIComponent(REPORT_COST)}`;
   const child = spawn(process.execPath, ['--import', report, program, ...args], {
@@ -69,21 +69,21 @@ export async function measuredBloom(args: readonly string[], cwd: string): Promi
   return { ...(await outcome(child)), ...(JSON.parse(cost) as Cost) };
 }
 
-/** Runs `bloom` with a command line of the shell, in which `bloom` stands for it. */
+/** Runs a command line of the shell in which `bloom` is the program. */
 export function shell(line: string, cwd: string, options: SpawnOptions = {}): Promise<Outcome> {
   const script = `bloom() { "$NODE" "$PROGRAM" "$@"; }\n${line}`;
   const env = { ...process.env, NODE: process.execPath, PROGRAM: program };
   return outcome(spawn('bash', ['-c', script], { ...options, cwd, env, stdio: ['ignore', 'pipe', 'pipe'] }));
 }
 
-/** Runs `bloom` and expects it to succeed with nothing but its output. @returns what it printed. */
+/** Runs `bloom` and expects it to succeed without notes. @returns its output. */
 export async function bloomPrints(args: readonly string[], cwd: string, input?: string | Uint8Array): Promise<string> {
   const { code, stdout, stderr } = await bloom(args, cwd, input);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   return stdout.toString();
 }
 
-/** Builds a table without a word, from standard input. */
+/** Builds a table from standard input, quietly. */
 export async function build(
   table: string,
   args: readonly string[],

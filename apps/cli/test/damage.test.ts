@@ -9,11 +9,11 @@ const whole = scratch.write('whole.ldb', bytes);
 
 /** A bit of the second data block is flipped. */
 const flipped = scratch.write('flipped.ldb', bytes.map((byte, i) => (i === 5000 ? byte ^ 1 : byte)));
-/** The end is gone, and with it index and footer. */
+/** The end is missing, and with it index and footer. */
 const cut = scratch.write('cut.ldb', bytes.subarray(0, 60_000));
 
 describe('verify', patient, () => {
-  test('says nothing of a whole table but that', async () => {
+  test('reports that an intact table is intact, and nothing else', async () => {
     const { code, stdout, stderr } = await bloom(['verify', whole], scratch.path);
     expect({ code, stdout: stdout.toString(), stderr }).toEqual({ code: 0, stdout: '', stderr: 'bloom: whole.ldb: nothing is wrong\n' });
   });
@@ -34,14 +34,14 @@ describe('salvage', patient, () => {
     expect((await bloom(['verify', 'saved.ldb'], scratch.path)).code).toBe(0);
   });
 
-  test('saves everything of a table whose index and footer are gone', async () => {
+  test('saves everything from a table whose index and footer are missing', async () => {
     const { code, stderr } = await bloom(['salvage', cut, '-o', 'found.ldb'], scratch.path);
     expect(code).toBe(1);
     expect(stderr).toMatch(/6,000 entries of 15 blocks, 15 of them found without the index/);
     expect(await bloomPrints(['scan', 'found.ldb'], scratch.path)).toBe(await bloomPrints(['scan', whole], scratch.path));
   });
 
-  test('leaves nothing behind where the new table cannot be', async () => {
+  test('leaves no file behind when the new table cannot be written', async () => {
     const { code, stderr } = await bloom(['salvage', flipped, '-o', 'missing/saved.ldb'], scratch.path);
     expect({ code, lines: stderr.split('\n').length }).toEqual({ code: 2, lines: 2 });
   });
@@ -62,7 +62,7 @@ describe('layout', patient, () => {
     expect(lines.at(-1)).toContain('57fb808b247547db');
   });
 
-  test('with --blocks, a line for each block', async () => {
+  test('with --blocks, prints one line per block', async () => {
     const lines = (await bloomPrints(['layout', '--blocks', whole], scratch.path)).trimEnd().split('\n');
     expect(lines.map((line) => line.split(/ {2,}/).at(-1)).slice(-4)).toEqual([
       'filter.leveldb.BuiltinBloomFilter2',

@@ -25,35 +25,35 @@ beforeAll(async () => {
 }, patient.timeout);
 
 const failures: [args: string, problem: string][] = [
-  // What cannot be read as the format says.
+  // Input that is not in the format.
   ['build no-tab.tsv -o out.ldb', 'no-tab.tsv: line 2: no TAB between key and value'],
   [
     'build unsorted.tsv -o out.ldb',
-    'unsorted.tsv: line 2: key "apple" comes before "pear" (line 1); --sort takes keys in any order',
+    'unsorted.tsv: line 2: key "apple" comes before "pear" (line 1); --sort accepts keys in any order',
   ],
   [
     'build twice.tsv -o out.ldb',
-    'twice.tsv: line 2: key "a" was there before (line 1); --sort keeps the last of its values',
+    'twice.tsv: line 2: key "a" is a duplicate (line 1); --sort keeps the last value of each key',
   ],
   [
     'build long.tsv -o out.ldb',
-    `long.tsv: line 2: key "${'w'.repeat(32)}…" comes before "${'x'.repeat(32)}…" (line 1); --sort takes keys in any order`,
+    `long.tsv: line 2: key "${'w'.repeat(32)}…" comes before "${'x'.repeat(32)}…" (line 1); --sort accepts keys in any order`,
   ],
-  ['build empty-line.txt -f words -o out.ldb', 'empty-line.txt: line 2: empty, where a word is expected'],
+  ['build empty-line.txt -f words -o out.ldb', 'empty-line.txt: line 2: empty, but must be a word'],
   ['build not.jsonl -f jsonl -o out.ldb', 'not.jsonl: line 1: not JSON'],
   ['build cut.kv -f kv -o out.ldb', 'cut.kv: offset 10: the file ends inside this entry, at offset 20'],
   [
     'build unsorted.kv -f kv -o out.ldb',
-    'unsorted.kv: offset 9: key "a" comes before "b" (offset 0); --sort takes keys in any order',
+    'unsorted.kv: offset 9: key "a" comes before "b" (offset 0); --sort accepts keys in any order',
   ],
   // Files.
   ['build missing.tsv -o out.ldb', 'missing.tsv: no such file or folder'],
   ['build . -o out.ldb', '.: is a folder'],
   ['build good.tsv -o .', '.: is a folder'],
   ['build good.tsv -o none/out.ldb', 'none/out.ldb: no such folder'],
-  ['build good.tsv -o good.tsv', 'good.tsv: is the input too: name another file'],
-  ['build good.tsv -o -', '-: a table takes its name once all of it is on disk'],
-  ['salvage good.ldb -o -', '-: a table takes its name once all of it is on disk'],
+  ['build good.tsv -o good.tsv', 'good.tsv: is also the input: name another file'],
+  ['build good.tsv -o -', '-: a table cannot be written to standard output'],
+  ['salvage good.ldb -o -', '-: a table cannot be written to standard output'],
   ['salvage good.ldb -o .', '.: is a folder'],
   ['salvage good.ldb -o none/out.ldb', 'none/out.ldb: no such folder'],
   ['salvage missing.ldb -o out.ldb', 'missing.ldb: no such file or folder'],
@@ -68,8 +68,8 @@ const failures: [args: string, problem: string][] = [
   ['get . a', '.: it has no CURRENT, so it is not a LevelDB database'],
   ['stat .', '.: it has no CURRENT, so it is not a LevelDB database'],
   ['verify --any-order .', '.: it has no CURRENT, so it is not a LevelDB database'],
-  ['salvage . -o out.ldb', 'out.ldb: is inside of ., where nothing is written: name a file elsewhere'],
-  ['scan --no-internal .', '.: is a folder, whose keys are always user keys: leave --no-internal out'],
+  ['salvage . -o out.ldb', 'out.ldb: is inside ., which must not be changed: name a file elsewhere'],
+  ['scan --no-internal .', '.: is a folder, whose keys are always user keys: omit --no-internal'],
   ['scan --all-versions good.ldb', 'good.ldb: is not a folder: --all-versions is for folders'],
   ['get --damage skip good.ldb a', 'good.ldb: is not a folder: --damage is for folders'],
   // Tables.
@@ -78,15 +78,15 @@ const failures: [args: string, problem: string][] = [
   ['get damaged.ldb a', 'damaged.ldb: data block at offset 0: its checksum is '],
   ['scan damaged.ldb', 'damaged.ldb: data block at offset 0: its checksum is '],
   // The command line.
-  ['get good.ldb --hex zz', '"zz" is not hexadecimal: two digits a byte are expected'],
-  ['scan good.ldb --hex --gt 123', '"123" is not hexadecimal: two digits a byte are expected'],
+  ['get good.ldb --hex zz', '"zz" is not hexadecimal: it must have two digits per byte'],
+  ['scan good.ldb --hex --gt 123', '"123" is not hexadecimal: it must have two digits per byte'],
   ['get good.ldb', "missing required argument 'keys'"],
   ['build good.tsv', "required option '-o, --output <table>' not specified"],
   ['scan good.ldb --bogus', "unknown option '--bogus'"],
   ['bogus', "unknown command 'bogus'"],
   [
     'scan good.ldb --limit 1.5',
-    "option '--limit <n>' argument '1.5' is invalid. A whole number from 0 on is expected.",
+    "option '--limit <n>' argument '1.5' is invalid. It must be a whole number, at least 0.",
   ],
   ['build good.tsv -o out.ldb --block-size 0', "option '--block-size <bytes>' argument '0' is invalid."],
   ['build good.tsv -o out.ldb --bits-per-key -1', "option '--bits-per-key <n>' argument '-1' is invalid."],
@@ -111,11 +111,11 @@ describe.concurrent('fails with one line and exit code 2', patient, () => {
     expect(stderr).not.toContain('    at ');
   });
 
-  test.runIf(process.platform === 'linux')('on a device that is full, or takes no tables', async () => {
+  test.runIf(process.platform === 'linux')('to a full device, or to a device file', async () => {
     const { code, stderr } = await bloom(['build', 'good.tsv', '-o', '/dev/null'], scratch.path);
     expect({ code, stderr }).toEqual({
       code: 2,
-      stderr: 'bloom: /dev/null: is not a file that a table can take the place of\n',
+      stderr: 'bloom: /dev/null: is not a regular file, so a table cannot replace it\n',
     });
   });
 });
@@ -141,7 +141,7 @@ describe.concurrent('help', patient, () => {
     expect(stderr).toMatch(/^Usage: bloom /);
   });
 
-  test('--version is that of the package', async () => {
+  test('--version prints the version of the package', async () => {
     const { code, stdout } = await bloom(['--version'], scratch.path);
     expect({ code, stdout: stdout.toString() }).toEqual({ code: 0, stdout: '0.0.0\n' });
   });

@@ -49,7 +49,7 @@ async function scanned(args: readonly string[]): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-describe('scan of a folder in kv gives the entries that LevelDB gives', () => {
+describe('scan of a folder in kv prints the entries that LevelDB returns', () => {
   test.each(all.filter((row) => row.open === 'OK' && isKnown(row)))('$name', async (row) => {
     const { verified = row } = row as GoldenDatabase;
     expect(sha256(await scanned([row.path, '-f', 'kv', '--damage', 'skip']))).toBe(verified.entriesSha256);
@@ -66,13 +66,13 @@ describe.concurrent("a database's folder", patient, () => {
     },
   );
 
-  test('get prints the newest values, and misses what was deleted', async () => {
+  test('get prints the newest values, and does not find deleted keys', async () => {
     const { path } = database('log-batches');
     const { code, stdout, stderr } = await bloom(['get', path, 'pear', 'apple', 'twice'], scratch.path);
     expect({ code, stdout: stdout.toString(), stderr }).toEqual({ code: 1, stdout: 'blue\n2\n', stderr: 'bloom: apple: not found\n' });
   });
 
-  test('get --all-versions prints what is deleted and overwritten too, and where it is', async () => {
+  test('get --all-versions also prints deleted and overwritten versions, and where they are stored', async () => {
     const { path } = database('golang-leveldb/db-stage-4');
     const printed = await bloomPrints(['get', '--all-versions', path, 'foo'], scratch.path);
     const lines = printed.trimEnd().split('\n').map((line) => line.split('\t'));
@@ -95,13 +95,13 @@ describe.concurrent("a database's folder", patient, () => {
     );
   });
 
-  test('bounds, --reverse and --limit are those of tables', async () => {
+  test('bounds, --reverse and --limit work as for tables', async () => {
     const { path } = database('log-torn');
     const printed = await bloomPrints(['scan', path, '-f', 'words', '--gte', 'w0010', '--lt', 'w0020', '--reverse', '--limit', '2'], scratch.path);
     expect(printed).toMatch(/^w0019\S*\nw0018\S*\n$/);
   });
 
-  test('damage is a failure that names the file and what to do, and is left out and told where asked', async () => {
+  test('damage is a failure that names the file and the remedy, and with --damage skip it is skipped and reported', async () => {
     const { path, entriesSha256: expected } = database('log-damaged');
     const strict = await bloom(['scan', path, '-f', 'kv'], scratch.path);
     expect({ code: strict.code, length: strict.stdout.length }).toEqual({ code: 2, length: 0 });
@@ -111,7 +111,7 @@ describe.concurrent("a database's folder", patient, () => {
     expect(skipped.stderr).toMatch(/^bloom: \S*000003\.log: left out [\d,]+ bytes at offset \d+: checksum mismatch\n/);
   });
 
-  test('an unknown order is a failure that says what can be done', async () => {
+  test('an unknown order is a failure that names the remedies', async () => {
     const { path } = database('reverse');
     const { code, stderr } = await bloom(['scan', path], scratch.path);
     expect(code).toBe(2);
@@ -161,7 +161,7 @@ describe.concurrent("a database's folder", patient, () => {
     expect(await bloomPrints(['layout', path], scratch.path)).toMatch(/^ +728 {2}000003\.log +log of write batches$/m);
   });
 
-  test('salvage writes the visible entries to a table, says what was lost, and leaves the folder as it was', async () => {
+  test('salvage writes the visible entries to a table, reports what was lost, and does not change the folder', async () => {
     const { path, entriesSha256: expected } = database('log-damaged');
     const before = contentsOf(path);
     const { code, stdout, stderr } = await bloom(['salvage', path, '-o', 'log-damaged.ldb'], scratch.path);
@@ -174,7 +174,7 @@ describe.concurrent("a database's folder", patient, () => {
     expect({ code: whole.code, stdout: whole.stdout.length }).toEqual({ code: 0, stdout: 0 });
   });
 
-  test('salvage reads logs and tables on their own where the database cannot be opened', async () => {
+  test('salvage reads logs and tables on their own when the database cannot be opened', async () => {
     const { path } = database('current-no-newline');
     const { code, stdout } = await bloom(['salvage', path, '-o', 'no-current.ldb'], scratch.path);
     expect(code).toBe(1);
@@ -187,7 +187,7 @@ describe.concurrent("a database's folder", patient, () => {
     reader.close();
   });
 
-  test('salvage keeps the order of IndexedDB, also where a table is missing', async () => {
+  test('salvage keeps the order of IndexedDB, even if a table is missing', async () => {
     const { path } = realDatabases().find(({ name, open }) => open !== 'OK' && name.includes('IndexedDB'))!;
     const { code, stdout } = await bloom(['salvage', path, '-o', 'indexeddb.ldb'], scratch.path);
     expect(code).toBe(1);
@@ -200,14 +200,14 @@ describe.concurrent("a database's folder", patient, () => {
   test('salvage refuses to write into the folder', async () => {
     cpSync(database('log-batches').path, scratch.at('own'), { recursive: true });
     const { code, stderr } = await bloom(['salvage', 'own', '-o', 'own/000099.ldb'], scratch.path);
-    expect({ code, stderr }).toEqual({ code: 2, stderr: 'bloom: own/000099.ldb: is inside of own, where nothing is written: name a file elsewhere\n' });
+    expect({ code, stderr }).toEqual({ code: 2, stderr: 'bloom: own/000099.ldb: is inside own, which must not be changed: name a file elsewhere\n' });
     expect(readdirSync(scratch.at('own'))).not.toContain('000099.ldb');
   });
 
-  test('a table of it is read with a warning that newer versions may be elsewhere', async () => {
+  test('reading one of its tables warns that newer versions may be elsewhere', async () => {
     const { path } = database('golang-leveldb/db-stage-3');
     const { code, stdout, stderr } = await bloom(['get', '--internal', join(path, '000005.sst'), 'foo'], scratch.path);
     expect({ code, stdout: stdout.toString() }).toEqual({ code: 0, stdout: 'four\n' });
-    expect(stderr).toMatch(/^bloom: [^\n]*: one file of the database in [^\n]*: newer versions of its keys may be in others; [^\n]*\n$/);
+    expect(stderr).toMatch(/^bloom: [^\n]*: one file of the database in [^\n]*: newer versions of its keys may be in other files; [^\n]*\n$/);
   });
 });

@@ -28,7 +28,7 @@ function decodeAll(format: keyof typeof formats, pieces: readonly Uint8Array[]):
   return entries;
 }
 
-describe('input comes in pieces of any size', () => {
+describe('decoding does not depend on how the input is cut into pieces', () => {
   const entries = Array.from({ length: 30 }, (): KeyValue => [
     random.bytes(random.below(9)),
     random.bytes(random.below(20)),
@@ -52,7 +52,7 @@ describe('input comes in pieces of any size', () => {
     }
   });
 
-  test('a kv file that ends inside an entry is refused wherever it ends', () => {
+  test('rejects a kv file that ends anywhere inside an entry', () => {
     const input = formatKv([[bytes('key'), bytes('value')]]);
     for (let length = 1; length < input.length; length++) {
       expect(() => decodeAll('kv', [input.subarray(0, length)])).toThrow(
@@ -62,7 +62,7 @@ describe('input comes in pieces of any size', () => {
   });
 });
 
-describe('one byte order mark at the start of a text is left out', () => {
+describe('one byte order mark at the start of a text is skipped', () => {
   const mark = Uint8Array.of(0xef, 0xbb, 0xbf);
   test.each([
     ['tsv', bytes('a\t1\n\u{feff}b\t2')],
@@ -75,7 +75,7 @@ describe('one byte order mark at the start of a text is left out', () => {
   ] as const)('%s %j', (format, input) => {
     const marked = Buffer.concat([mark, input]);
     const expected = decodeAll(format, [input]).map((text, i) =>
-      // Where the text itself starts with one, that one is left.
+      // A second one is part of the text.
       i === 0 && input[0] === 0xef ? text.replace(/^(\d+) /, '$1 efbbbf') : text,
     );
     for (let cut = 0; cut <= 5; cut++) {
@@ -83,23 +83,23 @@ describe('one byte order mark at the start of a text is left out', () => {
     }
   });
 
-  test('before an empty line, that line is what is wrong', () => {
-    expect(() => decodeAll('words', [Buffer.concat([mark, bytes('\n')])])).toThrow('line 1: empty, where a word is expected');
+  test('before an empty line, the empty line is the error', () => {
+    expect(() => decodeAll('words', [Buffer.concat([mark, bytes('\n')])])).toThrow('line 1: empty, but must be a word');
     expect(() => decodeAll('tsv', [Buffer.concat([mark, bytes('\r\n')])])).toThrow('line 1: no TAB');
   });
 });
 
-describe('input that is not in the format is refused with its place', () => {
+describe('input that is not in the format is rejected with its place', () => {
   test.each([
     ['tsv', bytes('a\t1\nb 2'), 'line 2: no TAB between key and value'],
-    ['words', bytes('a\n\r\n'), 'line 2: empty, where a word is expected'],
-    ['jsonl', bytes('{"key":"a","value":""}\n\n'), 'line 2: empty, where a JSON object is expected'],
+    ['words', bytes('a\n\r\n'), 'line 2: empty, but must be a word'],
+    ['jsonl', bytes('{"key":"a","value":""}\n\n'), 'line 2: empty, but must be a JSON object'],
     ['jsonl', bytes('a'), 'line 1: not JSON'],
     ['jsonl', bytes('[1]'), 'line 1: not a JSON object'],
     ['jsonl', bytes('{"key":"a"}'), 'line 1: no "value"'],
     ['jsonl', bytes('{"__proto__":{"key":"a"},"value":""}'), 'line 1: no "key"'],
     ['jsonl', bytes('{"key":"a","value":1}'), 'line 1: "value" is not a string'],
-    ['jsonl', bytes('{"key":"\\ud83d","value":""}'), 'line 1: "key" has half a surrogate pair, which UTF-8 cannot say'],
+    ['jsonl', bytes('{"key":"\\ud83d","value":""}'), 'line 1: "key" has half a surrogate pair, which UTF-8 cannot represent'],
     ['jsonl', Uint8Array.of(0x22, 0xff, 0x22), 'line 1: not UTF-8'],
     ['kv', Uint8Array.of(0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0), 'offset 0: an entry of at least 4294967295 bytes'],
     ['kv', Uint8Array.of(1, 0, 0, 0, 97, 0, 0, 0, 8), 'offset 0: an entry of at least 134217729 bytes'],
@@ -114,7 +114,7 @@ describe('input that is not in the format is refused with its place', () => {
   });
 });
 
-describe('an entry that would not be read back is not written', () => {
+describe('an entry that could not be read back is not written', () => {
   test.each([
     ['tsv', 'a\tb', 'v', 'key 0x610962 has a TAB or a line break in it'],
     ['tsv', 'a\nb', 'v', 'key 0x610a62 has a TAB or a line break in it'],
@@ -130,7 +130,7 @@ describe('an entry that would not be read back is not written', () => {
     expect(() => formats[format].encode(keyBytes!, valueBytes!, new ByteBuffer())).toThrow(problem);
   });
 
-  test('all that is written is read back', () => {
+  test('everything that is written is read back', () => {
     for (const format of ['tsv', 'jsonl', 'kv'] as const) {
       for (let round = 0; round < 2000; round++) {
         // Bytes that mean something to a format, and some that do not.
@@ -150,13 +150,13 @@ describe('an entry that would not be read back is not written', () => {
   });
 });
 
-test('sorted entries are those of a sorted map', () => {
+test('sorted entries equal those of a sorted map', () => {
   for (let round = 0; round < 30; round++) {
     const sorted = new SortedEntries();
     const model = new Map<string, string>();
     const length = random.below(400);
     for (let i = 0; i < length; i++) {
-      // Short keys of few letters: many are the same, or the start of another.
+      // Short keys of few letters: many are equal, or prefixes of others.
       const key = random.bytes(random.below(round % 2 === 0 ? 3 : 12)).map((byte) => byte % 3);
       const value = random.bytes(random.below(5));
       sorted.add(key, value);

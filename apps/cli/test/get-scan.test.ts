@@ -14,7 +14,7 @@ describe.concurrent('get', patient, () => {
     expect(await bloomPrints(['get', 'letters.ldb', 'd', 'a', 'd'], scratch.path)).toBe('4\n1\n4\n');
   });
 
-  test('prints what is there, names what is absent and exits with 1', async () => {
+  test('prints the values of present keys, names the absent keys, and exits with 1', async () => {
     const { code, stdout, stderr } = await bloom(['get', 'letters.ldb', 'a', 'x', 'e', 'bb'], scratch.path);
     expect({ code, stdout: stdout.toString(), stderr }).toEqual({
       code: 1,
@@ -23,7 +23,7 @@ describe.concurrent('get', patient, () => {
     });
   });
 
-  test('takes a key with a dash after --', async () => {
+  test('accepts a key with a dash after --', async () => {
     const { code, stderr } = await bloom(['get', 'letters.ldb', '--', '-x'], scratch.path);
     expect({ code, stderr }).toEqual({ code: 1, stderr: 'bloom: -x: not found\n' });
   });
@@ -41,7 +41,7 @@ describe.concurrent('scan', patient, () => {
     expect(printed.trimEnd().split('\n').join(' ')).toBe(keys);
   });
 
-  test('ends quietly with its reader', async () => {
+  test('ends quietly when its reader ends', async () => {
     const [big] = goldenTables().filter(({ name }) => name === 'big-values-bits10.ldb');
     const child = spawn(process.execPath, [program, 'scan', big!.path, '--hex'], { cwd: scratch.path });
     let stderr = '';

@@ -6,7 +6,7 @@ import { bloom, bloomPrints, build, measuredBloom, patient, Scratch, shell } fro
 const scratch = new Scratch();
 const BOM = '\ufeff';
 
-describe.runIf(process.platform === 'linux')('what is no file for a table', patient, () => {
+describe.runIf(process.platform === 'linux')('a path that is not a regular file', patient, () => {
   beforeAll(() => {
     execFileSync('mkfifo', [scratch.at('fifo')]);
   });
@@ -19,12 +19,12 @@ describe.runIf(process.platform === 'linux')('what is no file for a table', pati
     ['layout', 'fifo'],
     ['salvage', 'fifo', '-o', 'never.ldb'],
     ['stat', '/dev/null'],
-  ])('%s %s is refused without waiting for anybody', async (command, name, ...args) => {
+  ])('%s %s fails without waiting for a writer', async (command, name, ...args) => {
     const { code, stdout, stderr } = await bloom([command, name, ...args], scratch.path);
     expect({ code, stdout: stdout.toString(), stderr }).toEqual({
       code: 2,
       stdout: '',
-      stderr: `bloom: ${name}: is not a file, and a table is read at any place in it: copy it to a file first\n`,
+      stderr: `bloom: ${name}: is not a regular file, but tables need random access: copy it to a file first\n`,
     });
   });
 
@@ -45,7 +45,7 @@ describe('an input that cannot be read', patient, () => {
     chmodSync(scratch.at('secret.tsv'), 0);
     chmodSync(scratch.at('secret.ldb'), 0);
     chmodSync(scratch.path, 0o777);
-    // Root may read everything.
+    // Root can read every file.
     const options = isRoot ? { uid: 65534, gid: 65534 } : {};
     for (const line of ['build secret.tsv -o secret-out.ldb', 'build secret.tsv --sort -o secret-out.ldb', 'stat secret.ldb']) {
       const name = line.split(' ')[1]!;
@@ -55,14 +55,14 @@ describe('an input that cannot be read', patient, () => {
     expect(readdirSync(scratch.path).filter((name) => name.includes('secret-out'))).toEqual([]);
   });
 
-  test.runIf(process.platform === 'linux')('fails in one line where only reading it fails', async () => {
+  test.runIf(process.platform === 'linux')('fails in one line when only reading it fails', async () => {
     for (const sort of [[], ['--sort']]) {
       const { code, stderr } = await bloom(['build', '/proc/self/mem', ...sort, '-o', 'mem.ldb'], scratch.path);
       expect({ code, stderr }).toEqual({ code: 2, stderr: 'bloom: /proc/self/mem: the device failed\n' });
     }
   });
 
-  test.runIf(process.platform !== 'win32')('is told as standard input, too', async () => {
+  test.runIf(process.platform !== 'win32')('is reported as standard input', async () => {
     expect(await shell('bloom build - -o folder.ldb < .', scratch.path)).toMatchObject({
       code: 2,
       stderr: 'bloom: standard input: is a folder\n',
@@ -84,7 +84,7 @@ describe.concurrent('a byte order mark at the start of the input is no part of t
   });
 });
 
-test('what scan prints of a key that starts with a byte order mark is read back', patient, async () => {
+test('build reads back what scan prints for a key that starts with a byte order mark', patient, async () => {
   await build('mark.ldb', ['-f', 'jsonl'], scratch.path, '{"key":"\\ufeffa","value":"1"}\n{"key":"\\ufeffb","value":"2"}\n');
   for (const format of ['tsv', 'words']) {
     const { stdout } = await bloom(['scan', 'mark.ldb', '-f', format], scratch.path);
@@ -94,12 +94,12 @@ test('what scan prints of a key that starts with a byte order mark is read back'
   }
 });
 
-test('a line of JSON with values without end is refused in bounded memory', patient, async () => {
+test('rejects a line of JSON with millions of values in bounded memory', patient, async () => {
   scratch.write('heavy.jsonl', `{"key":"a","value":"b","more":[${'[],'.repeat(5_000_000)}0]}\n`);
   const { code, stderr } = await bloom(['build', 'heavy.jsonl', '-f', 'jsonl', '-o', 'heavy.ldb'], scratch.path);
   expect({ code, stderr }).toEqual({
     code: 2,
-    stderr: 'bloom: heavy.jsonl: line 1: more than 1000000 values, where "key" and "value" are expected\n',
+    stderr: 'bloom: heavy.jsonl: line 1: more than 1000000 values, but only "key" and "value" are needed\n',
   });
   const long = `"\\\\\\"${',[{'.repeat(1_000_000)}"`;
   await build('long.ldb', ['-f', 'jsonl'], scratch.path, `{"key":"a","value":${long}}\n`);
@@ -117,6 +117,6 @@ test('a long build keeps one piece of its input in memory', patient, async () =>
   const build = ['build', 'large.tsv', '-q', '--compression', 'none', '-o', 'large.ldb'];
   const { code, peakMiB } = await measuredBloom(build, scratch.path);
   expect(code).toBe(0);
-  // The input has 153 MiB; a program that keeps none of it takes some 110.
+  // The input has 153 MiB; a program that keeps none of it takes about 110.
   expect(peakMiB).toBeLessThan(170);
 });

@@ -19,11 +19,11 @@ function utf8(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
-// Beside its CURRENT it would be warned of.
+// In a folder with CURRENT, there would be a warning.
 const path = scratch.write('alone.sst', realTables().find(({ file }) => file.endsWith('db-stage-3/000005.sst'))!.bytes());
 
 describe("a database's table", patient, () => {
-  test('is shown by user key, sequence, type and value', async () => {
+  test('is printed as user key, sequence, type and value', async () => {
     expect(await bloomPrints(['scan', '--internal', path], scratch.path)).toBe(
       'bar\t5\tdeletion\t\nbar\t2\tvalue\ttwo\nbaz\t3\tvalue\tthree\nfoo\t4\tvalue\tfour\nfoo\t1\tvalue\tone\n',
     );
@@ -35,15 +35,15 @@ describe("a database's table", patient, () => {
     );
   });
 
-  test('gives the newest version of a key, and a deleted one is absent', async () => {
+  test('get prints the newest version of a key, and does not find a deleted key', async () => {
     expect(await bloomPrints(['get', '--internal', path, 'foo'], scratch.path)).toBe('four\n');
     expect(await bloom(['get', '--internal', path, 'bar'], scratch.path)).toMatchObject({ code: 1, stderr: 'bloom: bar: not found\n' });
   });
 
-  test('kv has no room for versions, and says so', async () => {
+  test('kv with --internal fails, because it cannot represent versions', async () => {
     const { code, stderr } = await bloom(['scan', '--internal', '-f', 'kv', path], scratch.path);
     expect(code).toBe(2);
-    expect(stderr).toMatch(/kv has no room for sequence and type/);
+    expect(stderr).toMatch(/kv cannot represent sequence and type/);
   });
 
   test('is in the order of internal keys', async () => {
@@ -56,16 +56,16 @@ describe("a database's table", patient, () => {
     ['stat', []],
     ['verify', []],
     ['salvage', ['-o', 'never.ldb']],
-  ])('%s --internal says of a table of plain keys that it is one', async (command, args) => {
+  ])('%s --internal fails for a table of plain keys', async (command, args) => {
     const plain = realTables().find(({ keyKind }) => keyKind === 'raw')!;
     const { code, stdout, stderr } = await bloom([command, '--internal', plain.path, ...args], scratch.path);
     expect({ code, stdout: stdout.toString() }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toBe(`bloom: ${plain.path}: its keys are plain ones, without sequence and type: leave --internal out\n`);
+    expect(stderr).toBe(`bloom: ${plain.path}: its keys are plain keys, without sequence and type: omit --internal\n`);
   });
 });
 
 const assumed = (name: string): string =>
-  `bloom: ${name}: read as a database's table, which its keys look like; --no-internal reads them as they are stored\n`;
+  `bloom: ${name}: its keys look like a database's, and are read as such; --no-internal reads them as stored\n`;
 
 /** 990 keys in 1,000 versions and deletions, with filters. */
 function databaseTable(): Uint8Array {
@@ -90,11 +90,11 @@ function databaseTable(): Uint8Array {
   return sink.toBytes();
 }
 
-describe("that a table is a database's is seen from its keys", patient, () => {
+describe("a table with a database's keys is detected", patient, () => {
   const bytes = databaseTable();
   const name = scratch.write('000005.ldb', bytes);
 
-  test('get finds every key that is there, and none that was deleted', async () => {
+  test('get finds every present key, and no deleted one', async () => {
     const keys = Array.from({ length: 990 }, (_, i) => `user ${String(i).padStart(4, '0')}`);
     const { code, stdout, stderr } = await bloom(['get', name, ...keys], scratch.path);
     expect(code).toBe(1);
@@ -105,7 +105,7 @@ describe("that a table is a database's is seen from its keys", patient, () => {
     );
   });
 
-  test('scan shows versions, and its bounds are user keys', async () => {
+  test('scan prints versions, and its bounds are user keys', async () => {
     const args = ['scan', name, '--gte', 'user 0099', '--lt', 'user 0100'];
     const { stdout, stderr } = await bloom(args, scratch.path);
     expect(stdout.toString()).toBe('user 0099\t1099\tdeletion\t\nuser 0099\t100\tvalue\tuser 0099 at 100\n');
@@ -113,7 +113,7 @@ describe("that a table is a database's is seen from its keys", patient, () => {
     expect(await bloomPrints([...args, '--internal'], scratch.path)).toBe(stdout.toString());
   });
 
-  test('scan in kv gives what is stored, bounded by user keys', async () => {
+  test('scan in kv prints the stored keys, bounded by user keys', async () => {
     const entries = [...SyncTable.open(new MemorySource(bytes), { comparator: internalKeyComparator() })];
     const whole = await bloom(['scan', name, '-f', 'kv'], scratch.path);
     expect({ code: whole.code, stderr: whole.stderr }).toEqual({ code: 0, stderr: '' });
@@ -141,7 +141,7 @@ describe("that a table is a database's is seen from its keys", patient, () => {
     expect(stderr).toBe(`${assumed(name)}bloom: ${name}: nothing is wrong\n`);
   });
 
-  test('layout says where sequence and type are', async () => {
+  test('layout reports where sequence and type are', async () => {
     const { code, stderr } = await bloom(['layout', name], scratch.path);
     expect(code).toBe(0);
     expect(stderr).toMatch(/^[^\n]*its keys look like a database's: the last 8 bytes of each are type and sequence[^\n]*\n$/);
@@ -162,13 +162,13 @@ describe("that a table is a database's is seen from its keys", patient, () => {
       (userKey) => saved.get(userKey) === undefined,
     );
     expect(missed).toEqual([]);
-    // Its filters are those of user keys.
+    // Its filters were made from user keys.
     expect(saved.table.filterStatus.state).toBe('used');
     expect(saved.get(utf8('user 9999'))).toBeUndefined();
     expect(saved.table.mayContain(encodeInternalKey({ userKey: utf8('user 0500x'), sequence: 1n, type: VALUE }))).toBe(false);
   });
 
-  test('--no-internal insists that keys are plain, and still finds them', async () => {
+  test('--no-internal reads the keys as plain, and still finds them', async () => {
     const stored = Buffer.from(encodeInternalKey({ userKey: utf8('user 0500'), sequence: 501n, type: VALUE })).toString('hex');
     const printed = await bloomPrints(['get', '--no-internal', '--hex', name, stored], scratch.path);
     expect(printed).toBe(`${Buffer.from('user 0500 at 501').toString('hex')}\n`);
@@ -178,8 +178,8 @@ describe("that a table is a database's is seen from its keys", patient, () => {
   });
 });
 
-test('a short key far inside of what looks like a database is a failure that says what to do', patient, async () => {
-  // Longer than what is looked at from either end.
+test("a short key deep inside a table that looks like a database's is a failure that names the remedy", patient, async () => {
+  // Longer than the samples from both ends.
   const ends = ['a', 'c'].map((letter) =>
     encodeInternalKey({ userKey: utf8(letter.repeat(2 ** 20)), sequence: BigInt(letter.charCodeAt(0)), type: VALUE }),
   );
@@ -190,18 +190,18 @@ test('a short key far inside of what looks like a database is a failure that say
   const name = scratch.write('short.ldb', sink.toBytes());
   const { code, stderr } = await bloom(['scan', name], scratch.path);
   expect(code).toBe(2);
-  expect(stderr).toMatch(/^bloom: short\.ldb: [^\n]*a key of 1 bytes is too short [^\n]*; --no-internal reads them as they are stored\n$/);
+  expect(stderr).toMatch(/^bloom: short\.ldb: [^\n]*a key of 1 bytes is too short [^\n]*; --no-internal reads them as stored\n$/);
   expect((await bloomPrints(['scan', '--no-internal', '--hex', name], scratch.path)).split('\n')).toHaveLength(4);
 });
 
-describe('a database with an order of its own', patient, () => {
+describe('a database with another order', patient, () => {
   const table = realTables().find(({ file }) => file.endsWith('000116.ldb'))!;
   const entries = [...SyncTable.open(new MemorySource(table.bytes()), { codecs: allCodecs })];
 
-  test('is salvaged whole, in the order of the file', async () => {
+  test('is salvaged completely, in the order of the file', async () => {
     const { code, stderr } = await bloom(['salvage', table.path, '-o', 'own-order.ldb'], scratch.path);
     expect(code).toBe(0);
-    expect(stderr).toContain('the order is not that of the bytes: entries stay in the order of the file\n');
+    expect(stderr).toContain('the keys are not in bytewise order: entries stay in the order of the file\n');
     const { stdout } = await bloom(['scan', '-f', 'kv', 'own-order.ldb'], scratch.path);
     expect(stdout.equals(formatKv(entries))).toBe(true);
     const verified = await bloom(['verify', '--any-order', 'own-order.ldb'], scratch.path);
@@ -220,7 +220,7 @@ describe('a database with an order of its own', patient, () => {
     expect(stdout.toString()).toBe([...newest.values()].map(({ value }) => `${Buffer.from(value).toString('hex')}\n`).join(''));
   });
 
-  test('bounds of scan hold', async () => {
+  test('scan prints exactly the keys within bounds', async () => {
     const userKeys = entries.map(([key]) => Buffer.from(decodeInternalKey(key)!.userKey));
     const bound = userKeys[200]!;
     const printed = await bloom(

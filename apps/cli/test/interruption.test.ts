@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { build, outcome, patient, program, Scratch } from './bloom-process.js';
 
-/** Bytes in which salvage searches for blocks: a hole in the file, which takes no room and far longer than the test. */
+/** Size of a hole in the file: it takes no disk space, and searching it for blocks takes far longer than the test. */
 const HOLE_BYTES = 2 ** 38;
 /** Enough entries for salvage to see the form of the keys, and to begin the new table before it comes to the hole. */
 const ENTRIES = 500;
@@ -23,7 +23,7 @@ describe.runIf(process.platform !== 'win32')('a build that a signal ends', patie
       child.on('close', (code, by) => resolve([code, by]));
     });
     child.stdin.write('a\t1\nb\t2\n');
-    // The input goes on: the build waits for it.
+    // The input has not ended, so the build waits for it.
     await expect.poll(() => readdirSync(scratch.path).length, patient).toBe(2);
     child.kill(signal);
     expect(await closed).toEqual([null, signal]);
@@ -34,7 +34,7 @@ describe.runIf(process.platform !== 'win32')('a build that a signal ends', patie
 });
 
 describe.runIf(process.platform !== 'win32')('a salvage that a signal ends', patient, () => {
-  test('ends in the midst of its search, and leaves no file', async () => {
+  test('ends during its search, and leaves no file', async () => {
     const scratch = salvaging;
     await build('good.ldb', ['--sort'], scratch.path, Array.from({ length: ENTRIES }, (_, i) => `k${i}\tv\n`).join(''));
     scratch.write('junk.ldb', scratch.read('good.ldb').subarray(0, -48));

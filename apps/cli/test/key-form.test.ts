@@ -23,13 +23,13 @@ function table(keys: readonly Uint8Array[], options: TableBuilderOptions = {}): 
 }
 
 describe.each(realTables())('the keys of $file', ({ keyKind, bytes }) => {
-  test(`are taken for ${keyKind} ones`, async () => {
+  test(`are detected as ${keyKind}`, async () => {
     expect(await looksInternal(bytes())).toBe(keyKind === 'internal');
   });
 });
 
 describe.each(goldenTables())('the keys of $name', ({ bytes }) => {
-  test('are taken for plain ones', async () => {
+  test('are detected as plain', async () => {
     expect(await looksInternal(bytes())).toBe(false);
   });
 });
@@ -50,7 +50,7 @@ function words(count: number, ...parts: ((i: number) => { bytes: number; value: 
 
 const prefix = (i: number) => ({ bytes: 6, value: i, big: true });
 
-describe('plain keys of 8 bytes and more are not taken for those of a database', () => {
+describe('plain keys of 8 bytes or more are not mistaken for internal keys', () => {
   test.each([
     ['counters, big-endian', words(500, (i) => ({ bytes: 8, value: i, big: true }))],
     ['counters, little-endian', words(500, (i) => ({ bytes: 8, value: i, big: false }))],
@@ -69,8 +69,8 @@ describe('plain keys of 8 bytes and more are not taken for those of a database',
     expect(await looksInternal(table(keys, { filterPolicy: null }))).toBe(false);
   });
 
-  test('filters settle it where keys do not', async () => {
-    // As a version of each user key, all with sequence 0, as tables that were loaded in bulk have them.
+  test('filters decide if the keys do not', async () => {
+    // One version of each user key, all with sequence 0, as in tables that were loaded in bulk.
     const keys = words(500, prefix, () => ({ bytes: 8, value: VALUE, big: false }));
     expect(await looksInternal(table(keys, { filterPolicy: null }))).toBe(true);
     expect(await looksInternal(table(keys))).toBe(false);
@@ -79,7 +79,7 @@ describe('plain keys of 8 bytes and more are not taken for those of a database',
   });
 });
 
-test('one key, one key in many versions, and no user key at all are those of a database', async () => {
+test('one key, one key in many versions, and an empty user key are detected as internal keys', async () => {
   const versions = (userKey: string, count: number): Uint8Array[] =>
     Array.from({ length: count }, (_, i) =>
       encodeInternalKey({ userKey: Buffer.from(userKey), sequence: BigInt(i * 7 + 1), type: i % 2 }),

@@ -13,7 +13,7 @@ beforeAll(async () => {
   const oneDamaged = Buffer.from(bytes);
   oneDamaged[300_000]! ^= 1;
   scratch.write('one.ldb', oneDamaged);
-  // A bit of every block up to the filters and the index.
+  // Flips a bit in every block before the filters and the index.
   for (let i = 100; i < 600_000; i += 540) bytes[i]! ^= 1;
   scratch.write('all.ldb', bytes);
 }, patient.timeout);
@@ -33,7 +33,7 @@ describe('what was decoded before something failed', patient, () => {
     expect(stdout.toString()).toBe(whole.join(''));
   });
 
-  test.each(['tsv', 'jsonl'])('is printed by scan in %s before an entry that has no room in it', async (format) => {
+  test.each(['tsv', 'jsonl'])('is printed by scan in %s before an entry that the format cannot represent', async (format) => {
     const bad = format === 'jsonl' ? Buffer.from([0xff]) : Buffer.from('\n');
     const entries = [Buffer.from('a'), Buffer.from('b'), Buffer.concat([Buffer.from('c'), bad])].map(
       (key) => [key, Buffer.from('1')] as [Uint8Array, Uint8Array],
@@ -53,7 +53,7 @@ describe('what was decoded before something failed', patient, () => {
 });
 
 describe.runIf(process.platform !== 'win32')('standard output', patient, () => {
-  test('that is read slowly gets all lines of verify, salvage and get', async () => {
+  test('gets all lines of verify, salvage and get, even if it is read slowly', async () => {
     const { stdout } = await bloom(['verify', 'all.ldb'], scratch.path);
     const lines = stdout.toString().split('\n').length - 1;
     expect(stdout.length).toBeGreaterThan(90_000);
@@ -68,7 +68,7 @@ describe.runIf(process.platform !== 'win32')('standard output', patient, () => {
     ['layout many.ldb', '0'],
     ['verify all.ldb', '1'],
     ['salvage all.ldb -o saved.ldb', '1'],
-  ])('of bloom %s ends with its reader, and the exit code says what was known', async (args, code) => {
+  ])('of bloom %s ends with its reader, and the exit code is the one reached by then', async (args, code) => {
     const { stdout, stderr } = await shell(`bloom ${args} | head -1 >/dev/null; echo "\${PIPESTATUS[0]}"`, scratch.path);
     expect({ code: stdout.toString(), stderr }).toEqual({ code: `${code}\n`, stderr: '' });
   });
@@ -80,7 +80,7 @@ describe.runIf(process.platform !== 'win32')('standard output', patient, () => {
     'layout --blocks many.ldb',
     'verify all.ldb',
     'salvage all.ldb -o saved.ldb',
-  ])('of bloom %s that has no room is a failure', async (args) => {
+  ])('of bloom %s to a full device is a failure', async (args) => {
     const { code, stderr } = await shell(`bloom ${args} > /dev/full`, scratch.path);
     expect({ code, stderr }).toEqual({ code: 2, stderr: 'bloom: standard output: no space left on the device\n' });
   });

@@ -14,7 +14,7 @@ describe.concurrent('tables that other programs wrote', patient, () => {
   test.each(tables)('$file is scanned to its entries', async ({ path, entriesSha256, entries }) => {
     const { code, stdout, stderr } = await bloom(['scan', path, '-f', 'kv'], scratch.path);
     const folder = dirname(path);
-    const warning = `bloom: ${path}: one file of the database in ${folder}: newer versions of its keys may be in others; name the folder to read all\n`;
+    const warning = `bloom: ${path}: one file of the database in ${folder}: newer versions of its keys may be in other files; name the folder to read all of them\n`;
     expect({ code, stderr }).toEqual({ code: 0, stderr: existsSync(join(folder, 'CURRENT')) ? warning : '' });
     expect(createHash('sha256').update(stdout).digest('hex')).toBe(entriesSha256);
     expect(entries).toBeGreaterThanOrEqual(0);
@@ -22,7 +22,7 @@ describe.concurrent('tables that other programs wrote', patient, () => {
 });
 
 describe.concurrent('what is not a table', patient, () => {
-  // Every kind once: those that are told by their magic number, and one log.
+  // Each kind once: those with another magic number, and one log.
   const kinds = new Map(files.filter((file) => !file.isTable).map((file) => [file.magic, file]));
 
   test.each([...kinds.values()])('$file is refused', async ({ path }) => {

@@ -63,34 +63,34 @@ describe.concurrent('what was built is scanned again', patient, () => {
     expect(stdout.equals(input)).toBe(true);
   });
 
-  test('from nothing', async () => {
+  test('from empty input', async () => {
     await build('none.ldb', [], scratch.path, '');
     expect(await bloomPrints(['scan', 'none.ldb'], scratch.path)).toBe('');
   });
 });
 
-test('an entry that a format has no room for ends a scan, with what to do', patient, async () => {
+test('an entry that a format cannot represent ends a scan with a failure that names the remedy', patient, async () => {
   await build('room.ldb', ['-f', 'kv'], scratch.path, formatKv([[utf8('a'), utf8('v\nw')]]));
   const { code, stdout, stderr } = await bloom(['scan', 'room.ldb'], scratch.path);
   expect({ code, stdout: stdout.toString(), stderr }).toEqual({
     code: 2,
     stdout: '',
     stderr:
-      'bloom: room.ldb: the value of key "a" has a line break in it, which tsv cannot say: ' +
+      'bloom: room.ldb: the value of key "a" has a line break in it, which tsv cannot represent: ' +
       'try --hex or --format kv or --format jsonl\n',
   });
 });
 
 describe.concurrent('--sort', patient, () => {
-  test('takes any order, keeps the last of each key and says how many gave way', async () => {
+  test('accepts any order, keeps the last value of each key, and reports how many were replaced', async () => {
     scratch.write('any.tsv', 'pear\t1\napple\t2\npear\t3\nfig\t4\napple\t5\npear\t6\n');
     const { code, stdout, stderr } = await bloom(['build', 'any.tsv', '--sort', '-o', 'any.ldb'], scratch.path);
     expect({ code, stdout: stdout.toString() }).toEqual({ code: 0, stdout: '' });
-    expect(stderr).toContain('bloom: any.tsv: 3 entries gave way to later ones with the same key\n');
+    expect(stderr).toContain('bloom: any.tsv: 3 entries were replaced by later ones with the same key\n');
     expect(await bloomPrints(['scan', 'any.ldb'], scratch.path)).toBe('apple\t5\nfig\t4\npear\t6\n');
   });
 
-  test('gives the bytes that sorted input gives', async () => {
+  test('writes the same bytes as for sorted input', async () => {
     const lines = Array.from({ length: 20_000 }, (_, i) => `key${String(i).padStart(6, '0')}\t${i}`);
     await build('sorted.ldb', [], scratch.path, lines.join('\n'));
     await build(
@@ -113,7 +113,7 @@ test('a summary goes to standard error', patient, async () => {
   );
 });
 
-test('a key is looked up in bytes, not in characters', patient, async () => {
+test('a key is looked up by bytes, not by characters', patient, async () => {
   await build('utf8.ldb', ['-f', 'kv'], scratch.path, formatKv([[utf8('é'), utf8('found')]]));
   expect(await bloomPrints(['get', 'utf8.ldb', 'é'], scratch.path)).toBe('found\n');
   expect(await bloomPrints(['get', '--hex', 'utf8.ldb', 'c3A9'], scratch.path)).toBe('666f756e64\n');

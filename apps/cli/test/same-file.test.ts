@@ -27,22 +27,22 @@ describe.concurrent('what would be written over its own input is refused before 
     expect({ code, stdout: stdout.toString(), stderr }).toEqual({
       code: 2,
       stdout: '',
-      stderr: `bloom: ${output}: is the input too: name another file\n`,
+      stderr: `bloom: ${output}: is also the input: name another file\n`,
     });
     expect(scratch.read('damaged.ldb').equals(before)).toBe(true);
   });
 
   test.each(names('good.tsv'))('build good.tsv -o %s', async (output) => {
     const { code, stderr } = await bloom(['build', 'good.tsv', '-o', output], scratch.path);
-    expect({ code, stderr }).toEqual({ code: 2, stderr: `bloom: ${output}: is the input too: name another file\n` });
+    expect({ code, stderr }).toEqual({ code: 2, stderr: `bloom: ${output}: is also the input: name another file\n` });
     expect(scratch.read('good.tsv').toString()).toBe(tsv);
   });
 
   test.each([
-    ['bloom build - -o good.tsv < good.tsv', 'good.tsv: is the input too: name another file'],
-    ['bloom build - --sort -o hard-good.tsv < good.tsv', 'hard-good.tsv: is the input too: name another file'],
-    ['bloom scan good.ldb >> good.ldb', 'good.ldb: is standard output too, which would be written over it'],
-    ['bloom layout good.ldb 1<> good.ldb', 'good.ldb: is standard output too, which would be written over it'],
+    ['bloom build - -o good.tsv < good.tsv', 'good.tsv: is also the input: name another file'],
+    ['bloom build - --sort -o hard-good.tsv < good.tsv', 'hard-good.tsv: is also the input: name another file'],
+    ['bloom scan good.ldb >> good.ldb', 'good.ldb: is also standard output, which would overwrite it'],
+    ['bloom layout good.ldb 1<> good.ldb', 'good.ldb: is also standard output, which would overwrite it'],
   ])('%s', async (line, problem) => {
     const before = [scratch.read('good.ldb'), scratch.read('good.tsv')];
     expect(await shell(line, scratch.path)).toMatchObject({ code: 2, stderr: `bloom: ${problem}\n` });
@@ -55,12 +55,12 @@ test('a salvage that saves nothing writes nothing, and says so', patient, async 
   const { code, stdout, stderr } = await bloom(['salvage', 'damaged.ldb', '-o', 'old.ldb'], scratch.path);
   expect(code).toBe(1);
   expect(stdout.toString()).toMatch(/^[0-9]+ bytes at offset 0: its checksum is [^\n]*\n$/);
-  expect(stderr).toBe('bloom: damaged.ldb: nothing of it can be saved; old.ldb was not written\n');
+  expect(stderr).toBe('bloom: damaged.ldb: nothing can be saved; old.ldb was not written\n');
   expect(scratch.read('old.ldb').toString()).toBe('what was there before');
   expect(readdirSync(scratch.path).filter((name) => name.includes('.tmp'))).toEqual([]);
 });
 
-test('names with a dash are files', patient, async () => {
+test('accepts names that start with a dash', patient, async () => {
   scratch.write('-in.tsv', tsv);
   const built = await bloom(['build', '-q', '-o', '-out.ldb', '--', '-in.tsv'], scratch.path);
   expect(built).toMatchObject({ code: 0, stderr: '' });

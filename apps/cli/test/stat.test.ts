@@ -26,7 +26,7 @@ async function stat(path: string, ...options: string[]): Promise<Stat> {
 }
 
 describe.concurrent('stat', patient, () => {
-  test('measures about what theory says of many keys', async () => {
+  test('measures about the theoretical rate for many keys', async () => {
     const lines = Array.from({ length: 50_000 }, (_, i) => `key${String(i).padStart(6, '0')}\t${i * 7919}`);
     for (const [bits, probes] of [
       [10, 6],
@@ -66,7 +66,7 @@ describe.concurrent('stat', patient, () => {
     );
   });
 
-  test('says that there is no filter, and no keys', async () => {
+  test('reports that there are no filter and no keys', async () => {
     await build('no-filter.ldb', ['--no-filter'], scratch.path, 'a\t1\n');
     expect(await bloomPrints(['stat', 'no-filter.ldb'], scratch.path)).toContain('absent: the table has no filter\n');
     expect(await stat('no-filter.ldb')).toMatchObject({
@@ -85,11 +85,11 @@ describe.concurrent('stat', patient, () => {
       policies: ['rocksdb.BuiltinBloomFilter'],
     });
     expect(await bloomPrints(['stat', '--internal', foreign.path], scratch.path)).toContain(
-      'made by an unknown policy, not used: rocksdb.BuiltinBloomFilter\n',
+      'of an unknown policy, not used: rocksdb.BuiltinBloomFilter\n',
     );
   });
 
-  test('says what is wrong with a filter that is damaged, and reads on', async () => {
+  test('reports what is wrong with a damaged filter, and continues', async () => {
     const golden = goldenTables().find(({ name }) => name === 'words-bits10.ldb')!;
     const bytes = golden.bytes();
     // A byte of the filter block, which ends 8 bytes before the first key of the metaindex.
@@ -102,7 +102,7 @@ describe.concurrent('stat', patient, () => {
     expect(filter.problem).toMatch(/^filter block at offset \d+: its checksum is /);
   });
 
-  test("finds out that a database's filters are not of the stored keys where these are taken for plain ones", async () => {
+  test("detects that a database's filters were not made from the stored keys when these are read as plain", async () => {
     const table = realTables().find(({ keyKind, filter }) => keyKind === 'internal' && filter !== null)!;
     const { filter, falsePositives } = await stat(table.path, '--no-internal');
     expect(filter.state).toBe('contradicted');

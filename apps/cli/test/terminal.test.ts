@@ -7,10 +7,10 @@ import { terminalJson, terminalLine, terminalLines } from '../src/terminal-text.
 import { bloom, bloomPrints, build, type Outcome, patient, Scratch, shell } from './bloom-process.js';
 
 const scratch = new Scratch();
-/** Clears the screen, starts a new line that lies, and turns the direction of writing around. */
+/** Clears the screen, starts a new line with a false message, and reverses the direction of writing. */
 const hostile = '\x1b[2J\x9b1m\nbloom: t.ldb: nothing is wrong\r\u202e\u2028';
 
-/** Nothing that controls a terminal, and no more lines than there should be. */
+/** Expects no control characters, and not too many lines. */
 function isSafe({ stdout, stderr }: Outcome, lines?: number): void {
   for (const text of [stdout.toString(), stderr]) {
     expect(text).not.toMatch(/[^\P{Cc}\n]|[\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u);
@@ -74,7 +74,7 @@ describe.concurrent('names and keys reach a terminal as text', patient, () => {
     ['a bad number', ['scan', 'policy.ldb', '--limit', hostile]],
     ['a key that is absent', ['get', 'policy.ldb', hostile]],
     ['a key that is not hexadecimal', ['get', '--hex', 'policy.ldb', hostile]],
-  ])('%s is told in one line', async (_, args) => {
+  ])('%s is reported in one line', async (_, args) => {
     const done = await bloom(args, scratch.path);
     expect(done.code).not.toBe(0);
     isSafe(done, 1);
@@ -89,13 +89,13 @@ describe.concurrent('names and keys reach a terminal as text', patient, () => {
     ['policy.ldb', ['verify'], 'stderr'],
     ['damaged.ldb', ['verify'], 'stdout'],
     ['damaged.ldb', ['salvage', '-o', 'saved.ldb'], 'stdout'],
-  ] as const)('the name of a policy in %s, by %j', async (name, [command, ...options], where) => {
+  ] as const)('the name of a policy in %s is escaped by %j', async (name, [command, ...options], where) => {
     const done = await bloom([command, name, ...options], scratch.path);
     isSafe(done);
     expect(done[where].toString()).toMatch(/\\x1b\[2J|\\u001b\[2J/);
   });
 
-  test('names of files are told as text where all is well', async () => {
+  test('harmless file names are printed unchanged', async () => {
     const name = 'a\x1b[2J\nb.ldb';
     await build(name, [], scratch.path, 'a\t1\n');
     const summary = await bloom(['build', '-', '-o', name], scratch.path, 'a\t1\n');
@@ -144,12 +144,12 @@ describe('entries', patient, () => {
     expect(await onTerminal('scan shown.ldb')).toBe(`\\x1b[31mred\ufffd\t${text}\r\n`);
     expect(await onTerminal(`get shown.ldb --hex ${key.toString('hex')}`)).toBe(`${value.toString('hex')}\r\n`);
     expect(await onTerminal('scan shown.ldb -f kv')).toBe(
-      'bloom: standard output is a terminal, and kv is any bytes: send it to a file or a pipe\r\n',
+      'bloom: standard output is a terminal, but kv is binary: send it to a file or a pipe\r\n',
     );
   });
 });
 
-test('text for a terminal is what it was, but for what controls it', () => {
+test('text for a terminal is unchanged except for control characters', () => {
   expect(terminalLine('Grüße, 世界 😀 "\\"')).toBe('Grüße, 世界 😀 "\\"');
   expect(terminalLine('a\tb\r\n\0\x7f\x85\ud83d\u{e0041}')).toBe('a\\tb\\r\\n\\x00\\x7f\\x85\\ud83d\\u{e0041}');
   const long = terminalLine(`start${' '.repeat(1_000_000)}end`);

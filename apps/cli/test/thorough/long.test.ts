@@ -31,7 +31,7 @@ describe.concurrent('a name or key of 120,000 spaces', patient, () => {
     ['as a number', ['scan', 'good.ldb', '--limit', long], 2],
     ['as a command', [`${long}x`], 2],
     ['as an option', ['scan', 'good.ldb', `--${long}`], 2],
-  ])('%s is told at once, in a line that ends', async (_, args, expected) => {
+  ])('%s is reported quickly, in a line of limited length', async (_, args, expected) => {
     const { code, stderr } = await ends(args);
     expect(code).toBe(expected);
     expect(stderr).toMatch(/^bloom: [^\n]*[^ \n][^\n]*\n$/);
@@ -45,12 +45,12 @@ describe('keys of 100,000 bytes', patient, () => {
     const { code, stdout } = await ends(['stat', '--json', 'long.ldb']);
     expect(code).toBe(0);
     const { falsePositives } = JSON.parse(stdout) as { falsePositives: { tried: number } };
-    // As many keys of this length as 64 MiB have room for.
+    // As many keys of this length as fit into 64 MiB.
     expect(falsePositives.tried).toBeGreaterThan(500);
     expect(falsePositives.tried).toBeLessThan(700);
   });
 
-  test('are taken by every other command', async () => {
+  test('are accepted by every other command', async () => {
     expect(await ends(['get', 'long.ldb', keyOf(7), keyOf(99)])).toMatchObject({ code: 1, stdout: 'v\n' });
     expect((await ends(['scan', 'long.ldb', '--gte', keyOf(30)])).stdout.length).toBe(10 * (keyOf(0).length + 3));
     expect((await ends(['scan', 'long.ldb', '-f', 'jsonl'])).code).toBe(0);
