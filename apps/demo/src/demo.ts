@@ -1,6 +1,6 @@
 /**
- * Builds a table of all words of an English word list, looks up words that are there and words that are not, with the
- * table's filter and without, and prints what the filter saved.
+ * Builds a table of all words of an English word list, looks up present and absent words, with the table's filter and
+ * without, and prints what the filter saved.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -36,7 +36,7 @@ try {
     const withoutFilter = SyncTable.open(source, { cache: null, filterPolicies: [] });
 
     reportExamples(withFilter);
-    // Once before it counts, so that neither table pays for the other's warming up.
+    // Warms up first, so that compiling does not count for the table that happens to be first.
     for (const opened of [withoutFilter, withFilter]) lookUp(opened, present.slice(0, LOOKUPS / 10));
     reportLookups({
       presentWithout: lookUp(withoutFilter, present),

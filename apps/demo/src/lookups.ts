@@ -6,9 +6,9 @@ export interface Lookups {
   readonly found: number;
   /** Blocks read from the file. */
   readonly reads: number;
-  /** Lookups in which a filter was asked. */
+  /** Lookups that used a filter. */
   readonly filterAnswers: number;
-  /** Lookups of absent words that the filter let pass. */
+  /** Lookups of absent words that matched the filter. */
   readonly falsePositives: number;
   readonly milliseconds: number;
 }

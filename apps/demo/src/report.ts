@@ -9,7 +9,7 @@ export function dim(text: string): string {
   return isColoured ? `\x1b[2m${text}\x1b[22m` : text;
 }
 
-/** Prints rows with their columns aligned: to the left, but for those in `right`. */
+/** Prints rows with their columns aligned: to the left, except for those in `right`. */
 export function table(rows: readonly (readonly string[])[], right: readonly number[] = []): void {
   const columns = Math.max(...rows.map((row) => row.length));
   const widths = Array.from({ length: columns }, (_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)));
@@ -36,7 +36,7 @@ export function percent(rate: number): string {
   return `${(rate * 100).toFixed(2)}%`;
 }
 
-/** A factor, to the accuracy that it deserves. */
+/** A factor, with two digits if it is small. */
 export function times(factor: number): string {
   return factor < 10 ? factor.toFixed(1) : count(Math.round(factor));
 }

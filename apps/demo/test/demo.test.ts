@@ -39,12 +39,12 @@ describe('the demo', () => {
     expect(report).toMatch(/words +word-list \d+\.\d+\.\d+, MIT, Sindre Sorhus/);
   });
 
-  test('finds all present words and none of the absent ones, with the filter and without', () => {
+  test('finds all present words and no absent ones, with the filter and without', () => {
     expect(numbers('present words: found')).toEqual([20_000, 20_000]);
     expect(numbers('absent words: found')).toEqual([0, 0]);
   });
 
-  test('reads at least fifty times less for absent words with the filter', () => {
+  test('makes at most a fiftieth of the reads for absent words with the filter', () => {
     const [without, withFilter, factor] = numbers('absent words: block reads');
     expect(without).toBeGreaterThan(19_900);
     expect(without! / withFilter!).toBeGreaterThan(50);
@@ -53,7 +53,7 @@ describe('the demo', () => {
     expect(numbers('The filter saved')).toEqual([without! - withFilter!, without!]);
   });
 
-  test('measures false positives near theory, one read for each', () => {
+  test('measures false positives near theory, and one read for each', () => {
     const [rate, passed, asked] = numbers('measured');
     const [theory] = numbers('theory');
     expect(rate).toBe(Number(((passed! / asked!) * 100).toFixed(2)));
@@ -68,7 +68,7 @@ describe('the demo', () => {
     expect(report).toMatch(/^ {2}zebrx .* filter [\d,]+: no +0 reads +absent$/m);
   });
 
-  test('is plain text where it is not read on a terminal', () => {
+  test('prints plain text when the output is not a terminal', () => {
     expect(report).not.toContain('\x1b');
     expect(report).toMatch(/^[\x20-\x7e\n]+$/);
   });
