@@ -1,5 +1,5 @@
 /**
- * Which packages a package may import. Examples and apps may import any; what is not here may import none.
+ * Which packages a package may import. Examples and apps may import any package, and packages that are not listed none.
  *
  * @type {Record<string, string[]>}
  */
@@ -17,7 +17,7 @@ export const arrows = {
 };
 
 /**
- * Which rooms, folders of a package's `src`, a room may import. Entry points, the files beside the rooms, may import any.
+ * Which rooms (folders in a package's `src`) a room may import. Entry points, the files in `src` itself, may import any room.
  *
  * @type {Record<string, Record<string, string[]>>}
  */

@@ -1,4 +1,4 @@
-// The arrows as each package.json states them; layers.js has them as the code draws them.
+// Checks the arrows in each package.json; layers.js checks the imports in the code.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { arrows } from './allowed-imports.js';

@@ -1,4 +1,4 @@
-// Packs what would be published and looks at the packed files, not at the folders.
+// Packs what would be published, and checks the packed files rather than the folders.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -17,7 +17,7 @@ const attw = join(dirname(attwManifest), 'dist/index.js');
 
 /**
  * @param {Packed} packed
- * @returns {Promise<string[]>} what is wrong
+ * @returns {Promise<string[]>} the problems
  */
 async function check({ manifest, tarball }) {
   const files = execFileSync('tar', ['-tzf', tarball], { encoding: 'utf8' }).split('\n');

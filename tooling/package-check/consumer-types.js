@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path';
 
 const require = createRequire(import.meta.url);
 
-/** The oldest compiler that is supported, the one that the project uses, and the newest. */
+/** The oldest supported compiler, the one that the project uses, and the newest. */
 const compilers = ['typescript-oldest', 'typescript', 'typescript-newest'];
 
 const modules = [
@@ -28,7 +28,7 @@ const hosts = [
 /**
  * @param {readonly Packed[]} packages
  * @param {string} folder an empty one
- * @returns {string[]} what is wrong
+ * @returns {string[]} the problems
  */
 export function checkConsumerTypes(packages, folder) {
   for (const { manifest, tarball } of packages) {

@@ -31,7 +31,7 @@ export function packFolder(path, destination) {
 /**
  * Packs every package that would be published.
  *
- * @param {string} destination the folder that gets the tarballs
+ * @param {string} destination the folder for the tarballs
  * @returns {Packed[]}
  */
 export function packAll(destination) {

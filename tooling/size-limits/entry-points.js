@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 const packages = join(import.meta.dirname, '../../packages');
 
-/** What can be imported of the published packages, as an importer writes it: `@bloom/sstable/blob`. */
+/** The entry points of the published packages, as written in an import: `@bloom/sstable/blob`. */
 export const entryPoints = readdirSync(packages).flatMap((folder) => {
   /** @type {unknown} */
   const content = JSON.parse(readFileSync(join(packages, folder, 'package.json'), 'utf8'));

@@ -1,4 +1,4 @@
-// How long Node takes to import each entry point, in a process that has imported nothing else.
+// Measures how long Node takes to import each entry point, in a new process.
 import { execFileSync } from 'node:child_process';
 import { entryPoints } from './entry-points.js';
 
@@ -12,8 +12,8 @@ function importMs(entryPoint) {
   return Number(execFileSync(process.execPath, args, { cwd: import.meta.dirname, encoding: 'utf8' }));
 }
 
-// Whatever else the machine does only makes an import longer: the shortest one counts. In turn, so that a busy moment
-// falls on all of them.
+// The shortest time counts, because other work of the machine only makes an import slower. The entry points take turns,
+// so that a busy moment affects all of them.
 const shortestMs = entryPoints.map(() => Infinity);
 for (let round = 0; round < ROUNDS; round++) {
   for (const [i, entryPoint] of entryPoints.entries()) shortestMs[i] = Math.min(shortestMs[i] ?? NaN, importMs(entryPoint));

@@ -1,9 +1,9 @@
-// What a browser downloads for each entry point: bundled with all that it depends on, minified, gzipped.
+// What a browser downloads for each entry point: bundled with all dependencies, minified and gzipped.
 import { entryPoints } from './entry-points.js';
 
 /** @import { Check } from 'size-limit' */
 
-/** Everything that an entry point exports. Beyond the first two: a little over what it was when last measured. */
+/** Limits for everything that an entry point exports. Except for the first two, slightly above the last measurement. */
 const wholeEntryPoints = {
   '@bloom/bytes': '2.5 kB',
   '@bloom/crc32c': '3 kB',
@@ -26,7 +26,7 @@ const wholeEntryPoints = {
   '@bloom/codecs': '20 kB',
 };
 
-/** What a page imports for one job. */
+/** Limits for what a page imports for one job. */
 const jobs = {
   'a table in a Blob, read': {
     source: `export { Table } from '@bloom/sstable'; export { BlobSource } from '@bloom/sstable/blob';`,
@@ -58,7 +58,7 @@ function check(name, source, limit) {
     name,
     limit,
     gzip: true,
-    // size-limit wants a file; what is bundled is `source`, with imports by name, as a page's own bundler finds them.
+    // size-limit needs a file, but bundles `source`, whose imports are by name, as a page's own bundler resolves them.
     path: 'package.json',
     /** @param {{ entryPoints: string[] }} config esbuild's, by size-limit */
     modifyEsbuildConfig: ({ entryPoints: _, ...config }) => ({

@@ -4,14 +4,14 @@ import { formatKv, type KeyValue, parseKv } from '@bloom/fixtures';
 import { leveldbProgram } from './leveldb-program.js';
 import { compileProgram, type Program } from './program.js';
 
-/** How the real LevelDB opens a database; what is left out has LevelDB's default, and no compression. */
+/** How the real LevelDB opens a database. Defaults are LevelDB's, except that there is no compression. */
 export interface DatabaseOptions {
   /** `reverse` is `test.ReverseBytewiseComparator`. */
   readonly comparator?: 'bytewise' | 'reverse';
   readonly bitsPerKey?: number;
-  /** Bytes of a memtable at which it becomes a table. */
+  /** A memtable becomes a table at this many bytes. */
   readonly writeBufferSize?: number;
-  /** Bytes of a table at which the next one is begun. */
+  /** A compaction starts the next table at this many bytes. */
   readonly maxFileSize?: number;
   /** Compacts everything after the first round. */
   readonly compact?: boolean;
@@ -20,13 +20,13 @@ export interface DatabaseOptions {
   readonly paranoid?: boolean;
 }
 
-/** What was visible at a sequence that was still held when the writer ended. */
+/** What a snapshot that was still held when the writer ended shows. */
 export interface HeldSnapshot {
   readonly sequence: bigint;
   readonly entries: KeyValue[];
 }
 
-/** The real LevelDB on whole databases, one process for each call. */
+/** The real LevelDB on whole databases. Each call starts a process. */
 export class NativeDatabase {
   readonly #program: string;
 
@@ -37,7 +37,7 @@ export class NativeDatabase {
   /**
    * Runs random operations with small buffers in a new folder.
    *
-   * @param end `close` closes the database, `stop` ends the process without that, `kill` kills it in the middle of a write.
+   * @param end `close` closes the database, `stop` ends the process without closing it, `kill` kills the process during a write.
    */
   writeRandom(folder: string, seed: number, end: 'close' | 'stop' | 'kill'): HeldSnapshot[] {
     const output = this.#run(['write', folder, String(seed), end], undefined, end === 'kill');
@@ -52,14 +52,14 @@ export class NativeDatabase {
     return snapshots;
   }
 
-  /** What `DB::Open` says, and all entries, which are the same backwards. Changes the folder. */
+  /** The status of `DB::Open`, and all entries, checked to be the same backwards. Changes the folder. */
   dump(folder: string, options: DatabaseOptions = {}): { readonly status: string; readonly entries: KeyValue[] } {
     const output = this.#run(['dump', folder, ...optionArguments(options)]);
     const end = output.indexOf(0x0a);
     return { status: new TextDecoder().decode(output.subarray(0, end)), entries: parseKv(output.subarray(end + 1)) };
   }
 
-  /** For each key its value, or `undefined`. Changes the folder. */
+  /** The value of each key, or `undefined`. Changes the folder. */
   get(folder: string, keys: readonly Uint8Array[], options: DatabaseOptions = {}): (Uint8Array | undefined)[] {
     const input = Buffer.concat(keys.flatMap((key) => [Buffer.from(Uint32Array.of(key.length).buffer), key]));
     const output = this.#run(['get', folder, ...optionArguments(options)], input);
@@ -73,14 +73,14 @@ export class NativeDatabase {
     });
   }
 
-  /** Puts entries in their order, and closes the database. */
+  /** Puts entries in the given order, and closes the database. */
   fill(folder: string, entries: Iterable<readonly [Uint8Array, Uint8Array]>, options: DatabaseOptions = {}): void {
     this.#run(['fill', folder, ...optionArguments(options)], formatKv(entries));
   }
 
   /**
-   * Starts a writer that counts, batch by batch, for so many seconds. Its output is the counts that are written, a line each.
-   * What is in the database after each count stands in leveldb-database.cc.
+   * Starts a writer that counts for some seconds, one batch per count. It prints the counts that are written, one per line.
+   * leveldb-database.cc describes the database after each count.
    */
   startCounting(folder: string, seconds: number): ChildProcessByStdio<null, Readable, null> {
     return spawn(this.#program, ['count', folder, String(seconds)], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -97,7 +97,7 @@ export class NativeDatabase {
 let program: Program | undefined;
 let native: NativeDatabase | undefined;
 
-/** The real LevelDB on whole databases, compiled on first use; `undefined` where its headers or a C++ compiler are missing. */
+/** The real LevelDB on whole databases, compiled on first use; `undefined` if its headers or a C++ compiler are missing. */
 export function nativeDatabase(): NativeDatabase | undefined {
   program ??= compileProgram(leveldbProgram('leveldb-database'));
   if ('path' in program) native ??= new NativeDatabase(program.path);

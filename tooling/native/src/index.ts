@@ -18,7 +18,7 @@ export {
 
 export { NativeDatabase, nativeDatabase, type DatabaseOptions, type HeldSnapshot } from './database.js';
 
-/** How the real LevelDB builds a table; what is left out has LevelDB's default, and no compression. */
+/** How the real LevelDB builds a table. Defaults are LevelDB's, except that there is no compression. */
 export interface BuildOptions {
   readonly comparator?: ComparatorName;
   /** Bytes before compression; 4096. */
@@ -35,21 +35,21 @@ export interface ReadOptions {
 }
 
 export interface GetOptions extends ReadOptions {
-  /** Asks the table's filter first, as a lookup in a database does. Default: false, the block alone decides. */
+  /** Whether to use the table's filter, as a lookup in a database does. Default: false, only the block decides. */
   readonly useFilter?: boolean;
 }
 
-/** A table as its bytes, or as the path of its file. */
+/** The bytes of a table, or the path of its file. */
 export type TableInput = Uint8Array | string;
 
-/** LevelDB reported an error: the table is not one, or is damaged. */
+/** LevelDB reported an error: the file is not a table, or is damaged. */
 export class NativeLevelDbError extends Error {
   override readonly name = 'NativeLevelDbError';
 }
 
-/** The real LevelDB, one process for each call. */
+/** The real LevelDB. Each call starts a process. */
 export class NativeLevelDb {
-  /** Of the library, such as `1.23`. */
+  /** The library's version, such as `1.23`. */
   readonly version: string;
   readonly #program: string;
 
@@ -58,7 +58,7 @@ export class NativeLevelDb {
     this.version = new TextDecoder().decode(this.#run(['version']));
   }
 
-  /** The bytes of a table of `entries`, which must ascend by the comparator. */
+  /** The bytes of a table of `entries`, which must be in the comparator's order. */
   build(entries: Iterable<readonly [Uint8Array, Uint8Array]>, options: BuildOptions = {}): Uint8Array {
     return inFolder((folder) => {
       const out = join(folder, 'table.ldb');
@@ -72,7 +72,7 @@ export class NativeLevelDb {
     return parseKv(this.#read('dump', table, readArguments(options)));
   }
 
-  /** For each key its value, or `undefined`. Throws `NativeLevelDbError` on a bad table. */
+  /** The value of each key, or `undefined`. Throws `NativeLevelDbError` on a bad table. */
   get(table: TableInput, keys: readonly Uint8Array[], options: GetOptions = {}): (Uint8Array | undefined)[] {
     const filter = options.useFilter === true ? ['--bits-per-key', '10'] : [];
     const output = this.#read('get', table, [...readArguments(options), ...filter], fields(keys));
@@ -86,19 +86,19 @@ export class NativeLevelDb {
     });
   }
 
-  /** For each key, the offset in the file that `Table::ApproximateOffsetOf` gives. */
+  /** For each key, the offset in the file that `Table::ApproximateOffsetOf` returns. */
   approximateOffsets(table: TableInput, keys: readonly Uint8Array[], options: ReadOptions = {}): number[] {
     const output = this.#read('offset', table, readArguments(options), fields(keys));
     const view = new DataView(output.buffer, output.byteOffset, output.byteLength);
     return keys.map((_, i) => Number(view.getBigUint64(8 * i, true)));
   }
 
-  /** The Bloom filter of `keys`; under `trailing-space`, of the keys without their trailing spaces. */
+  /** The Bloom filter of `keys`; with `trailing-space`, of the keys without their trailing spaces. */
   filter(keys: readonly Uint8Array[], bitsPerKey: number, options: ReadOptions = {}): Uint8Array {
     return this.#run(['filter', String(bitsPerKey), ...readArguments(options)], fields(keys));
   }
 
-  /** What the Bloom policy says of each key. */
+  /** Whether each key matches, by the Bloom policy. */
   mayMatch(filter: Uint8Array, keys: readonly Uint8Array[], options: ReadOptions = {}): boolean[] {
     const output = this.#run(['may-match', ...readArguments(options)], fields([filter, ...keys]));
     return Array.from(output, (answer) => answer === 1);
@@ -125,14 +125,14 @@ export class NativeLevelDb {
 let program: Program | undefined;
 let native: NativeLevelDb | undefined;
 
-/** The real LevelDB, compiled on first use; `undefined` where its headers or a C++ compiler are missing. */
+/** The real LevelDB, compiled on first use; `undefined` if its headers or a C++ compiler are missing. */
 export function nativeLevelDb(): NativeLevelDb | undefined {
   program ??= compileProgram(leveldbProgram('leveldb-table'));
   if ('path' in program) native ??= new NativeLevelDb(program.path);
   return native;
 }
 
-/** Why `nativeLevelDb` returns `undefined`; itself `undefined` when it does not. */
+/** Why `nativeLevelDb` returns `undefined`; `undefined` if it does not. */
 export function nativeUnavailableReason(): string | undefined {
   program ??= compileProgram(leveldbProgram('leveldb-table'));
   return 'unavailable' in program ? program.unavailable : undefined;

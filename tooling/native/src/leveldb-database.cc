@@ -1,14 +1,14 @@
 // Writes and reads whole databases with the real LevelDB.
 //
 //   leveldb-database version                    the library's version, as text
-//   leveldb-database write FOLDER SEED MODE     random operations; stdout: what each snapshot that is still held shows
-//                                               MODE close: closes the database, so that no compaction is cut off;
-//                                               stop: ends without closing it; kill: kills itself, in the middle of a write
-//   leveldb-database dump FOLDER [options]      -> what DB::Open says, as text and a newline, then all entries, in order;
+//   leveldb-database write FOLDER SEED MODE     random operations; stdout: what each snapshot shows that is still held
+//                                               MODE close: closes the database, so that no compaction is interrupted;
+//                                               stop: ends without closing it; kill: kills itself during a write
+//   leveldb-database dump FOLDER [options]      -> the status of DB::Open, as text and a newline, then all entries, in order;
 //                                               fails unless they are the same backwards. Changes the folder.
 //   leveldb-database get FOLDER [options]       stdin: keys -> u8 found, u32 length, value; for each key. Changes the folder.
 //   leveldb-database fill FOLDER [options]      stdin: entries -> puts them in this order and closes the database
-//   leveldb-database count FOLDER SECONDS       writes for so long, each batch one count, and says so on stdout; see Count
+//   leveldb-database count FOLDER SECONDS       writes for that long, one batch per count, and prints the counts; see Count
 //
 // entries: (u32 key length, key, u32 value length, value)*      keys: (u32 length, key)*
 // snapshots: (u64 sequence, u32 length of the entries, entries)*
@@ -19,7 +19,7 @@
 //   --write-buffer BYTES                      default 4 MiB
 //   --max-file BYTES                          default 2 MiB
 //   --compact                                 fill: compacts everything before it closes the database
-//   --rounds N                                fill: closes and compacts in so many rounds, so that several levels are used
+//   --rounds N                                fill: closes and compacts this many times, so that several levels are used
 //   --paranoid                                opens with paranoid checks, and verifies checksums
 //
 // Exit status: 0 done; 1 the caller's mistake; 2 LevelDB reported an error. Messages go to stderr.
@@ -65,7 +65,7 @@ void Check(const Status& status) {
   }
 }
 
-// Bytewise order, turned around; under the name that the golden databases have.
+// Reverse bytewise order, with the name in the golden databases.
 class ReverseComparator : public leveldb::Comparator {
  public:
   const char* Name() const override { return "test.ReverseBytewiseComparator"; }
@@ -107,7 +107,7 @@ void Write(const std::string& bytes) {
   if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) != bytes.size() || std::fflush(stdout) != 0) Misuse("stdout is closed");
 }
 
-// All entries, forwards; the same backwards, or it fails.
+// All entries, forwards. Fails unless they are the same backwards.
 std::string Entries(leveldb::DB* db, const leveldb::ReadOptions& options) {
   std::string forwards;
   std::vector<std::pair<std::string, std::string>> entries;
@@ -183,7 +183,7 @@ class Random {
   std::mt19937 generator_;
 };
 
-// Random operations. The sequence is counted along: each operation takes one.
+// Random operations. Keeps track of the sequence, of which each operation takes one.
 int WriteRandom(const std::string& folder, uint32_t seed, const std::string& mode) {
   Random random(seed);
   leveldb::Options options;
@@ -236,7 +236,7 @@ int WriteRandom(const std::string& folder, uint32_t seed, const std::string& mod
   for (uint32_t i = 0; i < operation_count; i++) {
     if (i == kill_at) {
       show();
-      // The write that is cut off is one of several blocks, as far as it comes.
+      // The interrupted write has several blocks, of which some may be written.
       if (fork() == 0) {
         usleep(random.Below(2000));
         kill(getppid(), SIGKILL);
@@ -350,7 +350,7 @@ int Count(const std::string& folder, double seconds) {
     batch.Put("gone" + std::to_string(i % 10), number);
     batch.Delete("gone" + std::to_string((i - 1) % 10));
     Check(db->Write(leveldb::WriteOptions(), &batch));
-    // What is said is written: a reader that starts now must see it.
+    // The count is printed after the write, so a reader that starts now must see it.
     if (i % 64 == 0) Write(number + "\n");
     if (i % 5000 == 0) {
       delete db;

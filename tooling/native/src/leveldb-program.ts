@@ -4,7 +4,7 @@ import type { ProgramSource } from './program.js';
 export function leveldbProgram(name: 'leveldb-table' | 'leveldb-database'): ProgramSource {
   return {
     name,
-    // A static LevelDB does not bring Snappy along.
+    // A static LevelDB does not include Snappy.
     libraries: [
       ['-lleveldb', '-pthread'],
       ['-lleveldb', '-lsnappy', '-pthread'],

@@ -64,7 +64,7 @@ Slice StripTrailingSpaces(const Slice& key) {
   return Slice(key.data(), size);
 }
 
-// "apple" and "apple  " are one key.
+// "apple" and "apple  " are the same key.
 class TrailingSpaceComparator : public leveldb::Comparator {
  public:
   const char* Name() const override { return "bloom.example.TrailingSpaceComparator"; }
@@ -162,7 +162,7 @@ Settings ParseSettings(int argc, char** argv, int first) {
   return settings;
 }
 
-// Standard input, read whole; fields are slices of it.
+// All of standard input; fields are slices of it.
 class Input {
  public:
   Input() {
@@ -281,7 +281,7 @@ void Dump(const char* path, const Settings& settings) {
   Check(it->status());
 }
 
-// Only Table::InternalGet, which is private, asks the filter. An explicit instantiation may name private
+// Only Table::InternalGet, which is private, uses the filter. An explicit instantiation may name private
 // members, so this one hands out a pointer to it.
 using InternalGet = Status (leveldb::Table::*)(const leveldb::ReadOptions&, const Slice&, void*,
                                                void (*)(void*, const Slice&, const Slice&));
@@ -342,7 +342,7 @@ void Filter(int bits_per_key, const Settings& settings) {
 }
 
 void MayMatch(const Settings& settings) {
-  // A filter carries its own number of probes; the policy's setting is not looked at.
+  // A filter carries its own number of probes, so the policy's setting does not matter.
   const auto policy = NewPolicy(settings, 10);
   Input input;
   const Slice filter = input.Field();

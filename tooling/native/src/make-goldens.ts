@@ -20,7 +20,7 @@ const variants = [
 
 const native = nativeLevelDb();
 if (native === undefined) {
-  throw new Error(`goldens come from the real LevelDB, and it is not here: ${nativeUnavailableReason() ?? ''}`);
+  throw new Error(`LevelDB, which writes the goldens, is not available: ${nativeUnavailableReason() ?? ''}`);
 }
 
 const entries = trailingSpaceEntries();

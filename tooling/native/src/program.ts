@@ -5,29 +5,29 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The path of the compiled program, or why this machine cannot have it. */
+/** The path of the compiled program, or why it cannot be compiled on this machine. */
 export type Program = { readonly path: string } | { readonly unavailable: string };
 
 const buildFolder = fileURLToPath(new URL('../build/', import.meta.url));
 
 const flags = ['-O2', '-std=c++17'];
 
-/** A C++ program beside this file. */
+/** A C++ program in this folder. */
 export interface ProgramSource {
   /** The name of its file, without `.cc`. */
   readonly name: string;
-  /** What it is linked with: the first that is there. */
+  /** Ways to link it, of which the first that works is used. */
   readonly libraries: readonly (readonly string[])[];
-  /** A program that compiles where all is there that this one needs. */
+  /** A program that compiles if everything is installed that this one needs. */
   readonly probe: string;
-  /** Arguments with which it succeeds while all that it is linked with is still there. */
+  /** Arguments with which it succeeds as long as the libraries are installed. */
   readonly check: readonly string[];
 }
 
 /**
- * Compiles a program unless `build/` has it from the same source.
+ * Compiles a program, unless `build/` has it for the same source.
  *
- * @throws Error when its probe compiles and the program does not: that is a fault of the program.
+ * @throws Error when its probe compiles but the program does not, which means that the program is wrong.
  */
 export function compileProgram({ name, libraries, probe, check }: ProgramSource): Program {
   const compiler = process.env.CXX ?? 'c++';
@@ -48,7 +48,7 @@ export function compileProgram({ name, libraries, probe, check }: ProgramSource)
       const tried = compile(compiler, probeSource, libs, join(folder, 'probe'));
       if (tried === undefined) {
         mkdirSync(buildFolder, { recursive: true });
-        // Test workers may get here at once: each compiles under its own name and moves the result into place.
+        // Test workers may do this at the same time, so each compiles under its own name and moves the result into place.
         const fresh = `${path}.${process.pid}`;
         const error = compile(compiler, source, libs, fresh);
         if (error !== undefined) throw new Error(`${name}.cc does not compile:\n${error}`);
@@ -63,7 +63,7 @@ export function compileProgram({ name, libraries, probe, check }: ProgramSource)
   }
 }
 
-/** `undefined` when it worked, else the reason. */
+/** `undefined` when it worked, otherwise the reason. */
 function compile(compiler: string, file: string, libs: readonly string[], out: string): string | undefined {
   const { error, status, stderr } = spawnSync(compiler, [...flags, file, '-o', out, ...libs], { encoding: 'utf8' });
   if (error !== undefined) return `no C++ compiler: ${error.message}`;

@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { fields } from './fields.js';
 import { compileProgram, type ProgramSource } from './program.js';
 
-/** The codecs whose reference implementations can be asked. */
+/** The codecs with reference implementations. */
 export type CodecName = 'snappy' | 'zstd';
 
-/** Settings of zstd, to be added to a level. */
+/** Settings of zstd, added to a level. */
 export const ZSTD_CHECKSUM = 100;
 export const ZSTD_WITHOUT_SIZE = 200;
 export const ZSTD_SMALL_WINDOW = 400;
@@ -72,7 +72,7 @@ export class ReferenceCodec {
   }
 }
 
-/** The reference, compiled on first use; `undefined` where the library or a C++ compiler is missing. */
+/** The reference, compiled on first use; `undefined` if the library or a C++ compiler is missing. */
 export function referenceCodec(name: CodecName): ReferenceCodec | undefined {
   const program = compileProgram(source);
   if ('unavailable' in program) return undefined;

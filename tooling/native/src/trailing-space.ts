@@ -1,13 +1,13 @@
 import { type KeyValue, seeded } from '@bloom/fixtures';
 
-/** The key without its trailing 0x20 bytes: what the comparator and its policy look at. */
+/** The key without its trailing 0x20 bytes, as the comparator and its policy see it. */
 export function stripTrailingSpaces(key: Uint8Array): Uint8Array {
   let length = key.length;
   while (length > 0 && key[length - 1] === 0x20) length--;
   return key.subarray(0, length);
 }
 
-// One key for each case; the rest only makes the table long enough for several blocks and filters.
+// One key for each case; the other keys make the table long enough for several blocks and filters.
 const cases = [
   '   ', // the empty key, as it happens to be stored
   'a',
@@ -37,7 +37,7 @@ const cases = [
 
 const syllables = ['ba', 'ko', 'mi', 'ru', 'ne', 'ta', 'lo', 'si', 'é', 'ø', '木', 'pa '];
 
-/** Unique and ascending under the trailing-space comparator, and the same on every run. */
+/** Unique and ascending by the trailing-space comparator, and the same in every run. */
 export function trailingSpaceEntries(): KeyValue[] {
   const random = seeded(0x20);
   const encoder = new TextEncoder();

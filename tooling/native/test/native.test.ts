@@ -15,7 +15,7 @@ import { stripTrailingSpaces, trailingSpaceEntries } from '../src/trailing-space
 const available = nativeLevelDb() !== undefined;
 const reason = nativeUnavailableReason()?.split('\n')[0] ?? '';
 
-/** To call inside a test that runs only when LevelDB is available. */
+/** For use in tests that run only if LevelDB is available. */
 function native(): NonNullable<ReturnType<typeof nativeLevelDb>> {
   return nativeLevelDb()!;
 }
@@ -25,17 +25,17 @@ const trailingSpace = goldenTables({ comparator: 'trailing-space' });
 const ascii = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 if (!available) {
-  test.skip(`the real LevelDB is missing, so nothing is compared with it: ${reason}`, () => {});
+  test.skip(`LevelDB is not available to compare with: ${reason}`, () => {});
 }
 
 describe('golden tables', () => {
   const exact = [...bytewise, ...trailingSpace].filter(({ byteExact }) => byteExact);
-  test.runIf(available).each(exact)('LevelDB builds $name again, byte for byte', (table) => {
+  test.runIf(available).each(exact)('LevelDB rebuilds $name byte for byte', (table) => {
     const bytes = native().build(table.input(), table.options);
     expect(createHash('sha256').update(bytes).digest('hex')).toBe(table.sha256);
   });
 
-  test.runIf(available).each([...bytewise, ...trailingSpace])('LevelDB reads $name as its input', (table) => {
+  test.runIf(available).each([...bytewise, ...trailingSpace])('LevelDB reads the input of $name from it', (table) => {
     const { comparator } = table.options;
     const entries = table.input();
     expect(entriesSha256(native().dump(table.path, { comparator }))).toBe(entriesSha256(entries));
@@ -56,7 +56,7 @@ describe('golden tables', () => {
 });
 
 describe('trailing spaces', () => {
-  test('the committed input is what the generator gives', () => {
+  test('the committed input is the output of the generator', () => {
     expect(trailingSpace[0]?.input()).toEqual(trailingSpaceEntries());
   });
 
@@ -65,12 +65,12 @@ describe('trailing spaces', () => {
   );
   const values = trailingSpaceEntries().map(([, value]) => value);
 
-  test.runIf(available).each(trailingSpace)('LevelDB finds every key of $name with other trailing spaces', (table) => {
+  test.runIf(available).each(trailingSpace)('LevelDB finds every key of $name with any trailing spaces', (table) => {
     const options = { comparator: 'trailing-space', useFilter: true } as const;
     expect(native().get(table.path, respelled, options)).toEqual(values);
   });
 
-  test.runIf(available)('the plain Bloom policy denies a key spelled with other spaces, its own does not', () => {
+  test.runIf(available)('a key with other spaces matches the filter of its own policy, but not that of the plain Bloom policy', () => {
     const plain = native().filter([ascii('a')], 10);
     const own = native().filter([ascii('a')], 10, { comparator: 'trailing-space' });
     expect(own).toEqual(plain);
@@ -80,12 +80,12 @@ describe('trailing spaces', () => {
 });
 
 describe('real tables', () => {
-  // Type 4 is Mojang's raw deflate, which LevelDB does not know.
+  // Type 4 is Mojang's raw deflate, which LevelDB does not support.
   const readable = realTables().filter(({ blockTypes }) =>
     Object.values(blockTypes).every((types) => Object.keys(types).every((type) => type === '0' || type === '1')),
   );
 
-  test.runIf(available).each(readable)('LevelDB reads $file as its index says', (table) => {
+  test.runIf(available).each(readable)('LevelDB reads the entries of $file that the index describes', (table) => {
     const entries = native().dump(table.path);
     expect(entries).toHaveLength(table.entries);
     expect(entriesSha256(entries)).toBe(table.entriesSha256);
@@ -110,13 +110,13 @@ describe('vectors', () => {
     expect(native().dump(bytes)).toEqual(entries);
   });
 
-  test.runIf(available)('LevelDB builds the table that only its checksum is given of', () => {
+  test.runIf(available)('LevelDB builds the table of which only the checksum is recorded', () => {
     const { entries, size, crc32c: expected } = tableChecksums.find(({ compression }) => compression === 'none')!;
     const bytes = native().build(entries(), { bitsPerKey: 10 });
     expect([bytes.length, crc32c(bytes)]).toEqual([size, expected]);
   });
 
-  test.runIf(available)('LevelDB makes the given filters', () => {
+  test.runIf(available)('LevelDB makes the recorded filters', () => {
     for (const { keys, bitsPerKey, filter } of bloomFilters) {
       expect(native().filter(keys, bitsPerKey)).toEqual(filter);
     }
@@ -126,7 +126,7 @@ describe('vectors', () => {
     }
   });
 
-  test.runIf(available)('LevelDB counts the given false positives', () => {
+  test.runIf(available)('LevelDB has the recorded numbers of false positives', () => {
     const probes = Array.from({ length: 10_000 }, (_, i) => littleEndian32(1_000_000_000 + i));
     const measured = falsePositives.rows.map(({ n }) => {
       const keys = Array.from({ length: n }, (_, i) => littleEndian32(i));
@@ -137,7 +137,7 @@ describe('vectors', () => {
     expect(measured).toEqual(falsePositives.rows);
   });
 
-  test.runIf(available)('LevelDB gives the approximate offsets', () => {
+  test.runIf(available)('LevelDB returns the recorded approximate offsets', () => {
     const table = native().build(approximateOffsets.entries(), { blockSize: 1024 });
     expect(table).toHaveLength(approximateOffsets.fileSize);
     const keys = approximateOffsets.offsets.map(({ key }) => key);
@@ -145,7 +145,7 @@ describe('vectors', () => {
   });
 });
 
-test.runIf(available)('a lookup through the filter believes the filter, and one without does not ask', () => {
+test.runIf(available)('a lookup with the filter relies on it, and one without does not use it', () => {
   const key = ascii('hello');
   const table = native().build([[key, ascii('world')]], { bitsPerKey: 10 });
   const filter = native().filter([key], 10);
@@ -160,7 +160,7 @@ test.runIf(available)('a lookup through the filter believes the filter, and one 
   expect(native().get(table, [key])).toEqual([ascii('world')]);
 });
 
-test.runIf(available)('keys out of order are refused', () => {
+test.runIf(available)('LevelDB rejects keys that are out of order', () => {
   const entry = (key: string): KeyValue => [ascii(key), ascii('')];
   expect(() => native().build([entry('b'), entry('a')])).toThrow('keys must ascend');
   expect(() => native().build([entry('a'), entry('a ')], { comparator: 'trailing-space' })).toThrow('keys must ascend');
