@@ -14,6 +14,9 @@ export class PageServer {
   policy = contentSecurityPolicy;
   /** Files below `/files/`, by name. */
   readonly files = new Map<string, Uint8Array>();
+  /** Files that are asked for and never answered, and those of them whose asking was given up. */
+  readonly hanging = new Set<string>();
+  readonly givenUp = new Set<string>();
   /** How many bytes of files were sent. */
   bytesSent = 0;
   readonly #root: string;
@@ -45,6 +48,11 @@ export class PageServer {
 
   #answer(request: IncomingMessage, response: ServerResponse): void {
     const path = decodeURIComponent(request.url!.split('?')[0]!);
+    const name = path.slice('/files/'.length);
+    if (path.startsWith('/files/') && this.hanging.has(name)) {
+      response.on('close', () => this.givenUp.add(name));
+      return;
+    }
     const bytes = this.#bytesOf(path);
     if (bytes === undefined) {
       response.writeHead(404, { 'content-security-policy': this.policy }).end();

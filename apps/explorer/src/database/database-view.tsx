@@ -1,6 +1,7 @@
 import './database.css';
 import '../table/table.css';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { Anatomy } from '../controls/anatomy.js';
 import { Drop, droppedFiles, Fact, Progress } from '../controls/controls.js';
 import { byteSize, count, counted } from '../controls/sizes.js';
 import type { ViewProps } from '../shell/view-props.js';
@@ -101,6 +102,14 @@ export function DatabaseStatus({ opening }: { readonly opening: DatabaseOpening 
   );
 }
 
+/** From the newest to the oldest. */
+const PARTS = [
+  { colour: 'filter', share: 1.4, title: 'Log', text: 'The newest writes, in the order in which they came.' },
+  { colour: 'level-0', share: 2, title: 'Level 0', text: 'A full log becomes a table here. Key ranges of tables may overlap.' },
+  { colour: 'level-1', share: 3, title: 'Level 1', text: 'Merged from level 0. No two tables overlap, so a lookup asks at most one.' },
+  { colour: 'level-2', share: 5, title: 'Level 2 and deeper', text: 'Each level holds about ten times as much as the one above. Most of the data is here.' },
+] as const;
+
 export function DatabaseView({ params }: ViewProps) {
   const opening = useDatabase(params);
   const { client } = opening;
@@ -121,9 +130,10 @@ export function DatabaseView({ params }: ViewProps) {
         <>
           <header class="view-head">
             <h1>Walk through a database</h1>
-            <p class="lead">A LevelDB database is a folder: a log of the newest writes, and levels of tables below it. See what lies where, and every version of a key.</p>
+            <p class="lead">A LevelDB database is a folder of files. New writes go to a log; tables below it hold the rest, level by level. Open one and see what lies where, and every version of a key.</p>
           </header>
           <DatabaseStatus opening={opening} />
+          {opening.opening === undefined && <Anatomy label="Parts of a database" parts={PARTS} />}
           {opening.opening === undefined && <DatabaseDrop opening={opening} view="database" wantedFolder={params.get('folder')} />}
         </>
       ) : (
@@ -144,20 +154,22 @@ export function DatabaseView({ params }: ViewProps) {
   );
 }
 
+/** Goes to a table of the database. */
+export function openTableOf({ origin }: DatabaseClient, name: string): void {
+  if (origin.kind === 'url') {
+    const base = origin.url.endsWith('/') ? origin.url : `${origin.url}/`;
+    navigate('table', { url: base + name });
+    return;
+  }
+  const file = origin.files.find((candidate) => candidate.name === name) ?? origin.files.find((candidate) => candidate.name === name.replace(/\.ldb$/, '.sst'));
+  if (file !== undefined) void openTable({ kind: 'file', file }).then(() => navigate('table', { file: file.name }));
+}
+
 function OpenedDatabase({ client, params, onClose }: { readonly client: DatabaseClient; readonly params: URLSearchParams; readonly onClose: () => void }) {
-  const { facts, origin } = client;
+  const { facts } = client;
   const [dropped, setDropped] = useState<readonly DroppedFacts[]>(facts.dropped);
   const refreshDropped = (): void => void client.dropped().then(setDropped, () => undefined);
   const tableCount = facts.levels.reduce((sum, tables) => sum + tables.length, 0);
-  const openTableOf = (name: string): void => {
-    if (origin.kind === 'url') {
-      const base = origin.url.endsWith('/') ? origin.url : `${origin.url}/`;
-      navigate('table', { url: base + name });
-      return;
-    }
-    const file = origin.files.find((candidate) => candidate.name === name) ?? origin.files.find((candidate) => candidate.name === name.replace(/\.ldb$/, '.sst'));
-    if (file !== undefined) void openTable({ kind: 'file', file }).then(() => navigate('table', { file: file.name }));
-  };
   return (
     <>
       <header class="view-head">
@@ -186,9 +198,9 @@ function OpenedDatabase({ client, params, onClose }: { readonly client: Database
       <section class="card" aria-labelledby="levels-title">
         <div class="card-head">
           <h2 id="levels-title">Levels</h2>
-          <p class="muted small">New writes go to the log. They sink from level to level as tables are merged. Click a table to look inside.</p>
+          <p class="muted small">Newest on top. Each bar is a table, drawn where its keys are. Click one to look inside.</p>
         </div>
-        <LevelMap facts={facts} onOpen={openTableOf} />
+        <LevelMap facts={facts} onOpen={(name) => openTableOf(client, name)} />
       </section>
       <div class="database-layout">
         <EntryBrowser client={client} params={params} onRead={refreshDropped} />

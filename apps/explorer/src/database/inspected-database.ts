@@ -133,7 +133,9 @@ export class InspectedDatabase {
         else if (trace.block !== undefined) reads++;
         if (trace.failure !== undefined) isUnknown = true;
         if (trace.outcome === 'found' || trace.outcome === 'deleted') {
-          return end(trace.outcome, value, [...mayHold.slice(i + 1).map((other) => other.name), ...restOf(level)]);
+          // A newer version may hide in the damage: `get` fails then.
+          const rest = [...mayHold.slice(i + 1).map((other) => other.name), ...restOf(level)];
+          return isUnknown ? end('unknown', undefined, rest) : end(trace.outcome, value, rest);
         }
       }
     }

@@ -11,8 +11,18 @@ const NUMBER_BYTES = 6;
 
 type Scale = 'bytes' | 'even';
 
+/** What a lookup did with a table or log. */
+export type Visit = 'found' | 'read' | 'skipped' | 'failed' | 'not asked';
+
+interface LevelMapProps {
+  readonly facts: DatabaseFacts;
+  readonly onOpen: (name: string) => void;
+  /** The key of a lookup, and by name what it did with logs and tables. */
+  readonly lookup?: { readonly key: Uint8Array; readonly visits: ReadonlyMap<string, Visit> } | undefined;
+}
+
 /** Levels one above the other, each table where its keys are. */
-export function LevelMap({ facts, onOpen }: { readonly facts: DatabaseFacts; readonly onOpen: (name: string) => void }) {
+export function LevelMap({ facts, onOpen, lookup }: LevelMapProps) {
   const tables = facts.levels.flat();
   const positions = useMemo(() => ({ bytes: byteScale(tables), even: evenScale(facts) }), [facts]);
   // Keys that bunch together say more when they are spread evenly.
@@ -24,14 +34,15 @@ export function LevelMap({ facts, onOpen }: { readonly facts: DatabaseFacts; rea
   const sorted = [...tables].sort((a, b) => position(a.smallest.userKey.bytes) - position(b.smallest.userKey.bytes));
   const first = sorted[0];
   const last = [...tables].sort((a, b) => position(b.largest.userKey.bytes) - position(a.largest.userKey.bytes))[0];
+  const visitOf = (name: string): string => (lookup === undefined ? '' : `is-${(lookup.visits.get(name) ?? 'not asked').replace(' ', '-')}`);
   return (
-    <div class="level-map">
+    <div class={`level-map ${lookup === undefined ? '' : 'has-lookup'}`}>
       <ol class="levels">
         {facts.logs.map((log) => (
           <li key={log.name} class="level is-log">
             <span class="level-name">Log</span>
             <div class="level-lanes">
-              <div class="log-bar">
+              <div class={`log-bar ${visitOf(log.name)}`}>
                 {log.name} <span>{counted(log.entries, 'write')}, {byteSize(log.byteLength)}</span>
                 {log.tail !== undefined && <span class="muted">It ends in the middle of a record ({log.tail}), as after a crash: that write never counted.</span>}
               </div>
@@ -44,7 +55,7 @@ export function LevelMap({ facts, onOpen }: { readonly facts: DatabaseFacts; rea
               <span class="level-name">
                 Level {level} <span class="muted">{counted(levelTables.length, 'table')}</span>
               </span>
-              <Lanes tables={levelTables} level={level} position={position} onOpen={onOpen} />
+              <Lanes tables={levelTables} level={level} position={position} onOpen={onOpen} lookup={lookup} visitOf={visitOf} />
             </li>
           ),
         )}
@@ -55,7 +66,7 @@ export function LevelMap({ facts, onOpen }: { readonly facts: DatabaseFacts; rea
           <span><BytesText bytes={last.largest.userKey.bytes} form={form} /></span>
         </div>
       )}
-      {tables.length === 0 ? (
+      {lookup !== undefined ? null : tables.length === 0 ? (
         <p class="muted">No tables yet: everything is in the log.</p>
       ) : (
         <Segmented
@@ -78,9 +89,11 @@ interface LanesProps {
   readonly level: number;
   readonly position: (key: Uint8Array) => number;
   readonly onOpen: (name: string) => void;
+  readonly lookup: LevelMapProps['lookup'];
+  readonly visitOf: (name: string) => string;
 }
 
-function Lanes({ tables, level, position, onOpen }: LanesProps) {
+function Lanes({ tables, level, position, onOpen, lookup, visitOf }: LanesProps) {
   // Level 0 overlaps: each table has a lane of its own, the newest on top. Deeper levels need one.
   const lanes = level === 0 ? [...tables].sort((a, b) => Number(BigInt(b.number) - BigInt(a.number))).map((table) => [table]) : [tables];
   const shown = lanes.slice(0, 40);
@@ -89,6 +102,7 @@ function Lanes({ tables, level, position, onOpen }: LanesProps) {
     <div class="level-lanes">
       {shown.map((lane, i) => (
         <div key={i} class="lane">
+          {lookup !== undefined && <span class="key-line" style={{ left: `${Math.max(0, Math.min(1, position(lookup.key))) * 100}%` }} />}
           {lane.slice(0, MOST_BARS).map((table) => {
             const left = position(table.smallest.userKey.bytes) * 100;
             const width = Math.max(0.4, position(table.largest.userKey.bytes) * 100 - left);
@@ -96,7 +110,7 @@ function Lanes({ tables, level, position, onOpen }: LanesProps) {
               <button
                 key={table.number}
                 type="button"
-                class={`table-bar ${table.filter === 'used' ? '' : 'has-no-filter'}`}
+                class={`table-bar is-level-${Math.min(level, 3)} ${lookup !== undefined || table.filter === 'used' ? '' : 'has-no-filter'} ${visitOf(table.name)}`}
                 style={{ left: `${Math.min(99.6, left)}%`, width: `${width}%` }}
                 title={`${table.name}: ${byteSize(table.byteLength)}, filter ${table.filter}\n${plain(table.smallest.userKey.bytes)} … ${plain(table.largest.userKey.bytes)}`}
                 aria-label={`Table ${table.name}, level ${level}, ${byteSize(table.byteLength)}, filter ${table.filter}, keys from ${plain(table.smallest.userKey.bytes)} to ${plain(table.largest.userKey.bytes)}`}
@@ -143,7 +157,12 @@ function byteScale(tables: readonly LevelTableFacts[]): (key: Uint8Array) => num
 function evenScale(facts: DatabaseFacts): (key: Uint8Array) => number {
   const bounds = facts.levels.flat().flatMap(({ smallest, largest }) => [smallest.userKey.bytes, largest.userKey.bytes]);
   const keyOf = (key: Uint8Array): string => Array.from(key, (byte) => byte.toString(16).padStart(2, '0')).join('');
-  const places = new Map([...new Set(bounds.map(keyOf))].sort().map((key, i) => [key, i]));
-  const span = Math.max(1, places.size - 1);
-  return (key) => (places.get(keyOf(key)) ?? 0) / span;
+  const places = [...new Set(bounds.map(keyOf))].sort();
+  const span = Math.max(1, places.length - 1);
+  return (key) => {
+    const wanted = keyOf(key);
+    const next = places.findIndex((place) => place >= wanted);
+    // Between two bounds: in the middle of them.
+    return (next < 0 ? span : places[next] === wanted ? next : next - 0.5) / span;
+  };
 }

@@ -14,26 +14,33 @@ interface BitGridProps {
 
 interface Grid {
   readonly cell: number;
-  /** Bytes, which are groups of eight bits, in a row. */
+  /** Between two bytes, which are groups of eight bits. */
+  readonly byteGap: number;
   readonly bytesPerRow: number;
   readonly rowHeight: number;
   readonly rows: number;
 }
 
-const BYTE_GAP = 8;
-const MAX_HEIGHT = 380;
+const LEAST_BYTE_GAP = 8;
+const MARGIN = 5;
+const MAX_HEIGHT = 420;
 const PULSE_MS = 420;
+/** Bits that the key does not look at step back behind those that it does. */
+const DIMMED = 0.6;
 
+/** The fewest bytes per row whose bits are not too large; the rows fill the width. */
 function gridFor(bits: number, width: number): Grid {
-  const wanted = bits <= 160 ? 30 : bits <= 700 ? 22 : bits <= 3000 ? 15 : bits <= 20_000 ? 10 : 7;
-  // Two bytes side by side at least.
-  const cell = Math.max(6, Math.min(wanted, Math.floor((width / 2 - BYTE_GAP) / 8)));
-  const bytesPerRow = Math.max(1, Math.floor((width + BYTE_GAP) / (8 * cell + BYTE_GAP)));
-  const even = bytesPerRow >= 8 ? bytesPerRow - (bytesPerRow % 4) : bytesPerRow >= 2 ? bytesPerRow - (bytesPerRow % 2) : 1;
-  return { cell, bytesPerRow: even, rowHeight: cell + (cell >= 15 ? 4 : 2), rows: Math.ceil(bits / 8 / even) };
+  const largest = bits <= 160 ? 42 : bits <= 700 ? 24 : bits <= 3000 ? 16 : bits <= 20_000 ? 11 : 7;
+  const inner = width - 2 * MARGIN;
+  const cellOf = (bytes: number): number => Math.floor(((inner + LEAST_BYTE_GAP) / bytes - LEAST_BYTE_GAP) / 8);
+  let bytesPerRow = 2;
+  while (cellOf(bytesPerRow) > largest) bytesPerRow += bytesPerRow < 4 ? 2 : 4;
+  const cell = Math.max(5, cellOf(bytesPerRow));
+  const byteGap = Math.max(LEAST_BYTE_GAP, Math.floor((inner - bytesPerRow * 8 * cell) / (bytesPerRow - 1)));
+  return { cell, byteGap, bytesPerRow, rowHeight: cell + (cell >= 24 ? 6 : cell >= 15 ? 4 : 2), rows: Math.ceil(bits / 8 / bytesPerRow) };
 }
 
-/** All bits of a filter: the set ones filled, those of the key that is looked up ringed and numbered. */
+/** All bits of a filter: the set ones filled, those of the key that is looked up coloured and numbered. */
 export function BitGrid({ label, filter, probing, shownProbes, selected, onSelect }: BitGridProps) {
   const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -52,12 +59,12 @@ export function BitGrid({ label, filter, probing, shownProbes, selected, onSelec
   }, []);
 
   const grid = gridFor(bits, Math.max(width, 200));
-  const fullHeight = grid.rows * grid.rowHeight + 4;
+  const fullHeight = grid.rows * grid.rowHeight + 2 * MARGIN;
   const height = Math.min(fullHeight, MAX_HEIGHT);
   const position = (bit: number): { x: number; y: number } => {
     const byte = bit >> 3;
     const column = byte % grid.bytesPerRow;
-    return { x: 2 + column * (8 * grid.cell + BYTE_GAP) + (bit & 7) * grid.cell, y: 2 + Math.floor(byte / grid.bytesPerRow) * grid.rowHeight };
+    return { x: MARGIN + column * (8 * grid.cell + grid.byteGap) + (bit & 7) * grid.cell, y: MARGIN + Math.floor(byte / grid.bytesPerRow) * grid.rowHeight };
   };
 
   useEffect(() => {
@@ -69,7 +76,7 @@ export function BitGrid({ label, filter, probing, shownProbes, selected, onSelec
     element.style.width = `${width}px`;
     element.style.height = `${height}px`;
     const colour = (name: string): string => colourOf(element, name);
-    const [set, clear, edge, onSet, ink, no, falseColour, maybe] = ['bit-set', 'bit-clear', 'bit-edge', 'on-set', 'ink', 'no', 'false', 'maybe'].map(colour) as [string, string, string, string, string, string, string, string];
+    const [set, clear, edge, ink, no, falseFill, maybeFill, onFill, surface] = ['bit-set', 'bit-clear', 'bit-edge', 'ink', 'no', 'false-fill', 'maybe-fill', 'on-fill', 'surface'].map(colour) as [string, string, string, string, string, string, string, string, string];
     const shown = probing?.probes.slice(0, shownProbes) ?? [];
     const isFalsePositive = probing?.firstZero === undefined && probing?.wasAdded === false;
     const began = performance.now();
@@ -83,13 +90,15 @@ export function BitGrid({ label, filter, probing, shownProbes, selected, onSelec
       const lastBit = Math.min(bits, lastRow * grid.bytesPerRow * 8);
       const inset = grid.cell >= 15 ? 2 : 1;
       const size = grid.cell - inset;
-      const radius = grid.cell >= 15 ? 4 : 1.5;
+      const radius = grid.cell >= 15 ? Math.round(grid.cell / 5) : 1.5;
       for (let bit = firstRow * grid.bytesPerRow * 8; bit < lastBit; bit++) {
         const { x, y } = position(bit);
         context.beginPath();
         context.roundRect(x, y, size, size, radius);
         context.fillStyle = filter.isSet(bit) ? set : clear;
+        context.globalAlpha = shown.length > 0 && filter.isSet(bit) ? DIMMED : 1;
         context.fill();
+        context.globalAlpha = 1;
         if (!filter.isSet(bit) && grid.cell >= 10) {
           context.strokeStyle = edge;
           context.lineWidth = 1;
@@ -102,23 +111,32 @@ export function BitGrid({ label, filter, probing, shownProbes, selected, onSelec
         const { x, y } = position(bit);
         if (y + grid.cell < top || y > top + height) continue;
         const isSet = filter.isSet(bit);
-        const ring = !isSet ? no : isFalsePositive && shownProbes >= probing.probes.length ? falseColour : maybe;
+        const mark = !isSet ? no : isFalsePositive && shownProbes >= probing.probes.length ? falseFill : maybeFill;
         const isNewest = numbers.includes(shown.length);
         const age = Math.min(1, (now - began) / PULSE_MS);
-        const swell = isNewest && !prefersReducedMotion() ? (1 - age) ** 2 * 7 : 0;
+        const swell = isNewest && !prefersReducedMotion() ? (1 - age) ** 2 * 8 : 0;
+        const outset = grid.cell >= 15 ? 1 : 0.5;
         context.beginPath();
-        context.roundRect(x - 1.5 - swell, y - 1.5 - swell, size + 3 + 2 * swell, size + 3 + 2 * swell, radius + 2 + swell);
-        context.strokeStyle = ring;
-        context.lineWidth = grid.cell >= 15 ? 3 : 2.5;
-        context.globalAlpha = 1 - swell / 12;
+        context.roundRect(x - outset, y - outset, size + 2 * outset, size + 2 * outset, radius + outset);
+        context.fillStyle = isSet ? mark : surface;
+        context.fill();
+        context.strokeStyle = mark;
+        context.lineWidth = isSet ? 1 : grid.cell >= 15 ? 3 : 2.5;
         context.stroke();
-        context.globalAlpha = 1;
-        if (grid.cell >= 19) {
-          context.fillStyle = isSet ? onSet : ink;
-          context.font = `600 ${Math.round(grid.cell * 0.42)}px ${getComputedStyle(element).fontFamily}`;
+        if (swell > 0.5) {
+          context.beginPath();
+          context.roundRect(x - outset - swell, y - outset - swell, size + 2 * (outset + swell), size + 2 * (outset + swell), radius + swell);
+          context.lineWidth = 2.5;
+          context.globalAlpha = 1 - swell / 12;
+          context.stroke();
+          context.globalAlpha = 1;
+        }
+        if (grid.cell >= 15) {
+          context.fillStyle = isSet ? onFill : no;
+          context.font = `700 ${Math.max(10, Math.round(grid.cell * 0.44))}px ${getComputedStyle(element).fontFamily}`;
           context.textAlign = 'center';
           context.textBaseline = 'middle';
-          context.fillText(numbers.length > 2 ? `${numbers[0]}…` : numbers.join(','), x + size / 2, y + size / 2 + 1);
+          context.fillText(numbers.length > 2 ? `${numbers[0]}…` : numbers.join(','), x + size / 2, y + size / 2 + 1, size);
         }
       }
       if (selected !== undefined && selected < bits) {
@@ -137,9 +155,9 @@ export function BitGrid({ label, filter, probing, shownProbes, selected, onSelec
 
   const bitAt = (event: MouseEvent): number | undefined => {
     const bounds = canvas.current!.getBoundingClientRect();
-    const x = event.clientX - bounds.left - 2;
-    const y = event.clientY - bounds.top - 2 + top;
-    const byteWidth = 8 * grid.cell + BYTE_GAP;
+    const x = event.clientX - bounds.left - MARGIN;
+    const y = event.clientY - bounds.top - MARGIN + top;
+    const byteWidth = 8 * grid.cell + grid.byteGap;
     const column = Math.floor(x / byteWidth);
     const inByte = Math.floor((x - column * byteWidth) / grid.cell);
     if (column < 0 || column >= grid.bytesPerRow || inByte < 0 || inByte > 7) return undefined;
@@ -185,7 +203,7 @@ export function BitGrid({ label, filter, probing, shownProbes, selected, onSelec
         <canvas ref={canvas} aria-hidden="true" />
       </div>
       <span id={hint} class="visually-hidden">
-        Arrow keys move from bit to bit; which keys set a bit is said below.
+        Arrow keys move from bit to bit. The line below says which keys set the bit.
       </span>
     </div>
   );

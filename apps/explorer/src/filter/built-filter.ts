@@ -19,7 +19,7 @@ import type { PolicyName } from './filter-state.js';
 
 const encoder = new TextEncoder();
 
-export const POLICY_TITLES: Record<PolicyName, string> = { leveldb: 'LevelDB’s filter', blocked: 'One cache line a key' };
+export const POLICY_TITLES: Record<PolicyName, string> = { leveldb: 'LevelDB’s filter', blocked: 'One cache line per key' };
 
 /** A probe of a key, with what it found. */
 export interface Probe {
@@ -101,9 +101,13 @@ export class BuiltFilter {
     return { key, hash, delta, line, probes: found, firstZero: firstZero < 0 ? undefined : firstZero, wasAdded: this.#added.has(key) };
   }
 
-  /** The keys that set `bit`. */
-  ownersOf(bit: number): string[] {
-    return this.keys.filter((key) => this.#bitsOf(encoder.encode(key)).probes.some((probe) => probe.bit === bit));
+  /** The keys that set each of `bits`, in one pass over all keys. */
+  ownersOf(bits: Iterable<number>): ReadonlyMap<number, readonly string[]> {
+    const owners = new Map<number, string[]>(Array.from(bits, (bit) => [bit, []]));
+    for (const key of this.keys) {
+      for (const bit of new Set(this.#bitsOf(encoder.encode(key)).probes.map((probe) => probe.bit))) owners.get(bit)?.push(key);
+    }
+    return owners;
   }
 
   /** The part of absent keys that an ideal filter of this size with these keys lets pass. */

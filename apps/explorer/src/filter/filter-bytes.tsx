@@ -1,7 +1,8 @@
 import { WindowedRows } from '../controls/window.js';
 import type { BuiltFilter } from './built-filter.js';
 
-const ROW_BYTES = 16;
+/** They fit a narrow screen. */
+const ROW_BYTES = 8;
 
 function hex(number: number, digits: number): string {
   return number.toString(16).padStart(digits, '0');
@@ -16,10 +17,9 @@ export function FilterBytes({ filter, probedBytes, firstZeroByte }: { readonly f
     <WindowedRows
       label="Bytes of the filter"
       rowCount={rows}
-      columns="3rem 1fr"
-      minWidth="31rem"
+      columns="3.2rem 1fr"
       headings={['at', 'bytes']}
-      height={240}
+      height={286}
       loadKey={`${rows} ${filter.setBits} ${[...probedBytes].join()} ${firstZeroByte}`}
       load={(start, end) => Array.from({ length: end - start }, (_, i) => start + i)}
       selected={Number.isFinite(firstProbed) ? Math.floor(firstProbed / ROW_BYTES) : undefined}

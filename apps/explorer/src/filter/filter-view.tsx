@@ -6,7 +6,8 @@ import type { ViewProps } from '../shell/view-props.js';
 import { replaceState } from '../shell/route.js';
 import { BuiltFilter, verdictOf } from './built-filter.js';
 import { useBitsForRate } from './designed-rate.js';
-import { FilterBench, Verdict } from './filter-bench.js';
+import { FilterBench } from './filter-bench.js';
+import { FilterStage, neededProbes } from './filter-stage.js';
 import {
   distinctKeys,
   type FilterState,
@@ -19,6 +20,7 @@ import {
   stateFromParams,
 } from './filter-state.js';
 import { KEY_SAMPLES, strangers } from './key-samples.js';
+import { useProbeSteps } from './probe-steps.js';
 
 /** So many keys are shown as chips. */
 const SHOWN_KEYS = 80;
@@ -53,12 +55,15 @@ export function FilterView({ params }: ViewProps) {
   const addKeys = (keys: readonly string[], query?: string): void => {
     const all = distinctKeys([...state.keys, ...keys]);
     change({ keys: all, ...(query !== undefined && { query }) });
-    const added = all.length - state.keys.length;
-    setMessage(added === 0 ? 'Nothing new to add.' : `${counted(added, 'key')} added.`);
+    setMessage(all.length === state.keys.length ? 'These keys were added before.' : '');
   };
   const stranger = (isWanted: (key: string) => boolean): string | undefined => {
     for (const key of strangers()) if (!state.keys.includes(key) && key !== state.query && isWanted(key)) return key;
     return undefined;
+  };
+  const show = (query: string): void => {
+    setMessage('');
+    change({ query });
   };
   const showAdding = (): void => {
     const key = stranger(() => true);
@@ -66,135 +71,59 @@ export function FilterView({ params }: ViewProps) {
   };
   const showNo = (): void => {
     const key = stranger((candidate) => verdictOf(first.probingOf(candidate)) === 'no');
-    if (key === undefined) setMessage('This filter is so full that every stranger passes. Give it more bits.');
-    else change({ query: key });
+    if (key === undefined) setMessage('This filter is so full that every strange key finds nothing but 1s. Give it more bits.');
+    else show(key);
   };
   const showFalsePositive = (): void => {
     const key = stranger((candidate) => verdictOf(first.probingOf(candidate)) === 'false positive');
-    if (key === undefined) setMessage('None of 20,000 strangers passes this filter. Add keys, or give it fewer bits, and try again.');
-    else change({ query: key });
+    if (key === undefined) setMessage('None of 20,000 strange keys gets a wrong yes from this filter. Add keys or give it fewer bits, then try again.');
+    else show(key);
   };
+
+  const probings = useMemo(() => filters.map((filter) => filter.probingOf(state.query)), [filters, state.query]);
+  const steps = useProbeSteps(probings, Math.max(...probings.map(neededProbes)));
+  const isOneOfTwo = filters.length > 1;
 
   return (
     <div class="page filter-view">
       <header class="filter-hero">
         <h1>“Have I seen this before?”</h1>
         <p class="lead">
-          A Bloom filter answers that from a handful of bits. It keeps none of the keys themselves. When it says{' '}
-          <strong class="word-no">no</strong>, that is certain. When it says <strong class="word-maybe">yes</strong>, it means “probably”. Try it, and
-          see why.
+          A Bloom filter answers that without keeping what it has seen. All it keeps is a row of bits, each 0 or 1. Give it words, then ask about any word:
+          its <strong class="word-no">no</strong> is certain, its <strong class="word-maybe">yes</strong> only means “probably”. Try it and see why.
+          (Databases say <em>key</em> instead of word.)
         </p>
       </header>
-
-      <ol class="lessons">
-        <li class="card lesson">
-          <h2>
-            <span class="lesson-number">1</span> Adding a key turns bits on
-          </h2>
-          <p>
-            A hash of the key picks {counted(first.probes, 'position')} among {count(first.bits)} bits. Those bits become 1. Nothing ever turns a bit
-            back to 0.
-          </p>
-          <button type="button" onClick={showAdding}>
-            Add a key and watch
-          </button>
-        </li>
-        <li class="card lesson">
-          <h2>
-            <span class="lesson-number">2</span> So one 0 proves “no”
-          </h2>
-          <p>
-            To check a key, look at its positions. If even one bit is 0, the key was never added, because adding it would have made that bit 1.
-          </p>
-          <button type="button" onClick={showNo}>
-            Show me a certain no
-          </button>
-        </li>
-        <li class="card lesson">
-          <h2>
-            <span class="lesson-number">3</span> But all 1s prove nothing
-          </h2>
-          <p>
-            Keys share bits. All positions of a key can be 1 only because other keys put them there. That wrong yes is a <em>false positive</em>.
-          </p>
-          <button type="button" onClick={showFalsePositive}>
-            Find a false positive
-          </button>
-        </li>
-      </ol>
-      <p role="status" class="visually-hidden-when-empty muted">
-        {message}
-      </p>
-
-      <div class="bench-layout">
-        <div class="bench-main">
-          <CheckCard state={state} filters={filters} onQuery={(query) => change({ query })} onAdd={(key) => addKeys([key], key)} />
-          <div class={filters.length > 1 ? 'side-by-side' : ''}>
-            {filters.map((filter) => (
-              <FilterBench
-                key={filter.policy}
-                filter={filter}
-                query={state.query}
-                settings={{ bitsPerKey, expectedKeys: state.expectedKeys, hasOwnProbes: state.probes !== undefined }}
-                isOneOfTwo={filters.length > 1}
-              />
-            ))}
-          </div>
-        </div>
-        <div class="bench-side">
-          <KeysCard state={state} onAdd={addKeys} onChange={change} />
-          <SizeCard state={state} bitsPerKey={bitsPerKey} wanted={wanted} filters={filters} onChange={change} />
-          <ShareCard isWhole={shared.isWhole} params={shared.params} filters={filters} />
-        </div>
-      </div>
-    </div>
-  );
-}
-
-interface CheckCardProps {
-  readonly state: FilterState;
-  readonly filters: readonly BuiltFilter[];
-  readonly onQuery: (query: string) => void;
-  readonly onAdd: (key: string) => void;
-}
-
-function CheckCard({ state, filters, onQuery, onAdd }: CheckCardProps) {
-  const id = useId();
-  const isAdded = state.keys.includes(state.query);
-  return (
-    <section class="card check" aria-labelledby={`${id}-title`}>
-      <h2 id={`${id}-title`}>Check a key</h2>
-      <form
-        class="row"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (!isAdded && state.query !== '') onAdd(state.query);
+      <FilterStage
+        state={state}
+        filters={filters}
+        probings={probings}
+        steps={steps}
+        message={message}
+        onQuery={(query) => {
+          setMessage('');
+          change({ query });
         }}
-      >
-        <label class="visually-hidden" for={id}>
-          Key to check
-        </label>
-        <input
-          id={id}
-          class="check-input grow"
-          type="text"
-          value={state.query}
-          autocomplete="off"
-          autocapitalize="off"
-          spellcheck={false}
-          placeholder="Type any key"
-          onInput={({ currentTarget }) => onQuery(currentTarget.value)}
-        />
-        <button type="submit" disabled={isAdded || state.query === '' || state.keys.length >= MAX_KEYS}>
-          {isAdded ? 'Added' : 'Add it'}
-        </button>
-      </form>
-      <div role="status" class="verdicts">
-        {filters.map((filter) => (
-          <Verdict key={filter.policy} filter={filter} query={state.query} isOneOfTwo={filters.length > 1} />
+        onAdd={(key) => addKeys([key], key)}
+        onShowAdding={showAdding}
+        onShowNo={showNo}
+        onShowFalsePositive={showFalsePositive}
+      />
+      <div class={`workbench ${isOneOfTwo ? 'is-of-two' : ''}`}>
+        <KeysCard state={state} onAdd={addKeys} onChange={change} />
+        <SizeCard state={state} bitsPerKey={bitsPerKey} wanted={wanted} filters={filters} isWhole={shared.isWhole} params={shared.params} onChange={change} />
+        {filters.map((filter, i) => (
+          <FilterBench
+            key={filter.policy}
+            filter={filter}
+            probing={probings[i]!}
+            shown={steps.shown}
+            settings={{ bitsPerKey, expectedKeys: state.expectedKeys, hasOwnProbes: state.probes !== undefined }}
+            isOneOfTwo={isOneOfTwo}
+          />
         ))}
       </div>
-    </section>
+    </div>
   );
 }
 
@@ -210,7 +139,7 @@ function KeysCard({ state, onAdd, onChange }: KeysCardProps) {
   const { keys } = state;
   const rest = keys.length - SHOWN_KEYS;
   return (
-    <section class="card" aria-labelledby={`${id}-title`}>
+    <section class="card keys-card" aria-labelledby={`${id}-title`}>
       <div class="card-head">
         <h2 id={`${id}-title`}>
           Keys added <span class="muted">{count(keys.length)}</span>
@@ -221,11 +150,11 @@ function KeysCard({ state, onAdd, onChange }: KeysCardProps) {
       </div>
       {keys.length > state.expectedKeys && (
         <p class="notice is-warn small">
-          More than the {count(state.expectedKeys)} it is sized for: it fills up, and says yes too often.
+          More than the {count(state.expectedKeys)} it is sized for. It fills up with 1s and says yes too often.
         </p>
       )}
       {keys.length === 0 ? (
-        <p class="muted">No key yet: every bit is 0, and the answer to any key is a certain no.</p>
+        <p class="muted">No key yet. Every bit is 0, so the answer to any key is a certain no.</p>
       ) : (
         <ul class="chips key-chips" aria-label="Keys added">
           {keys.slice(0, SHOWN_KEYS).map((key) => (
@@ -258,26 +187,27 @@ function KeysCard({ state, onAdd, onChange }: KeysCardProps) {
         <label for={id}>Add keys, one on each line</label>
         <textarea id={id} rows={2} value={typed} spellcheck={false} placeholder="Paste as many as you like" onInput={({ currentTarget }) => setTyped(currentTarget.value)} />
         <div class="row">
-          <button type="submit" class="is-primary" disabled={typed.trim() === ''}>
+          <button type="submit" disabled={typed.trim() === ''}>
             Add
           </button>
-          <span class="grow" />
-          <span class="muted small">or take</span>
-          {Object.entries(KEY_SAMPLES).map(([name, sample]) => (
-            <button
-              key={name}
-              type="button"
-              class="is-quiet small"
-              onClick={() => {
-                const sampleKeys = sample.keys();
-                onChange({ keys: sampleKeys, expectedKeys: sampleKeys.length });
-              }}
-            >
-              {sample.title}
-            </button>
-          ))}
         </div>
       </form>
+      <div class="row samples">
+        <span class="muted small">Or start from</span>
+        {Object.entries(KEY_SAMPLES).map(([name, sample]) => (
+          <button
+            key={name}
+            type="button"
+            class="is-quiet small"
+            onClick={() => {
+              const sampleKeys = sample.keys();
+              onChange({ keys: sampleKeys, expectedKeys: sampleKeys.length });
+            }}
+          >
+            {sample.title}
+          </button>
+        ))}
+      </div>
     </section>
   );
 }
@@ -287,10 +217,12 @@ interface SizeCardProps {
   readonly bitsPerKey: number;
   readonly wanted: { readonly answer: number | undefined; readonly isCurrent: boolean };
   readonly filters: readonly BuiltFilter[];
+  readonly isWhole: boolean;
+  readonly params: URLSearchParams;
   readonly onChange: (part: Partial<FilterState>) => void;
 }
 
-function SizeCard({ state, bitsPerKey, wanted, filters, onChange }: SizeCardProps) {
+function SizeCard({ state, bitsPerKey, wanted, filters, isWhole, params, onChange }: SizeCardProps) {
   const id = useId();
   const first = filters[0]!;
   return (
@@ -327,7 +259,7 @@ function SizeCard({ state, bitsPerKey, wanted, filters, onChange }: SizeCardProp
       )}
       <NumberField label="Expected keys" value={state.expectedKeys} min={1} max={MAX_EXPECTED_KEYS} onChange={(expectedKeys) => onChange({ expectedKeys })} />
       <div class="field">
-        <label class="row">
+        <label class="row check-row">
           <input type="checkbox" checked={state.probes !== undefined} onChange={({ currentTarget }) => onChange({ probes: currentTarget.checked ? first.probes : undefined })} />
           Choose the number of probes by hand
         </label>
@@ -349,16 +281,17 @@ function SizeCard({ state, bitsPerKey, wanted, filters, onChange }: SizeCardProp
       <p class="muted small">
         {state.policy === 'leveldb'
           ? `${count(state.expectedKeys)} × ${bitsPerKey} bits, at least 64, in whole bytes: ${count(first.bits)} bits, as LevelDB sizes it.`
-          : 'One cache line: all probes of a key fall into the same 64 bytes, which a processor fetches at once. Filters are whole lines.'}
+          : 'One cache line: all bits of a key lie in the same 64 bytes, which a processor fetches at once. The filter is made of whole lines.'}
       </p>
       {state.policy !== 'blocked' && (
-        <p class="muted small">{percent(first.setBits / first.bits)} of the bits are 1. About half is the most useful.</p>
+        <p class="muted small">{percent(first.setBits / first.bits)} of the bits are 1. A filter is at its best when about half are.</p>
       )}
+      <Keep isWhole={isWhole} params={params} filters={filters} />
     </section>
   );
 }
 
-function ShareCard({ isWhole, params, filters }: { readonly isWhole: boolean; readonly params: URLSearchParams; readonly filters: readonly BuiltFilter[] }) {
+function Keep({ isWhole, params, filters }: { readonly isWhole: boolean; readonly params: URLSearchParams; readonly filters: readonly BuiltFilter[] }) {
   const [status, setStatus] = useState('');
   const copy = async (): Promise<void> => {
     replaceState('filter', params);
@@ -370,14 +303,14 @@ function ShareCard({ isWhole, params, filters }: { readonly isWhole: boolean; re
     }
   };
   return (
-    <section class="card" aria-label="Keep it">
+    <section class="keep" aria-label="Keep it">
       <div class="row">
-        <button type="button" onClick={() => void copy()}>
+        <button type="button" class="is-primary" onClick={() => void copy()}>
           Copy link
         </button>
         {filters.map((filter) => (
           <button key={filter.policy} type="button" onClick={() => download(filter)}>
-            {filters.length > 1 ? `Download ${filter.policy}` : 'Download filter'}
+            {filters.length > 1 ? `Download ${filter.policy === 'leveldb' ? 'LevelDB’s' : 'the other'}` : 'Download filter'}
           </button>
         ))}
       </div>

@@ -1,20 +1,31 @@
 import './lookup.css';
+import '../database/database.css';
 import '../table/table.css';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { BytesText } from '../bytes/bytes-text.js';
 import { type KeyForm, typedBytes } from '../bytes/key-form.js';
+import { Anatomy } from '../controls/anatomy.js';
 import { Fact, Progress, Segmented } from '../controls/controls.js';
 import { count, counted, percent } from '../controls/sizes.js';
-import { DatabaseDrop, DatabaseStatus } from '../database/database-view.js';
+import { DatabaseDrop, DatabaseStatus, openTableOf } from '../database/database-view.js';
 import type { DatabaseClient } from '../database/database-client.js';
-import type { AbsentLookups, LookupTrace } from '../database/database-facts.js';
+import type { AbsentLookups, LookupTrace, TraceStep } from '../database/database-facts.js';
 import { hexDigits } from '../database/entry-browser.js';
+import { LevelMap, type Visit } from '../database/level-map.js';
 import { closeDatabase, paramsOf, useDatabase } from '../database/opened-database.js';
 import type { ViewProps } from '../shell/view-props.js';
 import { navigate, replaceState } from '../shell/route.js';
 import { FailureNotice } from '../table/failure-notice.js';
 import { failureFacts, type FailureFacts } from '../worker/failure.js';
 import { TraceSteps } from './trace-steps.js';
+
+/** In the order in which they are asked. */
+const STAGES = [
+  { colour: 'filter', share: 1, title: '1 · Log', text: 'Is it among the newest writes? Then the lookup ends here.' },
+  { colour: 'index', share: 1, title: '2 · Index of a table', text: 'Which block would hold the key? Only tables whose range it falls into are asked.' },
+  { colour: 'no', share: 1, title: '3 · Filter', text: 'A certain no saves the read: on to the next table.' },
+  { colour: 'data', share: 1.4, title: '4 · Block', text: 'A maybe costs a read. Either the key is here, or the yes was wrong.' },
+] as const;
 
 export function LookupView({ params }: ViewProps) {
   const opening = useDatabase(params);
@@ -25,9 +36,10 @@ export function LookupView({ params }: ViewProps) {
         <>
           <header class="view-head">
             <h1>Follow a lookup</h1>
-            <p class="lead">Type a key and see where LevelDB looks for it: the log, then level by level, and how often a filter saves it from reading.</p>
+            <p class="lead">Type a key and see where LevelDB looks for it: in the log first, then level by level. In each table a Bloom filter is asked before a block is read.</p>
           </header>
           <DatabaseStatus opening={opening} />
+          {opening.opening === undefined && <Anatomy label="Steps of a lookup" parts={STAGES} />}
           {opening.opening === undefined && <DatabaseDrop opening={opening} view="lookup" wantedFolder={params.get('folder')} />}
         </>
       ) : (
@@ -161,6 +173,25 @@ function Lookup({ client, params, onClose }: { readonly client: DatabaseClient; 
         </div>
       </section>
       {failure !== undefined && <FailureNotice failure={failure} title="The lookup could not be finished." />}
+      {trace !== undefined && key !== undefined && (
+        <section class="card" aria-labelledby={`${id}-path`}>
+          <div class="card-head">
+            <h2 id={`${id}-path`}>Path of the lookup</h2>
+            <ul class="map-legend" aria-label="What the lookup does">
+              <li>
+                <span class="visit-swatch is-skipped" aria-hidden="true" /> filter says no: not read
+              </li>
+              <li>
+                <span class="visit-swatch is-read" aria-hidden="true" /> asked or read, not there
+              </li>
+              <li>
+                <span class="visit-swatch is-found" aria-hidden="true" /> the answer
+              </li>
+            </ul>
+          </div>
+          <LevelMap facts={facts} onOpen={(name) => openTableOf(client, name)} lookup={{ key, visits: visitsOf(steps.slice(0, shown)) }} />
+        </section>
+      )}
       <div class="lookup-layout">
         <section class="card" aria-labelledby={`${id}-steps`}>
           <div class="card-head">
@@ -192,12 +223,12 @@ function Lookup({ client, params, onClose }: { readonly client: DatabaseClient; 
           {trace !== undefined && (
             <section class="card" aria-label="Reads for this key">
               <h2>For this key</h2>
-              <dl class="facts">
+              <dl class="facts big-facts">
                 <Fact name="Blocks read">
                   <span data-fact="reads">{count(trace.reads)}</span>
                 </Fact>
-                <Fact name="Reads that filters saved">
-                  <span data-fact="saved">{count(trace.saved)}</span>
+                <Fact name="Reads saved by filters">
+                  <span data-fact="saved" class={trace.saved > 0 ? 'answer-no' : ''}>{count(trace.saved)}</span>
                 </Fact>
               </dl>
             </section>
@@ -207,6 +238,17 @@ function Lookup({ client, params, onClose }: { readonly client: DatabaseClient; 
       </div>
     </>
   );
+}
+
+/** What the steps did with each log and table. */
+function visitsOf(steps: readonly TraceStep[]): ReadonlyMap<string, Visit> {
+  const visits = new Map<string, Visit>();
+  for (const step of steps) {
+    if (step.kind !== 'log' && step.kind !== 'table') continue;
+    const isAnswer = step.outcome === 'found' || step.outcome === 'deleted';
+    visits.set(step.file, step.kind === 'table' && step.failure !== undefined ? 'failed' : isAnswer ? 'found' : step.outcome === 'skipped' ? 'skipped' : 'read');
+  }
+  return visits;
 }
 
 const EXAMPLES: readonly (readonly [string, string])[] = [
@@ -221,10 +263,10 @@ const EXAMPLES: readonly (readonly [string, string])[] = [
 function Outcome({ trace, form }: { readonly trace: LookupTrace; readonly form: KeyForm }) {
   const { outcome, value } = trace;
   return (
-    <div role="status" class={`notice ${outcome === 'found' ? 'is-good' : outcome === 'unknown' ? 'is-bad' : 'is-warn'}`} data-outcome={outcome}>
+    <div role="status" class={`notice ${outcome === 'found' ? 'is-answer' : outcome === 'unknown' ? 'is-bad' : 'is-warn'}`} data-outcome={outcome}>
       <p>
         <strong>
-          {outcome === 'found' ? 'Found.' : outcome === 'deleted' ? 'Deleted: the newest version says so, older ones do not count.' : outcome === 'absent' ? 'Absent: it is in none of them.' : 'Not known: damage hides the answer.'}
+          {outcome === 'found' ? 'Found.' : outcome === 'deleted' ? 'Deleted: the newest version says so, older ones do not count.' : outcome === 'absent' ? 'Absent: no log and no table has it.' : 'Not known: a damaged part may hide a newer version, so the lookup fails.'}
         </strong>
       </p>
       {value !== undefined && (
@@ -258,7 +300,7 @@ function AbsentCard({ client }: { readonly client: DatabaseClient }) {
   return (
     <section class="card" aria-label="Many absent keys">
       <h2>For 10,000 absent keys</h2>
-      <p class="muted small">Keys close to those that are there, and not among them: index and key ranges cannot rule them out, only a filter can.</p>
+      <p class="muted small">Each is a stored key with four random bytes after it. Key ranges and indexes cannot rule such keys out. Only a filter can.</p>
       {failure !== undefined && <FailureNotice failure={failure} title="They could not all be looked up." />}
       {progress !== undefined ? (
         <Progress label="Looking them up" done={progress.done} total={progress.total} onCancel={() => controller.current?.abort()} />
@@ -288,7 +330,7 @@ function AbsentCard({ client }: { readonly client: DatabaseClient }) {
             <Fact name="Block reads with filters">
               <span data-fact="reads-with">{count(result.readsWithFilters)}</span>
             </Fact>
-            <Fact name="Reads that filters saved">{without === 0 ? '–' : percent(1 - result.readsWithFilters / without)}</Fact>
+            <Fact name="Reads saved by filters">{without === 0 ? '–' : percent(1 - result.readsWithFilters / without)}</Fact>
             <Fact name="False positives">{counted(result.falsePositives, 'read')} <small>for nothing</small></Fact>
           </dl>
         </>

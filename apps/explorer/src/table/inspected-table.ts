@@ -1,16 +1,18 @@
 import { FilterBlockReader } from '@bloom/filter-block';
-import { BloomFilterPolicy } from '@bloom/policy';
+import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
 import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
-import { bytewiseComparator, type Source } from '@bloom/sstable';
+import { bytewiseComparator, type Comparator, type Source } from '@bloom/sstable';
 import { allCodecs } from '@bloom/codecs';
 import { decodeInternalKey, DELETION, internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/database';
 import {
   BLOCK_KINDS,
+  type Finding,
   handleInValue,
   inspectBlock,
   type InspectedBlock,
   outlineTable,
   type TableOutline,
+  type VerifyReport,
   verifyTable,
 } from '@bloom/sstable/inspect';
 import { indexedDbKey } from '../bytes/indexeddb-key.js';
@@ -178,15 +180,26 @@ export class InspectedTable {
         return this.source.read(offset, length, signal);
       },
     };
-    const userComparator = isIndexedDb ? idbComparator : bytewiseComparator;
-    const filterPolicy = isIndexedDb ? idbFilterPolicy : new BloomFilterPolicy();
-    const { findings, moreFindings, unchecked } = await verifyTable(source, {
-      codecs,
-      comparator: isDatabase ? internalKeyComparator(userComparator) : userComparator,
-      filterPolicies: [isDatabase ? internalKeyPolicy(filterPolicy) : filterPolicy],
-      signal: work.signal,
-      maxFindings: MAX_FINDINGS,
-    });
+    const verifyAs = (userComparator: Comparator, filterPolicy: FilterPolicy): Promise<VerifyReport> =>
+      verifyTable(source, {
+        codecs,
+        comparator: isDatabase ? internalKeyComparator(userComparator) : userComparator,
+        filterPolicies: [isDatabase ? internalKeyPolicy(filterPolicy) : filterPolicy],
+        signal: work.signal,
+        maxFindings: MAX_FINDINGS,
+      });
+    let order: Comparator = isIndexedDb ? idbComparator : bytewiseComparator;
+    let verification = await verifyAs(order, isIndexedDb ? idbFilterPolicy : new BloomFilterPolicy());
+    // The file does not name its order. Repair tools have been seen to write keys of IndexedDB in the order of their bytes.
+    if (isIndexedDb && verification.findings.some(isOfOrder)) {
+      done = 0;
+      const bytewise = await verifyAs(bytewiseComparator, new BloomFilterPolicy());
+      if (!bytewise.findings.some(isOfOrder)) {
+        order = bytewiseComparator;
+        verification = bytewise;
+      }
+    }
+    const { findings, moreFindings, unchecked } = verification;
     const counts = { entries: 0, deletions: 0, dataBlocks: 0, unreadableBlocks: 0, keyBytes: 0, valueBytes: 0 };
     const codecCounts: Record<string, number> = {};
     const { kinds, offsets, sizes } = this.outline;
@@ -211,7 +224,7 @@ export class InspectedTable {
         }
       }
     }
-    return { ...counts, codecs: codecCounts, findings, moreFindings, unchecked: unchecked.map(({ part, reason }) => `${part}: ${reason}`), order: userComparator.name };
+    return { ...counts, codecs: codecCounts, findings, moreFindings, unchecked: unchecked.map(({ part, reason }) => `${part}: ${reason}`), order: order.name, isOrderUnusual: isIndexedDb && order === bytewiseComparator };
   }
 
   async #filterReader(number: number, signal: AbortSignal): Promise<FilterBlockReader> {
@@ -234,6 +247,10 @@ export class InspectedTable {
     for (let i = left - 1; i >= 0 && kinds[i] !== 0; i--) others++;
     return left - others;
   }
+}
+
+function isOfOrder({ code }: Finding): boolean {
+  return code === 'BLOOM_OUT_OF_ORDER' || code === 'BLOOM_BAD_SEPARATOR';
 }
 
 function clipped(bytes: Uint8Array, limit: number): Clipped {

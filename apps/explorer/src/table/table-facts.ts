@@ -105,6 +105,8 @@ export interface CheckFacts {
   readonly valueBytes: number;
   /** How many data blocks each codec has. */
   readonly codecs: Readonly<Record<string, number>>;
+  /** Whether keys of IndexedDB are in another order than theirs. */
+  readonly isOrderUnusual: boolean;
   /** The name of the order that the keys were checked against. */
   readonly order: string;
 }

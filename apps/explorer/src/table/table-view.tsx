@@ -2,6 +2,7 @@ import './table.css';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { KEY_FORMS, type KeyForm } from '../bytes/key-form.js';
 import { KeyFormSwitch } from '../bytes/bytes-text.js';
+import { Anatomy } from '../controls/anatomy.js';
 import { Drop, Fact, Progress } from '../controls/controls.js';
 import { byteSize, count, counted } from '../controls/sizes.js';
 import type { ViewProps } from '../shell/view-props.js';
@@ -33,6 +34,14 @@ function originOf(params: URLSearchParams): FileOrigin | undefined {
 function isSameOrigin(a: FileOrigin, b: FileOrigin): boolean {
   return a.kind === 'url' && b.kind === 'url' ? a.url === b.url : a === b;
 }
+
+/** In the order of the file. */
+const PARTS = [
+  { colour: 'data', share: 6, title: 'Data blocks', text: 'Keys and values, sorted, in blocks of a few kilobytes. A lookup reads one of them, or none.' },
+  { colour: 'filter', share: 2, title: 'Filters', text: 'A Bloom filter for every 2 KiB of the file. If it says no, the block is not read.' },
+  { colour: 'index', share: 2, title: 'Index', text: 'Where each block starts, and which keys it can hold.' },
+  { colour: 'footer', share: 1.6, title: 'Footer', text: 'The last 48 bytes, where reading starts.' },
+] as const;
 
 export function TableView({ params }: ViewProps) {
   const [client, setClient] = useState<TableClient>();
@@ -121,10 +130,15 @@ export function TableView({ params }: ViewProps) {
           <header class="view-head">
             <h1>Inside a table</h1>
             <p class="lead">
-              See where everything is in one LevelDB file: the blocks of keys and values, the filters that save reads, the index, the last 48 bytes.
+              A table is one file of a LevelDB database: sorted keys with their values, and beside them filters that save reads. Open one and see every part of it, down to the byte.
             </p>
           </header>
-          {opening === undefined && drop}
+          {opening === undefined && (
+            <>
+              <Anatomy label="Parts of a table" parts={PARTS} />
+              {drop}
+            </>
+          )}
         </>
       ) : (
         <OpenedTable
@@ -240,13 +254,13 @@ function Chips({ facts, check, findingCount }: { readonly facts: TableFacts; rea
       {filter.state === 'unknown-policy' && <li class="chip is-warn">filter of another policy: {filter.names.join(', ')}</li>}
       {filter.state === 'unsupported' && <li class="chip is-warn">filter of another kind: {filter.names.join(', ')}</li>}
       {filter.state === 'corrupt' && <li class="chip is-bad">filter damaged: {filter.problem}</li>}
-      {facts.isDatabase && <li class="chip">from a database: keys have versions</li>}
+      {facts.isDatabase && <li class="chip">keys with versions, as in a database</li>}
       {facts.isIndexedDb && <li class="chip">Chromium’s IndexedDB</li>}
       {facts.isMinecraft && <li class="chip">Minecraft world</li>}
       {findingCount > 0 ? (
         <li class="chip is-bad">{counted(findingCount, 'finding')}</li>
       ) : (
-        check !== undefined && <li class="chip is-good">every checksum is right</li>
+        check !== undefined && <li class="chip is-good">all checksums are right</li>
       )}
     </ul>
   );
@@ -311,6 +325,7 @@ function CheckCard({ client, check }: { readonly client: TableClient; readonly c
           </button>
         </>
       ) : (
+        <>
         <dl class="facts">
           <Fact name="Entries">
             <span data-fact="entries">{count(facts.entries)}</span>
@@ -325,6 +340,10 @@ function CheckCard({ client, check }: { readonly client: TableClient; readonly c
             <small>{facts.order}</small>
           </Fact>
         </dl>
+        {facts.isOrderUnusual && (
+          <p class="notice is-warn small">The keys are those of Chromium’s IndexedDB, but they are sorted by their bytes instead of in the order idb_cmp1. A program that does not know this order must have written the table.</p>
+        )}
+        </>
       )}
     </section>
   );

@@ -59,6 +59,16 @@ describeInChromium('the database view', ({ open, server }) => {
     await explorer.region('How to go on').waitFor();
   });
 
+  test('the opening of a database can be cancelled', async () => {
+    server().hanging.add('never/CURRENT');
+    const explorer = await open(`#/database?url=${encodeURIComponent(`${server().origin}/files/never`)}`);
+    await explorer.page.getByText(/^Opening .*never/).waitFor();
+    await explorer.button('Cancel').click();
+    await explorer.button('Open the sample').waitFor();
+    await expect.poll(() => server().givenUp.has('never/CURRENT')).toBe(true);
+    expect(await explorer.page.getByRole('alert').count()).toBe(0);
+  });
+
   test('entries are searched by prefix and by range', async () => {
     const { page, choose } = await openSample();
     const grid = page.getByRole('grid', { name: 'Entries of the database' });
@@ -111,7 +121,7 @@ describeInChromium('the database view', ({ open, server }) => {
     const { page } = await openSample();
     await page.getByRole('button', { name: /^Table 000008\.ldb, level 1/ }).click();
     await page.getByRole('heading', { level: 1, name: '000008.ldb' }).waitFor();
-    await page.getByText('from a database: keys have versions').waitFor();
+    await page.getByText('keys with versions, as in a database').waitFor();
     await page.goBack();
     await page.getByRole('heading', { level: 1, name: 'weather database' }).waitFor();
   });

@@ -18,7 +18,7 @@ describeInChromium('the filter view', ({ open }) => {
     const zero = bitsOf('pear').find((bit) => !isSet(fruitFilter, bit))!;
     const verdict = page.locator('[data-verdict]');
     expect(await verdict.getAttribute('data-verdict')).toBe('no');
-    expect(await verdict.textContent()).toContain(`Bit ${zero} is 0. If “pear” had been added, it would be 1.`);
+    expect(await verdict.textContent()).toContain(`Certainly not.Bit ${zero} is still 0. Adding “pear” would have made it 1. So “pear” was never added.`);
     expect(await page.locator('.steps .found-zero').textContent()).toBe('0: never added');
   });
 
@@ -70,22 +70,39 @@ describeInChromium('the filter view', ({ open }) => {
     const { page } = await open('');
     const bounds = (await page.locator('.bit-grid canvas').boundingBox())!;
     await page.mouse.click(bounds.x + 10, bounds.y + 10);
-    expect(await page.locator('.bit-owners').textContent()).toMatch(/^Bit 0 \(byte 0, bit 0 in it\) is (1, set by|0: none)/);
+    expect(await page.locator('.bit-owners').textContent()).toMatch(/^Bit 0 \(byte 0, bit 0 in it\) is (1, set by|0: no key)/);
   });
 
   test('finds a false positive, and calls it one', async () => {
     const explorer = await open('#/filter?bits=3');
-    await explorer.button('Find a false positive').click();
+    await explorer.button('Find a wrong yes').click();
     const verdict = explorer.page.locator('[data-verdict="false positive"]');
-    expect(await verdict.textContent()).toContain('false positive: you never added');
-    const key = await explorer.page.getByLabel('Key to check').inputValue();
+    expect(await verdict.textContent()).toMatch(/^Probably yes\. But this time it is wrong\.You never added .* This is called a false positive\.$/);
+    const key = await explorer.page.getByLabel('Ask about a key').inputValue();
     const filter = buildFilter(new BloomFilterPolicy(3), fruit.map(utf8));
     expect(new BloomFilterPolicy(3).keyMayMatch(utf8(key), filter)).toBe(true);
     expect(fruit).not.toContain(key);
+    // Beside each of its bits stands a key that set it.
+    const owners = await explorer.page.locator('.probe-owner').allTextContents();
+    const bits = bitsOf(key, filter.length, filter.at(-1));
+    expect(owners).toHaveLength(bits.length);
+    for (const [i, owner] of owners.entries()) {
+      const name = /^set by (\w+)( \+\d+)?$/.exec(owner)![1]!;
+      expect(bitsOf(name, filter.length, filter.at(-1))).toContain(bits[i]);
+    }
+  });
+
+  test('beside the picture stands the reason that fits the answer', async () => {
+    const explorer = await open('#/filter?bits=3');
+    const now = explorer.page.locator('.lesson.is-now h2');
+    await explorer.button('Find a wrong yes').click();
+    await expect.poll(() => now.allTextContents()).toEqual(['3 But all 1s do not prove “yes”']);
     await explorer.button('Show me a certain no').click();
     await explorer.page.locator('[data-verdict=no]').waitFor();
+    expect(await now.allTextContents()).toEqual(['2 So a single 0 proves “no”']);
     await explorer.button('Add a key and watch').click();
     await explorer.page.locator('[data-verdict="true positive"]').waitFor();
+    expect(await now.allTextContents()).toEqual(['1 Adding a key makes bits 1']);
   });
 
   test('many keys are pasted; the array is sized for what is expected, and warns when there are more', async () => {
@@ -131,7 +148,7 @@ describeInChromium('the filter view', ({ open }) => {
     const { page } = await open('#/filter?policy=both&q=kiwi');
     expect(await page.locator('.bench').evaluateAll((benches) => benches.map((bench) => bench.getAttribute('data-policy')))).toEqual(['leveldb', 'blocked']);
     expect(await page.locator('[data-verdict="true positive"]').count()).toBe(2);
-    expect(await page.getByRole('application', { name: /Bits, One cache line a key: \d+ of 512 bits/ }).count()).toBe(1);
+    expect(await page.getByRole('application', { name: /Bits, One cache line per key: \d+ of 512 bits/ }).count()).toBe(1);
   });
 
   test('steps can be gone through one at a time', async () => {
@@ -147,6 +164,9 @@ describeInChromium('the filter view', ({ open }) => {
     const explorer = await open('#/filter?q=kiwi', { reducedMotion: 'no-preference' });
     await explorer.button('Play').click();
     await expect.poll(() => explorer.page.locator('.steps .is-waiting').count()).toBeGreaterThan(2);
+    // The answer waits for the last one.
+    expect(await explorer.page.locator('[data-verdict]').count()).toBe(0);
+    await explorer.page.locator('.verdict.is-looking').getByText('That proves nothing yet').waitFor();
     await expect.poll(() => explorer.page.locator('.steps .found-one').count(), { timeout: 10_000 }).toBe(6);
   });
 
@@ -158,13 +178,13 @@ describeInChromium('the filter view', ({ open }) => {
 
   test('the link that is shared opens the same filter', async () => {
     const explorer = await open('#/filter?bits=7&policy=both', { permissions: ['clipboard-read', 'clipboard-write'] });
-    await explorer.page.getByLabel('Key to check').fill('naïve & <b>');
+    await explorer.page.getByLabel('Ask about a key').fill('naïve & <b>');
     await explorer.button('Add it').click();
     await explorer.button('Copy link').click();
     await explorer.page.getByText('The link is copied.').waitFor();
     const link = await explorer.page.evaluate(() => navigator.clipboard.readText());
     const other = await open(new URL(link).hash);
-    expect(await other.page.getByLabel('Key to check').inputValue()).toBe('naïve & <b>');
+    expect(await other.page.getByLabel('Ask about a key').inputValue()).toBe('naïve & <b>');
     expect(await other.page.getByRole('list', { name: 'Keys added' }).textContent()).toContain('naïve & <b>');
     expect(await other.page.locator('[data-byte]').allTextContents()).toEqual(await explorer.page.locator('[data-byte]').allTextContents());
   });

@@ -62,6 +62,30 @@ describeInChromium('the lookup view', ({ open }) => {
     await explorer.page.locator('[data-outcome=found].notice').waitFor();
   });
 
+  test('a map shows what the lookup did with each table', async () => {
+    const explorer = await open(`${sample}weather%2Foslo%2F2026-01-20`);
+    const { page } = explorer;
+    await page.locator('[data-outcome=found].notice').waitFor();
+    const named = (kind: string): Promise<string[]> => page.locator(`.table-bar.is-${kind}`).allTextContents();
+    expect(await named('found')).toEqual(['000006.ldb']);
+    expect(await named('skipped')).toEqual(['000012.ldb']);
+    expect((await named('not-asked')).length).toBe(8);
+    await explorer.button('From the start').click();
+    expect(await named('found')).toEqual([]);
+    expect(await page.locator('.log-bar.is-read').count()).toBe(1);
+  });
+
+  test('many lookups can be cancelled, and started anew', async () => {
+    const explorer = await open('#/lookup?sample=1');
+    const { page } = explorer;
+    await explorer.button('Look them up').click();
+    await explorer.button('Cancel').click();
+    await explorer.button('Look them up').waitFor();
+    expect(await page.locator('[data-fact=lookups]').count()).toBe(0);
+    await explorer.button('Look them up').click();
+    expect(await explorer.fact('lookups')).toBe('10,000');
+  });
+
   test('10,000 absent keys read far fewer blocks with filters than without', async () => {
     const explorer = await open('#/lookup?sample=1');
     await explorer.button('Look them up').click();

@@ -31,6 +31,11 @@ const numbered = tableOf(
   { blockSize: 1024 },
 );
 
+/** More than is checked without being asked to. */
+const big = tableOf(
+  Array.from({ length: 4000 }, (_, i) => [utf8(`key ${String(i).padStart(6, '0')}`), new Uint8Array(10_000).fill(i)]),
+);
+
 describeInChromium('the table view', ({ open, server }) => {
   async function opened(...files: readonly GivenFile[]): Promise<ExplorerPage> {
     const explorer = await open('#/table');
@@ -198,9 +203,6 @@ describeInChromium('the table view', ({ open, server }) => {
   });
 
   test('of a table behind a URL only the ranges are read that are shown', async () => {
-    const big = tableOf(
-      Array.from({ length: 4000 }, (_, i) => [utf8(`key ${String(i).padStart(6, '0')}`), new Uint8Array(10_000).fill(i)]),
-    );
     server().files.set('big.ldb', big);
     server().bytesSent = 0;
     const explorer = await open(`#/table?url=${encodeURIComponent(`${server().origin}/files/big.ldb`)}`);
@@ -208,6 +210,55 @@ describeInChromium('the table view', ({ open, server }) => {
     await explorer.page.getByRole('grid', { name: 'Entries of the data block' }).getByText('key 000000').first().waitFor();
     expect(server().bytesSent).toBeLessThan(big.length / 20);
     await explorer.button('Check the whole file').waitFor();
+  });
+
+  test('a check that is cancelled stops reading, and can be started anew', async () => {
+    server().files.set('long.ldb', big);
+    const explorer = await open(`#/table?url=${encodeURIComponent(`${server().origin}/files/long.ldb`)}`);
+    const { page } = explorer;
+    await explorer.button('Check the whole file').click();
+    await page.getByRole('progressbar', { name: /^Checking every byte/ }).waitFor();
+    const before = server().bytesSent;
+    await expect.poll(() => server().bytesSent).toBeGreaterThan(before + 200_000);
+    await explorer.button('Cancel').click();
+    await explorer.button('Check the whole file').waitFor();
+    await page.waitForTimeout(300);
+    const sent = server().bytesSent;
+    expect(sent - before).toBeLessThan(big.length);
+    await page.waitForTimeout(500);
+    expect(server().bytesSent).toBe(sent);
+    // The worker is free for others.
+    await explorer.button('Next part').click();
+    await page.getByRole('grid', { name: 'Entries of the data block' }).getByText('key 000001').first().waitFor();
+    await explorer.button('Check the whole file').click();
+    await page.getByRole('progressbar', { name: /^Checking every byte/ }).waitFor();
+  });
+
+  test('the opening of a table can be cancelled', async () => {
+    server().hanging.add('never.ldb');
+    const explorer = await open(`#/table?url=${encodeURIComponent(`${server().origin}/files/never.ldb`)}`);
+    await explorer.page.getByText('Opening never.ldb').waitFor();
+    await explorer.button('Cancel').click();
+    await explorer.button('Open the sample').waitFor();
+    await expect.poll(() => server().givenUp.has('never.ldb')).toBe(true);
+    expect(await explorer.page.getByRole('alert').count()).toBe(0);
+  });
+
+  test('keys of IndexedDB that are sorted by their bytes are no finding, and the order is named', async () => {
+    const { bytes } = realTables().find(({ file }) => /^forensicsim.*000118/.test(file))!;
+    const explorer = await opened({ name: 'rewritten.ldb', bytes: bytes() });
+    expect(await explorer.region('Findings').textContent()).toContain('Nothing is wrong with this file.');
+    const contents = await explorer.region('Contents').textContent();
+    expect(contents).toContain('leveldb.BytewiseComparator');
+    expect(contents).toContain('sorted by their bytes instead of in the order idb_cmp1');
+  });
+
+  test('no row of a list reaches into the next one', async () => {
+    const explorer = await open('#/table?sample=1', { viewport: { width: 900, height: 900 } });
+    const cells = explorer.page.getByRole('grid', { name: 'Entries of the data block' }).locator('.window-row .bytes-text');
+    await cells.first().waitFor();
+    const heights = await cells.evaluateAll((elements) => elements.map((element) => element.getBoundingClientRect().height));
+    expect(Math.max(...heights)).toBeLessThan(34);
   });
 
   test('a server that has no such file is named, with a way to go on', async () => {

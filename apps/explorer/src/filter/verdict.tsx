@@ -1,0 +1,56 @@
+import { count, counted } from '../controls/sizes.js';
+import { type BuiltFilter, POLICY_TITLES, type Probing, verdictOf } from './built-filter.js';
+
+const WORDS = {
+  no: 'Certainly not.',
+  'true positive': 'Probably yes.',
+  'false positive': 'Probably yes. But this time it is wrong.',
+} as const;
+
+interface VerdictProps {
+  readonly filter: BuiltFilter;
+  readonly probing: Probing;
+  /** How many probes are shown already. */
+  readonly shown: number;
+  readonly isOneOfTwo: boolean;
+}
+
+/** The filter's answer to a key, in words. While probes are being played: what the last one found. */
+export function Verdict({ filter, probing, shown, isOneOfTwo }: VerdictProps) {
+  const { key, probes, firstZero } = probing;
+  const title = isOneOfTwo && <p class="small muted">{POLICY_TITLES[filter.policy]}</p>;
+  if (shown < (firstZero ?? probes.length - 1) + 1) {
+    const last = probes[shown - 1];
+    return (
+      <div class="verdict is-looking" aria-hidden="true">
+        {title}
+        <p class="verdict-word">Looking…</p>
+        <p>{last === undefined ? `The key leads to ${counted(probes.length, 'bit')}. Are they all 1?` : `Bit ${count(last.bit)} is 1. That proves nothing yet, so look at the next one.`}</p>
+      </div>
+    );
+  }
+  const verdict = verdictOf(probing);
+  const name = key === '' ? 'the empty key' : `“${key}”`;
+  const bits = new Set(probes.map(({ bit }) => bit)).size;
+  return (
+    <div class={`verdict is-${verdict.replace(' ', '-')}`} data-policy={filter.policy} data-verdict={verdict}>
+      {title}
+      <p class="verdict-word">{WORDS[verdict]}</p>
+      <p>
+        {verdict === 'no' ? (
+          <>
+            Bit {count(probes[firstZero!]!.bit)} is still 0. Adding {name} would have made it 1. So {name} was never added.
+          </>
+        ) : verdict === 'true positive' ? (
+          <>
+            {bits === 1 ? 'The only bit' : `All ${count(bits)} bits`} of {name} {bits === 1 ? 'is' : 'are'} 1. You did add it, so this yes is right. But the filter cannot be sure: it sees only bits, and other keys make bits 1 too.
+          </>
+        ) : (
+          <>
+            You never added {name}. {bits === 1 ? 'Its bit is' : `Its ${count(bits)} bits are`} 1 only because other keys made {bits === 1 ? 'it' : 'them'} 1. This is called a <strong>false positive</strong>.
+          </>
+        )}
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,78 @@
+import { folderFiles, goldenDatabases, type Random, realDatabases, seeded } from '@bloom/fixtures';
+import { DatabaseReader, type Folder, MemoryFolder, storedEntries } from '@bloom/leveldb';
+import { idbComparator } from '@bloom/leveldb/idb-comparator';
+import { allCodecs } from '@bloom/codecs';
+import { CorruptionError } from '@bloom/bytes';
+import { expect, test } from 'vitest';
+import { weatherDatabase } from '../../samples/weather-database.js';
+import { InspectedDatabase } from '../../src/database/inspected-database.js';
+
+const KEYS_OF_EACH = 150;
+const work = { signal: new AbortController().signal, progress: () => undefined };
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+/** Traces carry no more of a value than this. */
+const TRACED_BYTES = 64 * 1024;
+const described = (byteLength: number, start: Uint8Array): string => `${byteLength} bytes, ${hex(start)}`;
+
+const goldens = goldenDatabases().filter(({ open, comparator }) => open === 'OK' && comparator === undefined);
+const reals = realDatabases().filter(({ open }) => open === 'OK');
+const databases: (readonly [string, () => Folder])[] = [
+  ['the sample', () => sampleFolder()],
+  ['the sample whose newest table is damaged', () => sampleFolder('000012.ldb')],
+  ...[...goldens, ...reals].map(({ name, path }) => [name, () => new MemoryFolder(Object.fromEntries(folderFiles(path)))] as const),
+];
+
+/** The sample; of the table `damaged`, the first block is. Older versions of its keys lie in deeper levels. */
+function sampleFolder(damaged?: string): Folder {
+  const files = weatherDatabase().map(({ name, bytes }) => [name, bytes.slice()] as const);
+  for (const [name, bytes] of files) if (name === damaged) bytes[40]! ^= 0x20;
+  return new MemoryFolder(Object.fromEntries(files));
+}
+
+/** Every user key that any file of the folder holds, deleted ones among them. */
+async function storedKeys(folder: Folder): Promise<Uint8Array[]> {
+  const keys = new Map<string, Uint8Array>();
+  for await (const { key } of storedEntries(folder, { codecs: allCodecs, damage: 'skip' })) keys.set(hex(key), key.slice());
+  return [...keys.values()];
+}
+
+/** A key beside one that is stored: longer, shorter, or with another byte. */
+function neighbour(random: Random, key: Uint8Array): Uint8Array {
+  const kind = random.below(3);
+  if (kind === 0 || key.length === 0) return Uint8Array.of(...key, random.below(256));
+  if (kind === 1) return key.slice(0, -1);
+  const other = key.slice();
+  other[random.below(other.length)]! ^= 1 + random.below(255);
+  return other;
+}
+
+const outcomes = new Set<string>();
+
+test.each(databases)('the traced lookup in %s says what get says', async (name, folderOf) => {
+  const random = seeded(12);
+  const folder = folderOf();
+  const inspected = await InspectedDatabase.open(folder, name, work, false);
+  const reader = await DatabaseReader.open(folder, { codecs: allCodecs, comparators: [idbComparator], damage: 'skip' });
+  const stored = random.shuffle(await storedKeys(folder));
+  const keys = stored.slice(0, KEYS_OF_EACH).flatMap((key) => [key, neighbour(random, key)]);
+  for (const key of keys) {
+    const trace = await inspected.trace(key);
+    outcomes.add(trace.outcome);
+    const got = await reader.get(key).catch((error: unknown) => {
+      if (error instanceof CorruptionError) return error;
+      throw error;
+    });
+    const said = got instanceof CorruptionError ? 'unknown' : got === undefined ? 'nothing' : described(got.length, got.subarray(0, TRACED_BYTES));
+    const traced = trace.outcome === 'unknown' ? 'unknown' : trace.outcome === 'found' ? described(trace.value!.byteLength, trace.value!.bytes) : 'nothing';
+    expect(`${hex(key)}: ${traced}`).toBe(`${hex(key)}: ${said}`);
+    if (trace.outcome !== 'deleted' && trace.outcome !== 'absent') continue;
+    const newest = (await reader.versions(key))[0];
+    expect(trace.outcome).toBe(newest === undefined ? 'absent' : 'deleted');
+  }
+  await reader.close();
+  await inspected.close();
+});
+
+test('the keys that were traced were found, deleted, absent, and hidden by damage', () => {
+  expect([...outcomes].sort()).toEqual(['absent', 'deleted', 'found', 'unknown']);
+});
