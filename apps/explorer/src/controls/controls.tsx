@@ -216,9 +216,9 @@ export function Progress({ label, done, total, onCancel }: { readonly label: str
 }
 
 /** A value with a name. */
-export function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
+export function Fact({ name, isWide, children }: { readonly name: string; readonly isWide?: boolean; readonly children: ComponentChildren }) {
   return (
-    <div>
+    <div class={isWide === true ? 'is-wide' : ''}>
       <dt>{name}</dt>
       <dd>{children}</dd>
     </div>

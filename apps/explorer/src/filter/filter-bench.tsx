@@ -96,10 +96,10 @@ function Steps({ filter, probing, shown, needed }: { readonly filter: BuiltFilte
         <table class="rows steps">
           <thead>
             <tr>
-              <th scope="col">Probe</th>
+              <th scope="col" aria-label="Probe">#</th>
               <th scope="col">h</th>
               <th scope="col">{isBlocked ? 'bit' : `h mod ${count(filter.bits)}`}</th>
-              <th scope="col">Byte, bit in it</th>
+              <th scope="col">Byte, bit</th>
               <th scope="col">Finds</th>
             </tr>
           </thead>

@@ -1,5 +1,6 @@
-import { useId, useMemo, useState } from 'preact/hooks';
+import { useId, useMemo, useRef, useState } from 'preact/hooks';
 import { count, counted } from '../controls/sizes.js';
+import { prefersReducedMotion } from '../shell/theme.js';
 import { BitGrid } from './bit-grid.js';
 import { type BuiltFilter, POLICY_TITLES, type Probing, verdictOf } from './built-filter.js';
 import { type FilterState, MAX_KEYS } from './filter-state.js';
@@ -8,6 +9,9 @@ import { Verdict } from './verdict.js';
 
 /** With more keys than these, finding those that set a bit takes longer than a frame. */
 const MOST_KEYS_WITH_OWNERS = 2000;
+
+/** As wide as a window may be whose style is that of small screens. */
+const SMALL_WIDTH = 600;
 
 interface StageProps {
   readonly state: FilterState;
@@ -25,6 +29,7 @@ interface StageProps {
 /** A key, the bits that it leads to, the answer, and the reason for it. */
 export function FilterStage({ state, filters, probings, steps, message, onQuery, onAdd, onShowAdding, onShowNo, onShowFalsePositive }: StageProps) {
   const id = useId();
+  const stage = useRef<HTMLElement>(null);
   const isAdded = state.keys.includes(state.query);
   const isOneOfTwo = filters.length > 1;
   const first = filters[0]!;
@@ -51,8 +56,14 @@ export function FilterStage({ state, filters, probings, steps, message, onQuery,
       run: onShowFalsePositive,
     },
   ];
+  const act = (run: () => void): void => {
+    run();
+    // What happens is to be seen, on a small screen too.
+    const element = stage.current!;
+    if (innerWidth <= SMALL_WIDTH) element.scrollIntoView({ behavior: prefersReducedMotion() ? 'auto' : 'smooth' });
+  };
   return (
-    <section class="card stage" aria-label="Try it">
+    <section ref={stage} class="card stage" aria-label="Try it">
       <ol class="lessons">
         {lessons.map(({ title, text, action, run }, i) => (
           <li key={title} class={`lesson ${lesson === i + 1 ? 'is-now' : ''}`}>
@@ -60,7 +71,7 @@ export function FilterStage({ state, filters, probings, steps, message, onQuery,
               <span class="lesson-number">{i + 1}</span> {title}
             </h2>
             <p>{text}</p>
-            <button type="button" onClick={run}>
+            <button type="button" onClick={() => act(run)}>
               {action}
             </button>
           </li>
@@ -134,7 +145,7 @@ function Picture({ filter, probing, steps, isOneOfTwo, isFirst }: PictureProps) 
         {isFirst && (
           <div class="row step-buttons">
             <button type="button" onClick={steps.play}>
-              <span aria-hidden="true">▶</span> Play
+              <span aria-hidden="true">▶</span> <span class="play-word">Play</span>
             </button>
             <button type="button" disabled={steps.shown === 0} onClick={() => steps.goTo(steps.shown - 1)} aria-label="One step back">
               ←
@@ -154,7 +165,15 @@ function Picture({ filter, probing, steps, isOneOfTwo, isFirst }: PictureProps) 
               <span class="probe-number">{i + 1}</span>
               <span class="probe-bit">bit {count(bit)}</span>
               <span class="probe-value">{i >= needed ? '–' : isShown ? (isSet ? '1' : '0') : '?'}</span>
-              <span class="probe-owner">{i >= needed ? 'not needed' : !isShown ? '' : !isSet ? 'the proof' : owners === undefined ? '' : by.length === 0 ? 'only this key' : `set by ${by[0]}${by.length > 1 ? ` +${by.length - 1}` : ''}`}</span>
+              <span class="probe-owner">
+                {i >= needed ? 'not needed' : !isShown || (isSet && owners === undefined) ? '' : !isSet ? 'the proof' : by.length === 0 ? 'not shared' : (
+                  <>
+                    <span class="probe-by">set by </span>
+                    {by[0]}
+                    {by.length > 1 && ` +${by.length - 1}`}
+                  </>
+                )}
+              </span>
             </li>
           );
         })}

@@ -90,8 +90,8 @@ export function FilterView({ params }: ViewProps) {
         <h1>“Have I seen this before?”</h1>
         <p class="lead">
           A Bloom filter answers that without keeping what it has seen. All it keeps is a row of bits, each 0 or 1. Give it words, then ask about any word:
-          its <strong class="word-no">no</strong> is certain, its <strong class="word-maybe">yes</strong> only means “probably”. Try it and see why.
-          (Databases say <em>key</em> instead of word.)
+          its <strong class="word-no">no</strong> is certain, its <strong class="word-maybe">yes</strong> only means “probably”. Try it and see why. A word is
+          called a <em>key</em> from here on.
         </p>
       </header>
       <FilterStage

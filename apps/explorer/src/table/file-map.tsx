@@ -277,6 +277,20 @@ export function FileMap({ fileParts, byteLength, findings, selected, onSelect }:
 
   return (
     <div class="file-map">
+      <div class="card-head">
+        <h2>Map of the file</h2>
+        <div class="row" role="group" aria-label="Zoom">
+          <button type="button" onClick={() => zoom(0.5)} aria-label="Zoom in">
+            +
+          </button>
+          <button type="button" onClick={() => zoom(2)} aria-label="Zoom out">
+            −
+          </button>
+          <button type="button" onClick={() => setRange([0, byteLength])}>
+            Whole file
+          </button>
+        </div>
+      </div>
       <div
         ref={box}
         class="file-map-strip"
@@ -327,27 +341,14 @@ export function FileMap({ fileParts, byteLength, findings, selected, onSelect }:
       <p class="file-map-hover small muted" aria-hidden="true">
         {hovered === undefined ? 'Click a block to open it. Scroll to zoom, drag to move; with keys: arrows, + − 0.' : partTitle(fileParts, hovered)}
       </p>
-      <div class="row">
-        <div class="row" role="group" aria-label="Zoom">
-          <button type="button" onClick={() => zoom(0.5)} aria-label="Zoom in">
-            +
-          </button>
-          <button type="button" onClick={() => zoom(2)} aria-label="Zoom out">
-            −
-          </button>
-          <button type="button" onClick={() => setRange([0, byteLength])}>
-            Whole file
-          </button>
-        </div>
-        <ul class="map-legend" aria-label="Parts of the file">
-          {shares.map(({ title, colour, bytes, count: number }) => (
+      <ul class="map-legend" aria-label="Parts of the file">
+        {shares.map(({ title, colour, bytes, count: number }) => (
             <li key={title}>
               <span class={`map-swatch is-${colour}`} aria-hidden="true" />
               {title} <span class="muted">{number > 1 ? `${count(number)} · ` : ''}{byteSize(bytes)} · {percent(bytes / byteLength)}</span>
             </li>
           ))}
-        </ul>
-      </div>
+      </ul>
     </div>
   );
 }

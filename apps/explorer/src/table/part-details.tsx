@@ -62,7 +62,7 @@ function BlockDetails(props: PartProps & { readonly block: number }) {
   return (
     <>
       <dl class="facts">
-        <Fact name="Stored">{byteSize(facts.size)} <small>and 5 of trailer</small></Fact>
+        <Fact name="Stored">{byteSize(facts.size)} <small>and a 5-byte trailer</small></Fact>
         {facts.contentBytes !== undefined && facts.contentBytes !== facts.size && <Fact name="Unpacked">{byteSize(facts.contentBytes)}</Fact>}
         <Fact name="Compression">{facts.codecName ?? 'unknown'} <small>type {facts.compressionType}</small></Fact>
         <Fact name="Checksum">{facts.problem?.code === 'BLOOM_BAD_CHECKSUM' ? <span class="is-bad-text">wrong</span> : 'right'}</Fact>
@@ -108,7 +108,7 @@ function EntryList({ client, block, facts, form, onGoTo }: PartProps & { readonl
       <WindowedRows<EntryRow>
         label={`Entries of the ${facts.kind}`}
         rowCount={facts.entryCount}
-        columns={`3.5rem 4.5rem minmax(14rem, 1fr) ${isDatabase ? '5.5rem 5rem ' : ''}minmax(14rem, 1.2fr)`}
+        columns={`clamp(2.2rem, 4vw, 3.5rem) clamp(3.4rem, 5vw, 4.5rem) minmax(clamp(12rem, 30vw, 14rem), 1fr) ${isDatabase ? '5.5rem 5rem ' : ''}minmax(14rem, 1.2fr)`}
         minWidth={isDatabase ? '52rem' : '40rem'}
         headings={headings}
         loadKey={`${block} ${form}`}
@@ -134,7 +134,7 @@ function EntryList({ client, block, facts, form, onGoTo }: PartProps & { readonl
         ]}
       />
       <p class="muted small">
-        <span class="bytes-shared">Underlined</span>: shared with the key before, and not stored again. ▸ A restart stores its whole key.
+        <span class="bytes-shared">Underlined</span>: shared with the key before, so not stored again. ▸ marks a restart, which stores its whole key: a search can start there.
       </p>
       {entry !== undefined && entry.number === selected && <EntryDetails entry={entry} form={form} />}
     </>

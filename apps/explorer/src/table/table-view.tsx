@@ -336,7 +336,7 @@ function CheckCard({ client, check }: { readonly client: TableClient; readonly c
           </Fact>
           <Fact name="Keys">{byteSize(facts.keyBytes)}</Fact>
           <Fact name="Values">{byteSize(facts.valueBytes)}</Fact>
-          <Fact name="Order of keys">
+          <Fact name="Order of keys" isWide>
             <small>{facts.order}</small>
           </Fact>
         </dl>
