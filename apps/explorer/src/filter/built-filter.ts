@@ -51,6 +51,11 @@ export function verdictOf({ firstZero, wasAdded }: Probing): Verdict {
   return wasAdded ? 'true positive' : 'false positive';
 }
 
+/** A lookup ends at the first 0. */
+export function neededProbes({ firstZero, probes }: Probing): number {
+  return firstZero === undefined ? probes.length : firstZero + 1;
+}
+
 /** A filter of a size that was chosen, filled with keys. */
 export class BuiltFilter {
   readonly policy: PolicyName;

@@ -1,10 +1,9 @@
 import { useId, useMemo } from 'preact/hooks';
 import { Fact } from '../controls/controls.js';
 import { byteSize, count, counted, percent } from '../controls/sizes.js';
-import { type BuiltFilter, POLICY_TITLES, type Probing } from './built-filter.js';
+import { type BuiltFilter, neededProbes, POLICY_TITLES, type Probing } from './built-filter.js';
 import { useDesignedRate } from './designed-rate.js';
 import { FilterBytes } from './filter-bytes.js';
-import { neededProbes } from './filter-stage.js';
 import { RateCurve } from './rate-curve.js';
 
 interface BenchProps {

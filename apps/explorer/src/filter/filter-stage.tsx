@@ -2,7 +2,7 @@ import { useId, useMemo, useRef, useState } from 'preact/hooks';
 import { count, counted } from '../controls/sizes.js';
 import { prefersReducedMotion } from '../shell/theme.js';
 import { BitGrid } from './bit-grid.js';
-import { type BuiltFilter, POLICY_TITLES, type Probing, verdictOf } from './built-filter.js';
+import { type BuiltFilter, neededProbes, POLICY_TITLES, type Probing, verdictOf } from './built-filter.js';
 import { type FilterState, MAX_KEYS } from './filter-state.js';
 import type { ProbeSteps } from './probe-steps.js';
 import { Verdict } from './verdict.js';
@@ -200,11 +200,6 @@ function Picture({ filter, probing, steps, isOneOfTwo, isFirst }: PictureProps) 
       </div>
     </section>
   );
-}
-
-/** A lookup ends at the first 0. */
-export function neededProbes({ firstZero, probes }: Probing): number {
-  return firstZero === undefined ? probes.length : firstZero + 1;
 }
 
 function isFalse(probing: Probing): boolean {

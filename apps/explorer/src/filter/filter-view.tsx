@@ -4,16 +4,15 @@ import { NumberField, Segmented } from '../controls/controls.js';
 import { count, counted, percent } from '../controls/sizes.js';
 import type { ViewProps } from '../shell/view-props.js';
 import { replaceState } from '../shell/route.js';
-import { BuiltFilter, verdictOf } from './built-filter.js';
+import { BuiltFilter, neededProbes, verdictOf } from './built-filter.js';
 import { useBitsForRate } from './designed-rate.js';
 import { FilterBench } from './filter-bench.js';
-import { FilterStage, neededProbes } from './filter-stage.js';
+import { FilterStage } from './filter-stage.js';
 import {
   distinctKeys,
   type FilterState,
   MAX_BITS_PER_KEY,
   MAX_EXPECTED_KEYS,
-  MAX_KEYS,
   MAX_PROBES_BY_HAND,
   paramsFromState,
   type PolicyName,

@@ -1,5 +1,5 @@
 import { count, counted } from '../controls/sizes.js';
-import { type BuiltFilter, POLICY_TITLES, type Probing, verdictOf } from './built-filter.js';
+import { type BuiltFilter, neededProbes, POLICY_TITLES, type Probing, verdictOf } from './built-filter.js';
 
 const WORDS = {
   no: 'Certainly not.',
@@ -19,7 +19,7 @@ interface VerdictProps {
 export function Verdict({ filter, probing, shown, isOneOfTwo }: VerdictProps) {
   const { key, probes, firstZero } = probing;
   const title = isOneOfTwo && <p class="small muted">{POLICY_TITLES[filter.policy]}</p>;
-  if (shown < (firstZero ?? probes.length - 1) + 1) {
+  if (shown < neededProbes(probing)) {
     const last = probes[shown - 1];
     return (
       <div class="verdict is-looking" aria-hidden="true">

@@ -263,7 +263,7 @@ const EXAMPLES: readonly (readonly [string, string])[] = [
 function Outcome({ trace, form }: { readonly trace: LookupTrace; readonly form: KeyForm }) {
   const { outcome, value } = trace;
   return (
-    <div role="status" class={`notice ${outcome === 'found' ? 'is-answer' : outcome === 'unknown' ? 'is-bad' : 'is-warn'}`} data-outcome={outcome}>
+    <div role="status" class={`notice ${outcome === 'found' ? 'is-answer' : outcome === 'unknown' ? 'is-bad' : outcome === 'deleted' ? 'is-warn' : ''}`} data-outcome={outcome}>
       <p>
         <strong>
           {outcome === 'found' ? 'Found.' : outcome === 'deleted' ? 'Deleted: the newest version says so, older ones do not count.' : outcome === 'absent' ? 'Absent: no log and no table has it.' : 'Not known: a damaged part may hide a newer version, so the lookup fails.'}

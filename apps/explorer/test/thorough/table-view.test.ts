@@ -102,6 +102,28 @@ describeInChromium('the table view', ({ open, server }) => {
     expect(inRow17).toContain('▸ 1key 000016');
   });
 
+  test('the map is zoomed by buttons, by keys and by the wheel, and shows the whole file again', async () => {
+    const explorer = await opened({ name: 'numbered.ldb', bytes: numbered });
+    const { page } = explorer;
+    const canvas = page.locator('.file-map canvas');
+    const drawn = (): Promise<string> => canvas.evaluate((element: HTMLCanvasElement) => element.toDataURL());
+    await page.mouse.move(0, 0);
+    const whole = await drawn();
+    for (const zoomIn of [
+      () => explorer.button('Zoom in').click(),
+      () => page.getByRole('slider').press('+'),
+      async () => {
+        await canvas.hover({ position: { x: 300, y: 40 } });
+        await page.mouse.wheel(0, -400);
+      },
+    ]) {
+      await zoomIn();
+      await expect.poll(drawn).not.toBe(whole);
+      await explorer.button('Whole file').click();
+      await expect.poll(drawn).toBe(whole);
+    }
+  });
+
   test('the index leads to the blocks', async () => {
     const source = new MemorySource(numbered);
     const { kinds, offsets } = await outlineTable(source);

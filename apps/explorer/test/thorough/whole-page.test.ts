@@ -13,7 +13,9 @@ const FIRST_VIEW_BYTES = 150_000;
 
 const VIEWS = [
   ['filter', '#/filter?policy=both', '.bench'],
+  ['filter, with a wrong yes', '#/filter?bits=3&q=peach', '[data-verdict="false positive"]'],
   ['table, with nothing open', '#/table', '.drop'],
+  ['database, with nothing open', '#/database', '.drop'],
   ['table', '#/table?sample=1', '[data-fact=entries]'],
   ['database', '#/database?sample=1&prefix=weather/oslo', '[data-fact=entries]'],
   ['lookup', '#/lookup?sample=1&key=weather/oslo/2026-01-20', '[data-outcome=found].notice'],
