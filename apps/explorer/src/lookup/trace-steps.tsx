@@ -136,7 +136,7 @@ function TableStep({ step, form }: { readonly step: TableTrace; readonly form: K
                 {failure.structure !== undefined && `In the ${failure.structure}${failure.offset === undefined ? '' : ` at ${count(failure.offset)}`}: `}
                 {failure.message}
               </p>
-              {failure.code !== undefined && <p class="small">{remedyOf(failure.code)}</p>}
+              {failure.code !== undefined && <p class="small">{remedyOf(failure.code, failure.structure)}</p>}
             </div>
           </li>
         )}

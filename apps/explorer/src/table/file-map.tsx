@@ -186,9 +186,11 @@ export function FileMap({ fileParts, byteLength, findings, selected, onSelect }:
     for (const offset of findings) {
       if (offset < from || offset > to) continue;
       const x = (offset - from) * scale;
+      // At the ends of the strip the head stays whole.
+      const head = Math.max(6, Math.min(width - 6, x));
       context.beginPath();
-      context.moveTo(x - 6, 0);
-      context.lineTo(x + 6, 0);
+      context.moveTo(head - 6, 0);
+      context.lineTo(head + 6, 0);
       context.lineTo(x, 11);
       context.fill();
       context.fillRect(x - 0.75, 8, 1.5, STRIP_HEIGHT + MARKER - 8);

@@ -39,7 +39,7 @@ export function Findings({ findings, moreFindings, isWhole, onShow }: { readonly
 
 export function FindingText({ finding }: { readonly finding: Finding }) {
   const { structure, offset, problem, code } = finding;
-  const remedy = remedyOf(code);
+  const remedy = remedyOf(code, structure);
   return (
     <>
       <p>

@@ -19,6 +19,11 @@ const REMEDIES: Readonly<Record<string, string>> = {
   BLOOM_FILTER_MISS: 'The filter denies a key that is there: a get misses it, a scan finds it. Write the table again to get a right filter.',
 };
 
-export function remedyOf(code: string): string | undefined {
+/** A damaged filter is not asked, whatever is wrong with it. */
+const FILTER_REMEDY = 'No key is lost with it: lookups do without this filter, and read the blocks that it would have saved them.';
+
+export function remedyOf(code: string, structure?: string): string | undefined {
+  // A filter that denies its keys is not damaged: it is asked.
+  if (structure === 'filter block' && code !== 'BLOOM_FILTER_MISS') return FILTER_REMEDY;
   return REMEDIES[code];
 }

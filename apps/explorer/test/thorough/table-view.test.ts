@@ -186,6 +186,17 @@ describeInChromium('the table view', ({ open, server }) => {
     expect(await explorer.page.getByText('1 finding', { exact: true }).count()).toBe(1);
   });
 
+  test('a damaged filter is said to cost reads and no key', async () => {
+    const bytes = numbered.slice();
+    const { kinds, offsets } = await outlineTable(new MemorySource(numbered));
+    bytes[offsets[kinds.indexOf(1)]! + 3]! ^= 0x10;
+    const explorer = await opened({ name: 'filter.ldb', bytes });
+    const findings = explorer.region('Findings');
+    await findings.getByText(/^filter block at/).waitFor();
+    expect(await findings.textContent()).toContain('No key is lost with it');
+    expect(await explorer.fact('entries')).toBe('600');
+  });
+
   test.each([
     ['an empty file', new Uint8Array(0), 'The file is empty.'],
     ['a text', utf8('this is a text, and by far not a table, although it is longer than any footer'), 'not a LevelDB table'],
