@@ -18,11 +18,11 @@ function tableOf(...keys: string[]): Uint8Array {
   return sink.toBytes();
 }
 
-describe('what is not bytes is refused by name', () => {
+describe('an argument that is not a Uint8Array is rejected by name', () => {
   const text = 'abc' as unknown as Uint8Array;
   const table = SyncTable.open(new MemorySource(tableOf('abc')));
 
-  test('by the builder, which goes on', () => {
+  test('by the builder, which can continue', () => {
     const sink = new MemorySink();
     const builder = new TableBuilder(sink);
     expect(() => builder.add(text, utf8('x'))).toThrow(new TypeError('key must be a Uint8Array, got string'));
@@ -41,14 +41,14 @@ describe('what is not bytes is refused by name', () => {
     await expect((await Table.open(new MemorySource(tableOf('abc')))).get(text)).rejects.toThrow('key must be');
   });
 
-  test('but bytes of another realm are bytes', () => {
+  test('but a Uint8Array of another realm is accepted', () => {
     const foreign = vm.runInNewContext('Uint8Array.of(97, 98, 99)') as Uint8Array;
     expect(foreign instanceof Uint8Array).toBe(false);
     expect(table.get(foreign)).toEqual(utf8('value of abc'));
   });
 });
 
-test.each([0, 256, -1, 1.5])('a codec of type %s is refused', (type) => {
+test.each([0, 256, -1, 1.5])('rejects a codec of type %s', (type) => {
   const codec: Codec = { type, name: 'odd', compress: (contents) => contents, decompress: (contents) => contents };
   const message = new RangeError(`the type of codec odd must be from 1 to 255, got ${type}`);
   expect(() => new TableBuilder(new MemorySink(), { compression: codec })).toThrow(message);
@@ -73,7 +73,7 @@ test('a read that ends after close leaves nothing in the shared cache', async ()
   expect(cache.byteLength).toBe(0);
 });
 
-test('an aborted signal ends the opening, and a walk that is done stays done', async () => {
+test('an aborted signal ends the opening, but not a walk that has ended already', async () => {
   const source = new MemorySource(tableOf('abc'));
   await expect(Table.open(source, { signal: AbortSignal.abort() })).rejects.toThrow('aborted');
   const controller = new AbortController();
@@ -116,7 +116,7 @@ describe('writeTable', () => {
     [{ signal: new AbortController() }, 'signal must be an AbortSignal, got an AbortController: pass its signal'],
     [{ onProgress: true }, 'onProgress must be a function, got boolean'],
     [5, 'the options of writeTable must be an object, got number'],
-  ])('refuses %o by name, and writes nothing', async (options, message) => {
+  ])('rejects %o by name, and writes nothing', async (options, message) => {
     expect(await rejection(writeTable(join(folder, 'x.ldb'), [], options as object))).toEqual(new TypeError(message));
     expect(await readdir(folder)).toEqual([]);
   });
@@ -140,33 +140,33 @@ describe('writeTable', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('makes what a link leads to that leads nowhere yet', async () => {
+  test('creates the target of a link that does not exist yet', async () => {
     await symlink('target.ldb', join(folder, 'link.ldb'));
     await writeTable(join(folder, 'link.ldb'), [[utf8('a'), utf8('b')]]);
     expect((await readdir(folder)).sort()).toEqual(['link.ldb', 'target.ldb']);
     expect((await readFile(join(folder, 'target.ldb'))).length).toBeGreaterThan(48);
   });
 
-  test('does not do away with what is no file', async () => {
+  test('does not replace anything but a regular file', async () => {
     execFileSync('mkfifo', [join(folder, 'pipe')]);
     await expect(writeTable(join(folder, 'pipe'), [])).rejects.toMatchObject({ code: 'EINVAL' });
     await expect(writeTable(folder, [])).rejects.toMatchObject({ code: 'EISDIR' });
     expect(await readdir(folder)).toEqual(['pipe']);
   });
 
-  test('refuses links in a circle', async () => {
+  test('rejects a cycle of links', async () => {
     await symlink('b', join(folder, 'a'));
     await symlink('a', join(folder, 'b'));
     await expect(writeTable(join(folder, 'a'), [])).rejects.toMatchObject({ code: 'ELOOP' });
   });
 
-  test('says what failed first', async () => {
+  test('throws the first error', async () => {
     await writeTable(join(folder, 'file'), []);
     await expect(writeTable(join(folder, 'file', 'x.ldb'), [])).rejects.toMatchObject({ code: 'ENOTDIR', syscall: 'open' });
   });
 });
 
-test('a file that is closed twice closes no other', async () => {
+test('closing a file twice does not close another one', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'bloom-'));
   const path = join(folder, 'x.ldb');
   await writeTable(path, [[utf8('a'), utf8('b')]]);

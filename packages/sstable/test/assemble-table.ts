@@ -6,16 +6,16 @@ import { BLOCK_TRAILER_LENGTH, compressed, putStoredBlock } from '../src/format/
 
 /** The parts of a table: contents of blocks, good or bad. */
 export interface TableParts {
-  /** Each with its index key. */
+  /** Data blocks, each with its index key. */
   readonly data?: readonly (readonly [separator: Uint8Array, contents: Uint8Array])[];
   readonly filter?: { readonly name: string; readonly contents: Uint8Array };
-  /** In place of the metaindex that leads to the filter. */
+  /** Replaces the metaindex that leads to the filter. */
   readonly metaindex?: Uint8Array;
-  /** In place of the index that leads to the data. */
+  /** Replaces the index that leads to the data. */
   readonly index?: Uint8Array;
 }
 
-/** `contents` as they are stored, trailer included. */
+/** `contents` as stored, including the trailer. */
 export function encodeStoredBlock(contents: Uint8Array, codec: Codec | undefined): Uint8Array {
   const smaller = compressed(contents, codec);
   const stored = smaller ?? contents;
@@ -31,7 +31,7 @@ export function blockOf(entries: Iterable<readonly [Uint8Array, Uint8Array]>): U
   return builder.finish().slice();
 }
 
-/** A file whose checksums and footer are right, whatever its blocks hold. */
+/** A file whose checksums and footer are right, whatever its blocks contain. */
 export function assembleTable({ data = [], filter, metaindex, index }: TableParts): Uint8Array {
   const parts: Uint8Array[] = [];
   let length = 0;

@@ -40,7 +40,7 @@ describe('a Blob source', () => {
     expect(none).toMatchObject({ code: 'BLOOM_NOT_A_TABLE', file: 'empty.ldb' });
   });
 
-  test('reads what is asked for and no more', async () => {
+  test('reads only the requested bytes', async () => {
     const slices: [number, number][] = [];
     const blob = new Blob([bytes]);
     const watched: BlobLike = {
@@ -57,7 +57,7 @@ describe('a Blob source', () => {
     expect(slices[1]![1] - slices[1]![0]).toBeLessThan(4400);
   });
 
-  test('of a part of a Blob is that part', async () => {
+  test('of a slice of a Blob reads only that slice', async () => {
     const around = new Blob([new Uint8Array(1000), bytes, new Uint8Array(500)]);
     const table = await Table.open(new BlobSource(around.slice(1000, 1000 + bytes.length)));
     expect(sameEntries(await collect(table.entries({ limit: 100 })), entries.slice(0, 100))).toBe(true);
@@ -93,13 +93,13 @@ describe('a Blob source', () => {
     expect(await rejection(Table.open(source, { signal: AbortSignal.abort(reason) }))).toBe(reason);
   });
 
-  test('that can no longer be read passes the host’s error on', async () => {
+  test('that can no longer be read throws the host’s error', async () => {
     const failure = new Error('NotReadableError');
     const gone: BlobLike = { size: bytes.length, slice: () => ({ arrayBuffer: () => Promise.reject(failure) }) };
     expect(await rejection(Table.open(new BlobSource(gone)))).toBe(failure);
   });
 
-  test('that is shorter than it said is told', async () => {
+  test('that is shorter than its size throws an error', async () => {
     const blob = new Blob([bytes]);
     const short: BlobLike = { size: bytes.length, slice: (start, end) => blob.slice(start, Math.min(end, start + 10)) };
     expect(await rejection(Table.open(new BlobSource(short)))).toMatchObject({ code: 'BLOOM_TRUNCATED' });
@@ -115,6 +115,6 @@ test.each([
   ['a profile', () => profileTable(new MemorySource(bytes), { signal: aborted })],
   ['a layout', () => collect(tableLayout(new MemorySource(bytes), { signal: aborted }))],
   ['a salvage', () => salvageTable(new MemorySource(bytes), () => undefined, { signal: aborted })],
-])('%s ends by its signal although the source does not look at it', async (_, run) => {
+])('%s is ended by its signal even if the source ignores it', async (_, run) => {
   expect(await rejection(run())).toBe(reason);
 });

@@ -3,12 +3,12 @@ import { expect, test } from 'vitest';
 import { buildTable } from './build-table.js';
 import { numberedEntries } from './entries.js';
 
-test.each([0, -1, 1.5, NaN, Infinity])('a cache of %d bytes is refused', (maxBytes) => {
+test.each([0, -1, 1.5, NaN, Infinity])('rejects a cache of %d bytes', (maxBytes) => {
   expect(() => new BlockCache(maxBytes)).toThrow(RangeError);
   expect(() => new BlockCache(maxBytes)).toThrow(/maxBytes/);
 });
 
-test('it keeps no more bytes than it may, and drops what was used longest ago', () => {
+test('it keeps no more than its maximum, and evicts the least recently used blocks', () => {
   const cache = new BlockCache(4096);
   for (let id = 0; id < 100; id++) cache.set(id, new Uint8Array(1000));
   expect(cache.byteLength).toBeLessThanOrEqual(4096);
@@ -17,7 +17,7 @@ test('it keeps no more bytes than it may, and drops what was used longest ago', 
   expect(cache.get(0)).toBeUndefined();
 });
 
-test('what was used last stays, however long ago it was put there', () => {
+test('a recently used block stays, however long ago it was added', () => {
   const cache = new BlockCache(4096);
   for (let id = 0; id < 100; id++) {
     cache.set(id, new Uint8Array(1000));
@@ -27,7 +27,7 @@ test('what was used last stays, however long ago it was put there', () => {
   expect(kept).toEqual([0, 98, 99]);
 });
 
-test('a block that is put there again counts once', () => {
+test('a block that is added again counts once', () => {
   const cache = new BlockCache(4096);
   cache.set(0, new Uint8Array(1000));
   const one = cache.byteLength;
@@ -38,14 +38,14 @@ test('a block that is put there again counts once', () => {
   expect([cache.get(0), cache.byteLength]).toEqual([undefined, 0]);
 });
 
-test('a block that is larger than the cache is not kept, and costs nothing else', () => {
+test('a block that is larger than the cache is not kept, and evicts nothing', () => {
   const cache = new BlockCache(4096);
   cache.set(0, new Uint8Array(10));
   cache.set(1, new Uint8Array(5000));
   expect([cache.get(1), cache.get(0)?.length]).toEqual([undefined, 10]);
 });
 
-test('ids are given out once', () => {
+test('no id is reserved twice', () => {
   const cache = new BlockCache(4096);
   expect([cache.reserve(10), cache.reserve(1), cache.reserve(0), cache.reserve(5)]).toEqual([0, 10, 11, 11]);
 });
@@ -58,7 +58,7 @@ test.each([3, 3000])('dropping a range of %d ids drops those and no others', (co
   expect(kept).toEqual(count === 3 ? [0, 1, 5, 6, 7, 8, 9] : [0, 1]);
 });
 
-test('tables that share a cache do not get the blocks of each other', () => {
+test("tables that share a cache do not get each other's blocks", () => {
   const cache = new BlockCache(2 ** 20);
   const tables = [20, 30].map((valueLength) => {
     const entries = numberedEntries(500, valueLength);
@@ -72,7 +72,7 @@ test('tables that share a cache do not get the blocks of each other', () => {
   for (const { table } of tables) expect(table.stats.blockReads).toBe(table.blockCount);
 });
 
-test('a closed table leaves its blocks to nobody, and those of others stay', () => {
+test('closing a table drops its blocks, and those of other tables stay', () => {
   const cache = new BlockCache(2 ** 20);
   const file = new MemorySource(buildTable(numberedEntries(500)));
   const [a, b] = [SyncTable.open(file, { cache }), SyncTable.open(file, { cache })];

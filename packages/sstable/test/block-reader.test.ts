@@ -9,7 +9,7 @@ import { collect, numberedEntries, sameBytes, sameEntries, utf8 } from './entrie
 import { gate, WatchedSource } from './sources.js';
 
 const entries = numberedEntries(10_000, 90);
-/** About 1.1 MB in about 260 blocks of a little over 4 KiB, one behind the other. */
+/** About 1.1 MB in about 260 blocks of slightly more than 4 KiB, adjacent in the file. */
 const bytes = buildTable(entries, { compression: 'none' });
 
 async function opened(options: Parameters<typeof Table.open>[1] = {}): Promise<{ table: Table; source: WatchedSource }> {
@@ -26,7 +26,7 @@ function readBytes({ reads }: WatchedSource): number {
 const dataBytes = (await opened()).table.approximateOffset(Uint8Array.of(0xff));
 
 describe('a scan', () => {
-  test.each([false, true])('reads windows that double up to the limit, one ahead (reverse %s)', async (reverse) => {
+  test.each([false, true])('reads windows that double up to the limit, one of them ahead (reverse %s)', async (reverse) => {
     const { table, source } = await opened({ readAheadBytes: 64 * 1024, cache: null });
     const all = await collect(table.entries({ reverse }));
     expect(sameEntries(reverse ? all.reverse() : all, entries)).toBe(true);
@@ -54,7 +54,7 @@ describe('a scan', () => {
     expect(other.source.reads).toHaveLength(1);
   });
 
-  test.each([1, 4200, 9000])('with readAheadBytes %d reads all of it once', async (readAheadBytes) => {
+  test.each([1, 4200, 9000])('with readAheadBytes %d reads every block once', async (readAheadBytes) => {
     for (const reverse of [false, true]) {
       const { table, source } = await opened({ readAheadBytes, cache: null });
       const all = await collect(table.entries({ reverse }));
@@ -70,7 +70,7 @@ describe('a scan', () => {
     expect(readBytes(source)).toBeLessThan(9000);
   });
 
-  test('is right from anywhere to anywhere, whatever is in the cache (seed 17)', async () => {
+  test('is right between any bounds, whatever is in the cache (seed 17)', async () => {
     const random = seeded(17);
     const { table, source } = await opened({ cache: new BlockCache(300_000), readAheadBytes: 40_000 });
     const wrong: string[] = [];
@@ -99,7 +99,7 @@ describe('a scan', () => {
     expect(source.reads).toEqual([]);
   });
 
-  test('that breaks early reads no further, and the table goes on', async () => {
+  test('that breaks early reads no further, and the table stays usable', async () => {
     const { table, source } = await opened();
     let count = 0;
     for await (const _ of table) if (++count === 500) break;
@@ -110,7 +110,7 @@ describe('a scan', () => {
     expect(await table.get(entries[9000]![0])).toEqual(entries[9000]![1]);
   });
 
-  test('whose read ahead fails gives the error when it comes there, and none after a break', async () => {
+  test('whose read-ahead fails throws when it gets there, and not after a break', async () => {
     const failure = new Error('the disk is gone');
     const { table, source } = await opened({ readAheadBytes: 40_000 });
     const limit = 200_000;
@@ -136,7 +136,7 @@ describe('a scan', () => {
     expect(rejections).toEqual([]);
   });
 
-  test('over a damaged block inside a window gives all before it, and its place', async () => {
+  test('over a damaged block inside a window returns everything before it, and the error has its place', async () => {
     const damaged = bytes.slice();
     const offset = (await opened()).table.approximateOffset(entries[5000]![0]);
     damaged[offset + 5]! ^= 1;
@@ -152,7 +152,7 @@ describe('a scan', () => {
     expect(count).toBeLessThanOrEqual(5000);
   });
 
-  test('reads no bytes between blocks that do not lie one behind the other', async () => {
+  test('does not read the bytes between blocks that are not adjacent', async () => {
     const { parts } = takeApart(buildTable(entries.slice(0, 600), { compression: 'none', filterPolicy: null }));
     const meta: StoredPart = { kind: 'meta', key: utf8('other'), payload: new Uint8Array(3000), type: 0 };
     const apart = putTogether(parts.flatMap((part, i) => (i % 4 === 3 ? [part, meta] : [part])));
@@ -167,7 +167,7 @@ describe('a scan', () => {
     }
   });
 
-  test('tells the source of each read that is aborted, by a signal', async () => {
+  test('aborts each read at the source, by its signal', async () => {
     const { table, source } = await opened();
     const controller = new AbortController();
     const reason = new Error('enough');
@@ -190,7 +190,7 @@ describe('a scan', () => {
 });
 
 describe('getMany', () => {
-  test('reads neighbours at once, in parts of at most a MiB', async () => {
+  test('reads adjacent blocks at once, in parts of at most 1 MiB', async () => {
     const { table, source } = await opened();
     const values = await table.getMany(entries.map(([key]) => key));
     expect(values.every((value, i) => sameBytes(value, entries[i]![1]))).toBe(true);
@@ -203,7 +203,7 @@ describe('getMany', () => {
     [4 * 1024, 3],
     [5 * 1024, 1],
     [1024 * 1024, 1],
-  ])('with a gap of %d bytes reads three blocks, of which each second is not wanted, in %d reads', async (gapBytes, reads) => {
+  ])('with a gap of %d bytes reads three blocks, with an unneeded block between each two, in %d reads', async (gapBytes, reads) => {
     const { table, source } = await opened({ gapBytes });
     // An entry of about 113 bytes: 37 of them in a block.
     const first = table.approximateOffset(entries[1000]![0]);
@@ -222,7 +222,7 @@ describe('getMany', () => {
     expect(source.reads).toHaveLength(reads);
   });
 
-  test('gives values in the order of its keys, of keys that come twice and keys that are absent', async () => {
+  test('returns values in the order of the keys, including duplicate and absent keys', async () => {
     const { table } = await opened();
     const [a, b] = [entries[9000]!, entries[20]!];
     const absent = Uint8Array.of(0);
@@ -254,7 +254,7 @@ describe('getMany', () => {
     expect(most).toBe(8);
   });
 
-  test('fails as a whole where one read fails, and leaves nothing behind', async () => {
+  test('fails as a whole when one read fails, and leaves nothing behind', async () => {
     const { table, source } = await opened({ gapBytes: 0 });
     const failure = new Error('no');
     source.answer = (part, { offset }) => {
@@ -283,7 +283,7 @@ describe('simultaneous lookups in one block', () => {
     expect(source.reads).toHaveLength(1);
   });
 
-  test('share one failure, and the next lookup reads again', async () => {
+  test('share one error, and the next lookup reads again', async () => {
     const { table, source } = await opened();
     const failure = new Error('no');
     source.answer = () => Promise.reject(failure);
@@ -299,13 +299,13 @@ test.each([
   ['readAheadBytes', { readAheadBytes: -1 }],
   ['readAheadBytes', { readAheadBytes: 1.5 }],
   ['gapBytes', { gapBytes: NaN }],
-])('a wrong %s is refused by name', async (name, options) => {
+])('rejects a wrong %s by name', async (name, options) => {
   const error = await rejection(Table.open(new WatchedSource(bytes), options));
   expect(error).toBeInstanceOf(RangeError);
   expect((error as Error).message).toContain(name);
 });
 
-test('an async iterator is disposed of and closed as the language does it', async () => {
+test('an async iterator can be disposed of and closed by the language', async () => {
   const { table } = await opened();
   await table[Symbol.asyncDispose]();
   expect(await rejection(table.get(entries[0]![0]))).toBeInstanceOf(TypeError);

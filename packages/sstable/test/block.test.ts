@@ -46,7 +46,7 @@ function rawBlock(entries: string, ...restarts: number[]): Uint8Array {
 }
 
 // Measured from LevelDB; the entries of SimpleMulti are those of table/table_test.cc.
-test.each(vectors().blocks)('the block "$name" is that of LevelDB', ({ restartInterval, entries, bytes }) => {
+test.each(vectors().blocks)('the block "$name" has the bytes that LevelDB writes', ({ restartInterval, entries, bytes }) => {
   const builder = new BlockBuilder(restartInterval);
   for (const [key, value] of entries) builder.add(key, value);
   expect(builder.byteLength).toBe(bytes.length);
@@ -56,7 +56,7 @@ test.each(vectors().blocks)('the block "$name" is that of LevelDB', ({ restartIn
   expect(backwards(cursorOn(bytes))).toEqual(entries);
 });
 
-test('a builder starts anew after a block, and keeps its last key', () => {
+test('a builder starts a new block after finish, and keeps its last key', () => {
   const builder = new BlockBuilder(16);
   builder.add(utf8('abcdef'), utf8('1'));
   builder.finish();
@@ -85,7 +85,7 @@ test.each([
   ]).toEqual(Array(7).fill(false));
 });
 
-test('a cursor before its first move is on no entry, and stays there', () => {
+test('a cursor is on no entry before its first seek', () => {
   const cursor = cursorOn(build([[utf8('a'), utf8('1')]], 16));
   expect([cursor.valid, cursor.next(), cursor.prev()]).toEqual([false, false, false]);
 });
@@ -134,7 +134,7 @@ function buildSharingLess(entries: readonly Entry[], restartInterval: number, sh
 }
 
 // The order of bytes has a search of its own, which does not put every key together.
-test('a seek by bytes ends where one by any comparator ends, whatever the entries share', () => {
+test('a bytewise seek ends on the same entry as a seek with any comparator, however much the entries share', () => {
   const shares = fc.array(fc.constantFrom(0, 1, 2, 9), { minLength: 1, maxLength: 5 });
   const { compareRange: _, ...withoutRanges } = bytewiseComparator;
   fc.assert(
@@ -156,7 +156,7 @@ test('a seek by bytes ends where one by any comparator ends, whatever the entrie
   );
 });
 
-test('a walk back and forth goes from neighbour to neighbour', () => {
+test('next and prev move to adjacent entries in any sequence', () => {
   fc.assert(
     fc.property(sorted, fc.constantFrom(1, 2, 16), fc.array(fc.boolean()), (entries, restartInterval, steps) => {
       const cursor = cursorOn(build(entries, restartInterval));
@@ -182,7 +182,7 @@ describe('damage', () => {
     ['more restarts than there can be', '00000000ffffffff'],
     ['as many restarts as make the sum wrap', '0000000000000040'],
     ['a first restart that is not at 0', '0100000001000000'],
-  ])('a block of %s cannot be taken up', (_, block) => {
+  ])('reset rejects a block of %s', (_, block) => {
     const error = caught(() => cursorOn(fromHex(block)));
     expect(error).toBeInstanceOf(CorruptionError);
     expect(error).toMatchObject({ code: 'BLOOM_BAD_BLOCK', structure: 'data block', offset: 4711, file: 'a.ldb' });
@@ -212,7 +212,7 @@ describe('damage', () => {
     ['a first entry that shares', rawBlock('010101 61 31', 0)],
     ['an entry at the second restart that shares', rawBlock('000101 61 31 010101 62 32', 0, 5)],
     ['a shared length of 4 GiB', rawBlock('000101 61 31 ffffffff0f0101 62 32', 0)],
-  ])('%s is met forwards and backwards', (_, block) => {
+  ])('%s is reported forwards and backwards', (_, block) => {
     for (const walk of [forwards, backwards]) {
       const cursor = cursorOn(block);
       const error = caught(() => walk(cursor));
@@ -226,7 +226,7 @@ describe('damage', () => {
   test.each([
     ['past the entries', rawBlock(good, 0, 15)],
     ['far past the entries', rawBlock(good, 0, 0xffffffff)],
-  ])('a restart %s is met by a seek and from behind', (_, block) => {
+  ])('a restart %s is reported by a seek and when moving backwards', (_, block) => {
     for (const move of [(cursor: BlockSearch) => cursor.seek(utf8('zz')), backwards]) {
       const error = caught(() => move(cursorOn(block)));
       expect(error).toBeInstanceOf(CorruptionError);
@@ -234,7 +234,7 @@ describe('damage', () => {
     }
   });
 
-  test('whatever the bytes, every move ends, and throws nothing but CorruptionError', () => {
+  test('for any bytes, every move ends, and throws only CorruptionError', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 0, maxLength: 60 }), fc.nat({ max: 3 }), (entries, restarts) => {
         const block = rawBlock(hex(entries), 0, ...Array.from({ length: restarts }, (_, i) => i * 7));
@@ -249,7 +249,7 @@ describe('damage', () => {
 });
 
 // The path back took numbers of objects' size for each entry: 4.6 GB for a block of 256 MiB.
-test('going back through a block without restarts takes a small multiple of its bytes', () => {
+test('moving backwards through a block without restarts takes a small multiple of its bytes', () => {
   const count = 1_000_000;
   const bytes = new Uint8Array(count * 3 + 8 + 4);
   bytes.set([0, 1, 0, 0x61]);

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { ByteCopier } from '../src/read/byte-copier.js';
 import { hex } from './entries.js';
 
-test('copies are those of slice, and writing to one changes no other', () => {
+test('copies equal those of slice, and writing to one does not change others', () => {
   const random = seeded(11);
   const copier = new ByteCopier();
   const from = random.bytes(20_000);
@@ -21,7 +21,7 @@ test('copies are those of slice, and writing to one changes no other', () => {
   expect(kept.filter(([copy, expected]) => hex(copy) !== expected)).toEqual([]);
 });
 
-test('a copy that is kept holds 8 KiB at the most beside itself', () => {
+test('a copy that is kept keeps at most 8 KiB more in memory', () => {
   const copier = new ByteCopier();
   const from = new Uint8Array(100_000);
   for (const length of [0, 1, 64, 65, 100, 1000, 1024, 1025, 8192, 100_000]) {

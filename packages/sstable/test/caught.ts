@@ -1,4 +1,4 @@
-/** What `run` throws; undefined when it returns. */
+/** The error that `run` throws, or undefined. */
 export function caught(run: () => unknown): unknown {
   try {
     run();
@@ -8,7 +8,7 @@ export function caught(run: () => unknown): unknown {
   }
 }
 
-/** What `promise` is rejected with; undefined when it is fulfilled. */
+/** The reason for which `promise` is rejected, or undefined. */
 export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   try {
     await promise;

@@ -46,7 +46,7 @@ function bytesWithBlocks(random: Random, types: readonly number[]): Uint8Array {
   return new Uint8Array(Buffer.concat(parts));
 }
 
-test('the pairs are those that trying each start with each end gives (seeds 0 to 199)', async () => {
+test('finds the same pairs as trying every start with every end (seeds 0 to 199)', async () => {
   const types = [2, 4, 9];
   const all = shapes({ 2: ANY_SHAPE, 4: ANY_SHAPE, 9: ANY_SHAPE });
   const wrong: number[] = [];
@@ -79,7 +79,7 @@ describe('a block of entries', () => {
     }
   });
 
-  test('is not found where one bit of it is another', async () => {
+  test('is not found if one bit is changed', async () => {
     const block = sealed(contents, 0);
     for (let i = 0; i < block.length; i += 7) {
       const damaged = block.slice();
@@ -88,7 +88,7 @@ describe('a block of entries', () => {
     }
   });
 
-  test('is found across the parts in which the bytes are walked', async () => {
+  test('is found across the parts of the walk', async () => {
     const block = sealed(contents, 0);
     const bytes = new Uint8Array(2 ** 20 + 3000);
     for (const end of [2 ** 20 + 1, 2 ** 20 + 500, bytes.length]) {
@@ -99,7 +99,7 @@ describe('a block of entries', () => {
   });
 });
 
-test('bytes of which each could be a type are refused rather than remembered', async () => {
+test('gives up on bytes that could all be types, instead of keeping their positions', async () => {
   const bytes = new Uint8Array(2 ** 22 + 100).fill(9);
   expect(await checksumPairs(bytes, shapes({ 9: ANY_SHAPE }), pause)).toBeUndefined();
   expect(await checksumPairs(bytes.subarray(100), shapes({ 9: ANY_SHAPE }), pause)).toBeDefined();

@@ -80,7 +80,7 @@ describe('the tables of a LevelDB database', () => {
     expect(entries.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(4000);
   });
 
-  test('their newest entries are what the database holds', () => {
+  test('their newest entries are the entries of the database', () => {
     const newest = new Map<string, { readonly sequence: bigint; readonly type: number; readonly value: Uint8Array }>();
     for (const { bytes } of files) {
       for (const [key, value] of open(bytes).entries()) {
@@ -98,7 +98,7 @@ describe('the tables of a LevelDB database', () => {
     expect(newest.size).toBeGreaterThan(values.length);
   });
 
-  test('their filters are used, and let every key pass', () => {
+  test('their filters are used, and match every key', () => {
     for (const { name, bytes } of files) {
       const table = open(bytes);
       expect(table.filterStatus, name).toEqual({ state: 'used', policyName: 'leveldb.BuiltinBloomFilter2' });
@@ -110,7 +110,7 @@ describe('the tables of a LevelDB database', () => {
     }
   });
 
-  test('their filters stop about 99 of 100 absent keys', () => {
+  test('their filters end lookups of about 99 of 100 absent keys', () => {
     let asked = 0;
     let passed = 0;
     for (const { bytes } of files) {
@@ -125,7 +125,7 @@ describe('the tables of a LevelDB database', () => {
     expect(passed / asked).toBeLessThan(0.03);
   });
 
-  test('their filter blocks are, byte for byte, what is built from the same keys at the same offsets', () => {
+  test('their filter blocks equal, byte for byte, those built from the same keys at the same offsets', () => {
     for (const { name, bytes } of files) {
       const builder = new FilterBlockBuilder(new BloomFilterPolicy(10));
       builder.startBlock(0);

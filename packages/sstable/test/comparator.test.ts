@@ -7,7 +7,7 @@ import { hex, utf8 } from './entries.js';
 const { separators, successors } = vectors();
 const compare = (a: Uint8Array, b: Uint8Array): number => bytewiseComparator.compare(a, b);
 
-test('the name is that of LevelDB', () => {
+test('the name is the one in LevelDB', () => {
   expect(bytewiseComparator.name).toBe('leveldb.BytewiseComparator');
   expect(bytewiseComparator.keyEquivalence).toBeUndefined();
 });
@@ -28,7 +28,7 @@ test.each(successors.map((vector) => [hex(vector.key), hex(vector.successor), ve
   },
 );
 
-test('bytes are compared without sign, and a prefix comes first', () => {
+test('bytes are compared as unsigned, and a prefix comes first', () => {
   const ascending = ['', '00', '0000', '01', '7f', '80', '80ff', 'ff', 'ff00', 'ffff'].map((key) => Buffer.from(key, 'hex'));
   const wrong: string[] = [];
   for (const [i, a] of ascending.entries()) {
@@ -42,11 +42,11 @@ test('bytes are compared without sign, and a prefix comes first', () => {
 // Few letters and 0xff, so that prefixes are shared and carries are met.
 const key = fc.array(fc.constantFrom(0x00, 0x61, 0x62, 0xfe, 0xff), { maxLength: 6 }).map((bytes) => Uint8Array.from(bytes));
 
-test('the order is that of memcmp', () => {
+test('the order is the same as memcmp', () => {
   fc.assert(fc.property(key, key, (a, b) => Math.sign(compare(a, b)) === Buffer.compare(a, b)));
 });
 
-test('a separator lies from the start, included, to the limit, and is no longer than the start', () => {
+test('a separator is at or after the start, before the limit, and no longer than the start', () => {
   fc.assert(
     fc.property(key, key, (a, b) => {
       fc.pre(compare(a, b) < 0);
@@ -56,7 +56,7 @@ test('a separator lies from the start, included, to the limit, and is no longer 
   );
 });
 
-test('a successor is at or after its key, and no longer', () => {
+test('a successor is at or after its key, and no longer than it', () => {
   fc.assert(
     fc.property(key, (a) => {
       const successor = bytewiseComparator.findShortSuccessor(a);
@@ -73,7 +73,7 @@ test('neither separator nor successor changes the keys that it is made of', () =
   expect([start, limit]).toEqual([utf8('abc1'), utf8('abe')]);
 });
 
-test('a comparator without compareRange is asked with views', () => {
+test('a comparator without compareRange is called with views', () => {
   const { compareRange: _, ...withoutRanges } = bytewiseComparator;
   const compareRange = compareRangeOf(withoutRanges);
   const keys = utf8('..abc..abd');

@@ -28,13 +28,13 @@ test('there are 26 real tables', () => {
 describe.each(real)('$file of $repo, with codecs for it', (table) => {
   const options = { codecs: zlibCodecs };
 
-  test('gives its entries, with and without promises', async () => {
+  test('returns its entries, with and without promises', async () => {
     const source = new MemorySource(table.bytes());
     expect(entriesSha256(SyncTable.open(source, options).entries())).toBe(table.entriesSha256);
     expect(entriesSha256(await collect(await Table.open(source, options)))).toBe(table.entriesSha256);
   });
 
-  test('gives each of its keys', async () => {
+  test('finds each of its keys', async () => {
     const source = new MemorySource(table.bytes());
     const keys =
       table.keyKind === 'raw'
@@ -90,7 +90,7 @@ describe('a block that would expand past maxBlockBytes', () => {
     ['snappy, 2 MiB', 1, snappyBomb(2 ** 21)],
   ];
 
-  test.each(bombs)('%s, is refused, and takes little memory', (_, type, payload) => {
+  test.each(bombs)('is refused in little memory: %s', (_, type, payload) => {
     const block = sealed(payload, type);
     const codecs = new Map([snappyCodec, ...zlibCodecs].map((codec) => [codec.type, codec]));
     const place = { structure: 'data block', offset: 5, file: 'bomb.ldb' } as const;
@@ -102,7 +102,7 @@ describe('a block that would expand past maxBlockBytes', () => {
     expect(process.cpuUsage(time).user / 20).toBeLessThan(500_000);
   });
 
-  test.each(bombs)('%s, is refused in a table by each way to it', async (_, type, payload) => {
+  test.each(bombs)('is refused in a table by every way of reading it: %s', async (_, type, payload) => {
     const { parts } = takeApart(buildTable(numberedEntries(300), { compression: 'none', filterPolicy: null }));
     const data = parts.findIndex(({ kind }) => kind === 'data');
     const bytes = putTogether(parts.map((part, i) => (i === data ? { ...part, payload, type } : part)));
@@ -117,7 +117,7 @@ describe('a block that would expand past maxBlockBytes', () => {
     expect(await table.get(last)).toEqual(value);
   });
 
-  test('as index, filter or metaindex is refused, or costs the filters', () => {
+  test('is refused as the index, and costs only the filters as the filter block or the metaindex', () => {
     const { parts } = takeApart(buildTable(numberedEntries(300), { compression: 'none' }));
     const payload = new Uint8Array(deflateSync(zeros, { level: 9 }));
     const bytes = putTogether(parts.map((part) => (part.kind === 'meta' ? { ...part, payload, type: 2 } : part)));
@@ -127,13 +127,13 @@ describe('a block that would expand past maxBlockBytes', () => {
   });
 });
 
-test('snappy that claims more than its bytes can stand for is refused before anything is allocated', () => {
+test('a Snappy stream that claims more than it can expand to is refused before anything is allocated', () => {
   const { error, bytes } = growth(() => snappyCodec.decompress(snappyBomb(64, 2 ** 31), 2 ** 32));
   expect(error).toBeInstanceOf(Error);
   expect(bytes).toBeLessThan(2 ** 20);
 });
 
-test('random bytes under right checksums give coded errors and nothing else (seed 9)', () => {
+test('random bytes with right checksums cause only coded errors (seed 9)', () => {
   const random = seeded(9);
   const codecs = new Map([snappyCodec, ...zlibCodecs].map((codec) => [codec.type, codec]));
   const starts: number[][] = [[], [0x78, 0x9c]];

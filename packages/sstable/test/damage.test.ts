@@ -66,7 +66,7 @@ describe.each(small)('$name, of LevelDB', (golden) => {
   const bytes = golden.bytes();
   const entries = golden.input();
 
-  test('with any bit flipped is refused or read right', () => {
+  test('with any bit flipped is refused or read correctly', () => {
     const wrong: string[] = [];
     for (let i = 0; i < bytes.length * 8; i++) {
       const damaged = bytes.slice();
@@ -76,7 +76,7 @@ describe.each(small)('$name, of LevelDB', (golden) => {
     expect(wrong).toEqual([]);
   });
 
-  test('with any byte set to 00, 7f, 80 or ff is refused or read right', () => {
+  test('with any byte set to 00, 7f, 80 or ff is refused or read correctly', () => {
     const wrong: string[] = [];
     for (let i = 0; i < bytes.length; i++) {
       for (const byte of [0x00, 0x7f, 0x80, 0xff]) {
@@ -88,7 +88,7 @@ describe.each(small)('$name, of LevelDB', (golden) => {
     expect(wrong).toEqual([]);
   });
 
-  test('cut to any length is not a table', () => {
+  test('cut to any length is refused as not a table', () => {
     const wrong: string[] = [];
     for (let length = 0; length < bytes.length; length++) {
       const error = caught(() => SyncTable.open(new MemorySource(bytes.subarray(0, length))));
@@ -97,7 +97,7 @@ describe.each(small)('$name, of LevelDB', (golden) => {
     expect(wrong).toEqual([]);
   });
 
-  test('without its first bytes is refused or read right', () => {
+  test('without its first bytes is refused or read correctly', () => {
     const wrong: string[] = [];
     for (let start = 1; start < bytes.length; start++) {
       wrong.push(...complaints(bytes.subarray(start), entries).map((complaint) => `from ${start} on: ${complaint}`));
@@ -111,7 +111,7 @@ describe.each(large)('$name, of LevelDB', (golden) => {
   const entries = golden.input();
   const seed = 0xda;
 
-  test(`with random bytes changed (seed ${seed}) is refused or read right`, () => {
+  test(`with random bytes changed (seed ${seed}) is refused or read correctly`, () => {
     const random = seeded(seed);
     const wrong: string[] = [];
     for (let trial = 0; trial < 30; trial++) {
@@ -125,7 +125,7 @@ describe.each(large)('$name, of LevelDB', (golden) => {
     expect(wrong).toEqual([]);
   });
 
-  test(`cut to random lengths (seed ${seed}) is not a table`, () => {
+  test(`cut to random lengths (seed ${seed}) is refused as not a table`, () => {
     const random = seeded(seed);
     const lengths = Array.from({ length: 200 }, () => random.below(bytes.length));
     const taken = lengths.filter((length) => {
@@ -160,7 +160,7 @@ describe.each(goldens.filter(({ size, options }) => size < 20_000 && options.bit
   test.each([
     ['filter block', filter, metaindex],
     ['metaindex block', metaindex, index],
-  ] as const)('a damaged %s costs the filters, and every key is still found', (structure, start, end) => {
+  ] as const)('a damaged %s costs only the filters, and every key is still found', (structure, start, end) => {
     const wrong: string[] = [];
     for (const i of positions(start, end)) {
       const damaged = bytes.slice();
@@ -184,7 +184,7 @@ describe.each(goldens.filter(({ size, options }) => size < 20_000 && options.bit
     expect(wrong).toEqual([]);
   });
 
-  test('a damaged index block is refused, with its place', () => {
+  test('a damaged index block is an error with its place', () => {
     const wrong: string[] = [];
     for (const i of positions(index, footer)) {
       const damaged = bytes.slice();
@@ -197,7 +197,7 @@ describe.each(goldens.filter(({ size, options }) => size < 20_000 && options.bit
     expect(wrong).toEqual([]);
   });
 
-  test.skipIf(entries.length === 0)('a damaged data block is told with its place, and the other blocks are read', () => {
+  test.skipIf(entries.length === 0)('a damaged data block is an error with its place, and the other blocks are read', () => {
     const damaged = bytes.slice();
     damaged[0]! ^= 0x01;
     const table = SyncTable.open(new MemorySource(damaged));
@@ -214,7 +214,7 @@ describe.each(goldens.filter(({ size, options }) => size < 20_000 && options.bit
 });
 
 // Checksums are right here: the blocks were written so.
-describe('a block that is none', () => {
+describe('contents that are not a block', () => {
   const good = blockOf([[utf8('a'), utf8('1')]]);
   const bad: readonly (readonly [string, Uint8Array])[] = [
     ['too short', fromHex('000000')],
@@ -226,7 +226,7 @@ describe('a block that is none', () => {
     ['with lengths that wrap', fromHex('00ffffffff0fffffffff0f 61 31 00000000 01000000')],
   ];
 
-  test.each(bad)('%s, as a data block, is told by each way to it', async (_, contents) => {
+  test.each(bad)('%s, as a data block, are an error by every way of reading it', async (_, contents) => {
     const file = assembleTable({
       data: [
         [utf8('a'), good],
@@ -253,14 +253,14 @@ describe('a block that is none', () => {
     expect(syncTable.get(utf8('a'))).toEqual(utf8('1'));
   });
 
-  test.each(bad)('%s, as the index, is refused', (_, contents) => {
+  test.each(bad)('%s, as the index, are refused', (_, contents) => {
     const error = caught(() => SyncTable.open(new MemorySource(assembleTable({ index: contents }))));
     expect(error).toBeInstanceOf(CorruptionError);
     // The metaindex before it has 13 bytes.
     expect(error).toMatchObject({ code: 'BLOOM_BAD_BLOCK', structure: 'index block', offset: 13 });
   });
 
-  test.each(bad)('%s, as the metaindex, costs the filters alone', (_, contents) => {
+  test.each(bad)('%s, as the metaindex, cost only the filters', (_, contents) => {
     const file = assembleTable({ data: [[utf8('a'), good]], metaindex: contents });
     const table = SyncTable.open(new MemorySource(file));
     const error = { code: 'BLOOM_BAD_BLOCK', structure: 'metaindex block' };
@@ -269,10 +269,10 @@ describe('a block that is none', () => {
   });
 });
 
-describe('a handle that leads outside', () => {
+describe('a handle that points outside the file', () => {
   const good = blockOf([[utf8('a'), utf8('1')]]);
 
-  test('of a data block spoils that block, not the others', () => {
+  test('of a data block costs only that block', () => {
     const index = blockOf([
       [utf8('a'), encodeBlockHandle({ offset: 0, size: good.length })],
       [utf8('b'), encodeBlockHandle({ offset: 10, size: 2 ** 40 })],
@@ -286,7 +286,7 @@ describe('a handle that leads outside', () => {
     expect(caught(() => table.get(utf8('c')))).toMatchObject(expected);
   });
 
-  test('of the filter block costs the filters alone', () => {
+  test('of the filter block costs only the filters', () => {
     const policyName = 'leveldb.BuiltinBloomFilter2';
     for (const handle of [fromHex('ff'), encodeBlockHandle({ offset: 5, size: 2 ** 50 })]) {
       const metaindex = blockOf([[utf8(`filter.${policyName}`), handle]]);
@@ -296,7 +296,7 @@ describe('a handle that leads outside', () => {
     }
   });
 
-  test('of the index is refused, and of the metaindex costs the filters alone', () => {
+  test('of the index is refused, and of the metaindex costs only the filters', () => {
     const file = buildTable([[utf8('a'), utf8('1')]]);
     const footer = file.length - FOOTER_LENGTH;
     const { metaindex, index } = decodeFooter(file.subarray(footer), { structure: 'footer', offset: footer });

@@ -25,7 +25,7 @@ function withHandle(change: (handle: BlockHandle) => Uint8Array, bytes = good): 
   );
 }
 
-test('the tables have what is damaged here', () => {
+test('the tables have the parts that these tests damage', () => {
   expect(blocks).toHaveLength(10);
   expect(blocks.map(({ entries: own }) => own.length)).toEqual(new Array(10).fill(40));
   expect(SyncTable.open(new MemorySource(good)).filterStatus.state).toBe('used');
@@ -46,7 +46,7 @@ describe.each<[string, (handle: BlockHandle) => Uint8Array]>([
   const kept = entries.filter((entry) => !isOwn(entry));
   const badHandle = expect.objectContaining({ code: 'BLOOM_BAD_HANDLE' }) as unknown;
 
-  test('ends lookups of the keys of its block with an error, and no other', async () => {
+  test('causes an error only for lookups of keys of its block', async () => {
     const syncTable = SyncTable.open(source);
     const table = await Table.open(source);
     expect(lost.map(([key]) => caught(() => syncTable.get(key)))).toEqual(lost.map(() => badHandle));
@@ -58,7 +58,7 @@ describe.each<[string, (handle: BlockHandle) => Uint8Array]>([
     expect(caught(() => syncTable.get(Uint8Array.of(...lost[3]![0], 0)))).toEqual(badHandle);
   });
 
-  test('ends getMany and find with an error before anything is read', async () => {
+  test('causes an error in getMany and find before anything is read', async () => {
     let reads = 0;
     const watched = { byteLength: source.byteLength, read: (at: number, length: number) => (reads++, source.read(at, length)) };
     const table = await Table.open(watched);
@@ -72,7 +72,7 @@ describe.each<[string, (handle: BlockHandle) => Uint8Array]>([
     expect(caught(() => SyncTable.open(source).getMany(entries.map(([key]) => key)))).toEqual(badHandle);
   });
 
-  test('leaves its keys possible, and puts them at the end of the data', () => {
+  test('makes mayContain true for its keys, and their approximate offset the end of the data', () => {
     const table = SyncTable.open(source);
     expect(entries.filter(([key]) => !table.mayContain(key))).toEqual([]);
     const end = table.approximateOffset(utf8('z'));
@@ -80,7 +80,7 @@ describe.each<[string, (handle: BlockHandle) => Uint8Array]>([
     expect(kept.filter(([key]) => table.approximateOffset(key) >= end)).toEqual([]);
   });
 
-  test('ends a scan where the block would come, both ways', async () => {
+  test('ends a scan where the block would be, in both directions', async () => {
     for (const reverse of [false, true]) {
       const before = reverse ? [...entries.slice(200)].reverse() : entries.slice(0, 160);
       const seen: Uint8Array[] = [];
@@ -94,7 +94,7 @@ describe.each<[string, (handle: BlockHandle) => Uint8Array]>([
     }
   });
 
-  test('leaves a cursor on no entry, from where it can seek again', async () => {
+  test('leaves a cursor on no entry, and the cursor can seek again', async () => {
     const syncCursor = SyncTable.open(source).cursor();
     expect(caught(() => syncCursor.seek(lost[7]![0]))).toEqual(badHandle);
     expect(syncCursor.valid).toBe(false);
@@ -108,7 +108,7 @@ describe.each<[string, (handle: BlockHandle) => Uint8Array]>([
 });
 
 // Blocks of 6 KB: most ranges of 2 KiB have no block and a filter of no bytes, which says no to everything.
-test('a handle that leads to where no block starts, by its filter, is followed all the same', () => {
+test('a handle to an offset whose filter is empty is followed nevertheless', () => {
   const large = buildTable(numberedEntries(80, 600), { blockSize: 6000, compression: 'none' });
   const [, , , , damaged] = storedDataBlocks(new MemorySource(large));
   const source = withHandle(({ offset, size }) => encodeBlockHandle({ offset: offset + 2500, size }), large);
@@ -120,7 +120,7 @@ test('a handle that leads to where no block starts, by its filter, is followed a
   }
 });
 
-test('a table of a database with a damaged handle loses no version in silence', () => {
+test('a table of a database with a damaged handle does not silently lose versions', () => {
   const versions = numberedEntries(400, 60).map(([userKey, value], i): KeyValue => [
     encodeInternalKey({ userKey, sequence: BigInt(i), type: VALUE }),
     value,

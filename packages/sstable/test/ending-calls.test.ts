@@ -69,7 +69,7 @@ const calls: [string, (table: Table, signal?: AbortSignal) => Promise<unknown>][
 ];
 
 describe.each(calls)('%s', (_, call) => {
-  test('is ended by its signal at once, even where the source takes no notice of it', async () => {
+  test('is ended by its signal at once, even if the source ignores it', async () => {
     const { table, source } = await opened();
     const controller = new AbortController();
     const reason = new Error('enough');
@@ -98,13 +98,13 @@ describe.each(calls)('%s', (_, call) => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
-  test('refuses a controller in place of a signal, and says so', async () => {
+  test('rejects a controller in place of a signal, and says so', async () => {
     const { table } = await opened();
     const error = await rejection((async () => call(table, new AbortController() as unknown as AbortSignal))());
     expect(error).toEqual(new TypeError('signal must be an AbortSignal, got an AbortController: pass its signal'));
   });
 
-  test('is ended by close at once, its reads are aborted, and no other follows', async () => {
+  test('is ended by close at once, its reads are aborted, and no further read follows', async () => {
     const { table, source } = await opened();
     source.isHeld = true;
     const error = rejection(call(table));
@@ -119,7 +119,7 @@ describe.each(calls)('%s', (_, call) => {
     expect(before).toBeGreaterThan(0);
   });
 
-  test('after close is refused, and reads nothing', async () => {
+  test('fails after close, and reads nothing', async () => {
     const { table, source } = await opened();
     table.close();
     expect(await rejection((async () => call(table))())).toEqual(new TypeError('the table is closed'));
@@ -150,7 +150,7 @@ describe('next and prev of a cursor', () => {
     }
   });
 
-  test('are refused after close, also inside a block', async () => {
+  test('fail after close, even inside a block', async () => {
     const { table } = await opened();
     const cursor = table.cursor();
     await cursor.seekToFirst();
@@ -163,7 +163,7 @@ describe('next and prev of a cursor', () => {
   });
 });
 
-test('walks and cursors without promises are refused after close, also inside a block', () => {
+test('walks and cursors without promises fail after close, even inside a block', () => {
   const table = SyncTable.open(new MemorySource(bytes));
   const cursor = table.cursor();
   cursor.seekToFirst();
@@ -179,7 +179,7 @@ test('walks and cursors without promises are refused after close, also inside a 
 });
 
 describe('a shared read', () => {
-  test('that was begun without a signal is left at once by those who abort', async () => {
+  test('that was started without a signal does not delay calls that are aborted', async () => {
     const { table, source } = await opened();
     const controller = new AbortController();
     source.isHeld = true;
@@ -194,7 +194,7 @@ describe('a shared read', () => {
     expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
   });
 
-  test('goes on until the last who waits for it has left', async () => {
+  test('continues until the last call that waits for it is aborted', async () => {
     const { table, source } = await opened();
     const controllers = Array.from({ length: 3 }, () => new AbortController());
     source.isHeld = true;
@@ -207,7 +207,7 @@ describe('a shared read', () => {
       expect(await lookups[i]).toEqual(new Error(`enough ${i}`));
     }
     expect(source.signals[0]?.aborted).toBe(true);
-    // It is not joined any more.
+    // The next call does not share it.
     const again = table.get(keys[0]!);
     expect(source.signals).toHaveLength(2);
     source.release();
@@ -216,7 +216,7 @@ describe('a shared read', () => {
 });
 
 describe('a getMany that fails', () => {
-  test('starts no other read', async () => {
+  test('starts no further read', async () => {
     const failure = new Error('no connection');
     const { opened: failed, open: fail } = gate();
     let reads = 0;
@@ -245,7 +245,7 @@ describe('a getMany that fails', () => {
     expect(reads).toBeLessThan(26);
   });
 
-  test('as its caller gives a wrong key, reads nothing', async () => {
+  test('because of a wrong key reads nothing', async () => {
     const { table, source } = await opened();
     const wrong = [...keys.slice(0, 5), 'key' as unknown as Uint8Array];
     expect(await rejection(table.getMany(wrong))).toEqual(new TypeError('keys[5] must be a Uint8Array, got string'));
@@ -272,7 +272,7 @@ describe('a walk that is left early', () => {
 });
 
 describe('opening', () => {
-  test('is ended by its signal at once, even where the source takes no notice of it', async () => {
+  test('is ended by its signal at once, even if the source ignores it', async () => {
     const source = new HeldSource();
     source.isHeld = true;
     const controller = new AbortController();
@@ -284,7 +284,7 @@ describe('opening', () => {
     source.release();
   });
 
-  test('with a signal leaves the open table alone when that is aborted later', async () => {
+  test('with a signal does not affect the open table when that is aborted later', async () => {
     const controller = new AbortController();
     const { table } = await opened({ signal: controller.signal });
     controller.abort();
@@ -295,7 +295,7 @@ describe('opening', () => {
   });
 });
 
-test('a DatabaseTable is ended as its table is', async () => {
+test('of a DatabaseTable is ended in the same way', async () => {
   const versions = entries.map(([userKey, value]) => [encodeInternalKey({ userKey, sequence: 1n, type: VALUE }), value] as const);
   const file = buildTable(versions, { comparator: internalKeyComparator(), filterPolicy: internalKeyPolicy(new BloomFilterPolicy()) });
   let isHeld = false;

@@ -27,7 +27,7 @@ afterEach(async () => {
 
 const MIB = 2 ** 20;
 
-/** Makes a sparse file of `byteLength` bytes in which each of `marks` has its number, from 1 on. */
+/** Makes a sparse file of `byteLength` bytes in which the bytes at `marks` are 1, 2 and so on. */
 async function sparseFile(byteLength: number, marks: readonly number[]): Promise<string> {
   const sparse = join(folder, 'sparse');
   await using handle = await open(sparse, 'w');
@@ -52,7 +52,7 @@ async function openDescriptors(): Promise<number> {
 }
 
 describe('FileSource', () => {
-  test.each(['break', 'throw', 'return'])('a walk that is left by %s leaves no rejection and no open file', async (way) => {
+  test.each(['break', 'throw', 'return'])('leaving a walk by %s leaves no unhandled rejection and no open file', async (way) => {
     const rejections: unknown[] = [];
     const note = (rejected: unknown): void => void rejections.push(rejected);
     process.on('unhandledRejection', note);
@@ -62,7 +62,7 @@ describe('FileSource', () => {
       const table = await Table.open(source, { cache: null });
       const walk = table.entries();
       let seen = 0;
-      // By then the blocks behind it are being read.
+      // By then the next blocks are being read.
       const leaving = (async () => {
         for await (const _ of walk) {
           if (++seen < count) continue;
@@ -105,22 +105,22 @@ describe('FileSource', () => {
     expect(source.byteLength).toBe(table.byteLength);
   });
 
-  test('a file that is missing gives the error of the system', async () => {
+  test("a missing file causes the system's error", async () => {
     expect(await rejection(FileSource.open(join(folder, 'missing')))).toMatchObject({ code: 'ENOENT' });
   });
 
-  test('a folder is refused, and the error names it', async () => {
+  test('rejects a folder, and the error names it', async () => {
     expect(await rejection(FileSource.open(folder))).toMatchObject({ code: 'EISDIR', path: folder });
   });
 
-  test.runIf(isPosix)('a named pipe and a device are refused, and nothing waits for their bytes', async () => {
+  test.runIf(isPosix)('rejects a named pipe and a device without waiting for their bytes', async () => {
     const pipe = join(folder, 'pipe');
     execFileSync('mkfifo', [pipe]);
     expect(await rejection(FileSource.open(pipe))).toMatchObject({ code: 'EINVAL', path: pipe });
     expect(await rejection(FileSource.open('/dev/zero'))).toMatchObject({ code: 'EINVAL', path: '/dev/zero' });
   });
 
-  test('a large read is made in pieces of at most 64 MiB, and goes on after a piece that is short', async () => {
+  test('a large read is made in pieces of at most 64 MiB, and continues after a short piece', async () => {
     const marks = [10, 10 + 64 * MIB, 9 + 64 * MIB, 9 + 130 * MIB];
     await using source = await FileSource.open(await sparseFile(131 * MIB, marks));
     const handles = await fileHandles();
@@ -137,7 +137,7 @@ describe('FileSource', () => {
     expect(marks.map((offset) => bytes[offset - 10])).toEqual([1, 2, 3, 4]);
   });
 
-  test('an aborted read makes no further piece', async () => {
+  test('an aborted read reads no further piece', async () => {
     await using source = await FileSource.open(await sparseFile(200 * MIB, []));
     const handles = await fileHandles();
     const { read } = handles;
@@ -155,7 +155,7 @@ describe('FileSource', () => {
     expect(pieces).toBe(1);
   });
 
-  test('a file that is cut short while it is open is truncated, which is told by name', async () => {
+  test('a file that is cut short while it is open is an error that names the file', async () => {
     await using source = await FileSource.open(path);
     const table = await Table.open(source);
     await truncate(path, 5000);
@@ -165,7 +165,7 @@ describe('FileSource', () => {
     expect(await table.get(entries[0]![0])).toEqual(entries[0]![1]);
   });
 
-  test('a file that is cut short before it is opened is truncated too', async () => {
+  test('a file that is cut short before it is opened is an error too', async () => {
     await using source = await FileSource.open(path);
     await truncate(path, 5000);
     expect(await rejection(Table.open(source))).toMatchObject({ code: 'BLOOM_TRUNCATED' });
@@ -177,14 +177,14 @@ describe('FileSource', () => {
     expect(await rejection(source.read(0, 10, AbortSignal.abort(reason)))).toBe(reason);
   });
 
-  test('closed, it passes on the error of the system', async () => {
+  test("after close, reads throw the system's error", async () => {
     const source = await FileSource.open(path);
     const table = await Table.open(source);
     await source.close();
     expect(await rejection(table.get(entries[0]![0]))).toMatchObject({ code: 'EBADF' });
   });
 
-  test('a file that is no table can be closed after it was refused', async () => {
+  test('a file that is not a table can be closed after it was refused', async () => {
     await writeFile(path, 'not a table');
     const source = await FileSource.open(path);
     expect(await rejection(Table.open(source))).toMatchObject({ code: 'BLOOM_NOT_A_TABLE', file: path });
@@ -193,7 +193,7 @@ describe('FileSource', () => {
 });
 
 describe('SyncFileSource', () => {
-  test('it gives every key', () => {
+  test('it finds every key', () => {
     const source = SyncFileSource.open(path);
     const table = SyncTable.open(source, { cache: null });
     const found = table.getMany(entries.map(([key]) => key));
@@ -207,22 +207,22 @@ describe('SyncFileSource', () => {
     source.close();
   });
 
-  test('a file that is missing gives the error of the system', () => {
+  test("a missing file causes the system's error", () => {
     expect(caught(() => SyncFileSource.open(join(folder, 'missing')))).toMatchObject({ code: 'ENOENT' });
   });
 
-  test('a folder is refused, and the error names it', () => {
+  test('rejects a folder, and the error names it', () => {
     expect(caught(() => SyncFileSource.open(folder))).toMatchObject({ code: 'EISDIR', path: folder });
   });
 
-  test.runIf(isPosix)('a named pipe and a device are refused, and nothing waits for their bytes', () => {
+  test.runIf(isPosix)('rejects a named pipe and a device without waiting for their bytes', () => {
     const pipe = join(folder, 'pipe');
     execFileSync('mkfifo', [pipe]);
     expect(caught(() => SyncFileSource.open(pipe))).toMatchObject({ code: 'EINVAL', path: pipe });
     expect(caught(() => SyncFileSource.open('/dev/zero'))).toMatchObject({ code: 'EINVAL', path: '/dev/zero' });
   });
 
-  test('a read of more than 64 MiB gives all of its bytes', async () => {
+  test('a read of more than 64 MiB returns all of its bytes', async () => {
     const marks = [10, 10 + 64 * MIB, 9 + 64 * MIB, 9 + 130 * MIB];
     const source = SyncFileSource.open(await sparseFile(131 * MIB, marks));
     const bytes = source.read(10, 130 * MIB);
@@ -231,7 +231,7 @@ describe('SyncFileSource', () => {
     source.close();
   });
 
-  test('a file that is cut short while it is open is truncated, which is told by name', async () => {
+  test('a file that is cut short while it is open is an error that names the file', async () => {
     const source = SyncFileSource.open(path);
     const table = SyncTable.open(source);
     await truncate(path, 5000);

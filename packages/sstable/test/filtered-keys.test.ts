@@ -49,7 +49,7 @@ function missesOf(bytes: Uint8Array): { state: string; filteredKeys: string | un
   return { state: filterStatus.state, filteredKeys, misses, stored: stored.length };
 }
 
-describe('a table of a database that is opened as a plain one', () => {
+describe('a table of a database that is opened as a plain table', () => {
   test.each<[string, KeyValue[], number?, number?]>([
     ['20,000 user keys', storedVersions(userKeys)],
     ['several versions of each user key', storedVersions(userKeys.slice(0, 5000), 4)],
@@ -59,12 +59,12 @@ describe('a table of a database that is opened as a plain one', () => {
     ['values larger than a block', storedVersions(userKeys.slice(0, 60), 1, 20_000)],
     ['a block for each entry', storedVersions(userKeys.slice(0, 3000)), 10, 1],
     ['a single entry', storedVersions(userKeys.slice(0, 1))],
-  ])('with %s says so, and every stored key is found', (_, entries, bitsPerKey, blockSize) => {
+  ])('with %s reports it, and every stored key is found', (_, entries, bitsPerKey, blockSize) => {
     const found = missesOf(databaseTable(entries, bitsPerKey, blockSize));
     expect(found).toEqual({ state: 'contradicted', filteredKeys: 'user-keys', misses: 0, stored: entries.length });
   });
 
-  test('says so with promises, and reads nothing for it that opening has not read', async () => {
+  test('reports it with promises, without any read beyond those of opening', async () => {
     const bytes = databaseTable(storedVersions(userKeys.slice(0, 1000)));
     const source = new WatchedSource(bytes);
     const table = await Table.open(source);
@@ -74,7 +74,7 @@ describe('a table of a database that is opened as a plain one', () => {
     expect(stored).not.toContain(false);
   });
 
-  test('reads one block for it where the tail has none, which is the smallest', async () => {
+  test('reads the smallest block for this if the tail contains none', async () => {
     const bytes = databaseTable(storedVersions(userKeys.slice(0, 1000)));
     const source = new WatchedSource(bytes);
     const table = await Table.open(source, { tailBytes: 48 });
@@ -85,14 +85,14 @@ describe('a table of a database that is opened as a plain one', () => {
     expect(table.stats.bytesRead).toBe(source.reads.reduce((sum, { length }) => sum + length, 0));
   });
 
-  test('says so where the order of its keys is given, and its policy is not', () => {
+  test('reports it when its comparator is passed, but not its policy', () => {
     const entries = storedVersions(userKeys.slice(0, 3000), 3);
     const table = SyncTable.open(new MemorySource(databaseTable(entries)), { comparator: internalKeyComparator() });
     expect(table.filterStatus).toEqual({ state: 'contradicted', policyName: POLICY, filteredKeys: 'user-keys' });
     expect(entries.filter(([key, value]) => !sameBytes(table.get(key), value))).toEqual([]);
   });
 
-  test('is scanned as it is stored', () => {
+  test('is scanned as stored', () => {
     const entries = storedVersions(userKeys.slice(0, 500), 3);
     const table = SyncTable.open(new MemorySource(databaseTable(entries)));
     expect([...table.keys()].map(hex)).toEqual(entries.map(([key]) => hex(key)));
@@ -116,7 +116,7 @@ describe('a table that is opened as what it is', () => {
     ['numbers of sixteen bytes', (i) => Uint8Array.of(...new Uint8Array(8), ...new Uint8Array(BigUint64Array.of(BigInt(i) * 77n).buffer).reverse())],
     ['the trailers of internal keys at the end of each', (i) => encodeInternalKey({ userKey: userKeys[i]!, sequence: BigInt(i), type: VALUE })],
     ['zeros at the end of each', (i) => Uint8Array.of(...userKeys[i]!, 0, 0, 0, 0, 0, 0, 0, 0)],
-  ])('of plain keys that are %s keeps its filters, and finds what it stores', (_, keyOf) => {
+  ])('of plain keys that are %s keeps its filters, and every stored key is found', (_, keyOf) => {
     const random = seeded(9);
     const entries = Array.from({ length: 4000 }, (_entry, i): KeyValue => [keyOf(i, random), random.bytes(30)]);
     const bytes = buildTable(entries, { compression: 'none' });
@@ -127,7 +127,7 @@ describe('a table that is opened as what it is', () => {
     expect(table.stats.filterNegatives).toBeGreaterThan(3000);
   });
 
-  test('of plain text reads nothing more than before', async () => {
+  test('of plain text needs no additional reads', async () => {
     const source = new WatchedSource(buildTable(numberedEntries(3000, 100), { compression: 'none' }));
     const table = await Table.open(source, { tailBytes: 48 });
     expect([table.filterStatus.state, source.reads.length]).toEqual(['used', 4]);
@@ -137,14 +137,14 @@ describe('a table that is opened as what it is', () => {
 describe('filters of other keys', () => {
   const entries = storedVersions(userKeys.slice(0, 3000), 2);
 
-  test('as a builder without internalKeyPolicy makes them hide no version of a database', () => {
+  test('that were built without internalKeyPolicy hide no version of a database', () => {
     const bytes = buildTable(entries, { comparator: internalKeyComparator() });
     const table = SyncDatabaseTable.open(new MemorySource(bytes));
     expect(table.table.filterStatus).toEqual({ state: 'contradicted', policyName: POLICY, filteredKeys: 'whole-keys' });
     expect(userKeys.slice(0, 3000).filter((userKey) => table.get(userKey) === undefined)).toEqual([]);
   });
 
-  test('that have to do with none of the keys are not used', () => {
+  test('that match none of the keys are not used', () => {
     const others = { name: POLICY, createFilter: () => undefined, keyMayMatch: bloom.keyMayMatch.bind(bloom) };
     const elsewhere = {
       ...others,
@@ -160,7 +160,7 @@ describe('filters of other keys', () => {
     expect(userKeys.slice(0, 3000).filter((userKey) => table.get(userKey) === undefined)).toEqual([]);
   });
 
-  test('are found out in spite of a damaged block, and a damaged block alone proves nothing', () => {
+  test('are detected in spite of a damaged block, and a damaged block alone proves nothing', () => {
     const bytes = databaseTable(entries).slice();
     const last = SyncTable.open(new MemorySource(bytes)).approximateOffset(entries.at(-1)![0]);
     bytes[last + 100]! ^= 1;

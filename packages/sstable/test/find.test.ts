@@ -38,7 +38,7 @@ const newest = (name: string): Uint8Array => key(name, 0xff);
 const isOf = (name: string) => (found: Uint8Array): boolean => hex(nameOf(found)) === hex(utf8(name));
 
 describe('find', () => {
-  test('goes on to the next block where the one that the index leads to has no entry at or after the key', async () => {
+  test('continues in the next block when the first one has no entry at or after the key', async () => {
     const data: [Uint8Array, Uint8Array][] = [
       // The index key is in order, and after all versions of `pear`, the next block's.
       [newest('pear'), blockOf([[key('apple', 9), utf8('apple 9')]])],
@@ -53,7 +53,7 @@ describe('find', () => {
     }
   });
 
-  test('goes on past blocks without entries', () => {
+  test('continues past blocks without entries', () => {
     const empty = blockOf([]);
     const data: [Uint8Array, Uint8Array][] = [
       [key('b', 1), blockOf([[key('a', 1), utf8('1')]])],
@@ -65,7 +65,7 @@ describe('find', () => {
     expect(table.find(key('a', 0), () => true)).toEqual([key('e', 1), utf8('2')]);
   });
 
-  test('asks matches once, about the first entry at or after the key', () => {
+  test('calls matches once, with the first entry at or after the key', () => {
     const entries = ['a', 'b', 'c', 'd'].map((name): KeyValue => [key(name, 5), utf8(name)]);
     const table = SyncTable.open(new MemorySource(buildTable(entries, { comparator: versions, filterPolicy: null, blockSize: 1 })), { comparator: versions });
     const asked: string[] = [];
@@ -77,7 +77,7 @@ describe('find', () => {
   });
 
   // One reads the other's blocks: filters of 2 KiB, and blocks from one entry to many.
-  test.each([1, 2, 3, 4, 5, 6])('gives what a list gives, through filters and without (seed %d)', async (seed) => {
+  test.each([1, 2, 3, 4, 5, 6])('agrees with a sorted list, with filters and without (seed %d)', async (seed) => {
     const random = seeded(seed);
     const stored: KeyValue[] = [];
     for (let i = 0; i < 300; i++) {
@@ -107,7 +107,7 @@ describe('find', () => {
     }
   });
 
-  test('refuses a callback that is none', async () => {
+  test('rejects a callback that is not a function', async () => {
     const source = new MemorySource(buildTable([]));
     const message = new TypeError('matches must be a function, got undefined');
     const nothing = undefined as unknown as () => boolean;

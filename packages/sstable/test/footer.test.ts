@@ -12,7 +12,7 @@ const magic = '57fb808b247547db';
 // The last 48 bytes of LevelDB's empty table without a filter.
 const ofEmptyTable = `00080d08${'00'.repeat(36)}${magic}`;
 
-test('the footer of an empty table is that of LevelDB', () => {
+test('the footer of an empty table has the bytes that LevelDB writes', () => {
   const footer = { metaindex: { offset: 0, size: 8 }, index: { offset: 13, size: 8 } };
   expect(hex(encodeFooter(footer))).toBe(ofEmptyTable);
   expect(decodeFooter(fromHex(ofEmptyTable), place)).toEqual(footer);
@@ -32,14 +32,14 @@ test.each([
   ['b8138f7aeb18344f', 'RocksDB plain'],
   ['7378f1c5d0896792', 'RocksDB cuckoo'],
   ['f09faab3f09faab3', 'Pebble'],
-])('the magic number %s is that of a %s table, which the error says', (other, name) => {
+])('the magic number %s is reported as that of a %s table', (other, name) => {
   const error = caught(() => decodeFooter(fromHex('00'.repeat(40) + other), place));
   expect(error).toBeInstanceOf(UnsupportedError);
   expect(error).toMatchObject({ code: 'BLOOM_UNSUPPORTED_FORMAT', structure: 'footer', offset: 26, file: 'a.ldb' });
   expect((error as UnsupportedError).message).toContain(name);
 });
 
-test('any other magic number is not that of a table', () => {
+test('any other magic number is reported as not a table', () => {
   const error = caught(() => decodeFooter(fromHex(`00080d08${'00'.repeat(36)}57fb808b247547da`), place));
   expect(error).toBeInstanceOf(CorruptionError);
   expect(error).toMatchObject({ code: 'BLOOM_NOT_A_TABLE', structure: 'footer', offset: 26, file: 'a.ldb' });
@@ -50,7 +50,7 @@ test.each([
   ['the metaindex', 'ff'.repeat(40)],
   ['the index', `0008${'ff'.repeat(38)}`],
   ['an index that runs into the magic number', `${'8080808080808080807f'.repeat(3)}${'80'.repeat(10)}`],
-])('a handle of %s that cannot be read is damage', (_, handles) => {
+])('a handle of %s that cannot be read is reported as damage', (_, handles) => {
   const error = caught(() => decodeFooter(fromHex(handles + magic), place));
   expect(error).toBeInstanceOf(CorruptionError);
   expect(error).toMatchObject({ code: 'BLOOM_BAD_HANDLE', structure: 'footer', offset: 26 });

@@ -68,7 +68,7 @@ describe('index and metaindex compressed with', () => {
     expect(compressed).toHaveLength(codec === undefined ? 0 : 2);
   });
 
-  test.each(compressions)('%s are read where the metaindex is empty', async (_, codec, type) => {
+  test.each(compressions)('%s are read when the metaindex is empty', async (_, codec, type) => {
     const bytes = putTogether(parts.filter(({ kind }) => kind === 'data'), { codec });
     expect(types(bytes)).toEqual([type, type]);
     const table = SyncTable.open(new MemorySource(bytes), { codecs: zlibCodecs });
@@ -85,7 +85,7 @@ describe('index and metaindex compressed with', () => {
   });
 });
 
-test('a metaindex whose codec is not given costs the filters alone', () => {
+test('a metaindex whose codec is missing costs only the filters', () => {
   const bytes = putTogether(parts.map((part, i) => (i === 0 ? { ...part, type: 77 } : part)), {
     footer: ({ index }, handles) => ({ metaindex: handles[0]!, index }),
   });
@@ -95,13 +95,13 @@ test('a metaindex whose codec is not given costs the filters alone', () => {
   expect(table.get(entries[1400]![0])).toEqual(entries[1400]![1]);
 });
 
-describe('bytes behind a block handle', () => {
+describe('bytes after a block handle', () => {
   // The Java port pads to 20 bytes with zeros.
   test.each([
     ['zeros up to 20 bytes', (value: Uint8Array) => Uint8Array.of(...value, ...new Uint8Array(20 - value.length))],
     ['one byte', (value: Uint8Array) => Uint8Array.of(...value, 0x80)],
     ['300 bytes that are no varint', (value: Uint8Array) => Uint8Array.of(...value, ...new Uint8Array(300).fill(0xff))],
-  ])('are not looked at in index and metaindex: %s', async (_, padded) => {
+  ])('are ignored in index and metaindex: %s', async (_, padded) => {
     const bytes = stored({
       listings(index, metaindex) {
         expect([index.length > 10, metaindex.length]).toEqual([true, 1]);
@@ -116,7 +116,7 @@ describe('names in the metaindex', () => {
   const meta = (name: Uint8Array, payload = utf8('whatever')): StoredPart => ({ kind: 'meta', key: name, payload, type: 0 });
   const unknown = ['', 'a', 'filter', 'fullfilter.leveldb.BuiltinBloomFilter2', 'fullfilter.rocksdb.BuiltinBloomFilter', 'rocksdb.properties', 'rocksdb.range_del'];
 
-  test('that are not known are skipped, before that of the filters and behind it', async () => {
+  test('that are unknown are skipped, before and after that of the filters', async () => {
     const others = [...unknown.map((name) => meta(utf8(name))), meta(fromHex('ff80c0'))];
     const bytes = stored({ listings: (_, metaindex) => void metaindex.sort(([a], [b]) => Buffer.compare(a, b)) }, others);
     expect(await faults(bytes)).toEqual([]);
@@ -155,7 +155,7 @@ describe('filters under the name leveldb.BuiltinBloomFilter', () => {
   const name = 'leveldb.BuiltinBloomFilter';
   const bytes = buildTable(entries, { filterPolicy: renamed(name), compression: 'none' });
 
-  test('are not used unless they are asked for: the status says why, and every key is found', () => {
+  test('are not used by default: the status says why, and every key is found', () => {
     const table = SyncTable.open(new MemorySource(bytes));
     expect(table.filterStatus).toEqual({ state: 'unknown-policy', policyNames: [name] });
     expect(table.getMany(entries.map(([key]) => key))).not.toContain(undefined);
@@ -184,7 +184,7 @@ describe('filters of two policies in one table', () => {
     ['the second', ['test.Second'], 'test.Second'],
     ['both', ['test.First', 'test.Second'], 'test.First'],
     ['both, the other way round', ['test.Second', 'test.First'], 'test.First'],
-  ])('to a reader that knows %s, are those of the first that it knows', (_, known, used) => {
+  ])('for a reader that knows %s, the filters of the first known policy are used', (_, known, used) => {
     const policies = known.map(renamed);
     const table = SyncTable.open(new MemorySource(bytes), { filterPolicies: policies });
     expect(table.filterStatus).toEqual({ state: 'used', policyName: used });
@@ -194,7 +194,7 @@ describe('filters of two policies in one table', () => {
     expect(policies.filter(({ asked }) => asked > 0).map(({ name }) => name)).toEqual([used]);
   });
 
-  test('to a reader that knows neither, are told of by their names', () => {
+  test('for a reader that knows neither, the status lists their names', () => {
     const table = SyncTable.open(new MemorySource(bytes));
     expect(table.filterStatus).toEqual({ state: 'unknown-policy', policyNames: names });
     expect(table.getMany(entries.map(([key]) => key))).not.toContain(undefined);
@@ -222,7 +222,7 @@ describe('a table without entries', () => {
     expect(empty.map(([, , dataBlocks]) => dataBlocks)).toEqual([0, 0, 1, 1, 1, 3]);
   });
 
-  test.each(empty)('that %s gives none by any way, and has no fault', async (_, bytes, dataBlocks) => {
+  test.each(empty)('that %s returns no entries by any way, and has no findings', async (_, bytes, dataBlocks) => {
     const syncTable = SyncTable.open(new MemorySource(bytes));
     const table = await Table.open(new MemorySource(bytes));
     const keys = ['', 'a', 'b', 'zz'].map(utf8);
@@ -246,7 +246,7 @@ describe('a table without entries', () => {
   });
 });
 
-test('the tables of these tests tell present keys from absent ones', () => {
+test('the tables of these tests distinguish present keys from absent ones', () => {
   const present = new Set(entries.map(([key]: KeyValue) => hex(key)));
   expect(absent.filter((key) => present.has(hex(key)))).toEqual([]);
 });

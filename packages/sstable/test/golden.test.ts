@@ -8,7 +8,7 @@ describe.each(goldenTables())('$name, written by LevelDB 1.23', (golden) => {
   const entries = golden.input();
   const policy = golden.options.bitsPerKey === null ? null : new BloomFilterPolicy(golden.options.bitsPerKey);
 
-  test.runIf(golden.byteExact)('is built again byte for byte', () => {
+  test.runIf(golden.byteExact)('is rebuilt byte for byte', () => {
     const sink = new MemorySink();
     const builder = new TableBuilder(sink, {
       blockSize: golden.options.blockSize,
@@ -22,7 +22,7 @@ describe.each(goldenTables())('$name, written by LevelDB 1.23', (golden) => {
     expect(info).toMatchObject({ byteLength: golden.size, entries: entries.length });
   });
 
-  test('is read with and without promises, forwards and backwards, to the entries it was made of', async () => {
+  test('is read with and without promises, forwards and backwards, as the entries from which it was built', async () => {
     const source = new MemorySource(golden.bytes());
     const syncTable = SyncTable.open(source);
     const table = await Table.open(source);
@@ -33,7 +33,7 @@ describe.each(goldenTables())('$name, written by LevelDB 1.23', (golden) => {
     expect(sameEntries((await collect(table.entries({ reverse: true }))).reverse(), entries)).toBe(true);
   });
 
-  test('gives every key, and none that is absent', () => {
+  test('finds every key, and no absent one', () => {
     const table = SyncTable.open(new MemorySource(golden.bytes()));
     const keys = new Set(entries.map(([key]) => hex(key)));
     const missing: string[] = [];

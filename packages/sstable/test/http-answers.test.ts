@@ -51,7 +51,7 @@ describe('a HEAD', () => {
     ['that is redirected in a circle', (response) => response.writeHead(302, { location: server.url }).end()],
   ];
 
-  test.each(refusals)('%s does not end the opening, also without new tries', async (_, refuse) => {
+  test.each(refusals)('%s does not end the opening, even without retries', async (_, refuse) => {
     server.misbehave = ({ method }, response) => {
       if (method === 'HEAD') refuse(response);
       return method === 'HEAD';
@@ -62,14 +62,14 @@ describe('a HEAD', () => {
     expect(sameEntries(await collect(await Table.open(source)), entries)).toBe(true);
   });
 
-  test('and a GET that are both refused give the error of the GET', async () => {
+  test('and a GET that are both refused cause the error of the GET', async () => {
     server.misbehave = ({ method }, response) => Boolean(response.writeHead(method === 'HEAD' ? 405 : 403).end());
     expect(await rejection(HttpSource.open(server.url, fast))).toMatchObject({ code: 'BLOOM_HTTP_STATUS', status: 403 });
     expect(server.requests).toHaveLength(2);
   });
 });
 
-describe('a file that is compressed on its way', () => {
+describe('a file that is compressed in transit', () => {
   const sendPacked = (status: number, headers: object) => (response: ServerResponse) =>
     response.writeHead(status, { ...server.headers(), 'content-encoding': 'gzip', ...headers }).end(packed);
 
@@ -77,7 +77,7 @@ describe('a file that is compressed on its way', () => {
     ['whole, with its length', 200, { 'content-length': packed.length }],
     ['whole, without its length', 200, {}],
     ['as if it were the range', 206, {}],
-  ])('%s is told by name', async (_, status, headers) => {
+  ])('%s is reported with its own code', async (_, status, headers) => {
     getting(sendPacked(status, headers));
     const error = await readError();
     expect(error).toMatchObject({ name: 'HttpError', code: 'BLOOM_HTTP_ENCODED', url: server.url });
@@ -85,12 +85,12 @@ describe('a file that is compressed on its way', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test('is told at the opening too, where every answer is', async () => {
+  test('is reported by the opening if every answer is compressed', async () => {
     server.misbehave = (_, response) => Boolean(sendPacked(200, { 'content-length': packed.length })(response));
     expect(await rejection(HttpSource.open(server.url, fast))).toMatchObject({ code: 'BLOOM_HTTP_ENCODED' });
   });
 
-  test('is known by its length where a page may not see how it is encoded', async () => {
+  test('is detected by its length if a page cannot see the encoding', async () => {
     const hiding: Fetch = async (url, init) => {
       const { status, headers, body } = await fetch(url, init);
       const shown = { get: (name: string) => (name === 'content-encoding' ? null : headers.get(name)) };
@@ -100,7 +100,7 @@ describe('a file that is compressed on its way', () => {
     expect(await readError({ ...fast, fetch: hiding })).toMatchObject({ code: 'BLOOM_HTTP_ENCODED' });
   });
 
-  test.each(['identity', 'aws-chunked', 'none'])('by a name that fetch leaves alone, %s, is read', async (encoding) => {
+  test.each(['identity', 'aws-chunked', 'none'])('with an encoding that fetch ignores, %s, is read', async (encoding) => {
     const { misbehave } = server;
     getting((response, offset, length) => {
       const part = file.subarray(offset, offset + length);
@@ -126,7 +126,7 @@ describe('a whole file instead of a range', () => {
   test.each([
     ['', false],
     [', nor answers HEAD', true],
-  ])('from a server that does not say its length%s, is taken once', async (_, refusesHead) => {
+  ])('from a server that does not say its length%s, is fetched once', async (_, refusesHead) => {
     server.misbehave = ({ method }, response) => {
       if (method === 'HEAD') return refusesHead && Boolean(response.writeHead(405).end());
       sendWhole(file)(response);
@@ -138,7 +138,7 @@ describe('a whole file instead of a range', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  test('of unknown length that is larger than the limit is refused for that, and the rest not listened to', async () => {
+  test('of unknown length and larger than the limit is refused, and the rest is not received', async () => {
     getting(sendWhole(file));
     const error = await readError({ ...fast, maxWholeBytes: 100_000 });
     expect(error).toMatchObject({ code: 'BLOOM_HTTP_NO_RANGES', status: 200 });
@@ -146,17 +146,17 @@ describe('a whole file instead of a range', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test('of another length than HEAD said is another file', async () => {
+  test('of another length than in the answer to HEAD is a changed file', async () => {
     getting(sendWhole(file.subarray(0, file.length - 1)));
     expect(await readError()).toMatchObject({ code: 'BLOOM_HTTP_CHANGED' });
   });
 
-  test('of another ETag is another file', async () => {
+  test('with another ETag is a changed file', async () => {
     getting((response) => response.writeHead(200, { etag: '"two"', 'content-length': file.length }).end(file));
     expect(await readError()).toMatchObject({ code: 'BLOOM_HTTP_CHANGED' });
   });
 
-  test('that breaks off is asked for again', async () => {
+  test('that breaks off is requested again', async () => {
     let times = 0;
     getting((response) => {
       response.writeHead(200, { ...server.headers(), 'content-length': file.length });
@@ -168,7 +168,7 @@ describe('a whole file instead of a range', () => {
     expect(times).toBe(2);
   });
 
-  test('to many reads at once gives each its own bytes', async () => {
+  test('for many simultaneous reads gives each its own bytes', async () => {
     getting(sendWhole(file));
     const source = await HttpSource.open(server.url, fast);
     const parts = await Promise.all(Array.from({ length: 10 }, (_, i) => source.read(i * 1000, 500)));
@@ -186,7 +186,7 @@ describe('a part of a range', () => {
     });
   }
 
-  test('is gone on from where it ends', async () => {
+  test('is continued where it ends', async () => {
     sendAtMost(1500);
     const source = await HttpSource.open(server.url, fast);
     expect(sameBytes(await source.read(5000, 4000), file.subarray(5000, 9000))).toBe(true);
@@ -199,7 +199,7 @@ describe('a part of a range', () => {
     expect(sameEntries(await collect(table), entries)).toBe(true);
   });
 
-  test('of a byte each is not gone on from without end', async () => {
+  test('of one byte at a time is not continued without end', async () => {
     sendAtMost(1);
     expect(await readError()).toMatchObject({ code: 'BLOOM_HTTP_FAILED' });
     expect(server.requests.length).toBe(1024);
@@ -237,7 +237,7 @@ describe('a 206', () => {
     ['of bytes backwards', 'it sends bytes 5000-4999', { 'content-range': `bytes 5000-4999/${file.length}` }],
     ['in other units', 'it sends lines 5000-8999', { 'content-range': 'lines 5000-8999/*' }],
     ['of a range that cannot be read', 'it sends 5000-8999', { 'content-range': '5000-8999' }],
-  ])('%s is refused, and says what came', async (_, problem, headers) => {
+  ])('%s is refused with an error that says what was received', async (_, problem, headers) => {
     getting((response) => response.writeHead(206, { ...server.headers(), 'content-range': right, ...headers }).end(file.subarray(5000, 9000)));
     const error = await readError();
     expect(error).toMatchObject({ code: 'BLOOM_HTTP_FAILED' });
@@ -254,7 +254,7 @@ describe('a 206', () => {
     expect(await readError()).toBeUndefined();
   });
 
-  test('of a file of another length is of another file', async () => {
+  test('with another length of the file is that of a changed file', async () => {
     getting((response) => response.writeHead(206, { ...server.headers(), 'content-range': 'bytes 5000-8999/999999' }).end(file.subarray(5000, 9000)));
     expect(await readError()).toMatchObject({ code: 'BLOOM_HTTP_CHANGED' });
   });
@@ -271,7 +271,7 @@ describe('a 416', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test('at the opening, without a length, is the error of its status', async () => {
+  test('at the opening, without a length, causes the error for its status', async () => {
     server.misbehave = ({ method }, response) => Boolean(response.writeHead(method === 'HEAD' ? 405 : 416).end());
     expect(await rejection(HttpSource.open(server.url))).toMatchObject({ code: 'BLOOM_HTTP_STATUS', status: 416 });
   });
@@ -292,14 +292,14 @@ describe('a weak ETag', () => {
     expect(await rejection(source.read(5000, 4000))).toEqual(code === undefined ? undefined : expect.objectContaining({ code }));
   });
 
-  test('is needed for the date to count: under a strong one it may change', async () => {
+  test('makes the date count, which may change with a strong ETag', async () => {
     const source = await HttpSource.open(server.url, fast);
     server.lastModified = date;
     expect(sameBytes(await source.read(5000, 4000), file.subarray(5000, 9000))).toBe(true);
   });
 });
 
-test('a length that cannot be seen is told, with what to do', async () => {
+test('the error for a hidden length names the remedy', async () => {
   server.misbehave = ({ method }, response) =>
     Boolean(method === 'HEAD' ? response.writeHead(405).end() : response.writeHead(206, { 'content-range': 'bytes 0-0/*' }).end('a'));
   const error = await rejection(HttpSource.open(server.url));
@@ -307,7 +307,7 @@ test('a length that cannot be seen is told, with what to do', async () => {
   expect((error as Error).message).toMatch(/expose Content-Range.*option byteLength/);
 });
 
-describe('a mistake of the caller is told at once, by name:', () => {
+describe('an invalid argument is rejected at once, by name', () => {
   test.each([
     ['no address', undefined, {}],
     ['a number', 5, {}],

@@ -69,7 +69,7 @@ describe('a server that stalls', () => {
     ],
   ];
 
-  test.each(stalls)('%s is left after the limit', async (_, stall) => {
+  test.each(stalls)('fails after the limit: %s', async (_, stall) => {
     const source = await HttpSource.open(server.url, { stallMs: 300, retries: 1, retryDelayMs: 1 });
     server.requests.length = 0;
     server.misbehave = (__, response) => {
@@ -82,7 +82,7 @@ describe('a server that stalls', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  test.each(stalls)('%s, once, is asked again', async (_, stall) => {
+  test.each(stalls)('is retried if it stalls once: %s', async (_, stall) => {
     const source = await HttpSource.open(server.url, { stallMs: 150, retryDelayMs: 1 });
     let isFirst = true;
     server.misbehave = (__, response) => {
@@ -94,24 +94,24 @@ describe('a server that stalls', () => {
     expect(sameBytes(await source.read(500, 4000), file.subarray(500, 4500))).toBe(true);
   });
 
-  test('at HEAD is asked for a range', async () => {
+  test('at HEAD gets a request for a range', async () => {
     server.misbehave = ({ method }) => method === 'HEAD';
     expect((await HttpSource.open(server.url, { stallMs: 150 })).byteLength).toBe(file.length);
   });
 
-  test('at all does not hold the opening', async () => {
+  test('at every request does not block the opening', async () => {
     server.misbehave = () => true;
     const error = await rejection(HttpSource.open(server.url, { stallMs: 40, retries: 1, retryDelayMs: 1 }));
     expect(error).toMatchObject({ code: 'BLOOM_HTTP_STALLED' });
     expect(server.requests.map(({ method }) => method)).toEqual(['HEAD', 'GET', 'GET']);
   });
 
-  test('is left although fetch does not listen to its signal', async () => {
+  test('fails even if fetch ignores its signal', async () => {
     const source = await HttpSource.open(url, { byteLength: 100, fetch: never, stallMs: 30, retries: 0 });
     expect(await rejection(source.read(0, 10))).toMatchObject({ code: 'BLOOM_HTTP_STALLED' });
   });
 
-  test('is left although its body does not listen either', async () => {
+  test('fails even if the body ignores the signal too', async () => {
     const body = { cancel: never, getReader: () => ({ read: never, cancel: never }) };
     const headers = { get: () => null };
     const hanging: Fetch = async () => ({ status: 206, headers, body, arrayBuffer: never });
@@ -119,7 +119,7 @@ describe('a server that stalls', () => {
     expect(await rejection(source.read(0, 10))).toMatchObject({ code: 'BLOOM_HTTP_STALLED' });
   });
 
-  test('with empty parts is left too', async () => {
+  test('with empty chunks fails too', async () => {
     const read = (): Promise<{ done: boolean; value: Uint8Array }> =>
       new Promise((resolve) => setTimeout(() => resolve({ done: false, value: new Uint8Array(0) }), 5));
     const body = { cancel: async () => undefined, getReader: () => ({ read, cancel: async () => undefined }) };
@@ -128,7 +128,7 @@ describe('a server that stalls', () => {
     expect(await rejection(source.read(0, 10))).toMatchObject({ code: 'BLOOM_HTTP_STALLED' });
   });
 
-  test('is not one that is slow: 5 kB a second, for longer than the limit', async () => {
+  test('is not a slow one, with 5 kB per second for longer than the limit', async () => {
     const source = await HttpSource.open(server.url, { stallMs: 500, retries: 0 });
     server.misbehave = (_, response) => {
       drip(response, begin(response), 100, 20);
@@ -141,7 +141,7 @@ describe('a server that stalls', () => {
 });
 
 describe('close', () => {
-  test('ends the reads under way, and the server is told', async () => {
+  test('ends the reads under way, and their connections', async () => {
     const source = await HttpSource.open(server.url);
     let left = 0;
     const arrived = new Promise<void>((resolve) => {
@@ -160,7 +160,7 @@ describe('close', () => {
     expect(server.requests).toHaveLength(5);
   });
 
-  test('refuses later reads, also of a file that was sent whole, and does nothing the second time', async () => {
+  test('makes later reads fail, even of a file that was sent whole, and does nothing the second time', async () => {
     server.misbehave = (_, response) => Boolean(response.writeHead(200, { 'content-length': file.length }).end(file));
     const source = await HttpSource.open(server.url);
     await source.read(0, 10);
@@ -184,7 +184,7 @@ describe('the signal of a caller', () => {
     }
   });
 
-  test('of one read ends no other', async () => {
+  test('of one read does not end other reads', async () => {
     const source = await HttpSource.open(server.url);
     const controller = new AbortController();
     server.misbehave = (_, response) => {
@@ -224,7 +224,7 @@ test.each([
   ['stallMs', { stallMs: 0 }],
   ['stallMs', { stallMs: Infinity }],
   ['stallMs', { stallMs: 1.5 }],
-])('a wrong %s is refused by name: %o', async (name, options) => {
+])('rejects a wrong %s by name: %o', async (name, options) => {
   const error = await rejection(HttpSource.open(url, options));
   expect(error).toBeInstanceOf(RangeError);
   expect((error as Error).message).toContain(name);

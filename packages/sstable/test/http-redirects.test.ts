@@ -48,14 +48,14 @@ function leaked(server: StaticServer): string[] {
 }
 
 describe('a redirect to another origin', () => {
-  test.each([301, 302, 303, 307, 308])('by %d is followed once, and later requests go where it led', async (status) => {
+  test.each([301, 302, 303, 307, 308])('with %d is followed once, and later requests go to its target', async (status) => {
     redirect(first, () => second.url, status);
     await readAll();
     expect(first.requests.map(({ method }) => method)).toEqual(['HEAD']);
     expect(second.requests.length).toBeGreaterThan(3);
   });
 
-  test.each([301, 302, 303, 307, 308])('by %d gives it none of the caller’s headers', async (status) => {
+  test.each([301, 302, 303, 307, 308])('with %d does not send the caller’s headers there', async (status) => {
     redirect(first, () => second.url, status);
     await readAll({ headers: secrets });
     expect(leaked(first)).toHaveLength(3);
@@ -64,13 +64,13 @@ describe('a redirect to another origin', () => {
     expect(second.requests.length).toBeGreaterThan(3);
   });
 
-  test('by a relative address of another host gives it none either', async () => {
+  test('with a relative address of another host does not send them either', async () => {
     redirect(first, () => second.url.replace('http:', ''));
     await readAll({ headers: secrets });
     expect(leaked(second)).toEqual([]);
   });
 
-  test('that leads back gives the headers to the first origin alone, where it wants them', async () => {
+  test('that leads back sends the headers only to the first origin, if it requires them', async () => {
     const home = new URL('/moved.ldb', first.url).href;
     redirect(first, () => second.url);
     redirect(second, () => home);
@@ -86,7 +86,7 @@ describe('a redirect to another origin', () => {
     expect(first.requests.filter(({ path }) => path !== '/moved.ldb')).toHaveLength(1);
   });
 
-  test('whose address expires, as a signed one does, is asked for again', async () => {
+  test('whose target expires, as signed addresses do, is requested again', async () => {
     let signature = 0;
     redirect(first, () => `${second.url}?signature=${++signature}`);
     second.misbehave = ({ path }, response) => !path.endsWith(`=${signature}`) && Boolean(response.writeHead(403).end());
@@ -99,7 +99,7 @@ describe('a redirect to another origin', () => {
     expect(first.requests.length).toBeGreaterThan(1);
   });
 
-  test('that is refused is an error, which names only the address that was opened', async () => {
+  test('whose target refuses is an error that names only the address that was opened', async () => {
     redirect(first, () => `${second.url}?signature=1`);
     const source = await HttpSource.open(first.url);
     second.misbehave = (_, response) => Boolean(response.writeHead(403).end());
@@ -108,7 +108,7 @@ describe('a redirect to another origin', () => {
     expect((error as Error).message).not.toContain('signature');
   });
 
-  test('that fails is left: a new try starts from the address that was opened', async () => {
+  test('whose target fails is retried from the address that was opened', async () => {
     const third = await StaticServer.start(file);
     redirect(first, () => second.url);
     const table = await Table.open(await HttpSource.open(first.url, { retryDelayMs: 1 }), { cache: null });
@@ -119,7 +119,7 @@ describe('a redirect to another origin', () => {
     await third.stop();
   });
 
-  test('of another version of the file gives an error and no mixture', async () => {
+  test('to another version of the file causes an error and no mixture', async () => {
     redirect(first, () => second.url);
     const source = await HttpSource.open(first.url, { retryDelayMs: 1 });
     second.etag = '"two"';
@@ -128,7 +128,7 @@ describe('a redirect to another origin', () => {
 });
 
 describe('a redirect within the origin', () => {
-  test.each([301, 302, 303, 307, 308])('by %d keeps the headers, and later requests go where it led', async (status) => {
+  test.each([301, 302, 303, 307, 308])('with %d keeps the headers, and later requests go to its target', async (status) => {
     redirect(first, () => '/moved.ldb', status);
     await readAll({ headers: secrets });
     expect(leaked(first)).toHaveLength(3 * first.requests.length);
@@ -152,7 +152,7 @@ describe('a redirect that leads nowhere', () => {
     }
   });
 
-  test('as it has no address is the error of its status', async () => {
+  test('because it has no address causes the error for its status', async () => {
     first.misbehave = (_, response) => Boolean(response.writeHead(302).end());
     for (const headers of [{}, secrets]) {
       expect(await rejection(HttpSource.open(first.url, { headers }))).toMatchObject({ code: 'BLOOM_HTTP_STATUS', status: 302 });
@@ -160,7 +160,7 @@ describe('a redirect that leads nowhere', () => {
   });
 });
 
-describe('a fetch of the caller’s', () => {
+describe('a fetch that the caller passes', () => {
   const addresses: string[] = [];
   /** Adds a secret of its own to whatever it is asked for. */
   const signing: Fetch = (address, init) => {
@@ -174,7 +174,7 @@ describe('a fetch of the caller’s', () => {
   test.each([
     ['without headers', {}],
     ['with headers', { 'x-api-key': 'secret' }],
-  ])('%s is asked for no address of another origin', async (_, headers) => {
+  ])('%s is never called with an address of another origin', async (_, headers) => {
     redirect(first, () => second.url);
     await readAll({ fetch: signing, headers });
     expect(new Set(addresses)).toEqual(new Set([first.url]));
@@ -191,7 +191,7 @@ describe('a fetch of the caller’s', () => {
 });
 
 // What a page gets: tooling/browser-tests shows that Chromium does so.
-describe('where a redirect cannot be seen', () => {
+describe('when the target of a redirect is hidden', () => {
   beforeEach(() => {
     const own = globalThis.fetch;
     vi.stubGlobal('fetch', async (url: string, init: RequestInit): Promise<HttpResponse> => {
@@ -202,7 +202,7 @@ describe('where a redirect cannot be seen', () => {
     });
   });
 
-  test('to another origin, it gets none of the headers', async () => {
+  test('another origin gets none of the headers', async () => {
     redirect(first, () => second.url);
     await readAll({ headers: secrets });
     expect(leaked(second)).toEqual([]);
@@ -211,7 +211,7 @@ describe('where a redirect cannot be seen', () => {
     expect(first.requests).toHaveLength(2);
   });
 
-  test('within the origin, the headers are sent where they are wanted', async () => {
+  test('the headers are sent within the origin if it requires them', async () => {
     redirect(first, () => '/moved.ldb');
     const { misbehave } = first;
     first.misbehave = (request, response, number) => {
@@ -222,7 +222,7 @@ describe('where a redirect cannot be seen', () => {
     expect(first.requests.filter(({ path }) => path !== '/moved.ldb')).toHaveLength(2);
   });
 
-  test('from an address that wants the headers, the error says why they were left out', async () => {
+  test('the error of a target that requires the headers says why they were not sent', async () => {
     redirect(first, () => second.url);
     const { misbehave } = first;
     first.misbehave = (request, response, number) => {

@@ -16,7 +16,7 @@ afterEach(() => {
 });
 
 describe('a server that never answers', () => {
-  test('is given 30 seconds by default', async () => {
+  test('gets 30 seconds by default', async () => {
     const source = await HttpSource.open(url, { byteLength: 100, fetch: never, retries: 0 });
     let settled = false;
     const reading = rejection(source.read(0, 10)).finally(() => (settled = true));
@@ -27,7 +27,7 @@ describe('a server that never answers', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('is given as long as a host’s timer can run, at most', async () => {
+  test('gets at most as long as a host’s timer can run', async () => {
     const source = await HttpSource.open(url, { byteLength: 100, fetch: never, retries: 0, stallMs: 2 ** 53 - 1 });
     const reading = rejection(source.read(0, 10));
     await vi.advanceTimersByTimeAsync(24 * 3600 * 1000);
@@ -38,7 +38,7 @@ describe('a server that never answers', () => {
   });
 });
 
-describe('a server that says when to come again', () => {
+describe('a server that sends Retry-After', () => {
   const times: number[] = [];
 
   /** Answers with each status and Retry-After in turn, and then rightly. */
@@ -81,25 +81,25 @@ describe('a server that says when to come again', () => {
     expect(await waits(answering([429, retryAfter]))).toEqual({ waits: [expected], error: undefined });
   });
 
-  test('sooner than the usual wait is not met sooner', async () => {
+  test('with less than the usual wait does not shorten the wait', async () => {
     const { waits: each } = await waits(answering([503, undefined], [503, undefined], [503, '0']));
     expect(each).toEqual([200, 400, 800]);
   });
 
-  test.each(['61', '86400', '99999999999999999999', httpDate(3600_000)])('after more than a minute (%s) is not waited for', async (retryAfter) => {
+  test.each(['61', '86400', '99999999999999999999', httpDate(3600_000)])('with more than a minute (%s) is not retried', async (retryAfter) => {
     const { waits: each, error } = await waits(answering([503, retryAfter]));
     expect(each).toEqual([]);
     expect(error).toMatchObject({ code: 'BLOOM_HTTP_STATUS', status: 503 });
     expect((error as Error).message).toMatch(/asks to wait \d+ s$/);
   });
 
-  test('by every answer is asked no more often than the tries there are, and then the error says so', async () => {
+  test('with every answer gets no more than the allowed retries, and the error says so', async () => {
     const { waits: each, error } = await waits(answering([503, '3'], [429, '3'], [503, '3'], [503, '3']));
     expect(each).toEqual([3000, 3000, 3000]);
     expect(error).toMatchObject({ code: 'BLOOM_HTTP_STATUS', status: 503 });
   });
 
-  test('never, is asked again after twice as long each time, up to a minute', async () => {
+  test('never is retried after twice as long each time, up to a minute', async () => {
     const failing: Fetch = async () => {
       times.push(Date.now());
       throw new TypeError('no network');
@@ -109,7 +109,7 @@ describe('a server that says when to come again', () => {
     expect(each).toEqual([200, 400, 800, 1600, 3200, 6400, 12_800, 25_600, 51_200, 60_000, 60_000, 60_000]);
   });
 
-  test('to HEAD is waited for before the range is asked for', async () => {
+  test('to HEAD gets the range request only after the wait', async () => {
     const byMethod: [string, number][] = [];
     const busy: Fetch = async (_, { method }) => {
       byMethod.push([method, Date.now() - now]);
@@ -125,7 +125,7 @@ describe('a server that says when to come again', () => {
     ]);
   });
 
-  test('is not waited for after an abort, nor after close', async () => {
+  test('is not waited for after an abort or close', async () => {
     for (const end of ['abort', 'close']) {
       const controller = new AbortController();
       const source = await HttpSource.open(url, { byteLength: 100, fetch: answering([503, '50']) });

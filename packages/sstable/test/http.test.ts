@@ -35,7 +35,7 @@ async function openTable(options: HttpSourceOptions = fast): Promise<Table> {
   return table;
 }
 
-/** Keys of which each lies in a block of its own, but for chance. */
+/** Keys that usually are in different blocks. */
 function absentKeys(count: number): Uint8Array[] {
   return Array.from({ length: count }, (_, i) => utf8(`key ${String(i * 6).padStart(6, '0')}x`));
 }
@@ -51,14 +51,14 @@ describe('a table on a static server', () => {
     expect(server.ranges).toEqual([[file.length - 65536, 65536]]);
   });
 
-  test('takes one request to open where its length is known', async () => {
+  test('takes one request to open if its length is known', async () => {
     const source = await HttpSource.open(new URL(server.url), { byteLength: file.length });
     expect(source).toMatchObject({ byteLength: file.length, name: server.url });
     await Table.open(source);
     expect(server.requests.map(({ method }) => method)).toEqual(['GET']);
   });
 
-  test('takes one request for a key that is there, of its block alone, and none for the next in the block', async () => {
+  test('takes one request for a present key, of its block only, and none for the next key in the block', async () => {
     const table = await openTable();
     const [key, value] = entries[1000]!;
     expect(await table.get(key)).toEqual(value);
@@ -68,7 +68,7 @@ describe('a table on a static server', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test('takes no requests for 1000 absent keys, but for what the filter lets pass', async () => {
+  test('takes no requests for 1000 absent keys, except for false positives', async () => {
     const table = await openTable();
     for (const key of absentKeys(1000)) expect(await table.get(key)).toBeUndefined();
     const { filterNegatives, filterFalsePositives } = table.stats;
@@ -77,7 +77,7 @@ describe('a table on a static server', () => {
     expect(server.requests.length).toBeLessThan(30);
   });
 
-  test('takes one request for many keys of neighbouring blocks', async () => {
+  test('takes one request for many keys in adjacent blocks', async () => {
     const table = await openTable();
     const some = entries.slice(2000, 2300);
     const values = await table.getMany(some.map(([key]) => key));
@@ -86,7 +86,7 @@ describe('a table on a static server', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test('takes far fewer requests than it has blocks to scan, both ways', async () => {
+  test('takes far fewer requests than blocks for a scan, in both directions', async () => {
     for (const reverse of [false, true]) {
       const table = await openTable();
       const all = await collect(table.entries({ reverse }));
@@ -98,7 +98,7 @@ describe('a table on a static server', () => {
     }
   });
 
-  test('is asked for absolute ranges alone, that lie inside it', async () => {
+  test('gets requests only for absolute ranges inside the file', async () => {
     const source = await HttpSource.open(server.url, fast);
     const table = await openTable();
     await collect(table);
@@ -109,20 +109,20 @@ describe('a table on a static server', () => {
     expect(server.ranges.filter(([offset, length]) => offset + length > file.length)).toEqual([]);
   });
 
-  test('gets the headers that are given with each request', async () => {
+  test('gets the caller’s headers with each request', async () => {
     const table = await openTable({ headers: { authorization: 'Bearer token' } });
     await table.get(entries[0]![0]);
     expect(server.requests.map(({ headers }) => headers.authorization)).toEqual(['Bearer token']);
   });
 
-  test('that is empty is not a table', async () => {
+  test('that is empty is refused as not a table', async () => {
     server.bytes = new Uint8Array(0);
     const source = await HttpSource.open(server.url);
     expect(source.byteLength).toBe(0);
     expect(await rejection(Table.open(source))).toMatchObject({ code: 'BLOOM_NOT_A_TABLE', file: server.url });
   });
 
-  test('is read by the fetch that the host has at the time', async () => {
+  test('is read with the current global fetch', async () => {
     const calls: string[] = [];
     const own = globalThis.fetch;
     vi.stubGlobal('fetch', (url: string, init: RequestInit) => {
@@ -136,7 +136,7 @@ describe('a table on a static server', () => {
 });
 
 describe('a server that does not answer HEAD', () => {
-  test.each([403, 405, 501 - 100, 400])('but %d, is asked for the first byte', async (status) => {
+  test.each([403, 405, 501 - 100, 400])('but %d, gets a request for the first byte', async (status) => {
     server.misbehave = ({ method }, response) => method === 'HEAD' && Boolean(response.writeHead(status).end());
     const source = await HttpSource.open(server.url, fast);
     expect(source.byteLength).toBe(file.length);
@@ -144,7 +144,7 @@ describe('a server that does not answer HEAD', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  test('with the length, or with that of its gzip, is asked for the first byte', async () => {
+  test('with the length, or with that of its gzip, gets a request for the first byte', async () => {
     const compressed = gzipSync(file);
     for (const headers of [{}, { 'content-encoding': 'gzip', 'content-length': compressed.length, etag: '"one-gzip"' }]) {
       server.misbehave = ({ method }, response) => method === 'HEAD' && Boolean(response.writeHead(200, headers).end());
@@ -155,13 +155,13 @@ describe('a server that does not answer HEAD', () => {
     }
   });
 
-  test('and has an empty file, which it says by a 416', async () => {
+  test('and has an empty file, which it reports with a 416', async () => {
     server.bytes = new Uint8Array(0);
     server.misbehave = ({ method }, response) => method === 'HEAD' && Boolean(response.writeHead(405).end());
     expect((await HttpSource.open(server.url)).byteLength).toBe(0);
   });
 
-  test('nor says in its ranges how long the file is, is refused', async () => {
+  test('nor says in Content-Range how long the file is, causes an error', async () => {
     server.misbehave = ({ method }, response) => {
       if (method === 'HEAD') response.writeHead(405).end();
       else response.writeHead(206, { 'content-range': 'bytes 0-0/*' }).end('a');
@@ -190,7 +190,7 @@ function flood(response: ServerResponse, limit: number): () => number {
 }
 
 describe('a server without ranges', () => {
-  test('gives a small file whole, once', async () => {
+  test('sends a small file whole, once', async () => {
     server.misbehave = ({ method }, response) =>
       method === 'GET' && Boolean(response.writeHead(200, { ...server.headers(), 'content-length': file.length }).end(file));
     const table = await Table.open(await HttpSource.open(server.url));
@@ -199,7 +199,7 @@ describe('a server without ranges', () => {
     expect(server.requests.map(({ method }) => method)).toEqual(['HEAD', 'GET']);
   });
 
-  test('gives a small file whole without HEAD too', async () => {
+  test('sends a small file whole even without HEAD', async () => {
     server.misbehave = ({ method }, response) =>
       Boolean(method === 'HEAD' ? response.writeHead(405).end() : response.writeHead(200, { 'content-length': file.length }).end(file));
     const table = await Table.open(await HttpSource.open(server.url));
@@ -223,7 +223,7 @@ describe('a server without ranges', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  test('is refused by the limit that is set', async () => {
+  test('is refused by the caller’s limit', async () => {
     server.misbehave = ({ method }, response) =>
       method === 'GET' && Boolean(response.writeHead(200, { ...server.headers(), 'content-length': file.length }).end(file));
     const tight = { ...fast, maxWholeBytes: file.length - 1 };
@@ -233,7 +233,7 @@ describe('a server without ranges', () => {
     expect((await Table.open(await HttpSource.open(server.url, wide))).byteLength).toBe(file.length);
   });
 
-  test('that sends without end, and says no length, is not listened to for long', async () => {
+  test('that sends endlessly, without a length, is soon disconnected', async () => {
     let sent = (): number => 0;
     server.misbehave = ({ method }, response) => {
       if (method === 'HEAD') return false;
@@ -247,8 +247,8 @@ describe('a server without ranges', () => {
   });
 });
 
-describe('a server that sends more than was asked for', () => {
-  test('without end, is not listened to for long', async () => {
+describe('a server that sends more than requested', () => {
+  test('endlessly, is soon disconnected', async () => {
     let sent = (): number => 0;
     server.misbehave = ({ method, range }, response) => {
       if (method === 'HEAD') return false;
@@ -275,25 +275,25 @@ describe('a file that is replaced', () => {
         (server.misbehave = (_, response) => Boolean(response.writeHead(412).end())),
     ],
     ['by one so short that the range is outside', () => (server.bytes = new Uint8Array(5))],
-  ])('%s gives an error and no mixture', async (_, replace) => {
+  ])('%s causes an error and no mixture', async (_, replace) => {
     const table = await openTable();
     expect(await table.get(entries[0]![0])).toEqual(entries[0]![1]);
     server.requests.length = 0;
     replace();
     expect(await rejection(table.get(entries[3000]![0]))).toEqual(isHttpError('BLOOM_HTTP_CHANGED'));
     expect(await rejection(collect(table))).toEqual(isHttpError('BLOOM_HTTP_CHANGED'));
-    // It is not tried again: the file will not change back.
+    // There is no retry, since the file will not change back.
     expect(server.requests.length).toBeLessThanOrEqual(3);
   });
 
-  test('is noticed by its date where it has no ETag', async () => {
+  test('is detected by its date if it has no ETag', async () => {
     server.etag = undefined;
     const table = await openTable();
     server.lastModified = 'Thu, 22 Oct 2015 07:28:00 GMT';
     expect(await rejection(table.get(entries[0]![0]))).toEqual(isHttpError('BLOOM_HTTP_CHANGED'));
   });
 
-  test('is noticed between HEAD and the first range', async () => {
+  test('is detected between HEAD and the first range', async () => {
     server.misbehave = ({ method }) => {
       if (method === 'GET') server.etag = '"two"';
       return false;
@@ -301,14 +301,14 @@ describe('a file that is replaced', () => {
     expect(await rejection(Table.open(await HttpSource.open(server.url, fast)))).toEqual(isHttpError('BLOOM_HTTP_CHANGED'));
   });
 
-  test('by the same, under the same ETag, is not', async () => {
+  test('by the same bytes, with the same ETag, causes no error', async () => {
     const table = await openTable();
     server.bytes = file.slice();
     expect(await table.get(entries[0]![0])).toEqual(entries[0]![1]);
   });
 });
 
-describe('what may pass is tried again:', () => {
+describe('a temporary failure is retried:', () => {
   /** Lets the first `times` GETs after the opening fail. */
   function failing(times: number, fail: (response: ServerResponse) => void): void {
     let left = times;
@@ -378,20 +378,20 @@ describe('what may pass is tried again:', () => {
     expect(left).toBeLessThan(0);
   });
 
-  test.each([404, 410, 403, 400, 401, 304])('and a %d is not', async (status) => {
+  test.each([404, 410, 403, 400, 401, 304])('but not a %d', async (status) => {
     const table = await openTable();
     failing(99, (response) => response.writeHead(status).end());
     expect(await rejection(table.get(entries[0]![0]))).toEqual(isHttpError('BLOOM_HTTP_STATUS', status));
     expect(server.requests).toHaveLength(1);
   });
 
-  test('and a file that is not there is not', async () => {
+  test('but not a missing file', async () => {
     server.misbehave = (_, response) => Boolean(response.writeHead(404).end());
     expect(await rejection(HttpSource.open(server.url, fast))).toEqual(isHttpError('BLOOM_HTTP_STATUS', 404));
     expect(server.requests.map(({ method }) => method)).toEqual(['HEAD', 'GET']);
   });
 
-  test('and a server that is not there gives an error with its cause', async () => {
+  test('and the error for an unreachable server has its cause', async () => {
     const { url } = server;
     await server.stop();
     const error = await rejection(HttpSource.open(url, { retries: 1, retryDelayMs: 1 }));
@@ -400,7 +400,7 @@ describe('what may pass is tried again:', () => {
     server = await StaticServer.start(file);
   });
 
-  test('waiting twice as long each time', async () => {
+  test('after twice as long each time', async () => {
     const times: number[] = [];
     const failed: Fetch = async () => {
       times.push(performance.now());
@@ -427,11 +427,11 @@ describe('what may pass is tried again:', () => {
   });
 });
 
-describe('a range that is another one', () => {
+describe('an answer with another range', () => {
   test.each([
     ['starts elsewhere', (offset: number, length: number) => `bytes ${offset + 1}-${offset + length}/${file.length}`],
     ['starts at the first byte', (_: number, length: number) => `bytes 0-${length - 1}/${file.length}`],
-  ])('and %s is refused', async (_, contentRange) => {
+  ])('that %s is refused', async (_, contentRange) => {
     const table = await openTable();
     server.misbehave = (__, response) => {
       const [offset, length] = server.ranges.at(-1)!;
@@ -442,7 +442,7 @@ describe('a range that is another one', () => {
     expect(await rejection(table.get(entries[4000]![0]))).toEqual(isHttpError('BLOOM_HTTP_FAILED'));
   });
 
-  test('of which the page may not see Content-Range, is taken by its length', async () => {
+  test('whose Content-Range is hidden from the page is accepted by its length', async () => {
     const hiding: Fetch = async (url, init) => {
       const response = await fetch(url, init);
       const headers = { get: (name: string) => (name === 'content-range' || name === 'etag' ? null : response.headers.get(name)) };
@@ -466,7 +466,7 @@ describe('an AbortSignal', () => {
     return arrived;
   }
 
-  test('ends an opening that hangs, with its reason, and without a new try', async () => {
+  test('ends an opening that hangs, with its reason, and without a retry', async () => {
     const controller = new AbortController();
     const arrived = hang();
     const opening = rejection(HttpSource.open(server.url, { signal: controller.signal }));
@@ -515,7 +515,7 @@ describe('an AbortSignal', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test('ends the wait before a new try', async () => {
+  test('ends the wait before a retry', async () => {
     const table = await openTable({ retryDelayMs: 60_000 });
     const controller = new AbortController();
     const answered = new Promise<unknown>((resolve) => {
@@ -531,7 +531,7 @@ describe('an AbortSignal', () => {
     expect(await scan).toBe(reason);
   });
 
-  test('that outlives what it was given to keeps nothing of it', async () => {
+  test('that outlives a read keeps no references to it', async () => {
     const { signal } = new AbortController();
     let requests = 0;
     // Every second request fails, so that there are waits before new tries.
@@ -565,13 +565,13 @@ test.each([
   ['retryDelayMs', { retryDelayMs: 1.5 }],
   ['maxWholeBytes', { maxWholeBytes: NaN }],
   ['byteLength', { byteLength: -5 }],
-])('a wrong %s is refused by name', async (name, options) => {
+])('rejects a wrong %s by name', async (name, options) => {
   const error = await rejection(HttpSource.open(server.url, options));
   expect(error).toBeInstanceOf(RangeError);
   expect((error as Error).message).toContain(name);
 });
 
-test('a damaged file is told with its address', async () => {
+test('the error for a damaged file has its address', async () => {
   const damaged = file.slice();
   damaged[10]! ^= 1;
   server.bytes = damaged;
@@ -581,7 +581,7 @@ test('a damaged file is told with its address', async () => {
   expect(error).toMatchObject({ code: 'BLOOM_BAD_CHECKSUM', structure: 'data block', offset: 0, file: server.url });
 });
 
-test('random lookups and ranges over a server that fails now and then are right (seed 88)', async () => {
+test('random lookups and ranges are right with a server that fails occasionally (seed 88)', async () => {
   const random = seeded(88);
   const table = await openTable({ retries: 8, retryDelayMs: 1 });
   const fate = seeded(89);
@@ -646,7 +646,7 @@ describe('a table in a private bucket of an S3 server', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  test('is opened by two signed requests, and read by one for each block', async () => {
+  test('is opened with two signed requests, and read with one per block', async () => {
     const table = await Table.open(await HttpSource.open(url, { fetch: signed }));
     expect(requests.map(({ method }) => method)).toEqual(['HEAD', 'GET']);
     expect(await table.get(entries[777]![0])).toEqual(entries[777]![1]);
@@ -655,7 +655,7 @@ describe('a table in a private bucket of an S3 server', () => {
     expect(requests.filter(({ authorization }) => !authorization.startsWith('AWS4-HMAC-SHA256 Credential=S3RVER/'))).toEqual([]);
   });
 
-  test('tells of 1000 absent keys without a request, but for what the filter lets pass', async () => {
+  test('takes no requests for 1000 absent keys, except for false positives', async () => {
     const table = await Table.open(await HttpSource.open(url, { fetch: signed }));
     requests.length = 0;
     const values = await Promise.all(absentKeys(1000).map((key) => table.get(key)));
@@ -664,14 +664,14 @@ describe('a table in a private bucket of an S3 server', () => {
     expect(requests.length).toBeLessThanOrEqual(table.stats.filterFalsePositives);
   });
 
-  test('is scanned to its entries in few requests', async () => {
+  test('is scanned with few requests', async () => {
     const table = await Table.open(await HttpSource.open(url, { fetch: signed }));
     requests.length = 0;
     expect(sameEntries(await collect(table), entries)).toBe(true);
     expect(requests.length).toBeLessThan(15);
   });
 
-  test('that is replaced while it is open gives an error', async () => {
+  test('that is replaced while it is open causes an error', async () => {
     const table = await Table.open(await HttpSource.open(url, { fetch: signed }));
     const client = new AwsClient({ accessKeyId, secretAccessKey: accessKeyId, service: 's3', region: 'us-east-1', retries: 0 });
     await client.fetch(url, { method: 'PUT', body: buildTable(numberedEntries(6000, 81), { compression: 'none' }) });
@@ -679,7 +679,7 @@ describe('a table in a private bucket of an S3 server', () => {
     await client.fetch(url, { method: 'PUT', body: file });
   });
 
-  test('is not read with an access key that is not known', async () => {
+  test('is not read with an unknown access key', async () => {
     const stranger = new AwsClient({ accessKeyId: 'STRANGER', secretAccessKey: 'x', service: 's3', region: 'us-east-1', retries: 0 });
     const error = await rejection(HttpSource.open(url, { fetch: (address, init) => stranger.fetch(address, init) }));
     expect(error).toEqual(isHttpError('BLOOM_HTTP_STATUS', 403));

@@ -18,7 +18,7 @@ function indexOf(...entries: (readonly [key: string, offset: number, size: numbe
   return blockOf(entries.map(([key, offset, size]) => [utf8(key), encodeBlockHandle({ offset, size })]));
 }
 
-test('it gives each block its place and its key', () => {
+test('it returns the offset, size and key of each block', () => {
   const index = IndexBlock.decode(indexOf(['d', 0, 100], ['m', 105, 200], ['t', 310, 50]), place, 900);
   const blocks = Array.from({ length: index.length }, (_, i) => [index.separatorOf(i), index.offsetOf(i), index.sizeOf(i)]);
   expect(blocks).toEqual([
@@ -44,7 +44,7 @@ test.each([
 });
 
 // Numbers of the bytes behind the common ones lead the search: prefixes, zeros and long ends that are alike try it.
-test('a search by bytes finds the block that a search by any comparator finds', () => {
+test('a bytewise search finds the same block as a search with any comparator', () => {
   const part = fc.constantFrom('', 'a', 'b', '\0', '\0\0', '\xff', 'aaaaaa', 'aaaaaab');
   const key = fc.array(part, { maxLength: 4 }).map((parts) => parts.join(''));
   const { compareRange: _, ...withoutRanges } = bytewiseComparator;
@@ -74,12 +74,12 @@ test('offsets are exact beyond 2^32', () => {
   expect([index.offsetOf(0), index.sizeOf(0)]).toEqual([2 ** 40 + 1, 2 ** 33 + 1]);
 });
 
-test('a handle that points outside spoils its own block, not the others', () => {
+test('a handle that points outside the file costs only its own block', () => {
   const index = IndexBlock.decode(indexOf(['d', 0, 100], ['m', 105, 796], ['t', 850, 50]), place, 900);
   expect([0, 1, 2].map((i) => index.sizeOf(i) >= 0)).toEqual([true, false, true]);
 });
 
-test('a handle that cannot be read spoils its own block, not the others', () => {
+test('a handle that cannot be read costs only its own block', () => {
   const contents = blockOf([
     [utf8('d'), fromHex('ffff')],
     [utf8('m'), fromHex('0005')],
@@ -88,14 +88,14 @@ test('a handle that cannot be read spoils its own block, not the others', () => 
   expect([0, 1].map((i) => index.sizeOf(i) >= 0)).toEqual([false, true]);
 });
 
-test('contents that are no block are damage to the index', () => {
+test('contents that are not a block are reported as damage to the index', () => {
   const error = caught(() => IndexBlock.decode(fromHex('000000'), place, 900));
   expect(error).toBeInstanceOf(CorruptionError);
   expect(error).toMatchObject({ code: 'BLOOM_BAD_BLOCK', structure: 'index block', offset: 900, file: 'a.ldb' });
 });
 
 // Shared prefixes let a small block stand for keys of many times its size.
-test('an index that would take more than 16 times its block when decoded is refused, of 260 kB in 1 MB of memory', () => {
+test('an index of 260 kB that would take more than 16 times as much when decoded is refused within 1 MB of memory', () => {
   const entries = 86_000;
   const key = new Uint8Array(3000).fill(0x61);
   const bytes = new Uint8Array(key.length + 12 + entries * 4);

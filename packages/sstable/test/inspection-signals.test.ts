@@ -21,7 +21,7 @@ const inspections: [string, Run][] = [
 
 describe.each(inspections)('%s', (_, run) => {
   // A source in memory answers without giving timers a turn.
-  test('is ended by a timer although its source answers at once', async () => {
+  test('is ended by a timer even if its source does not wait', async () => {
     const memory = new MemorySource(bytes);
     let reads = 0;
     const source: Source = {
@@ -40,7 +40,7 @@ describe.each(inspections)('%s', (_, run) => {
     expect(reads).toBeLessThan(60);
   });
 
-  test('is ended at once although its source never answers', async () => {
+  test('is ended at once even if its source never answers', async () => {
     const memory = new MemorySource(bytes);
     let reads = 0;
     const controller = new AbortController();
@@ -68,7 +68,7 @@ test('the search for blocks is ended by a timer', async () => {
   expect(performance.now() - started).toBeLessThan(2000);
 });
 
-test('a wrong argument is refused by its name', async () => {
+test('rejects a wrong argument by name', async () => {
   const source = new MemorySource(bytes);
   const refused = async (run: () => Promise<unknown>): Promise<string> => String(await rejection(run()));
   expect(await refused(() => verifyTable('x.ldb' as unknown as Source))).toMatch(/^TypeError: source must be a source/);

@@ -81,7 +81,7 @@ describe('as in LevelDB', () => {
   });
 
   // LevelDB, db/dbformat.cc: only a user key that becomes shorter is taken.
-  test('a user key that would change and stay as long is left as it is', () => {
+  test('a user key that would not become shorter is not changed', () => {
     const ab = internalKey('ab', 100);
     expect(hex(comparator.findShortestSeparator(ab, internalKey('ad', 200)))).toBe(hex(ab));
     const f = internalKey('f', 100);
@@ -89,7 +89,7 @@ describe('as in LevelDB', () => {
   });
 
   // tooling/fixtures/data/golden/vectors.txt, measured from LevelDB.
-  test('a table of internal keys is its, byte for byte, with a filter of the user keys', () => {
+  test('a table of internal keys equals LevelDB’s byte for byte, with a filter of the user keys', () => {
     const { entries, bytes } = vectors().internalKeyTable;
     expect(hex(buildTable(entries, { comparator, filterPolicy, compression: 'none' }))).toBe(hex(bytes));
     const table = SyncDatabaseTable.open(new MemorySource(bytes));
@@ -117,15 +117,15 @@ describe('a stored key', () => {
     expect(hex(internalKey('', 0x0102030405060708n & MAX_SEQUENCE, 9))).toBe('0908070605040302');
   });
 
-  test.each([-1n, 2n ** 56n, 2n ** 64n])('with the sequence %d is refused', (sequence) => {
+  test.each([-1n, 2n ** 56n, 2n ** 64n])('with the sequence %d is rejected', (sequence) => {
     expect(() => encodeInternalKey({ userKey: utf8('a'), sequence, type: 1 })).toThrow(RangeError);
   });
 
-  test.each([-1, 256, 1.5, NaN])('of type %d is refused', (type) => {
+  test.each([-1, 256, 1.5, NaN])('of type %d is rejected', (type) => {
     expect(() => encodeInternalKey({ userKey: utf8('a'), sequence: 1n, type })).toThrow(RangeError);
   });
 
-  test('is decoded where it lies in a larger buffer', () => {
+  test('is decoded at its offset in a larger buffer', () => {
     const buffer = Uint8Array.of(1, 2, 3, ...internalKey('key', 77), 4);
     expect(decodeInternalKey(buffer.subarray(3, 14))).toEqual({ userKey: utf8('key'), sequence: 77n, type: 1 });
   });
@@ -158,7 +158,7 @@ describe('the order', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('follows the user comparator, backwards too', () => {
+  test('follows the user comparator, even a reverse one', () => {
     const backwards = internalKeyComparator({
       name: 'test.Backwards',
       compare: (a, b) => bytewiseComparator.compare(b, a),
@@ -279,14 +279,14 @@ describe('a table of versions behaves as a plain list', () => {
 });
 
 describe('a table of a database', () => {
-  test('is not what it is opened as, where an index key is too short', async () => {
+  test('is refused if an index key is too short to be internal', async () => {
     const source = new MemorySource(buildTable([[utf8('short'), utf8('1')]]), 'raw.ldb');
     const expected = { code: 'BLOOM_BAD_INTERNAL_KEY', structure: 'index block', file: 'raw.ldb' };
     expect(caught(() => SyncDatabaseTable.open(source))).toMatchObject(expected);
     expect(await rejection(DatabaseTable.open(source))).toMatchObject(expected);
   });
 
-  test('with a key that is too short says so when it comes to it', async () => {
+  test('with a key that is too short causes an error at that key', async () => {
     const source = new MemorySource(buildTable([[utf8('short'), utf8('1')], [utf8('short and long'), utf8('2')]], {
       comparator: { ...bytewiseComparator, findShortSuccessor: (key) => key },
       filterPolicy: null,
@@ -296,13 +296,13 @@ describe('a table of a database', () => {
     expect(await rejection(collect(await DatabaseTable.open(source)))).toMatchObject(expected);
   });
 
-  test('gives no version for a sequence that is none', () => {
+  test('rejects an invalid sequence', () => {
     const table = SyncDatabaseTable.open(new MemorySource(buildTable([])));
     expect(() => table.get(utf8('a'), { sequence: -1n })).toThrow(RangeError);
     expect(() => table.get(utf8('a'), { sequence: 2n ** 56n })).toThrow(RangeError);
   });
 
-  test('without filters for its user keys is still searched', () => {
+  test('with filters of other keys than its user keys is still searched', () => {
     const entries = stored(numberedEntries(500).map(([userKey, value], i) => ({ userKey, value, sequence: BigInt(i), type: VALUE })));
     // As another program would make them: of the whole stored keys.
     const bytes = buildTable(entries, { comparator, filterPolicy: { ...allOf(new BloomFilterPolicy()), name: 'other' } });
@@ -319,7 +319,7 @@ function allOf(policy: BloomFilterPolicy): Pick<BloomFilterPolicy, 'createFilter
   };
 }
 
-test('a table that LevelDB itself wrote gives every version and deletion at its sequence', async () => {
+test('in a table that LevelDB wrote, every version and deletion is found at its sequence', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'bloom-internal-key-'));
   try {
     const db = new ClassicLevel<Uint8Array, Uint8Array>(folder, { keyEncoding: 'view', valueEncoding: 'view' });
@@ -368,7 +368,7 @@ test('a table that LevelDB itself wrote gives every version and deletion at its 
   }
 });
 
-test('a policy of internal keys that is asked with one array again answers for what the array holds by then', () => {
+test('a policy of internal keys reads an array anew when it is passed again with other bytes', () => {
   const filter = buildFilter(filterPolicy, ['apple', 'plum', 'fig'].map((key) => internalKey(key, 1)));
   const buffer = new (ArrayBuffer as unknown as ResizableConstructor)(32, { maxByteLength: 32 });
   const key = new Uint8Array(buffer);

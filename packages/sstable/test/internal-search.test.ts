@@ -23,7 +23,7 @@ function internalKey(random: Random): Uint8Array {
   return encodeInternalKey({ userKey: userKey(random), sequence: BigInt(random.below(40)), type: random.below(2) });
 }
 
-/** `count` keys in order, none twice. */
+/** `count` different keys, in order. */
 function sortedKeys(random: Random, count: number): Uint8Array[] {
   const keys = Array.from({ length: count }, () => internalKey(random));
   keys.sort((a, b) => compareInternalBytes(a, 0, a.length, b, 0, b.length));
@@ -59,7 +59,7 @@ describe('a search for internal keys lands where comparing whole keys does', () 
     expect(landings).toBeGreaterThan(10_000);
   });
 
-  test('in indexes, also where the last separator has nothing in common with the others', () => {
+  test('in indexes, even if the last separator has nothing in common with the others', () => {
     const random = seeded(72);
     const wrong: string[] = [];
     for (let round = 0; round < 400; round++) {

@@ -86,12 +86,12 @@ describe.each(sizes.map((size, i) => [size[0], i, size[2]] as const))('in a file
     return outcome.outcomes;
   };
 
-  test('a handle of the index to gigabytes is refused before they are read', () => {
+  test('an index handle of gigabytes is refused without reading them', () => {
     const found = Object.values(outcomesOf('index'));
     expect(found).toEqual(Array.from({ length: 8 }, () => tooLarge('index block')));
   });
 
-  test.each(['metaindex', 'filter'] as const)('a handle of the %s to gigabytes costs the filters alone', (part) => {
+  test.each(['metaindex', 'filter'] as const)('a %s handle of gigabytes costs only the filters', (part) => {
     const found = outcomesOf(part);
     for (const name of ['openSync', 'open']) expect(found[name]).toMatchObject({ state: 'corrupt', error: tooLarge(`${part} block`) });
     expect(found).toMatchObject({
@@ -104,7 +104,7 @@ describe.each(sizes.map((size, i) => [size[0], i, size[2]] as const))('in a file
     });
   });
 
-  test('a handle of a data block to gigabytes spoils that block', () => {
+  test('a data block handle of gigabytes costs only that block', () => {
     const found = outcomesOf('data');
     for (const name of ['openSync', 'open']) expect(found[name]).toMatchObject({ state: 'used' });
     for (const name of ['getSync', 'keysSync', 'get', 'getMany', 'keys', 'keys reversed']) expect(found[name], name).toEqual(tooLarge('data block'));
@@ -114,7 +114,7 @@ describe.each(sizes.map((size, i) => [size[0], i, size[2]] as const))('in a file
 describe('maxBlockBytes', () => {
   const data = blockOf([[utf8('a'), new Uint8Array(1000)]]);
 
-  test('bounds a block as it is stored, whatever it would be decompressed to', () => {
+  test('bounds a block as stored, whatever its decompressed size', () => {
     const bytes = buildTable([[utf8('a'), new Uint8Array(1000).map((_, i) => (i * 7919) >> 3)]], { compression: 'none', filterPolicy: null });
     const table = SyncTable.open(new MemorySource(bytes), { maxBlockBytes: 1000 });
     expect(caught(() => table.get(utf8('a')))).toMatchObject({ code: 'BLOOM_TOO_LARGE', structure: 'data block', offset: 0 });

@@ -48,7 +48,7 @@ describe('every byte is labelled once and in order', () => {
     }
   });
 
-  test('of files that are no tables', async () => {
+  test('of files that are not tables', async () => {
     for (const length of [0, 1, 47, 48, 100]) {
       const ranges = await layoutOf(new Uint8Array(length));
       expect(fault(ranges, length)).toBeUndefined();
@@ -109,7 +109,7 @@ test('the fields of each block are those of the same block without fields', asyn
   expect(wrong).toEqual([]);
 });
 
-test('a damaged block is labelled so, with what is wrong', async () => {
+test('a damaged block is labelled as damaged, with the problem', async () => {
   const bytes = buildTable(numberedEntries(3), { compression: 'none' });
   bytes[1]! ^= 1;
   const [first] = await layoutOf(bytes);
@@ -181,7 +181,7 @@ describe('the annotated table', () => {
   // UPDATE_ANNOTATED=1, or `pnpm --filter @bloom/long-tests annotate`, writes them again: read the difference.
   const isUpdate = process.env.UPDATE_ANNOTATED === '1';
 
-  test.each(Object.keys(annotated))('%s is what is on file', async (name) => {
+  test.each(Object.keys(annotated))('%s equals the committed one', async (name) => {
     const bytes = annotated[name]!();
     const ranges = await layoutOf(bytes);
     const text = annotate(bytes, ranges);
@@ -197,7 +197,7 @@ describe('the annotated table', () => {
     expect(ranges.at(-1)!.offset + ranges.at(-1)!.byteLength).toBeGreaterThanOrEqual(FOOTER_LENGTH);
   });
 
-  test('is on file for no other table', () => {
+  test('is committed for no other table', () => {
     expect(readdirSync(folder).sort()).toEqual(Object.keys(annotated).map((name) => `${name}.txt`).sort());
   });
 });

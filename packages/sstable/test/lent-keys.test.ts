@@ -34,7 +34,7 @@ class ReusedKey {
   }
 }
 
-describe('a key whose buffer is used again at once', () => {
+describe('a key whose buffer is reused at once', () => {
   test('is looked up as it was when get was called', async () => {
     const table = await opened();
     const reused = new ReusedKey();
@@ -75,7 +75,7 @@ describe('a key whose buffer is used again at once', () => {
     expect(await values).toEqual(entries.slice(5, 8).map(([, value]) => value));
   });
 
-  test('bounds a scan as it was when the scan was begun', async () => {
+  test('bounds a scan as it was when the scan started', async () => {
     const expected = entries.slice(100, 900);
     for (const table of [await opened(), SyncTable.open(new MemorySource(bytes))]) {
       for (const reverse of [false, true]) {
@@ -119,7 +119,7 @@ describe.each([['by bytes', bytewiseComparator], ['by an order of one’s own', 
   const words = ['aaaaaaaaaaaaaaaa', 'aaaaaaaaaaaaaaab', 'aaaaaaaabbbbbbbb', 'aaaabbbbbbbbbbbb', 'b', 'bcdefghijklmnop', 'c'].map(utf8);
   const table = buildTable(words.map((key) => [key, key]), { comparator });
 
-  test('seeks its own key, also a part of it', async () => {
+  test('seeks its own key, or a part of it', async () => {
     const syncCursor = SyncTable.open(new MemorySource(table), { comparator }).cursor();
     const cursor = (await Table.open(new WatchedSource(table), { comparator, cache: null })).cursor();
     for (const key of words) {
@@ -132,22 +132,22 @@ describe.each([['by bytes', bytewiseComparator], ['by an order of one’s own', 
   });
 });
 
-describe('what find hands to matches', () => {
+describe('the key that find passes to matches', () => {
   const table = SyncTable.open(new MemorySource(bytes));
 
-  test('is its own to keep', () => {
+  test('may be kept', () => {
     const kept: Uint8Array[] = [];
     for (const key of keys) table.find(key, (found) => kept.push(found) > 0);
     expect(kept.map(hex)).toEqual(keys.map(hex));
   });
 
-  test('is the entry that is found, also where matches looks up others', () => {
+  test('is that of the returned entry, even if matches looks up others', () => {
     const found = table.find(keys[100]!, () => table.get(keys[101]!) !== undefined && table.find(keys[1999]!, () => true) !== undefined);
     expect(found).toEqual(entries[100]);
   });
 });
 
-describe('a key whose buffer was transferred away, which looks empty', () => {
+describe('a key whose buffer was transferred, which looks empty', () => {
   const detached = (): Uint8Array => {
     const key = utf8('key 000007');
     structuredClone(key.buffer, { transfer: [key.buffer as ArrayBuffer] });
@@ -155,7 +155,7 @@ describe('a key whose buffer was transferred away, which looks empty', () => {
   };
   const message = (name: string): Error => new TypeError(`${name} must be a Uint8Array with its bytes, got one whose ArrayBuffer is detached`);
 
-  test('is refused by lookups, walks and cursors', async () => {
+  test('is rejected by lookups, walks and cursors', async () => {
     // The empty key is stored: it must not be taken for it.
     const withEmpty = new MemorySource(buildTable([[new Uint8Array(0), utf8('empty')], ...entries]));
     const syncTable = SyncTable.open(withEmpty);
@@ -177,7 +177,7 @@ describe('a key whose buffer was transferred away, which looks empty', () => {
     expect(syncTable.get(new Uint8Array(0))).toEqual(utf8('empty'));
   });
 
-  test('is refused as a user key, a file, and by builders', () => {
+  test('is rejected as a user key, as a file, and by builders', () => {
     const table = SyncDatabaseTable.open(new MemorySource(buildTable([], { comparator: internalKeyComparator() })));
     expect(caught(() => table.get(detached()))).toEqual(message('userKey'));
     expect(caught(() => table.entries({ gte: detached() }))).toEqual(message('gte'));
@@ -188,7 +188,7 @@ describe('a key whose buffer was transferred away, which looks empty', () => {
   });
 });
 
-test('bytewiseComparator changes no key that it is given, whatever kind of Uint8Array', () => {
+test('bytewiseComparator does not change its arguments, whatever kind of Uint8Array they are', () => {
   const start = Buffer.from('apple');
   const limit = Buffer.from('bzzz');
   bytewiseComparator.findShortestSeparator(Buffer.from(start), limit);

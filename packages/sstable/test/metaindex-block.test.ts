@@ -24,25 +24,25 @@ test('with a filter it is that of LevelDB', () => {
   expect(entries.map(policyNameOf)).toEqual([policyName]);
 });
 
-test('names beyond ASCII come back', () => {
+test('names outside ASCII are preserved', () => {
   const contents = encodeMetaindex({ policyName: 'größe 名', handle: { offset: 0, size: 0 } }, 16);
   expect(decodeMetaindex(contents, place).map(policyNameOf)).toEqual(['größe 名']);
 });
 
 // Names that RocksDB and Pebble write.
-test('only names that start with "filter." are those of filters', () => {
+test('only names that start with "filter." are names of filters', () => {
   const names = ['filter.rocksdb.BuiltinBloomFilter', 'fullfilter.rocksdb.BuiltinBloomFilter', 'rocksdb.properties'];
   const entries = decodeMetaindex(blockOf(names.map((name) => [utf8(name), fromHex('0102')])), place);
   expect(entries.map(({ name }) => name)).toEqual(names);
   expect(entries.map(policyNameOf)).toEqual(['rocksdb.BuiltinBloomFilter', undefined, undefined]);
 });
 
-test('filters of another kind are those whose names start with "fullfilter." or "partitionedfilter."', () => {
+test('names that start with "fullfilter." or "partitionedfilter." are names of filters of another kind', () => {
   const names = ['fullfilter.rocksdb.BuiltinBloomFilter', 'partitionedfilter.x', 'filter.x', 'a fullfilter.x', 'fullfilter', 'full.x'];
   expect(names.filter((name) => isForeignFilter({ name, handle: undefined }))).toEqual(names.slice(0, 2));
 });
 
-test('a handle that cannot be read spoils its entry alone', () => {
+test('a handle that cannot be read costs only its entry', () => {
   const entries = decodeMetaindex(
     blockOf([
       [utf8('a'), fromHex('ff')],
@@ -56,7 +56,7 @@ test('a handle that cannot be read spoils its entry alone', () => {
   ]);
 });
 
-test('contents that are no block are damage to the metaindex', () => {
+test('contents that are not a block are reported as damage to the metaindex', () => {
   const error = caught(() => decodeMetaindex(fromHex('00000000ffffffff'), place));
   expect(error).toBeInstanceOf(CorruptionError);
   expect(error).toMatchObject({ code: 'BLOOM_BAD_BLOCK', structure: 'metaindex block', offset: 900, file: 'a.ldb' });

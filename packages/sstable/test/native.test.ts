@@ -12,7 +12,7 @@ const native = nativeLevelDb();
 
 if (native === undefined) {
   const reason = nativeUnavailableReason()?.split('\n')[0] ?? '';
-  test.skip(`the real LevelDB is missing, so nothing is compared with it: ${reason}`, () => {});
+  test.skip(`LevelDB is not available to compare with: ${reason}`, () => {});
 }
 
 const seeds = Array.from({ length: 12 }, (_, i) => 0x1d00 + i);
@@ -33,17 +33,17 @@ describe.runIf(native !== undefined).each(seeds)('the random table of seed %i', 
   const about = JSON.stringify(settings);
   const absent = absentKeys(entries);
 
-  test('is, byte for byte, what LevelDB writes', () => {
+  test('has the same bytes as LevelDB’s', () => {
     const theirs = leveldb.build(entries, { blockSize, blockRestartInterval: restartInterval, bitsPerKey });
     expect(sameBytes(plain, theirs), about).toBe(true);
   });
 
-  test('is read by LevelDB to the same entries, with and without Snappy', () => {
+  test('is read by LevelDB as the same entries, with and without Snappy', () => {
     expect(sameEntries(leveldb.dump(plain), entries), about).toBe(true);
     expect(sameEntries(leveldb.dump(packed), entries), about).toBe(true);
   });
 
-  test('gives LevelDB every key through its filters, and none that is absent', () => {
+  test('lets LevelDB find every key through its filters, and no absent one', () => {
     for (const table of [plain, packed]) {
       const found = leveldb.get(
         table,
@@ -57,7 +57,7 @@ describe.runIf(native !== undefined).each(seeds)('the random table of seed %i', 
     }
   });
 
-  test('gives LevelDB every key through filters of any range, and none that is absent', () => {
+  test('lets LevelDB find every key through filters of any range, and no absent one', () => {
     for (const filterRange of [1, 2 ** (1 + random.below(12)), 2 ** (12 + random.below(8)), 2 ** 40]) {
       const table = buildTable(entries, { blockSize, restartInterval, filterPolicy, filterRange });
       const keys = entries.map(([key]) => key);
@@ -71,7 +71,7 @@ describe.runIf(native !== undefined).each(seeds)('the random table of seed %i', 
     }
   });
 
-  test('when LevelDB writes it with Snappy, is read to the same entries', () => {
+  test('when LevelDB writes it with Snappy, is read as the same entries', () => {
     const compression = 'snappy';
     const theirs = leveldb.build(entries, { blockSize, blockRestartInterval: restartInterval, bitsPerKey, compression });
     const table = SyncTable.open(new MemorySource(theirs));
@@ -82,7 +82,7 @@ describe.runIf(native !== undefined).each(seeds)('the random table of seed %i', 
     expect(table.getMany(absent).filter((value) => value !== undefined), about).toEqual([]);
   });
 
-  test('has the approximate offsets that LevelDB gives', () => {
+  test('has the same approximate offsets as in LevelDB', () => {
     const keys = [...entries.map(([key]) => key), ...absent];
     const table = SyncTable.open(new MemorySource(packed));
     expect(keys.map((key) => table.approximateOffset(key)), about).toEqual(leveldb.approximateOffsets(packed, keys));

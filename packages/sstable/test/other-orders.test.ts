@@ -49,7 +49,7 @@ describe('a table in an order that its reader does not know', () => {
   const entries = numberedEntries(2000, 50).reverse();
   const source = new MemorySource(buildTable(entries, { comparator: backwards }));
 
-  test('is scanned in the order of the file, both ways', async () => {
+  test('is scanned in the order of the file, in both directions', async () => {
     const syncTable = SyncTable.open(source);
     const table = await Table.open(source);
     expect(syncTable.blockCount).toBeGreaterThan(10);
@@ -60,7 +60,7 @@ describe('a table in an order that its reader does not know', () => {
     expect((await profileTable(source)).entries).toBe(2000);
   });
 
-  test('is gone through by a cursor from end to end and back', () => {
+  test('is walked by a cursor from end to end and back', () => {
     const cursor = SyncTable.open(source).cursor();
     const keys: string[] = [];
     for (let more = cursor.seekToFirst(); more; more = cursor.next()) keys.push(hex(cursor.key));
@@ -69,7 +69,7 @@ describe('a table in an order that its reader does not know', () => {
     expect(keys).toEqual([...forwards, ...[...forwards].reverse()]);
   });
 
-  test('is searched once its comparator is given', async () => {
+  test('is searched if its comparator is passed', async () => {
     const syncTable = SyncTable.open(source, { comparator: backwards });
     const table = await Table.open(source, { comparator: backwards });
     const keys = entries.map(([key]) => key);
@@ -106,7 +106,7 @@ describe('a database with a comparator and a policy of its own', () => {
   const stored = { comparator: internalKeyComparator(caseless), filterPolicies: [internalKeyPolicy(caselessPolicy)] };
   const source = new MemorySource(bytes);
 
-  test('gives the newest version at or below a sequence, in whatever spelling it is asked for', async () => {
+  test('returns the newest version at or below a sequence for every spelling of the key', async () => {
     const syncTable = SyncDatabaseTable.open(source, options);
     const table = await DatabaseTable.open(source, options);
     expect(syncTable.table.filterStatus).toEqual({ state: 'used', policyName: caselessPolicy.name });
@@ -139,7 +139,7 @@ describe('a database with a comparator and a policy of its own', () => {
     expect((await verifyTable(source, stored)).findings).toEqual([]);
   });
 
-  test('does without filters where its policy is not given', () => {
+  test('is read without filters if its policy is not passed', () => {
     const table = SyncDatabaseTable.open(source, { comparator: caseless });
     expect(table.table.filterStatus).toEqual({ state: 'unknown-policy', policyNames: [caselessPolicy.name] });
     expect(table.get(utf8('KEY 000007'))?.sequence).toBe(72n);

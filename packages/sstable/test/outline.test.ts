@@ -80,7 +80,7 @@ test('reads footer, metaindex and index, and no other block', async () => {
 describe('damage', () => {
   const sound = buildTable(numberedEntries(500), { blockSize: 1024, compression: 'none' });
 
-  test('of the index is found, and what can be found of the blocks is outlined', async () => {
+  test('of the index is a finding, and the readable blocks are outlined', async () => {
     const whole = await outlineOf(sound);
     const index = Array.from(whole.kinds).findIndex((kind) => BLOCK_KINDS[kind] === 'index block');
     const bytes = sound.slice();
@@ -97,7 +97,7 @@ describe('damage', () => {
     expect(outline.findings[0]!.code).toBe('BLOOM_NOT_A_TABLE');
   });
 
-  test('of a data block is its problem; contents of a wrong checksum are shown nevertheless', async () => {
+  test('of a data block is its problem, and contents with a wrong checksum are still decoded', async () => {
     const bytes = sound.slice();
     bytes[40]! ^= 0x20;
     const { sizes } = await outlineOf(bytes);
@@ -107,7 +107,7 @@ describe('damage', () => {
     expect(block.entryCount).toBeGreaterThan(0);
   });
 
-  test('an entry that runs past the block is where its entries end', async () => {
+  test('an entry that runs past the block ends the list of its entries', async () => {
     const bytes = sound.slice();
     const { sizes } = await outlineOf(bytes);
     const before = await inspectBlock(new MemorySource(bytes), 'data block', { offset: 0, size: sizes[0]! });
@@ -136,7 +136,7 @@ describe('damage', () => {
   });
 });
 
-test('refuses a handle outside the file', async () => {
+test('rejects a handle outside the file', async () => {
   const source = new MemorySource(buildTable([[utf8('a'), utf8('b')]]));
   await expect(inspectBlock(source, 'data block', { offset: 0, size: source.byteLength - 4 })).rejects.toThrow(RangeError);
 });

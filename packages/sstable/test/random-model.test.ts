@@ -81,7 +81,7 @@ describe.each(cases)(
     const syncTable = SyncTable.open(source, reading);
     const targets = neighbours(entries, random);
 
-    test('every key is found, and no neighbour of one', async () => {
+    test('every key is found, and no adjacent absent key', async () => {
       const table = await Table.open(source, reading);
       const present = new Map(entries.map(([key, value]) => [hex(key), value]));
       const keys = random.shuffle([...entries.map(([key]) => key), ...targets]);
@@ -100,7 +100,7 @@ describe.each(cases)(
       expect(wrong).toEqual([]);
     });
 
-    test('every range gives the entries that it bounds, in its direction', async () => {
+    test('every range returns exactly its entries, in its direction', async () => {
       const table = await Table.open(source, reading);
       const wrong: string[] = [];
       const bounds = [...targets, ...entries.map(([key]) => key)];
@@ -121,7 +121,7 @@ describe.each(cases)(
       expect(wrong).toEqual([]);
     });
 
-    test('a cursor that moves at random is where the array says', async () => {
+    test('a cursor that moves at random agrees with the array', async () => {
       const cursor = syncTable.cursor();
       const asyncCursor = (await Table.open(source, reading)).cursor();
       const wrong: string[] = [];

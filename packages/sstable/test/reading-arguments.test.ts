@@ -34,11 +34,11 @@ describe('a source', () => {
     ['null', null, 'source must be a source, got null'],
     ['a class', MemorySource, 'source must be a source, got the class MemorySource: pass an instance, new MemorySource()'],
     ['a promise of one', Promise.resolve(source), 'source must be a source, got a Promise without read()'],
-  ])('that is %s is refused', async (_, wrong, message) => {
+  ])('that is %s is rejected', async (_, wrong, message) => {
     expect(await refused(wrong)).toBe(`TypeError: ${message}`);
   });
 
-  test.each([NaN, -1, 1.5, Infinity, '100', undefined, null])('with a byteLength of %s is refused', async (byteLength) => {
+  test.each([NaN, -1, 1.5, Infinity, '100', undefined, null])('with a byteLength of %s is rejected', async (byteLength) => {
     const wrong = { byteLength, read: () => new Uint8Array() };
     expect(await refused(wrong)).toBe(`RangeError: source.byteLength must be a whole number, at least 0, got ${String(byteLength)}`);
   });
@@ -50,14 +50,14 @@ describe('a source', () => {
     ['an ArrayBuffer', new ArrayBuffer(48)],
     ['a DataView', new DataView(new ArrayBuffer(48))],
     ['an Array', [1, 2, 3]],
-  ])('that answers with what is %s is refused', async (kind, answer) => {
+  ])('that returns %s is rejected', async (kind, answer) => {
     const message = `TypeError: the result of source.read must be a Uint8Array, got ${kind}`;
     expect(await refused({ byteLength: 48, read: () => answer })).toBe(message);
     const later = { byteLength: 48, read: () => Promise.resolve(answer) };
     expect(await rejection(Table.open(later as unknown as MemorySource))).toEqual(new TypeError(message.slice(11)));
   });
 
-  test('that answers with Buffers is read as any other, and nothing of it is kept alive', async () => {
+  test('that returns Buffers is read like any other, and none of them stays in memory', async () => {
     const entries = numberedEntries(2000, 100);
     const file = Buffer.from(buildTable(entries, { compression: 'none' }));
     const reads: Buffer[] = [];
@@ -101,7 +101,7 @@ describe('options', () => {
     [{ codecs: [undefined] }, 'codecs[0] must be a codec, got undefined'],
     [{ codecs: [{ type: 2, name: 'x' }] }, 'codecs[0] must be a codec, got object without decompress()'],
     [{ signal: true }, 'signal must be an AbortSignal, got boolean'],
-  ])('%o are refused', async (options, message) => {
+  ])('%o are rejected', async (options, message) => {
     const error = await refused(source, options);
     expect(String(error).slice(0, message.length + 11)).toBe(`TypeError: ${message}`);
   });
@@ -109,7 +109,7 @@ describe('options', () => {
   test.each([
     ['maxBlockBytes', [0, -1, 1.5, NaN, 2 ** 31, '5', null]],
     ['tailBytes', [0, 47, 48.5, Infinity, '64', null]],
-  ])('%s of no size are refused', async (name, values) => {
+  ])('with an invalid %s are rejected', async (name, values) => {
     for (const value of values) {
       // null takes the default, as undefined does.
       if (value === null) continue;
@@ -117,7 +117,7 @@ describe('options', () => {
     }
   });
 
-  test('of a Table serve a SyncTable too, and one object all calls', async () => {
+  test('of a Table can be used for a SyncTable, and for several calls', async () => {
     const options = { readAheadBytes: 0, gapBytes: 0, signal: new AbortController().signal, cache: null, tailBytes: undefined, nothing: undefined };
     expect(SyncTable.open(source, options).blockCount).toBe((await Table.open(source, options)).blockCount);
   });
@@ -147,7 +147,7 @@ describe('a call', () => {
     ['keys', [null], 'the options of a range must be an object, got null'],
     ['keys', [{ reverse: 'false' }], 'reverse must be a boolean, got string'],
     ['keys', [{ gte: 'a' }], 'gte must be a Uint8Array, got string'],
-  ])('of %s with %o is refused', async (method, args, message) => {
+  ])('of %s with %o is rejected', async (method, args, message) => {
     expect(caught(() => syncTable[method]!(...args))).toEqual(typeError(message));
     const table = (await Table.open(source)) as unknown as Loose;
     expect(await rejection((async () => table[method]!(...args))())).toEqual(typeError(message));
@@ -157,7 +157,7 @@ describe('a call', () => {
     ['get', [utf8('a')]],
     ['find', [utf8('a'), () => true]],
     ['getMany', [[utf8('a')]]],
-  ])('of %s with options that are none is refused', async (method, args) => {
+  ])('of %s with invalid options is rejected', async (method, args) => {
     const table = (await Table.open(source)) as unknown as Loose;
     for (const [options, message] of [
       [{ sginal: 1 }, `Table.${method} has no option "sginal": did you mean signal?`],
@@ -168,7 +168,7 @@ describe('a call', () => {
     }
   });
 
-  test('of a table of a database is refused alike', async () => {
+  test('of a table of a database is rejected in the same way', async () => {
     const syncDatabase = SyncDatabaseTable.open(databaseSource) as unknown as Loose;
     const database = (await DatabaseTable.open(databaseSource)) as unknown as Loose;
     const calls: [unknown[], string][] = [
@@ -190,7 +190,7 @@ describe('a call', () => {
     }
   });
 
-  test('of the parts of internal keys is refused alike', () => {
+  test('of functions for internal keys is rejected in the same way', () => {
     const encode = encodeInternalKey as (key: unknown) => unknown;
     expect(caught(() => encode({ userKey: 'abc', sequence: 1n, type: 1 }))).toEqual(typeError('userKey must be a Uint8Array, got string'));
     expect(caught(() => encode({ userKey: utf8('a'), sequence: 1, type: 1 }))).toEqual(typeError('sequence must be a bigint, got number'));
@@ -201,13 +201,13 @@ describe('a call', () => {
     expect(caught(() => comparator(null))).toEqual(typeError('comparator must be a comparator, got null'));
   });
 
-  test('that is right is no CorruptionError for what is wrong with it', async () => {
+  test('with a wrong argument does not cause a CorruptionError', async () => {
     const table = (await Table.open(source)) as unknown as Loose;
     expect(await rejection(table.get!('abc') as Promise<unknown>)).not.toBeInstanceOf(CorruptionError);
   });
 });
 
-test('a MemorySource and a BlockCache refuse what they cannot keep', () => {
+test('a MemorySource and a BlockCache reject invalid arguments', () => {
   const memory = (bytes: unknown): unknown => caught(() => new MemorySource(bytes as Uint8Array));
   expect(memory('abc')).toEqual(new TypeError('bytes must be a Uint8Array, got string'));
   expect(memory(new ArrayBuffer(5))).toEqual(new TypeError('bytes must be a Uint8Array, got an ArrayBuffer'));

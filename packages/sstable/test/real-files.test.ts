@@ -52,7 +52,7 @@ test('there are tables to read', () => {
 });
 
 describe.each(readable)('$file of $repo', (real) => {
-  test('is read without promises to its entries, from memory and from the file', () => {
+  test('has the right entries without promises, from memory and from the file', () => {
     const fromMemory = SyncTable.open(new MemorySource(real.bytes()));
     expect(entriesSha256(fromMemory.entries())).toBe(real.entriesSha256);
     const source = SyncFileSource.open(real.path);
@@ -62,7 +62,7 @@ describe.each(readable)('$file of $repo', (real) => {
     expect([fromFile.byteLength, fromFile.blockCount]).toEqual([real.size, real.dataBlocks]);
   });
 
-  test('is read with promises to its entries, from memory and from the file', async () => {
+  test('has the right entries with promises, from memory and from the file', async () => {
     const fromMemory = await Table.open(new MemorySource(real.bytes()));
     expect(entriesSha256(await collect(fromMemory))).toBe(real.entriesSha256);
     const source = await FileSource.open(real.path);
@@ -72,17 +72,17 @@ describe.each(readable)('$file of $repo', (real) => {
     expect([fromFile.byteLength, fromFile.blockCount]).toEqual([real.size, real.dataBlocks]);
   });
 
-  test('is read backwards to its entries', () => {
+  test('has the right entries backwards', () => {
     const table = SyncTable.open(new MemorySource(real.bytes()));
     expect(entriesSha256([...table.entries({ reverse: true })].reverse())).toBe(real.entriesSha256);
   });
 
-  test('says whether its filters are in use', () => {
+  test('has the right filterStatus', () => {
     const { filterStatus } = SyncTable.open(new MemorySource(real.bytes()));
     expect(filterStatus).toEqual(expectedStatus(real));
   });
 
-  test('has the blocks, the filters and the entries that were counted in it', async () => {
+  test('has the recorded numbers of blocks, filters and entries', async () => {
     const profile = await profileTable(new MemorySource(real.bytes()));
     const used = expectedStatus(real).state === 'used' ? real.filter : null;
     expect(profile).toMatchObject({
@@ -100,7 +100,7 @@ test.each(tables.filter((real) => expectedStatus(real).state === 'contradicted')
 });
 
 describe.each(readable.filter(({ keyKind }) => keyKind === 'raw'))('$file of $repo, a table of raw keys', (real) => {
-  test('gives every key', () => {
+  test('finds every key', () => {
     const table = SyncTable.open(new MemorySource(real.bytes()));
     const entries = [...table.entries()];
     const found = table.getMany(entries.map(([key]) => key));
@@ -110,7 +110,7 @@ describe.each(readable.filter(({ keyKind }) => keyKind === 'raw'))('$file of $re
 });
 
 describe.each(others)('$file of $repo, which needs another codec', (real) => {
-  test('is refused for its compression, which the error names', () => {
+  test('is refused because of its compression, which the error names', () => {
     const error = caught(() => SyncTable.open(new MemorySource(real.bytes(), real.file)));
     expect(error).toBeInstanceOf(UnsupportedError);
     expect(error).toMatchObject({ code: 'BLOOM_UNSUPPORTED_CODEC', structure: 'index block', file: real.file });
@@ -119,7 +119,7 @@ describe.each(others)('$file of $repo, which needs another codec', (real) => {
   });
 
   test.runIf(compressionTypes(real).every((type) => builtIn.has(type) || type === '4'))(
-    'is read to its entries with a codec for it',
+    'has the right entries with a codec for it',
     () => {
       const table = SyncTable.open(new MemorySource(real.bytes()), { codecs: [rawDeflate] });
       expect(entriesSha256(table.entries())).toBe(real.entriesSha256);
@@ -127,7 +127,7 @@ describe.each(others)('$file of $repo, which needs another codec', (real) => {
     },
   );
 
-  test('cannot get round the limit of a block', () => {
+  test('cannot exceed the limit of a block', () => {
     const error = caught(() => [
       ...SyncTable.open(new MemorySource(real.bytes()), { codecs: [rawDeflate], maxBlockBytes: 100 }).entries(),
     ]);

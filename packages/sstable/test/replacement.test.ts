@@ -52,7 +52,7 @@ describe.runIf(isPosix)('a file that is replaced', () => {
     expect(await isTable(path)).toBe(true);
   });
 
-  test('gives its mode to the temporary file from its first moment on', async () => {
+  test('gives its mode to the temporary file from the start', async () => {
     await writeFile(path, old);
     await chmod(path, 0o600);
     const modes: number[] = [];
@@ -80,7 +80,7 @@ describe.runIf(isPosix)('a file that is replaced', () => {
     expect({ uid, gid, mode: mode & 0o7777 }).toEqual({ uid: 1234, gid: 2345, mode: 0o640 });
   });
 
-  test.runIf(isRoot)('permits another group nothing where its own cannot be kept', async () => {
+  test.runIf(isRoot)('drops the group permissions if its group cannot be kept', async () => {
     await writeFile(path, old);
     await chmod(path, 0o664);
     await chown(path, 1234, 2345);
@@ -91,7 +91,7 @@ describe.runIf(isPosix)('a file that is replaced', () => {
     expect({ uid, gid, mode: mode & 0o7777 }).toEqual({ uid: 0, gid: process.getgid!(), mode: 0o604 });
   });
 
-  test('keeps its contents under its other hard links', async () => {
+  test('keeps its contents under other hard links', async () => {
     await writeFile(path, old);
     await link(path, join(folder, 'other'));
     await writeTable(path, entries);
@@ -110,7 +110,7 @@ test.runIf(isPosix)('a new file has the mode that the umask leaves', async () =>
   expect((await stat(path)).mode & 0o7777).toBe(0o640);
 });
 
-describe.runIf(isPosix)('a path goes where open(2) would go:', () => {
+describe.runIf(isPosix)('a path is resolved as open(2) does:', () => {
   /** A folder, and a link to one that lies elsewhere. */
   beforeEach(async () => {
     await mkdir(join(folder, 'a', 'b'), { recursive: true });
@@ -118,7 +118,7 @@ describe.runIf(isPosix)('a path goes where open(2) would go:', () => {
     await symlink(join('..', 'a', 'b'), join(folder, 'x', 'to-b'));
   });
 
-  test('.. behind a link to a folder leaves the folder that the link leads to', async () => {
+  test('.. after a link to a folder is the parent of the target folder', async () => {
     const meanwhile: string[][] = [];
     const look = (): void => void meanwhile.push(readdirSync(join(folder, 'a')), readdirSync(join(folder, 'x')));
     await writeTable(`${folder}/x/to-b/../table.ldb`, acting(look));
@@ -128,7 +128,7 @@ describe.runIf(isPosix)('a path goes where open(2) would go:', () => {
     expect(meanwhile).toEqual([[expect.stringMatching(/^\.table\.ldb\..*\.tmp$/), 'b'], ['to-b']]);
   });
 
-  test('a relative link in a folder that was reached by a link starts from where it lies', async () => {
+  test('a relative link in a folder that was reached through a link is relative to its real folder', async () => {
     await symlink(join('..', 'table.ldb'), join(folder, 'a', 'b', 'up'));
     await writeFile(join(folder, 'a', 'table.ldb'), old);
     await writeTable(`${folder}/x/to-b/up`, entries);
@@ -137,13 +137,13 @@ describe.runIf(isPosix)('a path goes where open(2) would go:', () => {
     expect(await readdir(join(folder, 'x'))).toEqual(['to-b']);
   });
 
-  test('a link whose own text goes through a link and .. does so too', async () => {
+  test('a link whose target contains a link and .. is resolved in the same way', async () => {
     await symlink('x/to-b/../table.ldb', join(folder, 'link.ldb'));
     await writeTable(join(folder, 'link.ldb'), entries);
     expect(await isTable(join(folder, 'a', 'table.ldb'))).toBe(true);
   });
 
-  test('a folder’s link that is turned elsewhere on the way does not turn the table', async () => {
+  test('a link to the folder that is changed during the writing does not move the table', async () => {
     const turn = (): void => {
       rmSync(join(folder, 'x', 'to-b'));
       symlinkSync('..', join(folder, 'x', 'to-b'));
@@ -154,7 +154,7 @@ describe.runIf(isPosix)('a path goes where open(2) would go:', () => {
     expect(await readdir(join(folder, 'a', 'b'))).toEqual(['table.ldb']);
   });
 
-  test('a relative path starts from the working directory of the call, though it changes on the way', async () => {
+  test('a relative path is relative to the working directory at the call, even if that changes later', async () => {
     const before = process.cwd();
     process.chdir(join(folder, 'a'));
     try {
@@ -167,13 +167,13 @@ describe.runIf(isPosix)('a path goes where open(2) would go:', () => {
     expect(await readdir(join(folder, 'x'))).toEqual(['to-b']);
   });
 
-  test.each(['a/', 'a/.', 'a/..', 'a', '.', '/', 'new/', 'a/../'])('what names a folder, "%s", is refused', async (name) => {
+  test.each(['a/', 'a/.', 'a/..', 'a', '.', '/', 'new/', 'a/../'])('rejects a path that names a folder: "%s"', async (name) => {
     const error = (await rejection(writeTable(name === '/' ? '/' : `${folder}/${name}`, entries))) as NodeJS.ErrnoException;
     expect(error.code).toBe('EISDIR');
     expect((await readdir(folder)).sort()).toEqual(['a', 'x']);
   });
 
-  test('an existing file with a slash behind it is refused, and so is the empty path', async () => {
+  test('rejects an existing file followed by a slash, and the empty path', async () => {
     await writeFile(path, old);
     for (const wrong of [`${path}/`, `${path}/.`]) expect(await rejection(writeTable(wrong, entries))).toMatchObject({ code: 'EISDIR' });
     expect(await rejection(writeTable('', entries))).toMatchObject({ code: 'ENOENT' });
@@ -188,7 +188,7 @@ describe('a file name', () => {
     ['of 255 bytes in two-byte characters', `${'é'.repeat(127)}n`],
     ['of 252 bytes in four-byte characters', '🌸'.repeat(63)],
     ['of one byte', 'n'],
-  ])('%s is written and written over', async (_, name) => {
+  ])('%s is written and replaced', async (_, name) => {
     const long = join(folder, name);
     await writeTable(long, entries.slice(0, 1));
     await writeTable(long, entries);
@@ -196,7 +196,7 @@ describe('a file name', () => {
     expect(await readdir(folder)).toEqual([name]);
   });
 
-  test.runIf(isPosix)('of 256 bytes is the system’s error, and nothing is made', async () => {
+  test.runIf(isPosix)('of 256 bytes causes the system’s error, and no file is created', async () => {
     expect(await rejection(writeTable(join(folder, 'n'.repeat(256)), entries))).toMatchObject({ code: 'ENAMETOOLONG' });
     expect(await readdir(folder)).toEqual([]);
   });
@@ -223,7 +223,7 @@ describe.runIf(isPosix)('a folder that cannot be synced', () => {
     return failure;
   }
 
-  test.each(['EIO', 'ENOSPC'])('behind the rename, with %s, is told by an error of its own: the new table is in place', async (code) => {
+  test.each(['EIO', 'ENOSPC'])('after the rename, with %s, causes a FolderSyncError, and the new table is in place', async (code) => {
     await writeFile(path, old);
     const failure = await failFolderSync(code);
     const error = await rejection(writeTable(path, entries));
@@ -239,7 +239,7 @@ describe.runIf(isPosix)('a folder that cannot be synced', () => {
     expect(await isTable(path)).toBe(true);
   });
 
-  test.runIf(isRoot)('because it cannot be opened is told before anything is written', async () => {
+  test.runIf(isRoot)('because it cannot be opened causes an error before anything is written', async () => {
     await writeFile(path, old);
     await chmod(folder, 0o333);
     process.seteuid!(65534);

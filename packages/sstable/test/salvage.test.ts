@@ -37,7 +37,7 @@ function compared(saved: readonly KeyValue[], written: readonly KeyValue[]): { m
   };
 }
 
-describe('an intact table gives everything', () => {
+describe('every entry of an intact table is saved', () => {
   test.each(goldenTables())('$name', async (golden) => {
     const { entries, report } = await salvage(golden.bytes());
     expect(sameEntries(entries, golden.input())).toBe(true);
@@ -87,7 +87,7 @@ describe('as in LevelDB', () => {
     ['TableFileRepair', 100, { blockSize: 2000 }, 100, 1, 95, 99],
     ['CompactionInputError', 10, {}, 100, 1, 5, 9],
     ['UnrelatedKeys', 10, { blockSize: 100 }, 100, 1, 9, 9],
-  ] as const)('%s saves at least as many', async (_, count, options, at, length, least, most) => {
+  ] as const)('%s: saves at least as many entries as LevelDB’s test requires', async (_, count, options, at, length, least, most) => {
     const written = build(count);
     const { entries, report } = await salvage(corrupt(buildTable(written, options), at, length));
     expect(entries.length).toBeGreaterThanOrEqual(least);
@@ -118,7 +118,7 @@ describe('a small table of several blocks', () => {
     expect(sameEntries(blocks.flatMap(({ entries: own }) => own), entries)).toBe(true);
   });
 
-  test.each([0x01, 0x80, 0xff])('with any byte changed by %d gives every entry of the blocks that are not damaged', async (mask) => {
+  test.each([0x01, 0x80, 0xff])('with any byte changed by %d: every entry of the intact blocks is saved', async (mask) => {
     const wrong: string[] = [];
     for (let i = 0; i < small.length; i++) {
       const damaged = small.slice();
@@ -136,7 +136,7 @@ describe('a small table of several blocks', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('cut to any length gives every block that is whole', async () => {
+  test('cut to any length: every complete block is saved', async () => {
     const wrong: string[] = [];
     for (let length = 0; length < small.length; length++) {
       const whole = blocks.filter(({ end }) => end <= length).flatMap(({ entries: own }) => own);
@@ -146,7 +146,7 @@ describe('a small table of several blocks', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('cut at its start at any block gives the blocks behind, and no entry that was never written', async () => {
+  test('without its first blocks: the later blocks are saved, and no entry that was never written', async () => {
     const wrong: string[] = [];
     const footer = footerOf(small);
     for (const start of [...blocks.map(({ end }) => end), footer.metaindex.offset, footer.index.offset]) {
@@ -167,7 +167,7 @@ describe('a small table of several blocks', () => {
     ['filter', (bytes) => bytes.fill(0xaa, blocks.at(-1)!.end, footer.metaindex.offset)],
   ];
 
-  test.each(destroyed)('whose %s is destroyed gives everything', async (_, destroy) => {
+  test.each(destroyed)('with %s destroyed: everything is saved', async (_, destroy) => {
     const damaged = small.slice();
     destroy(damaged);
     const { entries: saved, report } = await salvage(damaged);
@@ -175,7 +175,7 @@ describe('a small table of several blocks', () => {
     expect(report.entries).toBe(entries.length);
   });
 
-  test.each(destroyed)('whose %s and one block are destroyed gives no entry that was never written', async (_, destroy) => {
+  test.each(destroyed)('with %s and one block destroyed: no entry is saved that was never written', async (_, destroy) => {
     for (const { start, end } of blocks) {
       const damaged = small.slice();
       destroy(damaged);
@@ -189,7 +189,7 @@ describe('a small table of several blocks', () => {
     }
   });
 
-  test('that is put together again from what was saved has nothing wrong with it', async () => {
+  test('rebuilt from the saved entries is verified without findings', async () => {
     const random = seeded(3);
     for (let i = 0; i < 60; i++) {
       const damaged = small.slice();
@@ -201,7 +201,7 @@ describe('a small table of several blocks', () => {
     }
   });
 
-  test.each(['metaindex', 'index'] as const)('whose footer leads to a data block for the %s gives everything', async (which) => {
+  test.each(['metaindex', 'index'] as const)('whose footer points to a data block as the %s: everything is saved', async (which) => {
     for (const { start, end } of blocks) {
       const handle = { offset: start, size: end - start - BLOCK_TRAILER_LENGTH };
       const bytes = new Uint8Array(Buffer.concat([small.subarray(0, -FOOTER_LENGTH), encodeFooter({ ...footer, [which]: handle })]));
@@ -223,7 +223,7 @@ describe('what was lost', () => {
     expect(report).toMatchObject({ findings: [], foundBlocks: 0, outOfOrder: 0 });
   });
 
-  test('lies inside the file, and in order', async () => {
+  test('is inside the file, and in file order', async () => {
     const random = seeded(12);
     const wrong: string[] = [];
     for (let i = 0; i < 300; i++) {
@@ -239,7 +239,7 @@ describe('what was lost', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('of keys out of order is counted', async () => {
+  test('because of out-of-order keys is counted', async () => {
     const block = (...keys: string[]): Uint8Array => blockOf(keys.map((key): KeyValue => [utf8(key), utf8('1')]));
     const bytes = assembleTable({ data: [[utf8('b'), block('a', 'b')], [utf8('d'), block('b', 'd')], [utf8('f'), block('c', 'f')]] });
     const { entries: saved, report } = await salvage(bytes);
@@ -249,7 +249,7 @@ describe('what was lost', () => {
     expect(all.report).toMatchObject({ entries: 6, outOfOrder: 0 });
   });
 
-  test('of a block that is none behind its checksum keeps the entries in front of the damage', async () => {
+  test('of a block with a right checksum excludes the entries before the damage', async () => {
     const { parts } = takeApart(small);
     const bytes = putTogether(parts.map((part, i) => {
       if (i !== 1) return part;
@@ -265,7 +265,7 @@ describe('what was lost', () => {
     expect(report.lost[0]!.problem).toContain('entry');
   });
 
-  test('of a compressed table is found by its checksums too', async () => {
+  test('of a compressed table is limited by finding its blocks through checksums', async () => {
     const written = numberedEntries(500, 50);
     for (const compression of ['snappy', zlibCodecs[0]!] as const) {
       const bytes = buildTable(written, { blockSize: 500, compression });
@@ -276,7 +276,7 @@ describe('what was lost', () => {
   });
 });
 
-test('nothing is given of a file that was never a table', async () => {
+test('nothing is saved from a file that was never a table', async () => {
   const random = seeded(5);
   for (const bytes of [new Uint8Array(0), new Uint8Array(3000), random.bytes(5000), utf8('hello '.repeat(500))]) {
     const { entries: saved, report } = await salvage(bytes);
@@ -286,7 +286,7 @@ test('nothing is given of a file that was never a table', async () => {
   }
 });
 
-test('what `take` throws ends it, and is passed on', async () => {
+test('an error of `take` ends the salvage, and is thrown', async () => {
   const failure = new Error('enough');
   const error = await rejection(
     salvageTable(new MemorySource(small), () => {
@@ -296,7 +296,7 @@ test('what `take` throws ends it, and is passed on', async () => {
   expect(error).toBe(failure);
 });
 
-test('an index entry that is damaged beyond reading does not hide its block', async () => {
+test('an unreadable index entry does not hide its block', async () => {
   const { parts } = takeApart(small);
   const bytes = putTogether(parts, {
     listings: (index) => {
@@ -320,7 +320,7 @@ describe('without an index', () => {
 
   const written = numberedEntries(10_000, 20);
 
-  test.each(['none', 'snappy'] as const)('goes on behind damaged blocks, compression %s', async (compression) => {
+  test.each(['none', 'snappy'] as const)('continues after damaged blocks, compression %s', async (compression) => {
     const { damaged, whole } = dataOf(buildTable(written, { compression }), [0, 30, 31]);
     const { entries: saved, report } = await salvage(damaged);
     expect(whole.length).toBeGreaterThan(9500);
@@ -329,7 +329,7 @@ describe('without an index', () => {
     expect(report.lost.filter(({ problem }) => problem.includes('no block'))).toHaveLength(2);
   });
 
-  test('goes on behind a damaged filter block, and does not take it for a loss of entries otherwise', async () => {
+  test('continues after a damaged filter block, and does not report an intact one as lost', async () => {
     const good = buildTable(written, { compression: 'none' });
     const footer = footerOf(good);
     for (const at of [footer.metaindex.offset - 100, undefined]) {
@@ -341,7 +341,7 @@ describe('without an index', () => {
     }
   });
 
-  test('finds a block of 9 MiB behind a damaged one', async () => {
+  test('finds a block of 9 MiB after a damaged one', async () => {
     const values = [100, 9 * 2 ** 20, 100].map((length, i): KeyValue => [utf8(`key ${i}`), seeded(i).bytes(length)]);
     const { damaged, whole } = dataOf(buildTable(values, { blockSize: 50, compression: 'none' }), [0]);
     const { entries: saved } = await salvage(damaged);
@@ -349,7 +349,7 @@ describe('without an index', () => {
   });
 
   // Tables as values, as in a database of backups: the blocks inside have right checksums too.
-  test('gives no entries of tables that are values', async () => {
+  test('saves no entries of tables that are values', async () => {
     const inner = buildTable(numberedEntries(2000), { compression: 'none' });
     const outer = Array.from({ length: 6 }, (_, i): KeyValue => [utf8(`table ${i}`), inner.subarray(0, inner.length - (i === 3 ? 40 : 0))]);
     const bytes = buildTable(outer, { compression: 'none' });
@@ -363,7 +363,7 @@ describe('without an index', () => {
     }
   });
 
-  test('gives values that look like handles, and no entry of an index', async () => {
+  test('saves values that look like handles, and no entry of an index', async () => {
     const handles = Array.from({ length: 300 }, (_, i): KeyValue => [utf8(`key ${String(i).padStart(4, '0')}`), encodeBlockHandle({ offset: i * 105, size: 100 })]);
     const bytes = buildTable(handles, { blockSize: 256, compression: 'none' });
     const footer = footerOf(bytes);
@@ -380,7 +380,7 @@ describe('without an index', () => {
 describe('an index whose footer is damaged', () => {
   const good = buildTable(numberedEntries(3000), { compression: 'none' });
 
-  test('is found at the end of the file, and leads to every block', async () => {
+  test('is found at the end of the file, so that every block is found', async () => {
     const blocks = storedDataBlocks(new MemorySource(good));
     const damaged = good.slice();
     damaged.fill(0, good.length - FOOTER_LENGTH);
@@ -393,7 +393,7 @@ describe('an index whose footer is damaged', () => {
     ]);
   });
 
-  test('gives no entries where its only data block is damaged', async () => {
+  test('saves no entries if its only data block is damaged', async () => {
     for (const filterPolicy of [null, undefined]) {
       const one = buildTable(numberedEntries(20), { filterPolicy });
       for (const from of [one.length - FOOTER_LENGTH, one.length - 10]) {
@@ -406,7 +406,7 @@ describe('an index whose footer is damaged', () => {
   });
 });
 
-test('blocks that are shifted by bytes that were put in or left out are found', async () => {
+test('blocks that were shifted by inserted or removed bytes are found', async () => {
   const good = buildTable(numberedEntries(3000), { compression: 'none' });
   const blocks = storedDataBlocks(new MemorySource(good));
   const { start, end } = blocks[4]!;
@@ -421,31 +421,31 @@ test('blocks that are shifted by bytes that were put in or left out are found', 
   }
 });
 
-describe('a table out of a database', () => {
+describe('a table of a database', () => {
   const versions = [5n, 3n].flatMap((sequence, i) => numberedEntries(990).map(([userKey, value]) => ({ userKey, value, sequence, order: i })));
   const stored = versions
     .map(({ userKey, value, sequence }): KeyValue => [encodeInternalKey({ userKey, sequence, type: VALUE }), value])
     .sort(([a], [b]) => internalKeyComparator().compare(a, b));
   const bytes = buildTable(stored, { comparator: internalKeyComparator(), filterPolicy: null });
 
-  test('keeps all of its entries where the order was not said, and is recognized', async () => {
+  test('keeps all of its entries by default, and is detected', async () => {
     const { entries: saved, report } = await salvage(bytes);
     expect(sameEntries(saved, stored)).toBe(true);
     expect(report).toMatchObject({ outOfOrder: 0, isDatabaseTable: true });
   });
 
-  test('loses those that are out of order by an order that was said, and counts them', async () => {
+  test('loses entries that are out of order by the given comparator, and they are counted', async () => {
     const { report } = await salvage(bytes, { comparator: bytewiseComparator });
     expect(report.entries + report.outOfOrder).toBe(stored.length);
     expect(report.outOfOrder).toBeGreaterThan(900);
   });
 
-  test('is not seen in plain keys', async () => {
+  test('is not detected in plain keys', async () => {
     expect((await salvage(buildTable(numberedEntries(100)))).report.isDatabaseTable).toBe(false);
   });
 });
 
-test('lost ranges past a limit are counted, and their bytes too', async () => {
+test('lost ranges beyond the limit are counted, and so are their bytes', async () => {
   const good = buildTable(numberedEntries(500), { blockSize: 100, compression: 'none', filterPolicy: null });
   const blocks = storedDataBlocks(new MemorySource(good));
   const damaged = good.slice();
@@ -456,7 +456,7 @@ test('lost ranges past a limit are counted, and their bytes too', async () => {
   expect(report.lostBytes).toBe(blocks.at(-1)!.end);
 });
 
-test('the first entries come before the rest of the file is read', async () => {
+test('the first entries are returned before the rest of the file is read', async () => {
   const source = new WatchedSource(buildTable(numberedEntries(20_000), { compression: 'none' }));
   let entriesSeen = 0;
   for await (const _ of salvagedEntries(source)) if (++entriesSeen === 200) break;

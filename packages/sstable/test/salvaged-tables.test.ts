@@ -93,7 +93,7 @@ const tables = [
   ...realTables().map(({ file, bytes }) => ({ name: file, bytes: bytes() })),
 ];
 
-describe(`of a table that is damaged anywhere, every entry of a whole block is saved, and no other (seed ${seed})`, () => {
+describe(`if a table is damaged anywhere, exactly the entries of intact blocks are saved (seed ${seed})`, () => {
   test.each(tables)('$name', { timeout: 3600_000 }, async ({ name, bytes: good }) => {
     const blocks = storedDataBlocks(new MemorySource(good), { codecs: zlibCodecs }).map(({ start, end, entries }) => ({
       start,

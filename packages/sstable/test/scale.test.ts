@@ -76,7 +76,7 @@ describe.each([
 ])('a table %s', (_, offsets, withFilter) => {
   const source = sparseTable(offsets, withFilter);
 
-  test('gives each key by one read of its block, at its offset', () => {
+  test('finds each key with one read of its block, at its offset', () => {
     const table = SyncTable.open(source);
     expect(table.filterStatus.state).toBe(withFilter ? 'used' : 'absent');
     const wrong: string[] = [];
@@ -94,7 +94,7 @@ describe.each([
     expect(table.byteLength).toBe(source.byteLength);
   });
 
-  test('is scanned in both directions, with and without promises, and found without fault', async () => {
+  test('is scanned in both directions, with and without promises, and verified without findings', async () => {
     const table = SyncTable.open(source);
     expect(sameEntries(table.entries(), entries)).toBe(true);
     expect(sameEntries([...table.entries({ reverse: true })].reverse(), entries)).toBe(true);
@@ -129,7 +129,7 @@ describe.each([
   });
 });
 
-test('damage past 4 GiB is told with its offset', () => {
+test('damage past 4 GiB is reported with its offset', () => {
   const source = sparseTable(pastFour, true);
   const damaged = source.read(pastFour[5]! + 4, 1);
   damaged[0]! ^= 1;

@@ -19,7 +19,7 @@ const compressors = { kernel: SnappyCompressorKernel.create()!, plain: new Plain
 const decompressors = { kernel: SnappyDecompressorKernel.create()!, plain: plainSnappyDecompressor };
 const reference = referenceCodec('snappy');
 
-if (reference === undefined) test.skip('Google’s Snappy or a C++ compiler is missing, so nothing is compared with it', () => {});
+if (reference === undefined) test.skip('Google’s Snappy or a C++ compiler is not available to compare with', () => {});
 
 /** The contents by one path, or undefined when it refuses the stream. */
 function contentsBy(path: keyof typeof decompressors, stream: Uint8Array, maxBytes = MAX_BYTES): Uint8Array | undefined {

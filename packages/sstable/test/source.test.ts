@@ -52,7 +52,7 @@ describe.each(['MemorySource', 'FileSource', 'SyncFileSource', 'BlobSource', 'Ht
     [1000, 0],
     [999, 1],
     [17, 300],
-  ])('gives the bytes of the range from %d with a length of %d', async (offset, length) => {
+  ])('reads the range at %d with a length of %d', async (offset, length) => {
     expect(await read(sources.get(name)!, offset, length)).toEqual(bytes.subarray(offset, offset + length));
   });
 
@@ -73,14 +73,14 @@ describe.each(['MemorySource', 'FileSource', 'SyncFileSource', 'BlobSource', 'Ht
     ['length', 0, 2 ** 31],
     ['length', 0, 5e9],
     ['length', 2 ** 53 - 1, 2 ** 53 - 1],
-  ])('refuses by name a wrong %s: %s with a length of %s', async (argument, offset, length) => {
+  ])('rejects a wrong %s by name: %s with a length of %s', async (argument, offset, length) => {
     const error = await rejection(read(sources.get(name)!, offset, length));
     expect(error).toBeInstanceOf(RangeError);
     expect((error as Error).message).toContain(`${argument} must be`);
   });
 });
 
-describe('an abort ends at once a read whose host does not answer:', () => {
+describe('an abort at once ends a read that the host does not answer:', () => {
   const reason = new Error('enough');
   const never = new Promise<never>(() => {});
 
@@ -102,7 +102,7 @@ describe('an abort ends at once a read whose host does not answer:', () => {
     expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
   });
 
-  test('a failure that comes after the abort is nobody’s, and not an unhandled rejection', async () => {
+  test('a failure after the abort is ignored, and is not an unhandled rejection', async () => {
     const rejections: unknown[] = [];
     const note = (rejected: unknown): void => void rejections.push(rejected);
     process.on('unhandledRejection', note);

@@ -6,12 +6,12 @@ export interface Read {
   readonly signal: AbortSignal | undefined;
 }
 
-/** A file in memory that answers later, and keeps a list of what was read. */
+/** A file in memory that answers asynchronously, and records its reads. */
 export class WatchedSource implements Source {
   readonly byteLength: number;
   readonly name = 'watched.ldb';
   readonly reads: Read[] = [];
-  /** Put between the bytes asked for and the answer. */
+  /** Changes the answer to a read. */
   answer: (bytes: Uint8Array, read: Read) => Uint8Array | Promise<Uint8Array> = (bytes) => bytes;
   readonly #bytes: Uint8Array;
 

@@ -10,10 +10,10 @@ export interface Request {
   readonly headers: IncomingMessage['headers'];
 }
 
-/** How a server answers, where not as it should. */
+/** How a server misbehaves. */
 export type Misbehaviour = (request: Request, response: ServerResponse, number: number) => boolean;
 
-/** A server of one file that understands Range, HEAD and no more; it can be told to misbehave. */
+/** A server of one file that supports only Range and HEAD, and can be made to misbehave. */
 export class StaticServer {
   bytes: Uint8Array;
   etag: string | undefined = '"one"';
@@ -44,7 +44,7 @@ export class StaticServer {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/table.ldb`;
   }
 
-  /** The ranges asked for, as [offset, length]. */
+  /** The requested ranges, as [offset, length]. */
   get ranges(): [number, number][] {
     return this.requests.flatMap(({ range }) => {
       const parts = /^bytes=(\d+)-(\d+)$/.exec(range ?? '');

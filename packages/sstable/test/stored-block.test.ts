@@ -26,7 +26,7 @@ function fakeCodec(compressedLength: number, type = 77): Codec {
 }
 
 // The block of LevelDB's empty table: type 0 and the checksum behind the eight bytes.
-test('the stored form of an empty block is that of LevelDB', () => {
+test('the stored form of an empty block has the bytes that LevelDB writes', () => {
   const stored = encodeStoredBlock(fromHex('0000000001000000'), undefined);
   expect(hex(stored)).toBe('000000000100000000c0f2a1b0');
   expect(hex(decodeStoredBlock(stored, place, plain))).toBe('0000000001000000');
@@ -47,7 +47,7 @@ test.each([
   [1, 0, true],
   [1, 1, false],
   [0, 0, false],
-])('of %d bytes, a compressed form of %d is kept: %s', (raw, compressed, kept) => {
+])('of %d bytes, a compressed form of %d bytes is used: %s', (raw, compressed, kept) => {
   const contents = new Uint8Array(raw).fill(0xaa);
   const stored = encodeStoredBlock(contents, fakeCodec(compressed));
   const size = stored.length - BLOCK_TRAILER_LENGTH;
@@ -62,7 +62,7 @@ test('contents are copied, so that later changes to them do not reach the stored
   expect(decodeStoredBlock(stored, place, plain)).toEqual(utf8('contents'));
 });
 
-test('a changed byte anywhere in a stored block is a wrong checksum', () => {
+test('a changed byte anywhere in a stored block causes a checksum error', () => {
   const stored = encodeStoredBlock(utf8('some contents, not long'), undefined);
   const undetected: number[] = [];
   for (let i = 0; i < stored.length * 8; i++) {
@@ -76,7 +76,7 @@ test('a changed byte anywhere in a stored block is a wrong checksum', () => {
   expect(undetected).toEqual([]);
 });
 
-test('a compression type without a codec is not supported, and the error names it', () => {
+test('a compression type without a codec causes an error that names the type', () => {
   const stored = encodeStoredBlock(new Uint8Array(80), fakeCodec(10));
   const error = caught(() => decodeStoredBlock(stored, place, plain));
   expect(error).toBeInstanceOf(UnsupportedError);
@@ -84,13 +84,13 @@ test('a compression type without a codec is not supported, and the error names i
   expect((error as UnsupportedError).message).toContain('type 77');
 });
 
-test('a codec that was given is used for its type', () => {
+test('a codec that is passed is used for its type', () => {
   const codec = fakeCodec(10);
   const stored = encodeStoredBlock(new Uint8Array(80), codec);
   expect(decodeStoredBlock(stored, place, { ...plain, codecs: new Map([[77, codec]]) })).toEqual(utf8('decompressed'));
 });
 
-test('the limit of a block holds to the byte, compressed or not', () => {
+test('the limit of a block is exact to the byte, compressed or not', () => {
   const contents = new Uint8Array(1000);
   for (const codec of [undefined, snappyCodec]) {
     const stored = encodeStoredBlock(contents, codec);
@@ -118,14 +118,14 @@ test.each([
   ['a copy from before the start', '0801 10'],
   ['a copy with offset 0', '0500 61 0100'],
   ['a length that its bytes cannot stand for', 'ffffff7f 00 61'],
-])('Snappy with %s is damage', (_, compressed) => {
+])('Snappy with %s is reported as damage', (_, compressed) => {
   const error = caught(() => decodeStoredBlock(storedAsSnappy(compressed), place, plain));
   expect(error).toBeInstanceOf(CorruptionError);
   expect(error).toMatchObject({ code: 'BLOOM_BAD_COMPRESSION', structure: 'data block', offset: 4096 });
   expect((error as CorruptionError).message).toContain('snappy');
 });
 
-test('what a codec throws is the cause of the error', () => {
+test('the error of a codec is the cause of the thrown error', () => {
   const cause = new Error('no luck');
   const codec: Codec = {
     ...fakeCodec(10),
@@ -138,7 +138,7 @@ test('what a codec throws is the cause of the error', () => {
   expect(error).toMatchObject({ code: 'BLOOM_BAD_COMPRESSION', cause });
 });
 
-test('decompressed blocks stay as they are while others are decompressed', () => {
+test('decompressing a block does not change earlier ones', () => {
   const blocks = Array.from({ length: 50 }, (_, i) => new Uint8Array(3000 + i * 100).fill(i));
   const decoded = blocks.map((contents) => decodeStoredBlock(encodeStoredBlock(contents, snappyCodec), place, plain));
   expect(decoded.map(hex)).toEqual(blocks.map(hex));

@@ -19,11 +19,11 @@ const empty = new Uint8Array();
 
 describe('keys', () => {
   test.each([
-    ['before the one before', 'b', 'a'],
-    ['the same as the one before', 'b', 'b'],
-    ['a prefix of the one before', 'ab', 'a'],
-    ['empty, as the one before', '', ''],
-  ])('one that is %s is refused', (_, first, second) => {
+    ['before the previous one', 'b', 'a'],
+    ['the same as the previous one', 'b', 'b'],
+    ['a prefix of the previous one', 'ab', 'a'],
+    ['empty, like the previous one', '', ''],
+  ])('are rejected when one is %s', (_, first, second) => {
     const builder = new TableBuilder(new MemorySink());
     builder.add(utf8(first), empty);
     const error = caught(() => builder.add(utf8(second), empty));
@@ -32,7 +32,7 @@ describe('keys', () => {
     expect((error as RangeError).message).toContain(bytewiseComparator.name);
   });
 
-  test('the error shows both keys, and of long ones the start', () => {
+  test('the error shows both keys, or the start of a long one', () => {
     const builder = new TableBuilder(new MemorySink());
     builder.add(utf8('b'.repeat(1000)), empty);
     const { message } = caught(() => builder.add(empty, empty)) as RangeError;
@@ -41,7 +41,7 @@ describe('keys', () => {
     expect(message.length).toBeLessThan(300);
   });
 
-  test('after one was refused the builder goes on, as if it had not been there', () => {
+  test('the builder continues after a rejected key as if it had not been added', () => {
     const entries = numberedEntries(1000);
     const sink = new MemorySink();
     const builder = new TableBuilder(sink, { blockSize: 128 });
@@ -56,7 +56,7 @@ describe('keys', () => {
     expect(sameBytes(sink.toBytes(), buildTable(entries, { blockSize: 128 }))).toBe(true);
   });
 
-  test('order is kept across blocks', () => {
+  test('order is checked across blocks', () => {
     const builder = new TableBuilder(new MemorySink(), { blockSize: 1 });
     builder.add(utf8('b'), empty);
     expect(caught(() => builder.add(utf8('b'), empty))).toBeInstanceOf(RangeError);
@@ -81,7 +81,7 @@ describe('keys', () => {
 describe('sizes', () => {
   const key = utf8('key');
 
-  test('an entry that would need a block larger than maxBlockBytes is refused, and the builder goes on without it', () => {
+  test('an entry that would need a block larger than maxBlockBytes is rejected, and the builder continues without it', () => {
     const sink = new MemorySink();
     const builder = new TableBuilder(sink, { maxBlockBytes: 10_000, compression: 'none' });
     builder.add(utf8('a'), utf8('small'));
@@ -96,7 +96,7 @@ describe('sizes', () => {
     expect(table.get(key)).toHaveLength(largest);
   });
 
-  test('the default refuses what a reader refuses by default, without copying it', () => {
+  test('by default, the builder rejects what a reader would refuse, without copying it', () => {
     const builder = new TableBuilder(new MemorySink());
     const value = new Uint8Array(2 ** 28);
     const before = process.memoryUsage().arrayBuffers;
@@ -105,25 +105,25 @@ describe('sizes', () => {
   });
 
   // Its length was written as 0, so that it came back empty.
-  test('a value of 2^31 bytes is refused', () => {
+  test('a value of 2^31 bytes is rejected', () => {
     const builder = new TableBuilder(new MemorySink(), { compression: 'none', maxBlockBytes: 2 ** 30 });
     expect(() => builder.add(key, new Uint8Array(2 ** 31))).toThrow(/^with entry 0 the data block would have 2147483666 bytes/);
     expect(builder.entries).toBe(0);
   });
 
-  test('a blockSize above maxBlockBytes is refused', () => {
+  test('a blockSize above maxBlockBytes is rejected', () => {
     expect(() => new TableBuilder(new MemorySink(), { blockSize: 4096, maxBlockBytes: 4095 })).toThrow(
       new RangeError('blockSize must be a whole number, from 1 to 4095, got 4096'),
     );
   });
 
-  test.each([2 ** 30 + 1, 2 ** 31, 0, 1.5, Number.NaN])('maxBlockBytes of %d is refused', (maxBlockBytes) => {
+  test.each([2 ** 30 + 1, 2 ** 31, 0, 1.5, Number.NaN])('maxBlockBytes of %d is rejected', (maxBlockBytes) => {
     const refusal = /^maxBlockBytes must be a whole number, from 1 to 1073741824, got/;
     expect(() => new TableBuilder(new MemorySink(), { maxBlockBytes })).toThrow(refusal);
     expect(() => SyncTable.open(new MemorySource(buildTable([])), { maxBlockBytes })).toThrow(refusal);
   });
 
-  test('an index that would be larger than maxBlockBytes is refused before an entry is lost', () => {
+  test('an index that would be larger than maxBlockBytes is rejected before an entry is lost', () => {
     const sink = new MemorySink();
     const builder = new TableBuilder(sink, { blockSize: 1, maxBlockBytes: 2000, compression: 'none' });
     let refusal: unknown;
@@ -135,7 +135,7 @@ describe('sizes', () => {
     expect([...table.keys()]).toHaveLength(added - 1);
   });
 
-  test('filters that would be larger than maxBlockBytes end the builder as soon as they are', () => {
+  test('filters end the builder as soon as they are larger than maxBlockBytes', () => {
     const filterPolicy = new BloomFilterPolicy(1000);
     const builder = new TableBuilder(new MemorySink(), { maxBlockBytes: 10_000, compression: 'none', filterPolicy });
     const refusal = caught(() => {
@@ -146,7 +146,7 @@ describe('sizes', () => {
   });
 });
 
-describe('an entry is added whole or not at all', () => {
+describe('an entry is added completely or not at all', () => {
   const entries = numberedEntries(300);
   const options = { blockSize: 128, compression: 'none' } as const;
 
@@ -155,7 +155,7 @@ describe('an entry is added whole or not at all', () => {
     ['a value that is text', [utf8('y'), 'x']],
     ['a value that is null', [utf8('y'), null]],
     ['a value too large for a block', [utf8('y'), new Uint8Array(5000)]],
-  ])('%s, refused after each entry, changes nothing', (_, refused) => {
+  ])('%s, rejected after each entry, changes nothing', (_, refused) => {
     const sink = new MemorySink();
     const builder = new TableBuilder(sink, { ...options, maxBlockBytes: 5000 });
     for (const [key, value] of numberedEntries(30)) {
@@ -173,7 +173,7 @@ describe('an entry is added whole or not at all', () => {
     ['is before the last key', { findShortestSeparator: () => empty }],
     ['is the next key', { findShortestSeparator: (_, limit) => limit }],
     ['is not bytes', { findShortestSeparator: () => 'x' as unknown as Uint8Array }],
-  ])('a separator that %s is refused, and with a right one the builder goes on', (_, wrong) => {
+  ])('a separator that %s is rejected, and with a right one the builder continues', (_, wrong) => {
     let isWrong = false;
     const comparator: Comparator = {
       ...bytewiseComparator,
@@ -218,7 +218,7 @@ describe('an entry is added whole or not at all', () => {
 });
 
 describe('after its end', () => {
-  test('a finished builder takes no more calls', () => {
+  test('a finished builder accepts no more calls', () => {
     const builder = new TableBuilder(new MemorySink());
     builder.add(utf8('a'), empty);
     builder.finish();
@@ -228,7 +228,7 @@ describe('after its end', () => {
     }
   });
 
-  test('a builder whose sink threw at a block takes no more calls', () => {
+  test('a builder whose sink threw at a block accepts no more calls', () => {
     const full = new Error('disk full');
     const builder = new TableBuilder(
       {
@@ -250,7 +250,7 @@ describe('after its end', () => {
   });
 
   // What is appended at the end: filter block, metaindex, index, footer. A key or a value of a megabyte parts them.
-  test.each([1, 2, 3])('a builder whose sink threw at part %d of the end takes no more calls', (part) => {
+  test.each([1, 2, 3])('a builder whose sink threw at part %d of finish accepts no more calls', (part) => {
     const full = new Error('disk full');
     let appended = 0;
     const builder = new TableBuilder(
@@ -271,7 +271,7 @@ describe('after its end', () => {
 });
 
 describe('the sink', () => {
-  test('may keep what it is given, and may change it', () => {
+  test('may keep and change the arrays that it gets', () => {
     const entries = numberedEntries(2000);
     const parts: Uint8Array[] = [];
     const builder = new TableBuilder(
@@ -288,7 +288,7 @@ describe('the sink', () => {
     expect(sameBytes(Buffer.concat(parts), buildTable(entries, { blockSize: 256 }))).toBe(true);
   });
 
-  test('gets blocks by 64 KiB, and larger ones by themselves', () => {
+  test('gets blocks in 64 KiB chunks, and larger blocks on their own', () => {
     const given: number[] = [];
     const builder = new TableBuilder({ append: (bytes) => given.push(bytes.length) }, { compression: 'none', filterPolicy: null });
     const lengths: number[] = [];
@@ -305,8 +305,8 @@ describe('the sink', () => {
   });
 });
 
-describe('what it says of the table', () => {
-  test('is what is read in it', async () => {
+describe('TableInfo', () => {
+  test('agrees with what is read from the table', async () => {
     const entries = numberedEntries(3000, 50);
     const sink = new MemorySink();
     const builder = new TableBuilder(sink);
@@ -320,7 +320,7 @@ describe('what it says of the table', () => {
     expect(info.entries).toBe(3000);
   });
 
-  test('of no entries is that there are none', () => {
+  test('reports no entries for an empty table', () => {
     const sink = new MemorySink();
     const info = new TableBuilder(sink).finish();
     const expected: TableInfo = {
@@ -358,7 +358,7 @@ describe('options', () => {
     ['compression', 'zip'],
     ['compression', 1],
     ['compression', ''],
-  ])('a builder with %s %j is refused by a RangeError that names it', (name, value) => {
+  ])('a builder rejects %s %j with a RangeError that names it', (name, value) => {
     const error = caught(() => new TableBuilder(new MemorySink(), { [name]: value }));
     expect(error).toBeInstanceOf(RangeError);
     expect((error as RangeError).message).toMatch(new RegExp(`^${name} `));
@@ -370,27 +370,27 @@ describe('options', () => {
     ['maxBlockBytes', 0.5],
     ['tailBytes', 47],
     ['tailBytes', NaN],
-  ])('a table with %s %d is refused by a RangeError that names it', (name, value) => {
+  ])('a table rejects %s %d with a RangeError that names it', (name, value) => {
     const error = caught(() => SyncTable.open(new MemorySource(buildTable([])), { [name]: value }));
     expect(error).toBeInstanceOf(RangeError);
     expect((error as RangeError).message).toMatch(new RegExp(`^${name} `));
   });
 
-  test.each([48, 100, 5000, 10 ** 9])('a table is read alike with a tail of %d bytes', (tailBytes) => {
+  test.each([48, 100, 5000, 10 ** 9])('a table has the same entries with a tail of %d bytes', (tailBytes) => {
     const entries = numberedEntries(5000);
     const table = SyncTable.open(new MemorySource(buildTable(entries)), { tailBytes });
     expect(table.filterStatus.state).toBe('used');
     expect(sameEntries(table.entries(), entries)).toBe(true);
   });
 
-  test('left out, they are those of LevelDB, with a Bloom filter of 10 bits per key', () => {
+  test('the defaults are LevelDB’s, with a Bloom filter of 10 bits per key', () => {
     const entries = numberedEntries(2000);
     const filterPolicy = new BloomFilterPolicy(10);
     const spelled = { blockSize: 4096, restartInterval: 16, compression: 'snappy', filterPolicy } as const;
     expect(sameBytes(buildTable(entries), buildTable(entries, { ...spelled, comparator: bytewiseComparator }))).toBe(true);
   });
 
-  test('a codec of one’s own writes and reads', () => {
+  test('a custom codec writes and reads', () => {
     // Runs of one byte, as its count and the byte.
     const runs: Codec = {
       type: 200,
@@ -421,7 +421,7 @@ describe('options', () => {
   });
 });
 
-describe('which keys are one', () => {
+describe('equivalences of keys', () => {
   const bloom = new BloomFilterPolicy();
   const caseless: Comparator = {
     ...bytewiseComparator,
@@ -440,7 +440,7 @@ describe('which keys are one', () => {
     ['a comparator that calls keys one, and a policy that does not', caseless, bloom],
     ['a policy that calls keys one, and a comparator that does not', bytewiseComparator, caselessPolicy],
     ['a comparator and a policy that call other keys one', caseless, otherPolicy],
-  ])('%s are refused by builder and reader, with both names', (_, comparator, policy) => {
+  ])('%s are rejected by builder and reader, with both names', (_, comparator, policy) => {
     const source = new MemorySource(buildTable([]));
     for (const make of [
       () => new TableBuilder(new MemorySink(), { comparator, filterPolicy: policy }),
@@ -455,7 +455,7 @@ describe('which keys are one', () => {
     }
   });
 
-  test('a builder without a policy does not give such a comparator the built-in one', () => {
+  test('a builder without a policy does not use the built-in one with such a comparator', () => {
     const error = caught(() => new TableBuilder(new MemorySink(), { comparator: caseless }));
     expect(error).toBeInstanceOf(RangeError);
     expect((error as RangeError).message).toContain('filtered out although it is present');
@@ -469,7 +469,7 @@ describe('which keys are one', () => {
     expect(aware.filterStatus).toEqual({ state: 'used', policyName: 'test.CaselessBloom' });
   });
 
-  test('no filter at all goes with every comparator', () => {
+  test('a table without filters works with every comparator', () => {
     const bytes = buildTable(numberedEntries(10), { comparator: caseless, filterPolicy: null });
     const table = SyncTable.open(new MemorySource(bytes), { comparator: caseless, filterPolicies: [] });
     expect(table.filterStatus).toEqual({ state: 'absent' });

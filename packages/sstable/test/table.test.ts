@@ -23,7 +23,7 @@ async function openWatched(cache: BlockCache | null = null): Promise<{ table: Ta
 }
 
 describe('reads', () => {
-  test('simultaneous lookups in one block share one', async () => {
+  test('are shared by simultaneous lookups in one block', async () => {
     const { table, source } = await openWatched();
     const near = keys.slice(0, 10);
     const found = await Promise.all(near.map((other) => table.get(other)));
@@ -104,7 +104,7 @@ describe('reading ahead', async () => {
     expect(source.reads).toHaveLength(table.blockCount);
   });
 
-  test('getMany reads neighbours at once, and what lies between them only as far as it may', async () => {
+  test('getMany reads blocks that are close to each other at once, up to gapBytes between them', async () => {
     const counts: number[] = [];
     // The first key of every third block or so.
     const some = entries.filter((_, i) => i % 100 === 0);
@@ -119,7 +119,7 @@ describe('reading ahead', async () => {
     expect(counts).toEqual([some.length, 1]);
   });
 
-  test('a read that fails behind the end of the walk disturbs nobody', async () => {
+  test('a read-ahead that fails after the end of the walk has no effect', async () => {
     const { table, source } = await openWatched();
     let failed = 0;
     source.answer = (answer, { offset }) => {
@@ -142,7 +142,7 @@ describe('reading ahead', async () => {
 });
 
 describe('what get returns', () => {
-  test('is the caller’s to keep and to change', async () => {
+  test('may be kept and changed', async () => {
     const table = await Table.open(new MemorySource(bytes.slice()));
     (await table.get(key))!.fill(0);
     expect(await table.get(key)).toEqual(value);
@@ -151,7 +151,7 @@ describe('what get returns', () => {
     expect(syncTable.get(key)).toEqual(value);
   });
 
-  test('entries are too', async () => {
+  test('may be kept and changed when entries returns it, too', async () => {
     const table = await Table.open(new MemorySource(bytes.slice()));
     for await (const [k, v] of table) {
       k.fill(0);
@@ -164,7 +164,7 @@ describe('what get returns', () => {
 describe('a source that fails', () => {
   const failure = new Error('no connection');
 
-  test('passes its error on, to all who wait, and a later lookup reads again', async () => {
+  test('passes its error to all waiting calls, and a later lookup reads again', async () => {
     const { table, source } = await openWatched();
     source.answer = () => Promise.reject(failure);
     const lookups = [table.get(key), table.get(key), table.getMany([key])];
@@ -176,7 +176,7 @@ describe('a source that fails', () => {
   });
 
   // `read` need not be asynchronous, so it can throw before there is a promise.
-  test('by throwing at once is read again later too', async () => {
+  test('by throwing synchronously is also read again later', async () => {
     let failing = false;
     const source: Source = {
       byteLength: bytes.length,
@@ -192,13 +192,13 @@ describe('a source that fails', () => {
     expect(await table.get(key)).toEqual(value);
   });
 
-  test('passes its error on when a table is opened', async () => {
+  test('passes its error to the opening', async () => {
     const source = new WatchedSource(bytes);
     source.answer = () => Promise.reject(failure);
     expect(await rejection(Table.open(source))).toBe(failure);
   });
 
-  test('passes its error on when the filter is read: the table has one, and it is not damaged', async () => {
+  test('passes its error to the opening when the filter is read, instead of reporting damage', async () => {
     const source = new WatchedSource(bytes);
     let reads = 0;
     // The footer, the index, the metaindex, and then the filter.
@@ -207,7 +207,7 @@ describe('a source that fails', () => {
     expect(reads).toBe(4);
   });
 
-  test('in a walk ends the walk, and a new one goes through', async () => {
+  test('in a walk ends the walk, and a new walk succeeds', async () => {
     const { table, source } = await openWatched();
     source.answer = (answer, { offset }) => (offset > 10_000 ? Promise.reject(failure) : answer);
     const walk = table.entries();
@@ -224,7 +224,7 @@ describe('a source that fails', () => {
     expect(sameEntries(await collect(table), entries)).toBe(true);
   });
 
-  test('leaves a cursor on no entry, from where it can seek again', async () => {
+  test('leaves a cursor on no entry, and the cursor can seek again', async () => {
     const { table, source } = await openWatched();
     const cursor = table.cursor();
     await cursor.seekToFirst();
@@ -261,7 +261,7 @@ describe('a source that fails', () => {
     expect(codes).toEqual(new Array(4).fill('BLOOM_TRUNCATED'));
   });
 
-  test('a SyncTable refuses a source that answers with promises', () => {
+  test('a SyncTable rejects a source that returns promises', () => {
     const error = caught(() => SyncTable.open(new WatchedSource(bytes) as unknown as SyncSource));
     expect(error).toBeInstanceOf(TypeError);
     expect((error as TypeError).message).toContain('Table');
@@ -269,7 +269,7 @@ describe('a source that fails', () => {
 });
 
 describe('a walk', () => {
-  test('gives results in order to calls of next that do not wait for each other', async () => {
+  test('resolves simultaneous calls of next with the right results', async () => {
     const { table } = await openWatched();
     const walk = table.entries({ limit: 200 });
     const results = await Promise.all(Array.from({ length: 203 }, () => walk.next()));
@@ -285,7 +285,7 @@ describe('a walk', () => {
     expect(order).toEqual(Array.from({ length: 100 }, (_, i) => i));
   });
 
-  test('ends by break, reads no more, and gives no more', async () => {
+  test('that is ended by break reads and returns nothing more', async () => {
     const { table, source } = await openWatched();
     const walk = table.entries();
     let count = 0;
@@ -313,13 +313,13 @@ describe('a walk', () => {
     expect(source.reads).toHaveLength(3);
   });
 
-  test.each([-1, 0.5, NaN])('with a limit of %d is refused', async (limit) => {
+  test.each([-1, 0.5, NaN])('with a limit of %d is rejected', async (limit) => {
     const { table } = await openWatched();
     await expect((async () => collect(table.entries({ limit })))()).rejects.toThrow(RangeError);
     expect(() => [...SyncTable.open(new MemorySource(bytes)).entries({ limit })]).toThrow(/limit/);
   });
 
-  test('with a signal that is aborted gives nothing', async () => {
+  test('with an aborted signal returns nothing', async () => {
     const { table, source } = await openWatched();
     const reason = new Error('enough');
     expect(await rejection(collect(table.entries({ signal: AbortSignal.abort(reason) })))).toBe(reason);
@@ -343,7 +343,7 @@ describe('a walk', () => {
     expect(seen).toHaveLength(5);
   });
 
-  test('ends when its signal is aborted in the middle of a read, which is told of it', async () => {
+  test('ends when its signal is aborted during a read, which is aborted too', async () => {
     const { table, source } = await openWatched();
     const controller = new AbortController();
     const reason = new Error('enough');
@@ -360,7 +360,7 @@ describe('a walk', () => {
     open();
   });
 
-  test('that is aborted does not take the block from those who wait for it without a signal', async () => {
+  test('that is aborted does not abort a shared read for calls without a signal', async () => {
     const { table, source } = await openWatched();
     const controller = new AbortController();
     source.answer = (answer, { signal }) =>
@@ -378,7 +378,7 @@ describe('a walk', () => {
 });
 
 describe('a cursor', () => {
-  test('that is asked to move while it moves rejects, and the first move is as it would be', async () => {
+  test('rejects a move during another one, which is not affected', async () => {
     const { table, source } = await openWatched();
     const cursor = table.cursor();
     const { opened, open } = gate();
@@ -397,7 +397,7 @@ describe('a cursor', () => {
     expect(hex(cursor.key)).toBe(hex(keys[1001]));
   });
 
-  test('does not disturb another', async () => {
+  test('does not affect another cursor', async () => {
     const { table } = await openWatched(new BlockCache(2 ** 20));
     const [a, b] = [table.cursor(), table.cursor()];
     await a.seekToFirst();
@@ -406,7 +406,7 @@ describe('a cursor', () => {
     expect([hex(a.key), hex(b.key)]).toEqual([hex(keys[1]), hex(keys[2998])]);
   });
 
-  test('makes no copy: its value is a view of the block', () => {
+  test('does not copy: its value is a view of the block', () => {
     const file = bytes.slice();
     const cursor = SyncTable.open(new MemorySource(file)).cursor();
     cursor.seekToFirst();
@@ -415,7 +415,7 @@ describe('a cursor', () => {
 });
 
 describe('a closed table', () => {
-  test('rejects or throws TypeError whatever is asked of it', async () => {
+  test('rejects or throws a TypeError for every call', async () => {
     const { table } = await openWatched();
     const syncTable = SyncTable.open(new MemorySource(bytes));
     const cursor = table.cursor();
@@ -452,7 +452,7 @@ describe('a closed table', () => {
     expect(others).toEqual([]);
   });
 
-  test('can be closed again, and still says what it was', async () => {
+  test('can be closed again, and still describes the table', async () => {
     const { table } = await openWatched();
     table.close();
     table.close();
@@ -477,7 +477,7 @@ describe('a closed table', () => {
   });
 });
 
-test('a table that is opened with a signal hands it to its source', async () => {
+test('a table that is opened with a signal passes it to its source', async () => {
   const source = new WatchedSource(bytes);
   const { signal } = new AbortController();
   await Table.open(source, { signal });

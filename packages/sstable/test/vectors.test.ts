@@ -17,12 +17,12 @@ function bloom({ bitsPerKey }: TableVector): FilterPolicy | null {
 }
 
 describe.each(tables)('the table "$name"', (vector) => {
-  test('is that of LevelDB, byte for byte', () => {
+  test('has the same bytes as LevelDB’s', () => {
     const bytes = buildTable(vector.entries, { compression: 'none', filterPolicy: bloom(vector) });
     expect(hex(bytes)).toBe(hex(vector.bytes));
   });
 
-  test('is read to its entries', () => {
+  test('has the right entries', () => {
     const table = SyncTable.open(new MemorySource(vector.bytes));
     expect([...table.entries()]).toEqual(vector.entries);
     expect(table.getMany(vector.entries.map(([key]) => key))).toEqual(vector.entries.map(([, value]) => value));
@@ -39,11 +39,11 @@ describe('the table of internal keys', () => {
     filterPolicy: internalKeyPolicy(new BloomFilterPolicy(10)),
   };
 
-  test('is that of LevelDB, byte for byte', () => {
+  test('has the same bytes as LevelDB’s', () => {
     expect(hex(buildTable(internalKeyTable.entries, options))).toBe(hex(internalKeyTable.bytes));
   });
 
-  test('gives every key through its filter', () => {
+  test('finds every key through its filter', () => {
     const table = SyncTable.open(new MemorySource(internalKeyTable.bytes), {
       comparator: internalKeyComparator(),
       filterPolicies: [internalKeyPolicy(new BloomFilterPolicy())],
@@ -55,7 +55,7 @@ describe('the table of internal keys', () => {
     expect(table.stats.filterTruePositives).toBe(internalKeyTable.entries.length);
   });
 
-  test('is read to its entries without its comparator', () => {
+  test('has the right entries without its comparator', () => {
     const table = SyncTable.open(new MemorySource(internalKeyTable.bytes));
     expect([...table.entries()]).toEqual(internalKeyTable.entries);
     expect([...table.entries({ reverse: true })].reverse()).toEqual(internalKeyTable.entries);
@@ -63,7 +63,7 @@ describe('the table of internal keys', () => {
 });
 
 describe.each(tableChecksums.filter(({ compression }) => compression === 'none'))('the table of 1000 entries', (vector) => {
-  test('has the size and the checksum of that of LevelDB', () => {
+  test('has the same size and checksum as LevelDB’s', () => {
     const bytes = buildTable(vector.entries(), { compression: 'none' });
     expect([bytes.length, crc32c(bytes)]).toEqual([vector.size, vector.crc32c]);
   });
@@ -71,7 +71,7 @@ describe.each(tableChecksums.filter(({ compression }) => compression === 'none')
 
 // Snappy may pack in more ways than one, so the bytes need not be LevelDB's own.
 test.each(tableChecksums.filter(({ compression }) => compression === 'snappy'))(
-  'the table of 1000 entries, with Snappy, has about the size of that of LevelDB and the same entries',
+  'the table of 1000 entries, with Snappy, has about the same size as LevelDB’s, and the same entries',
   (vector) => {
     const bytes = buildTable(vector.entries(), { compression: 'snappy' });
     expect(bytes.length).toBeGreaterThan(vector.size * 0.9);
@@ -86,11 +86,11 @@ describe('approximate offsets', () => {
   const bytes = buildTable(entries, { blockSize: 1024, compression: 'none', filterPolicy: null });
   const table = SyncTable.open(new MemorySource(bytes));
 
-  test('the file has the size of that of LevelDB', () => {
+  test('the file has the same size as LevelDB’s', () => {
     expect(bytes).toHaveLength(approximateOffsets.fileSize);
   });
 
-  test('those of its keys and of keys between are those of LevelDB', () => {
+  test('those of its keys and of keys between them are the same as in LevelDB', () => {
     const offsets = approximateOffsets.offsets.map(({ key }) => table.approximateOffset(key));
     expect(offsets).toEqual(approximateOffsets.offsets.map(({ offset }) => offset));
   });

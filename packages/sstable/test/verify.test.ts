@@ -56,7 +56,7 @@ describe('nothing is wrong with', () => {
   });
 });
 
-test('a table in another order than was said is found out of order, not clean', async () => {
+test('a table in another order than the given one has out-of-order findings', async () => {
   const [table] = realTables().filter(({ adjacentBytewiseInversions }) => adjacentBytewiseInversions > 0);
   const findings = await verify(table!.bytes(), internal);
   expect(new Set(findings.map(({ code }) => code))).toContain('BLOOM_OUT_OF_ORDER');
@@ -102,7 +102,7 @@ describe('a handle', () => {
   });
 
   test.each([{ offset: good.length, size: 5 }, { offset: 0, size: 2 ** 40 }, { offset: 2 ** 50, size: 1 }, { offset: footerOffset - 5, size: 1 }])(
-    'of the metaindex that leads outside, %j, and the rest is looked at',
+    'of the metaindex that points outside the file, %j, and the rest is checked',
     async (metaindex) => {
       const findings = await verify(withFooter(encodeFooter({ ...footer, metaindex })));
       expect(brief(findings)).toEqual([`BLOOM_BAD_HANDLE footer ${footerOffset}`]);
@@ -110,7 +110,7 @@ describe('a handle', () => {
     },
   );
 
-  test('of the index that leads outside', async () => {
+  test('of the index that points outside the file', async () => {
     const findings = await verify(withFooter(encodeFooter({ ...footer, index: { offset: good.length, size: 5 } })));
     expect(brief(findings)).toEqual([`BLOOM_BAD_HANDLE footer ${footerOffset}`]);
     expect(findings[0]!.problem).toContain('index');
@@ -121,7 +121,7 @@ describe('a handle', () => {
     ['runs into the footer', encodeBlockHandle({ offset: footerOffset - 20, size: 16 })],
     ['cannot be read', fromHex('ffff')],
     ['is not there', fromHex('')],
-  ])('of a data block that %s, at the index, and the other blocks are looked at', async (_, value) => {
+  ])('of a data block that %s is found at the index, and the other blocks are checked', async (_, value) => {
     const { parts } = takeApart(good);
     let index = 0;
     const bytes = putTogether(parts, {
@@ -139,7 +139,7 @@ describe('a handle', () => {
     expect(findings.slice(0, 2)).toEqual([`BLOOM_BAD_HANDLE index block ${index}`, 'BLOOM_BAD_CHECKSUM data block 0']);
   });
 
-  test('of a filter block that cannot be read or leads outside, at the metaindex', async () => {
+  test('of a filter block that cannot be read or points outside the file is found at the metaindex', async () => {
     for (const value of [fromHex('ff'), encodeBlockHandle({ offset: 2 ** 33, size: 9 })]) {
       const metaindex = blockOf([[utf8('filter.leveldb.BuiltinBloomFilter2'), value]]);
       const bytes = assembleTable({ data: [[a, block('a')]], metaindex });
@@ -147,7 +147,7 @@ describe('a handle', () => {
     }
   });
 
-  test('under a name that is not known may be anything but outside the file', async () => {
+  test('with an unknown name may be anything, except outside the file', async () => {
     const name = utf8('rocksdb.properties');
     const value = async (bytes: Uint8Array): Promise<string[]> =>
       brief(await verify(assembleTable({ data: [[a, block('a')]], metaindex: blockOf([[name, bytes]]) })));
@@ -155,7 +155,7 @@ describe('a handle', () => {
     expect(await value(encodeBlockHandle({ offset: 999, size: 9 }))).toEqual(['BLOOM_BAD_HANDLE metaindex block 18']);
   });
 
-  test('with padding behind it is none', async () => {
+  test('followed by padding is no finding', async () => {
     const padded = (value: Uint8Array): Uint8Array => Uint8Array.of(...value, ...new Uint8Array(20 - value.length));
     const { parts } = takeApart(good);
     const bytes = putTogether(parts, {
@@ -182,7 +182,7 @@ describe('a block', async () => {
     ['filter block', filterOffset],
     ['metaindex block', footer.metaindex.offset],
     ['index block', footer.index.offset],
-  ] as const)('whose checksum is wrong, the %s at %d', async (structure, offset) => {
+  ] as const)('whose checksum is wrong is found: the %s at %d', async (structure, offset) => {
     const damaged = good.slice();
     damaged[offset + 2]! ^= 0x10;
     const findings = brief(await verify(damaged));
@@ -191,14 +191,14 @@ describe('a block', async () => {
     if (structure !== 'index block') expect(findings).toHaveLength(1);
   });
 
-  test('of a kind that is not known has its checksum checked too', async () => {
+  test('of an unknown kind has its checksum checked too', async () => {
     const bytes = assembleTable({ data: [[a, block('a')]], filter: { name: 'unknown', contents: utf8('whatever') } });
     expect(await verify(bytes)).toEqual([]);
     bytes[19]! ^= 1;
     expect(brief(await verify(bytes))).toEqual(['BLOOM_BAD_CHECKSUM filter block 18']);
   });
 
-  test('that is none, with its checksum right', async () => {
+  test('whose contents are not a block is found, even if its checksum is right', async () => {
     const none = fromHex('000109 61 31 00000000 01000000');
     const data = [[a, block('a')] as const, [utf8('b'), none] as const, [utf8('c'), block('c')] as const];
     expect(brief(await verify(assembleTable({ data })))).toEqual(['BLOOM_BAD_BLOCK data block 18']);
@@ -207,7 +207,7 @@ describe('a block', async () => {
     expect(index).toMatchObject({ code: 'BLOOM_BAD_BLOCK', structure: 'index block', offset: 13 });
   });
 
-  test('that cannot be decompressed, is too large, or has a codec that is not given', async () => {
+  test('that cannot be decompressed, is too large, or lacks a codec is found', async () => {
     const { parts } = takeApart(buildTable(numberedEntries(60), { compression: 'none', blockSize: 300, filterPolicy: null }));
     const bytes = putTogether(
       parts.map((part, i) => {
@@ -221,7 +221,7 @@ describe('a block', async () => {
     expect(findings.map(({ structure }) => structure)).toEqual(['data block', 'data block', 'data block']);
   });
 
-  test('that overlaps another, or is listed twice', async () => {
+  test('that overlaps another, or is listed twice, is found', async () => {
     const twice = assembleTable({
       data: [[a, block('a')]],
       index: blockOf([
@@ -245,7 +245,7 @@ describe('a block', async () => {
     expect((await verify(filterOnData)).map(({ code }) => code)).toContain('BLOOM_OVERLAP');
   });
 
-  test('with bytes between it and the next is none: nothing is wrong with gaps', async () => {
+  test('followed by a gap is no finding', async () => {
     const data = block('a');
     const bytes = assembleTable({ data: [[a, data]], filter: { name: 'unknown', contents: utf8('gap') }, metaindex: blockOf([]) });
     expect(await verify(bytes)).toEqual([]);
@@ -271,19 +271,19 @@ describe('restarts', () => {
     ['out of order', [0, 10, 5]],
     ['inside an entry', [0, 7]],
     ['inside an entry, the last of them', [0, 5, 11]],
-  ])('%s are found, of a data block', async (_, restarts) => {
+  ])('%s are found in a data block', async (_, restarts) => {
     const bytes = assembleTable({ data: [[utf8('0'), block('0')], [utf8('c'), withRestarts(['a', 'b', 'c'], restarts)]] });
     expect(brief(await verify(bytes))).toEqual(['BLOOM_BAD_RESTART data block 18']);
   });
 
-  test('at each entry are right', async () => {
+  test('at each entry are no finding', async () => {
     for (const restarts of [[0], [0, 5], [0, 10], [0, 5, 10]]) {
       const bytes = assembleTable({ data: [[utf8('c'), withRestarts(['a', 'b', 'c'], restarts)]] });
       expect(await verify(bytes), String(restarts)).toEqual([]);
     }
   });
 
-  test('past the entries, or of an entry that shares, make a block that is none', async () => {
+  test('past the entries, or at an entry that shares bytes, make the contents not a block', async () => {
     for (const contents of [withRestarts(['a', 'b'], [0, 10]), withRestarts(['aa', 'ab'], [0, 6])]) {
       const bytes = assembleTable({ data: [[utf8('c'), contents]] });
       expect((await verify(bytes)).map(({ structure, offset }) => `${structure} ${offset}`)).toEqual(['data block 0']);
@@ -299,7 +299,7 @@ describe('restarts', () => {
 
   const data = ['a', 'b', 'c'].map((key) => [utf8(key), block(key)] as const);
 
-  test('of the index that are right are right', async () => {
+  test('of the index that are right are no finding', async () => {
     for (const restarts of [[0, 6, 12], [0], [0, 12]]) {
       expect(await verify(assembleTable({ data, index: index(restarts) })), String(restarts)).toEqual([]);
     }
@@ -309,37 +309,37 @@ describe('restarts', () => {
     ['out of order', [0, 12, 6]],
     ['at the same entry twice', [0, 0, 6, 12]],
     ['inside an entry', [0, 7]],
-  ])('of the index, %s, are found, and no block is passed over', async (_, restarts) => {
+  ])('of the index, %s, are found, and no block is skipped', async (_, restarts) => {
     const bytes = assembleTable({ data, index: index(restarts) });
     const indexOffset = bytes.length - FOOTER_LENGTH - BLOCK_TRAILER_LENGTH - index(restarts).length;
     const expected = expect.stringMatching(new RegExp(`^BLOOM_BAD_(RESTART|BLOCK) index block ${indexOffset}$`)) as string;
     expect(brief(await verify(bytes))).toContainEqual(expected);
-    // The last block is looked at all the same.
+    // The last block is checked nevertheless.
     bytes[36 + 3]! ^= 1;
     expect(brief(await verify(bytes))).toContain('BLOOM_BAD_CHECKSUM data block 36');
   });
 });
 
 describe('keys', () => {
-  test('out of order within a block, or equal', async () => {
+  test('out of order within a block, or equal, are found', async () => {
     for (const keys of [['b', 'a'], ['b', 'b']]) {
       const bytes = assembleTable({ data: [[utf8('0'), block('0')], [utf8('c'), block('a', ...keys)]] });
       expect(brief(await verify(bytes))).toEqual(['BLOOM_OUT_OF_ORDER data block 18']);
     }
   });
 
-  test('out of order between blocks', async () => {
+  test('out of order between blocks are found', async () => {
     const bytes = assembleTable({ data: [[utf8('c'), block('a', 'c')], [utf8('d'), block('b', 'd')]] });
     const findings = brief(await verify(bytes));
     expect(findings).toContain(`BLOOM_OUT_OF_ORDER data block ${block('a', 'c').length + BLOCK_TRAILER_LENGTH}`);
   });
 
-  test('out of order are nothing to somebody who does not know the order', async () => {
+  test('out of order are no finding if the order is unknown', async () => {
     const bytes = assembleTable({ data: [[utf8('0'), block('b', 'a')]] });
     expect(await verify(bytes, { comparator: null })).toEqual([]);
   });
 
-  test('in order by another comparator are in order', async () => {
+  test('in order by another comparator are no finding', async () => {
     const backwards: Comparator = {
       name: 'test.Backwards',
       compare: (x, y) => bytewiseComparator.compare(y, x),
@@ -353,26 +353,26 @@ describe('keys', () => {
 });
 
 describe('index keys', () => {
-  test('before the last key of their block', async () => {
+  test('before the last key of their block are found', async () => {
     const bytes = assembleTable({ data: [[utf8('a'), block('a', 'b')], [utf8('d'), block('d')]] });
     expect(brief(await verify(bytes))).toEqual(['BLOOM_BAD_SEPARATOR data block 0']);
   });
 
-  test('not before the first key of the next block', async () => {
+  test('not before the first key of the next block are found', async () => {
     for (const separator of ['c', 'cc']) {
       const bytes = assembleTable({ data: [[utf8(separator), block('a')], [utf8('d'), block('c', 'd')]] });
       expect(brief(await verify(bytes)), separator).toContain('BLOOM_BAD_SEPARATOR data block 18');
     }
   });
 
-  test('that are the same, or go back', async () => {
+  test('that are equal or descend are found', async () => {
     for (const [first, second] of [['b', 'b'], ['b', 'a']] as const) {
       const bytes = assembleTable({ data: [[utf8(first), fromHex('0000000001000000')], [utf8(second), fromHex('0000000001000000')]] });
       expect(brief(await verify(bytes))).toEqual(['BLOOM_BAD_SEPARATOR data block 13']);
     }
   });
 
-  test('in an order that is not that of the file, which no lookup can go by', async () => {
+  test('in another order than the file, with which lookups fail, are found', async () => {
     const { parts } = takeApart(buildTable(numberedEntries(100), { compression: 'none', blockSize: 300, filterPolicy: null }));
     const swapped = putTogether(parts, {
       listings: (index) => {
@@ -400,7 +400,7 @@ describe('a filter', () => {
     keyMayMatch: (key, filter) => bloom.keyMayMatch(key, filter),
   };
 
-  test('that denies keys that are there is found, with the block whose keys they are', async () => {
+  test('that does not match stored keys is found, with the block of these keys', async () => {
     const bytes = buildTable(entries, { filterPolicy: forgetful, compression: 'none' });
     const findings = await verify(bytes);
     expect(new Set(findings.map(({ code }) => code))).toEqual(new Set(['BLOOM_FILTER_MISS']));
@@ -495,7 +495,7 @@ test('an index whose checksum is wrong still leads to the blocks, and their dama
   expect(findings).toHaveLength(2);
 });
 
-test('what the source throws is passed on, and what it leaves out is told', async () => {
+test('errors of the source are thrown, and so is one for missing bytes', async () => {
   const bytes = buildTable(numberedEntries(3000));
   const source = new WatchedSource(bytes);
   const failure = new Error('the disk is gone');
@@ -512,12 +512,12 @@ test.each([
   expect(await rejection(verify(buildTable([]), options))).toBeInstanceOf(RangeError);
 });
 
-test('a filter whose equivalence is known can be asked where the order is not', async () => {
+test('a filter whose equivalence is known is checked even if the order is unknown', async () => {
   const spaces: FilterPolicy = { name: 'test.Spaces', keyEquivalence: 'spaces', createFilter() {}, keyMayMatch: () => true };
   expect(await verify(buildTable(numberedEntries(10)), { comparator: null, filterPolicies: [spaces] })).toEqual([]);
 });
 
-describe('what could not be checked is said', () => {
+describe('parts that cannot be checked are reported', () => {
   const entries = numberedEntries(200);
   const other: FilterPolicy = { name: 'test.Other', createFilter() {}, keyMayMatch: () => true };
   const caseless: Comparator = { ...bytewiseComparator, name: 'test.Caseless', keyEquivalence: 'case' };
@@ -532,7 +532,7 @@ describe('what could not be checked is said', () => {
   const footer = decodeFooter(good.subarray(footerOffset), { structure: 'footer', offset: footerOffset });
   const changed = (at: number): Uint8Array => good.map((byte, i) => (i === at ? byte ^ 1 : byte));
 
-  test('nothing of a table that is whole, with filters or without', async () => {
+  test('there are none in an intact table, with filters or without', async () => {
     expect(await unchecked(good)).toEqual([]);
     expect(await unchecked(buildTable(entries, { filterPolicy: null }))).toEqual([]);
     expect(await unchecked(buildTable([]))).toEqual([]);
@@ -557,7 +557,7 @@ describe('what could not be checked is said', () => {
   });
 });
 
-describe('a table out of a database', () => {
+describe('a table of a database', () => {
   const stored = numberedEntries(2000)
     .flatMap(([userKey, value]): KeyValue[] => [1n, 900n].map((sequence) => [encodeInternalKey({ userKey, sequence, type: VALUE }), value]))
     .sort(([x], [y]) => internalKeyComparator().compare(x, y));
@@ -567,7 +567,7 @@ describe('a table out of a database', () => {
     ['without a word of it', undefined],
     ['where the order is not known', { comparator: null }],
     ['as one', internal],
-  ])('is recognized, and nothing is wrong with it, verified %s', async (_, options) => {
+  ])('is detected, and has no findings, verified %s', async (_, options) => {
     expect(await verifyTable(new MemorySource(bytes), options)).toMatchObject({ findings: [], isDatabaseTable: true });
   });
 
@@ -582,7 +582,7 @@ describe('a table out of a database', () => {
     expect(findings.length).toBeLessThan(4);
   });
 
-  test('with a damaged block has that alone found', async () => {
+  test('with a damaged block has only that finding', async () => {
     const damaged = bytes.slice();
     damaged[5000]! ^= 1;
     const { findings } = await verifyTable(new MemorySource(damaged));
@@ -590,14 +590,14 @@ describe('a table out of a database', () => {
   });
 
   test.each(realTables().filter(({ keyKind, adjacentBytewiseInversions }) => keyKind === 'internal' && adjacentBytewiseInversions === 0))(
-    'is $file of $repo, in which nothing is found either way',
+    'is $file of $repo, without findings either way',
     async (table) => {
       const { findings } = await verifyTable(new MemorySource(table.bytes()), { codecs: zlibCodecs });
       expect(findings).toEqual([]);
     },
   );
 
-  test('is not a plain one, which is told by its keys', async () => {
+  test('is distinguished from a plain table by its keys', async () => {
     const plain = buildTable(numberedEntries(300));
     expect((await verifyTable(new MemorySource(plain))).isDatabaseTable).toBe(false);
     const { findings, isDatabaseTable } = await verifyTable(new MemorySource(plain), internal);
@@ -607,7 +607,7 @@ describe('a table out of a database', () => {
     ]);
   });
 
-  test('whose keys are in neither order has them found out of order', async () => {
+  test('whose keys are in neither order has out-of-order findings', async () => {
     const { parts } = takeApart(bytes);
     const data = parts.filter(({ kind }) => kind === 'data');
     const swapped = putTogether([data[3]!, data[1]!, data[2]!, data[0]!, ...data.slice(4)].map((part, i) => ({ ...part, key: data[i]!.key })));
@@ -616,7 +616,7 @@ describe('a table out of a database', () => {
   });
 });
 
-test('a block gives one finding of each kind, however many of its keys are wrong', async () => {
+test('a block has one finding of each kind, however many of its keys are wrong', async () => {
   const keys = Array.from({ length: 100 }, (_, i) => utf8(String(200 - i)));
   const contents = blockOf(keys.map((key): KeyValue => [key, one]));
   const bytes = assembleTable({ data: [[utf8('3'), contents]], filter: { name: bloom.name, contents: fromHex('00000000 00000000 0b') } });
@@ -627,7 +627,7 @@ test('a block gives one finding of each kind, however many of its keys are wrong
   ]);
 });
 
-test('findings past a limit are counted', async () => {
+test('findings beyond the limit are counted', async () => {
   const bytes = assembleTable({ data: [], index: blockOf(Array.from({ length: 50 }, (_, i): KeyValue => [Uint8Array.of(i), fromHex('ff')])) });
   const all = await verifyTable(new MemorySource(bytes));
   expect(all).toMatchObject({ moreFindings: 0 });

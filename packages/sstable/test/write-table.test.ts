@@ -35,7 +35,7 @@ describe('a written table', () => {
   // The default policy has 10 bits per key.
   const goldens = goldenTables().filter(({ byteExact, options }) => byteExact && (options.bitsPerKey ?? 10) === 10);
 
-  test.each(goldens)('$name is that of LevelDB, byte for byte', async (golden) => {
+  test.each(goldens)('$name has the same bytes as LevelDB’s', async (golden) => {
     const { blockSize, blockRestartInterval: restartInterval, compression, bitsPerKey } = golden.options;
     const info = await writeTable(path, golden.input(), {
       blockSize,
@@ -77,14 +77,14 @@ describe('a written table', () => {
     expect(sameEntries(SyncTable.open(new MemorySource(await readFile(path))).entries(), copies)).toBe(true);
   });
 
-  test('takes the place of the one before', async () => {
+  test('replaces an existing file', async () => {
     await writeTable(path, numberedEntries(10));
     await writeTable(path, numberedEntries(20));
     expect([...SyncTable.open(new MemorySource(await readFile(path))).keys()]).toHaveLength(20);
     expect(await readdir(folder)).toEqual(['table.ldb']);
   });
 
-  test('goes where a link leads, and the link stays', async () => {
+  test('replaces the target of a link, and the link stays', async () => {
     await mkdir(join(folder, 'elsewhere'));
     const target = join(folder, 'elsewhere', 'real.ldb');
     await writeFile(target, 'old');
@@ -95,7 +95,7 @@ describe('a written table', () => {
     expect(await readdir(join(folder, 'elsewhere'))).toEqual(['real.ldb']);
   });
 
-  test('tells how far it is, up to the number of entries', async () => {
+  test('reports progress, up to the number of entries', async () => {
     const seen: number[] = [];
     await writeTable(path, large, { compression: 'none', onProgress: (entries) => seen.push(entries) });
     expect(seen.length).toBeGreaterThan(2);
@@ -164,7 +164,7 @@ describe('the entries of a written table', () => {
       expect(sameBytes(await readFile(path), bytes)).toBe(true);
     });
 
-    test.each(oddities.slice(0, 7))('that are out of order are told, also of an iterator %s', async (__, odd) => {
+    test.each(oddities.slice(0, 7))('that are out of order cause an error, even with an iterator %s', async (__, odd) => {
       const made = odd()[Symbol.asyncIterator]();
       const unsorted = iterating({ return: made.return }, [entries[1]!, entries[0]!]);
       const error = await rejection(writeTable(path, unsorted, options));
@@ -174,13 +174,13 @@ describe('the entries of a written table', () => {
       expect(await readdir(folder)).toEqual([]);
     });
 
-    test('are asked for no more once they end, and the iterator is not returned to', async () => {
+    test('are not requested after their end, and return is not called then', async () => {
       let returned = 0;
       await writeTable(path, iterating({ return: () => returned++ }), options);
       expect(returned).toBe(0);
     });
 
-    test('are waited for where the iterator clears up after a failure', async () => {
+    test('end only after the iterator has cleaned up after a failure', async () => {
       let cleared = false;
       const slow = async (): Promise<unknown> => {
         await new Promise((resolve) => setTimeout(resolve, 20));
@@ -191,7 +191,7 @@ describe('the entries of a written table', () => {
       expect(cleared).toBe(true);
     });
 
-    test('of an iterator whose next fails is that failure', async () => {
+    test('of an iterator whose next fails cause that error', async () => {
       expect(await rejection(writeTable(path, iterating({ next: throws }), options))).toBe(failure);
       expect(await rejection(writeTable(path, iterating({ next: () => Promise.reject(failure) }), options))).toBe(failure);
       expect(await rejection(writeTable(path, iterating({ next: () => 5 }), options))).toBeInstanceOf(TypeError);
@@ -204,14 +204,14 @@ describe('the entries of a written table', () => {
       ['null as entry 0', [null]],
       ['string as entry 0', ['ab']],
       ['a promise as entry 0', [Promise.resolve(entries[0]!)]],
-    ])('of another shape are refused: %s', async (got, items) => {
+    ])('of another shape are rejected: %s', async (got, items) => {
       const error = await rejection(writeTable(path, items as unknown as KeyValue[], options));
       expect(error).toBeInstanceOf(TypeError);
       expect((error as Error).message).toBe(`entries must give arrays of a key and a value, got ${got}`);
       expect(await readdir(folder)).toEqual([]);
     });
 
-    test('without a value, or with one that is no bytes, are refused', async () => {
+    test('without a value, or with a value that is not a Uint8Array, are rejected', async () => {
       for (const value of [undefined, 'text', 5]) {
         const wrong = [[entries[0]![0], value]] as unknown as KeyValue[];
         expect((await rejection(writeTable(path, wrong, options))) as Error).toMatchObject({ name: 'TypeError' });
@@ -220,7 +220,7 @@ describe('the entries of a written table', () => {
       expect(await readdir(folder)).toEqual([]);
     });
 
-    test.each([undefined, null, 5, 'text', {}, () => entries])('that are no iterable, but %s, are refused before a file is made', async (wrong) => {
+    test.each([undefined, null, 5, 'text', {}, () => entries])('that are not iterable, but %s, are rejected before a file is created', async (wrong) => {
       const error = await rejection(writeTable(join(folder, 'missing', 'table.ldb'), wrong as never, options));
       expect(error).toBeInstanceOf(TypeError);
       expect((error as Error).message).toContain('entries must be an iterable');
@@ -233,7 +233,7 @@ describe('the entries of a written table', () => {
     ['rejects', () => Promise.reject(failure)],
     ['rejects later', () => new Promise((_, reject) => setTimeout(() => reject(failure), 20))],
     ['gives no promise', () => undefined],
-  ])('are not waited for after an abort, where return %s', async (_, end) => {
+  ])('are not waited for after an abort, when return %s', async (_, end) => {
     const rejections: unknown[] = [];
     const note = (rejected: unknown): void => void rejections.push(rejected);
     process.on('unhandledRejection', note);
@@ -256,7 +256,7 @@ describe('the entries of a written table', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('whose iterator does not come back from a return after a failure are left by an abort', async () => {
+  test('whose iterator hangs in return after a failure are abandoned on an abort', async () => {
     const controller = new AbortController();
     const stuck = iterating({ return: () => new Promise<never>(() => {}) }, [entries[1]!, entries[0]!]);
     const writing = rejection(writeTable(path, stuck, { signal: controller.signal }));
@@ -272,7 +272,7 @@ describe('the entries of a written table', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
-  test('wait for a promise that onProgress gives, and end with its failure', async () => {
+  test('wait for the promise that onProgress returns, and fail with its error', async () => {
     const rejected = (): Promise<never> => Promise.reject(failure);
     expect(await rejection(writeTable(path, entries, { onProgress: rejected }))).toBe(failure);
     expect(await readdir(folder)).toEqual([]);
@@ -345,7 +345,7 @@ describe('a table that fails to be written', () => {
         }),
       failure,
     ],
-  ])('for %s leaves the old file as it was, and no other', async (_, write, expected) => {
+  ])('because of %s leaves the old file unchanged, and no other file', async (_, write, expected) => {
     await writeFile(path, old);
     const error = await rejection(write());
     if (typeof expected === 'function') expect(error).toBeInstanceOf(expected);
@@ -354,7 +354,7 @@ describe('a table that fails to be written', () => {
     expect(sameBytes(await readFile(path), old)).toBe(true);
   });
 
-  test('by a signal that is aborted on the way takes no more entries than the next MiB', async () => {
+  test('because of an abort takes at most the entries of the next MiB', async () => {
     const controller = new AbortController();
     let taken = 0;
     const entries = (function* (): Generator<KeyValue> {
@@ -368,12 +368,12 @@ describe('a table that fails to be written', () => {
     expect(taken).toBeLessThan(2200);
   });
 
-  test('leaves no file where there was none', async () => {
+  test('leaves no file if there was none', async () => {
     await rejection(writeTable(path, throwing(), { compression: 'none' }));
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('ends the iterables that it was reading', async () => {
+  test('closes the iterables that it was reading', async () => {
     const ended: string[] = [];
     const controller = new AbortController();
     function* watched(): Generator<KeyValue> {
@@ -395,7 +395,7 @@ describe('a table that fails to be written', () => {
     expect(ended).toEqual(['generator', 'asynchronous generator']);
   });
 
-  test('in a folder that is missing, says so, and makes none', async () => {
+  test('in a missing folder causes an error that says so, and creates no folder', async () => {
     const error = await rejection(writeTable(join(folder, 'missing', 'table.ldb'), many));
     expect(error).toMatchObject({ code: 'ENOENT' });
     expect(await readdir(folder)).toEqual([]);

@@ -24,7 +24,7 @@ interface Result {
   readonly maxRss: number;
 }
 
-test(`${runs} damaged tables are read right or refused by a code, in bounded time and memory (seed ${seed})`, { timeout: 6 * 3600_000 }, async () => {
+test(`${runs} damaged tables are read correctly or refused with a code, in bounded time and memory (seed ${seed})`, { timeout: 6 * 3600_000 }, async () => {
   // A heap that nothing unbounded fits into.
   const script = fileURLToPath(new URL('../damage-runner.ts', import.meta.url));
   const args = ['--max-old-space-size=400', '--conditions=bloom-source', '--import', 'tsx', script];

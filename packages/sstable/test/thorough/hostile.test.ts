@@ -37,7 +37,7 @@ async function run(first: number): Promise<Line[]> {
   return lines;
 }
 
-test('tables that were made to cost much time or memory are read or refused at once', { timeout: 600_000 }, async () => {
+test('tables that are crafted to take much time or memory are read or refused quickly', { timeout: 600_000 }, async () => {
   const wrong: string[] = [];
   let end: Line | undefined;
   for (let first = 0; end === undefined; ) {

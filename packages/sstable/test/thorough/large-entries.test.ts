@@ -28,7 +28,7 @@ async function faults(bytes: Uint8Array, entries: readonly KeyValue[]): Promise<
 }
 
 describe.each(['none', 'snappy'] as const)('with compression %s', (compression) => {
-  test('keys of 8 MiB that differ in their last byte come back', async () => {
+  test('keys of 8 MiB that differ in their last byte are read back', async () => {
     const keys = [utf8('a'), ...[0, 1, 0xff].map((last) => new Uint8Array(Buffer.concat([utf8('k'), noise.subarray(2), Uint8Array.of(last)]))), utf8('z')];
     expect(keys[1]).toHaveLength(MIB_8);
     const entries = keys.map((key, i): KeyValue => [key, utf8(`value ${i}`)]);
@@ -41,14 +41,14 @@ describe.each(['none', 'snappy'] as const)('with compression %s', (compression) 
   test.each([
     ['that cannot be compressed', noise],
     ['of zeros', new Uint8Array(MIB_8)],
-  ])('values of 8 MiB %s come back, and those between them', async (_, value) => {
+  ])('values of 8 MiB %s are read back, and so are those between them', async (_, value) => {
     const entries = numberedEntries(7).map(([key, small], i): KeyValue => [key, i % 3 === 1 ? value : small]);
     const bytes = buildTable(entries, { compression });
     expect(bytes.length > 2 * MIB_8).toBe(compression === 'none' || value === noise);
     expect(await faults(bytes, entries)).toEqual([]);
   });
 
-  test('a block of 8 MiB gives its entries, first and last and between', async () => {
+  test('the first, last and middle entries of a block of 8 MiB are found', async () => {
     const entries = numberedEntries(70_000, 120);
     const bytes = buildTable(entries, { compression, blockSize: MIB_8 });
     const table = SyncTable.open(new MemorySource(bytes));
