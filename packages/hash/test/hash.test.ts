@@ -157,7 +157,7 @@ describe('past 2^31 bytes', () => {
 
   test('hashRange equals the hash of the slice on both sides of 2^31', () => {
     const wrong: string[] = [];
-    for (const start of [2 ** 31 - 100, 2 ** 31 - 9, 2 ** 31 - 1, 2 ** 31, 2 ** 31 + 3, length - 50]) {
+    for (const start of [2 ** 31 - 100, 2 ** 31 - 9, 2 ** 31 - 7, 2 ** 31 - 1, 2 ** 31, 2 ** 31 + 3, length - 50]) {
       for (let size = 0; size <= 50; size++) {
         if (hashRange(bytes, start, start + size, 1) !== modelHash(bytes.slice(start, start + size), 1)) wrong.push(`${start} + ${size}`);
       }
