@@ -165,12 +165,20 @@ export function BitGrid({ label, filter, probing, shownProbes, selected, onSelec
     return bit >= 0 && bit < bits ? bit : undefined;
   };
 
-  const choose = (bit: number): void => {
-    onSelect(bit);
+  const bringIntoSight = (bit: number): void => {
     const element = box.current!;
     const { y } = position(bit);
     if (y < element.scrollTop) element.scrollTop = y - grid.rowHeight;
     else if (y + grid.cell > element.scrollTop + height) element.scrollTop = y + 2 * grid.rowHeight - height;
+  };
+  const newest = probing?.probes[shownProbes - 1]?.bit;
+  useLayoutEffect(() => {
+    if (newest !== undefined && width > 0) bringIntoSight(newest);
+  }, [filter, newest, width]);
+
+  const choose = (bit: number): void => {
+    onSelect(bit);
+    bringIntoSight(bit);
   };
 
   const move = (event: KeyboardEvent): void => {

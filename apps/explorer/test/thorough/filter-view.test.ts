@@ -144,6 +144,20 @@ describeInChromium('the filter view', ({ open }) => {
     expect(await page.getByRole('application').getAttribute('aria-label')).toContain('of 120 bits');
   });
 
+  test('of an array that is larger than its place, the bit that was looked at last is in sight', async () => {
+    const { page } = await open('#/filter?sample=orders&n=1000');
+    const keys = KEY_SAMPLES.orders.keys();
+    const filter = buildFilter(new BloomFilterPolicy(10), keys.map(utf8));
+    const zero = bitsOf('pear', filter.length).find((bit) => !isSet(filter, bit))!;
+    const bits = (filter.length - 1) * 8;
+    const grid = page.getByRole('application', { name: `of ${bits} bits are 1` });
+    await expect.poll(() => grid.evaluate((element) => element.scrollTop)).toBeGreaterThan(0);
+    const [top, height, whole] = await grid.evaluate((element) => [element.scrollTop, element.clientHeight, element.scrollHeight]);
+    const at = (zero / bits) * whole;
+    expect(at).toBeGreaterThan(top);
+    expect(at).toBeLessThan(top + height);
+  });
+
   test('both policies stand side by side on the same keys', async () => {
     const { page } = await open('#/filter?policy=both&q=kiwi');
     expect(await page.locator('.bench').evaluateAll((benches) => benches.map((bench) => bench.getAttribute('data-policy')))).toEqual(['leveldb', 'blocked']);
