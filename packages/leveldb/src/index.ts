@@ -1,7 +1,9 @@
 export { type CorruptionCode, CorruptionError, type Structure, type UnsupportedCode, UnsupportedError } from '@bloom/bytes';
 export { BlockCache, type Comparator, bytewiseComparator } from '@bloom/sstable';
 export type { Dropped } from './damage.js';
-export { type AsyncDatabaseKeyRange, type AsyncReaderOptions, DatabaseCursor, DatabaseReader } from './database-reader.js';
+export type { AsyncDatabaseKeyRange } from './async-reader-face.js';
+export { DatabaseCursor } from './database-cursor.js';
+export { type AsyncReaderOptions, DatabaseReader } from './database-reader.js';
 export type { DatabaseDescription, LogDescription, TableDescription } from './description.js';
 export { type FileName, parseFileName } from './file-name.js';
 export { type Folder, FolderError, type FolderErrorCode, type FolderFile, type SyncFolder, type SyncFolderFile } from './folder.js';
@@ -12,3 +14,9 @@ export { type StoredEntriesOptions, storedEntries, storedEntriesSync, type Store
 export { type DatabaseKeyRange, SyncDatabaseCursor, SyncDatabaseReader } from './sync-database-reader.js';
 export { decodeVersionEdit, encodeVersionEdit, type FileMetadata, type VersionEdit } from './version-edit.js';
 export { type BatchProblem, WriteBatch, WriteBatchReader } from './write-batch.js';
+export { DatabaseError, type DatabaseErrorCode } from './database-error.js';
+export type { FolderLock, WritableFile, WritableFolder } from './writable-folder.js';
+export { WritableMemoryFolder } from './writable-memory-folder.js';
+export { Database, type WriteOptions } from './write/database.js';
+export type { DatabaseOptions } from './write/database-options.js';
+export { DatabaseSnapshot } from './write/snapshot.js';

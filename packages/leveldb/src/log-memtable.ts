@@ -15,19 +15,23 @@ const MAX_LOG_LENGTH = 2 ** 31;
 /** How many bytes before the place where reading goes on must be the same as before. */
 const FINGERPRINT_LENGTH = 64;
 
-/** A log, replayed. */
-export interface LogMemtable {
+/** A log of a view, and the memtable of its operations. */
+export interface ViewLog {
   readonly number: bigint;
   readonly name: string;
   readonly memtable: Memtable;
-  /** Bytes of the file when it was read. */
+  /** Bytes of the file when it was read, or so far where it is being written. */
   readonly byteLength: number;
+  readonly dropped: readonly Dropped[];
+  readonly tail: LogTail | undefined;
+}
+
+/** A log, replayed. */
+export interface LogMemtable extends ViewLog {
   /** The sequence of the last operation, by the batches' headers; 0 for none. */
   readonly lastSequence: bigint;
-  readonly dropped: readonly Dropped[];
   /** How many of `dropped` will be there again when the log is read on. */
   readonly finalDrops: number;
-  readonly tail: LogTail | undefined;
   /** Where to read on, and the bytes before that. */
   readonly resumeOffset: number;
   readonly fingerprint: Uint8Array;

@@ -34,6 +34,10 @@ export class Lookup {
   valueStart = 0;
   valueEnd = 0;
 
+  /** How many tables were asked, and the first of them. */
+  askedTables = 0;
+  firstTable: FileMetadata | undefined;
+
   #view: View;
   /** The internal key that is sought, of which `#sequence` is encoded. */
   #key: Uint8Array = NO_BYTES;
@@ -59,6 +63,7 @@ export class Lookup {
     this.#level = 1;
     this.#file = this.#handle = undefined;
     this.found = false;
+    this.askedTables = 0;
     const { length } = userKey;
     if (this.#key.length !== length + INTERNAL_KEY_TRAILER_LENGTH || this.#sequence !== sequence) {
       this.#key = seekKey(userKey, sequence);
@@ -120,6 +125,7 @@ export class Lookup {
     const { tables } = this.#view;
     for (let file = this.#nextFile(); file !== undefined; file = this.#nextFile()) {
       this.#counts.tablesAsked++;
+      if (this.askedTables++ === 0) this.firstTable = file;
       const handle = tables.get(file);
       this.#file = file;
       if (handle === undefined) return false;

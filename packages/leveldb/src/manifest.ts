@@ -22,16 +22,19 @@ export interface ManifestFields {
 /** Adds the records of a MANIFEST up. */
 export class ManifestBuilder {
   readonly files: VersionBuilder;
+  /** Where the next compaction of each level starts: an internal key. */
+  readonly compactPointers: Map<number, Uint8Array>;
   readonly #fields: { -readonly [Name in keyof ManifestFields]?: ManifestFields[Name] };
 
-  constructor(files = new VersionBuilder(), fields: Partial<ManifestFields> = {}) {
+  constructor(files = new VersionBuilder(), fields: Partial<ManifestFields> = {}, compactPointers: ReadonlyMap<number, Uint8Array> = new Map()) {
     this.files = files;
+    this.compactPointers = new Map(compactPointers);
     this.#fields = { ...fields };
   }
 
   /** A builder that goes on from the same edits. */
   copy(): ManifestBuilder {
-    return new ManifestBuilder(this.files.copy(), this.#fields);
+    return new ManifestBuilder(this.files.copy(), this.#fields, this.compactPointers);
   }
 
   /** @throws CorruptionError when the record is no edit, or one of another order of keys. */
@@ -48,6 +51,7 @@ export class ManifestBuilder {
     if (previousLogNumber !== undefined) fields.previousLogNumber = previousLogNumber;
     if (nextFileNumber !== undefined) fields.nextFileNumber = nextFileNumber;
     if (lastSequence !== undefined) fields.lastSequence = lastSequence;
+    for (const { level, key } of edit.compactPointers ?? []) this.compactPointers.set(level, key);
     this.files.apply(edit);
   }
 

@@ -9,6 +9,7 @@
  */
 import { type CompareRange, INTERNAL_KEY_TRAILER_LENGTH, type Side } from '@bloom/sstable/database';
 import { EntryCursor } from './entry-cursor.js';
+import { MemtableMemory } from './memtable-memory.js';
 
 const MAX_HEIGHT = 12;
 /** One node in so many is a level higher. */
@@ -38,6 +39,7 @@ export class Memtable {
   /** The node before the place that was searched for, at each level. */
   readonly #path = new Uint32Array(MAX_HEIGHT);
   readonly #heights = new Heights();
+  readonly #memory = new MemtableMemory(MAX_HEIGHT);
 
   /** @param expectedBytes of keys and values: room that is made at once. */
   constructor(compareInternalKeys: CompareRange, expectedBytes = 0) {
@@ -48,6 +50,11 @@ export class Memtable {
   /** How many entries there are. */
   get count(): number {
     return this.#count;
+  }
+
+  /** Bytes that LevelDB's memtable would take: it switches logs by them. */
+  get memoryUsage(): number {
+    return this.#memory.byteLength;
   }
 
   /** The keys and values of all entries: views of it hold, also when later entries move them to a larger one. */
@@ -131,6 +138,7 @@ export class Memtable {
   #insert(start: number, keyLength: number, valueLength: number): void {
     this.#findBefore(this.#arena, start, start + keyLength, false);
     const height = this.#heights.next();
+    this.#memory.add(keyLength, valueLength, height);
     const path = this.#path;
     while (this.#height < height) path[this.#height++] = HEAD;
     const node = this.#addNode(start, keyLength, valueLength, height);

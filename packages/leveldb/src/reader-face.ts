@@ -8,7 +8,6 @@ import { tableFileName } from './file-name.js';
 import { all, type FolderReading } from './folder-reading.js';
 import { type LookupCounts, Lookup } from './lookup.js';
 import type { View } from './view.js';
-import type { ViewReader } from './view-reader.js';
 import type { VisibleCursor } from './visible-cursor.js';
 
 /** Which state of the database to look at. */
@@ -37,9 +36,17 @@ export interface StoredVersion {
   readonly level: number | undefined;
 }
 
-/** What `DatabaseReader` and `SyncDatabaseReader` say alike: all that needs no reading. */
+/** Where views come from. */
+export interface TableFiles {
+  /** What all tables did so far. */
+  readonly counts: TableStats;
+  /** How often reading the folder started again because another process had changed it. */
+  readonly restarts: number;
+}
+
+/** What `DatabaseReader`, `SyncDatabaseReader` and `Database` say alike: all that needs no reading. */
 export abstract class ReaderFace {
-  protected readonly viewReader: ViewReader;
+  readonly #files: TableFiles;
   protected view: View;
   protected readonly counts: LookupCounts = { lookups: 0, memtablesAsked: 0, tablesAsked: 0 };
   protected readonly copier = new ByteCopier();
@@ -47,8 +54,8 @@ export abstract class ReaderFace {
   #lookup: Lookup | undefined;
   #closed = false;
 
-  constructor(viewReader: ViewReader, view: View) {
-    this.viewReader = viewReader;
+  constructor(files: TableFiles, view: View) {
+    this.#files = files;
     this.view = view;
   }
 
@@ -76,7 +83,7 @@ export abstract class ReaderFace {
 
   /** What the reader did so far: a copy of the counts. */
   get stats(): ReaderStats {
-    return { ...this.counts, ...this.viewReader.counts, restarts: this.viewReader.restarts };
+    return { ...this.counts, ...this.#files.counts, restarts: this.#files.restarts };
   }
 
   /** Compares two keys by the database's order. */

@@ -26,9 +26,11 @@ export interface DatabaseKeyRange extends KeyRange, SequenceOptions {}
  */
 export class SyncDatabaseReader extends ReaderFace implements Iterable<[Uint8Array, Uint8Array]> {
   readonly #folder: SyncFolder;
+  readonly #viewReader: ViewReader;
 
   private constructor(folder: SyncFolder, viewReader: ViewReader, view: View) {
     super(viewReader, view);
+    this.#viewReader = viewReader;
     this.#folder = folder;
   }
 
@@ -110,12 +112,12 @@ export class SyncDatabaseReader extends ReaderFace implements Iterable<[Uint8Arr
    */
   refresh(): boolean {
     this.mustBeOpen();
-    return this.show(this.#run(this.viewReader.read()));
+    return this.show(this.#run(this.#viewReader.read()));
   }
 
   /** Closes the files. Closing twice does nothing. */
   close(): void {
-    if (this.markClosed()) void this.viewReader.close();
+    if (this.markClosed()) void this.#viewReader.close();
   }
 
   #run<T>(reading: FolderReading<T>): T {

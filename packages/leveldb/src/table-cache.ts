@@ -180,14 +180,21 @@ export class TableCache {
 /** The tables of a view: those that it has pinned stay at hand, also when the database has dropped them. */
 export class ViewTables {
   readonly #cache: TableCache;
-  readonly #pinned: readonly TableHandle[];
+  readonly #pinned: TableHandle[];
+  /** Whether tables that are opened later are pinned too. */
+  readonly #pinsLater: boolean;
+  #released = false;
   /** By the objects of the version: by their numbers, which are bigints, a lookup would take several times as long. */
-  readonly #handles: ReadonlyMap<FileMetadata, TableHandle>;
+  readonly #handles: Map<FileMetadata, TableHandle>;
 
-  /** @param files those of the view's version, of which `pinned` are open. */
-  constructor(cache: TableCache, files: readonly FileMetadata[], pinned: readonly TableHandle[]) {
+  /**
+   * @param files those of the view's version, of which `pinned` are open.
+   * @param pinsLater whether tables that are opened later are pinned too: only where all of them may be open at once.
+   */
+  constructor(cache: TableCache, files: readonly FileMetadata[], pinned: readonly TableHandle[], pinsLater = false) {
     this.#cache = cache;
-    this.#pinned = pinned;
+    this.#pinned = [...pinned];
+    this.#pinsLater = pinsLater;
     const byNumber = new Map(pinned.map((handle) => [handle.metadata.number, handle]));
     const handles = new Map<FileMetadata, TableHandle>();
     for (const file of files) {
@@ -199,12 +206,20 @@ export class ViewTables {
 
   /** The table, if it is open. */
   get(file: FileMetadata): TableHandle | undefined {
-    return this.#handles.get(file) ?? this.#cache.get(file);
+    const handle = this.#handles.get(file);
+    if (handle !== undefined) return handle;
+    const opened = this.#cache.get(file);
+    if (opened !== undefined) this.#keep(file, opened);
+    return opened;
   }
 
   /** As {@link TableCache.open}. */
   *open(file: FileMetadata): FolderReading<TableHandle> {
-    return this.#handles.get(file) ?? (yield* this.#cache.open(file));
+    const handle = this.#handles.get(file);
+    if (handle !== undefined) return handle;
+    const opened = yield* this.#cache.open(file);
+    this.#keep(file, opened);
+    return opened;
   }
 
   pin(handle: TableHandle): void {
@@ -217,7 +232,15 @@ export class ViewTables {
 
   /** Unpins what the view has pinned. */
   release(): void {
+    this.#released = true;
     for (const handle of this.#pinned) this.#cache.unpin(handle);
+  }
+
+  #keep(file: FileMetadata, handle: TableHandle): void {
+    if (!this.#pinsLater || this.#released || this.#handles.has(file)) return;
+    this.#cache.pin(handle);
+    this.#pinned.push(handle);
+    this.#handles.set(file, handle);
   }
 }
 

@@ -59,6 +59,11 @@ export class TableHandle {
     return this.#lookup.locate(key);
   }
 
+  /** Where in the file an internal key is, or would be, about. */
+  approximateOffset(key: Uint8Array): number {
+    return this.#lookup.approximateOffset(key);
+  }
+
   /** Counts what came of a lookup that the filter let pass. */
   count(found: boolean): void {
     if (this.table.filter === undefined) return;

@@ -1,7 +1,7 @@
 import type { Comparator } from '@bloom/sstable';
 import type { DamagePolicy } from './damage.js';
 import type { EntryCursor } from './entry-cursor.js';
-import type { LogMemtable } from './log-memtable.js';
+import type { ViewLog } from './log-memtable.js';
 import type { ManifestFields } from './manifest.js';
 import { MergeCursor } from './merge.js';
 import type { ViewTables } from './table-cache.js';
@@ -19,7 +19,7 @@ export interface ViewParts {
   readonly manifest: string;
   readonly version: Version;
   /** The logs that are part of the database, the oldest first. */
-  readonly logs: readonly LogMemtable[];
+  readonly logs: readonly ViewLog[];
   readonly lastSequence: bigint;
   /** Where they are all open, pinned until nobody uses the view. */
   readonly tables: ViewTables;
@@ -34,12 +34,13 @@ export class View implements ViewParts {
   /** The name of the MANIFEST. */
   readonly manifest: string;
   readonly version: Version;
-  readonly logs: readonly LogMemtable[];
-  readonly lastSequence: bigint;
+  readonly logs: readonly ViewLog[];
+  /** Of the last write that is seen: it grows where the newest log is being written. */
+  lastSequence: bigint;
   readonly tables: ViewTables;
   readonly damage: DamagePolicy;
   /** The logs from the newest to the oldest. */
-  readonly newestLogs: readonly LogMemtable[];
+  readonly newestLogs: readonly ViewLog[];
   #pins = 1;
 
   /** Pinned once, by its maker. */
@@ -62,6 +63,11 @@ export class View implements ViewParts {
 
   unpin(): void {
     if (--this.#pins === 0) this.tables.release();
+  }
+
+  /** Whether nobody uses the view any more. */
+  get isReleased(): boolean {
+    return this.#pins === 0;
   }
 
   /** A cursor over the entries that are visible at `sequence`. The caller pins the view while it uses it. */

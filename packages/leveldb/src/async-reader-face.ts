@@ -1,0 +1,125 @@
+import type { Signal } from '@bloom/bytes';
+import { AsyncRangeIterator } from './async-range.js';
+import { DatabaseCursor } from './database-cursor.js';
+import { DatabaseRange } from './database-range.js';
+import { type FolderReading, runAsync } from './folder-reading.js';
+import type { Folder } from './folder.js';
+import { ReaderFace, type SequenceOptions, type StoredVersion, type TableFiles } from './reader-face.js';
+import type { DatabaseKeyRange } from './sync-database-reader.js';
+import type { View } from './view.js';
+import type { VisibleCursor } from './visible-cursor.js';
+
+/** A range, the state of the database to look at, and a signal that ends the walk through it. */
+export interface AsyncDatabaseKeyRange extends DatabaseKeyRange {
+  readonly signal?: Signal | undefined;
+}
+
+/** Lookups of `getMany` that are under way at once. */
+const PARALLEL_LOOKUPS = 16;
+
+/** What `DatabaseReader` and `Database` read alike. */
+export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterable<[Uint8Array, Uint8Array]> {
+  readonly #folder: Folder;
+
+  constructor(folder: Folder, files: TableFiles, view: View) {
+    super(files, view);
+    this.#folder = folder;
+  }
+
+  /**
+   * A copy of the value of `key`; undefined when it is absent. Short copies share a buffer with others.
+   *
+   * @throws CorruptionError when what may hold it is damaged.
+   */
+  async get(key: Uint8Array, options?: SequenceOptions): Promise<Uint8Array | undefined> {
+    const lookup = this.lookup(key, options);
+    if (!lookup.run()) await this.#run(lookup.settle());
+    return this.valueOf(lookup);
+  }
+
+  /** Whether there is a value of `key`. */
+  async has(key: Uint8Array, options?: SequenceOptions): Promise<boolean> {
+    const lookup = this.lookup(key, options);
+    if (!lookup.run()) await this.#run(lookup.settle());
+    return this.isFound(lookup);
+  }
+
+  /** `get` for each of `keys`, in their order. Keys of one block share its read. */
+  async getMany(keys: Iterable<Uint8Array>, options?: SequenceOptions): Promise<(Uint8Array | undefined)[]> {
+    this.mustBeOpen();
+    const wanted = Array.from(keys);
+    const values = new Array<Uint8Array | undefined>(wanted.length).fill(undefined);
+    // All of them see one state, whatever `refresh` does meanwhile.
+    const { view } = this;
+    const sequence = this.sequenceOf(options);
+    let next = 0;
+    const work = async (): Promise<void> => {
+      while (next < wanted.length) {
+        const i = next++;
+        const lookup = this.lookup(wanted[i]!, { sequence }, view);
+        if (!lookup.run()) await this.#run(lookup.settle(), view);
+        values[i] = this.valueOf(lookup);
+      }
+    };
+    view.pin();
+    try {
+      await Promise.all(Array.from({ length: Math.min(PARALLEL_LOOKUPS, wanted.length) }, work));
+    } finally {
+      view.unpin();
+    }
+    return values;
+  }
+
+  /** The entries of a range, as copies, in order. */
+  entries(range: AsyncDatabaseKeyRange = {}): AsyncIterableIterator<[Uint8Array, Uint8Array]> {
+    return this.#iterate(range, (cursor) => [this.copyKey(cursor), this.copyValue(cursor)]);
+  }
+
+  /** The keys of a range, as copies, in order. */
+  keys(range: AsyncDatabaseKeyRange = {}): AsyncIterableIterator<Uint8Array> {
+    return this.#iterate(range, (cursor) => this.copyKey(cursor));
+  }
+
+  /** The values of a range, as copies, in the order of their keys. */
+  values(range: AsyncDatabaseKeyRange = {}): AsyncIterableIterator<Uint8Array> {
+    return this.#iterate(range, (cursor) => this.copyValue(cursor));
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<[Uint8Array, Uint8Array]> {
+    return this.entries();
+  }
+
+  /** A cursor, on no entry yet. It sees the database as it is now until it is closed. */
+  cursor(options?: SequenceOptions): DatabaseCursor {
+    this.mustBeOpen();
+    const { view } = this;
+    return new DatabaseCursor(view, view.cursor(this.sequenceOf(options)), this, (reading) => this.#run(reading, view));
+  }
+
+  /** All that is stored of a key, the newest version first: also what is deleted or overwritten. */
+  async versions(key: Uint8Array): Promise<StoredVersion[]> {
+    this.mustBeOpen();
+    return this.#run(this.allVersions(this.view, key));
+  }
+
+  /** Runs what reads files of `view`, which stay open meanwhile. */
+  async #run<T>(reading: FolderReading<T>, view = this.view, signal?: Signal): Promise<T> {
+    view.pin();
+    try {
+      return await runAsync(this.#folder, reading, signal);
+    } catch (error) {
+      // What a closed file says is no answer.
+      this.mustBeOpen();
+      throw error;
+    } finally {
+      view.unpin();
+    }
+  }
+
+  #iterate<T>(range: AsyncDatabaseKeyRange, pick: (cursor: VisibleCursor) => T): AsyncIterableIterator<T> {
+    this.mustBeOpen();
+    const { view } = this;
+    const walk = new DatabaseRange(view.cursor(this.sequenceOf(range)), view.order, range);
+    return new AsyncRangeIterator(walk, view, pick, this, (reading) => this.#run(reading, view, range.signal), range.signal);
+  }
+}

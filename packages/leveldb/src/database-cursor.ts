@@ -1,0 +1,72 @@
+import { DatabaseCursorFace } from './cursor-face.js';
+import type { FolderReading } from './folder-reading.js';
+import type { ReaderFace } from './reader-face.js';
+import type { View } from './view.js';
+import type { VisibleCursor } from './visible-cursor.js';
+
+const TRUE = Promise.resolve(true);
+
+/**
+ * Moves over a database's entries.
+ *
+ * On an entry after a move that gave true. Key and value are views that hold until the next move; a move must be over
+ * before the next is asked for. Close it: it keeps open what it sees.
+ */
+export class DatabaseCursor extends DatabaseCursorFace {
+  readonly #cursor: VisibleCursor;
+  readonly #run: (reading: FolderReading<void>) => Promise<void>;
+  #moving = false;
+
+  /** Made by `cursor` of a `DatabaseReader` or a `Database`. */
+  constructor(view: View, cursor: VisibleCursor, face: ReaderFace, run: (reading: FolderReading<void>) => Promise<void>) {
+    super(view, cursor, face);
+    this.#cursor = cursor;
+    this.#run = run;
+  }
+
+  /** Moves to the first entry. @returns whether there is one. */
+  seekToFirst(): Promise<boolean> {
+    return this.#move((cursor) => cursor.seekToFirst());
+  }
+
+  /** Moves to the last entry. @returns whether there is one. */
+  seekToLast(): Promise<boolean> {
+    return this.#move((cursor) => cursor.seekToLast());
+  }
+
+  /** Moves to the first entry at or after `key`. @returns whether there is one. */
+  seek(key: Uint8Array): Promise<boolean> {
+    return this.#move((cursor) => cursor.seek(key, 'at-or-after'));
+  }
+
+  /** Moves to the next entry; a no-op unless on an entry. @returns whether there is one. */
+  next(): Promise<boolean> {
+    return this.#move((cursor) => cursor.next());
+  }
+
+  /** Moves to the previous entry; a no-op unless on an entry. @returns whether there is one. */
+  prev(): Promise<boolean> {
+    return this.#move((cursor) => cursor.prev());
+  }
+
+  #move(move: (cursor: VisibleCursor) => boolean): Promise<boolean> {
+    try {
+      if (this.#moving) throw new TypeError('the cursor is still moving: await a move before the next');
+      if (!move(this.open())) return this.#settle();
+      // Inside a block, a promise that is there already costs nothing.
+      return this.#cursor.valid ? TRUE : Promise.resolve(false);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  async #settle(): Promise<boolean> {
+    this.#moving = true;
+    try {
+      await this.#run(this.#cursor.settle());
+      return this.#cursor.valid;
+    } finally {
+      this.#moving = false;
+    }
+  }
+}

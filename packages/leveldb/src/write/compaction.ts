@@ -1,0 +1,194 @@
+/**
+ * Which tables to merge into the next level, and where to cut what comes out.
+ *
+ * Source: LevelDB, db/version_set.cc.
+ */
+import { beforeVersions, afterVersions } from '../database-key.js';
+import type { FileMetadata } from '../version-edit.js';
+import { LEVEL_COUNT } from '../version-edit.js';
+import type { KeyOrder, Version } from '../version.js';
+import { boundsOf, compareInternal, compareUser, type KeyBounds, overlappingFiles, overlapsLevel, sizeOf } from './overlap.js';
+
+/** So many tables of level 0 make a compaction due. */
+const LEVEL_0_TRIGGER = 4;
+/** How deep a flushed memtable goes at most, where nothing overlaps it. */
+const MAX_FLUSH_LEVEL = 2;
+/** A table may overlap so many times `maxFileSize` two levels below. */
+const MAX_GRANDPARENT_FILES = 10;
+/** A compaction that is made larger stays below so many times `maxFileSize`. */
+const MAX_EXPANDED_FILES = 25;
+
+/** Bytes from which on a level below 0 is too large: 10 MiB at level 1, ten times as many at each next. */
+function maxBytesOf(level: number): number {
+  return 10 * 2 ** 20 * 10 ** (level - 1);
+}
+
+/** The level that is fullest for its size; a score of 1 makes a compaction due. Source: `VersionSet::Finalize`. */
+export function fullestLevel({ levels }: Version): { readonly level: number; readonly score: number } {
+  let fullest = { level: 0, score: levels[0]!.length / LEVEL_0_TRIGGER };
+  for (let level = 1; level < LEVEL_COUNT - 1; level++) {
+    const score = sizeOf(levels[level]!) / maxBytesOf(level);
+    if (score > fullest.score) fullest = { level, score };
+  }
+  return fullest;
+}
+
+/** Where a flushed memtable goes. Source: `Version::PickLevelForMemTableOutput`. */
+export function levelForFlush(version: Version, order: KeyOrder, { smallest: begin, largest: end }: FileMetadata, maxFileSize: number): number {
+  const bounds: KeyBounds = { begin, end };
+  if (overlapsLevel(version, 0, order, bounds)) return 0;
+  let level = 0;
+  while (level < MAX_FLUSH_LEVEL && !overlapsLevel(version, level + 1, order, bounds)) {
+    if (sizeOf(overlappingFiles(version, level + 2, order, bounds)) > MAX_GRANDPARENT_FILES * maxFileSize) break;
+    level++;
+  }
+  return level;
+}
+
+/** Tables of a level that are merged with those of the next. */
+export class Compaction {
+  readonly level: number;
+  readonly version: Version;
+  /** The tables of the level, and those of the next. */
+  readonly inputs: readonly [readonly FileMetadata[], readonly FileMetadata[]];
+  /** Where the next compaction of the level starts. */
+  readonly pointer: Uint8Array;
+  readonly #order: KeyOrder;
+  readonly #maxFileSize: number;
+  /** The tables two levels below that overlap. */
+  readonly #grandparents: readonly FileMetadata[];
+  #grandparent = 0;
+  #hasSeenKey = false;
+  /** Bytes of grandparents that the current output has passed. */
+  #overlappedBytes = 0;
+  /** Of each level below the outputs, the first table that may hold the keys to come. */
+  readonly #positions = new Array<number>(LEVEL_COUNT).fill(0);
+
+  /** Source: `VersionSet::SetupOtherInputs`. */
+  constructor(version: Version, order: KeyOrder, maxFileSize: number, level: number, files: readonly FileMetadata[]) {
+    this.version = version;
+    this.level = level;
+    this.#order = order;
+    this.#maxFileSize = maxFileSize;
+    let upper = withBoundaryFiles(version, level, order, files);
+    let bounds = boundsOf(upper, order);
+    let lower = overlappingFiles(version, level + 1, order, bounds);
+    if (lower.length > 0) {
+      const larger = withBoundaryFiles(version, level, order, overlappingFiles(version, level, order, boundsOf([...upper, ...lower], order)));
+      if (larger.length > upper.length && sizeOf(lower) + sizeOf(larger) < MAX_EXPANDED_FILES * maxFileSize) {
+        const largerBounds = boundsOf(larger, order);
+        const largerLower = overlappingFiles(version, level + 1, order, largerBounds);
+        if (largerLower.length === lower.length) {
+          upper = larger;
+          lower = largerLower;
+          bounds = largerBounds;
+        }
+      }
+    }
+    this.inputs = [upper, lower];
+    this.pointer = bounds.end;
+    this.#grandparents = level + 2 < LEVEL_COUNT ? overlappingFiles(version, level + 2, order, boundsOf([...upper, ...lower], order)) : [];
+  }
+
+  /** Whether one table can go down a level as it is. */
+  get isTrivialMove(): boolean {
+    const [upper, lower] = this.inputs;
+    return upper.length === 1 && lower.length === 0 && sizeOf(this.#grandparents) <= MAX_GRANDPARENT_FILES * this.#maxFileSize;
+  }
+
+  /** Whether the output ends before `key`. Keys are asked for in their order. */
+  stopsBefore(key: Uint8Array): boolean {
+    const grandparents = this.#grandparents;
+    while (this.#grandparent < grandparents.length && compareInternal(this.#order, key, grandparents[this.#grandparent]!.largest) > 0) {
+      if (this.#hasSeenKey) this.#overlappedBytes += grandparents[this.#grandparent]!.size;
+      this.#grandparent++;
+    }
+    this.#hasSeenKey = true;
+    if (this.#overlappedBytes <= MAX_GRANDPARENT_FILES * this.#maxFileSize) return false;
+    this.#overlappedBytes = 0;
+    return true;
+  }
+
+  /** Whether no table below the outputs can hold the user key of `key`. Keys are asked for in their order. */
+  isBaseLevelFor(key: Uint8Array): boolean {
+    for (let level = this.level + 2; level < LEVEL_COUNT; level++) {
+      const files = this.version.levels[level]!;
+      for (; this.#positions[level]! < files.length; this.#positions[level]!++) {
+        const { smallest, largest } = files[this.#positions[level]!]!;
+        if (compareUser(this.#order, key, largest) > 0) continue;
+        if (compareUser(this.#order, key, smallest) >= 0) return false;
+        break;
+      }
+    }
+    return true;
+  }
+}
+
+/** What a compaction is picked from. */
+export interface CompactionState {
+  readonly version: Version;
+  readonly order: KeyOrder;
+  readonly maxFileSize: number;
+  readonly compactPointers: ReadonlyMap<number, Uint8Array>;
+}
+
+/**
+ * The compaction that is due, if one is.
+ *
+ * @param sought a table that lookups had to pass too often.
+ *
+ * Source: `VersionSet::PickCompaction`.
+ */
+export function pickCompaction({ version, order, maxFileSize, compactPointers }: CompactionState, sought: FileMetadata | undefined): Compaction | undefined {
+  const fullest = fullestLevel(version);
+  let { level } = fullest;
+  let file: FileMetadata;
+  if (fullest.score >= 1) {
+    const files = version.levels[level]!;
+    const pointer = compactPointers.get(level);
+    file = (pointer && files.find(({ largest }) => compareInternal(order, largest, pointer) > 0)) ?? files[0]!;
+  } else {
+    if (sought === undefined) return undefined;
+    level = version.levels.findIndex((files) => files.includes(sought));
+    if (level < 0) return undefined;
+    file = sought;
+  }
+  const files = level === 0 ? overlappingFiles(version, 0, order, boundsOf([file], order)) : [file];
+  return new Compaction(version, order, maxFileSize, level, files);
+}
+
+/** The compaction of a range of a level, or, in levels below 0, of its first part. Source: `VersionSet::CompactRange`. */
+export function compactionOf({ version, order, maxFileSize }: CompactionState, level: number, bounds: KeyBounds): Compaction | undefined {
+  let files = overlappingFiles(version, level, order, bounds);
+  if (files.length === 0) return undefined;
+  if (level > 0) {
+    let size = 0;
+    const last = files.findIndex((file) => (size += file.size) >= maxFileSize);
+    if (last >= 0) files = files.slice(0, last + 1);
+  }
+  return new Compaction(version, order, maxFileSize, level, files);
+}
+
+/** Bounds of user keys as those of internal keys. */
+export function boundsOfUserKeys(begin: Uint8Array | undefined, end: Uint8Array | undefined): KeyBounds {
+  return { begin: begin && beforeVersions(begin), end: end && afterVersions(end) };
+}
+
+/**
+ * `files`, and those of the level that go on with the user key of the last one: without them the newer versions would end
+ * up below the older ones. Source: `AddBoundaryInputs`.
+ */
+function withBoundaryFiles(version: Version, level: number, order: KeyOrder, files: readonly FileMetadata[]): FileMetadata[] {
+  const found = [...files];
+  let { end } = boundsOf(files, order);
+  for (;;) {
+    let next: FileMetadata | undefined;
+    for (const file of version.levels[level]!) {
+      if (compareInternal(order, file.smallest, end) <= 0 || compareUser(order, file.smallest, end) !== 0) continue;
+      if (next === undefined || compareInternal(order, file.smallest, next.smallest) < 0) next = file;
+    }
+    if (next === undefined) return found;
+    found.push(next);
+    end = next.largest;
+  }
+}

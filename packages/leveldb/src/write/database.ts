@@ -1,0 +1,225 @@
+import { mustBeBoolean, mustBeBytes, mustBeOptions, mustHaveMethods } from '@bloom/bytes';
+import { AsyncReaderFace } from '../async-reader-face.js';
+import { beforeVersions } from '../database-key.js';
+import { parseFileName } from '../file-name.js';
+import { runAsync } from '../folder-reading.js';
+import type { Lookup } from '../lookup.js';
+import type { View } from '../view.js';
+import type { WritableFolder } from '../writable-folder.js';
+import { WriteBatch } from '../write-batch.js';
+import { type DatabaseOptions, settingsOf } from './database-options.js';
+import { compareInternal } from './overlap.js';
+import { DatabaseSnapshot } from './snapshot.js';
+import { lockOf, Store } from './store.js';
+
+/** How to write. */
+export interface WriteOptions {
+  /** Waits until what is written survives the loss of power, not just the end of the process. Default: false. */
+  readonly sync?: boolean | undefined;
+}
+
+const WRITE_OPTIONS: Record<keyof WriteOptions, true> = { sync: true };
+
+/**
+ * The most bytes of a batch, which is written in one record: half of what a block may have, so that any entry fits one.
+ */
+const MAX_BATCH_BYTES = 128 * 2 ** 20;
+
+const FOLDER_METHODS = ['list', 'open', 'create', 'openForAppend', 'rename', 'delete', 'syncFolder', 'createFolder', 'removeFolder'];
+
+/**
+ * A LevelDB database that is read and written, in a folder that LevelDB opens too.
+ *
+ * What is read is what `DatabaseReader` reads. Writes are in the log when their promises settle, and so survive the end
+ * of the process; with `sync` they survive the loss of power. What is left after that is always a prefix of the writes.
+ *
+ * When the folder fails to take what is written, writing ends: that write and every later one fails with a
+ * `DatabaseError` `BLOOM_WRITING_ENDED`. What was written can still be read.
+ *
+ * @example
+ * ```ts
+ * const database = await Database.open(new WritableNodeFolder('path/to/database'));
+ * await database.put(utf8('hello'), utf8('world'));
+ * await database.write(new WriteBatch().put(utf8('a'), utf8('1')).delete(utf8('hello')), { sync: true });
+ * await database.close();
+ * ```
+ */
+export class Database extends AsyncReaderFace {
+  readonly #store: Store;
+
+  private constructor(store: Store) {
+    super(store.folder, store, store.view);
+    this.#store = store;
+    // The store has a pin of its own.
+    store.view.pin();
+    store.onView = (view) => {
+      view.pin();
+      this.show(view);
+    };
+  }
+
+  /**
+   * Opens the database of a folder, or makes one. What its logs hold becomes tables.
+   *
+   * @throws TypeError or RangeError for an option that is wrong.
+   * @throws CorruptionError when the database is damaged, also where LevelDB would go on without what is lost: opening for
+   *   writing would lose it for good.
+   * @throws UnsupportedError `BLOOM_UNKNOWN_COMPARATOR` when the database is of another order of keys.
+   * @throws DatabaseError when it is locked, missing, or not to be there.
+   */
+  static async open(folder: WritableFolder, options: DatabaseOptions = {}): Promise<Database> {
+    mustBeWritable(folder);
+    return new Database(await Store.open(folder, settingsOf(options)));
+  }
+
+  /**
+   * Deletes the files of a database, and the folder if nothing else is in it. A folder without a database is no error.
+   *
+   * @throws DatabaseError `BLOOM_LOCKED` when the database is open.
+   */
+  static async destroy(folder: WritableFolder, options: Pick<DatabaseOptions, 'lock'> = {}): Promise<void> {
+    mustBeWritable(folder);
+    mustBeOptions('Database.destroy', options, { lock: true });
+    let names: readonly string[];
+    try {
+      names = await folder.list();
+    } catch (error) {
+      if ((error as { readonly code?: unknown }).code === 'ENOENT') return;
+      throw error;
+    }
+    const known = names.filter((name) => parseFileName(name) !== undefined);
+    if (known.length > 0) {
+      const lock = options.lock === 'none' ? undefined : await lockOf(folder);
+      try {
+        for (const name of known) if (name !== LOCK) await folder.delete(name);
+      } finally {
+        await lock?.release();
+      }
+      await folder.delete(LOCK);
+    }
+    await folder.removeFolder();
+  }
+
+  /** Writes an entry. */
+  put(key: Uint8Array, value: Uint8Array, options?: WriteOptions): Promise<void> {
+    return this.#write(() => new WriteBatch().put(key, value), options);
+  }
+
+  /** Deletes an entry, if there is one. */
+  delete(key: Uint8Array, options?: WriteOptions): Promise<void> {
+    return this.#write(() => new WriteBatch().delete(key), options);
+  }
+
+  /** Writes all operations of a batch, or none. The batch is copied. */
+  write(batch: WriteBatch, options?: WriteOptions): Promise<void> {
+    return this.#write(() => {
+      if (!(batch instanceof WriteBatch)) throw new TypeError('batch must be a WriteBatch');
+      return new WriteBatch().append(batch);
+    }, options);
+  }
+
+  /** Holds the database as it is now: give the snapshot's sequence to what reads. */
+  snapshot(): DatabaseSnapshot {
+    this.mustBeOpen();
+    const sequence = this.#store.hold();
+    return new DatabaseSnapshot(sequence, () => this.#store.letGo(sequence));
+  }
+
+  /**
+   * Merges all that is stored of a range of keys, both ends included, so that what is deleted or overwritten takes no
+   * more space. Left out, an end is that of the database.
+   */
+  async compactRange(begin?: Uint8Array, end?: Uint8Array): Promise<void> {
+    this.mustBeOpen();
+    if (begin !== undefined) mustBeBytes('begin', begin);
+    if (end !== undefined) mustBeBytes('end', end);
+    await this.#store.compactRange(begin, end);
+  }
+
+  /** Makes a table of what is in memory, and waits for it. */
+  async flush(): Promise<void> {
+    this.mustBeOpen();
+    await this.#store.flush();
+  }
+
+  /** About how many bytes of tables the keys from `start` to before `limit` take. What is not in a table yet does not count. */
+  async approximateSize(start: Uint8Array, limit: Uint8Array): Promise<number> {
+    this.mustBeOpen();
+    mustBeBytes('start', start);
+    mustBeBytes('limit', limit);
+    const { view } = this;
+    view.pin();
+    try {
+      const from = await this.#approximateOffset(view, beforeVersions(start));
+      return Math.max(0, (await this.#approximateOffset(view, beforeVersions(limit))) - from);
+    } finally {
+      view.unpin();
+    }
+  }
+
+  /**
+   * What LevelDB calls a property: `leveldb.num-files-at-level<N>`, `leveldb.approximate-memory-usage`; undefined for any
+   * other.
+   */
+  property(name: string): string | undefined {
+    this.mustBeOpen();
+    const [, level] = /^leveldb\.num-files-at-level([0-9]{1,3})$/.exec(name) ?? [];
+    if (level !== undefined) return this.view.version.levels[Number(level)]?.length.toString();
+    if (name !== 'leveldb.approximate-memory-usage') return undefined;
+    return String((this.#store.settings.cache?.byteLength ?? 0) + this.#store.memoryUsage);
+  }
+
+  /** Waits until no table is being written in the background. */
+  async idle(): Promise<void> {
+    this.mustBeOpen();
+    await this.#store.idle();
+  }
+
+  /** Waits for the writes that were begun, and closes the files. Closing twice does nothing. */
+  async close(): Promise<void> {
+    if (this.markClosed()) await this.#store.close();
+  }
+
+  /** Closes the database, at the end of an `await using` block. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  protected override isFound(lookup: Lookup): boolean {
+    if (lookup.askedTables > 1 && lookup.isOf(this.view)) this.#store.chargeSeek(lookup.firstTable!);
+    return super.isFound(lookup);
+  }
+
+  // Async, so that a caller's mistake is a rejection like any other.
+  async #write(batchOf: () => WriteBatch, options: WriteOptions | undefined): Promise<void> {
+    this.mustBeOpen();
+    if (options !== undefined) {
+      mustBeOptions('Database.write', options, WRITE_OPTIONS);
+      if (options.sync !== undefined) mustBeBoolean('sync', options.sync);
+    }
+    const batch = batchOf();
+    if (batch.byteLength > MAX_BATCH_BYTES) {
+      throw new RangeError(`a batch must have at most ${MAX_BATCH_BYTES} bytes, got ${batch.byteLength}`);
+    }
+    await this.#store.write(batch, options?.sync ?? false);
+  }
+
+  /** Source: LevelDB, db/version_set.cc, `VersionSet::ApproximateOffsetOf`. */
+  async #approximateOffset({ version, tables, order }: View, key: Uint8Array): Promise<number> {
+    let offset = 0;
+    for (const file of version.files) {
+      if (compareInternal(order, file.largest, key) <= 0) offset += file.size;
+      else if (compareInternal(order, file.smallest, key) <= 0) {
+        const handle = await runAsync(this.#store.folder, tables.open(file));
+        offset += handle.approximateOffset(key);
+      }
+    }
+    return offset;
+  }
+}
+
+const LOCK = 'LOCK';
+
+function mustBeWritable(folder: unknown): asserts folder is WritableFolder {
+  mustHaveMethods('folder', folder, 'a folder that can be written to', FOLDER_METHODS);
+}

@@ -1,0 +1,107 @@
+import { TableBuilder, type TableBuilderOptions, type TableSink } from '@bloom/sstable';
+import { tableFileName } from '../file-name.js';
+import type { Memtable } from '../memtable.js';
+import type { FileMetadata } from '../version-edit.js';
+import type { WritableFile, WritableFolder } from '../writable-folder.js';
+import type { Pacer } from './pacer.js';
+
+/** Bytes that are gathered for one write. */
+const WRITE_BYTES = 256 * 2 ** 10;
+
+/** A table that is being written. Call order: create (add drain?)* (finish | abandon). */
+export class TableFile implements TableSink {
+  readonly number: bigint;
+  readonly #file: WritableFile;
+  readonly #builder: TableBuilder;
+  #parts: Uint8Array[] = [];
+  #waiting = 0;
+  #smallest: Uint8Array | undefined;
+  #largest: Uint8Array = new Uint8Array(0);
+  #largestLength = 0;
+
+  private constructor(number: bigint, file: WritableFile, options: TableBuilderOptions) {
+    this.number = number;
+    this.#file = file;
+    this.#builder = new TableBuilder(this, options);
+  }
+
+  static async create(folder: WritableFolder, number: bigint, options: TableBuilderOptions): Promise<TableFile> {
+    return new TableFile(number, await folder.create(tableFileName(number)), options);
+  }
+
+  /** Bytes of the blocks that are finished. */
+  get byteLength(): number {
+    return this.#builder.byteLength;
+  }
+
+  /** Adds an entry, whose key, an internal one, comes after the last. Key and value are copied. */
+  add(key: Uint8Array, value: Uint8Array): void {
+    this.#builder.add(key, value);
+    this.#smallest ??= key.slice();
+    if (key.length > this.#largest.length) this.#largest = new Uint8Array(key.length * 2);
+    this.#largest.set(key);
+    this.#largestLength = key.length;
+  }
+
+  append(bytes: Uint8Array): void {
+    this.#parts.push(bytes);
+    this.#waiting += bytes.length;
+  }
+
+  /** Whether so much waits to be written that `drain` is to be called. */
+  get isFull(): boolean {
+    return this.#waiting >= WRITE_BYTES;
+  }
+
+  /** Writes what waits. */
+  async drain(): Promise<void> {
+    const parts = this.#parts;
+    this.#parts = [];
+    this.#waiting = 0;
+    for (const part of parts) await this.#file.append(part);
+  }
+
+  /** Ends the table, which has an entry at least, and syncs it. */
+  async finish(): Promise<FileMetadata> {
+    const { byteLength } = this.#builder.finish();
+    await this.drain();
+    await this.#file.sync();
+    await this.#file.close();
+    return { number: this.number, size: byteLength, smallest: this.#smallest!, largest: this.#largest.slice(0, this.#largestLength) };
+  }
+
+  /** Leaves the file as it is, for the next opening to delete. */
+  async abandon(): Promise<void> {
+    try {
+      await this.#file.close();
+    } catch {
+      // The caller is about to report why the table ends here.
+    }
+  }
+}
+
+/** Writes a memtable as a table. @returns nothing where it is empty: then no file is made. */
+export async function writeMemtable(
+  memtable: Memtable,
+  folder: WritableFolder,
+  number: bigint,
+  options: TableBuilderOptions,
+  pacer: Pacer,
+): Promise<FileMetadata | undefined> {
+  if (memtable.count === 0) return undefined;
+  const table = await TableFile.create(folder, number, options);
+  try {
+    for (let node = memtable.first; node !== 0; node = memtable.after(node)) {
+      const { arena } = memtable;
+      const start = memtable.keyStart(node);
+      const end = start + memtable.keyLength(node);
+      table.add(arena.subarray(start, end), arena.subarray(end, end + memtable.valueLength(node)));
+      if (table.isFull) await table.drain();
+      if (pacer.isDue()) await pacer.pause();
+    }
+    return await table.finish();
+  } catch (error) {
+    await table.abandon();
+    throw error;
+  }
+}

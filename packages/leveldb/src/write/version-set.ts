@@ -1,0 +1,211 @@
+/**
+ * The tables of a database that is being written, its counters, and the MANIFEST that says so on disk.
+ *
+ * Source: LevelDB, db/version_set.cc.
+ */
+import { CorruptionError, type Place, UnsupportedError } from '@bloom/bytes';
+import { LogReader } from '@bloom/log';
+import type { Comparator } from '@bloom/sstable';
+import { readCurrent } from '../current.js';
+import { CURRENT, manifestFileName, parseFileName, temporaryFileName } from '../file-name.js';
+import { runAsync } from '../folder-reading.js';
+import type { FolderFile } from '../folder.js';
+import { pushAll } from '../log-memtable.js';
+import { ManifestBuilder, type ManifestFields } from '../manifest.js';
+import { encodeVersionEdit, type VersionEdit } from '../version-edit.js';
+import type { KeyOrder, Version } from '../version.js';
+import type { WritableFolder } from '../writable-folder.js';
+import { RecordFile } from './record-file.js';
+
+/** Writes the first MANIFEST of a new database, and CURRENT. Source: `DBImpl::NewDB`. */
+export async function createDatabase(folder: WritableFolder, comparator: Comparator): Promise<void> {
+  const name = manifestFileName(1n);
+  const manifest = new RecordFile(1n, name, await folder.create(name));
+  await manifest.addRecord(encodeVersionEdit({ comparator: comparator.name, logNumber: 0n, nextFileNumber: 2n, lastSequence: 0n }));
+  await manifest.sync();
+  await manifest.close();
+  await setCurrent(folder, 1n);
+}
+
+/** Makes CURRENT name a MANIFEST, all at once. */
+async function setCurrent(folder: WritableFolder, manifestNumber: bigint): Promise<void> {
+  // Where the rename survives a loss of power, the MANIFEST must too.
+  await folder.syncFolder();
+  const temporary = temporaryFileName(manifestNumber);
+  const file = await folder.create(temporary);
+  await file.append(new TextEncoder().encode(`${manifestFileName(manifestNumber)}\n`));
+  await file.sync();
+  await file.close();
+  await folder.rename(temporary, CURRENT);
+  // Before what the old MANIFEST needs is deleted.
+  await folder.syncFolder();
+}
+
+/** The current version, and how it changes. */
+export class VersionSet implements ManifestFields {
+  readonly comparator: string;
+  readonly order: KeyOrder;
+  current: Version;
+  logNumber: bigint;
+  previousLogNumber: bigint;
+  nextFileNumber: bigint;
+  lastSequence: bigint;
+  /** The number of the MANIFEST that is written. */
+  manifestNumber: bigint;
+  readonly #folder: WritableFolder;
+  #builder: ManifestBuilder;
+  readonly #place: Place;
+  #manifest: RecordFile | undefined;
+
+  private constructor(folder: WritableFolder, comparator: Comparator, order: KeyOrder, builder: ManifestBuilder, place: Place) {
+    const fields = builder.fields(place);
+    if (fields.comparator !== undefined && fields.comparator !== comparator.name) {
+      const problem = `its keys are in the order of the comparator ${JSON.stringify(fields.comparator)}, the one given is ${JSON.stringify(comparator.name)}`;
+      throw new UnsupportedError('BLOOM_UNKNOWN_COMPARATOR', place, problem);
+    }
+    this.#folder = folder;
+    this.comparator = comparator.name;
+    this.order = order;
+    this.#builder = builder;
+    this.#place = place;
+    this.current = builder.files.build(order, place);
+    this.logNumber = fields.logNumber;
+    this.previousLogNumber = fields.previousLogNumber;
+    this.lastSequence = fields.lastSequence;
+    this.manifestNumber = fields.nextFileNumber;
+    this.nextFileNumber = fields.nextFileNumber + 1n;
+  }
+
+  /**
+   * Reads CURRENT and the MANIFEST.
+   *
+   * @param reuseBytes the MANIFEST is gone on with if it is smaller; undefined: in no case.
+   * @throws CorruptionError or UnsupportedError when it cannot be read.
+   */
+  static async read(folder: WritableFolder, comparator: Comparator, order: KeyOrder, reuseBytes: number | undefined): Promise<VersionSet> {
+    const current = await folder.open(CURRENT);
+    let name: string;
+    try {
+      name = await runAsync(folder, readCurrent(current, folder.name));
+    } finally {
+      await current?.close?.();
+    }
+    const file = await folder.open(name);
+    if (file === undefined) {
+      const place: Place = { structure: 'CURRENT', offset: 0, file: folder.name };
+      throw new CorruptionError('BLOOM_BAD_CURRENT', place, `it points to ${JSON.stringify(name)}, which is not there`);
+    }
+    try {
+      const place: Place = { structure: 'MANIFEST', offset: 0, file: file.name ?? name };
+      const { builder, isTorn } = await readManifest(folder, file, place);
+      const versions = new VersionSet(folder, comparator, order, builder, place);
+      const parsed = parseFileName(name);
+      // What is added behind a torn record could not be read again.
+      if (reuseBytes !== undefined && !isTorn && parsed?.type === 'manifest' && file.byteLength < reuseBytes) {
+        versions.manifestNumber = parsed.number;
+        versions.#manifest = new RecordFile(parsed.number, name, await folder.openForAppend(name), file.byteLength);
+      }
+      return versions;
+    } finally {
+      await file.close?.();
+    }
+  }
+
+  /** The name of the MANIFEST that is written. */
+  get manifestName(): string {
+    return manifestFileName(this.manifestNumber);
+  }
+
+  /** Where the next compaction of each level starts. */
+  get compactPointers(): ReadonlyMap<number, Uint8Array> {
+    return this.#builder.compactPointers;
+  }
+
+  /** Whether the MANIFEST that was read is gone on with, so that it need not be written anew. */
+  get isManifestReused(): boolean {
+    return this.#manifest !== undefined;
+  }
+
+  /** Takes the next number for a file. */
+  newFileNumber(): bigint {
+    return this.nextFileNumber++;
+  }
+
+  /** Gives a number back that was the last to be taken. */
+  reuseFileNumber(number: bigint): void {
+    if (this.nextFileNumber === number + 1n) this.nextFileNumber = number;
+  }
+
+  /** Takes a number that a file bears already. */
+  markFileNumberUsed(number: bigint): void {
+    if (this.nextFileNumber <= number) this.nextFileNumber = number + 1n;
+  }
+
+  /**
+   * Makes a change on disk, and then here. The first one writes a new MANIFEST, unless one is gone on with.
+   *
+   * After a failure the change may be on disk or not, so nothing more may be written.
+   *
+   * Source: `VersionSet::LogAndApply`.
+   */
+  async apply(change: VersionEdit): Promise<void> {
+    const { logNumber = this.logNumber, previousLogNumber = this.previousLogNumber } = change;
+    const edit: VersionEdit = { ...change, logNumber, previousLogNumber, nextFileNumber: this.nextFileNumber, lastSequence: this.lastSequence };
+    const builder = this.#builder.copy();
+    const { compactPointers, files } = builder;
+    for (const { level, key } of change.compactPointers ?? []) compactPointers.set(level, key);
+    files.apply(change);
+    // What is no version is refused before it is written.
+    const version = files.build(this.order, this.#place);
+    await this.#write(edit);
+    this.#builder = builder;
+    this.current = version;
+    this.logNumber = logNumber;
+    this.previousLogNumber = previousLogNumber;
+  }
+
+  async close(): Promise<void> {
+    await this.#manifest?.close();
+  }
+
+  async #write(edit: VersionEdit): Promise<void> {
+    // The tables that the edit lists must be there whenever it is, so they come first.
+    await this.#folder.syncFolder();
+    if (this.#manifest !== undefined) {
+      await this.#manifest.addRecord(encodeVersionEdit(edit));
+      await this.#manifest.sync();
+      return;
+    }
+    const name = manifestFileName(this.manifestNumber);
+    const manifest = new RecordFile(this.manifestNumber, name, await this.#folder.create(name));
+    try {
+      await manifest.addRecord(encodeVersionEdit(this.#snapshot()));
+      await manifest.addRecord(encodeVersionEdit(edit));
+      await manifest.sync();
+      await setCurrent(this.#folder, this.manifestNumber);
+    } catch (error) {
+      await manifest.close();
+      throw error;
+    }
+    this.#manifest = manifest;
+  }
+
+  /** All that there is, as an edit. Source: `VersionSet::WriteSnapshot`. */
+  #snapshot(): VersionEdit {
+    const newFiles = this.current.levels.flatMap((files, level) => files.map((file) => ({ level, file })));
+    const pointers = [...this.#builder.compactPointers].sort(([a], [b]) => a - b);
+    return { comparator: this.comparator, compactPointers: pointers.map(([level, key]) => ({ level, key })), newFiles };
+  }
+}
+
+async function readManifest(folder: WritableFolder, file: FolderFile, place: Place): Promise<{ builder: ManifestBuilder; isTorn: boolean }> {
+  const builder = new ManifestBuilder();
+  const reader = new LogReader({
+    record: (record, offset) => builder.add(record, { structure: 'version edit', offset, file: place.file }),
+    drop({ offset, byteLength, reason }) {
+      throw new CorruptionError('BLOOM_BAD_LOG', { structure: 'log record', offset, file: place.file }, `${reason} (${byteLength} bytes)`);
+    },
+  });
+  await runAsync(folder, pushAll(reader, file, 0));
+  return { builder, isTorn: reader.finish() !== undefined };
+}
