@@ -1,53 +1,10 @@
 import { createHash } from 'node:crypto';
-import { fromToken, type WriterStep, writerSteps } from '@bloom/fixtures';
-import { Database, WritableMemoryFolder, WriteBatch } from '@bloom/leveldb';
+import { type WriterStep, writerSteps } from '@bloom/fixtures';
+import { WritableMemoryFolder } from '@bloom/leveldb';
 import { expect, test } from 'vitest';
+import { Script } from './script.js';
 
 // golden-db/writer.ops: LevelDB 1.23 ran this script, and its folder was kept after each step.
-
-const options = { filterPolicy: null, compression: 'none' } as const;
-
-/** Runs operations of a script on the database of a folder. */
-class Script {
-  readonly folder = new WritableMemoryFolder();
-  #database: Database | undefined;
-  #batch: WriteBatch | undefined;
-
-  async run([operation, ...tokens]: readonly string[]): Promise<void> {
-    const [key, value] = tokens.map(fromToken);
-    switch (operation) {
-      case 'open':
-        this.#database = await Database.open(this.folder, { ...options, reuseLogs: tokens[0] === 'reuse' });
-        break;
-      case 'close':
-        await this.#database!.close();
-        break;
-      case 'batch':
-        this.#batch = new WriteBatch();
-        break;
-      case 'end':
-        await this.#database!.write(this.#batch!);
-        this.#batch = undefined;
-        break;
-      case 'put':
-        if (this.#batch === undefined) await this.#database!.put(key!, value!);
-        else this.#batch.put(key!, value!);
-        break;
-      case 'del':
-        if (this.#batch === undefined) await this.#database!.delete(key!);
-        else this.#batch.delete(key!);
-        break;
-      case 'flush':
-        await this.#database!.flush();
-        break;
-      case 'compact':
-        await this.#database!.compactRange();
-        break;
-      default:
-        throw new Error(`unknown operation ${operation}`);
-    }
-  }
-}
 
 function filesOf(folder: WritableMemoryFolder): WriterStep['files'] {
   return [...folder.files()]
@@ -56,9 +13,10 @@ function filesOf(folder: WritableMemoryFolder): WriterStep['files'] {
 }
 
 test('writes the files of LevelDB 1.23, byte for byte, after each step of its script', async () => {
-  const script = new Script();
+  const folder = new WritableMemoryFolder();
+  const script = new Script(folder, { filterPolicy: null, compression: 'none' });
   for (const { name, operations, files } of writerSteps()) {
-    for (const operation of operations) await script.run(operation);
-    expect(filesOf(script.folder), name).toEqual(files);
+    for (const [operation, ...tokens] of operations) await script.run(operation!, ...tokens);
+    expect(filesOf(folder), name).toEqual(files);
   }
 });

@@ -78,6 +78,11 @@ export class NativeDatabase {
     this.#run(['fill', folder, ...optionArguments(options)], formatKv(entries));
   }
 
+  /** Runs operations, a line each, as `leveldb-database.cc` has them, and ends without closing the database. */
+  script(folder: string, lines: readonly string[], options: DatabaseOptions = {}): void {
+    this.#run(['script', folder, ...optionArguments(options)], new TextEncoder().encode(lines.join('\n')));
+  }
+
   /**
    * Starts a writer that counts for some seconds, one batch per count. It prints the counts that are written, one per line.
    * leveldb-database.cc describes the database after each count.

@@ -8,6 +8,7 @@
 //                                               fails unless they are the same backwards. Changes the folder.
 //   leveldb-database get FOLDER [options]       stdin: keys -> u8 found, u32 length, value; for each key. Changes the folder.
 //   leveldb-database fill FOLDER [options]      stdin: entries -> puts them in this order and closes the database
+//   leveldb-database script FOLDER [options]    stdin: operations, a line each; see Script. Ends without closing the database.
 //   leveldb-database count FOLDER SECONDS       writes for that long, one batch per count, and prints the counts; see Count
 //
 // entries: (u32 key length, key, u32 value length, value)*      keys: (u32 length, key)*
@@ -36,13 +37,17 @@
 #include <leveldb/write_batch.h>
 
 #include <chrono>
+#include <condition_variable>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <random>
+#include <sstream>
 #include <string>
 #include <unistd.h>
 #include <utility>
@@ -330,6 +335,150 @@ int Fill(const std::string& folder, Settings settings) {
   return 0;
 }
 
+// Runs background work only when it is asked for, or waited for: so that a write and the work that it starts come in one
+// order each time.
+class SteppedEnv : public leveldb::EnvWrapper {
+ public:
+  SteppedEnv() : EnvWrapper(leveldb::Env::Default()) {}
+
+  void Schedule(void (*function)(void*), void* argument) override {
+    std::unique_lock<std::mutex> lock(mutex_);
+    pending_++;
+    Work* work = new Work{this, function, argument};
+    if (held_) waiting_.push_back(work);
+    else target()->Schedule(&SteppedEnv::Run, work);
+  }
+
+  // Holds back what is scheduled from now on.
+  void Hold() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    held_ = true;
+  }
+
+  void Release() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    held_ = false;
+    for (Work* work : waiting_) target()->Schedule(&SteppedEnv::Run, work);
+    waiting_.clear();
+  }
+
+  void WaitUntilIdle() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    while (pending_ > 0) idle_.wait(lock);
+  }
+
+ private:
+  struct Work {
+    SteppedEnv* env;
+    void (*function)(void*);
+    void* argument;
+  };
+
+  static void Run(void* argument) {
+    const std::unique_ptr<Work> work(static_cast<Work*>(argument));
+    work->function(work->argument);
+    std::unique_lock<std::mutex> lock(work->env->mutex_);
+    if (--work->env->pending_ == 0) work->env->idle_.notify_all();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable idle_;
+  std::vector<Work*> waiting_;
+  int pending_ = 0;
+  bool held_ = false;
+};
+
+// A key or a value: plain text, hex:, rep:COUNT:BYTE, rnd:COUNT:SEED, as in golden-db.
+std::string FromToken(const std::string& token) {
+  const auto number = [](const std::string& text, int base) { return static_cast<uint32_t>(std::strtoul(text.c_str(), nullptr, base)); };
+  std::string bytes;
+  if (token.rfind("hex:", 0) == 0) {
+    for (size_t i = 4; i + 1 < token.size(); i += 2) bytes.push_back(static_cast<char>(number(token.substr(i, 2), 16)));
+  } else if (token.rfind("rep:", 0) == 0) {
+    const size_t colon = token.find(':', 4);
+    bytes.assign(number(token.substr(4, colon - 4), 10), static_cast<char>(number(token.substr(colon + 1), 16)));
+  } else if (token.rfind("rnd:", 0) == 0) {
+    const size_t colon = token.find(':', 4);
+    uint32_t s = number(token.substr(colon + 1), 10);
+    for (uint32_t i = number(token.substr(4, colon - 4), 10); i > 0; i--) {
+      s = s * 1664525u + 1013904223u;
+      bytes.push_back(static_cast<char>(s >> 24));
+    }
+  } else {
+    bytes = token;
+  }
+  return bytes;
+}
+
+// Operations, one after another; after each, background work goes on until there is none.
+//
+//   open [reuse] · close · put KEY VALUE · del KEY · batch … end (puts and dels between them) · get KEY
+//   flush · compact [BEGIN END] · snapshot NAME · release NAME
+int Script(const std::string& folder, Settings settings) {
+  SteppedEnv* env = new SteppedEnv;
+  settings.options.env = env;
+  settings.options.create_if_missing = true;
+  leveldb::DB* db = nullptr;
+  std::map<std::string, const leveldb::Snapshot*> snapshots;
+  leveldb::WriteBatch batch;
+  bool is_batch = false;
+  std::istringstream script(ReadAll());
+  const auto write = [&] {
+    if (is_batch) return;
+    env->Hold();
+    Check(db->Write(leveldb::WriteOptions(), &batch));
+    env->Release();
+    batch.Clear();
+  };
+  for (std::string line; std::getline(script, line);) {
+    std::istringstream words(line);
+    std::string operation, first, second;
+    words >> operation >> first >> second;
+    if (operation == "open") {
+      settings.options.reuse_logs = first == "reuse";
+      Check(leveldb::DB::Open(settings.options, folder, &db));
+    } else if (operation == "close") {
+      for (const auto& snapshot : snapshots) db->ReleaseSnapshot(snapshot.second);
+      snapshots.clear();
+      delete db;
+    } else if (operation == "put") {
+      batch.Put(FromToken(first), FromToken(second));
+      write();
+    } else if (operation == "del") {
+      batch.Delete(FromToken(first));
+      write();
+    } else if (operation == "batch") {
+      is_batch = true;
+    } else if (operation == "end") {
+      is_batch = false;
+      write();
+    } else if (operation == "get") {
+      std::string value;
+      const Status status = db->Get(settings.read, FromToken(first), &value);
+      if (!status.IsNotFound()) Check(status);
+    } else if (operation == "flush") {
+      // Nothing lies behind so many bytes, so the memtable is all that is compacted.
+      const std::string end(100, '\xff');
+      const Slice slice = end;
+      db->CompactRange(&slice, &slice);
+    } else if (operation == "compact") {
+      const std::string begin = FromToken(first), end = FromToken(second);
+      const Slice begin_slice = begin, end_slice = end;
+      if (first.empty()) db->CompactRange(nullptr, nullptr);
+      else db->CompactRange(&begin_slice, &end_slice);
+    } else if (operation == "snapshot") {
+      snapshots[first] = db->GetSnapshot();
+    } else if (operation == "release") {
+      db->ReleaseSnapshot(snapshots.at(first));
+      snapshots.erase(first);
+    } else {
+      Misuse("unknown operation " + operation);
+    }
+    env->WaitUntilIdle();
+  }
+  _exit(0);
+}
+
 // Count: batch i puts "count" = i and "slot" + (i mod 200) = i and some ballast, and deletes "gone" + ((i - 1) mod 10), which
 // the batch before it put. So the state after any number of batches is known, and a reader can tell a state that never was.
 int Count(const std::string& folder, double seconds) {
@@ -375,6 +524,7 @@ int main(int argc, char** argv) {
   if (command == "dump") return Dump(folder, ParseSettings(argc, argv, 3));
   if (command == "get") return Get(folder, ParseSettings(argc, argv, 3));
   if (command == "fill") return Fill(folder, ParseSettings(argc, argv, 3));
+  if (command == "script") return Script(folder, ParseSettings(argc, argv, 3));
   if (command == "count" && argc == 4) return Count(folder, std::atof(argv[3]));
   Misuse("unknown command " + command);
 }

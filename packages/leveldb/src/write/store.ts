@@ -356,8 +356,8 @@ export class Store implements TableFiles {
   }
 
   async #work(): Promise<void> {
-    // What started the work goes first.
-    await undefined;
+    // The write that started the work goes first: others may be waiting behind it.
+    await delay(0);
     while (this.#hasWork()) {
       try {
         if (this.#flushing !== undefined) await this.#flush(this.#flushing);
