@@ -1,0 +1,155 @@
+import type { Random } from '@bloom/fixtures';
+import { type FolderFile, type WritableFile, type WritableFolder, WritableMemoryFolder } from '@bloom/leveldb';
+import { MemorySource } from '@bloom/sstable';
+
+/** What a file holds, and how much of it is on disk for certain. */
+interface Contents {
+  bytes: Uint8Array;
+  length: number;
+  synced: number;
+}
+
+/** A change of the folder that is not on disk for certain. */
+type Change =
+  | { readonly kind: 'name'; readonly name: string; readonly contents: Contents }
+  | { readonly kind: 'rename'; readonly from: string; readonly to: string; readonly contents: Contents }
+  | { readonly kind: 'delete'; readonly name: string };
+
+/** What may be left of the folder when the power is cut now. */
+export interface Remains {
+  /** @returns one of the folders that may be found: unsynced bytes are there or not, unsynced changes in any selection. */
+  folder(random: Random): WritableMemoryFolder;
+}
+
+/** A folder that keeps apart what was synced. */
+export class PowerCutFolder implements WritableFolder {
+  readonly name = 'power-cut';
+  /** Called before each operation that changes something, with its number, from 0: what it throws is what the operation throws. */
+  onOperation: (number: number, operation: string) => void = () => undefined;
+  operations = 0;
+  readonly #files = new Map<string, Contents>();
+  #synced = new Map<string, Contents>();
+  #changes: Change[] = [];
+
+  constructor(files: Iterable<readonly [string, Uint8Array]> = []) {
+    for (const [name, bytes] of files) this.#files.set(name, { bytes: bytes.slice(), length: bytes.length, synced: bytes.length });
+    this.#synced = new Map(this.#files);
+  }
+
+  files(): Map<string, Uint8Array> {
+    return new Map([...this.#files].map(([name, { bytes, length }]) => [name, bytes.slice(0, length)]));
+  }
+
+  list(): string[] {
+    return [...this.#files.keys()];
+  }
+
+  open(name: string): FolderFile | undefined {
+    const contents = this.#files.get(name);
+    return contents && new MemorySource(contents.bytes.subarray(0, contents.length), name);
+  }
+
+  createFolder(): void {
+    // It is there.
+  }
+
+  removeFolder(): void {
+    // It stays.
+  }
+
+  create(name: string): WritableFile {
+    this.#begin(`create ${name}`);
+    const contents: Contents = { bytes: new Uint8Array(0), length: 0, synced: 0 };
+    this.#files.set(name, contents);
+    this.#changes.push({ kind: 'name', name, contents });
+    return this.#writer(name, contents);
+  }
+
+  openForAppend(name: string): WritableFile {
+    return this.#writer(name, this.#files.get(name)!);
+  }
+
+  rename(from: string, to: string): void {
+    this.#begin(`rename ${from} ${to}`);
+    const contents = this.#files.get(from)!;
+    this.#files.delete(from);
+    this.#files.set(to, contents);
+    this.#changes.push({ kind: 'rename', from, to, contents });
+  }
+
+  delete(name: string): void {
+    this.#begin(`delete ${name}`);
+    this.#files.delete(name);
+    this.#changes.push({ kind: 'delete', name });
+  }
+
+  syncFolder(): void {
+    this.#begin('syncFolder');
+    this.#synced = new Map(this.#files);
+    this.#changes = [];
+  }
+
+  /** What may be left when the power is cut now. */
+  remains(): Remains {
+    const synced = new Map(this.#synced);
+    const changes = [...this.#changes];
+    const all = new Set([...synced.values(), ...changes.flatMap((change) => ('contents' in change ? change.contents : []))]);
+    const lengths = new Map([...all].map((contents) => [contents, { length: contents.length, synced: contents.synced }]));
+    return {
+      folder(random) {
+        const mode = random.below(4);
+        const isKept = (): boolean => (mode === 0 ? false : mode === 1 ? true : random.below(2) === 0);
+        const files = new Map(synced);
+        for (const change of changes) {
+          if (!isKept()) continue;
+          if (change.kind === 'delete') files.delete(change.name);
+          else if (change.kind === 'name') files.set(change.name, change.contents);
+          else {
+            files.delete(change.from);
+            files.set(change.to, change.contents);
+          }
+        }
+        return new WritableMemoryFolder(
+          [...files].map(([name, contents]) => {
+            const { length, synced: least } = lengths.get(contents)!;
+            const kept = mode === 0 ? least : mode === 1 ? length : least + random.below(length - least + 1);
+            return [name, contents.bytes.slice(0, kept)] as const;
+          }),
+        );
+      },
+    };
+  }
+
+  #begin(operation: string): void {
+    this.onOperation(this.operations++, operation);
+  }
+
+  #writer(name: string, contents: Contents): WritableFile {
+    return {
+      append: (bytes) => {
+        const put = (part: Uint8Array): void => {
+          if (contents.length + part.length > contents.bytes.length) {
+            const grown = new Uint8Array(Math.max(contents.length + part.length, contents.bytes.length * 2));
+            grown.set(contents.bytes.subarray(0, contents.length));
+            contents.bytes = grown;
+          }
+          contents.bytes.set(part, contents.length);
+          contents.length += part.length;
+        };
+        try {
+          this.#begin(`append ${name}`);
+        } catch (error) {
+          // No space: some of it is there.
+          put(bytes.subarray(0, bytes.length >>> 1));
+          throw error;
+        }
+        put(bytes);
+      },
+      sync: () => {
+        this.#begin(`sync ${name}`);
+        contents.synced = contents.length;
+      },
+      close: () => undefined,
+    };
+  }
+}

@@ -1,0 +1,174 @@
+import process from 'node:process';
+import { seeded } from '@bloom/fixtures';
+import { Database, type DatabaseOptions, WriteBatch } from '@bloom/leveldb';
+import { describe, expect, test } from 'vitest';
+import { collect } from './collect.js';
+import { PowerCutFolder, type Remains } from './power-cut-folder.js';
+
+// tooling/long-tests has a run of 20,000 cuts and more.
+const scripts = Number(process.env.BLOOM_POWER_CUT_SCRIPTS ?? 1);
+const seeds = Array.from({ length: scripts }, (_, i) => i + 1);
+const options: DatabaseOptions = { writeBufferSize: 65_536, maxFileSize: 2 ** 20, filterPolicy: null, compression: 'none', cache: null, lock: 'none' };
+
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');
+type State = ReadonlyMap<string, string>;
+
+/** A script of batches, each of which counts, so that a state says how many of them it is made of. */
+class CountingWriter {
+  /** The state after so many batches. */
+  readonly states: State[] = [new Map()];
+  /** How many batches were begun, acknowledged, and acknowledged as synced. */
+  begun = 0;
+  acknowledged = 0;
+  synced = 0;
+  readonly #random: ReturnType<typeof seeded>;
+
+  constructor(seed: number) {
+    this.#random = seeded(seed);
+  }
+
+  /** Writes the next batch. */
+  async write(database: Database): Promise<void> {
+    const random = this.#random;
+    const number = ++this.begun;
+    const batch = new WriteBatch().put(utf8('count'), utf8(String(number)));
+    const state = new Map(this.states.at(-1)).set('count', String(number));
+    for (let i = random.below(6); i >= 0; i--) {
+      const key = `key${random.below(60)}`;
+      if (random.below(4) === 0) {
+        batch.delete(utf8(key));
+        state.delete(key);
+      } else {
+        const value = random.bytes(random.below(10) === 0 ? random.below(20_000) : random.below(1500));
+        batch.put(utf8(key), value);
+        state.set(key, text(value));
+      }
+    }
+    this.states.push(state);
+    const sync = random.below(6) === 0;
+    await database.write(batch, { sync });
+    this.acknowledged = number;
+    if (sync) this.synced = number;
+  }
+}
+
+async function stateOf(database: Database): Promise<State> {
+  return new Map((await collect(database.entries())).map(([key, value]) => [text(key), text(value)]));
+}
+
+/** How many batches the state is made of; fails unless it is exactly those. */
+function countOf(state: State, writer: CountingWriter): number {
+  const count = Number(state.get('count') ?? 0);
+  expect(count).toBeLessThanOrEqual(writer.begun);
+  // A long map is slow to compare where it is the same.
+  const expected = writer.states[count]!;
+  const isSame = state.size === expected.size && [...state].every(([key, value]) => expected.get(key) === value);
+  if (!isSame) expect([...state.keys()].sort()).toEqual([...expected.keys()].sort());
+  expect(isSame, `the state is not that of the first ${count} batches`).toBe(true);
+  return count;
+}
+
+interface Cut {
+  readonly remains: Remains;
+  readonly synced: number;
+  readonly begun: number;
+  readonly operation: string;
+}
+
+describe.each(seeds)('the script of seed %i', (seed) => {
+  test('leaves a prefix with all that was synced when the power is cut before any operation, also while it recovers', async () => {
+    const random = seeded(seed);
+    const folder = new PowerCutFolder();
+    const writer = new CountingWriter(seed);
+    const cuts: Cut[] = [];
+    folder.onOperation = (_, operation) => cuts.push({ remains: folder.remains(), synced: writer.synced, begun: writer.begun, operation });
+    let database = await Database.open(folder, options);
+    for (let i = 0; i < 120; i++) {
+      if (random.below(4) > 0) await writer.write(database);
+      else await Promise.all([writer.write(database), writer.write(database), writer.write(database)]);
+      if (random.below(40) === 0) await database.compactRange();
+      if (random.below(40) === 0) {
+        await database.close();
+        database = await Database.open(folder, { ...options, reuseLogs: random.below(2) === 0 });
+      }
+    }
+    await database.close();
+    expect(cuts.length).toBeGreaterThan(150);
+
+    for (const { remains, synced, begun, operation } of cuts) {
+      const left = remains.folder(random);
+      const again = new PowerCutFolder(left.files());
+      const further: Remains[] = [];
+      again.onOperation = () => further.push(again.remains());
+      const reopened = await Database.open(again, options).catch((error: unknown) => {
+        throw new Error(`cut before ${operation}, with ${left.list().join(' ')}`, { cause: error });
+      });
+      const count = countOf(await stateOf(reopened), writer);
+      expect(count, operation).toBeGreaterThanOrEqual(synced);
+      expect(count, operation).toBeLessThanOrEqual(begun);
+      await reopened.put(utf8('after'), utf8('the cut'), { sync: true });
+      await reopened.close();
+
+      // The power is cut again, somewhere in the recovery.
+      const second = further[random.below(further.length)]!.folder(random);
+      const last = await Database.open(second, options);
+      const state = new Map(await stateOf(last));
+      state.delete('after');
+      const recovered = countOf(state, writer);
+      expect(recovered, operation).toBeGreaterThanOrEqual(synced);
+      expect(recovered, operation).toBeLessThanOrEqual(count);
+      await last.close();
+    }
+  });
+});
+
+test('an operation that fails ends writing, loses nothing that was acknowledged, and leaves reading as it was', async () => {
+  const random = seeded(7);
+  // How many operations there are when none fails.
+  const total = await run(-1);
+  for (let i = 0; i < 40 * scripts; i++) await run(4 + random.below(total - 4));
+
+  async function run(failing: number): Promise<number> {
+    const folder = new PowerCutFolder();
+    const writer = new CountingWriter(3);
+    let failed: string | undefined;
+    folder.onOperation = (number, operation) => {
+      if (number !== failing) return;
+      failed = operation;
+      throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+    };
+    let database: Database;
+    try {
+      database = await Database.open(folder, options);
+    } catch (error) {
+      expect(failed).toBeDefined();
+      expect(error).toMatchObject({ code: 'ENOSPC' });
+      database = await Database.open(folder, options);
+    }
+    let isEnded = false;
+    for (let i = 0; i < 60; i++) {
+      const { begun } = writer;
+      try {
+        await writer.write(database);
+        expect(isEnded, `a write succeeded after ${failed}`).toBe(false);
+      } catch (error) {
+        expect(error).toMatchObject({ code: 'BLOOM_WRITING_ENDED', cause: { code: 'ENOSPC' } });
+        isEnded = true;
+      }
+      expect(writer.begun).toBe(begun + 1);
+      if (i % 20 === 10) await database.compactRange().catch((error: unknown) => expect(error).toMatchObject({ code: 'BLOOM_WRITING_ENDED' }));
+    }
+    if (isEnded) expect(countOf(await stateOf(database), writer)).toBe(writer.acknowledged);
+    await database.close();
+    const { operations } = folder;
+    folder.onOperation = () => undefined;
+    // Whether the write that failed is there nobody knows; none after it is.
+    const reopened = await Database.open(folder, options);
+    const count = countOf(await stateOf(reopened), writer);
+    expect(count, failed).toBeGreaterThanOrEqual(writer.acknowledged);
+    expect(count, failed).toBeLessThanOrEqual(writer.acknowledged + 1);
+    await reopened.close();
+    return operations;
+  }
+});
