@@ -101,7 +101,7 @@ describe.each(seeds)('the script of seed %i', (seed) => {
       const again = new PowerCutFolder(left.files());
       const further: Remains[] = [];
       again.onOperation = () => further.push(again.remains());
-      const reopened = await Database.open(again, options).catch((error: unknown) => {
+      const reopened = await Database.open(again, { ...options, reuseLogs: random.below(2) === 0 }).catch((error: unknown) => {
         throw new Error(`cut before ${operation}, with ${left.list().join(' ')}`, { cause: error });
       });
       const count = countOf(await stateOf(reopened), writer);
@@ -110,9 +110,13 @@ describe.each(seeds)('the script of seed %i', (seed) => {
       await reopened.put(utf8('after'), utf8('the cut'), { sync: true });
       await reopened.close();
 
+      const whole = await Database.open(new PowerCutFolder(again.files()), options);
+      expect(text((await whole.get(utf8('after')))!)).toBe('the cut');
+      await whole.close();
+
       // The power is cut again, somewhere in the recovery.
       const second = further[random.below(further.length)]!.folder(random);
-      const last = await Database.open(second, options);
+      const last = await Database.open(second, { ...options, reuseLogs: random.below(2) === 0 });
       const state = new Map(await stateOf(last));
       state.delete('after');
       const recovered = countOf(state, writer);
