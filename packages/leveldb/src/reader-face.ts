@@ -50,6 +50,8 @@ export abstract class ReaderFace {
   protected view: View;
   protected readonly counts: LookupCounts = { lookups: 0, memtablesAsked: 0, tablesAsked: 0 };
   protected readonly copier = new ByteCopier();
+  /** What it is called in errors. */
+  protected readonly kind: string = 'reader';
   /** A lookup that is over, for the next one to use. */
   #lookup: Lookup | undefined;
   #closed = false;
@@ -93,7 +95,7 @@ export abstract class ReaderFace {
 
   /** @throws TypeError when the reader is closed. */
   mustBeOpen(): void {
-    if (this.#closed) throw new TypeError('the reader is closed');
+    if (this.#closed) throw new TypeError(`the ${this.kind} is closed`);
   }
 
   /** @returns whether it was open until now. */

@@ -22,7 +22,9 @@ export class WritableMemoryFolder implements WritableFolder, SyncFolder {
     this.name = name;
     for (const [file, bytes] of files) {
       mustBeBytes(file, bytes);
-      this.create(file).append(bytes);
+      const created = new MemoryFile();
+      created.append(bytes);
+      this.#files.set(file, created);
     }
   }
 

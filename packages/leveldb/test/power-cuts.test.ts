@@ -175,4 +175,4 @@ test('an operation that fails ends writing, loses nothing that was acknowledged,
     await reopened.close();
     return operations;
   }
-});
+}, 60_000 * scripts);

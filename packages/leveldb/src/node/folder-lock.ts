@@ -12,6 +12,12 @@ import { join } from 'node:path';
 import { DatabaseError } from '../database-error.js';
 import type { FolderLock } from '../writable-folder.js';
 
+/** What is used of fs-native-extensions. */
+interface FileLocks {
+  tryLock(fd: number): boolean;
+  unlock(fd: number): void;
+}
+
 /** The folders that this process has locked. A process has one such table, as in LevelDB: locks are the process's. */
 const lockedHere = new Set<string>();
 
@@ -43,7 +49,7 @@ export async function lockFolder(path: string): Promise<FolderLock> {
   };
 }
 
-async function fileLocks(): Promise<typeof import('fs-native-extensions').default> {
+async function fileLocks(): Promise<FileLocks> {
   try {
     return (await import('fs-native-extensions')).default;
   } catch (cause) {

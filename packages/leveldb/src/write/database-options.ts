@@ -1,5 +1,5 @@
 import { mustBeBoolean, mustBeOptions, mustBeWhole } from '@bloom/bytes';
-import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
+import { BloomFilterPolicy, type FilterPolicy, mustBeFilterPolicy } from '@bloom/policy';
 import { BlockCache, bytewiseComparator, type Codec, type Comparator, MemorySink, TableBuilder, type TableBuilderOptions } from '@bloom/sstable';
 import { DEFAULT_CACHE_BYTES, internalKeyComparator, internalKeyPolicy, internalTableOptions } from '@bloom/sstable/database';
 import type { ReaderOptions } from '../reader-options.js';
@@ -84,7 +84,7 @@ export interface Settings {
 export function settingsOf(options: DatabaseOptions): Settings {
   mustBeOptions('Database.open', options, DATABASE_OPTIONS);
   const { comparator = bytewiseComparator, filterPolicies, codecs, tailBytes, readAheadBytes, gapBytes, lock = 'folder' } = options;
-  if ((lock as unknown) !== 'folder' && (lock as unknown) !== 'none') throw new RangeError(`lock must be 'folder' or 'none', got ${String(lock)}`);
+  mustBeLockMode(lock);
   const { compression = 'snappy' } = options;
   const filterPolicy = policyOf(options, comparator);
   const building: TableBuilderOptions = {
@@ -120,6 +120,7 @@ export function settingsOf(options: DatabaseOptions): Settings {
 }
 
 function policyOf({ filterPolicy }: DatabaseOptions, comparator: Comparator): FilterPolicy | null {
+  if (filterPolicy !== undefined && filterPolicy !== null) mustBeFilterPolicy('filterPolicy', filterPolicy);
   if (filterPolicy !== undefined) return filterPolicy;
   // LevelDB's filter tells apart keys that such a comparator calls equal.
   return comparator.keyEquivalence === undefined ? new BloomFilterPolicy(10) : null;
@@ -134,6 +135,11 @@ function readablePolicies(policy: FilterPolicy | null, comparator: Comparator): 
 /** A number of bytes or files, as LevelDB takes it: what is too low or too high becomes the least or the most. */
 function clipped(name: string, value: number, least: number, most: number): number {
   return Math.min(Math.max(mustBeWhole(name, value, 0), least), most);
+}
+
+/** @throws RangeError unless it is `'folder'` or `'none'`. */
+export function mustBeLockMode(lock: unknown): void {
+  if (lock !== 'folder' && lock !== 'none') throw new RangeError(`lock must be 'folder' or 'none', got ${String(lock)}`);
 }
 
 function flag(name: string, value: unknown): boolean {

@@ -7,7 +7,7 @@ import type { Lookup } from '../lookup.js';
 import type { View } from '../view.js';
 import type { WritableFolder } from '../writable-folder.js';
 import { WriteBatch } from '../write-batch.js';
-import { type DatabaseOptions, settingsOf } from './database-options.js';
+import { type DatabaseOptions, mustBeLockMode, settingsOf } from './database-options.js';
 import { compareInternal } from './overlap.js';
 import { DatabaseSnapshot } from './snapshot.js';
 import { lockOf, Store } from './store.js';
@@ -45,6 +45,7 @@ const FOLDER_METHODS = ['list', 'open', 'create', 'openForAppend', 'rename', 'de
  * ```
  */
 export class Database extends AsyncReaderFace {
+  protected override readonly kind = 'database';
   readonly #store: Store;
 
   private constructor(store: Store) {
@@ -80,6 +81,7 @@ export class Database extends AsyncReaderFace {
   static async destroy(folder: WritableFolder, options: Pick<DatabaseOptions, 'lock'> = {}): Promise<void> {
     mustBeWritable(folder);
     mustBeOptions('Database.destroy', options, { lock: true });
+    if (options.lock !== undefined) mustBeLockMode(options.lock);
     let names: readonly string[];
     try {
       names = await folder.list();

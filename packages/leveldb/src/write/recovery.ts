@@ -107,11 +107,11 @@ async function recoverLog(
   /** Memtables that are full, to become tables. */
   let full: Memtable[] = [];
   const files: FileMetadata[] = [];
-  let isChanged = false;
+  let flushed = 0;
   const pacer = new Pacer();
 
   async function flush(filled: Memtable): Promise<void> {
-    isChanged = true;
+    flushed++;
     const table = await writeMemtable(filled, folder, versions.newFileNumber(), building, pacer);
     if (table !== undefined) files.push(table);
   }
@@ -150,10 +150,10 @@ async function recoverLog(
   }
   for (const one of full) await flush(one);
   // What is added behind a torn record could not be read again.
-  if (reuseLogs && isLast && !isChanged && !isTorn) {
+  if (reuseLogs && isLast && flushed === 0 && !isTorn) {
     const records = new RecordFile(number, name, await folder.openForAppend(name), file.byteLength);
-    return { files, isChanged, lastSequence, log: new LiveLog(records, memtable ?? new Memtable(versions.order.compareInternalKeys)) };
+    return { files, isChanged: false, lastSequence, log: new LiveLog(records, memtable ?? new Memtable(versions.order.compareInternalKeys)) };
   }
   if (memtable !== undefined) await flush(memtable);
-  return { files, isChanged, lastSequence, log: undefined };
+  return { files, isChanged: flushed > 0, lastSequence, log: undefined };
 }

@@ -21,9 +21,9 @@ import { LevelEntries } from '../table-entries.js';
 import type { FileMetadata } from '../version-edit.js';
 import { View } from '../view.js';
 import type { FolderLock, WritableFolder } from '../writable-folder.js';
-import { WriteBatch, WriteBatchReader } from '../write-batch.js';
+import { type WriteBatch, WriteBatchReader } from '../write-batch.js';
 import { boundsOfUserKeys, type Compaction, compactionOf, type CompactionState, fullestLevel, levelForFlush, pickCompaction } from './compaction.js';
-import { type Settings } from './database-options.js';
+import type { Settings } from './database-options.js';
 import { LiveLog } from './live-log.js';
 import { type KeyBounds, overlapsLevel } from './overlap.js';
 import { delay, Pacer } from './pacer.js';
@@ -109,7 +109,7 @@ export class Store implements TableFiles {
 
   /** Source: `DB::Open`. */
   static async #recover(folder: WritableFolder, settings: Settings, lock: FolderLock | undefined): Promise<Store> {
-    const where = folder.name === undefined ? 'the folder' : folder.name;
+    const where = folder.name ?? 'the folder';
     let names = await folder.list();
     if (!names.includes(CURRENT)) {
       if (!settings.createIfMissing) throw new DatabaseError('BLOOM_DATABASE_MISSING', `${where} has no database, and createIfMissing is false`);
@@ -230,7 +230,7 @@ export class Store implements TableFiles {
 
   async #drain(): Promise<void> {
     // Calls that are made at the same time are written as one record.
-    await undefined;
+    await Promise.resolve();
     const writers = this.#writers;
     while (writers.length > 0) {
       const first = writers[0]!;
@@ -243,10 +243,10 @@ export class Store implements TableFiles {
           if (writing !== undefined) await writing;
         }
       } catch (error) {
-        for (const { reject } of writers.splice(0, count)) reject(error);
+        for (const writer of writers.splice(0, count)) writer.reject(error);
         continue;
       }
-      for (const { resolve } of writers.splice(0, count)) resolve();
+      for (const writer of writers.splice(0, count)) writer.resolve();
     }
   }
 

@@ -1,0 +1,385 @@
+import { bytewiseComparator, Database, DatabaseError, type DatabaseOptions, DatabaseReader, WritableMemoryFolder, WriteBatch } from '@bloom/leveldb';
+import { describe, expect, test } from 'vitest';
+import { collect } from './collect.js';
+import { reverseComparator } from './reverse-comparator.js';
+
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+const text = (bytes: Uint8Array | undefined): string | undefined => bytes && Buffer.from(bytes).toString('latin1');
+const small: DatabaseOptions = { writeBufferSize: 65_536, maxFileSize: 2 ** 20, compression: 'none' };
+
+async function keysOf(database: Database, sequence?: bigint): Promise<string[]> {
+  return (await collect(database.keys({ sequence }))).map((key) => text(key)!);
+}
+
+/** What is stored of a key, the newest first, as LevelDB's tests show it: values, and DEL for a deletion. */
+async function storedOf(database: Database, key: string): Promise<string[]> {
+  return (await database.versions(utf8(key))).map(({ kind, value }) => (kind === 'deletion' ? 'DEL' : text(value)!));
+}
+
+function levelsOf(database: Database): number[] {
+  return database.describe().levels.map((files) => files.length);
+}
+
+// The cases of LevelDB's own db_test.cc and recovery_test.cc, as DATABASE.md has them in section 20.
+describe('as in LevelDB’s own tests', () => {
+  test('an empty key and an empty value are found, and are not absent', async () => {
+    const database = await Database.open(new WritableMemoryFolder());
+    await database.put(utf8(''), utf8('v'));
+    await database.put(utf8('k'), utf8(''));
+    expect(text(await database.get(utf8('')))).toBe('v');
+    expect(text(await database.get(utf8('k')))).toBe('');
+    await database.flush();
+    expect(text(await database.get(utf8('')))).toBe('v');
+    await database.close();
+  });
+
+  test('of two tables of level 0 the newer decides, and of two levels the upper', async () => {
+    const database = await Database.open(new WritableMemoryFolder(), small);
+    await database.put(utf8('bar'), utf8('b'));
+    await database.put(utf8('foo'), utf8('v1'));
+    await database.flush();
+    await database.put(utf8('foo'), utf8('v2'));
+    await database.flush();
+    expect(text(await database.get(utf8('foo')))).toBe('v2');
+    await database.compactRange();
+    await database.put(utf8('foo'), utf8('v3'));
+    await database.flush();
+    expect(text(await database.get(utf8('foo')))).toBe('v3');
+    await database.close();
+  });
+
+  test('a snapshot shows what was there, also after it was overwritten and flushed; one of an empty database shows nothing', async () => {
+    const database = await Database.open(new WritableMemoryFolder(), small);
+    const empty = database.snapshot();
+    await database.put(utf8('foo'), utf8('v1'));
+    const first = database.snapshot();
+    await database.put(utf8('foo'), utf8('v2'));
+    await database.flush();
+    await database.compactRange();
+    expect(text(await database.get(utf8('foo')))).toBe('v2');
+    expect(text(await database.get(utf8('foo'), { sequence: first.sequence }))).toBe('v1');
+    expect(await keysOf(database, empty.sequence)).toEqual([]);
+    await database.close();
+  });
+
+  test('a cursor keeps what it saw through ten megabytes of puts', async () => {
+    const database = await Database.open(new WritableMemoryFolder(), { ...small, cache: null });
+    await database.put(utf8('foo'), utf8('hello'));
+    const cursor = database.cursor();
+    await database.put(utf8('foo'), utf8('newvalue1'));
+    for (let i = 0; i < 100; i++) await database.put(utf8(`key${i}`), new Uint8Array(100_000).fill(i));
+    expect(await cursor.seekToFirst()).toBe(true);
+    expect([text(cursor.key), text(cursor.value)]).toEqual(['foo', 'hello']);
+    expect(await cursor.next()).toBe(false);
+    cursor.close();
+    await database.close();
+  });
+
+  test('deletions hide what is below and go once nothing is (DeletionMarkers1)', async () => {
+    const database = await Database.open(new WritableMemoryFolder(), small);
+    await database.put(utf8('foo'), utf8('v1'));
+    await database.flush();
+    expect(levelsOf(database)).toEqual([0, 0, 1, 0, 0, 0, 0]);
+    await database.put(utf8('a'), utf8('begin'));
+    await database.put(utf8('z'), utf8('end'));
+    await database.flush();
+    expect(levelsOf(database)).toEqual([0, 1, 1, 0, 0, 0, 0]);
+    await database.delete(utf8('foo'));
+    await database.put(utf8('foo'), utf8('v2'));
+    expect(await storedOf(database, 'foo')).toEqual(['v2', 'DEL', 'v1']);
+    await database.flush();
+    expect(await storedOf(database, 'foo')).toEqual(['v2', 'DEL', 'v1']);
+    await database.compactRange();
+    expect(await storedOf(database, 'foo')).toEqual(['v2']);
+    await database.close();
+  });
+
+  test('hidden values are kept for a snapshot, and removed once it is released (HiddenValuesAreRemoved)', async () => {
+    const database = await Database.open(new WritableMemoryFolder(), small);
+    for (let i = 0; i < 3; i++) {
+      await database.put(utf8('a'), utf8('begin'));
+      await database.put(utf8('z'), utf8('end'));
+      await database.flush();
+    }
+    await database.put(utf8('foo'), new Uint8Array(50_000).fill(98));
+    await database.put(utf8('pastfoo'), utf8('v'));
+    const snapshot = database.snapshot();
+    await database.put(utf8('foo'), utf8('tiny'));
+    await database.put(utf8('pastfoo2'), utf8('v2'));
+    await database.flush();
+    expect(levelsOf(database).slice(0, 3)).toEqual([2, 1, 1]);
+    expect((await storedOf(database, 'foo')).map(({ length }) => length)).toEqual([4, 50_000]);
+    expect(await database.approximateSize(utf8(''), utf8('pastfoo'))).toBeGreaterThan(50_000);
+    snapshot.release();
+    snapshot.release();
+    await database.compactRange(utf8(''), utf8('x'));
+    expect((await storedOf(database, 'foo')).map(({ length }) => length)).toEqual([4]);
+    expect(await database.approximateSize(utf8(''), utf8('pastfoo'))).toBeLessThan(1000);
+    await database.close();
+  });
+
+  test('a deletion flushed beside overlapping tables stays in level 0 (OverlapInLevel0)', async () => {
+    const database = await Database.open(new WritableMemoryFolder(), small);
+    await database.put(utf8('100'), utf8('v100'));
+    await database.put(utf8('999'), utf8('v999'));
+    await database.flush();
+    await database.delete(utf8('100'));
+    await database.delete(utf8('999'));
+    await database.flush();
+    expect(levelsOf(database).slice(0, 3)).toEqual([0, 1, 1]);
+    await database.put(utf8('300'), utf8('v300'));
+    await database.put(utf8('500'), utf8('v500'));
+    await database.flush();
+    await database.put(utf8('200'), utf8('v200'));
+    await database.put(utf8('600'), utf8('v600'));
+    await database.put(utf8('900'), utf8('v900'));
+    await database.flush();
+    expect(levelsOf(database).slice(0, 3)).toEqual([2, 1, 1]);
+    await database.compactRange(utf8('~'));
+    await database.delete(utf8('600'));
+    await database.flush();
+    expect(levelsOf(database)[0]).toBe(3);
+    expect(await database.get(utf8('600'))).toBeUndefined();
+    await database.close();
+  });
+
+  test('a range is compacted only where there are tables of it (ManualCompaction)', async () => {
+    const database = await Database.open(new WritableMemoryFolder(), small);
+    for (let i = 0; i < 3; i++) {
+      await database.put(utf8('p'), utf8('begin'));
+      await database.put(utf8('q'), utf8('end'));
+      await database.flush();
+    }
+    expect(levelsOf(database).slice(0, 3)).toEqual([1, 1, 1]);
+    await database.compactRange(utf8(''), utf8('c'));
+    await database.compactRange(utf8('r'), utf8('z'));
+    expect(levelsOf(database).slice(0, 3)).toEqual([1, 1, 1]);
+    await database.compactRange(utf8('p1'), utf8('p9'));
+    expect(levelsOf(database).slice(0, 3)).toEqual([0, 0, 1]);
+    expect(database.property('leveldb.num-files-at-level2')).toBe('1');
+    expect(database.property('leveldb.num-files-at-level7')).toBeUndefined();
+    await database.close();
+  });
+
+  test('compactions leave no files behind (FilesDeletedAfterCompaction)', async () => {
+    const folder = new WritableMemoryFolder();
+    const database = await Database.open(folder, small);
+    await database.put(utf8('foo'), utf8('v2'));
+    await database.compactRange(utf8('a'), utf8('z'));
+    const { length } = folder.list();
+    for (let i = 0; i < 10; i++) {
+      await database.put(utf8('foo'), utf8('v2'));
+      await database.compactRange(utf8('a'), utf8('z'));
+    }
+    expect(folder.list()).toHaveLength(length);
+    await database.close();
+  });
+
+  test('a large log becomes three tables with a smaller buffer (RecoverWithLargeLog)', async () => {
+    const folder = new WritableMemoryFolder();
+    let database = await Database.open(folder);
+    await database.put(utf8('big1'), new Uint8Array(200_000).fill(49));
+    await database.put(utf8('big2'), new Uint8Array(200_000).fill(50));
+    await database.put(utf8('small3'), new Uint8Array(10).fill(51));
+    await database.put(utf8('small4'), new Uint8Array(10).fill(52));
+    expect(levelsOf(database)[0]).toBe(0);
+    await database.close();
+    database = await Database.open(folder, { writeBufferSize: 100_000 });
+    expect(levelsOf(database)[0]).toBe(3);
+    expect((await collect(database.values())).map(({ length }) => length)).toEqual([200_000, 200_000, 10, 10]);
+    await database.close();
+  });
+
+  test('the MANIFEST and the log are gone on with for reuseLogs (ManifestReused, LogFileReuse)', async () => {
+    const folder = new WritableMemoryFolder();
+    let database = await Database.open(folder, { reuseLogs: true });
+    await database.put(utf8('foo'), utf8('bar'));
+    const { manifest } = database.describe();
+    const { number } = database.describe().logs[0]!;
+    await database.close();
+    for (let i = 0; i < 2; i++) {
+      database = await Database.open(folder, { reuseLogs: true });
+      expect(database.describe()).toMatchObject({ manifest, logs: [{ number }] });
+      expect(text(await database.get(utf8('foo')))).toBe('bar');
+      await database.close();
+    }
+  });
+
+  test('logs that are gone are no error: their keys are absent (NoLogFiles)', async () => {
+    const folder = new WritableMemoryFolder();
+    let database = await Database.open(folder);
+    await database.put(utf8('foo'), utf8('bar'));
+    await database.close();
+    for (const name of folder.list()) if (name.endsWith('.log')) folder.delete(name);
+    database = await Database.open(folder);
+    expect(await database.get(utf8('foo'))).toBeUndefined();
+    await database.close();
+  });
+});
+
+describe('opening', () => {
+  test('refuses what is not to be made, and what is not to be there', async () => {
+    const folder = new WritableMemoryFolder();
+    await expect(Database.open(folder, { createIfMissing: false })).rejects.toMatchObject({ name: 'DatabaseError', code: 'BLOOM_DATABASE_MISSING' });
+    expect(folder.list()).toEqual([]);
+    await (await Database.open(folder, { errorIfExists: true })).close();
+    await expect(Database.open(folder, { errorIfExists: true })).rejects.toMatchObject({ code: 'BLOOM_DATABASE_EXISTS' });
+  });
+
+  test('refuses options by name', async () => {
+    const folder = new WritableMemoryFolder();
+    const wrong: [unknown, string][] = [
+      [{ writeBufersize: 1 }, 'did you mean writeBufferSize'],
+      [{ writeBufferSize: -1 }, 'writeBufferSize'],
+      [{ compression: 'zip' }, 'compression'],
+      [{ comparator: {} }, 'comparator'],
+      [{ filterPolicy: {} }, 'filterPolicy'],
+      [{ lock: 'file' }, 'lock'],
+      [{ reuseLogs: 1 }, 'reuseLogs'],
+    ];
+    for (const [options, message] of wrong) await expect(Database.open(folder, options as DatabaseOptions)).rejects.toThrow(message);
+    await expect(Database.open('path' as never)).rejects.toThrow('folder must be a folder that can be written to');
+    expect(folder.list()).toEqual([]);
+  });
+
+  test('refuses another order of keys than the database has, and changes nothing', async () => {
+    const folder = new WritableMemoryFolder();
+    const database = await Database.open(folder, { comparator: reverseComparator });
+    await database.put(utf8('a'), utf8('1'));
+    await database.put(utf8('b'), utf8('2'));
+    expect(await keysOf(database)).toEqual(['b', 'a']);
+    await database.close();
+    const before = folder.files();
+    await expect(Database.open(folder, { comparator: bytewiseComparator })).rejects.toMatchObject({ code: 'BLOOM_UNKNOWN_COMPARATOR' });
+    expect(folder.files()).toEqual(before);
+  });
+
+  test('refuses a folder whose CURRENT is gone: LevelDB would delete what is left', async () => {
+    const folder = new WritableMemoryFolder();
+    const database = await Database.open(folder);
+    await database.put(utf8('a'), utf8('1'));
+    await database.close();
+    folder.delete('CURRENT');
+    await expect(Database.open(folder)).rejects.toMatchObject({ code: 'BLOOM_NOT_A_DATABASE' });
+  });
+
+  test('refuses a damaged log, a damaged MANIFEST and a missing table, and changes nothing', async () => {
+    const folder = new WritableMemoryFolder();
+    let database = await Database.open(folder, small);
+    await database.put(utf8('a'), new Uint8Array(1000));
+    await database.flush();
+    await database.put(utf8('b'), new Uint8Array(1000));
+    await database.close();
+    const whole = folder.files();
+    const cases: [RegExp, ((bytes: Uint8Array) => void) | undefined, string][] = [
+      [/\.log$/, (bytes) => (bytes[500]! ^= 1), 'BLOOM_BAD_LOG'],
+      [/^MANIFEST/, (bytes) => (bytes[20]! ^= 1), 'BLOOM_BAD_LOG'],
+      [/\.ldb$/, undefined, 'BLOOM_MISSING_FILE'],
+      [/^CURRENT$/, (bytes) => (bytes[3]! ^= 1), 'BLOOM_BAD_CURRENT'],
+    ];
+    for (const [pattern, damage, code] of cases) {
+      const damaged = new Map([...whole].map(([name, bytes]) => [name, bytes.slice()]));
+      for (const [name, bytes] of [...damaged]) {
+        if (!pattern.test(name)) continue;
+        if (damage === undefined) damaged.delete(name);
+        else damage(bytes);
+      }
+      const copy = new WritableMemoryFolder(damaged);
+      await expect(Database.open(copy, small)).rejects.toMatchObject({ code });
+      expect(copy.files()).toEqual(damaged);
+    }
+    database = await Database.open(folder, small);
+    expect(await keysOf(database)).toEqual(['a', 'b']);
+    await database.close();
+  });
+
+  test('reads tables of another policy than the one that makes filters now', async () => {
+    const folder = new WritableMemoryFolder();
+    let database = await Database.open(folder, { ...small, filterPolicy: null });
+    await database.put(utf8('a'), utf8('1'));
+    await database.flush();
+    await database.close();
+    database = await Database.open(folder, small);
+    await database.put(utf8('b'), utf8('2'));
+    await database.flush();
+    await database.get(utf8('a'));
+    await database.get(utf8('b'));
+    expect(database.filterStatus).toBe('mixed');
+    await database.close();
+  });
+});
+
+describe('writing', () => {
+  test('merges the batches of callers that do not wait for each other into one record', async () => {
+    const folder = new WritableMemoryFolder();
+    const database = await Database.open(folder);
+    await Promise.all(Array.from({ length: 10 }, (_, i) => database.put(utf8(`k${i}`), utf8('v'))));
+    // One header of a fragment and one of a batch, and 6 bytes for each put.
+    expect(database.describe().logs[0]!.byteLength).toBe(7 + 12 + 10 * 6);
+    await Promise.all([database.put(utf8('a'), utf8('1')), database.put(utf8('b'), utf8('2'), { sync: true })]);
+    // A write that is synced does not follow one that is not.
+    expect(database.describe().logs[0]!.byteLength).toBe(79 + 2 * (7 + 12 + 5));
+    await database.close();
+  });
+
+  test('refuses what is not bytes, not a batch, not an option, or too large, and goes on', async () => {
+    const database = await Database.open(new WritableMemoryFolder());
+    await expect(database.put('a' as never, utf8('1'))).rejects.toThrow('key must be a Uint8Array');
+    await expect(database.write({} as never)).rejects.toThrow('batch must be a WriteBatch');
+    await expect(database.put(utf8('a'), utf8('1'), { synk: true } as never)).rejects.toThrow('did you mean sync');
+    await expect(database.put(utf8('a'), new Uint8Array(130 * 2 ** 20))).rejects.toThrow('a batch must have at most');
+    await database.put(utf8('a'), utf8('1'));
+    expect(database.lastSequence).toBe(1n);
+    await database.close();
+    await expect(database.put(utf8('a'), utf8('1'))).rejects.toThrow('the database is closed');
+    await expect(database.get(utf8('a'))).rejects.toThrow('the database is closed');
+    await database.close();
+  });
+
+  test('an empty batch takes no sequence', async () => {
+    const database = await Database.open(new WritableMemoryFolder());
+    await database.write(new WriteBatch());
+    expect(database.lastSequence).toBe(0n);
+    await database.put(utf8('a'), utf8('1'));
+    expect(database.lastSequence).toBe(1n);
+    await database.close();
+  });
+
+  test('keeps the memory of memtables bounded while callers write faster than tables are made', async () => {
+    const database = await Database.open(new WritableMemoryFolder(), { ...small, cache: null });
+    let most = 0;
+    await Promise.all(
+      Array.from({ length: 2000 }, async (_, i) => {
+        await database.put(utf8(`key${(i * 7919) % 2000}`), new Uint8Array(1000).fill(i));
+        most = Math.max(most, Number(database.property('leveldb.approximate-memory-usage')));
+      }),
+    );
+    // Two memtables, each of which a merged record of 128 KiB and a batch may overshoot.
+    expect(most).toBeLessThan(2 * (65_536 + 2 * 131_072));
+    expect(await keysOf(database)).toHaveLength(2000);
+    await database.close();
+  });
+});
+
+test('destroy deletes the files of a database, and no others', async () => {
+  const folder = new WritableMemoryFolder([['notes.txt', utf8('mine')]]);
+  const database = await Database.open(folder);
+  await database.put(utf8('a'), utf8('1'));
+  await expect(Database.destroy(folder)).rejects.toBeInstanceOf(DatabaseError);
+  await database.close();
+  await Database.destroy(folder);
+  expect(folder.list()).toEqual(['notes.txt']);
+  await Database.destroy(new WritableMemoryFolder());
+});
+
+test('DatabaseReader reads what Database wrote', async () => {
+  const folder = new WritableMemoryFolder();
+  const database = await Database.open(folder);
+  await database.put(utf8('a'), utf8('1'));
+  await database.flush();
+  await database.put(utf8('b'), utf8('2'));
+  await database.close();
+  const reader = await DatabaseReader.open(folder);
+  expect((await collect(reader.entries())).map(([key, value]) => text(key)! + text(value)!)).toEqual(['a1', 'b2']);
+  await reader.close();
+});
