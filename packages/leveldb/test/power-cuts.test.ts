@@ -1,7 +1,7 @@
 import process from 'node:process';
 import { seeded } from '@bloom/fixtures';
 import { Database, type DatabaseOptions, WriteBatch } from '@bloom/leveldb';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { collect } from './collect.js';
 import { PowerCutFolder, type Remains } from './power-cut-folder.js';
 
@@ -9,6 +9,11 @@ import { PowerCutFolder, type Remains } from './power-cut-folder.js';
 const scripts = Number(process.env.BLOOM_POWER_CUT_SCRIPTS ?? 1);
 const seeds = Array.from({ length: scripts }, (_, i) => i + 1);
 const options: DatabaseOptions = { writeBufferSize: 65_536, maxFileSize: 2 ** 20, filterPolicy: null, compression: 'none', cache: null, lock: 'none' };
+
+let cutCount = 0;
+afterAll(() => {
+  if (scripts > 1) console.log(`${cutCount} cuts, and as many in recoveries`);
+});
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');
@@ -95,6 +100,7 @@ describe.each(seeds)('the script of seed %i', (seed) => {
     }
     await database.close();
     expect(cuts.length).toBeGreaterThan(150);
+    cutCount += cuts.length;
 
     for (const { remains, synced, begun, operation } of cuts) {
       const left = remains.folder(random);

@@ -1,16 +1,21 @@
-/** How long background work may run before others get their turn, in milliseconds. */
+/** How long work may run before others get their turn, in milliseconds. */
 const SLICE_MILLISECONDS = 8;
-/** The clock is looked at once in so many steps. */
-const STEPS_PER_LOOK = 32;
 
-/** Cuts background work into slices, so that the host's event loop stays free. */
+/** Cuts work into slices, so that the host's event loop stays free. */
 export class Pacer {
+  readonly #stepsPerLook: number;
   #steps = 0;
   #start = performance.now();
 
+  /** @param stepsPerLook the clock is looked at once in so many steps: where a step takes less time than that. */
+  constructor(stepsPerLook: number) {
+    this.#stepsPerLook = stepsPerLook;
+  }
+
   /** Counts a step. @returns whether to `pause` before the next. */
   isDue(): boolean {
-    if (++this.#steps % STEPS_PER_LOOK !== 0) return false;
+    if (++this.#steps < this.#stepsPerLook) return false;
+    this.#steps = 0;
     return performance.now() - this.#start >= SLICE_MILLISECONDS;
   }
 

@@ -16,7 +16,7 @@ import { WriteBatchReader } from '../write-batch.js';
 import { LiveLog } from './live-log.js';
 import { Pacer } from './pacer.js';
 import { RecordFile } from './record-file.js';
-import { writeMemtable } from './table-file.js';
+import { ENTRIES_PER_LOOK, writeMemtable } from './table-file.js';
 import type { VersionSet } from './version-set.js';
 
 /** Bytes of a log that are read at once. */
@@ -108,7 +108,7 @@ async function recoverLog(
   let full: Memtable[] = [];
   const files: FileMetadata[] = [];
   let flushed = 0;
-  const pacer = new Pacer();
+  const pacer = new Pacer(ENTRIES_PER_LOOK);
 
   async function flush(filled: Memtable): Promise<void> {
     flushed++;

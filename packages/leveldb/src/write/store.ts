@@ -30,7 +30,7 @@ import { delay, Pacer } from './pacer.js';
 import { RecordFile } from './record-file.js';
 import { mustHaveTables, recoverLogs } from './recovery.js';
 import { SeekBudget } from './seek-budget.js';
-import { TableFile, writeMemtable } from './table-file.js';
+import { ENTRIES_PER_LOOK, TableFile, writeMemtable } from './table-file.js';
 import { createDatabase, VersionSet } from './version-set.js';
 import { groupLength, merged, type Writer } from './write-queue.js';
 
@@ -77,6 +77,7 @@ export class Store implements TableFiles {
   #isLogNamed = false;
   readonly #writers: Writer[] = [];
   #draining: Promise<void> | undefined;
+  readonly #writePacer = new Pacer(1);
   #background: Promise<void> | undefined;
   #manual: ManualCompaction | undefined;
   /** Who waits for the background to have done something. */
@@ -247,6 +248,8 @@ export class Store implements TableFiles {
         continue;
       }
       for (const writer of writers.splice(0, count)) writer.resolve();
+      // Where the log takes its bytes at once, callers that write one after another would keep all else waiting.
+      if (this.#writePacer.isDue()) await this.#writePacer.pause();
     }
   }
 
@@ -580,7 +583,7 @@ export class Store implements TableFiles {
   // ---- what both need
 
   #pacer(): Pacer {
-    return new Pacer();
+    return new Pacer(ENTRIES_PER_LOOK);
   }
 
   /** Ends writing. @returns what to throw. */

@@ -5,6 +5,8 @@ import type { FileMetadata } from '../version-edit.js';
 import type { WritableFile, WritableFolder } from '../writable-folder.js';
 import type { Pacer } from './pacer.js';
 
+/** How many entries are added to a table from one look at the clock to the next. */
+export const ENTRIES_PER_LOOK = 16;
 /** Bytes that are gathered for one write. */
 const WRITE_BYTES = 256 * 2 ** 10;
 
