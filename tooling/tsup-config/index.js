@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+
 /** @import { Options } from 'tsup' */
 
 /** @type {Options} */
@@ -26,8 +28,15 @@ export function library(entry, imported = []) {
     tsconfig: 'tsconfig.node.json',
     dts: { entry },
     // What these mean is up to the host that loads the package.
-    external: [/^#/, /^node:/],
+    external: [/^#/, /^node:/, ...optionalDependencies()],
   };
+}
+
+/** What the package that is built imports if it is there: tsup would make it a part of the package, unlike other dependencies. */
+function optionalDependencies() {
+  /** @type {unknown} */
+  const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
+  return Object.keys(/** @type {{ optionalDependencies?: Record<string, string> }} */ (manifest).optionalDependencies ?? {});
 }
 
 /**
