@@ -8,7 +8,7 @@ const wholeEntryPoints = {
   '@bloom/bytes': '2.5 kB',
   '@bloom/crc32c': '3 kB',
   '@bloom/hash': '3 kB',
-  '@bloom/leveldb': '36 kB',
+  '@bloom/leveldb': '50 kB',
   '@bloom/leveldb/browser': '2 kB',
   '@bloom/leveldb/http': '5 kB',
   '@bloom/leveldb/idb-comparator': '6.5 kB',

@@ -12,7 +12,7 @@ const options: DatabaseOptions = { writeBufferSize: 65_536, maxFileSize: 2 ** 20
 
 let cutCount = 0;
 afterAll(() => {
-  if (scripts > 1) console.log(`${cutCount} cuts, and as many in recoveries`);
+  if (scripts > 1) process.stderr.write(`${cutCount} cuts, and as many in recoveries\n`);
 });
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
