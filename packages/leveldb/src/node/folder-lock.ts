@@ -51,7 +51,9 @@ export async function lockFolder(path: string): Promise<FolderLock> {
 
 async function fileLocks(): Promise<FileLocks> {
   try {
-    return (await import('fs-native-extensions')).default;
+    // It has no types of its own, and those of a declaration file here would be missing where this source is compiled in.
+    const name = 'fs-native-extensions' as string;
+    return ((await import(name)) as { readonly default: FileLocks }).default;
   } catch (cause) {
     const problem = "folders are locked with the package fs-native-extensions, which is not there: install it, or make sure that nobody else writes and give lock: 'none'";
     throw new DatabaseError('BLOOM_NO_LOCK', problem, { cause });
