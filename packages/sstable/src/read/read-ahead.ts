@@ -34,7 +34,7 @@ export class ReadAhead {
    *
    * @param signal ends the waiting for this block only; that of the whole walk when left out.
    */
-  async block(i: number, signal = this.#signal): Promise<Uint8Array> {
+  async block(i: number, signal: Signal | undefined = this.#signal): Promise<Uint8Array> {
     const cached = this.#blocks.cached(i);
     if (cached !== undefined) return cached;
     const window = this.#windowWith(i);
