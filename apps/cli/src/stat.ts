@@ -1,5 +1,6 @@
 import type { SyncTable } from '@bloom/sstable';
 import { allCodecs } from '@bloom/codecs';
+import { internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/database';
 import { profileTable, type TableProfile } from '@bloom/sstable/inspect';
 import type { Command } from 'commander';
 import { ByteBuffer } from './byte-buffer.js';
@@ -62,7 +63,8 @@ async function stat(path: string, options: StatOptions): Promise<void> {
     const { isInternal } = file;
     const opening = { filterPolicies: [policy] };
     const table = isInternal ? openDatabaseTable(file, opening).table : openTable(file, opening);
-    const profile = await profileTable(file.source, { codecs: allCodecs, ...opening });
+    const keyOrder = isInternal ? { comparator: internalKeyComparator(), filterPolicies: [internalKeyPolicy(policy)] } : opening;
+    const profile = await profileTable(file.source, { codecs: allCodecs, ...keyOrder });
     const trial = tryFilters(table, policy, profile.entries, isInternal ? databaseKeys : plainKeys);
     const findings = { path, table, isInternal, profile, trial };
     if (options.json) {

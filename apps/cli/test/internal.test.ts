@@ -131,6 +131,13 @@ describe("a table with a database's keys is detected", patient, () => {
       filter: { state: 'used', deniedKeys: 0 },
       falsePositives: { tried: 20_000 },
     });
+    const { storedDataBytes, filter } = JSON.parse(stdout.toString()) as {
+      storedDataBytes: number;
+      filter: { filters: number; bytes: number };
+    };
+    // One filter for each 2 KiB of the data blocks, and ten bits for each user key.
+    expect(filter.filters).toBe(Math.ceil(storedDataBytes / 2048));
+    expect(filter.bytes).toBeGreaterThan((1000 * 10) / 8);
     const text = (await bloom(['stat', name], scratch.path)).stdout.toString();
     expect(text).toContain("keys             a database's: user key, and 8 bytes of type and sequence\n");
   });

@@ -271,6 +271,72 @@ describe('a walk that is left early', () => {
   });
 });
 
+describe('many simultaneous calls', () => {
+  const warnings: Error[] = [];
+  const noteWarning = (warning: Error): number => warnings.push(warning);
+  beforeEach(() => {
+    warnings.length = 0;
+    process.on('warning', noteWarning);
+  });
+  afterEach(() => {
+    process.off('warning', noteWarning);
+  });
+
+  /** Starts fifty reads, each of a different block, from a source that leaves a listener on every signal. */
+  async function fiftyReads(signal?: AbortSignal): Promise<{ source: HeldSource; values: Promise<(Uint8Array | undefined)[]>; table: Table }> {
+    const { table, source } = await opened();
+    const read = source.read.bind(source);
+    source.read = (offset, length, its) => {
+      its?.addEventListener('abort', () => undefined);
+      return read(offset, length, its);
+    };
+    source.isHeld = true;
+    const values = Promise.all(Array.from({ length: 50 }, (_, i) => table.get(keys[i * 80]!, { signal })));
+    values.catch(() => undefined);
+    await soon();
+    expect(source.signals.length).toBe(50);
+    return { source, values, table };
+  }
+
+  test('without a signal print no warning of a leak', async () => {
+    const { source, values } = await fiftyReads();
+    source.release();
+    expect((await values).filter((value, i) => !sameBytes(value, entries[i * 80]![1]))).toEqual([]);
+    await soon();
+    expect(warnings).toEqual([]);
+  });
+
+  test('without a signal are all ended by close', async () => {
+    const { source, values, table } = await fiftyReads();
+    table.close();
+    await expect(values).rejects.toThrow('the table was closed');
+    expect(source.signals.every((signal) => signal?.aborted)).toBe(true);
+    source.release();
+  });
+
+  test('with one signal put one listener on it, and print no warning', async () => {
+    const { signal } = new AbortController();
+    const { source, values } = await fiftyReads(signal);
+    expect(getEventListeners(signal, 'abort').length).toBe(1);
+    source.release();
+    expect((await values).filter((value, i) => !sameBytes(value, entries[i * 80]![1]))).toEqual([]);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+    await soon();
+    expect(warnings).toEqual([]);
+  });
+
+  test('with one signal are all ended by it', async () => {
+    const controller = new AbortController();
+    const { source, values } = await fiftyReads(controller.signal);
+    controller.abort(new Error('enough'));
+    await expect(values).rejects.toThrow('enough');
+    await soon();
+    expect(source.signals.every((signal) => signal?.aborted)).toBe(true);
+    expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
+    source.release();
+  });
+});
+
 describe('opening', () => {
   test('is ended by its signal at once, even if the source ignores it', async () => {
     const source = new HeldSource();

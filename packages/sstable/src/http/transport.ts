@@ -1,4 +1,5 @@
 import { mustBeWhole, type Signal } from '@bloom/bytes';
+import { onAbort } from '../read/on-abort.js';
 import { untilAborted } from '../read/until-aborted.js';
 import { Answer, discard, type HttpResponse } from './answer.js';
 import { HttpError, type HttpErrorCode, Retriable } from './http-error.js';
@@ -175,14 +176,13 @@ export class Transport {
     this.mustGoOn(signal);
     const controller = new AbortController();
     const end = (reason: unknown): void => controller.abort(reason);
-    const abort = (): void => end(signal?.reason);
     const stall = (): void => end(this.#stalled(`nothing arrived for ${stallMs} ms`));
     let timer = setTimeout(stall, stallMs);
     const onProgress = (): void => {
       clearTimeout(timer);
       timer = setTimeout(stall, stallMs);
     };
-    signal?.addEventListener('abort', abort);
+    const endWait = signal && onAbort(signal, () => end(signal.reason));
     this.#ends.add(end);
     try {
       return await untilAborted(work(controller.signal, onProgress), controller.signal);
@@ -192,7 +192,7 @@ export class Transport {
       throw error;
     } finally {
       clearTimeout(timer);
-      signal?.removeEventListener('abort', abort);
+      endWait?.();
       this.#ends.delete(end);
     }
   }

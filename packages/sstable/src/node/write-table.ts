@@ -1,6 +1,7 @@
 import { mustBeFunction, mustBeOptions, mustBeSignal, type Signal } from '@bloom/bytes';
 import type { FileHandle } from 'node:fs/promises';
 import { PIECE_BYTES } from '../read/source.js';
+import { onAbort } from '../read/on-abort.js';
 import { untilAborted } from '../read/until-aborted.js';
 import { TABLE_BUILDER_OPTIONS, type TableBuilderOptions } from '../write/options.js';
 import type { TableSink } from '../write/sink.js';
@@ -122,8 +123,7 @@ function shapeError(entry: unknown, number: number): TypeError {
 async function* endedBy<T>(signal: Signal, entries: AsyncIterable<T>): AsyncGenerator<T, void, undefined> {
   const iterator = entries[Symbol.asyncIterator]();
   let endWait: ((reason: unknown) => void) | undefined;
-  const abort = (): void => endWait?.(signal.reason);
-  signal.addEventListener('abort', abort);
+  const endListening = onAbort(signal, () => endWait?.(signal.reason));
   /** After its last result, or an error, an iterator's return() is not called. */
   let isOver = false;
   try {
@@ -143,7 +143,7 @@ async function* endedBy<T>(signal: Signal, entries: AsyncIterable<T>): AsyncGene
       yield step.value;
     }
   } finally {
-    signal.removeEventListener('abort', abort);
+    endListening();
     if (!isOver) await leave(iterator, signal);
   }
 }

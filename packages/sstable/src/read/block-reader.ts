@@ -1,5 +1,6 @@
 import type { Signal, SignalController } from '@bloom/bytes';
 import type { DataBlocks } from './data-blocks.js';
+import { onAbort } from './on-abort.js';
 import { PendingRead } from './pending-read.js';
 import { ReadAhead } from './read-ahead.js';
 import { type ByteRange, readRange } from './reading.js';
@@ -11,6 +12,8 @@ const PARALLEL_READS = 8;
 const MAX_GROUP_BYTES = 2 ** 20;
 /** The most bytes of all simultaneous reads of one call of `each`, unless a single block is larger. */
 const MAX_PARALLEL_BYTES = PARALLEL_READS * MAX_GROUP_BYTES;
+/** The most reads with one signal. From the eleventh listener on a signal, Node warns of a memory leak. */
+const MAX_SHARED_READS = 8;
 
 /** Blocks that are close to each other, and the range of the file that contains them. */
 interface Group {
@@ -28,8 +31,10 @@ export class BlockReader {
   readonly #shared = new Map<number, PendingRead>();
   /** All reads under way, which `close` ends. */
   readonly #pending = new Set<PendingRead>();
-  /** Aborts reads that no caller can abort. Made for the first such read, because a signal takes Node three microseconds. */
+  /** Aborts reads that only `close` can end. Several share it, because making a controller takes Node three microseconds. */
   #closing: SignalController | undefined;
+  /** The reads that share `#closing`. A source may leave a listener on its signal for each. */
+  #closingReads = 0;
   #closed: Error | undefined;
 
   constructor(blocks: DataBlocks, source: Source, readAheadBytes: number, gapBytes: number) {
@@ -74,12 +79,11 @@ export class BlockReader {
     }
     if (missing.length === 0) return;
     const call = new AbortController();
-    const abort = (): void => call.abort(signal?.reason);
-    signal?.addEventListener('abort', abort);
+    const endWait = signal && onAbort(signal, () => call.abort(signal.reason));
     try {
       await this.#readGroups(this.#group(missing), take, call, signal !== undefined);
     } finally {
-      signal?.removeEventListener('abort', abort);
+      endWait?.();
     }
   }
 
@@ -96,7 +100,6 @@ export class BlockReader {
   close(reason: Error): void {
     this.#closed = reason;
     for (const read of this.#pending) read.abort(reason);
-    this.#closing?.abort(reason);
   }
 
   /** @param isAbortable whether an abort of the call also ends its wait for single reads, which other calls may share. */
@@ -114,7 +117,7 @@ export class BlockReader {
         reject(error);
         call.abort(error);
       };
-      call.signal.addEventListener('abort', () => reject(call.signal.reason), { once: true });
+      onAbort(call.signal, () => reject(call.signal.reason));
       const start = (): void => {
         while (next < groups.length && reads < PARALLEL_READS && !call.signal.aborted) {
           const group = groups[next]!;
@@ -174,16 +177,25 @@ export class BlockReader {
     return this.#blocks.decode(i, bytes.slice(range.offset - offset, range.offset - offset + range.length));
   }
 
-  /** Starts a read. Without a controller, only `close` can end it. */
+  /** The controller for a read that only `close` can end. */
+  #closingController(): SignalController {
+    if (this.#closing === undefined || this.#closingReads === MAX_SHARED_READS) {
+      this.#closing = new AbortController();
+      this.#closingReads = 0;
+    }
+    this.#closingReads++;
+    return this.#closing;
+  }
+
+  /** Starts a read. Without a controller of the caller, only `close` can end it. */
   #start(
     range: ByteRange,
-    controller?: SignalController,
+    controller = this.#closingController(),
     decode?: (stored: Uint8Array) => Uint8Array,
     onOver?: () => void,
   ): PendingRead {
     if (this.#closed !== undefined) throw this.#closed;
-    const { signal } = controller ?? (this.#closing ??= new AbortController());
-    const stored = readRange(this.#source, range, signal);
+    const stored = readRange(this.#source, range, controller.signal);
     const read = new PendingRead(decode === undefined ? stored : stored.then(decode), controller, () => {
       this.#pending.delete(read);
       onOver?.();

@@ -9,16 +9,16 @@ export class PendingRead {
   /** Whether the read has settled or was aborted. */
   isOver = false;
   readonly #answer: Promise<Uint8Array>;
-  readonly #controller: SignalController | undefined;
+  readonly #controller: SignalController;
   #waiting = 0;
   #fail!: (reason: unknown) => void;
 
   /**
    * @param read resolves to the bytes.
-   * @param controller aborts the read at the source, if it can be aborted.
+   * @param controller aborts the read at the source. Reads may share one if only `abort` ends them, not a signal.
    * @param onOver called once, as soon as the read is over.
    */
-  constructor(read: Promise<Uint8Array>, controller: SignalController | undefined, onOver: () => void) {
+  constructor(read: Promise<Uint8Array>, controller: SignalController, onOver: () => void) {
     this.#controller = controller;
     this.#answer = new Promise((resolve, reject) => {
       const end = (): boolean => {
@@ -52,6 +52,6 @@ export class PendingRead {
   abort(reason: unknown): void {
     if (this.isOver) return;
     this.#fail(reason);
-    this.#controller?.abort(reason);
+    this.#controller.abort(reason);
   }
 }

@@ -1,4 +1,5 @@
 import type { Signal } from '@bloom/bytes';
+import { onAbort } from './on-abort.js';
 
 /**
  * Settles as `work` does, or rejects with the signal's reason as soon as it is aborted.
@@ -7,10 +8,8 @@ import type { Signal } from '@bloom/bytes';
  */
 export function untilAborted<T>(work: PromiseLike<T>, signal: Signal): Promise<T> {
   return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason);
-    if (signal.aborted) abort();
-    else signal.addEventListener('abort', abort, { once: true });
-    const end = (): void => signal.removeEventListener('abort', abort);
+    if (signal.aborted) reject(signal.reason);
+    const end = onAbort(signal, () => reject(signal.reason));
     work.then(
       (value) => {
         end();
