@@ -8,9 +8,10 @@ import type { View } from '../view.js';
 import type { WritableFolder } from '../writable-folder.js';
 import { WriteBatch } from '../write-batch.js';
 import { type DatabaseOptions, mustBeLockMode, settingsOf } from './database-options.js';
+import { lockOf } from './opening.js';
 import { compareInternal } from './overlap.js';
 import { DatabaseSnapshot } from './snapshot.js';
-import { lockOf, Store } from './store.js';
+import { Store } from './store.js';
 
 /** How to write. */
 export interface WriteOptions {

@@ -1,7 +1,10 @@
 import type { Dropped } from '../damage.js';
+import { logFileName } from '../file-name.js';
 import type { ViewLog } from '../log-memtable.js';
-import type { Memtable } from '../memtable.js';
-import type { RecordFile } from './record-file.js';
+import { Memtable } from '../memtable.js';
+import type { KeyOrder } from '../version.js';
+import type { WritableFolder } from '../writable-folder.js';
+import { RecordFile } from './record-file.js';
 
 /** A log that is being written, or waits for its memtable to become a table. */
 export class LiveLog implements ViewLog {
@@ -13,6 +16,12 @@ export class LiveLog implements ViewLog {
   constructor(file: RecordFile, memtable: Memtable) {
     this.file = file;
     this.memtable = memtable;
+  }
+
+  /** Creates an empty log, with an empty memtable. */
+  static async create(folder: WritableFolder, number: bigint, order: KeyOrder): Promise<LiveLog> {
+    const name = logFileName(number);
+    return new LiveLog(new RecordFile(number, name, await folder.create(name)), new Memtable(order.compareInternalKeys));
   }
 
   get number(): bigint {

@@ -26,3 +26,25 @@ export class DatabaseSnapshot {
     this.#letGo = undefined;
   }
 }
+
+/** The sequences that snapshots hold. */
+export class HeldSequences {
+  /** How many snapshots hold each. Sequences only grow, so the oldest comes first. */
+  readonly #holders = new Map<bigint, number>();
+
+  get oldest(): bigint | undefined {
+    const [oldest] = this.#holders.keys();
+    return oldest;
+  }
+
+  add(sequence: bigint): void {
+    this.#holders.set(sequence, (this.#holders.get(sequence) ?? 0) + 1);
+  }
+
+  /** Takes back one `add` of the sequence. */
+  remove(sequence: bigint): void {
+    const holders = this.#holders.get(sequence)!;
+    if (holders > 1) this.#holders.set(sequence, holders - 1);
+    else this.#holders.delete(sequence);
+  }
+}

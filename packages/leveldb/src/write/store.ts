@@ -6,33 +6,25 @@
  */
 import { CorruptionError } from '@bloom/bytes';
 import type { TableStats } from '@bloom/sstable';
-import { decodeInternalKey, INTERNAL_KEY_TRAILER_LENGTH, MAX_SEQUENCE, VALUE, DELETION } from '@bloom/sstable/database';
-import { DamagePolicy } from '../damage.js';
 import { DatabaseError } from '../database-error.js';
-import { keyOrderOf } from '../database-key.js';
-import type { EntryCursor } from '../entry-cursor.js';
-import { CURRENT, logFileName, parseFileName } from '../file-name.js';
-import { runAsync } from '../folder-reading.js';
-import { Memtable } from '../memtable.js';
-import { MergeCursor } from '../merge.js';
 import type { TableFiles } from '../reader-face.js';
-import { TableCache, ViewTables } from '../table-cache.js';
-import { LevelEntries } from '../table-entries.js';
-import type { FileMetadata } from '../version-edit.js';
-import { View } from '../view.js';
+import type { FileMetadata, VersionEdit } from '../version-edit.js';
+import type { View } from '../view.js';
 import type { FolderLock, WritableFolder } from '../writable-folder.js';
 import { type WriteBatch, WriteBatchReader } from '../write-batch.js';
+import { writeCompactedTables } from './compacted-tables.js';
 import { boundsOfUserKeys, type Compaction, compactionOf, type CompactionState, fullestLevel, levelForFlush, pickCompaction } from './compaction.js';
 import type { Settings } from './database-options.js';
+import { LiveFiles } from './live-files.js';
 import { LiveLog } from './live-log.js';
+import { lockOf, openVersions } from './opening.js';
 import { type KeyBounds, overlapsLevel } from './overlap.js';
 import { delay, Pacer } from './pacer.js';
-import { RecordFile } from './record-file.js';
-import { mustHaveTables, recoverLogs } from './recovery.js';
 import { SeekBudget } from './seek-budget.js';
-import { ENTRIES_PER_LOOK, TableFile, writeMemtable } from './table-file.js';
-import { createDatabase, VersionSet } from './version-set.js';
-import { groupLength, merged, type Writer } from './write-queue.js';
+import { HeldSequences } from './snapshot.js';
+import { ENTRIES_PER_LOOK, writeMemtable } from './table-file.js';
+import type { VersionSet } from './version-set.js';
+import { type RecordTarget, WriteQueue } from './write-queue.js';
 
 /** With so many tables in level 0 each write waits a millisecond, and with so many it waits for a compaction. */
 const SLOWDOWN_TABLES = 8;
@@ -50,7 +42,7 @@ interface ManualCompaction {
 class CutOff extends Error {}
 
 /** Everything of a {@link Database} but its face. */
-export class Store implements TableFiles {
+export class Store implements TableFiles, RecordTarget {
   readonly settings: Settings;
   readonly restarts = 0;
   /** What is there now: a pin of it is the store's. */
@@ -60,14 +52,8 @@ export class Store implements TableFiles {
   readonly #folder: WritableFolder;
   readonly #lock: FolderLock | undefined;
   readonly #versions: VersionSet;
-  readonly #tables: TableCache;
-  readonly #damage = new DamagePolicy(true);
-  /** Views that may still be used: their files stay. */
-  readonly #views = new Set<View>();
-  /** The numbers of tables that are being written. */
-  readonly #pending = new Set<bigint>();
-  /** Sequences that are held by snapshots, and how many hold them; the oldest first. */
-  readonly #snapshots = new Map<bigint, number>();
+  readonly #files: LiveFiles;
+  readonly #held = new HeldSequences();
   readonly #seeks = new SeekBudget();
   #sought: FileMetadata | undefined;
   #log: LiveLog;
@@ -75,9 +61,7 @@ export class Store implements TableFiles {
   #flushing: LiveLog | undefined;
   /** Whether the name of the log survives the loss of power. */
   #isLogNamed = false;
-  readonly #writers: Writer[] = [];
-  #draining: Promise<void> | undefined;
-  readonly #writePacer = new Pacer(1);
+  readonly #queue = new WriteQueue(this);
   #background: Promise<void> | undefined;
   #manual: ManualCompaction | undefined;
   /** Who waits for the background to have done something. */
@@ -91,61 +75,45 @@ export class Store implements TableFiles {
     this.#folder = folder;
     this.#lock = lock;
     this.#versions = versions;
-    this.#tables = new TableCache(settings.maxOpenTables, settings.reading, settings.opening, settings.cache);
+    this.#files = new LiveFiles(folder, settings);
     this.#log = log;
     this.view = this.#newView();
   }
 
-  /** Opens or makes a database. */
+  /** Opens or creates a database. */
   static async open(folder: WritableFolder, settings: Settings): Promise<Store> {
     if (settings.createIfMissing) await folder.createFolder();
     const lock = settings.locks ? await lockOf(folder) : undefined;
     try {
-      return await Store.#recover(folder, settings, lock);
+      const { versions, log, isLogReused, change } = await openVersions(folder, settings);
+      const store = new Store(folder, settings, lock, versions, log);
+      store.#isLogNamed = isLogReused;
+      await store.#start(change);
+      return store;
     } catch (error) {
       await lock?.release();
       throw error;
     }
   }
 
-  /** Source: `DB::Open`. */
-  static async #recover(folder: WritableFolder, settings: Settings, lock: FolderLock | undefined): Promise<Store> {
-    const where = folder.name ?? 'the folder';
-    let names = await folder.list();
-    if (!names.includes(CURRENT)) {
-      if (!settings.createIfMissing) throw new DatabaseError('BLOOM_DATABASE_MISSING', `${where} has no database, and createIfMissing is false`);
-      mustBeNew(names, folder.name);
-      await createDatabase(folder, settings.comparator);
-    } else if (settings.errorIfExists) {
-      throw new DatabaseError('BLOOM_DATABASE_EXISTS', `${where} has a database, and errorIfExists is true`);
-    }
-    const order = keyOrderOf(settings.comparator);
-    const versions = await VersionSet.read(folder, settings.comparator, order, settings.reuseLogs ? settings.maxFileSize : undefined);
-    let store: Store | undefined;
-    let log: LiveLog | undefined;
+  /** Writes what opening changed, and begins with the background work. */
+  async #start(change: VersionEdit | undefined): Promise<void> {
     try {
-      names = await folder.list();
-      mustHaveTables(versions.current, names, folder.name);
-      const { files, isChanged, log: reused } = await recoverLogs(folder, names, versions, settings);
-      log = reused ?? (await newLog(folder, versions.newFileNumber(), order));
-      store = new Store(folder, settings, lock, versions, log);
-      store.#isLogNamed = reused !== undefined;
-      if (isChanged || !versions.isManifestReused) {
-        await versions.apply({ previousLogNumber: 0n, logNumber: log.number, newFiles: files.map((file) => ({ level: 0, file })) });
-        store.#isLogNamed = true;
-        store.#show();
+      if (change !== undefined) {
+        await this.#versions.apply(change);
+        this.#isLogNamed = true;
+        this.#show();
       }
-      await store.#removeObsoleteFiles();
-      store.#schedule();
-      return store;
+      await this.#removeObsoleteFiles();
+      this.#schedule();
     } catch (error) {
-      await Promise.allSettled([versions.close(), log?.file.close(), store === undefined ? undefined : store.#tables.close()]);
+      await Promise.allSettled([this.#versions.close(), this.#log.file.close(), this.#files.close()]);
       throw error;
     }
   }
 
   get counts(): TableStats {
-    return this.#tables.counts();
+    return this.#files.counts;
   }
 
   /** Why nothing more is written, if that is so. */
@@ -165,15 +133,13 @@ export class Store implements TableFiles {
   /** Holds what is visible now. @returns its sequence. */
   hold(): bigint {
     const { lastSequence } = this.#versions;
-    this.#snapshots.set(lastSequence, (this.#snapshots.get(lastSequence) ?? 0) + 1);
+    this.#held.add(lastSequence);
     return lastSequence;
   }
 
   /** Lets go of what was held at a sequence. */
   letGo(sequence: bigint): void {
-    const holders = this.#snapshots.get(sequence)!;
-    if (holders > 1) this.#snapshots.set(sequence, holders - 1);
-    else this.#snapshots.delete(sequence);
+    this.#held.remove(sequence);
   }
 
   /** Counts a lookup that a table of `view` cost without deciding it. */
@@ -185,10 +151,7 @@ export class Store implements TableFiles {
 
   /** Writes a batch, which must not be changed any more; without one, makes a table of the memtable. */
   write(batch: WriteBatch | undefined, sync: boolean): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#writers.push({ batch, sync, resolve, reject });
-      this.#draining ??= this.#drain().finally(() => (this.#draining = undefined));
-    });
+    return this.#queue.push(batch, sync);
   }
 
   /** Source: `DBImpl::CompactRange`. */
@@ -217,11 +180,11 @@ export class Store implements TableFiles {
 
   /** Ends work in the background where it is, and closes everything. */
   async close(): Promise<void> {
-    while (this.#draining !== undefined) await this.#draining;
+    await this.#queue.settled();
     this.#isClosing = true;
     this.#wake();
     await this.idle();
-    const closings = [this.#log.file.close(), this.#versions.close(), this.#tables.close()];
+    const closings = [this.#log.file.close(), this.#versions.close(), this.#files.close()];
     const outcomes = await Promise.allSettled(closings);
     await this.#lock?.release();
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
@@ -229,31 +192,7 @@ export class Store implements TableFiles {
 
   // ---- writing
 
-  async #drain(): Promise<void> {
-    // Calls that are made at the same time are written as one record.
-    await Promise.resolve();
-    const writers = this.#writers;
-    while (writers.length > 0) {
-      const first = writers[0]!;
-      let count = 1;
-      try {
-        if (!this.#hasRoom(first.batch === undefined)) await this.#makeRoom(first.batch === undefined);
-        if (first.batch !== undefined) {
-          count = groupLength(writers);
-          const writing = this.#append(merged(writers.slice(0, count)), first.sync);
-          if (writing !== undefined) await writing;
-        }
-      } catch (error) {
-        for (const writer of writers.splice(0, count)) writer.reject(error);
-        continue;
-      }
-      for (const writer of writers.splice(0, count)) writer.resolve();
-      // Where the log takes its bytes at once, callers that write one after another would keep all else waiting.
-      if (this.#writePacer.isDue()) await this.#writePacer.pause();
-    }
-  }
-
-  #hasRoom(force: boolean): boolean {
+  hasRoom(force: boolean): boolean {
     return (
       !force &&
       this.#failure === undefined &&
@@ -263,7 +202,7 @@ export class Store implements TableFiles {
   }
 
   /** Source: `DBImpl::MakeRoomForWrite`. */
-  async #makeRoom(force: boolean): Promise<void> {
+  async makeRoom(force: boolean): Promise<void> {
     let mayDelay = !force;
     for (;;) {
       this.#mustWrite();
@@ -289,7 +228,7 @@ export class Store implements TableFiles {
     try {
       // What comes in the new log must not survive what came before it.
       if (!before.file.isSynced) await before.file.sync();
-      this.#log = await newLog(this.#folder, number, this.#versions.order);
+      this.#log = await LiveLog.create(this.#folder, number, this.#versions.order);
     } catch (error) {
       this.#versions.reuseFileNumber(number);
       throw this.#fail(error);
@@ -303,7 +242,7 @@ export class Store implements TableFiles {
   }
 
   /** Adds a record to the log, and its operations to the memtable. */
-  #append(batch: WriteBatch, sync: boolean): Promise<void> | undefined {
+  append(batch: WriteBatch, sync: boolean): Promise<void> | undefined {
     const record = batch.encode(this.#versions.lastSequence + 1n);
     let appending: void | Promise<void>;
     try {
@@ -389,16 +328,16 @@ export class Store implements TableFiles {
   async #flush(log: LiveLog): Promise<void> {
     const base = this.#versions.current;
     const number = this.#versions.newFileNumber();
-    this.#pending.add(number);
+    this.#files.keep(number);
     try {
-      const file = await writeMemtable(log.memtable, this.#folder, number, this.settings.building, this.#pacer());
-      if (file !== undefined) await this.#mustBeUsable(file);
+      const file = await writeMemtable(log.memtable, this.#folder, number, this.settings.building, new Pacer(ENTRIES_PER_LOOK));
+      if (file !== undefined) await this.#files.openTable(file);
       if (this.#isClosing) throw new CutOff();
       const level = file && levelForFlush(base, this.#versions.order, file, this.settings.maxFileSize);
       const newFiles = file === undefined ? [] : [{ level: level!, file }];
       await this.#versions.apply({ previousLogNumber: 0n, logNumber: this.#log.number, newFiles });
     } finally {
-      this.#pending.delete(number);
+      this.#files.unkeep(number);
     }
     this.#isLogNamed = true;
     this.#flushing = undefined;
@@ -455,67 +394,28 @@ export class Store implements TableFiles {
     }
   }
 
-  /** Source: `DBImpl::DoCompactionWork`. */
   async #merge(compaction: Compaction): Promise<void> {
-    const { order } = this.#versions;
     const { view } = this;
-    const [oldest = this.#versions.lastSequence] = this.#snapshots.keys();
-    const sources = compactionSources(compaction, view);
-    const cursor = new MergeCursor(sources, order.compareInternalKeys);
-    const outputs: FileMetadata[] = [];
     const numbers: bigint[] = [];
-    let table: TableFile | undefined;
-    const pacer = this.#pacer();
     view.pin();
-    /** The user key of the last entry, and the sequence of that entry. */
-    let userKey: Uint8Array | undefined;
-    let newer = MAX_SEQUENCE;
-    const finish = async (): Promise<void> => {
-      const file = await table!.finish();
-      table = undefined;
-      await this.#mustBeUsable(file);
-      outputs.push(file);
-    };
     try {
-      for (let settled = cursor.seekToFirst(); ; settled = cursor.next()) {
-        if (!settled) await runAsync(this.#folder, cursor.settle());
-        if (!cursor.valid) break;
-        if (pacer.isDue()) await pacer.pause();
-        if (this.#isClosing) throw new CutOff();
-        if (this.#flushing !== undefined) {
-          // Writers may be waiting for it.
-          await this.#flush(this.#flushing);
-          this.#wake();
-        }
-        const key = cursor.keyBytes.subarray(cursor.keyStart, cursor.keyEnd);
-        if (compaction.stopsBefore(key) && table !== undefined) await finish();
-        const internal = decodeInternalKey(key);
-        let isDropped = false;
-        if (internal === undefined || (internal.type !== VALUE && internal.type !== DELETION)) {
-          // It is not for a compaction to hide that the key is damaged.
-          userKey = undefined;
-          newer = MAX_SEQUENCE;
-        } else {
-          if (userKey === undefined || order.compareUserKeys(key, 0, key.length - INTERNAL_KEY_TRAILER_LENGTH, userKey, 0, userKey.length) !== 0) {
-            userKey = internal.userKey.slice();
-            newer = MAX_SEQUENCE;
-          }
-          isDropped = newer <= oldest || (internal.type === DELETION && internal.sequence <= oldest && compaction.isBaseLevelFor(key));
-          newer = internal.sequence;
-        }
-        if (isDropped) continue;
-        if (table === undefined) {
+      const outputs = await writeCompactedTables(compaction, {
+        folder: this.#folder,
+        order: this.#versions.order,
+        tables: view.tables,
+        damage: view.damage,
+        building: this.settings.building,
+        maxFileSize: this.settings.maxFileSize,
+        oldestSequence: this.#held.oldest ?? this.#versions.lastSequence,
+        newFileNumber: () => {
           const number = this.#versions.newFileNumber();
           numbers.push(number);
-          this.#pending.add(number);
-          // The key and the value are lent until the cursor moves.
-          table = await TableFile.create(this.#folder, number, this.settings.building);
-        }
-        table.add(key, cursor.valueBytes.subarray(cursor.valueStart, cursor.valueEnd));
-        if (table.byteLength >= this.settings.maxFileSize) await finish();
-        else if (table.isFull) await table.drain();
-      }
-      if (table !== undefined) await finish();
+          this.#files.keep(number);
+          return number;
+        },
+        interlude: () => this.#interlude(),
+        isWritten: (file) => this.#files.openTable(file),
+      });
       if (this.#isClosing) throw new CutOff();
       const { level, inputs, pointer } = compaction;
       await this.#versions.apply({
@@ -525,17 +425,17 @@ export class Store implements TableFiles {
       });
       this.#show();
     } finally {
-      cursor.close();
       view.unpin();
-      await table?.abandon();
-      for (const number of numbers) this.#pending.delete(number);
+      for (const number of numbers) this.#files.unkeep(number);
     }
     await this.#removeObsoleteFiles();
   }
 
-  /** Opens a table that was written, and keeps it open. */
-  async #mustBeUsable(file: FileMetadata): Promise<void> {
-    await runAsync(this.#folder, this.#tables.openAtFirst(file));
+  /** What must not wait until a compaction is done. */
+  #interlude(): Promise<void> | undefined {
+    if (this.#isClosing) throw new CutOff();
+    // Writers may be waiting for it.
+    return this.#flushing && this.#flush(this.#flushing).then(() => this.#wake());
   }
 
   /** Deletes what is no longer needed, as far as that goes: the rest is for the next time. */
@@ -543,48 +443,13 @@ export class Store implements TableFiles {
     // What is on disk may not be what is known here.
     if (this.#failure !== undefined) return;
     try {
-      await this.#deleteObsolete(await this.#folder.list());
+      await this.#files.removeObsolete(this.#versions);
     } catch {
       // A file too many does no harm.
     }
   }
 
-  /** Source: `DBImpl::RemoveObsoleteFiles`. */
-  async #deleteObsolete(names: readonly string[]): Promise<void> {
-    const { logNumber, previousLogNumber, manifestNumber, current } = this.#versions;
-    const live = new Set([...this.#pending, ...current.files.map(({ number }) => number)]);
-    const files = [...current.files];
-    for (const view of this.#views) {
-      if (view.isReleased) {
-        this.#views.delete(view);
-        continue;
-      }
-      for (const file of view.version.files) {
-        if (live.has(file.number)) continue;
-        live.add(file.number);
-        files.push(file);
-      }
-    }
-    this.#tables.keepOnly(files);
-    for (const name of names) {
-      const file = parseFileName(name);
-      if (file === undefined || !('number' in file)) continue;
-      const { type, number } = file;
-      const isKept =
-        type === 'log'
-          ? number >= logNumber || number === previousLogNumber
-          : type === 'manifest'
-            ? number >= manifestNumber
-            : live.has(number);
-      if (!isKept) await this.#folder.delete(name);
-    }
-  }
-
   // ---- what both need
-
-  #pacer(): Pacer {
-    return new Pacer(ENTRIES_PER_LOOK);
-  }
 
   /** Ends writing. @returns what to throw. */
   #fail(cause: unknown): DatabaseError {
@@ -610,59 +475,6 @@ export class Store implements TableFiles {
   }
 
   #newView(): View {
-    const { current: version, order } = this.#versions;
-    const { files } = version;
-    const areAllOpen = files.length <= this.settings.maxOpenTables;
-    const pinned = areAllOpen ? files.flatMap((file) => this.#tables.get(file) ?? []) : [];
-    for (const handle of pinned) this.#tables.pin(handle);
-    const view = new View({
-      comparator: this.settings.comparator,
-      order,
-      fields: this.#versions,
-      manifest: this.#versions.manifestName,
-      version,
-      logs: this.#flushing === undefined ? [this.#log] : [this.#flushing, this.#log],
-      lastSequence: this.#versions.lastSequence,
-      tables: new ViewTables(this.#tables, files, pinned, areAllOpen),
-      damage: this.#damage,
-    });
-    this.#views.add(view);
-    return view;
+    return this.#files.viewOf(this.#versions, this.#flushing === undefined ? [this.#log] : [this.#flushing, this.#log]);
   }
-}
-
-/** Locks a folder. */
-export async function lockOf(folder: WritableFolder): Promise<FolderLock> {
-  if (folder.lock === undefined) throw new DatabaseError('BLOOM_NO_LOCK', "the folder cannot be locked: make sure that nobody else writes to it, and give lock: 'none'");
-  return folder.lock();
-}
-
-/**
- * LevelDB makes a new database of a folder without CURRENT, and deletes what is left of the old one.
- *
- * @throws CorruptionError `BLOOM_NOT_A_DATABASE` when there are logs or tables.
- */
-function mustBeNew(names: readonly string[], folder: string | undefined): void {
-  const kept = names.find((name) => ['log', 'table'].includes(parseFileName(name)?.type ?? ''));
-  if (kept === undefined) return;
-  const problem = `it has no CURRENT, and has ${kept}: a new database would take the place of one that is damaged`;
-  throw new CorruptionError('BLOOM_NOT_A_DATABASE', { structure: 'folder', offset: 0, file: folder }, problem);
-}
-
-async function newLog(folder: WritableFolder, number: bigint, order: ReturnType<typeof keyOrderOf>): Promise<LiveLog> {
-  const name = logFileName(number);
-  return new LiveLog(new RecordFile(number, name, await folder.create(name)), new Memtable(order.compareInternalKeys));
-}
-
-/** The entries of a compaction's inputs. Source: `VersionSet::MakeInputIterator`. */
-function compactionSources({ level, inputs: [upper, lower] }: Compaction, view: View): EntryCursor[] {
-  const whole = (files: readonly FileMetadata[]): EntryCursor => new LevelEntries(files, () => 0, view.tables, view.damage);
-  const sources = level === 0 ? upper.map((file) => whole([file])) : [whole(sortedAs(upper, view, level))];
-  if (lower.length > 0) sources.push(whole(lower));
-  return sources;
-}
-
-/** Tables of a level in the order of their keys: those that were added at the boundary come last. */
-function sortedAs(files: readonly FileMetadata[], { version }: View, level: number): FileMetadata[] {
-  return version.levels[level]!.filter((file) => files.includes(file));
 }

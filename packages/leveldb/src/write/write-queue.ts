@@ -1,11 +1,12 @@
 import { WriteBatch } from '../write-batch.js';
+import { Pacer } from './pacer.js';
 
 /** What a merged record may have at most, and what is added at most to a small first batch so that it is not held up. */
 const MAX_GROUP_BYTES = 2 ** 20;
 const SMALL_BATCH_BYTES = 128 * 2 ** 10;
 
 /** A call that waits to be written. */
-export interface Writer {
+interface Writer {
   /** Undefined: nothing is written, the memtable is to become a table. */
   readonly batch: WriteBatch | undefined;
   readonly sync: boolean;
@@ -19,7 +20,7 @@ export interface Writer {
  *
  * Source: LevelDB, db/db_impl.cc, `DBImpl::BuildBatchGroup`.
  */
-export function groupLength(writers: readonly Writer[]): number {
+function groupLength(writers: readonly Writer[]): number {
   const [first] = writers;
   if (first?.batch === undefined) return 1;
   let size = first.batch.byteLength;
@@ -34,10 +35,70 @@ export function groupLength(writers: readonly Writer[]): number {
 }
 
 /** The batches of some writers as one. */
-export function merged(writers: readonly Writer[]): WriteBatch {
+function merged(writers: readonly Writer[]): WriteBatch {
   const [first] = writers;
   if (writers.length === 1) return first!.batch!;
   const all = new WriteBatch();
   for (const { batch } of writers) all.append(batch!);
   return all;
+}
+
+/** Where a {@link WriteQueue} writes to. */
+export interface RecordTarget {
+  /** Whether a record can be appended now. @param force whether the memtable is to become a table first. */
+  hasRoom(force: boolean): boolean;
+  /** Waits until there is room. */
+  makeRoom(force: boolean): Promise<void>;
+  /** Appends one record. */
+  append(batch: WriteBatch, sync: boolean): Promise<void> | undefined;
+}
+
+/** Puts writes in their order, and those of callers that wait at the same time into one record. */
+export class WriteQueue {
+  readonly #target: RecordTarget;
+  readonly #writers: Writer[] = [];
+  readonly #pacer = new Pacer(1);
+  #draining: Promise<void> | undefined;
+
+  constructor(target: RecordTarget) {
+    this.#target = target;
+  }
+
+  /** Writes a batch, which must not be changed any more; without one, makes a table of the memtable. */
+  push(batch: WriteBatch | undefined, sync: boolean): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#writers.push({ batch, sync, resolve, reject });
+      this.#draining ??= this.#drain().finally(() => (this.#draining = undefined));
+    });
+  }
+
+  /** Waits until nothing is queued. */
+  async settled(): Promise<void> {
+    while (this.#draining !== undefined) await this.#draining;
+  }
+
+  async #drain(): Promise<void> {
+    // Calls that are made at the same time are written as one record.
+    await Promise.resolve();
+    const writers = this.#writers;
+    while (writers.length > 0) {
+      const first = writers[0]!;
+      const force = first.batch === undefined;
+      let count = 1;
+      try {
+        if (!this.#target.hasRoom(force)) await this.#target.makeRoom(force);
+        if (!force) {
+          count = groupLength(writers);
+          const appending = this.#target.append(merged(writers.slice(0, count)), first.sync);
+          if (appending !== undefined) await appending;
+        }
+      } catch (error) {
+        for (const writer of writers.splice(0, count)) writer.reject(error);
+        continue;
+      }
+      for (const writer of writers.splice(0, count)) writer.resolve();
+      // If the log takes its bytes at once, callers that write one after another would keep everything else waiting.
+      if (this.#pacer.isDue()) await this.#pacer.pause();
+    }
+  }
 }

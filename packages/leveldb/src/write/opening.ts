@@ -1,0 +1,69 @@
+/**
+ * From a folder to a database that can be written: the lock, CURRENT and the MANIFEST, and what the logs hold.
+ *
+ * Source: LevelDB, db/db_impl.cc, `DB::Open` and `DBImpl::Recover`.
+ */
+import { CorruptionError } from '@bloom/bytes';
+import { DatabaseError } from '../database-error.js';
+import { keyOrderOf } from '../database-key.js';
+import { CURRENT, parseFileName } from '../file-name.js';
+import type { VersionEdit } from '../version-edit.js';
+import type { FolderLock, WritableFolder } from '../writable-folder.js';
+import type { Settings } from './database-options.js';
+import { LiveLog } from './live-log.js';
+import { mustHaveTables, recoverLogs } from './recovery.js';
+import { createDatabase, VersionSet } from './version-set.js';
+
+/** Locks a folder. */
+export async function lockOf(folder: WritableFolder): Promise<FolderLock> {
+  if (folder.lock === undefined) throw new DatabaseError('BLOOM_NO_LOCK', "the folder cannot be locked: make sure that nobody else writes to it, and give lock: 'none'");
+  return folder.lock();
+}
+
+/** What a database is written with. */
+export interface OpenedVersions {
+  readonly versions: VersionSet;
+  /** The log that the next writes go to. */
+  readonly log: LiveLog;
+  readonly isLogReused: boolean;
+  /** What is to be written to the MANIFEST before anything else; undefined if the MANIFEST is reused as it is. */
+  readonly change: VersionEdit | undefined;
+}
+
+/** Reads the database of a folder, or creates one, and makes tables of what its logs hold. */
+export async function openVersions(folder: WritableFolder, settings: Settings): Promise<OpenedVersions> {
+  const where = folder.name ?? 'the folder';
+  let names = await folder.list();
+  if (!names.includes(CURRENT)) {
+    if (!settings.createIfMissing) throw new DatabaseError('BLOOM_DATABASE_MISSING', `${where} has no database, and createIfMissing is false`);
+    mustBeNew(names, folder.name);
+    await createDatabase(folder, settings.comparator);
+  } else if (settings.errorIfExists) {
+    throw new DatabaseError('BLOOM_DATABASE_EXISTS', `${where} has a database, and errorIfExists is true`);
+  }
+  const order = keyOrderOf(settings.comparator);
+  const versions = await VersionSet.read(folder, settings.comparator, order, settings.reuseLogs ? settings.maxFileSize : undefined);
+  try {
+    names = await folder.list();
+    mustHaveTables(versions.current, names, folder.name);
+    const { files, isChanged, log: reused } = await recoverLogs(folder, names, versions, settings);
+    const log = reused ?? (await LiveLog.create(folder, versions.newFileNumber(), order));
+    const change: VersionEdit = { previousLogNumber: 0n, logNumber: log.number, newFiles: files.map((file) => ({ level: 0, file })) };
+    return { versions, log, isLogReused: reused !== undefined, change: isChanged || !versions.isManifestReused ? change : undefined };
+  } catch (error) {
+    await Promise.allSettled([versions.close()]);
+    throw error;
+  }
+}
+
+/**
+ * LevelDB creates a new database in a folder without CURRENT, and deletes what is left of the old one.
+ *
+ * @throws CorruptionError `BLOOM_NOT_A_DATABASE` when there are logs or tables.
+ */
+function mustBeNew(names: readonly string[], folder: string | undefined): void {
+  const kept = names.find((name) => ['log', 'table'].includes(parseFileName(name)?.type ?? ''));
+  if (kept === undefined) return;
+  const problem = `it has no CURRENT, and has ${kept}: a new database would take the place of one that is damaged`;
+  throw new CorruptionError('BLOOM_NOT_A_DATABASE', { structure: 'folder', offset: 0, file: folder }, problem);
+}
