@@ -19,7 +19,7 @@ import { LiveFiles } from './live-files.js';
 import { LiveLog } from './live-log.js';
 import { lockOf, openVersions } from './opening.js';
 import { type KeyBounds, overlapsLevel } from './overlap.js';
-import { delay, Pacer } from './pacer.js';
+import { delay, Pacer, turn } from './pacer.js';
 import { SeekBudget } from './seek-budget.js';
 import { HeldSequences } from './snapshot.js';
 import { ENTRIES_PER_LOOK, writeMemtable } from './table-file.js';
@@ -251,8 +251,7 @@ export class Store implements TableFiles, RecordTarget {
       throw this.#fail(error);
     }
     if (appending !== undefined || sync) return this.#appendLater(appending, record, sync);
-    this.#insert(record);
-    return undefined;
+    return this.#insert(record);
   }
 
   async #appendLater(appending: void | Promise<void>, record: Uint8Array, sync: boolean): Promise<void> {
@@ -267,17 +266,23 @@ export class Store implements TableFiles, RecordTarget {
       // The log may end in a part of the record, or in one that its caller was told had failed.
       throw this.#fail(error);
     }
-    this.#insert(record);
+    await this.#insert(record);
   }
 
-  #insert(record: Uint8Array): void {
+  #insert(record: Uint8Array): Promise<void> | undefined {
+    return this.#insertRest(new WriteBatchReader(record), new Pacer(ENTRIES_PER_LOOK));
+  }
+
+  /** Inserts until it is somebody else's turn. What is inserted cannot be seen before all of it is. */
+  #insertRest(reader: WriteBatchReader, pacer: Pacer): Promise<void> | undefined {
     const { memtable } = this.#log;
-    const reader = new WriteBatchReader(record);
-    let next = reader.sequence;
-    for (; reader.next(); next++) {
-      memtable.add(next, reader.type, reader.bytes, reader.keyStart, reader.keyEnd, reader.valueStart, reader.valueEnd);
+    while (reader.next()) {
+      const sequence = reader.sequence + BigInt(reader.found - 1);
+      memtable.add(sequence, reader.type, reader.bytes, reader.keyStart, reader.keyEnd, reader.valueStart, reader.valueEnd);
+      if (pacer.isDue()) return pacer.pause().then(() => this.#insertRest(reader, pacer));
     }
-    this.#versions.lastSequence = this.view.lastSequence = next - 1n;
+    this.#versions.lastSequence = this.view.lastSequence = reader.sequence + BigInt(reader.found) - 1n;
+    return undefined;
   }
 
   // ---- the background
@@ -285,10 +290,7 @@ export class Store implements TableFiles, RecordTarget {
   /** Source: `DBImpl::MaybeScheduleCompaction`. */
   #schedule(): void {
     if (this.#background !== undefined || !this.#hasWork()) return;
-    this.#background = this.#work().finally(() => {
-      this.#background = undefined;
-      this.#wake();
-    });
+    this.#background = this.#work();
   }
 
   #hasWork(): boolean {
@@ -299,17 +301,19 @@ export class Store implements TableFiles, RecordTarget {
 
   async #work(): Promise<void> {
     // The write that started the work goes first: others may be waiting behind it.
-    await delay(0);
+    await turn();
     while (this.#hasWork()) {
       try {
         if (this.#flushing !== undefined) await this.#flush(this.#flushing);
         else await this.#compact();
       } catch (error) {
-        if (error instanceof CutOff) return;
-        this.#fail(error);
+        if (!(error instanceof CutOff)) this.#fail(error);
       }
       this.#wake();
     }
+    // In the same step as the look for work: whoever schedules next starts anew.
+    this.#background = undefined;
+    this.#wake();
   }
 
   /** Waits until the background has done something. */

@@ -68,7 +68,7 @@ export class WriteQueue {
   push(batch: WriteBatch | undefined, sync: boolean): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#writers.push({ batch, sync, resolve, reject });
-      this.#draining ??= this.#drain().finally(() => (this.#draining = undefined));
+      this.#draining ??= this.#drain();
     });
   }
 
@@ -100,5 +100,7 @@ export class WriteQueue {
       // If the log takes its bytes at once, callers that write one after another would keep everything else waiting.
       if (this.#pacer.isDue()) await this.#pacer.pause();
     }
+    // In the same step as the look at the queue: whoever comes next starts anew.
+    this.#draining = undefined;
   }
 }

@@ -1,0 +1,50 @@
+import { describe, expect, test } from 'vitest';
+import { WriteBatch } from '../src/write-batch.js';
+import { type RecordTarget, WriteQueue } from '../src/write/write-queue.js';
+
+function targetOf(append: (batch: WriteBatch) => Promise<void> | undefined): RecordTarget {
+  return { hasRoom: () => true, makeRoom: () => Promise.resolve(), append };
+}
+
+function putOf(byte: number): WriteBatch {
+  return new WriteBatch().put(Uint8Array.of(byte), Uint8Array.of(byte));
+}
+
+/** Enough for everything that needs no I/O. */
+async function someTurns(): Promise<void> {
+  for (let i = 0; i < 5; i++) await new Promise((resolve) => setTimeout(resolve, 0));
+}
+
+describe('the queue of writes', () => {
+  for (const takes of ['at once', 'later'] as const) {
+    for (let hops = 0; hops <= 12; hops++) {
+      test(`writes a batch that comes ${hops} microtasks after another was appended ${takes}`, async () => {
+        const appended: number[] = [];
+        const settled: number[] = [];
+        const push = (byte: number): void => void queue.push(putOf(byte), false).then(() => settled.push(byte));
+        const queue = new WriteQueue(
+          targetOf((batch) => {
+            appended.push(batch.count);
+            if (appended.length === 1) {
+              let after = Promise.resolve();
+              for (let i = 0; i < hops; i++) after = after.then(() => undefined);
+              void after.then(() => push(2));
+            }
+            return takes === 'later' ? Promise.resolve() : undefined;
+          }),
+        );
+        push(1);
+        await someTurns();
+        expect(settled).toEqual([1, 2]);
+        expect(appended).toEqual([1, 1]);
+      });
+    }
+  }
+
+  test('puts the batches of callers at the same time into one record', async () => {
+    const appended: number[] = [];
+    const queue = new WriteQueue(targetOf((batch) => void appended.push(batch.count)));
+    await Promise.all([1, 2, 3].map((byte) => queue.push(putOf(byte), false)));
+    expect(appended).toEqual([3]);
+  });
+});
