@@ -8,6 +8,7 @@
  *     000002.dbtmp        CURRENT before its rename
  *     LOCK                empty
  *     LOG, LOG.old        text for people
+ *     lost/               files that a repair set aside
  *
  * Numbers have 64 bits and at least six digits; one counter numbers them all.
  *
@@ -50,6 +51,9 @@ function padded(number: bigint): string {
 
 /** `CURRENT`. */
 export const CURRENT = 'CURRENT';
+
+/** The folder within the database's, for files that a repair sets aside. */
+export const LOST = 'lost';
 
 /** The name of log `number`. */
 export function logFileName(number: bigint): string {

@@ -19,4 +19,5 @@ export type { FolderLock, WritableFile, WritableFolder } from './writable-folder
 export { WritableMemoryFolder } from './writable-memory-folder.js';
 export { Database, type WriteOptions } from './write/database.js';
 export type { DatabaseOptions } from './write/database-options.js';
+export type { RepairOptions, RepairReport, SetAside } from './write/repair.js';
 export { DatabaseSnapshot } from './write/snapshot.js';

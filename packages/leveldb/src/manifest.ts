@@ -32,6 +32,11 @@ export class ManifestBuilder {
     this.#fields = { ...fields };
   }
 
+  /** The name of the order of the user keys, as far as an edit had it. */
+  get comparator(): string | undefined {
+    return this.#fields.comparator;
+  }
+
   /** A builder that goes on from the same edits. */
   copy(): ManifestBuilder {
     return new ManifestBuilder(this.files.copy(), this.#fields, this.compactPointers);

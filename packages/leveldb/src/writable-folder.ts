@@ -44,6 +44,12 @@ export interface WritableFolder extends Folder {
   /** When it is over, the files that were created, renamed and deleted so far stay so after the loss of power. */
   syncFolder(): void | Promise<void>;
 
+  /** The folder `lost` within this one, for files that a repair sets aside. It need not exist: `createFolder` makes it. */
+  lostFolder(): WritableFolder;
+
+  /** Moves a file to `lostFolder()`, which exists, under the name `as`, which is free there. */
+  moveToLost(name: string, as: string): void | Promise<void>;
+
   /**
    * Keeps out all others that write to the folder, in this process and in others. Left out where that cannot be done: then
    * a database is opened only with `lock: 'none'`.

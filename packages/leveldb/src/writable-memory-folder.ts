@@ -1,6 +1,7 @@
 import { MemorySource } from '@bloom/sstable';
 import { mustBeBytes } from '@bloom/bytes';
 import { DatabaseError } from './database-error.js';
+import { LOST } from './file-name.js';
 import type { SyncFolder, SyncFolderFile } from './folder.js';
 import type { FolderLock, WritableFile, WritableFolder } from './writable-folder.js';
 
@@ -16,6 +17,7 @@ export class WritableMemoryFolder implements WritableFolder, SyncFolder {
   readonly name: string | undefined;
   readonly #files = new Map<string, MemoryFile>();
   #isLocked = false;
+  #lost: WritableMemoryFolder | undefined;
 
   /** @param files what is in the folder at first; copied. */
   constructor(files: Iterable<readonly [string, Uint8Array]> = [], name?: string) {
@@ -72,6 +74,16 @@ export class WritableMemoryFolder implements WritableFolder, SyncFolder {
 
   syncFolder(): void {
     // There is nothing that would survive.
+  }
+
+  lostFolder(): WritableMemoryFolder {
+    this.#lost ??= new WritableMemoryFolder([], this.name === undefined ? LOST : `${this.name}/${LOST}`);
+    return this.#lost;
+  }
+
+  moveToLost(name: string, as: string): void {
+    this.lostFolder().#files.set(as, this.#mustHave(name));
+    this.#files.delete(name);
   }
 
   lock(): FolderLock {

@@ -89,6 +89,27 @@ export class PowerCutFolder implements WritableFolder {
     this.#changes = [];
   }
 
+  lostFolder(): WritableFolder {
+    const path = (name: string): string => `lost/${name}`;
+    return {
+      list: () => this.list().flatMap((name) => (name.startsWith('lost/') ? name.slice(5) : [])),
+      open: (name) => this.open(path(name)),
+      createFolder: () => this.createFolder(),
+      removeFolder: () => this.removeFolder(),
+      create: (name) => this.create(path(name)),
+      openForAppend: (name) => this.openForAppend(path(name)),
+      rename: (from, to) => this.rename(path(from), path(to)),
+      delete: (name) => this.delete(path(name)),
+      syncFolder: () => this.syncFolder(),
+      lostFolder: () => this.lostFolder(),
+      moveToLost: (name, as) => this.moveToLost(path(name), as),
+    };
+  }
+
+  moveToLost(name: string, as: string): void {
+    this.rename(name, `lost/${as}`);
+  }
+
   /** What may be left when the power is cut now. */
   remains(): Remains {
     const synced = new Map(this.#synced);

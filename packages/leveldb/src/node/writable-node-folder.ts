@@ -2,6 +2,7 @@ import { constants, writeSync } from 'node:fs';
 import { type FileHandle, mkdir, open, rename, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
+import { LOST } from '../file-name.js';
 import { isPlainName } from '../folder.js';
 import type { FolderLock, WritableFile, WritableFolder } from '../writable-folder.js';
 import { lockFolder } from './folder-lock.js';
@@ -66,6 +67,14 @@ export class WritableNodeFolder extends NodeFolder implements WritableFolder {
     } finally {
       await handle.close();
     }
+  }
+
+  lostFolder(): WritableNodeFolder {
+    return new WritableNodeFolder(join(this.name, LOST));
+  }
+
+  async moveToLost(name: string, as: string): Promise<void> {
+    await rename(this.#path(name), this.lostFolder().#path(as));
   }
 
   lock(): Promise<FolderLock> {

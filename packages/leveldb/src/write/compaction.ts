@@ -19,7 +19,7 @@ const MAX_GRANDPARENT_FILES = 10;
 const MAX_EXPANDED_FILES = 25;
 
 /** Bytes from which on a level below 0 is too large: 10 MiB at level 1, ten times as many at each next. */
-function maxBytesOf(level: number): number {
+export function maxBytesOf(level: number): number {
   return 10 * 2 ** 20 * 10 ** (level - 1);
 }
 

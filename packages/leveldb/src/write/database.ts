@@ -10,6 +10,7 @@ import { WriteBatch } from '../write-batch.js';
 import { type DatabaseOptions, mustBeLockMode, settingsOf } from './database-options.js';
 import { lockOf } from './opening.js';
 import { compareInternal } from './overlap.js';
+import { repairDatabase, type RepairOptions, type RepairReport } from './repair.js';
 import { DatabaseSnapshot } from './snapshot.js';
 import { Store } from './store.js';
 
@@ -26,7 +27,7 @@ const WRITE_OPTIONS: Record<keyof WriteOptions, true> = { sync: true };
  */
 const MAX_BATCH_BYTES = 128 * 2 ** 20;
 
-const FOLDER_METHODS = ['list', 'open', 'create', 'openForAppend', 'rename', 'delete', 'syncFolder', 'createFolder', 'removeFolder'];
+const FOLDER_METHODS = ['list', 'open', 'create', 'openForAppend', 'rename', 'delete', 'syncFolder', 'createFolder', 'removeFolder', 'lostFolder', 'moveToLost'];
 
 /**
  * A LevelDB database that is read and written, in a folder that LevelDB opens too.
@@ -101,6 +102,33 @@ export class Database extends AsyncReaderFace {
       await folder.delete(LOCK);
     }
     await folder.removeFolder();
+  }
+
+  /**
+   * Makes a database of whatever logs and tables a folder has, where it cannot be opened any more. The MANIFEST is written
+   * anew; it is not needed.
+   *
+   * Every checksum is compared. Logs, damaged tables and old MANIFESTs move to the folder `lost`; what can be read of them
+   * is part of the database. Deleted keys can reappear where files were left behind that the database no longer used, and
+   * of a batch that is cut in two by damage the first part is applied, as in LevelDB's repair. It needs room for a second
+   * copy of the tables that overlap.
+   *
+   * A repair that fails or is interrupted can be begun again; nothing more is lost by that.
+   *
+   * @returns what was kept, written and set aside, and what could not be read.
+   * @throws TypeError or RangeError for an option that is wrong.
+   * @throws UnsupportedError `BLOOM_UNKNOWN_COMPARATOR` or `BLOOM_UNSUPPORTED_CODEC` when the database's order or compression was
+   *   not given: nothing has changed then but for tables too many.
+   * @throws DatabaseError when it is locked, or there is no folder. Errors of the folder pass unchanged.
+   * @example
+   * ```ts
+   * const { lost, setAside } = await Database.repair(new WritableNodeFolder('path/to/database'));
+   * for (const { file, offset, reason } of lost) console.log(`${file} at ${offset}: ${reason}`);
+   * ```
+   */
+  static async repair(folder: WritableFolder, options: RepairOptions = {}): Promise<RepairReport> {
+    mustBeWritable(folder);
+    return repairDatabase(folder, options);
   }
 
   /** Writes an entry. */

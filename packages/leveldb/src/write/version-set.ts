@@ -28,7 +28,7 @@ export async function createDatabase(folder: WritableFolder, comparator: Compara
 }
 
 /** Makes CURRENT name a MANIFEST, all at once. */
-async function setCurrent(folder: WritableFolder, manifestNumber: bigint): Promise<void> {
+export async function setCurrent(folder: WritableFolder, manifestNumber: bigint): Promise<void> {
   // Where the rename survives a loss of power, the MANIFEST must too.
   await folder.syncFolder();
   const temporary = temporaryFileName(manifestNumber);

@@ -1,0 +1,74 @@
+import { readRange } from '@bloom/sstable/database';
+import type { WritableFolder } from '../writable-folder.js';
+
+/** Bytes that are copied at once. */
+const CHUNK_LENGTH = 4 * 2 ** 20;
+
+/**
+ * The folder `lost` of a database, where damaged files are kept that the database no longer uses.
+ *
+ * Nothing in it is ever replaced: LevelDB's repair gives each file its own name there and so overwrites what an earlier
+ * repair kept.
+ *
+ * Source: LevelDB, db/repair.cc, `Repairer::ArchiveFile`.
+ */
+export class LostFiles {
+  readonly #folder: WritableFolder;
+  readonly #lost: WritableFolder;
+  readonly #taken: Set<string>;
+
+  private constructor(folder: WritableFolder, lost: WritableFolder, taken: Set<string>) {
+    this.#folder = folder;
+    this.#lost = lost;
+    this.#taken = taken;
+  }
+
+  /** Makes the folder unless it is there. */
+  static async open(folder: WritableFolder): Promise<LostFiles> {
+    const lost = folder.lostFolder();
+    await lost.createFolder();
+    return new LostFiles(folder, lost, new Set(await lost.list()));
+  }
+
+  /** Moves a file of the database here. @returns its name here. */
+  async move(name: string): Promise<string> {
+    const as = this.#freeName(name);
+    await this.#folder.moveToLost(name, as);
+    return as;
+  }
+
+  /** Copies a file of the database, and syncs the copy. @returns the name of the copy. */
+  async copy(name: string): Promise<string> {
+    const as = this.#freeName(name);
+    const source = await this.#folder.open(name);
+    if (source === undefined) throw new Error(`${name} is gone`);
+    try {
+      const file = await this.#lost.create(as);
+      try {
+        for (let offset = 0; offset < source.byteLength; offset += CHUNK_LENGTH) {
+          await file.append(await readRange(source, { offset, length: Math.min(CHUNK_LENGTH, source.byteLength - offset) }));
+        }
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+    } finally {
+      await source.close?.();
+    }
+    return as;
+  }
+
+  /** When it is over, what was moved and copied is here after the loss of power, and nowhere else. */
+  async sync(): Promise<void> {
+    await this.#lost.syncFolder();
+    await this.#folder.syncFolder();
+  }
+
+  /** `name`, or, where a file has it already, `name.1`, `name.2` and so on. */
+  #freeName(name: string): string {
+    let free = name;
+    for (let i = 1; this.#taken.has(free); i++) free = `${name}.${i}`;
+    this.#taken.add(free);
+    return free;
+  }
+}

@@ -1,0 +1,70 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { entriesSha256, seeded } from '@bloom/fixtures';
+import { Database, DatabaseReader } from '@bloom/leveldb';
+import { verifyDatabase } from '@bloom/leveldb/inspect';
+import { NodeFolder, WritableNodeFolder } from '@bloom/leveldb/node';
+import { nativeDatabase, nativeUnavailableReason } from '@bloom/native';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { collect } from './collect.js';
+import { reverseComparator } from './reverse-comparator.js';
+
+// LevelDB wrote the database, Database repairs it, LevelDB opens it. tooling/long-tests has a run of 300.
+const native = nativeDatabase();
+const seeds = Array.from({ length: Number(process.env.BLOOM_NATIVE_REPAIRS ?? 4) }, (_, i) => i + 1);
+
+if (native === undefined) {
+  const reason = nativeUnavailableReason()?.split('\n')[0] ?? '';
+  test.skip(`the real LevelDB is missing, so none opens what is repaired: ${reason}`, () => {});
+}
+
+let path: string;
+beforeAll(() => {
+  path = mkdtempSync(join(tmpdir(), 'bloom-repair-'));
+});
+afterAll(() => rmSync(path, { recursive: true, force: true }));
+
+describe.runIf(native !== undefined).each(seeds)('the database of seed %i', (seed) => {
+  test('opens in LevelDB with paranoid checks once it is repaired, and both find the same', async () => {
+    const random = seeded(seed);
+    const folder = join(path, String(seed));
+    native!.writeRandom(folder, seed, (['close', 'stop', 'kill'] as const)[seed % 3]!);
+    const comparators = [reverseComparator];
+    const before = await DatabaseReader.open(new NodeFolder(folder), { comparators });
+    const isReverse = before.describe().comparator === reverseComparator.name;
+    const entries = entriesSha256(await collect(before.entries()));
+    await before.close();
+
+    // Every other database only lacks its MANIFEST.
+    const isDamaged = seed % 2 === 0;
+    for (const name of readdirSync(folder)) {
+      if (name.startsWith('MANIFEST')) rmSync(join(folder, name));
+      if (!isDamaged || !/\.(ldb|log)$/.test(name) || random.below(3) > 0) continue;
+      const bytes = readFileSync(join(folder, name));
+      if (bytes.length === 0) continue;
+      bytes[random.below(bytes.length)]! ^= 1 << random.below(8);
+      writeFileSync(join(folder, name), bytes);
+    }
+
+    await Database.repair(new WritableNodeFolder(folder), isReverse ? { comparator: reverseComparator } : {});
+    expect((await verifyDatabase(new NodeFolder(folder), { comparators })).findings).toEqual([]);
+    const reader = await DatabaseReader.open(new NodeFolder(folder), { comparators });
+    const repaired = await collect(reader.entries());
+    await reader.close();
+    // Nothing that was obsolete is left behind by LevelDB unless it is killed.
+    if (!isDamaged && seed % 3 === 0) expect(entriesSha256(repaired)).toBe(entries);
+
+    const options = { paranoid: true, comparator: isReverse ? 'reverse' : 'bytewise' } as const;
+    const some = repaired.filter(() => random.below(20) === 0);
+    expect(native!.get(folder, some.map(([key]) => key), options).map((value) => value && Buffer.from(value).toString('hex'))).toEqual(
+      some.map(([, value]) => Buffer.from(value).toString('hex')),
+    );
+    const { status, entries: dumped } = native!.dump(folder, options);
+    expect(status).toBe('OK');
+    expect(dumped).toHaveLength(repaired.length);
+    expect(entriesSha256(dumped)).toBe(entriesSha256(repaired));
+    rmSync(folder, { recursive: true, force: true });
+  });
+});

@@ -1,0 +1,324 @@
+import process from 'node:process';
+import { entriesSha256, folderFiles, goldenDatabases, type KeyValue, seeded } from '@bloom/fixtures';
+import { Database, type DatabaseOptions, DatabaseReader, type RepairReport, WritableMemoryFolder, WriteBatch } from '@bloom/leveldb';
+import { verifyDatabase } from '@bloom/leveldb/inspect';
+import type { Codec } from '@bloom/sstable';
+import { describe, expect, test } from 'vitest';
+import { collect } from './collect.js';
+import { PowerCutFolder, type Remains } from './power-cut-folder.js';
+import { reverseComparator } from './reverse-comparator.js';
+
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+const text = (bytes: Uint8Array | undefined): string | undefined => bytes && Buffer.from(bytes).toString('latin1');
+// tooling/long-tests has a run of 1,000.
+const runs = Number(process.env.BLOOM_REPAIRS ?? 8);
+const small: DatabaseOptions = { writeBufferSize: 65_536, maxFileSize: 2 ** 20, blockSize: 1024, compression: 'none', lock: 'none' };
+
+/** The entries of a database, checked to be what lookups find. */
+async function entriesOf(folder: WritableMemoryFolder, comparator = [reverseComparator]): Promise<KeyValue[]> {
+  const reader = await DatabaseReader.open(folder, { comparators: comparator });
+  const entries = await collect(reader.entries());
+  const values = await reader.getMany(entries.map(([key]) => key));
+  expect(values.map(text)).toEqual(entries.map(([, value]) => text(value)));
+  await reader.close();
+  return entries;
+}
+
+async function mustBeSound(folder: WritableMemoryFolder): Promise<void> {
+  expect((await verifyDatabase(folder, { comparators: [reverseComparator] })).findings).toEqual([]);
+}
+
+describe.each(goldenDatabases().filter(({ repair }) => repair !== undefined))('of $name', ({ name, path, comparator, repair, entries, entriesSha256: sha256, verified }) => {
+  test('a repair finds what LevelDB’s finds, in the same files, and lookups find it too', async () => {
+    const folder = new WritableMemoryFolder(folderFiles(path));
+    const options = comparator === undefined ? {} : { comparator: reverseComparator };
+    const report = await Database.repair(folder, options);
+    await mustBeSound(folder);
+    const found = await entriesOf(folder);
+    // LevelDB's repair compares no checksums: these two bring back what was damaged.
+    const expected = name === 'log-damaged' ? { entries, sha256 } : name === 'table-damaged' ? { entries: verified!.entries, sha256: verified!.entriesSha256 } : { entries: repair!.entries, sha256: repair!.entriesSha256 };
+    expect(found).toHaveLength(expected.entries!);
+    expect(entriesSha256(found)).toBe(expected.sha256);
+    expect(report.lastSequence).toBe(BigInt(repair!.lastSequence));
+    const isTable = (file: string): boolean => /\.(ldb|sst)$/.test(file);
+    expect(report.setAside.map(({ file }) => file).filter((file) => !isTable(file)).sort()).toEqual([...repair!.lost].sort());
+    expect(folder.lostFolder().list().sort()).toEqual(report.setAside.map(({ as }) => as).sort());
+
+    const database = await Database.open(folder, options);
+    expect(database.lastSequence).toBe(report.lastSequence);
+    await database.put(utf8('after'), utf8('the repair'));
+    expect(text(await database.get(utf8('after')))).toBe('the repair');
+    await database.close();
+  });
+});
+
+/** A database of several levels, deletions and overwritten keys, and a log; and every value that each key ever had. */
+async function someDatabase(seed: number, options = small): Promise<{ files: Map<string, Uint8Array>; entries: Map<string, string>; history: Map<string, Set<string>> }> {
+  const random = seeded(seed);
+  const folder = new WritableMemoryFolder();
+  let database = await Database.open(folder, options);
+  const entries = new Map<string, string>();
+  const history = new Map<string, Set<string>>();
+  for (let i = 0; i < 900; i++) {
+    const batch = new WriteBatch();
+    for (let j = random.below(4); j >= 0; j--) {
+      const key = `key${random.below(150)}`;
+      if (random.below(5) === 0) {
+        batch.delete(utf8(key));
+        entries.delete(key);
+        continue;
+      }
+      const value = text(random.bytes(random.below(300)))!;
+      batch.put(utf8(key), Buffer.from(value, 'latin1'));
+      entries.set(key, value);
+      history.set(key, (history.get(key) ?? new Set()).add(value));
+    }
+    await database.write(batch);
+    if (random.below(300) === 0) await database.compactRange();
+    if (random.below(300) === 0) {
+      await database.close();
+      database = await Database.open(folder, options);
+    }
+  }
+  await database.close();
+  return { files: folder.files(), entries, history };
+}
+
+const asMap = (entries: readonly KeyValue[]): Map<string, string> => new Map(entries.map(([key, value]) => [text(key)!, text(value)!]));
+
+test('a database whose MANIFEST or CURRENT is gone or damaged is whole after a repair', async () => {
+  const { files, entries } = await someDatabase(1);
+  const manifest = [...files.keys()].find((name) => name.startsWith('MANIFEST'))!;
+  const cases: ((copy: Map<string, Uint8Array>) => unknown)[] = [
+    (copy) => copy.delete('CURRENT'),
+    (copy) => copy.delete(manifest),
+    (copy) => copy.get(manifest)!.fill(0xff, 10, 40),
+    (copy) => copy.set('CURRENT', utf8('<<<<<<< HEAD\n')),
+    (copy) => copy.set('CURRENT', utf8('a MANIFEST of another name\n')).set('a MANIFEST of another name', copy.get(manifest)!),
+    (copy) => {
+      copy.delete('CURRENT');
+      copy.delete(manifest);
+    },
+  ];
+  for (const damage of cases) {
+    const copy = new Map([...files].map(([name, bytes]) => [name, bytes.slice()]));
+    damage(copy);
+    const folder = new WritableMemoryFolder(copy);
+    const { lost } = await Database.repair(folder);
+    expect(lost).toEqual([]);
+    await mustBeSound(folder);
+    expect(asMap(await entriesOf(folder))).toEqual(entries);
+  }
+});
+
+test('of damaged files everything is saved that can be read, nothing that was not written, and the report says where the rest was', async () => {
+  const random = seeded(2);
+  const { files, entries, history } = await someDatabase(2);
+  let losses = 0;
+  for (let run = 0; run < runs; run++) {
+    const copy = new Map([...files].map(([name, bytes]) => [name, bytes.slice()]));
+    for (const [name, bytes] of copy) {
+      if (!/\.(ldb|log)$/.test(name) || random.below(3) > 0) continue;
+      if (random.below(4) === 0) copy.set(name, bytes.slice(0, random.below(bytes.length)));
+      else for (let i = random.below(3); i >= 0; i--) bytes[random.below(bytes.length)]! ^= 1 << random.below(8);
+    }
+    const folder = new WritableMemoryFolder(copy);
+    const report = await Database.repair(folder);
+    await mustBeSound(folder);
+    const found = asMap(await entriesOf(folder));
+    for (const [key, value] of found) expect(history.get(key)?.has(value), `${key} has a value that was never written`).toBe(true);
+    // A table that is cut where a data block ends is not known to have had more.
+    if (report.lost.length === 0 && [...copy].every(([name, bytes]) => bytes.length === files.get(name)!.length)) expect(found).toEqual(entries);
+    else losses++;
+    // A damaged file is kept as it was.
+    const lost = folder.lostFolder().files();
+    for (const { file, as } of report.setAside) expect(lost.get(as)).toEqual(copy.get(file));
+  }
+  expect(losses).toBeGreaterThan(runs / 4);
+}, 60_000 + runs * 1000);
+
+test('what the MANIFEST lists and the folder lacks is reported as lost', async () => {
+  const { files } = await someDatabase(3);
+  const table = [...files.keys()].find((name) => name.endsWith('.ldb'))!;
+  const size = files.get(table)!.length;
+  files.delete(table);
+  const folder = new WritableMemoryFolder(files);
+  const { lost } = await Database.repair(folder);
+  expect(lost).toEqual([{ file: table, offset: 0, byteLength: size, reason: 'the MANIFEST lists it, and it is not there', code: 'BLOOM_MISSING_FILE' }]);
+  await mustBeSound(folder);
+});
+
+test('tables that overlap no other are kept as they are', async () => {
+  const folder = new WritableMemoryFolder();
+  const database = await Database.open(folder, small);
+  for (const letter of ['a', 'b', 'c']) {
+    await database.put(utf8(`${letter}1`), utf8('1'));
+    await database.put(utf8(`${letter}2`), utf8('2'));
+    await database.flush();
+  }
+  await database.put(utf8('b1'), utf8('3'));
+  await database.close();
+  const tables = folder.list().filter((name) => name.endsWith('.ldb'));
+  const before = folder.files();
+  const report = await Database.repair(folder);
+  expect(report.kept).toEqual([tables[0], tables[2]]);
+  expect(report).toMatchObject({ entries: 7, lastSequence: 7n, lost: [], moreLost: 0 });
+  expect(report.written).toHaveLength(1);
+  for (const name of report.kept) expect(folder.files().get(name)).toEqual(before.get(name));
+  expect(folder.list().filter((name) => name.endsWith('.ldb')).sort()).toEqual([...report.kept, ...report.written].sort());
+  expect(asMap(await entriesOf(folder))).toEqual(new Map(Object.entries({ a1: '1', a2: '2', b1: '3', b2: '2', c1: '1', c2: '2' })));
+});
+
+test('a second repair sets nothing in the place of what the first set aside', async () => {
+  const folder = new WritableMemoryFolder();
+  for (const value of ['1', '2']) {
+    const database = await Database.open(folder);
+    await database.put(utf8('a'), utf8(value));
+    await database.close();
+    await Database.repair(folder);
+  }
+  const before = folder.lostFolder().files();
+  folder.create('000003.log').append(utf8('nothing but damage'));
+  const { setAside } = await Database.repair(folder);
+  expect(setAside).toContainEqual({ file: '000003.log', as: '000003.log.1' });
+  const after = folder.lostFolder().files();
+  for (const [name, bytes] of before) expect(after.get(name)).toEqual(bytes);
+  expect(text(after.get('000003.log.1'))).toBe('nothing but damage');
+  expect(asMap(await entriesOf(folder))).toEqual(new Map([['a', '2']]));
+});
+
+describe('a repair is refused', () => {
+  test('with another order of keys than a MANIFEST says, and changes nothing', async () => {
+    const folder = new WritableMemoryFolder();
+    const database = await Database.open(folder, { comparator: reverseComparator });
+    await database.put(utf8('a'), utf8('1'));
+    await database.close();
+    const before = folder.files();
+    await expect(Database.repair(folder)).rejects.toMatchObject({ code: 'BLOOM_UNKNOWN_COMPARATOR' });
+    expect(folder.files()).toEqual(before);
+  });
+
+  test('where a table has blocks of a codec that was not given: they are not damaged', async () => {
+    const codec: Codec = { type: 77, name: 'half', compress: (bytes) => bytes.slice(0, bytes.length >>> 1), decompress: (bytes) => bytes };
+    const folder = new WritableMemoryFolder();
+    const database = await Database.open(folder, { compression: codec, reuseLogs: true });
+    await database.put(utf8('a'), new Uint8Array(1000));
+    await database.flush().catch(() => undefined);
+    await database.close();
+    const before = folder.files();
+    expect([...before.keys()].some((name) => name.endsWith('.ldb'))).toBe(true);
+    await expect(Database.repair(folder)).rejects.toMatchObject({ code: 'BLOOM_UNSUPPORTED_CODEC' });
+    expect(folder.files()).toEqual(before);
+  });
+
+  test('for a wrong option, while the database is open, and where there is no folder', async () => {
+    const folder = new WritableMemoryFolder();
+    await expect(Database.repair(folder, { reuseLogs: true } as never)).rejects.toThrow('reuseLogs');
+    await expect(Database.repair({} as never)).rejects.toThrow('folder must be');
+    const database = await Database.open(folder);
+    await expect(Database.repair(folder)).rejects.toMatchObject({ code: 'BLOOM_LOCKED' });
+    await database.close();
+  });
+});
+
+test('an empty folder becomes an empty database, as in LevelDB', async () => {
+  const folder = new WritableMemoryFolder();
+  expect(await Database.repair(folder)).toEqual({ kept: [], written: [], entries: 0, lastSequence: 0n, setAside: [], lost: [], moreLost: 0 });
+  expect(await entriesOf(folder)).toEqual([]);
+});
+
+test('a log whose sequences no key can have, or that repeats a batch, is no obstacle', async () => {
+  const folder = new WritableMemoryFolder();
+  const database = await Database.open(folder);
+  await database.put(utf8('a'), utf8('1'));
+  await database.close();
+  const [log] = folder.list().filter((name) => name.endsWith('.log'));
+  const bytes = folder.files().get(log!)!;
+  folder.create('000100.log').append(bytes);
+  folder.create('000101.log').append(new Uint8Array([...bytes, ...bytes]));
+  const { lost } = await Database.repair(folder);
+  expect(lost).toEqual([]);
+  expect(asMap(await entriesOf(folder))).toEqual(new Map([['a', '1']]));
+});
+
+describe('a repair that is interrupted', () => {
+  async function damaged(): Promise<Map<string, Uint8Array>> {
+    const { files } = await someDatabase(4);
+    const random = seeded(5);
+    let tables = 0;
+    for (const [name, bytes] of files) {
+      if (name.endsWith('.log') || (name.endsWith('.ldb') && tables++ % 2 === 0)) bytes[random.below(bytes.length - 60)]! ^= 16;
+    }
+    return files;
+  }
+
+  /** What is there after a repair, and all bytes that it set aside. */
+  interface Outcome {
+    readonly entries: Map<string, string>;
+    readonly report: RepairReport;
+    readonly lost: Map<string, Uint8Array>;
+  }
+
+  async function repaired(folder: PowerCutFolder): Promise<Outcome> {
+    const report = await Database.repair(folder, small);
+    const copy = new WritableMemoryFolder([...folder.files()].filter(([name]) => !name.startsWith('lost/')));
+    await mustBeSound(copy);
+    const lost = new Map([...folder.files()].filter(([name]) => name.startsWith('lost/')));
+    return { entries: asMap(await entriesOf(copy)), report, lost };
+  }
+
+  function mustHaveLost(outcome: Outcome, whole: Outcome): void {
+    const kept = [...outcome.lost.values()].map((bytes) => text(bytes));
+    for (const [name, bytes] of whole.lost) expect(kept.includes(text(bytes)), `${name} is gone`).toBe(true);
+  }
+
+  test('by a cut of the power before any operation leaves a folder of which the next one makes the same', async () => {
+    const files = await damaged();
+    const random = seeded(6);
+    const folder = new PowerCutFolder(files);
+    const cuts: { readonly remains: Remains; readonly operation: string }[] = [];
+    folder.onOperation = (_, operation) => cuts.push({ remains: folder.remains(), operation });
+    const whole = await repaired(folder);
+    expect(cuts.length).toBeGreaterThan(15);
+    expect(whole.report.lost.length).toBeGreaterThan(0);
+    for (const { remains, operation } of cuts) {
+      for (let i = 0; i < 2; i++) {
+        const again = new PowerCutFolder(remains.folder(random).files());
+        // Who opens the folder in between changes nothing: it is refused, or, once it is repaired, whole.
+        const opened = await Database.open(again, small).catch((error: unknown) => error);
+        if (opened instanceof Database) {
+          expect(asMap(await collect(opened.entries())), operation).toEqual(whole.entries);
+          await opened.close();
+        } else {
+          expect(opened, operation).toMatchObject({ code: expect.stringMatching(/^BLOOM_/) as string });
+        }
+        const outcome = await repaired(again);
+        expect(outcome.entries, operation).toEqual(whole.entries);
+        mustHaveLost(outcome, whole);
+      }
+    }
+  });
+
+  test('by an operation that fails gives its error, and leaves a folder of which the next one makes the same', async () => {
+    const files = await damaged();
+    const whole = await repaired(new PowerCutFolder(files));
+    let failing = 0;
+    for (; ; failing++) {
+      const folder = new PowerCutFolder(files);
+      folder.onOperation = (number) => {
+        if (number === failing) throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+      };
+      const failure: unknown = await Database.repair(folder, small).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      if (failure === undefined) break;
+      expect(failure).toMatchObject({ code: 'ENOSPC' });
+      folder.onOperation = () => undefined;
+      const outcome = await repaired(folder);
+      expect(outcome.entries).toEqual(whole.entries);
+      mustHaveLost(outcome, whole);
+    }
+    expect(failing).toBeGreaterThan(15);
+  });
+});
