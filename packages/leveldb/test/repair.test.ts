@@ -1,32 +1,17 @@
 import process from 'node:process';
-import { entriesSha256, folderFiles, goldenDatabases, type KeyValue, seeded } from '@bloom/fixtures';
-import { Database, type DatabaseOptions, DatabaseReader, type RepairReport, WritableMemoryFolder, WriteBatch } from '@bloom/leveldb';
-import { verifyDatabase } from '@bloom/leveldb/inspect';
+import { entriesSha256, folderFiles, goldenDatabases, seeded } from '@bloom/fixtures';
+import { Database, WritableMemoryFolder } from '@bloom/leveldb';
 import type { Codec } from '@bloom/sstable';
 import { describe, expect, test } from 'vitest';
-import { collect } from './collect.js';
-import { PowerCutFolder, type Remains } from './power-cut-folder.js';
+import { damagedFiles, mustHaveKept, repaired } from './interrupted-repair.js';
+import { PowerCutFolder } from './power-cut-folder.js';
 import { reverseComparator } from './reverse-comparator.js';
+import { asMap, entriesOf, mustBeSound, small, someDatabase } from './some-database.js';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const text = (bytes: Uint8Array | undefined): string | undefined => bytes && Buffer.from(bytes).toString('latin1');
 // tooling/long-tests has a run of 1,000.
-const runs = Number(process.env.BLOOM_REPAIRS ?? 8);
-const small: DatabaseOptions = { writeBufferSize: 65_536, maxFileSize: 2 ** 20, blockSize: 1024, compression: 'none', lock: 'none' };
-
-/** The entries of a database, checked to be what lookups find. */
-async function entriesOf(folder: WritableMemoryFolder, comparator = [reverseComparator]): Promise<KeyValue[]> {
-  const reader = await DatabaseReader.open(folder, { comparators: comparator });
-  const entries = await collect(reader.entries());
-  const values = await reader.getMany(entries.map(([key]) => key));
-  expect(values.map(text)).toEqual(entries.map(([, value]) => text(value)));
-  await reader.close();
-  return entries;
-}
-
-async function mustBeSound(folder: WritableMemoryFolder): Promise<void> {
-  expect((await verifyDatabase(folder, { comparators: [reverseComparator] })).findings).toEqual([]);
-}
+const runs = Number(process.env.BLOOM_REPAIRS ?? 4);
 
 describe.each(goldenDatabases().filter(({ repair }) => repair !== undefined))('of $name', ({ name, path, comparator, repair, entries, entriesSha256: sha256, verified }) => {
   test('a repair finds what LevelDB’s finds, in the same files, and lookups find it too', async () => {
@@ -51,40 +36,6 @@ describe.each(goldenDatabases().filter(({ repair }) => repair !== undefined))('o
     await database.close();
   });
 });
-
-/** A database of several levels, deletions and overwritten keys, and a log; and every value that each key ever had. */
-async function someDatabase(seed: number, options = small): Promise<{ files: Map<string, Uint8Array>; entries: Map<string, string>; history: Map<string, Set<string>> }> {
-  const random = seeded(seed);
-  const folder = new WritableMemoryFolder();
-  let database = await Database.open(folder, options);
-  const entries = new Map<string, string>();
-  const history = new Map<string, Set<string>>();
-  for (let i = 0; i < 900; i++) {
-    const batch = new WriteBatch();
-    for (let j = random.below(4); j >= 0; j--) {
-      const key = `key${random.below(150)}`;
-      if (random.below(5) === 0) {
-        batch.delete(utf8(key));
-        entries.delete(key);
-        continue;
-      }
-      const value = text(random.bytes(random.below(300)))!;
-      batch.put(utf8(key), Buffer.from(value, 'latin1'));
-      entries.set(key, value);
-      history.set(key, (history.get(key) ?? new Set()).add(value));
-    }
-    await database.write(batch);
-    if (random.below(300) === 0) await database.compactRange();
-    if (random.below(300) === 0) {
-      await database.close();
-      database = await Database.open(folder, options);
-    }
-  }
-  await database.close();
-  return { files: folder.files(), entries, history };
-}
-
-const asMap = (entries: readonly KeyValue[]): Map<string, string> => new Map(entries.map(([key, value]) => [text(key)!, text(value)!]));
 
 test('a database whose MANIFEST or CURRENT is gone or damaged is whole after a repair', async () => {
   const { files, entries } = await someDatabase(1);
@@ -241,66 +192,8 @@ test('a log whose sequences no key can have, or that repeats a batch, is no obst
   expect(asMap(await entriesOf(folder))).toEqual(new Map([['a', '1']]));
 });
 
-describe('a repair that is interrupted', () => {
-  async function damaged(): Promise<Map<string, Uint8Array>> {
-    const { files } = await someDatabase(4);
-    const random = seeded(5);
-    let tables = 0;
-    for (const [name, bytes] of files) {
-      if (name.endsWith('.log') || (name.endsWith('.ldb') && tables++ % 2 === 0)) bytes[random.below(bytes.length - 60)]! ^= 16;
-    }
-    return files;
-  }
-
-  /** What is there after a repair, and all bytes that it set aside. */
-  interface Outcome {
-    readonly entries: Map<string, string>;
-    readonly report: RepairReport;
-    readonly lost: Map<string, Uint8Array>;
-  }
-
-  async function repaired(folder: PowerCutFolder): Promise<Outcome> {
-    const report = await Database.repair(folder, small);
-    const copy = new WritableMemoryFolder([...folder.files()].filter(([name]) => !name.startsWith('lost/')));
-    await mustBeSound(copy);
-    const lost = new Map([...folder.files()].filter(([name]) => name.startsWith('lost/')));
-    return { entries: asMap(await entriesOf(copy)), report, lost };
-  }
-
-  function mustHaveLost(outcome: Outcome, whole: Outcome): void {
-    const kept = [...outcome.lost.values()].map((bytes) => text(bytes));
-    for (const [name, bytes] of whole.lost) expect(kept.includes(text(bytes)), `${name} is gone`).toBe(true);
-  }
-
-  test('by a cut of the power before any operation leaves a folder of which the next one makes the same', async () => {
-    const files = await damaged();
-    const random = seeded(6);
-    const folder = new PowerCutFolder(files);
-    const cuts: { readonly remains: Remains; readonly operation: string }[] = [];
-    folder.onOperation = (_, operation) => cuts.push({ remains: folder.remains(), operation });
-    const whole = await repaired(folder);
-    expect(cuts.length).toBeGreaterThan(15);
-    expect(whole.report.lost.length).toBeGreaterThan(0);
-    for (const { remains, operation } of cuts) {
-      for (let i = 0; i < 2; i++) {
-        const again = new PowerCutFolder(remains.folder(random).files());
-        // Who opens the folder in between changes nothing: it is refused, or, once it is repaired, whole.
-        const opened = await Database.open(again, small).catch((error: unknown) => error);
-        if (opened instanceof Database) {
-          expect(asMap(await collect(opened.entries())), operation).toEqual(whole.entries);
-          await opened.close();
-        } else {
-          expect(opened, operation).toMatchObject({ code: expect.stringMatching(/^BLOOM_/) as string });
-        }
-        const outcome = await repaired(again);
-        expect(outcome.entries, operation).toEqual(whole.entries);
-        mustHaveLost(outcome, whole);
-      }
-    }
-  });
-
-  test('by an operation that fails gives its error, and leaves a folder of which the next one makes the same', async () => {
-    const files = await damaged();
+  test('a repair in which an operation fails gives its error, and leaves a folder of which the next one makes the same', async () => {
+    const files = await damagedFiles();
     const whole = await repaired(new PowerCutFolder(files));
     let failing = 0;
     for (; ; failing++) {
@@ -317,8 +210,7 @@ describe('a repair that is interrupted', () => {
       folder.onOperation = () => undefined;
       const outcome = await repaired(folder);
       expect(outcome.entries).toEqual(whole.entries);
-      mustHaveLost(outcome, whole);
+      mustHaveKept(outcome, whole);
     }
     expect(failing).toBeGreaterThan(15);
   });
-});

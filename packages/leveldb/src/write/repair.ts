@@ -5,7 +5,7 @@
  * value of a key is the newest, tables that overlap are merged here: compactions number tables in another order than that
  * of age.
  */
-import { CorruptionError, mustBeOptions, type Place, UnsupportedError } from '@bloom/bytes';
+import { CorruptionError, mustBeOptions, UnsupportedError } from '@bloom/bytes';
 import { LogReader } from '@bloom/log';
 import type { Source } from '@bloom/sstable';
 import { decodeInternalKey, DELETION, type InternalKey, MAX_SEQUENCE, readRange, VALUE } from '@bloom/sstable/database';
@@ -15,7 +15,7 @@ import { DamagePolicy, type Dropped } from '../damage.js';
 import { DatabaseError } from '../database-error.js';
 import { keyOrderOf } from '../database-key.js';
 import type { EntryCursor } from '../entry-cursor.js';
-import { CURRENT, logFileName, manifestFileName, oldTableFileName, parseFileName, tableFileName } from '../file-name.js';
+import { CURRENT, manifestFileName, oldTableFileName, parseFileName, tableFileName } from '../file-name.js';
 import { runAsync } from '../folder-reading.js';
 import type { FolderFile } from '../folder.js';
 import { pushAll } from '../log-memtable.js';

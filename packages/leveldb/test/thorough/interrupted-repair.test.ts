@@ -1,0 +1,39 @@
+import { seeded } from '@bloom/fixtures';
+import { Database } from '@bloom/leveldb';
+import { expect, test } from 'vitest';
+import { collect } from '../collect.js';
+import { damagedFiles, mustHaveKept, repaired } from '../interrupted-repair.js';
+import { PowerCutFolder, type Remains } from '../power-cut-folder.js';
+import { asMap, small, someDatabase } from '../some-database.js';
+
+test.each([
+  { what: 'a damaged database', filesOf: damagedFiles },
+  { what: 'a sound one', filesOf: async () => (await someDatabase(4)).files },
+])('a repair that is interrupted by a cut of the power before any operation leaves a folder of which the next one makes the same: $what', async ({ filesOf }) => {
+  const files = await filesOf();
+  const random = seeded(6);
+  const folder = new PowerCutFolder(files);
+  const cuts: { readonly remains: Remains; readonly operation: string }[] = [];
+  folder.onOperation = (_, operation) => cuts.push({ remains: folder.remains(), operation });
+  const whole = await repaired(folder);
+  expect(cuts.length).toBeGreaterThan(15);
+  expect(whole.report.lost.length > 0).toBe(filesOf === damagedFiles);
+  for (const { remains, operation } of cuts) {
+    // Before a sync there is the most that may be left or not.
+    for (let i = operation === 'syncFolder' ? 16 : 2; i > 0; i--) {
+      const again = new PowerCutFolder(remains.folder(random).files());
+      // Who opens the folder in between changes nothing: it is refused, or, once it is repaired, whole.
+      const opened = await Database.open(again, small).catch((error: unknown) => error);
+      if (opened instanceof Database) {
+        expect(asMap(await collect(opened.entries())), operation).toEqual(whole.entries);
+        await opened.close();
+      } else {
+        expect(opened, operation).toMatchObject({ code: expect.stringMatching(/^BLOOM_/) as string });
+      }
+      const outcome = await repaired(again);
+      expect(outcome.entries, operation).toEqual(whole.entries);
+      // A sound database that was opened has other logs by then.
+      if (!(opened instanceof Database)) mustHaveKept(outcome, whole);
+    }
+  }
+});
