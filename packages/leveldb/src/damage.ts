@@ -26,6 +26,14 @@ export class DamagePolicy {
     this.#onDropped = onDropped;
   }
 
+  /** Adds what was left out before. */
+  add(dropped: Dropped): void {
+    const key = `${dropped.file}\n${dropped.offset}`;
+    if (this.#dropped.has(key) || this.#dropped.size >= MAX_DROPPED) return;
+    this.#dropped.set(key, dropped);
+    this.#onDropped?.(dropped);
+  }
+
   /** What was passed over so far, each place once. */
   get dropped(): readonly Dropped[] {
     return [...this.#dropped.values()];
@@ -35,11 +43,7 @@ export class DamagePolicy {
   pass(error: unknown): void {
     if (this.isStrict || !(error instanceof CorruptionError)) throw error;
     const { file = '', offset, problem: reason, code } = error;
-    const key = `${file}\n${offset}`;
-    if (this.#dropped.has(key) || this.#dropped.size >= MAX_DROPPED) return;
-    const dropped: Dropped = { file, offset, reason, code };
-    this.#dropped.set(key, dropped);
-    this.#onDropped?.(dropped);
+    this.add({ file, offset, reason, code });
   }
 }
 

@@ -1,6 +1,8 @@
 import { bytewiseComparator, Database, DatabaseError, type DatabaseOptions, DatabaseReader, WritableMemoryFolder, WriteBatch } from '@bloom/leveldb';
+import { folderFiles, goldenDatabases, seeded } from '@bloom/fixtures';
 import { describe, expect, test } from 'vitest';
 import { collect } from './collect.js';
+import { PowerCutFolder, type Remains } from './power-cut-folder.js';
 import { reverseComparator } from './reverse-comparator.js';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -291,6 +293,83 @@ describe('opening', () => {
     database = await Database.open(folder, small);
     expect(await keysOf(database)).toEqual(['a', 'b']);
     await database.close();
+  });
+
+  describe("with damage: 'skip'", () => {
+    /** A log of three records in as many blocks, the second of which is damaged. */
+    async function damaged(): Promise<{ folder: WritableMemoryFolder; name: string; log: Uint8Array }> {
+      const folder = new WritableMemoryFolder();
+      const database = await Database.open(folder);
+      for (const key of ['a', 'b', 'c']) await database.put(utf8(key), new Uint8Array(32_743));
+      await database.close();
+      const name = folder.list().find((file) => file.endsWith('.log'))!;
+      const log = folder.files().get(name)!;
+      log[40_000]! ^= 1;
+      void folder.create(name).append(log);
+      return { folder, name, log };
+    }
+
+    test.each([false, true])('a damaged log is copied to lost, and what is left of it is the database; reuseLogs: %s', async (reuseLogs) => {
+      const { folder, name, log } = await damaged();
+      await expect(Database.open(folder, { reuseLogs })).rejects.toMatchObject({ code: 'BLOOM_BAD_LOG' });
+      expect(folder.lostFolder().list()).toEqual([]);
+      const reader = await DatabaseReader.open(folder, { damage: 'skip' });
+      const { dropped } = reader.describe();
+      expect(dropped.length).toBeGreaterThan(0);
+      const left = (await collect(reader.keys())).map(text);
+      await reader.close();
+      const database = await Database.open(folder, { reuseLogs, damage: 'skip' });
+      expect(database.describe().dropped).toEqual(dropped);
+      expect(await keysOf(database)).toEqual(left);
+      expect(database.lastSequence).toBe(3n);
+      expect(folder.lostFolder().files()).toEqual(new Map([[name, log]]));
+      expect(folder.list()).not.toContain(name);
+      await database.put(utf8('d'), utf8('1'));
+      await database.close();
+      // What was damaged is gone, so that the next opening finds nothing wrong.
+      const again = await Database.open(folder);
+      expect(await keysOf(again)).toEqual([...left, 'd']);
+      expect(again.describe().dropped).toEqual([]);
+      await again.close();
+    });
+
+    test('the copy is on disk before the damaged log is deleted', async () => {
+      const { folder, name, log } = await damaged();
+      const cuts = new PowerCutFolder(folder.files());
+      const remains: Remains[] = [];
+      cuts.onOperation = () => remains.push(cuts.remains());
+      await (await Database.open(cuts, { damage: 'skip', lock: 'none' })).close();
+      const random = seeded(1);
+      for (const left of remains) {
+        const files = left.folder(random).files();
+        expect([...files].some(([file, bytes]) => file.endsWith(name) && Buffer.compare(bytes, log) === 0)).toBe(true);
+      }
+      expect(cuts.list()).not.toContain(name);
+    });
+
+    test('of a damaged batch the operations before the damage count, as in LevelDB', async () => {
+      const folder = new WritableMemoryFolder(folderFiles(goldenDatabases().find((golden) => golden.name === 'log-bad-batch')!.path));
+      const reader = await DatabaseReader.open(folder, { damage: 'skip' });
+      const left = (await collect(reader.keys())).map(text);
+      await reader.close();
+      await expect(Database.open(folder)).rejects.toMatchObject({ code: 'BLOOM_BAD_WRITE_BATCH' });
+      const database = await Database.open(folder, { damage: 'skip' });
+      expect(await keysOf(database)).toEqual(left);
+      expect(database.lastSequence).toBe(50n);
+      await database.close();
+    });
+
+    test('a damaged MANIFEST is refused all the same, as by LevelDB, and a wrong mode by name', async () => {
+      const { folder } = await damaged();
+      await expect(Database.open(folder, { damage: 'ignore' } as never)).rejects.toThrow("damage must be 'strict' or 'skip'");
+      const manifest = folder.list().find((name) => name.startsWith('MANIFEST'))!;
+      const bytes = folder.files().get(manifest)!;
+      bytes[20]! ^= 1;
+      void folder.create(manifest).append(bytes);
+      const before = folder.files();
+      await expect(Database.open(folder, { damage: 'skip' })).rejects.toMatchObject({ code: 'BLOOM_BAD_LOG' });
+      expect(folder.files()).toEqual(before);
+    });
   });
 
   test('reads tables of another policy than the one that makes filters now', async () => {

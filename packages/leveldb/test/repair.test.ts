@@ -129,7 +129,7 @@ test('a second repair sets nothing in the place of what the first set aside', as
     await Database.repair(folder);
   }
   const before = folder.lostFolder().files();
-  folder.create('000003.log').append(utf8('nothing but damage'));
+  void folder.create('000003.log').append(utf8('nothing but damage'));
   const { setAside } = await Database.repair(folder);
   expect(setAside).toContainEqual({ file: '000003.log', as: '000003.log.1' });
   const after = folder.lostFolder().files();
@@ -185,8 +185,8 @@ test('a log whose sequences no key can have, or that repeats a batch, is no obst
   await database.close();
   const [log] = folder.list().filter((name) => name.endsWith('.log'));
   const bytes = folder.files().get(log!)!;
-  folder.create('000100.log').append(bytes);
-  folder.create('000101.log').append(new Uint8Array([...bytes, ...bytes]));
+  void folder.create('000100.log').append(bytes);
+  void folder.create('000101.log').append(new Uint8Array([...bytes, ...bytes]));
   const { lost } = await Database.repair(folder);
   expect(lost).toEqual([]);
   expect(asMap(await entriesOf(folder))).toEqual(new Map([['a', '1']]));

@@ -32,6 +32,13 @@ export interface DatabaseOptions extends Pick<ReaderOptions, 'filterPolicies' | 
    */
   readonly reuseLogs?: boolean | undefined;
   /**
+   * What opening does with damaged logs. `'strict'` refuses the database, as opening it would lose for good what is behind
+   * the damage. `'skip'` goes on as LevelDB does, with the records that are left, and keeps copies of the damaged logs in the
+   * folder `lost`; `describe().dropped` says what was left out. A damaged MANIFEST is refused in both: see
+   * `Database.repair`. Default: `'strict'`.
+   */
+  readonly damage?: 'strict' | 'skip' | undefined;
+  /**
    * `'folder'` locks the folder, as LevelDB does, so that only one process writes. `'none'` takes no lock: two writers
    * destroy the database. Default: `'folder'`.
    */
@@ -53,6 +60,7 @@ const DATABASE_OPTIONS: Record<keyof DatabaseOptions, true> = {
   blockRestartInterval: true,
   maxOpenFiles: true,
   reuseLogs: true,
+  damage: true,
   lock: true,
   tailBytes: true,
   readAheadBytes: true,
@@ -71,6 +79,7 @@ export interface Settings {
   readonly maxFileSize: number;
   readonly maxOpenTables: number;
   readonly reuseLogs: boolean;
+  readonly skipsDamage: boolean;
   readonly locks: boolean;
   readonly cache: BlockCache | null;
   /** How tables are built, and how they are opened: by internal keys. */
@@ -85,6 +94,8 @@ export function settingsOf(options: DatabaseOptions): Settings {
   mustBeOptions('Database.open', options, DATABASE_OPTIONS);
   const { comparator = bytewiseComparator, filterPolicies, codecs, tailBytes, readAheadBytes, gapBytes, lock = 'folder' } = options;
   mustBeLockMode(lock);
+  const { damage = 'strict' } = options as { readonly damage?: unknown };
+  if (damage !== 'strict' && damage !== 'skip') throw new RangeError(`damage must be 'strict' or 'skip', got ${String(damage)}`);
   const { compression = 'snappy' } = options;
   const filterPolicy = policyOf(options, comparator);
   const building: TableBuilderOptions = {
@@ -106,6 +117,7 @@ export function settingsOf(options: DatabaseOptions): Settings {
     maxFileSize: clipped('maxFileSize', options.maxFileSize ?? 2 * 2 ** 20, 2 ** 20, 2 ** 30),
     maxOpenTables: clipped('maxOpenFiles', options.maxOpenFiles ?? 1000, 64 + OTHER_FILES, 50_000) - OTHER_FILES,
     reuseLogs: flag('reuseLogs', options.reuseLogs ?? false),
+    skipsDamage: damage === 'skip',
     locks: lock === 'folder',
     cache: options.cache === undefined ? new BlockCache(DEFAULT_CACHE_BYTES) : options.cache,
     building,

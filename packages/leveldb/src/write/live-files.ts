@@ -1,5 +1,5 @@
 import type { TableStats } from '@bloom/sstable';
-import { DamagePolicy } from '../damage.js';
+import { DamagePolicy, type Dropped } from '../damage.js';
 import { parseFileName } from '../file-name.js';
 import { runAsync } from '../folder-reading.js';
 import type { ViewLog } from '../log-memtable.js';
@@ -22,10 +22,12 @@ export class LiveFiles {
   /** The numbers of tables that are being written. */
   readonly #pending = new Set<bigint>();
 
-  constructor(folder: WritableFolder, settings: Settings) {
+  /** @param dropped what was left out when the database was opened. */
+  constructor(folder: WritableFolder, settings: Settings, dropped: readonly Dropped[]) {
     this.#folder = folder;
     this.#settings = settings;
     this.#tables = new TableCache(settings.maxOpenTables, settings.reading, settings.opening, settings.cache);
+    for (const one of dropped) this.#damage.add(one);
   }
 
   /** What all tables did so far. */

@@ -4,6 +4,7 @@
  * Source: LevelDB, db/db_impl.cc, `DB::Open` and `DBImpl::Recover`.
  */
 import { CorruptionError } from '@bloom/bytes';
+import type { Dropped } from '../damage.js';
 import { DatabaseError } from '../database-error.js';
 import { keyOrderOf } from '../database-key.js';
 import { CURRENT, parseFileName } from '../file-name.js';
@@ -28,6 +29,8 @@ export interface OpenedVersions {
   readonly isLogReused: boolean;
   /** What is to be written to the MANIFEST before anything else; undefined if the MANIFEST is reused as it is. */
   readonly change: VersionEdit | undefined;
+  /** What was left out of logs because it is damaged. */
+  readonly dropped: readonly Dropped[];
 }
 
 /** Reads the database of a folder, or creates one, and makes tables of what its logs hold. */
@@ -46,10 +49,10 @@ export async function openVersions(folder: WritableFolder, settings: Settings): 
   try {
     names = await folder.list();
     mustHaveTables(versions.current, names, folder.name);
-    const { files, isChanged, log: reused } = await recoverLogs(folder, names, versions, settings);
+    const { files, isChanged, log: reused, dropped } = await recoverLogs(folder, names, versions, settings);
     const log = reused ?? (await LiveLog.create(folder, versions.newFileNumber(), order));
     const change: VersionEdit = { previousLogNumber: 0n, logNumber: log.number, newFiles: files.map((file) => ({ level: 0, file })) };
-    return { versions, log, isLogReused: reused !== undefined, change: isChanged || !versions.isManifestReused ? change : undefined };
+    return { versions, log, isLogReused: reused !== undefined, change: isChanged || !versions.isManifestReused ? change : undefined, dropped };
   } catch (error) {
     await Promise.allSettled([versions.close()]);
     throw error;

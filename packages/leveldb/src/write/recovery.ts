@@ -3,10 +3,11 @@
  *
  * Source: LevelDB, db/db_impl.cc, `DBImpl::Recover` and `RecoverLogFile`.
  */
-import { CorruptionError, type Place } from '@bloom/bytes';
+import { type CorruptionCode, CorruptionError, type Structure } from '@bloom/bytes';
 import { LogReader } from '@bloom/log';
 import type { TableBuilderOptions } from '@bloom/sstable';
 import { readRange } from '@bloom/sstable/database';
+import type { Dropped } from '../damage.js';
 import { logFileName, parseFileName, tableFileName } from '../file-name.js';
 import { Memtable } from '../memtable.js';
 import { compareBigints, type FileMetadata } from '../version-edit.js';
@@ -14,6 +15,7 @@ import type { Version } from '../version.js';
 import type { WritableFolder } from '../writable-folder.js';
 import { WriteBatchReader } from '../write-batch.js';
 import { LiveLog } from './live-log.js';
+import { LostFiles } from './lost-files.js';
 import { Pacer } from './pacer.js';
 import { RecordFile } from './record-file.js';
 import { ENTRIES_PER_LOOK, writeMemtable } from './table-file.js';
@@ -26,6 +28,8 @@ const CHUNK_LENGTH = 4 * 2 ** 20;
 export interface RecoverySettings {
   readonly writeBufferSize: number;
   readonly reuseLogs: boolean;
+  /** Whether what is damaged is left out, as LevelDB does it, rather than an error. */
+  readonly skipsDamage: boolean;
   readonly building: TableBuilderOptions;
 }
 
@@ -33,20 +37,23 @@ export interface RecoverySettings {
 export interface Recovered {
   /** New tables of level 0; they are on disk, and in no version yet. */
   readonly files: readonly FileMetadata[];
-  /** Whether a table was made, or would have been made had there been an entry. */
+  /** Whether a table was made, or would have been made had there been an entry, or a damaged log must become obsolete. */
   readonly isChanged: boolean;
   /** The last log, where it is gone on with. */
   readonly log: LiveLog | undefined;
+  /** What was left out because it is damaged. */
+  readonly dropped: readonly Dropped[];
 }
 
 /**
  * Replays the logs that are not obsolete.
  *
  * @throws CorruptionError when a log or a batch is damaged: opening would lose for good what is behind the damage. Nothing
- *   of the database has changed then.
+ *   of the database has changed then. With `skipsDamage` damaged logs are copied to the folder `lost` first.
  */
 export async function recoverLogs(folder: WritableFolder, names: readonly string[], versions: VersionSet, settings: RecoverySettings): Promise<Recovered> {
   const files: FileMetadata[] = [];
+  const dropped: Dropped[] = [];
   let isChanged = false;
   let log: LiveLog | undefined;
   const numbers = logNumbers(names, versions);
@@ -54,6 +61,7 @@ export async function recoverLogs(folder: WritableFolder, names: readonly string
   for (const [i, number] of numbers.entries()) {
     const recovered = await recoverLog(folder, number, versions, settings, i === numbers.length - 1);
     files.push(...recovered.files);
+    dropped.push(...recovered.dropped);
     isChanged ||= recovered.isChanged;
     ({ log } = recovered);
     if (recovered.lastSequence > lastSequence) ({ lastSequence } = recovered);
@@ -61,7 +69,13 @@ export async function recoverLogs(folder: WritableFolder, names: readonly string
     versions.markFileNumberUsed(number);
   }
   if (lastSequence > versions.lastSequence) versions.lastSequence = lastSequence;
-  return { files, isChanged, log };
+  if (dropped.length > 0) {
+    // Once the database is open they are obsolete, and deleted.
+    const lost = await LostFiles.open(folder);
+    for (const name of new Set(dropped.map((one) => one.file))) await lost.copy(name);
+    await lost.sync();
+  }
+  return { files, isChanged, log, dropped };
 }
 
 /**
@@ -95,11 +109,10 @@ async function recoverLog(
   folder: WritableFolder,
   number: bigint,
   versions: VersionSet,
-  { writeBufferSize, reuseLogs, building }: RecoverySettings,
+  { writeBufferSize, reuseLogs, skipsDamage, building }: RecoverySettings,
   isLast: boolean,
 ): Promise<Recovered & { readonly lastSequence: bigint }> {
   const name = logFileName(number);
-  const place: Place = { structure: 'log record', offset: 0, file: name };
   const file = await folder.open(name);
   if (file === undefined) throw new CorruptionError('BLOOM_MISSING_FILE', { structure: 'folder', offset: 0, file: folder.name }, `${name} is listed and cannot be opened`);
   let lastSequence = 0n;
@@ -110,6 +123,12 @@ async function recoverLog(
   let flushed = 0;
   const pacer = new Pacer(ENTRIES_PER_LOOK);
 
+  const dropped: Dropped[] = [];
+  function drop(code: CorruptionCode, structure: Structure, offset: number, byteLength: number, reason: string): void {
+    if (!skipsDamage) throw new CorruptionError(code, { structure, offset, file: name }, `${reason} (${byteLength} bytes)`);
+    dropped.push({ file: name, offset, byteLength, reason, code });
+  }
+
   async function flush(filled: Memtable): Promise<void> {
     flushed++;
     const table = await writeMemtable(filled, folder, versions.newFileNumber(), building, pacer);
@@ -117,19 +136,16 @@ async function recoverLog(
   }
 
   const reader = new LogReader({
-    drop({ offset, byteLength, reason }) {
-      throw new CorruptionError('BLOOM_BAD_LOG', { ...place, offset }, `${reason} (${byteLength} bytes)`);
-    },
+    drop: ({ offset, byteLength, reason }) => drop('BLOOM_BAD_LOG', 'log record', offset, byteLength, reason),
     record(record, offset) {
       const batch = new WriteBatchReader(record);
       memtable ??= new Memtable(versions.order.compareInternalKeys);
       for (let next = batch.sequence; batch.next(); next++) {
         memtable.add(next, batch.type, batch.bytes, batch.keyStart, batch.keyEnd, batch.valueStart, batch.valueEnd);
       }
-      if (batch.problem !== undefined) {
-        throw new CorruptionError('BLOOM_BAD_WRITE_BATCH', { structure: 'write batch', offset, file: name }, batch.problem);
-      }
-      const last = batch.sequence + BigInt(batch.count) - 1n;
+      if (batch.problem !== undefined) drop('BLOOM_BAD_WRITE_BATCH', 'write batch', offset, record.length, batch.problem);
+      // A record without a header has no operations.
+      const last = batch.problem === 'log record too small' ? 0n : batch.sequence + BigInt(batch.count) - 1n;
       if (last > lastSequence) lastSequence = last;
       if (memtable.memoryUsage <= writeBufferSize) return;
       full.push(memtable);
@@ -149,11 +165,11 @@ async function recoverLog(
     await file.close?.();
   }
   for (const one of full) await flush(one);
-  // What is added behind a torn record could not be read again.
-  if (reuseLogs && isLast && flushed === 0 && !isTorn) {
+  // What is added behind a torn record could not be read again, and a damaged log would be refused again.
+  if (reuseLogs && isLast && flushed === 0 && !isTorn && dropped.length === 0) {
     const records = new RecordFile(number, name, await folder.openForAppend(name), file.byteLength);
-    return { files, isChanged: false, lastSequence, log: new LiveLog(records, memtable ?? new Memtable(versions.order.compareInternalKeys)) };
+    return { files, isChanged: false, lastSequence, dropped, log: new LiveLog(records, memtable ?? new Memtable(versions.order.compareInternalKeys)) };
   }
   if (memtable !== undefined) await flush(memtable);
-  return { files, isChanged: flushed > 0, lastSequence, log: undefined };
+  return { files, isChanged: flushed > 0 || dropped.length > 0, lastSequence, log: undefined, dropped };
 }

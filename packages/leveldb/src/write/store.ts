@@ -17,7 +17,7 @@ import { boundsOfUserKeys, type Compaction, compactionOf, type CompactionState, 
 import type { Settings } from './database-options.js';
 import { LiveFiles } from './live-files.js';
 import { LiveLog } from './live-log.js';
-import { lockOf, openVersions } from './opening.js';
+import { lockOf, type OpenedVersions, openVersions } from './opening.js';
 import { type KeyBounds, overlapsLevel } from './overlap.js';
 import { delay, Pacer, turn } from './pacer.js';
 import { SeekBudget } from './seek-budget.js';
@@ -70,13 +70,14 @@ export class Store implements TableFiles, RecordTarget {
   /** Why nothing more is written. */
   #failure: DatabaseError | undefined;
 
-  private constructor(folder: WritableFolder, settings: Settings, lock: FolderLock | undefined, versions: VersionSet, log: LiveLog) {
+  private constructor(folder: WritableFolder, settings: Settings, lock: FolderLock | undefined, { versions, log, isLogReused, dropped }: OpenedVersions) {
     this.settings = settings;
     this.#folder = folder;
     this.#lock = lock;
     this.#versions = versions;
-    this.#files = new LiveFiles(folder, settings);
+    this.#files = new LiveFiles(folder, settings, dropped);
     this.#log = log;
+    this.#isLogNamed = isLogReused;
     this.view = this.#newView();
   }
 
@@ -85,10 +86,9 @@ export class Store implements TableFiles, RecordTarget {
     if (settings.createIfMissing) await folder.createFolder();
     const lock = settings.locks ? await lockOf(folder) : undefined;
     try {
-      const { versions, log, isLogReused, change } = await openVersions(folder, settings);
-      const store = new Store(folder, settings, lock, versions, log);
-      store.#isLogNamed = isLogReused;
-      await store.#start(change);
+      const opened = await openVersions(folder, settings);
+      const store = new Store(folder, settings, lock, opened);
+      await store.#start(opened.change);
       return store;
     } catch (error) {
       await lock?.release();
