@@ -333,6 +333,22 @@ describe('opening', () => {
       await again.close();
     });
 
+    test('a log of which nothing is left is not found again either', async () => {
+      const folder = new WritableMemoryFolder();
+      let database = await Database.open(folder, { reuseLogs: true });
+      await database.put(utf8('a'), utf8('1'));
+      await database.close();
+      const name = folder.list().find((file) => file.endsWith('.log'))!;
+      const log = folder.files().get(name)!;
+      log[10]! ^= 1;
+      void folder.create(name).append(log);
+      database = await Database.open(folder, { reuseLogs: true, damage: 'skip' });
+      await database.close();
+      database = await Database.open(folder, { reuseLogs: true });
+      expect(await keysOf(database)).toEqual([]);
+      await database.close();
+    });
+
     test('the copy is on disk before the damaged log is deleted', async () => {
       const { folder, name, log } = await damaged();
       const cuts = new PowerCutFolder(folder.files());

@@ -15,6 +15,15 @@ type Change =
   | { readonly kind: 'rename'; readonly from: string; readonly to: string; readonly contents: Contents }
   | { readonly kind: 'delete'; readonly name: string };
 
+function apply(change: Change, files: Map<string, Contents>): void {
+  if (change.kind === 'delete') files.delete(change.name);
+  else if (change.kind === 'name') files.set(change.name, change.contents);
+  else {
+    files.delete(change.from);
+    files.set(change.to, change.contents);
+  }
+}
+
 /** What may be left of the folder when the power is cut now. */
 export interface Remains {
   /** @returns one of the folders that may be found: unsynced bytes are there or not, unsynced changes in any selection. */
@@ -83,10 +92,15 @@ export class PowerCutFolder implements WritableFolder {
     this.#changes.push({ kind: 'delete', name });
   }
 
-  syncFolder(): void {
+  /** New files in `lost` have their names in another folder. A rename between the two is one change of the file system. */
+  syncFolder(isLost = false): void {
     this.#begin('syncFolder');
-    this.#synced = new Map(this.#files);
-    this.#changes = [];
+    const rest: Change[] = [];
+    for (const change of this.#changes) {
+      if (change.kind !== 'rename' && change.name.startsWith('lost/') !== isLost) rest.push(change);
+      else apply(change, this.#synced);
+    }
+    this.#changes = rest;
   }
 
   lostFolder(): WritableFolder {
@@ -100,7 +114,7 @@ export class PowerCutFolder implements WritableFolder {
       openForAppend: (name) => this.openForAppend(path(name)),
       rename: (from, to) => this.rename(path(from), path(to)),
       delete: (name) => this.delete(path(name)),
-      syncFolder: () => this.syncFolder(),
+      syncFolder: () => this.syncFolder(true),
       lostFolder: () => this.lostFolder(),
       moveToLost: (name, as) => this.moveToLost(path(name), as),
     };
@@ -122,13 +136,7 @@ export class PowerCutFolder implements WritableFolder {
         const isKept = (): boolean => (mode === 0 ? false : mode === 1 ? true : random.below(2) === 0);
         const files = new Map(synced);
         for (const change of changes) {
-          if (!isKept()) continue;
-          if (change.kind === 'delete') files.delete(change.name);
-          else if (change.kind === 'name') files.set(change.name, change.contents);
-          else {
-            files.delete(change.from);
-            files.set(change.to, change.contents);
-          }
+          if (isKept()) apply(change, files);
         }
         return new WritableMemoryFolder(
           [...files].map(([name, contents]) => {
