@@ -115,6 +115,20 @@ export class Memtable {
     return this.#before[node]!;
   }
 
+  /** Whether the entry before `node` has the same internal key: only where a log has a record twice. */
+  isCopy(node: number): boolean {
+    const before = this.#before[node]!;
+    if (before === HEAD) return false;
+    const arena = this.#arena;
+    const start = this.#starts[node]!;
+    const end = start + this.#keyLengths[node]!;
+    const otherStart = this.#starts[before]!;
+    const otherEnd = otherStart + this.#keyLengths[before]!;
+    // The lowest byte of the sequence differs between nearly all neighbours.
+    const sequence = INTERNAL_KEY_TRAILER_LENGTH - 1;
+    return arena[end - sequence] === arena[otherEnd - sequence] && this.#compare(arena, start, end, arena, otherStart, otherEnd) === 0;
+  }
+
   /** Where in the arena the internal key of `node` starts; the value follows it. */
   keyStart(node: number): number {
     return this.#starts[node]!;

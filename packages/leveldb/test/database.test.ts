@@ -1,4 +1,5 @@
 import { bytewiseComparator, Database, DatabaseError, type DatabaseOptions, DatabaseReader, WritableMemoryFolder, WriteBatch } from '@bloom/leveldb';
+import { verifyDatabase } from '@bloom/leveldb/inspect';
 import { folderFiles, goldenDatabases, seeded } from '@bloom/fixtures';
 import { describe, expect, test } from 'vitest';
 import { collect } from './collect.js';
@@ -386,6 +387,22 @@ describe('opening', () => {
       await expect(Database.open(folder, { damage: 'skip' })).rejects.toMatchObject({ code: 'BLOOM_BAD_LOG' });
       expect(folder.files()).toEqual(before);
     });
+  });
+
+  test.each(['reuse', 'new'])('a log that has its records twice is no obstacle: %s', async (logs) => {
+    const folder = new WritableMemoryFolder();
+    let database = await Database.open(folder);
+    for (const key of ['a', 'b', 'a']) await database.put(utf8(key), utf8('1'));
+    await database.close();
+    const name = folder.list().find((file) => file.endsWith('.log'))!;
+    const log = folder.files().get(name)!;
+    void folder.create(name).append(new Uint8Array([...log, ...log, ...log]));
+    database = await Database.open(folder, { reuseLogs: logs === 'reuse' });
+    await database.flush();
+    await database.compactRange();
+    expect(await keysOf(database)).toEqual(['a', 'b']);
+    await database.close();
+    expect((await verifyDatabase(folder)).findings).toEqual([]);
   });
 
   test('reads tables of another policy than the one that makes filters now', async () => {

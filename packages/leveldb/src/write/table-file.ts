@@ -82,7 +82,7 @@ export class TableFile implements TableSink {
   }
 }
 
-/** Writes a memtable as a table. @returns nothing where it is empty: then no file is made. */
+/** Writes a memtable as a table; of entries with the same internal key that which was added last. @returns nothing where it is empty: then no file is made. */
 export async function writeMemtable(
   memtable: Memtable,
   folder: WritableFolder,
@@ -94,6 +94,7 @@ export async function writeMemtable(
   const table = await TableFile.create(folder, number, options);
   try {
     for (let node = memtable.first; node !== 0; node = memtable.after(node)) {
+      if (memtable.isCopy(node)) continue;
       const { arena } = memtable;
       const start = memtable.keyStart(node);
       const end = start + memtable.keyLength(node);
