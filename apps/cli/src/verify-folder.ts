@@ -3,6 +3,7 @@ import { verifyDatabase } from '@bloom/leveldb/inspect';
 import { EXIT, Failure, placedProblem } from './failure.js';
 import { databaseOptions, withFolderFailures } from './opened-folder.js';
 import { counted, Lines, note } from './output.js';
+import { uncheckedText } from './unchecked-text.js';
 
 /** Checks all files of a database, and prints what is wrong with each. */
 export async function verifyFolder(path: string, anyOrder: boolean): Promise<void> {
@@ -13,8 +14,7 @@ export async function verifyFolder(path: string, anyOrder: boolean): Promise<voi
     if (first?.code === 'BLOOM_NOT_A_DATABASE' && tables.length + logs.length === 0) throw new Failure(`${path}: ${first.problem}`);
     const seen = `${counted(tables.length, 'table')} and ${counted(logs.length, 'log')}`;
     if (findings.length === 0) {
-      const parts = new Set(unchecked.map(({ part, reason }) => `${part} (${reason})`));
-      note(`${path}: nothing is wrong with ${seen}${parts.size === 0 ? '' : `; not checked: ${[...parts].join(', ')}`}`);
+      note(`${path}: nothing is wrong with ${seen}${uncheckedText(unchecked)}`);
       return;
     }
     process.exitCode = EXIT.no;
@@ -26,6 +26,6 @@ export async function verifyFolder(path: string, anyOrder: boolean): Promise<voi
     }
     if (moreFindings > 0) await lines.add(`and ${moreFindings} more`);
     await lines.flush();
-    note(`${path}: ${counted(findings.length + moreFindings, 'finding')} in ${seen}`);
+    note(`${path}: ${counted(findings.length + moreFindings, 'finding')} in ${seen}${uncheckedText(unchecked)}`);
   });
 }

@@ -1,4 +1,3 @@
-import type { FilterStatus } from '@bloom/sstable';
 import { allCodecs } from '@bloom/codecs';
 import { internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/database';
 import { verifyTable, type VerifyOptions } from '@bloom/sstable/inspect';
@@ -6,8 +5,9 @@ import { BloomFilterPolicy } from '@bloom/policy';
 import type { Command } from 'commander';
 import { EXIT, placedProblem } from './failure.js';
 import { isFolder, mustNotInsist } from './opened-folder.js';
-import { addKeyFormOptions, type KeyFormOptions, noteAssumption, openTable, withTableFile } from './opened-table.js';
-import { Lines, note } from './output.js';
+import { addKeyFormOptions, type KeyFormOptions, noteAssumption, withTableFile } from './opened-table.js';
+import { counted, Lines, note } from './output.js';
+import { uncheckedText } from './unchecked-text.js';
 import { verifyFolder } from './verify-folder.js';
 
 /** Enough for a block of usual size: without a footer there is not much to verify, so it should not take long. */
@@ -53,11 +53,9 @@ async function verify(path: string, options: VerifyCommandOptions): Promise<void
       comparator: anyOrder ? null : file.isInternal ? internalKeyComparator() : undefined,
       filterPolicies: file.isInternal ? policies.map(internalKeyPolicy) : policies,
     };
-    const { findings, moreFindings } = await verifyTable(file.source, verifyOptions);
+    const { findings, moreFindings, unchecked } = await verifyTable(file.source, verifyOptions);
     if (findings.length === 0) {
-      const unchecked = [anyOrder ? 'the order of the keys' : undefined, uncheckedFilters(openTable(file).filterStatus)];
-      const parts = unchecked.filter((part) => part !== undefined);
-      note(`${path}: nothing is wrong${parts.length === 0 ? '' : `; not checked: ${parts.join(', ')}`}`);
+      note(`${path}: nothing is wrong${uncheckedText(unchecked)}`);
       return;
     }
     process.exitCode = EXIT.no;
@@ -65,20 +63,9 @@ async function verify(path: string, options: VerifyCommandOptions): Promise<void
     for (const finding of findings) await lines.add(`${placedProblem(finding)} (${finding.code})`);
     if (moreFindings > 0) await lines.add(`and ${moreFindings} more`);
     await lines.flush();
+    note(`${path}: ${counted(findings.length + moreFindings, 'finding')}${uncheckedText(unchecked)}`);
     if (!file.isBytewise && findings.some(({ code }) => code === 'BLOOM_OUT_OF_ORDER')) {
       note(`${path}: if the keys are in another order, use --any-order not to check it`);
     }
   });
-}
-
-/** The filters of the table that cannot be used. */
-function uncheckedFilters(status: FilterStatus): string | undefined {
-  switch (status.state) {
-    case 'unknown-policy':
-      return `filters of the unknown policy ${status.policyNames.join(', ')}`;
-    case 'unsupported':
-      return `filters of another kind: ${status.names.join(', ')}`;
-    default:
-      return undefined;
-  }
 }

@@ -1,4 +1,5 @@
 import { goldenTables } from '@bloom/fixtures';
+import { MemorySink, TableBuilder } from '@bloom/sstable';
 import { describe, expect, test } from 'vitest';
 import { bloom, bloomPrints, patient, Scratch } from './bloom-process.js';
 
@@ -22,6 +23,21 @@ describe('verify', patient, () => {
     const { code, stdout } = await bloom(['verify', flipped], scratch.path);
     expect(stdout.toString()).toMatch(/^data block at offset [0-9]+: its checksum is [0-9a-f]{8}, .*\(BLOOM_BAD_CHECKSUM\)\n$/);
     expect(code).toBe(1);
+  });
+
+  test('says what it could not check, with and without findings', async () => {
+    const filterPolicy = { name: 'example.Foreign', createFilter: () => new Uint8Array([1]), keyMayMatch: () => true };
+    const sink = new MemorySink();
+    const builder = new TableBuilder(sink, { filterPolicy });
+    builder.add(Buffer.from('a'), Buffer.from('1'));
+    builder.finish();
+    const reason = 'filters (there is no filter policy of their name: example.Foreign)';
+    expect(await bloom(['verify', scratch.write('foreign.ldb', sink.toBytes())], scratch.path)).toMatchObject({
+      code: 0,
+      stderr: `bloom: foreign.ldb: nothing is wrong; not checked: ${reason}\n`,
+    });
+    const { stderr } = await bloom(['verify', cut], scratch.path);
+    expect(stderr).toMatch(/^bloom: cut\.ldb: 1 finding; not checked: metaindex \(the footer cannot be read\), index \(.*\)\n$/);
   });
 });
 
