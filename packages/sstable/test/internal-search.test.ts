@@ -68,7 +68,7 @@ describe('a search for internal keys lands where comparing whole keys does', () 
       const isShortened = random.below(2) === 0;
       if (isShortened) keys.push(encodeInternalKey({ userKey: Uint8Array.of(0x64), sequence: 9n, type: 1 }));
       for (const [i, key] of keys.entries()) builder.add(key, { offset: i * 100, size: 50 });
-      const index = IndexBlock.decode(builder.finish(), place, 1e6);
+      const index = IndexBlock.open(builder.finish(), place, 1e6);
       const targets = [...keys, ...Array.from({ length: 60 }, () => internalKey(random))];
       targets.push(Uint8Array.of(1), encodeInternalKey({ userKey: Uint8Array.of(0xff), sequence: 1n, type: 1 }));
       for (const target of targets) {

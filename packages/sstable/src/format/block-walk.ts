@@ -273,7 +273,8 @@ export class BlockWalk {
   }
 }
 
-function uint32At(bytes: Uint8Array, position: number): number {
+/** The little-endian uint32 at `position`. */
+export function uint32At(bytes: Uint8Array, position: number): number {
   return (
     (bytes[position]! | (bytes[position + 1]! << 8) | (bytes[position + 2]! << 16) | (bytes[position + 3]! << 24)) >>> 0
   );

@@ -8,7 +8,7 @@
 import { KeyBuffer } from '@bloom/policy';
 import { type BlockHandle, MAX_BLOCK_HANDLE_LENGTH, putBlockHandle, readBlockHandle } from './block-handle.js';
 import { BlockBuilder } from './block-builder.js';
-import { BlockWalk } from './block-walk.js';
+import { BlockWalk, uint32At } from './block-walk.js';
 import { compareBytes, compareInternalBytes, type CompareRange, INTERNAL_KEY_TRAILER_LENGTH } from './bytewise-order.js';
 import { CorruptionError, type Place, VarintReader } from '@bloom/bytes';
 
@@ -43,9 +43,200 @@ export class IndexBlockBuilder {
   }
 }
 
-/** A decoded index, in flat arrays rather than an object for each data block. */
+/**
+ * A decoded index costs several lookups' time, but each further lookup takes a third of the time. So the entries are only
+ * decoded for a table that is asked this often.
+ */
+const LOOKUPS_BEFORE_DECODING = 64;
+
+/**
+ * The index of an open table.
+ *
+ * Opening checks the whole block, but does not decode it if every entry is at a restart of its own, as LevelDB writes
+ * indexes: then any entry can be found by its number, and searched in the block itself. That takes a tenth of the time of
+ * decoding. After {@link LOOKUPS_BEFORE_DECODING} lookups the entries are decoded.
+ */
 export class IndexBlock {
   /** How many data blocks there are. */
+  readonly length: number;
+  /** Bytes of the shortest index key; Infinity when there is none. */
+  readonly shortestSeparatorLength: number;
+  readonly #decode: () => DecodedIndex;
+  #stored: StoredIndex | undefined;
+  #decoded: DecodedIndex | undefined;
+  #lookups = 0;
+
+  private constructor(index: StoredIndex | DecodedIndex, decode: () => DecodedIndex) {
+    this.length = index.length;
+    this.shortestSeparatorLength = index.shortestSeparatorLength;
+    this.#decode = decode;
+    if (index instanceof StoredIndex) this.#stored = index;
+    else this.#decoded = index;
+  }
+
+  /**
+   * Opens an index block. A damaged handle costs only its data block, not the table.
+   *
+   * @param contents must not change while the index is in use.
+   * @param blocksEnd the offset at which the last data block must end, without its trailer.
+   * @param maxDecodedBytes the most memory that the decoded index may take; never more than 16 times the block.
+   * @throws CorruptionError `BLOOM_BAD_BLOCK` when the contents are not a block, `BLOOM_TOO_LARGE` when the decoded
+   *   index would take more memory.
+   */
+  static open(contents: Uint8Array, place: Place, blocksEnd: number, maxDecodedBytes = Infinity): IndexBlock {
+    const maxBytes = Math.max(MIN_DECODED_BYTES, Math.min(contents.length * MAX_EXPANSION, maxDecodedBytes));
+    const decode = (): DecodedIndex => DecodedIndex.decode(contents, place, blocksEnd, maxBytes);
+    return new IndexBlock(StoredIndex.check(contents, blocksEnd, maxBytes) ?? decode(), decode);
+  }
+
+  /** Where data block `i` is: bytes from the start of the file. */
+  offsetOf(i: number): number {
+    return (this.#decoded ?? this.#stored!).offsetOf(i);
+  }
+
+  /** Bytes of data block `i` as stored, without its trailer. Negative when its handle is damaged. */
+  sizeOf(i: number): number {
+    return (this.#decoded ?? this.#stored!).sizeOf(i);
+  }
+
+  /** The index key of data block `i`, as a view. No key of the block is after it. */
+  separatorOf(i: number): Uint8Array {
+    return (this.#decoded ?? this.#stored!).separatorOf(i);
+  }
+
+  /** The only data block that can hold `key`: the first whose index key is at or after it, or `length` if there is none. */
+  seek(key: Uint8Array, compare: CompareRange): number {
+    if (this.#decoded === undefined) {
+      if (++this.#lookups <= LOOKUPS_BEFORE_DECODING) return this.#stored!.seek(key, compare);
+      this.#decoded = this.#decode();
+      this.#stored = undefined;
+    }
+    return this.#decoded.seek(key, compare);
+  }
+}
+
+/** An index as it is in the block, in which every entry is at a restart of its own. */
+class StoredIndex {
+  readonly length: number;
+  readonly shortestSeparatorLength: number;
+  readonly #contents: Uint8Array;
+  readonly #reader: VarintReader;
+  readonly #blocksEnd: number;
+  /** The entry that was read last: its number, its key's and value's place, and its handle. */
+  #entry = -1;
+  #keyStart = 0;
+  #keyEnd = 0;
+  #valueEnd = 0;
+  #handle = -1;
+  #offset = 0;
+  #size = BAD_HANDLE;
+
+  private constructor(contents: Uint8Array, length: number, shortestSeparatorLength: number, blocksEnd: number) {
+    this.length = length;
+    this.shortestSeparatorLength = shortestSeparatorLength;
+    this.#contents = contents;
+    this.#reader = new VarintReader(contents);
+    this.#blocksEnd = blocksEnd;
+  }
+
+  /**
+   * Checks every entry except its handle.
+   *
+   * @returns undefined when the block is damaged or has another form, which {@link DecodedIndex.decode} tells apart.
+   */
+  static check(contents: Uint8Array, blocksEnd: number, maxDecodedBytes: number): StoredIndex | undefined {
+    const { length } = contents;
+    if (length < 4) return undefined;
+    const count = uint32At(contents, length - 4);
+    if (count === 0 || count > (length - 4) / 4) return undefined;
+    const restarts = length - 4 - count * 4;
+    const reader = new VarintReader(contents, 0, restarts);
+    let position = 0;
+    let keyBytes = 0;
+    let shortest = Infinity;
+    for (let restart = restarts; restart < length - 4; restart += 4) {
+      if (uint32At(contents, restart) !== position || restarts - position < 3) return undefined;
+      let unshared = contents[position + 1]!;
+      let valueLength = contents[position + 2]!;
+      if (contents[position] !== 0) return undefined;
+      position += 3;
+      if ((unshared | valueLength) >= 0x80) {
+        reader.position = position - 2;
+        unshared = reader.varint32();
+        valueLength = unshared < 0 ? -1 : reader.varint32();
+        if (valueLength < 0) return undefined;
+        position = reader.position;
+      }
+      position += unshared + valueLength;
+      keyBytes += unshared;
+      if (unshared < shortest) shortest = unshared;
+    }
+    if (position !== restarts || keyBytes + count * BYTES_PER_ENTRY > maxDecodedBytes) return undefined;
+    return new StoredIndex(contents, count, shortest, blocksEnd);
+  }
+
+  offsetOf(i: number): number {
+    this.#readHandle(i);
+    return this.#offset;
+  }
+
+  sizeOf(i: number): number {
+    this.#readHandle(i);
+    return this.#size;
+  }
+
+  separatorOf(i: number): Uint8Array {
+    this.#readEntry(i);
+    return this.#contents.subarray(this.#keyStart, this.#keyEnd);
+  }
+
+  seek(key: Uint8Array, compare: CompareRange): number {
+    let left = 0;
+    for (let right = this.length; left < right; ) {
+      const middle = (left + right) >>> 1;
+      this.#readEntry(middle);
+      if (compare(this.#contents, this.#keyStart, this.#keyEnd, key, 0, key.length) < 0) left = middle + 1;
+      else right = middle;
+    }
+    return left;
+  }
+
+  #readEntry(i: number): void {
+    if (i === this.#entry) return;
+    const contents = this.#contents;
+    const position = uint32At(contents, contents.length - 4 - (this.length - i) * 4);
+    let unshared = contents[position + 1]!;
+    let valueLength = contents[position + 2]!;
+    let keyStart = position + 3;
+    if ((unshared | valueLength) >= 0x80) {
+      const reader = this.#reader;
+      reader.position = position + 1;
+      reader.end = contents.length;
+      unshared = reader.varint32();
+      valueLength = reader.varint32();
+      keyStart = reader.position;
+    }
+    this.#entry = i;
+    this.#keyStart = keyStart;
+    this.#keyEnd = keyStart + unshared;
+    this.#valueEnd = keyStart + unshared + valueLength;
+  }
+
+  #readHandle(i: number): void {
+    if (i === this.#handle) return;
+    this.#readEntry(i);
+    const reader = this.#reader;
+    reader.position = this.#keyEnd;
+    reader.end = this.#valueEnd;
+    const handle = readBlockHandle(reader);
+    this.#handle = i;
+    this.#offset = handle?.offset ?? 0;
+    this.#size = sizeWithin(handle, this.#blocksEnd);
+  }
+}
+
+/** A decoded index, in flat arrays rather than an object for each data block. */
+class DecodedIndex {
   readonly length: number;
   readonly #separators: KeyBuffer;
   readonly #offsets: Float64Array;
@@ -61,18 +252,10 @@ export class IndexBlock {
     this.#sizes = sizes;
   }
 
-  /**
-   * Decodes an index block. A damaged handle costs only its data block, not the table.
-   *
-   * @param blocksEnd the offset at which the last data block must end, without its trailer.
-   * @param maxDecodedBytes the most memory that the decoded index may take; never more than 16 times the block.
-   * @throws CorruptionError `BLOOM_BAD_BLOCK` when the contents are not a block, `BLOOM_TOO_LARGE` when the decoded
-   *   index would take more memory.
-   */
-  static decode(contents: Uint8Array, place: Place, blocksEnd: number, maxDecodedBytes = Infinity): IndexBlock {
+  /** @throws CorruptionError as {@link IndexBlock.open}. */
+  static decode(contents: Uint8Array, place: Place, blocksEnd: number, maxBytes: number): DecodedIndex {
     const walk = new BlockWalk(place.structure, place.file);
     walk.reset(contents, place.offset);
-    const maxBytes = Math.max(MIN_DECODED_BYTES, Math.min(contents.length * MAX_EXPANSION, maxDecodedBytes));
     let count = 0;
     let keyBytes = 0;
     for (let more = walk.seekToFirst(); more; more = walk.next()) {
@@ -92,29 +275,12 @@ export class IndexBlock {
       reader.position = walk.valueStart;
       reader.end = walk.valueEnd;
       const handle = readBlockHandle(reader);
-      const good = handle !== undefined && handle.offset + handle.size <= blocksEnd;
       offsets[i] = handle?.offset ?? 0;
-      sizes[i] = good ? handle.size : BAD_HANDLE;
+      sizes[i] = sizeWithin(handle, blocksEnd);
     }
-    return new IndexBlock(separators, offsets, sizes);
+    return new DecodedIndex(separators, offsets, sizes);
   }
 
-  /** Where data block `i` is: bytes from the start of the file. */
-  offsetOf(i: number): number {
-    return this.#offsets[i]!;
-  }
-
-  /** Bytes of data block `i` as stored, without its trailer. Negative when its handle is damaged. */
-  sizeOf(i: number): number {
-    return this.#sizes[i]!;
-  }
-
-  /** The index key of data block `i`, as a view. No key of the block is after it. */
-  separatorOf(i: number): Uint8Array {
-    return this.#separators.at(i);
-  }
-
-  /** Bytes of the shortest index key; Infinity when there is none. */
   get shortestSeparatorLength(): number {
     const { offsets } = this.#separators;
     let shortest = Infinity;
@@ -122,7 +288,18 @@ export class IndexBlock {
     return shortest;
   }
 
-  /** The only data block that can hold `key`: the first whose index key is at or after it, or `length` if there is none. */
+  offsetOf(i: number): number {
+    return this.#offsets[i]!;
+  }
+
+  sizeOf(i: number): number {
+    return this.#sizes[i]!;
+  }
+
+  separatorOf(i: number): Uint8Array {
+    return this.#separators.at(i);
+  }
+
   seek(key: Uint8Array, compare: CompareRange): number {
     if (compare === compareBytes) {
       return this.#seekNumber((this.#byBytes ??= new SeparatorNumbers(this.#separators, 0)), key, key.length, compare);
@@ -159,6 +336,11 @@ export class IndexBlock {
     }
     return left;
   }
+}
+
+/** The size of a block that ends by `blocksEnd`, or {@link BAD_HANDLE}. */
+function sizeWithin(handle: BlockHandle | undefined, blocksEnd: number): number {
+  return handle !== undefined && handle.offset + handle.size <= blocksEnd ? handle.size : BAD_HANDLE;
 }
 
 /**

@@ -41,7 +41,9 @@ export class FileSource implements Source {
       throw error;
     });
     try {
-      const stats = await handle.stat();
+      // Not awaited: the system has what it says at hand when it has just opened the file, and the way to another thread
+      // and back takes fifty times as long.
+      const stats = fstatSync(handle.fd);
       mustBeFile(path, stats);
       return new FileSource(path, stats.size, handle);
     } catch (error) {

@@ -24,6 +24,9 @@ import type { Source } from './source.js';
 /** The most memory that the decoded index may take, as a multiple of the largest block. */
 const MAX_DECODED_INDEX = 2;
 
+/** An open table keeps at most so many times the memory of its index and filter, as views of the tail. */
+const MOST_UNUSED = 4;
+
 /** What opening a table reads: everything except the data blocks. */
 export interface OpenTable extends OpenFilter {
   /** Bytes of the file. */
@@ -60,12 +63,12 @@ export function* readOpenTable(source: Source, options: TableOptions): Reading<O
   const comparator = comparatorFor(options);
   const policies = policiesFor(options, comparator);
   const decoding = decodingFor(options);
-  const tail = yield* Tail.read(source, tailBytesFor(options, decoding), decoding);
+  const tail = yield* Tail.read(source, tailBytesFor(options, decoding, source.byteLength), decoding);
   const { footer, footerOffset } = tail;
   const indexContents = yield* tail.readBlock(footer.index, 'index block');
   const indexPlace: Place = { structure: 'index block', offset: footer.index.offset, file: source.name };
   const blocksEnd = footerOffset - BLOCK_TRAILER_LENGTH;
-  const index = IndexBlock.decode(indexContents, indexPlace, blocksEnd, MAX_DECODED_INDEX * decoding.maxBlockBytes);
+  const index = IndexBlock.open(indexContents, indexPlace, blocksEnd, MAX_DECODED_INDEX * decoding.maxBlockBytes);
   if (comparator instanceof InternalKeyComparator) mustHaveInternalKeys(index, indexPlace);
   const { filter, filterStatus, isOfUserKeys } = yield* openFilter(tail, index, policies);
   const isMistaken = isOfUserKeys && !(comparator instanceof InternalKeyComparator);
@@ -147,6 +150,8 @@ class Tail {
     let stored: Uint8Array;
     if (this.holds(offset)) {
       stored = this.#bytes.subarray(offset - this.#offset, offset - this.#offset + length);
+      // A view of a small part would keep the whole tail in memory.
+      if (length * MOST_UNUSED < this.#bytes.length) stored = stored.slice();
     } else {
       stored = yield { offset, length };
       this.bytesRead += length;

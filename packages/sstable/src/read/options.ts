@@ -40,7 +40,7 @@ export interface TableOptions {
   readonly maxBlockBytes?: number | undefined;
   /**
    * How many bytes at the end of the file to read first, where index and filter usually are; at most `maxBlockBytes`.
-   * Default: 64 KiB.
+   * Default: a 32nd of the file, but at least 64 KiB and at most 256 KiB.
    */
   readonly tailBytes?: number | undefined;
 }
@@ -68,8 +68,13 @@ export interface SignalOptions {
   readonly signal?: Signal | undefined;
 }
 
-/** The default of {@link TableOptions.tailBytes}. */
-const DEFAULT_TAIL_BYTES = 64 * 2 ** 10;
+/**
+ * The default of {@link TableOptions.tailBytes}, as a share of the file and its bounds. Index and filter are about a 50th
+ * of a table with entries of 100 bytes. A second read takes longer than reading some hundred kilobytes at once.
+ */
+const TAIL_SHARE = 32;
+const LEAST_TAIL_BYTES = 64 * 2 ** 10;
+const MOST_TAIL_BYTES = 256 * 2 ** 10;
 /** The default of {@link ReadingOptions.readAheadBytes}. */
 const DEFAULT_READ_AHEAD_BYTES = 256 * 2 ** 10;
 /** The default of {@link ReadingOptions.gapBytes}. */
@@ -122,8 +127,10 @@ export function comparatorFor({ comparator }: Pick<TableOptions, 'comparator'>):
 }
 
 /** How many bytes at the end of the file to read first. @throws RangeError for an invalid `tailBytes`. */
-export function tailBytesFor({ tailBytes }: TableOptions, { maxBlockBytes }: BlockDecoding): number {
-  const wanted = mustBeWhole('tailBytes', tailBytes ?? DEFAULT_TAIL_BYTES, FOOTER_LENGTH);
+export function tailBytesFor({ tailBytes }: TableOptions, { maxBlockBytes }: BlockDecoding, byteLength: number): number {
+  const share = Math.floor(byteLength / TAIL_SHARE);
+  const usual = Math.max(LEAST_TAIL_BYTES, Math.min(MOST_TAIL_BYTES, share));
+  const wanted = mustBeWhole('tailBytes', tailBytes ?? usual, FOOTER_LENGTH);
   return Math.min(wanted, Math.max(maxBlockBytes, FOOTER_LENGTH));
 }
 
