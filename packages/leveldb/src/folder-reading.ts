@@ -141,7 +141,7 @@ function answerSync(folder: SyncFolder, request: FolderRequest): unknown {
     case 'read':
       return readRangeSync(request.source as SyncFolderFile, request);
     case 'block':
-      return request.table.blockSync(request.block);
+      return request.table.blockSync(request.block, request.walk);
     case 'all':
       return request.readings.map((reading) => runSync(folder, reading));
   }

@@ -1,8 +1,8 @@
 import { CorruptionError, type Signal } from '@bloom/bytes';
-import type { BlockCache, Source, TableOptions, TableStats } from '@bloom/sstable';
+import type { BlockCache, Source, SyncSource, TableOptions, TableStats } from '@bloom/sstable';
 import { type MutableTableStats, newTableStats, readOpenTable } from '@bloom/sstable/database';
 import { oldTableFileName, tableFileName } from './file-name.js';
-import { FolderError, type FolderFile } from './folder.js';
+import { FolderError, type FolderFile, type SyncFolderFile } from './folder.js';
 import { type FolderReading, openFile, readingOf } from './folder-reading.js';
 import type { ReaderOptions } from './reader-options.js';
 import { TableHandle } from './table-handle.js';
@@ -248,6 +248,7 @@ export class ViewTables {
 export class WholeTable implements Source {
   readonly byteLength: number;
   readonly name: string;
+  readonly readInto: SyncSource['readInto'];
   readonly #file: FolderFile;
 
   /** @throws CorruptionError `BLOOM_TRUNCATED` when the file is shorter. */
@@ -258,6 +259,7 @@ export class WholeTable implements Source {
     }
     this.byteLength = byteLength;
     this.name = name;
+    this.readInto = (file as SyncFolderFile).readInto?.bind(file);
     this.#file = file;
   }
 

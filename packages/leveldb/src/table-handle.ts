@@ -10,6 +10,7 @@ import {
   type ReadAhead,
   readingFor,
   readRangeSync,
+  SyncReadAhead,
 } from '@bloom/sstable/database';
 import type { Signal } from '@bloom/bytes';
 import type { FolderFile } from './folder.js';
@@ -19,7 +20,12 @@ import type { FileMetadata } from './version-edit.js';
 /** What a walk through a table's blocks keeps from one to the next. */
 export interface BlockWalk {
   readonly reverse: boolean;
-  ahead: ReadAhead | undefined;
+  ahead: ReadAhead | SyncReadAhead | undefined;
+}
+
+/** Whether a walk needs a block only until it goes to the next: backward, the value of an entry is kept while it goes on. */
+function isLentTo({ reverse }: BlockWalk): boolean {
+  return !reverse;
 }
 
 /** A table of a database, open. */
@@ -76,13 +82,16 @@ export class TableHandle {
     const { readAheadBytes, gapBytes } = readingFor(this.#options);
     this.#reader ??= new BlockReader(this.blocks, this.#source, readAheadBytes, gapBytes);
     if (walk === undefined) return this.#reader.read(i, signal);
-    walk.ahead ??= this.#reader.ahead(walk.reverse, signal);
-    return walk.ahead.block(i);
+    walk.ahead ??= this.#reader.ahead(walk.reverse, isLentTo(walk), signal);
+    return (walk.ahead as ReadAhead).block(i);
   }
 
   /** The contents of data block `i`, which is not in the cache, from a source that answers at once. */
-  blockSync(i: number): Uint8Array {
-    return this.blocks.decode(i, readRangeSync(this.#source as SyncSource, this.blocks.rangeOf(i)));
+  blockSync(i: number, walk?: BlockWalk): Uint8Array {
+    const source = this.#source as SyncSource;
+    if (walk === undefined) return this.blocks.decode(i, readRangeSync(source, this.blocks.rangeOf(i)));
+    walk.ahead ??= new SyncReadAhead(this.blocks, source, readingFor(this.#options).readAheadBytes, isLentTo(walk));
+    return (walk.ahead as SyncReadAhead).block(i);
   }
 
   /** Drops the table's blocks from the cache, and closes the file. */

@@ -31,4 +31,5 @@ export { DEFAULT_CACHE_BYTES, readingFor } from './read/options.js';
 export type { ReadAhead } from './read/read-ahead.js';
 export { type ByteRange, type Reading, readRange, readRangeSync } from './read/reading.js';
 export { type MutableTableStats, newTableStats } from './read/stats.js';
+export { SyncReadAhead } from './read/sync-read-ahead.js';
 export { SETTLED, type Side, TableCursor } from './read/table-cursor.js';

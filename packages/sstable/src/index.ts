@@ -13,6 +13,6 @@ export { MemorySource, type Source, type SyncSource } from './read/source.js';
 export { SyncTable } from './read/sync-table.js';
 export { MemorySink, type TableSink } from './write/sink.js';
 export { TableBuilder, type TableInfo } from './write/table-builder.js';
-export type { AsyncTableOptions, ReadingOptions, SignalOptions, TableOptions } from './read/options.js';
+export type { AsyncTableOptions, ReadingOptions, SignalOptions, SyncTableOptions, TableOptions } from './read/options.js';
 export type { TableBuilderOptions } from './write/options.js';
 export { Table } from './read/table.js';

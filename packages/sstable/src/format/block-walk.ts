@@ -60,6 +60,12 @@ export class BlockWalk {
     return new Uint8Array(this.#buffer, this.#bufferOffset + this.valueStart, this.valueEnd - this.valueStart);
   }
 
+  /** Whether `bytes` are in memory that the walk's keys or values are in. */
+  lends(bytes: Uint8Array): boolean {
+    const { buffer } = bytes;
+    return buffer === this.#keyBuffer || buffer === this.#buffer;
+  }
+
   /**
    * Starts another block. The walk is then on no entry.
    *
@@ -230,7 +236,7 @@ export class BlockWalk {
     const unsharedStart = this.unsharedStart;
     const unsharedEnd = this.valueStart;
     const keyLength = (this.keyLength = shared + unsharedEnd - unsharedStart);
-    this.reserveKey(keyLength, shared);
+    if (keyLength > this.keyBytes.length) this.reserveKey(keyLength, shared);
     const from = this.bytes;
     const to = this.keyBytes;
     if (unsharedEnd - unsharedStart > 32 || unsharedEnd + 8 > from.length || keyLength + 8 > to.length) {

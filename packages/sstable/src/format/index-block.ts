@@ -44,34 +44,40 @@ export class IndexBlockBuilder {
 }
 
 /**
- * A decoded index costs several lookups' time, but each further lookup takes a third of the time. So the entries are only
- * decoded for a table that is asked this often.
+ * How much longer a lookup and the reading of a handle take in the stored index than in the decoded one, in units of about
+ * the time that decoding takes for each entry. When a table has spent on them what decoding costs, it is decoded.
  */
-const LOOKUPS_BEFORE_DECODING = 64;
+const LOOKUP_COST = 8;
+const HANDLE_COST = 1;
+/** The least to be spent before decoding: 64 lookups. */
+const MIN_SPENT = 64 * LOOKUP_COST;
 
 /**
  * The index of an open table.
  *
  * Opening checks the whole block, but does not decode it if every entry is at a restart of its own, as LevelDB writes
  * indexes: then any entry can be found by its number, and searched in the block itself. That takes a tenth of the time of
- * decoding. After {@link LOOKUPS_BEFORE_DECODING} lookups the entries are decoded.
+ * decoding. An index that is used much is decoded: lookups then take a third of the time.
  */
 export class IndexBlock {
   /** How many data blocks there are. */
   readonly length: number;
   /** Bytes of the shortest index key; Infinity when there is none. */
   readonly shortestSeparatorLength: number;
-  readonly #decode: () => DecodedIndex;
+  /** Dropped with the stored index, so that the block is not kept in memory. */
+  #decode: (() => DecodedIndex) | undefined;
   #stored: StoredIndex | undefined;
   #decoded: DecodedIndex | undefined;
-  #lookups = 0;
 
   private constructor(index: StoredIndex | DecodedIndex, decode: () => DecodedIndex) {
     this.length = index.length;
     this.shortestSeparatorLength = index.shortestSeparatorLength;
-    this.#decode = decode;
-    if (index instanceof StoredIndex) this.#stored = index;
-    else this.#decoded = index;
+    if (index instanceof StoredIndex) {
+      this.#stored = index;
+      this.#decode = decode;
+    } else {
+      this.#decoded = index;
+    }
   }
 
   /**
@@ -91,27 +97,30 @@ export class IndexBlock {
 
   /** Where data block `i` is: bytes from the start of the file. */
   offsetOf(i: number): number {
-    return (this.#decoded ?? this.#stored!).offsetOf(i);
+    return (this.#decoded ?? this.#current()).offsetOf(i);
   }
 
   /** Bytes of data block `i` as stored, without its trailer. Negative when its handle is damaged. */
   sizeOf(i: number): number {
-    return (this.#decoded ?? this.#stored!).sizeOf(i);
+    return (this.#decoded ?? this.#current()).sizeOf(i);
   }
 
   /** The index key of data block `i`, as a view. No key of the block is after it. */
   separatorOf(i: number): Uint8Array {
-    return (this.#decoded ?? this.#stored!).separatorOf(i);
+    return (this.#decoded ?? this.#current()).separatorOf(i);
   }
 
   /** The only data block that can hold `key`: the first whose index key is at or after it, or `length` if there is none. */
   seek(key: Uint8Array, compare: CompareRange): number {
-    if (this.#decoded === undefined) {
-      if (++this.#lookups <= LOOKUPS_BEFORE_DECODING) return this.#stored!.seek(key, compare);
-      this.#decoded = this.#decode();
-      this.#stored = undefined;
-    }
-    return this.#decoded.seek(key, compare);
+    return (this.#decoded ?? this.#current()).seek(key, compare);
+  }
+
+  #current(): StoredIndex | DecodedIndex {
+    const stored = this.#stored!;
+    if (stored.spent < Math.max(MIN_SPENT, this.length)) return stored;
+    this.#decoded = this.#decode!();
+    this.#stored = this.#decode = undefined;
+    return this.#decoded;
   }
 }
 
@@ -122,6 +131,8 @@ class StoredIndex {
   readonly #contents: Uint8Array;
   readonly #reader: VarintReader;
   readonly #blocksEnd: number;
+  /** What using the index has cost more than if it were decoded. */
+  spent = 0;
   /** The entry that was read last: its number, its key's and value's place, and its handle. */
   #entry = -1;
   #keyStart = 0;
@@ -191,6 +202,7 @@ class StoredIndex {
   }
 
   seek(key: Uint8Array, compare: CompareRange): number {
+    this.spent += LOOKUP_COST;
     let left = 0;
     for (let right = this.length; left < right; ) {
       const middle = (left + right) >>> 1;
@@ -224,6 +236,7 @@ class StoredIndex {
 
   #readHandle(i: number): void {
     if (i === this.#handle) return;
+    this.spent += HANDLE_COST;
     this.#readEntry(i);
     const reader = this.#reader;
     reader.position = this.#keyEnd;

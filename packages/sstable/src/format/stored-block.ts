@@ -44,12 +44,18 @@ export interface BlockDecoding {
  * Verifies and decodes a stored block.
  *
  * @param block the stored contents and the trailer.
+ * @param scratch may receive decompressed contents, from its start, if it is long enough.
  * @returns the contents: a view of `block` if they are not compressed.
  * @throws CorruptionError `BLOOM_BAD_CHECKSUM`, `BLOOM_BAD_COMPRESSION`, or `BLOOM_TOO_LARGE` for contents larger than
  *   the limit.
  * @throws UnsupportedError `BLOOM_UNSUPPORTED_CODEC` when there is no codec of its type.
  */
-export function decodeStoredBlock(block: Uint8Array, place: Place, { codecs, maxBlockBytes }: BlockDecoding): Uint8Array {
+export function decodeStoredBlock(
+  block: Uint8Array,
+  place: Place,
+  { codecs, maxBlockBytes }: BlockDecoding,
+  scratch?: Uint8Array,
+): Uint8Array {
   const size = block.length - BLOCK_TRAILER_LENGTH;
   const stored =
     (block[size + 1]! | (block[size + 2]! << 8) | (block[size + 3]! << 16) | (block[size + 4]! << 24)) >>> 0;
@@ -69,7 +75,7 @@ export function decodeStoredBlock(block: Uint8Array, place: Place, { codecs, max
     throw new UnsupportedError('BLOOM_UNSUPPORTED_CODEC', place, `there is no codec for its compression type ${type}`);
   }
   try {
-    return codec.decompress(contents, maxBlockBytes);
+    return codec.decompress(contents, maxBlockBytes, scratch);
   } catch (cause) {
     if (cause instanceof RangeError) {
       throw new CorruptionError('BLOOM_TOO_LARGE', place, `${codec.name}: ${cause.message}`, { cause });
@@ -77,6 +83,11 @@ export function decodeStoredBlock(block: Uint8Array, place: Place, { codecs, max
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new CorruptionError('BLOOM_BAD_COMPRESSION', place, `${codec.name}: ${reason}`, { cause });
   }
+}
+
+/** Whether the contents of a block are stored without compression. */
+export function isPlain(block: Uint8Array): boolean {
+  return block[block.length - BLOCK_TRAILER_LENGTH] === NO_COMPRESSION;
 }
 
 function tooLarge(place: Place, size: number, maxBlockBytes: number): CorruptionError {

@@ -1,4 +1,4 @@
-import type { Signal } from '@bloom/bytes';
+import { mustBeBytes, type Signal } from '@bloom/bytes';
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { allocate, mustLieInside, PIECE_BYTES, type Source, type SyncSource } from '../read/source.js';
@@ -117,9 +117,22 @@ export class SyncFileSource implements SyncSource {
    *   opened; the system's error when the file cannot be read.
    */
   read(offset: number, length: number): Uint8Array {
-    if (this.#closed) throw new TypeError('the file is closed');
     mustLieInside(offset, length, this);
     const bytes = allocate(length);
+    return bytes.subarray(0, this.readInto(offset, bytes));
+  }
+
+  /**
+   * Reads into `bytes`.
+   *
+   * @returns how many bytes it has read: fewer than `bytes` has when the file has become shorter.
+   * @throws as {@link read}.
+   */
+  readInto(offset: number, bytes: Uint8Array): number {
+    if (this.#closed) throw new TypeError('the file is closed');
+    mustBeBytes('bytes', bytes);
+    const { length } = bytes;
+    mustLieInside(offset, length, this);
     let filled = 0;
     while (filled < length) {
       const wanted = Math.min(PIECE_BYTES, length - filled);
@@ -127,7 +140,7 @@ export class SyncFileSource implements SyncSource {
       if (bytesRead === 0) break;
       filled += bytesRead;
     }
-    return bytes.subarray(0, filled);
+    return filled;
   }
 
   /** Closing twice does nothing: the descriptor may belong to another file by then. */

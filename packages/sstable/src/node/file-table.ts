@@ -1,5 +1,5 @@
 import { type OpenTable, readOpenTable } from '../read/open.js';
-import { type AsyncTableOptions, mustBeTableOptions, readingFor, type TableOptions } from '../read/options.js';
+import { type AsyncTableOptions, mustBeTableOptions, readAheadBytesFor, readingFor, type SyncTableOptions } from '../read/options.js';
 import { runAsync, runSync } from '../read/reading.js';
 import { SyncTable } from '../read/sync-table.js';
 import { Table } from '../read/table.js';
@@ -38,7 +38,7 @@ export class FileTable extends Table {
 export class SyncFileTable extends SyncTable {
   readonly #file: SyncFileSource;
 
-  constructor(table: OpenTable, file: SyncFileSource, options: TableOptions) {
+  constructor(table: OpenTable, file: SyncFileSource, options: SyncTableOptions) {
     super(table, file, options);
     this.#file = file;
   }
@@ -94,8 +94,9 @@ export async function openTable(path: string, options: AsyncTableOptions = {}): 
  * table.close();
  * ```
  */
-export function openTableSync(path: string, options: TableOptions = {}): SyncFileTable {
+export function openTableSync(path: string, options: SyncTableOptions = {}): SyncFileTable {
   mustBeTableOptions('openTableSync', options);
+  readAheadBytesFor(options);
   const file = SyncFileSource.open(path);
   try {
     return new SyncFileTable(runSync(file, readOpenTable(file, options)), file, options);

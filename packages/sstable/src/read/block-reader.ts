@@ -87,13 +87,18 @@ export class BlockReader {
     }
   }
 
-  /** Makes the read-ahead of one walk through the table. */
-  ahead(reverse: boolean, signal?: Signal): ReadAhead {
+  /**
+   * Makes the read-ahead of one walk through the table.
+   *
+   * @param isLent whether the contents of a block are only needed until the next one is asked for.
+   */
+  ahead(reverse: boolean, isLent: boolean, signal?: Signal): ReadAhead {
     const reads = {
       block: (i: number, waiting: Signal | undefined) => this.read(i, waiting),
       range: (range: ByteRange, controller: SignalController) => this.#start(range, controller),
     };
-    return new ReadAhead(this.#blocks, reads, reverse ? -1 : 1, Math.min(this.#readAheadBytes, this.#blocks.maxBytes), signal);
+    const maxBytes = Math.min(this.#readAheadBytes, this.#blocks.maxBytes);
+    return new ReadAhead(this.#blocks, reads, reverse ? -1 : 1, maxBytes, isLent, signal);
   }
 
   /** Ends all reads under way. Calls that wait for them are rejected with `reason`. */

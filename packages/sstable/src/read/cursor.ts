@@ -77,7 +77,7 @@ export class Cursor extends BaseCursor {
     this.#moving = true;
     if (isReverse !== this.#isReverse) this.#endReadAhead();
     this.#isReverse = isReverse;
-    this.#ahead ??= this.#reader.ahead(isReverse);
+    this.#ahead ??= this.#reader.ahead(isReverse, true);
     const ahead = this.#ahead;
     this.#cursor.keepTarget();
     try {

@@ -1,7 +1,8 @@
 import { CorruptionError, type Place } from '@bloom/bytes';
 import type { IndexBlock } from '../format/index-block.js';
-import { BLOCK_TRAILER_LENGTH, decodeStoredBlock } from '../format/stored-block.js';
+import { BLOCK_TRAILER_LENGTH, decodeStoredBlock, isPlain } from '../format/stored-block.js';
 import { BlockCache } from './block-cache.js';
+import type { BlockScratch } from './block-scratch.js';
 import type { OpenTable } from './open.js';
 import { DEFAULT_CACHE_BYTES, type TableOptions } from './options.js';
 import type { ByteRange } from './reading.js';
@@ -58,9 +59,9 @@ export class DataBlocks {
    *   than the limit.
    */
   rangeOf(i: number): ByteRange {
-    this.mustHaveHandle(i);
-    const offset = this.index.offsetOf(i);
     const size = this.index.sizeOf(i);
+    if (size < 0) this.mustHaveHandle(i);
+    const offset = this.index.offsetOf(i);
     if (size > this.maxBytes) {
       const problem = `it has ${size} bytes as stored, the limit is ${this.maxBytes}`;
       throw new CorruptionError('BLOOM_TOO_LARGE', this.#placeOf(i), problem);
@@ -74,13 +75,50 @@ export class DataBlocks {
     throw new CorruptionError('BLOOM_BAD_HANDLE', this.#placeOf(i), `its handle, entry ${i} of the index, is damaged`);
   }
 
+  /**
+   * The data blocks from `i` on in the direction of `step` that are adjacent in the file and have at most `maxBytes` in
+   * total, but at least block `i`.
+   */
+  adjacent(i: number, step: 1 | -1, maxBytes: number): { readonly last: number; readonly range: ByteRange } {
+    let range = this.rangeOf(i);
+    let last = i;
+    for (let j = i + step; this.isReadable(j); j += step) {
+      const other = this.rangeOf(j);
+      const [before, behind] = step > 0 ? [range, other] : [other, range];
+      const length = range.length + other.length;
+      if (before.offset + before.length !== behind.offset || length > maxBytes) break;
+      range = { offset: before.offset, length };
+      last = j;
+    }
+    return { last, range };
+  }
+
   /** Verifies and decompresses data block `i`, and keeps it in the cache. */
   decode(i: number, stored: Uint8Array): Uint8Array {
-    this.#stats.blockReads++;
-    this.#stats.bytesRead += stored.length;
+    this.#count(stored);
     const contents = decodeStoredBlock(stored, this.#placeOf(i), this.#table.decoding);
     if (!this.isClosed) this.#cache?.set(this.#firstCacheId + i, contents);
     return contents;
+  }
+
+  /**
+   * Does {@link decode} for a walk that needs the contents only until it asks for the next block.
+   *
+   * @param isWindow whether `stored` is part of a larger array, which may be overwritten: then the cache keeps a copy.
+   */
+  decodeLent(i: number, stored: Uint8Array, scratch: BlockScratch, isWindow: boolean): Uint8Array {
+    this.#count(stored);
+    if (this.#cache === undefined || this.isClosed) return scratch.decode(stored, this.#placeOf(i), this.#table.decoding);
+    const decoded = decodeStoredBlock(stored, this.#placeOf(i), this.#table.decoding);
+    // A codec may return a view too, but asking for the buffer takes as long as copying a kilobyte.
+    const contents = isWindow && (isPlain(stored) || decoded.buffer === stored.buffer) ? decoded.slice() : decoded;
+    this.#cache.set(this.#firstCacheId + i, contents);
+    return contents;
+  }
+
+  #count(stored: Uint8Array): void {
+    this.#stats.blockReads++;
+    this.#stats.bytesRead += stored.length;
   }
 
   /** @throws TypeError when the table is closed. */

@@ -33,8 +33,8 @@ export interface TableOptions {
    *   and the decoded index, at most 16 times its block and at most 2 M. The open table keeps filter block and index.
    * - A lookup, a cursor and a scan hold one block at a time: at most M as stored, M as contents, and 2 M for the longest
    *   key. Moving backwards takes up to 4 M more.
-   * - In addition, a scan or a cursor of `Table` holds two windows of `readAheadBytes`, at most M each, and `getMany` 8 MiB of
-   *   stored blocks, or one larger block.
+   * - In addition, a scan or a cursor of `Table` holds two windows of `readAheadBytes`, one of `SyncTable` holds one, at most
+   *   M each, both hold up to 256 KiB for decompressing, and `getMany` holds 8 MiB of stored blocks, or one larger block.
    * - The cache has a limit of its own.
    */
   readonly maxBlockBytes?: number | undefined;
@@ -55,6 +55,9 @@ export interface ReadingOptions {
   /** The largest gap between two blocks that are still fetched in one read, in bytes. Default: 16 KiB. */
   readonly gapBytes?: number | undefined;
 }
+
+/** How to open a {@link SyncTable}. Every option has a default. */
+export type SyncTableOptions = TableOptions & Pick<ReadingOptions, 'readAheadBytes'>;
 
 /** How to open a {@link Table}. Every option has a default. */
 export interface AsyncTableOptions extends TableOptions, ReadingOptions {
@@ -135,11 +138,17 @@ export function tailBytesFor({ tailBytes }: TableOptions, { maxBlockBytes }: Blo
 }
 
 /** How to read blocks that are close to each other. @throws RangeError for an invalid number of bytes. */
-export function readingFor({ readAheadBytes, gapBytes }: ReadingOptions): { readAheadBytes: number; gapBytes: number } {
+export function readingFor(options: ReadingOptions): { readAheadBytes: number; gapBytes: number } {
+  const { gapBytes } = options;
   return {
-    readAheadBytes: mustBeWhole('readAheadBytes', readAheadBytes ?? DEFAULT_READ_AHEAD_BYTES, 0),
+    readAheadBytes: readAheadBytesFor(options),
     gapBytes: mustBeWhole('gapBytes', gapBytes ?? DEFAULT_GAP_BYTES, 0),
   };
+}
+
+/** The most bytes that a scan reads at once. @throws RangeError for an invalid `readAheadBytes`. */
+export function readAheadBytesFor({ readAheadBytes }: ReadingOptions): number {
+  return mustBeWhole('readAheadBytes', readAheadBytes ?? DEFAULT_READ_AHEAD_BYTES, 0);
 }
 
 /** The codecs to read with, by compression type. */

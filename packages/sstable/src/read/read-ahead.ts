@@ -1,4 +1,5 @@
 import type { Signal, SignalController } from '@bloom/bytes';
+import { BlockScratch } from './block-scratch.js';
 import type { DataBlocks } from './data-blocks.js';
 import type { PendingRead } from './pending-read.js';
 import type { ByteRange } from './reading.js';
@@ -14,6 +15,7 @@ export class ReadAhead {
   readonly #reads: WalkReads;
   readonly #step: 1 | -1;
   readonly #maxBytes: number;
+  readonly #scratch: BlockScratch | undefined;
   readonly #signal: Signal | undefined;
   /** Aborts the reads of windows. */
   #controller: SignalController | undefined;
@@ -21,11 +23,16 @@ export class ReadAhead {
   #current: Window | undefined;
   #next: Window | undefined;
 
-  constructor(blocks: DataBlocks, reads: WalkReads, step: 1 | -1, maxBytes: number, signal?: Signal) {
+  /**
+   * @param isLent whether the contents of a block are only needed until the next one is asked for.
+   * @param signal ends the walk.
+   */
+  constructor(blocks: DataBlocks, reads: WalkReads, step: 1 | -1, maxBytes: number, isLent: boolean, signal?: Signal) {
     this.#blocks = blocks;
     this.#reads = reads;
     this.#step = step;
     this.#maxBytes = maxBytes;
+    this.#scratch = isLent ? new BlockScratch() : undefined;
     this.#signal = signal;
   }
 
@@ -42,8 +49,9 @@ export class ReadAhead {
     const bytes = await window.read.wait(signal);
     const { offset, length } = this.#blocks.rangeOf(i);
     const start = offset - window.range.offset;
-    // A copy for the cache, because a view would keep the whole window in memory.
     const stored = bytes.subarray(start, start + length);
+    if (this.#scratch !== undefined) return this.#blocks.decodeLent(i, stored, this.#scratch, true);
+    // A copy for the cache, because a view would keep the whole window in memory.
     return this.#blocks.decode(i, this.#blocks.hasCache ? stored.slice() : stored);
   }
 
@@ -69,16 +77,7 @@ export class ReadAhead {
 
   /** Starts to read the adjacent blocks from `i` that fit into a window; undefined if that is only one block. */
   #open(i: number): Window | undefined {
-    let range = this.#blocks.rangeOf(i);
-    let end = i;
-    for (let j = i + this.#step; this.#blocks.isReadable(j); j += this.#step) {
-      const other = this.#blocks.rangeOf(j);
-      const [before, behind] = this.#step > 0 ? [range, other] : [other, range];
-      const length = range.length + other.length;
-      if (before.offset + before.length !== behind.offset || length > this.#windowBytes) break;
-      range = { offset: before.offset, length };
-      end = j;
-    }
+    const { last: end, range } = this.#blocks.adjacent(i, this.#step, this.#windowBytes);
     this.#windowBytes = Math.min(this.#maxBytes, Math.max(this.#windowBytes, range.length) * 2);
     if (end === i) return undefined;
     this.#controller ??= new AbortController();

@@ -20,6 +20,14 @@ export interface Source {
 /** A source that does not return promises. */
 export interface SyncSource extends Source {
   read(offset: number, length: number): Uint8Array;
+
+  /**
+   * Reads the bytes from `offset` into `bytes`, which are inside the file, so that scans can use the same memory again and
+   * again. Left out by sources that have their bytes in memory, and return views of them.
+   *
+   * @returns how many bytes it has read: fewer than `bytes` has only where the file has become shorter.
+   */
+  readInto?(offset: number, bytes: Uint8Array): number;
 }
 
 /**

@@ -5,12 +5,13 @@ import { DataBlocks } from './data-blocks.js';
 import { type KeyRange, mustBeKeyRange } from './key-range.js';
 import { ABSENT, GO_ON, Lookup } from './lookup.js';
 import { type OpenTable, readOpenTable } from './open.js';
-import { mustBeTableOptions, type TableOptions } from './options.js';
+import { mustBeTableOptions, readAheadBytesFor, type SyncTableOptions } from './options.js';
 import { RangeWalk } from './range-walk.js';
 import { readRangeSync, runSync } from './reading.js';
 import { mustBeSource, type SyncSource } from './source.js';
 import { newTableStats } from './stats.js';
 import { SyncCursor } from './sync-cursor.js';
+import { SyncReadAhead } from './sync-read-ahead.js';
 import { SETTLED, TableCursor } from './table-cursor.js';
 
 /**
@@ -27,10 +28,11 @@ export class SyncTable extends BaseTable implements Iterable<[Uint8Array, Uint8A
   readonly #source: SyncSource;
   readonly #blocks: DataBlocks;
   readonly #lookup: Lookup;
+  readonly #readAheadBytes: number;
   readonly #copier = new ByteCopier();
 
   /** For `openTable` of the Node entry point. Call {@link SyncTable.open}. */
-  protected constructor(table: OpenTable, source: SyncSource, options: TableOptions) {
+  protected constructor(table: OpenTable, source: SyncSource, options: SyncTableOptions) {
     const stats = newTableStats(table.bytesRead);
     const blocks = new DataBlocks(table, options.cache, stats);
     const lookup = new Lookup(table, blocks, stats);
@@ -39,6 +41,7 @@ export class SyncTable extends BaseTable implements Iterable<[Uint8Array, Uint8A
     this.#source = source;
     this.#blocks = blocks;
     this.#lookup = lookup;
+    this.#readAheadBytes = readAheadBytesFor(options);
   }
 
   /**
@@ -47,9 +50,10 @@ export class SyncTable extends BaseTable implements Iterable<[Uint8Array, Uint8A
    * @throws TypeError or RangeError for an invalid option.
    * @throws CorruptionError or UnsupportedError when the file is not a LevelDB table, or its index cannot be read.
    */
-  static open(source: SyncSource, options: TableOptions = {}): SyncTable {
+  static open(source: SyncSource, options: SyncTableOptions = {}): SyncTable {
     mustBeSource(source);
     mustBeTableOptions('SyncTable.open', options);
+    readAheadBytesFor(options);
     return new SyncTable(runSync(source, readOpenTable(source, options)), source, options);
   }
 
@@ -114,7 +118,8 @@ export class SyncTable extends BaseTable implements Iterable<[Uint8Array, Uint8A
   /** A new cursor, which is not on an entry. */
   cursor(): SyncCursor {
     this.mustBeOpen();
-    return new SyncCursor(new TableCursor(this.#table), this.#blocks, (i) => this.#block(i));
+    const ahead = this.#ahead();
+    return new SyncCursor(new TableCursor(this.#table), this.#blocks, (i) => ahead.block(i));
   }
 
   #iterate<T>(range: KeyRange, pick: (cursor: TableCursor) => T): Generator<T, void, undefined> {
@@ -124,13 +129,18 @@ export class SyncTable extends BaseTable implements Iterable<[Uint8Array, Uint8A
   }
 
   *#walk<T>(walk: RangeWalk, pick: (cursor: TableCursor) => T): Generator<T, void, undefined> {
+    const ahead = this.#ahead();
     for (;;) {
       this.#blocks.mustBeOpen();
       let wanted = walk.next();
-      while (wanted !== SETTLED) wanted = walk.supply(this.#block(wanted));
+      while (wanted !== SETTLED) wanted = walk.supply(ahead.block(wanted));
       if (!walk.accept()) return;
       yield pick(walk.cursor);
     }
+  }
+
+  #ahead(): SyncReadAhead {
+    return new SyncReadAhead(this.#blocks, this.#source, this.#readAheadBytes, true);
   }
 
   #block(i: number): Uint8Array {

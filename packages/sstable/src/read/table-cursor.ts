@@ -50,8 +50,8 @@ export class TableCursor {
     mustBeBytes('key', key);
     this.#target = key;
     this.#isTargetLent = true;
-    // The cursor's own key changes during the move.
-    if (key.buffer === this.block.keyBytes.buffer) this.keepTarget();
+    // The cursor's own key and value change during the move.
+    if (this.block.lends(key)) this.keepTarget();
     const i = this.#table.index.seek(key, this.#table.compare);
     if (i < this.#table.index.length) return this.#enter(i, side);
     // All keys are before this one.
@@ -85,6 +85,8 @@ export class TableCursor {
     if (i === this.#loaded && i >= 0) return this.#land();
     this.block.valid = false;
     if (i < 0 || i >= this.#table.index.length) return SETTLED;
+    // The loaded block's memory may be used for the wanted one, which may turn out to be unreadable.
+    this.#loaded = -1;
     return (this.#wanted = i);
   }
 

@@ -183,7 +183,7 @@ export class Table extends BaseTable implements AsyncIterable<[Uint8Array, Uint8
     this.mustBeOpen();
     mustBeKeyRange(range);
     const walk = new RangeWalk(this.#table, range);
-    const ahead = this.#reader.ahead(range.reverse ?? false, range.signal);
+    const ahead = this.#reader.ahead(range.reverse ?? false, true, range.signal);
     return new RangeIterator(walk, this.#blocks, ahead, pick, range.signal);
   }
 }

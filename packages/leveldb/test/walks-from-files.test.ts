@@ -1,0 +1,50 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { seeded } from '@bloom/fixtures';
+import { DatabaseReader, SyncDatabaseReader } from '@bloom/leveldb';
+import { NodeFolder, SyncNodeFolder } from '@bloom/leveldb/node';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { assembleDatabase, type Version } from './assemble-database.js';
+import { collect } from './collect.js';
+
+// Walks use the same memory for one block after another, and backwards the value of an entry is kept across a move.
+describe.each(['none', 'snappy'] as const)('a database in files, whose tables have compression %s', (compression) => {
+  const random = seeded(5);
+  const keys = Array.from({ length: 1500 }, (_, i) => Buffer.from(String(i).padStart(8, '0')).toString());
+  const valueOf = (i: number, sequence: number): string => `${i}-${sequence}`.padEnd(40 + ((i * 7) % 90), '.');
+  const versions = (sequence: number, share: number): Version[] =>
+    keys.flatMap((key, i) => (random.below(share) > 0 ? [] : [{ key: Buffer.from(key), sequence, value: Buffer.from(valueOf(i, sequence)) }]));
+  const older = versions(1, 1);
+  const newer = versions(2, 3);
+  const expected = keys.map((key, i) => [key, newer.find((version) => version.key.toString() === key)?.value ?? valueOf(i, 1)].join(': '));
+  const shown = (entries: Iterable<readonly [Uint8Array, Uint8Array]>): string[] =>
+    Array.from(entries, ([key, value]) => `${Buffer.from(key).toString()}: ${Buffer.from(value).toString()}`);
+  let path = '';
+
+  beforeAll(() => {
+    path = mkdtempSync(join(tmpdir(), 'bloom-walks-'));
+    const tables = [
+      { level: 1, number: 5, versions: newer },
+      { level: 2, number: 4, versions: older },
+    ];
+    for (const [name, bytes] of assembleDatabase({ tables, build: { compression } })) writeFileSync(join(path, name), bytes);
+  });
+  afterAll(() => rmSync(path, { recursive: true }));
+
+  test.each([[0], [20_000], [undefined]])('is walked through in both directions without a cache, %s bytes ahead', async (readAheadBytes) => {
+    const options = { cache: null, readAheadBytes };
+    const database = SyncDatabaseReader.open(new SyncNodeFolder(path), options);
+    const asyncDatabase = await DatabaseReader.open(new NodeFolder(path), options);
+    expect(shown(database.entries())).toEqual(expected);
+    expect(shown(database.entries({ reverse: true })).reverse()).toEqual(expected);
+    expect(shown(await collect(asyncDatabase.entries()))).toEqual(expected);
+    expect(shown(await collect(asyncDatabase.entries({ reverse: true }))).reverse()).toEqual(expected);
+    const cursor = database.cursor();
+    const walked: string[] = [];
+    for (let more = cursor.seekToLast(); more; more = cursor.prev()) walked.push(shown([[cursor.key, cursor.value]])[0]!);
+    expect(walked.reverse()).toEqual(expected);
+    database.close();
+    await asyncDatabase.close();
+  });
+});
