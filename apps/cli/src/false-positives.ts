@@ -2,7 +2,8 @@
  * How often absent keys match a table's filters: measured, and in theory.
  */
 import { createHash } from 'node:crypto';
-import { BloomFilterPolicy, type FilterPolicy, type FilterSink, type KeyList } from '@bloom/policy';
+import { type Random, seeded } from '@bloom/bytes';
+import { BloomFilterPolicy, type FilterPolicy, type FilterSink, idealFalsePositiveRate, type KeyList, MAX_PROBES } from '@bloom/policy';
 import { bytewiseComparator, type SyncTable } from '@bloom/sstable';
 import { decodeInternalKey, encodeInternalKey, MAX_SEQUENCE } from '@bloom/sstable/database';
 
@@ -89,7 +90,7 @@ export function tryFilters(
   entries: number,
   keys: FilteredKeys,
 ): FilterTrial {
-  const random = splitmix32(SEED);
+  const random = seeded(SEED);
   const filters = new Map<number, Filter>();
   const samples = new Samples(Math.max(1, Math.floor(entries / MAX_TRIED)));
   const cursor = table.cursor();
@@ -144,7 +145,7 @@ function measure(
   policy: WatchedBloomPolicy,
   samples: readonly Uint8Array[],
   filters: ReadonlyMap<number, Filter>,
-  random: () => number,
+  random: Random,
   keys: FilteredKeys,
 ): FalsePositives | undefined {
   const cursor = table.cursor();
@@ -180,16 +181,17 @@ function identityOf(key: Uint8Array): string {
 }
 
 /** A key like `key`, with one byte changed or a few bytes appended. */
-function misspell(key: Uint8Array, random: () => number): Uint8Array {
-  if (key.length > 0 && random() % 2 === 0) {
+function misspell(key: Uint8Array, random: Random): Uint8Array {
+  if (key.length > 0 && random.below(2) === 0) {
     const other = key.slice();
-    const i = random() % key.length;
-    other[i] = key[i]! + 1 + (random() % 255);
+    const i = random.below(key.length);
+    other[i] = key[i]! + 1 + random.below(255);
     return other;
   }
-  const other = new Uint8Array(key.length + 1 + (random() % 4));
+  const more = random.bytes(1 + random.below(4));
+  const other = new Uint8Array(key.length + more.length);
   other.set(key);
-  for (let i = key.length; i < other.length; i++) other[i] = random();
+  other.set(more, key.length);
   return other;
 }
 
@@ -203,19 +205,10 @@ function countKey(filters: Map<number, Filter>, filter: Uint8Array, isNew: boole
 
 /** @param filter undefined for a filter without keys of the table. */
 function expectedRate(filter: Filter | undefined): number {
-  if (filter === undefined) return 0;
+  // LevelDB takes a filter of less than two bytes for one without keys.
+  if (filter === undefined || filter.bits === 0) return 0;
   const { bits, probes, keys } = filter;
-  return (1 - (1 - 1 / bits) ** (probes * keys)) ** probes;
-}
-
-/** Pseudorandom numbers from 0 to 2^32 - 1, the same in every run. */
-function splitmix32(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x9e3779b9) | 0;
-    let z = state;
-    z = Math.imul(z ^ (z >>> 16), 0x85ebca6b);
-    z = Math.imul(z ^ (z >>> 13), 0xc2b2ae35);
-    return (z ^ (z >>> 16)) >>> 0;
-  };
+  // These numbers of probes are reserved: the filter matches every key.
+  if (probes === 0 || probes > MAX_PROBES) return 1;
+  return idealFalsePositiveRate({ bitsPerKey: bits / keys, probes, keys });
 }

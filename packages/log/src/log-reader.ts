@@ -7,7 +7,7 @@
  * Source: LevelDB, db/log_reader.cc.
  */
 import { mustBeBytes, mustBeWhole } from '@bloom/bytes';
-import { FIRST, FragmentReader, FULL, LAST, LOG_BLOCK_LENGTH, type LogDropReason, MIDDLE } from './log-file.js';
+import { FIRST, FragmentReader, FULL, LAST, LOG_BLOCK_LENGTH, type LogDropReason, MIDDLE } from './log-fragment.js';
 
 /** Bytes of a log that no record could be made of. */
 export interface LogDrop {

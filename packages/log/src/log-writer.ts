@@ -4,7 +4,7 @@
  * Source: LevelDB, db/log_writer.cc.
  */
 import { mustBeBytes, mustBeWhole } from '@bloom/bytes';
-import { FIRST, FULL, LAST, LOG_BLOCK_LENGTH, LOG_HEADER_LENGTH, MIDDLE, putFragment } from './log-file.js';
+import { FIRST, FULL, LAST, LOG_BLOCK_LENGTH, LOG_HEADER_LENGTH, MIDDLE, putFragment } from './log-fragment.js';
 
 /** Where the bytes of a log go. */
 export interface LogSink {

@@ -116,7 +116,7 @@ function Lanes({ tables, level, position, onOpen, lookup, visitOf }: LanesProps)
                 aria-label={`Table ${table.name}, level ${level}, ${byteSize(table.byteLength)}, filter ${table.filter}, keys from ${plain(table.smallest.userKey.bytes)} to ${plain(table.largest.userKey.bytes)}`}
                 onClick={() => onOpen(table.name)}
               >
-                <span>{table.name}</span>
+                <span data-number={table.number}>{table.name}</span>
               </button>
             );
           })}

@@ -28,11 +28,11 @@ export function FilterBench({ filter, probing, shown: shownOfAll, settings, isOn
     <div class="bench" data-policy={filter.policy}>
       {isOneOfTwo && <h2 class="bench-title">{POLICY_TITLES[filter.policy]}</h2>}
       <section class="card bench-rate" aria-labelledby={`${id}-rate`}>
-        <h2 id={`${id}-rate`}>How often is its yes wrong?</h2>
+        <h2 id={`${id}-rate`}>How often is a yes wrong?</h2>
         <Rates filter={filter} measured={measured} settings={settings} />
         <RateCurve filter={filter} expectedKeys={settings.expectedKeys} measured={measuredRate} />
         <p class="muted small">
-          The dot is this filter, measured with 10,000 keys that were never added. The line is an ideal filter of the same size. The more keys it holds, the more bits are 1, and the more often a strange key finds nothing but 1s.
+          The dot shows this filter, measured with 10,000 keys that were never added. The line shows an ideal filter of the same size. The more keys a filter holds, the more bits are 1, and the more often a key that was never added finds only 1s.
         </p>
       </section>
 
@@ -49,7 +49,7 @@ export function FilterBench({ filter, probing, shown: shownOfAll, settings, isOn
         <FilterBytes filter={filter} probedBytes={probedBytes} firstZeroByte={firstZeroByte} />
         <ul class="hex-legend small muted">
           <li>
-            <span class="hex-byte hex-probed">00</span> looked at
+            <span class="hex-byte hex-probed">00</span> checked
           </li>
           <li>
             <span class="hex-byte hex-zero">00</span> holds the 0 that proves “no”
@@ -120,7 +120,7 @@ function Steps({ filter, probing, shown, needed }: { readonly filter: BuiltFilte
                     </code>
                   </td>
                   <td>
-                    {i >= needed ? <span class="muted">not looked at</span> : !isShown ? '' : isSet ? <span class="found-one">1</span> : <span class="found-zero">0: never added</span>}
+                    {i >= needed ? <span class="muted">not checked</span> : !isShown ? '' : isSet ? <span class="found-one">1</span> : <span class="found-zero">0: never added</span>}
                   </td>
                 </tr>
               );
@@ -141,17 +141,17 @@ function Rates({ filter, measured, settings }: { readonly filter: BuiltFilter; r
       <Fact name="Bits that are 1">
         {percent(filter.setBits / filter.bits)} <small>{count(filter.setBits)} of {count(filter.bits)}</small>
       </Fact>
-      <Fact name="Measured now">
+      <Fact name="This filter, measured">
         <span data-fact="measured">{percent(measured.passed / measured.asked)}</span>{' '}
         <small>
           {count(measured.passed)} of {count(measured.asked)} absent keys
         </small>
       </Fact>
-      <Fact name="Expected now">
+      <Fact name="An ideal filter">
         {percent(expected)} <small>with {counted(filter.keys.length, 'key')}</small>
       </Fact>
       {filter.policy === 'leveldb' && !hasOwnProbes && (
-        <Fact name="When full">
+        <Fact name="LevelDB’s, on average">
           {designed.isCurrent && designed.answer !== undefined ? percent(designed.answer) : '…'} <small>with {counted(expectedKeys, 'key')}</small>
         </Fact>
       )}

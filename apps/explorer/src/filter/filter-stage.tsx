@@ -38,21 +38,21 @@ export function FilterStage({ state, filters, probings, steps, message, onQuery,
   const probes = counted(first.probes, 'bit');
   const lessons = [
     {
-      title: 'Adding a key makes bits 1',
-      text: `Every key leads to ${probes} of the ${count(first.bits)}. A fixed calculation picks them: the same key always leads to the same bits. To add the key, make them all 1. Nothing ever makes a bit 0 again.`,
+      title: 'Adding a key makes its bits 1',
+      text: `Each key always points to the same ${probes} of the ${count(first.bits)}; a fixed calculation picks them. Adding the key makes them all 1. Nothing ever makes a bit 0 again.`,
       action: 'Add a key and watch',
       run: onShowAdding,
     },
     {
-      title: 'So a single 0 proves “no”',
-      text: 'Is a key in there? Look at its bits. If one of them is 0, the key was never added, because adding it would have made that bit 1. No doubt is left.',
+      title: 'A single 0 proves “no”',
+      text: 'Was a key added? Check its bits, always the same ones. If one is 0, the key was never added: adding it would have made that bit 1.',
       action: 'Show me a certain no',
       run: onShowNo,
     },
     {
-      title: 'But all 1s do not prove “yes”',
-      text: 'If all its bits are 1, the key may have been added. Or other keys, which share those bits, made them 1. The filter cannot tell which. So its yes means “probably”.',
-      action: 'Find a wrong yes',
+      title: 'All 1s do not prove “yes”',
+      text: 'If all its bits are 1, the key may have been added. Or other keys that use the same bits made them 1. The filter cannot tell the two cases apart, so “yes” means only “probably”.',
+      action: 'Show me a wrong yes',
       run: onShowFalsePositive,
     },
   ];
@@ -85,7 +85,7 @@ export function FilterStage({ state, filters, probings, steps, message, onQuery,
             if (!isAdded && state.query !== '') onAdd(state.query);
           }}
         >
-          <label for={id}>Ask about a key</label>
+          <label for={id}>Type a key to ask about it</label>
           <div class="check-line">
             <input
               id={id}
@@ -141,11 +141,11 @@ function Picture({ filter, probing, steps, isOneOfTwo, isFirst }: PictureProps) 
   return (
     <section class="picture" aria-labelledby={`${id}-bits`}>
       <div class="picture-head">
-        <h3 id={`${id}-bits`}>{isOneOfTwo ? POLICY_TITLES[filter.policy] : probing.key === '' ? 'The bits of the empty key' : `Where “${probing.key}” looks`}</h3>
+        <h3 id={`${id}-bits`}>{isOneOfTwo ? POLICY_TITLES[filter.policy] : probing.key === '' ? 'The bits of the empty key' : `The bits of “${probing.key}”`}</h3>
         {isFirst && (
           <div class="row step-buttons">
             <button type="button" onClick={steps.play}>
-              <span aria-hidden="true">▶</span> <span class="play-word">Play</span>
+              <span aria-hidden="true">▶</span> <span class="play-word">Replay</span>
             </button>
             <button type="button" disabled={steps.shown === 0} onClick={() => steps.goTo(steps.shown - 1)} aria-label="One step back">
               ←
@@ -168,7 +168,7 @@ function Picture({ filter, probing, steps, isOneOfTwo, isFirst }: PictureProps) 
               <span class="probe-owner">
                 {i >= needed ? 'not needed' : !isShown || (isSet && owners === undefined) ? '' : !isSet ? 'the proof' : by.length === 0 ? 'not shared' : (
                   <>
-                    <span class="probe-by">set by </span>
+                    <span class="probe-by">by </span>
                     {by[0]}
                     {by.length > 1 && ` +${by.length - 1}`}
                   </>
@@ -191,10 +191,10 @@ function Picture({ filter, probing, steps, isOneOfTwo, isFirst }: PictureProps) 
             <span class="swatch is-clear" /> 0
           </span>
           <span>
-            <span class={`swatch ${isFalse(probing) ? 'is-false' : 'is-probed'}`} /> looked at: 1
+            <span class={`swatch ${isFalse(probing) ? 'is-false' : 'is-probed'}`} /> checked: 1
           </span>
           <span>
-            <span class="swatch is-proof" /> looked at: 0
+            <span class="swatch is-proof" /> checked: 0
           </span>
         </p>
       </div>
@@ -214,7 +214,7 @@ function BitOwners({ filter, bit }: { readonly filter: BuiltFilter; readonly bit
   const rest = owners.length - shown.length;
   return (
     <>
-      {place} is 1, set by <strong>{shown.join(', ')}</strong>
+      {place} was made 1 by <strong>{shown.join(', ')}</strong>
       {rest > 0 && ` and ${count(rest)} more`}.
     </>
   );

@@ -70,12 +70,12 @@ export function FilterView({ params }: ViewProps) {
   };
   const showNo = (): void => {
     const key = stranger((candidate) => verdictOf(first.probingOf(candidate)) === 'no');
-    if (key === undefined) setMessage('This filter is so full that every strange key finds nothing but 1s. Give it more bits.');
+    if (key === undefined) setMessage('This filter is so full that every key finds only 1s. Give it more bits.');
     else show(key);
   };
   const showFalsePositive = (): void => {
     const key = stranger((candidate) => verdictOf(first.probingOf(candidate)) === 'false positive');
-    if (key === undefined) setMessage('None of 20,000 strange keys gets a wrong yes from this filter. Add keys or give it fewer bits, then try again.');
+    if (key === undefined) setMessage('None of 20,000 keys that were never added gets a wrong yes from this filter. Add keys or give it fewer bits, then try again.');
     else show(key);
   };
 
@@ -88,9 +88,9 @@ export function FilterView({ params }: ViewProps) {
       <header class="filter-hero">
         <h1>“Have I seen this before?”</h1>
         <p class="lead">
-          A Bloom filter answers that without keeping what it has seen. All it keeps is a row of bits, each 0 or 1. Give it words, then ask about any word:
-          its <strong class="word-no">no</strong> is certain, its <strong class="word-maybe">yes</strong> only means “probably”. Try it and see why. A word is
-          called a <em>key</em> from here on.
+          A Bloom filter answers this without storing what it has seen. All it keeps is a row of bits, each 0 or 1. Give it words, then ask about any word.
+          A <strong class="word-no">no</strong> is certain; a <strong class="word-maybe">yes</strong> only means “probably”. Try it and see why. From here on,
+          a word is a <em>key</em>.
         </p>
       </header>
       <FilterStage
@@ -228,12 +228,12 @@ function SizeCard({ state, bitsPerKey, wanted, filters, isWhole, params, onChang
     <section class="card" aria-labelledby={id}>
       <h2 id={id}>Size</h2>
       <Segmented
-        legend="Choose by"
+        legend="Set the size by"
         name="sizing"
         value={state.sizing}
         options={[
           ['bits', 'Bits per key'],
-          ['rate', 'Wanted rate'],
+          ['rate', 'Target error rate'],
         ]}
         onChange={(sizing) => onChange({ sizing, ...(sizing === 'bits' && { bitsPerKey }) })}
       />
@@ -279,11 +279,11 @@ function SizeCard({ state, bitsPerKey, wanted, filters, isWhole, params, onChang
       />
       <p class="muted small">
         {state.policy === 'leveldb'
-          ? `${count(state.expectedKeys)} × ${bitsPerKey} bits, at least 64, in whole bytes: ${count(first.bits)} bits, as LevelDB sizes it.`
+          ? `${count(state.expectedKeys)} × ${bitsPerKey} bits: ${count(first.bits)} bits. As in LevelDB, at least 64, and in whole bytes.`
           : 'One cache line: all bits of a key lie in the same 64 bytes, which a processor fetches at once. The filter is made of whole lines.'}
       </p>
       {state.policy !== 'blocked' && (
-        <p class="muted small">{percent(first.setBits / first.bits)} of the bits are 1. A filter is at its best when about half are.</p>
+        <p class="muted small">{percent(first.setBits / first.bits)} of the bits are 1. For its size, a filter is wrong least often when about half are.</p>
       )}
       <Keep isWhole={isWhole} params={params} filters={filters} />
     </section>

@@ -67,7 +67,7 @@ export function App() {
       <footer class="colophon">
         <p>
           Everything happens on this page, in your browser: no file, key or answer leaves it. Built on{' '}
-          <strong>Bloom</strong>, LevelDB’s Bloom filters and sorted tables in TypeScript, byte for byte.
+          <strong>Bloom</strong>, which reads and writes LevelDB’s Bloom filters, tables and databases in TypeScript, exact to the byte.
         </p>
       </footer>
     </>

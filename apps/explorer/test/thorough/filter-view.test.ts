@@ -61,7 +61,7 @@ describeInChromium('the filter view', ({ open }) => {
     for (let presses = 0; presses <= wanted; presses++) await page.keyboard.press('ArrowRight');
     const text = await page.locator('.bit-owners').textContent();
     const owners = fruit.filter((key) => bitsOf(key).includes(wanted));
-    expect(text).toBe(`Bit ${wanted} (byte ${wanted >> 3}, bit ${wanted & 7} in it) is 1, set by ${owners.join(', ')}.`);
+    expect(text).toBe(`Bit ${wanted} (byte ${wanted >> 3}, bit ${wanted & 7} in it) was made 1 by ${owners.join(', ')}.`);
     await page.keyboard.press('Home');
     expect(await page.locator('.bit-owners').textContent()).toContain('Bit 0 ');
   });
@@ -70,15 +70,15 @@ describeInChromium('the filter view', ({ open }) => {
     const { page } = await open('');
     const bounds = (await page.locator('.bit-grid canvas').boundingBox())!;
     await page.mouse.click(bounds.x + 10, bounds.y + 10);
-    expect(await page.locator('.bit-owners').textContent()).toMatch(/^Bit 0 \(byte 0, bit 0 in it\) is (1, set by|0: no key)/);
+    expect(await page.locator('.bit-owners').textContent()).toMatch(/^Bit 0 \(byte 0, bit 0 in it\) (was made 1 by|is 0: no key)/);
   });
 
   test('finds a false positive, and calls it one', async () => {
     const explorer = await open('#/filter?bits=3');
-    await explorer.button('Find a wrong yes').click();
+    await explorer.button('Show me a wrong yes').click();
     const verdict = explorer.page.locator('[data-verdict="false positive"]');
     expect(await verdict.textContent()).toMatch(/^Probably yes\. But this time it is wrong\.You never added .* This is called a false positive\.$/);
-    const key = await explorer.page.getByLabel('Ask about a key').inputValue();
+    const key = await explorer.page.getByLabel('Type a key to ask about it').inputValue();
     const filter = buildFilter(new BloomFilterPolicy(3), fruit.map(utf8));
     expect(new BloomFilterPolicy(3).keyMayMatch(utf8(key), filter)).toBe(true);
     expect(fruit).not.toContain(key);
@@ -87,7 +87,7 @@ describeInChromium('the filter view', ({ open }) => {
     const bits = bitsOf(key, filter.length, filter.at(-1));
     expect(owners).toHaveLength(bits.length);
     for (const [i, owner] of owners.entries()) {
-      const name = /^set by (\w+)( \+\d+)?$/.exec(owner)![1]!;
+      const name = /^by (\w+)( \+\d+)?$/.exec(owner)![1]!;
       expect(bitsOf(name, filter.length, filter.at(-1))).toContain(bits[i]);
     }
   });
@@ -95,14 +95,14 @@ describeInChromium('the filter view', ({ open }) => {
   test('beside the picture stands the reason that fits the answer', async () => {
     const explorer = await open('#/filter?bits=3');
     const now = explorer.page.locator('.lesson.is-now h2');
-    await explorer.button('Find a wrong yes').click();
-    await expect.poll(() => now.allTextContents()).toEqual(['3 But all 1s do not prove “yes”']);
+    await explorer.button('Show me a wrong yes').click();
+    await expect.poll(() => now.allTextContents()).toEqual(['3 All 1s do not prove “yes”']);
     await explorer.button('Show me a certain no').click();
     await explorer.page.locator('[data-verdict=no]').waitFor();
-    expect(await now.allTextContents()).toEqual(['2 So a single 0 proves “no”']);
+    expect(await now.allTextContents()).toEqual(['2 A single 0 proves “no”']);
     await explorer.button('Add a key and watch').click();
     await explorer.page.locator('[data-verdict="true positive"]').waitFor();
-    expect(await now.allTextContents()).toEqual(['1 Adding a key makes bits 1']);
+    expect(await now.allTextContents()).toEqual(['1 Adding a key makes its bits 1']);
   });
 
   test('many keys are pasted; the array is sized for what is expected, and warns when there are more', async () => {
@@ -130,7 +130,7 @@ describeInChromium('the filter view', ({ open }) => {
     const filter = new Uint8Array(filterByteLength(12, 16));
     fillBloomFilter(filter, Uint32Array.from(fruit.map(utf8), bloomHash), 3);
     await expect.poll(async () => (await page.locator('[data-byte]').allTextContents()).join('')).toBe(hex(filter));
-    await explorer.choose('Wanted rate');
+    await explorer.choose('Target error rate');
     await page.getByLabel('Wrong yes, at most, in %').fill('0.5');
     const bits = bloomBitsPerKey(0.005, 12)!;
     await page.getByText(`LevelDB’s filter needs ${bits} bits per key for that.`).waitFor();
@@ -176,7 +176,7 @@ describeInChromium('the filter view', ({ open }) => {
 
   test('plays the probes one after another', async () => {
     const explorer = await open('#/filter?q=kiwi', { reducedMotion: 'no-preference' });
-    await explorer.button('Play').click();
+    await explorer.button('Replay').click();
     await expect.poll(() => explorer.page.locator('.steps .is-waiting').count()).toBeGreaterThan(2);
     // The answer waits for the last one.
     expect(await explorer.page.locator('[data-verdict]').count()).toBe(0);
@@ -192,13 +192,13 @@ describeInChromium('the filter view', ({ open }) => {
 
   test('the link that is shared opens the same filter', async () => {
     const explorer = await open('#/filter?bits=7&policy=both', { permissions: ['clipboard-read', 'clipboard-write'] });
-    await explorer.page.getByLabel('Ask about a key').fill('naïve & <b>');
+    await explorer.page.getByLabel('Type a key to ask about it').fill('naïve & <b>');
     await explorer.button('Add it').click();
     await explorer.button('Copy link').click();
     await explorer.page.getByText('The link is copied.').waitFor();
     const link = await explorer.page.evaluate(() => navigator.clipboard.readText());
     const other = await open(new URL(link).hash);
-    expect(await other.page.getByLabel('Ask about a key').inputValue()).toBe('naïve & <b>');
+    expect(await other.page.getByLabel('Type a key to ask about it').inputValue()).toBe('naïve & <b>');
     expect(await other.page.getByRole('list', { name: 'Keys added' }).textContent()).toContain('naïve & <b>');
     expect(await other.page.locator('[data-byte]').allTextContents()).toEqual(await explorer.page.locator('[data-byte]').allTextContents());
   });

@@ -1,4 +1,4 @@
-// Checks the arrows in each package.json; layers.js checks the imports in the code.
+// Checks the arrows in each package.json; dependency-cruiser.config.js checks the imports in the code.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { arrows } from './allowed-imports.js';
