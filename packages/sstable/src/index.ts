@@ -3,6 +3,7 @@ export type { BlockHandle } from './format/block-handle.js';
 export type { Codec } from './format/codec.js';
 export { bytewiseComparator, type Comparator } from './format/comparator.js';
 export { CorruptionError, type CorruptionCode, type Structure, UnsupportedError, type UnsupportedCode } from '@bloom/bytes';
+export type { EntryBatch } from './read/entry-batch.js';
 export type { FilteredKeys, FilterStatus } from './read/filter-status.js';
 export type { AsyncKeyRange, KeyRange } from './read/key-range.js';
 export type { TableStats } from './read/stats.js';

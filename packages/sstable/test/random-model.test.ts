@@ -4,6 +4,7 @@ import {
   BlockCache,
   bytewiseComparator,
   type Comparator,
+  type EntryBatch,
   type KeyRange,
   MemorySource,
   SyncTable,
@@ -110,6 +111,12 @@ describe.each(cases)(
         const said = describeRange(range);
         if (!sameEntries(syncTable.entries(range), expected)) wrong.push(`SyncTable.entries ${said}`);
         if (!sameEntries(await collect(table.entries(range)), expected)) wrong.push(`Table.entries ${said}`);
+        const batched = [...syncTable.batches(range)].length;
+        if (batched > expected.length) wrong.push(`SyncTable.batches, without entries ${said}`);
+        if (!sameEntries(unbatched(syncTable.batches(range)), expected)) wrong.push(`SyncTable.batches ${said}`);
+        const found: KeyValue[] = [];
+        for await (const batch of table.batches(range)) found.push(...unbatched([batch]));
+        if (!sameEntries(found, expected)) wrong.push(`Table.batches ${said}`);
         if (i % 4 !== 0) continue;
         const keys = expected.map(([key]) => key);
         const values = expected.map(([, value]) => value);
@@ -176,6 +183,14 @@ describe.each(cases)(
     });
   },
 );
+
+/** Copies of the entries, made before the next batch is asked for. */
+function* unbatched(batches: Iterable<EntryBatch>): Generator<KeyValue> {
+  for (const batch of batches) {
+    const copies = Array.from({ length: batch.length }, (_, i): KeyValue => [batch.key(i).slice(), batch.value(i).slice()]);
+    yield* copies;
+  }
+}
 
 /** Keys that are not there, most of them next to one that is. */
 function neighbours(entries: readonly KeyValue[], random: Random): Uint8Array[] {

@@ -363,12 +363,14 @@ Work WriteTable(const std::string& folder, size_t n) {
           [=] { return Checksum(FileContents(path)); }};
 }
 
-// A table of `n` entries without compression, on the disk and in the page cache.
-std::string TableFile(const std::string& folder, size_t n) {
-  const std::string path = folder + "/" + std::to_string(n) + ".ldb";
+// A table of `n` entries, on the disk and in the page cache.
+std::string TableFile(const std::string& folder, size_t n,
+                      leveldb::CompressionType compression = leveldb::kNoCompression) {
+  const char* name = compression == leveldb::kNoCompression ? ".ldb" : "-snappy.ldb";
+  const std::string path = folder + "/" + std::to_string(n) + name;
   if (!leveldb::Env::Default()->FileExists(path)) {
     const auto policy = NewPolicy();
-    BuildTableFile(path, AllKeys(n), AllValues(), TableOptions(policy.get(), leveldb::kNoCompression));
+    BuildTableFile(path, AllKeys(n), AllValues(), TableOptions(policy.get(), compression));
   }
   return path;
 }
@@ -402,8 +404,8 @@ uint32_t Look(const Slice& key, const Slice& value) {
   return static_cast<uint8_t>(key[key.size() - 1]) + static_cast<uint8_t>(value[0]);
 }
 
-Work Scan(const std::string& folder, size_t n) {
-  auto open = std::make_shared<OpenTable>(TableFile(folder, n), 0);
+Work Scan(const std::string& folder, size_t n, leveldb::CompressionType compression) {
+  auto open = std::make_shared<OpenTable>(TableFile(folder, n, compression), 0);
   auto sum = std::make_shared<uint32_t>(0);
   return {n,
           [=] {
@@ -515,7 +517,8 @@ std::map<std::string, std::function<Work(size_t)>> Jobs(const std::string& folde
       {"build-table", [=](size_t n) { return BuildTable(folder, n, leveldb::kNoCompression); }},
       {"build-table-snappy", [=](size_t n) { return BuildTable(folder, n, leveldb::kSnappyCompression); }},
       {"write-table", [=](size_t n) { return WriteTable(folder, n); }},
-      {"scan", [=](size_t n) { return Scan(folder, n); }},
+      {"scan", [=](size_t n) { return Scan(folder, n, leveldb::kNoCompression); }},
+      {"scan-snappy", [=](size_t n) { return Scan(folder, n, leveldb::kSnappyCompression); }},
       {"seek", [=](size_t n) { return Seek(folder, n); }},
       {"get-present", [=](size_t n) { return GetFromDatabase(folder, n, true); }},
       {"get-absent", [=](size_t n) { return GetFromDatabase(folder, n, false); }},

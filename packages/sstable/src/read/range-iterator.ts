@@ -1,25 +1,25 @@
 import type { Signal } from '@bloom/bytes';
 import type { DataBlocks } from './data-blocks.js';
-import type { RangeWalk } from './range-walk.js';
+import type { Walk } from './range-walk.js';
 import type { ReadAhead } from './read-ahead.js';
-import { SETTLED, type TableCursor } from './table-cursor.js';
+import { SETTLED } from './table-cursor.js';
 
 /** Iterates over a range. An async generator would take several times as long per entry. */
 export class RangeIterator<T> implements AsyncIterableIterator<T> {
-  readonly #walk: RangeWalk;
+  readonly #walk: Walk;
   readonly #blocks: DataBlocks;
   readonly #ahead: ReadAhead;
-  readonly #pick: (cursor: TableCursor) => T;
+  readonly #pick: () => T;
   readonly #signal: Signal | undefined;
   #isReturned = false;
   /** The last call of `next` that has not ended: the following calls wait for it, so that they end in order. */
   #pending: Promise<unknown> | undefined;
 
   constructor(
-    walk: RangeWalk,
+    walk: Walk,
     blocks: DataBlocks,
     ahead: ReadAhead,
-    pick: (cursor: TableCursor) => T,
+    pick: () => T,
     signal: Signal | undefined,
   ) {
     this.#walk = walk;
@@ -96,7 +96,7 @@ export class RangeIterator<T> implements AsyncIterableIterator<T> {
   }
 
   #result(): IteratorResult<T, undefined> {
-    if (this.#walk.accept()) return { value: this.#pick(this.#walk.cursor), done: false };
+    if (this.#walk.accept()) return { value: this.#pick(), done: false };
     this.#ahead.end();
     return { value: undefined, done: true };
   }

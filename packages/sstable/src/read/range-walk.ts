@@ -3,8 +3,20 @@ import type { KeyRange } from './key-range.js';
 import type { OpenTable } from './open.js';
 import { SETTLED, type Side, TableCursor } from './table-cursor.js';
 
-/** Walks through a range of a table. Its moves return the block that they need, as in {@link TableCursor}. */
-export class RangeWalk {
+/** A walk whose moves return the block that they need, as in {@link TableCursor}. */
+export interface Walk {
+  /** Moves on. Once the move is settled, `accept` says whether it led to something. */
+  next(): number;
+  supply(contents: Uint8Array): number;
+  accept(): boolean;
+  /** Whether there is nothing more. */
+  readonly isOver: boolean;
+  /** Ends the walk. */
+  end(): void;
+}
+
+/** Walks through a range of a table, entry by entry. */
+export class RangeWalk implements Walk {
   readonly cursor: TableCursor;
   readonly #table: OpenTable;
   readonly #reverse: boolean;

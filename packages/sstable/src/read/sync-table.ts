@@ -1,12 +1,14 @@
 import { mustBeBytes, mustBeIterable } from '@bloom/bytes';
 import { BaseTable } from './base-table.js';
+import { BatchWalk } from './batch-walk.js';
 import { ByteCopier } from './byte-copier.js';
 import { DataBlocks } from './data-blocks.js';
+import type { EntryBatch } from './entry-batch.js';
 import { type KeyRange, mustBeKeyRange } from './key-range.js';
 import { ABSENT, GO_ON, Lookup } from './lookup.js';
 import { type OpenTable, readOpenTable } from './open.js';
 import { mustBeTableOptions, readAheadBytesFor, type SyncTableOptions } from './options.js';
-import { RangeWalk } from './range-walk.js';
+import { RangeWalk, type Walk } from './range-walk.js';
 import { readRangeSync, runSync } from './reading.js';
 import { mustBeSource, type SyncSource } from './source.js';
 import { newTableStats } from './stats.js';
@@ -111,6 +113,22 @@ export class SyncTable extends BaseTable implements Iterable<[Uint8Array, Uint8A
     return this.#iterate(range, ({ block }) => this.#copier.copy(block.value));
   }
 
+  /**
+   * The entries of a range in batches of views, in order: for programs that cannot afford two copies for each entry. Batch,
+   * keys and values are valid until the next batch is asked for.
+   *
+   * @example
+   * ```ts
+   * for (const batch of table.batches()) for (let i = 0; i < batch.length; i++) index.add(batch.key(i), batch.value(i));
+   * ```
+   */
+  batches(range: KeyRange = {}): Generator<EntryBatch, void, undefined> {
+    this.mustBeOpen();
+    mustBeKeyRange(range);
+    const walk = new BatchWalk(new RangeWalk(this.#table, range));
+    return this.#walk(walk, () => walk.batch);
+  }
+
   [Symbol.iterator](): Iterator<[Uint8Array, Uint8Array]> {
     return this.entries();
   }
@@ -125,17 +143,19 @@ export class SyncTable extends BaseTable implements Iterable<[Uint8Array, Uint8A
   #iterate<T>(range: KeyRange, pick: (cursor: TableCursor) => T): Generator<T, void, undefined> {
     this.mustBeOpen();
     mustBeKeyRange(range);
-    return this.#walk(new RangeWalk(this.#table, range), pick);
+    const walk = new RangeWalk(this.#table, range);
+    const { cursor } = walk;
+    return this.#walk(walk, () => pick(cursor));
   }
 
-  *#walk<T>(walk: RangeWalk, pick: (cursor: TableCursor) => T): Generator<T, void, undefined> {
+  *#walk<T>(walk: Walk, pick: () => T): Generator<T, void, undefined> {
     const ahead = this.#ahead();
     for (;;) {
       this.#blocks.mustBeOpen();
       let wanted = walk.next();
       while (wanted !== SETTLED) wanted = walk.supply(ahead.block(wanted));
       if (!walk.accept()) return;
-      yield pick(walk.cursor);
+      yield pick();
     }
   }
 

@@ -7,6 +7,7 @@ import { NodeFolder, SyncNodeFolder } from '@bloom/leveldb/node';
 import { BloomFilterPolicy, buildFilter, type FilterSink, KeyBuffer } from '@bloom/policy';
 import {
   BlockCache,
+  type EntryBatch,
   MemorySource,
   snappyCodec,
   type SyncSource,
@@ -216,10 +217,10 @@ function writeWholeTable(n: number): Work {
   };
 }
 
-/** Writes an uncompressed table of `n` entries, which is then in the page cache. */
-function tableFile(n: number): string {
-  const path = join(folder, `${n}.ldb`);
-  if (!existsSync(path)) buildTableFile(path, allKeys(n), new Values(), 'none');
+/** Writes a table of `n` entries, which is then in the page cache. */
+function tableFile(n: number, compression: 'none' | 'snappy' = 'none'): string {
+  const path = join(folder, `${n}-${compression}.ldb`);
+  if (!existsSync(path)) buildTableFile(path, allKeys(n), new Values(), compression);
   return path;
 }
 
@@ -271,6 +272,43 @@ async function entries(n: number): Promise<Work> {
     },
     check: () => sum,
   };
+}
+
+async function batches(n: number): Promise<Work> {
+  const table = await Table.open(await FileSource.open(tableFile(n)), { cache: null });
+  let sum = 0;
+  return {
+    units: n,
+    async run() {
+      let s = 0;
+      for await (const batch of table.batches()) s += lookAtAll(batch);
+      sum = s;
+    },
+    check: () => sum,
+  };
+}
+
+function batchesSync(n: number): Work {
+  const table = SyncTable.open(SyncFileSource.open(tableFile(n)), { cache: null });
+  let sum = 0;
+  return {
+    units: n,
+    run() {
+      let s = 0;
+      for (const batch of table.batches()) s += lookAtAll(batch);
+      sum = s;
+    },
+    check: () => sum,
+  };
+}
+
+function lookAtAll(batch: EntryBatch): number {
+  let s = 0;
+  for (let i = 0; i < batch.length; i++) {
+    const key = batch.key(i);
+    s += key[key.length - 1]! + batch.value(i)[0]!;
+  }
+  return s;
 }
 
 function entriesSync(n: number): Work {
@@ -466,9 +504,12 @@ await serve({
   'write-table': writeWholeTable,
   scan: (n) => scan(new MemorySource(readFileSync(tableFile(n))), n),
   'scan-views': scanViews,
+  'scan-snappy': (n) => scan(new MemorySource(readFileSync(tableFile(n, 'snappy'))), n),
   'scan-file': (n) => scan(SyncFileSource.open(tableFile(n)), n),
   entries,
   'entries-sync': entriesSync,
+  batches,
+  'batches-sync': batchesSync,
   'get-present-sync': (n) => getSync(syncTable(n), n, true),
   'seek-present-sync': seekSync,
   'get-present': async (n) => get(await table(n), n, true),
