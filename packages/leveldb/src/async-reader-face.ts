@@ -93,7 +93,7 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
   cursor(options?: SequenceOptions): DatabaseCursor {
     this.mustBeOpen();
     const { view } = this;
-    return new DatabaseCursor(view, view.cursor(this.sequenceOf(options)), this, (reading) => this.#run(reading, view));
+    return new DatabaseCursor(view, this.cursorOf(view, this.sequenceOf(options)), this, (reading) => this.#run(reading, view));
   }
 
   /** All that is stored of a key, the newest version first: also what is deleted or overwritten. */
@@ -119,7 +119,7 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
   #iterate<T>(range: AsyncDatabaseKeyRange, pick: (cursor: VisibleCursor) => T): AsyncIterableIterator<T> {
     this.mustBeOpen();
     const { view } = this;
-    const walk = new DatabaseRange(view.cursor(this.sequenceOf(range)), view.order, range);
+    const walk = new DatabaseRange(this.cursorOf(view, this.sequenceOf(range)), view.order, range);
     return new AsyncRangeIterator(walk, view, pick, this, (reading) => this.#run(reading, view, range.signal), range.signal);
   }
 }

@@ -10,6 +10,7 @@
 import { type CompareRange, INTERNAL_KEY_TRAILER_LENGTH, type Side } from '@bloom/sstable/database';
 import { EntryCursor } from './entry-cursor.js';
 import { MemtableMemory } from './memtable-memory.js';
+import { ParkMiller } from './park-miller.js';
 
 const MAX_HEIGHT = 12;
 /** One node in so many is a level higher. */
@@ -279,18 +280,12 @@ export class MemtableCursor extends EntryCursor {
  * Source: LevelDB, util/random.h and db/skiplist.h, `RandomHeight`.
  */
 class Heights {
-  #seed = 0xdeadbeef & 0x7fffffff;
+  readonly #random = new ParkMiller(0xdeadbeef);
 
   next(): number {
     let height = 1;
-    while (height < MAX_HEIGHT && this.#random() % BRANCHING === 0) height++;
+    while (height < MAX_HEIGHT && this.#random.next() % BRANCHING === 0) height++;
     return height;
-  }
-
-  /** Park and Miller's minimal standard generator: seed · 16807 mod 2^31 - 1. The product is exact below 2^53. */
-  #random(): number {
-    this.#seed = (this.#seed * 16_807) % 0x7fffffff;
-    return this.#seed;
   }
 }
 

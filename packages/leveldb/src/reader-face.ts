@@ -136,6 +136,11 @@ export abstract class ReaderFace {
     return lookup.found;
   }
 
+  /** A cursor over what is visible in `view` at `sequence`. */
+  protected cursorOf(view: View, sequence: bigint): VisibleCursor {
+    return view.cursor(sequence);
+  }
+
   protected copyKey({ keyBytes, keyLength }: VisibleCursor): Uint8Array {
     return this.copier.copyStart(keyBytes, keyLength);
   }

@@ -96,7 +96,7 @@ export class SyncDatabaseReader extends ReaderFace implements Iterable<[Uint8Arr
   /** A cursor, on no entry yet. It sees the database as it is now until it is closed. */
   cursor(options?: SequenceOptions): SyncDatabaseCursor {
     this.mustBeOpen();
-    return new SyncDatabaseCursor(this.view, this.view.cursor(this.sequenceOf(options)), this, (reading) => this.#run(reading));
+    return new SyncDatabaseCursor(this.view, this.cursorOf(this.view, this.sequenceOf(options)), this, (reading) => this.#run(reading));
   }
 
   /** All that is stored of a key, the newest version first: also what is deleted or overwritten. */
@@ -126,7 +126,7 @@ export class SyncDatabaseReader extends ReaderFace implements Iterable<[Uint8Arr
 
   #iterate<T>(range: DatabaseKeyRange, pick: (cursor: VisibleCursor) => T): IterableIterator<T> {
     this.mustBeOpen();
-    const cursor = this.view.cursor(this.sequenceOf(range));
+    const cursor = this.cursorOf(this.view, this.sequenceOf(range));
     const walk = new DatabaseRange(cursor, this.view.order, range);
     return new SyncRangeIterator(walk, this.view, pick, this, (reading) => this.#run(reading));
   }

@@ -8,7 +8,7 @@ import type { ViewTables } from './table-cache.js';
 import { LevelEntries } from './table-entries.js';
 import type { FileMetadata } from './version-edit.js';
 import type { KeyOrder, Version } from './version.js';
-import { VisibleCursor } from './visible-cursor.js';
+import { type ReadSampler, VisibleCursor } from './visible-cursor.js';
 
 /** What a view is made of. */
 export interface ViewParts {
@@ -71,8 +71,8 @@ export class View implements ViewParts {
   }
 
   /** A cursor over the entries that are visible at `sequence`. The caller pins the view while it uses it. */
-  cursor(sequence: bigint): VisibleCursor {
-    return new VisibleCursor(new MergeCursor(this.#sources(), this.order.compareInternalKeys), this.order, sequence, this.damage);
+  cursor(sequence: bigint, sampler?: ReadSampler): VisibleCursor {
+    return new VisibleCursor(new MergeCursor(this.#sources(), this.order.compareInternalKeys), this.order, sequence, this.damage, sampler);
   }
 
   /** A cursor over the entries of one table. */

@@ -15,6 +15,14 @@ import type { KeyOrder } from './version.js';
 /** Neither `VALUE` nor `DELETION`: an entry that is passed over. */
 const PASSED_OVER = -1;
 
+/** Is told of some of the entries that a cursor reads. */
+export interface ReadSampler {
+  /** How many bytes of keys and values are read until the next sample; asked at the start, and after each sample. */
+  period(): number;
+  /** @param internalKey of the entry that is read, lent. */
+  take(internalKey: Uint8Array): void;
+}
+
 /** Moves over visible entries, as {@link EntryCursor} moves over stored ones: a move that returns false goes on with `settle`. */
 export class VisibleCursor {
   /** Whether the cursor is on an entry. */
@@ -37,12 +45,18 @@ export class VisibleCursor {
   /** Backward: whether the kept key has a value, so far. */
   #found = false;
 
+  readonly #sampler: ReadSampler | undefined;
+  /** Bytes until the next sample. */
+  #unsampled: number;
+
   /** @param entries all versions; closed with this cursor. */
-  constructor(entries: EntryCursor, order: KeyOrder, sequence: bigint, damage: DamagePolicy) {
+  constructor(entries: EntryCursor, order: KeyOrder, sequence: bigint, damage: DamagePolicy, sampler?: ReadSampler) {
     this.#entries = entries;
     this.#order = order;
     this.#bound = new SequenceBound(sequence);
     this.#damage = damage;
+    this.#sampler = sampler;
+    this.#unsampled = sampler?.period() ?? Infinity;
   }
 
   seekToFirst(): boolean {
@@ -136,7 +150,10 @@ export class VisibleCursor {
 
   /** The type of the entry, or that it is passed over: it is newer than what is visible, or damaged. */
   #type(): number {
-    const { keyBytes, keyStart, keyEnd } = this.#entries;
+    const { keyBytes, keyStart, keyEnd, valueStart, valueEnd } = this.#entries;
+    const byteLength = keyEnd - keyStart + valueEnd - valueStart;
+    if (byteLength > this.#unsampled) this.#sample(byteLength);
+    this.#unsampled -= byteLength;
     let type: number;
     try {
       type = typeOf(keyBytes, keyStart, keyEnd, undefined);
@@ -145,6 +162,14 @@ export class VisibleCursor {
       return PASSED_OVER;
     }
     return this.#bound.admits(keyBytes, keyEnd) ? type : PASSED_OVER;
+  }
+
+  #sample(byteLength: number): void {
+    const { keyBytes, keyStart, keyEnd } = this.#entries;
+    while (byteLength > this.#unsampled) {
+      this.#unsampled += this.#sampler!.period();
+      this.#sampler!.take(keyBytes.subarray(keyStart, keyEnd));
+    }
   }
 
   /** How the entry's user key compares with the one that is kept. */

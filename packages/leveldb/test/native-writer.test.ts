@@ -29,29 +29,57 @@ function digestOf(files: Iterable<readonly [string, Uint8Array]>): string[] {
     .sort();
 }
 
+/** Runs a script by LevelDB and by Database. @returns the files that each leaves, and the properties that each was asked. */
+async function runBoth(lines: readonly string[], options: { bitsPerKey?: number; writeBufferSize: number; maxFileSize: number }) {
+  const { bitsPerKey, writeBufferSize, maxFileSize } = options;
+  const path = mkdtempSync(join(tmpdir(), 'bloom-writer-'));
+  try {
+    const properties = native!.script(path, lines, options);
+    const folder = new WritableMemoryFolder();
+    const filterPolicy = bitsPerKey === undefined ? null : new BloomFilterPolicy(bitsPerKey);
+    const script = new Script(folder, { compression: 'none', filterPolicy, writeBufferSize, maxFileSize });
+    for (const line of lines) {
+      const [operation, ...tokens] = line.split(' ');
+      await script.run(operation!, ...tokens);
+    }
+    const both = { theirs: { files: digestOf(folderFiles(path)), properties }, ours: { files: digestOf(folder.files()), properties: script.properties } };
+    await script.database.close();
+    return both;
+  } finally {
+    rmSync(path, { recursive: true, force: true });
+  }
+}
+
 describe.runIf(native !== undefined).each(seeds)('the random script of seed %i', (seed) => {
   test('leaves the same files as LevelDB does: names, bytes and levels', async () => {
-    const lines = randomScript(seed);
-    const path = mkdtempSync(join(tmpdir(), 'bloom-writer-'));
-    try {
-      const bitsPerKey = seed % 3 === 0 ? undefined : 10;
-      native!.script(path, lines, { writeBufferSize: 65_536, maxFileSize: 2 ** 20, ...(bitsPerKey !== undefined && { bitsPerKey }) });
-      const folder = new WritableMemoryFolder();
-      const script = new Script(folder, {
-        compression: 'none',
-        filterPolicy: bitsPerKey === undefined ? null : new BloomFilterPolicy(bitsPerKey),
-        writeBufferSize: 65_536,
-        maxFileSize: 2 ** 20,
-      });
-      for (const line of lines) {
-        const [operation, ...tokens] = line.split(' ');
-        await script.run(operation!, ...tokens);
-      }
-      // The MANIFEST, which lists the levels, is among them.
-      expect(digestOf(folder.files())).toEqual(digestOf(folderFiles(path)));
-      await script.database.close();
-    } finally {
-      rmSync(path, { recursive: true, force: true });
-    }
+    const bitsPerKey = seed % 3 === 0 ? undefined : 10;
+    const { ours, theirs } = await runBoth(randomScript(seed), { writeBufferSize: 65_536, maxFileSize: 2 ** 20, ...(bitsPerKey !== undefined && { bitsPerKey }) });
+    // The MANIFEST, which lists the levels, is among them.
+    expect(ours.files).toEqual(theirs.files);
+  });
+});
+
+describe.runIf(native !== undefined)('beside LevelDB', () => {
+  const large = { writeBufferSize: 4 * 2 ** 20, maxFileSize: 2 * 2 ** 20 };
+  /** Two tables of 60 keys, one above the other. */
+  const layers = ['open', ...[1, 2].flatMap((layer) => [...Array.from({ length: 60 }, (_, i) => `put key${i} rep:10000:4${layer}`), 'flush'])];
+
+  test.each(['scan', 'scan-back'])('a table that every %s goes through is compacted after as many of them', async (scan) => {
+    // The sequence in the MANIFEST's edit tells after which of the scans.
+    const lines = [...layers, ...Array.from({ length: 130 }, (_, i) => [scan, `put count ${i}`]).flat(), 'property leveldb.num-files-at-level1'];
+    const { ours, theirs } = await runBoth(lines, large);
+    expect(theirs.properties).toEqual(['0']);
+    expect(ours).toEqual(theirs);
+  });
+
+  test('properties have the same text', async () => {
+    const names = ['stats', 'sstables', 'num-files-at-level0', 'num-files-at-level2', 'num-files-at-level6', 'num-files-at-level7', 'num-files-at-level', 'num-files-at-level1x', 'nothing'];
+    const ask = names.map((name) => `property leveldb.${name}`);
+    // Before anything is read, no block counts as memory.
+    const lines = ['open', 'property leveldb.approximate-memory-usage', 'put hex:00ff7f27 1', 'property leveldb.approximate-memory-usage', ...ask, 'flush', ...ask];
+    lines.push(...layers.slice(1), 'del key7', 'flush', ...ask, 'put key a', 'compact', ...ask, 'close', 'open', ...ask, 'property stats');
+    const { ours, theirs } = await runBoth(lines, large);
+    expect(theirs.properties.length).toBeGreaterThan(20);
+    expect(ours.properties).toEqual(theirs.properties);
   });
 });

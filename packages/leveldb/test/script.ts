@@ -6,6 +6,8 @@ import { Database, type DatabaseOptions, type DatabaseSnapshot, type WritableFol
  * background work goes on until there is none.
  */
 export class Script {
+  /** What `property` said, each time that it was among the operations and known. */
+  readonly properties: string[] = [];
   readonly #folder: WritableFolder;
   readonly #options: DatabaseOptions;
   readonly #snapshots = new Map<string, DatabaseSnapshot>();
@@ -34,6 +36,15 @@ export class Script {
       case 'snapshot':
         this.#snapshots.set(tokens[0]!, this.database.snapshot());
         break;
+      case 'scan':
+      case 'scan-back':
+        for await (const _ of this.database.keys({ reverse: operation === 'scan-back' }));
+        break;
+      case 'property': {
+        const value = this.database.property(tokens[0]!);
+        if (value !== undefined) this.properties.push(value);
+        break;
+      }
       case 'release':
         this.#snapshots.get(tokens[0]!)!.release();
         this.#snapshots.delete(tokens[0]!);

@@ -78,9 +78,21 @@ export class NativeDatabase {
     this.#run(['fill', folder, ...optionArguments(options)], formatKv(entries));
   }
 
-  /** Runs operations, a line each, as `leveldb-database.cc` has them, and ends without closing the database. */
-  script(folder: string, lines: readonly string[], options: DatabaseOptions = {}): void {
-    this.#run(['script', folder, ...optionArguments(options)], new TextEncoder().encode(lines.join('\n')));
+  /**
+   * Runs operations, a line each, as `leveldb-database.cc` has them, and ends without closing the database.
+   *
+   * @returns what `property` says, each time that it is among them.
+   */
+  script(folder: string, lines: readonly string[], options: DatabaseOptions = {}): string[] {
+    const output = this.#run(['script', folder, ...optionArguments(options)], new TextEncoder().encode(lines.join('\n')));
+    const view = new DataView(output.buffer, output.byteOffset, output.byteLength);
+    const properties: string[] = [];
+    for (let offset = 0; offset < output.length; ) {
+      const end = offset + 4 + view.getUint32(offset, true);
+      properties.push(new TextDecoder().decode(output.subarray(offset + 4, end)));
+      offset = end;
+    }
+    return properties;
   }
 
   /**

@@ -413,7 +413,8 @@ std::string FromToken(const std::string& token) {
 // Operations, one after another; after each, background work goes on until there is none.
 //
 //   open [reuse] · close · put KEY VALUE · del KEY · batch … end (puts and dels between them) · get KEY
-//   flush · compact [BEGIN END] · snapshot NAME · release NAME
+//   flush · compact [BEGIN END] · snapshot NAME · release NAME · scan (all entries) · scan-back (the same, backwards)
+//   property NAME -> stdout: u32 length, what LevelDB says; nothing where it does not know the name
 int Script(const std::string& folder, Settings settings) {
   SteppedEnv* env = new SteppedEnv;
   settings.options.env = env;
@@ -468,6 +469,17 @@ int Script(const std::string& folder, Settings settings) {
       else db->CompactRange(&begin_slice, &end_slice);
     } else if (operation == "snapshot") {
       snapshots[first] = db->GetSnapshot();
+    } else if (operation == "scan" || operation == "scan-back") {
+      const std::unique_ptr<leveldb::Iterator> it(db->NewIterator(settings.read));
+      env->Hold();
+      if (operation == "scan") for (it->SeekToFirst(); it->Valid(); it->Next()) {}
+      else for (it->SeekToLast(); it->Valid(); it->Prev()) {}
+      Check(it->status());
+      env->Release();
+    } else if (operation == "property") {
+      std::string value, out;
+      if (db->GetProperty(first, &value)) PutField(&out, value);
+      Write(out);
     } else if (operation == "release") {
       db->ReleaseSnapshot(snapshots.at(first));
       snapshots.erase(first);

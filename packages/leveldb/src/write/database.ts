@@ -5,11 +5,14 @@ import { parseFileName } from '../file-name.js';
 import { runAsync } from '../folder-reading.js';
 import type { Lookup } from '../lookup.js';
 import type { View } from '../view.js';
+import type { VisibleCursor } from '../visible-cursor.js';
 import type { WritableFolder } from '../writable-folder.js';
 import { WriteBatch } from '../write-batch.js';
 import { type DatabaseOptions, mustBeLockMode, settingsOf } from './database-options.js';
 import { lockOf } from './opening.js';
 import { compareInternal } from './overlap.js';
+import { tablesToText } from './properties.js';
+import { CursorSampler } from './read-sample.js';
 import { repairDatabase, type RepairOptions, type RepairReport } from './repair.js';
 import { DatabaseSnapshot } from './snapshot.js';
 import { Store } from './store.js';
@@ -49,6 +52,8 @@ const FOLDER_METHODS = ['list', 'open', 'create', 'openForAppend', 'rename', 'de
 export class Database extends AsyncReaderFace {
   protected override readonly kind = 'database';
   readonly #store: Store;
+  /** How many cursors there were. */
+  #cursors = 0;
 
   private constructor(store: Store) {
     super(store.folder, store, store.view);
@@ -189,15 +194,27 @@ export class Database extends AsyncReaderFace {
   }
 
   /**
-   * What LevelDB calls a property: `leveldb.num-files-at-level<N>`, `leveldb.approximate-memory-usage`; undefined for any
-   * other.
+   * What LevelDB calls a property, in its form; undefined for any other name.
+   *
+   * - `leveldb.num-files-at-level<N>`: how many tables a level has
+   * - `leveldb.stats`: tables and megabytes of each level, and the time and the megabytes of flushes and compactions into it
+   *   since the database was opened
+   * - `leveldb.sstables`: number, bytes, first and last key of each table, by levels
+   * - `leveldb.approximate-memory-usage`: bytes of the memtables and the block cache
    */
   property(name: string): string | undefined {
     this.mustBeOpen();
-    const [, level] = /^leveldb\.num-files-at-level([0-9]{1,3})$/.exec(name) ?? [];
-    if (level !== undefined) return this.view.version.levels[Number(level)]?.length.toString();
-    if (name !== 'leveldb.approximate-memory-usage') return undefined;
-    return String((this.#store.settings.cache?.byteLength ?? 0) + this.#store.memoryUsage);
+    const { version } = this.view;
+    switch (name) {
+      case 'leveldb.stats':
+        return this.#store.compactionStats.toText(version);
+      case 'leveldb.sstables':
+        return tablesToText(version);
+      case 'leveldb.approximate-memory-usage':
+        return String((this.#store.settings.cache?.byteLength ?? 0) + this.#store.memoryUsage);
+    }
+    const [, level] = /^leveldb\.num-files-at-level([0-9]{1,20})$/.exec(name) ?? [];
+    return level === undefined ? undefined : version.levels[Number(level)]?.length.toString();
   }
 
   /** Waits until no table is being written in the background. */
@@ -219,6 +236,10 @@ export class Database extends AsyncReaderFace {
   protected override isFound(lookup: Lookup): boolean {
     if (lookup.askedTables > 1 && lookup.isOf(this.view)) this.#store.chargeSeek(lookup.firstTable!);
     return super.isFound(lookup);
+  }
+
+  protected override cursorOf(view: View, sequence: bigint): VisibleCursor {
+    return view.cursor(sequence, new CursorSampler(++this.#cursors, (key) => this.#store.sampleRead(key)));
   }
 
   // Async, so that a caller's mistake is a rejection like any other.

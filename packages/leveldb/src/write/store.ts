@@ -18,8 +18,10 @@ import type { Settings } from './database-options.js';
 import { LiveFiles } from './live-files.js';
 import { LiveLog } from './live-log.js';
 import { lockOf, type OpenedVersions, openVersions } from './opening.js';
-import { type KeyBounds, overlapsLevel } from './overlap.js';
+import { type KeyBounds, overlapsLevel, sizeOf } from './overlap.js';
 import { delay, Pacer, turn } from './pacer.js';
+import { CompactionStats } from './properties.js';
+import { firstOfSeveral } from './read-sample.js';
 import { SeekBudget } from './seek-budget.js';
 import { HeldSequences } from './snapshot.js';
 import { ENTRIES_PER_LOOK, writeMemtable } from './table-file.js';
@@ -55,6 +57,9 @@ export class Store implements TableFiles, RecordTarget {
   readonly #files: LiveFiles;
   readonly #held = new HeldSequences();
   readonly #seeks = new SeekBudget();
+  readonly #stats = new CompactionStats();
+  /** How long flushes took so far, in milliseconds: a compaction does not count those that it made way for. */
+  #flushTime = 0;
   #sought: FileMetadata | undefined;
   #log: LiveLog;
   /** The log before, until its memtable is a table. */
@@ -70,7 +75,7 @@ export class Store implements TableFiles, RecordTarget {
   /** Why nothing more is written. */
   #failure: DatabaseError | undefined;
 
-  private constructor(folder: WritableFolder, settings: Settings, lock: FolderLock | undefined, { versions, log, isLogReused, dropped }: OpenedVersions) {
+  private constructor(folder: WritableFolder, settings: Settings, lock: FolderLock | undefined, { versions, log, isLogReused, change, dropped }: OpenedVersions) {
     this.settings = settings;
     this.#folder = folder;
     this.#lock = lock;
@@ -78,6 +83,7 @@ export class Store implements TableFiles, RecordTarget {
     this.#files = new LiveFiles(folder, settings, dropped);
     this.#log = log;
     this.#isLogNamed = isLogReused;
+    for (const { level, file } of change?.newFiles ?? []) this.#stats.add(level, { milliseconds: 0, bytesRead: 0, bytesWritten: file.size });
     this.view = this.#newView();
   }
 
@@ -147,6 +153,17 @@ export class Store implements TableFiles, RecordTarget {
     if (!this.#seeks.charge(file) || this.#sought !== undefined || !this.#versions.current.files.includes(file)) return;
     this.#sought = file;
     this.#schedule();
+  }
+
+  /** Counts a read of a cursor, for the first of the tables that a lookup of the key may have to look into. */
+  sampleRead(internalKey: Uint8Array): void {
+    const file = firstOfSeveral(this.#versions.current, internalKey);
+    if (file !== undefined) this.chargeSeek(file);
+  }
+
+  /** What flushes and compactions did. */
+  get compactionStats(): CompactionStats {
+    return this.#stats;
   }
 
   /** Writes a batch, which must not be changed any more; without one, makes a table of the memtable. */
@@ -332,6 +349,7 @@ export class Store implements TableFiles, RecordTarget {
   async #flush(log: LiveLog): Promise<void> {
     const base = this.#versions.current;
     const number = this.#versions.newFileNumber();
+    const start = performance.now();
     this.#files.keep(number);
     try {
       const file = await writeMemtable(log.memtable, this.#folder, number, this.settings.building, new Pacer(ENTRIES_PER_LOOK));
@@ -339,6 +357,9 @@ export class Store implements TableFiles, RecordTarget {
       if (this.#isClosing) throw new CutOff();
       const level = file && levelForFlush(base, this.#versions.order, file, this.settings.maxFileSize);
       const newFiles = file === undefined ? [] : [{ level: level!, file }];
+      const milliseconds = performance.now() - start;
+      this.#stats.add(level ?? 0, { milliseconds, bytesRead: 0, bytesWritten: file?.size ?? 0 });
+      this.#flushTime += milliseconds;
       await this.#versions.apply({ previousLogNumber: 0n, logNumber: this.#log.number, newFiles });
     } finally {
       this.#files.unkeep(number);
@@ -401,6 +422,7 @@ export class Store implements TableFiles, RecordTarget {
   async #merge(compaction: Compaction): Promise<void> {
     const { view } = this;
     const numbers: bigint[] = [];
+    const start = performance.now() - this.#flushTime;
     view.pin();
     try {
       const outputs = await writeCompactedTables(compaction, {
@@ -422,6 +444,8 @@ export class Store implements TableFiles, RecordTarget {
       });
       if (this.#isClosing) throw new CutOff();
       const { level, inputs, pointer } = compaction;
+      const milliseconds = performance.now() - this.#flushTime - start;
+      this.#stats.add(level + 1, { milliseconds, bytesRead: sizeOf(inputs.flat()), bytesWritten: sizeOf(outputs) });
       await this.#versions.apply({
         compactPointers: [{ level, key: pointer }],
         deletedFiles: inputs.flatMap((files, i) => files.map(({ number }) => ({ level: level + i, number }))),

@@ -1,0 +1,21 @@
+/**
+ * Park and Miller's minimal standard generator: seed · 16807 mod 2^31 - 1. LevelDB's choices are those of this generator,
+ * so its files can be told in advance.
+ *
+ * Source: LevelDB, util/random.h.
+ */
+export class ParkMiller {
+  #seed: number;
+
+  constructor(seed: number) {
+    this.#seed = seed & 0x7fffffff;
+    // From these two it would never get away.
+    if (this.#seed === 0 || this.#seed === 0x7fffffff) this.#seed = 1;
+  }
+
+  /** The next number, from 1 to 2^31 - 2. The product is exact below 2^53. */
+  next(): number {
+    this.#seed = (this.#seed * 16_807) % 0x7fffffff;
+    return this.#seed;
+  }
+}

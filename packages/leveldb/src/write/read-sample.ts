@@ -1,0 +1,53 @@
+import { ParkMiller } from '../park-miller.js';
+import type { FileMetadata } from '../version-edit.js';
+import type { Version } from '../version.js';
+import type { ReadSampler } from '../visible-cursor.js';
+
+/** About so many bytes are read from one sample to the next. */
+const READ_BYTES_PERIOD = 2 ** 20;
+
+/**
+ * Takes samples of the keys that a cursor reads, for tables that reads have to go through are charged with them.
+ *
+ * Source: LevelDB, db/db_iter.cc, `DBIter::ParseKey`.
+ */
+export class CursorSampler implements ReadSampler {
+  readonly #random: ParkMiller;
+  readonly #take: (internalKey: Uint8Array) => void;
+
+  /** @param seed the number of the cursor, from 1. */
+  constructor(seed: number, take: (internalKey: Uint8Array) => void) {
+    this.#random = new ParkMiller(seed);
+    this.#take = take;
+  }
+
+  /** Bytes to read until the next sample. */
+  period(): number {
+    return this.#random.next() % (2 * READ_BYTES_PERIOD);
+  }
+
+  take(internalKey: Uint8Array): void {
+    this.#take(internalKey);
+  }
+}
+
+/**
+ * The first table in which a lookup of the key looks, if it may have to look into another.
+ *
+ * Source: LevelDB, db/version_set.cc, `Version::RecordReadSample`.
+ */
+export function firstOfSeveral(version: Version, internalKey: Uint8Array): FileMetadata | undefined {
+  let first: FileMetadata | undefined;
+  for (const file of version.newestFirst) {
+    if (!version.mayHold(file, internalKey)) continue;
+    if (first !== undefined) return first;
+    first = file;
+  }
+  for (let level = 1; level < version.levels.length; level++) {
+    const file = version.fileFor(level, internalKey);
+    if (file === undefined) continue;
+    if (first !== undefined) return first;
+    first = file;
+  }
+  return undefined;
+}
