@@ -3,9 +3,9 @@
  * they need and are resumed with it.
  */
 import { CorruptionError, type Signal } from '@bloom/bytes';
-import type { Source } from '@bloom/sstable';
+import type { Source, SyncSource } from '@bloom/sstable';
 import { type Reading, readRange, readRangeSync } from '@bloom/sstable/database';
-import type { Folder, FolderFile, SyncFolder, SyncFolderFile } from './folder.js';
+import type { Folder, FolderFile } from './folder.js';
 import type { BlockWalk, TableHandle } from './table-handle.js';
 
 /** What a computation needs before it can go on. */
@@ -116,8 +116,8 @@ async function allAsync(folder: Folder, readings: readonly FolderReading<unknown
   return results;
 }
 
-/** Runs a reading over a folder that answers at once. */
-export function runSync<T>(folder: SyncFolder, reading: FolderReading<T>): T {
+/** Runs a reading over a folder that answers at once. @throws TypeError where it does not. */
+export function runSync<T>(folder: Folder, reading: FolderReading<T>): T {
   let step = reading.next();
   while (step.done !== true) {
     let answer: unknown;
@@ -132,14 +132,14 @@ export function runSync<T>(folder: SyncFolder, reading: FolderReading<T>): T {
   return step.value;
 }
 
-function answerSync(folder: SyncFolder, request: FolderRequest): unknown {
+function answerSync(folder: Folder, request: FolderRequest): unknown {
   switch (request.kind) {
     case 'list':
-      return folder.list();
+      return mustBeSync(folder.list!());
     case 'open':
-      return mustBeSync(folder.open(request.name));
+      return mustBeSync(folder.openSync === undefined ? folder.open(request.name) : folder.openSync(request.name));
     case 'read':
-      return readRangeSync(request.source as SyncFolderFile, request);
+      return readRangeSync(withoutPromises(request.source), request);
     case 'block':
       return request.table.blockSync(request.block, request.walk);
     case 'all':
@@ -147,9 +147,15 @@ function answerSync(folder: SyncFolder, request: FolderRequest): unknown {
   }
 }
 
-function mustBeSync(file: unknown): unknown {
-  if (file instanceof Promise) throw new TypeError('folder must answer at once: open it with DatabaseReader where it returns promises');
-  return file;
+/** The source as one that answers at once. One that returns promises alone shows it when it is read. */
+export function withoutPromises(source: FolderFile): SyncSource {
+  if (source.readSync === undefined) return source as SyncSource;
+  return { byteLength: source.byteLength, name: source.name, read: (offset, length) => source.readSync!(offset, length) };
+}
+
+function mustBeSync(answer: unknown): unknown {
+  if (answer instanceof Promise) throw new TypeError('folder must answer at once: where it returns promises, use DatabaseReader, or get instead of getSync');
+  return answer;
 }
 
 /** Whether `error` is about bytes that are wrong, rather than about reading them. */

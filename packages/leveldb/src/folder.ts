@@ -4,6 +4,8 @@ import type { Source, SyncSource } from '@bloom/sstable';
 
 /** A file of a folder, opened for reading. It has the length that it had when it was opened, even if it grows. */
 export interface FolderFile extends Source {
+  /** `read` without a promise, where it returns one and the host can do without. */
+  readSync?(offset: number, length: number): Uint8Array;
   close?(): void | Promise<void>;
 }
 
@@ -30,6 +32,9 @@ export interface Folder {
    * read fails with a {@link FolderError} `BLOOM_FOLDER_CHANGED`.
    */
   open(name: string, signal?: Signal): FolderFile | undefined | Promise<FolderFile | undefined>;
+
+  /** `open` without a promise, where it returns one and the host can do without: for `Database.getSync`. */
+  openSync?(name: string): SyncFolderFile | undefined;
 }
 
 /** A folder that answers at once. */

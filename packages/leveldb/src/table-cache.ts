@@ -1,5 +1,5 @@
 import { CorruptionError, type Signal } from '@bloom/bytes';
-import type { BlockCache, Source, SyncSource, TableOptions, TableStats } from '@bloom/sstable';
+import type { BlockCache, SyncSource, TableOptions, TableStats } from '@bloom/sstable';
 import { type MutableTableStats, newTableStats, readOpenTable } from '@bloom/sstable/database';
 import { oldTableFileName, tableFileName } from './file-name.js';
 import { FolderError, type FolderFile, type SyncFolderFile } from './folder.js';
@@ -245,10 +245,11 @@ export class ViewTables {
 }
 
 /** A table as long as the MANIFEST says: the footer is looked for there, and bytes behind it do not matter. */
-export class WholeTable implements Source {
+export class WholeTable implements FolderFile {
   readonly byteLength: number;
   readonly name: string;
   readonly readInto: SyncSource['readInto'];
+  readonly readSync: FolderFile['readSync'];
   readonly #file: FolderFile;
 
   /** @throws CorruptionError `BLOOM_TRUNCATED` when the file is shorter. */
@@ -260,6 +261,7 @@ export class WholeTable implements Source {
     this.byteLength = byteLength;
     this.name = name;
     this.readInto = (file as SyncFolderFile).readInto?.bind(file);
+    this.readSync = file.readSync?.bind(file);
     this.#file = file;
   }
 

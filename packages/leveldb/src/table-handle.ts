@@ -1,4 +1,4 @@
-import type { BlockCache, Source, SyncSource } from '@bloom/sstable';
+import type { BlockCache } from '@bloom/sstable';
 import {
   BlockReader,
   BlockSearch,
@@ -14,6 +14,7 @@ import {
 } from '@bloom/sstable/database';
 import type { Signal } from '@bloom/bytes';
 import type { FolderFile } from './folder.js';
+import { withoutPromises } from './folder-reading.js';
 import type { ReaderOptions } from './reader-options.js';
 import type { FileMetadata } from './version-edit.js';
 
@@ -40,7 +41,7 @@ export class TableHandle {
   pins = 0;
   readonly #lookup: Lookup;
   readonly #file: FolderFile;
-  readonly #source: Source;
+  readonly #source: FolderFile;
   readonly #options: ReaderOptions;
   #reader: BlockReader | undefined;
 
@@ -48,7 +49,7 @@ export class TableHandle {
    * @param source the file, as long as the MANIFEST says it is.
    * @param cache null: none.
    */
-  constructor(metadata: FileMetadata, table: OpenTable, file: FolderFile, source: Source, cache: BlockCache | null, options: ReaderOptions) {
+  constructor(metadata: FileMetadata, table: OpenTable, file: FolderFile, source: FolderFile, cache: BlockCache | null, options: ReaderOptions) {
     this.metadata = metadata;
     this.table = table;
     this.stats = newTableStats(table.bytesRead);
@@ -86,9 +87,9 @@ export class TableHandle {
     return (walk.ahead as ReadAhead).block(i);
   }
 
-  /** The contents of data block `i`, which is not in the cache, from a source that answers at once. */
+  /** The contents of data block `i`, which is not in the cache. @throws TypeError where the source returns promises alone. */
   blockSync(i: number, walk?: BlockWalk): Uint8Array {
-    const source = this.#source as SyncSource;
+    const source = withoutPromises(this.#source);
     if (walk === undefined) return this.blocks.decode(i, readRangeSync(source, this.blocks.rangeOf(i)));
     walk.ahead ??= new SyncReadAhead(this.blocks, source, readingFor(this.#options).readAheadBytes, isLentTo(walk));
     return (walk.ahead as SyncReadAhead).block(i);

@@ -421,6 +421,48 @@ describe('opening', () => {
   });
 });
 
+describe('getSync', () => {
+  test('gives what get gives, of memtables and of tables that were not read before', async () => {
+    const folder = new WritableMemoryFolder();
+    let database = await Database.open(folder, small);
+    const keys = Array.from({ length: 300 }, (_, i) => utf8(`key${i}`));
+    for (const [i, key] of keys.entries()) await database.put(key, new Uint8Array(500).fill(i));
+    const snapshot = database.snapshot();
+    await database.delete(keys[7]!);
+    await database.put(keys[8]!, utf8('new'));
+    expect(database.getManySync(keys)).toEqual(await database.getMany(keys));
+    expect(database.getSync(keys[7]!)).toBeUndefined();
+    expect(database.getSync(keys[7]!, { sequence: snapshot.sequence })).toEqual(new Uint8Array(500).fill(7));
+    await database.close();
+    expect(() => database.getSync(keys[0]!)).toThrow('the database is closed');
+
+    database = await Database.open(folder, small);
+    expect(text(database.getSync(keys[8]!))).toBe('new');
+    expect(() => database.getSync('a' as never)).toThrow('key must be a Uint8Array');
+    await database.close();
+  });
+
+  test('is refused where the folder answers with promises alone, and get goes on', async () => {
+    const folder = new WritableMemoryFolder();
+    const slow = new Proxy(folder, {
+      get: (target, name) => {
+        const value = Reflect.get(target, name, target) as unknown;
+        if (typeof value !== 'function') return value;
+        if (name === 'open') return (file: string) => Promise.resolve(target.open(file));
+        return value.bind(target) as unknown;
+      },
+    });
+    let database = await Database.open(folder, small);
+    await database.put(utf8('a'), utf8('1'));
+    await database.flush();
+    await database.close();
+    database = await Database.open(slow, small);
+    expect(() => database.getSync(utf8('a'))).toThrow('folder must answer at once');
+    expect(text(await database.get(utf8('a')))).toBe('1');
+    await database.close();
+  });
+});
+
 describe('writing', () => {
   test('merges the batches of callers that do not wait for each other into one record', async () => {
     const folder = new WritableMemoryFolder();

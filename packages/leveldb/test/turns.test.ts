@@ -140,6 +140,21 @@ describe('the lock', () => {
   });
 });
 
+test('getSync gives what get gives in a folder of the file system', async () => {
+  const folder = join(path, 'sync');
+  let database = await Database.open(new WritableNodeFolder(folder), { writeBufferSize: 65_536, maxOpenFiles: 74, cache: null });
+  const keys = Array.from({ length: 1000 }, (_, i) => utf8(`key${i}`));
+  for (const [i, key] of keys.entries()) await database.put(key, new Uint8Array(500).fill(i));
+  // Of tables that were written just now, and of tables that it opens itself.
+  const expected = keys.map((_, i) => new Uint8Array(500).fill(i));
+  expect(database.getManySync(keys)).toEqual(expected);
+  await database.close();
+  database = await Database.open(new WritableNodeFolder(folder), { cache: null });
+  expect(database.getManySync(keys)).toEqual(expected);
+  expect(await database.getMany(keys)).toEqual(expected);
+  await database.close();
+});
+
 test('a reader beside Database sees prefixes of what it writes', async () => {
   const folder = join(path, 'beside');
   const database = await Database.open(new WritableNodeFolder(folder), { writeBufferSize: 65_536 });

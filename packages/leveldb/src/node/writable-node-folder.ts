@@ -3,10 +3,10 @@ import { type FileHandle, mkdir, open, rename, rmdir, unlink } from 'node:fs/pro
 import { join } from 'node:path';
 import process from 'node:process';
 import { LOST } from '../file-name.js';
-import { isPlainName } from '../folder.js';
+import { isPlainName, type SyncFolderFile } from '../folder.js';
 import type { FolderLock, WritableFile, WritableFolder } from '../writable-folder.js';
 import { lockFolder } from './folder-lock.js';
-import { NodeFolder } from './node-folder.js';
+import { NodeFolder, SyncNodeFolder } from './node-folder.js';
 
 /**
  * A folder of the file system that a database can be written to.
@@ -34,6 +34,11 @@ export class WritableNodeFolder extends NodeFolder implements WritableFolder {
     } catch (error) {
       if (!['ENOENT', 'ENOTEMPTY', 'EEXIST'].includes(codeOf(error) ?? '')) throw error;
     }
+  }
+
+  /** A file that is read without promises, also by what could wait: opening one that is not would take a promise. */
+  openSync(name: string): SyncFolderFile | undefined {
+    return new SyncNodeFolder(this.name).open(name);
   }
 
   async create(name: string): Promise<WritableFile> {

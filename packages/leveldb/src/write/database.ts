@@ -2,8 +2,9 @@ import { mustBeBoolean, mustBeBytes, mustBeOptions, mustHaveMethods } from '@blo
 import { AsyncReaderFace } from '../async-reader-face.js';
 import { beforeVersions } from '../database-key.js';
 import { parseFileName } from '../file-name.js';
-import { runAsync } from '../folder-reading.js';
+import { runAsync, runSync } from '../folder-reading.js';
 import type { Lookup } from '../lookup.js';
+import type { SequenceOptions } from '../reader-face.js';
 import type { View } from '../view.js';
 import type { VisibleCursor } from '../visible-cursor.js';
 import type { WritableFolder } from '../writable-folder.js';
@@ -152,6 +153,23 @@ export class Database extends AsyncReaderFace {
       if (!(batch instanceof WriteBatch)) throw new TypeError('batch must be a WriteBatch');
       return new WriteBatch().append(batch);
     }, options);
+  }
+
+  /**
+   * `get` without a promise: from memory in a microsecond, and otherwise the host waits while the file is read.
+   *
+   * @throws TypeError where the folder answers with promises alone.
+   * @throws CorruptionError when what may hold the key is damaged.
+   */
+  getSync(key: Uint8Array, options?: SequenceOptions): Uint8Array | undefined {
+    const lookup = this.lookup(key, options);
+    if (!lookup.run()) runSync(this.#store.folder, lookup.settle());
+    return this.valueOf(lookup);
+  }
+
+  /** `getSync` for each of `keys`, in their order. */
+  getManySync(keys: Iterable<Uint8Array>, options?: SequenceOptions): (Uint8Array | undefined)[] {
+    return Array.from(keys, (key) => this.getSync(key, options));
   }
 
   /** Holds the database as it is now: give the snapshot's sequence to what reads. */

@@ -65,6 +65,19 @@ export class FileSource implements Source {
     return signal === undefined ? reading : untilAborted(reading, signal);
   }
 
+  /**
+   * The same without a promise: the host waits for the system.
+   *
+   * @returns fewer bytes than `length` when the file has become shorter.
+   * @throws RangeError when the range is not inside the file as it was opened; the system's error when the file
+   *   cannot be read or is closed.
+   */
+  readSync(offset: number, length: number): Uint8Array {
+    mustLieInside(offset, length, this);
+    const bytes = allocate(length);
+    return bytes.subarray(0, fill(this.#handle.fd, offset, bytes));
+  }
+
   async #read(offset: number, bytes: Uint8Array, signal: Signal | undefined): Promise<Uint8Array> {
     let filled = 0;
     while (filled < bytes.length && signal?.aborted !== true) {
@@ -131,16 +144,8 @@ export class SyncFileSource implements SyncSource {
   readInto(offset: number, bytes: Uint8Array): number {
     if (this.#closed) throw new TypeError('the file is closed');
     mustBeBytes('bytes', bytes);
-    const { length } = bytes;
-    mustLieInside(offset, length, this);
-    let filled = 0;
-    while (filled < length) {
-      const wanted = Math.min(PIECE_BYTES, length - filled);
-      const bytesRead = readSync(this.#fd, bytes, filled, wanted, offset + filled);
-      if (bytesRead === 0) break;
-      filled += bytesRead;
-    }
-    return filled;
+    mustLieInside(offset, bytes.length, this);
+    return fill(this.#fd, offset, bytes);
   }
 
   /** Closing twice does nothing: the descriptor may belong to another file by then. */
@@ -149,6 +154,18 @@ export class SyncFileSource implements SyncSource {
     this.#closed = true;
     closeSync(this.#fd);
   }
+}
+
+/** Reads into `bytes`. @returns how many bytes it has read. */
+function fill(fd: number, offset: number, bytes: Uint8Array): number {
+  let filled = 0;
+  while (filled < bytes.length) {
+    const wanted = Math.min(PIECE_BYTES, bytes.length - filled);
+    const bytesRead = readSync(fd, bytes, filled, wanted, offset + filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return filled;
 }
 
 function openAtOnce(path: string): number {
