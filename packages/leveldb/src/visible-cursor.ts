@@ -56,7 +56,7 @@ export class VisibleCursor {
     this.#bound = new SequenceBound(sequence);
     this.#damage = damage;
     this.#sampler = sampler;
-    this.#unsampled = sampler?.period() ?? Infinity;
+    this.#unsampled = sampler?.period() ?? 0;
   }
 
   seekToFirst(): boolean {
@@ -150,10 +150,8 @@ export class VisibleCursor {
 
   /** The type of the entry, or that it is passed over: it is newer than what is visible, or damaged. */
   #type(): number {
-    const { keyBytes, keyStart, keyEnd, valueStart, valueEnd } = this.#entries;
-    const byteLength = keyEnd - keyStart + valueEnd - valueStart;
-    if (byteLength > this.#unsampled) this.#sample(byteLength);
-    this.#unsampled -= byteLength;
+    const { keyBytes, keyStart, keyEnd } = this.#entries;
+    if (this.#sampler !== undefined) this.#sample(this.#sampler);
     let type: number;
     try {
       type = typeOf(keyBytes, keyStart, keyEnd, undefined);
@@ -164,12 +162,14 @@ export class VisibleCursor {
     return this.#bound.admits(keyBytes, keyEnd) ? type : PASSED_OVER;
   }
 
-  #sample(byteLength: number): void {
-    const { keyBytes, keyStart, keyEnd } = this.#entries;
+  #sample(sampler: ReadSampler): void {
+    const { keyBytes, keyStart, keyEnd, valueStart, valueEnd } = this.#entries;
+    const byteLength = keyEnd - keyStart + valueEnd - valueStart;
     while (byteLength > this.#unsampled) {
-      this.#unsampled += this.#sampler!.period();
-      this.#sampler!.take(keyBytes.subarray(keyStart, keyEnd));
+      this.#unsampled += sampler.period();
+      sampler.take(keyBytes.subarray(keyStart, keyEnd));
     }
+    this.#unsampled -= byteLength;
   }
 
   /** How the entry's user key compares with the one that is kept. */
