@@ -1,6 +1,7 @@
 import process from 'node:process';
 import { seeded } from '@bloom/fixtures';
 import { Database, type DatabaseCursor, type DatabaseOptions, type DatabaseSnapshot, type SyncFolderFile, type WritableFile, WritableMemoryFolder, WriteBatch } from '@bloom/leveldb';
+import { verifyDatabase } from '@bloom/leveldb/inspect';
 import { BloomFilterPolicy } from '@bloom/policy';
 import { describe, expect, test } from 'vitest';
 import { reverseComparator } from './reverse-comparator.js';
@@ -113,6 +114,8 @@ describe.each(seeds)('the run of seed %i', (seed) => {
       expect((await database.getMany(some.map(bytesOf), sequence)).map((bytes) => bytes && latin1(bytes))).toEqual(some.map((name) => map.get(name)));
       const [one] = some;
       expect(await database.has(bytesOf(one!), sequence)).toBe(map.has(one!));
+      const value = database.getSync(bytesOf(one!), sequence);
+      expect(value && latin1(value)).toBe(map.get(one!));
       if (!oneIn(10)) return;
       const reverse = oneIn(2);
       const got: Entries = [];
@@ -178,5 +181,9 @@ describe.each(seeds)('the run of seed %i', (seed) => {
     await database.close();
     expect(folder.openFiles).toBe(0);
     expect(levels.slice(1).some((count) => count > 0)).toBe(true);
+    // What is left are the files of the database, and nothing that nobody knows.
+    expect((await verifyDatabase(folder, { comparators: [reverseComparator], filterPolicies: options.filterPolicy ? [options.filterPolicy] : [] })).findings).toEqual([]);
+    await Database.destroy(folder);
+    expect(folder.list()).toEqual([]);
   });
 });

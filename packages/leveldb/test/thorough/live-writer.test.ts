@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline';
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import type { Readable } from 'node:stream';
@@ -10,38 +10,15 @@ import { nativeDatabase } from '@bloom/native';
 import { DatabaseReader, SyncDatabaseReader } from '@bloom/leveldb';
 import { NodeFolder, SyncNodeFolder } from '@bloom/leveldb/node';
 import { describe, expect, test } from 'vitest';
-import { collect } from './collect.js';
+import { collect } from '../collect.js';
+import { bundledProgram } from '../bundled-program.js';
+import { checkCounted } from '../counted-state.js';
 
 // Another process writes counts (see Count in tooling/native/src/leveldb-database.cc, and count-writer.ts): after each batch the
 // database has exactly one right state. Readers open and refresh meanwhile, and tell a state that never was.
 
 // tooling/long-tests has a run of a minute.
 const seconds = Number(process.env.BLOOM_LIVE_SECONDS ?? 2);
-const SLOTS = 200;
-const GONE = 10;
-
-const text = (bytes: Uint8Array): string => new TextDecoder('latin1').decode(bytes);
-
-/** What is wrong with entries that should be those after some count; and that count. */
-function check(entries: readonly (readonly [Uint8Array, Uint8Array])[]): { readonly count: number; readonly problem: string | undefined } {
-  const state = new Map(entries.map(([key, value]) => [text(key), text(value)]));
-  const count = Number(state.get('count') ?? 0);
-  const problems: string[] = [];
-  for (let slot = 0; slot < SLOTS; slot++) {
-    const last = count - ((count - slot + SLOTS) % SLOTS);
-    const expected = last <= 0 || (slot === 0 && last === 0) ? undefined : String(last);
-    const found = state.get(`slot${slot}`)?.split(' ')[0];
-    if (found !== expected) problems.push(`slot${slot} is ${found ?? 'absent'} instead of ${expected ?? 'absent'}`);
-  }
-  for (let i = 0; i < GONE; i++) {
-    const expected = count > 0 && i === count % GONE ? String(count) : undefined;
-    const found = state.get(`gone${i}`);
-    if (found !== expected) problems.push(`gone${i} is ${found ?? 'absent'} instead of ${expected ?? 'absent'}`);
-  }
-  if (count > 0 && state.size !== Math.min(count, SLOTS) + 2) problems.push(`${state.size} keys`);
-  return { count, problem: problems.length === 0 ? undefined : `after ${count}: ${problems.slice(0, 5).join(', ')}` };
-}
-
 interface Writer {
   /** The last count that the writer said it has written. */
   written(): number;
@@ -67,7 +44,7 @@ async function watch(path: string, writer: Writer): Promise<Outcome> {
   const outcome: Outcome = { opens: 0, refreshes: 0, restarts: 0, states: 0, problems: [] };
   let highest = 0;
   const see = (entries: readonly (readonly [Uint8Array, Uint8Array])[], atLeast: number, who: string): number => {
-    const { count, problem } = check(entries);
+    const { count, problem } = checkCounted(entries);
     outcome.states++;
     if (problem !== undefined) outcome.problems.push(`${who} ${problem}`);
     if (count < atLeast) outcome.problems.push(`${who} sees ${count}, and ${atLeast} were written before`);
@@ -146,9 +123,22 @@ describe('while another process writes', () => {
     'classic-level: every opening and every refresh shows a state that was, and none older than what was written before',
     () =>
       whileWriting((path) => {
-        const program = fileURLToPath(new URL('count-writer.mjs', import.meta.url));
+        const program = fileURLToPath(new URL('../count-writer.mjs', import.meta.url));
         return spawn(process.execPath, [program, path, String(seconds)], { stdio: ['ignore', 'pipe', 'inherit'] });
       }),
+    (seconds + 120) * 1000,
+  );
+
+  test(
+    'Database: every opening and every refresh shows a state that was, and none older than what was written before',
+    async () => {
+      const program = await bundledProgram('count-database.ts');
+      try {
+        await whileWriting((path) => spawn(process.execPath, [program, path, String(seconds), '64'], { stdio: ['ignore', 'pipe', 'inherit'] }));
+      } finally {
+        rmSync(dirname(program), { recursive: true, force: true });
+      }
+    },
     (seconds + 120) * 1000,
   );
 });

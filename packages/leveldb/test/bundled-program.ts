@@ -1,0 +1,32 @@
+import { mkdirSync, mkdtempSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'tsup';
+
+/**
+ * Makes one JavaScript file of a program in this folder: to compile it for each process would take longer than all else.
+ *
+ * @returns its path, in a folder of its own within the package, so that it finds what it imports. The caller deletes it.
+ */
+export async function bundledProgram(name: string): Promise<string> {
+  const reports = fileURLToPath(new URL('../.vitest', import.meta.url));
+  mkdirSync(reports, { recursive: true });
+  const outDir = mkdtempSync(join(reports, 'program-'));
+  await build({
+    entry: [fileURLToPath(new URL(name, import.meta.url))],
+    outDir,
+    format: 'esm',
+    outExtension: () => ({ js: '.mjs' }),
+    config: false,
+    silent: true,
+    dts: false,
+    noExternal: [/./],
+    // They have parts that are no JavaScript.
+    external: ['@node-rs/crc32', 'fs-native-extensions'],
+    tsconfig: fileURLToPath(new URL('../tsconfig.node.json', import.meta.url)),
+    esbuildOptions(options) {
+      options.conditions = ['bloom-source', 'node'];
+    },
+  });
+  return join(outDir, `${basename(name, '.ts')}.mjs`);
+}

@@ -1,0 +1,32 @@
+// Count, as tooling/native/src/leveldb-database.cc has it, written by Database: count-database FOLDER SECONDS EVERY.
+//
+// It goes on from what the database has counted to, and prints each EVERYth count once it is written. Every SYNCED_COUNTth is
+// synced.
+import { writeSync } from 'node:fs';
+import process from 'node:process';
+import { Database, WriteBatch } from '@bloom/leveldb';
+import { WritableNodeFolder } from '@bloom/leveldb/node';
+
+const SYNCED_COUNT = 20;
+
+const [path = '', seconds = '1', every = '64'] = process.argv.slice(2);
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+const open = (): Promise<Database> => Database.open(new WritableNodeFolder(path), { writeBufferSize: 64 * 1024, maxFileSize: 1 << 20 });
+const end = Date.now() + Number(seconds) * 1000;
+let database = await open();
+const before = await database.get(utf8('count'));
+for (let i = Number(before === undefined ? 0 : new TextDecoder().decode(before)) + 1; Date.now() < end; i++) {
+  const batch = new WriteBatch()
+    .put(utf8('count'), utf8(`${i}`))
+    .put(utf8(`slot${i % 200}`), utf8(`${i} ${'x'.repeat((i * 7919) % 600)}`))
+    .put(utf8(`gone${i % 10}`), utf8(`${i}`))
+    .delete(utf8(`gone${(i - 1) % 10}`));
+  await database.write(batch, { sync: i % SYNCED_COUNT === 0 });
+  // At once: what waits in the process is lost with it.
+  if (i % Number(every) === 0) writeSync(1, `${i}\n`);
+  if (i % 5000 === 0) {
+    await database.close();
+    database = await open();
+  }
+}
+await database.close();

@@ -1,0 +1,78 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import process from 'node:process';
+import { seeded } from '@bloom/fixtures';
+import { Database, DatabaseReader } from '@bloom/leveldb';
+import { verifyDatabase } from '@bloom/leveldb/inspect';
+import { NodeFolder, WritableNodeFolder } from '@bloom/leveldb/node';
+import { nativeDatabase } from '@bloom/native';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { bundledProgram } from '../bundled-program.js';
+import { collect } from '../collect.js';
+import { checkCounted } from '../counted-state.js';
+
+// tooling/long-tests has a run of 300.
+const kills = Number(process.env.BLOOM_WRITER_KILLS ?? 12);
+/** After so many kills another folder is used. */
+const KILLS_PER_FOLDER = 50;
+
+let program: string;
+beforeAll(async () => {
+  program = await bundledProgram('count-database.ts');
+});
+afterAll(() => rmSync(dirname(program), { recursive: true, force: true }));
+
+test('a process that is killed leaves what it had acknowledged, whole batches, and a database that goes on', async () => {
+  const random = seeded(13);
+  const native = nativeDatabase();
+  const files = mkdtempSync(join(tmpdir(), 'bloom-kills-'));
+  let written = 0;
+  let most = 0;
+  let inOpening = 0;
+  try {
+    for (let kill = 0; kill < kills; kill++) {
+      const folder = join(files, String(Math.floor(kill / KILLS_PER_FOLDER)));
+      if (kill % KILLS_PER_FOLDER === 0) most = 0;
+      const child = spawn(process.execPath, [program, folder, '60', '1'], { stdio: ['ignore', 'pipe', 'inherit'] });
+      let output = '';
+      child.stdout.setEncoding('latin1').on('data', (text: string) => (output += text));
+      const closed = once(child, 'close');
+      // One in four is killed while it starts: it opens the database, and makes tables of its logs.
+      if (random.below(4) > 0) await Promise.race([once(child.stdout, 'data'), closed]);
+      await new Promise((resolve) => setTimeout(resolve, random.below(random.below(3) === 0 ? 400 : 120)));
+      child.kill('SIGKILL');
+      const [, signal] = (await closed) as [number | null, string | null];
+      expect(signal, output.slice(-200)).toBe('SIGKILL');
+      // The last line may be cut.
+      const acknowledged = Number(output.split('\n').at(-2) ?? 0);
+      if (acknowledged === 0) inOpening++;
+
+      if (acknowledged === 0 && most === 0) continue;
+      const reader = await DatabaseReader.open(new NodeFolder(folder));
+      const { count, problem } = checkCounted(await collect(reader.entries()));
+      await reader.close();
+      expect(problem).toBeUndefined();
+      // Nothing is lost with the process: the batches of before, and all that it acknowledged, synced or not.
+      expect(count).toBeGreaterThanOrEqual(Math.max(most, acknowledged));
+      written += count - most;
+      most = count;
+      if (kill % 10 === 9) {
+        expect((await verifyDatabase(new NodeFolder(folder))).findings).toEqual([]);
+        if (native === undefined) continue;
+        const { status, entries } = native.dump(folder, { paranoid: true, bitsPerKey: 10 });
+        expect(status).toBe('OK');
+        expect(checkCounted(entries)).toEqual({ count, problem: undefined });
+      }
+    }
+    const last = await Database.open(new WritableNodeFolder(join(files, String(Math.floor((kills - 1) / KILLS_PER_FOLDER)))));
+    expect(checkCounted(await collect(last.entries()))).toEqual({ count: most, problem: undefined });
+    await last.close();
+  } finally {
+    rmSync(files, { recursive: true, force: true });
+  }
+  process.stderr.write(`${kills} kills, ${inOpening} of them before the first write; ${written} batches were written\n`);
+  expect(written).toBeGreaterThan(kills * 10);
+}, 60_000 + kills * 10_000);
