@@ -5,7 +5,7 @@ import type { Source, SyncSource } from '@bloom/sstable';
 /** A file of a folder, opened for reading. It has the length that it had when it was opened, even if it grows. */
 export interface FolderFile extends Source {
   /** `read` without a promise, where it returns one and the host can do without. */
-  readSync?(offset: number, length: number): Uint8Array;
+  readonly readSync?: ((offset: number, length: number) => Uint8Array) | undefined;
   close?(): void | Promise<void>;
 }
 
