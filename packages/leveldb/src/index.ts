@@ -16,6 +16,7 @@ export { decodeVersionEdit, encodeVersionEdit, type FileMetadata, type VersionEd
 export { type BatchProblem, WriteBatch, WriteBatchReader } from './write-batch.js';
 export { DatabaseError, type DatabaseErrorCode } from './database-error.js';
 export type { FolderLock, WritableFile, WritableFolder } from './writable-folder.js';
+export type { CompactionRequest, PackedEntries, TableThread, TableThreadSettings } from './write/table-thread.js';
 export { WritableMemoryFolder } from './writable-memory-folder.js';
 export { Database, type WriteOptions } from './write/database.js';
 export type { DatabaseOptions } from './write/database-options.js';

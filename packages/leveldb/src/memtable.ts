@@ -232,6 +232,11 @@ export class MemtableCursor extends EntryCursor {
     this.#memtable = memtable;
   }
 
+  /** Whether the entry before has the same internal key. */
+  get isCopy(): boolean {
+    return this.#memtable.isCopy(this.#node);
+  }
+
   override seekToFirst(): boolean {
     return this.#land(this.#memtable.first);
   }
@@ -270,6 +275,15 @@ export class MemtableCursor extends EntryCursor {
     this.keyStart = memtable.keyStart(node);
     this.keyEnd = this.valueStart = this.keyStart + memtable.keyLength(node);
     this.valueEnd = this.valueStart + memtable.valueLength(node);
+    return true;
+  }
+}
+
+/** Moves forward over a memtable's entries; of those with the same internal key, only to that which was added last. */
+export class MemtableEntries extends MemtableCursor {
+  override next(): boolean {
+    do super.next();
+    while (this.valid && this.isCopy);
     return true;
   }
 }

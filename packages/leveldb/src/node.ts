@@ -1,2 +1,2 @@
 export { NodeFolder, SyncNodeFolder } from './node/node-folder.js';
-export { WritableNodeFolder } from './node/writable-node-folder.js';
+export { WritableNodeFolder, type WritableNodeFolderOptions } from './node/writable-node-folder.js';

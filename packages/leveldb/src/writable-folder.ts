@@ -1,6 +1,7 @@
 /** Where the files of a database are written. */
 import type { Signal } from '@bloom/bytes';
 import type { Folder } from './folder.js';
+import type { TableThread, TableThreadSettings } from './write/table-thread.js';
 
 /** A file that is being written. Calls are not made at the same time, except for `close` after a failure. */
 export interface WritableFile {
@@ -57,4 +58,10 @@ export interface WritableFolder extends Folder {
    * @throws DatabaseError `BLOOM_LOCKED` when another holds the lock, `BLOOM_NO_LOCK` when there are no locks here.
    */
   lock?(): FolderLock | Promise<FolderLock>;
+
+  /**
+   * Starts a thread that writes tables into the folder, so that the event loop stays free. Left out where there are none,
+   * or undefined: then tables are written in short turns between everything else.
+   */
+  startTableThread?(settings: TableThreadSettings): TableThread | undefined;
 }

@@ -23,6 +23,37 @@ function levelsOf(database: Database): number[] {
   return database.describe().levels.map((files) => files.length);
 }
 
+describe('filterRange', () => {
+  /** Bytes of the table of 300 large entries, as it was flushed and as it was compacted. */
+  async function tableSizes(filterRange: number | undefined): Promise<number[]> {
+    const database = await Database.open(new WritableMemoryFolder(), { compression: 'none', filterRange });
+    const sizes: number[] = [];
+    for (let round = 0; round < 2; round++) {
+      for (let i = 0; i < 300; i++) await database.put(utf8(`key${i}`), new Uint8Array(3000).fill(i));
+      await database.flush();
+      if (round === 1) await database.compactRange();
+      sizes.push(database.describe().levels.flat().reduce((sum, { byteLength }) => sum + byteLength, 0));
+    }
+    for (let i = 0; i < 300; i++) {
+      expect((await database.get(utf8(`key${i}`)))?.length).toBe(3000);
+      expect(await database.get(utf8(`key${i}x`))).toBeUndefined();
+    }
+    expect(database.stats.filterNegatives).toBeGreaterThan(250);
+    await database.close();
+    return sizes;
+  }
+
+  test('makes one filter for many large values in flushed and in compacted tables', async () => {
+    const [usual, whole] = [await tableSizes(undefined), await tableSizes(2 ** 40)];
+    // LevelDB’s default has a filter of 9 bytes for each entry and an offset of 4 bytes for each 2 KiB.
+    for (const [i, size] of whole.entries()) expect(usual[i]! - size).toBeGreaterThan(300 * 9);
+  });
+
+  test('is refused when it is not a power of two', async () => {
+    await expect(Database.open(new WritableMemoryFolder(), { filterRange: 3000 })).rejects.toThrow(RangeError);
+  });
+});
+
 // The cases of LevelDB's own db_test.cc and recovery_test.cc, as DATABASE.md has them in section 20.
 describe('as in LevelDB’s own tests', () => {
   test('an empty key and an empty value are found, and are not absent', async () => {

@@ -2,11 +2,23 @@ import { constants, writeSync } from 'node:fs';
 import { type FileHandle, mkdir, open, rename, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
+import { mustBeBoolean, mustBeOptions } from '@bloom/bytes';
 import { LOST } from '../file-name.js';
 import { isPlainName, type SyncFolderFile } from '../folder.js';
 import type { FolderLock, WritableFile, WritableFolder } from '../writable-folder.js';
+import type { TableThread, TableThreadSettings } from '../write/table-thread.js';
 import { lockFolder } from './folder-lock.js';
 import { NodeFolder, SyncNodeFolder } from './node-folder.js';
+import { WorkerTableThread } from './worker-table-thread.js';
+
+/** How to write to a folder of the file system. */
+export interface WritableNodeFolderOptions {
+  /**
+   * Writes tables on a worker thread, which is started when there is a megabyte to write. Databases with a comparator, a
+   * policy or a codec of the caller's do without. Default: true.
+   */
+  readonly thread?: boolean | undefined;
+}
 
 /**
  * A folder of the file system that a database can be written to.
@@ -19,6 +31,17 @@ import { NodeFolder, SyncNodeFolder } from './node-folder.js';
  * ```
  */
 export class WritableNodeFolder extends NodeFolder implements WritableFolder {
+  readonly #hasThread: boolean;
+
+  /** @throws TypeError for an option that is wrong. */
+  constructor(path: string, options: WritableNodeFolderOptions = {}) {
+    super(path);
+    mustBeOptions('WritableNodeFolder', options, { thread: true });
+    const { thread = true } = options;
+    mustBeBoolean('thread', thread);
+    this.#hasThread = thread;
+  }
+
   async createFolder(): Promise<void> {
     try {
       // Only the last part of the path, as LevelDB does.
@@ -84,6 +107,10 @@ export class WritableNodeFolder extends NodeFolder implements WritableFolder {
 
   lock(): Promise<FolderLock> {
     return lockFolder(this.name);
+  }
+
+  startTableThread(settings: TableThreadSettings): TableThread | undefined {
+    return this.#hasThread ? WorkerTableThread.start(this.name, settings) : undefined;
   }
 
   #path(name: string): string {

@@ -13,7 +13,7 @@ import type { FileMetadata } from '../version-edit.js';
 import type { KeyOrder } from '../version.js';
 import type { View } from '../view.js';
 import type { WritableFolder } from '../writable-folder.js';
-import type { Compaction } from './compaction.js';
+import { type CompactionPlan, CompactionWalk } from './compaction.js';
 import { Pacer } from './pacer.js';
 import { ENTRIES_PER_LOOK, TableFile } from './table-file.js';
 
@@ -27,17 +27,16 @@ export interface CompactionContext extends Pick<View, 'tables' | 'damage'> {
   /** Whatever a reader at this sequence or a later one can see is kept. */
   readonly oldestSequence: bigint;
   /** Takes the number of the next table. */
-  newFileNumber(): bigint;
+  newFileNumber(): bigint | Promise<bigint>;
   /** Called between entries for what must not wait. Throws to cut the compaction off. */
   interlude(): Promise<void> | undefined;
-  /** Called with each table once it is on disk. */
-  isWritten(file: FileMetadata): Promise<void>;
 }
 
 /** Merges the inputs of a compaction into new tables. After an error some tables may be left that belong to nothing. */
-export async function writeCompactedTables(compaction: Compaction, context: CompactionContext): Promise<FileMetadata[]> {
+export async function writeCompactedTables(plan: CompactionPlan, context: CompactionContext): Promise<FileMetadata[]> {
   const { folder, order, oldestSequence } = context;
-  const cursor = new MergeCursor(sourcesOf(compaction, context), order.compareInternalKeys);
+  const cursor = new MergeCursor(sourcesOf(plan, context), order.compareInternalKeys);
+  const walk = new CompactionWalk(plan, order, context.maxFileSize);
   const outputs: FileMetadata[] = [];
   const pacer = new Pacer(ENTRIES_PER_LOOK);
   let table: TableFile | undefined;
@@ -45,10 +44,8 @@ export async function writeCompactedTables(compaction: Compaction, context: Comp
   let userKey: Uint8Array | undefined;
   let newer = MAX_SEQUENCE;
   const finish = async (): Promise<void> => {
-    const file = await table!.finish();
+    outputs.push(await table!.finish());
     table = undefined;
-    await context.isWritten(file);
-    outputs.push(file);
   };
   try {
     for (let settled = cursor.seekToFirst(); ; settled = cursor.next()) {
@@ -58,7 +55,7 @@ export async function writeCompactedTables(compaction: Compaction, context: Comp
       const interlude = context.interlude();
       if (interlude !== undefined) await interlude;
       const key = cursor.keyBytes.subarray(cursor.keyStart, cursor.keyEnd);
-      if (compaction.stopsBefore(key) && table !== undefined) await finish();
+      if (walk.stopsBefore(key) && table !== undefined) await finish();
       const internal = decodeInternalKey(key);
       let isDropped = false;
       if (internal === undefined || (internal.type !== VALUE && internal.type !== DELETION)) {
@@ -70,12 +67,12 @@ export async function writeCompactedTables(compaction: Compaction, context: Comp
           userKey = internal.userKey.slice();
           newer = MAX_SEQUENCE;
         }
-        isDropped = newer <= oldestSequence || (internal.type === DELETION && internal.sequence <= oldestSequence && compaction.isBaseLevelFor(key));
+        isDropped = newer <= oldestSequence || (internal.type === DELETION && internal.sequence <= oldestSequence && walk.isBaseLevelFor(key));
         newer = internal.sequence;
       }
       if (isDropped) continue;
       // The key and the value are lent until the cursor moves.
-      table ??= await TableFile.create(folder, context.newFileNumber(), context.building);
+      table ??= await TableFile.create(folder, await context.newFileNumber(), context.building);
       table.add(key, cursor.valueBytes.subarray(cursor.valueStart, cursor.valueEnd));
       if (table.byteLength >= context.maxFileSize) await finish();
       else if (table.isFull) await table.drain();
@@ -89,10 +86,9 @@ export async function writeCompactedTables(compaction: Compaction, context: Comp
 }
 
 /** The entries of a compaction's inputs. Source: `VersionSet::MakeInputIterator`. */
-function sourcesOf({ level, version, inputs: [upper, lower] }: Compaction, { tables, damage }: CompactionContext): EntryCursor[] {
+function sourcesOf({ level, inputs: [upper, lower] }: CompactionPlan, { tables, damage }: CompactionContext): EntryCursor[] {
   const whole = (files: readonly FileMetadata[]): EntryCursor => new LevelEntries(files, () => 0, tables, damage);
-  // Tables that were added at the boundary come last, so the level says their order.
-  const sources = level === 0 ? upper.map((file) => whole([file])) : [whole(version.levels[level]!.filter((file) => upper.includes(file)))];
+  const sources = level === 0 ? upper.map((file) => whole([file])) : [whole(upper)];
   if (lower.length > 0) sources.push(whole(lower));
   return sources;
 }

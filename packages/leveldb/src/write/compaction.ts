@@ -45,30 +45,30 @@ export function levelForFlush(version: Version, order: KeyOrder, { smallest: beg
   return level;
 }
 
-/** Tables of a level that are merged with those of the next. */
-export class Compaction {
+/** The tables that a compaction merges, and what it has to know of the levels below: data alone, so that it can be sent to a thread. */
+export interface CompactionPlan {
   readonly level: number;
-  readonly version: Version;
-  /** The tables of the level, and those of the next. */
+  /** The tables of the level, and those of the next, each in the order of the level. */
   readonly inputs: readonly [readonly FileMetadata[], readonly FileMetadata[]];
+  /** The tables of the levels below the outputs that may hold versions of the inputs' keys. */
+  readonly below: readonly (readonly FileMetadata[])[];
+  /** The tables two levels below that overlap. */
+  readonly grandparents: readonly FileMetadata[];
+}
+
+/** Tables of a level that are merged with those of the next. */
+export class Compaction implements CompactionPlan {
+  readonly level: number;
+  readonly inputs: readonly [readonly FileMetadata[], readonly FileMetadata[]];
+  readonly below: readonly (readonly FileMetadata[])[];
+  readonly grandparents: readonly FileMetadata[];
   /** Where the next compaction of the level starts. */
   readonly pointer: Uint8Array;
-  readonly #order: KeyOrder;
   readonly #maxFileSize: number;
-  /** The tables two levels below that overlap. */
-  readonly #grandparents: readonly FileMetadata[];
-  #grandparent = 0;
-  #hasSeenKey = false;
-  /** Bytes of grandparents that the current output has passed. */
-  #overlappedBytes = 0;
-  /** Of each level below the outputs, the first table that may hold the keys to come. */
-  readonly #positions = new Array<number>(LEVEL_COUNT).fill(0);
 
   /** Source: `VersionSet::SetupOtherInputs`. */
   constructor(version: Version, order: KeyOrder, maxFileSize: number, level: number, files: readonly FileMetadata[]) {
-    this.version = version;
     this.level = level;
-    this.#order = order;
     this.#maxFileSize = maxFileSize;
     let upper = withBoundaryFiles(version, level, order, files);
     let bounds = boundsOf(upper, order);
@@ -85,15 +85,40 @@ export class Compaction {
         }
       }
     }
-    this.inputs = [upper, lower];
+    // Tables that were added at the boundary come last, so the level says their order.
+    this.inputs = [level === 0 ? upper : version.levels[level]!.filter((file) => upper.includes(file)), lower];
     this.pointer = bounds.end;
-    this.#grandparents = level + 2 < LEVEL_COUNT ? overlappingFiles(version, level + 2, order, boundsOf([...upper, ...lower], order)) : [];
+    const all = boundsOf([...upper, ...lower], order);
+    this.grandparents = level + 2 < LEVEL_COUNT ? overlappingFiles(version, level + 2, order, all) : [];
+    this.below = version.levels.slice(level + 2).map((_, i) => overlappingFiles(version, level + 2 + i, order, all));
   }
 
   /** Whether one table can go down a level as it is. */
   get isTrivialMove(): boolean {
     const [upper, lower] = this.inputs;
-    return upper.length === 1 && lower.length === 0 && sizeOf(this.#grandparents) <= MAX_GRANDPARENT_FILES * this.#maxFileSize;
+    return upper.length === 1 && lower.length === 0 && sizeOf(this.grandparents) <= MAX_GRANDPARENT_FILES * this.#maxFileSize;
+  }
+}
+
+/** Goes through the keys of a compaction in their order. */
+export class CompactionWalk {
+  readonly #order: KeyOrder;
+  readonly #maxFileSize: number;
+  readonly #grandparents: readonly FileMetadata[];
+  readonly #below: readonly (readonly FileMetadata[])[];
+  #grandparent = 0;
+  #hasSeenKey = false;
+  /** Bytes of grandparents that the current output has passed. */
+  #overlappedBytes = 0;
+  /** Of each level below the outputs, the first table that may hold the keys to come. */
+  readonly #positions: number[];
+
+  constructor({ grandparents, below }: CompactionPlan, order: KeyOrder, maxFileSize: number) {
+    this.#order = order;
+    this.#maxFileSize = maxFileSize;
+    this.#grandparents = grandparents;
+    this.#below = below;
+    this.#positions = below.map(() => 0);
   }
 
   /** Whether the output ends before `key`. Keys are asked for in their order. */
@@ -111,10 +136,9 @@ export class Compaction {
 
   /** Whether no table below the outputs can hold the user key of `key`. Keys are asked for in their order. */
   isBaseLevelFor(key: Uint8Array): boolean {
-    for (let level = this.level + 2; level < LEVEL_COUNT; level++) {
-      const files = this.version.levels[level]!;
-      for (; this.#positions[level]! < files.length; this.#positions[level]!++) {
-        const { smallest, largest } = files[this.#positions[level]!]!;
+    for (const [i, files] of this.#below.entries()) {
+      for (; this.#positions[i]! < files.length; this.#positions[i]!++) {
+        const { smallest, largest } = files[this.#positions[i]!]!;
         if (compareUser(this.#order, key, largest) > 0) continue;
         if (compareUser(this.#order, key, smallest) >= 0) return false;
         break;

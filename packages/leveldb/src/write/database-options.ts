@@ -3,6 +3,7 @@ import { BloomFilterPolicy, type FilterPolicy, mustBeFilterPolicy } from '@bloom
 import { BlockCache, bytewiseComparator, type Codec, type Comparator, MemorySink, TableBuilder, type TableBuilderOptions } from '@bloom/sstable';
 import { DEFAULT_CACHE_BYTES, internalKeyComparator, internalKeyPolicy, internalTableOptions } from '@bloom/sstable/database';
 import type { ReaderOptions } from '../reader-options.js';
+import type { TableThreadSettings } from './table-thread.js';
 
 /** How to open a {@link Database}. All of it has a default. */
 export interface DatabaseOptions extends Pick<ReaderOptions, 'filterPolicies' | 'codecs' | 'cache' | 'tailBytes' | 'readAheadBytes' | 'gapBytes'> {
@@ -24,6 +25,11 @@ export interface DatabaseOptions extends Pick<ReaderOptions, 'filterPolicies' | 
   readonly blockSize?: number | undefined;
   /** Entries from one restart of a block to the next. Default: 16. */
   readonly blockRestartInterval?: number | undefined;
+  /**
+   * How many bytes of a new table one filter covers: a power of two. Default: 2,048, as LevelDB has it. Raise it where
+   * values are larger than some hundred bytes: see `TableBuilderOptions.filterRange`.
+   */
+  readonly filterRange?: number | undefined;
   /** How many files are kept open, ten of which are not tables. 74 to 50,000; default: 1000. */
   readonly maxOpenFiles?: number | undefined;
   /**
@@ -58,6 +64,7 @@ const DATABASE_OPTIONS: Record<keyof DatabaseOptions, true> = {
   maxFileSize: true,
   blockSize: true,
   blockRestartInterval: true,
+  filterRange: true,
   maxOpenFiles: true,
   reuseLogs: true,
   damage: true,
@@ -87,6 +94,8 @@ export interface Settings {
   readonly opening: ReturnType<typeof internalTableOptions>;
   /** How the tables are read. */
   readonly reading: ReaderOptions;
+  /** What a thread that writes tables is to know; undefined if none can. */
+  readonly thread: TableThreadSettings | undefined;
 }
 
 /** @throws TypeError or RangeError, which names the option that is wrong. */
@@ -104,6 +113,7 @@ export function settingsOf(options: DatabaseOptions): Settings {
     compression,
     blockSize: clipped('blockSize', options.blockSize ?? 4096, 2 ** 10, 4 * 2 ** 20),
     restartInterval: mustBeWhole('blockRestartInterval', options.blockRestartInterval ?? 16, 1),
+    filterRange: options.filterRange,
   };
   // Refuses options before anything is read.
   new TableBuilder(new MemorySink(), building);
@@ -128,6 +138,7 @@ export function settingsOf(options: DatabaseOptions): Settings {
       tailBytes,
     }),
     reading,
+    thread: tableThreadSettings(options, filterPolicy),
   };
 }
 
@@ -142,6 +153,21 @@ function policyOf({ filterPolicy }: DatabaseOptions, comparator: Comparator): Fi
 function readablePolicies(policy: FilterPolicy | null, comparator: Comparator): FilterPolicy[] {
   const bloom = comparator.keyEquivalence === undefined ? [new BloomFilterPolicy()] : [];
   return policy === null ? bloom : [policy, ...bloom.filter(({ name }) => name !== policy.name)];
+}
+
+/** The options of a database as a thread can be sent them; undefined if it uses functions of the caller's. */
+function tableThreadSettings(options: DatabaseOptions, filterPolicy: FilterPolicy | null): TableThreadSettings | undefined {
+  const { comparator = bytewiseComparator, compression = 'snappy', codecs = [] } = options;
+  if (comparator !== bytewiseComparator || typeof compression === 'object' || codecs.length > 0) return undefined;
+  if (filterPolicy !== null && !isOwn(filterPolicy)) return undefined;
+  const bitsPerKey = filterPolicy?.bitsPerKey ?? null;
+  const { maxFileSize, blockSize, blockRestartInterval, filterRange, tailBytes, readAheadBytes, gapBytes } = options;
+  return { compression, bitsPerKey, maxFileSize, blockSize, blockRestartInterval, filterRange, tailBytes, readAheadBytes, gapBytes };
+}
+
+/** Whether it is LevelDB's Bloom filter as it is: a class of the caller's may override its methods. */
+function isOwn(filterPolicy: FilterPolicy): filterPolicy is BloomFilterPolicy {
+  return filterPolicy instanceof BloomFilterPolicy && filterPolicy.constructor === BloomFilterPolicy;
 }
 
 /** A number of bytes or files, as LevelDB takes it: what is too low or too high becomes the least or the most. */

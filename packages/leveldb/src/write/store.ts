@@ -7,6 +7,7 @@
 import { CorruptionError } from '@bloom/bytes';
 import type { TableStats } from '@bloom/sstable';
 import { DatabaseError } from '../database-error.js';
+import type { Memtable } from '../memtable.js';
 import type { TableFiles } from '../reader-face.js';
 import type { FileMetadata, VersionEdit } from '../version-edit.js';
 import type { View } from '../view.js';
@@ -25,12 +26,16 @@ import { firstOfSeveral } from './read-sample.js';
 import { SeekBudget } from './seek-budget.js';
 import { HeldSequences } from './snapshot.js';
 import { ENTRIES_PER_LOOK, writeMemtable } from './table-file.js';
+import { type CompactionRequest, packedEntries, type TableThread } from './table-thread.js';
 import type { VersionSet } from './version-set.js';
 import { type RecordTarget, WriteQueue } from './write-queue.js';
 
 /** With so many tables in level 0 each write waits a millisecond, and with so many it waits for a compaction. */
 const SLOWDOWN_TABLES = 8;
 const STOP_TABLES = 12;
+
+/** Less is merged or written here: to start a thread takes as long as to write a table of this size. */
+const THREAD_MIN_BYTES = 2 ** 20;
 
 /** A compaction that a caller asked for. */
 interface ManualCompaction {
@@ -71,6 +76,9 @@ export class Store implements TableFiles, RecordTarget {
   #manual: ManualCompaction | undefined;
   /** Who waits for the background to have done something. */
   #waiting: (() => void)[] = [];
+  #thread: TableThread | undefined;
+  /** Tells a compaction that runs on the thread that there is something else to do. */
+  #nudge: () => void = () => undefined;
   #isClosing = false;
   /** Why nothing more is written. */
   #failure: DatabaseError | undefined;
@@ -200,7 +208,10 @@ export class Store implements TableFiles, RecordTarget {
     await this.#queue.settled();
     this.#isClosing = true;
     this.#wake();
+    this.#nudge();
+    const ending = this.#thread?.close();
     await this.idle();
+    await ending;
     const closings = [this.#log.file.close(), this.#versions.close(), this.#files.close()];
     const outcomes = await Promise.allSettled(closings);
     await this.#lock?.release();
@@ -254,6 +265,7 @@ export class Store implements TableFiles, RecordTarget {
     this.#flushing = before;
     this.#show();
     this.#schedule();
+    this.#nudge();
     // All of it is on disk.
     await Promise.allSettled([before.file.close()]);
   }
@@ -352,7 +364,7 @@ export class Store implements TableFiles, RecordTarget {
     const start = performance.now();
     this.#files.keep(number);
     try {
-      const file = await writeMemtable(log.memtable, this.#folder, number, this.settings.building, new Pacer(ENTRIES_PER_LOOK));
+      const file = (await this.#flushOnThread(log.memtable, number)) ?? (await this.#flushHere(log.memtable, number));
       if (file !== undefined) await this.#files.openTable(file);
       if (this.#isClosing) throw new CutOff();
       const level = file && levelForFlush(base, this.#versions.order, file, this.settings.maxFileSize);
@@ -368,6 +380,21 @@ export class Store implements TableFiles, RecordTarget {
     this.#flushing = undefined;
     this.#show();
     await this.#removeObsoleteFiles();
+  }
+
+  #flushHere(memtable: Memtable, number: bigint): Promise<FileMetadata | undefined> {
+    return writeMemtable(memtable, this.#folder, number, this.settings.building, new Pacer(ENTRIES_PER_LOOK));
+  }
+
+  async #flushOnThread(memtable: Memtable, number: bigint): Promise<FileMetadata | undefined> {
+    const thread = this.#threadFor(memtable.memoryUsage);
+    if (thread === undefined || memtable.count === 0) return undefined;
+    try {
+      return await thread.flush(await packedEntries(memtable, new Pacer(ENTRIES_PER_LOOK)), number);
+    } catch {
+      // What is wrong shows once more when the work is done here, where errors have their types.
+      return undefined;
+    }
   }
 
   async #compactLevel(manual: ManualCompaction): Promise<void> {
@@ -423,25 +450,29 @@ export class Store implements TableFiles, RecordTarget {
     const { view } = this;
     const numbers: bigint[] = [];
     const start = performance.now() - this.#flushTime;
+    const oldestSequence = this.#held.oldest ?? this.#versions.lastSequence;
+    const newFileNumber = (): bigint => {
+      const number = this.#versions.newFileNumber();
+      numbers.push(number);
+      this.#files.keep(number);
+      return number;
+    };
     view.pin();
     try {
-      const outputs = await writeCompactedTables(compaction, {
-        folder: this.#folder,
-        order: this.#versions.order,
-        tables: view.tables,
-        damage: view.damage,
-        building: this.settings.building,
-        maxFileSize: this.settings.maxFileSize,
-        oldestSequence: this.#held.oldest ?? this.#versions.lastSequence,
-        newFileNumber: () => {
-          const number = this.#versions.newFileNumber();
-          numbers.push(number);
-          this.#files.keep(number);
-          return number;
-        },
-        interlude: () => this.#interlude(),
-        isWritten: (file) => this.#files.openTable(file),
-      });
+      const outputs =
+        (await this.#mergeOnThread({ plan: compaction, oldestSequence, newFileNumber })) ??
+        (await writeCompactedTables(compaction, {
+          folder: this.#folder,
+          order: this.#versions.order,
+          tables: view.tables,
+          damage: view.damage,
+          building: this.settings.building,
+          maxFileSize: this.settings.maxFileSize,
+          oldestSequence,
+          newFileNumber,
+          interlude: () => this.#interlude(),
+        }));
+      for (const file of outputs) await this.#files.openTable(file);
       if (this.#isClosing) throw new CutOff();
       const { level, inputs, pointer } = compaction;
       const milliseconds = performance.now() - this.#flushTime - start;
@@ -457,6 +488,35 @@ export class Store implements TableFiles, RecordTarget {
       for (const number of numbers) this.#files.unkeep(number);
     }
     await this.#removeObsoleteFiles();
+  }
+
+  /** Merges on the thread, if there is one. @returns nothing if that did not work, for whatever reason. */
+  async #mergeOnThread(request: CompactionRequest): Promise<FileMetadata[] | undefined> {
+    const thread = this.#threadFor(sizeOf(request.plan.inputs.flat()));
+    if (thread === undefined) return undefined;
+    const job: { isSettled: boolean; outputs?: FileMetadata[] } = { isSettled: false };
+    void thread
+      .compact(request)
+      .then((files) => void (job.outputs = files))
+      // What is wrong shows once more when the work is done here, where errors have their types.
+      .catch(() => undefined)
+      .then(() => {
+        job.isSettled = true;
+        this.#nudge();
+      });
+    for (;;) {
+      const interlude = this.#interlude();
+      if (interlude !== undefined) await interlude;
+      else if (job.isSettled) return job.outputs;
+      else await new Promise<void>((resolve) => (this.#nudge = resolve));
+    }
+  }
+
+  /** The thread for work on so many bytes, if there is one that is worth it. */
+  #threadFor(byteLength: number): TableThread | undefined {
+    const { thread: settings } = this.settings;
+    if (settings === undefined || byteLength < THREAD_MIN_BYTES || this.#thread?.hasEnded === true) return undefined;
+    return (this.#thread ??= this.#folder.startTableThread?.(settings));
   }
 
   /** What must not wait until a compaction is done. */

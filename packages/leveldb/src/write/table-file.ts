@@ -1,6 +1,7 @@
 import { TableBuilder, type TableBuilderOptions, type TableSink } from '@bloom/sstable';
+import type { EntryCursor } from '../entry-cursor.js';
 import { tableFileName } from '../file-name.js';
-import type { Memtable } from '../memtable.js';
+import { type Memtable, MemtableEntries } from '../memtable.js';
 import type { FileMetadata } from '../version-edit.js';
 import type { WritableFile, WritableFolder } from '../writable-folder.js';
 import type { Pacer } from './pacer.js';
@@ -82,6 +83,9 @@ export class TableFile implements TableSink {
   }
 }
 
+/** Entries in their order, each once, without damage and without waiting. */
+export type SortedEntries = Pick<EntryCursor, 'valid' | 'keyBytes' | 'keyStart' | 'keyEnd' | 'valueBytes' | 'valueStart' | 'valueEnd' | 'seekToFirst' | 'next'>;
+
 /** Writes a memtable as a table; of entries with the same internal key that which was added last. @returns nothing where it is empty: then no file is made. */
 export async function writeMemtable(
   memtable: Memtable,
@@ -90,15 +94,21 @@ export async function writeMemtable(
   options: TableBuilderOptions,
   pacer: Pacer,
 ): Promise<FileMetadata | undefined> {
-  if (memtable.count === 0) return undefined;
+  return memtable.count === 0 ? undefined : writeTable(new MemtableEntries(memtable), folder, number, options, pacer);
+}
+
+/** Writes entries, of which there is one at least, as a table. */
+export async function writeTable(
+  entries: SortedEntries,
+  folder: WritableFolder,
+  number: bigint,
+  options: TableBuilderOptions,
+  pacer: Pacer,
+): Promise<FileMetadata> {
   const table = await TableFile.create(folder, number, options);
   try {
-    for (let node = memtable.first; node !== 0; node = memtable.after(node)) {
-      if (memtable.isCopy(node)) continue;
-      const { arena } = memtable;
-      const start = memtable.keyStart(node);
-      const end = start + memtable.keyLength(node);
-      table.add(arena.subarray(start, end), arena.subarray(end, end + memtable.valueLength(node)));
+    for (entries.seekToFirst(); entries.valid; entries.next()) {
+      table.add(entries.keyBytes.subarray(entries.keyStart, entries.keyEnd), entries.valueBytes.subarray(entries.valueStart, entries.valueEnd));
       if (table.isFull) await table.drain();
       if (pacer.isDue()) await pacer.pause();
     }

@@ -1,0 +1,44 @@
+// What a WorkerTableThread runs.
+import { parentPort, workerData } from 'node:worker_threads';
+import type { Answer, Order, WorkerData } from './node/worker-table-thread.js';
+import { WritableNodeFolder } from './node/writable-node-folder.js';
+import type { FileMetadata } from './version-edit.js';
+import { ThreadTables } from './write/thread-tables.js';
+
+const { path, settings, cutOff } = workerData as WorkerData;
+const port = parentPort!;
+const tables = new ThreadTables(new WritableNodeFolder(path), settings);
+/** Compactions that wait for a number, by the ids of their orders. */
+const waiting = new Map<number, (number: bigint) => void>();
+
+function answer(message: Answer): void {
+  port.postMessage(message);
+}
+
+function mustGoOn(): undefined {
+  if (Atomics.load(cutOff, 0) !== 0) throw new Error('the database is closed');
+}
+
+async function work(order: Exclude<Order, { type: 'number' }>): Promise<FileMetadata[]> {
+  if (order.type === 'flush') return [await tables.flush(order.entries, order.number)];
+  const { id, plan, oldestSequence } = order;
+  const newFileNumber = (): Promise<bigint> =>
+    new Promise((resolve) => {
+      waiting.set(id, resolve);
+      answer({ type: 'number', id });
+    });
+  return tables.compact(plan, { oldestSequence, newFileNumber, interlude: mustGoOn });
+}
+
+port.on('message', (order: Order) => {
+  const { id } = order;
+  if (order.type === 'number') {
+    waiting.get(id)!(order.number);
+    waiting.delete(id);
+    return;
+  }
+  work(order).then(
+    (files) => answer({ type: 'done', id, files }),
+    (error: unknown) => answer({ type: 'failed', id, problem: String(error) }),
+  );
+});

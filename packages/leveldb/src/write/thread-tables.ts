@@ -1,0 +1,74 @@
+import { BloomFilterPolicy } from '@bloom/policy';
+import { DamagePolicy } from '../damage.js';
+import { keyOrderOf } from '../database-key.js';
+import { TableCache, ViewTables } from '../table-cache.js';
+import type { FileMetadata } from '../version-edit.js';
+import type { KeyOrder } from '../version.js';
+import type { WritableFolder } from '../writable-folder.js';
+import { type CompactionContext, writeCompactedTables } from './compacted-tables.js';
+import type { CompactionPlan } from './compaction.js';
+import { type Settings, settingsOf } from './database-options.js';
+import { Pacer } from './pacer.js';
+import { ENTRIES_PER_LOOK, type SortedEntries, writeTable } from './table-file.js';
+import type { PackedEntries, TableThreadSettings } from './table-thread.js';
+
+/** What a {@link TableThread} does, in the thread itself. */
+export class ThreadTables {
+  readonly #folder: WritableFolder;
+  readonly #settings: Settings;
+  readonly #order: KeyOrder;
+
+  constructor(folder: WritableFolder, { bitsPerKey, ...options }: TableThreadSettings) {
+    this.#folder = folder;
+    this.#settings = settingsOf({ ...options, filterPolicy: bitsPerKey === null ? null : new BloomFilterPolicy(bitsPerKey), cache: null });
+    this.#order = keyOrderOf(this.#settings.comparator);
+  }
+
+  async compact(plan: CompactionPlan, asked: Pick<CompactionContext, 'oldestSequence' | 'newFileNumber' | 'interlude'>): Promise<FileMetadata[]> {
+    const { maxOpenTables, reading, opening, building, maxFileSize } = this.#settings;
+    const cache = new TableCache(maxOpenTables, reading, opening, null);
+    const context = { folder: this.#folder, order: this.#order, tables: new ViewTables(cache, [], []), damage: new DamagePolicy(true), building, maxFileSize };
+    try {
+      return await writeCompactedTables(plan, { ...context, ...asked });
+    } finally {
+      await cache.close();
+    }
+  }
+
+  flush(entries: PackedEntries, number: bigint): Promise<FileMetadata> {
+    return writeTable(new PackedWalk(entries), this.#folder, number, this.#settings.building, new Pacer(ENTRIES_PER_LOOK));
+  }
+}
+
+/** Goes through packed entries. */
+class PackedWalk implements SortedEntries {
+  valid = false;
+  readonly keyBytes: Uint8Array;
+  readonly valueBytes: Uint8Array;
+  keyStart = 0;
+  keyEnd = 0;
+  valueStart = 0;
+  valueEnd = 0;
+  readonly #places: Uint32Array;
+  #position = 0;
+
+  constructor({ bytes, places }: PackedEntries) {
+    this.keyBytes = this.valueBytes = bytes;
+    this.#places = places;
+  }
+
+  seekToFirst(): boolean {
+    this.#position = 0;
+    return this.next();
+  }
+
+  next(): true {
+    const places = this.#places;
+    this.valid = this.#position < places.length;
+    if (!this.valid) return true;
+    this.keyStart = places[this.#position++]!;
+    this.keyEnd = this.valueStart = this.keyStart + places[this.#position++]!;
+    this.valueEnd = this.valueStart + places[this.#position++]!;
+    return true;
+  }
+}

@@ -1,0 +1,159 @@
+// A program that uses the built package: table-thread-program.mjs TASK FOLDER. Prints what it found as JSON.
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import process from 'node:process';
+
+const [task = '', path = ''] = process.argv.slice(2);
+/** @type {typeof import('@bloom/leveldb')} */
+const { Database, WriteBatch, bytewiseComparator } = task === 'require' ? createRequire(import.meta.url)('@bloom/leveldb') : await import('@bloom/leveldb');
+/** @type {typeof import('@bloom/leveldb/node')} */
+const { WritableNodeFolder } = task === 'require' ? createRequire(import.meta.url)('@bloom/leveldb/node') : await import('@bloom/leveldb/node');
+
+const ENTRIES = 30_000;
+const ROUND = 10_000;
+
+/** @param {number} i */
+function keyOf(i) {
+  return new TextEncoder().encode(String((i * 7_919) % ENTRIES).padStart(8, '0'));
+}
+
+/** @param {number} i @param {number} round */
+function valueOf(i, round) {
+  return new Uint8Array(100).fill((i * 31 + round) % 251);
+}
+
+/** @type {import('node:worker_threads').Worker[]} */
+const workers = [];
+process.on('worker', (worker) => workers.push(worker));
+
+/** What the thread was asked, and whether it could. */
+const jobs = { done: 0, failed: 0 };
+
+class CountingFolder extends WritableNodeFolder {
+  /** @override @param {import('@bloom/leveldb').TableThreadSettings} settings */
+  startTableThread(settings) {
+    const thread = super.startTableThread(settings);
+    if (thread === undefined) return undefined;
+    /** @template T @param {Promise<T>} job @returns {Promise<T>} */
+    const counted = async (job) => {
+      try {
+        const result = await job;
+        jobs.done++;
+        return result;
+      } catch (error) {
+        jobs.failed++;
+        throw error;
+      }
+    };
+    return {
+      get hasEnded() {
+        return thread.hasEnded;
+      },
+      /** @param {import('@bloom/leveldb').CompactionRequest} request */
+      compact: (request) => {
+        const compacting = counted(thread.compact(request));
+        if (task === 'dies') setTimeout(() => void workers[0]?.terminate(), 2);
+        return compacting;
+      },
+      /** @param {import('@bloom/leveldb').PackedEntries} entries @param {bigint} number */
+      flush: (entries, number) => counted(thread.flush(entries, number)),
+      close: () => thread.close(),
+    };
+  }
+}
+
+/** @param {import('@bloom/leveldb').DatabaseOptions} [options] */
+function open(options, thread = true) {
+  return Database.open(new CountingFolder(path, { thread }), { lock: 'none', compression: 'none', ...options });
+}
+
+/** @param {Awaited<ReturnType<typeof open>>} database @param {number} round */
+async function writeRound(database, round) {
+  for (let i = 0; i < ROUND; i += 1000) {
+    const batch = new WriteBatch();
+    for (let j = i; j < i + 1000; j++) batch.put(keyOf(round * (ROUND / 2) + j), valueOf(j, round));
+    await database.write(batch);
+  }
+}
+
+/** @param {Awaited<ReturnType<typeof open>>} database */
+async function write(database) {
+  for (let round = 0; round < 5; round++) {
+    await writeRound(database, round);
+    await database.flush();
+    await database.idle();
+  }
+  await database.compactRange();
+}
+
+function digest() {
+  const names = readdirSync(path).filter((name) => name !== 'LOCK').sort();
+  return names.map((name) => `${name} ${createHash('sha256').update(readFileSync(join(path, name))).digest('hex')}`);
+}
+
+/** @param {Awaited<ReturnType<typeof open>>} database */
+async function entries(database) {
+  const hash = createHash('sha256');
+  for await (const [key, value] of database.entries()) hash.update(key).update(value);
+  return hash.digest('hex');
+}
+
+/** @type {Record<string, () => Promise<unknown>>} */
+const tasks = {
+  async thread() {
+    const database = await open();
+    await write(database);
+    await database.close();
+    return { files: digest() };
+  },
+  async slices() {
+    const database = await open({}, false);
+    await write(database);
+    await database.close();
+    return { files: digest() };
+  },
+  // Without close: an idle thread must not keep the process.
+  async open() {
+    const database = await open();
+    await write(database);
+    return { entries: await entries(database) };
+  },
+  async dies() {
+    const database = await open();
+    await write(database);
+    const found = await entries(database);
+    await writeRound(database, 5);
+    await database.close();
+    return { entries: found };
+  },
+  async closes() {
+    const database = await open();
+    for (let round = 0; round < 5; round++) await writeRound(database, round);
+    await database.flush();
+    const compacting = database.compactRange().then(
+      () => 'done',
+      (/** @type {Error} */ error) => error.message,
+    );
+    while (workers.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    await database.close();
+    const again = await open({}, false);
+    const found = await entries(again);
+    await again.close();
+    return { entries: found, compacting: await compacting };
+  },
+  async comparator() {
+    const database = await open({ comparator: { ...bytewiseComparator, compare: (a, b) => bytewiseComparator.compare(a, b) } });
+    await write(database);
+    await database.close();
+    return {};
+  },
+  async require() {
+    return tasks['thread']?.();
+  },
+};
+
+const found = await tasks[task]?.();
+process.stdout.write(JSON.stringify({ ...Object(found), workers: workers.length, jobs }));

@@ -1,0 +1,80 @@
+// Tables that are written on a worker thread. The worker is a file of the built package, so these run what is built.
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+interface Found {
+  readonly workers: number;
+  readonly jobs: { readonly done: number; readonly failed: number };
+  readonly files?: readonly string[];
+  readonly entries?: string;
+  readonly compacting?: string;
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'bloom-table-thread-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Runs a task of table-thread-program.mjs in a process of its own, which must end by itself. */
+function run(task: string): Promise<Found> {
+  const program = join(import.meta.dirname, 'table-thread-program.mjs');
+  const child = spawn(process.execPath, [program, task, join(folder, task)], { cwd: join(import.meta.dirname, '..') });
+  let output = '';
+  let problems = '';
+  child.stdout.on('data', (data: Buffer) => (output += data.toString()));
+  child.stderr.on('data', (data: Buffer) => (problems += data.toString()));
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code) => {
+      if (code === 0 && problems === '') resolve(JSON.parse(output) as Found);
+      else reject(new Error(`${task} ended with ${code}: ${problems}${output}`));
+    });
+  });
+}
+
+describe('tables that are written on a worker thread', () => {
+  let here: Found;
+  let there: Found;
+  let open: Found;
+
+  beforeAll(async () => {
+    [here, there, open] = await Promise.all([run('slices'), run('thread'), run('open')]);
+  }, 60_000);
+
+  test('has the files that are written without a thread, byte for byte', () => {
+    expect(here).toMatchObject({ workers: 0, jobs: { done: 0, failed: 0 } });
+    expect(there).toMatchObject({ workers: 1, jobs: { failed: 0 } });
+    expect(there.jobs.done).toBeGreaterThan(3);
+    expect(there.files).toEqual(here.files);
+    expect(here.files!.length).toBeGreaterThan(4);
+  });
+
+  test('writes them for a program that uses require()', async () => {
+    const found = await run('require');
+    expect(found.jobs).toEqual(there.jobs);
+    expect(found.files).toEqual(here.files);
+  });
+
+  test('does the work itself when the thread dies, and loses nothing', async () => {
+    const dies = await run('dies');
+    expect(dies.workers).toBe(1);
+    expect(dies.jobs.failed).toBeGreaterThan(0);
+    expect(dies.entries).toBe(open.entries);
+  });
+
+  test('does not keep a process alive that leaves its database open', () => {
+    // run() waited until the process had ended.
+    expect(open).toMatchObject({ workers: 1, jobs: { failed: 0 } });
+  });
+
+  test('is cut off when the database is closed, and loses nothing', async () => {
+    const closes = await run('closes');
+    expect(closes.compacting).toBe('the database is closed');
+    expect(closes.entries).toBe(open.entries);
+  });
+
+  test('is not used with a comparator of the caller’s', async () => {
+    expect(await run('comparator')).toMatchObject({ workers: 0, jobs: { done: 0, failed: 0 } });
+  });
+});
