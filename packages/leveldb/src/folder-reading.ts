@@ -62,7 +62,7 @@ export function* readingOf<T>(source: Source, reading: Reading<T>): FolderReadin
   return step.value;
 }
 
-/** Requests of one `all` that are under way at once. */
+/** The most simultaneous requests of one `all`. */
 const PARALLEL_READINGS = 16;
 
 /** Runs a reading over a folder that may answer with promises. */
@@ -116,7 +116,7 @@ async function allAsync(folder: Folder, readings: readonly FolderReading<unknown
   return results;
 }
 
-/** Runs a reading over a folder that answers at once. @throws TypeError where it does not. */
+/** Runs a reading over a folder that does not return promises. @throws TypeError where it does not. */
 export function runSync<T>(folder: Folder, reading: FolderReading<T>): T {
   let step = reading.next();
   while (step.done !== true) {
@@ -147,14 +147,14 @@ function answerSync(folder: Folder, request: FolderRequest): unknown {
   }
 }
 
-/** The source as one that answers at once. One that returns promises alone shows it when it is read. */
+/** The source as one that does not return promises: a source that does so all the same is found out when it is read. */
 export function withoutPromises(source: FolderFile): SyncSource {
   if (source.readSync === undefined) return source as SyncSource;
   return { byteLength: source.byteLength, name: source.name, read: (offset, length) => source.readSync!(offset, length) };
 }
 
 function mustBeSync(answer: unknown): unknown {
-  if (answer instanceof Promise) throw new TypeError('folder must answer at once: where it returns promises, use DatabaseReader, or get instead of getSync');
+  if (answer instanceof Promise) throw new TypeError('folder must not return promises here: with one that does, use DatabaseReader, or get instead of getSync');
   return answer;
 }
 

@@ -488,7 +488,7 @@ describe('getSync', () => {
     await database.flush();
     await database.close();
     database = await Database.open(slow, small);
-    expect(() => database.getSync(utf8('a'))).toThrow('folder must answer at once');
+    expect(() => database.getSync(utf8('a'))).toThrow('folder must not return promises here');
     expect(text(await database.get(utf8('a')))).toBe('1');
     await database.close();
   });

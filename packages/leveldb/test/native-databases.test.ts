@@ -15,7 +15,7 @@ const native = nativeDatabase();
 
 if (native === undefined) {
   const reason = nativeUnavailableReason()?.split('\n')[0] ?? '';
-  test.skip(`the real LevelDB is missing, so nothing is compared with it: ${reason}`, () => {});
+  test.skip(`cannot compare with LevelDB itself: ${reason}`, () => {});
 }
 
 // tooling/long-tests has a run of more.

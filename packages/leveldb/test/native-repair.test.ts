@@ -17,7 +17,7 @@ const seeds = Array.from({ length: Number(process.env.BLOOM_NATIVE_REPAIRS ?? 4)
 
 if (native === undefined) {
   const reason = nativeUnavailableReason()?.split('\n')[0] ?? '';
-  test.skip(`the real LevelDB is missing, so none opens what is repaired: ${reason}`, () => {});
+  test.skip(`cannot open repaired databases with LevelDB itself: ${reason}`, () => {});
 }
 
 let path: string;

@@ -16,7 +16,7 @@ const native = nativeDatabase();
 
 if (native === undefined) {
   const reason = nativeUnavailableReason()?.split('\n')[0] ?? '';
-  test.skip(`the real LevelDB is missing, so nothing is compared with it: ${reason}`, () => {});
+  test.skip(`cannot compare with LevelDB itself: ${reason}`, () => {});
 }
 
 const seeds = Array.from({ length: Number(process.env.BLOOM_SCRIPTS ?? 4) }, (_, i) => i + 1);

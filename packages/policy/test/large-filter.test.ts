@@ -25,7 +25,7 @@ test('the keys have hashes on both sides of 2^31', () => {
   expect(new Set(keys.map((key) => bloomHash(key) >= 2 ** 31))).toEqual(new Set([false, true]));
 });
 
-// Below 2^30 bits V8 computes in small integers.
+// On both sides of 2^30 bits, from where a bit number is not a 31-bit integer any more, which V8 keeps in another form.
 test.each([
   { bits: '2^30', bitsPerKey: 2 ** 28, byteLength: 134_217_729 },
   { bits: '2^30 + 8', bitsPerKey: 2 ** 28 + 2, byteLength: 134_217_730 },
