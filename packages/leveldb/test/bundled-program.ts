@@ -6,12 +6,10 @@ import { build } from 'tsup';
 /**
  * Makes one JavaScript file of a program in this folder: to compile it for each process would take longer than all else.
  *
- * @returns its path, in a folder of its own within the package, so that it finds what it imports. The caller deletes it.
+ * @param outDir by default a new folder within the package, so that the program finds what it imports; the caller deletes it.
+ * @returns the path of the file.
  */
-export async function bundledProgram(name: string): Promise<string> {
-  const reports = fileURLToPath(new URL('../.vitest', import.meta.url));
-  mkdirSync(reports, { recursive: true });
-  const outDir = mkdtempSync(join(reports, 'program-'));
+export async function bundledProgram(name: string, outDir = folderInPackage()): Promise<string> {
   await build({
     entry: [fileURLToPath(new URL(name, import.meta.url))],
     outDir,
@@ -29,4 +27,10 @@ export async function bundledProgram(name: string): Promise<string> {
     },
   });
   return join(outDir, `${basename(name, '.ts')}.mjs`);
+}
+
+function folderInPackage(): string {
+  const reports = fileURLToPath(new URL('../.vitest', import.meta.url));
+  mkdirSync(reports, { recursive: true });
+  return mkdtempSync(join(reports, 'program-'));
 }

@@ -1,7 +1,9 @@
-import { bytewiseComparator, Database, DatabaseError, type DatabaseOptions, DatabaseReader, WritableMemoryFolder, WriteBatch } from '@bloom/leveldb';
+import { bytewiseComparator, Database, DatabaseError, type DatabaseOptions, DatabaseReader, encodeVersionEdit, WritableMemoryFolder, WriteBatch } from '@bloom/leveldb';
+import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
 import { verifyDatabase } from '@bloom/leveldb/inspect';
 import { folderFiles, goldenDatabases, seeded } from '@bloom/fixtures';
 import { describe, expect, test } from 'vitest';
+import { logOf } from './assemble-database.js';
 import { collect } from './collect.js';
 import { PowerCutFolder, type Remains } from './power-cut-folder.js';
 import { reverseComparator } from './reverse-comparator.js';
@@ -434,6 +436,56 @@ describe('opening', () => {
     expect(await keysOf(database)).toEqual(['a', 'b']);
     await database.close();
     expect((await verifyDatabase(folder)).findings).toEqual([]);
+  });
+
+  test('refuses a log and a MANIFEST that leave no sequence or number for what is written', async () => {
+    const batch = (sequence: bigint): Uint8Array => logOf([new WriteBatch().put(utf8('a'), utf8('1')).encode(sequence).slice()]);
+    const edit = { comparator: bytewiseComparator.name, logNumber: 3n, nextFileNumber: 5n, lastSequence: 0n };
+    const cases: [Uint8Array, typeof edit, string][] = [
+      [batch(2n ** 56n - 1n), edit, 'BLOOM_BAD_WRITE_BATCH'],
+      [batch(2n ** 64n - 1n), edit, 'BLOOM_BAD_WRITE_BATCH'],
+      [batch(1n), { ...edit, lastSequence: 2n ** 56n - 1n }, 'BLOOM_BAD_VERSION'],
+      [batch(1n), { ...edit, lastSequence: 2n ** 64n - 1n }, 'BLOOM_BAD_VERSION'],
+      [batch(1n), { ...edit, nextFileNumber: 2n ** 64n - 1n }, 'BLOOM_BAD_VERSION'],
+    ];
+    for (const [log, fields, code] of cases) {
+      const folder = new WritableMemoryFolder([['CURRENT', utf8('MANIFEST-000002\n')], ['MANIFEST-000002', logOf([encodeVersionEdit(fields)])], ['000003.log', log]]);
+      const before = folder.files();
+      await expect(Database.open(folder)).rejects.toMatchObject({ code });
+      expect(folder.files()).toEqual(before);
+      // A repair gets by without either.
+      const { lost } = await Database.repair(folder);
+      const database = await Database.open(folder);
+      await database.put(utf8('b'), utf8('2'));
+      expect(await keysOf(database)).toEqual(lost.length > 0 ? ['b'] : ['a', 'b']);
+      await database.close();
+    }
+  });
+
+  test('says that it cannot ask the filters of a policy that it is not given, and asks them where it is', async () => {
+    const folder = new WritableMemoryFolder();
+    const bloom = new BloomFilterPolicy(12);
+    const filterPolicy: FilterPolicy = { name: 'test.Renamed', createFilter: (...keys) => bloom.createFilter(...keys), keyMayMatch: (...key) => bloom.keyMayMatch(...key) };
+    let database = await Database.open(folder, { ...small, filterPolicy });
+    for (let i = 0; i < 100; i++) await database.put(utf8(`key${i}`), utf8(String(i)));
+    await database.flush();
+    await database.close();
+    const states: [DatabaseOptions, string][] = [[{}, 'unknown-policy'], [{ filterPolicies: [filterPolicy] }, 'used'], [{ filterPolicy }, 'used'], [{ filterPolicy: null }, 'unknown-policy']];
+    for (const [options, state] of states) {
+      database = await Database.open(folder, { ...small, ...options });
+      expect(text(await database.get(utf8('key7')))).toBe('7');
+      for (let i = 0; i < 100; i++) expect(await database.get(utf8(`key${i}x`))).toBeUndefined();
+      expect(database.filterStatus).toBe(state);
+      expect(database.stats.filterNegatives > 90).toBe(state === 'used');
+      await database.close();
+    }
+    // A compaction makes the filters of the policy that is given now.
+    database = await Database.open(folder, small);
+    await database.put(utf8('key1'), utf8('new'));
+    await database.compactRange();
+    await database.get(utf8('key1'));
+    expect(database.filterStatus).toBe('used');
+    await database.close();
   });
 
   test('reads tables of another policy than the one that makes filters now', async () => {

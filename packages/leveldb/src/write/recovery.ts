@@ -6,7 +6,7 @@
 import { type CorruptionCode, CorruptionError, type Structure } from '@bloom/bytes';
 import { LogReader } from '@bloom/log';
 import type { TableBuilderOptions } from '@bloom/sstable';
-import { readRange } from '@bloom/sstable/database';
+import { MAX_SEQUENCE, readRange } from '@bloom/sstable/database';
 import type { Dropped } from '../damage.js';
 import { logFileName, parseFileName, tableFileName } from '../file-name.js';
 import { Memtable } from '../memtable.js';
@@ -139,6 +139,10 @@ async function recoverLog(
     drop: ({ offset, byteLength, reason }) => drop('BLOOM_BAD_LOG', 'log record', offset, byteLength, reason),
     record(record, offset) {
       const batch = new WriteBatchReader(record);
+      if (batch.sequence + BigInt(batch.count) > MAX_SEQUENCE) {
+        drop('BLOOM_BAD_WRITE_BATCH', 'write batch', offset, record.length, 'its sequence is too high');
+        return;
+      }
       memtable ??= new Memtable(versions.order.compareInternalKeys);
       for (let next = batch.sequence; batch.next(); next++) {
         memtable.add(next, batch.type, batch.bytes, batch.keyStart, batch.keyEnd, batch.valueStart, batch.valueEnd);

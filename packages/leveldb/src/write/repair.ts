@@ -37,7 +37,7 @@ import { Pacer } from './pacer.js';
 import { RecordFile } from './record-file.js';
 import { type SortedTable, writeSortedTables } from './sorted-tables.js';
 import { ENTRIES_PER_LOOK } from './table-file.js';
-import { setCurrent } from './version-set.js';
+import { FILE_NUMBER_END, setCurrent } from './version-set.js';
 
 /** How to repair a database. Every option has a default. */
 export type RepairOptions = Pick<
@@ -95,10 +95,6 @@ export interface RepairReport {
   readonly moreLost: number;
 }
 
-/** What the last sequence must stay below: a write needs the next one. */
-const SEQUENCE_END = MAX_SEQUENCE;
-/** Files with higher numbers are not LevelDB's own: no counter gets there, and it must not overflow. */
-const NUMBER_END = 2n ** 62n;
 /** The most places of a report: a file of nothing but damage has one every few bytes. */
 const MAX_LOST = 10_000;
 const NO_KEY = new Uint8Array(0);
@@ -202,7 +198,7 @@ class Repair {
   #takeNumbers(names: readonly string[]): void {
     for (const name of names) {
       const file = parseFileName(name);
-      if (file === undefined || !('number' in file) || file.number >= NUMBER_END) continue;
+      if (file === undefined || !('number' in file) || file.number >= FILE_NUMBER_END) continue;
       if (file.number >= this.#nextFileNumber) this.#nextFileNumber = file.number + 1n;
     }
   }
@@ -258,7 +254,7 @@ class Repair {
   async #checkTable({ name, number }: NumberedFile): Promise<void> {
     // LevelDB finds a table by the name that its number gives, the newer one first.
     const hasItsName = name === tableFileName(number) || name === oldTableFileName(number);
-    const isFound = hasItsName && number < NUMBER_END && !this.#names.has(number);
+    const isFound = hasItsName && number < FILE_NUMBER_END && !this.#names.has(number);
     await this.#withFile(name, async (file) => {
       const table = isFound && (await this.#isSound(name, file)) ? await this.#scan(number, file.byteLength) : undefined;
       if (table === undefined) {
@@ -347,7 +343,7 @@ class Repair {
         record: (record, offset) => {
           const batch = new WriteBatchReader(record);
           const lose = (reason: string): void => this.#lose({ file: name, offset, byteLength: record.length, reason, code: 'BLOOM_BAD_WRITE_BATCH' });
-          if (batch.sequence + BigInt(batch.count) > SEQUENCE_END) {
+          if (batch.sequence + BigInt(batch.count) > MAX_SEQUENCE) {
             lose('its sequence is too high');
             return;
           }
@@ -516,7 +512,7 @@ const CHUNK_LENGTH = 4 * 2 ** 20;
 /** The key of an entry; undefined where it is not one of a database. */
 function internalKeyOf(bytes: Uint8Array): InternalKey | undefined {
   const key = decodeInternalKey(bytes);
-  return key !== undefined && (key.type === VALUE || key.type === DELETION) && key.sequence < SEQUENCE_END ? key : undefined;
+  return key !== undefined && (key.type === VALUE || key.type === DELETION) && key.sequence < MAX_SEQUENCE ? key : undefined;
 }
 
 /** The first level below 0 for which so many bytes are not too many. */

@@ -6,6 +6,7 @@
 import { CorruptionError, type Place, UnsupportedError } from '@bloom/bytes';
 import { LogReader } from '@bloom/log';
 import type { Comparator } from '@bloom/sstable';
+import { MAX_SEQUENCE } from '@bloom/sstable/database';
 import { readCurrent } from '../current.js';
 import { CURRENT, manifestFileName, parseFileName, temporaryFileName } from '../file-name.js';
 import { runAsync } from '../folder-reading.js';
@@ -16,6 +17,9 @@ import { encodeVersionEdit, type VersionEdit } from '../version-edit.js';
 import type { KeyOrder, Version } from '../version.js';
 import type { WritableFolder } from '../writable-folder.js';
 import { RecordFile } from './record-file.js';
+
+/** From here on a counter of 64 bits could overflow: none gets there by counting. */
+export const FILE_NUMBER_END = 2n ** 63n;
 
 /** Writes the first MANIFEST of a new database, and CURRENT. Source: `DBImpl::NewDB`. */
 export async function createDatabase(folder: WritableFolder, comparator: Comparator): Promise<void> {
@@ -62,6 +66,9 @@ export class VersionSet implements ManifestFields {
     if (fields.comparator !== undefined && fields.comparator !== comparator.name) {
       const problem = `its keys are in the order of the comparator ${JSON.stringify(fields.comparator)}, the one given is ${JSON.stringify(comparator.name)}`;
       throw new UnsupportedError('BLOOM_UNKNOWN_COMPARATOR', place, problem);
+    }
+    if (fields.lastSequence >= MAX_SEQUENCE || fields.nextFileNumber >= FILE_NUMBER_END) {
+      throw new CorruptionError('BLOOM_BAD_VERSION', place, 'its last sequence or next file number leaves none for what is written');
     }
     this.#folder = folder;
     this.comparator = comparator.name;

@@ -1,0 +1,38 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import process from 'node:process';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { bundledProgram } from './bundled-program.js';
+
+let folder: string;
+let lone: string;
+let beside: string;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'bloom-locks-'));
+  // Outside of any package there is nothing to import from.
+  lone = await bundledProgram('open-database.ts', folder);
+  beside = await bundledProgram('open-database.ts');
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+  rmSync(dirname(beside), { recursive: true, force: true });
+});
+
+function outputOf(program: string, path: string, lock: string): string {
+  const { stdout, stderr } = spawnSync(process.execPath, [program, path, lock], { cwd: folder, encoding: 'utf8' });
+  return stdout + stderr;
+}
+
+test("where fs-native-extensions is not installed, a folder is opened for writing with lock: 'none' alone, and the error says so", () => {
+  const path = join(folder, 'database');
+  const refusal = outputOf(lone, path, 'folder');
+  expect(refusal).toMatch(/^DatabaseError BLOOM_NO_LOCK: .*fs-native-extensions.*lock: 'none'\n$/);
+  // Nothing was begun that another opening would find.
+  expect(readdirSync(path)).toEqual([]);
+  expect(outputOf(lone, path, 'none')).toBe('wrote 2\n');
+  expect(outputOf(lone, path, 'folder')).toBe(refusal);
+  // The same program with the package at hand takes the lock.
+  expect(outputOf(beside, path, 'folder')).toBe('wrote 2\n');
+});
