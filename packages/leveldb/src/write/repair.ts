@@ -51,6 +51,7 @@ export type RepairOptions = Pick<
   | 'maxFileSize'
   | 'blockSize'
   | 'blockRestartInterval'
+  | 'filterRange'
   | 'maxOpenFiles'
   | 'lock'
 >;
@@ -65,6 +66,7 @@ const REPAIR_OPTIONS: Record<keyof RepairOptions, true> = {
   maxFileSize: true,
   blockSize: true,
   blockRestartInterval: true,
+  filterRange: true,
   maxOpenFiles: true,
   lock: true,
 };
