@@ -14,7 +14,7 @@ import { lockOf } from './opening.js';
 import { compareInternal } from './overlap.js';
 import { tablesToText } from './properties.js';
 import { CursorSampler } from './read-sample.js';
-import { repairDatabase, type RepairOptions, type RepairReport } from './repair.js';
+import type { RepairOptions, RepairReport } from './repair.js';
 import { DatabaseSnapshot } from './snapshot.js';
 import { Store } from './store.js';
 
@@ -134,6 +134,8 @@ export class Database extends AsyncReaderFace {
    */
   static async repair(folder: WritableFolder, options: RepairOptions = {}): Promise<RepairReport> {
     mustBeWritable(folder);
+    // A quarter of the package's code, which few programs need.
+    const { repairDatabase } = await import('./repair.js');
     return repairDatabase(folder, options);
   }
 
