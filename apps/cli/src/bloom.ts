@@ -2,17 +2,21 @@
 import { inspect } from 'node:util';
 import { Command, CommanderError } from 'commander';
 import { version } from '../package.json';
-import { addBuild } from './build.js';
 import { EXIT, Failure } from './failure.js';
-import { addGet } from './get.js';
 import { Interrupted } from './interruption.js';
 import { endWithReader, exit, note } from './output.js';
-import { addLayout } from './layout.js';
-import { addSalvage } from './salvage.js';
-import { addScan } from './scan.js';
-import { addStat } from './stat.js';
 import { terminalLines } from './terminal-text.js';
-import { addVerify } from './verify.js';
+
+/** The commands, each loaded when it is needed: loading all of them takes longer than looking up a key. */
+const commands = {
+  build: async () => (await import('./build.js')).addBuild,
+  get: async () => (await import('./get.js')).addGet,
+  scan: async () => (await import('./scan.js')).addScan,
+  stat: async () => (await import('./stat.js')).addStat,
+  verify: async () => (await import('./verify.js')).addVerify,
+  layout: async () => (await import('./layout.js')).addLayout,
+  salvage: async () => (await import('./salvage.js')).addSalvage,
+};
 
 const program = new Command('bloom')
   .description("Builds, reads and inspects LevelDB's sorted string tables.")
@@ -38,13 +42,7 @@ Examples:
   bloom stat capitals.ldb
   bloom help build`,
   );
-addBuild(program);
-addGet(program);
-addScan(program);
-addStat(program);
-addVerify(program);
-addLayout(program);
-addSalvage(program);
+await addCommands(process.argv[2]);
 
 endWithReader();
 // No error is shown as a stack trace.
@@ -57,6 +55,12 @@ try {
   await end(error);
 }
 await exit();
+
+/** Adds the command that was named, or all of them, for the help and for suggestions. */
+async function addCommands(name: string | undefined): Promise<void> {
+  const named = Object.entries(commands).filter(([command]) => command === name);
+  for (const [, load] of named.length > 0 ? named : Object.entries(commands)) (await load())(program);
+}
 
 async function end(error: unknown): Promise<never> {
   process.exitCode = explain(error);

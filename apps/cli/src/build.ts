@@ -58,7 +58,7 @@ export function addBuild(program: Command): void {
       'after',
       `${formatHelp}
 Without --sort, keys must ascend by their bytes, and INPUT is never held in
-memory. With it, memory holds all of INPUT, and up to 56 more bytes per entry.
+memory. With it, memory holds all of INPUT, and up to 48 more bytes per entry.
 
 Examples:
   bloom build capitals.tsv -o capitals.ldb

@@ -1,9 +1,14 @@
 /** How many bytes to convert to hexadecimal digits at a time. */
 const HEX_BYTES = 2 ** 20;
 
+/** Up to this many bytes, one loop is faster than a copy and a search. */
+const MAX_LOOPED_BYTES = 48;
+
 /** Collects bytes before they are written. */
 export class ByteBuffer {
   length = 0;
+  /** Where the last entry starts. */
+  entryStart = 0;
   #buffer = Buffer.allocUnsafe(128 * 1024);
 
   /** The collected bytes: a view that is valid until the next call of another method. */
@@ -12,7 +17,7 @@ export class ByteBuffer {
   }
 
   clear(): void {
-    this.length = 0;
+    this.length = this.entryStart = 0;
   }
 
   byte(value: number): void {
@@ -29,6 +34,35 @@ export class ByteBuffer {
     this.#reserve(bytes.length);
     this.#buffer.set(bytes, this.length);
     this.length += bytes.length;
+  }
+
+  /** Begins another entry. */
+  begin(): void {
+    this.entryStart = this.length;
+  }
+
+  /** Drops what the last entry has appended. */
+  dropEntry(): void {
+    this.length = this.entryStart;
+  }
+
+  /** Appends `bytes`. @returns whether neither `a` nor `b` is among them. */
+  bytesWithout(bytes: Uint8Array, a: number, b: number): boolean {
+    const { length } = bytes;
+    if (length > MAX_LOOPED_BYTES) {
+      this.bytes(bytes);
+      return !bytes.includes(a) && (a === b || !bytes.includes(b));
+    }
+    this.#reserve(length);
+    const buffer = this.#buffer;
+    let isWithout = true;
+    for (let i = 0, at = this.length; i < length; i++, at++) {
+      const byte = bytes[i]!;
+      buffer[at] = byte;
+      if (byte === a || byte === b) isWithout = false;
+    }
+    this.length += length;
+    return isWithout;
   }
 
   /** Appends `bytes` in hexadecimal digits. */

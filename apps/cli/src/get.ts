@@ -1,19 +1,8 @@
-import type { StoredVersion, SyncDatabaseReader } from '@bloom/leveldb';
 import { DELETION } from '@bloom/sstable/database';
 import type { Command } from 'commander';
-import { ByteBuffer } from './byte-buffer.js';
-import { EXIT } from './failure.js';
+import { print, valueEncoder } from './found-values.js';
 import { keyArgument } from './key-argument.js';
-import {
-  addDamageOption,
-  type DamageOptions,
-  isFolder,
-  mustBeForFolder,
-  mustNotInsist,
-  noteDatabase,
-  noteDropped,
-  withFolder,
-} from './opened-folder.js';
+import { addDamageOption, type DamageOptions, isFolder, mustBeForFolder, noteDatabase } from './folder-argument.js';
 import {
   addKeyFormOptions,
   type KeyFormOptions,
@@ -23,14 +12,8 @@ import {
   type TableFile,
   withTableFile,
 } from './opened-table.js';
-import { drain, flush, note } from './output.js';
-import { encodeStoredVersion } from './stored-version.js';
 
-const LF = 10;
-/** How many characters to show of a key that is not found. */
-const SHOWN_CHARACTERS = 200;
-
-interface GetOptions extends KeyFormOptions, DamageOptions {
+export interface GetOptions extends KeyFormOptions, DamageOptions {
   readonly hex?: true;
   readonly allVersions?: true;
 }
@@ -64,7 +47,7 @@ Examples:
 
 async function get(path: string, texts: readonly string[], options: GetOptions): Promise<void> {
   const keys = texts.map((text) => keyArgument(text, options.hex === true));
-  if (isFolder(path)) return getFromFolder(path, keys, texts, options);
+  if (isFolder(path)) return (await import('./get-folder.js')).getFromFolder(path, keys, texts, options);
   mustBeForFolder(path, '--all-versions', options.allVersions);
   mustBeForFolder(path, '--damage', options.damage);
   await withTableFile(path, options, async (file) => {
@@ -73,63 +56,6 @@ async function get(path: string, texts: readonly string[], options: GetOptions):
     noteDatabase(path);
     await print(valueOf, valueEncoder(options), keys, texts);
   });
-}
-
-async function getFromFolder(path: string, keys: readonly Uint8Array[], texts: readonly string[], options: GetOptions): Promise<void> {
-  mustNotInsist(path, options);
-  await withFolder(path, options, async (database) => {
-    noteDropped(path, database.describe().dropped);
-    if (options.allVersions) await print(versionsOf(database), versionsEncoder(options), keys, texts);
-    else await print((key) => database.get(key), valueEncoder(options), keys, texts);
-  });
-}
-
-/** Prints what is found for each key, and names the keys that are not found. */
-async function print<T>(
-  find: (key: Uint8Array) => T | undefined,
-  encode: (found: T, out: ByteBuffer) => void,
-  keys: readonly Uint8Array[],
-  texts: readonly string[],
-): Promise<void> {
-  const out = new ByteBuffer();
-  try {
-    for (const [i, key] of keys.entries()) {
-      const found = find(key);
-      if (found === undefined) {
-        process.exitCode = EXIT.no;
-        await flush(out);
-        const text = texts[i]!;
-        note(`${text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text}: not found`);
-        continue;
-      }
-      encode(found, out);
-      await drain(out);
-    }
-  } finally {
-    // Prints what was found before a failure.
-    await flush(out);
-  }
-}
-
-function valueEncoder({ hex }: GetOptions): (value: Uint8Array, out: ByteBuffer) => void {
-  return (value, out) => {
-    if (hex) out.hex(value);
-    else out.bytes(value);
-    out.byte(LF);
-  };
-}
-
-function versionsOf(database: SyncDatabaseReader): (key: Uint8Array) => StoredVersion[] | undefined {
-  return (key) => {
-    const versions = database.versions(key);
-    return versions.length === 0 ? undefined : versions;
-  };
-}
-
-function versionsEncoder({ hex }: GetOptions): (versions: readonly StoredVersion[], out: ByteBuffer) => void {
-  return (versions, out) => {
-    for (const version of versions) encodeStoredVersion(version, 'tsv', hex === true, out);
-  };
 }
 
 type ValueOf = (key: Uint8Array) => Uint8Array | undefined;

@@ -11,7 +11,6 @@ import {
 } from '@bloom/sstable';
 import { allCodecs } from '@bloom/codecs';
 import { decodeInternalKey, DELETION, type InternalKey, VALUE } from '@bloom/sstable/database';
-import { salvagedEntries } from '@bloom/sstable/inspect';
 
 /** What a sample of the keys looks like. */
 export interface KeyForm {
@@ -101,6 +100,7 @@ async function lookAtWhatIsLeft(source: SyncSource, searchBytes: number, evidenc
     byteLength: Math.min(source.byteLength, searchBytes),
     read: (offset, length) => source.read(offset, length),
   };
+  const { salvagedEntries } = await import('@bloom/sstable/inspect');
   let bytes = 0;
   let looked = 0;
   for await (const [key] of salvagedEntries(start, { codecs: allCodecs, comparator: null })) {

@@ -8,7 +8,7 @@ import { tableLayout } from '@bloom/sstable/inspect';
 import type { Command } from 'commander';
 import { Failure } from './failure.js';
 import { layoutFolder } from './layout-folder.js';
-import { isFolder } from './opened-folder.js';
+import { isFolder } from './folder-argument.js';
 import { withFile, withTableFile } from './opened-table.js';
 import { counted, Lines, note } from './output.js';
 

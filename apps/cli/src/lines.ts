@@ -96,5 +96,10 @@ export function putMark(out: ByteBuffer): void {
 
 /** Whether a line of these bytes would be read back as the same bytes. */
 export function fitsOnLine(bytes: Uint8Array): boolean {
-  return bytes.at(-1) !== CR && !bytes.includes(LF);
+  return !endsInCarriageReturn(bytes) && !bytes.includes(LF);
+}
+
+/** Whether a reader would take the last byte for a part of the line break. */
+export function endsInCarriageReturn(bytes: Uint8Array): boolean {
+  return bytes[bytes.length - 1] === CR;
 }

@@ -14,7 +14,7 @@ import type { Command } from 'commander';
 import { EXIT, Failure, failureOf, placedProblem } from './failure.js';
 import { inputStat } from './input.js';
 import { interruptible } from './interruption.js';
-import { isFolder, mustNotInsist, noteDatabase } from './opened-folder.js';
+import { isFolder, mustNotInsist, noteDatabase } from './folder-argument.js';
 import { addKeyFormOptions, type KeyFormOptions, noteAssumption, type TableFile, withTableFile } from './opened-table.js';
 import { count, counted, Lines, note } from './output.js';
 import { salvageFolder } from './salvage-folder.js';

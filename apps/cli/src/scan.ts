@@ -1,27 +1,11 @@
-import { type Dropped, type StoredEntry, storedEntriesSync } from '@bloom/leveldb';
-import { SyncNodeFolder } from '@bloom/leveldb/node';
 import { bytewiseComparator, type KeyRange } from '@bloom/sstable';
-import { allCodecs } from '@bloom/codecs';
 import { encodeInternalKey } from '@bloom/sstable/database';
 import { type Command, Option } from 'commander';
-import { ByteBuffer } from './byte-buffer.js';
-import { type Entry, OutputError } from './entry.js';
 import { Failure } from './failure.js';
-import { type Encode, formatHelp, type FormatName, formatNames, formats } from './format.js';
+import { formatHelp, type FormatName, formatNames, formats } from './format.js';
 import { keyArgument } from './key-argument.js';
 import { encodeKv } from './kv.js';
-import { putMark, startsWithMark } from './lines.js';
-import {
-  addDamageOption,
-  type DamageOptions,
-  isFolder,
-  mustBeForFolder,
-  mustNotInsist,
-  noteDatabase,
-  noteDropped,
-  withFolder,
-  withFolderFailures,
-} from './opened-folder.js';
+import { addDamageOption, type DamageOptions, isFolder, mustBeForFolder, noteDatabase } from './folder-argument.js';
 import {
   addKeyFormOptions,
   type KeyFormOptions,
@@ -31,12 +15,11 @@ import {
   type TableFile,
   withTableFile,
 } from './opened-table.js';
-import { drain, flush } from './output.js';
-import { encodeStoredVersion } from './stored-version.js';
+import { hasBounds, inRange, print, printBatches, withMark } from './printed-entries.js';
 import { encodeVersion } from './version.js';
 import { wholeNumber } from './whole-number.js';
 
-interface ScanOptions extends KeyFormOptions, DamageOptions {
+export interface ScanOptions extends KeyFormOptions, DamageOptions {
   readonly allVersions?: true;
   readonly gt?: string;
   readonly gte?: string;
@@ -104,15 +87,20 @@ async function scan(path: string, options: ScanOptions): Promise<void> {
   if (format === 'kv' && process.stdout.isTTY) {
     throw new Failure('standard output is a terminal, but kv is binary: send it to a file or a pipe');
   }
-  if (isFolder(path)) return scanFolder(path, range, options);
+  if (isFolder(path)) return (await import('./scan-folder.js')).scanFolder(path, range, options);
   mustBeForFolder(path, '--all-versions', options.allVersions);
   mustBeForFolder(path, '--damage', options.damage);
   await withTableFile(path, options, async (file) => {
     if (!file.isInternal) {
-      const encode = hex ? formats[format].encodeHex : formats[format].encode;
-      const entries = entriesOf(file, openTable(file, { cache: null }), range, ([key]) => key);
+      const encode = withMark(format, hex, hex ? formats[format].encodeHex : formats[format].encode);
+      const table = openTable(file, { cache: null });
       noteDatabase(path);
-      await print(path, format, entries, withMark(format, hex, encode));
+      if (canSeek(file, range)) {
+        await printBatches(path, format, table.batches(range), encode);
+      } else {
+        const entries = entriesOf(file, table, range, ([key]) => key);
+        await print(path, format, entries, ([key, value], out) => encode(key, value, out));
+      }
       return;
     }
     const entries = entriesOf(file, openDatabaseTable(file, { cache: null }), range, ({ userKey }) => userKey);
@@ -127,119 +115,21 @@ async function scan(path: string, options: ScanOptions): Promise<void> {
   });
 }
 
-async function scanFolder(path: string, range: KeyRange, options: ScanOptions): Promise<void> {
-  const { format } = options;
-  const hex = options.hex === true;
-  mustNotInsist(path, options);
-  if (options.allVersions) return scanAllVersions(path, range, options);
-  await withFolder(path, options, async (database) => {
-    const encode = hex ? formats[format].encodeHex : formats[format].encode;
-    try {
-      await print(path, format, database.entries(range), withMark(format, hex, encode));
-    } finally {
-      noteDropped(path, database.describe().dropped);
-    }
-  });
-}
-
-/** Prints what each file stores. Without bounds that needs neither MANIFEST nor comparator. */
-async function scanAllVersions(path: string, range: KeyRange, options: ScanOptions): Promise<void> {
-  const { format, damage = 'strict' } = options;
-  if (range.reverse) throw new Failure(`${path}: --all-versions prints file by file: omit --reverse`);
-  if (format === 'kv') throw new Failure(`${path}: kv cannot represent sequence, kind and file: omit --all-versions, or try --format jsonl`);
-  let compare = (a: Uint8Array, b: Uint8Array): number => bytewiseComparator.compare(a, b);
-  const scanWith = async (): Promise<void> => {
-    const dropped: Dropped[] = [];
-    const onDropped = (drop: Dropped): unknown => dropped.push(drop);
-    const stored = storedEntriesSync(new SyncNodeFolder(path), { codecs: allCodecs, damage, onDropped });
-    try {
-      const entries = inRange(stored, range, ({ key }) => key, compare);
-      await print(path, format, entries, (entry: StoredEntry, out) => encodeStoredVersion(entry, format, options.hex === true, out));
-    } finally {
-      noteDropped(path, dropped);
-    }
-  };
-  if (!hasBounds(range)) return withFolderFailures(path, options, scanWith);
-  await withFolder(path, { damage: 'skip' }, (database) => {
-    // Bounds refer to the order of the database.
-    compare = (a, b) => database.compare(a, b);
-    return withFolderFailures(path, options, scanWith);
-  });
-}
-
-/** Prints entries. If one fails, the ones before it are printed. */
-async function print<T>(
-  path: string,
-  format: FormatName,
-  entries: Iterable<T>,
-  encode: (entry: T, out: ByteBuffer) => void,
-): Promise<void> {
-  const out = new ByteBuffer();
-  try {
-    for (const entry of entries) {
-      const start = out.length;
-      try {
-        encode(entry, out);
-      } catch (error) {
-        out.length = start;
-        if (!(error instanceof OutputError || error instanceof RangeError)) throw error;
-        // The entry would exceed the longest possible string.
-        const problem = error instanceof RangeError ? 'an entry is too long for one line' : error.message;
-        const others = ['--hex', '--format kv', '--format jsonl'].filter((other) => !other.endsWith(` ${format}`));
-        throw new Failure(`${path}: ${problem}, which ${format} cannot represent: try ${others.join(' or ')}`);
-      }
-      const written = drain(out);
-      if (written !== undefined) await written;
-    }
-  } finally {
-    await flush(out);
-  }
-}
-
 /** The entries of a range, even if the whole table has to be searched for them. */
 function* entriesOf<T>(
-  { isSearchable }: TableFile,
+  file: TableFile,
   table: { readonly entries: (range: KeyRange) => Iterable<T> },
   range: KeyRange,
   keyOf: (entry: T) => Uint8Array,
 ): Generator<T, void> {
-  if (isSearchable || !hasBounds(range)) {
+  if (canSeek(file, range)) {
     yield* table.entries(range);
     return;
   }
   yield* inRange(table.entries({ reverse: range.reverse }), range, keyOf, (a, b) => bytewiseComparator.compare(a, b));
 }
 
-/** Filters `entries`, which may be in any order, by bounds. */
-function* inRange<T>(
-  entries: Iterable<T>,
-  { gt, gte, lt, lte, limit = Infinity }: KeyRange,
-  keyOf: (entry: T) => Uint8Array,
-  compare: (a: Uint8Array, b: Uint8Array) => number,
-): Generator<T, void> {
-  let left = limit;
-  if (left <= 0) return;
-  for (const entry of entries) {
-    const key = keyOf(entry);
-    if (gt !== undefined && compare(key, gt) <= 0) continue;
-    if (gte !== undefined && compare(key, gte) < 0) continue;
-    if (lt !== undefined && compare(key, lt) >= 0) continue;
-    if (lte !== undefined && compare(key, lte) > 0) continue;
-    yield entry;
-    if (--left <= 0) return;
-  }
-}
-
-function hasBounds({ gt, gte, lt, lte }: KeyRange): boolean {
-  return [gt, gte, lt, lte].some((bound) => bound !== undefined);
-}
-
-/** Puts a byte order mark before a text that starts with one, since a reader skips the first one. */
-function withMark(format: FormatName, hex: boolean, encode: Encode): (entry: Entry, out: ByteBuffer) => void {
-  let isFirst = !hex && (format === 'tsv' || format === 'words');
-  return ([key, value], out) => {
-    if (isFirst && startsWithMark(key)) putMark(out);
-    isFirst = false;
-    encode(key, value, out);
-  };
+/** Whether the table can go to the start of the range. */
+function canSeek({ isSearchable }: TableFile, range: KeyRange): boolean {
+  return isSearchable || !hasBounds(range);
 }

@@ -6,7 +6,7 @@ import type { Command } from 'commander';
 import { ByteBuffer } from './byte-buffer.js';
 import { databaseKeys, type FilterTrial, plainKeys, tryFilters, WatchedBloomPolicy } from './false-positives.js';
 import { policyNames, problemOf, statusText } from './filter-text.js';
-import { isFolder, mustNotInsist } from './opened-folder.js';
+import { isFolder, mustNotInsist } from './folder-argument.js';
 import {
   addKeyFormOptions,
   type KeyFormOptions,

@@ -4,7 +4,7 @@
 import type { ByteBuffer } from './byte-buffer.js';
 import { type Entry, OutputError } from './entry.js';
 import { keyText } from './key-text.js';
-import { fitsOnLine, LineError } from './lines.js';
+import { endsInCarriageReturn, LineError } from './lines.js';
 
 const TAB = 9;
 const LF = 10;
@@ -16,12 +16,11 @@ export function decodeTsvLine(line: Uint8Array): Entry {
 }
 
 export function encodeTsv(key: Uint8Array, value: Uint8Array, out: ByteBuffer): void {
-  if (key.includes(TAB) || key.includes(LF))
-    throw new OutputError(`key ${keyText(key)} has a TAB or a line break in it`);
-  if (!fitsOnLine(value)) throw new OutputError(`the value of key ${keyText(key)} has a line break in it`);
-  out.bytes(key);
+  if (!out.bytesWithout(key, TAB, LF)) throw new OutputError(`key ${keyText(key)} has a TAB or a line break in it`);
   out.byte(TAB);
-  out.bytes(value);
+  if (!out.bytesWithout(value, LF, LF) || endsInCarriageReturn(value)) {
+    throw new OutputError(`the value of key ${keyText(key)} has a line break in it`);
+  }
   out.byte(LF);
 }
 

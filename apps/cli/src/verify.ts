@@ -4,7 +4,7 @@ import { verifyTable, type VerifyOptions } from '@bloom/sstable/inspect';
 import { BloomFilterPolicy } from '@bloom/policy';
 import type { Command } from 'commander';
 import { EXIT, placedProblem } from './failure.js';
-import { isFolder, mustNotInsist } from './opened-folder.js';
+import { isFolder, mustNotInsist } from './folder-argument.js';
 import { addKeyFormOptions, type KeyFormOptions, noteAssumption, withTableFile } from './opened-table.js';
 import { counted, Lines, note } from './output.js';
 import { uncheckedText } from './unchecked-text.js';

@@ -4,7 +4,7 @@
 import type { ByteBuffer } from './byte-buffer.js';
 import { type Entry, OutputError } from './entry.js';
 import { keyText } from './key-text.js';
-import { fitsOnLine, LineError } from './lines.js';
+import { endsInCarriageReturn, LineError } from './lines.js';
 
 const LF = 10;
 
@@ -16,8 +16,9 @@ export function decodeWordLine(line: Uint8Array, number: number): Entry {
 
 export function encodeWord(key: Uint8Array, _value: Uint8Array, out: ByteBuffer): void {
   if (key.length === 0) throw new OutputError('the empty key would be an empty line');
-  if (!fitsOnLine(key)) throw new OutputError(`key ${keyText(key)} has a line break in it`);
-  out.bytes(key);
+  if (!out.bytesWithout(key, LF, LF) || endsInCarriageReturn(key)) {
+    throw new OutputError(`key ${keyText(key)} has a line break in it`);
+  }
   out.byte(LF);
 }
 

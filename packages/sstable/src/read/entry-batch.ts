@@ -17,11 +17,11 @@ export class EntryBatch implements Iterable<[key: Uint8Array, value: Uint8Array]
   /** The keys, one after another. The end of key i is `#keyEnds[i + 1]`. */
   #keys = new Uint8Array(4096);
   #keyBuffer: ArrayBufferLike = this.#keys.buffer;
-  readonly #keyEnds = new Uint32Array(MAX_ENTRIES + 1);
-  /** Where the values are in the buffer of the block. */
+  readonly #keyEnds = new Int32Array(MAX_ENTRIES + 1);
+  /** The block's buffer, where the block starts in it, and where the values are in the block. A block has at most 1 GiB. */
   #valueBuffer: ArrayBufferLike = this.#keyBuffer;
-  readonly #valueStarts = new Float64Array(MAX_ENTRIES);
-  readonly #valueLengths = new Uint32Array(MAX_ENTRIES);
+  readonly #valueStarts = new Int32Array(MAX_ENTRIES);
+  readonly #valueLengths = new Int32Array(MAX_ENTRIES);
   #blockOffset = 0;
 
   /** How many entries there are: at least one. */
@@ -39,7 +39,7 @@ export class EntryBatch implements Iterable<[key: Uint8Array, value: Uint8Array]
   /** The value of entry `i`. @throws RangeError when there is no such entry. */
   value(i: number): Uint8Array {
     this.#mustHave(i);
-    return new Uint8Array(this.#valueBuffer, this.#valueStarts[i], this.#valueLengths[i]);
+    return new Uint8Array(this.#valueBuffer, this.#blockOffset + this.#valueStarts[i]!, this.#valueLengths[i]);
   }
 
   /** Keys and values, in order. */
@@ -62,7 +62,7 @@ export class EntryBatch implements Iterable<[key: Uint8Array, value: Uint8Array]
     if (end > this.#keys.length) this.#grow(start, end);
     copyBytes(keyBytes, 0, keyLength, this.#keys, start);
     this.#keyEnds[i + 1] = end;
-    this.#valueStarts[i] = this.#blockOffset + valueStart;
+    this.#valueStarts[i] = valueStart;
     this.#valueLengths[i] = valueEnd - valueStart;
     return i + 1 < MAX_ENTRIES && end < MAX_KEY_BYTES;
   }

@@ -1,0 +1,43 @@
+import { ByteBuffer } from './byte-buffer.js';
+import { EXIT } from './failure.js';
+import { drain, flush, note } from './output.js';
+
+const LF = 10;
+/** How many characters to show of a key that is not found. */
+const SHOWN_CHARACTERS = 200;
+
+/** Prints what is found for each key, and names the keys that are not found. */
+export async function print<T>(
+  find: (key: Uint8Array) => T | undefined,
+  encode: (found: T, out: ByteBuffer) => void,
+  keys: readonly Uint8Array[],
+  texts: readonly string[],
+): Promise<void> {
+  const out = new ByteBuffer();
+  try {
+    for (const [i, key] of keys.entries()) {
+      const found = find(key);
+      if (found === undefined) {
+        process.exitCode = EXIT.no;
+        await flush(out);
+        const text = texts[i]!;
+        note(`${text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text}: not found`);
+        continue;
+      }
+      encode(found, out);
+      await drain(out);
+    }
+  } finally {
+    // Prints what was found before a failure.
+    await flush(out);
+  }
+}
+
+/** Puts a value on a line of its own. */
+export function valueEncoder({ hex }: { readonly hex?: true }): (value: Uint8Array, out: ByteBuffer) => void {
+  return (value, out) => {
+    if (hex) out.hex(value);
+    else out.bytes(value);
+    out.byte(LF);
+  };
+}

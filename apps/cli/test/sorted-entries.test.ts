@@ -1,0 +1,22 @@
+import { seeded } from '@bloom/fixtures';
+import { expect, test } from 'vitest';
+import { SortedEntries } from '../src/sorted-entries.js';
+
+// Prefixes of each other, zeros, and keys that all begin alike are what the comparison by numbers could get wrong.
+test.each(['', 'u', 'user:', 'a prefix of more than six bytes/'])('keys that all begin with %j are sorted, and the last entry of each key is kept', (front) => {
+  const random = seeded(front.length);
+  const parts = ['', '\0', '\0\0', 'a', 'aaaaaa', 'aaaaaab', '\xff'];
+  for (let round = 0; round < 200; round++) {
+    const sorted = new SortedEntries();
+    const expected = new Map<string, string>();
+    const count = random.below(60);
+    for (let i = 0; i < count; i++) {
+      const key = front + Array.from({ length: random.below(4) }, () => random.pick(parts)).join('');
+      sorted.add(Buffer.from(key, 'latin1'), Buffer.from(String(i)));
+      expected.set(key, String(i));
+    }
+    expect(sorted.sort()).toBe(count - expected.size);
+    const found = Array.from(sorted, ([key, value]) => [Buffer.from(key).toString('latin1'), Buffer.from(value).toString()]);
+    expect(found).toEqual([...expected].sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+});

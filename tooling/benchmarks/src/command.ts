@@ -1,0 +1,97 @@
+// Measures the command `bloom` against other programs, alternating, each run in a new process:
+//
+//   command [ENTRIES] [ROUNDS]
+//
+// A scan against sqlite3, a get against an empty Node program, and build --sort against sort(1) before build.
+import { spawnSync } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { spread } from './measure.js';
+import { allKeys, KEY_LENGTH } from './workload.js';
+
+const entries = Number(process.argv[2] ?? 5e6);
+const rounds = Number(process.argv[3] ?? 5);
+const VALUE_LENGTH = 100;
+/** Entries are written to the unsorted input in steps of so many, a prime. */
+const STRIDE = 7_919;
+const bloom = fileURLToPath(new URL('../../../apps/cli/dist/bloom.js', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'bloom-command-'));
+const [sorted, unsorted, table, built, database, out] = ['sorted.tsv', 'unsorted.tsv', 'table.ldb', 'built.ldb', 'table.db', 'out'].map((name) =>
+  join(folder, name),
+) as [string, string, string, string, string, string];
+
+/** Runs a line of a shell. @returns its wall time, in milliseconds. */
+function run(line: string, input = ''): number {
+  const start = performance.now();
+  const { status, stderr } = spawnSync('sh', ['-c', line], { input, encoding: 'utf8', env: { ...process.env, LC_ALL: 'C' } });
+  if (status !== 0) throw new Error(`${line}: ${stderr}`);
+  return performance.now() - start;
+}
+
+/** Writes lines of key, TAB and value, in the order of `numberOf`. */
+function writeLines(path: string, keys: Uint8Array, numberOf: (i: number) => number): void {
+  const file = openSync(path, 'w');
+  let text = '';
+  for (let i = 0; i < entries; i++) {
+    const number = numberOf(i);
+    const key = Buffer.from(keys.buffer, number * KEY_LENGTH, KEY_LENGTH).toString('latin1');
+    text += `${key}\tvalue ${String(number * 31).padEnd(VALUE_LENGTH, 'x').slice(0, VALUE_LENGTH - 6)}\n`;
+    if (text.length > 2 ** 20 || i === entries - 1) {
+      writeSync(file, text);
+      text = '';
+    }
+  }
+  closeSync(file);
+}
+
+function sameFiles(a: string, b: string): boolean {
+  return readFileSync(a).equals(readFileSync(b));
+}
+
+/** Runs both in turn, and prints the medians. */
+function compare(what: string, goal: string, ours: () => number, theirs: () => number, verdict: (ours: number, theirs: number) => string): void {
+  const times: { readonly ours: number; readonly theirs: number }[] = [];
+  for (let round = 0; round < rounds; round++) times.push({ ours: ours(), theirs: theirs() });
+  const [our, their] = [spread(times.map((time) => time.ours)).median, spread(times.map((time) => time.theirs)).median];
+  console.log(`${what}: ${our.toFixed(0)} ms, ${their.toFixed(0)} ms: ${verdict(our, their)}; the goal is ${goal}`);
+}
+
+const times = (ours: number, theirs: number): string => `${(ours / theirs).toFixed(2)} times as long`;
+const node = process.execPath;
+try {
+  const keys = allKeys(entries);
+  writeLines(sorted, keys, (i) => i);
+  if (entries % STRIDE === 0) throw new RangeError(`ENTRIES must be no multiple of ${STRIDE}`);
+  writeLines(unsorted, keys, (i) => (i * STRIDE) % entries);
+  run(`${node} ${bloom} build -q ${sorted} -o ${table}`);
+  run(`sqlite3 ${database}`, `create table entries(key text primary key, value text) without rowid;\n.mode tabs\n.import ${sorted} entries\n`);
+  const key = Buffer.from(keys.buffer, (entries >> 1) * KEY_LENGTH, KEY_LENGTH).toString('latin1');
+
+  compare(
+    `scan of ${entries.toLocaleString('en')} entries, sqlite3`,
+    'at most 1.5 times as long',
+    () => run(`${node} ${bloom} scan ${table} > ${out}`),
+    () => run(`sqlite3 -tabs ${database} 'select key, value from entries order by key' > ${out}.sqlite3`),
+    times,
+  );
+  if (!sameFiles(out, sorted) || !sameFiles(`${out}.sqlite3`, sorted)) throw new Error('a scan gave other entries');
+  compare(
+    'get of one entry, node -e 0',
+    'at most 90 ms more',
+    () => run(`${node} ${bloom} get ${table} ${key} > ${out}`),
+    () => run(`${node} -e 0`),
+    (ours, theirs) => `${(ours - theirs).toFixed(0)} ms more`,
+  );
+  compare(
+    'build --sort, sort | build -',
+    'no longer',
+    () => run(`${node} ${bloom} build -q --sort ${unsorted} -o ${built}`),
+    () => run(`sort ${unsorted} | ${node} ${bloom} build -q - -o ${built}.sorted`),
+    times,
+  );
+  if (!sameFiles(built, `${built}.sorted`) || !sameFiles(built, table)) throw new Error('the tables built differ');
+} finally {
+  rmSync(folder, { recursive: true });
+}
