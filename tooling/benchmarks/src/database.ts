@@ -91,7 +91,7 @@ export class EntriesChecksum {
 }
 
 /** The numbers below `n` in an order that looks random: multiples of a prime that does not divide `n`. */
-function shuffled(n: number): number[] {
+export function shuffled(n: number): number[] {
   const prime = 7_919;
   if (n % prime === 0) throw new RangeError(`n must be no multiple of ${prime}, got ${n}`);
   return Array.from({ length: n }, (_, i) => (i * prime) % n);

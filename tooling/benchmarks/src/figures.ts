@@ -25,7 +25,7 @@ export interface Figure {
   /** What is done, in words. */
   readonly what: string;
   /** What times are given per. */
-  readonly unit: 'hash' | 'key' | 'block' | 'entry' | 'open';
+  readonly unit: 'hash' | 'key' | 'block' | 'entry' | 'open' | 'call' | 'run';
   /** What the sizes count. */
   readonly sizeUnit: 'bytes' | 'keys' | 'entries';
   readonly sizes: readonly number[];
@@ -41,6 +41,8 @@ const POWERS = [1e3, 1e4, 1e5, 1e6, 1e7];
 const TABLES = { sizeUnit: 'entries', sizes: POWERS, quickSizes: [1e5] } as const;
 /** A database of more entries takes minutes to write. */
 const DATABASES = { sizeUnit: 'entries', sizes: [1e4, 1e5, 1e6], quickSizes: [1e5], input: 'levels' } as const;
+/** Databases that are written anew for each run. */
+const WRITTEN = { sizeUnit: 'entries', sizes: [1e5, 1e6], quickSizes: [1e5] } as const;
 const FILTERS = { sizeUnit: 'keys', sizes: [100, ...POWERS], quickSizes: [100, 1e4, 1e6] } as const;
 const BLOCKS = { sizeUnit: 'bytes', sizes: [1024, 4096, 65_536], quickSizes: [4096] } as const;
 const HASHES = { sizeUnit: 'bytes', sizes: [8, 16, 64, 1024], quickSizes: [8, 16, 64, 1024] } as const;
@@ -328,5 +330,84 @@ export const figures: readonly Figure[] = [
     unit: 'entry',
     ...DATABASES,
     others: [{ contender: 'classic-level', by: 'for await over iterator()', goal: 0.25 }],
+  },
+  {
+    name: 'db-write-put-sequential',
+    what: 'put the entries of a new database in the order of their keys, one after another, Database',
+    unit: 'entry',
+    ...WRITTEN,
+    others: [{ contender: 'classic-level', by: 'put', goal: 0.3 }, { contender: 'leveldb', by: 'DB::Put' }],
+  },
+  {
+    name: 'db-write-put-random',
+    what: 'put the entries of a new database in random order, one after another, Database',
+    unit: 'entry',
+    ...WRITTEN,
+    others: [{ contender: 'classic-level', by: 'put', goal: 0.3 }, { contender: 'leveldb', by: 'DB::Put' }],
+  },
+  {
+    name: 'db-write-overwrite',
+    what: 'put all entries of a database once more in random order, one after another, Database',
+    unit: 'entry',
+    ...WRITTEN,
+    others: [{ contender: 'classic-level', by: 'put', goal: 0.3 }, { contender: 'leveldb', by: 'DB::Put' }],
+  },
+  {
+    name: 'db-write-batches',
+    what: 'write the entries of a new database in random order in batches of 1,000, Database',
+    unit: 'entry',
+    ...WRITTEN,
+    others: [{ contender: 'classic-level', by: 'batch', goal: 1 }, { contender: 'leveldb', by: 'DB::Write' }],
+  },
+  {
+    name: 'db-write-put-sync',
+    what: 'put with sync, one after another, Database',
+    unit: 'entry',
+    ...WRITTEN,
+    sizes: [1e3],
+    quickSizes: [1e3],
+    others: [{ contender: 'classic-level', by: 'put', goal: 1.1 }, { contender: 'leveldb', by: 'DB::Put' }],
+  },
+  {
+    name: 'db-write-compact',
+    what: 'compactRange of a database that was written in random order, Database',
+    unit: 'entry',
+    ...WRITTEN,
+    others: [{ contender: 'classic-level', by: 'compactRange', goal: 1.5 }, { contender: 'leveldb', by: 'DB::CompactRange' }],
+  },
+  {
+    name: 'db-write-get-present',
+    what: 'get of random present keys of a database that was just written, one after another, Database',
+    unit: 'key',
+    ...WRITTEN,
+    others: [{ contender: 'classic-level', by: 'get', goal: 0.2 }],
+  },
+  {
+    name: 'db-write-get-absent',
+    what: 'get of random absent keys of a database that was just written, one after another, Database',
+    unit: 'key',
+    ...WRITTEN,
+    others: [{ contender: 'classic-level', by: 'get', goal: 0.5 }],
+  },
+  {
+    name: 'db-write-entries',
+    what: 'for await over entries() of a database that was just written, Database',
+    unit: 'entry',
+    ...WRITTEN,
+    others: [{ contender: 'classic-level', by: 'for await over iterator()', goal: 0.25 }],
+  },
+  {
+    name: 'db-write-mixed',
+    what: 'four callers that put and get random present keys in turns, Database',
+    unit: 'call',
+    ...WRITTEN,
+    others: [{ contender: 'classic-level' }],
+  },
+  {
+    name: 'db-write-mixed-pause',
+    what: 'the longest time for which the event loop stands still meanwhile; the goal is 20 ms, not a ratio',
+    unit: 'run',
+    ...WRITTEN,
+    others: [{ contender: 'classic-level' }],
   },
 ];

@@ -2,8 +2,8 @@
 import { closeSync, existsSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { BLOOM_SEED, hash, hashEach } from '@bloom/hash';
-import { DatabaseReader, SyncDatabaseReader } from '@bloom/leveldb';
-import { NodeFolder, SyncNodeFolder } from '@bloom/leveldb/node';
+import { Database, DatabaseReader, SyncDatabaseReader, WriteBatch } from '@bloom/leveldb';
+import { NodeFolder, SyncNodeFolder, WritableNodeFolder } from '@bloom/leveldb/node';
 import { BloomFilterPolicy, buildFilter, type FilterSink, KeyBuffer } from '@bloom/policy';
 import {
   BlockCache,
@@ -34,6 +34,7 @@ import {
   Values,
   wordBlocks,
 } from '../workload.js';
+import { type WrittenDatabase, writtenDatabaseJobs } from '../written-database.js';
 
 const folder = process.argv[2]!;
 /** Where the databases are. */
@@ -486,7 +487,27 @@ function mustHaveLevels(database: DatabaseReader): void {
   if (database.filterStatus !== 'used') throw new Error(`its filters are ${database.filterStatus}`);
 }
 
+const SYNC = { sync: true } as const;
+
+async function openWritten(path: string): Promise<WrittenDatabase> {
+  const database = await Database.open(new WritableNodeFolder(path), { compression: 'none', cache: new BlockCache(CACHE_BYTES) });
+  return {
+    put: (key, value) => database.put(key, value),
+    putSync: (key, value) => database.put(key, value, SYNC),
+    get: (key) => database.get(key),
+    batch: (keys, valueOf) => {
+      const batch = new WriteBatch();
+      for (let i = 0; i < keys.length; i++) batch.put(keys[i]!, valueOf(i));
+      return database.write(batch);
+    },
+    entries: () => database.entries(),
+    compact: (first, last) => database.compactRange(first, last),
+    close: () => database.close(),
+  };
+}
+
 await serve({
+  ...writtenDatabaseJobs(folder, openWritten),
   hash: hashOne,
   'hash-each': hashMany,
   'build-filter': makeFilter,

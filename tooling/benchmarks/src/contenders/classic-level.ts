@@ -6,6 +6,7 @@ import { ClassicLevel } from 'classic-level';
 import { databaseOptions, databasePath, type DatabaseState, EntriesChecksum } from '../database.js';
 import { serve, type Work } from '../work.js';
 import { allKeys, LOOKUPS, lookupKeys, separate, Values } from '../workload.js';
+import { type WrittenDatabase, writtenDatabaseJobs } from '../written-database.js';
 
 type Database = ClassicLevel<Uint8Array, Uint8Array>;
 
@@ -45,6 +46,8 @@ async function openCopy(n: number, state: DatabaseState): Promise<Database> {
   await db.open();
   return db;
 }
+
+const SYNC = { sync: true } as const;
 
 function once(name: string, open: () => Promise<Database>): Promise<Database> {
   let db = opened.get(name);
@@ -166,7 +169,22 @@ function open(openIt: (n: number) => Promise<Database>, n: number): Work {
   };
 }
 
+async function openWritten(path: string): Promise<WrittenDatabase> {
+  const db = new ClassicLevel<Uint8Array, Uint8Array>(path, options);
+  await db.open();
+  return {
+    put: (key, value) => db.put(key, value),
+    putSync: (key, value) => db.put(key, value, SYNC),
+    get: (key) => db.get(key),
+    batch: (keys, valueOf) => db.batch(keys.map((key, i) => ({ type: 'put', key, value: valueOf(i) }))),
+    entries: () => db.iterator(),
+    compact: (first, last) => db.compactRange(first, last),
+    close: () => db.close(),
+  };
+}
+
 await serve({
+  ...writtenDatabaseJobs(folder, openWritten),
   iterator,
   nextv,
   'get-present-sync': async (n) => getSync(await database(n), n, true),

@@ -1,0 +1,188 @@
+// The figures named db-write-…: the same writes and reads of a database by whoever has a WrittenDatabase. leveldb-bench.cc
+// has them too.
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { shuffled } from './database.js';
+import type { Jobs, Work } from './work.js';
+import { allKeys, KEY_LENGTH, LOOKUPS, lookupKeys, separate, Values } from './workload.js';
+
+const BATCH = 1000;
+/** Of the mixed work: how many callers there are, each of which waits for its last call. */
+const CALLERS = 4;
+
+/** A database that is written and read. */
+export interface WrittenDatabase {
+  put(key: Uint8Array, value: Uint8Array): Promise<void>;
+  putSync(key: Uint8Array, value: Uint8Array): Promise<void>;
+  get(key: Uint8Array): Promise<Uint8Array | undefined>;
+  batch(keys: readonly Uint8Array[], valueOf: (i: number) => Uint8Array): Promise<void>;
+  entries(): AsyncIterable<[Uint8Array, Uint8Array]>;
+  compact(first: Uint8Array, last: Uint8Array): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** How both are opened: no compression, LevelDB's sizes of memtable and table, blocks cached, filters of 10 bits a key. */
+export type OpenWritten = (path: string) => Promise<WrittenDatabase>;
+
+/** The keys of `n` entries, in one array: an object for each would be most of what the garbage collector has to look at. */
+class Keys {
+  readonly #bytes: Uint8Array;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  at(i: number): Uint8Array {
+    return this.#bytes.subarray(i * KEY_LENGTH, (i + 1) * KEY_LENGTH);
+  }
+}
+
+/** The jobs on databases in a folder. */
+export function writtenDatabaseJobs(folder: string, open: OpenWritten): Jobs {
+  /** A job on a database that is new, or filled, before each run. */
+  function job(state: 'new' | 'filled', once: boolean, run: (database: WrittenDatabase, input: Input) => Promise<number | undefined>): (n: number) => Work {
+    return (n) => {
+      const path = join(folder, `written-${n}`);
+      const input = new Input(n);
+      let database: WrittenDatabase | undefined;
+      let sum: number | undefined;
+      const work: Work = {
+        units: n,
+        async before() {
+          if (once && database !== undefined) return;
+          await database?.close();
+          rmSync(path, { recursive: true, force: true });
+          database = await open(path);
+          if (state === 'filled') await fill(database, input);
+        },
+        async run() {
+          sum = await run(database!, input);
+        },
+        check: async () => sum ?? sumOf(database!),
+      };
+      return work;
+    };
+  }
+
+  const gets = (present: boolean): ((n: number) => Work) => {
+    const make = job('filled', true, async (database, { n }) => {
+      let sum = 0;
+      for (const key of separate(lookupKeys(n, present))) sum += (await database.get(key))?.[0] ?? 0;
+      return sum;
+    });
+    return (n) => ({ ...make(n), units: LOOKUPS });
+  };
+
+  return {
+    'db-write-put-sequential': job('new', false, async (database, { n, keys, values }) => {
+      for (let i = 0; i < n; i++) await database.put(keys.at(i), values.at(i));
+      return undefined;
+    }),
+    'db-write-put-random': job('new', false, async (database, { n, order, keys, values }) => {
+      for (let i = 0; i < n; i++) await database.put(keys.at(order[i]!), values.at(order[i]!));
+      return undefined;
+    }),
+    'db-write-put-sync': job('new', false, async (database, { n, order, keys, values }) => {
+      for (let i = 0; i < n; i++) await database.putSync(keys.at(order[i]!), values.at(order[i]!));
+      return undefined;
+    }),
+    'db-write-batches': job('new', false, async (database, input) => {
+      await fill(database, input);
+      return undefined;
+    }),
+    'db-write-overwrite': job('filled', false, async (database, { n, order, keys, values }) => {
+      for (let i = 0; i < n; i++) await database.put(keys.at(order[i]!), values.at(order[i]! + 1));
+      return undefined;
+    }),
+    'db-write-compact': job('filled', false, async (database, { n, keys }) => {
+      await database.compact(keys.at(0), keys.at(n - 1));
+      return undefined;
+    }),
+    'db-write-get-present': gets(true),
+    'db-write-get-absent': gets(false),
+    'db-write-entries': job('filled', true, (database) => sumOf(database)),
+    'db-write-mixed': job('filled', true, mix),
+    // The time is not that of the work, but the longest for which the event loop did not turn meanwhile.
+    'db-write-mixed-pause': (n) => {
+      const pause = new LongestPause();
+      const work = job('filled', true, async (database, input) => {
+        pause.start();
+        const sum = await mix(database, input);
+        pause.stop();
+        return sum;
+      })(n);
+      return { ...work, units: 1, measured: () => pause.nanoseconds };
+    },
+  };
+}
+
+class Input {
+  readonly n: number;
+  readonly keys: Keys;
+  readonly values = new Values();
+  /** The entries in an order that looks random. */
+  readonly order: Uint32Array;
+
+  constructor(n: number) {
+    this.n = n;
+    this.keys = new Keys(allKeys(n));
+    this.order = Uint32Array.from(shuffled(n));
+  }
+}
+
+/** Writes all entries in random order, a thousand at a time. */
+async function fill(database: WrittenDatabase, { n, order, keys, values }: Input): Promise<void> {
+  for (let i = 0; i < n; i += BATCH) {
+    const part = order.subarray(i, i + BATCH);
+    await database.batch(Array.from(part, (index) => keys.at(index)), (j) => values.at(part[j]!));
+  }
+}
+
+/** Every second call a put, every second a get of a key that is there. */
+async function mix(database: WrittenDatabase, { n, order, keys, values }: Input): Promise<number> {
+  let next = 0;
+  let sum = 0;
+  await Promise.all(
+    Array.from({ length: CALLERS }, async () => {
+      while (next < n) {
+        const i = next++;
+        const index = order[i]!;
+        if (i % 2 === 0) await database.put(keys.at(index), values.at(index));
+        else sum += (await database.get(keys.at(index)))![0]!;
+      }
+    }),
+  );
+  return sum;
+}
+
+async function sumOf(database: WrittenDatabase): Promise<number> {
+  let sum = 0;
+  for await (const [key, value] of database.entries()) sum += key[key.length - 1]! + value[0]!;
+  return sum;
+}
+
+/** Measures how long the event loop does not turn. */
+class LongestPause {
+  nanoseconds = 0;
+  #last = 0n;
+  #isOn = false;
+
+  start(): void {
+    this.nanoseconds = 0;
+    this.#last = process.hrtime.bigint();
+    this.#isOn = true;
+    setImmediate(() => this.#turn());
+  }
+
+  stop(): void {
+    this.#isOn = false;
+  }
+
+  #turn(): void {
+    if (!this.#isOn) return;
+    const now = process.hrtime.bigint();
+    this.nanoseconds = Math.max(this.nanoseconds, Number(now - this.#last));
+    this.#last = now;
+    setImmediate(() => this.#turn());
+  }
+}
