@@ -2,6 +2,11 @@
  * The newest entries of a database, which are in its log and in no table yet: a skip list of internal keys.
  *
  *     arena:  (user key | sequence << 8 | type (u64, little-endian) | value)*
+ *     nodes:  (start of the key | bytes of the key | bytes of the value | node before | next node at each level)*
+ *
+ * A node is the place where it starts in `nodes`: what a search needs of it is adjacent, in one line of the processor's
+ * cache. With an array for each field, and a second comparison with the same node a level below, an insertion took an
+ * eighth more time.
  *
  * Entries are only ever added, so a cursor stays good while others are added.
  *
@@ -17,6 +22,12 @@ const MAX_HEIGHT = 12;
 const BRANCHING = 4;
 /** The node before the first entry; as a link: none. */
 const HEAD = 0;
+// Where the parts of a node are.
+const KEY_START = 0;
+const KEY_LENGTH = 1;
+const VALUE_LENGTH = 2;
+const BEFORE = 3;
+const LINKS = 4;
 
 /** Entries by internal key. */
 export class Memtable {
@@ -25,16 +36,8 @@ export class Memtable {
   #arena: Uint8Array;
   #arenaLength = 0;
   #count = 0;
-  // Of each node: where its entry starts in the arena, the bytes of its key and of its value, where its links start,
-  // and the node before it. Flat arrays: an object for each entry would take several times the memory.
-  #starts = new Uint32Array(256);
-  #keyLengths = new Uint32Array(256);
-  #valueLengths = new Uint32Array(256);
-  #towers = new Uint32Array(256);
-  #before = new Uint32Array(256);
-  /** The next node at each level of a node. */
-  #links = new Uint32Array(512);
-  #linksLength = MAX_HEIGHT;
+  #nodes = new Uint32Array(1024);
+  #nodesLength = LINKS + MAX_HEIGHT;
   #height = 1;
   #last = HEAD;
   /** The node before the place that was searched for, at each level. */
@@ -88,7 +91,7 @@ export class Memtable {
 
   /** The first node whose key is at or after `key`; 0 for none. */
   seek(key: Uint8Array): number {
-    return this.#next(this.#findBefore(key, 0, key.length, false), 0);
+    return this.after(this.#findBefore(key, 0, key.length, false));
   }
 
   /** The last node whose key is before `key`, or at it where `inclusive`; 0 for none. */
@@ -98,7 +101,7 @@ export class Memtable {
 
   /** The first node; 0 for none. */
   get first(): number {
-    return this.#next(HEAD, 0);
+    return this.after(HEAD);
   }
 
   /** The last node; 0 for none. */
@@ -108,23 +111,23 @@ export class Memtable {
 
   /** The node after `node`; 0 for none. */
   after(node: number): number {
-    return this.#next(node, 0);
+    return this.#nodes[node + LINKS]!;
   }
 
   /** The node before `node`; 0 for none. */
   before(node: number): number {
-    return this.#before[node]!;
+    return this.#nodes[node + BEFORE]!;
   }
 
   /** Whether the entry before `node` has the same internal key: only where a log has a record twice. */
   isCopy(node: number): boolean {
-    const before = this.#before[node]!;
+    const before = this.#nodes[node + BEFORE]!;
     if (before === HEAD) return false;
     const arena = this.#arena;
-    const start = this.#starts[node]!;
-    const end = start + this.#keyLengths[node]!;
-    const otherStart = this.#starts[before]!;
-    const otherEnd = otherStart + this.#keyLengths[before]!;
+    const start = this.#nodes[node + KEY_START]!;
+    const end = start + this.#nodes[node + KEY_LENGTH]!;
+    const otherStart = this.#nodes[before + KEY_START]!;
+    const otherEnd = otherStart + this.#nodes[before + KEY_LENGTH]!;
     // The lowest byte of the sequence differs between nearly all neighbours.
     const sequence = INTERNAL_KEY_TRAILER_LENGTH - 1;
     return arena[end - sequence] === arena[otherEnd - sequence] && this.#compare(arena, start, end, arena, otherStart, otherEnd) === 0;
@@ -132,17 +135,17 @@ export class Memtable {
 
   /** Where in the arena the internal key of `node` starts; the value follows it. */
   keyStart(node: number): number {
-    return this.#starts[node]!;
+    return this.#nodes[node + KEY_START]!;
   }
 
   /** Bytes of the internal key of `node`. */
   keyLength(node: number): number {
-    return this.#keyLengths[node]!;
+    return this.#nodes[node + KEY_LENGTH]!;
   }
 
   /** Bytes of the value of `node`. */
   valueLength(node: number): number {
-    return this.#valueLengths[node]!;
+    return this.#nodes[node + VALUE_LENGTH]!;
   }
 
   /** A cursor, on no entry yet. */
@@ -156,33 +159,39 @@ export class Memtable {
     this.#memory.add(keyLength, valueLength, height);
     const path = this.#path;
     while (this.#height < height) path[this.#height++] = HEAD;
-    const node = this.#addNode(start, keyLength, valueLength, height);
-    const tower = this.#towers[node]!;
-    for (let level = 0; level < height; level++) {
-      const link = this.#towers[path[level]!]! + level;
-      this.#links[tower + level] = this.#links[link]!;
-      this.#links[link] = node;
+    const node = this.#addNode(height);
+    const nodes = this.#nodes;
+    nodes[node + KEY_START] = start;
+    nodes[node + KEY_LENGTH] = keyLength;
+    nodes[node + VALUE_LENGTH] = valueLength;
+    nodes[node + BEFORE] = path[0]!;
+    for (let level = LINKS; level < LINKS + height; level++) {
+      const link = path[level - LINKS]! + level;
+      nodes[node + level] = nodes[link]!;
+      nodes[link] = node;
     }
-    this.#before[node] = path[0]!;
-    const after = this.#links[tower]!;
+    const after = nodes[node + LINKS]!;
     if (after === HEAD) this.#last = node;
-    else this.#before[after] = node;
-  }
-
-  #next(node: number, level: number): number {
-    return this.#links[this.#towers[node]! + level]!;
+    else nodes[after + BEFORE] = node;
   }
 
   /** The last node before the key, or at it where `inclusive`; leaves the path to it. */
   #findBefore(bytes: Uint8Array, start: number, end: number, inclusive: boolean): number {
     const most = inclusive ? 0 : -1;
+    const nodes = this.#nodes;
+    const arena = this.#arena;
     let node = HEAD;
+    /** A node that comes too late: it need not be compared again a level below. */
+    let late = HEAD;
     for (let level = this.#height - 1; level >= 0; level--) {
       for (;;) {
-        const next = this.#next(node, level);
-        if (next === HEAD) break;
-        const nextStart = this.#starts[next]!;
-        if (this.#compare(this.#arena, nextStart, nextStart + this.#keyLengths[next]!, bytes, start, end) > most) break;
+        const next = nodes[node + LINKS + level]!;
+        if (next === late) break;
+        const nextStart = nodes[next + KEY_START]!;
+        if (this.#compare(arena, nextStart, nextStart + nodes[next + KEY_LENGTH]!, bytes, start, end) > most) {
+          late = next;
+          break;
+        }
         node = next;
       }
       this.#path[level] = node;
@@ -190,22 +199,16 @@ export class Memtable {
     return node;
   }
 
-  #addNode(start: number, keyLength: number, valueLength: number, height: number): number {
-    const node = ++this.#count;
-    if (node === this.#starts.length) {
-      const length = node * 2;
-      this.#starts = grown(this.#starts, length);
-      this.#keyLengths = grown(this.#keyLengths, length);
-      this.#valueLengths = grown(this.#valueLengths, length);
-      this.#towers = grown(this.#towers, length);
-      this.#before = grown(this.#before, length);
+  /** Makes room for a node. */
+  #addNode(height: number): number {
+    const node = this.#nodesLength;
+    this.#count++;
+    this.#nodesLength += LINKS + height;
+    if (this.#nodesLength > this.#nodes.length) {
+      const nodes = new Uint32Array(this.#nodes.length * 2);
+      nodes.set(this.#nodes);
+      this.#nodes = nodes;
     }
-    if (this.#linksLength + height > this.#links.length) this.#links = grown(this.#links, this.#links.length * 2);
-    this.#starts[node] = start;
-    this.#keyLengths[node] = keyLength;
-    this.#valueLengths[node] = valueLength;
-    this.#towers[node] = this.#linksLength;
-    this.#linksLength += height;
     return node;
   }
 
@@ -301,12 +304,6 @@ class Heights {
     while (height < MAX_HEIGHT && this.#random.next() % BRANCHING === 0) height++;
     return height;
   }
-}
-
-function grown(array: Uint32Array<ArrayBuffer>, length: number): Uint32Array<ArrayBuffer> {
-  const copy = new Uint32Array(length);
-  copy.set(array);
-  return copy;
 }
 
 /** Copies `from[start, end)`: a loop is faster than the call of set() and its view for a few bytes. */

@@ -3,6 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { Answer, Order, WorkerData } from './node/worker-table-thread.js';
 import { WritableNodeFolder } from './node/writable-node-folder.js';
 import type { FileMetadata } from './version-edit.js';
+import type { PackedEntries } from './write/table-thread.js';
 import { ThreadTables } from './write/thread-tables.js';
 
 const { path, settings, cutOff } = workerData as WorkerData;
@@ -15,19 +16,37 @@ function answer(message: Answer): void {
   port.postMessage(message);
 }
 
-function mustGoOn(): undefined {
+/** The flush that is under way. */
+let flushing: Promise<void> | undefined;
+
+function interlude(): Promise<void> | undefined {
   if (Atomics.load(cutOff, 0) !== 0) throw new Error('the database is closed');
+  // Writers may be waiting for it.
+  return flushing;
+}
+
+async function flush(entries: PackedEntries, number: bigint): Promise<FileMetadata> {
+  const writing = tables.flush(entries, number);
+  flushing = writing.then(
+    () => undefined,
+    () => undefined,
+  );
+  try {
+    return await writing;
+  } finally {
+    flushing = undefined;
+  }
 }
 
 async function work(order: Exclude<Order, { type: 'number' }>): Promise<FileMetadata[]> {
-  if (order.type === 'flush') return [await tables.flush(order.entries, order.number)];
+  if (order.type === 'flush') return [await flush(order.entries, order.number)];
   const { id, plan, oldestSequence } = order;
   const newFileNumber = (): Promise<bigint> =>
     new Promise((resolve) => {
       waiting.set(id, resolve);
       answer({ type: 'number', id });
     });
-  return tables.compact(plan, { oldestSequence, newFileNumber, interlude: mustGoOn });
+  return tables.compact(plan, { oldestSequence, newFileNumber, interlude });
 }
 
 port.on('message', (order: Order) => {

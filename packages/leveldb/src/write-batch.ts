@@ -20,6 +20,7 @@ export const BATCH_HEADER_LENGTH = 12;
 /** The most bytes of a varint32. */
 const MAX_VARINT32_LENGTH = 5;
 const COUNT_POSITION = 8;
+const NO_BYTES = new Uint8Array(0);
 
 /** Why a record is not a write batch, in LevelDB's words. */
 export type BatchProblem =
@@ -38,7 +39,7 @@ export type BatchProblem =
  * ```
  */
 export class WriteBatch {
-  #bytes = new Uint8Array(256);
+  #bytes = NO_BYTES;
   #length = BATCH_HEADER_LENGTH;
   #count = 0;
 
@@ -93,6 +94,7 @@ export class WriteBatch {
 
   /** The record of the batch with its first operation at `sequence`: a view that holds until the next change. */
   encode(sequence: bigint): Uint8Array {
+    this.#reserve(0);
     const view = new DataView(this.#bytes.buffer);
     view.setBigUint64(0, sequence, true);
     view.setUint32(COUNT_POSITION, this.#count, true);

@@ -34,12 +34,11 @@ function groupLength(writers: readonly Writer[]): number {
   return writers.length;
 }
 
-/** The batches of some writers as one. */
-function merged(writers: readonly Writer[]): WriteBatch {
-  const [first] = writers;
-  if (writers.length === 1) return first!.batch!;
+/** The batches of the first writers as one. */
+function merged(writers: readonly Writer[], count: number): WriteBatch {
+  if (count === 1) return writers[0]!.batch!;
   const all = new WriteBatch();
-  for (const { batch } of writers) all.append(batch!);
+  for (let i = 0; i < count; i++) all.append(writers[i]!.batch!);
   return all;
 }
 
@@ -89,14 +88,15 @@ export class WriteQueue {
         if (!this.#target.hasRoom(force)) await this.#target.makeRoom(force);
         if (!force) {
           count = groupLength(writers);
-          const appending = this.#target.append(merged(writers.slice(0, count)), first.sync);
+          const appending = this.#target.append(merged(writers, count), first.sync);
           if (appending !== undefined) await appending;
         }
       } catch (error) {
         for (const writer of writers.splice(0, count)) writer.reject(error);
         continue;
       }
-      for (const writer of writers.splice(0, count)) writer.resolve();
+      if (count === 1) writers.shift()!.resolve();
+      else for (const writer of writers.splice(0, count)) writer.resolve();
       // If the log takes its bytes at once, callers that write one after another would keep everything else waiting.
       if (this.#pacer.isDue()) await this.#pacer.pause();
     }
