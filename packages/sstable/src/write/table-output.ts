@@ -1,7 +1,11 @@
 import type { TableSink } from './sink.js';
 
-/** Output goes to the sink in chunks of this size, so that many blocks share one buffer and one call. */
-const CHUNK_BYTES = 64 * 2 ** 10;
+/**
+ * Output goes to the sink in chunks of this size, so that many blocks share one buffer and one call. The first chunk is
+ * smaller, as small tables have only that one.
+ */
+const CHUNK_BYTES = 256 * 2 ** 10;
+const FIRST_CHUNK_BYTES = 64 * 2 ** 10;
 
 /** Gathers the bytes of a table into chunks for its sink, which may keep them. */
 export class TableOutput {
@@ -24,7 +28,7 @@ export class TableOutput {
   extend(length: number): number {
     if (length > this.bytes.length - this.#length) {
       this.flush();
-      this.bytes = new Uint8Array(Math.max(length, CHUNK_BYTES));
+      this.bytes = new Uint8Array(Math.max(length, this.#given === 0 ? FIRST_CHUNK_BYTES : CHUNK_BYTES));
     }
     const position = this.#length;
     this.#length += length;
