@@ -1,10 +1,18 @@
 import { ByteBuffer } from './byte-buffer.js';
 import { EXIT } from './failure.js';
+import type { DamageOptions } from './folder-argument.js';
+import type { KeyFormOptions } from './opened-table.js';
 import { drain, flush, note } from './output.js';
 
 const LF = 10;
 /** How many characters to show of a key that is not found. */
 const SHOWN_CHARACTERS = 200;
+
+/** What `get` was asked to print. */
+export interface GetOptions extends KeyFormOptions, DamageOptions {
+  readonly hex?: true;
+  readonly allVersions?: true;
+}
 
 /** Prints what is found for each key, and names the keys that are not found. */
 export async function print<T>(

@@ -1,8 +1,7 @@
 import type { StoredVersion, SyncDatabaseReader } from '@bloom/leveldb';
 import type { ByteBuffer } from './byte-buffer.js';
 import { mustNotInsist } from './folder-argument.js';
-import { print, valueEncoder } from './found-values.js';
-import type { GetOptions } from './get.js';
+import { type GetOptions, print, valueEncoder } from './found-values.js';
 import { noteDropped, withFolder } from './opened-folder.js';
 import { encodeStoredVersion } from './stored-version.js';
 

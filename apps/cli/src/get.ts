@@ -1,22 +1,16 @@
 import { DELETION } from '@bloom/sstable/database';
 import type { Command } from 'commander';
-import { print, valueEncoder } from './found-values.js';
+import { type GetOptions, print, valueEncoder } from './found-values.js';
 import { keyArgument } from './key-argument.js';
-import { addDamageOption, type DamageOptions, isFolder, mustBeForFolder, noteDatabase } from './folder-argument.js';
+import { addDamageOption, isFolder, mustBeForFolder, noteDatabase } from './folder-argument.js';
 import {
   addKeyFormOptions,
-  type KeyFormOptions,
   noteAssumption,
   openDatabaseTable,
   openTable,
   type TableFile,
   withTableFile,
 } from './opened-table.js';
-
-export interface GetOptions extends KeyFormOptions, DamageOptions {
-  readonly hex?: true;
-  readonly allVersions?: true;
-}
 
 export function addGet(program: Command): void {
   const command = program

@@ -2,9 +2,24 @@ import type { EntryBatch, KeyRange } from '@bloom/sstable';
 import { ByteBuffer } from './byte-buffer.js';
 import { OutputError } from './entry.js';
 import { Failure } from './failure.js';
+import type { DamageOptions } from './folder-argument.js';
 import type { Encode, FormatName } from './format.js';
 import { putMark, startsWithMark } from './lines.js';
+import type { KeyFormOptions } from './opened-table.js';
 import { drain, flush } from './output.js';
+
+/** What `scan` was asked to print. */
+export interface ScanOptions extends KeyFormOptions, DamageOptions {
+  readonly allVersions?: true;
+  readonly gt?: string;
+  readonly gte?: string;
+  readonly lt?: string;
+  readonly lte?: string;
+  readonly reverse?: true;
+  readonly limit?: number;
+  readonly format: FormatName;
+  readonly hex?: true;
+}
 
 /** Prints entries. If one fails, the ones before it are printed. */
 export function print<T>(

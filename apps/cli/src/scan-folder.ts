@@ -6,8 +6,7 @@ import { Failure } from './failure.js';
 import { mustNotInsist } from './folder-argument.js';
 import { formats } from './format.js';
 import { noteDropped, withFolder, withFolderFailures } from './opened-folder.js';
-import { hasBounds, inRange, print, withMark } from './printed-entries.js';
-import type { ScanOptions } from './scan.js';
+import { hasBounds, inRange, print, type ScanOptions, withMark } from './printed-entries.js';
 import { encodeStoredVersion } from './stored-version.js';
 
 /** Prints the entries of a database's folder. */

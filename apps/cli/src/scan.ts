@@ -2,34 +2,21 @@ import { bytewiseComparator, type KeyRange } from '@bloom/sstable';
 import { encodeInternalKey } from '@bloom/sstable/database';
 import { type Command, Option } from 'commander';
 import { Failure } from './failure.js';
-import { formatHelp, type FormatName, formatNames, formats } from './format.js';
+import { formatHelp, formatNames, formats } from './format.js';
 import { keyArgument } from './key-argument.js';
 import { encodeKv } from './kv.js';
-import { addDamageOption, type DamageOptions, isFolder, mustBeForFolder, noteDatabase } from './folder-argument.js';
+import { addDamageOption, isFolder, mustBeForFolder, noteDatabase } from './folder-argument.js';
 import {
   addKeyFormOptions,
-  type KeyFormOptions,
   noteAssumption,
   openDatabaseTable,
   openTable,
   type TableFile,
   withTableFile,
 } from './opened-table.js';
-import { hasBounds, inRange, print, printBatches, withMark } from './printed-entries.js';
+import { hasBounds, inRange, print, printBatches, type ScanOptions, withMark } from './printed-entries.js';
 import { encodeVersion } from './version.js';
 import { wholeNumber } from './whole-number.js';
-
-export interface ScanOptions extends KeyFormOptions, DamageOptions {
-  readonly allVersions?: true;
-  readonly gt?: string;
-  readonly gte?: string;
-  readonly lt?: string;
-  readonly lte?: string;
-  readonly reverse?: true;
-  readonly limit?: number;
-  readonly format: FormatName;
-  readonly hex?: true;
-}
 
 export function addScan(program: Command): void {
   const command = program
