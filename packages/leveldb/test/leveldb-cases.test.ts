@@ -14,7 +14,7 @@ import { collect } from './collect.js';
 import { PowerCutFolder } from './power-cut-folder.js';
 
 // LevelDB's own cases of what is written, by their names there. Those of reading are in reader.test.ts, the first of db_test.cc in
-// database.test.ts.
+// database.test.ts, TableFileIndexData in thorough/salvaged-tables.test.ts.
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const text = (bytes: Uint8Array | undefined): string | undefined => bytes && Buffer.from(bytes).toString('latin1');
@@ -181,11 +181,11 @@ describe('db_test', () => {
     for (let i = 0; i < count; i += 100) await database.put(keys[i]!, keys[i]!);
     await database.flush();
     const before = database.stats.blockReads;
-    for (const key of keys) expect(database.getSync(key)).toEqual(key);
+    expect(keys.filter((key) => text(database.getSync(key)) !== text(key))).toEqual([]);
     const present = database.stats.blockReads - before;
     expect(present).toBeGreaterThanOrEqual(count);
     expect(present).toBeLessThanOrEqual(count + (2 * count) / 100);
-    for (const key of keys) expect(database.getSync(utf8(`${text(key)}.missing`))).toBeUndefined();
+    expect(keys.filter((key) => database.getSync(utf8(`${text(key)}.missing`)) !== undefined)).toEqual([]);
     expect(database.stats.blockReads - before - present).toBeLessThanOrEqual((3 * count) / 100);
     await database.close();
   });
@@ -318,7 +318,7 @@ describe('recovery_test', () => {
 describe('corruption_test', () => {
   const keyOf = (i: number): Uint8Array => utf8(String(i).padStart(16, '0'));
   const valuesOf = seeded(5);
-  const values = Array.from({ length: 10_000 }, () => valuesOf.bytes(1000));
+  const values = Array.from({ length: 1001 }, () => valuesOf.bytes(1000));
 
   async function built(count: number, options: DatabaseOptions = {}): Promise<{ folder: WritableMemoryFolder; database: Database }> {
     const folder = new WritableMemoryFolder();
@@ -376,19 +376,6 @@ describe('corruption_test', () => {
     expect(left).toBeGreaterThanOrEqual(90);
     expect(left).toBeLessThanOrEqual(99);
     expect(await repairedOf(folder)).toBe(left);
-  });
-
-  test('TableFileIndexData: a damaged index costs its table, and a repair finds the blocks without it', async () => {
-    const { folder, database } = await built(10_000);
-    await database.flush();
-    await database.idle();
-    await database.close();
-    const table = namesOf(folder, 'table').sort().at(-1)!;
-    corrupt(folder, table, -2000, 500);
-    const left = await readableOf(folder);
-    expect(left).toBeGreaterThanOrEqual(5000);
-    expect(left).toBeLessThanOrEqual(9999);
-    expect(await repairedOf(folder)).toBe(10_000);
   });
 
   test('MissingDescriptor: a repair of 1,000 entries finds all of them', async () => {

@@ -1,5 +1,4 @@
-import process from 'node:process';
-import { entriesSha256, folderFiles, goldenDatabases, seeded } from '@bloom/fixtures';
+import { entriesSha256, folderFiles, goldenDatabases } from '@bloom/fixtures';
 import { Database, WritableMemoryFolder } from '@bloom/leveldb';
 import type { Codec } from '@bloom/sstable';
 import { describe, expect, test } from 'vitest';
@@ -10,8 +9,6 @@ import { asMap, entriesOf, mustBeSound, small, someDatabase } from './some-datab
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const text = (bytes: Uint8Array | undefined): string | undefined => bytes && Buffer.from(bytes).toString('latin1');
-// tooling/long-tests has a run of 1,000.
-const runs = Number(process.env.BLOOM_REPAIRS ?? 4);
 
 describe.each(goldenDatabases().filter(({ repair }) => repair !== undefined))('of $name', ({ name, path, comparator, repair, entries, entriesSha256: sha256, verified }) => {
   test('a repair finds what LevelDB’s finds, in the same files, and lookups find it too', async () => {
@@ -61,32 +58,6 @@ test('a database whose MANIFEST or CURRENT is gone or damaged is whole after a r
     expect(asMap(await entriesOf(folder))).toEqual(entries);
   }
 });
-
-test('of damaged files everything is saved that can be read, nothing that was not written, and the report says where the rest was', async () => {
-  const random = seeded(2);
-  const { files, entries, history } = await someDatabase(2);
-  let losses = 0;
-  for (let run = 0; run < runs; run++) {
-    const copy = new Map([...files].map(([name, bytes]) => [name, bytes.slice()]));
-    for (const [name, bytes] of copy) {
-      if (!/\.(ldb|log)$/.test(name) || random.below(3) > 0) continue;
-      if (random.below(4) === 0) copy.set(name, bytes.slice(0, random.below(bytes.length)));
-      else for (let i = random.below(3); i >= 0; i--) bytes[random.below(bytes.length)]! ^= 1 << random.below(8);
-    }
-    const folder = new WritableMemoryFolder(copy);
-    const report = await Database.repair(folder);
-    await mustBeSound(folder);
-    const found = asMap(await entriesOf(folder));
-    for (const [key, value] of found) expect(history.get(key)?.has(value), `${key} has a value that was never written`).toBe(true);
-    // A table that is cut where a data block ends is not known to have had more.
-    if (report.lost.length === 0 && [...copy].every(([name, bytes]) => bytes.length === files.get(name)!.length)) expect(found).toEqual(entries);
-    else losses++;
-    // A damaged file is kept as it was.
-    const lost = folder.lostFolder().files();
-    for (const { file, as } of report.setAside) expect(lost.get(as)).toEqual(copy.get(file));
-  }
-  expect(losses).toBeGreaterThan(runs / 4);
-}, 60_000 + runs * 1000);
 
 test('what the MANIFEST lists and the folder lacks is reported as lost', async () => {
   const { files } = await someDatabase(3);
