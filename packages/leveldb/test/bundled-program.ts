@@ -7,9 +7,10 @@ import { build } from 'tsup';
  * Makes one JavaScript file of a program in this folder: to compile it for each process would take longer than all else.
  *
  * @param outDir by default a new folder within the package, so that the program finds what it imports; the caller deletes it.
+ * @param of the source of this project's packages is made part of it, or what was built of them is imported.
  * @returns the path of the file.
  */
-export async function bundledProgram(name: string, outDir = folderInPackage()): Promise<string> {
+export async function bundledProgram(name: string, outDir = folderInPackage(), of: 'source' | 'built' = 'source'): Promise<string> {
   await build({
     entry: [fileURLToPath(new URL(name, import.meta.url))],
     outDir,
@@ -18,9 +19,9 @@ export async function bundledProgram(name: string, outDir = folderInPackage()): 
     config: false,
     silent: true,
     dts: false,
-    noExternal: [/./],
-    // They have parts that are no JavaScript.
-    external: ['@node-rs/crc32', 'fs-native-extensions'],
+    noExternal: of === 'source' ? [/./] : [],
+    // The first two have parts that are no JavaScript.
+    external: ['@node-rs/crc32', 'fs-native-extensions', ...(of === 'built' ? [/^@bloom\//] : [])],
     tsconfig: fileURLToPath(new URL('../tsconfig.node.json', import.meta.url)),
     esbuildOptions(options) {
       options.conditions = ['bloom-source', 'node'];

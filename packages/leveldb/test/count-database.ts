@@ -1,7 +1,7 @@
-// Count, as tooling/native/src/leveldb-database.cc has it, written by Database: count-database FOLDER SECONDS EVERY.
+// Count, as tooling/native/src/leveldb-database.cc has it, written by Database: count-database FOLDER SECONDS EVERY [BALLAST].
 //
 // It goes on from what the database has counted to, and prints each EVERYth count once it is written. Every SYNCED_COUNTth is
-// synced.
+// synced. With large ballast, of up to so many bytes, it has large buffers too, so that a worker thread writes its tables.
 import { writeSync } from 'node:fs';
 import process from 'node:process';
 import { Database, WriteBatch } from '@bloom/leveldb';
@@ -9,16 +9,16 @@ import { WritableNodeFolder } from '@bloom/leveldb/node';
 
 const SYNCED_COUNT = 20;
 
-const [path = '', seconds = '1', every = '64'] = process.argv.slice(2);
+const [path = '', seconds = '1', every = '64', ballast = '600'] = process.argv.slice(2);
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
-const open = (): Promise<Database> => Database.open(new WritableNodeFolder(path), { writeBufferSize: 64 * 1024, maxFileSize: 1 << 20 });
+const open = (): Promise<Database> => Database.open(new WritableNodeFolder(path), { writeBufferSize: Number(ballast) * 107, maxFileSize: 1 << 20 });
 const end = Date.now() + Number(seconds) * 1000;
 let database = await open();
 const before = await database.get(utf8('count'));
 for (let i = Number(before === undefined ? 0 : new TextDecoder().decode(before)) + 1; Date.now() < end; i++) {
   const batch = new WriteBatch()
     .put(utf8('count'), utf8(`${i}`))
-    .put(utf8(`slot${i % 200}`), utf8(`${i} ${'x'.repeat((i * 7919) % 600)}`))
+    .put(utf8(`slot${i % 200}`), utf8(`${i} ${'x'.repeat((i * 7919) % Number(ballast))}`))
     .put(utf8(`gone${i % 10}`), utf8(`${i}`))
     .delete(utf8(`gone${(i - 1) % 10}`));
   await database.write(batch, { sync: i % SYNCED_COUNT === 0 });

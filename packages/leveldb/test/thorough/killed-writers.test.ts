@@ -19,13 +19,21 @@ const kills = Number(process.env.BLOOM_WRITER_KILLS ?? 12);
 /** After so many kills another folder is used. */
 const KILLS_PER_FOLDER = 50;
 
-let program: string;
+let source: string;
+let built: string;
 beforeAll(async () => {
-  program = await bundledProgram('count-database.ts');
+  source = await bundledProgram('count-database.ts');
+  built = await bundledProgram('count-database.ts', undefined, 'built');
 });
-afterAll(() => rmSync(dirname(program), { recursive: true, force: true }));
+afterAll(() => {
+  for (const program of [source, built]) rmSync(dirname(program), { recursive: true, force: true });
+});
 
-test('a process that is killed leaves what it had acknowledged, whole batches, and a database that goes on', async () => {
+test.each([
+  { what: 'with small tables', programOf: () => source, ballast: '600' },
+  { what: 'with a worker thread that writes its tables', programOf: () => built, ballast: '20000' },
+])('a process that is killed leaves what it had acknowledged, whole batches, and a database that goes on: $what', async ({ programOf, ballast, what }) => {
+  const program = programOf();
   const random = seeded(13);
   const native = nativeDatabase();
   const files = mkdtempSync(join(tmpdir(), 'bloom-kills-'));
@@ -36,7 +44,7 @@ test('a process that is killed leaves what it had acknowledged, whole batches, a
     for (let kill = 0; kill < kills; kill++) {
       const folder = join(files, String(Math.floor(kill / KILLS_PER_FOLDER)));
       if (kill % KILLS_PER_FOLDER === 0) most = 0;
-      const child = spawn(process.execPath, [program, folder, '60', '1'], { stdio: ['ignore', 'pipe', 'inherit'] });
+      const child = spawn(process.execPath, [program, folder, '60', '1', ballast], { stdio: ['ignore', 'pipe', 'inherit'] });
       let output = '';
       child.stdout.setEncoding('latin1').on('data', (text: string) => (output += text));
       const closed = once(child, 'close');
@@ -73,6 +81,6 @@ test('a process that is killed leaves what it had acknowledged, whole batches, a
   } finally {
     rmSync(files, { recursive: true, force: true });
   }
-  process.stderr.write(`${kills} kills, ${inOpening} of them before the first write; ${written} batches were written\n`);
+  process.stderr.write(`${what}: ${kills} kills, ${inOpening} of them before the first write; ${written} batches were written\n`);
   expect(written).toBeGreaterThan(kills * 10);
 }, 60_000 + kills * 10_000);
