@@ -1,7 +1,8 @@
 /**
  * Why a database cannot be opened for writing, or is no longer written. The codes are stable.
  *
- * - `BLOOM_DATABASE_MISSING`: there is no database in the folder, and `createIfMissing` is false.
+ * - `BLOOM_DATABASE_MISSING`: there is no database in the folder, and `createIfMissing` is false; or there is no folder to
+ *   repair.
  * - `BLOOM_DATABASE_EXISTS`: there is one, and `errorIfExists` is true.
  * - `BLOOM_LOCKED`: it is open for writing already, in this process or in another.
  * - `BLOOM_NO_LOCK`: the folder cannot be locked. Install `fs-native-extensions`, or make sure that nobody else writes and

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -138,6 +138,25 @@ describe('the lock', () => {
     const database = await Database.open(lockless, { lock: 'none' });
     await database.close();
   });
+});
+
+test('a repair keeps what it sets aside in a folder of the file system, and there must be a folder', async () => {
+  const folder = join(path, 'repair');
+  await expect(Database.repair(new WritableNodeFolder(folder))).rejects.toMatchObject({ code: 'BLOOM_DATABASE_MISSING' });
+  let database = await Database.open(new WritableNodeFolder(folder));
+  await database.put(utf8('a'), utf8('1'));
+  await expect(Database.repair(new WritableNodeFolder(folder))).rejects.toMatchObject({ code: 'BLOOM_LOCKED' });
+  await database.close();
+  const { setAside, lost } = await Database.repair(new WritableNodeFolder(folder));
+  expect(lost).toEqual([]);
+  expect(readdirSync(join(folder, 'lost')).sort()).toEqual(setAside.map(({ as }) => as).sort());
+  expect(setAside).toHaveLength(2);
+  database = await Database.open(new WritableNodeFolder(folder));
+  expect(await database.get(utf8('a'))).toEqual(utf8('1'));
+  await database.close();
+  // What is in lost is not LevelDB's to delete.
+  await Database.destroy(new WritableNodeFolder(folder));
+  expect(readdirSync(folder)).toEqual(['lost']);
 });
 
 test('getSync gives what get gives in a folder of the file system', async () => {

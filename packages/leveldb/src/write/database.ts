@@ -117,14 +117,15 @@ export class Database extends AsyncReaderFace {
    * Every checksum is compared. Logs, damaged tables and old MANIFESTs move to the folder `lost`; what can be read of them
    * is part of the database. Deleted keys can reappear where files were left behind that the database no longer used, and
    * of a batch that is cut in two by damage the first part is applied, as in LevelDB's repair. It needs room for a second
-   * copy of the tables that overlap.
+   * copy of the tables that overlap, and memory for a memtable, for a block of some tables at a time, and about 130 MiB where
+   * a table has lost its index.
    *
    * A repair that fails or is interrupted can be begun again; nothing more is lost by that.
    *
    * @returns what was kept, written and set aside, and what could not be read.
    * @throws TypeError or RangeError for an option that is wrong.
    * @throws UnsupportedError `BLOOM_UNKNOWN_COMPARATOR` or `BLOOM_UNSUPPORTED_CODEC` when the database's order or compression was
-   *   not given: nothing has changed then but for tables too many.
+   *   not given: nothing has changed then.
    * @throws DatabaseError when it is locked, or there is no folder. Errors of the folder pass unchanged.
    * @example
    * ```ts
