@@ -3,9 +3,9 @@
  * they need and are resumed with it.
  */
 import { CorruptionError, type Signal } from '@bloom/bytes';
-import type { Source, SyncSource } from '@bloom/sstable';
+import type { Source } from '@bloom/sstable';
 import { type Reading, readRange, readRangeSync } from '@bloom/sstable/database';
-import type { Folder, FolderFile } from './folder.js';
+import { type Folder, type FolderFile, withoutPromises } from './folder.js';
 import type { BlockWalk, TableHandle } from './table-handle.js';
 
 /** What a computation needs before it can go on. */
@@ -145,12 +145,6 @@ function answerSync(folder: Folder, request: FolderRequest): unknown {
     case 'all':
       return request.readings.map((reading) => runSync(folder, reading));
   }
-}
-
-/** The source as one that does not return promises: a source that does so all the same is found out when it is read. */
-export function withoutPromises(source: FolderFile): SyncSource {
-  if (source.readSync === undefined) return source as SyncSource;
-  return { byteLength: source.byteLength, name: source.name, read: (offset, length) => source.readSync!(offset, length) };
 }
 
 function mustBeSync(answer: unknown): unknown {

@@ -70,3 +70,9 @@ export class FolderError extends Error {
 export function isPlainName(name: string): boolean {
   return name !== '' && name !== '.' && name !== '..' && !/[/\\\0]/.test(name);
 }
+
+/** The source as one that does not return promises: a source that does so all the same is found out when it is read. */
+export function withoutPromises(source: FolderFile): SyncSource {
+  if (source.readSync === undefined) return source as SyncSource;
+  return { byteLength: source.byteLength, name: source.name, read: (offset, length) => source.readSync!(offset, length) };
+}

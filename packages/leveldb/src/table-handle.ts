@@ -13,8 +13,7 @@ import {
   SyncReadAhead,
 } from '@bloom/sstable/database';
 import type { Signal } from '@bloom/bytes';
-import type { FolderFile } from './folder.js';
-import { withoutPromises } from './folder-reading.js';
+import { type FolderFile, withoutPromises } from './folder.js';
 import type { ReaderOptions } from './reader-options.js';
 import type { FileMetadata } from './version-edit.js';
 
