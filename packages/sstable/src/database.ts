@@ -21,6 +21,7 @@ export {
 // reading it.
 export { BlockSearch } from './format/block-search.js';
 export { type CompareRange } from './format/bytewise-order.js';
+export { copyBytes } from './format/copy-bytes.js';
 export { compareRangeOf } from './format/comparator.js';
 export { BlockReader } from './read/block-reader.js';
 export { ByteCopier } from './read/byte-copier.js';

@@ -4,7 +4,7 @@
  * Source: LevelDB, db/db_impl.cc, `DBImpl::DoCompactionWork`.
  */
 import type { TableBuilderOptions } from '@bloom/sstable';
-import { decodeInternalKey, DELETION, INTERNAL_KEY_TRAILER_LENGTH, MAX_SEQUENCE, VALUE } from '@bloom/sstable/database';
+import { copyBytes, decodeInternalKey, DELETION, INTERNAL_KEY_TRAILER_LENGTH, VALUE } from '@bloom/sstable/database';
 import type { EntryCursor } from '../entry-cursor.js';
 import { runAsync } from '../folder-reading.js';
 import { MergeCursor } from '../merge.js';
@@ -40,9 +40,7 @@ export async function writeCompactedTables(plan: CompactionPlan, context: Compac
   const outputs: FileMetadata[] = [];
   const pacer = new Pacer(ENTRIES_PER_LOOK);
   let table: TableFile | undefined;
-  /** The user key of the last entry, and the sequence of that entry. */
-  let userKey: Uint8Array | undefined;
-  let newer = MAX_SEQUENCE;
+  const last = new LastKey();
   const finish = async (): Promise<void> => {
     outputs.push(await table!.finish());
     table = undefined;
@@ -56,19 +54,18 @@ export async function writeCompactedTables(plan: CompactionPlan, context: Compac
       if (interlude !== undefined) await interlude;
       const key = cursor.keyBytes.subarray(cursor.keyStart, cursor.keyEnd);
       if (walk.stopsBefore(key) && table !== undefined) await finish();
-      const internal = decodeInternalKey(key);
+      const type = key.length < INTERNAL_KEY_TRAILER_LENGTH ? undefined : key[key.length - INTERNAL_KEY_TRAILER_LENGTH];
       let isDropped = false;
-      if (internal === undefined || (internal.type !== VALUE && internal.type !== DELETION)) {
+      if (type !== VALUE && type !== DELETION) {
         // It is not for a compaction to hide that the key is damaged.
-        userKey = undefined;
-        newer = MAX_SEQUENCE;
+        last.clear();
       } else {
-        if (userKey === undefined || order.compareUserKeys(key, 0, key.length - INTERNAL_KEY_TRAILER_LENGTH, userKey, 0, userKey.length) !== 0) {
-          userKey = internal.userKey.slice();
-          newer = MAX_SEQUENCE;
-        }
-        isDropped = newer <= oldestSequence || (internal.type === DELETION && internal.sequence <= oldestSequence && walk.isBaseLevelFor(key));
-        newer = internal.sequence;
+        // Sequences are bigints, and most entries are kept whatever theirs is.
+        const isOlder = last.hasUserKeyOf(key, order);
+        isDropped =
+          (isOlder && last.sequence <= oldestSequence) ||
+          (type === DELETION && sequenceOf(key) <= oldestSequence && walk.isBaseLevelFor(key));
+        last.set(key);
       }
       if (isDropped) continue;
       // The key and the value are lent until the cursor moves.
@@ -83,6 +80,35 @@ export async function writeCompactedTables(plan: CompactionPlan, context: Compac
     cursor.close();
     await table?.abandon();
   }
+}
+
+/** The internal key of the last entry, if that is not damaged. The bytes are used again and again: most keys are of about the same length. */
+class LastKey {
+  #bytes = new Uint8Array(64);
+  #length = 0;
+
+  get sequence(): bigint {
+    return sequenceOf(this.#bytes.subarray(0, this.#length));
+  }
+
+  hasUserKeyOf(key: Uint8Array, { compareUserKeys }: KeyOrder): boolean {
+    if (this.#length === 0) return false;
+    return compareUserKeys(key, 0, key.length - INTERNAL_KEY_TRAILER_LENGTH, this.#bytes, 0, this.#length - INTERNAL_KEY_TRAILER_LENGTH) === 0;
+  }
+
+  set(key: Uint8Array): void {
+    if (key.length > this.#bytes.length) this.#bytes = new Uint8Array(key.length * 2);
+    copyBytes(key, 0, key.length, this.#bytes, 0);
+    this.#length = key.length;
+  }
+
+  clear(): void {
+    this.#length = 0;
+  }
+}
+
+function sequenceOf(key: Uint8Array): bigint {
+  return decodeInternalKey(key)!.sequence;
 }
 
 /** The entries of a compaction's inputs. Source: `VersionSet::MakeInputIterator`. */

@@ -1,5 +1,6 @@
 import { TableBuilder, type TableBuilderOptions, type TableSink } from '@bloom/sstable';
 import type { EntryCursor } from '../entry-cursor.js';
+import { copyBytes } from '@bloom/sstable/database';
 import { tableFileName } from '../file-name.js';
 import { type Memtable, MemtableEntries } from '../memtable.js';
 import type { FileMetadata } from '../version-edit.js';
@@ -42,7 +43,7 @@ export class TableFile implements TableSink {
     this.#builder.add(key, value);
     this.#smallest ??= key.slice();
     if (key.length > this.#largest.length) this.#largest = new Uint8Array(key.length * 2);
-    this.#largest.set(key);
+    copyBytes(key, 0, key.length, this.#largest, 0);
     this.#largestLength = key.length;
   }
 

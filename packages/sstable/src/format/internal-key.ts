@@ -117,6 +117,9 @@ export function internalKeyPolicy(userPolicy: FilterPolicy): FilterPolicy {
 
 const NO_KEY = new Uint8Array(0);
 
+/** A list of user keys is used again unless it has become larger than this. */
+const MAX_KEPT_BYTES = 2 ** 20;
+
 /** See {@link internalKeyPolicy}. */
 export class InternalKeyPolicy implements FilterPolicy {
   readonly name: string;
@@ -128,10 +131,18 @@ export class InternalKeyPolicy implements FilterPolicy {
     mustBeFilterPolicy('userPolicy', userPolicy);
     this.name = userPolicy.name;
     this.keyEquivalence = userPolicy.keyEquivalence;
+    // A filter has few keys by default, so that a list for each would take as long as the filter.
+    let userKeys = new KeyBuffer();
     this.createFilter = (keys, dst) => {
-      const userKeys = new KeyBuffer();
-      for (const key of keys) userKeys.push(userKeyOf(key));
-      userPolicy.createFilter(userKeys, dst);
+      const { bytes, offsets } = keys;
+      userKeys.clear();
+      for (let i = 0; i < keys.length; i++) {
+        const start = offsets[i]!;
+        userKeys.pushRange(bytes, start, Math.max(start, offsets[i + 1]! - INTERNAL_KEY_TRAILER_LENGTH));
+      }
+      const lent = userKeys;
+      if (lent.bytes.length > MAX_KEPT_BYTES) userKeys = new KeyBuffer();
+      userPolicy.createFilter(lent, dst);
     };
     // A database looks up the same array in one table after another, and making a view takes as long as the lookup.
     let lastKey: Uint8Array = NO_KEY;
