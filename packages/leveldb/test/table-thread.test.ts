@@ -40,7 +40,7 @@ describe('tables that are written on a worker thread', () => {
 
   beforeAll(async () => {
     [here, there, open] = await Promise.all([run('slices'), run('thread'), run('open')]);
-  }, 60_000);
+  }, 120_000);
 
   test('has the files that are written without a thread, byte for byte', () => {
     expect(here).toMatchObject({ workers: 0, jobs: { done: 0, failed: 0 } });

@@ -147,8 +147,12 @@ async function mix(database: WrittenDatabase, { n, order, keys, values }: Input)
       while (next < n) {
         const i = next++;
         const index = order[i]!;
-        if (i % 2 === 0) await database.put(keys.at(index), values.at(index));
-        else sum += (await database.get(keys.at(index)))![0]!;
+        if (i % 2 === 0) {
+          await database.put(keys.at(index), values.at(index));
+          continue;
+        }
+        const value = await database.get(keys.at(index));
+        sum += value![0]!;
       }
     }),
   );
