@@ -31,7 +31,7 @@ const runs = [
   {
     package: 'sstable',
     part: 'structures',
-    files: ['block-handle', 'codec', 'footer', 'index-block', 'metaindex-block', 'stored-block'].map(inFormat),
+    files: ['block-handle', 'codec', 'decoded-index', 'footer', 'index-block', 'metaindex-block', 'separator-numbers', 'stored-block', 'stored-index'].map(inFormat),
     tests: ['arguments', 'block-handle', 'footer', 'index-block', 'metaindex-block', 'stored-block', 'table-builder', 'vectors'],
   },
   {

@@ -1,0 +1,136 @@
+import { VarintReader } from '@bloom/bytes';
+import { readBlockHandle } from './block-handle.js';
+import { uint32At } from './block-walk.js';
+import type { CompareRange } from './bytewise-order.js';
+import { BAD_HANDLE, BYTES_PER_ENTRY, sizeWithin } from './decoded-index.js';
+
+/**
+ * How much longer a lookup and the reading of a handle take in the stored index than in the decoded one, in units of about
+ * the time that decoding takes for each entry. When a table has spent on them what decoding costs, it is decoded.
+ */
+export const LOOKUP_COST = 8;
+const HANDLE_COST = 1;
+
+/** An index as it is in the block, in which every entry is at a restart of its own. */
+export class StoredIndex {
+  readonly length: number;
+  readonly shortestSeparatorLength: number;
+  readonly #contents: Uint8Array;
+  readonly #reader: VarintReader;
+  readonly #blocksEnd: number;
+  /** What using the index has cost more than if it were decoded. */
+  spent = 0;
+  /** The entry that was read last: its number, its key's and value's place, and its handle. */
+  #entry = -1;
+  #keyStart = 0;
+  #keyEnd = 0;
+  #valueEnd = 0;
+  #handle = -1;
+  #offset = 0;
+  #size = BAD_HANDLE;
+
+  private constructor(contents: Uint8Array, length: number, shortestSeparatorLength: number, blocksEnd: number) {
+    this.length = length;
+    this.shortestSeparatorLength = shortestSeparatorLength;
+    this.#contents = contents;
+    this.#reader = new VarintReader(contents);
+    this.#blocksEnd = blocksEnd;
+  }
+
+  /**
+   * Checks every entry except its handle.
+   *
+   * @returns undefined when the block is damaged or has another form, which {@link DecodedIndex.decode} tells apart.
+   */
+  static check(contents: Uint8Array, blocksEnd: number, maxDecodedBytes: number): StoredIndex | undefined {
+    const { length } = contents;
+    if (length < 4) return undefined;
+    const count = uint32At(contents, length - 4);
+    if (count === 0 || count > (length - 4) / 4) return undefined;
+    const restarts = length - 4 - count * 4;
+    const reader = new VarintReader(contents, 0, restarts);
+    let position = 0;
+    let keyBytes = 0;
+    let shortest = Infinity;
+    for (let restart = restarts; restart < length - 4; restart += 4) {
+      if (uint32At(contents, restart) !== position || restarts - position < 3) return undefined;
+      let unshared = contents[position + 1]!;
+      let valueLength = contents[position + 2]!;
+      if (contents[position] !== 0) return undefined;
+      position += 3;
+      if ((unshared | valueLength) >= 0x80) {
+        reader.position = position - 2;
+        unshared = reader.varint32();
+        valueLength = unshared < 0 ? -1 : reader.varint32();
+        if (valueLength < 0) return undefined;
+        position = reader.position;
+      }
+      position += unshared + valueLength;
+      keyBytes += unshared;
+      if (unshared < shortest) shortest = unshared;
+    }
+    if (position !== restarts || keyBytes + count * BYTES_PER_ENTRY > maxDecodedBytes) return undefined;
+    return new StoredIndex(contents, count, shortest, blocksEnd);
+  }
+
+  offsetOf(i: number): number {
+    this.#readHandle(i);
+    return this.#offset;
+  }
+
+  sizeOf(i: number): number {
+    this.#readHandle(i);
+    return this.#size;
+  }
+
+  separatorOf(i: number): Uint8Array {
+    this.#readEntry(i);
+    return this.#contents.subarray(this.#keyStart, this.#keyEnd);
+  }
+
+  seek(key: Uint8Array, compare: CompareRange): number {
+    this.spent += LOOKUP_COST;
+    let left = 0;
+    for (let right = this.length; left < right; ) {
+      const middle = (left + right) >>> 1;
+      this.#readEntry(middle);
+      if (compare(this.#contents, this.#keyStart, this.#keyEnd, key, 0, key.length) < 0) left = middle + 1;
+      else right = middle;
+    }
+    return left;
+  }
+
+  #readEntry(i: number): void {
+    if (i === this.#entry) return;
+    const contents = this.#contents;
+    const position = uint32At(contents, contents.length - 4 - (this.length - i) * 4);
+    let unshared = contents[position + 1]!;
+    let valueLength = contents[position + 2]!;
+    let keyStart = position + 3;
+    if ((unshared | valueLength) >= 0x80) {
+      const reader = this.#reader;
+      reader.position = position + 1;
+      reader.end = contents.length;
+      unshared = reader.varint32();
+      valueLength = reader.varint32();
+      keyStart = reader.position;
+    }
+    this.#entry = i;
+    this.#keyStart = keyStart;
+    this.#keyEnd = keyStart + unshared;
+    this.#valueEnd = keyStart + unshared + valueLength;
+  }
+
+  #readHandle(i: number): void {
+    if (i === this.#handle) return;
+    this.spent += HANDLE_COST;
+    this.#readEntry(i);
+    const reader = this.#reader;
+    reader.position = this.#keyEnd;
+    reader.end = this.#valueEnd;
+    const handle = readBlockHandle(reader);
+    this.#handle = i;
+    this.#offset = handle?.offset ?? 0;
+    this.#size = sizeWithin(handle, this.#blocksEnd);
+  }
+}
