@@ -258,10 +258,12 @@ describe('the entries of a written table', () => {
 
   test('whose iterator hangs in return after a failure are abandoned on an abort', async () => {
     const controller = new AbortController();
-    const stuck = iterating({ return: () => new Promise<never>(() => {}) }, [entries[1]!, entries[0]!]);
-    const writing = rejection(writeTable(path, stuck, { signal: controller.signal }));
-    setTimeout(() => controller.abort(failure), 20);
-    expect(await writing).toBeInstanceOf(RangeError);
+    const hangs = (): Promise<never> => {
+      setTimeout(() => controller.abort(failure), 20);
+      return new Promise(() => {});
+    };
+    const stuck = iterating({ return: hangs }, [entries[1]!, entries[0]!]);
+    expect(await rejection(writeTable(path, stuck, { signal: controller.signal }))).toBeInstanceOf(RangeError);
     expect(await readdir(folder)).toEqual([]);
   });
 
