@@ -131,6 +131,17 @@ describe('a filter', () => {
     expect(hex(filter)).toBe('114000414410401006');
   });
 
+  test('is filled from hashes in two bytes or more', () => {
+    const filter = new Uint8Array(2);
+    fillBloomFilter(filter, Uint32Array.of(5), 1);
+    expect(hex(filter)).toBe('2001');
+    for (const byteLength of [0, 1]) {
+      expect(() => {
+        fillBloomFilter(new Uint8Array(byteLength), Uint32Array.of(5), 1);
+      }).toThrow(new RangeError(`filter must have at least 2 bytes, got ${byteLength}`));
+    }
+  });
+
   test('does not depend on the order of the keys', () => {
     const random = seeded(6);
     const keys = anyKeys(random, 300);

@@ -60,13 +60,17 @@ describe.each(['with the kernel', 'where WebAssembly is forbidden'])('%s', (wher
     ['past the bytes', ascending.map((offset) => offset * 100)],
     ['past the bytes in between', ascending.map((offset, i) => (i === 20 ? 4e9 : offset))],
     ['past the bytes at the end', ascending.map((offset, i) => (i === 40 ? 4e9 : offset))],
-  ])('rejects a list with offsets %s', (_, offsets) => {
+  ])('rejects a list with offsets %s, and names the first bad pair', (_, offsets) => {
     const keys = new KeyBuffer(1000, 40);
     keys.offsets.set(offsets);
     keys.length = 40;
+    const bad = offsets.findIndex((offset, i) => offset > offsets[i + 1]! || offsets[i + 1]! > 1000);
+    const refusal = new RangeError(
+      `start and end must be in order and within the 1000 bytes, got ${offsets[bad]} and ${offsets[bad + 1]}`,
+    );
     const policy = policyOf(10);
-    expect(() => policy.createFilter(keys, new FilterBuffer())).toThrow(RangeError);
-    expect(() => policy.keysMayMatch(keys, plainFilter(KeyBuffer.from([Uint8Array.of(1)]), 10))).toThrow(RangeError);
+    expect(() => policy.createFilter(keys, new FilterBuffer())).toThrow(refusal);
+    expect(() => policy.keysMayMatch(keys, plainFilter(KeyBuffer.from([Uint8Array.of(1)]), 10))).toThrow(refusal);
   });
 
   test('rejects a list whose arrays were transferred, rather than reading empty keys', () => {
@@ -172,5 +176,7 @@ test('keys that do not begin at the start of their buffer are hashed at their of
 
 test('rejects an array with too little room for the answers', () => {
   const keys = randomKeys(seeded(1), 10);
-  expect(() => new BloomFilterPolicy().keysMayMatch(keys, new Uint8Array(9), new Uint8Array(9))).toThrow(RangeError);
+  expect(() => new BloomFilterPolicy().keysMayMatch(keys, new Uint8Array(9), new Uint8Array(9))).toThrow(
+    new RangeError('answers must have at least 10 bytes, one per key, got 9'),
+  );
 });

@@ -30,6 +30,10 @@ test('each hash is the previous one plus delta, which is the first hash rotated 
   );
 });
 
-test.each([1, 1.5, Number.NaN])('refuses a filter of %d bytes', (filterBytes) => {
+test('the shortest filter has eight bits', () => {
+  expect(bloomProbes(21, 2, 1).probes).toEqual([{ hash: 21, bit: 5 }]);
+});
+
+test.each([-1, 0, 1, 1.5, Number.NaN])('refuses a filter of %d bytes', (filterBytes) => {
   expect(() => bloomProbes(0, filterBytes, 6)).toThrow('filterBytes must be a whole number, at least 2');
 });

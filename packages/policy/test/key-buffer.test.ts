@@ -106,14 +106,64 @@ describe('at', () => {
   });
 });
 
-test('rejects keys that have 4 GiB in total, and is unchanged then', () => {
-  // Claims a length without having the bytes: the check comes before they are read.
+describe('4 GiB of keys', () => {
+  // Claims a length without having the bytes.
   const long = Object.defineProperty(new Uint8Array(), 'length', { value: 2 ** 32 - 1 });
-  const buffer = KeyBuffer.from([utf8('a')]);
-  expect(() => {
+
+  test('are rejected, and the list is unchanged then', () => {
+    const buffer = KeyBuffer.from([utf8('a')]);
+    expect(() => {
+      buffer.push(long);
+    }).toThrow(new RangeError('keys must be less than 4 GiB in total'));
+    expect(difference(buffer, [utf8('a')])).toBeUndefined();
+  });
+
+  test('less one byte are accepted', () => {
+    // Pages that are not touched take no memory.
+    const buffer = new KeyBuffer();
     buffer.push(long);
-  }).toThrow(RangeError);
-  expect(difference(buffer, [utf8('a')])).toBeUndefined();
+    expect(buffer.offsets.subarray(0, 2)).toEqual(Uint32Array.of(0, 2 ** 32 - 1));
+    expect(buffer.bytes).toHaveLength(2 ** 32 - 1);
+  });
+});
+
+describe('the room', () => {
+  const roomOf = ({ bytes, offsets }: KeyBuffer): number[] => [bytes.length, offsets.length];
+
+  test('of a new list is 1,024 bytes and 63 keys, or what is asked for', () => {
+    expect(roomOf(new KeyBuffer())).toEqual([1024, 64]);
+    expect(roomOf(new KeyBuffer(10, 2))).toEqual([10, 3]);
+  });
+
+  test('of a list of an array is exactly what its keys need', () => {
+    expect(roomOf(KeyBuffer.from(['foo', '', 'quux'].map(utf8)))).toEqual([7, 4]);
+    expect(roomOf(KeyBuffer.from([]))).toEqual([0, 1]);
+  });
+
+  test('grows when it is full, to twice as much or to what a longer key needs', () => {
+    const buffer = new KeyBuffer(10, 2);
+    const rooms = [10, 1, 1, 30].map((byteLength) => {
+      buffer.push(new Uint8Array(byteLength));
+      return roomOf(buffer);
+    });
+    expect(rooms).toEqual([
+      [10, 3],
+      [20, 3],
+      [20, 6],
+      [42, 6],
+    ]);
+  });
+
+  test.each([31, 32, 33, 60])('is written to by pushRange only for the %d bytes of the key', (byteLength) => {
+    const from = new Uint8Array(61).fill(0xee);
+    for (const start of [0, 61 - byteLength]) {
+      const buffer = new KeyBuffer(byteLength, 1);
+      const roomier = new KeyBuffer(100, 1);
+      for (const target of [buffer, roomier]) target.pushRange(from, start, start + byteLength);
+      expect(hex(buffer.bytes)).toBe('ee'.repeat(byteLength));
+      expect(hex(roomier.bytes)).toBe('ee'.repeat(byteLength) + '00'.repeat(100 - byteLength));
+    }
+  });
 });
 
 test.each([
@@ -124,7 +174,9 @@ test.each([
   [0, NaN],
 ])('pushRange rejects [%s, %s) of four bytes', (start, end) => {
   const buffer = new KeyBuffer();
-  expect(() => buffer.pushRange(new Uint8Array(4), start, end)).toThrow(RangeError);
+  expect(() => buffer.pushRange(new Uint8Array(4), start, end)).toThrow(
+    new RangeError(`start and end must be in order and within the 4 bytes, got ${start} and ${end}`),
+  );
   expect(buffer).toHaveLength(0);
 });
 
@@ -147,8 +199,9 @@ describe('a key that is not a Uint8Array', () => {
     expect(() => {
       buffer.pushRange(key, 0, 0);
     }).toThrow(/^from must be a Uint8Array( with its bytes)?, got/);
-    expect(() => KeyBuffer.from([utf8('a'), key])).toThrow(TypeError);
-    expect(() => KeyBuffer.from(new Set([key]))).toThrow(TypeError);
+    for (const keys of [[utf8('a'), key], new Set([key])]) {
+      expect(() => KeyBuffer.from(keys)).toThrow(/^key must be a Uint8Array( with its bytes)?, got/);
+    }
     expect(difference(buffer, [utf8('a')])).toBeUndefined();
   });
 });
