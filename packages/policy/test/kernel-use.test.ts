@@ -139,6 +139,24 @@ describe('the kernel', () => {
     });
   });
 
+  test('checks the offsets of a list without hashing its keys, empty ones included, a second time', () => {
+    const random = seeded(4);
+    const keys = KeyBuffer.from(Array.from({ length: 100 }, (_, i) => random.bytes(i % 9)));
+    // `hashRange` asks for the length of the bytes whenever it is called.
+    let asked = 0;
+    const { length } = keys.bytes;
+    Object.defineProperty(keys.bytes, 'length', {
+      get: () => {
+        asked++;
+        return length;
+      },
+    });
+    withKernel((kernel) => {
+      kernel.fill(new Uint8Array(126), keys, 6);
+    });
+    expect(asked).toBe(1);
+  });
+
   test.each([
     { where: 'a copied filter', byteLength: 128, called: 'testBits' },
     { where: 'a filter in place', byteLength: 2 ** 18, called: 'locateBits' },
