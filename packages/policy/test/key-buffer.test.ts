@@ -106,64 +106,60 @@ describe('at', () => {
   });
 });
 
-describe('4 GiB of keys', () => {
-  // Claims a length without having the bytes.
-  const long = Object.defineProperty(new Uint8Array(), 'length', { value: 2 ** 32 - 1 });
+// Claims a length without having the bytes.
+const long = Object.defineProperty(new Uint8Array(), 'length', { value: 2 ** 32 - 1 });
 
-  test('are rejected, and the list is unchanged then', () => {
-    const buffer = KeyBuffer.from([utf8('a')]);
-    expect(() => {
-      buffer.push(long);
-    }).toThrow(new RangeError('keys must be less than 4 GiB in total'));
-    expect(difference(buffer, [utf8('a')])).toBeUndefined();
-  });
-
-  test('less one byte are accepted', () => {
-    // Pages that are not touched take no memory.
-    const buffer = new KeyBuffer();
+test('rejects keys that have 4 GiB in total, and is unchanged then', () => {
+  const buffer = KeyBuffer.from([utf8('a')]);
+  expect(() => {
     buffer.push(long);
-    expect(buffer.offsets.subarray(0, 2)).toEqual(Uint32Array.of(0, 2 ** 32 - 1));
-    expect(buffer.bytes).toHaveLength(2 ** 32 - 1);
-  });
+  }).toThrow(new RangeError('keys must be less than 4 GiB in total'));
+  expect(difference(buffer, [utf8('a')])).toBeUndefined();
 });
 
-describe('the room', () => {
-  const roomOf = ({ bytes, offsets }: KeyBuffer): number[] => [bytes.length, offsets.length];
+test('accepts keys that have 4 GiB less one byte in total', () => {
+  // Pages that are not touched take no memory.
+  const buffer = new KeyBuffer();
+  buffer.push(long);
+  expect(buffer.offsets.subarray(0, 2)).toEqual(Uint32Array.of(0, 2 ** 32 - 1));
+  expect(buffer.bytes.length).toBe(2 ** 32 - 1);
+});
 
-  test('of a new list is 1,024 bytes and 63 keys, or what is asked for', () => {
-    expect(roomOf(new KeyBuffer())).toEqual([1024, 64]);
-    expect(roomOf(new KeyBuffer(10, 2))).toEqual([10, 3]);
-  });
+const roomOf = ({ bytes, offsets }: KeyBuffer): number[] => [bytes.length, offsets.length];
 
-  test('of a list of an array is exactly what its keys need', () => {
-    expect(roomOf(KeyBuffer.from(['foo', '', 'quux'].map(utf8)))).toEqual([7, 4]);
-    expect(roomOf(KeyBuffer.from([]))).toEqual([0, 1]);
-  });
+test('a new list has room for 1,024 bytes and 63 keys, or for what is asked', () => {
+  expect(roomOf(new KeyBuffer())).toEqual([1024, 64]);
+  expect(roomOf(new KeyBuffer(10, 2))).toEqual([10, 3]);
+});
 
-  test('grows when it is full, to twice as much or to what a longer key needs', () => {
-    const buffer = new KeyBuffer(10, 2);
-    const rooms = [10, 1, 1, 30].map((byteLength) => {
-      buffer.push(new Uint8Array(byteLength));
-      return roomOf(buffer);
-    });
-    expect(rooms).toEqual([
-      [10, 3],
-      [20, 3],
-      [20, 6],
-      [42, 6],
-    ]);
-  });
+test('from makes exactly the room that the keys of an array need', () => {
+  expect(roomOf(KeyBuffer.from(['foo', '', 'quux'].map(utf8)))).toEqual([7, 4]);
+  expect(roomOf(KeyBuffer.from([]))).toEqual([0, 1]);
+});
 
-  test.each([31, 32, 33, 60])('is written to by pushRange only for the %d bytes of the key', (byteLength) => {
-    const from = new Uint8Array(61).fill(0xee);
-    for (const start of [0, 61 - byteLength]) {
-      const buffer = new KeyBuffer(byteLength, 1);
-      const roomier = new KeyBuffer(100, 1);
-      for (const target of [buffer, roomier]) target.pushRange(from, start, start + byteLength);
-      expect(hex(buffer.bytes)).toBe('ee'.repeat(byteLength));
-      expect(hex(roomier.bytes)).toBe('ee'.repeat(byteLength) + '00'.repeat(100 - byteLength));
-    }
+test('doubles its room only when it is full, or takes what a longer key needs', () => {
+  const buffer = new KeyBuffer(10, 2);
+  const rooms = [10, 1, 1, 30].map((byteLength) => {
+    buffer.push(new Uint8Array(byteLength));
+    return roomOf(buffer);
   });
+  expect(rooms).toEqual([
+    [10, 3],
+    [20, 3],
+    [20, 6],
+    [42, 6],
+  ]);
+});
+
+test.each([31, 32, 33, 60])('pushRange writes exactly the %d bytes of the key', (byteLength) => {
+  const from = new Uint8Array(61).fill(0xee);
+  for (const start of [0, 61 - byteLength]) {
+    const buffer = new KeyBuffer(byteLength, 1);
+    const roomier = new KeyBuffer(100, 1);
+    for (const target of [buffer, roomier]) target.pushRange(from, start, start + byteLength);
+    expect(hex(buffer.bytes)).toBe('ee'.repeat(byteLength));
+    expect(hex(roomier.bytes)).toBe('ee'.repeat(byteLength) + '00'.repeat(100 - byteLength));
+  }
 });
 
 test.each([
