@@ -42,6 +42,7 @@ test.each([
 // Hundreds of MiB, but only pages with a set bit take memory: comparing every byte would touch them all.
 test.each([
   { bits: '3 * 2^30', bitsPerKey: 3 * 2 ** 28, byteLength: 402_653_185 },
+  { bits: '2^32', bitsPerKey: 2 ** 30, byteLength: 536_870_913 },
   { bits: 'more than 2^32', bitsPerKey: 2 ** 30 + 2, byteLength: 536_870_914 },
 ])('a filter of $bits bits has the bits that plain integer arithmetic gives', ({ bitsPerKey, byteLength }) => {
   const filter = encode(bitsPerKey);
