@@ -118,7 +118,9 @@ describe('bestProbes', () => {
   });
 
   test('rejects bits that are not positive', () => {
-    for (const bitsPerKey of [0, -3, Number.NaN, Infinity]) expect(() => bestProbes(bitsPerKey)).toThrow(RangeError);
+    for (const bitsPerKey of [0, -3, Number.NaN, Infinity]) {
+      expect(() => bestProbes(bitsPerKey)).toThrow(new RangeError(`bitsPerKey must be a positive number, got ${bitsPerKey}`));
+    }
   });
 });
 
@@ -273,6 +275,10 @@ describe('bloomBitsPerKey', () => {
       expect(bloomFalsePositiveRate({ bitsPerKey, keys })).toBeLessThanOrEqual(rate);
       expect(bloomFalsePositiveRate({ bitsPerKey: bitsPerKey - 1, keys })).toBeGreaterThan(rate);
     }
+  });
+
+  test('is the number of bits whose rate is asked for', () => {
+    expect(bloomBitsPerKey(bloomFalsePositiveRate({ bitsPerKey: 10 }))).toBe(10);
   });
 
   test('is 1 if the 64 bits of the smallest filter are enough', () => {
