@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { readdirSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { build, outcome, patient, program, Scratch } from './bloom-process.js';
+import { build, outcome, patient, program, Scratch } from '../bloom-process.js';
 
 /** Size of a hole in the file: it takes no disk space, and searching it for blocks takes far longer than the test. */
 const HOLE_BYTES = 2 ** 38;

@@ -19,7 +19,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 /** Runs a task of table-thread-program.mjs in a process of its own, which must end by itself. */
 function run(task: string): Promise<Found> {
   const program = join(import.meta.dirname, 'table-thread-program.mjs');
-  const child = spawn(process.execPath, [program, task, join(folder, task)], { cwd: join(import.meta.dirname, '..') });
+  const child = spawn(process.execPath, [program, task, join(folder, task)], { cwd: join(import.meta.dirname, '../..') });
   let output = '';
   let problems = '';
   child.stdout.on('data', (data: Buffer) => (output += data.toString()));
