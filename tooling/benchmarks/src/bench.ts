@@ -124,7 +124,7 @@ try {
     const mebibytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(0)} MiB`;
     console.log(`memory, ${what} ${size(entries, 'entries')}: ${mebibytes(peakBytes)}, bound ${mebibytes(boundBytes)}`);
   }
-  const run = { machine, clock, comparisons, http, memory };
+  const run = { machine, clock, rounds: pace.rounds, sampleMs: pace.sampleMs, comparisons, http, memory };
   if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(run, null, 2)}\n`);
   if (options.write !== undefined) writeResults(packageFolder, options.write, run);
 } finally {

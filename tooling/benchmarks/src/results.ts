@@ -11,6 +11,9 @@ import { type Comparison, comparisonTable, markdownTable, ratio, size } from './
 export interface Run {
   readonly machine: Machine;
   readonly clock: string;
+  /** How many rounds each figure had, and how long each sample took at least. */
+  readonly rounds: number;
+  readonly sampleMs: number;
   readonly comparisons: readonly Comparison[];
   readonly http: readonly HttpFigure[];
   readonly memory: readonly MemoryFigure[];
@@ -120,7 +123,7 @@ ${notes.join('\n')}
 
 ## The runs
 
-${runs.map((run, i) => `- ${names[i]!.replace('.json', '')}: ${machineLine(run.machine)}; ${run.clock === 'cpu' ? 'processor time' : 'wall time'}`).join('\n')}
+${runs.map((run, i) => `- ${names[i]!.replace('.json', '')}: ${machineLine(run.machine)}; ${run.clock === 'cpu' ? 'processor time' : 'wall time'}, ${run.rounds} rounds, samples of ${run.sampleMs} ms`).join('\n')}
 
 The machine's processors are shared with others, so single ratios vary by a fifth between runs.
 \`npx pnpm@10 bench --write NAME\` adds a run and writes this page.
