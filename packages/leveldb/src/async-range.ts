@@ -5,7 +5,7 @@ import type { ReaderFace } from './reader-face.js';
 import type { View } from './view.js';
 import type { VisibleCursor } from './visible-cursor.js';
 
-/** Goes through a range: an async generator would take several times as long for each entry. */
+/** Iterates over a range. An async generator would take several times as long for each entry. */
 export class AsyncRangeIterator<T> implements AsyncIterableIterator<T> {
   readonly #range: DatabaseRange;
   readonly #view: View;

@@ -14,10 +14,10 @@ export interface AsyncDatabaseKeyRange extends DatabaseKeyRange {
   readonly signal?: Signal | undefined;
 }
 
-/** Lookups of `getMany` that are under way at once. */
+/** The most simultaneous lookups of `getMany`. */
 const PARALLEL_LOOKUPS = 16;
 
-/** What `DatabaseReader` and `Database` read alike. */
+/** The methods for reading that `DatabaseReader` and `Database` share. */
 export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterable<[Uint8Array, Uint8Array]> {
   readonly #folder: Folder;
 
@@ -49,7 +49,7 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
     this.mustBeOpen();
     const wanted = Array.from(keys);
     const values = new Array<Uint8Array | undefined>(wanted.length).fill(undefined);
-    // All of them see one state, whatever `refresh` does meanwhile.
+    // All lookups see the same state, even if `refresh` is called meanwhile.
     const { view } = this;
     const sequence = this.sequenceOf(options);
     let next = 0;
@@ -102,13 +102,13 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
     return this.#run(this.allVersions(this.view, key));
   }
 
-  /** Runs what reads files of `view`, which stay open meanwhile. */
+  /** Runs a reading of `view`, whose files stay open meanwhile. */
   async #run<T>(reading: FolderReading<T>, view = this.view, signal?: Signal): Promise<T> {
     view.pin();
     try {
       return await runAsync(this.#folder, reading, signal);
     } catch (error) {
-      // What a closed file says is no answer.
+      // An error from a file that was closed meanwhile is not the caller's error.
       this.mustBeOpen();
       throw error;
     } finally {

@@ -53,7 +53,7 @@ export class DatabaseCursor extends DatabaseCursorFace {
     try {
       if (this.#moving) throw new TypeError('the cursor is still moving: await a move before the next');
       if (!move(this.open())) return this.#settle();
-      // Inside a block, a promise that is there already costs nothing.
+      // Within a block, a promise made in advance costs nothing.
       return this.#cursor.valid ? TRUE : Promise.resolve(false);
     } catch (error) {
       return Promise.reject(error);

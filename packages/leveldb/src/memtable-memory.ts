@@ -11,11 +11,11 @@
 import { varintLength } from '@bloom/bytes';
 
 const BLOCK_LENGTH = 4096;
-/** What does not fit the rest of a block and is larger than this gets a block of its own, so that less is wasted. */
+/** An allocation that does not fit into the current block and is larger than this gets its own block, to waste less space. */
 const MAX_SHARED_LENGTH = BLOCK_LENGTH / 4;
 const POINTER_LENGTH = 8;
 
-/** Counts what an arena allocates. */
+/** Counts the bytes that LevelDB's arena would allocate. */
 export class MemtableMemory {
   /** Bytes of all blocks, and a pointer to each. */
   byteLength = 0;
@@ -37,7 +37,7 @@ export class MemtableMemory {
 
   #addNode(height: number): void {
     const length = POINTER_LENGTH + POINTER_LENGTH * height;
-    // Blocks start aligned and are a multiple of 8 long, so the slop is what is left over.
+    // Blocks are aligned and a multiple of 8 bytes long, so the padding follows from the remaining bytes.
     const needed = length + (this.#left % POINTER_LENGTH);
     if (needed <= this.#left) this.#left -= needed;
     else this.#fallBack(length);

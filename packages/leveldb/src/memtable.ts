@@ -181,7 +181,7 @@ export class Memtable {
     const nodes = this.#nodes;
     const arena = this.#arena;
     let node = HEAD;
-    /** A node that comes too late: it need not be compared again a level below. */
+    /** The last node that compared greater, which need not be compared again one level down. */
     let late = HEAD;
     for (let level = this.#height - 1; level >= 0; level--) {
       for (;;) {
@@ -282,7 +282,7 @@ export class MemtableCursor extends EntryCursor {
   }
 }
 
-/** Moves forward over a memtable's entries; of those with the same internal key, only to that which was added last. */
+/** Walks forward over a memtable's entries. Of several with the same internal key, it visits only the one added last. */
 export class MemtableEntries extends MemtableCursor {
   override next(): boolean {
     do super.next();

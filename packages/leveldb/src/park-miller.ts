@@ -9,7 +9,7 @@ export class ParkMiller {
 
   constructor(seed: number) {
     this.#seed = seed & 0x7fffffff;
-    // From these two it would never get away.
+    // The generator would repeat these two forever.
     if (this.#seed === 0 || this.#seed === 0x7fffffff) this.#seed = 1;
   }
 

@@ -44,13 +44,13 @@ export interface TableFiles {
   readonly restarts: number;
 }
 
-/** What `DatabaseReader`, `SyncDatabaseReader` and `Database` say alike: all that needs no reading. */
+/** The members that `DatabaseReader`, `SyncDatabaseReader` and `Database` share and that read no files. */
 export abstract class ReaderFace {
   readonly #files: TableFiles;
   protected view: View;
   protected readonly counts: LookupCounts = { lookups: 0, memtablesAsked: 0, tablesAsked: 0 };
   protected readonly copier = new ByteCopier();
-  /** What it is called in errors. */
+  /** Its name in error messages. */
   protected readonly kind: string = 'reader';
   /** A lookup that is over, for the next one to use. */
   #lookup: Lookup | undefined;

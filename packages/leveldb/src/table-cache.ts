@@ -181,7 +181,7 @@ export class TableCache {
 export class ViewTables {
   readonly #cache: TableCache;
   readonly #pinned: TableHandle[];
-  /** Whether tables that are opened later are pinned too. */
+  /** Whether tables that are opened later are pinned as well. */
   readonly #pinsLater: boolean;
   #released = false;
   /** By the objects of the version: by their numbers, which are bigints, a lookup would take several times as long. */

@@ -23,7 +23,7 @@ export interface BlockWalk {
   ahead: ReadAhead | SyncReadAhead | undefined;
 }
 
-/** Whether a walk needs a block only until it goes to the next: backward, the value of an entry is kept while it goes on. */
+/** Whether a block may be overwritten once the walk moves to the next one. Not on backward walks, which keep an entry's value while they move on. */
 function isLentTo({ reverse }: BlockWalk): boolean {
   return !reverse;
 }
@@ -65,7 +65,7 @@ export class TableHandle {
     return this.#lookup.locate(key);
   }
 
-  /** Where in the file an internal key is, or would be, about. */
+  /** The approximate offset in the file at which an internal key is, or would be. */
   approximateOffset(key: Uint8Array): number {
     return this.#lookup.approximateOffset(key);
   }

@@ -1,4 +1,4 @@
-// What a WorkerTableThread runs.
+// The program of a WorkerTableThread.
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Answer, Order, WorkerData } from './node/worker-table-thread.js';
 import { WritableNodeFolder } from './node/writable-node-folder.js';
@@ -21,7 +21,7 @@ let flushing: Promise<void> | undefined;
 
 function interlude(): Promise<void> | undefined {
   if (Atomics.load(cutOff, 0) !== 0) throw new Error('the database is closed');
-  // Writers may be waiting for it.
+  // Writers may be blocked until it is flushed.
   return flushing;
 }
 

@@ -104,7 +104,7 @@ export class ViewReader {
     this.#maxOpenTables = mustBeWhole('maxOpenTables', options.maxOpenTables ?? DEFAULT_MAX_OPEN_TABLES, 1);
     this.#maxRestarts = mustBeWhole('maxRestarts', options.maxRestarts ?? DEFAULT_MAX_RESTARTS, 0);
     this.#cache = options.cache === undefined ? new BlockCache(DEFAULT_CACHE_BYTES) : options.cache;
-    // Refuses options before anything is read.
+    // Checks the options before anything is read.
     for (const comparator of options.comparators ?? []) internalTableOptions(this.#tableOptions(comparator));
   }
 

@@ -35,7 +35,7 @@ export class View implements ViewParts {
   readonly manifest: string;
   readonly version: Version;
   readonly logs: readonly ViewLog[];
-  /** Of the last write that is seen: it grows where the newest log is being written. */
+  /** The sequence of the last visible write. It grows while the newest log is being written. */
   lastSequence: bigint;
   readonly tables: ViewTables;
   readonly damage: DamagePolicy;
@@ -65,7 +65,7 @@ export class View implements ViewParts {
     if (--this.#pins === 0) this.tables.release();
   }
 
-  /** Whether nobody uses the view any more. */
+  /** Whether the view is no longer in use. */
   get isReleased(): boolean {
     return this.#pins === 0;
   }

@@ -15,11 +15,11 @@ import type { KeyOrder } from './version.js';
 /** Neither `VALUE` nor `DELETION`: an entry that is passed over. */
 const PASSED_OVER = -1;
 
-/** Is told of some of the entries that a cursor reads. */
+/** Receives samples of the entries that a cursor reads. */
 export interface ReadSampler {
   /** How many bytes of keys and values are read until the next sample; asked at the start, and after each sample. */
   period(): number;
-  /** @param internalKey of the entry that is read, lent. */
+  /** @param internalKey a view that is valid only during the call. */
   take(internalKey: Uint8Array): void;
 }
 

@@ -3,14 +3,14 @@ import type { Signal } from '@bloom/bytes';
 import type { Folder } from './folder.js';
 import type { TableThread, TableThreadSettings } from './write/table-thread.js';
 
-/** A file that is being written. Calls are not made at the same time, except for `close` after a failure. */
+/** A file that is being written. Calls never overlap, except that `close` may follow a failed call at once. */
 export interface WritableFile {
   /**
-   * Adds bytes to the end of the file, all of them or it fails. Once it is over, the bytes survive the end of the process,
+   * Appends all of the bytes, or fails. Afterwards the bytes survive a crash of the process,
    * and readers that open the file see them.
    */
   append(bytes: Uint8Array): void | Promise<void>;
-  /** When it is over, what was appended survives the loss of power. The name of a new file need not. */
+  /** Makes everything appended so far survive a power failure. The name of a new file need not survive one. */
   sync(): void | Promise<void>;
   close(): void | Promise<void>;
 }
@@ -30,29 +30,29 @@ export interface WritableFolder extends Folder {
   /** Removes the folder itself, if it is empty; otherwise does nothing. */
   removeFolder(): void | Promise<void>;
 
-  /** Opens a new, empty file; one that is there is emptied. */
+  /** Creates an empty file, or truncates the existing one. */
   create(name: string): WritableFile | Promise<WritableFile>;
 
-  /** Opens a file to add to its end. */
+  /** Opens an existing file for appending. */
   openForAppend(name: string): WritableFile | Promise<WritableFile>;
 
-  /** Gives a file another name, in place of the file that has it. Nobody ever sees neither. */
+  /** Renames a file, atomically replacing any file of the new name. */
   rename(from: string, to: string): void | Promise<void>;
 
   /** Deletes a file; a no-op when there is none. */
   delete(name: string): void | Promise<void>;
 
-  /** When it is over, the files that were created, renamed and deleted so far stay so after the loss of power. */
+  /** Makes all creations, renames and deletions so far survive a power failure. */
   syncFolder(): void | Promise<void>;
 
-  /** The folder `lost` within this one, for files that a repair sets aside. It need not exist: `createFolder` makes it. */
+  /** The subfolder `lost`, for files that a repair sets aside. It need not exist yet: `createFolder` creates it. */
   lostFolder(): WritableFolder;
 
-  /** Moves a file to `lostFolder()`, which exists, under the name `as`, which is free there. */
+  /** Moves a file into `lostFolder()`, which must exist, as `as`, a name that must be free there. */
   moveToLost(name: string, as: string): void | Promise<void>;
 
   /**
-   * Keeps out all others that write to the folder, in this process and in others. Left out where that cannot be done: then
+   * Excludes all other writers to the folder, in this process and in others. Omit it where that is impossible: then
    * a database is opened only with `lock: 'none'`.
    *
    * @throws DatabaseError `BLOOM_LOCKED` when another holds the lock, `BLOOM_NO_LOCK` when there are no locks here.
@@ -60,8 +60,8 @@ export interface WritableFolder extends Folder {
   lock?(): FolderLock | Promise<FolderLock>;
 
   /**
-   * Starts a thread that writes tables into the folder, so that the event loop stays free. Left out where there are none,
-   * or undefined: then tables are written in short turns between everything else.
+   * Starts a thread that writes tables into the folder, which keeps the event loop free. Omit it, or return undefined,
+   * where there are no threads: tables are then written in short time slices.
    */
   startTableThread?(settings: TableThreadSettings): TableThread | undefined;
 }

@@ -45,11 +45,11 @@ export class WritableMemoryFolder implements WritableFolder, SyncFolder {
   }
 
   createFolder(): void {
-    // It is there.
+    // A folder in memory always exists.
   }
 
   removeFolder(): void {
-    // What lies in memory goes with its last user.
+    // Memory is freed by the garbage collector.
   }
 
   create(name: string): WritableFile {
@@ -73,7 +73,7 @@ export class WritableMemoryFolder implements WritableFolder, SyncFolder {
   }
 
   syncFolder(): void {
-    // There is nothing that would survive.
+    // Nothing in memory survives a crash.
   }
 
   lostFolder(): WritableMemoryFolder {
@@ -99,7 +99,7 @@ export class WritableMemoryFolder implements WritableFolder, SyncFolder {
   }
 }
 
-/** A file that grows. What was read of it does not change. */
+/** A growing file. Bytes that were read before never change. */
 class MemoryFile implements WritableFile {
   #bytes = new Uint8Array(0);
   #length = 0;
@@ -121,10 +121,10 @@ class MemoryFile implements WritableFile {
   }
 
   sync(): void {
-    // There is nothing that would survive.
+    // Nothing in memory survives a crash.
   }
 
   close(): void {
-    // Nothing is held.
+    // There is nothing to release.
   }
 }

@@ -12,13 +12,13 @@ import { join } from 'node:path';
 import { DatabaseError } from '../database-error.js';
 import type { FolderLock } from '../writable-folder.js';
 
-/** What is used of fs-native-extensions. */
+/** The functions of fs-native-extensions that are used. */
 interface FileLocks {
   tryLock(fd: number): boolean;
   unlock(fd: number): void;
 }
 
-/** The folders that this process has locked. A process has one such table, as in LevelDB: locks are the process's. */
+/** The folders that this process has locked. There is one set per process, as in LevelDB, because locks belong to processes. */
 const lockedHere = new Set<string>();
 
 /** @throws DatabaseError `BLOOM_LOCKED` when the folder is locked, `BLOOM_NO_LOCK` when it cannot be. */
@@ -51,7 +51,7 @@ export async function lockFolder(path: string): Promise<FolderLock> {
 
 async function fileLocks(): Promise<FileLocks> {
   try {
-    // It has no types of its own, and those of a declaration file here would be missing where this source is compiled in.
+    // The package has no types, and packages that compile this source would not see a declaration file here.
     const name = 'fs-native-extensions' as string;
     return ((await import(name)) as { readonly default: FileLocks }).default;
   } catch (cause) {

@@ -5,27 +5,27 @@ import type { FileMetadata } from '../version-edit.js';
 import type { CompactionPlan } from '../write/compaction.js';
 import type { CompactionRequest, PackedEntries, TableThread, TableThreadSettings } from '../write/table-thread.js';
 
-/** What the worker is started with. */
+/** The worker's startup data. */
 export interface WorkerData {
   readonly path: string;
   readonly settings: TableThreadSettings;
-  /** Not 0 once the work is to be cut off. */
+  /** Set to a value other than 0 to stop the work. */
   readonly cutOff: Int32Array;
 }
 
-/** What the worker is told. */
+/** A message to the worker. */
 export type Order =
   | { readonly type: 'compact'; readonly id: number; readonly plan: CompactionPlan; readonly oldestSequence: bigint }
   | { readonly type: 'flush'; readonly id: number; readonly entries: PackedEntries; readonly number: bigint }
   | { readonly type: 'number'; readonly id: number; readonly number: bigint };
 
-/** What the worker answers. */
+/** A message from the worker. */
 export type Answer =
   | { readonly type: 'number'; readonly id: number }
   | { readonly type: 'done'; readonly id: number; readonly files: FileMetadata[] }
   | { readonly type: 'failed'; readonly id: number; readonly problem: string };
 
-/** An order that is being carried out. */
+/** An order that the worker has not answered yet. */
 interface Job {
   readonly newFileNumber: (() => bigint) | undefined;
   readonly resolve: (files: FileMetadata[]) => void;
@@ -54,7 +54,7 @@ export class WorkerTableThread implements TableThread {
     this.#worker = new Worker(PROGRAM, { workerData, name: 'bloom-leveldb' });
     this.#worker.unref();
     this.#worker.on('message', (answer: Answer) => this.#take(answer));
-    // Without a listener the error would end the process. The worker ends after it.
+    // Without a listener, the error would crash the process. An 'exit' event follows.
     this.#worker.on('error', () => undefined);
     this.#worker.on('exit', () => this.#end());
   }
@@ -71,7 +71,7 @@ export class WorkerTableThread implements TableThread {
 
   async close(): Promise<void> {
     Atomics.store(this.#cutOff, 0, 1);
-    // Whoever is cut off closes its files.
+    // The worker closes its open files before it answers.
     if (this.#jobs.size > 0) await new Promise<void>((done) => (this.#idle = done));
     await this.#worker.terminate();
   }
@@ -111,7 +111,7 @@ export class WorkerTableThread implements TableThread {
   }
 }
 
-/** A copy with keys of their own: a view would be sent with all that it is a part of. */
+/** A copy whose keys have buffers of their own, because posting a view would copy its whole buffer. */
 function detached({ level, inputs, below, grandparents }: CompactionPlan): CompactionPlan {
   const copied = (files: readonly FileMetadata[]): FileMetadata[] =>
     files.map(({ number, size, smallest, largest }) => ({ number, size, smallest: smallest.slice(), largest: largest.slice() }));

@@ -15,7 +15,7 @@ import { WorkerTableThread } from './worker-table-thread.js';
 export interface WritableNodeFolderOptions {
   /**
    * Writes tables on a worker thread, which is started when there is a megabyte to write. Databases with a comparator, a
-   * policy or a codec of the caller's do without. Default: true.
+   * policy or a codec of the caller's do not use the thread. Default: true.
    */
   readonly thread?: boolean | undefined;
 }
@@ -59,7 +59,7 @@ export class WritableNodeFolder extends NodeFolder implements WritableFolder {
     }
   }
 
-  /** A file that is read without promises, also by what could wait: opening one that is not would take a promise. */
+  /** Opened synchronously, so asynchronous callers of this file read it synchronously too: an asynchronous handle cannot be opened without a promise. */
   openSync(name: string): SyncFolderFile | undefined {
     return new SyncNodeFolder(this.name).open(name);
   }
@@ -123,7 +123,7 @@ export class WritableNodeFolder extends NodeFolder implements WritableFolder {
 const FOLDERS_DO_NOT_SYNC: ReadonlySet<string | undefined> = new Set(['EINVAL', 'ENOTSUP', 'ENOSYS']);
 
 /**
- * Up to so many bytes are written without a promise: the system copies them in a few microseconds, and to hand them to
+ * Writes of up to this many bytes are synchronous: the system copies them in a few microseconds, and handing them to
  * another thread and back takes ten times as long.
  */
 const FEW_BYTES = 64 * 2 ** 10;
@@ -138,7 +138,7 @@ class NodeWritableFile implements WritableFile {
   append(bytes: Uint8Array): void | Promise<void> {
     if (bytes.length > FEW_BYTES) return this.#append(bytes, 0);
     const written = writeSync(this.#handle.fd, bytes);
-    // Rarely is anything left: only if a signal interrupted it, or the disk is full.
+    // Bytes are left over only if a signal interrupted the write, or if the disk is full.
     if (written < bytes.length) return this.#append(bytes, written);
   }
 
@@ -151,7 +151,7 @@ class NodeWritableFile implements WritableFile {
   }
 
   async sync(): Promise<void> {
-    // On macOS both are F_FULLFSYNC.
+    // On macOS, both calls use F_FULLFSYNC.
     await this.#handle.datasync();
   }
 

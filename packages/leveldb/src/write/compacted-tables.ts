@@ -17,22 +17,22 @@ import { type CompactionPlan, CompactionWalk } from './compaction.js';
 import { Pacer } from './pacer.js';
 import { ENTRIES_PER_LOOK, TableFile } from './table-file.js';
 
-/** What the tables of a compaction are read and written with. */
+/** How the tables of a compaction are read and written. */
 export interface CompactionContext extends Pick<View, 'tables' | 'damage'> {
   readonly folder: WritableFolder;
   readonly order: KeyOrder;
   readonly building: TableBuilderOptions;
-  /** Bytes of a table from which on the next one begins. */
+  /** The size in bytes at which a table is finished and the next one begun. */
   readonly maxFileSize: number;
-  /** Whatever a reader at this sequence or a later one can see is kept. */
+  /** Everything visible to readers at this sequence or a later one is kept. */
   readonly oldestSequence: bigint;
-  /** Takes the number of the next table. */
+  /** Allocates the number of the next table. */
   newFileNumber(): bigint | Promise<bigint>;
-  /** Called between entries for what must not wait. Throws to cut the compaction off. */
+  /** Called between entries, for work that must not wait. It throws to stop the compaction. */
   interlude(): Promise<void> | undefined;
 }
 
-/** Merges the inputs of a compaction into new tables. After an error some tables may be left that belong to nothing. */
+/** Merges the inputs of a compaction into new tables. After an error, unreferenced tables may be left in the folder. */
 export async function writeCompactedTables(plan: CompactionPlan, context: CompactionContext): Promise<FileMetadata[]> {
   const { folder, order, oldestSequence } = context;
   const cursor = new MergeCursor(sourcesOf(plan, context), order.compareInternalKeys);
@@ -57,10 +57,10 @@ export async function writeCompactedTables(plan: CompactionPlan, context: Compac
       const type = key.length < INTERNAL_KEY_TRAILER_LENGTH ? undefined : key[key.length - INTERNAL_KEY_TRAILER_LENGTH];
       let isDropped = false;
       if (type !== VALUE && type !== DELETION) {
-        // It is not for a compaction to hide that the key is damaged.
+        // A damaged key is kept, so that the damage stays visible.
         last.clear();
       } else {
-        // Sequences are bigints, and most entries are kept whatever theirs is.
+        // Decoding a sequence makes a bigint, which is slow, and most entries are kept regardless of theirs.
         const isOlder = last.hasUserKeyOf(key, order);
         isDropped =
           (isOlder && last.sequence <= oldestSequence) ||
@@ -68,7 +68,7 @@ export async function writeCompactedTables(plan: CompactionPlan, context: Compac
         last.set(key);
       }
       if (isDropped) continue;
-      // The key and the value are lent until the cursor moves.
+      // Key and value are views that are valid until the cursor moves.
       table ??= await TableFile.create(folder, await context.newFileNumber(), context.building);
       table.add(key, cursor.valueBytes.subarray(cursor.valueStart, cursor.valueEnd));
       if (table.byteLength >= context.maxFileSize) await finish();
@@ -82,7 +82,7 @@ export async function writeCompactedTables(plan: CompactionPlan, context: Compac
   }
 }
 
-/** The internal key of the last entry, if that is not damaged. The bytes are used again and again: most keys are of about the same length. */
+/** The internal key of the last entry, if it is not damaged, in a buffer that is reused. */
 class LastKey {
   #bytes = new Uint8Array(64);
   #length = 0;

@@ -1,5 +1,5 @@
 /**
- * Which tables to merge into the next level, and where to cut what comes out.
+ * Which tables to merge into the next level, and where to split the output.
  *
  * Source: LevelDB, db/version_set.cc.
  */
@@ -9,21 +9,21 @@ import { LEVEL_COUNT } from '../version-edit.js';
 import type { KeyOrder, Version } from '../version.js';
 import { boundsOf, compareInternal, compareUser, type KeyBounds, overlappingFiles, overlapsLevel, sizeOf } from './overlap.js';
 
-/** So many tables of level 0 make a compaction due. */
+/** The number of tables in level 0 that makes a compaction due. */
 const LEVEL_0_TRIGGER = 4;
-/** How deep a flushed memtable goes at most, where nothing overlaps it. */
+/** The deepest level for a flushed memtable that nothing overlaps. */
 const MAX_FLUSH_LEVEL = 2;
-/** A table may overlap so many times `maxFileSize` two levels below. */
+/** The most bytes, in units of `maxFileSize`, that an output may overlap two levels below. */
 const MAX_GRANDPARENT_FILES = 10;
-/** A compaction that is made larger stays below so many times `maxFileSize`. */
+/** The most bytes, in units of `maxFileSize`, up to which a compaction is enlarged. */
 const MAX_EXPANDED_FILES = 25;
 
-/** Bytes from which on a level below 0 is too large: 10 MiB at level 1, ten times as many at each next. */
+/** The size limit of a level from 1 on, in bytes: 10 MiB at level 1, and ten times as much at each next level. */
 export function maxBytesOf(level: number): number {
   return 10 * 2 ** 20 * 10 ** (level - 1);
 }
 
-/** The level that is fullest for its size; a score of 1 makes a compaction due. Source: `VersionSet::Finalize`. */
+/** The level that is fullest in relation to its limit; a score of 1 makes a compaction due. Source: `VersionSet::Finalize`. */
 export function fullestLevel({ levels }: Version): { readonly level: number; readonly score: number } {
   let fullest = { level: 0, score: levels[0]!.length / LEVEL_0_TRIGGER };
   for (let level = 1; level < LEVEL_COUNT - 1; level++) {
@@ -33,7 +33,7 @@ export function fullestLevel({ levels }: Version): { readonly level: number; rea
   return fullest;
 }
 
-/** Where a flushed memtable goes. Source: `Version::PickLevelForMemTableOutput`. */
+/** The level for a flushed memtable. Source: `Version::PickLevelForMemTableOutput`. */
 export function levelForFlush(version: Version, order: KeyOrder, { smallest: begin, largest: end }: FileMetadata, maxFileSize: number): number {
   const bounds: KeyBounds = { begin, end };
   if (overlapsLevel(version, 0, order, bounds)) return 0;
@@ -93,14 +93,14 @@ export class Compaction implements CompactionPlan {
     this.below = version.levels.slice(level + 2).map((_, i) => overlappingFiles(version, level + 2 + i, order, all));
   }
 
-  /** Whether one table can go down a level as it is. */
+  /** Whether a single table can be moved down a level unchanged. */
   get isTrivialMove(): boolean {
     const [upper, lower] = this.inputs;
     return upper.length === 1 && lower.length === 0 && sizeOf(this.grandparents) <= MAX_GRANDPARENT_FILES * this.#maxFileSize;
   }
 }
 
-/** Goes through the keys of a compaction in their order. */
+/** Follows the keys of a compaction in ascending order. */
 export class CompactionWalk {
   readonly #order: KeyOrder;
   readonly #maxFileSize: number;
@@ -148,7 +148,7 @@ export class CompactionWalk {
   }
 }
 
-/** What a compaction is picked from. */
+/** The state from which a compaction is picked. */
 export interface CompactionState {
   readonly version: Version;
   readonly order: KeyOrder;
@@ -159,7 +159,7 @@ export interface CompactionState {
 /**
  * The compaction that is due, if one is.
  *
- * @param sought a table that lookups had to pass too often.
+ * @param sought a table whose allowed seeks ran out.
  *
  * Source: `VersionSet::PickCompaction`.
  */

@@ -5,36 +5,36 @@ import { DEFAULT_CACHE_BYTES, internalKeyComparator, internalKeyPolicy, internal
 import type { ReaderOptions } from '../reader-options.js';
 import type { TableThreadSettings } from './table-thread.js';
 
-/** How to open a {@link Database}. All of it has a default. */
+/** How to open a {@link Database}. Every option has a default. */
 export interface DatabaseOptions extends Pick<ReaderOptions, 'filterPolicies' | 'codecs' | 'cache' | 'tailBytes' | 'readAheadBytes' | 'gapBytes'> {
-  /** Makes a new database where there is none. Default: true. */
+  /** Creates the database if it does not exist. Default: true. */
   readonly createIfMissing?: boolean | undefined;
-  /** Refuses a folder that has a database. Default: false. */
+  /** Fails if the database exists already. Default: false. */
   readonly errorIfExists?: boolean | undefined;
-  /** The order of the keys; the database must be of the same. Default: bytewise. */
+  /** The order of the keys, which must be that of the existing database. Default: bytewise. */
   readonly comparator?: Comparator | undefined;
-  /** Makes the filters of new tables; null for tables without. Default: LevelDB's Bloom filter with 10 bits a key. */
+  /** The filter policy of new tables; null for none. Default: LevelDB's Bloom filter with 10 bits per key. */
   readonly filterPolicy?: FilterPolicy | null | undefined;
-  /** Of new tables. Default: `'snappy'`. */
+  /** The compression of new tables. Default: `'snappy'`. */
   readonly compression?: 'none' | 'snappy' | Codec | undefined;
-  /** Bytes of a memtable, counted as LevelDB does, from which on it becomes a table. 64 KiB to 1 GiB; default: 4 MiB. */
+  /** The size in bytes, as LevelDB counts it, above which a memtable becomes a table. 64 KiB to 1 GiB; default: 4 MiB. */
   readonly writeBufferSize?: number | undefined;
-  /** Bytes of a table from which on a compaction begins the next one. 1 MiB to 1 GiB; default: 2 MiB. */
+  /** The size in bytes at which a compaction finishes a table and begins the next. 1 MiB to 1 GiB; default: 2 MiB. */
   readonly maxFileSize?: number | undefined;
   /** Bytes of a block before compression. 1 KiB to 4 MiB; default: 4 KiB. */
   readonly blockSize?: number | undefined;
-  /** Entries from one restart of a block to the next. Default: 16. */
+  /** Entries per restart. Default: 16. */
   readonly blockRestartInterval?: number | undefined;
   /**
-   * How many bytes of a new table one filter covers: a power of two. Default: 2,048, as LevelDB has it. Raise it where
+   * How many bytes of a new table each filter covers, a power of two. Default: 2,048, as in LevelDB. Raise it where
    * values are larger than some hundred bytes: see `TableBuilderOptions.filterRange`.
    */
   readonly filterRange?: number | undefined;
-  /** How many files are kept open, ten of which are not tables. 74 to 50,000; default: 1000. */
+  /** The most files to keep open, including ten that are not tables. 74 to 50,000; default: 1000. */
   readonly maxOpenFiles?: number | undefined;
   /**
-   * Goes on writing to the MANIFEST and the log that are there, as Chromium does: then opening is quicker, and what was
-   * in the log stays in memory. Default: false.
+   * Appends to the existing MANIFEST and log, as Chromium does. Opening is then quicker, and the contents of the log
+   * stay in memory. Default: false.
    */
   readonly reuseLogs?: boolean | undefined;
   /**
@@ -74,10 +74,10 @@ const DATABASE_OPTIONS: Record<keyof DatabaseOptions, true> = {
   gapBytes: true,
 };
 
-/** Files that are not tables, of those that may be open: LevelDB's number. */
+/** How many of the open files are reserved for files that are not tables, as in LevelDB. */
 const OTHER_FILES = 10;
 
-/** The options of a database, checked, and clipped as LevelDB clips them. */
+/** The options of a database, checked, and clamped as LevelDB clamps them. */
 export interface Settings {
   readonly createIfMissing: boolean;
   readonly errorIfExists: boolean;
@@ -94,7 +94,7 @@ export interface Settings {
   readonly opening: ReturnType<typeof internalTableOptions>;
   /** How the tables are read. */
   readonly reading: ReaderOptions;
-  /** What a thread that writes tables is to know; undefined if none can. */
+  /** The settings for a thread that writes tables; undefined if a thread cannot be used. */
   readonly thread: TableThreadSettings | undefined;
 }
 
@@ -115,7 +115,7 @@ export function settingsOf(options: DatabaseOptions): Settings {
     restartInterval: mustBeWhole('blockRestartInterval', options.blockRestartInterval ?? 16, 1),
     filterRange: options.filterRange,
   };
-  // Refuses options before anything is read.
+  // Checks the options before anything is read.
   new TableBuilder(new MemorySink(), building);
   const own = typeof compression === 'object' ? [compression] : [];
   const reading: ReaderOptions = { readAheadBytes, gapBytes, tailBytes };
@@ -155,7 +155,7 @@ function readablePolicies(policy: FilterPolicy | null, comparator: Comparator): 
   return policy === null ? bloom : [policy, ...bloom.filter(({ name }) => name !== policy.name)];
 }
 
-/** The options of a database as a thread can be sent them; undefined if it uses functions of the caller's. */
+/** The options in a form that can be sent to a thread; undefined if they include functions of the caller's. */
 function tableThreadSettings(options: DatabaseOptions, filterPolicy: FilterPolicy | null): TableThreadSettings | undefined {
   const { comparator = bytewiseComparator, compression = 'snappy', codecs = [] } = options;
   if (comparator !== bytewiseComparator || typeof compression === 'object' || codecs.length > 0) return undefined;
@@ -165,12 +165,12 @@ function tableThreadSettings(options: DatabaseOptions, filterPolicy: FilterPolic
   return { compression, bitsPerKey, maxFileSize, blockSize, blockRestartInterval, filterRange, tailBytes, readAheadBytes, gapBytes };
 }
 
-/** Whether it is LevelDB's Bloom filter as it is: a class of the caller's may override its methods. */
+/** Whether it is exactly LevelDB's Bloom filter: a subclass may override its methods. */
 function isOwn(filterPolicy: FilterPolicy): filterPolicy is BloomFilterPolicy {
   return filterPolicy instanceof BloomFilterPolicy && filterPolicy.constructor === BloomFilterPolicy;
 }
 
-/** A number of bytes or files, as LevelDB takes it: what is too low or too high becomes the least or the most. */
+/** A number of bytes or files, clamped to its limits as in LevelDB. */
 function clipped(name: string, value: number, least: number, most: number): number {
   return Math.min(Math.max(mustBeWhole(name, value, 0), least), most);
 }

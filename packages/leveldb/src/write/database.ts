@@ -18,16 +18,16 @@ import type { RepairOptions, RepairReport } from './repair.js';
 import { DatabaseSnapshot } from './snapshot.js';
 import { Store } from './store.js';
 
-/** How to write. */
+/** Options of a write. */
 export interface WriteOptions {
-  /** Waits until what is written survives the loss of power, not just the end of the process. Default: false. */
+  /** Waits until the write survives a power failure, not only a crash of the program. Default: false. */
   readonly sync?: boolean | undefined;
 }
 
 const WRITE_OPTIONS: Record<keyof WriteOptions, true> = { sync: true };
 
 /**
- * The most bytes of a batch, which is written in one record: half of what a block may have, so that any entry fits one.
+ * The most bytes of a batch, which is written as one record: half of the limit for a block, so that every entry fits into a block.
  */
 const MAX_BATCH_BYTES = 128 * 2 ** 20;
 
@@ -36,10 +36,10 @@ const FOLDER_METHODS = ['list', 'open', 'create', 'openForAppend', 'rename', 'de
 /**
  * A LevelDB database that is read and written, in a folder that LevelDB opens too.
  *
- * What is read is what `DatabaseReader` reads. Writes are in the log when their promises settle, and so survive the end
- * of the process; with `sync` they survive the loss of power. What is left after that is always a prefix of the writes.
+ * Reads work as in `DatabaseReader`. When the promise of a write settles, the write is in the log and survives a crash of
+ * the process; with `sync`, it also survives a power failure. After a power failure, the database has a prefix of the writes.
  *
- * When the folder fails to take what is written, writing ends: that write and every later one fails with a
+ * When the folder fails to store a write, writing ends: that write and every later one fail with a
  * `DatabaseError` `BLOOM_WRITING_ENDED`. What was written can still be read.
  *
  * @example
@@ -53,13 +53,13 @@ const FOLDER_METHODS = ['list', 'open', 'create', 'openForAppend', 'rename', 'de
 export class Database extends AsyncReaderFace {
   protected override readonly kind = 'database';
   readonly #store: Store;
-  /** How many cursors there were. */
+  /** How many cursors were made. */
   #cursors = 0;
 
   private constructor(store: Store) {
     super(store.folder, store, store.view);
     this.#store = store;
-    // The store has a pin of its own.
+    // The store holds a pin of its own.
     store.view.pin();
     store.onView = (view) => {
       view.pin();
@@ -68,13 +68,13 @@ export class Database extends AsyncReaderFace {
   }
 
   /**
-   * Opens the database of a folder, or makes one. What its logs hold becomes tables.
+   * Opens the database in a folder, or creates one. The contents of its logs become tables.
    *
    * @throws TypeError or RangeError for an option that is wrong.
    * @throws CorruptionError when the database is damaged, also where LevelDB would go on without what is lost: opening for
    *   writing would lose it for good.
-   * @throws UnsupportedError `BLOOM_UNKNOWN_COMPARATOR` when the database is of another order of keys.
-   * @throws DatabaseError when it is locked, missing, or not to be there.
+   * @throws UnsupportedError `BLOOM_UNKNOWN_COMPARATOR` when the database has another comparator.
+   * @throws DatabaseError when it is locked, when it is missing, or when `errorIfExists` forbids it.
    */
   static async open(folder: WritableFolder, options: DatabaseOptions = {}): Promise<Database> {
     mustBeWritable(folder);
@@ -111,8 +111,8 @@ export class Database extends AsyncReaderFace {
   }
 
   /**
-   * Makes a database of whatever logs and tables a folder has, where it cannot be opened any more. The MANIFEST is written
-   * anew; it is not needed.
+   * Rebuilds a database that can no longer be opened from its logs and tables. It does not need the MANIFEST, and writes a
+   * new one.
    *
    * Every checksum is compared. Logs, damaged tables and old MANIFESTs move to the folder `lost`; what can be read of them
    * is part of the database. Deleted keys can reappear where files were left behind that the database no longer used, and
@@ -120,7 +120,7 @@ export class Database extends AsyncReaderFace {
    * copy of the tables that overlap, and memory for a memtable, for a block of some tables at a time, and about 130 MiB where
    * a table has lost its index.
    *
-   * A repair that fails or is interrupted can be begun again; nothing more is lost by that.
+   * A repair that fails or is interrupted can be repeated without further loss.
    *
    * @returns what was kept, written and set aside, and what could not be read.
    * @throws TypeError or RangeError for an option that is wrong.
@@ -135,7 +135,7 @@ export class Database extends AsyncReaderFace {
    */
   static async repair(folder: WritableFolder, options: RepairOptions = {}): Promise<RepairReport> {
     mustBeWritable(folder);
-    // A quarter of the package's code, which few programs need.
+    // Loaded on demand: it is a quarter of the package's code, and few programs need it.
     const { repairDatabase } = await import('./repair.js');
     return repairDatabase(folder, options);
   }
@@ -159,9 +159,9 @@ export class Database extends AsyncReaderFace {
   }
 
   /**
-   * `get` without a promise: from memory in a microsecond, and otherwise the host waits while the file is read.
+   * `get` without a promise. It takes about a microsecond from memory; otherwise it blocks while the file is read.
    *
-   * @throws TypeError where the folder answers with promises alone.
+   * @throws TypeError when the folder can only read asynchronously.
    * @throws CorruptionError when what may hold the key is damaged.
    */
   getSync(key: Uint8Array, options?: SequenceOptions): Uint8Array | undefined {
@@ -175,7 +175,7 @@ export class Database extends AsyncReaderFace {
     return Array.from(keys, (key) => this.getSync(key, options));
   }
 
-  /** Holds the database as it is now: give the snapshot's sequence to what reads. */
+  /** Keeps the current state readable: pass the snapshot's sequence to reads. */
   snapshot(): DatabaseSnapshot {
     this.mustBeOpen();
     const sequence = this.#store.hold();
@@ -183,8 +183,8 @@ export class Database extends AsyncReaderFace {
   }
 
   /**
-   * Merges all that is stored of a range of keys, both ends included, so that what is deleted or overwritten takes no
-   * more space. Left out, an end is that of the database.
+   * Merges the tables of a range of keys, both ends included, so that deleted and overwritten entries no longer take
+   * space. An omitted bound stands for that end of the database.
    */
   async compactRange(begin?: Uint8Array, end?: Uint8Array): Promise<void> {
     this.mustBeOpen();
@@ -193,13 +193,13 @@ export class Database extends AsyncReaderFace {
     await this.#store.compactRange(begin, end);
   }
 
-  /** Makes a table of what is in memory, and waits for it. */
+  /** Writes the memtable to a table, and waits until it is done. */
   async flush(): Promise<void> {
     this.mustBeOpen();
     await this.#store.flush();
   }
 
-  /** About how many bytes of tables the keys from `start` to before `limit` take. What is not in a table yet does not count. */
+  /** The approximate number of bytes that the keys from `start` up to, but not including, `limit` take in tables. Entries in memory do not count. */
   async approximateSize(start: Uint8Array, limit: Uint8Array): Promise<number> {
     this.mustBeOpen();
     mustBeBytes('start', start);
@@ -215,7 +215,7 @@ export class Database extends AsyncReaderFace {
   }
 
   /**
-   * What LevelDB calls a property, in its form; undefined for any other name.
+   * A property in LevelDB's text form; undefined for an unknown name.
    *
    * - `leveldb.num-files-at-level<N>`: how many tables a level has
    * - `leveldb.stats`: tables and megabytes of each level, and the time and the megabytes of flushes and compactions into it
@@ -244,7 +244,7 @@ export class Database extends AsyncReaderFace {
     await this.#store.idle();
   }
 
-  /** Waits for the writes that were begun, and closes the files. Closing twice does nothing. */
+  /** Waits for pending writes, and closes all files. Closing twice is a no-op. */
   async close(): Promise<void> {
     if (this.markClosed()) await this.#store.close();
   }

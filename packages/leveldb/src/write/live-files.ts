@@ -17,7 +17,7 @@ export class LiveFiles {
   readonly #settings: Settings;
   readonly #tables: TableCache;
   readonly #damage = new DamagePolicy(true);
-  /** Views that may still be used: their files stay. */
+  /** Views that may still be in use, whose files must stay. */
   readonly #views = new Set<View>();
   /** The numbers of tables that are being written. */
   readonly #pending = new Set<bigint>();
@@ -57,17 +57,17 @@ export class LiveFiles {
     return view;
   }
 
-  /** Keeps the table of a number although no version has it. */
+  /** Protects a table that is not part of any version yet from deletion. */
   keep(number: bigint): void {
     this.#pending.add(number);
   }
 
-  /** Takes back `keep`. */
+  /** Ends the protection by `keep`. */
   unkeep(number: bigint): void {
     this.#pending.delete(number);
   }
 
-  /** Opens a table that was written, which shows that it can be read, and keeps it open. */
+  /** Opens a newly written table, which verifies that it can be read, and keeps it open. */
   async openTable(file: FileMetadata): Promise<void> {
     await runAsync(this.#folder, this.#tables.openAtFirst(file));
   }

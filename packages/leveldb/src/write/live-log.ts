@@ -6,7 +6,7 @@ import type { KeyOrder } from '../version.js';
 import type { WritableFolder } from '../writable-folder.js';
 import { RecordFile } from './record-file.js';
 
-/** A log that is being written, or waits for its memtable to become a table. */
+/** A log that is being written, or that was replaced and whose memtable is being flushed. */
 export class LiveLog implements ViewLog {
   readonly memtable: Memtable;
   readonly file: RecordFile;

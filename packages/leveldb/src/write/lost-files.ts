@@ -23,7 +23,7 @@ export class LostFiles {
     this.#taken = taken;
   }
 
-  /** Makes the folder unless it is there. */
+  /** Creates the folder unless it exists. */
   static async open(folder: WritableFolder): Promise<LostFiles> {
     const lost = folder.lostFolder();
     await lost.createFolder();
@@ -58,7 +58,7 @@ export class LostFiles {
     return as;
   }
 
-  /** When it is over, what was moved and copied is here after the loss of power, and nowhere else. */
+  /** Makes all moves and copies so far survive a power failure. */
   async sync(): Promise<void> {
     await this.#lost.syncFolder();
     await this.#folder.syncFolder();

@@ -1,5 +1,5 @@
 /**
- * From a folder to a database that can be written: the lock, CURRENT and the MANIFEST, and what the logs hold.
+ * Opens a folder for writing: takes the lock, reads CURRENT and the MANIFEST, and replays the logs.
  *
  * Source: LevelDB, db/db_impl.cc, `DB::Open` and `DBImpl::Recover`.
  */
@@ -21,13 +21,13 @@ export async function lockOf(folder: WritableFolder): Promise<FolderLock> {
   return folder.lock();
 }
 
-/** What a database is written with. */
+/** The state of a database that was opened for writing. */
 export interface OpenedVersions {
   readonly versions: VersionSet;
-  /** The log that the next writes go to. */
+  /** The log for the next writes. */
   readonly log: LiveLog;
   readonly isLogReused: boolean;
-  /** What is to be written to the MANIFEST before anything else; undefined if the MANIFEST is reused as it is. */
+  /** The edit that must be written to the MANIFEST first; undefined if the MANIFEST is reused unchanged. */
   readonly change: VersionEdit | undefined;
   /** What was left out of logs because it is damaged. */
   readonly dropped: readonly Dropped[];

@@ -17,7 +17,7 @@ export function compareUser({ compareUserKeys }: KeyOrder, a: Uint8Array, b: Uin
   return compareUserKeys(a, 0, a.length - INTERNAL_KEY_TRAILER_LENGTH, b, 0, b.length - INTERNAL_KEY_TRAILER_LENGTH);
 }
 
-/** From one internal key to another, both included; undefined: without end. Only their user keys count. */
+/** A range of internal keys, both ends included, of which only the user keys count. An undefined bound is unbounded. */
 export interface KeyBounds {
   readonly begin: Uint8Array | undefined;
   readonly end: Uint8Array | undefined;

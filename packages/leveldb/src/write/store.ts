@@ -30,7 +30,7 @@ import { type CompactionRequest, packedEntries, type TableThread } from './table
 import type { VersionSet } from './version-set.js';
 import { type RecordTarget, WriteQueue } from './write-queue.js';
 
-/** With so many tables in level 0 each write waits a millisecond, and with so many it waits for a compaction. */
+/** The number of tables in level 0 from which each write is delayed by a millisecond, and from which it waits for a compaction. */
 const SLOWDOWN_TABLES = 8;
 const STOP_TABLES = 12;
 
@@ -45,16 +45,16 @@ interface ManualCompaction {
   done: boolean;
 }
 
-/** Thrown within work that closing the database cuts off. */
+/** Thrown to stop background work when the database is closed. */
 class CutOff extends Error {}
 
-/** Everything of a {@link Database} but its face. */
+/** The implementation of {@link Database}, without its public methods. */
 export class Store implements TableFiles, RecordTarget {
   readonly settings: Settings;
   readonly restarts = 0;
-  /** What is there now: a pin of it is the store's. */
+  /** The current view, on which the store holds a pin. */
   view: View;
-  /** Told when another view takes the place of `view`. */
+  /** Called when `view` is replaced. */
   onView: (view: View) => void = () => undefined;
   readonly #folder: WritableFolder;
   readonly #lock: FolderLock | undefined;
@@ -63,18 +63,18 @@ export class Store implements TableFiles, RecordTarget {
   readonly #held = new HeldSequences();
   readonly #seeks = new SeekBudget();
   readonly #stats = new CompactionStats();
-  /** How long flushes took so far, in milliseconds: a compaction does not count those that it made way for. */
+  /** Total duration of all flushes, in milliseconds. A flush that interrupts a compaction is not counted as part of it. */
   #flushTime = 0;
   #sought: FileMetadata | undefined;
   #log: LiveLog;
-  /** The log before, until its memtable is a table. */
+  /** The previous log, until its memtable has become a table. */
   #flushing: LiveLog | undefined;
-  /** Whether the name of the log survives the loss of power. */
+  /** Whether the folder was synced since the log was created, so that its name survives a power failure. */
   #isLogNamed = false;
   readonly #queue = new WriteQueue(this);
   #background: Promise<void> | undefined;
   #manual: ManualCompaction | undefined;
-  /** Who waits for the background to have done something. */
+  /** Callers that wait for progress in the background. */
   #waiting: (() => void)[] = [];
   #thread: TableThread | undefined;
   /** Tells a compaction that runs on the thread that there is something else to do. */
@@ -110,7 +110,7 @@ export class Store implements TableFiles, RecordTarget {
     }
   }
 
-  /** Writes what opening changed, and begins with the background work. */
+  /** Writes the changes that opening made, and starts the background work. */
   async #start(change: VersionEdit | undefined): Promise<void> {
     try {
       if (change !== undefined) {
@@ -144,32 +144,32 @@ export class Store implements TableFiles, RecordTarget {
     return this.#log.memtable.memoryUsage + (this.#flushing?.memtable.memoryUsage ?? 0);
   }
 
-  /** Holds what is visible now. @returns its sequence. */
+  /** Protects the current state from compaction. @returns its sequence. */
   hold(): bigint {
     const { lastSequence } = this.#versions;
     this.#held.add(lastSequence);
     return lastSequence;
   }
 
-  /** Lets go of what was held at a sequence. */
+  /** Ends the protection of a sequence. */
   letGo(sequence: bigint): void {
     this.#held.remove(sequence);
   }
 
-  /** Counts a lookup that a table of `view` cost without deciding it. */
+  /** Charges a table of `view` for a lookup that had to search it in vain. */
   chargeSeek(file: FileMetadata): void {
     if (!this.#seeks.charge(file) || this.#sought !== undefined || !this.#versions.current.files.includes(file)) return;
     this.#sought = file;
     this.#schedule();
   }
 
-  /** Counts a read of a cursor, for the first of the tables that a lookup of the key may have to look into. */
+  /** Charges the first table for a sampled read of a cursor, if a lookup of that key would have to search several. */
   sampleRead(internalKey: Uint8Array): void {
     const file = firstOfSeveral(this.#versions.current, internalKey);
     if (file !== undefined) this.chargeSeek(file);
   }
 
-  /** What flushes and compactions did. */
+  /** Time and bytes of flushes and compactions. */
   get compactionStats(): CompactionStats {
     return this.#stats;
   }
@@ -203,7 +203,7 @@ export class Store implements TableFiles, RecordTarget {
     while (this.#background !== undefined) await this.#background;
   }
 
-  /** Ends work in the background where it is, and closes everything. */
+  /** Stops the background work, and closes all files. */
   async close(): Promise<void> {
     await this.#queue.settled();
     this.#isClosing = true;
@@ -236,7 +236,7 @@ export class Store implements TableFiles, RecordTarget {
       this.#mustWrite();
       const level0 = this.#versions.current.levels[0]!.length;
       if (mayDelay && level0 >= SLOWDOWN_TABLES) {
-        // Rather each write a little than one for long.
+        // Delaying each write a little avoids delaying a single one for long.
         await delay(1);
         mayDelay = false;
       } else if (!force && this.#log.memtable.memoryUsage <= this.settings.writeBufferSize) {
@@ -254,7 +254,7 @@ export class Store implements TableFiles, RecordTarget {
     const before = this.#log;
     const number = this.#versions.newFileNumber();
     try {
-      // What comes in the new log must not survive what came before it.
+      // A record in the new log must not survive a power failure that loses an earlier one.
       if (!before.file.isSynced) await before.file.sync();
       this.#log = await LiveLog.create(this.#folder, number, this.#versions.order);
     } catch (error) {
@@ -266,7 +266,7 @@ export class Store implements TableFiles, RecordTarget {
     this.#show();
     this.#schedule();
     this.#nudge();
-    // All of it is on disk.
+    // Its contents are synced already, so a failure to close it loses nothing.
     await Promise.allSettled([before.file.close()]);
   }
 
@@ -292,7 +292,7 @@ export class Store implements TableFiles, RecordTarget {
         this.#isLogNamed = true;
       }
     } catch (error) {
-      // The log may end in a part of the record, or in one that its caller was told had failed.
+      // The log may now end with part of the record, or with a record that was reported as failed.
       throw this.#fail(error);
     }
     await this.#insert(record);
@@ -302,7 +302,7 @@ export class Store implements TableFiles, RecordTarget {
     return this.#insertRest(new WriteBatchReader(record), new Pacer(ENTRIES_PER_LOOK));
   }
 
-  /** Inserts until it is somebody else's turn. What is inserted cannot be seen before all of it is. */
+  /** Inserts for one time slice, and then schedules the rest. Readers see the batch only when all of it is inserted. */
   #insertRest(reader: WriteBatchReader, pacer: Pacer): Promise<void> | undefined {
     const { memtable } = this.#log;
     while (reader.next()) {
@@ -329,7 +329,7 @@ export class Store implements TableFiles, RecordTarget {
   }
 
   async #work(): Promise<void> {
-    // The write that started the work goes first: others may be waiting behind it.
+    // Lets the write that started this finish first, because others may be queued behind it.
     await turn();
     while (this.#hasWork()) {
       try {
@@ -340,12 +340,12 @@ export class Store implements TableFiles, RecordTarget {
       }
       this.#wake();
     }
-    // In the same step as the look for work: whoever schedules next starts anew.
+    // No await may come between the check for work and this line, or work scheduled in between would be lost.
     this.#background = undefined;
     this.#wake();
   }
 
-  /** Waits until the background has done something. */
+  /** Waits for the next step of the background work. */
   #wait(): Promise<void> {
     if (this.#background === undefined) this.#schedule();
     return new Promise((resolve) => this.#waiting.push(resolve));
@@ -392,7 +392,7 @@ export class Store implements TableFiles, RecordTarget {
     try {
       return await thread.flush(await packedEntries(memtable, new Pacer(ENTRIES_PER_LOOK)), number);
     } catch {
-      // What is wrong shows once more when the work is done here, where errors have their types.
+      // The caller repeats the work on this thread, where an error that persists has its type.
       return undefined;
     }
   }
@@ -428,7 +428,7 @@ export class Store implements TableFiles, RecordTarget {
         await this.#versions.apply({
           compactPointers: [{ level, key: pointer }],
           deletedFiles: [{ level, number: file!.number }],
-          // A copy: its lookups are counted anew.
+          // A copy, so that its seek count starts again.
           newFiles: [{ level: level + 1, file: { ...file! } }],
         });
         this.#show();
@@ -490,7 +490,7 @@ export class Store implements TableFiles, RecordTarget {
     await this.#removeObsoleteFiles();
   }
 
-  /** Merges on the thread, if there is one. @returns nothing if that did not work, for whatever reason. */
+  /** Merges on the worker thread. @returns undefined if there is none, or if it failed for any reason. */
   async #mergeOnThread(request: CompactionRequest): Promise<FileMetadata[] | undefined> {
     const thread = this.#threadFor(sizeOf(request.plan.inputs.flat()));
     if (thread === undefined) return undefined;
@@ -498,7 +498,7 @@ export class Store implements TableFiles, RecordTarget {
     void thread
       .compact(request)
       .then((files) => void (job.outputs = files))
-      // What is wrong shows once more when the work is done here, where errors have their types.
+      // The caller repeats the work on this thread, where an error that persists has its type.
       .catch(() => undefined)
       .then(() => {
         job.isSettled = true;
@@ -512,34 +512,34 @@ export class Store implements TableFiles, RecordTarget {
     }
   }
 
-  /** The thread for work on so many bytes, if there is one that is worth it. */
+  /** The worker thread, if there is one and `byteLength` is enough work to be worth sending. */
   #threadFor(byteLength: number): TableThread | undefined {
     const { thread: settings } = this.settings;
     if (settings === undefined || byteLength < THREAD_MIN_BYTES || this.#thread?.hasEnded === true) return undefined;
     return (this.#thread ??= this.#folder.startTableThread?.(settings));
   }
 
-  /** What must not wait until a compaction is done. */
+  /** Work that must not wait for the end of a compaction: flushing a full memtable. */
   #interlude(): Promise<void> | undefined {
     if (this.#isClosing) throw new CutOff();
-    // Writers may be waiting for it.
+    // Writers may be blocked until it is flushed.
     return this.#flushing && this.#flush(this.#flushing).then(() => this.#wake());
   }
 
-  /** Deletes what is no longer needed, as far as that goes: the rest is for the next time. */
+  /** Deletes files that are no longer needed. What cannot be deleted is tried again the next time. */
   async #removeObsoleteFiles(): Promise<void> {
-    // What is on disk may not be what is known here.
+    // After a failure, the files on disk may differ from the state in memory.
     if (this.#failure !== undefined) return;
     try {
       await this.#files.removeObsolete(this.#versions);
     } catch {
-      // A file too many does no harm.
+      // A leftover file does no harm.
     }
   }
 
-  // ---- what both need
+  // ---- shared by writes and the background
 
-  /** Ends writing. @returns what to throw. */
+  /** Records that writing has ended. @returns the error to throw. */
   #fail(cause: unknown): DatabaseError {
     if (cause instanceof DatabaseError) return cause;
     const what = cause instanceof CorruptionError ? 'a table that is merged is damaged' : 'the folder failed to take what was written';
@@ -556,7 +556,7 @@ export class Store implements TableFiles, RecordTarget {
   #show(): void {
     const before = this.view;
     this.view = this.#newView();
-    // A table is only due in the version in which it became due.
+    // A table is due for compaction only in the version in which its seeks ran out.
     if (before.version !== this.view.version) this.#sought = undefined;
     this.onView(this.view);
     before.unpin();

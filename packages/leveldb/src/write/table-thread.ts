@@ -21,9 +21,9 @@ export interface TableThreadSettings extends Pick<ReaderOptions, 'tailBytes' | '
 /** What is asked for while a compaction runs. */
 export interface CompactionRequest {
   readonly plan: CompactionPlan;
-  /** Whatever a reader at this sequence or a later one can see is kept. */
+  /** Everything visible to readers at this sequence or a later one is kept. */
   readonly oldestSequence: bigint;
-  /** Takes the number of the next table. */
+  /** Allocates the number of the next table. */
   readonly newFileNumber: () => bigint;
 }
 
