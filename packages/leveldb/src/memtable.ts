@@ -2,17 +2,22 @@
  * The newest entries of a database, which are in its log and in no table yet: a skip list of internal keys.
  *
  *     arena:  (user key | sequence << 8 | type (u64, little-endian) | value)*
- *     nodes:  (start of the key | bytes of the key | bytes of the value | node before | next node at each level)*
+ *     nodes:  (start of the key | bytes of the key | bytes of the value | node before | abbreviation (2) | next node at each level)*
  *
  * A node is the place where it starts in `nodes`: what a search needs of it is adjacent, in one line of the processor's
  * cache. With an array for each field, and a second comparison with the same node a level below, an insertion took an
  * eighth more time.
  *
+ * An abbreviation is the first bytes of a user key after the prefix that all user keys share: 30 bits of the four bytes
+ * from there on, and 30 bits of the four bytes from its last byte on. Where two abbreviations differ, they order the keys
+ * as bytewise order does, and the arena is not read: an insertion in random order takes half the time. In other orders all
+ * abbreviations are 0, and the comparator decides.
+ *
  * Entries are only ever added, so a cursor stays good while others are added.
  *
  * Source: LevelDB, db/memtable.cc and db/skiplist.h.
  */
-import { type CompareRange, INTERNAL_KEY_TRAILER_LENGTH, type Side } from '@bloom/sstable/database';
+import { compareInternalBytes, type CompareRange, INTERNAL_KEY_TRAILER_LENGTH, type Side } from '@bloom/sstable/database';
 import { EntryCursor } from './entry-cursor.js';
 import { MemtableMemory } from './memtable-memory.js';
 import { ParkMiller } from './park-miller.js';
@@ -27,11 +32,20 @@ const KEY_START = 0;
 const KEY_LENGTH = 1;
 const VALUE_LENGTH = 2;
 const BEFORE = 3;
-const LINKS = 4;
+const ABBREVIATION = 4;
+const LINKS = 6;
+
+/** Less than any abbreviation, and more than any. */
+const BEFORE_ALL = -1;
+const AFTER_ALL = 2 ** 30;
+/** How often all abbreviations are made anew: keys that share ever less would take a time that is quadratic. */
+const MAX_SHORTENINGS = 32;
 
 /** Entries by internal key. */
 export class Memtable {
   readonly #compare: CompareRange;
+  /** Whether keys are in the order that abbreviations have. */
+  readonly #isAbbreviated: boolean;
   /** Keys and values, one after another. */
   #arena: Uint8Array;
   #arenaLength = 0;
@@ -44,10 +58,18 @@ export class Memtable {
   readonly #path = new Uint32Array(MAX_HEIGHT);
   readonly #heights = new Heights();
   readonly #memory = new MemtableMemory(MAX_HEIGHT);
+  /** The prefix that all user keys share: its length, and where in the arena it starts. */
+  #sharedLength = 0;
+  #sharedStart = 0;
+  #shortenings = 0;
+  /** The abbreviation that was made last. */
+  #abbreviation0 = 0;
+  #abbreviation1 = 0;
 
   /** @param expectedBytes of keys and values: room that is made at once. */
   constructor(compareInternalKeys: CompareRange, expectedBytes = 0) {
     this.#compare = compareInternalKeys;
+    this.#isAbbreviated = compareInternalKeys === compareInternalBytes;
     this.#arena = new Uint8Array(Math.max(1024, expectedBytes));
   }
 
@@ -91,11 +113,12 @@ export class Memtable {
 
   /** The first node whose key is at or after `key`; 0 for none. */
   seek(key: Uint8Array): number {
-    return this.after(this.#findBefore(key, 0, key.length, false));
+    return this.after(this.seekBefore(key, false));
   }
 
   /** The last node whose key is before `key`, or at it where `inclusive`; 0 for none. */
   seekBefore(key: Uint8Array, inclusive: boolean): number {
+    this.#abbreviate(key, 0, key.length);
     return this.#findBefore(key, 0, key.length, inclusive);
   }
 
@@ -154,6 +177,8 @@ export class Memtable {
   }
 
   #insert(start: number, keyLength: number, valueLength: number): void {
+    if (this.#isAbbreviated) this.#share(start, keyLength - INTERNAL_KEY_TRAILER_LENGTH);
+    this.#abbreviate(this.#arena, start, start + keyLength);
     this.#findBefore(this.#arena, start, start + keyLength, false);
     const height = this.#heights.next();
     this.#memory.add(keyLength, valueLength, height);
@@ -165,6 +190,8 @@ export class Memtable {
     nodes[node + KEY_LENGTH] = keyLength;
     nodes[node + VALUE_LENGTH] = valueLength;
     nodes[node + BEFORE] = path[0]!;
+    nodes[node + ABBREVIATION] = this.#abbreviation0;
+    nodes[node + ABBREVIATION + 1] = this.#abbreviation1;
     for (let level = LINKS; level < LINKS + height; level++) {
       const link = path[level - LINKS]! + level;
       nodes[node + level] = nodes[link]!;
@@ -175,9 +202,11 @@ export class Memtable {
     else nodes[after + BEFORE] = node;
   }
 
-  /** The last node before the key, or at it where `inclusive`; leaves the path to it. */
+  /** The last node before the key that was abbreviated, or at it where `inclusive`; leaves the path to it. */
   #findBefore(bytes: Uint8Array, start: number, end: number, inclusive: boolean): number {
     const most = inclusive ? 0 : -1;
+    const abbreviation0 = this.#abbreviation0;
+    const abbreviation1 = this.#abbreviation1;
     const nodes = this.#nodes;
     const arena = this.#arena;
     let node = HEAD;
@@ -187,8 +216,13 @@ export class Memtable {
       for (;;) {
         const next = nodes[node + LINKS + level]!;
         if (next === late) break;
-        const nextStart = nodes[next + KEY_START]!;
-        if (this.#compare(arena, nextStart, nextStart + nodes[next + KEY_LENGTH]!, bytes, start, end) > most) {
+        let order = nodes[next + ABBREVIATION]! - abbreviation0;
+        if (order === 0) order = nodes[next + ABBREVIATION + 1]! - abbreviation1;
+        if (order === 0) {
+          const nextStart = nodes[next + KEY_START]!;
+          order = this.#compare(arena, nextStart, nextStart + nodes[next + KEY_LENGTH]!, bytes, start, end);
+        }
+        if (order > most) {
           late = next;
           break;
         }
@@ -197,6 +231,46 @@ export class Memtable {
       this.#path[level] = node;
     }
     return node;
+  }
+
+  /** Shortens the shared prefix to what the user key at `start`, which is about to be inserted, has of it. */
+  #share(start: number, length: number): void {
+    const shared = this.#count === 0 ? length : this.#sharedWith(this.#arena, start, length);
+    if (this.#count === 0) this.#sharedStart = start;
+    else if (shared === this.#sharedLength) return;
+    this.#sharedLength = ++this.#shortenings < MAX_SHORTENINGS ? shared : 0;
+    const nodes = this.#nodes;
+    for (let node = this.first; node !== HEAD; node = this.after(node)) {
+      const nodeStart = nodes[node + KEY_START]!;
+      this.#abbreviate(this.#arena, nodeStart, nodeStart + nodes[node + KEY_LENGTH]!);
+      nodes[node + ABBREVIATION] = this.#abbreviation0;
+      nodes[node + ABBREVIATION + 1] = this.#abbreviation1;
+    }
+  }
+
+  /** Bytes of the shared prefix that `bytes[start, start + length)` begins with. */
+  #sharedWith(bytes: Uint8Array, start: number, length: number): number {
+    const arena = this.#arena;
+    const sharedStart = this.#sharedStart;
+    const end = Math.min(this.#sharedLength, length);
+    let shared = 0;
+    while (shared < end && bytes[start + shared] === arena[sharedStart + shared]) shared++;
+    return shared;
+  }
+
+  /** Abbreviates the internal key `bytes[start, end)`: to a bound of all abbreviations if it does not begin with the shared prefix. */
+  #abbreviate(bytes: Uint8Array, start: number, end: number): void {
+    if (!this.#isAbbreviated) return;
+    const userKeyEnd = end - INTERNAL_KEY_TRAILER_LENGTH;
+    const shared = this.#sharedWith(bytes, start, userKeyEnd - start);
+    const position = start + shared;
+    if (shared === this.#sharedLength) {
+      this.#abbreviation0 = first30Bits(bytes, position, userKeyEnd);
+      this.#abbreviation1 = first30Bits(bytes, position + 3, userKeyEnd);
+    } else {
+      const isBefore = position >= userKeyEnd || bytes[position]! < this.#arena[this.#sharedStart + shared]!;
+      this.#abbreviation0 = isBefore ? BEFORE_ALL : AFTER_ALL;
+    }
   }
 
   /** Makes room for a node. */
@@ -312,14 +386,26 @@ function copy(from: Uint8Array, start: number, end: number, to: Uint8Array, posi
   else for (let i = start; i < end; i++) to[position++] = from[i]!;
 }
 
+/** 30 bits of the four bytes at `start`, with zeros from `end` on: what V8 has as a small integer, as are differences of two. */
+function first30Bits(bytes: Uint8Array, start: number, end: number): number {
+  if (end - start >= 4) return (bytes[start]! << 22) | (bytes[start + 1]! << 14) | (bytes[start + 2]! << 6) | (bytes[start + 3]! >>> 2);
+  let bits = 0;
+  for (let i = start, shift = 22; i < end; i++, shift -= 8) bits |= bytes[i]! << shift;
+  return bits;
+}
+
 /** Writes sequence and type as they stand at the end of an internal key. */
 function putTrailer(bytes: Uint8Array, position: number, sequence: bigint, type: number): void {
+  // Nearly all sequences are exact as a number, which is quicker to take apart.
+  const number = Number(sequence);
+  const low = number <= Number.MAX_SAFE_INTEGER ? number >>> 0 : Number(sequence & 0xffff_ffffn);
+  const high = number <= Number.MAX_SAFE_INTEGER ? (number - low) / 2 ** 32 : Number(sequence >> 32n);
   bytes[position] = type;
-  // Most sequences fit a number, which is quicker to take apart.
-  let rest = Number(sequence & 0xffff_ffff_ffffn);
-  for (let i = 1; i <= 6; i++) {
-    bytes[position + i] = rest % 0x100;
-    rest = Math.floor(rest / 0x100);
-  }
-  bytes[position + 7] = Number((sequence >> 48n) & 0xffn);
+  bytes[position + 1] = low;
+  bytes[position + 2] = low >>> 8;
+  bytes[position + 3] = low >>> 16;
+  bytes[position + 4] = low >>> 24;
+  bytes[position + 5] = high;
+  bytes[position + 6] = high >>> 8;
+  bytes[position + 7] = high >>> 16;
 }

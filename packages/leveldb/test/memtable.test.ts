@@ -1,9 +1,10 @@
-import { seeded } from '@bloom/fixtures';
+import { type Random, seeded } from '@bloom/fixtures';
 import { bytewiseComparator } from '@bloom/sstable';
 import { encodeInternalKey } from '@bloom/sstable/database';
 import { expect, test } from 'vitest';
 import { keyOrderOf } from '../src/database-key.js';
 import { Memtable, type MemtableCursor } from '../src/memtable.js';
+import { reverseComparator } from './reverse-comparator.js';
 
 const { compareInternalKeys } = keyOrderOf(bytewiseComparator);
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
@@ -26,18 +27,32 @@ function at(cursor: MemtableCursor): string | undefined {
 
 const shown = ({ key, value }: Entry): string => `${hex(key)}=${hex(value)}`;
 
-test('agrees with a sorted array on all moves, while entries are added', () => {
-  for (let seed = 0; seed < 20; seed++) {
+/** User keys that a skip list may order wrongly in several ways. */
+const USER_KEYS: Record<string, (random: Random, n: number) => Uint8Array> = {
+  'of up to two bytes': (random) => random.bytes(random.below(3)),
+  // The bytes on both sides of every bit, and keys that are prefixes of others.
+  'that share a prefix': (random) => Uint8Array.of(1, 2, 3, 4, 5, ...Array.from({ length: random.below(12) }, () => [0, 1, 3, 4, 0x7f, 0x80, 0xff][random.below(7)]!)),
+  'that share a little less each time': (random, n) => new Uint8Array(100).fill(7).fill(random.below(256), Math.max(0, 100 - n)),
+  'of which the first is in the way of all others': (random, n) => (n === 1 ? new Uint8Array(8) : Uint8Array.of(0, 0, 0, 0, 0, random.below(3), random.below(256))),
+};
+const orders = { bytewise: compareInternalKeys, reverse: keyOrderOf(reverseComparator).compareInternalKeys };
+const walks = Object.entries(orders).flatMap(([order, compareRange]) => Object.keys(USER_KEYS).map((kind) => ({ order, kind, compareRange })));
+
+test.each(walks)('keys $kind agree with a sorted array on all moves in $order order, while entries are added', ({ kind, compareRange }) => {
+  const userKeyOf = USER_KEYS[kind]!;
+  for (let seed = 0; seed < 6; seed++) {
     const random = seeded(seed);
-    const memtable = new Memtable(compareInternalKeys, seed % 2 === 0 ? 0 : 100_000);
+    const memtable = new Memtable(compareRange, seed % 2 === 0 ? 0 : 100_000);
     const model: Entry[] = [];
     const cursor = memtable.cursor();
-    const compare = (a: Uint8Array, b: Uint8Array): number => compareInternalKeys(a, 0, a.length, b, 0, b.length);
-    for (let sequence = 1n; sequence < 400n; sequence++) {
-      model.push(add(memtable, random.bytes(random.below(3)), sequence + (2n ** 50n) * BigInt(seed % 3), random.below(2), random.bytes(random.below(60))));
+    const compare = (a: Uint8Array, b: Uint8Array): number => compareRange(a, 0, a.length, b, 0, b.length);
+    for (let sequence = 1n; sequence < 300n; sequence++) {
+      model.push(add(memtable, userKeyOf(random, Number(sequence)), sequence + (2n ** 50n) * BigInt(seed % 3), random.below(2), random.bytes(random.below(60))));
       model.sort((a, b) => compare(a.key, b.key));
       if (random.below(4) > 0) continue;
-      const key = encodeInternalKey({ userKey: random.bytes(random.below(3)), sequence: BigInt(random.below(500)), type: 1 });
+      const sought = userKeyOf(random, random.below(300));
+      const userKey = random.below(2) === 0 ? sought : sought.subarray(0, random.below(sought.length + 1));
+      const key = encodeInternalKey({ userKey, sequence: BigInt(random.below(500)), type: 0xff });
       const first = model.findIndex((entry) => compare(entry.key, key) >= 0);
       const after = model.findIndex((entry) => compare(entry.key, key) > 0);
       const places = {
