@@ -112,6 +112,17 @@ export class FilterBlockBuilder {
   }
 
   /**
+   * Adds a copy of the key `from[start, end)`, without making a view of it.
+   *
+   * @throws TypeError when `from` is not a `Uint8Array`.
+   * @throws RangeError when that is not a range of `from`.
+   */
+  addKeyRange(from: Uint8Array, start: number, end: number): void {
+    this.#mustNotHaveEnded();
+    this.#keys.pushRange(from, start, end);
+  }
+
+  /**
    * Ends the builder.
    *
    * @returns the contents of the filter block.

@@ -141,6 +141,19 @@ describe('addKey', () => {
     expect(hex(builder.finish()).startsWith(`05${hex(utf8('hello'))}`)).toBe(true);
   });
 
+  test('takes a range of an array as it takes the key itself', () => {
+    const builders = [new FilterBlockBuilder(new BloomFilterPolicy(10)), new FilterBlockBuilder(new BloomFilterPolicy(10))] as const;
+    for (const builder of builders) builder.startBlock(0);
+    for (const key of ['', 'a', 'hello', 'x'.repeat(100)]) {
+      builders[0].addKey(utf8(key));
+      builders[1].addKeyRange(utf8(`<${key}>`), 1, 1 + key.length);
+    }
+    expect(() => builders[1].addKeyRange(utf8('abc'), 2, 4)).toThrow(RangeError);
+    expect(() => builders[1].addKeyRange('abc' as never, 0, 1)).toThrow(TypeError);
+    expect(builders[1].finish()).toEqual(builders[0].finish());
+    expect(() => builders[1].addKeyRange(utf8('abc'), 0, 1)).toThrow(TypeError);
+  });
+
   test('adds to the first range before any block is started', () => {
     const builder = new FilterBlockBuilder(listPolicy);
     builder.addKey(utf8('early'));

@@ -17,7 +17,7 @@
  *
  * Source: LevelDB, db/memtable.cc and db/skiplist.h.
  */
-import { compareInternalBytes, type CompareRange, INTERNAL_KEY_TRAILER_LENGTH, type Side } from '@bloom/sstable/database';
+import { compareInternalBytes, copyBytes, type CompareRange, INTERNAL_KEY_TRAILER_LENGTH, type Side } from '@bloom/sstable/database';
 import { EntryCursor } from './entry-cursor.js';
 import { MemtableMemory } from './memtable-memory.js';
 import { ParkMiller } from './park-miller.js';
@@ -105,9 +105,9 @@ export class Memtable {
     const keyLength = keyEnd - keyStart + INTERNAL_KEY_TRAILER_LENGTH;
     const start = this.#reserve(keyLength + valueEnd - valueStart);
     const arena = this.#arena;
-    copy(bytes, keyStart, keyEnd, arena, start);
+    copyBytes(bytes, keyStart, keyEnd, arena, start);
     putTrailer(arena, start + keyEnd - keyStart, sequence, type);
-    copy(bytes, valueStart, valueEnd, arena, start + keyLength);
+    copyBytes(bytes, valueStart, valueEnd, arena, start + keyLength);
     this.#insert(start, keyLength, valueEnd - valueStart);
   }
 
@@ -378,12 +378,6 @@ class Heights {
     while (height < MAX_HEIGHT && this.#random.next() % BRANCHING === 0) height++;
     return height;
   }
-}
-
-/** Copies `from[start, end)`: a loop is faster than the call of set() and its view for a few bytes. */
-function copy(from: Uint8Array, start: number, end: number, to: Uint8Array, position: number): void {
-  if (end - start > 32) to.set(from.subarray(start, end), position);
-  else for (let i = start; i < end; i++) to[position++] = from[i]!;
 }
 
 /** 30 bits of the four bytes at `start`, with zeros from `end` on: what V8 has as a small integer, as are differences of two. */

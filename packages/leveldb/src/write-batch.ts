@@ -12,7 +12,7 @@
  * Source: LevelDB, db/write_batch.cc.
  */
 import { type LabelledRange, mustBeBytes, putVarint, VarintReader } from '@bloom/bytes';
-import { DELETION, VALUE } from '@bloom/sstable/database';
+import { copyBytes, DELETION, VALUE } from '@bloom/sstable/database';
 
 /** Sequence and count. */
 export const BATCH_HEADER_LENGTH = 12;
@@ -103,7 +103,7 @@ export class WriteBatch {
 
   #putString(bytes: Uint8Array): void {
     const start = putVarint(this.#bytes, this.#length, bytes.length);
-    this.#bytes.set(bytes, start);
+    copyBytes(bytes, 0, bytes.length, this.#bytes, start);
     this.#length = start + bytes.length;
   }
 

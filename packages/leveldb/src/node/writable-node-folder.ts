@@ -1,23 +1,24 @@
-import { constants, writeSync } from 'node:fs';
-import { type FileHandle, mkdir, open, rename, rmdir, unlink } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { mkdir, open, rename, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
-import { mustBeBoolean, mustBeOptions } from '@bloom/bytes';
+import { mustBeOptions } from '@bloom/bytes';
 import { LOST } from '../file-name.js';
 import { isPlainName, type SyncFolderFile } from '../folder.js';
 import type { FolderLock, WritableFile, WritableFolder } from '../writable-folder.js';
 import type { TableThread, TableThreadSettings } from '../write/table-thread.js';
+import { BackgroundThread, ownThread } from './background-thread.js';
 import { lockFolder } from './folder-lock.js';
 import { NodeFolder, SyncNodeFolder } from './node-folder.js';
-import { WorkerTableThread } from './worker-table-thread.js';
+import { NodeWritableFile } from './node-writable-file.js';
 
 /** How to write to a folder of the file system. */
 export interface WritableNodeFolderOptions {
   /**
-   * Writes tables on a worker thread, which is started when there is a megabyte to write. Databases with a comparator, a
-   * policy or a codec of the caller's do not use the thread. Default: true.
+   * Whether a worker thread, which is started when there is a megabyte to write, flushes and compacts; or the thread that
+   * does, for several databases. Databases with a comparator, a policy or a codec of the caller's do not use the thread. Default: true.
    */
-  readonly thread?: boolean | undefined;
+  readonly thread?: boolean | BackgroundThread | undefined;
 }
 
 /**
@@ -31,15 +32,15 @@ export interface WritableNodeFolderOptions {
  * ```
  */
 export class WritableNodeFolder extends NodeFolder implements WritableFolder {
-  readonly #hasThread: boolean;
+  readonly #thread: boolean | BackgroundThread;
 
   /** @throws TypeError for an option that is wrong. */
   constructor(path: string, options: WritableNodeFolderOptions = {}) {
     super(path);
     mustBeOptions('WritableNodeFolder', options, { thread: true });
     const { thread = true } = options;
-    mustBeBoolean('thread', thread);
-    this.#hasThread = thread;
+    if (typeof thread !== 'boolean' && !(thread instanceof BackgroundThread)) throw new TypeError('thread must be a boolean or a BackgroundThread');
+    this.#thread = thread;
   }
 
   async createFolder(): Promise<void> {
@@ -110,7 +111,8 @@ export class WritableNodeFolder extends NodeFolder implements WritableFolder {
   }
 
   startTableThread(settings: TableThreadSettings): TableThread | undefined {
-    return this.#hasThread ? WorkerTableThread.start(this.name, settings) : undefined;
+    if (this.#thread instanceof BackgroundThread) return this.#thread.attach(this.name, settings);
+    return this.#thread ? ownThread(this.name, settings) : undefined;
   }
 
   #path(name: string): string {
@@ -121,44 +123,6 @@ export class WritableNodeFolder extends NodeFolder implements WritableFolder {
 
 /** The errors of file systems that do not support syncing a folder at all. */
 const FOLDERS_DO_NOT_SYNC: ReadonlySet<string | undefined> = new Set(['EINVAL', 'ENOTSUP', 'ENOSYS']);
-
-/**
- * Writes of up to this many bytes are synchronous: the system copies them in a few microseconds, and handing them to
- * another thread and back takes ten times as long.
- */
-const FEW_BYTES = 64 * 2 ** 10;
-
-class NodeWritableFile implements WritableFile {
-  readonly #handle: FileHandle;
-
-  constructor(handle: FileHandle) {
-    this.#handle = handle;
-  }
-
-  append(bytes: Uint8Array): void | Promise<void> {
-    if (bytes.length > FEW_BYTES) return this.#append(bytes, 0);
-    const written = writeSync(this.#handle.fd, bytes);
-    // Bytes are left over only if a signal interrupted the write, or if the disk is full.
-    if (written < bytes.length) return this.#append(bytes, written);
-  }
-
-  async #append(bytes: Uint8Array, start: number): Promise<void> {
-    for (let written = start; written < bytes.length; ) {
-      const step = await this.#handle.write(bytes, written, Math.min(2 ** 30, bytes.length - written));
-      if (step.bytesWritten === 0) throw Object.assign(new Error('EIO: the system writes nothing, write'), { code: 'EIO', syscall: 'write' });
-      written += step.bytesWritten;
-    }
-  }
-
-  async sync(): Promise<void> {
-    // On macOS, both calls use F_FULLFSYNC.
-    await this.#handle.datasync();
-  }
-
-  close(): Promise<void> {
-    return this.#handle.close();
-  }
-}
 
 function codeOf(error: unknown): string | undefined {
   const { code } = error as { readonly code?: unknown };

@@ -4,9 +4,10 @@
  * Source: LevelDB, db/db_impl.cc, `DBImpl::DoCompactionWork`.
  */
 import type { TableBuilderOptions } from '@bloom/sstable';
-import { copyBytes, decodeInternalKey, DELETION, INTERNAL_KEY_TRAILER_LENGTH, VALUE } from '@bloom/sstable/database';
+import { DELETION, INTERNAL_KEY_TRAILER_LENGTH, VALUE } from '@bloom/sstable/database';
+import { SequenceBound } from '../database-key.js';
 import type { EntryCursor } from '../entry-cursor.js';
-import { runAsync } from '../folder-reading.js';
+import type { FolderReading } from '../folder-reading.js';
 import { MergeCursor } from '../merge.js';
 import { LevelEntries } from '../table-entries.js';
 import type { FileMetadata } from '../version-edit.js';
@@ -14,12 +15,15 @@ import type { KeyOrder } from '../version.js';
 import type { View } from '../view.js';
 import type { WritableFolder } from '../writable-folder.js';
 import { type CompactionPlan, CompactionWalk } from './compaction.js';
+import { LastKey } from './last-key.js';
 import { Pacer } from './pacer.js';
 import { ENTRIES_PER_LOOK, TableFile } from './table-file.js';
 
 /** How the tables of a compaction are read and written. */
 export interface CompactionContext extends Pick<View, 'tables' | 'damage'> {
-  readonly folder: WritableFolder;
+  readonly folder: Pick<WritableFolder, 'create'>;
+  /** Runs what reads the inputs. */
+  readonly read: (reading: FolderReading<void>) => void | Promise<void>;
   readonly order: KeyOrder;
   readonly building: TableBuilderOptions;
   /** The size in bytes at which a table is finished and the next one begun. */
@@ -34,9 +38,10 @@ export interface CompactionContext extends Pick<View, 'tables' | 'damage'> {
 
 /** Merges the inputs of a compaction into new tables. After an error, unreferenced tables may be left in the folder. */
 export async function writeCompactedTables(plan: CompactionPlan, context: CompactionContext): Promise<FileMetadata[]> {
-  const { folder, order, oldestSequence } = context;
+  const { folder, order } = context;
   const cursor = new MergeCursor(sourcesOf(plan, context), order.compareInternalKeys);
   const walk = new CompactionWalk(plan, order, context.maxFileSize);
+  const oldest = new SequenceBound(context.oldestSequence);
   const outputs: FileMetadata[] = [];
   const pacer = new Pacer(ENTRIES_PER_LOOK);
   let table: TableFile | undefined;
@@ -47,30 +52,31 @@ export async function writeCompactedTables(plan: CompactionPlan, context: Compac
   };
   try {
     for (let settled = cursor.seekToFirst(); ; settled = cursor.next()) {
-      if (!settled) await runAsync(folder, cursor.settle());
+      if (!settled) {
+        const settling = context.read(cursor.settle());
+        if (settling !== undefined) await settling;
+      }
       if (!cursor.valid) break;
       if (pacer.isDue()) await pacer.pause();
       const interlude = context.interlude();
       if (interlude !== undefined) await interlude;
-      const key = cursor.keyBytes.subarray(cursor.keyStart, cursor.keyEnd);
-      if (walk.stopsBefore(key) && table !== undefined) await finish();
-      const type = key.length < INTERNAL_KEY_TRAILER_LENGTH ? undefined : key[key.length - INTERNAL_KEY_TRAILER_LENGTH];
+      if (walk.stopsBefore(cursor) && table !== undefined) await finish();
+      const { keyBytes, keyStart, keyEnd } = cursor;
+      const type = keyEnd - keyStart < INTERNAL_KEY_TRAILER_LENGTH ? undefined : keyBytes[keyEnd - INTERNAL_KEY_TRAILER_LENGTH];
       let isDropped = false;
       if (type !== VALUE && type !== DELETION) {
         // A damaged key is kept, so that the damage stays visible.
         last.clear();
       } else {
-        // Decoding a sequence makes a bigint, which is slow, and most entries are kept regardless of theirs.
-        const isOlder = last.hasUserKeyOf(key, order);
         isDropped =
-          (isOlder && last.sequence <= oldestSequence) ||
-          (type === DELETION && sequenceOf(key) <= oldestSequence && walk.isBaseLevelFor(key));
-        last.set(key);
+          (last.isEqual(order.compareUserKeys, cursor, INTERNAL_KEY_TRAILER_LENGTH) && oldest.admits(last.bytes, last.length)) ||
+          (type === DELETION && oldest.admits(keyBytes, keyEnd) && walk.isBaseLevelFor(cursor));
+        last.set(cursor);
       }
       if (isDropped) continue;
       // Key and value are views that are valid until the cursor moves.
       table ??= await TableFile.create(folder, await context.newFileNumber(), context.building);
-      table.add(key, cursor.valueBytes.subarray(cursor.valueStart, cursor.valueEnd));
+      table.add(cursor);
       if (table.byteLength >= context.maxFileSize) await finish();
       else if (table.isFull) await table.drain();
     }
@@ -80,35 +86,6 @@ export async function writeCompactedTables(plan: CompactionPlan, context: Compac
     cursor.close();
     await table?.abandon();
   }
-}
-
-/** The internal key of the last entry, if it is not damaged, in a buffer that is reused. */
-class LastKey {
-  #bytes = new Uint8Array(64);
-  #length = 0;
-
-  get sequence(): bigint {
-    return sequenceOf(this.#bytes.subarray(0, this.#length));
-  }
-
-  hasUserKeyOf(key: Uint8Array, { compareUserKeys }: KeyOrder): boolean {
-    if (this.#length === 0) return false;
-    return compareUserKeys(key, 0, key.length - INTERNAL_KEY_TRAILER_LENGTH, this.#bytes, 0, this.#length - INTERNAL_KEY_TRAILER_LENGTH) === 0;
-  }
-
-  set(key: Uint8Array): void {
-    if (key.length > this.#bytes.length) this.#bytes = new Uint8Array(key.length * 2);
-    copyBytes(key, 0, key.length, this.#bytes, 0);
-    this.#length = key.length;
-  }
-
-  clear(): void {
-    this.#length = 0;
-  }
-}
-
-function sequenceOf(key: Uint8Array): bigint {
-  return decodeInternalKey(key)!.sequence;
 }
 
 /** The entries of a compaction's inputs. Source: `VersionSet::MakeInputIterator`. */

@@ -3,7 +3,9 @@
  *
  * Source: LevelDB, db/version_set.cc.
  */
+import { INTERNAL_KEY_TRAILER_LENGTH } from '@bloom/sstable/database';
 import { beforeVersions, afterVersions } from '../database-key.js';
+import type { EntryCursor } from '../entry-cursor.js';
 import type { FileMetadata } from '../version-edit.js';
 import { LEVEL_COUNT } from '../version-edit.js';
 import type { KeyOrder, Version } from '../version.js';
@@ -121,12 +123,13 @@ export class CompactionWalk {
     this.#positions = below.map(() => 0);
   }
 
-  /** Whether the output ends before `key`. Keys are asked for in their order. */
-  stopsBefore(key: Uint8Array): boolean {
+  /** Whether the output ends before the key that the cursor is on. Keys are asked for in their order. */
+  stopsBefore({ keyBytes, keyStart, keyEnd }: EntryCursor): boolean {
     const grandparents = this.#grandparents;
-    while (this.#grandparent < grandparents.length && compareInternal(this.#order, key, grandparents[this.#grandparent]!.largest) > 0) {
-      if (this.#hasSeenKey) this.#overlappedBytes += grandparents[this.#grandparent]!.size;
-      this.#grandparent++;
+    for (; this.#grandparent < grandparents.length; this.#grandparent++) {
+      const { largest, size } = grandparents[this.#grandparent]!;
+      if (this.#order.compareInternalKeys(keyBytes, keyStart, keyEnd, largest, 0, largest.length) <= 0) break;
+      if (this.#hasSeenKey) this.#overlappedBytes += size;
     }
     this.#hasSeenKey = true;
     if (this.#overlappedBytes <= MAX_GRANDPARENT_FILES * this.#maxFileSize) return false;
@@ -134,13 +137,16 @@ export class CompactionWalk {
     return true;
   }
 
-  /** Whether no table below the outputs can hold the user key of `key`. Keys are asked for in their order. */
-  isBaseLevelFor(key: Uint8Array): boolean {
+  /** Whether no table below the outputs can hold the user key that the cursor is on. Keys are asked for in their order. */
+  isBaseLevelFor({ keyBytes, keyStart, keyEnd }: EntryCursor): boolean {
+    const userKeyEnd = keyEnd - INTERNAL_KEY_TRAILER_LENGTH;
+    const compare = (key: Uint8Array): number =>
+      this.#order.compareUserKeys(keyBytes, keyStart, userKeyEnd, key, 0, key.length - INTERNAL_KEY_TRAILER_LENGTH);
     for (const [i, files] of this.#below.entries()) {
       for (; this.#positions[i]! < files.length; this.#positions[i]!++) {
         const { smallest, largest } = files[this.#positions[i]!]!;
-        if (compareUser(this.#order, key, largest) > 0) continue;
-        if (compareUser(this.#order, key, smallest) >= 0) return false;
+        if (compare(largest) > 0) continue;
+        if (compare(smallest) >= 0) return false;
         break;
       }
     }

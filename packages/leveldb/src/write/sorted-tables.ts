@@ -1,10 +1,11 @@
-import { INTERNAL_KEY_TRAILER_LENGTH, type CompareRange } from '@bloom/sstable/database';
+import { INTERNAL_KEY_TRAILER_LENGTH } from '@bloom/sstable/database';
 import type { TableBuilderOptions } from '@bloom/sstable';
 import type { EntryCursor } from '../entry-cursor.js';
 import { runAsync } from '../folder-reading.js';
 import type { FileMetadata } from '../version-edit.js';
 import type { KeyOrder } from '../version.js';
 import type { WritableFolder } from '../writable-folder.js';
+import { LastKey } from './last-key.js';
 import { Pacer } from './pacer.js';
 import { ENTRIES_PER_LOOK, TableFile } from './table-file.js';
 
@@ -39,7 +40,6 @@ export async function writeSortedTables(cursor: EntryCursor, folder: WritableFol
       if (!settled) await runAsync(folder, cursor.settle());
       if (!cursor.valid) break;
       if (pacer.isDue()) await pacer.pause();
-      const { keyBytes, keyStart, keyEnd } = cursor;
       if (last.isEqual(order.compareInternalKeys, cursor, 0)) continue;
       if (table !== undefined && table.byteLength >= maxFileSize && !last.isEqual(order.compareUserKeys, cursor, INTERNAL_KEY_TRAILER_LENGTH)) {
         written.push({ file: await table.finish(), entries });
@@ -50,7 +50,7 @@ export async function writeSortedTables(cursor: EntryCursor, folder: WritableFol
         table = await TableFile.create(folder, settings.newFileNumber(), building);
         entries = 0;
       }
-      table.add(keyBytes.subarray(keyStart, keyEnd), cursor.valueBytes.subarray(cursor.valueStart, cursor.valueEnd));
+      table.add(cursor);
       entries++;
       last.set(cursor);
       if (table.isFull) await table.drain();
@@ -63,22 +63,5 @@ export async function writeSortedTables(cursor: EntryCursor, folder: WritableFol
   } finally {
     cursor.close();
     await table?.abandon();
-  }
-}
-
-/** The internal key that was written last. */
-class LastKey {
-  #bytes = new Uint8Array(64);
-  #length = -1;
-
-  set({ keyBytes, keyStart, keyEnd }: EntryCursor): void {
-    this.#length = keyEnd - keyStart;
-    if (this.#length > this.#bytes.length) this.#bytes = new Uint8Array(this.#length * 2);
-    this.#bytes.set(keyBytes.subarray(keyStart, keyEnd));
-  }
-
-  /** Whether the cursor's key is equal to it, both without their last bytes. */
-  isEqual(compare: CompareRange, { keyBytes, keyStart, keyEnd }: EntryCursor, lastBytes: number): boolean {
-    return this.#length >= 0 && compare(this.#bytes, 0, this.#length - lastBytes, keyBytes, keyStart, keyEnd - lastBytes) === 0;
   }
 }

@@ -7,6 +7,7 @@
 import { CorruptionError } from '@bloom/bytes';
 import type { TableStats } from '@bloom/sstable';
 import { DatabaseError } from '../database-error.js';
+import { runAsync } from '../folder-reading.js';
 import type { Memtable } from '../memtable.js';
 import type { TableFiles } from '../reader-face.js';
 import type { FileMetadata, VersionEdit } from '../version-edit.js';
@@ -463,6 +464,7 @@ export class Store implements TableFiles, RecordTarget {
         (await this.#mergeOnThread({ plan: compaction, oldestSequence, newFileNumber })) ??
         (await writeCompactedTables(compaction, {
           folder: this.#folder,
+          read: (reading) => runAsync(this.#folder, reading),
           order: this.#versions.order,
           tables: view.tables,
           damage: view.damage,

@@ -1,6 +1,5 @@
 import { TableBuilder, type TableBuilderOptions, type TableSink } from '@bloom/sstable';
 import type { EntryCursor } from '../entry-cursor.js';
-import { copyBytes } from '@bloom/sstable/database';
 import { tableFileName } from '../file-name.js';
 import { type Memtable, MemtableEntries } from '../memtable.js';
 import type { FileMetadata } from '../version-edit.js';
@@ -20,8 +19,6 @@ export class TableFile implements TableSink {
   #parts: Uint8Array[] = [];
   #waiting = 0;
   #smallest: Uint8Array | undefined;
-  #largest: Uint8Array = new Uint8Array(0);
-  #largestLength = 0;
 
   private constructor(number: bigint, file: WritableFile, options: TableBuilderOptions) {
     this.number = number;
@@ -29,7 +26,7 @@ export class TableFile implements TableSink {
     this.#builder = new TableBuilder(this, options);
   }
 
-  static async create(folder: WritableFolder, number: bigint, options: TableBuilderOptions): Promise<TableFile> {
+  static async create(folder: Pick<WritableFolder, 'create'>, number: bigint, options: TableBuilderOptions): Promise<TableFile> {
     return new TableFile(number, await folder.create(tableFileName(number)), options);
   }
 
@@ -38,13 +35,10 @@ export class TableFile implements TableSink {
     return this.#builder.byteLength;
   }
 
-  /** Adds an entry, whose key, an internal one, comes after the last. Key and value are copied. */
-  add(key: Uint8Array, value: Uint8Array): void {
-    this.#builder.add(key, value);
-    this.#smallest ??= key.slice();
-    if (key.length > this.#largest.length) this.#largest = new Uint8Array(key.length * 2);
-    copyBytes(key, 0, key.length, this.#largest, 0);
-    this.#largestLength = key.length;
+  /** Adds the entry that the cursor is on, whose key comes after the last. Key and value are copied. */
+  add({ keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd }: EntryRanges): void {
+    this.#builder.addRange(keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd);
+    this.#smallest ??= keyBytes.slice(keyStart, keyEnd);
   }
 
   append(bytes: Uint8Array): void {
@@ -68,10 +62,11 @@ export class TableFile implements TableSink {
   /** Ends the table, which has an entry at least, and syncs it. */
   async finish(): Promise<FileMetadata> {
     const { byteLength } = this.#builder.finish();
+    const largest = this.#builder.lastKey.slice();
     await this.drain();
     await this.#file.sync();
     await this.#file.close();
-    return { number: this.number, size: byteLength, smallest: this.#smallest!, largest: this.#largest.slice(0, this.#largestLength) };
+    return { number: this.number, size: byteLength, smallest: this.#smallest!, largest };
   }
 
   /** Leaves the file as it is, for the next opening to delete. */
@@ -84,13 +79,16 @@ export class TableFile implements TableSink {
   }
 }
 
+/** The entry that a cursor is on. */
+export type EntryRanges = Pick<EntryCursor, 'keyBytes' | 'keyStart' | 'keyEnd' | 'valueBytes' | 'valueStart' | 'valueEnd'>;
+
 /** Entries in their order, each once, without damage and without waiting. */
-export type SortedEntries = Pick<EntryCursor, 'valid' | 'keyBytes' | 'keyStart' | 'keyEnd' | 'valueBytes' | 'valueStart' | 'valueEnd' | 'seekToFirst' | 'next'>;
+export type SortedEntries = EntryRanges & Pick<EntryCursor, 'valid' | 'seekToFirst' | 'next'>;
 
 /** Writes a memtable as a table; of entries with the same internal key that which was added last. @returns nothing where it is empty: then no file is made. */
 export async function writeMemtable(
   memtable: Memtable,
-  folder: WritableFolder,
+  folder: Pick<WritableFolder, 'create'>,
   number: bigint,
   options: TableBuilderOptions,
   pacer: Pacer,
@@ -101,7 +99,7 @@ export async function writeMemtable(
 /** Writes entries, of which there is one at least, as a table. */
 export async function writeTable(
   entries: SortedEntries,
-  folder: WritableFolder,
+  folder: Pick<WritableFolder, 'create'>,
   number: bigint,
   options: TableBuilderOptions,
   pacer: Pacer,
@@ -109,7 +107,7 @@ export async function writeTable(
   const table = await TableFile.create(folder, number, options);
   try {
     for (entries.seekToFirst(); entries.valid; entries.next()) {
-      table.add(entries.keyBytes.subarray(entries.keyStart, entries.keyEnd), entries.valueBytes.subarray(entries.valueStart, entries.valueEnd));
+      table.add(entries);
       if (table.isFull) await table.drain();
       if (pacer.isDue()) await pacer.pause();
     }

@@ -1,9 +1,11 @@
 import { BloomFilterPolicy } from '@bloom/policy';
 import { DamagePolicy } from '../damage.js';
 import { keyOrderOf } from '../database-key.js';
+import { type FolderReading, runSync } from '../folder-reading.js';
 import { TableCache, ViewTables } from '../table-cache.js';
 import type { FileMetadata } from '../version-edit.js';
 import type { KeyOrder } from '../version.js';
+import type { SyncFolder } from '../folder.js';
 import type { WritableFolder } from '../writable-folder.js';
 import { type CompactionContext, writeCompactedTables } from './compacted-tables.js';
 import type { CompactionPlan } from './compaction.js';
@@ -12,13 +14,16 @@ import { Pacer } from './pacer.js';
 import { ENTRIES_PER_LOOK, type SortedEntries, writeTable } from './table-file.js';
 import type { PackedEntries, TableThreadSettings } from './table-thread.js';
 
+/** A folder that a thread reads and writes: without promises, for nothing else waits for the thread. */
+export type ThreadFolder = SyncFolder & Pick<WritableFolder, 'create'>;
+
 /** What a {@link TableThread} does, in the thread itself. */
 export class ThreadTables {
-  readonly #folder: WritableFolder;
+  readonly #folder: ThreadFolder;
   readonly #settings: Settings;
   readonly #order: KeyOrder;
 
-  constructor(folder: WritableFolder, { bitsPerKey, ...options }: TableThreadSettings) {
+  constructor(folder: ThreadFolder, { bitsPerKey, ...options }: TableThreadSettings) {
     this.#folder = folder;
     this.#settings = settingsOf({ ...options, filterPolicy: bitsPerKey === null ? null : new BloomFilterPolicy(bitsPerKey), cache: null });
     this.#order = keyOrderOf(this.#settings.comparator);
@@ -27,7 +32,9 @@ export class ThreadTables {
   async compact(plan: CompactionPlan, asked: Pick<CompactionContext, 'oldestSequence' | 'newFileNumber' | 'interlude'>): Promise<FileMetadata[]> {
     const { maxOpenTables, reading, opening, building, maxFileSize } = this.#settings;
     const cache = new TableCache(maxOpenTables, reading, opening, null);
-    const context = { folder: this.#folder, order: this.#order, tables: new ViewTables(cache, [], []), damage: new DamagePolicy(true), building, maxFileSize };
+    const folder = this.#folder;
+    const read = (reading: FolderReading<void>): void => runSync(folder, reading);
+    const context = { folder, read, order: this.#order, tables: new ViewTables(cache, [], []), damage: new DamagePolicy(true), building, maxFileSize };
     try {
       return await writeCompactedTables(plan, { ...context, ...asked });
     } finally {

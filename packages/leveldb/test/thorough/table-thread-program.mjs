@@ -9,7 +9,7 @@ const [task = '', path = ''] = process.argv.slice(2);
 /** @type {typeof import('@bloom/leveldb')} */
 const { Database, WriteBatch, bytewiseComparator } = task === 'require' ? createRequire(import.meta.url)('@bloom/leveldb') : await import('@bloom/leveldb');
 /** @type {typeof import('@bloom/leveldb/node')} */
-const { WritableNodeFolder } = task === 'require' ? createRequire(import.meta.url)('@bloom/leveldb/node') : await import('@bloom/leveldb/node');
+const { BackgroundThread, WritableNodeFolder } = task === 'require' ? createRequire(import.meta.url)('@bloom/leveldb/node') : await import('@bloom/leveldb/node');
 
 const ENTRIES = 30_000;
 const ROUND = 10_000;
@@ -64,9 +64,9 @@ class CountingFolder extends WritableNodeFolder {
   }
 }
 
-/** @param {import('@bloom/leveldb').DatabaseOptions} [options] */
-function open(options, thread = true) {
-  return Database.open(new CountingFolder(path, { thread }), { lock: 'none', compression: 'none', ...options });
+/** @param {import('@bloom/leveldb').DatabaseOptions} [options] @param {boolean | import('@bloom/leveldb/node').BackgroundThread} [thread] */
+function open(options, thread = true, name = path) {
+  return Database.open(new CountingFolder(name, { thread }), { lock: 'none', compression: 'none', ...options });
 }
 
 /** @param {Awaited<ReturnType<typeof open>>} database @param {number} round */
@@ -88,9 +88,9 @@ async function write(database) {
   await database.compactRange();
 }
 
-function digest() {
-  const names = readdirSync(path).filter((name) => name !== 'LOCK').sort();
-  return names.map((name) => `${name} ${createHash('sha256').update(readFileSync(join(path, name))).digest('hex')}`);
+function digest(folder = path) {
+  const names = readdirSync(folder).filter((name) => name !== 'LOCK').sort();
+  return names.map((name) => `${name} ${createHash('sha256').update(readFileSync(join(folder, name))).digest('hex')}`);
 }
 
 /** @param {Awaited<ReturnType<typeof open>>} database */
@@ -143,6 +143,43 @@ const tasks = {
     const found = await entries(again);
     await again.close();
     return { entries: found, compacting: await compacting };
+  },
+  // Three databases at the same time, and one after them.
+  async shared() {
+    const thread = new BackgroundThread();
+    const folders = [1, 2, 3].map((i) => `${path}-${i}`);
+    const writeAll = async (/** @type {string} */ folder) => {
+      const database = await open({}, thread, folder);
+      await write(database);
+      await database.close();
+    };
+    await Promise.all(folders.map(writeAll));
+    await writeAll(path);
+    await thread.close();
+    return { files: digest(), others: folders.map((folder) => digest(folder)) };
+  },
+  // A thread that is closed, and one that dies, under a database that goes on.
+  async sharedEnds() {
+    const thread = new BackgroundThread();
+    const database = await open({}, thread);
+    await writeRound(database, 0);
+    await database.flush();
+    if (workers.length !== 1) throw new Error('the thread was not used');
+    await workers[0]?.terminate();
+    const other = await open({}, thread, `${path}-other`);
+    await writeRound(other, 0);
+    await other.flush();
+    await other.close();
+    await thread.close();
+    for (let round = 1; round < 5; round++) {
+      await writeRound(database, round);
+      await database.flush();
+      await database.idle();
+    }
+    await database.compactRange();
+    const found = await entries(database);
+    await database.close();
+    return { entries: found };
   },
   async comparator() {
     const database = await open({ comparator: { ...bytewiseComparator, compare: (a, b) => bytewiseComparator.compare(a, b) } });

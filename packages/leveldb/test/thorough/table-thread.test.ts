@@ -9,6 +9,7 @@ interface Found {
   readonly workers: number;
   readonly jobs: { readonly done: number; readonly failed: number };
   readonly files?: readonly string[];
+  readonly others?: readonly (readonly string[])[];
   readonly entries?: string;
   readonly compacting?: string;
 }
@@ -72,6 +73,20 @@ describe('tables that are written on a worker thread', () => {
     const closes = await run('closes');
     expect(closes.compacting).toBe('the database is closed');
     expect(closes.entries).toBe(open.entries);
+  });
+
+  test('does the work of several databases, each with the files that it has alone', async () => {
+    const { workers, jobs, files, others } = await run('shared');
+    expect(workers).toBe(1);
+    expect(jobs).toEqual({ done: 4 * there.jobs.done, failed: 0 });
+    expect([files, ...others!]).toEqual(Array.from({ length: 4 }, () => here.files));
+  }, 120_000);
+
+  test('starts again for the next database when it died, and leaves the others to their own work', async () => {
+    const { workers, jobs, entries } = await run('sharedEnds');
+    expect(workers).toBe(2);
+    expect(jobs.failed).toBe(0);
+    expect(entries).toBe(open.entries);
   });
 
   test('is not used with a comparator of the caller’s', async () => {

@@ -39,38 +39,65 @@ export class BlockBuilder {
     return this.#lastKey.subarray(0, this.#lastKeyLength);
   }
 
-  /** Bytes of the block if this entry were added and the block then finished. @param common `commonWithLast(key)`. */
-  byteLengthWith(key: Uint8Array, value: Uint8Array, common: number): number {
+  /**
+   * Bytes of the block if this entry were added and the block then finished.
+   *
+   * @param common what `commonWithLast` returns for the key.
+   */
+  byteLengthWith(keyLength: number, valueLength: number, common: number): number {
     const restarts = this.#length > 0 && this.#sinceRestart >= this.#restartInterval;
     const shared = this.#length === 0 || restarts ? 0 : common;
-    const unshared = key.length - shared;
-    const header = varintLength(shared) + varintLength(unshared) + varintLength(value.length);
-    return this.byteLength + header + unshared + value.length + (restarts ? 4 : 0);
+    const unshared = keyLength - shared;
+    const header = varintLength(shared) + varintLength(unshared) + varintLength(valueLength);
+    return this.byteLength + header + unshared + valueLength + (restarts ? 4 : 0);
   }
 
-  /** Compares the last key added with `key`. */
-  compareLast(compare: CompareRange, key: Uint8Array): number {
-    return compare(this.#lastKey, 0, this.#lastKeyLength, key, 0, key.length);
+  /** Compares the last key added with `bytes[start, end)`. */
+  compareLast(compare: CompareRange, bytes: Uint8Array, start: number, end: number): number {
+    return compare(this.#lastKey, 0, this.#lastKeyLength, bytes, start, end);
   }
 
-  /** The length of the common prefix of `key` and the last key added. */
-  commonWithLast(key: Uint8Array): number {
+  /** The length of the common prefix of the key `bytes[start, end)` and the last key added. */
+  commonWithLast(bytes: Uint8Array, start: number, end: number): number {
     const lastKey = this.#lastKey;
-    const end = Math.min(this.#lastKeyLength, key.length);
+    const most = Math.min(this.#lastKeyLength, end - start);
     let common = 0;
-    while (common < end && lastKey[common] === key[common]) common++;
+    while (common < most && lastKey[common] === bytes[start + common]) common++;
     return common;
   }
 
-  /** Whether `key` is after the last key added, in bytewise order. @param common `commonWithLast(key)`. */
-  isAfterLast(key: Uint8Array, common: number): boolean {
-    return common < key.length && (common === this.#lastKeyLength || this.#lastKey[common]! < key[common]!);
+  /**
+   * Whether the key `bytes[start, end)` is after the last key added, in bytewise order of both without their last `trailer`
+   * bytes. False where these two are the same.
+   *
+   * @param common what `commonWithLast` returns for the key.
+   */
+  isAfterLast(bytes: Uint8Array, start: number, end: number, common: number, trailer: number): boolean {
+    if (common >= end - start - trailer) return false;
+    return common >= this.#lastKeyLength - trailer || this.#lastKey[common]! < bytes[start + common]!;
   }
 
-  /** Adds an entry. The caller has checked the order. @param common `commonWithLast(key)`. */
-  add(key: Uint8Array, value: Uint8Array, common = this.commonWithLast(key)): void {
-    const keyLength = key.length;
-    const valueLength = value.length;
+  /** Adds an entry. The caller has checked the order. */
+  add(key: Uint8Array, value: Uint8Array): void {
+    this.addRange(key, 0, key.length, value, 0, value.length, this.commonWithLast(key, 0, key.length));
+  }
+
+  /**
+   * Adds the entry of the key `keyBytes[keyStart, keyEnd)` and the value `valueBytes[valueStart, valueEnd)`.
+   *
+   * @param common what `commonWithLast` returns for the key.
+   */
+  addRange(
+    keyBytes: Uint8Array,
+    keyStart: number,
+    keyEnd: number,
+    valueBytes: Uint8Array,
+    valueStart: number,
+    valueEnd: number,
+    common: number,
+  ): void {
+    const keyLength = keyEnd - keyStart;
+    const valueLength = valueEnd - valueStart;
     let shared = common;
     if (this.#length === 0) shared = 0;
     else if (this.#sinceRestart >= this.#restartInterval) {
@@ -92,9 +119,9 @@ export class BlockBuilder {
       position = putVarint(bytes, position, unshared);
       position = putVarint(bytes, position, valueLength);
     }
-    copyBytes(key, shared, keyLength, bytes, position);
+    copyBytes(keyBytes, keyStart + shared, keyEnd, bytes, position);
     position += unshared;
-    copyBytes(value, 0, valueLength, bytes, position);
+    copyBytes(valueBytes, valueStart, valueEnd, bytes, position);
     this.#length = position + valueLength;
     this.#sinceRestart++;
 
@@ -103,7 +130,7 @@ export class BlockBuilder {
       grown.set(this.#lastKey.subarray(0, common));
       this.#lastKey = grown;
     }
-    copyBytes(key, common, keyLength, this.#lastKey, common);
+    copyBytes(keyBytes, keyStart + common, keyEnd, this.#lastKey, common);
     this.#lastKeyLength = keyLength;
   }
 

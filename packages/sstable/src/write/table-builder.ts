@@ -4,7 +4,7 @@ import { mustBeBytes, mustBeOptions, mustBeWhole, mustHaveMethods } from '@bloom
 import { type BlockHandle, MAX_BLOCK_HANDLE_LENGTH } from '../format/block-handle.js';
 import { BlockBuilder, MAX_ENTRY_OVERHEAD } from '../format/block-builder.js';
 import { type Codec, NO_COMPRESSION } from '../format/codec.js';
-import { compareBytes, type CompareRange } from '../format/bytewise-order.js';
+import { compareBytes, compareInternalBytes, type CompareRange, INTERNAL_KEY_TRAILER_LENGTH } from '../format/bytewise-order.js';
 import { type Comparator, compareRangeOf } from '../format/comparator.js';
 import { encodeFooter } from '../format/footer.js';
 import { IndexBlockBuilder } from '../format/index-block.js';
@@ -57,6 +57,8 @@ export class TableBuilder {
   readonly #output: TableOutput;
   readonly #comparator: Comparator;
   readonly #compare: CompareRange;
+  /** How many of a key's last bytes are not in bytewise order; undefined when the others are not either. */
+  readonly #trailerLength: number | undefined;
   readonly #policy: FilterPolicy | undefined;
   readonly #filter: FilterBlockBuilder | undefined;
   readonly #codec: Codec | undefined;
@@ -82,6 +84,8 @@ export class TableBuilder {
     this.#output = new TableOutput(sink);
     this.#comparator = comparatorFor(options);
     this.#compare = compareRangeOf(this.#comparator);
+    if (this.#compare === compareBytes) this.#trailerLength = 0;
+    else if (this.#compare === compareInternalBytes) this.#trailerLength = INTERNAL_KEY_TRAILER_LENGTH;
     this.#policy = policyFor(options, this.#comparator);
     this.#codec = codecFor(options.compression);
     this.#maxBlockBytes = blockLimitFor(options);
@@ -98,6 +102,11 @@ export class TableBuilder {
     return this.#entries;
   }
 
+  /** The last key added: a view that is valid until the next entry is added. */
+  get lastKey(): Uint8Array {
+    return this.#data.lastKey;
+  }
+
   /** Bytes of the file so far, including those not handed to the sink yet. */
   get byteLength(): number {
     return this.#output.byteLength;
@@ -111,24 +120,42 @@ export class TableBuilder {
    * @throws TypeError when key or value is not a Uint8Array, after `finish`, or after a call that failed midway.
    */
   add(key: Uint8Array, value: Uint8Array): void {
-    if (this.#ended !== undefined) throw new TypeError(this.#ended);
     mustBeBytes('key', key);
     mustBeBytes('value', value);
-    const common = this.#data.commonWithLast(key);
-    if (this.#entries > 0) this.#mustBeAfterLast(key, common);
+    this.#add(key, 0, key.length, value, 0, value.length);
+  }
+
+  /**
+   * Adds the entry of the key `keyBytes[keyStart, keyEnd)` and the value `valueBytes[valueStart, valueEnd)`, as `add` does,
+   * without making views of them.
+   *
+   * @throws RangeError when those are not ranges, and what `add` throws.
+   */
+  addRange(keyBytes: Uint8Array, keyStart: number, keyEnd: number, valueBytes: Uint8Array, valueStart: number, valueEnd: number): void {
+    mustBeBytes('keyBytes', keyBytes);
+    mustBeBytes('valueBytes', valueBytes);
+    mustBeRange('key', keyBytes, keyStart, keyEnd);
+    mustBeRange('value', valueBytes, valueStart, valueEnd);
+    this.#add(keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd);
+  }
+
+  #add(keyBytes: Uint8Array, keyStart: number, keyEnd: number, valueBytes: Uint8Array, valueStart: number, valueEnd: number): void {
+    if (this.#ended !== undefined) throw new TypeError(this.#ended);
+    const common = this.#data.commonWithLast(keyBytes, keyStart, keyEnd);
+    if (this.#entries > 0) this.#mustBeAfterLast(keyBytes, keyStart, keyEnd, common);
     const unindexed = this.#unindexed;
-    const separator = unindexed && this.#separatorBefore(key);
-    this.#mustFit(key, value, common, separator);
+    const separator = unindexed && this.#separatorBefore(keyBytes.subarray(keyStart, keyEnd));
+    this.#mustFit(keyEnd - keyStart, valueEnd - valueStart, common, separator);
     this.#ended = 'the table failed while an entry was added';
     if (unindexed !== undefined) {
       this.#index.add(separator!, unindexed);
       this.#unindexed = undefined;
     }
-    this.#filter?.addKey(key);
-    this.#data.add(key, value, common);
+    this.#filter?.addKeyRange(keyBytes, keyStart, keyEnd);
+    this.#data.addRange(keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd, common);
     this.#ended = undefined;
     this.#entries++;
-    this.#entryBytes += key.length + value.length;
+    this.#entryBytes += keyEnd - keyStart + valueEnd - valueStart;
     if (this.#data.byteLength >= this.#blockSize) this.#flush();
   }
 
@@ -169,31 +196,31 @@ export class TableBuilder {
     };
   }
 
-  #mustBeAfterLast(key: Uint8Array, common: number): void {
-    const compare = this.#compare;
-    // In bytewise order, the common prefix has already answered this.
-    if (compare === compareBytes && this.#data.isAfterLast(key, common)) return;
-    const order = this.#data.compareLast(compare, key);
+  #mustBeAfterLast(bytes: Uint8Array, start: number, end: number, common: number): void {
+    const trailerLength = this.#trailerLength;
+    // The common prefix nearly always answers this.
+    if (trailerLength !== undefined && this.#data.isAfterLast(bytes, start, end, common, trailerLength)) return;
+    const order = this.#data.compareLast(this.#compare, bytes, start, end);
     if (order < 0) return;
     const { lastKey } = this.#data;
     const problem = order === 0 ? 'is equal to' : 'is before';
     throw new RangeError(
-      `key must be after the previous key: the key of entry ${this.#entries} (${show(key)}) ${problem} ${show(lastKey)} ` +
+      `key must be after the previous key: the key of entry ${this.#entries} (${show(bytes.subarray(start, end))}) ${problem} ${show(lastKey)} ` +
         `by ${this.#comparator.name}`,
     );
   }
 
   /** Refuses what a reader with the same limit would refuse. */
-  #mustFit(key: Uint8Array, value: Uint8Array, common: number, separator: Uint8Array | undefined): void {
+  #mustFit(keyLength: number, valueLength: number, common: number, separator: Uint8Array | undefined): void {
     const maxBytes = this.#maxBlockBytes;
     const data = this.#data;
     // An upper bound, which is nearly always enough to accept the entry.
-    if (data.byteLength + MAX_ENTRY_OVERHEAD + key.length + value.length > maxBytes) {
-      const byteLength = data.byteLengthWith(key, value, common);
+    if (data.byteLength + MAX_ENTRY_OVERHEAD + keyLength + valueLength > maxBytes) {
+      const byteLength = data.byteLengthWith(keyLength, valueLength, common);
       if (byteLength > maxBytes) throw tooLarge(`with entry ${this.#entries} the data block`, byteLength, maxBytes);
     }
     // The index gets an entry for the last block now, and one for the current block later, whose key is like this one.
-    const indexBytes = this.#index.byteLength + (separator?.length ?? 0) + key.length + 2 * MAX_INDEX_ENTRY_OVERHEAD;
+    const indexBytes = this.#index.byteLength + (separator?.length ?? 0) + keyLength + 2 * MAX_INDEX_ENTRY_OVERHEAD;
     if (indexBytes > maxBytes) throw tooLarge(`with entry ${this.#entries} the index block`, indexBytes, maxBytes);
   }
 
@@ -203,7 +230,7 @@ export class TableBuilder {
     mustBeBytes('the separator', separator);
     const compare = this.#compare;
     if (
-      this.#data.compareLast(compare, separator) <= 0 &&
+      this.#data.compareLast(compare, separator, 0, separator.length) <= 0 &&
       compare(separator, 0, separator.length, key, 0, key.length) < 0
     ) {
       return separator;
@@ -238,7 +265,7 @@ export class TableBuilder {
     const { lastKey } = this.#data;
     const successor = this.#comparator.findShortSuccessor(lastKey);
     mustBeBytes('the successor', successor);
-    if (this.#data.compareLast(this.#compare, successor) <= 0) return successor;
+    if (this.#data.compareLast(this.#compare, successor, 0, successor.length) <= 0) return successor;
     throw new RangeError(
       `findShortSuccessor of ${this.#comparator.name} must return a key that is not before ${show(lastKey)}, ` +
         `got ${show(successor)}`,
@@ -254,6 +281,11 @@ export class TableBuilder {
     putStoredBlock(output.bytes, position, stored, smaller === undefined ? NO_COMPRESSION : codec!.type);
     return { offset, size: stored.length };
   }
+}
+
+function mustBeRange(name: string, bytes: Uint8Array, start: number, end: number): void {
+  if (Number.isInteger(start) && Number.isInteger(end) && start >= 0 && start <= end && end <= bytes.length) return;
+  throw new RangeError(`${name} must be a range of the ${bytes.length} bytes, got ${start} and ${end}`);
 }
 
 function tooLarge(what: string, byteLength: number, maxBytes: number): RangeError {

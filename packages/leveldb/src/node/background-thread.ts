@@ -1,0 +1,209 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import type { FileMetadata } from '../version-edit.js';
+import type { CompactionPlan } from '../write/compaction.js';
+import type { CompactionRequest, PackedEntries, TableThread, TableThreadSettings } from '../write/table-thread.js';
+
+/** What a message is about: `database` counts those that the worker was given. */
+interface Job {
+  readonly database: number;
+  readonly id: number;
+}
+
+/** A message to the worker. */
+export type Order =
+  | {
+      readonly type: 'open';
+      readonly database: number;
+      readonly path: string;
+      readonly settings: TableThreadSettings;
+      /** Set to a value other than 0 to stop the work for the database. */
+      readonly cutOff: Int32Array;
+    }
+  | { readonly type: 'close'; readonly database: number }
+  | ({ readonly type: 'compact'; readonly plan: CompactionPlan; readonly oldestSequence: bigint } & Job)
+  | ({ readonly type: 'flush'; readonly entries: PackedEntries; readonly number: bigint } & Job)
+  | ({ readonly type: 'number'; readonly number: bigint } & Job);
+
+/** A message from the worker. */
+export type Answer =
+  | ({ readonly type: 'number' } & Job)
+  | ({ readonly type: 'done'; readonly files: FileMetadata[] } & Job)
+  | ({ readonly type: 'failed'; readonly problem: string } & Job);
+
+/** The worker's file, next to the built entry point. */
+const PROGRAM = new URL('./table-worker.node.js', import.meta.url);
+
+/**
+ * A worker thread that flushes and compacts databases.
+ *
+ * Each database has one of its own by default, which starts when it is needed and ends with the database. Those that are
+ * given the same thread share it, one after another or at the same time, as all databases of a process do in LevelDB: many
+ * databases then need no more than one thread, and the code that the first one made hot is hot for the next.
+ *
+ * An idle thread does not keep the process alive.
+ *
+ * Source: LevelDB, util/env_posix.cc, `PosixEnv::Schedule`.
+ *
+ * @example
+ * ```ts
+ * const thread = new BackgroundThread();
+ * const blocks = await Database.open(new WritableNodeFolder('path/to/blocks', { thread }));
+ * const state = await Database.open(new WritableNodeFolder('path/to/state', { thread }));
+ * // …
+ * await Promise.all([blocks.close(), state.close()]);
+ * await thread.close();
+ * ```
+ */
+export class BackgroundThread {
+  #worker: TableWorker | undefined;
+  #isClosed = false;
+  #databases = 0;
+
+  /**
+   * Starts to work for a database: called by its folder.
+   *
+   * @returns undefined after `close`, and where the worker's file is missing, as in a bundle of one file.
+   */
+  attach(path: string, settings: TableThreadSettings): TableThread | undefined {
+    if (this.#isClosed || !existsSync(PROGRAM)) return undefined;
+    if (this.#worker?.hasEnded !== false) this.#worker = new TableWorker();
+    return new DatabaseThread(this.#worker, ++this.#databases, path, settings);
+  }
+
+  /** Ends the thread. Databases that still use it do its work themselves, in slices. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#worker?.terminate();
+  }
+}
+
+/** What a worker does for one database. */
+class DatabaseThread implements TableThread {
+  readonly #worker: TableWorker;
+  readonly #database: number;
+  readonly #cutOff = new Int32Array(new SharedArrayBuffer(4));
+  readonly #jobs = new Set<Promise<unknown>>();
+
+  constructor(worker: TableWorker, database: number, path: string, settings: TableThreadSettings) {
+    this.#worker = worker;
+    this.#database = database;
+    worker.post({ type: 'open', database, path: resolve(path), settings, cutOff: this.#cutOff });
+  }
+
+  get hasEnded(): boolean {
+    return this.#worker.hasEnded;
+  }
+
+  compact({ plan, oldestSequence, newFileNumber }: CompactionRequest): Promise<FileMetadata[]> {
+    return this.#do(this.#worker.ask((id) => ({ type: 'compact', database: this.#database, id, plan: detached(plan), oldestSequence }), [], newFileNumber));
+  }
+
+  async flush(entries: PackedEntries, number: bigint): Promise<FileMetadata> {
+    const transferred = [entries.bytes.buffer, entries.places.buffer] as ArrayBuffer[];
+    const [file] = await this.#do(this.#worker.ask((id) => ({ type: 'flush', database: this.#database, id, entries, number }), transferred));
+    return file!;
+  }
+
+  async close(): Promise<void> {
+    Atomics.store(this.#cutOff, 0, 1);
+    // The worker closes its open files before it answers.
+    await Promise.allSettled(this.#jobs);
+    this.#worker.post({ type: 'close', database: this.#database });
+  }
+
+  async #do<T>(job: Promise<T>): Promise<T> {
+    this.#jobs.add(job);
+    try {
+      return await job;
+    } finally {
+      this.#jobs.delete(job);
+    }
+  }
+}
+
+/** A thread for a single database, which ends with it. */
+export function ownThread(path: string, settings: TableThreadSettings): TableThread | undefined {
+  const thread = new BackgroundThread();
+  const own = thread.attach(path, settings);
+  return own && {
+    get hasEnded() {
+      return own.hasEnded;
+    },
+    compact: (request) => own.compact(request),
+    flush: (entries, number) => own.flush(entries, number),
+    async close() {
+      await own.close();
+      await thread.close();
+    },
+  };
+}
+
+/** A job that the worker has not answered yet. */
+interface AskedJob {
+  readonly newFileNumber: (() => bigint) | undefined;
+  readonly resolve: (files: FileMetadata[]) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** The worker, and what it was asked. It keeps the process alive only while it works. */
+class TableWorker {
+  hasEnded = false;
+  readonly #worker = new Worker(PROGRAM, { name: 'bloom-leveldb' });
+  readonly #jobs = new Map<number, AskedJob>();
+  #lastId = 0;
+
+  constructor() {
+    this.#worker.unref();
+    this.#worker.on('message', (answer: Answer) => this.#take(answer));
+    // Without a listener, the error would crash the process. An 'exit' event follows.
+    this.#worker.on('error', () => undefined);
+    this.#worker.on('exit', () => this.#end());
+  }
+
+  post(order: Order, transferred: ArrayBuffer[] = []): void {
+    this.#worker.postMessage(order, transferred);
+  }
+
+  ask(order: (id: number) => Order, transferred: ArrayBuffer[], newFileNumber?: () => bigint): Promise<FileMetadata[]> {
+    return new Promise((done, reject) => {
+      if (this.hasEnded) throw new Error('the worker has ended');
+      const id = ++this.#lastId;
+      this.post(order(id), transferred);
+      this.#jobs.set(id, { newFileNumber, resolve: done, reject });
+      this.#worker.ref();
+    });
+  }
+
+  async terminate(): Promise<void> {
+    await this.#worker.terminate();
+  }
+
+  #take(answer: Answer): void {
+    const { database, id } = answer;
+    const job = this.#jobs.get(id);
+    if (job === undefined) return;
+    if (answer.type === 'number') {
+      this.post({ type: 'number', database, id, number: job.newFileNumber!() });
+      return;
+    }
+    this.#jobs.delete(id);
+    if (this.#jobs.size === 0) this.#worker.unref();
+    if (answer.type === 'done') job.resolve(answer.files);
+    else job.reject(new Error(answer.problem));
+  }
+
+  #end(): void {
+    this.hasEnded = true;
+    for (const job of this.#jobs.values()) job.reject(new Error('the worker has ended'));
+    this.#jobs.clear();
+  }
+}
+
+/** A copy whose keys have buffers of their own, because posting a view would copy its whole buffer. */
+function detached({ level, inputs, below, grandparents }: CompactionPlan): CompactionPlan {
+  const copied = (files: readonly FileMetadata[]): FileMetadata[] =>
+    files.map(({ number, size, smallest, largest }) => ({ number, size, smallest: smallest.slice(), largest: largest.slice() }));
+  return { level, inputs: [copied(inputs[0]), copied(inputs[1])], below: below.map(copied), grandparents: copied(grandparents) };
+}

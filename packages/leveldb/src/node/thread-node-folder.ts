@@ -1,0 +1,13 @@
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { WritableFile } from '../writable-folder.js';
+import type { ThreadFolder } from '../write/thread-tables.js';
+import { SyncNodeFolder } from './node-folder.js';
+import { NodeWritableFile } from './node-writable-file.js';
+
+/** A folder of the file system in a thread of its own, whose event loop may wait: it reads and writes synchronously. */
+export class ThreadNodeFolder extends SyncNodeFolder implements ThreadFolder {
+  async create(name: string): Promise<WritableFile> {
+    return new NodeWritableFile(await open(join(this.name, name), 'w'), Infinity);
+  }
+}
