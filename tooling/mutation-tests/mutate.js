@@ -49,7 +49,7 @@ const runs = [
     package: 'sstable',
     part: 'orders',
     files: ['bytewise-order', 'comparator', 'internal-key', 'key-equivalence'].map(inFormat),
-    tests: ['arguments', 'comparator', 'internal-key', 'internal-search', 'vectors'],
+    tests: ['arguments', 'comparator', 'internal-key', 'internal-search', 'key-equivalence', 'reading-arguments', 'vectors'],
   },
   {
     package: 'sstable',

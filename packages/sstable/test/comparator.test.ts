@@ -1,7 +1,9 @@
 import { vectors } from '@bloom/fixtures';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { bytewiseComparator, compareRangeOf } from '../src/format/comparator.js';
+import { compareBytes, compareInternalBytes } from '../src/format/bytewise-order.js';
+import { bytewiseComparator, type Comparator, compareRangeOf } from '../src/format/comparator.js';
+import { internalKeyComparator } from '../src/format/internal-key.js';
 import { hex, utf8 } from './entries.js';
 
 const { separators, successors } = vectors();
@@ -46,6 +48,18 @@ test('the order is the same as memcmp', () => {
   fc.assert(fc.property(key, key, (a, b) => Math.sign(compare(a, b)) === Buffer.compare(a, b)));
 });
 
+test('the order of two ranges does not depend on where they are in their arrays', () => {
+  const padding = fc.uint8Array({ maxLength: 3 });
+  fc.assert(
+    fc.property(key, key, padding, padding, padding, padding, (a, b, beforeA, afterA, beforeB, afterB) => {
+      const inA = Uint8Array.of(...beforeA, ...a, ...afterA);
+      const inB = Uint8Array.of(...beforeB, ...b, ...afterB);
+      const order = compareBytes(inA, beforeA.length, beforeA.length + a.length, inB, beforeB.length, beforeB.length + b.length);
+      return Math.sign(order) === Buffer.compare(a, b);
+    }),
+  );
+});
+
 test('a separator is at or after the start, before the limit, and no longer than the start', () => {
   fc.assert(
     fc.property(key, key, (a, b) => {
@@ -80,4 +94,22 @@ test('a comparator without compareRange is called with views', () => {
   expect(compareRange(keys, 2, 5, keys, 7, 10)).toBeLessThan(0);
   expect(compareRange(keys, 2, 4, keys, 7, 9)).toBe(0);
   expect(compareRange(keys, 7, 10, keys, 2, 5)).toBeGreaterThan(0);
+});
+
+test('compareRange is called as a method of its comparator', () => {
+  const backwards: Comparator & { readonly sign: number } = {
+    ...bytewiseComparator,
+    sign: -1,
+    compare: () => expect.unreachable('compareRange is there to be used'),
+    compareRange(...ranges) {
+      return this.sign * compareBytes(...ranges);
+    },
+  };
+  const keys = utf8('..abc..abd');
+  expect(compareRangeOf(backwards)(keys, 2, 5, keys, 7, 10)).toBeGreaterThan(0);
+});
+
+test('LevelDB’s two orders are returned as they are, because searches recognise them by identity', () => {
+  expect(compareRangeOf(bytewiseComparator)).toBe(compareBytes);
+  expect(compareRangeOf(internalKeyComparator())).toBe(compareInternalBytes);
 });

@@ -19,6 +19,8 @@ import {
 } from '@bloom/sstable/database';
 import { ClassicLevel } from 'classic-level';
 import { describe, expect, test } from 'vitest';
+import { compareInternalBytes } from '../src/format/bytewise-order.js';
+import { mayBeInternalKey } from '../src/format/internal-key.js';
 import { buildTable } from './build-table.js';
 import { caught, rejection } from './caught.js';
 import { collect, hex, numberedEntries, utf8 } from './entries.js';
@@ -71,21 +73,41 @@ describe('as in LevelDB', () => {
     ['the start is a prefix of the limit', foo, internalKey('foobar', 200), foo],
     ['the limit is a prefix of the start', internalKey('foobar', 100), internalKey('foo', 200), internalKey('foobar', 100)],
   ])('InternalKeyShortSeparator, where %s', (_, start, limit, separator) => {
-    expect(hex(comparator.findShortestSeparator(start, limit))).toBe(hex(separator));
+    expect(hex(internalKeyComparator().findShortestSeparator(start, limit))).toBe(hex(separator));
   });
 
   test('InternalKeyShortestSuccessor', () => {
-    expect(hex(comparator.findShortSuccessor(foo))).toBe(hex(g));
+    expect(hex(internalKeyComparator().findShortSuccessor(foo))).toBe(hex(g));
     const last = internalKey(Uint8Array.of(0xff, 0xff), 100);
-    expect(hex(comparator.findShortSuccessor(last))).toBe(hex(last));
+    expect(hex(internalKeyComparator().findShortSuccessor(last))).toBe(hex(last));
   });
 
   // LevelDB, db/dbformat.cc: only a user key that becomes shorter is taken.
   test('a user key that would not become shorter is not changed', () => {
     const ab = internalKey('ab', 100);
-    expect(hex(comparator.findShortestSeparator(ab, internalKey('ad', 200)))).toBe(hex(ab));
+    expect(hex(internalKeyComparator().findShortestSeparator(ab, internalKey('ad', 200)))).toBe(hex(ab));
     const f = internalKey('f', 100);
-    expect(hex(comparator.findShortSuccessor(f))).toBe(hex(f));
+    expect(hex(internalKeyComparator().findShortSuccessor(f))).toBe(hex(f));
+  });
+
+  // LevelDB, db/dbformat.cc: `user_comparator_->Compare(user_start, tmp) < 0`.
+  test('a shorter user key is taken only if it is after the old one in the user order', () => {
+    const shortened = (short: string, order: number): string => {
+      const userComparator = {
+        ...bytewiseComparator,
+        compareRange: undefined,
+        compare: () => order,
+        findShortestSeparator: () => utf8(short),
+        findShortSuccessor: () => utf8(short),
+      };
+      const made = internalKeyComparator(userComparator);
+      const separator = hex(made.findShortestSeparator(foo, internalKey('hello', 200)));
+      expect(hex(made.findShortSuccessor(foo))).toBe(separator);
+      return separator;
+    };
+    expect(shortened('g', -1)).toBe(hex(g));
+    expect(shortened('g', 0)).toBe(hex(foo));
+    expect(shortened('g', 1)).toBe(hex(foo));
   });
 
   // tooling/fixtures/data/golden/vectors.txt, measured from LevelDB.
@@ -118,17 +140,31 @@ describe('a stored key', () => {
   });
 
   test.each([-1n, 2n ** 56n, 2n ** 64n])('with the sequence %d is rejected', (sequence) => {
-    expect(() => encodeInternalKey({ userKey: utf8('a'), sequence, type: 1 })).toThrow(RangeError);
+    const message = `sequence must be from 0 to 2^56 - 1, got ${sequence}`;
+    expect(() => encodeInternalKey({ userKey: utf8('a'), sequence, type: 1 })).toThrow(new RangeError(message));
   });
 
   test.each([-1, 256, 1.5, NaN])('of type %d is rejected', (type) => {
-    expect(() => encodeInternalKey({ userKey: utf8('a'), sequence: 1n, type })).toThrow(RangeError);
+    const message = `type must be a byte, got ${type}`;
+    expect(() => encodeInternalKey({ userKey: utf8('a'), sequence: 1n, type })).toThrow(new RangeError(message));
   });
 
   test('is decoded at its offset in a larger buffer', () => {
     const buffer = Uint8Array.of(1, 2, 3, ...internalKey('key', 77), 4);
     expect(decodeInternalKey(buffer.subarray(3, 14))).toEqual({ userKey: utf8('key'), sequence: 77n, type: 1 });
   });
+});
+
+// 0x1f is the largest type that RocksDB and Pebble write.
+test.each([
+  ['seven bytes', '01000000000000', false],
+  ['a trailer alone', '0100000000000000', true],
+  ['a user key and a trailer', '610100000000000000', true],
+  ['the largest known type', '611f00000000000000', true],
+  ['a type beyond it', '612000000000000000', false],
+  ['nine bytes of text', hex(utf8('plain key')), false],
+])('%s may be an internal key: %s, %s', (_, key, mayBe) => {
+  expect(mayBeInternalKey(Buffer.from(key, 'hex'))).toBe(mayBe);
 });
 
 describe('the order', () => {
@@ -169,9 +205,32 @@ describe('the order', () => {
     expect(backwards.compare(internalKey('a', 1), internalKey('a', 9))).toBeGreaterThan(0);
   });
 
-  test('and the policy keep the user comparator’s and policy’s name and equivalence', () => {
+  test('puts keys too short to be internal keys first, in bytewise order, even if the user order is reverse', () => {
+    const { compare } = internalKeyComparator({
+      ...bytewiseComparator,
+      compare: (a, b) => bytewiseComparator.compare(b, a),
+      compareRange: undefined,
+    });
+    const sorted = [utf8(''), utf8('1234567'), utf8('zz'), internalKey('zz', 1), internalKey('1234567', 1), internalKey('', 1)];
+    const wrong: string[] = [];
+    for (const [i, a] of sorted.entries()) {
+      for (const [j, b] of sorted.entries()) {
+        if (Math.sign(compare(a, b)) !== Math.sign(i - j)) wrong.push(`${i} ${j}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  test('over bytewise user keys is the one that searches have a faster path for', () => {
+    expect(internalKeyComparator().compareRange).toBe(compareInternalBytes);
+    const reverse = { ...bytewiseComparator, compareRange: undefined };
+    expect(internalKeyComparator(reverse).compareRange).not.toBe(compareInternalBytes);
+  });
+
+  test('has LevelDB’s name, and the equivalence of the user comparator; the policy has the user policy’s name and equivalence', () => {
     const userComparator = { ...bytewiseComparator, keyEquivalence: 'spaces' };
-    expect(internalKeyComparator(userComparator).keyEquivalence).toBe('spaces');
+    const { name, keyEquivalence } = internalKeyComparator(userComparator);
+    expect([name, keyEquivalence]).toEqual(['leveldb.InternalKeyComparator', 'spaces']);
     const policy = internalKeyPolicy({ name: 'x', keyEquivalence: 'spaces', createFilter() {}, keyMayMatch: () => true });
     expect([policy.name, policy.keyEquivalence]).toEqual(['x', 'spaces']);
   });
@@ -380,6 +439,16 @@ test('a policy of internal keys reads an array anew when it is passed again with
     return filterPolicy.keyMayMatch(key, filter);
   };
   expect(['apple', 'grape', 'plum', 'fig', 'lemon', 'apple'].map(ask)).toEqual([true, false, true, true, false, true]);
+});
+
+test('a policy of internal keys does not keep the memory of a large filter’s keys', () => {
+  const lent: number[] = [];
+  const policy = internalKeyPolicy({ name: 'x', createFilter: ({ bytes }) => void lent.push(bytes.length), keyMayMatch: () => true });
+  const small = [internalKey('a', 1)];
+  const large = [internalKey(new Uint8Array(2 ** 21), 1)];
+  for (const keys of [small, large, small]) buildFilter(policy, keys);
+  expect(lent[1]).toBeGreaterThanOrEqual(2 ** 21);
+  expect(lent[2]).toBe(lent[0]);
 });
 
 /** What ES2024 has, and Node 20. */
