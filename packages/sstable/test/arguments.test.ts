@@ -55,6 +55,12 @@ test.each([0, 256, -1, 1.5])('rejects a codec of type %s', (type) => {
   expect(() => SyncTable.open(new MemorySource(tableOf()), { codecs: [codec] })).toThrow(message);
 });
 
+test.each([1, 255])('accepts a codec of type %s', (type) => {
+  const codec: Codec = { type, name: 'odd', compress: (contents) => contents, decompress: (contents) => contents };
+  expect(caught(() => new TableBuilder(new MemorySink(), { compression: codec }))).toBeUndefined();
+  expect(caught(() => SyncTable.open(new MemorySource(tableOf()), { codecs: [codec] }))).toBeUndefined();
+});
+
 test('a read that ends after close leaves nothing in the shared cache', async () => {
   const cache = new BlockCache(2 ** 20);
   const bytes = tableOf('abc');

@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import { BlockBuilder } from '../src/format/block-builder.js';
 import { encodeBlockHandle, readBlockHandle } from '../src/format/block-handle.js';
 import { BlockWalk } from '../src/format/block-walk.js';
+import { compareBytes, compareInternalBytes, type CompareRange } from '../src/format/bytewise-order.js';
 import { compareRangeOf } from '../src/format/comparator.js';
 import { IndexBlock } from '../src/format/index-block.js';
 import { blockOf } from './assemble-table.js';
@@ -100,9 +101,18 @@ test('a bytewise search finds the same block as a search with any comparator', (
   );
 });
 
+test('a search follows the comparator’s order, whatever it is', () => {
+  const backwards: CompareRange = (a, aStart, aEnd, b, bStart, bEnd) => compareBytes(b, bStart, bEnd, a, aStart, aEnd);
+  const index = IndexBlock.open(indexOf(['t', 0, 100], ['m', 105, 200], ['d', 310, 50]), place, 900);
+  const search = (): number[] => ['z', 't', 's', 'm', 'e', 'd', 'a', ''].map((key) => index.seek(utf8(key), backwards));
+  expect(search()).toEqual([0, 0, 1, 1, 2, 2, 3, 3]);
+  lookUpOften(index);
+  expect(search()).toEqual([0, 0, 1, 1, 2, 2, 3, 3]);
+});
+
 test('an index of no blocks has no block for any key', () => {
   const index = IndexBlock.open(fromHex('0000000001000000'), place, 0);
-  expect([index.length, index.seek(utf8('a'), compareRange)]).toEqual([0, 0]);
+  expect([index.length, index.seek(utf8('a'), compareRange), index.seek(utf8('a key of a database'), compareInternalBytes)]).toEqual([0, 0, 0]);
 });
 
 test('offsets are exact beyond 2^32', () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type KeyValue, type Random, seeded, vectors } from '@bloom/fixtures';
 import { BloomFilterPolicy, buildFilter } from '@bloom/policy';
-import { bytewiseComparator, type KeyRange, MemorySource } from '@bloom/sstable';
+import { bytewiseComparator, type Comparator, type KeyRange, MemorySource } from '@bloom/sstable';
 import { verifyTable } from '@bloom/sstable/inspect';
 import {
   type DatabaseEntry,
@@ -93,14 +93,12 @@ describe('as in LevelDB', () => {
   // LevelDB, db/dbformat.cc: `user_comparator_->Compare(user_start, tmp) < 0`.
   test('a shorter user key is taken only if it is after the old one in the user order', () => {
     const shortened = (short: string, order: number): string => {
-      const userComparator = {
-        ...bytewiseComparator,
-        compareRange: undefined,
+      const made = internalKeyComparator({
+        name: 'test.Shortening',
         compare: () => order,
         findShortestSeparator: () => utf8(short),
         findShortSuccessor: () => utf8(short),
-      };
-      const made = internalKeyComparator(userComparator);
+      });
       const separator = hex(made.findShortestSeparator(foo, internalKey('hello', 200)));
       expect(hex(made.findShortSuccessor(foo))).toBe(separator);
       return separator;
@@ -168,6 +166,13 @@ test.each([
 });
 
 describe('the order', () => {
+  const backwards: Comparator = {
+    name: 'test.Backwards',
+    compare: (a, b) => bytewiseComparator.compare(b, a),
+    findShortestSeparator: (start) => start,
+    findShortSuccessor: (key) => key,
+  };
+
   test('is user keys ascending, then sequences descending, then types descending, and total over any bytes', () => {
     const sorted = [
       utf8(''),
@@ -195,22 +200,13 @@ describe('the order', () => {
   });
 
   test('follows the user comparator, even a reverse one', () => {
-    const backwards = internalKeyComparator({
-      name: 'test.Backwards',
-      compare: (a, b) => bytewiseComparator.compare(b, a),
-      findShortestSeparator: (start) => start,
-      findShortSuccessor: (key) => key,
-    });
-    expect(backwards.compare(internalKey('b', 1), internalKey('a', 9))).toBeLessThan(0);
-    expect(backwards.compare(internalKey('a', 1), internalKey('a', 9))).toBeGreaterThan(0);
+    const { compare } = internalKeyComparator(backwards);
+    expect(compare(internalKey('b', 1), internalKey('a', 9))).toBeLessThan(0);
+    expect(compare(internalKey('a', 1), internalKey('a', 9))).toBeGreaterThan(0);
   });
 
   test('puts keys too short to be internal keys first, in bytewise order, even if the user order is reverse', () => {
-    const { compare } = internalKeyComparator({
-      ...bytewiseComparator,
-      compare: (a, b) => bytewiseComparator.compare(b, a),
-      compareRange: undefined,
-    });
+    const { compare } = internalKeyComparator(backwards);
     const sorted = [utf8(''), utf8('1234567'), utf8('zz'), internalKey('zz', 1), internalKey('1234567', 1), internalKey('', 1)];
     const wrong: string[] = [];
     for (const [i, a] of sorted.entries()) {
@@ -223,8 +219,7 @@ describe('the order', () => {
 
   test('over bytewise user keys is the one that searches have a faster path for', () => {
     expect(internalKeyComparator().compareRange).toBe(compareInternalBytes);
-    const reverse = { ...bytewiseComparator, compareRange: undefined };
-    expect(internalKeyComparator(reverse).compareRange).not.toBe(compareInternalBytes);
+    expect(internalKeyComparator(backwards).compareRange).not.toBe(compareInternalBytes);
   });
 
   test('has LevelDB’s name, and the equivalence of the user comparator; the policy has the user policy’s name and equivalence', () => {

@@ -23,9 +23,10 @@ function internalKey(random: Random): Uint8Array {
   return encodeInternalKey({ userKey: userKey(random), sequence: BigInt(random.below(40)), type: random.below(2) });
 }
 
-/** `count` different keys, in order. */
-function sortedKeys(random: Random, count: number): Uint8Array[] {
+/** `count` different keys, in order, and `shortKeys` that are too short to be internal keys. */
+function sortedKeys(random: Random, count: number, shortKeys = 0): Uint8Array[] {
   const keys = Array.from({ length: count }, () => internalKey(random));
+  for (let i = 0; i < shortKeys; i++) keys.push(random.bytes(random.below(8)));
   keys.sort((a, b) => compareInternalBytes(a, 0, a.length, b, 0, b.length));
   return keys.filter((key, i) => i === 0 || Buffer.compare(key, keys[i - 1]!) !== 0);
 }
@@ -59,12 +60,12 @@ describe('a search for internal keys lands where comparing whole keys does', () 
     expect(landings).toBeGreaterThan(10_000);
   });
 
-  test('in indexes, even if the last separator has nothing in common with the others', () => {
+  test('in indexes, even if the last separator has nothing in common with the others, or some keys are too short', () => {
     const random = seeded(72);
     const wrong: string[] = [];
     for (let round = 0; round < 400; round++) {
       const builder = new IndexBlockBuilder();
-      const keys = sortedKeys(random, random.below(60));
+      const keys = sortedKeys(random, random.below(60), random.pick([0, 0, 1, 2]));
       const isShortened = random.below(2) === 0;
       if (isShortened) keys.push(encodeInternalKey({ userKey: Uint8Array.of(0x64), sequence: 9n, type: 1 }));
       for (const [i, key] of keys.entries()) builder.add(key, { offset: i * 100, size: 50 });

@@ -66,7 +66,8 @@ test('more than 4,096 names, or names of more than 1 MiB, are refused', () => {
   const names = (count: number, length: number): Uint8Array =>
     blockOf(Array.from({ length: count }, (_, i) => [utf8(String(i).padStart(length, '0')), new Uint8Array(0)]));
   expect(decodeMetaindex(names(4096, 4), place)).toHaveLength(4096);
-  const error = { code: 'BLOOM_TOO_LARGE', structure: 'metaindex block', offset: 900, file: 'a.ldb' };
+  const problem = 'it has more than 4096 names, or names of more than 1048576 bytes';
+  const error = { code: 'BLOOM_TOO_LARGE', structure: 'metaindex block', offset: 900, file: 'a.ldb', problem };
   expect(caught(() => decodeMetaindex(names(4097, 4), place))).toMatchObject(error);
   expect(decodeMetaindex(names(4, 2 ** 18), place)).toHaveLength(4);
   expect(caught(() => decodeMetaindex(names(5, 2 ** 18), place))).toMatchObject(error);

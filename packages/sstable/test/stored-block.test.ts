@@ -6,6 +6,7 @@ import {
   BLOCK_TRAILER_LENGTH,
   type BlockDecoding,
   decodeStoredBlock,
+  isPlain,
   storedBlockTrailerLayout,
 } from '../src/format/stored-block.js';
 import { encodeStoredBlock } from './assemble-table.js';
@@ -76,6 +77,28 @@ test('a changed byte anywhere in a stored block causes a checksum error', () => 
   expect(undetected).toEqual([]);
 });
 
+test('a checksum error states both checksums, with all their digits', () => {
+  const stored = fromHex('0000000001000000' + '00' + '0a000000');
+  expect(caught(() => decodeStoredBlock(stored, place, plain))).toMatchObject({
+    code: 'BLOOM_BAD_CHECKSUM',
+    problem: 'its checksum is 0000000a, its bytes give b0a1f2c0',
+  });
+});
+
+test('a codec that only reads leaves blocks uncompressed', () => {
+  const { compress: _, ...readsOnly } = fakeCodec(10);
+  const stored = encodeStoredBlock(utf8('contents'), readsOnly);
+  expect(isPlain(stored)).toBe(true);
+  expect(decodeStoredBlock(stored, place, plain)).toEqual(utf8('contents'));
+});
+
+test('a block is plain if its compression type is 0, whatever its contents', () => {
+  const zeros = new Uint8Array(80);
+  expect(isPlain(encodeStoredBlock(zeros, undefined))).toBe(true);
+  expect(isPlain(encodeStoredBlock(zeros, fakeCodec(10)))).toBe(false);
+  expect(isPlain(encodeStoredBlock(zeros.fill(1), undefined))).toBe(true);
+});
+
 test('a compression type without a codec causes an error that names the type', () => {
   const stored = encodeStoredBlock(new Uint8Array(80), fakeCodec(10));
   const error = caught(() => decodeStoredBlock(stored, place, plain));
@@ -98,6 +121,7 @@ test('the limit of a block is exact to the byte, compressed or not', () => {
     const error = caught(() => decodeStoredBlock(stored, place, { ...plain, maxBlockBytes: 999 }));
     expect(error).toBeInstanceOf(CorruptionError);
     expect(error).toMatchObject({ code: 'BLOOM_TOO_LARGE', structure: 'data block', offset: 4096 });
+    if (codec === undefined) expect((error as CorruptionError).problem).toBe('the contents have 1000 bytes, the limit is 999');
   }
 });
 
@@ -125,17 +149,21 @@ test.each([
   expect((error as CorruptionError).message).toContain('snappy');
 });
 
-test('the error of a codec is the cause of the thrown error', () => {
-  const cause = new Error('no luck');
+test.each([
+  [new Error('no luck'), 'BLOOM_BAD_COMPRESSION', 'fake: no luck'],
+  [new RangeError('too much'), 'BLOOM_TOO_LARGE', 'fake: too much'],
+  ['no error', 'BLOOM_BAD_COMPRESSION', 'fake: no error'],
+])('what a codec throws is the cause of the error, which has its message: %s', (cause, code, problem) => {
   const codec: Codec = {
     ...fakeCodec(10),
     decompress: () => {
+      // eslint-disable-next-line @typescript-eslint/only-throw-error -- a caller's codec may throw anything
       throw cause;
     },
   };
   const stored = encodeStoredBlock(new Uint8Array(80), codec);
   const error = caught(() => decodeStoredBlock(stored, place, { ...plain, codecs: new Map([[77, codec]]) }));
-  expect(error).toMatchObject({ code: 'BLOOM_BAD_COMPRESSION', cause });
+  expect(error).toMatchObject({ code, problem, cause });
 });
 
 test('decompressing a block does not change earlier ones', () => {

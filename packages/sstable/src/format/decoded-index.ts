@@ -90,7 +90,6 @@ export class DecodedIndex {
 
   /** Does {@link seek} by the separators' numbers. The number of `key` is taken from `key[0, end)`. */
   #seekNumber(numbers: SeparatorNumbers, key: Uint8Array, end: number, compare: CompareRange): number {
-    if (this.length === 0) return 0;
     const { bytes } = this.#separators;
     const { common } = numbers;
     const order = compareBytes(bytes, 0, common, key, 0, Math.min(common, end));
