@@ -1,4 +1,4 @@
-import { CorruptionError } from '@bloom/bytes';
+import { CorruptionError, putVarint } from '@bloom/bytes';
 import { describe, expect, test } from 'vitest';
 import { BlockBuilder } from '../src/format/block-builder.js';
 import { WholeBlockWalk } from '../src/format/whole-block-walk.js';
@@ -6,15 +6,28 @@ import { caught } from './caught.js';
 
 const MIB = 2 ** 20;
 
-/** `count` entries with keys of `keyLength` bytes that share all but the last few, so that each takes few bytes. */
-function crafted(count: number, keyLength: number, valueLength = 0, restartInterval = count + 1): Uint8Array {
-  const builder = new BlockBuilder(restartInterval);
-  const key = new Uint8Array(keyLength);
+/**
+ * A block of `count` entries whose keys share all but four bytes, so that each takes few. Written here because a builder
+ * would compare megabytes for each entry.
+ */
+function crafted(count: number, keyLength: number, valueLength = 0, restartInterval = count): Uint8Array {
+  const parts: Buffer[] = [];
+  const restarts: number[] = [];
+  const lengths = new Uint8Array(15);
+  let position = 0;
   for (let i = 0; i < count; i++) {
-    new DataView(key.buffer).setUint32(keyLength - 4, i);
-    builder.add(key, new Uint8Array(valueLength));
+    const isRestart = i % restartInterval === 0;
+    if (isRestart) restarts.push(position);
+    const shared = isRestart ? 0 : keyLength - 4;
+    const end = Buffer.alloc(keyLength - shared);
+    end.writeUInt32BE(i, end.length - 4);
+    const headerLength = putVarint(lengths, putVarint(lengths, putVarint(lengths, 0, shared), end.length), valueLength);
+    const entry = Buffer.concat([lengths.subarray(0, headerLength), end, Buffer.alloc(valueLength)]);
+    parts.push(entry);
+    position += entry.length;
   }
-  return builder.finish().slice();
+  const trailer = Uint32Array.of(...restarts, restarts.length);
+  return new Uint8Array(Buffer.concat([...parts, Buffer.from(trailer.buffer)]));
 }
 
 function walkOver(contents: Uint8Array): WholeBlockWalk {
