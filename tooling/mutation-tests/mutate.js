@@ -65,9 +65,16 @@ const runs = [
   {
     package: 'sstable',
     part: 'blocks',
-    files: ['backward-path', 'block', 'block-builder', 'block-search', 'block-walk', 'copy-bytes', 'max-block-bytes', 'whole-block-walk'].map(inFormat),
-    tests: ['block', 'block-layout', 'byte-copier', 'comparator', 'table-builder', 'vectors', 'whole-block-walk'],
+    files: ['block', 'block-builder', 'copy-bytes', 'max-block-bytes'].map(inFormat),
+    tests: ['block', 'block-layout', 'byte-copier', 'table-builder', 'vectors'],
   },
+  {
+    package: 'sstable',
+    part: 'walks',
+    files: ['backward-path', 'block-walk', 'whole-block-walk'].map(inFormat),
+    tests: ['block', 'block-layout', 'whole-block-walk'],
+  },
+  { package: 'sstable', part: 'searches', files: ['block-search'].map(inFormat), tests: ['block', 'comparator', 'internal-search'] },
 ];
 
 const packages = new Set(runs.map((run) => run.package));

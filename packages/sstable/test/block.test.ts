@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { BlockBuilder } from '../src/format/block-builder.js';
 import { BlockSearch } from '../src/format/block-search.js';
+import { BlockWalk } from '../src/format/block-walk.js';
 import { compareRangeOf } from '../src/format/comparator.js';
 import { caught } from './caught.js';
 import { hex, sameEntries, utf8 } from './entries.js';
@@ -87,6 +88,47 @@ test.each([
 test('a cursor is on no entry before its first seek', () => {
   const cursor = cursorOn(build([[utf8('a'), utf8('1')]], 16));
   expect([cursor.valid, cursor.next(), cursor.prev()]).toEqual([false, false, false]);
+});
+
+test('a walk without a block is on no entry', () => {
+  const walk = new BlockWalk('data block');
+  expect([walk.valid, walk.next(), walk.prev(), walk.seekToFirst(), walk.seekToLast(), walk.valid]).toEqual(Array(6).fill(false));
+});
+
+test('past either end a cursor is on no entry, and next and prev do not move it', () => {
+  const cursor = cursorOn(build([[utf8('a'), utf8('1')], [utf8('b'), utf8('2')], [utf8('c'), utf8('3')]], 16));
+  const ends = [
+    () => cursor.seekToLast() && cursor.next(),
+    () => cursor.seekToFirst() && cursor.prev(),
+    () => cursor.seekToFirst() && cursor.seek(utf8('d')),
+  ];
+  for (const end of ends) {
+    expect([end(), cursor.valid, cursor.prev(), cursor.valid]).toEqual(Array(4).fill(false));
+    expect([end(), cursor.valid, cursor.next(), cursor.valid]).toEqual(Array(4).fill(false));
+  }
+});
+
+test('a walk knows the arrays that are views of its memory', () => {
+  const cursor = cursorOn(build([[utf8('a'), utf8('1')]], 16));
+  cursor.seekToFirst();
+  const { key, value } = cursor;
+  expect([key, value, key.slice(), value.slice()].map((bytes) => cursor.lends(bytes))).toEqual([true, true, false, false]);
+});
+
+// Where a varint takes another byte.
+test('lengths of 0 to 16,384 bytes are read as they were written: shared, unshared, and of values', () => {
+  const lengths = [0, 1, 127, 128, 16_383, 16_384];
+  for (const shared of lengths) {
+    for (const unshared of lengths) {
+      for (const valueLength of lengths) {
+        const first: Entry = [new Uint8Array(shared).fill(1), utf8('first')];
+        const second: Entry = [new Uint8Array(shared + unshared).fill(2).fill(1, 0, shared), new Uint8Array(valueLength).fill(3)];
+        const entries = [first, second];
+        const block = build(entries, 16);
+        expect(sameEntries(forwards(cursorOn(block)), entries) && sameEntries(backwards(cursorOn(block)), entries), `${shared}, ${unshared}, ${valueLength}`).toBe(true);
+      }
+    }
+  }
 });
 
 const key = fc.array(fc.constantFrom(0x00, 0x61, 0x62, 0xff), { maxLength: 7 }).map((bytes) => Uint8Array.from(bytes));
@@ -188,16 +230,16 @@ test('next and prev move to adjacent entries in any sequence', () => {
 
 describe('damage', () => {
   test.each([
-    ['no bytes', ''],
-    ['three bytes', '010000'],
-    ['two restarts in eight bytes', '0000000002000000'],
-    ['more restarts than there can be', '00000000ffffffff'],
-    ['as many restarts as make the sum wrap', '0000000000000040'],
-    ['a first restart that is not at 0', '0100000001000000'],
-  ])('reset rejects a block of %s', (_, block) => {
+    ['no bytes', '', '0 bytes cannot be a block'],
+    ['three bytes', '010000', '3 bytes cannot be a block'],
+    ['two restarts in eight bytes', '0000000002000000', '2 restarts cannot be in 8 bytes'],
+    ['more restarts than there can be', '00000000ffffffff', '4294967295 restarts cannot be in 8 bytes'],
+    ['as many restarts as make the sum wrap', '0000000000000040', '1073741824 restarts cannot be in 8 bytes'],
+    ['a first restart that is not at 0', '0100000001000000', 'restart 0 is at byte 1, not at 0'],
+  ])('reset rejects a block of %s', (_, block, problem) => {
     const error = caught(() => cursorOn(fromHex(block)));
     expect(error).toBeInstanceOf(CorruptionError);
-    expect(error).toMatchObject({ code: 'BLOOM_BAD_BLOCK', structure: 'data block', offset: 4711, file: 'a.ldb' });
+    expect(error).toMatchObject({ code: 'BLOOM_BAD_BLOCK', structure: 'data block', offset: 4711, file: 'a.ldb', problem });
   });
 
   // Good ones to start with: a = 1, ab = 2, ac = 3.
@@ -211,38 +253,60 @@ describe('damage', () => {
     ]);
   });
 
+  const past = (entry: number, end: number): string => `the entry at byte ${entry} runs past the entries' end at byte ${end}`;
+  const unreadable = (entry: number): string => `the lengths of the entry at byte ${entry} cannot be read`;
+
   test.each([
-    ['an entry that runs past the restarts by its value', rawBlock('000102 61 31', 0)],
-    ['a second entry that runs past the restarts by its value', rawBlock('000101 61 31 010105 62 32', 0)],
-    ['an entry that runs past the restarts by its key', rawBlock('000901 61 31', 0)],
-    ['lengths whose sum wraps at 2^32', rawBlock('00ffffffff0f03 61 31', 0)],
-    ['a value of 4 GiB', rawBlock('0001ffffffff0f 61 31', 0)],
-    ['a length that does not end', rawBlock('0001ffffffffffffff 61 31', 0)],
-    ['lengths that the end of the entries cuts', rawBlock('000101 61 31 01', 0)],
-    ['a second length that the end of the entries cuts', rawBlock('000101 61 31 0180', 0)],
-    ['a key that shares more than the key before has', rawBlock('000101 61 31 020101 62 32', 0)],
-    ['a first entry that shares', rawBlock('010101 61 31', 0)],
-    ['an entry at the second restart that shares', rawBlock('000101 61 31 010101 62 32', 0, 5)],
-    ['a shared length of 4 GiB', rawBlock('000101 61 31 ffffffff0f0101 62 32', 0)],
-  ])('%s is reported forwards and backwards', (_, block) => {
-    for (const walk of [forwards, backwards]) {
+    ['an entry that runs past the restarts by its value', rawBlock('000102 61 31', 0), past(0, 5)],
+    ['a second entry that runs past the restarts by its value', rawBlock('000101 61 31 010105 62 32', 0), past(5, 10)],
+    ['an entry that runs past the restarts by its key', rawBlock('000901 61 31', 0), past(0, 5)],
+    ['lengths whose sum wraps at 2^32', rawBlock('00ffffffff0f03 61 31', 0), past(0, 9)],
+    ['a value of 4 GiB', rawBlock('0001ffffffff0f 61 31', 0), past(0, 9)],
+    ['a length of a value that does not end', rawBlock('0001ffffffffffffff 61 31', 0), unreadable(0)],
+    ['a length of a key that does not end', rawBlock('000101 61 31 01ffffffffff01', 0), unreadable(5)],
+    ['a shared length that does not end', rawBlock('000101 61 31 ffffffffff0000', 0), unreadable(5)],
+    ['a shared length that does not end, and a key', rawBlock('000101 61 31 ffffffffff00 62', 0), unreadable(5)],
+    ['lengths that the end of the entries cuts', rawBlock('000101 61 31 01', 0), unreadable(5)],
+    ['a second length that the end of the entries cuts', rawBlock('000101 61 31 0180', 0), unreadable(5)],
+    ['a key that shares more than the key before has', rawBlock('000101 61 31 020101 62 32', 0), 'the entry at byte 5 shares 2 bytes of a key of 1'],
+    ['a first entry that shares', rawBlock('010101 61 31', 0), 'the entry at byte 0 shares key bytes at a restart'],
+    ['an entry at the second restart that shares', rawBlock('000101 61 31 010101 62 32', 0, 5), 'the entry at byte 5 shares key bytes at a restart'],
+    ['a shared length of 4 GiB', rawBlock('000101 61 31 ffffffff0f0101 62 32', 0), 'the entry at byte 5 shares 4294967295 bytes of a key of 1'],
+  ])('%s is reported forwards, backwards and by a seek', (_, block, problem) => {
+    for (const walk of [forwards, backwards, (cursor: BlockSearch) => cursor.seek(utf8('zz'))]) {
       const cursor = cursorOn(block);
       const error = caught(() => walk(cursor));
       expect(error).toBeInstanceOf(CorruptionError);
-      expect(error).toMatchObject({ code: 'BLOOM_BAD_BLOCK', structure: 'data block', offset: 4711, file: 'a.ldb' });
+      expect(error).toMatchObject({ code: 'BLOOM_BAD_BLOCK', structure: 'data block', offset: 4711, file: 'a.ldb', problem });
       expect(cursor.valid).toBe(false);
     }
-    expect(caught(() => cursorOn(block).seek(utf8('zz')))).toMatchObject({ code: 'BLOOM_BAD_BLOCK' });
+  });
+
+  test('damage before the last restart is reported when moving backwards reaches it', () => {
+    const cursor = cursorOn(rawBlock('000101 61 31  020101 62 32  000101 63 33', 0, 10));
+    expect([cursor.seekToLast(), hex(cursor.key)]).toEqual([true, '63']);
+    expect(caught(() => cursor.prev())).toMatchObject({ code: 'BLOOM_BAD_BLOCK', problem: 'the entry at byte 5 shares 2 bytes of a key of 1' });
+    expect([cursor.valid, cursor.prev(), cursor.next()]).toEqual([false, false, false]);
+  });
+
+  test('a restart inside an entry is reported when moving backwards from it', () => {
+    // The value of the only entry looks like an entry.
+    const cursor = cursorOn(rawBlock('000105 61 0001016232', 0, 4));
+    expect([cursor.seekToLast(), hex(cursor.key)]).toEqual([true, '62']);
+    expect(caught(() => cursor.prev())).toMatchObject({ code: 'BLOOM_BAD_BLOCK', problem: 'no entry ends at byte 4, where one starts' });
+    expect(cursor.valid).toBe(false);
   });
 
   test.each([
-    ['past the entries', rawBlock(good, 0, 15)],
-    ['far past the entries', rawBlock(good, 0, 0xffffffff)],
-  ])('a restart %s is reported by a seek and when moving backwards', (_, block) => {
-    for (const move of [(cursor: BlockSearch) => cursor.seek(utf8('zz')), backwards]) {
+    ['past the entries', rawBlock(good, 0, 15), 15],
+    ['far past the entries', rawBlock(good, 0, 0xffffffff), 0xffffffff],
+  ])('a restart %s is reported by a seek and when moving backwards', (_, block, restart) => {
+    const past = `restart 1 is at byte ${restart}, past the entries' end at byte 15`;
+    // A seek reads the entry at the restart first.
+    for (const [move, problem] of [[(cursor: BlockSearch) => cursor.seek(utf8('zz')), expect.any(String)], [backwards, past]] as const) {
       const error = caught(() => move(cursorOn(block)));
       expect(error).toBeInstanceOf(CorruptionError);
-      expect(error).toMatchObject({ code: 'BLOOM_BAD_BLOCK', structure: 'data block', offset: 4711 });
+      expect(error).toMatchObject({ code: 'BLOOM_BAD_BLOCK', structure: 'data block', offset: 4711, problem });
     }
   });
 

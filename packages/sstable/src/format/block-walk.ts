@@ -146,9 +146,7 @@ export class BlockWalk {
       this.#path.push(position, this.shared, this.keyBytes, this.keyLength);
       this.#takeKey();
     }
-    if (this.nextEntry !== end || this.#path.length === 0) {
-      throw this.damage(`no entry ends at byte ${end}, where one starts`);
-    }
+    if (this.nextEntry !== end) throw this.damage(`no entry ends at byte ${end}, where one starts`);
     this.#expectRestart(left + 1);
   }
 
