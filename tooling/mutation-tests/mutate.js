@@ -66,7 +66,7 @@ const runs = [
     package: 'sstable',
     part: 'blocks',
     files: ['block', 'block-builder', 'copy-bytes', 'max-block-bytes'].map(inFormat),
-    tests: ['block', 'block-layout', 'byte-copier', 'table-builder', 'vectors'],
+    tests: ['block', 'block-builder', 'block-layout', 'table-builder', 'vectors'],
   },
   {
     package: 'sstable',

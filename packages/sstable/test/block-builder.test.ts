@@ -1,0 +1,120 @@
+import { putVarint } from '@bloom/bytes';
+import { type Random, seeded } from '@bloom/fixtures';
+import { expect, test } from 'vitest';
+import { BlockBuilder, MAX_ENTRY_OVERHEAD } from '../src/format/block-builder.js';
+import { compareBytes } from '../src/format/bytewise-order.js';
+import { copyBytes } from '../src/format/copy-bytes.js';
+import { hex, sameBytes } from './entries.js';
+
+type Entry = readonly [key: Uint8Array, value: Uint8Array];
+
+function commonLength(a: Uint8Array, b: Uint8Array): number {
+  let common = 0;
+  while (common < a.length && common < b.length && a[common] === b[common]) common++;
+  return common;
+}
+
+/** The block of `entries`, as the picture in `block.ts` says. */
+function encoded(entries: readonly Entry[], restartInterval: number): Uint8Array {
+  const parts: Uint8Array[] = [];
+  const restarts: number[] = entries.length === 0 ? [0] : [];
+  let position = 0;
+  for (const [i, [key, value]] of entries.entries()) {
+    const isRestart = i % restartInterval === 0;
+    if (isRestart) restarts.push(position);
+    const shared = isRestart ? 0 : commonLength(entries[i - 1]![0], key);
+    const lengths = new Uint8Array(15);
+    const headerLength = [shared, key.length - shared, value.length].reduce((end, length) => putVarint(lengths, end, length), 0);
+    for (const part of [lengths.subarray(0, headerLength), key.subarray(shared), value]) {
+      parts.push(part);
+      position += part.length;
+    }
+  }
+  const trailer = Buffer.alloc(restarts.length * 4 + 4);
+  for (const [i, number] of [...restarts, restarts.length].entries()) trailer.writeUInt32LE(number, i * 4);
+  return new Uint8Array(Buffer.concat([...parts, trailer]));
+}
+
+/** Keys of few different bytes that share up to `longest` of them, in order. */
+function sortedEntries(random: Random, count: number, longest: number): Entry[] {
+  const start = random.bytes(random.below(longest + 1));
+  const keys = Array.from({ length: count }, () =>
+    Uint8Array.of(...start.subarray(0, random.below(start.length + 1)), ...random.bytes(random.below(8)).map((byte) => byte & 3)),
+  );
+  keys.sort((a, b) => Buffer.compare(a, b));
+  return keys
+    .filter((key, i) => i === 0 || !sameBytes(key, keys[i - 1]))
+    .map((key): Entry => [key, random.bytes(random.pick([0, 1, 5, 127, 128, random.below(longest * 4 + 1)]))]);
+}
+
+test('consecutive blocks have the bytes of the format, and their size is known before and after each entry', () => {
+  const random = seeded(31);
+  const wrong: string[] = [];
+  for (let round = 0; round < 60; round++) {
+    const restartInterval = random.pick([1, 2, 3, 16]);
+    const builder = new BlockBuilder(restartInterval);
+    for (let block = 0; block < 3; block++) {
+      const entries = sortedEntries(random, random.pick([0, 1, 2, 10, 200]), random.pick([3, 40, 200, 3000]));
+      for (const [i, [key, value]] of entries.entries()) {
+        const common = builder.commonWithLast(key);
+        const expected = builder.byteLengthWith(key, value, common);
+        if (i > 0 && common !== commonLength(entries[i - 1]![0], key)) wrong.push(`round ${round}: common bytes of entry ${i}`);
+        if (i % 2 === 0) builder.add(key, value);
+        else builder.add(key, value, common);
+        if (builder.byteLength !== expected) wrong.push(`round ${round}: bytes with entry ${i}`);
+        if (builder.isEmpty || !sameBytes(builder.lastKey, key)) wrong.push(`round ${round}: last key ${i}`);
+      }
+      const { byteLength } = builder;
+      const contents = builder.finish();
+      if (byteLength !== contents.length || !sameBytes(contents, encoded(entries, restartInterval))) wrong.push(`round ${round}, block ${block}`);
+    }
+  }
+  expect(wrong).toEqual([]);
+});
+
+test('a key is compared with the last one added, also across blocks', () => {
+  const keys = ['', '61', '6100', '6161', '6162', '62', 'ff', 'ffff'].map((key) => Buffer.from(key, 'hex'));
+  const wrong: string[] = [];
+  for (const last of keys) {
+    const builder = new BlockBuilder(16);
+    builder.add(last, Uint8Array.of(1));
+    for (const isNewBlock of [false, true]) {
+      if (isNewBlock) builder.finish();
+      for (const key of keys) {
+        const order = Buffer.compare(last, key);
+        const common = builder.commonWithLast(key);
+        if (common !== commonLength(last, key)) wrong.push(`common bytes of ${hex(last)} and ${hex(key)}`);
+        if (Math.sign(builder.compareLast(compareBytes, key)) !== order) wrong.push(`order of ${hex(last)} and ${hex(key)}`);
+        if (builder.isAfterLast(key, common) !== order < 0) wrong.push(`${hex(key)} after ${hex(last)}`);
+      }
+    }
+  }
+  expect(wrong).toEqual([]);
+});
+
+test('an entry that is a restart adds its lengths and the restart to key and value', () => {
+  const builder = new BlockBuilder(1);
+  builder.add(Uint8Array.of(1), Uint8Array.of());
+  const before = builder.byteLength;
+  const key = new Uint8Array(2 ** 21).fill(2);
+  const value = new Uint8Array(2 ** 21);
+  const added = builder.byteLengthWith(key, value, 0) - before - key.length - value.length;
+  // One byte for nothing shared, four for each of the other lengths, four for the restart.
+  expect(added).toBe(13);
+  expect(added).toBeLessThanOrEqual(MAX_ENTRY_OVERHEAD);
+});
+
+test('a range of bytes is copied to its place, and nothing else is changed', () => {
+  const from = Uint8Array.from({ length: 100 }, (_, i) => i + 1);
+  const wrong: string[] = [];
+  for (const [start, end] of [[0, 0], [0, 1], [7, 38], [7, 39], [7, 40], [0, 32], [0, 33], [0, 99], [1, 100], [0, 100], [100, 100]] as const) {
+    for (const position of [0, 1, 50]) {
+      const to = new Uint8Array(200);
+      copyBytes(from, start, end, to, position);
+      const expected = new Uint8Array(200);
+      expected.set(from.slice(start, end), position);
+      if (!sameBytes(to, expected)) wrong.push(`${start} to ${end} at ${position}`);
+    }
+  }
+  expect(wrong).toEqual([]);
+});
