@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { BlockBuilder } from '../src/format/block-builder.js';
 import { BlockSearch } from '../src/format/block-search.js';
 import { BlockWalk } from '../src/format/block-walk.js';
+import { compareBytes, type CompareRange } from '../src/format/bytewise-order.js';
 import { compareRangeOf } from '../src/format/comparator.js';
 import { caught } from './caught.js';
 import { hex, sameEntries, utf8 } from './entries.js';
@@ -72,6 +73,7 @@ test.each([
   ['the empty block of LevelDB', '0000000001000000'],
   ['a block of no restarts', '00000000'],
   ['a block of no restarts with bytes before', 'ffffffff00000000'],
+  ['a block of two restarts and nothing else', '000000000000000002000000'],
 ])('%s has no entries', (_, block) => {
   const cursor = cursorOn(fromHex(block));
   expect([
@@ -210,6 +212,32 @@ test('a bytewise seek ends on the same entry as a seek with any comparator, howe
   );
 });
 
+test('a seek follows the comparator’s order, whatever it is', () => {
+  const backwardsOrder: CompareRange = (a, aStart, aEnd, b, bStart, bEnd) => compareBytes(b, bStart, bEnd, a, aStart, aEnd);
+  const keys = ['zebra crossing', 'zebra', 'yellow submarine', 'yak', 'common prefix 2', 'common prefix 1', 'a', ''];
+  for (const restartInterval of [1, 3, 16]) {
+    const cursor = new BlockSearch(backwardsOrder, 'data block');
+    cursor.reset(build(keys.map((key) => [utf8(key), utf8('value')]), restartInterval), 0);
+    const found = ['zz', ...keys, 'zebra c', 'yb', 'common prefix 3', 'common prefix 15', 'b'].map((key) => {
+      expect(cursor.seek(utf8(key))).toBe(true);
+      return Buffer.from(cursor.key).toString();
+    });
+    expect(found).toEqual([keys[0], ...keys, keys[1], keys[3], keys[4], keys[5], keys[6]]);
+  }
+});
+
+test('a seek takes its key from inside a larger array', () => {
+  fc.assert(
+    fc.property(sorted, fc.constantFrom(1, 2, 16), key, fc.uint8Array({ maxLength: 9 }), key, (entries, restartInterval, target, before, after) => {
+      const cursor = cursorOn(build(entries, restartInterval));
+      const array = Uint8Array.of(...before, ...target, ...after);
+      const isFound = cursor.seek(array, before.length, before.length + target.length);
+      const expected = entries.find(([other]) => Buffer.compare(other, target) >= 0);
+      return isFound === (expected !== undefined) && (!expected || sameEntries([[cursor.key, cursor.value]], [expected]));
+    }),
+  );
+});
+
 test('next and prev move to adjacent entries in any sequence', () => {
   fc.assert(
     fc.property(sorted, fc.constantFrom(1, 2, 16), fc.array(fc.boolean()), (entries, restartInterval, steps) => {
@@ -287,6 +315,12 @@ describe('damage', () => {
     expect([cursor.seekToLast(), hex(cursor.key)]).toEqual([true, '63']);
     expect(caught(() => cursor.prev())).toMatchObject({ code: 'BLOOM_BAD_BLOCK', problem: 'the entry at byte 5 shares 2 bytes of a key of 1' });
     expect([cursor.valid, cursor.prev(), cursor.next()]).toEqual([false, false, false]);
+  });
+
+  test('an entry that shares at a restart is reported by a seek that compares with it, even of a key before it', () => {
+    const cursor = cursorOn(rawBlock('000101 61 31 010101 62 32', 0, 5));
+    expect(caught(() => cursor.seek(utf8('a')))).toMatchObject({ code: 'BLOOM_BAD_BLOCK', problem: 'the entry at byte 5 shares key bytes at a restart' });
+    expect(cursor.valid).toBe(false);
   });
 
   test('a restart inside an entry is reported when moving backwards from it', () => {
