@@ -1,5 +1,6 @@
 // Mutation testing of one package after another: `npx pnpm@10 --filter @bloom/mutation-tests mutate [PACKAGE…]`.
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
@@ -83,12 +84,60 @@ for (const name of names) {
   if (!packages.has(name)) throw new Error(`there is nothing to mutate in ${name}; known: ${[...packages].join(', ')}`);
 }
 
-for (const { package: name, part, files, tests } of runs.filter((run) => names.includes(run.package))) {
+/** The least score of a package, all of its parts together, in per cent. */
+const LEAST_SCORE = 90;
+
+for (const name of names) {
+  const total = { mutants: 0, noticed: 0 };
+  for (const run of runs.filter((other) => other.package === name)) {
+    const counts = mutate(run);
+    if (counts === undefined) {
+      process.exitCode = 1;
+      continue;
+    }
+    console.log(rowOf(`${name}${run.part === undefined ? '' : `, ${run.part}`}`, counts));
+    total.mutants += counts.mutants;
+    total.noticed += counts.noticed;
+  }
+  console.log(rowOf(`${name}, in all`, total));
+  if (scoreOf(total) < LEAST_SCORE) process.exitCode = 1;
+}
+
+/**
+ * @param {Run} run
+ * @returns {Counts | undefined} undefined when the tests failed without any change.
+ *
+ * @typedef {{ mutants: number, noticed: number }} Counts
+ */
+function mutate({ package: name, part = '', files, tests = [] }) {
+  const root = join(import.meta.dirname, '../..');
   const mutated = files.map((pattern) => pattern.replace(/^!?/, `$&packages/${name}/`));
   const { status } = spawnSync('stryker', ['run', 'tooling/mutation-tests/stryker.config.js', '--mutate', mutated.join(',')], {
-    cwd: join(import.meta.dirname, '../..'),
-    env: { ...process.env, BLOOM_MUTATE: name, BLOOM_MUTATE_PART: part ?? '', BLOOM_MUTATE_TESTS: tests?.join(',') ?? '' },
+    cwd: root,
+    env: { ...process.env, BLOOM_MUTATE: name, BLOOM_MUTATE_PART: part, BLOOM_MUTATE_TESTS: tests.join(',') },
     stdio: 'inherit',
   });
-  if (status !== 0) process.exitCode = 1;
+  if (status !== 0) return undefined;
+  const report = /** @type {{ files: Record<string, { mutants: { status: string }[] }> }} */ (
+    JSON.parse(readFileSync(join(root, `.stryker/${name}${part && `-${part}`}.json`), 'utf8'))
+  );
+  const statuses = Object.values(report.files).flatMap(({ mutants }) => mutants.map((mutant) => mutant.status));
+  const noticed = statuses.filter((text) => text === 'Killed' || text === 'Timeout').length;
+  const survived = statuses.filter((text) => text === 'Survived' || text === 'NoCoverage').length;
+  return { mutants: noticed + survived, noticed };
+}
+
+/** @param {Counts} counts */
+function scoreOf({ mutants, noticed }) {
+  return (100 * noticed) / mutants;
+}
+
+/**
+ * A row of the table in README.md.
+ *
+ * @param {string} title
+ * @param {Counts} counts
+ */
+function rowOf(title, counts) {
+  return `| ${title} | ${counts.mutants} | ${counts.noticed} | ${scoreOf(counts).toFixed(1)}% |`;
 }
