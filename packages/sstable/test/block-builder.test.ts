@@ -56,11 +56,13 @@ test('consecutive blocks have the bytes of the format, and their size is known b
     for (let block = 0; block < 3; block++) {
       const entries = sortedEntries(random, random.pick([0, 1, 2, 10, 200]), random.pick([3, 40, 200, 3000]));
       for (const [i, [key, value]] of entries.entries()) {
-        const common = builder.commonWithLast(key);
-        const expected = builder.byteLengthWith(key, value, common);
+        const framed = Uint8Array.of(1, ...key, 2, ...value, 3);
+        const [keyEnd, valueStart] = [1 + key.length, 2 + key.length];
+        const common = builder.commonWithLast(framed, 1, keyEnd);
+        const expected = builder.byteLengthWith(key.length, value.length, common);
         if (i > 0 && common !== commonLength(entries[i - 1]![0], key)) wrong.push(`round ${round}: common bytes of entry ${i}`);
         if (i % 2 === 0) builder.add(key, value);
-        else builder.add(key, value, common);
+        else builder.addRange(framed, 1, keyEnd, framed, valueStart, valueStart + value.length, common);
         if (builder.byteLength !== expected) wrong.push(`round ${round}: bytes with entry ${i}`);
         if (builder.isEmpty || !sameBytes(builder.lastKey, key)) wrong.push(`round ${round}: last key ${i}`);
       }
@@ -82,10 +84,12 @@ test('a key is compared with the last one added, also across blocks', () => {
       if (isNewBlock) builder.finish();
       for (const key of keys) {
         const order = Buffer.compare(last, key);
-        const common = builder.commonWithLast(key);
+        const framed = Uint8Array.of(0, ...key, 0);
+        const end = 1 + key.length;
+        const common = builder.commonWithLast(framed, 1, end);
         if (common !== commonLength(last, key)) wrong.push(`common bytes of ${hex(last)} and ${hex(key)}`);
-        if (Math.sign(builder.compareLast(compareBytes, key)) !== order) wrong.push(`order of ${hex(last)} and ${hex(key)}`);
-        if (builder.isAfterLast(key, common) !== order < 0) wrong.push(`${hex(key)} after ${hex(last)}`);
+        if (Math.sign(builder.compareLast(compareBytes, framed, 1, end)) !== order) wrong.push(`order of ${hex(last)} and ${hex(key)}`);
+        if (builder.isAfterLast(framed, 1, end, common, 0) !== order < 0) wrong.push(`${hex(key)} after ${hex(last)}`);
       }
     }
   }
@@ -98,7 +102,7 @@ test('an entry that is a restart adds its lengths and the restart to key and val
   const before = builder.byteLength;
   const key = new Uint8Array(2 ** 21).fill(2);
   const value = new Uint8Array(2 ** 21);
-  const added = builder.byteLengthWith(key, value, 0) - before - key.length - value.length;
+  const added = builder.byteLengthWith(key.length, value.length, 0) - before - key.length - value.length;
   // One byte for nothing shared, four for each of the other lengths, four for the restart.
   expect(added).toBe(13);
   expect(added).toBeLessThanOrEqual(MAX_ENTRY_OVERHEAD);
