@@ -5,7 +5,7 @@ import tseslint from 'typescript-eslint';
 const hostGlobals = ['Buffer', 'process', 'global', 'window', 'self', 'document', '__dirname', '__filename', 'require'];
 
 export default defineConfig(
-  // AssemblyScript looks like TypeScript and is not.
+  // AssemblyScript looks like TypeScript but is not.
   globalIgnores(['**/dist/', '**/node_modules/', '**/.turbo/', '**/coverage/', 'tooling/fixtures/data/', '**/assembly/']),
   {
     files: ['**/*.{js,cjs,ts,tsx}'],
@@ -15,18 +15,18 @@ export default defineConfig(
     },
     linterOptions: { reportUnusedDisableDirectives: 'error' },
     rules: {
-      // noUncheckedIndexedAccess types bytes[i] as possibly undefined; `!` costs nothing where a test would.
+      // noUncheckedIndexedAccess types bytes[i] as possibly undefined; `!` costs nothing, unlike a check.
       '@typescript-eslint/no-non-null-assertion': 'off',
-      // Offsets and lengths stand in most messages.
+      // Most messages contain offsets and lengths.
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
-      // Loops over bytes advance an offset too, or walk two arrays at once.
+      // Loops over bytes also advance an offset, or iterate over two arrays at once.
       '@typescript-eslint/prefer-for-of': 'off',
-      // `while (true)` ends by a return inside.
+      // `while (true)` is allowed, and ends with a return.
       '@typescript-eslint/no-unnecessary-condition': ['error', { allowConstantLoopConditions: 'only-allowed-literals' }],
       '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
       '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
-      // What a caller's code threw, or a signal's reason, is passed on as it is.
+      // What the caller's code threw, or a signal's reason, is passed on unchanged.
       '@typescript-eslint/prefer-promise-reject-errors': ['error', { allowThrowingUnknown: true }],
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
       eqeqeq: 'error',
@@ -36,7 +36,7 @@ export default defineConfig(
   {
     files: ['**/*.{js,cjs}'],
     rules: {
-      // TypeScript checks names, and knows Node's.
+      // TypeScript checks names, including Node's globals.
       'no-undef': 'off',
       '@typescript-eslint/no-require-imports': 'off',
     },

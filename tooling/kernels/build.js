@@ -1,5 +1,5 @@
-// Compiles the AssemblyScript listed in each package's assembly/kernels.json and writes the modules, as text, into the
-// package's sources. With --check it writes nothing, and fails if a module is not what its source compiles to.
+// Compiles the AssemblyScript listed in each package's assembly/kernels.json, and writes the modules, as text, into the
+// package's sources. With --check it writes nothing, and fails if a committed module differs from what its source compiles to.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -27,7 +27,7 @@ async function compile(folder, { source, pages }) {
       optimizeLevel: 3,
       noAssert: true,
       runtime: 'stub',
-      // Hosts with SIMD have memory.fill, too. Without either, the module fails to compile.
+      // Every host that has SIMD also has memory.fill. Where they are missing, the module fails to compile.
       enable: ['simd', 'bulk-memory'],
       initialMemory: pages,
       maximumMemory: pages,

@@ -1,5 +1,6 @@
 /**
- * Which packages a package may import. Examples and apps may import any package, and packages that are not listed none.
+ * Which packages a package may import. Examples and apps may import any package. A package that is not listed may import
+ * none.
  *
  * @type {Record<string, string[]>}
  */

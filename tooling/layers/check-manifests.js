@@ -31,11 +31,11 @@ for (const { folder, manifest } of [...packages, ...apps]) {
     ? (arrows[folder] ?? []).map((target) => `@bloom/${target}`)
     : libraries.map((library) => library.manifest.name);
   for (const name of Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })) {
-    if (tooling.has(name)) problems.push(`${manifest.name} depends on ${name}: only as a dev dependency`);
+    if (tooling.has(name)) problems.push(`${manifest.name} depends on ${name}: it may only be a dev dependency`);
     else if (ours.has(name) && !targets.includes(name)) problems.push(`${manifest.name} depends on ${name}: no such arrow`);
   }
   for (const name of Object.keys(manifest.devDependencies ?? {})) {
-    if (ours.has(name)) problems.push(`${manifest.name} has ${name} as a dev dependency: arrows are dependencies`);
+    if (ours.has(name)) problems.push(`${manifest.name} has ${name} as a dev dependency: it must be a dependency`);
   }
 }
 

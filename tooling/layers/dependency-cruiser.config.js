@@ -33,7 +33,7 @@ const outsideTheRooms = Object.entries(rooms).flatMap(([name, arrowsOfRooms]) =>
     ),
     /** @type {IForbiddenRuleType} */ ({
       name: `rooms-of-${name}`,
-      comment: 'A new room states its arrows in tooling/layers/allowed-imports.js.',
+      comment: 'A new room needs its arrows in tooling/layers/allowed-imports.js.',
       severity: 'error',
       from: { path: `${src}[^/]+/`, pathNot: `${src}(${known})/` },
       to: {},
@@ -48,7 +48,7 @@ export default {
     ...outsideTheRooms,
     {
       name: 'package-without-arrows',
-      comment: 'A new package states its arrows in tooling/layers/allowed-imports.js.',
+      comment: 'A new package needs its arrows in tooling/layers/allowed-imports.js.',
       severity: 'error',
       from: { path: '^packages/', pathNot: `^packages/(${packages}|example-[^/]+)/` },
       to: { path: '^packages/' },
@@ -62,7 +62,7 @@ export default {
     },
     {
       name: 'tooling-imports-no-package',
-      comment: 'Benchmarks measure the packages, and browser tests run them; the rest of tooling serves them. All may use @bloom/bytes.',
+      comment: 'Benchmarks and browser tests import the packages. The rest of tooling imports only @bloom/bytes.',
       severity: 'error',
       from: { path: '^tooling/', pathNot: '^tooling/(benchmarks|browser-tests)/' },
       to: { path: '^(packages|apps)/', pathNot: '^packages/bytes/' },
@@ -75,7 +75,7 @@ export default {
     },
     {
       name: 'other-packages-by-name',
-      comment: 'A relative path goes past the other package’s exports.',
+      comment: 'A relative path bypasses the other package’s exports.',
       severity: 'error',
       from: { path: '^(packages|apps|tooling)/([^/]+)/' },
       to: { path: '^(packages|apps|tooling)/', pathNot: '^$1/$2/', dependencyTypes: ['local'] },

@@ -1,4 +1,4 @@
-// Packs what would be published, and checks the packed files rather than the folders.
+// Packs the packages as they would be published, and checks the packed files, not the folders.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';

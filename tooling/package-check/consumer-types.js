@@ -27,7 +27,7 @@ const hosts = [
 
 /**
  * @param {readonly Packed[]} packages
- * @param {string} folder an empty one
+ * @param {string} folder an empty folder
  * @returns {string[]} the problems
  */
 export function checkConsumerTypes(packages, folder) {

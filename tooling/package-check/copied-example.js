@@ -6,16 +6,16 @@ import { packFolder } from './pack.js';
 
 /** @import { Packed } from './pack.js' */
 
-/** The example, which is private: it is copied, not installed. */
+/** The example. It is private, because it is meant to be copied, not installed. */
 const EXAMPLE = 'packages/example-trailing-space-policy';
 
-/** What the README says `npm start` prints: its block that begins with the command. */
+/** The output of `npm start` as the README shows it, in the block that begins with that command. */
 const SHOWN_OUTPUT = /^```console\n\$ npm start -s\n(?<output>[^]*?)^```$/m;
 
 /**
  * @param {readonly Packed[]} packages what would be published
- * @param {string} folder an empty one
- * @returns {string[]} what is wrong
+ * @param {string} folder an empty folder
+ * @returns {string[]} the problems
  */
 export function checkCopiedExample(packages, folder) {
   const example = packFolder(EXAMPLE, folder);
@@ -32,7 +32,7 @@ export function checkCopiedExample(packages, folder) {
   const { status, stdout, stderr } = npm(['start', '-s'], copy);
   const shown = SHOWN_OUTPUT.exec(readFileSync(join(copy, 'README.md'), 'utf8'))?.groups?.output;
   if (status === 0 && stdout === shown) return [];
-  return [`npm start -s, which is not what the README shows:\n${stdout}${stderr}`];
+  return [`npm start -s prints something else than the README shows:\n${stdout}${stderr}`];
 }
 
 /**
@@ -40,7 +40,7 @@ export function checkCopiedExample(packages, folder) {
  * @param {string} folder
  */
 function npm(args, folder) {
-  // What pnpm, which runs this, tells its scripts about itself is nothing to npm.
+  // pnpm, which runs this script, sets variables that would confuse npm.
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm|pnpm)_/i.test(name) || name.endsWith('registry')));
   return spawnSync('npm', args, { cwd: folder, env, encoding: 'utf8' });
 }
@@ -48,7 +48,7 @@ function npm(args, folder) {
 /**
  * @param {readonly string[]} names
  * @param {readonly Packed[]} packages
- * @returns {Packed[]} the packages of these names, and those that they depend on
+ * @returns {Packed[]} the packages with these names, and their dependencies
  */
 function closure(names, packages) {
   /** @type {Set<Packed>} */

@@ -8,7 +8,7 @@ const wholeEntryPoints = {
   '@bloom/bytes': '2.5 kB',
   '@bloom/crc32c': '3 kB',
   '@bloom/hash': '3 kB',
-  // Of which 14 kB are those of Database.repair, which are loaded when it is called.
+  // 14 kB of this belong to Database.repair and are loaded when it is called.
   '@bloom/leveldb': '67 kB',
   '@bloom/leveldb/browser': '2 kB',
   '@bloom/leveldb/http': '5 kB',
@@ -29,15 +29,15 @@ const wholeEntryPoints = {
 
 /** Limits for what a page imports for one job. */
 const jobs = {
-  'a table in a Blob, read': {
+  'read a table in a Blob': {
     source: `export { Table } from '@bloom/sstable'; export { BlobSource } from '@bloom/sstable/blob';`,
     limit: '25 kB',
   },
-  'a database that was picked, read': {
+  'read a database folder that the user picked': {
     source: `export { DatabaseReader } from '@bloom/leveldb'; export { FileListFolder } from '@bloom/leveldb/browser';`,
     limit: '36.5 kB',
   },
-  'a table on a server, read': {
+  'read a table on a server': {
     source: `export { Table } from '@bloom/sstable'; export { HttpSource } from '@bloom/sstable/http';`,
     limit: '26.5 kB',
   },
@@ -61,7 +61,7 @@ function check(name, source, limit) {
     gzip: true,
     // size-limit needs a file, but bundles `source`, whose imports are by name, as a page's own bundler resolves them.
     path: 'package.json',
-    /** @param {{ entryPoints: string[] }} config esbuild's, by size-limit */
+    /** @param {{ entryPoints: string[] }} config of esbuild, made by size-limit */
     modifyEsbuildConfig: ({ entryPoints: _, ...config }) => ({
       ...config,
       format: 'esm',

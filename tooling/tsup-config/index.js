@@ -13,11 +13,11 @@ const shared = {
 };
 
 /**
- * A package: one file for each entry point, and what they share in chunks.
+ * A package: one file for each entry point, and shared code in chunks.
  *
  * @param {string[]} entry the entry points
- * @param {string[]} [imported] files that only the package itself imports: by a `#` name of package.json's `imports`, or
- *   so that a bundler can leave them out
+ * @param {string[]} [imported] files that only the package itself imports, under a `#` name of package.json's `imports`, or
+ *   as separate files so that a bundler can leave them out
  * @returns {Options}
  */
 export function library(entry, imported = []) {
@@ -27,12 +27,12 @@ export function library(entry, imported = []) {
     platform: 'neutral',
     tsconfig: 'tsconfig.node.json',
     dts: { entry },
-    // What these mean is up to the host that loads the package.
+    // The host that loads the package resolves these.
     external: [/^#/, /^node:/, ...optionalDependencies()],
   };
 }
 
-/** What the package that is built imports if it is there: tsup would make it a part of the package, unlike other dependencies. */
+/** The optional dependencies of the package that is built. tsup would bundle them, unlike other dependencies. */
 function optionalDependencies() {
   /** @type {unknown} */
   const manifest = JSON.parse(readFileSync('package.json', 'utf8'));

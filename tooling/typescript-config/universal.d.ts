@@ -1,5 +1,4 @@
-// What Node, browsers, workers, Deno and Bun all have as a global and ES2022 does not name.
-// A core may use these and no other.
+// Globals that Node, browsers, workers, Deno and Bun all have but ES2022 does not define. A core may use no others.
 
 interface TextEncoder {
   encode(text?: string): Uint8Array<ArrayBuffer>;

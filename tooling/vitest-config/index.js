@@ -8,17 +8,17 @@ import { defaultServerConditions } from 'vite';
 const conditions = ['bloom-source', ...defaultServerConditions];
 
 /**
- * Where each file of tests has a process of its own. Elsewhere files share one, which saves a third of the time: modules
- * keep no state here. Those of a codec that is compared with do, and where timers are faked, connections of other files
- * set some.
+ * Folders where each test file has a process of its own. Elsewhere files share one, which saves a third of the time and is
+ * safe because our modules keep no state. In `packages/codecs`, a codec that tests compare with keeps state; in
+ * `packages/sstable`, fake timers would catch the timers of other files' connections.
  */
 const ISOLATED = new Set(['packages/sstable', 'packages/codecs']);
 
-/** Where a folder's slower tests are, which `pnpm test` leaves to `pnpm test-thorough`. */
+/** A folder's slower tests, which run in `pnpm test-thorough` instead of `pnpm test`. */
 const THOROUGH = 'test/thorough/**/*.test.ts';
 
 /**
- * A project for every workspace folder that has tests, named like it, and one for its thorough tests.
+ * A project for every workspace folder that has tests, named after the folder, and another for its thorough tests.
  *
  * @param {string} root
  * @returns {TestProjectInlineConfiguration[]}
@@ -54,7 +54,7 @@ function project(root, folder, name, include, exclude) {
       exclude,
       environment: 'node',
       isolate: ISOLATED.has(folder),
-      // Slow machines are not failures.
+      // Generous, so that tests do not fail on slow machines.
       testTimeout: 60_000,
     },
   };

@@ -1,4 +1,4 @@
-// Runs the same work in this project and in others, alternating.
+// Runs the same work in this project and in others, alternating between them.
 //
 //   bench [--quick] [--only REGEX] [--cpu] [--json FILE] [--write NAME]
 //   bench --page
@@ -109,7 +109,7 @@ try {
     comparisons.push(...(await runFigure(figure)));
   }
   const kind = options.cpu ? 'processor time' : 'time';
-  console.log(`\nRatios are ${kind} of ours / ${kind} of theirs, medians of ${pace.rounds} rounds in turn.\n`);
+  console.log(`\nRatios are our ${kind} / their ${kind}, medians of ${pace.rounds} alternating rounds.\n`);
   console.log(comparisonTable(comparisons));
   console.log(`\n${goalLine(comparisons)}`);
   if ('unavailable' in native) console.log(`C++ LevelDB is left out: ${native.unavailable}`);

@@ -1,8 +1,8 @@
-// Measures the command `bloom` against other programs, alternating, each run in a new process:
+// Measures the command `bloom` against other programs. They alternate, and each run is a new process:
 //
 //   command [ENTRIES] [ROUNDS]
 //
-// A scan against sqlite3, a get against an empty Node program, and build --sort against sort(1) before build.
+// A scan against sqlite3, a get against an empty Node program, and build --sort against sort(1) piped into build.
 import { spawnSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ import { allKeys, KEY_LENGTH } from './workload.js';
 const entries = Number(process.argv[2] ?? 5e6);
 const rounds = Number(process.argv[3] ?? 5);
 const VALUE_LENGTH = 100;
-/** Entries are written to the unsorted input in steps of so many, a prime. */
+/** The step between entries of the unsorted input, a prime. */
 const STRIDE = 7_919;
 const bloom = fileURLToPath(new URL('../../../apps/cli/dist/bloom.js', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'bloom-command-'));
@@ -22,7 +22,7 @@ const [sorted, unsorted, table, built, database, out] = ['sorted.tsv', 'unsorted
   join(folder, name),
 ) as [string, string, string, string, string, string];
 
-/** Runs a line of a shell. @returns its wall time, in milliseconds. */
+/** Runs a shell command. @returns its wall time, in milliseconds. */
 function run(line: string, input = ''): number {
   const start = performance.now();
   const { status, stderr } = spawnSync('sh', ['-c', line], { input, encoding: 'utf8', env: { ...process.env, LC_ALL: 'C' } });
@@ -50,7 +50,7 @@ function sameFiles(a: string, b: string): boolean {
   return readFileSync(a).equals(readFileSync(b));
 }
 
-/** Runs both in turn, and prints the medians. */
+/** Runs both alternately, and prints the medians. */
 function compare(what: string, goal: string, ours: () => number, theirs: () => number, verdict: (ours: number, theirs: number) => string): void {
   const times: { readonly ours: number; readonly theirs: number }[] = [];
   for (let round = 0; round < rounds; round++) times.push({ ours: ours(), theirs: theirs() });
@@ -63,7 +63,7 @@ const node = process.execPath;
 try {
   const keys = allKeys(entries);
   writeLines(sorted, keys, (i) => i);
-  if (entries % STRIDE === 0) throw new RangeError(`ENTRIES must be no multiple of ${STRIDE}`);
+  if (entries % STRIDE === 0) throw new RangeError(`ENTRIES must not be a multiple of ${STRIDE}`);
   writeLines(unsorted, keys, (i) => (i * STRIDE) % entries);
   run(`${node} ${bloom} build -q ${sorted} -o ${table}`);
   run(`sqlite3 ${database}`, `create table entries(key text primary key, value text) without rowid;\n.mode tabs\n.import ${sorted} entries\n`);
@@ -76,7 +76,7 @@ try {
     () => run(`sqlite3 -tabs ${database} 'select key, value from entries order by key' > ${out}.sqlite3`),
     times,
   );
-  if (!sameFiles(out, sorted) || !sameFiles(`${out}.sqlite3`, sorted)) throw new Error('a scan gave other entries');
+  if (!sameFiles(out, sorted) || !sameFiles(`${out}.sqlite3`, sorted)) throw new Error('a scan gave different entries');
   compare(
     'get of one entry, node -e 0',
     'at most 90 ms more',
@@ -86,12 +86,12 @@ try {
   );
   compare(
     'build --sort, sort | build -',
-    'no longer',
+    'at most as long',
     () => run(`${node} ${bloom} build -q --sort ${unsorted} -o ${built}`),
     () => run(`sort ${unsorted} | ${node} ${bloom} build -q - -o ${built}.sorted`),
     times,
   );
-  if (!sameFiles(built, `${built}.sorted`) || !sameFiles(built, table)) throw new Error('the tables built differ');
+  if (!sameFiles(built, `${built}.sorted`) || !sameFiles(built, table)) throw new Error('the tables differ');
 } finally {
   rmSync(folder, { recursive: true });
 }

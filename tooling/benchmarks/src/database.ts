@@ -1,5 +1,5 @@
-// The database folder of the figures named db-…, as a program leaves it: written by classic-level, which is LevelDB, in
-// random order.
+// Writes the database folder for the figures named db-…, in the state in which a program would leave it: classic-level,
+// which is LevelDB, puts the entries in random order.
 import { existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -9,20 +9,20 @@ import { allKeys, checksum, separate, Values } from './workload.js';
 const BATCH = 1000;
 /** Smaller than LevelDB's, so that 100,000 entries fill several levels. */
 const BUFFER_BYTES = 1 << 20;
-/** One entry in so many is written twice. */
+/** One in this many entries is written twice. */
 const OVERWRITTEN = 10;
 /**
- * The share of entries that is written until each opening but the first: the first part is compacted into level 2, the
- * second comes into levels 1 and 0, the third into level 0, and the rest is in the log.
+ * The fraction of entries that is written before each time the database is reopened. The first part is compacted into
+ * level 2, the second goes to levels 1 and 0, the third to level 0, and the rest stays in the log.
  */
 const PARTS = [0.6, 0.9, 0.99];
 
-/** What both contenders have in common. classic-level's tables always have Bloom filters of 10 bits per key. */
+/** How classic-level writes and opens databases. Its tables always have Bloom filters of 10 bits per key. */
 export const databaseOptions = { keyEncoding: 'view', valueEncoding: 'view', compression: false } as const;
 
 /**
- * As a program leaves it, with tables at several levels and a log; or compacted, with tables at one level. LevelDB
- * compacts its copy of the former as soon as lookups ask several tables, and from then on reads less than we do.
+ * `levels`: tables at several levels and a log, as a program leaves it. `compacted`: tables at one level. LevelDB compacts
+ * its copy of the former once lookups read several tables, and from then on reads less than we do.
  */
 export type DatabaseState = 'levels' | 'compacted';
 
@@ -31,7 +31,7 @@ export function databasePath(folder: string, n: number, state: DatabaseState): s
   return join(folder, `database-${state}-${n}`);
 }
 
-/** Writes the database of `n` entries, unless it is there, and closes it. */
+/** Writes the database of `n` entries unless it exists. */
 export async function writeDatabase(folder: string, n: number, state: DatabaseState): Promise<void> {
   const path = databasePath(folder, n, state);
   if (existsSync(path)) return;
@@ -56,7 +56,7 @@ export async function writeDatabase(folder: string, n: number, state: DatabaseSt
   await put(order.slice(0, ends[0]), (i) => values.at(i));
   await db.compactRange(keys[0]!, keys[n - 1]!);
   for (const [i, end] of ends.entries()) {
-    // Opening it again makes a table of what is in the log.
+    // Reopening turns the log into a table.
     await db.close();
     db = await open();
     await put(order.slice(end, ends[i + 1]), (index) => values.at(index));
@@ -66,14 +66,14 @@ export async function writeDatabase(folder: string, n: number, state: DatabaseSt
   renameSync(unfinished, path);
 }
 
-/** LevelDB compacts level 0 when it has so many tables. */
+/** LevelDB compacts level 0 when it has this many tables. */
 const TRIGGER = 4;
 
 /**
- * Waits for the compactions that LevelDB does by itself, and sees to it that opening the database, which makes another
- * table of level 0, starts none: then both contenders read the same tables.
+ * Waits for LevelDB's automatic compactions, and makes sure that opening the database, which adds a table to level 0, does
+ * not start another, so that both contenders read the same tables.
  *
- * @param key one that the tables of level 0 have on both sides.
+ * @param key a key within the range of each table at level 0.
  */
 async function settle(db: ClassicLevel<Uint8Array, Uint8Array>, key: Uint8Array): Promise<void> {
   const atLevel0 = (): number => Number(db.getProperty('leveldb.num-files-at-level0'));
@@ -93,6 +93,6 @@ export class EntriesChecksum {
 /** The numbers below `n` in an order that looks random: multiples of a prime that does not divide `n`. */
 export function shuffled(n: number): number[] {
   const prime = 7_919;
-  if (n % prime === 0) throw new RangeError(`n must be no multiple of ${prime}, got ${n}`);
+  if (n % prime === 0) throw new RangeError(`n must not be a multiple of ${prime}, got ${n}`);
   return Array.from({ length: n }, (_, i) => (i * prime) % n);
 }

@@ -6,21 +6,21 @@ export type ContenderName = 'bloom' | 'leveldb' | 'classic-level' | 'bloom-filte
 /** Another contender for a figure. */
 export interface Other {
   readonly contender: Exclude<ContenderName, 'bloom'>;
-  /** The job's name there. Default: the figure's name. */
+  /** The contender's name for the job. Default: the figure's name. */
   readonly job?: string;
   /** What it does differently, if anything. */
   readonly by?: string;
-  /** The goal: the most that our time may be, as a multiple of theirs. */
+  /** The goal: our time is at most this multiple of theirs. */
   readonly goal?: number;
-  /** It takes too long above this size and is left out. */
+  /** Above this size it takes too long and is left out. */
   readonly maxSize?: number;
-  /** Its answers are not compared: another filter has other false positives. */
+  /** Its answers are not compared, because a different filter has different false positives. */
   readonly answersDiffer?: boolean;
 }
 
 /** One kind of work. */
 export interface Figure {
-  /** The name of our job too. */
+  /** Also the name of our job. */
   readonly name: string;
   /** What is done, in words. */
   readonly what: string;
@@ -31,7 +31,7 @@ export interface Figure {
   readonly sizes: readonly number[];
   readonly quickSizes: readonly number[];
   readonly others: readonly Other[];
-  /** What is written before the contenders start: a database that they share. Default: nothing. */
+  /** The shared database that is written before the contenders start. Default: none. */
   readonly input?: DatabaseState;
 }
 
@@ -41,7 +41,7 @@ const POWERS = [1e3, 1e4, 1e5, 1e6, 1e7];
 const TABLES = { sizeUnit: 'entries', sizes: POWERS, quickSizes: [1e5] } as const;
 /** A database of more entries takes minutes to write. */
 const DATABASES = { sizeUnit: 'entries', sizes: [1e4, 1e5, 1e6], quickSizes: [1e5], input: 'levels' } as const;
-/** Databases that are written anew for each run. */
+/** Databases that are written from scratch for each run. */
 const WRITTEN = { sizeUnit: 'entries', sizes: [1e5, 1e6], quickSizes: [1e5] } as const;
 const FILTERS = { sizeUnit: 'keys', sizes: [100, ...POWERS], quickSizes: [100, 1e4, 1e6] } as const;
 const BLOCKS = { sizeUnit: 'bytes', sizes: [1024, 4096, 65_536], quickSizes: [4096] } as const;
@@ -76,7 +76,7 @@ export const figures: readonly Figure[] = [
     what: 'a filter of an array of keys, buildFilter',
     unit: 'key',
     ...FILTERS,
-    // Ten million arrays of sixteen bytes fill the heap.
+    // Ten million arrays of 16 bytes would fill the heap.
     sizes: FILTERS.sizes.filter((size) => size <= 1e6),
     others: [{ contender: 'leveldb' }, ...otherFilters('build-filter-from-list')],
   },
@@ -85,7 +85,7 @@ export const figures: readonly Figure[] = [
     what: 'ask for random keys that are there, one at a time',
     unit: 'key',
     ...FILTERS,
-    // One key at a time is guarded against getting slower; batches have goals.
+    // The goals for one key at a time only guard against getting slower. Those of batches are what we aim for.
     others: [{ contender: 'leveldb', goal: 2.5 }, ...otherFiltersWithoutGoals('probe-present')],
   },
   {
@@ -111,8 +111,8 @@ export const figures: readonly Figure[] = [
   },
   { name: 'compress-words', what: 'compress blocks of text with Snappy, into the same array', unit: 'block', ...BLOCKS, others: [{ contender: 'leveldb', by: 'Google’s Snappy' }] },
   { name: 'compress-values', what: 'compress blocks that are half random with Snappy, into the same array', unit: 'block', ...BLOCKS, others: [{ contender: 'leveldb', by: 'Google’s Snappy' }] },
-  { name: 'decompress-words', what: 'decompress what it made of blocks of text, into the same array', unit: 'block', ...BLOCKS, others: [{ contender: 'leveldb', by: 'Google’s Snappy' }] },
-  { name: 'decompress-values', what: 'decompress what it made of blocks that are half random, into the same array', unit: 'block', ...BLOCKS, others: [{ contender: 'leveldb', by: 'Google’s Snappy' }] },
+  { name: 'decompress-words', what: 'decompress blocks of text with Snappy, into the same array', unit: 'block', ...BLOCKS, others: [{ contender: 'leveldb', by: 'Google’s Snappy' }] },
+  { name: 'decompress-values', what: 'decompress blocks that are half random with Snappy, into the same array', unit: 'block', ...BLOCKS, others: [{ contender: 'leveldb', by: 'Google’s Snappy' }] },
   {
     name: 'build-table',
     what: 'TableBuilder into a file, Bloom 10, no compression, no fsync',
@@ -136,7 +136,7 @@ export const figures: readonly Figure[] = [
   },
   {
     name: 'scan',
-    what: 'cursor over all entries of a table in memory, checksums verified, key and value looked at',
+    what: 'cursor over all entries of a table in memory, checksums verified, a byte read of each key and value',
     unit: 'entry',
     ...TABLES,
     others: [{ contender: 'leveldb', by: 'mapped file', goal: 1.2 }],
@@ -398,14 +398,14 @@ export const figures: readonly Figure[] = [
   },
   {
     name: 'db-write-mixed',
-    what: 'four callers that put and get random present keys in turns, Database',
+    what: 'put and get of random present keys by four concurrent callers, Database',
     unit: 'call',
     ...WRITTEN,
     others: [{ contender: 'classic-level' }],
   },
   {
     name: 'db-write-mixed-pause',
-    what: 'the longest time for which the event loop stands still meanwhile; the goal is 20 ms, not a ratio',
+    what: 'the longest time for which db-write-mixed blocks the event loop; the goal is 20 ms, not a ratio',
     unit: 'run',
     ...WRITTEN,
     others: [{ contender: 'classic-level' }],

@@ -1,4 +1,4 @@
-// What the range of file that a filter covers costs and gains, for values of several lengths and both policies:
+// Measures what larger filter ranges cost and gain, for values of several lengths and both policies:
 // `npx pnpm@10 --filter @bloom/benchmarks filter-ranges`. Prints the table of packages/sstable/README.md.
 import { performance } from 'node:perf_hooks';
 import { seeded } from '@bloom/bytes';
@@ -44,7 +44,7 @@ function measure(valueLength: number, filterRange: number, filterPolicy: FilterP
   const { filterBytes } = builder.finish();
   const table = SyncTable.open(new MemorySource(sink.toBytes()), { filterPolicies: [filterPolicy] });
   const passed = absent.filter((key) => table.mayContain(key)).length / LOOKUPS;
-  // Lookups that read a block are those that the filter let pass.
+  // Only lookups that pass the filter read a block.
   let best = Infinity;
   for (let round = 0; round < 5; round++) {
     const start = performance.now();

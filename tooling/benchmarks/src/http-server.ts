@@ -1,4 +1,4 @@
-// Serves one file with Range: a process of its own, so that its work is not counted. Prints its port.
+// Serves one file, with range requests, and prints its port. It is a separate process, so that its work is not counted.
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -92,7 +92,7 @@ function read(path: string, entries: number): void {
   source.close();
 }
 
-/** The most resident memory of this process. On Linux maxRSS begins with that of the process that started this one. */
+/** Peak resident memory of this process. On Linux, maxRSS starts at the peak of the process that started this one. */
 function peakBytes(): number {
   const status = process.platform === 'linux' ? readFileSync('/proc/self/status', 'utf8') : '';
   const kilobytes = /^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1] ?? process.resourceUsage().maxRSS;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 export type NativeProgram = { readonly path: string } | { readonly unavailable: string };
 
 const flags = ['-O2', '-DNDEBUG', '-std=c++17'];
-/** LevelDB static: its shared library hides leveldb::Hash. Snappy by its soname, which needs no package for developers. */
+/** LevelDB is static, because its shared library hides leveldb::Hash. Linking Snappy by its soname needs no development package. */
 const libraries = ['-l:libleveldb.a', '-l:libsnappy.so.1', '-pthread'];
 
 const probe = '#include <leveldb/table_builder.h>\nint main() { return 0; }\n';
@@ -14,7 +14,7 @@ const probe = '#include <leveldb/table_builder.h>\nint main() { return 0; }\n';
 /**
  * Compiles leveldb-bench.cc against the LevelDB that is installed.
  *
- * @throws Error when LevelDB is there and the program still does not compile: that is a fault of the program.
+ * @throws Error when LevelDB is installed but the program does not compile, which means that the program is wrong.
  */
 export function compileNative(packageFolder: string): NativeProgram {
   const compiler = process.env.CXX ?? 'c++';
@@ -28,7 +28,7 @@ export function compileNative(packageFolder: string): NativeProgram {
   return { path };
 }
 
-/** `undefined` when it worked, else the reason. */
+/** `undefined` when it worked, otherwise the reason. */
 function compile(compiler: string, input: readonly string[], out: string, text = ''): string | undefined {
   const args = [...flags, ...input, '-o', out, ...libraries];
   const { error, status, stderr } = spawnSync(compiler, args, { encoding: 'utf8', input: text });

@@ -1,4 +1,4 @@
-// d3-scale and d3-shape: the usual scales and lines, without a page to draw on.
+// d3-scale and d3-shape: the standard library for scales and lines, and these two parts need no DOM.
 import { scaleLog } from 'd3-scale';
 import { line } from 'd3-shape';
 import type { Comparison } from './report.js';
@@ -66,7 +66,7 @@ function seriesOf(comparisons: readonly Comparison[]): Series[] {
   return [...points].map(([name, own]) => ({ name: name.length > 26 ? `${name.slice(0, 25)}…` : name, points: own }));
 }
 
-/** @returns the least and the greatest, never the same. */
+/** @returns the least and the greatest value, widened if they are equal. */
 function extent(values: readonly number[]): [number, number] {
   const least = Math.min(...values);
   const greatest = Math.max(...values);

@@ -9,7 +9,7 @@ export interface Comparison {
   readonly size: number;
   readonly sizeUnit: Figure['sizeUnit'];
   readonly other: Other['contender'];
-  /** What the other contender does, where it has another name. */
+  /** What the other contender does differently, if anything. */
   readonly by: string | undefined;
   /** Our time divided by theirs, over the rounds. */
   readonly ratio: Spread;
@@ -19,7 +19,7 @@ export interface Comparison {
   readonly theirs: Spread;
 }
 
-/** @param rounds of ours, then of `others`. */
+/** @param rounds in each round, our time first, then those of `others`. */
 export function compare(figure: Figure, others: readonly Other[], size: number, rounds: Rounds): Comparison[] {
   return others.map((other, i) => ({
     figure: figure.name,

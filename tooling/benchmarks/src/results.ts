@@ -19,7 +19,7 @@ export interface Run {
   readonly memory: readonly MemoryFigure[];
 }
 
-/** Why a goal is not met: what was tried, how far it got, what stops it. By figure, or by figure and contender. */
+/** Why a goal is not met: what was tried, what it gained, what remains. By figure, or by figure and contender. */
 const LIMITS: Readonly<Record<string, string>> = {
   'probe-present':
     'V8 loads one byte of a `Uint8Array` at a time, each with a bounds check, so hashing 16 bytes takes four times as long as in C++, which loads words. Tried: a reciprocal instead of the division (no faster on this processor); one function for hash and probes, with two words and two probes per iteration (three quarters of the time before). `keysMayMatch` asks for many keys at once in WebAssembly.',
@@ -37,7 +37,7 @@ const LIMITS: Readonly<Record<string, string>> = {
   'probe-batch-absent bloomfilter': 'As for present keys.',
   'probe-batch-present bloomfilter': 'bloomfilter answers in 90 to 160 ns; a twentieth would be a third of the time of LevelDB in C++.',
   'build-table':
-    'Tried: one comparison for order and shared prefix, no view or array per entry, output in chunks of up to 256 KiB instead of 64 (0.95 of the time). What remains is copying bytes in loops, and writing the file, which takes both the same time.',
+    'Tried: one comparison for order and shared prefix, no view or array per entry, output in chunks of up to 256 KiB instead of 64 (0.95 of the time). What remains is copying bytes in loops, and writing the file, which takes both programs the same time.',
   'build-table-snappy':
     'As without compression. The compressor takes 1.1 to 1.3 times as long as Google’s, in a kernel whose memory each block is copied into and out of.',
   scan: 'Two fifths are the checksum: the native library takes 0.75 µs for 4 KiB, of which 0.3 µs are the call. Tried: copying keys eight bytes at a time, no views; the checksum in WebAssembly SIMD, folded by the sparse multiple x^209 + x^144 + x^54 + x^39 + x^14 + 1 of the polynomial (1.0 µs for 4 KiB, half of what plain JavaScript takes, but no faster than the native library).',
@@ -55,18 +55,18 @@ const LIMITS: Readonly<Record<string, string>> = {
   'get-present-sync':
     'Tried: index keys as adjacent numbers, a block search that assembles no keys, copies that share a buffer: three fifths of the time before, and less than the seek and DB::Get of LevelDB itself.',
   'get-absent-sync':
-    'Tried: a branch-free search of the index, and cheaper views to ask filters: two thirds of the time before. classic-level asks the same filter behind a single Node-API call.',
+    'Tried: a branch-free search of the index, and cheaper views to ask filters: two thirds of the time before. classic-level asks the same filter in C++, behind a single Node-API call.',
   'db-open':
-    'A third goes into opening, reading and closing eight tables, which are opened with the view, so that damage is found at once and the tables stay readable when a writer deletes them. LevelDB opens a table when it is first asked. Tried: as for `open`.',
+    'A third goes into opening, reading and closing eight tables, which are opened with the view, so that damage is found at once and the tables stay readable when a writer deletes them. LevelDB opens a table when it first reads it. Tried: as for `open`.',
   'db-get-absent-sync':
     'Four tables and a log are asked. LevelDB compacts its copy to a single level during the measurement, because lookups had to ask several tables: the compacted database has the same tables for both. Tried: one lookup and one internal key for all gets, tables found by object instead of by bigint, one view of the user key for all filters, an index that is searched by user key: three eighths of the processor time before.',
   'db-get-present-sync':
     'As for absent keys. Then a block is searched. Tried: comparing user keys without assembling whole keys, three quarters of the time before.',
   'db-compacted-get-present-sync': 'What remains is the copy of the value, the block cache, and the search of a block.',
-  'db-compacted-get-absent-sync': 'What remains is the search of an index, and a filter that is asked by itself: see `probe-absent`.',
+  'db-compacted-get-absent-sync': 'What remains is the search of an index, and a filter that is asked for one key at a time: see `probe-absent`.',
   'db-get-present': 'As for `SyncDatabaseReader`.',
   'db-entries-reverse':
-    'Read calls and the collection of copies take a third of the processor time, the merge of the sources a tenth. Walking backwards, the read calls take twice as much as forwards.',
+    'Read calls and garbage collection of the copies take a third of the processor time, merging the sources a tenth. Backwards, read calls take twice as long as forwards.',
 };
 
 /** Stores `run` under `name` and writes the page. */
@@ -180,7 +180,7 @@ function fastest(runs: readonly Run[]): string[][] {
     .map(({ c, worst }) => [c.by === undefined ? c.other : `${c.other}, ${c.by}`, c.what, size(c.size, c.sizeUnit), ratio(worst)]);
 }
 
-/** A row for each comparison that has a goal, and the reasons of those that were not met in each run. */
+/** A row for each comparison that has a goal, and the reasons for goals that some run did not meet. */
 function goals(runs: readonly Run[]): { rows: string[][]; notes: string[] } {
   const notes = new Map<string, Set<string>>();
   const rows = runs

@@ -4,10 +4,10 @@ import { createInterface } from 'node:readline';
 export interface Work {
   /** Units, such as keys or entries, per run. */
   readonly units: number;
-  /** What is done before each run, and is not measured. */
+  /** Prepares each run. This is not measured. */
   before?(): Promise<void>;
   run(): void | Promise<void>;
-  /** What is measured where it is not the time of the run: nanoseconds of the last one. */
+  /** Replaces the time of the last run as what is measured; in nanoseconds. */
   measured?(): number;
   /** A checksum, a uint32, of what the last `run` did. It is the same for every contender. */
   check(): number | Promise<number>;
@@ -18,7 +18,7 @@ export type Job = (size: number) => Work | Promise<Work>;
 
 export type Jobs = Readonly<Record<string, Job>>;
 
-/** Answers requests on standard input: the protocol is in the first lines of leveldb-bench.cc. */
+/** Answers requests on standard input. The protocol is described at the top of leveldb-bench.cc. */
 export async function serve(jobs: Jobs): Promise<void> {
   const ready = new Map<string, Work>();
   for await (const line of createInterface({ input: process.stdin })) {

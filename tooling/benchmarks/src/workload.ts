@@ -67,7 +67,7 @@ export function separate(keys: Uint8Array): Uint8Array[] {
   return Array.from({ length: keys.length / KEY_LENGTH }, (_, i) => keys.slice(i * KEY_LENGTH, (i + 1) * KEY_LENGTH));
 }
 
-/** Each value is 50 random bytes, twice: Snappy halves it. */
+/** Each value is 50 random bytes, repeated once, so that Snappy halves it. */
 export class Values {
   readonly #values = Array.from({ length: VALUES }, (_, i) => {
     const half = VALUE_LENGTH / 2;
@@ -102,7 +102,7 @@ export class KeyWalk {
   }
 }
 
-/** Blocks of text: words of a small vocabulary. */
+/** Blocks of text, made of the words of a small vocabulary. */
 export function wordBlocks(byteLength: number): Uint8Array[] {
   const words = Array.from({ length: WORDS }, (_, i) => {
     const letters = 3 + (randomAt(WORD_SEED, i * 16) % 8);
@@ -117,7 +117,7 @@ export function valueBlocks(byteLength: number): Uint8Array[] {
   return blocksOf(byteLength, (i) => values.at(i));
 }
 
-/** Blocks filled with one part after another; the last one of a block is cut. */
+/** Blocks filled with consecutive parts; the last part of a block is truncated. */
 function blocksOf(byteLength: number, part: (i: number) => Uint8Array): Uint8Array[] {
   let next = 0;
   return Array.from({ length: BLOCKS }, () => {

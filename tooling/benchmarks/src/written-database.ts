@@ -1,5 +1,5 @@
-// The figures named db-write-…: the same writes and reads of a database by whoever has a WrittenDatabase. leveldb-bench.cc
-// has them too.
+// The jobs named db-write-…: writes and reads of a database, the same for every contender that implements WrittenDatabase.
+// leveldb-bench.cc has the writing ones in C++.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { shuffled } from './database.js';
@@ -7,7 +7,7 @@ import type { Jobs, Work } from './work.js';
 import { allKeys, KEY_LENGTH, LOOKUPS, lookupKeys, separate, Values } from './workload.js';
 
 const BATCH = 1000;
-/** Of the mixed work: how many callers there are, each of which waits for its last call. */
+/** The number of concurrent callers in the mixed work. Each waits for one call before it makes the next. */
 const CALLERS = 4;
 
 /** A database that is written and read. */
@@ -21,10 +21,10 @@ export interface WrittenDatabase {
   close(): Promise<void>;
 }
 
-/** How both are opened: no compression, LevelDB's sizes of memtable and table, blocks cached, filters of 10 bits a key. */
+/** Opens a database: no compression, LevelDB's sizes of memtable and table, blocks cached, filters of 10 bits per key. */
 export type OpenWritten = (path: string) => Promise<WrittenDatabase>;
 
-/** The keys of `n` entries, in one array: an object for each would be most of what the garbage collector has to look at. */
+/** Keys in one array. With an object for each, most of the garbage collector's work would be the benchmark's own. */
 class Keys {
   readonly #bytes: Uint8Array;
 
@@ -39,7 +39,7 @@ class Keys {
 
 /** The jobs on databases in a folder. */
 export function writtenDatabaseJobs(folder: string, open: OpenWritten): Jobs {
-  /** A job on a database that is new, or filled, before each run. */
+  /** A job on a database that is new, or filled, before each run; with `once`, before the first run only. */
   function job(state: 'new' | 'filled', once: boolean, run: (database: WrittenDatabase, input: Input) => Promise<number | undefined>): (n: number) => Work {
     return (n) => {
       const path = join(folder, `written-${n}`);
@@ -102,7 +102,7 @@ export function writtenDatabaseJobs(folder: string, open: OpenWritten): Jobs {
     'db-write-get-absent': gets(false),
     'db-write-entries': job('filled', true, (database) => sumOf(database)),
     'db-write-mixed': job('filled', true, mix),
-    // The time is not that of the work, but the longest for which the event loop did not turn meanwhile.
+    // Measures how long the event loop is blocked by the work, not how long the work takes.
     'db-write-mixed-pause': (n) => {
       const pause = new LongestPause();
       const work = job('filled', true, async (database, input) => {
@@ -138,7 +138,7 @@ async function fill(database: WrittenDatabase, { n, order, keys, values }: Input
   }
 }
 
-/** Every second call a put, every second a get of a key that is there. */
+/** Alternates between a put and a get of a present key. */
 async function mix(database: WrittenDatabase, { n, order, keys, values }: Input): Promise<number> {
   let next = 0;
   let sum = 0;
@@ -165,7 +165,7 @@ async function sumOf(database: WrittenDatabase): Promise<number> {
   return sum;
 }
 
-/** Measures how long the event loop does not turn. */
+/** Measures the longest time between two turns of the event loop. */
 class LongestPause {
   nanoseconds = 0;
   #last = 0n;

@@ -3,18 +3,18 @@ import { formatKv, type KeyValue } from '@bloom/fixtures/kv';
 import { DatabaseReader, type Folder, type ReaderOptions } from '@bloom/leveldb';
 import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
 
-/** What a page, or Node, finds in a database. Hashes are SHA-256, in hexadecimal, of entries in their `.kv` form. */
+/** What a page or Node reads from a database. Hashes are SHA-256, in hexadecimal, of entries in their `.kv` form. */
 export interface DatabaseFindings {
   /** The number of tables at each level. */
   readonly levels: readonly number[];
   readonly filterStatus: string;
   readonly entries: number;
   readonly forwards: string;
-  /** Walked from the last entry to the first, hashed from the first to the last. */
+  /** Read from the last entry to the first, and reversed before hashing. */
   readonly backwards: string;
-  /** The keys, with the values that `getMany` gives for them. */
+  /** The keys, with the values that `getMany` returns for them. */
   readonly lookups: string;
-  /** How many keys that are not there have a value all the same, and how often a filter said that they are not there. */
+  /** How many absent keys got a value, and how often a filter ruled out an absent key. */
   readonly wronglyPresent: number;
   readonly filterNegatives: number;
 }

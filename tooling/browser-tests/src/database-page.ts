@@ -1,19 +1,20 @@
-// The script of a page on which folders are picked: sends the server what it found in each, and in its copy on the server.
+// The script of a page where the user picks folders. It sends the server what it read from each folder, and from the copy of
+// that folder on the server.
 import { FileListFolder, type FileLike } from '@bloom/leveldb/browser';
 import { HttpFolder } from '@bloom/leveldb/http';
 import { type DatabaseFindings, databaseFindings } from './database-findings.js';
 
-/** The page's question, answered at `/task`: the databases, each to be picked in the input with its name as id. */
+/** What the page gets from `/task`: the databases. Each is picked in the input whose id is its name. */
 export type DatabaseTask = readonly { readonly name: string; readonly url: string; readonly isIndexedDb: boolean }[];
 
-/** The page's answer, sent to `/findings`. */
+/** What the page sends to `/findings`. */
 export type DatabasePageFindings = readonly {
   readonly name: string;
   readonly picked: DatabaseFindings;
   readonly overHttp: DatabaseFindings;
 }[];
 
-/** What is needed of an `<input>`. */
+/** The parts of an `<input>` that are used here. */
 interface FileInput {
   id: string;
   type: string;
@@ -29,7 +30,7 @@ interface Page {
   };
 }
 
-/** The files of the folder that is picked in an input of that id. */
+/** Adds an input with that id. @returns the files of the folder that is picked in it. */
 function pick(id: string): Promise<ArrayLike<FileLike>> {
   const { document } = globalThis as unknown as Page;
   const input = document.createElement('input');

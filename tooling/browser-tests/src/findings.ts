@@ -1,19 +1,19 @@
-// What the packages make of the same input wherever they run: in Node, and in a page.
+// The results of the packages for the same input, in Node and in a page.
 import { allCodecs } from '@bloom/codecs';
 import { BloomFilterPolicy, buildFilter, KeyBuffer } from '@bloom/policy';
 import { type Source, Table } from '@bloom/sstable';
 
-/** More keys than the policy wants before it compiles its kernel. */
+/** More keys than the policy handles before it compiles its kernel. */
 const KEY_COUNT = 10_000;
 
-/** A filter over keys, and what it says of those keys and of as many that are absent: a digit a key. */
+/** A filter, and its answers for its keys and as many absent ones: one digit per key. */
 export interface FilterFindings {
   readonly bitsPerKey: number;
   readonly filter: string;
   readonly answers: string;
 }
 
-/** All of a table, forwards, and its middle, by lookups; keys and values in hexadecimal. */
+/** All entries of a table, and lookups of some present and absent keys. Keys and values are in hexadecimal. */
 export interface TableFindings {
   readonly entries: readonly (readonly [string, string])[];
   readonly lookups: readonly (string | null)[];

@@ -1,17 +1,17 @@
-// The script of the page: sends the server what it found.
+// The script of the page. It sends its findings to the server.
 import { BlobSource } from '@bloom/sstable/blob';
 import { HttpSource } from '@bloom/sstable/http';
 import { filterFindings, type FilterFindings, tableFindings, type TableFindings } from './findings.js';
 import { watchWebAssembly, type WebAssemblyUse } from './watched-web-assembly.js';
 
-/** The page's question, answered at `/task`. */
+/** What the page gets from `/task`. */
 export interface Task {
   readonly bitsPerKey: readonly number[];
   /** Paths of tables on the server. */
   readonly tables: readonly string[];
 }
 
-/** The page's answer, sent to `/findings`. */
+/** What the page sends to `/findings`. */
 export interface PageFindings {
   readonly filters: readonly FilterFindings[];
   readonly tablesAsBlobs: readonly TableFindings[];

@@ -1,8 +1,8 @@
-/** How often WebAssembly was asked for. */
+/** How WebAssembly was used. */
 export interface WebAssemblyUse {
-  /** Modules that were compiled and started. */
+  /** The number of modules that were compiled and instantiated. */
   started: number;
-  /** What was said to each that was not to be compiled. */
+  /** The error message for each module that could not be compiled. */
   readonly refusals: string[];
 }
 
@@ -11,7 +11,7 @@ interface WebAssemblyHost {
   readonly Instance: new (module: object, imports?: object) => object;
 }
 
-/** Counts, from now on, who uses the host's WebAssembly. */
+/** Records every use of the host's WebAssembly from now on. */
 export function watchWebAssembly(): WebAssemblyUse {
   const host = globalThis as unknown as { WebAssembly: WebAssemblyHost };
   const { Module, Instance } = host.WebAssembly;

@@ -17,7 +17,7 @@ const goldens = goldenTables().filter(({ name }) => names.includes(name));
 await init();
 const zstd: Codec = { type: 2, name: 'zstd', compress: (contents) => compress(contents, 3), decompress: (compressed) => compressed };
 
-/** The entries of a golden table, with the blocks of a codec other than Snappy. */
+/** A table with the entries of a golden one, compressed with a given codec. */
 function compressedBy(codec: Codec): { readonly name: string; readonly bytes: Uint8Array; readonly input: readonly KeyValue[] } {
   const input = goldens[0]!.input();
   const sink = new MemorySink();
@@ -33,7 +33,7 @@ const served = [
 ];
 const tables = new Map(served.map(({ name, bytes }) => [`/${name}`, bytes]));
 
-/** The findings about the whole of each table, by what it was made of. */
+/** For each table, how many entries of its input were found in their places. */
 function wholeTables(findings: readonly TableFindings[]): number[] {
   const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
   return findings.map(({ entries }, i) => {
@@ -78,7 +78,7 @@ describe.runIf(executablePath !== undefined)('in Chromium', () => {
 
   describe.each([
     ['without a Content-Security-Policy', undefined],
-    ['under one that forbids WebAssembly', "default-src 'self'"],
+    ['under a Content-Security-Policy that forbids WebAssembly', "default-src 'self'"],
   ])('%s', (_, contentSecurityPolicy) => {
     let found: PageFindings;
 
@@ -88,7 +88,7 @@ describe.runIf(executablePath !== undefined)('in Chromium', () => {
 
     test(`the kernels of Bloom and Snappy ${contentSecurityPolicy === undefined ? 'are' : 'cannot be'} compiled`, () => {
       const { started, refusals } = found.webAssembly;
-      // A kernel for each policy, and one for Snappy.
+      // One kernel for each policy, and one for Snappy.
       const kernels = bitsPerKey.length + 1;
       if (contentSecurityPolicy === undefined) expect({ started, refusals }).toEqual({ started: kernels, refusals: [] });
       else {
@@ -97,7 +97,7 @@ describe.runIf(executablePath !== undefined)('in Chromium', () => {
       }
     });
 
-    test.each(bitsPerKey)('the filter of 10,000 keys at %d bits per key, and its answers, are those of Node', (bits) => {
+    test.each(bitsPerKey)('the filter of 10,000 keys at %d bits per key and its answers are the same as in Node', (bits) => {
       const here = filterFindings(bits);
       const there = found.filters.find((findings) => findings.bitsPerKey === bits)!;
       expect(there.filter === here.filter).toBe(true);
@@ -105,7 +105,7 @@ describe.runIf(executablePath !== undefined)('in Chromium', () => {
       expect(there.answers.slice(0, 10_000)).toBe('1'.repeat(10_000));
     });
 
-    test('whole tables, from a Blob and over HTTP, are those of Node', async () => {
+    test('tables read from a Blob and over HTTP have the same contents as in Node', async () => {
       const here = await Promise.all(served.map(({ bytes }) => tableFindings(new MemorySource(bytes))));
       expect(JSON.stringify(found.tablesAsBlobs) === JSON.stringify(here)).toBe(true);
       expect(JSON.stringify(found.tablesOverHttp) === JSON.stringify(here)).toBe(true);

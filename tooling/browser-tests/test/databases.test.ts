@@ -1,4 +1,4 @@
-// Whole database folders in a page: picked by its user as files, and over HTTP.
+// Reads whole database folders in a page: as files that its user picked, and over HTTP.
 import { folderFiles, goldenDatabases, realDatabases } from '@bloom/fixtures';
 import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -12,7 +12,7 @@ const databases = [
   // Raw deflate; the order of IndexedDB.
   ...realDatabases().filter(({ name }) => /mctestdb|linux_109_64/.test(name)),
 ].map((database, i) => ({ ...database, id: `database-${i}` }));
-/** A folder on the server for each, by which an address without a list of files has to do. */
+/** A folder on the server for each database. The server does not list its files. */
 const served = new Map(
   databases.flatMap(({ id, path }) => Array.from(folderFiles(path), ([name, bytes]) => [`/${id}/${name}`, bytes] as const)),
 );
@@ -46,11 +46,11 @@ describe.runIf(executablePath !== undefined)('in Chromium, under a Content-Secur
     await server.stop();
   });
 
-  test('the folders have only a log, or several levels, or one table', () => {
+  test('the databases are of three kinds: a log only, tables at several levels, and a single table', () => {
     expect(databases.map(({ levels }) => levels!.reduce((sum, count) => sum + count))).toEqual([0, 3, 3, 1, 0]);
   });
 
-  test.each(databases)('$name has the entries that LevelDB finds, as picked files and over HTTP', ({ id, levels, entries, entriesSha256 }) => {
+  test.each(databases)('$name has the entries that LevelDB reads, both as picked files and over HTTP', ({ id, levels, entries, entriesSha256 }) => {
     const { picked, overHttp } = found.find(({ name }) => name === id)!;
     for (const findings of [picked, overHttp]) {
       expect(findings).toMatchObject({

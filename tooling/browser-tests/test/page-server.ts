@@ -1,12 +1,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What a page sent back. */
+/** What a page sent to the server. */
 export type Outcome<Findings> = { readonly findings: Findings } | { readonly failure: string };
 
-/** Serves one page to this machine: its script, its task and the files it is to read. */
+/** Serves one page to this machine: its script, its task, and the files that it reads. */
 export class PageServer<Findings> {
-  /** The header `Content-Security-Policy`, or none. */
+  /** The header `Content-Security-Policy`, if any. */
   contentSecurityPolicy: string | undefined;
   readonly #files: ReadonlyMap<string, { readonly type: string; readonly bytes: Uint8Array }>;
   readonly #server: Server;
@@ -34,7 +34,7 @@ export class PageServer<Findings> {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/`;
   }
 
-  /** What the next page that is done sends. */
+  /** What the next page to finish sends. */
   nextOutcome(): Promise<Outcome<Findings>> {
     return new Promise((resolve) => (this.#resolve = resolve));
   }

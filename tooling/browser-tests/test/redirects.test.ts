@@ -1,4 +1,4 @@
-// A page is not told where a redirect leads. Here the secrets of an HttpSource are seen to stay at their origin all the same.
+// A page cannot see where a redirect leads. These tests check that the secrets of an HttpSource stay at their origin anyway.
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { goldenTables } from '@bloom/fixtures';
@@ -17,7 +17,7 @@ interface Seen {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** A server of one origin, and the requests that came to it, but for those by which a browser asks for leave. */
+/** A server with its own origin, which records the requests that it gets, except for CORS preflights. */
 class Origin {
   readonly seen: Seen[] = [];
   readonly #server: Server;
@@ -26,8 +26,8 @@ class Origin {
     this.#server = createServer((request, response) => {
       const { method = '', url: path = '', headers } = request;
       if (method === 'OPTIONS') {
-        const leave = { 'access-control-allow-origin': '*', 'access-control-allow-headers': 'x-api-key, range' };
-        response.writeHead(204, leave).end();
+        const permission = { 'access-control-allow-origin': '*', 'access-control-allow-headers': 'x-api-key, range' };
+        response.writeHead(204, permission).end();
         return;
       }
       this.seen.push({ method, path, headers });
@@ -55,7 +55,7 @@ class Origin {
   }
 }
 
-/** Sends the table, or a range of it, to pages of any origin. */
+/** Sends the table, or a range of it, and allows pages of any origin to read it. */
 function sendTable({ method, headers }: IncomingMessage, response: ServerResponse): void {
   const open = {
     'access-control-allow-origin': '*',
@@ -116,7 +116,7 @@ describe.runIf(executablePath !== undefined)('in Chromium', () => {
     foreign.seen.length = 0;
   });
 
-  /** How many entries a page reads from a path of its own server, which is given a secret header. */
+  /** Reads the table at a path of the page's own server, with a secret header. @returns the number of entries. */
   function countEntries(path: string): Promise<unknown> {
     return page.evaluate(`(async () => {
       const source = await bloom.HttpSource.open('${path}', { headers: { 'x-api-key': 'secret' } });
@@ -126,27 +126,27 @@ describe.runIf(executablePath !== undefined)('in Chromium', () => {
     })()`);
   }
 
-  test('a redirect to another origin takes no secret there, and the table is read', async () => {
+  test('reads a table after a redirect to another origin without sending the secret there', async () => {
     expect(await countEntries('/to-foreign')).toBe(golden.entries);
     expect(foreign.secrets).toEqual([]);
     expect(foreign.seen.length).toBeGreaterThan(2);
     expect(home.secrets).toEqual(['secret']);
-    // With the secret, which was not to be followed, and without.
+    // Once with the secret, when the redirect is not followed, and once without.
     expect(home.seen.filter(({ path }) => path === '/to-foreign')).toHaveLength(2);
   });
 
-  test('while fetch by itself takes it there', async () => {
+  test('fetch alone would send the secret to the other origin', async () => {
     await page.evaluate(`fetch('/to-foreign', { headers: { 'x-api-key': 'secret' } })`);
     expect(foreign.secrets).toEqual(['secret']);
   });
 
-  test('a redirect within the origin gets the secret where it is wanted', async () => {
+  test('sends the secret after a redirect within the origin', async () => {
     expect(await countEntries('/to-home')).toBe(golden.entries);
     expect(home.seen.filter(({ path }) => path === '/to-home')).toHaveLength(2);
     expect(foreign.seen).toEqual([]);
   });
 
-  test('a relative address without a redirect is read with the secret', async () => {
+  test('sends the secret with every request to a relative address without a redirect', async () => {
     expect(await countEntries('/table.ldb')).toBe(golden.entries);
     expect(home.secrets).toHaveLength(home.seen.length);
   });

@@ -20,7 +20,7 @@ export interface DatabaseOptions {
   readonly paranoid?: boolean;
 }
 
-/** What a snapshot that was still held when the writer ended shows. */
+/** The contents of a snapshot that was still held when the writer ended. */
 export interface HeldSnapshot {
   readonly sequence: bigint;
   readonly entries: KeyValue[];
@@ -52,7 +52,7 @@ export class NativeDatabase {
     return snapshots;
   }
 
-  /** The status of `DB::Open`, and all entries, checked to be the same backwards. Changes the folder. */
+  /** The status of `DB::Open`, and all entries; fails if they differ backwards. Changes the folder. */
   dump(folder: string, options: DatabaseOptions = {}): { readonly status: string; readonly entries: KeyValue[] } {
     const output = this.#run(['dump', folder, ...optionArguments(options)]);
     const end = output.indexOf(0x0a);
@@ -79,9 +79,9 @@ export class NativeDatabase {
   }
 
   /**
-   * Runs operations, a line each, as `leveldb-database.cc` has them, and ends without closing the database.
+   * Runs operations, one per line, in the syntax of `leveldb-database.cc`, and ends without closing the database.
    *
-   * @returns what `property` says, each time that it is among them.
+   * @returns the result of each `property` operation.
    */
   script(folder: string, lines: readonly string[], options: DatabaseOptions = {}): string[] {
     const output = this.#run(['script', folder, ...optionArguments(options)], new TextEncoder().encode(lines.join('\n')));
@@ -96,7 +96,7 @@ export class NativeDatabase {
   }
 
   /**
-   * Starts a writer that counts for some seconds, one batch per count. It prints the counts that are written, one per line.
+   * Starts a writer that counts for some seconds, one batch per count. It prints every 64th count once it is written.
    * leveldb-database.cc describes the database after each count.
    */
   startCounting(folder: string, seconds: number): ChildProcessByStdio<null, Readable, null> {

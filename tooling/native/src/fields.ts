@@ -1,4 +1,4 @@
-/** Each field after its length, a u32 LE. */
+/** Concatenates fields, each preceded by its length as u32 LE. */
 export function fields(list: readonly Uint8Array[]): Uint8Array {
   const bytes = new Uint8Array(list.reduce((sum, field) => sum + 4 + field.length, 0));
   const view = new DataView(bytes.buffer);

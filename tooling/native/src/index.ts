@@ -35,7 +35,7 @@ export interface ReadOptions {
 }
 
 export interface GetOptions extends ReadOptions {
-  /** Whether to use the table's filter, as a lookup in a database does. Default: false, only the block decides. */
+  /** Whether to use the table's filter, as a lookup in a database does. Default: false, which only searches the block. */
   readonly useFilter?: boolean;
 }
 
@@ -67,7 +67,7 @@ export class NativeLevelDb {
     });
   }
 
-  /** All entries in file order, every checksum verified. Throws `NativeLevelDbError` on a bad table. */
+  /** All entries in file order, with every checksum verified. Throws `NativeLevelDbError` on a bad table. */
   dump(table: TableInput, options: ReadOptions = {}): KeyValue[] {
     return parseKv(this.#read('dump', table, readArguments(options)));
   }

@@ -1,14 +1,14 @@
 // Writes and reads whole databases with the real LevelDB.
 //
 //   leveldb-database version                    the library's version, as text
-//   leveldb-database write FOLDER SEED MODE     random operations; stdout: what each snapshot shows that is still held
+//   leveldb-database write FOLDER SEED MODE     random operations -> the contents of each snapshot that is still held
 //                                               MODE close: closes the database, so that no compaction is interrupted;
 //                                               stop: ends without closing it; kill: kills itself during a write
 //   leveldb-database dump FOLDER [options]      -> the status of DB::Open, as text and a newline, then all entries, in order;
 //                                               fails unless they are the same backwards. Changes the folder.
 //   leveldb-database get FOLDER [options]       stdin: keys -> u8 found, u32 length, value; for each key. Changes the folder.
-//   leveldb-database fill FOLDER [options]      stdin: entries -> puts them in this order and closes the database
-//   leveldb-database script FOLDER [options]    stdin: operations, a line each; see Script. Ends without closing the database.
+//   leveldb-database fill FOLDER [options]      stdin: entries; puts them in this order and closes the database
+//   leveldb-database script FOLDER [options]    stdin: operations, one per line; see Script. Ends without closing the database.
 //   leveldb-database count FOLDER SECONDS       writes for that long, one batch per count, and prints the counts; see Count
 //
 // entries: (u32 key length, key, u32 value length, value)*      keys: (u32 length, key)*
@@ -126,11 +126,11 @@ std::string Entries(leveldb::DB* db, const leveldb::ReadOptions& options) {
   size_t left = entries.size();
   for (it->SeekToLast(); it->Valid(); it->Prev()) {
     if (left == 0 || entries[--left].first != it->key() || entries[left].second != it->value()) {
-      Check(Status::Corruption("backwards the entries are others than forwards"));
+      Check(Status::Corruption("the entries differ backwards and forwards"));
     }
   }
   Check(it->status());
-  if (left != 0) Check(Status::Corruption("backwards there are fewer entries than forwards"));
+  if (left != 0) Check(Status::Corruption("there are fewer entries backwards than forwards"));
   return forwards;
 }
 
@@ -188,7 +188,7 @@ class Random {
   std::mt19937 generator_;
 };
 
-// Random operations. Keeps track of the sequence, of which each operation takes one.
+// Runs random operations. Each of them takes one sequence number.
 int WriteRandom(const std::string& folder, uint32_t seed, const std::string& mode) {
   Random random(seed);
   leveldb::Options options;
@@ -241,7 +241,7 @@ int WriteRandom(const std::string& folder, uint32_t seed, const std::string& mod
   for (uint32_t i = 0; i < operation_count; i++) {
     if (i == kill_at) {
       show();
-      // The interrupted write has several blocks, of which some may be written.
+      // The interrupted write has several blocks, and some of them may reach the file.
       if (fork() == 0) {
         usleep(random.Below(2000));
         kill(getppid(), SIGKILL);
@@ -335,8 +335,7 @@ int Fill(const std::string& folder, Settings settings) {
   return 0;
 }
 
-// Runs background work only when it is asked for, or waited for: so that a write and the work that it starts come in one
-// order each time.
+// Can hold back background work, so that a write always completes before the work that it schedules.
 class SteppedEnv : public leveldb::EnvWrapper {
  public:
   SteppedEnv() : EnvWrapper(leveldb::Env::Default()) {}
@@ -410,11 +409,11 @@ std::string FromToken(const std::string& token) {
   return bytes;
 }
 
-// Operations, one after another; after each, background work goes on until there is none.
+// Runs operations. After each, waits until there is no background work.
 //
 //   open [reuse] · close · put KEY VALUE · del KEY · batch … end (puts and dels between them) · get KEY
 //   flush · compact [BEGIN END] · snapshot NAME · release NAME · scan (all entries) · scan-back (the same, backwards)
-//   property NAME -> stdout: u32 length, what LevelDB says; nothing where it does not know the name
+//   property NAME -> stdout: u32 length, the value; nothing if LevelDB does not know the name
 int Script(const std::string& folder, Settings settings) {
   SteppedEnv* env = new SteppedEnv;
   settings.options.env = env;
@@ -458,7 +457,7 @@ int Script(const std::string& folder, Settings settings) {
       const Status status = db->Get(settings.read, FromToken(first), &value);
       if (!status.IsNotFound()) Check(status);
     } else if (operation == "flush") {
-      // Nothing lies behind so many bytes, so the memtable is all that is compacted.
+      // No key is greater than this one, so only the memtable is compacted.
       const std::string end(100, '\xff');
       const Slice slice = end;
       db->CompactRange(&slice, &slice);
@@ -491,8 +490,9 @@ int Script(const std::string& folder, Settings settings) {
   _exit(0);
 }
 
-// Count: batch i puts "count" = i and "slot" + (i mod 200) = i and some ballast, and deletes "gone" + ((i - 1) mod 10), which
-// the batch before it put. So the state after any number of batches is known, and a reader can tell a state that never was.
+// Count: batch i puts "count" = i, "slot" + (i mod 200) = i with padding, and "gone" + (i mod 10) = i, and deletes
+// "gone" + ((i - 1) mod 10), which the previous batch put. So the state after each batch is known, and a reader can detect
+// a state that never existed.
 int Count(const std::string& folder, double seconds) {
   leveldb::Options options;
   options.create_if_missing = true;

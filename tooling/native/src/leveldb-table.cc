@@ -14,7 +14,7 @@
 //   --comparator bytewise|trailing-space      default bytewise
 //   --block-size BYTES                        default 4096
 //   --restart-interval KEYS                   default 16
-//   --bits-per-key BITS | --no-filter         default --no-filter; get asks the table's filter only with BITS
+//   --bits-per-key BITS | --no-filter         default --no-filter; get uses the table's filter only with BITS
 //   --compression none|snappy                 default none
 //
 // Exit status: 0 done; 1 the caller's mistake; 2 LevelDB reported an error. Messages go to stderr.
@@ -77,7 +77,7 @@ class TrailingSpaceComparator : public leveldb::Comparator {
   void FindShortSuccessor(std::string*) const override {}
 };
 
-// Keys that the comparator calls equal must be equal to the filter too.
+// Keys that are equal by the comparator must also be equal to the filter.
 class TrailingSpacePolicy : public leveldb::FilterPolicy {
  public:
   explicit TrailingSpacePolicy(int bits_per_key)
@@ -342,7 +342,7 @@ void Filter(int bits_per_key, const Settings& settings) {
 }
 
 void MayMatch(const Settings& settings) {
-  // A filter carries its own number of probes, so the policy's setting does not matter.
+  // A filter stores its number of probes, so the policy's setting does not matter.
   const auto policy = NewPolicy(settings, 10);
   Input input;
   const Slice filter = input.Field();

@@ -1,5 +1,5 @@
-// Writes tooling/fixtures/data/streams, for tests on machines without the libraries: streams by Google's Snappy and the
-// reference implementation of zstd, and Snappy's verdicts on mutated and random streams.
+// Writes tooling/fixtures/data/streams, for tests on machines without the libraries: streams compressed by Google's Snappy
+// and the reference implementation of zstd, and Snappy's verdicts on mutated and random streams.
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -16,16 +16,16 @@ const flags = ['-O2', '-std=c++17'];
 export interface ProgramSource {
   /** The name of its file, without `.cc`. */
   readonly name: string;
-  /** Ways to link it, of which the first that works is used. */
+  /** Linker arguments to try. The first that work are used. */
   readonly libraries: readonly (readonly string[])[];
-  /** A program that compiles if everything is installed that this one needs. */
+  /** A program that compiles if and only if everything that this one needs is installed. */
   readonly probe: string;
   /** Arguments with which it succeeds as long as the libraries are installed. */
   readonly check: readonly string[];
 }
 
 /**
- * Compiles a program, unless `build/` has it for the same source.
+ * Compiles a program, unless `build/` already has it for the same source.
  *
  * @throws Error when its probe compiles but the program does not, which means that the program is wrong.
  */
@@ -67,5 +67,5 @@ export function compileProgram({ name, libraries, probe, check }: ProgramSource)
 function compile(compiler: string, file: string, libs: readonly string[], out: string): string | undefined {
   const { error, status, stderr } = spawnSync(compiler, [...flags, file, '-o', out, ...libs], { encoding: 'utf8' });
   if (error !== undefined) return `no C++ compiler: ${error.message}`;
-  return status === 0 ? undefined : `not what it needs to compile: ${stderr.trim()}`;
+  return status === 0 ? undefined : `what it needs to compile is not installed: ${stderr.trim()}`;
 }

@@ -1,10 +1,10 @@
 // Runs Google's Snappy and the reference implementation of zstd. Their shared libraries, which most systems have, are loaded
-// by name, so no headers are needed.
+// by name at run time, so no headers are needed.
 //
 //   version CODEC                      prints the library's version, or fails
-//   encode CODEC LEVEL                 input: contents, each preceded by its length; output: their streams, likewise
+//   encode CODEC LEVEL                 input: contents, each preceded by its length; output: their streams in the same form
 //   decode CODEC MAX_BYTES             input: streams; output: for each a byte, 1 if it is accepted, and the contents
-//   time encode CODEC LEVEL ROUNDS     input: contents; prints the nanoseconds for each in the fastest round
+//   time encode CODEC LEVEL ROUNDS     input: contents; prints the nanoseconds per item in the fastest round
 //   time decode CODEC MAX_BYTES ROUNDS
 //
 // CODEC: snappy, zstd. Lengths are u32, little-endian. Snappy has no levels. Added to a level of zstd, 100 means a
@@ -47,9 +47,10 @@ Function* Find(void* library, const char* name) {
 
 struct Codec {
   std::string version;
-  // Compresses the first to the second. Returns the length of the stream.
+  // Compresses the first argument into the second. Returns the length of the stream.
   std::function<size_t(const Bytes&, Bytes&, int level)> encode;
-  // Decompresses the first to the second; the third is the length of the contents. Returns whether the stream is valid.
+  // Decompresses the first argument into the second, and sets the third to the length of the contents. Returns whether the
+  // stream is valid.
   std::function<bool(const Bytes&, Bytes&, size_t&)> decode;
 };
 

@@ -54,12 +54,12 @@ export class ReferenceCodec {
     });
   }
 
-  /** Nanoseconds for each of them in the fastest of `rounds`. */
+  /** Nanoseconds per item in the fastest of `rounds`. */
   encodeNanoseconds(contents: readonly Uint8Array[], rounds: number, level = 0): number {
     return Number(new TextDecoder().decode(this.#run(['time', 'encode', this.name, String(level), String(rounds)], contents)));
   }
 
-  /** Nanoseconds for each of them in the fastest of `rounds`. */
+  /** Nanoseconds per item in the fastest of `rounds`. */
   decodeNanoseconds(streams: readonly Uint8Array[], rounds: number, maxBytes: number): number {
     return Number(new TextDecoder().decode(this.#run(['time', 'decode', this.name, String(maxBytes), String(rounds)], streams)));
   }

@@ -9,7 +9,7 @@ export function stripTrailingSpaces(key: Uint8Array): Uint8Array {
 
 // One key for each case; the other keys make the table long enough for several blocks and filters.
 const cases = [
-  '   ', // the empty key, as it happens to be stored
+  '   ', // equal to the empty key
   'a',
   'a b ',
   'a  b',
@@ -37,7 +37,7 @@ const cases = [
 
 const syllables = ['ba', 'ko', 'mi', 'ru', 'ne', 'ta', 'lo', 'si', 'é', 'ø', '木', 'pa '];
 
-/** Unique and ascending by the trailing-space comparator, and the same in every run. */
+/** Entries that are unique and ascending by the trailing-space comparator, and the same in every run. */
 export function trailingSpaceEntries(): KeyValue[] {
   const random = seeded(0x20);
   const encoder = new TextEncoder();

@@ -15,7 +15,7 @@ import { stripTrailingSpaces, trailingSpaceEntries } from '../src/trailing-space
 const available = nativeLevelDb() !== undefined;
 const reason = nativeUnavailableReason()?.split('\n')[0] ?? '';
 
-/** For use in tests that run only if LevelDB is available. */
+/** Only for tests that run if LevelDB is available. */
 function native(): NonNullable<ReturnType<typeof nativeLevelDb>> {
   return nativeLevelDb()!;
 }
@@ -35,7 +35,7 @@ describe('golden tables', () => {
     expect(createHash('sha256').update(bytes).digest('hex')).toBe(table.sha256);
   });
 
-  test.runIf(available).each([...bytewise, ...trailingSpace])('LevelDB reads the input of $name from it', (table) => {
+  test.runIf(available).each([...bytewise, ...trailingSpace])('LevelDB reads the entries of $name from which it was built', (table) => {
     const { comparator } = table.options;
     const entries = table.input();
     expect(entriesSha256(native().dump(table.path, { comparator }))).toBe(entriesSha256(entries));
@@ -48,7 +48,7 @@ describe('golden tables', () => {
   });
 
   test.runIf(available).each(goldenFilters())(
-    'LevelDB makes the filter of $keyCount keys at $bitsPerKey bits again',
+    'LevelDB rebuilds the filter of $keyCount keys at $bitsPerKey bits per key',
     ({ keys, bitsPerKey, filter }) => {
       expect(native().filter(keys(), bitsPerKey)).toEqual(filter);
     },
@@ -56,7 +56,7 @@ describe('golden tables', () => {
 });
 
 describe('trailing spaces', () => {
-  test('the committed input is the output of the generator', () => {
+  test('the committed input is what the generator makes', () => {
     expect(trailingSpace[0]?.input()).toEqual(trailingSpaceEntries());
   });
 
@@ -65,12 +65,12 @@ describe('trailing spaces', () => {
   );
   const values = trailingSpaceEntries().map(([, value]) => value);
 
-  test.runIf(available).each(trailingSpace)('LevelDB finds every key of $name with any trailing spaces', (table) => {
+  test.runIf(available).each(trailingSpace)('LevelDB finds every key of $name with different trailing spaces', (table) => {
     const options = { comparator: 'trailing-space', useFilter: true } as const;
     expect(native().get(table.path, respelled, options)).toEqual(values);
   });
 
-  test.runIf(available)('a key with other spaces matches the filter of its own policy, but not that of the plain Bloom policy', () => {
+  test.runIf(available)('a key with different trailing spaces matches a filter of the trailing-space policy, but not one of the Bloom policy', () => {
     const plain = native().filter([ascii('a')], 10);
     const own = native().filter([ascii('a')], 10, { comparator: 'trailing-space' });
     expect(own).toEqual(plain);
@@ -91,7 +91,7 @@ describe('real tables', () => {
     expect(entriesSha256(entries)).toBe(table.entriesSha256);
   });
 
-  test.runIf(available)('LevelDB refuses what it cannot read', () => {
+  test.runIf(available)('LevelDB refuses a block type that it does not know, and a file that is not a table', () => {
     const mojang = realTables().find(({ blockTypes }) => blockTypes.data?.['4'] !== undefined);
     expect(() => native().dump(mojang!.path)).toThrow(NativeLevelDbError);
     expect(() => native().dump(new Uint8Array(48))).toThrow(NativeLevelDbError);
@@ -110,13 +110,13 @@ describe('vectors', () => {
     expect(native().dump(bytes)).toEqual(entries);
   });
 
-  test.runIf(available)('LevelDB builds the table of which only the checksum is recorded', () => {
+  test.runIf(available)('LevelDB builds the table for which only a checksum is recorded', () => {
     const { entries, size, crc32c: expected } = tableChecksums.find(({ compression }) => compression === 'none')!;
     const bytes = native().build(entries(), { bitsPerKey: 10 });
     expect([bytes.length, crc32c(bytes)]).toEqual([size, expected]);
   });
 
-  test.runIf(available)('LevelDB makes the recorded filters', () => {
+  test.runIf(available)('LevelDB builds the recorded filters', () => {
     for (const { keys, bitsPerKey, filter } of bloomFilters) {
       expect(native().filter(keys, bitsPerKey)).toEqual(filter);
     }
@@ -126,7 +126,7 @@ describe('vectors', () => {
     }
   });
 
-  test.runIf(available)('LevelDB has the recorded numbers of false positives', () => {
+  test.runIf(available)('LevelDB gives the recorded numbers of false positives', () => {
     const probes = Array.from({ length: 10_000 }, (_, i) => littleEndian32(1_000_000_000 + i));
     const measured = falsePositives.rows.map(({ n }) => {
       const keys = Array.from({ length: n }, (_, i) => littleEndian32(i));
@@ -145,7 +145,7 @@ describe('vectors', () => {
   });
 });
 
-test.runIf(available)('a lookup with the filter relies on it, and one without does not use it', () => {
+test.runIf(available)('a lookup uses the filter only if useFilter is set', () => {
   const key = ascii('hello');
   const table = native().build([[key, ascii('world')]], { bitsPerKey: 10 });
   const filter = native().filter([key], 10);

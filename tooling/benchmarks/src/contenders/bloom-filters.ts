@@ -1,4 +1,4 @@
-// bloom-filters' part: as many bits and probes as LevelDB's filter has; keys are Buffers.
+// bloom-filters' part, with as many bits and probes as LevelDB's filter has. Keys are Buffers.
 import bloomFilters from 'bloom-filters';
 import { serve, type Work } from '../work.js';
 import { allKeys, BITS_PER_KEY, LOOKUPS, lookupKeys, separate } from '../workload.js';

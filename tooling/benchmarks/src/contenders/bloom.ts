@@ -1,4 +1,4 @@
-// This project: the built packages, as any program imports them.
+// This project's part. It imports the built packages, as any program does.
 import { closeSync, existsSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { BLOOM_SEED, hash, hashEach } from '@bloom/hash';
@@ -37,7 +37,7 @@ import {
 import { type WrittenDatabase, writtenDatabaseJobs } from '../written-database.js';
 
 const folder = process.argv[2]!;
-/** Where the databases are. */
+/** The folder of the databases that contenders share. */
 const sharedFolder = process.argv[3]!;
 const policy = new BloomFilterPolicy(BITS_PER_KEY);
 /** Large enough for any table of the benchmark. */
@@ -326,7 +326,7 @@ function entriesSync(n: number): Work {
   };
 }
 
-/** What tables and databases do alike. */
+/** The methods that tables and databases have in common. */
 type SyncReader = Pick<SyncTable, 'get'> & Pick<SyncDatabaseReader, 'get'>;
 type Reader = Pick<Table, 'get' | 'getMany'> & Pick<DatabaseReader, 'get' | 'getMany'>;
 
@@ -388,7 +388,7 @@ function getMany(reader: Reader, n: number): Work {
   };
 }
 
-/** Seeks as the C++ does, and copies the value of a key that is found. */
+/** Seeks with one cursor, as the C++ job does with one iterator, and copies the value of a key that is found. */
 function seekSync(n: number): Work {
   const table = SyncTable.open(SyncFileSource.open(tableFile(n)), { cache: new BlockCache(CACHE_BYTES) });
   const lookups = separate(lookupKeys(n, true));
@@ -478,7 +478,7 @@ function openAndCloseDatabase(n: number): Work {
   };
 }
 
-/** The database is to have what makes reading it work: a log, and tables with filters at several levels. */
+/** Prints what is in the database, and fails unless it has tables with filters at several levels. */
 function mustHaveLevels(database: DatabaseReader): void {
   const { levels, logs } = database.describe();
   const counts = levels.map((tables) => tables.length);

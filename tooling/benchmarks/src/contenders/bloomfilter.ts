@@ -1,4 +1,4 @@
-// bloomfilter's part: as many bits and probes as LevelDB's filter has; keys are strings.
+// bloomfilter's part, with as many bits and probes as LevelDB's filter has. Keys are strings.
 import { BloomFilter } from 'bloomfilter';
 import { serve, type Work } from '../work.js';
 import { allKeys, BITS_PER_KEY, LOOKUPS, lookupKeys, separate } from '../workload.js';

@@ -1,5 +1,5 @@
-// classic-level's part: LevelDB 1.20 as a database behind Node-API, with the same entries, without compression, its blocks
-// in the cache. Beside a table it is compacted; beside a database it has a copy of that folder.
+// classic-level's part: LevelDB 1.20 behind Node-API, with the same entries, no compression and all blocks cached. Where
+// others read a table, its database is compacted; where they read a database folder, it has a copy of that folder.
 import { cpSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ClassicLevel } from 'classic-level';
@@ -11,7 +11,7 @@ import { type WrittenDatabase, writtenDatabaseJobs } from '../written-database.j
 type Database = ClassicLevel<Uint8Array, Uint8Array>;
 
 const folder = process.argv[2]!;
-/** Where the databases are. */
+/** The folder of the databases that contenders share. */
 const sharedFolder = process.argv[3]!;
 const BATCH = 1000;
 const opened = new Map<string, Promise<Database>>();
@@ -38,7 +38,7 @@ async function openDatabase(n: number): Promise<Database> {
   return db;
 }
 
-/** Opens a copy of the folder that @bloom/leveldb reads: opening it makes a table of its log. */
+/** Opens a copy of the folder that @bloom/leveldb reads, because opening a database turns its log into a table. */
 async function openCopy(n: number, state: DatabaseState): Promise<Database> {
   const path = join(folder, `copy-${state}-${n}.db`);
   if (!existsSync(path)) cpSync(databasePath(sharedFolder, n, state), path, { recursive: true });
