@@ -30,7 +30,7 @@ export class ReferenceZstd {
     this.#to = this.#zstd._malloc(capacity);
   }
 
-  /** One for streams and contents of up to `capacity` bytes. */
+  /** @param capacity the most bytes that streams and contents may have. */
   static async load(capacity: number): Promise<ReferenceZstd> {
     await exported.init();
     return new ReferenceZstd(capacity);

@@ -39,7 +39,7 @@ const zstdWriter: Codec = {
   },
 };
 
-/** The compression types in a table, as its layout names them. */
+/** The compression types of a table's blocks, by their labels in the layout. */
 async function typesOf(bytes: Uint8Array): Promise<Set<string>> {
   const types = new Set<string>();
   for await (const { label, value } of tableLayout(new MemorySource(bytes), { codecs: allCodecs })) {
@@ -56,7 +56,7 @@ describe('a table written with', () => {
     ['zlib', zlibCodec, '2: zstd or zlib'],
     ['raw deflate', deflateCodec, '4: deflate'],
     ['the codec for zstd or zlib', zstdOrZlibCodec, '2: zstd or zlib'],
-    ['zstd, by the reference', zstdWriter, '2: zstd or zlib'],
+    ['the reference implementation of zstd', zstdWriter, '2: zstd or zlib'],
   ])('%s is read back', async (_, codec, type) => {
     const bytes = tableOf({ compression: codec, blockSize: 700 });
     expect(await typesOf(bytes)).toContain(type);
@@ -87,26 +87,26 @@ describe('a table written with', () => {
     expect(entriesOf(tableOf({ compression: 'snappy' }), allCodecs)).toBe(ours);
   });
 
-  test('zstdCodec is impossible, because it only reads', () => {
+  test('zstdCodec is refused by the builder, because zstdCodec only reads', () => {
     expect(() => tableOf({ compression: zstdCodec })).toThrow(RangeError);
   });
 
-  test('a codec that the reader does not have is refused', () => {
+  test('a codec that the reader was not given is refused by the reader', () => {
     expect(caught(() => entriesOf(tableOf({ compression: zlibCodec }), []))).toMatchObject({ code: 'BLOOM_UNSUPPORTED_CODEC' });
   });
 });
 
-test.each(realTables())('$file of $repo gives its entries', (table) => {
+test.each(realTables())('$file of $repo has the recorded entries', (table) => {
   expect(entriesSha256(SyncTable.open(new MemorySource(table.bytes()), { codecs: allCodecs }).entries())).toBe(table.entriesSha256);
 });
 
-/** A table in which the stored bytes of data block i are `payload(i)`, if that is defined. */
+/** A table in which the stored bytes of data block i are `payload(i)`, unless that is undefined. */
 function tableOfPayloads(type: number, blockSize: number, payload: (block: number) => Uint8Array | undefined): Uint8Array {
   let block = 0;
   const codec: Codec = {
     type,
     name: 'payloads',
-    // The index and the metaindex are longer or shorter than a data block. Contents that do not get smaller are stored raw.
+    // Recognises data blocks by their length. The returned contents, which are not smaller, make the builder store a block raw.
     compress: (contents) => (contents.length >= blockSize && contents.length < 2 * blockSize ? payload(block++) : undefined) ?? contents,
     decompress: () => new Uint8Array(0),
   };
@@ -141,7 +141,7 @@ describe('a block whose contents exceed maxBlockBytes', () => {
   });
 });
 
-test('a block of 2 kB of zstd with 64 MiB of contents costs salvage only that block', async () => {
+test('salvage loses only the block in which 2 kB of zstd expand to 64 MiB', async () => {
   const payload = zstdFrame(Array.from({ length: 512 }, () => repeatedBlock(0x61, 2 ** 17)), { contentBytes: 2 ** 26 });
   expect(payload.length).toBeLessThan(2100);
   const bytes = tableOfPayloads(2, 8000, (block) => (block === 1 ? payload : undefined));
@@ -154,7 +154,7 @@ test('a block of 2 kB of zstd with 64 MiB of contents costs salvage only that bl
   expect(entriesSha256(saved)).toBe(entriesSha256([...entries.slice(0, lostFrom), ...entries.slice(lostFrom + lost)]));
 });
 
-test('random bytes under right checksums give coded errors and nothing else (seed 9)', async () => {
+test('random bytes with correct checksums give only coded errors (seed 9)', async () => {
   const random = seeded(9);
   const starts: number[][] = [[], [0x78, 0x9c], [0x28, 0xb5, 0x2f, 0xfd], [0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x50]];
   const codes = new Map<string, number>();
@@ -164,6 +164,6 @@ test('random bytes under right checksums give coded errors and nothing else (see
     for (const { code } of findings) codes.set(code, (codes.get(code) ?? 0) + 1);
   }
   expect(codes.get('BLOOM_BAD_COMPRESSION')).toBeGreaterThan(3000);
-  // Random bytes are sometimes valid raw deflate, and the contents are then not a block.
+  // Random bytes are sometimes valid raw deflate, but then the contents are not a valid block.
   expect([...codes.keys()].filter((code) => !['BLOOM_BAD_COMPRESSION', 'BLOOM_BAD_BLOCK', 'BLOOM_TOO_LARGE'].includes(code))).toEqual([]);
 });

@@ -41,7 +41,7 @@ describe.each(cases)('$format $where', ({ inflate, deflate, isRaw, write, refere
     expect(wrong).toEqual([]);
   });
 
-  test('writes what it and zlib read back', () => {
+  test('writes streams that it and zlib read back', () => {
     const random = seeded(3);
     for (const length of [0, 1, 100, 5000, 100_000]) {
       const contents = sampleContents(random, length);
@@ -51,18 +51,18 @@ describe.each(cases)('$format $where', ({ inflate, deflate, isRaw, write, refere
     }
   });
 
-  test('yields contents in a buffer of their own', () => {
+  test('returns contents in a new buffer', () => {
     for (const length of [10, 5000, 50_000]) expect(inflate(new Uint8Array(write(new Uint8Array(length))), isRaw, MAX_BYTES).buffer.byteLength).toBe(length);
   });
 
-  test('throws a RangeError for one byte more than the limit', () => {
+  test('throws a RangeError for contents one byte longer than the limit', () => {
     for (const length of [1, 2, 1000, 50_000]) {
       const stream = new Uint8Array(write(sampleContents(seeded(length), length)));
       expect(() => inflate(stream, isRaw, length - 1)).toThrow(new RangeError(`the contents have more than ${length - 1} bytes, the limit`));
     }
   });
 
-  test('refuses a stream that is cut short anywhere', () => {
+  test('refuses a stream that is truncated at any length', () => {
     const wrong: number[] = [];
     const stream = new Uint8Array(write(sampleContents(seeded(4), 2000)));
     for (let length = 0; length < stream.length; length++) {

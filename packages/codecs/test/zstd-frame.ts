@@ -47,7 +47,7 @@ export function compressedBlock(bytes: readonly number[]): Block {
   return { kind: 2, size: bytes.length, bytes };
 }
 
-/** A sequence whose three tables have one symbol each, so that the bits hold only the extra bits. */
+/** A sequence whose three tables have one symbol each, so that its bitstream has only extra bits. */
 export interface OneSequence {
   readonly literals: readonly number[];
   readonly literalCode: number;

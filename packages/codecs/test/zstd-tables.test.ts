@@ -43,7 +43,7 @@ describe('the description of an FSE table', () => {
     expect([shares.accuracy, shares.position]).toEqual([6, end]);
   });
 
-  test('is refused when it is cut short anywhere', () => {
+  test('is refused when it is truncated at any length', () => {
     for (let cut = 0; cut < end; cut++) expect(() => readShares(bytes, 0, cut, 35, 9)).toThrow('do not add up');
   });
 
@@ -55,11 +55,11 @@ describe('the description of an FSE table', () => {
 });
 
 describe('the weights of a Huffman code', () => {
-  /** A frame with one literal, whose Huffman code has the weights 1, 0 and 1, from an FSE table with these shares. */
+  /** A frame with one literal, whose Huffman code has the weights 1, 0 and 1, coded by an FSE table with these shares. */
   function frameBy(counts: readonly number[], accuracy: number): Uint8Array {
     const description = describedShares(counts, accuracy);
     const { rows } = buildFseTable({ counts: Int16Array.from(counts), symbols: counts.length, accuracy });
-    // The first symbol needs more bits than are left, which ends the weights after the second one.
+    // The first symbol needs more bits than are left. That ends the weights after the second one.
     const one = rows.findIndex((row) => (row & 0xff) === 1 && row >>> 8 !== 0);
     const none = rows.findIndex((row) => (row & 0xff) === 0);
     const weights = [...description, ...bytesOf([[none, accuracy], [one, accuracy], [1, 1]])];
@@ -73,7 +73,7 @@ describe('the weights of a Huffman code', () => {
   test.each([
     ['of 12 symbols', sum([20, ...Array<number>(10).fill(2)]), 6, true],
     ['of 13 symbols, which is more than the reference has room for', sum([20, ...Array<number>(11).fill(2)]), 6, false],
-  ])('from a table %s are read or refused as by the reference', (_, counts, accuracy, isRead) => {
+  ])('from a table %s are read or refused as the reference implementation does', (_, counts, accuracy, isRead) => {
     const stream = frameBy(counts, accuracy);
     expect(caught(() => zstdCodec.decompress(stream, 100)) === undefined).toBe(isRead);
     expect(reference.decompress(stream) !== undefined).toBe(isRead);

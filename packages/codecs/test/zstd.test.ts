@@ -23,7 +23,7 @@ const ascii = (text: string): number[] => [...new TextEncoder().encode(text)];
 const text = (bytes: Uint8Array | undefined): string | undefined => bytes && new TextDecoder().decode(bytes);
 const read = (stream: Uint8Array, maxBytes = MAX_BYTES): Uint8Array => zstdCodec.decompress(stream, maxBytes);
 
-describe('frames of the reference', () => {
+describe('frames of the reference implementation', () => {
   test('of several levels and settings are read', () => {
     const streams = referenceStreams('zstd');
     const wrong = streams.filter(({ stream, byteLength, isContents }) => {
@@ -54,7 +54,7 @@ describe('frames of the reference', () => {
     }
   });
 
-  test('yield contents in a buffer of their own', () => {
+  test('give contents in a new buffer', () => {
     for (const length of [10, 5000]) expect(read(reference.compress(new Uint8Array(length), 1)).buffer.byteLength).toBe(length);
   });
 });
@@ -79,7 +79,7 @@ describe('a frame', () => {
     expect(text(reference.decompress(stream))).toBe(contents);
   });
 
-  test('with a window of 2 GiB is read, as by a 64-bit build of the reference', () => {
+  test('with a window of 2 GiB is read, as a 64-bit build of the reference does', () => {
     expect(text(read(zstdFrame([rawBlock(ascii('abc'))], { windowLog: 31 })))).toBe('abc');
   });
 
@@ -138,16 +138,16 @@ describe('a frame', () => {
     expect(reference.decompress(stream)).toBeUndefined();
   });
 
-  test('that claims more than its blocks can have is reported as damaged, even when the claim also exceeds the limit', () => {
+  test('that claims more bytes than its blocks can have is damaged, even if the claim also exceeds the limit', () => {
     const stream = zstdFrame([rawBlock(ascii('abc'))], { contentBytes: 2 ** 32 - 1 });
     expect(() => read(stream)).toThrow(new Error('the frame claims 4294967295 bytes, its blocks can have at most 3'));
   });
 
-  test('that is cut short anywhere is refused', () => {
+  test('that is truncated at any length is refused', () => {
     const wrong: number[] = [];
     const contents = sampleContents(seeded(8), 2000);
     for (const stream of [reference.compress(contents, 3), zstdFrame([rawBlock(ascii('abc'))], { contentBytes: 3 })]) {
-      // A stream of no bytes has no frame and is valid.
+      // An empty stream has no frame and is valid.
       for (let length = 1; length < stream.length; length++) if (caught(() => read(stream.subarray(0, length))) === undefined) wrong.push(length);
     }
     expect(wrong).toEqual([]);
@@ -224,7 +224,7 @@ describe('the cost of a frame', () => {
     expect(Math.min(...[1, 2, 3].map(() => milliseconds(() => read(stream))))).toBeLessThan(50);
   });
 
-  test('is under 5 µs per byte for the smallest frames with tables of their own', () => {
+  test('is less than 5 µs per byte for the smallest frames that have their own tables', () => {
     const random = seeded(6);
     const contents = Array.from({ length: 300 }, () => sampleContents(random, 60));
     const streams = contents.map((bytes) => [...reference.compress(bytes, 19)]);
@@ -232,7 +232,7 @@ describe('the cost of a frame', () => {
     expect(Math.min(...[1, 2, 3].map(() => milliseconds(() => read(many)))) / many.length).toBeLessThan(0.005);
   });
 
-  /** Bytes of typed arrays allocated while `run` ran. */
+  /** The bytes of typed arrays that are allocated while `run` runs. */
   function allocated(run: () => unknown): number {
     const { Uint8Array, Uint16Array, Uint32Array, Int16Array } = globalThis;
     let bytes = 0;
@@ -265,7 +265,7 @@ describe('the cost of a frame', () => {
     expect(allocated(() => read(stream, 256 * MIB))).toBeLessThan(MIB);
   });
 
-  test('is memory of at most four times the contents, and of at most four times the limit', () => {
+  test('is memory of at most four times the contents and at most four times the limit', () => {
     const [, stream] = bombs[3]!;
     expect(allocated(() => read(stream, 256 * MIB))).toBeLessThan(4 * 64 * MIB + MIB);
     expect(allocated(() => read(stream, MIB))).toBeLessThan(4 * MIB);
@@ -279,7 +279,7 @@ describe('the cost of a frame', () => {
   });
 });
 
-/** Reasons to refuse a frame that the reference may accept: see `zstdCodec`. */
+/** Messages of `zstdCodec` for frames that the reference may accept; its documentation says why. */
 const beyondTheRfc = [
   'a Huffman stream does not end where its literals do',
   'a stream of bits has no end mark',

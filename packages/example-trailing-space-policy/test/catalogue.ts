@@ -7,7 +7,7 @@ export const text = (bytes: Uint8Array | undefined): string | undefined => bytes
 
 type Entries = readonly (readonly [Uint8Array, Uint8Array])[];
 
-/** Records of a fixed width, as they were imported: titles of 20 bytes, or of fewer where somebody trimmed them. */
+/** Imported records: titles padded to a fixed width of 20 bytes, except where somebody trimmed them. */
 export const catalogue: Entries = [
   ['Beowulf             ', 'shelf 1'],
   ['Candide', 'shelf 2'],

@@ -10,12 +10,12 @@ describe.each(goldenTables({ comparator: 'trailing-space' }))('$name, written by
   const policy = bitsPerKey === null ? null : new TrailingSpacePolicy(new BloomFilterPolicy(bitsPerKey));
   const entries = golden.input();
 
-  test('is built again byte for byte', () => {
+  test('is rebuilt byte for byte', () => {
     const source = tableOf(entries, policy, { blockSize, restartInterval, compression });
     expect(Buffer.compare(source.read(0, source.byteLength), golden.bytes())).toBe(0);
   });
 
-  test('gives every entry, whatever number of trailing spaces is asked with', () => {
+  test('finds every entry, with any number of trailing spaces in the requested key', () => {
     const table = SyncTable.open(new MemorySource(golden.bytes()), {
       comparator: trailingSpaceComparator,
       filterPolicies: [new TrailingSpacePolicy()],

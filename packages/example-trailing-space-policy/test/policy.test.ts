@@ -4,21 +4,21 @@ import { MemorySink, SyncTable, Table, TableBuilder } from '@bloom/sstable';
 import { describe, expect, test } from 'vitest';
 import { catalogue, tableOf, text, utf8 } from './catalogue.js';
 
-test('the name contains that of the inner policy', () => {
+test('the policy name contains the name of the inner policy', () => {
   expect(new TrailingSpacePolicy().name).toBe('bloom.example.TrailingSpace(leveldb.BuiltinBloomFilter2)');
 });
 
-test('a filter is that of the inner policy for the trimmed keys', () => {
+test('a filter is the one that the inner policy makes of the trimmed keys', () => {
   const filter = buildFilter(new TrailingSpacePolicy(), ['hello  ', 'world '].map(utf8));
   expect(filter).toEqual(buildFilter(new BloomFilterPolicy(), ['hello', 'world'].map(utf8)));
 });
 
-test('an inner policy with an equivalence of its own is refused', () => {
+test('refuses an inner policy that has its own key equivalence', () => {
   expect(() => new TrailingSpacePolicy(new TrailingSpacePolicy())).toThrow(RangeError);
   expect(() => new TrailingSpacePolicy(new TrailingSpacePolicy())).toThrow(/inner must tell all keys apart/);
 });
 
-test('a key that is not bytes, and an inner policy that is a class, are refused by name', () => {
+test('refuses a key or a filter that is not bytes and a class in place of an inner policy, and names the argument', () => {
   const policy = new TrailingSpacePolicy();
   const filter = buildFilter(policy, [utf8('a')]);
   expect(() => policy.keyMayMatch('a ' as unknown as Uint8Array, filter)).toThrow(new TypeError('key must be a Uint8Array, got string'));
@@ -27,7 +27,7 @@ test('a key that is not bytes, and an inner policy that is a class, are refused 
   expect(() => new TrailingSpacePolicy(Class)).toThrow(/^inner must be a FilterPolicy, got a function: if BloomFilterPolicy is a class/);
 });
 
-/** The Bloom policy, which tells "a" from "a ", under a flag that says otherwise: the guard lets it pass. */
+/** The Bloom policy, which distinguishes "a" from "a ", but declares that it does not, so the guard accepts it. */
 class WronglyFlaggedPolicy implements FilterPolicy {
   readonly name = 'test.WronglyFlagged';
   readonly keyEquivalence = 'trailing-spaces';
@@ -42,19 +42,19 @@ class WronglyFlaggedPolicy implements FilterPolicy {
   }
 }
 
-describe('with the guard off, a present key', () => {
+describe('with a policy that deceives the guard, a present key', () => {
   const source = tableOf(catalogue, new WronglyFlaggedPolicy());
   const table = SyncTable.open(source, {
     comparator: trailingSpaceComparator,
     filterPolicies: [new WronglyFlaggedPolicy()],
   });
 
-  test('is found as it was stored', () => {
+  test('is found with its stored number of spaces', () => {
     expect(table.filterStatus.state).toBe('used');
     expect(catalogue.map(([key]) => text(table.get(key)))).toEqual(['shelf 1', 'shelf 2', 'shelf 3', 'shelf 4', 'shelf 5']);
   });
 
-  test('is called absent with another number of spaces, although it is there', () => {
+  test('is reported as absent with another number of spaces', () => {
     expect(table.get(utf8('Emma '))).toBeUndefined();
     expect(table.get(utf8('Beowulf'))).toBeUndefined();
     const withoutFilter = SyncTable.open(source, { comparator: trailingSpaceComparator, filterPolicies: [] });
@@ -63,25 +63,25 @@ describe('with the guard off, a present key', () => {
   });
 });
 
-describe('the guard refuses the plain Bloom policy for this comparator', () => {
+describe('the guard refuses', () => {
   const refusal = /^filter policy leveldb\.BuiltinBloomFilter2 distinguishes all keys, comparator bloom\.example\.TrailingSpaceComparator treats keys as equal by "trailing-spaces"/;
   const wrong = { comparator: trailingSpaceComparator, filterPolicies: [new BloomFilterPolicy()] };
   const source = tableOf(catalogue, new TrailingSpacePolicy());
 
-  test('when a table is built', () => {
+  test('the plain Bloom policy for this comparator when a table is built', () => {
     const build = (): TableBuilder => new TableBuilder(new MemorySink(), { comparator: trailingSpaceComparator });
     expect(build).toThrow(RangeError);
     expect(build).toThrow(refusal);
   });
 
-  test('when a table is opened', async () => {
+  test('the plain Bloom policy for this comparator when a table is opened', async () => {
     expect(() => SyncTable.open(source, wrong)).toThrow(RangeError);
     expect(() => SyncTable.open(source, wrong)).toThrow(refusal);
     await expect(Table.open(source, wrong)).rejects.toThrow(RangeError);
     await expect(Table.open(source, wrong)).rejects.toThrow(refusal);
   });
 
-  test('and this policy for the bytewise comparator', () => {
+  test('this policy for the bytewise comparator', () => {
     expect(() => new TableBuilder(new MemorySink(), { filterPolicy: new TrailingSpacePolicy() })).toThrow(RangeError);
   });
 });
@@ -103,13 +103,13 @@ describe('a table with this policy', () => {
     }
   });
 
-  test('calls other titles absent without a read', () => {
+  test('reports other titles as absent without a read', () => {
     const table = SyncTable.open(source, options);
     for (const absent of ['Emm', ' Emma', 'Em ma', 'Emma.', 'Carmilla']) expect(table.get(utf8(absent))).toBeUndefined();
     expect(table.stats.filterNegatives).toBeGreaterThan(0);
   });
 
-  test('takes a title once, however it is padded', () => {
+  test('rejects a title that it already has with another number of spaces', () => {
     const builder = new TableBuilder(new MemorySink(), { comparator: options.comparator, filterPolicy: new TrailingSpacePolicy() });
     builder.add(utf8('Emma'), utf8('shelf 5'));
     expect(() => builder.add(utf8('Emma '), utf8('shelf 6'))).toThrow(RangeError);

@@ -4,7 +4,7 @@ import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
 import { describe, expect, test } from 'vitest';
 import { hex, listPolicy, testHashPolicy, utf8 } from './test-policies.js';
 
-test('a filter covers 2 KiB', () => {
+test('the default filter range is 2 KiB', () => {
   expect([FILTER_BASE_LG, FILTER_BASE]).toEqual([11, 2048]);
 });
 
@@ -95,7 +95,7 @@ describe('startBlock', () => {
     expect(hex(builder.finish())).toBe('000000000b');
   });
 
-  test('refuses an offset of 2 TiB or more, and makes no filters on the way there', () => {
+  test('refuses an offset of 2 TiB or more without making filters for the ranges before it', () => {
     const builder = new FilterBlockBuilder(listPolicy);
     for (const blockOffset of [2 ** 41, 2 ** 53 - 1]) {
       expect(() => {
@@ -154,7 +154,7 @@ describe('addKey', () => {
     expect(() => builders[1].addKeyRange(utf8('abc'), 0, 1)).toThrow(TypeError);
   });
 
-  test('adds to the first range before any block is started', () => {
+  test('adds keys to the first range if no block was started', () => {
     const builder = new FilterBlockBuilder(listPolicy);
     builder.addKey(utf8('early'));
     builder.startBlock(2048);
@@ -204,7 +204,7 @@ describe('the policy', () => {
     ]);
   });
 
-  test('cannot change a filter once the next one is being made', () => {
+  test('cannot change an earlier filter while it makes the next one', () => {
     const parts: Uint8Array[] = [];
     const policy: FilterPolicy = {
       ...listPolicy,
@@ -221,7 +221,7 @@ describe('the policy', () => {
     expect(hex(builder.finish()).slice(0, 12)).toBe('00'.repeat(6));
   });
 
-  test('may append nothing, and then the range matches no key', () => {
+  test('may append nothing, which means that the range matches no key', () => {
     const policy: FilterPolicy = { ...listPolicy, createFilter: () => {} };
     const builder = new FilterBlockBuilder(policy);
     builder.startBlock(0);
@@ -317,7 +317,7 @@ describe('a caller\'s mistake', () => {
 });
 
 describe('byteLength and filterCount', () => {
-  test('agree with what finish returns, once every key is in a filter', () => {
+  test('match what finish returns once every key is in a filter', () => {
     const builder = new FilterBlockBuilder(new BloomFilterPolicy(10));
     expect([builder.byteLength, builder.filterCount]).toEqual([5, 0]);
     builder.startBlock(0);

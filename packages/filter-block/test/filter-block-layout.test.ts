@@ -5,7 +5,7 @@ import { bloomFilterLayout, BloomFilterPolicy, type FilterPolicy } from '@bloom/
 import { describe, expect, test } from 'vitest';
 import { testHashPolicy, utf8 } from './test-policies.js';
 
-/** A block with filters for the ranges at 0 and 4096, and none for the one between. */
+/** A block with filters for the ranges at 0 and 4096, and an empty filter between them. */
 function build(policy: FilterPolicy): Uint8Array {
   const builder = new FilterBlockBuilder(policy);
   builder.startBlock(0);
@@ -22,7 +22,7 @@ function lines(contents: Uint8Array, offset = 0, isBloom = false): string[] {
   return all.map(({ offset, byteLength, label, value }) => `${offset} + ${byteLength}: ${label}${value === undefined ? '' : ` (${value})`}`);
 }
 
-test('names filters, offsets, the offset of the offsets and baseLg, at their offsets in the file', () => {
+test('labels filters, offsets, the offset of the offsets and baseLg, with their offsets in the file', () => {
   expect(lines(build(testHashPolicy), 1000)).toEqual([
     '1000 + 8: filter 0: bytes',
     '1008 + 4: filter 2: bytes',
@@ -45,12 +45,12 @@ test('splits LevelDB’s Bloom filters into their parts', () => {
   expect(layout[filters.length]).toMatchObject({ offset: 1018, label: 'offset of filter 0' });
 });
 
-test('a block without filters is the offset of no offsets, and baseLg', () => {
+test('a block without filters has only the offset of the offsets, and baseLg', () => {
   expect(lines(fromHex('000000000b'))).toEqual(['0 + 4: offset of the offsets (0)', '4 + 1: baseLg (11: a filter for every 2048 bytes)']);
 });
 
 describe('a damaged block', () => {
-  test('that cannot be read as a filter block is one range, or none without bytes', () => {
+  test('that cannot be read as a filter block is one range, or no range if it is empty', () => {
     expect(lines(new Uint8Array(), 7)).toEqual([]);
     for (const contents of ['0b', '0000000b', '010000000b', 'ffffffff0b', '00000000' + '05000000' + '0b']) {
       const bytes = fromHex(contents);
@@ -58,14 +58,15 @@ describe('a damaged block', () => {
     }
   });
 
-  test('has bytes of no filter before and after its filters, and after their offsets', () => {
+  test('can have bytes of no filter before and after its filters, and after their offsets', () => {
     const filters = '00112233445566778899';
     const offsets = '02000000' + '04000000';
-    // Two bytes too many follow the offsets.
+    // Two extra bytes follow the offsets.
     expect(lines(fromHex(`${filters}${offsets}ffff0a0000000b`))).toEqual([
       '0 + 2: bytes of no filter',
       '2 + 2: filter 0: bytes',
-      // Filter 1 ends where the next four bytes say, which begin with those two: past the filters.
+      // The end of filter 1 is read from the four bytes after its offset, which begin with the two extra ones. It is past the
+      // filters.
       '4 + 6: bytes of no filter',
       '10 + 4: offset of filter 0 (2)',
       '14 + 4: offset of filter 1 (4)',
@@ -92,7 +93,7 @@ describe('a damaged block', () => {
     expect(lines(contents).slice(0, expected.length + 1)).toEqual([...expected, `8 + 4: offset of filter 0 (${offsets[0]})`]);
   });
 
-  test('has every byte once, in order, whatever its bytes are', () => {
+  test('of random bytes has every byte in exactly one range, in order', () => {
     const random = seeded(31);
     const wrong: string[] = [];
     for (let run = 0; run < 3000; run++) {

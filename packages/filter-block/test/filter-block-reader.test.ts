@@ -105,7 +105,7 @@ test('isEmptyAt is true where a range has a filter of no bytes, and false outsid
   expect(offsets.filter((offset) => reader.isEmptyAt(offset))).toEqual([2048, 4095]);
   expect(new FilterBlockReader(testHashPolicy, build([])).isEmptyAt(0)).toBe(false);
   expect(new FilterBlockReader(testHashPolicy, build([[5000, ['bar']]])).isEmptyAt(0)).toBe(true);
-  // The word before the offsets is the same as the first of them, and is none.
+  // The word before the offsets equals the first offset, but is not an offset.
   expect(new FilterBlockReader(testHashPolicy, contentsOf('00000000', [0], 4)).isEmptyAt(-1)).toBe(false);
 });
 
@@ -113,14 +113,14 @@ test('a word before the offsets is not the offset of a filter', () => {
   expect(new FilterBlockReader(testHashPolicy, contentsOf('00000000', [0], 4)).filterAt(-1)).toBeUndefined();
 });
 
-test('base is that of baseLg where the block can be read, also without filters, and 2048 where it cannot', () => {
+test('base is 2^baseLg if the block can be read, even without filters, and 2048 otherwise', () => {
   const baseOf = (contents: string): number => new FilterBlockReader(testHashPolicy, fromHex(contents)).base;
   expect(['0000000005', '378c73d9' + '0400000005'].map(baseOf)).toEqual([32, 32]);
   expect(['ffffffff05', '378c73d9' + '0500000005', '00000005', ''].map(baseOf)).toEqual([2048, 2048, 2048, 2048]);
 });
 
 describe('a reader', () => {
-  test('gives the filters, base and length of a block', () => {
+  test('returns the filters, base and length of a block', () => {
     const contents = build([
       [0, ['foo']],
       [5000, ['bar']],
@@ -143,7 +143,7 @@ describe('a reader', () => {
     const reader = new FilterBlockReader(new BloomFilterPolicy(), bytes().subarray(offset, offset + size));
     expect(reader).toMatchObject({ filterCount, base: 2 ** baseLg });
     const filters = Array.from({ length: filterCount }, (_, i) => reader.filterAt(i));
-    // Each is empty, for a range in which no block starts, or ends in its number of probes.
+    // Each filter is empty, for a range in which no block starts, or ends with its number of probes.
     expect(filters.filter((each) => each === undefined || (each.length > 0 && each.at(-1)! > 30))).toEqual([]);
     expect(filters.some((each) => each!.length > 8)).toBe(true);
   });
@@ -176,7 +176,7 @@ describe('a damaged block', () => {
   });
 
   test('ignores an incomplete offset', () => {
-    // One offset, and one to three more bytes.
+    // One offset, followed by one to three more bytes.
     for (const offsetsStart of [1, 2, 3]) {
       const reader = new FilterBlockReader(testHashPolicy, contentsOf('378c73d9', [0], offsetsStart));
       expect(reader.filterCount).toBe(1);
@@ -184,23 +184,23 @@ describe('a damaged block', () => {
     }
   });
 
-  test('matches every key where a filter ends before it starts', () => {
+  test('matches every key in a range whose filter ends before it starts', () => {
     const contents = contentsOf('378c73d9378c73d9', [0, 8, 4], 8);
     expect([0, 2048, 4096].map((offset) => reads(contents, offset))).toEqual([false, true, false]);
   });
 
-  test('matches every key where a filter ends past the start of the offsets', () => {
+  test('matches every key in a range whose filter ends past the start of the offsets', () => {
     const contents = contentsOf('378c73d9378c73d9', [0, 9, 0xffffffff], 8);
     expect([0, 2048, 4096].map((offset) => reads(contents, offset))).toEqual([true, true, true]);
   });
 
-  test("matches every key where a filter lies past the start of the offsets, although LevelDB's reader does not match", () => {
+  test("matches every key in a range whose filter starts past the start of the offsets, where LevelDB's reader matches none", () => {
     for (const offset of [9, 100, 0x80000000, 0xffffffff]) {
       expect(reads(contentsOf('378c73d9', [offset, offset], 4))).toBe(true);
     }
   });
 
-  test('matches no key where a filter is empty', () => {
+  test('matches no key in a range whose filter is empty', () => {
     for (const offset of [0, 1, 4]) expect(reads(contentsOf('378c73d9', [offset, offset], 4))).toBe(false);
   });
 });
@@ -228,7 +228,7 @@ describe('baseLg', () => {
     }
   });
 
-  test('of 64 or more, by which LevelDB cannot shift, matches every key', () => {
+  test('of 64 or more, which is not a valid shift in C++, matches every key', () => {
     for (let baseLg = 64; baseLg < 256; baseLg++) {
       expect([0, 2048, 2 ** 53 - 1].map((offset) => range(baseLg, offset))).toEqual(['both', 'both', 'both']);
     }

@@ -2,7 +2,7 @@ import { FILTER_BASE, FilterBlockBuilder, FilterBlockReader, MAX_FILTER_RANGE } 
 import { expect, test } from 'vitest';
 import { hex, listPolicy, utf8 } from './test-policies.js';
 
-/** Blocks at these offsets, each with the offset as its key. */
+/** The filter block for data blocks at these offsets. The key of each is its offset. */
 const OFFSETS = [0, 15, 16, 40, 2047, 2048, 5000, 9000, 70_000];
 
 function contentsWith(filterRange?: number): Uint8Array {

@@ -93,7 +93,7 @@ test("the builder's bytes and the reader's answers agree with the model", () => 
         }
       }
     }
-    // The filter lists its keys, so the answer is whether the range has the key.
+    // The filter lists its keys, so its answer is whether the range has the key.
     const reader = new FilterBlockReader(listPolicy, build(listPolicy, blocks));
     const sets = ranges.map((keys) => new Set(keys.map(hex)));
     const keys = blocks.flatMap((block) => block.keys);
@@ -134,7 +134,7 @@ test('damaged and random bytes never throw, and unreadable filters match every k
   expect(wrong.slice(0, 3), `seed ${seed}`).toEqual([]);
 });
 
-test('an offset that is out of order hides no key, and all other filters answer as before', () => {
+test('an offset that is out of order hides no key, and does not change the answers of other filters', () => {
   const seed = 22;
   const random = seeded(seed);
   const wrong: string[] = [];

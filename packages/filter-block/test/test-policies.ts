@@ -34,7 +34,7 @@ export const testHashPolicy: FilterPolicy = {
   },
 };
 
-/** The filter lists its keys, each after its length, so it has no false positives. Keys have less than 256 bytes. */
+/** The filter lists its keys, each preceded by its length, so it has no false positives. Keys have fewer than 256 bytes. */
 export const listPolicy: FilterPolicy = {
   name: 'test.List',
   createFilter(keys, dst) {

@@ -6,7 +6,7 @@ import { modelHash } from './model.js';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-/** The first three differences: one `expect` for many comparisons. */
+/** The first three differences, so that many comparisons need only one `expect`. */
 function differences(count: number, compare: (i: number) => string | undefined): string[] {
   const found: string[] = [];
   for (let i = 0; i < count && found.length < 3; i++) {
@@ -16,7 +16,7 @@ function differences(count: number, compare: (i: number) => string | undefined):
   return found;
 }
 
-/** `count` byte strings of 0 to 100 bytes, each a view at any offset in its buffer. */
+/** `count` byte strings of 0 to 100 bytes, each a view at a random offset of its buffer. */
 function anyBytes(seed: number, count: number): Uint8Array[] {
   const random = seeded(seed);
   return Array.from({ length: count }, () => {
@@ -220,11 +220,11 @@ describe('hashEach', () => {
     expect(wrong, `seed ${seed}`).toEqual([]);
   });
 
-  test('hashes keys with other bytes before the first and after the last', () => {
+  test('ignores bytes before the first key and after the last one', () => {
     expect(hashEach(utf8('..foobar..'), Uint32Array.of(2, 5, 8), 1)).toEqual(Uint32Array.of(0xfe7735c4, 0xd9738c37));
   });
 
-  test('returns no hashes for one offset or none', () => {
+  test('returns no hashes for a single offset or an empty list of offsets', () => {
     expect(hashEach(utf8('foo'), Uint32Array.of(3), 1)).toHaveLength(0);
     expect(hashEach(utf8('foo'), new Uint32Array(), 1)).toHaveLength(0);
   });

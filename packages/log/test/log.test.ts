@@ -4,13 +4,13 @@ import { maskedCrc32c } from '@bloom/crc32c';
 import { type LogDrop, LogReader, type LogRecord, type LogTail, LogWriter, logLayout, readLog } from '@bloom/log';
 import { describe, expect, test } from 'vitest';
 
-// The cases are those of LevelDB, db/log_test.cc; sizes and hashes were measured with LevelDB 1.23.
+// Names in CamelCase are those of cases in LevelDB, db/log_test.cc. Sizes and hashes were measured with LevelDB 1.23.
 
 function ascii(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
-/** `text` again and again, `length` characters in all: BigString of log_test.cc. */
+/** Repeats `text` up to `length` characters, like BigString in log_test.cc. */
 function big(text: string, length: number): string {
   return text.repeat(Math.ceil(length / text.length)).slice(0, length);
 }
@@ -36,7 +36,7 @@ function hex(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('hex');
 }
 
-/** Changes a byte of the header at `offset` and makes its checksum right again. */
+/** Changes the type of the fragment whose header is at `offset`, and corrects its checksum. */
 function setType(bytes: Uint8Array, offset: number, type: number): Uint8Array {
   bytes[offset + 6] = type;
   const length = bytes[offset + 4]! | (bytes[offset + 5]! << 8);
@@ -47,7 +47,7 @@ function setType(bytes: Uint8Array, offset: number, type: number): Uint8Array {
 const B = 32_768;
 
 describe('writing', () => {
-  test('ReadWrite: four small records are these bytes, and are read again', () => {
+  test('ReadWrite: four small records have the expected bytes and are read back', () => {
     const bytes = written(['foo', 'bar', '', 'xxxx']);
     expect(hex(bytes)).toBe(
       hex(fromHex('dd5fb37a030001666f6f baeaec44030001626172 052b2843000001 153d26e904000178787878')),
@@ -55,14 +55,14 @@ describe('writing', () => {
     expect(texts(bytes)).toEqual(['foo', 'bar', '', 'xxxx']);
   });
 
-  test('ManyBlocks: 100,000 numbers are 1,289,116 bytes, and all are read again', () => {
+  test('ManyBlocks: 100,000 records take 1,289,116 bytes and are all read back', () => {
     const records = Array.from({ length: 100_000 }, (_, i) => `${i}.`);
     const bytes = written(records);
     expect(bytes).toHaveLength(1_289_116);
     expect(texts(bytes)).toEqual(records);
   });
 
-  test('Fragmentation: a record over several blocks', () => {
+  test('Fragmentation: records that span several blocks have the expected bytes and are read back', () => {
     const records = ['small', big('medium', 50_000), big('large', 100_000)];
     const bytes = written(records);
     expect(bytes).toHaveLength(150_054);
@@ -78,7 +78,7 @@ describe('writing', () => {
     expect(texts(bytes)).toEqual(records);
   });
 
-  test('MarginalTrailer2: of a record that does not, they get an empty FIRST', () => {
+  test('MarginalTrailer2: a record that is not empty starts in the last seven bytes of a block with an empty FIRST', () => {
     const records = [big('foo', B - 14), 'bar'];
     const bytes = written(records);
     expect(hex(bytes.subarray(B - 7))).toBe('6451d0e9000002059e8137030004626172');
@@ -86,31 +86,31 @@ describe('writing', () => {
     expect(dropsOf(bytes)).toEqual([]);
   });
 
-  test('ShortTrailer: fewer than seven bytes of a block are zeros', () => {
+  test('ShortTrailer: fewer than seven bytes at the end of a block are filled with zeros', () => {
     const records = [big('foo', B - 10), '', 'bar'];
     const bytes = written(records);
     expect(hex(bytes.subarray(B - 3, B + 7))).toBe('000000052b2843000001');
     expect(texts(bytes)).toEqual(records);
   });
 
-  test('AlignedEof: a file may end where no header fits', () => {
+  test('AlignedEof: a file may end where no header fits into the block', () => {
     const records = [big('foo', B - 10)];
     expect(texts(written(records))).toEqual(records);
     expect(readLog(written(records)).tail).toBeUndefined();
   });
 
-  test('the example of doc/log_format.md', () => {
+  test('the records in the example of doc/log_format.md are at the offsets given there', () => {
     const bytes = written([big('a', 1000), big('b', 97_270), big('c', 8000)]);
     expect(readLog(bytes).records.map(({ offset }) => offset)).toEqual([0, 1007, 98_304]);
     expect(hex(bytes.subarray(98_298, 98_304))).toBe('000000000000');
   });
 
-  test('OpenForAppend: a writer goes on where the file ends', () => {
+  test('OpenForAppend: a writer continues at the end of a file', () => {
     const bytes = written(['world'], written(['hello']));
     expect(hex(bytes)).toBe(hex(written(['hello', 'world'])));
   });
 
-  test('appending at any place of a block gives what one writer gives', () => {
+  test('appending at any position of a block gives the same bytes as a single writer', () => {
     for (const length of [B - 15, B - 14, B - 13, B - 10, B - 8, B - 7, B - 6, 2 * B - 20]) {
       const first = written([big('x', length)]);
       const records = ['', 'bar', big('y', 70_000)];
@@ -126,7 +126,7 @@ describe('writing', () => {
     expect(lengths).toEqual([8, 100_028, 7]);
   });
 
-  test('a record that the sink refuses does not count', () => {
+  test('a record that the sink refuses leaves the writer unchanged', () => {
     let full = true;
     const parts: Uint8Array[] = [];
     const writer = new LogWriter({
@@ -141,7 +141,7 @@ describe('writing', () => {
     expect([hex(Buffer.concat(parts)), writer.byteLength]).toEqual([hex(written(['b'])), 8]);
   });
 
-  test('refuses what is not bytes, and a length that is none', () => {
+  test('refuses records and pieces that are not bytes, and lengths that are not whole numbers', () => {
     const writer = new LogWriter({ append: () => {} });
     expect(() => writer.addRecord('text' as unknown as Uint8Array)).toThrow(TypeError);
     expect(() => new LogWriter({ append: () => {} }, -1)).toThrow(RangeError);
@@ -156,23 +156,23 @@ describe('damage', () => {
     expect([texts(bytes), dropsOf(bytes)]).toEqual([[], [[3, 'unknown record type 101']]]);
   });
 
-  test('TruncatedTrailingRecord: a header that is cut off is the end, and not damage', () => {
+  test('TruncatedTrailingRecord: a truncated header is the end of the log, not damage', () => {
     const bytes = written(['foo']).subarray(0, 6);
     expect(readLog(bytes)).toEqual({ records: [], drops: [], tail: { offset: 0, byteLength: 6, problem: 'cut header' } });
   });
 
-  test('BadLength: one past the end of a full block drops the block, and the next is read', () => {
+  test('BadLength: a length past the end of a full block drops that block, and the next one is read', () => {
     const bytes = written([big('bar', B - 7), 'foo']);
     bytes[4]!++;
     expect([texts(bytes), dropsOf(bytes)]).toEqual([['foo'], [[B, 'bad record length']]]);
   });
 
-  test('BadLengthAtEndIsIgnored: a payload that is cut off is the end, and not damage', () => {
+  test('BadLengthAtEndIsIgnored: a truncated payload is the end of the log, not damage', () => {
     const bytes = written(['foo']).subarray(0, 9);
     expect(readLog(bytes)).toEqual({ records: [], drops: [], tail: { offset: 0, byteLength: 9, problem: 'cut payload' } });
   });
 
-  test('ChecksumMismatch: drops the rest of the block', () => {
+  test('ChecksumMismatch: a wrong checksum drops the rest of the block', () => {
     const bytes = written(['foo']);
     bytes[0]! += 10;
     expect([texts(bytes), dropsOf(bytes)]).toEqual([[], [[10, 'checksum mismatch']]]);
@@ -185,18 +185,18 @@ describe('damage', () => {
     expect(dropsOf(setType(written(['foo']), 0, type))).toEqual([[3, reason]]);
   });
 
-  test('UnexpectedFullType: a start without an end is dropped, what follows is read', () => {
+  test('UnexpectedFullType: a FIRST fragment without a LAST one is dropped, and the record after it is read', () => {
     const bytes = setType(written(['foo', 'bar']), 0, 2);
     expect([texts(bytes), dropsOf(bytes)]).toEqual([['bar'], [[3, 'partial record without end(1)']]]);
   });
 
-  test('UnexpectedFirstType: a start after a start drops the first', () => {
+  test('UnexpectedFirstType: a FIRST fragment after a FIRST fragment drops the earlier one', () => {
     const long = big('bar', 100_000);
     const bytes = setType(written(['foo', long]), 0, 2);
     expect([texts(bytes), dropsOf(bytes)]).toEqual([[long], [[3, 'partial record without end(2)']]]);
   });
 
-  test('an empty FIRST before a whole record is no damage: old writers left it at the end of a block', () => {
+  test('an empty FIRST fragment before a whole record is not damage, because old writers left it at the end of a block', () => {
     const bytes = setType(written(['', 'foo']), 0, 2);
     expect([texts(bytes), dropsOf(bytes)]).toEqual([['foo'], []]);
   });
@@ -204,7 +204,7 @@ describe('damage', () => {
   test.each([
     ['MissingLastIsIgnored', 14],
     ['PartialLastIsIgnored', 1],
-  ])('%s: a record whose end is cut off is the tail', (_, cut) => {
+  ])('%s: a truncated record is the tail of the log', (_, cut) => {
     const whole = written([big('bar', B)]);
     const bytes = whole.subarray(0, whole.length - cut);
     expect(readLog(bytes)).toEqual({
@@ -214,7 +214,7 @@ describe('damage', () => {
     });
   });
 
-  test('ErrorJoinsRecords: the halves of two records are not made into one', () => {
+  test('ErrorJoinsRecords: the halves of two records are not joined into one', () => {
     const bytes = written([big('foo', B), big('bar', B), 'correct']);
     bytes.fill(0x78, B, 2 * B);
     expect(texts(bytes)).toEqual(['correct']);
@@ -223,21 +223,21 @@ describe('damage', () => {
     expect(dropped).toBeLessThanOrEqual(2 * B + 100);
   });
 
-  test('zeros that were allocated ahead are neither records nor damage', () => {
+  test('preallocated zeros are neither records nor damage', () => {
     const bytes = new Uint8Array(40_010);
     bytes.set(written(['foo']));
     expect(readLog(bytes)).toMatchObject({ drops: [], tail: undefined });
     expect(texts(bytes)).toEqual(['foo']);
   });
 
-  test('a last block of exactly 32,768 bytes is not cut off: its damage is reported', () => {
+  test('a last block of exactly 32,768 bytes is not a truncated one, so its damage is reported', () => {
     const bytes = written([big('x', B)]).slice(0, B);
     bytes[4] = 0xff;
     bytes[5] = 0xff;
     expect(dropsOf(bytes)).toEqual([[B, 'bad record length']]);
   });
 
-  test('a damaged middle drops what was put together, once', () => {
+  test('a damaged MIDDLE fragment drops all fragments of its record, each of them once', () => {
     const bytes = written([big('a', 3 * B), 'after']);
     bytes[B + 100]! ^= 1;
     expect([texts(bytes), dropsOf(bytes)]).toEqual([
@@ -253,13 +253,13 @@ describe('damage', () => {
   });
 });
 
-/** What was read, in a form that is quick to compare. */
+/** The result of reading, in a form that is quick to compare. */
 function summary(records: readonly LogRecord[], drops: readonly LogDrop[], tail: LogTail | undefined): unknown {
   const digest = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
   return { records: records.map(({ bytes, offset }) => [offset, bytes.length, digest(bytes)]), drops, tail };
 }
 
-/** A log of records of all sizes, its parts damaged now and then, and a cut at the end. */
+/** A log of records of all sizes, sometimes damaged, and sometimes truncated. */
 function randomLog(seed: number): Uint8Array {
   const random = seeded(seed);
   const records = Array.from({ length: 1 + random.below(40) }, () =>
@@ -271,7 +271,7 @@ function randomLog(seed: number): Uint8Array {
 }
 
 describe('reading piece by piece', () => {
-  test('gives the same for pieces of any size', () => {
+  test('gives the same records, drops and tail for pieces of any size', () => {
     for (let seed = 0; seed < 60; seed++) {
       const random = seeded(seed);
       const bytes = randomLog(seed);
@@ -289,7 +289,7 @@ describe('reading piece by piece', () => {
     }
   });
 
-  test('read on from the last whole record, a log that grew gives what it gives from the start', () => {
+  test('a growing log that is read from resumeOffset each time gives the same as when it is read from the start', () => {
     for (let seed = 0; seed < 60; seed++) {
       const random = seeded(seed + 1000);
       const bytes = randomLog(seed);
@@ -321,7 +321,7 @@ describe('reading piece by piece', () => {
     }
   });
 
-  test('a reader that is finished takes no more', () => {
+  test('a finished reader refuses further calls', () => {
     const reader = new LogReader({ record: () => {} });
     reader.finish();
     expect(() => reader.push(new Uint8Array(1))).toThrow(TypeError);
@@ -330,7 +330,7 @@ describe('reading piece by piece', () => {
 });
 
 describe('layout', () => {
-  test('names every byte of any log once, in order', () => {
+  test('labels every byte of a random log exactly once, in order', () => {
     for (let seed = 0; seed < 60; seed++) {
       const bytes = randomLog(seed);
       let position = 0;
@@ -343,7 +343,7 @@ describe('layout', () => {
     }
   });
 
-  test('says what the fields of a small log are', () => {
+  test('labels the fields of a small log', () => {
     expect(logLayout(written(['foo', '']).subarray(0, 20))).toEqual([
       { offset: 0, byteLength: 4, label: 'fragment 0: masked checksum' },
       { offset: 4, byteLength: 2, label: 'fragment 0: length', value: '3' },

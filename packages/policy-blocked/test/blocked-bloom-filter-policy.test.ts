@@ -48,7 +48,7 @@ test('rejects a key or a filter that is not a Uint8Array, instead of reporting a
   }
 });
 
-test('keys past 2^31 bytes of their buffer make the same filter as at its start', () => {
+test('keys beyond 2^31 bytes of their buffer make the same filter as keys at its start', () => {
   // Pages that are not touched take no memory.
   const bytes = new Uint8Array(2 ** 31 + 2 ** 16);
   const start = 2 ** 31 - 500;
@@ -62,7 +62,7 @@ test('keys past 2^31 bytes of their buffer make the same filter as at its start'
 });
 
 describe('the size of a filter', () => {
-  test('is whole lines of 64 bytes, at least one if there is a key, and one byte more', () => {
+  test('is a whole number of 64-byte lines, at least one if there is a key, plus one byte', () => {
     expect([1, 2, 51, 52, 102, 103, 1000].map((keys) => filterByteLength(keys, 10))).toEqual([
       65, 65, 65, 129, 129, 193, 1281,
     ]);
@@ -72,17 +72,17 @@ describe('the size of a filter', () => {
     expect(make(numbered(103))).toHaveLength(193);
   });
 
-  test('of no keys is only the byte of the probes', () => {
+  test('of no keys is one byte, the number of probes', () => {
     expect(filterByteLength(0, 10)).toBe(1);
     expect(hex(make([]))).toBe('06');
   });
 
-  test('is right past 2^32 bytes', () => {
+  test('is exact beyond 2^32 bytes', () => {
     expect(filterByteLength(2 ** 32 - 1, 64)).toBe(64 * (2 ** 29) + 1);
   });
 });
 
-// Made by this package. A change here is a change of the format, and needs another name.
+// These bytes were made by this package. Changing them means changing the format, which then needs another policy name.
 describe('a filter has fixed bytes', () => {
   test.each([
     {
@@ -149,7 +149,7 @@ describe('a filter has fixed bytes', () => {
   });
 });
 
-describe('compared with a model that is a set of bits', () => {
+describe('compared with a model that keeps a set of bit numbers', () => {
   test.each([0.5, 1, 2.5, 7, 10, 16, 22.7, 33, 44, 64])('filters at %d bits have the same bytes and answers', (bitsPerKey) => {
     const seed = 40 + bitsPerKey;
     const random = seeded(seed);
@@ -184,7 +184,7 @@ describe('compared with a model that is a set of bits', () => {
 });
 
 describe('a filter', () => {
-  test('without a line matches no key', () => {
+  test('of 0 bytes or 1 byte has no lines and matches no key', () => {
     // Enough keys that some of them would read the last byte as bits.
     const keys = numbered(5000);
     for (const filter of ['', '01', '06', '20'].map(fromHex)) {
@@ -192,7 +192,7 @@ describe('a filter', () => {
     }
   });
 
-  test('with 0 probes or more than 32 is reserved and matches every key', () => {
+  test('whose number of probes is reserved, 0 or more than 32, matches every key', () => {
     for (const lines of [0, 1, 2]) {
       const matching = Array.from({ length: 256 }, (_, k) => k).filter((k) =>
         policy.keyMayMatch(utf8('hello'), Uint8Array.of(...new Uint8Array(64 * lines), k)),
@@ -202,7 +202,7 @@ describe('a filter', () => {
     expect(MAX_PROBES).toBe(32);
   });
 
-  test('that is not whole lines and one byte matches every key', () => {
+  test('whose length is not a whole number of lines plus one byte matches every key', () => {
     const matching = Array.from({ length: 200 }, (_, length) => length).filter((length) =>
       policy.keyMayMatch(utf8('hello'), new Uint8Array(length).fill(1).fill(0, 0, -1)),
     );
@@ -230,14 +230,14 @@ describe('the line of a key', () => {
   test.each(counts)('among %i is exactly floor(hash * lines / 2^32)', (lines) => {
     const random = seeded(lines);
     const hashes = [0, 1, 2 ** 31, 2 ** 32 - 1, ...Array.from({ length: 1000 }, () => random.uint32())];
-    // If the product, just below a multiple of 2^32, were rounded up to it, the key would move to the next line.
+    // These products are just below a multiple of 2^32. Rounding one up would move the key to the next line.
     const inverse = lines % 2 === 1 ? inverseOf(lines) : 0n;
     for (let r = 1n; r <= 1000n; r++) hashes.push(Number((2n ** 32n - r) * inverse % 2n ** 32n));
     const exact = (hash: number): number => Number((BigInt(hash) * BigInt(lines)) >> 32n);
     expect(hashes.filter((hash) => lineOf(hash, lines) !== exact(hash))).toEqual([]);
   });
 
-  test('is never past the last one', () => {
+  test('is the last line for the greatest hash, never one past it', () => {
     expect(counts.map((lines) => lineOf(2 ** 32 - 1, lines))).toEqual(counts.map((lines) => lines - 1));
   });
 });

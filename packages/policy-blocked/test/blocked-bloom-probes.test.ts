@@ -19,7 +19,7 @@ test('the bits of all keys are exactly the bits that are set in their filter', (
   expect(filter).toEqual(expected);
 });
 
-test('a filter can have fewer keys than its size is for, and another number of probes', () => {
+test('a filter may have fewer keys than its size is meant for, and any valid number of probes', () => {
   const filter = new Uint8Array(4 * LINE_BYTES + 1);
   fillBlockedBloomFilter(filter, KeyBuffer.from(keys.slice(0, 10)), 3);
   expect(filter.at(-1)).toBe(3);
@@ -28,7 +28,7 @@ test('a filter can have fewer keys than its size is for, and another number of p
   expect(keys.slice(10).filter((key) => policy.keyMayMatch(key, filter)).length).toBeLessThan(10);
 });
 
-test('rejects filters that are not whole lines and one byte, and reserved numbers of probes', () => {
+test('rejects filters whose length is not whole lines plus one byte, and reserved numbers of probes', () => {
   expect(() => blockedBloomProbes(keys[0]!, 64, 6)).toThrow('filterBytes must be whole lines of 64 bytes and one byte');
   expect(() => blockedBloomProbes(keys[0]!, 1, 6)).toThrow('filterBytes must be whole lines of 64 bytes and one byte');
   expect(() => fillBlockedBloomFilter(new Uint8Array(64), KeyBuffer.from(keys), 6)).toThrow('filter must be whole lines of 64 bytes and one byte');

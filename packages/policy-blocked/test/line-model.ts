@@ -48,7 +48,7 @@ export function modelMayMatch(key: Uint8Array, filter: Uint8Array): boolean {
 const LINE_BITS = 512;
 
 /**
- * The share of absent keys that match when all probes are independent and keys are distributed over lines at random, for
+ * The fraction of absent keys that match if all probes are independent and keys are distributed over lines at random, for
  * 0 to `maxProbes` probes. Element 0 has no meaning.
  */
 export function independentRates(bitsPerKey: number, maxProbes: number): number[] {

@@ -6,7 +6,7 @@ import { modelMurmur3 } from './line-model.js';
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const whole = (key: Uint8Array, seed: number): number => murmur3(key, 0, key.length, seed);
 
-// Published in the answers to https://stackoverflow.com/q/14747343 and on Wikipedia, MurmurHash.
+// Published in the answers to https://stackoverflow.com/q/14747343 and in Wikipedia's article on MurmurHash.
 test.each([
   ['', 0, 0],
   ['', 1, 0x514e28b7],
@@ -36,7 +36,8 @@ test.each([
   expect(whole(utf8(key), seed)).toBe(expected);
 });
 
-// The author's check: hashes the keys 0, 0 1, … 0 to 254 with the seeds 256, 255, … 1, and then hashes the hashes.
+// The check by MurmurHash's author: hashes the keys [], [0], [0, 1], … [0 to 254] with the seeds 256, 255, … 1, and then
+// hashes those hashes.
 test('passes the verification of SMHasher', () => {
   const hashes = new DataView(new ArrayBuffer(4 * 256));
   const key = Uint8Array.from({ length: 256 }, (_, i) => i);

@@ -1,7 +1,7 @@
 import { bloomFilterLayout } from '@bloom/policy';
 import { expect, test } from 'vitest';
 
-test('a filter is its bits and the number of probes, at their offsets in the file', () => {
+test('a filter has two parts, its bits and the number of probes, with their offsets in the file', () => {
   expect(bloomFilterLayout(Uint8Array.of(1, 2, 3, 6), 100)).toEqual([
     { offset: 100, byteLength: 3, label: 'bits', value: '24 bits' },
     { offset: 103, byteLength: 1, label: 'number of probes', value: '6' },
@@ -15,7 +15,7 @@ test('the shortest filter has two bytes', () => {
   ]);
 });
 
-test('a single byte is too short to be a filter, and no bytes are no ranges', () => {
+test('a single byte is labelled as too short to be a filter, and zero bytes have no parts', () => {
   expect(bloomFilterLayout(Uint8Array.of(6), 7)).toEqual([{ offset: 7, byteLength: 1, label: 'filter too short to be one' }]);
   expect(bloomFilterLayout(new Uint8Array(), 7)).toEqual([]);
 });

@@ -63,7 +63,7 @@ describe('a filter', () => {
     expect(MAX_PROBES).toBe(30);
   });
 
-  test('has at least 64 bits, whole bytes, and one byte more', () => {
+  test('has at least 64 bits, rounded up to whole bytes, plus one byte', () => {
     expect(MIN_BITS).toBe(64);
     expect([0, 1, 6, 7, 8, 10, 1000].map((keys) => filterByteLength(keys, 10))).toEqual([9, 9, 9, 10, 11, 14, 1251]);
     expect(filterByteLength(0, 0)).toBe(9);
@@ -89,7 +89,7 @@ describe('a filter', () => {
     expect(hex(make([utf8('hello'), utf8('world')]))).toBe('114000414410401006');
   });
 
-  test('of no keys is 64 zero bits and the probes, and rejects every key (LevelDB, util/bloom_test.cc)', () => {
+  test('of no keys has 64 zero bits and the number of probes, and rejects every key (LevelDB, util/bloom_test.cc)', () => {
     expect(hex(make([]))).toBe('000000000000000006');
     for (const key of ['', 'hello', 'world']) expect(policy.keyMayMatch(utf8(key), make([]))).toBe(false);
   });
@@ -131,7 +131,7 @@ describe('a filter', () => {
     expect(hex(filter)).toBe('114000414410401006');
   });
 
-  test('is filled from hashes in two bytes or more', () => {
+  test('that is filled from hashes must have at least two bytes', () => {
     const filter = new Uint8Array(2);
     fillBloomFilter(filter, Uint32Array.of(5), 1);
     expect(hex(filter)).toBe('2001');
@@ -181,16 +181,16 @@ describe('the statistics of LevelDB, util/bloom_test.cc', () => {
     return { n, bytes: filter.length, falsePositives, falseNegatives, crc32c: crc32c(filter) };
   });
 
-  test('are taken with a CRC-32C that gives the values measured from LevelDB', () => {
+  test('use a CRC-32C that gives the values measured from LevelDB', () => {
     for (const { data, crc32c: expected } of vectors().crcs) expect(crc32c(data)).toBe(expected);
   });
 
-  test('lengths go from 1 to 10,000 in growing steps', () => {
+  test('use lengths from 1 to 10,000 in growing steps', () => {
     const lengths = [1, 10, 100, 1000].flatMap((step) => Array.from({ length: 9 }, (_, i) => (i + 2) * step));
     expect(rows.map(({ n }) => n)).toEqual([1, ...lengths]);
   });
 
-  test('filters of every length have the bytes, checksums and exact numbers of false positives measured from LevelDB', () => {
+  test('give the sizes, checksums and exact numbers of false positives measured from LevelDB for filters of every length', () => {
     expect(results).toEqual(rows.map((row) => ({ ...row, falseNegatives: 0 })));
   });
 

@@ -14,7 +14,7 @@ function plainFilter(keys: KeyBuffer, bitsPerKey: number): Uint8Array {
 function warmPolicy(bitsPerKey: number): BloomFilterPolicy {
   const policy = new BloomFilterPolicy(bitsPerKey);
   const keys = KeyBuffer.from(Array.from({ length: 5000 }, () => Uint8Array.of(1)));
-  // Lookups count as well as building does, and need no filter with `bitsPerKey`, which can be too large for the kernel.
+  // Lookups also count. Unlike building, they need no filter with `bitsPerKey`, which can be too large for the kernel.
   policy.keysMayMatch(keys, Uint8Array.of(0, 0, 0, 0, 0, 0, 0, 0, 6));
   return policy;
 }
@@ -82,7 +82,7 @@ describe.each(['with the kernel', 'where WebAssembly is forbidden'])('%s', (wher
     }
   });
 
-  test('keys past 2^31 bytes of their buffer make the same filter as at its start', () => {
+  test('keys beyond 2^31 bytes of their buffer make the same filter as keys at its start', () => {
     // Pages that are not touched take no memory.
     const bytes = new Uint8Array(2 ** 31 + 2 ** 16);
     const start = 2 ** 31 - 500;
@@ -133,7 +133,7 @@ test('keys of equal length, which the kernel hashes four at a time, give the sam
   expect(different).toEqual([]);
 });
 
-test("keys too long for the kernel's memory give the same filters and answers among others", () => {
+test("keys that are too long for the kernel's memory give the same filters and answers when mixed with others", () => {
   const random = seeded(6);
   const lengths = Array.from({ length: 60 }, (_, i) => [3, 400_000, 16, 100_000, 237_000, 16][i % 6]!);
   const keys = KeyBuffer.from(lengths.map((byteLength) => random.bytes(byteLength)));
@@ -174,7 +174,7 @@ test('keys that do not begin at the start of their buffer are hashed at their of
   expect(Buffer.compare(sink.toBytes(), plainFilter(KeyBuffer.from(tail), 10))).toBe(0);
 });
 
-test('rejects an array with too little room for the answers', () => {
+test('rejects an array that is too short for the answers', () => {
   const keys = randomKeys(seeded(1), 10);
   expect(() => new BloomFilterPolicy().keysMayMatch(keys, new Uint8Array(9), new Uint8Array(9))).toThrow(
     new RangeError('answers must have at least 10 bytes, one per key, got 9'),

@@ -33,7 +33,7 @@ test('returns no bytes for a policy that appends nothing', () => {
   expect(buildFilter(policy, [])).toEqual(new Uint8Array());
 });
 
-test('passes on what a policy throws', () => {
+test('throws what the policy throws', () => {
   const policy: FilterPolicy = {
     name: 'test.Throws',
     createFilter: () => {

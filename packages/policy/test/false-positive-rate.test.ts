@@ -75,7 +75,7 @@ describe('idealFalsePositiveRate', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('is the same for very many keys as without a number of keys, and neither 0 nor 1', () => {
+  test('for very many keys is the same as without a number of keys, and is neither 0 nor 1', () => {
     for (const keys of [10 ** 12, Number.MAX_SAFE_INTEGER]) {
       const rate = idealFalsePositiveRate({ bitsPerKey: 10, probes: 7, keys });
       expect(rate / idealFalsePositiveRate({ bitsPerKey: 10, probes: 7 })).toBeCloseTo(1, 9);
@@ -131,7 +131,7 @@ describe('idealBitsPerKey', () => {
     expect(idealBitsPerKey(0.5)).toBeCloseTo(1 / Math.LN2, 12);
   });
 
-  test('is the number of bits for which 0.6185 to its power is the rate', () => {
+  test('is the number of bits b for which 0.6185^b is the rate', () => {
     for (const rate of [0.5, 0.1, 0.01, 1e-4, 1e-9]) expect(0.6185 ** idealBitsPerKey(rate) / rate).toBeCloseTo(1, 2);
   });
 
@@ -148,7 +148,7 @@ interface Measured {
   readonly asked: number;
 }
 
-/** Makes filters of random 8-byte keys, and looks other keys up in them. */
+/** Builds filters of random 8-byte keys, and looks up other keys in them. */
 function measure(keys: number, bitsPerKey: number, { falsePositives: enough, asked: most }: Measured): Measured {
   const policy = new BloomFilterPolicy(bitsPerKey);
   const random = seeded(keys * 100 + bitsPerKey);
@@ -162,7 +162,7 @@ function measure(keys: number, bitsPerKey: number, { falsePositives: enough, ask
   function* some(): Generator<Uint8Array> {
     for (let i = 0; i < keys; i++) yield next();
   }
-  // Filters of few keys differ a lot, so each is tried with only a few keys, and there are many filters.
+  // Filters of few keys differ a lot, so there are many filters, each probed with only a few keys.
   const asksPerFilter = Math.max(10, keys);
   let falsePositives = 0;
   let asked = 0;
@@ -207,20 +207,21 @@ describe('bloomFalsePositiveRate', () => {
     }
   });
 
-  // Values of this implementation: its sample is reproducible. Before the tests that take seconds, because it finds most mistakes.
+  // These are values of this implementation, whose sample is reproducible. The test is before those that take seconds because
+  // it finds most mistakes.
   test.each([
     { bitsPerKey: 10, keys: undefined, rate: 0.00910090909090909 },
     { bitsPerKey: 10, keys: 150, rate: 0.00883821644792081 },
     { bitsPerKey: 16, keys: 7, rate: 0.006800408024481469 },
     { bitsPerKey: 1, keys: 1, rate: 0.015487068297971194 },
     { bitsPerKey: 0, keys: 100, rate: 0.7929133858267716 },
-    // As many lookups as there may be, which are no multiple of the keys.
+    // Makes the most lookups that are allowed. Their number is not a multiple of the keys.
     { bitsPerKey: 200, keys: 101, rate: 2.5e-7 },
   ])('of $keys keys at $bitsPerKey bits is $rate in every version', ({ bitsPerKey, keys, rate }) => {
     expect(bloomFalsePositiveRate({ bitsPerKey, keys })).toBe(rate);
   });
 
-  test('is the same at each call, and 10,000 keys are the default', () => {
+  test('is the same for every call, and the default is 10,000 keys', () => {
     const rate = bloomFalsePositiveRate({ bitsPerKey: 10 });
     expect(bloomFalsePositiveRate({ bitsPerKey: 10 })).toBe(rate);
     expect(bloomFalsePositiveRate({ bitsPerKey: 10, keys: 10_000 })).toBe(rate);
@@ -264,11 +265,11 @@ describe('bloomBitsPerKey', () => {
     expect(bloomBitsPerKey(1e-30)).toBeUndefined();
   });
 
-  test('is 2 for half of the absent keys and 63 keys, and 1 for nine in ten', () => {
+  test('is 2 for a rate of one half and 63 keys, and 1 for a rate of nine tenths', () => {
     expect([bloomBitsPerKey(0.5, 63), bloomBitsPerKey(0.9), bloomBitsPerKey(0.9, 64)]).toEqual([2, 1, 1]);
   });
 
-  test('is the smallest whole number of bits that keeps the rate', () => {
+  test('is the smallest whole number of bits whose rate is not higher', () => {
     expect(bloomBitsPerKey(0.01)).toBe(10);
     for (const [rate, keys] of [[0.1, 1000], [0.01, 30], [0.02, 100_000], [0.001, 10_000]] as const) {
       const bitsPerKey = bloomBitsPerKey(rate, keys)!;
@@ -277,7 +278,7 @@ describe('bloomBitsPerKey', () => {
     }
   });
 
-  test('is the number of bits whose rate is asked for', () => {
+  test('inverts bloomFalsePositiveRate', () => {
     expect(bloomBitsPerKey(bloomFalsePositiveRate({ bitsPerKey: 10 }))).toBe(10);
   });
 

@@ -5,7 +5,7 @@ import { hex, utf8 } from './keys.js';
 describe('createFilter', () => {
   const policy = new BloomFilterPolicy(10);
 
-  test('appends, and keeps earlier filters', () => {
+  test('appends a filter and leaves earlier ones unchanged', () => {
     const sink = new FilterBuffer();
     sink.extend(3).set([0xaa, 0xbb, 0xcc]);
     policy.createFilter(KeyBuffer.from([utf8('hello'), utf8('world')]), sink);
@@ -113,7 +113,7 @@ describe('FilterBuffer', () => {
       buffer.extend(2).fill(7);
       const isLength = Number.isSafeInteger(byteLength) && byteLength >= 0;
       expect(() => buffer.extend(byteLength)).toThrow(RangeError);
-      // A length that is only too long is refused by the host, in its own words.
+      // A whole number that is too large is refused by the host, with the host's message.
       if (!isLength) expect(() => buffer.extend(byteLength)).toThrow(`byteLength must be a whole number of bytes, got ${byteLength}`);
       expect(buffer.byteLength).toBe(2);
       expect(hex(buffer.toBytes())).toBe('0707');

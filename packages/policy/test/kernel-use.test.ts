@@ -1,4 +1,4 @@
-// The kernel and the plain loops give the same bits and answers, so these tests record what the kernel is asked to do.
+// The kernel and the plain loops give the same bits and answers, so these tests record the calls of the kernel.
 import { seeded } from '@bloom/fixtures';
 import { bloomHash } from '@bloom/hash';
 import { BloomFilterPolicy, bloomFilterMayMatch, fillBloomFilter, FilterBuffer, KeyBuffer } from '@bloom/policy';
@@ -22,7 +22,7 @@ function callsOf(record: KernelRecord, use: () => unknown): string[] {
 }
 
 describe('a policy', () => {
-  /** A filter of zeros that ends in its number of probes. */
+  /** A filter of zeros that ends with its number of probes. */
   const filterWith = (byteLength: number, probes: number): Uint8Array => new Uint8Array(byteLength).fill(probes, -1);
 
   test('makes one kernel, as soon as it has built filters of 4,096 keys', () => {
@@ -122,8 +122,8 @@ describe('the kernel', () => {
     });
   });
 
-  test('hashes as many keys at a time as its memory has room for, and one longer key itself', () => {
-    // From the end of the positions to the start of the filter.
+  test('hashes as many keys per call as fit into its memory, and does not hash a key that does not fit', () => {
+    // The bytes from the end of the positions to the start of the filter.
     const room = 260_092;
     withKernel((kernel, record) => {
       /** How many keys each call hashes. */
@@ -142,7 +142,7 @@ describe('the kernel', () => {
   test('checks the offsets of a list without hashing its keys, empty ones included, a second time', () => {
     const random = seeded(4);
     const keys = KeyBuffer.from(Array.from({ length: 1500 }, (_, i) => random.bytes(i % 9)));
-    // `hashRange` asks for the length of the bytes whenever it is called.
+    // `hashRange` reads the length of the bytes in each call.
     let asked = 0;
     const { length } = keys.bytes;
     Object.defineProperty(keys.bytes, 'length', {
@@ -169,7 +169,7 @@ describe('the kernel', () => {
     withKernel((kernel, record) => {
       const wrong: number[] = [];
       for (const count of [1, 2, 3, 4, 5, 6, 7, 8, 9, 100, 1023, 1024, 1025, 1026]) {
-        // About half of them are members, so that neighbours get different answers.
+        // About half of the keys are members, so that adjacent answers differ.
         const keys = Array.from({ length: count }, () => (random.below(2) === 0 ? random.pick(members) : random.bytes(12)));
         const answers = new Uint8Array(count + 8).fill(0xee);
         kernel.test(filter, KeyBuffer.from(keys), 6, answers);

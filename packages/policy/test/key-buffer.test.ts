@@ -3,7 +3,7 @@ import { KeyBuffer } from '@bloom/policy';
 import { describe, expect, test } from 'vitest';
 import { hex, utf8 } from './keys.js';
 
-/** Reads the keys in every way. @returns the name of a way that does not give `keys`, or undefined. */
+/** Reads the keys in every way. @returns the name of a way that does not return `keys`, or undefined. */
 function difference(buffer: KeyBuffer, keys: readonly Uint8Array[]): string | undefined {
   const expected = keys.map(hex).join();
   const { bytes, offsets, length } = buffer;
@@ -28,7 +28,7 @@ test('holds the same keys as an array after any pushes and clears', () => {
         buffer.clear();
         keys = [];
       } else {
-        // Short, around the length at which the way of copying changes, and longer than the whole buffer.
+        // Short, near the length at which the method of copying changes, and longer than the whole buffer.
         const key = random.bytes(kind < 60 ? random.below(8) : kind < 97 ? random.below(70) : random.below(5000));
         const start = random.below(key.length + 1);
         const end = start + random.below(key.length - start + 1);
@@ -99,14 +99,14 @@ describe('at', () => {
     expect(() => buffer.at(i)).toThrow(/^i must be .* 2 keys/);
   });
 
-  test('rejects the number of a key that was cleared', () => {
+  test('rejects the number of a key that clear removed', () => {
     const buffer = KeyBuffer.from([utf8('foo')]);
     buffer.clear();
     expect(() => buffer.at(0)).toThrow(RangeError);
   });
 });
 
-// Claims a length without having the bytes.
+// Has a length, but not the bytes.
 const long = Object.defineProperty(new Uint8Array(), 'length', { value: 2 ** 32 - 1 });
 
 test('rejects keys that have 4 GiB in total, and is unchanged then', () => {
@@ -127,17 +127,17 @@ test('accepts keys that have 4 GiB less one byte in total', () => {
 
 const roomOf = ({ bytes, offsets }: KeyBuffer): number[] => [bytes.length, offsets.length];
 
-test('a new list has room for 1,024 bytes and 63 keys, or for what is asked', () => {
+test('a new list has room for 1,024 bytes and 63 keys by default, or for what the caller requests', () => {
   expect(roomOf(new KeyBuffer())).toEqual([1024, 64]);
   expect(roomOf(new KeyBuffer(10, 2))).toEqual([10, 3]);
 });
 
-test('from makes exactly the room that the keys of an array need', () => {
+test('from allocates exactly the room that the keys of an array need', () => {
   expect(roomOf(KeyBuffer.from(['quux', '', 'foo'].map(utf8)))).toEqual([7, 4]);
   expect(roomOf(KeyBuffer.from([]))).toEqual([0, 1]);
 });
 
-test('doubles its room only when it is full, or takes what a longer key needs', () => {
+test('doubles its room only when it is full, or grows to what a longer key needs', () => {
   const buffer = new KeyBuffer(10, 2);
   const rooms = [10, 1, 1, 30].map((byteLength) => {
     buffer.push(new Uint8Array(byteLength));

@@ -25,7 +25,7 @@ test('the keys have hashes on both sides of 2^31', () => {
   expect(new Set(keys.map((key) => bloomHash(key) >= 2 ** 31))).toEqual(new Set([false, true]));
 });
 
-// On both sides of 2^30 bits, from where a bit number is not a 31-bit integer any more, which V8 keeps in another form.
+// On both sides of 2^30 bits. From there on, a bit number is no longer a 31-bit integer, and V8 represents it differently.
 test.each([
   { bits: '2^30', bitsPerKey: 2 ** 28, byteLength: 134_217_729 },
   { bits: '2^30 + 8', bitsPerKey: 2 ** 28 + 2, byteLength: 134_217_730 },
@@ -39,7 +39,7 @@ test.each([
   expect(absent.filter((key) => bloomFilterMayMatch(bloomHash(key), filter) !== modelMayMatch(key, filter))).toEqual([]);
 });
 
-// Hundreds of MiB, but only pages with a set bit take memory: comparing every byte would touch them all.
+// The filters have hundreds of MiB, but only pages with a set bit take memory. Comparing every byte would touch all pages.
 test.each([
   { bits: '3 * 2^30', bitsPerKey: 3 * 2 ** 28, byteLength: 402_653_185 },
   { bits: '2^32', bitsPerKey: 2 ** 30, byteLength: 536_870_913 },

@@ -13,7 +13,7 @@ interface Host {
   readonly Instance: new (module: object, imports: object) => { readonly exports: Readonly<Record<string, unknown>> };
 }
 
-/** Calls `use`, and records what every kernel that is made during that call does, then and later. */
+/** Calls `use`, and records all calls, then and later, of every kernel that is made meanwhile. */
 export function recordKernels<T>(use: (record: KernelRecord) => T): T {
   const record: KernelRecord = { kernels: 0, calls: [] };
   const { Module, Instance } = (globalThis as unknown as { WebAssembly: Host }).WebAssembly;
