@@ -20,7 +20,7 @@ export interface TableParts {
   readonly versions: readonly Version[];
 }
 
-/** Operations from a sequence on. */
+/** A batch: its operations, and the sequence of the first one. */
 export interface BatchParts {
   readonly sequence: number;
   /** A value of undefined is a deletion. */
@@ -60,7 +60,7 @@ export function recordOf({ sequence, operations }: BatchParts): Uint8Array {
   return batch.encode(BigInt(sequence)).slice();
 }
 
-/** The files of a database, by their names: put together by hand, so that it is in the state that a test needs. */
+/** The files of a database, by name. They are assembled by hand, so that the database has the state that a test needs. */
 export function assembleDatabase(parts: DatabaseParts): Map<string, Uint8Array> {
   const { tables = [], logs = [], comparator = bytewiseComparator, filterPolicy = null, build } = parts;
   const order = internalKeyComparator(comparator);

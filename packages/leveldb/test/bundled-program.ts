@@ -4,10 +4,10 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'tsup';
 
 /**
- * Makes one JavaScript file of a program in this folder: to compile it for each process would take longer than all else.
+ * Bundles a program in this folder into one JavaScript file. Compiling it for each process would take most of the test's time.
  *
  * @param outDir by default a new folder within the package, so that the program finds what it imports; the caller deletes it.
- * @param of the source of this project's packages is made part of it, or what was built of them is imported.
+ * @param of whether the source of this project's packages is bundled, or the built packages are imported.
  * @returns the path of the file.
  */
 export async function bundledProgram(name: string, outDir = folderInPackage(), of: 'source' | 'built' = 'source'): Promise<string> {

@@ -1,4 +1,4 @@
-/** What `run` throws; undefined when it returns. */
+/** What `run` throws, or undefined when it returns. */
 export function caught(run: () => unknown): unknown {
   try {
     run();
@@ -8,7 +8,7 @@ export function caught(run: () => unknown): unknown {
   }
 }
 
-/** What `promise` is rejected with; undefined when it is fulfilled. */
+/** What `promise` is rejected with, or undefined when it is fulfilled. */
 export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   try {
     await promise;

@@ -1,4 +1,4 @@
-/** All that an iterable gives. */
+/** All items of an iterable. */
 export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = [];
   for await (const item of items) all.push(item);

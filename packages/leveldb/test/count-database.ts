@@ -1,7 +1,8 @@
-// Count, as tooling/native/src/leveldb-database.cc has it, written by Database: count-database FOLDER SECONDS EVERY [BALLAST].
+// The command `count` of tooling/native/src/leveldb-database.cc, with Database: count-database FOLDER SECONDS EVERY [BALLAST].
 //
-// It goes on from what the database has counted to, and prints each EVERYth count once it is written. Every SYNCED_COUNTth is
-// synced. With large ballast, of up to so many bytes, it has large buffers too, so that a worker thread writes its tables.
+// It continues from the last count in the database, and prints every EVERYth count once it is written. Every SYNCED_COUNTth
+// write is synced. BALLAST is the most bytes of padding. With much of it, buffers are large too, so that a worker thread writes
+// the tables.
 import { writeSync } from 'node:fs';
 import process from 'node:process';
 import { Database, WriteBatch } from '@bloom/leveldb';
@@ -22,7 +23,7 @@ for (let i = Number(before === undefined ? 0 : new TextDecoder().decode(before))
     .put(utf8(`gone${i % 10}`), utf8(`${i}`))
     .delete(utf8(`gone${(i - 1) % 10}`));
   await database.write(batch, { sync: i % SYNCED_COUNT === 0 });
-  // At once: what waits in the process is lost with it.
+  // Written synchronously, because buffered output is lost when the process is killed.
   if (i % Number(every) === 0) writeSync(1, `${i}\n`);
   if (i % 5000 === 0) {
     await database.close();

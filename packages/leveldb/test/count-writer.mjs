@@ -1,4 +1,4 @@
-// Count, as tooling/native/src/leveldb-database.cc has it, written by classic-level: count-writer.mjs FOLDER SECONDS.
+// The command `count` of tooling/native/src/leveldb-database.cc, with classic-level: count-writer.mjs FOLDER SECONDS.
 import { ClassicLevel } from 'classic-level';
 
 const [path = '', seconds = '1'] = process.argv.slice(2);

@@ -1,12 +1,12 @@
-// Batch i of a counting writer puts "count" = i and "slot" + (i mod 200) = i and some ballast, and deletes what the batch before
-// it put into "gone" + ((i - 1) mod 10). So there is one right state after each number of batches.
+// Batch i of a counting writer puts "count" = i, "slot" + (i mod 200) = i with padding, and "gone" + (i mod 10), and deletes
+// "gone" + ((i - 1) mod 10), which the previous batch put. So there is exactly one valid state after each batch.
 
 const SLOTS = 200;
 const GONE = 10;
 
 const text = (bytes: Uint8Array): string => new TextDecoder('latin1').decode(bytes);
 
-/** What is wrong with entries that should be those after some count; and that count. */
+/** The count in the entries, and the problem if they are not the valid state after that count. */
 export function checkCounted(entries: readonly (readonly [Uint8Array, Uint8Array])[]): { readonly count: number; readonly problem: string | undefined } {
   const state = new Map(entries.map(([key, value]) => [text(key), text(value)]));
   const count = Number(state.get('count') ?? 0);

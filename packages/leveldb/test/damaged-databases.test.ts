@@ -16,10 +16,10 @@ import { describe, expect, test } from 'vitest';
 import { logOf } from './assemble-database.js';
 import { reverseComparator } from './reverse-comparator.js';
 
-// Folders are damaged at random, also behind right checksums. Whatever comes out, it is entries or a coded error, soon, and
-// within bounded memory.
+// Damages folders at random, sometimes with correct checksums. Reading them must give entries or a coded error, within bounded
+// time and memory.
 
-// tooling/long-tests has a run of more.
+// tooling/long-tests has a longer run.
 const runs = Number(process.env.BLOOM_DAMAGE_RUNS ?? 340);
 const MAX_MS = 5000;
 const MAX_MEMORY_BYTES = 600 * 2 ** 20;
@@ -41,7 +41,7 @@ function flipped(bytes: Uint8Array, random: Random): Uint8Array {
   return copy;
 }
 
-/** Bytes changed, cut out, doubled, or put in: of a record, whose checksum will be right. */
+/** A record with bytes changed, removed or inserted. The log around it will have correct checksums. */
 function mangled(bytes: Uint8Array, random: Random): Uint8Array {
   const at = random.below(bytes.length + 1);
   const length = random.below(8);
@@ -62,7 +62,7 @@ function mangled(bytes: Uint8Array, random: Random): Uint8Array {
   }
 }
 
-/** A log or MANIFEST whose records are mangled, doubled, left out or moved, and whose checksums are right. */
+/** A log or MANIFEST with correct checksums, whose records are mangled, duplicated, removed or moved. */
 function remade(bytes: Uint8Array, random: Random): Uint8Array {
   const records = readLog(bytes).records.map((record) => record.bytes);
   for (let i = 1 + random.below(3); i > 0 && records.length > 0; i--) {
@@ -85,7 +85,7 @@ function remade(bytes: Uint8Array, random: Random): Uint8Array {
   return logOf(records);
 }
 
-/** A log whose fragments have other types or lengths, and right checksums. */
+/** A log with correct checksums, whose fragments have different types or lengths. */
 function refragmented(bytes: Uint8Array, random: Random): Uint8Array {
   const copy = bytes.slice();
   for (const { offset } of readLog(bytes).records) {
@@ -132,7 +132,7 @@ function change(files: Files, pattern: RegExp, random: Random, make: (bytes: Uin
   if (name !== undefined) files.set(name, make(files.get(name)!, random));
 }
 
-/** Whether the error is one that damage may give. */
+/** Whether the error is one that damage may cause. */
 function isCoded(error: unknown): boolean {
   return error instanceof CorruptionError || error instanceof UnsupportedError || error instanceof FolderError;
 }
@@ -197,7 +197,7 @@ function exhaust(items: Iterable<unknown>): void {
   while (iterator.next().done !== true);
 }
 
-/** The entries up to the first error, which must be a coded one; both ways. */
+/** The entries up to the first error, which must be a coded one. Also reads backwards. */
 function readable(database: SyncDatabaseReader): [Uint8Array, Uint8Array][] {
   const entries: [Uint8Array, Uint8Array][] = [];
   tried(() => {
@@ -207,7 +207,7 @@ function readable(database: SyncDatabaseReader): [Uint8Array, Uint8Array][] {
   return entries;
 }
 
-test('the order of IndexedDB is one of any bytes: it is antisymmetric, transitive, and asks the filter only what it can answer', () => {
+test('the order of IndexedDB is a total order of arbitrary bytes, and its filter policy rejects no key that equals another', () => {
   const random = seeded(7);
   const samples: Uint8Array[] = [new Uint8Array(0)];
   const float = (value: number): number[] => [...new Uint8Array(Float64Array.of(value).buffer)];
@@ -234,7 +234,7 @@ test('the order of IndexedDB is one of any bytes: it is antisymmetric, transitiv
     const key = [0, ...ids, ...rest];
     samples.push(Uint8Array.from(random.below(5) === 0 ? key.slice(0, random.below(key.length + 1)) : key));
   }
-  // Deeply nested arrays, and a count without end.
+  // Deeply nested arrays, and an enormous count.
   samples.push(Uint8Array.from([0, 1, 1, 1, ...Array.from({ length: 100_000 }, () => [4, 1]).flat()]));
   samples.push(Uint8Array.of(0, 1, 1, 1, 4, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 0));
   const sign = (a: Uint8Array, b: Uint8Array): number => Math.sign(idbComparator.compare(a, b));
@@ -243,7 +243,7 @@ test('the order of IndexedDB is one of any bytes: it is antisymmetric, transitiv
     for (const [j, b] of sorted.entries()) {
       expect(sign(a, b) + sign(b, a)).toBe(0);
       if (i < j) expect(sign(a, b)).toBeLessThanOrEqual(0);
-      // Keys that are one have a filter that lets both pass.
+      // Different bytes that compare as equal always pass the filter.
       if (sign(a, b) === 0 && Buffer.compare(a, b) !== 0) {
         expect([idbFilterPolicy.keyMayMatch(a, Uint8Array.of(0, 0, 6)), idbFilterPolicy.keyMayMatch(b, Uint8Array.of(0, 0, 6))]).toEqual([true, true]);
       }

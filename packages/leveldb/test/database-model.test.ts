@@ -6,7 +6,7 @@ import { BloomFilterPolicy } from '@bloom/policy';
 import { describe, expect, test } from 'vitest';
 import { reverseComparator } from './reverse-comparator.js';
 
-// A sorted map is the model. tooling/long-tests has 200 runs of 5,000 operations.
+// Compares with a sorted map as the model. tooling/long-tests has 200 runs of 5,000 operations.
 const runs = Number(process.env.BLOOM_MODEL_RUNS ?? 3);
 const operations = Number(process.env.BLOOM_MODEL_OPERATIONS ?? 1200);
 const seeds = Array.from({ length: runs }, (_, i) => i + 1);
@@ -15,7 +15,7 @@ const latin1 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin
 const bytesOf = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'latin1'));
 type Entries = [key: string, value: string][];
 
-/** A folder that counts the files which are open. */
+/** A folder that counts its open files. */
 class CountingFolder extends WritableMemoryFolder {
   openFiles = 0;
 
@@ -44,7 +44,7 @@ class CountingFolder extends WritableMemoryFolder {
   }
 }
 
-/** A cursor and where it must be. */
+/** A cursor, the entries that it must show, and its position in them. */
 interface Walk {
   readonly cursor: DatabaseCursor;
   readonly entries: Entries;
@@ -52,7 +52,7 @@ interface Walk {
 }
 
 describe.each(seeds)('the run of seed %i', (seed) => {
-  test('gives what a sorted map gives, now and at snapshots, by cursors that stay open, with concurrent callers', async () => {
+  test('matches a sorted map for current reads, snapshots and long-lived cursors, with concurrent callers', async () => {
     const random = seeded(seed);
     const oneIn = (n: number): boolean => random.below(n) === 0;
     const isReverse = oneIn(4);
@@ -96,7 +96,7 @@ describe.each(seeds)('the run of seed %i', (seed) => {
           }
         }
         const writing = database.write(batch, sync);
-        // It is the database's own copy that is written.
+        // The database writes its own copy.
         batch.clear().put(bytesOf(key()), bytesOf('never'));
         return writing;
       }
@@ -159,7 +159,7 @@ describe.each(seeds)('the run of seed %i', (seed) => {
       if (snapshots.length > 0 && oneIn(80)) snapshots.splice(random.below(snapshots.length), 1)[0]!.snapshot.release();
       if (oneIn(200)) {
         const [begin, end] = [key(), key()];
-        // Not awaited: it goes on beside what follows.
+        // Not always awaited, so that it runs concurrently with the next operations.
         const compacting = oneIn(2) ? database.compactRange() : database.compactRange(bytesOf(begin), bytesOf(end));
         const ended = compacting.catch((error: unknown) => expect(String(error)).toContain('the database is closed'));
         if (oneIn(2)) await ended;
@@ -181,10 +181,10 @@ describe.each(seeds)('the run of seed %i', (seed) => {
     await database.close();
     expect(folder.openFiles).toBe(0);
     expect(levels.slice(1).some((count) => count > 0)).toBe(true);
-    // What is left are the files of the database, and nothing that nobody knows.
+    // Only files of the database are left.
     expect((await verifyDatabase(folder, { comparators: [reverseComparator], filterPolicies: options.filterPolicy ? [options.filterPolicy] : [] })).findings).toEqual([]);
     await Database.destroy(folder);
     expect(folder.list()).toEqual([]);
-    // Thousands of operations take a busy machine more than the usual minute.
+    // Thousands of operations can take longer than the usual minute on a busy machine.
   }, 60_000 + operations * 40);
 });

@@ -16,7 +16,7 @@ async function keysOf(database: Database, sequence?: bigint): Promise<string[]> 
   return (await collect(database.keys({ sequence }))).map((key) => text(key)!);
 }
 
-/** What is stored of a key, the newest first, as LevelDB's tests show it: values, and DEL for a deletion. */
+/** The stored versions of a key, newest first, as LevelDB's tests print them: values, and DEL for a deletion. */
 async function storedOf(database: Database, key: string): Promise<string[]> {
   return (await database.versions(utf8(key))).map(({ kind, value }) => (kind === 'deletion' ? 'DEL' : text(value)!));
 }
@@ -26,7 +26,7 @@ function levelsOf(database: Database): number[] {
 }
 
 describe('filterRange', () => {
-  /** Bytes of the table of 300 large entries, as it was flushed and as it was compacted. */
+  /** The size of a table of 300 large entries, after a flush and after a compaction. */
   async function tableSizes(filterRange: number | undefined): Promise<number[]> {
     const database = await Database.open(new WritableMemoryFolder(), { compression: 'none', filterRange });
     const sizes: number[] = [];
@@ -47,7 +47,7 @@ describe('filterRange', () => {
 
   test('makes one filter for many large values in flushed and in compacted tables', async () => {
     const [usual, whole] = [await tableSizes(undefined), await tableSizes(2 ** 40)];
-    // LevelDB’s default has a filter of 9 bytes for each entry and an offset of 4 bytes for each 2 KiB.
+    // With LevelDB’s default there is a filter of 9 bytes for each entry, and an offset of 4 bytes for each 2 KiB.
     for (const [i, size] of whole.entries()) expect(usual[i]! - size).toBeGreaterThan(300 * 9);
   });
 
@@ -56,9 +56,9 @@ describe('filterRange', () => {
   });
 });
 
-// The cases of LevelDB's own db_test.cc and recovery_test.cc, as DATABASE.md has them in section 20.
+// Cases of LevelDB's db_test.cc and recovery_test.cc. Names in parentheses are those of the C++ tests.
 describe('as in LevelDB’s own tests', () => {
-  test('an empty key and an empty value are found, and are not absent', async () => {
+  test('an empty key and an empty value are found', async () => {
     const database = await Database.open(new WritableMemoryFolder());
     await database.put(utf8(''), utf8('v'));
     await database.put(utf8('k'), utf8(''));
@@ -69,7 +69,7 @@ describe('as in LevelDB’s own tests', () => {
     await database.close();
   });
 
-  test('of two tables of level 0 the newer decides, and of two levels the upper', async () => {
+  test('get returns the value from the newer of two tables in level 0, and from the upper of two levels', async () => {
     const database = await Database.open(new WritableMemoryFolder(), small);
     await database.put(utf8('bar'), utf8('b'));
     await database.put(utf8('foo'), utf8('v1'));
@@ -84,7 +84,7 @@ describe('as in LevelDB’s own tests', () => {
     await database.close();
   });
 
-  test('a snapshot shows what was there, also after it was overwritten and flushed; one of an empty database shows nothing', async () => {
+  test('a snapshot still shows its values after they were overwritten, flushed and compacted, and one of an empty database shows nothing', async () => {
     const database = await Database.open(new WritableMemoryFolder(), small);
     const empty = database.snapshot();
     await database.put(utf8('foo'), utf8('v1'));
@@ -98,7 +98,7 @@ describe('as in LevelDB’s own tests', () => {
     await database.close();
   });
 
-  test('a cursor keeps what it saw through ten megabytes of puts', async () => {
+  test('a cursor shows the entries of the time when it was made, even after ten megabytes of puts', async () => {
     const database = await Database.open(new WritableMemoryFolder(), { ...small, cache: null });
     await database.put(utf8('foo'), utf8('hello'));
     const cursor = database.cursor();
@@ -111,7 +111,7 @@ describe('as in LevelDB’s own tests', () => {
     await database.close();
   });
 
-  test('deletions hide what is below and go once nothing is (DeletionMarkers1)', async () => {
+  test('a deletion hides older values, and a compaction that drops those drops the deletion too (DeletionMarkers1)', async () => {
     const database = await Database.open(new WritableMemoryFolder(), small);
     await database.put(utf8('foo'), utf8('v1'));
     await database.flush();
@@ -130,7 +130,7 @@ describe('as in LevelDB’s own tests', () => {
     await database.close();
   });
 
-  test('hidden values are kept for a snapshot, and removed once it is released (HiddenValuesAreRemoved)', async () => {
+  test('hidden values are kept for a snapshot, and compacted away once it is released (HiddenValuesAreRemoved)', async () => {
     const database = await Database.open(new WritableMemoryFolder(), small);
     for (let i = 0; i < 3; i++) {
       await database.put(utf8('a'), utf8('begin'));
@@ -154,7 +154,7 @@ describe('as in LevelDB’s own tests', () => {
     await database.close();
   });
 
-  test('a deletion flushed beside overlapping tables stays in level 0 (OverlapInLevel0)', async () => {
+  test('a flushed deletion that overlaps tables in level 0 stays in level 0 (OverlapInLevel0)', async () => {
     const database = await Database.open(new WritableMemoryFolder(), small);
     await database.put(utf8('100'), utf8('v100'));
     await database.put(utf8('999'), utf8('v999'));
@@ -179,7 +179,7 @@ describe('as in LevelDB’s own tests', () => {
     await database.close();
   });
 
-  test('a range is compacted only where there are tables of it (ManualCompaction)', async () => {
+  test('compactRange compacts only tables that overlap the range (ManualCompaction)', async () => {
     const database = await Database.open(new WritableMemoryFolder(), small);
     for (let i = 0; i < 3; i++) {
       await database.put(utf8('p'), utf8('begin'));
@@ -211,7 +211,7 @@ describe('as in LevelDB’s own tests', () => {
     await database.close();
   });
 
-  test('a large log becomes three tables with a smaller buffer (RecoverWithLargeLog)', async () => {
+  test('recovering a large log with a smaller buffer makes three tables (RecoverWithLargeLog)', async () => {
     const folder = new WritableMemoryFolder();
     let database = await Database.open(folder);
     await database.put(utf8('big1'), new Uint8Array(200_000).fill(49));
@@ -226,7 +226,7 @@ describe('as in LevelDB’s own tests', () => {
     await database.close();
   });
 
-  test('the MANIFEST and the log are gone on with for reuseLogs (ManifestReused, LogFileReuse)', async () => {
+  test('reuseLogs continues the same MANIFEST and log (ManifestReused, LogFileReuse)', async () => {
     const folder = new WritableMemoryFolder();
     let database = await Database.open(folder, { reuseLogs: true });
     await database.put(utf8('foo'), utf8('bar'));
@@ -241,7 +241,7 @@ describe('as in LevelDB’s own tests', () => {
     }
   });
 
-  test('logs that are gone are no error: their keys are absent (NoLogFiles)', async () => {
+  test('missing logs are not an error, and their keys are absent (NoLogFiles)', async () => {
     const folder = new WritableMemoryFolder();
     let database = await Database.open(folder);
     await database.put(utf8('foo'), utf8('bar'));
@@ -254,7 +254,7 @@ describe('as in LevelDB’s own tests', () => {
 });
 
 describe('opening', () => {
-  test('refuses what is not to be made, and what is not to be there', async () => {
+  test('refuses a missing database with createIfMissing: false, and an existing one with errorIfExists: true', async () => {
     const folder = new WritableMemoryFolder();
     await expect(Database.open(folder, { createIfMissing: false })).rejects.toMatchObject({ name: 'DatabaseError', code: 'BLOOM_DATABASE_MISSING' });
     expect(folder.list()).toEqual([]);
@@ -262,7 +262,7 @@ describe('opening', () => {
     await expect(Database.open(folder, { errorIfExists: true })).rejects.toMatchObject({ code: 'BLOOM_DATABASE_EXISTS' });
   });
 
-  test('refuses options by name', async () => {
+  test('refuses invalid options, and names them', async () => {
     const folder = new WritableMemoryFolder();
     const wrong: [unknown, string][] = [
       [{ writeBufersize: 1 }, 'did you mean writeBufferSize'],
@@ -278,7 +278,7 @@ describe('opening', () => {
     expect(folder.list()).toEqual([]);
   });
 
-  test('refuses another order of keys than the database has, and changes nothing', async () => {
+  test('refuses a comparator other than the database’s, and changes nothing', async () => {
     const folder = new WritableMemoryFolder();
     const database = await Database.open(folder, { comparator: reverseComparator });
     await database.put(utf8('a'), utf8('1'));
@@ -290,7 +290,7 @@ describe('opening', () => {
     expect(folder.files()).toEqual(before);
   });
 
-  test('refuses a folder whose CURRENT is gone: LevelDB would delete what is left', async () => {
+  test('refuses a folder whose CURRENT is missing, where LevelDB would delete the other files', async () => {
     const folder = new WritableMemoryFolder();
     const database = await Database.open(folder);
     await database.put(utf8('a'), utf8('1'));
@@ -330,7 +330,7 @@ describe('opening', () => {
   });
 
   describe("with damage: 'skip'", () => {
-    /** A log of three records in as many blocks, the second of which is damaged. */
+    /** A log of three records in three blocks, with damage in the second block. */
     async function damaged(): Promise<{ folder: WritableMemoryFolder; name: string; log: Uint8Array }> {
       const folder = new WritableMemoryFolder();
       const database = await Database.open(folder);
@@ -343,7 +343,7 @@ describe('opening', () => {
       return { folder, name, log };
     }
 
-    test.each([false, true])('a damaged log is copied to lost, and what is left of it is the database; reuseLogs: %s', async (reuseLogs) => {
+    test.each([false, true])('copies a damaged log to lost and opens with what can be read of it, with reuseLogs: %s', async (reuseLogs) => {
       const { folder, name, log } = await damaged();
       await expect(Database.open(folder, { reuseLogs })).rejects.toMatchObject({ code: 'BLOOM_BAD_LOG' });
       expect(folder.lostFolder().list()).toEqual([]);
@@ -360,14 +360,14 @@ describe('opening', () => {
       expect(folder.list()).not.toContain(name);
       await database.put(utf8('d'), utf8('1'));
       await database.close();
-      // What was damaged is gone, so that the next opening finds nothing wrong.
+      // The damaged log is gone, so the next opening finds nothing wrong.
       const again = await Database.open(folder);
       expect(await keysOf(again)).toEqual([...left, 'd']);
       expect(again.describe().dropped).toEqual([]);
       await again.close();
     });
 
-    test('a log of which nothing is left is not found again either', async () => {
+    test('a log of which nothing can be read is not damage any more when the database is opened again', async () => {
       const folder = new WritableMemoryFolder();
       let database = await Database.open(folder, { reuseLogs: true });
       await database.put(utf8('a'), utf8('1'));
@@ -383,7 +383,7 @@ describe('opening', () => {
       await database.close();
     });
 
-    test('the copy is on disk before the damaged log is deleted', async () => {
+    test('syncs the copy before it deletes the damaged log', async () => {
       const { folder, name, log } = await damaged();
       const cuts = new PowerCutFolder(folder.files());
       const remains: Remains[] = [];
@@ -397,7 +397,7 @@ describe('opening', () => {
       expect(cuts.list()).not.toContain(name);
     });
 
-    test('of a damaged batch the operations before the damage count, as in LevelDB', async () => {
+    test('applies the operations before the damage in a batch, as LevelDB does', async () => {
       const folder = new WritableMemoryFolder(folderFiles(goldenDatabases().find((golden) => golden.name === 'log-bad-batch')!.path));
       const reader = await DatabaseReader.open(folder, { damage: 'skip' });
       const left = (await collect(reader.keys())).map(text);
@@ -409,7 +409,7 @@ describe('opening', () => {
       await database.close();
     });
 
-    test('a damaged MANIFEST is refused all the same, as by LevelDB, and a wrong mode by name', async () => {
+    test('still refuses a damaged MANIFEST, as LevelDB does, and refuses an unknown mode', async () => {
       const { folder } = await damaged();
       await expect(Database.open(folder, { damage: 'ignore' } as never)).rejects.toThrow("damage must be 'strict' or 'skip'");
       const manifest = folder.list().find((name) => name.startsWith('MANIFEST'))!;
@@ -422,7 +422,7 @@ describe('opening', () => {
     });
   });
 
-  test.each(['reuse', 'new'])('a log that has its records twice is no obstacle: %s', async (logs) => {
+  test.each(['reuse', 'new'])('opens a log that repeats its records, with a log mode of %s', async (logs) => {
     const folder = new WritableMemoryFolder();
     let database = await Database.open(folder);
     for (const key of ['a', 'b', 'a']) await database.put(utf8(key), utf8('1'));
@@ -438,7 +438,7 @@ describe('opening', () => {
     expect((await verifyDatabase(folder)).findings).toEqual([]);
   });
 
-  test('refuses a log and a MANIFEST that leave no sequence or number for what is written', async () => {
+  test('refuses a log or a MANIFEST that leaves no sequence or file number for new writes', async () => {
     const batch = (sequence: bigint): Uint8Array => logOf([new WriteBatch().put(utf8('a'), utf8('1')).encode(sequence).slice()]);
     const edit = { comparator: bytewiseComparator.name, logNumber: 3n, nextFileNumber: 5n, lastSequence: 0n };
     const cases: [Uint8Array, typeof edit, string][] = [
@@ -453,7 +453,7 @@ describe('opening', () => {
       const before = folder.files();
       await expect(Database.open(folder)).rejects.toMatchObject({ code });
       expect(folder.files()).toEqual(before);
-      // A repair gets by without either.
+      // A repair needs neither.
       const { lost } = await Database.repair(folder);
       const database = await Database.open(folder);
       await database.put(utf8('b'), utf8('2'));
@@ -462,7 +462,7 @@ describe('opening', () => {
     }
   });
 
-  test('says that it cannot ask the filters of a policy that it is not given, and asks them where it is', async () => {
+  test('uses filters only if it is given their policy, and filterStatus says whether it does', async () => {
     const folder = new WritableMemoryFolder();
     const bloom = new BloomFilterPolicy(12);
     const filterPolicy: FilterPolicy = { name: 'test.Renamed', createFilter: (...keys) => bloom.createFilter(...keys), keyMayMatch: (...key) => bloom.keyMayMatch(...key) };
@@ -479,7 +479,7 @@ describe('opening', () => {
       expect(database.stats.filterNegatives > 90).toBe(state === 'used');
       await database.close();
     }
-    // A compaction makes the filters of the policy that is given now.
+    // A compaction makes filters with the current policy.
     database = await Database.open(folder, small);
     await database.put(utf8('key1'), utf8('new'));
     await database.compactRange();
@@ -488,7 +488,7 @@ describe('opening', () => {
     await database.close();
   });
 
-  test('reads tables of another policy than the one that makes filters now', async () => {
+  test('reads tables that were written with a different filter policy', async () => {
     const folder = new WritableMemoryFolder();
     let database = await Database.open(folder, { ...small, filterPolicy: null });
     await database.put(utf8('a'), utf8('1'));
@@ -505,7 +505,7 @@ describe('opening', () => {
 });
 
 describe('getSync', () => {
-  test('gives what get gives, of memtables and of tables that were not read before', async () => {
+  test('returns what get returns, from memtables and from tables that were not open yet', async () => {
     const folder = new WritableMemoryFolder();
     let database = await Database.open(folder, small);
     const keys = Array.from({ length: 300 }, (_, i) => utf8(`key${i}`));
@@ -525,7 +525,7 @@ describe('getSync', () => {
     await database.close();
   });
 
-  test('is refused where the folder answers with promises alone, and get goes on', async () => {
+  test('is refused if the folder returns promises, and get still works', async () => {
     const folder = new WritableMemoryFolder();
     const slow = new Proxy(folder, {
       get: (target, name) => {
@@ -547,19 +547,19 @@ describe('getSync', () => {
 });
 
 describe('writing', () => {
-  test('merges the batches of callers that do not wait for each other into one record', async () => {
+  test('merges the batches of concurrent callers into one record', async () => {
     const folder = new WritableMemoryFolder();
     const database = await Database.open(folder);
     await Promise.all(Array.from({ length: 10 }, (_, i) => database.put(utf8(`k${i}`), utf8('v'))));
-    // One header of a fragment and one of a batch, and 6 bytes for each put.
+    // The header of the fragment, the header of the batch, and 6 bytes for each put.
     expect(database.describe().logs[0]!.byteLength).toBe(7 + 12 + 10 * 6);
     await Promise.all([database.put(utf8('a'), utf8('1')), database.put(utf8('b'), utf8('2'), { sync: true })]);
-    // A write that is synced does not follow one that is not.
+    // A synced write does not join an unsynced one.
     expect(database.describe().logs[0]!.byteLength).toBe(79 + 2 * (7 + 12 + 5));
     await database.close();
   });
 
-  test('refuses what is not bytes, not a batch, not an option, or too large, and goes on', async () => {
+  test('refuses invalid keys, batches and options and batches that are too large, and can still write afterwards', async () => {
     const database = await Database.open(new WritableMemoryFolder());
     await expect(database.put('a' as never, utf8('1'))).rejects.toThrow('key must be a Uint8Array');
     await expect(database.write({} as never)).rejects.toThrow('batch must be a WriteBatch');
@@ -573,7 +573,7 @@ describe('writing', () => {
     await database.close();
   });
 
-  test('an empty batch takes no sequence', async () => {
+  test('does not advance the sequence for an empty batch', async () => {
     const database = await Database.open(new WritableMemoryFolder());
     await database.write(new WriteBatch());
     expect(database.lastSequence).toBe(0n);
@@ -582,7 +582,7 @@ describe('writing', () => {
     await database.close();
   });
 
-  test('keeps the memory of memtables bounded while callers write faster than tables are made', async () => {
+  test('bounds the memory of memtables while callers write faster than tables are made', async () => {
     const database = await Database.open(new WritableMemoryFolder(), { ...small, cache: null });
     let most = 0;
     await Promise.all(
@@ -591,7 +591,7 @@ describe('writing', () => {
         most = Math.max(most, Number(database.property('leveldb.approximate-memory-usage')));
       }),
     );
-    // Two memtables, each of which a merged record of 128 KiB and a batch may overshoot.
+    // There are two memtables. A merged record of 128 KiB and a batch may exceed the limit of each.
     expect(most).toBeLessThan(2 * (65_536 + 2 * 131_072));
     expect(await keysOf(database)).toHaveLength(2000);
     await database.close();

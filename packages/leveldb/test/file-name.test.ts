@@ -30,11 +30,11 @@ test.each([
   ...['', 'foo', 'foo-dx-100.log', '.log', '', 'manifest', 'CURREN', 'CURRENTX', 'MANIFES', 'MANIFEST', 'MANIFEST-', 'XMANIFEST-3'],
   ...['MANIFEST-3x', 'LOC', 'LOCKx', 'LO', 'LOGx', '18446744073709551616.log', '184467440737095516150.log', '100', '100.', '100.lop'],
   ...['-1.log', '+1.log', ' 1.log', '1.log ', '1.log\n', '1.LOG', '١.log', '1'.repeat(100_000) + '.log', 'lost', 'OPTIONS-000005'],
-])('%j is none of its files', (name) => {
+])('%j is not the name of a database file', (name) => {
   expect(parseFileName(name)).toBeUndefined();
 });
 
-test('names are made of numbers, with six digits or more', () => {
+test('numbers in file names have at least six digits', () => {
   expect([logFileName(192n), tableFileName(200n), oldTableFileName(7n), manifestFileName(100n), temporaryFileName(999n)]).toEqual([
     '000192.log',
     '000200.ldb',

@@ -1,11 +1,11 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { entriesSha256, folderFiles, goldenDatabases } from '@bloom/fixtures';
-import { CorruptionError, DatabaseReader, type Folder, FolderError, type FolderFile, MemoryFolder, SyncDatabaseReader, type SyncFolder } from '@bloom/leveldb';
+import { CorruptionError, DatabaseReader, type Folder, FolderError, MemoryFolder, SyncDatabaseReader, type SyncFolder } from '@bloom/leveldb';
 import { DirectoryFolder, FileListFolder } from '@bloom/leveldb/browser';
 import { HttpFolder } from '@bloom/leveldb/http';
 import { NodeFolder, SyncNodeFolder } from '@bloom/leveldb/node';
-import { bytewiseComparator, MemorySource } from '@bloom/sstable';
+import { MemorySource } from '@bloom/sstable';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { assembleDatabase, type DatabaseParts } from './assemble-database.js';
 import { caught, rejection } from './caught.js';
@@ -15,7 +15,7 @@ import { reverseComparator } from './reverse-comparator.js';
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const text = (bytes: Uint8Array | undefined): string | undefined => bytes && new TextDecoder().decode(bytes);
 
-/** A `FileSystemDirectoryHandle` over files in memory: `getFile` gives a snapshot, which cannot be read once the file changed. */
+/** A `FileSystemDirectoryHandle` over files in memory. `getFile` returns a snapshot, which cannot be read once the file changes. */
 function directoryHandle(files: Map<string, Uint8Array>) {
   return {
     name: 'database',
@@ -48,7 +48,7 @@ function fileList(files: Map<string, Uint8Array>, folder: string): File[] {
   return [...files].map(([name, bytes]) => Object.assign(new File([bytes.slice()], name), { webkitRelativePath: `${folder}/${name}` }));
 }
 
-/** Serves folders in memory, each below its name, with ranges and ETags. */
+/** Serves folders in memory under their names, with ranges and ETags. */
 const served = new Map<string, Map<string, Uint8Array>>();
 const requests: string[] = [];
 let server: Server;
@@ -93,7 +93,7 @@ const kinds: Record<string, (path: string) => Folder> = {
 };
 
 describe.each(Object.entries(kinds))('a folder in %s', (kind, make) => {
-  test.each(goldenDatabases().filter(({ open }) => open === 'OK'))('gives the entries of $name', async ({ path, verified, entriesSha256: sha256, logs, levels }) => {
+  test.each(goldenDatabases().filter(({ open }) => open === 'OK'))('reads the entries of $name', async ({ path, verified, entriesSha256: sha256, logs, levels }) => {
     const options = { comparators: [reverseComparator], damage: 'skip' } as const;
     const database = await DatabaseReader.open(make(path), options);
     expect(entriesSha256(await collect(database.entries()))).toBe(verified?.entriesSha256 ?? sha256);
@@ -109,14 +109,14 @@ describe.each(Object.entries(kinds))('a folder in %s', (kind, make) => {
     expect(await rejection(DatabaseReader.open(make(path)))).toMatchObject({ code });
   });
 
-  test('has no file of a name that leads elsewhere', async () => {
+  test('finds no file under a name that points outside the folder', async () => {
     const folder = make(goldenDatabases()[0]!.path);
     for (const name of ['../golden-db/CURRENT', '..', '.', '', '/etc/hostname', 'a\0b', 'missing']) expect(await folder.open(name)).toBeUndefined();
     expect(kind).toBeDefined();
   });
 });
 
-test('of several databases among picked files, the caller says which', async () => {
+test('if the picked files have several databases, the caller must choose one', async () => {
   const files = goldenDatabases().slice(0, 2).flatMap(({ name, path }) => fileList(folderFiles(path), `all/${name}`));
   expect(caught(() => new FileListFolder(files))).toBeInstanceOf(RangeError);
   const { name, entriesSha256: sha256 } = goldenDatabases()[1]!;
@@ -130,7 +130,7 @@ describe('HTTP', () => {
     logs: [{ number: 9, batches: [{ sequence: 2, operations: [[utf8('b'), utf8('2')]] }] }],
   };
 
-  test('logs are looked for by number from the MANIFEST’s log number on, tables are those that it lists', async () => {
+  test('tries log numbers upwards from the one in the MANIFEST, and requests only the tables that the MANIFEST lists', async () => {
     served.set('database', assembleDatabase(parts));
     requests.length = 0;
     const database = await DatabaseReader.open(new HttpFolder(`${origin}/database/`));
@@ -141,7 +141,7 @@ describe('HTTP', () => {
     expect(tried.length).toBeLessThan(30);
   });
 
-  test('a MANIFEST whose numbers leave too many logs to look for asks for the names of the files', async () => {
+  test('refuses a MANIFEST with too many possible log numbers, unless the caller lists the files', async () => {
     const files = assembleDatabase({ ...parts, logs: [...parts.logs!, { number: 5000, batches: [] }] });
     served.set('database', files);
     expect(await rejection(DatabaseReader.open(new HttpFolder(`${origin}/database/`)))).toMatchObject({ code: 'BLOOM_TOO_LARGE' });
@@ -149,7 +149,7 @@ describe('HTTP', () => {
     expect((await collect(database.keys())).map(text)).toEqual(['a', 'b']);
   });
 
-  test('a folder that is replaced while it is read is noticed', async () => {
+  test('detects that the folder was replaced while it is read', async () => {
     served.set('database', assembleDatabase(parts));
     const database = await DatabaseReader.open(new HttpFolder(`${origin}/database/`, { retries: 0 }), { cache: null, tailBytes: 48 });
     served.set('database', assembleDatabase({ ...parts, tables: [{ ...parts.tables![0]!, versions: [{ key: utf8('a'), sequence: 1, value: utf8('x') }] }] }));
@@ -158,7 +158,7 @@ describe('HTTP', () => {
   });
 });
 
-/** A folder in memory that counts open files, and can do something at each call. */
+/** A folder in memory that counts open files, and has hooks for its calls. */
 class WatchedFolder implements SyncFolder {
   readonly files: Map<string, Uint8Array>;
   openFiles = 0;
@@ -199,7 +199,7 @@ class WatchedFolder implements SyncFolder {
   }
 }
 
-/** Two tables and a log; `generation` makes other files of another state. */
+/** The files of a database with two tables and a log. Each generation has different files and values. */
 function generation(n: number): Map<string, Uint8Array> {
   const value = utf8(`value ${n}`);
   const files = assembleDatabase({
@@ -219,8 +219,8 @@ function replace(files: Map<string, Uint8Array>, other: Map<string, Uint8Array>)
   for (const [name, bytes] of other) files.set(name, bytes);
 }
 
-describe('a folder that changes', () => {
-  test('is read again when files vanish meanwhile, and shows one state', () => {
+describe('a folder', () => {
+  test('is read again if files vanish during the reading, and shows one consistent state', () => {
     for (let call = 0; call < 12; call++) {
       const folder = new WatchedFolder(generation(1));
       let calls = 0;
@@ -230,14 +230,14 @@ describe('a folder that changes', () => {
       const database = SyncDatabaseReader.open(folder);
       const values = new Set([...database.values()].map(text));
       expect(values.size).toBe(1);
-      // The last write, which is in a log, may have come too late.
+      // The last write is in a log and may come too late to be seen.
       expect([...database.keys()].map(text).slice(0, 2)).toEqual(['a', 'b']);
       database.close();
       expect(folder.openFiles).toBe(0);
     }
   });
 
-  test('is busy when it changes each time, which is an error of its own, and leaves no file open', async () => {
+  test('is BLOOM_FOLDER_BUSY if it changes during every attempt, and no file is left open', async () => {
     const folder = new WatchedFolder(generation(1));
     let n = 1;
     folder.onOpen = (name) => {
@@ -253,7 +253,7 @@ describe('a folder that changes', () => {
     expect(folder.openFiles).toBe(0);
   });
 
-  test('a log that was missed between two that were created is read after all', () => {
+  test('is read again if a listing missed a log that is older than a listed one', () => {
     const files = generation(1);
     const folder = new WatchedFolder(files);
     const newer = assembleDatabase({ logs: [15, 16].map((number) => ({ number, batches: [{ sequence: 10 + number, operations: [[utf8(`k${number}`), utf8('v')]] as const }] })) });
@@ -267,7 +267,7 @@ describe('a folder that changes', () => {
     expect(database.stats.restarts).toBe(1);
   });
 
-  test('what is missing in a folder that does not change is damage, found at the second reading', () => {
+  test('is read twice before a missing file counts as damage', () => {
     const files = generation(1);
     files.delete('000013.ldb');
     const folder = new WatchedFolder(files);
@@ -276,7 +276,7 @@ describe('a folder that changes', () => {
     expect(folder.openFiles).toBe(0);
   });
 
-  test('a view keeps its tables open when they are deleted, and cursors keep theirs over a refresh', () => {
+  test('can be replaced without affecting the open tables of a view, or those of cursors after a refresh', () => {
     const folder = new WatchedFolder(generation(1));
     const database = SyncDatabaseReader.open(folder, { cache: null });
     const cursor = database.cursor();
@@ -297,7 +297,7 @@ describe('a folder that changes', () => {
     expect(folder.openFiles).toBe(0);
   });
 
-  test('with few tables open, one that vanished is an error that says to refresh, and a refresh helps', async () => {
+  test('gives BLOOM_FOLDER_CHANGED if a table vanished that was not open, until a refresh', async () => {
     const folder = new WatchedFolder(generation(1));
     const database = SyncDatabaseReader.open(folder, { maxOpenTables: 1 });
     const promised = await DatabaseReader.open(folder, { maxOpenTables: 1 });
@@ -316,7 +316,7 @@ describe('a folder that changes', () => {
     expect(folder.openFiles).toBe(0);
   });
 
-  test('a refresh reads on where the last one ended, and the memtable grows', () => {
+  test('is refreshed by reading only the new part of a log', () => {
     const files = assembleDatabase({ logs: [{ number: 3, batches: [{ sequence: 1, operations: [[utf8('k1'), utf8('v')]] }] }] });
     const folder = new WatchedFolder(files);
     const database = SyncDatabaseReader.open(folder);
@@ -324,7 +324,7 @@ describe('a folder that changes', () => {
       const batches = Array.from({ length: count }, (_, i) => ({ sequence: i + 1, operations: [[utf8(`k${i + 1}`), utf8('v')]] as const }));
       const grown = assembleDatabase({ logs: [{ number: 3, batches }] }).get('000003.log')!;
       const walk = database.entries();
-      // Cut anywhere in the last record: it does not count yet.
+      // An incomplete last record does not count yet.
       files.set('000003.log', grown.subarray(0, grown.length - 1 - (count % 20)));
       expect(database.refresh()).toBe(false);
       files.set('000003.log', grown);
@@ -335,7 +335,7 @@ describe('a folder that changes', () => {
     }
   });
 
-  test('a database that was replaced by another of the same names is read anew', () => {
+  test('is read from scratch if another database with the same file names replaced it', () => {
     const make = (value: string): Map<string, Uint8Array> =>
       assembleDatabase({
         tables: [{ level: 0, number: 2, versions: [{ key: utf8('a'), sequence: 1, value: utf8(value) }] }],
@@ -351,7 +351,7 @@ describe('a folder that changes', () => {
     expect(folder.openFiles).toBe(0);
   });
 
-  test('sequences that do not ascend do not change what an older view shows', () => {
+  test('cannot change what an older view shows, even by sequences that do not ascend', () => {
     const batch = (sequence: number, key: string) => ({ sequence, operations: [[utf8(key), utf8('v')]] as const });
     const files = assembleDatabase({ logs: [{ number: 3, batches: [batch(100, 'a')] }] });
     const database = SyncDatabaseReader.open(new MemoryFolder(files));
@@ -364,7 +364,7 @@ describe('a folder that changes', () => {
     expect(seen).toEqual(['a']);
   });
 
-  test('a directory handle whose files change while they are read is read again', async () => {
+  test('is read again if it is a directory handle whose files change during the reading', async () => {
     const files = generation(1);
     const handle = directoryHandle(files);
     let calls = 0;
@@ -386,7 +386,7 @@ describe('a folder that changes', () => {
     expect(database.stats.restarts).toBe(1);
   });
 
-  test('errors of the folder pass unchanged, and leave no file open', async () => {
+  test('may throw errors of its own, which are passed on unchanged and leave no file open', async () => {
     const folder = new WatchedFolder(generation(1));
     for (const failing of [...folder.files.keys()]) {
       folder.onOpen = (name) => {
@@ -398,7 +398,7 @@ describe('a folder that changes', () => {
     }
   });
 
-  test('an abort ends the opening and a walk, and leaves no file open', async () => {
+  test('is left without open files when an abort ends an opening or a walk', async () => {
     const folder = new WatchedFolder(generation(1));
     const aborted = AbortSignal.abort(new Error('enough'));
     expect(((await rejection(DatabaseReader.open(folder, { signal: aborted }))) as Error).message).toBe('enough');
@@ -414,11 +414,8 @@ describe('a folder that changes', () => {
     expect(folder.openFiles).toBe(0);
   });
 
-  test('a folder that returns promises is refused without them, and a file is a file of one folder', () => {
+  test('is refused by SyncDatabaseReader if it returns promises', () => {
     const folder = { list: () => ['CURRENT'], open: () => Promise.resolve(undefined) } as unknown as SyncFolder;
     expect(() => SyncDatabaseReader.open(folder)).toThrow('DatabaseReader');
-    const file: FolderFile = new MemorySource(new Uint8Array(1));
-    expect(file.byteLength).toBe(1);
-    expect(bytewiseComparator.name).toBe('leveldb.BytewiseComparator');
   });
 });

@@ -19,11 +19,11 @@ import { caught, rejection } from './caught.js';
 import { collect } from './collect.js';
 import { reverseComparator } from './reverse-comparator.js';
 
-// A folder in tooling/fixtures/data/golden-db, with its row in index.json, is a new test here.
+// Every folder in tooling/fixtures/data/golden-db with a row in index.json gives tests here.
 
 const options: ReaderOptions = { comparators: [reverseComparator] };
 
-/** The coded error for what LevelDB says. */
+/** The error code for a status of LevelDB. */
 function codeFor(status: string): string | undefined {
   if (status === 'OK') return undefined;
   if (status.includes('CURRENT file does not end with newline')) return 'BLOOM_BAD_CURRENT';
@@ -57,7 +57,7 @@ function expectDescription(description: DatabaseDescription, golden: GoldenDatab
   expect(drops).toEqual(golden.drops);
 }
 
-/** The right entries: the hash of all of them. */
+/** Expects the number of entries and their hash. */
 function expectEntries(entries: KeyValue[], expected: { readonly entries?: number; readonly entriesSha256?: string }): void {
   expect([entries.length, entriesSha256(entries)]).toEqual([expected.entries, expected.entriesSha256]);
 }
@@ -81,13 +81,13 @@ function verifiedEntries(golden: GoldenDatabase): { readonly entries?: number; r
 const all = goldenDatabases();
 const opening = all.filter(({ open }) => open === 'OK');
 
-test('there are databases of all kinds', () => {
+test('the fixtures have databases that open and databases that are refused', () => {
   expect(opening.length).toBeGreaterThanOrEqual(16);
   expect(all.length - opening.length).toBeGreaterThanOrEqual(2);
 });
 
 describe.each(opening)('$name: $written', (golden) => {
-  test('read without promises, damage skipped, it is what LevelDB says it is', () => {
+  test('SyncDatabaseReader, skipping damage, finds the same levels, entries and drops as LevelDB', () => {
     for (const folder of [new MemoryFolder(folderFiles(golden.path)), new SyncNodeFolder(golden.path)]) {
       const database = SyncDatabaseReader.open(folder, { ...options, damage: 'skip' });
       expectDescription(database.describe(), golden);
@@ -98,7 +98,7 @@ describe.each(opening)('$name: $written', (golden) => {
     }
   });
 
-  test('read with promises, damage skipped, it is what LevelDB says it is', async () => {
+  test('DatabaseReader, skipping damage, finds the same levels, entries and drops as LevelDB', async () => {
     for (const folder of [new MemoryFolder(folderFiles(golden.path)), new NodeFolder(golden.path)]) {
       const database = await DatabaseReader.open(folder, { ...options, damage: 'skip' });
       expectDescription(database.describe(), golden);
@@ -117,7 +117,7 @@ describe.each(opening)('$name: $written', (golden) => {
     }
   });
 
-  test('read strictly, it opens where LevelDB opens it with paranoid checks, and gives all or an error', async () => {
+  test('in strict mode opens if and only if LevelDB opens it with paranoid checks, and gives all entries or an error', async () => {
     const folder = new MemoryFolder(folderFiles(golden.path));
     const code = codeFor(golden.openParanoid);
     if (code !== undefined) {
@@ -136,7 +136,7 @@ describe.each(opening)('$name: $written', (golden) => {
     for (const get of golden.gets) expectGet(() => database.get(get.key), get);
   });
 
-  test('opened one table at a time, it is the same', async () => {
+  test('has the same entries with maxOpenTables: 1', async () => {
     const folder = new MemoryFolder(folderFiles(golden.path));
     const database = SyncDatabaseReader.open(folder, { ...options, damage: 'skip', maxOpenTables: 1 });
     expectEntries([...database.entries()], verifiedEntries(golden));
@@ -146,7 +146,7 @@ describe.each(opening)('$name: $written', (golden) => {
     expectEntries(await collect(other.entries()), verifiedEntries(golden));
   });
 
-  test('unmerged, its logs and tables hold as many entries as LevelDB counts', async () => {
+  test('has as many stored entries in its logs and tables as LevelDB counts', async () => {
     const used = new Set([...(golden.logs ?? []), ...(golden.tables ?? []).map(({ number }) => number)]);
     const isUsed = ({ file }: StoredEntry): boolean => used.has(Number.parseInt(file, 10));
     const folder = new MemoryFolder(folderFiles(golden.path));
@@ -164,7 +164,7 @@ describe.each(opening)('$name: $written', (golden) => {
 });
 
 describe.each(all.filter(({ open }) => open !== 'OK'))('$name: $written', (golden) => {
-  test('is refused with the code for what LevelDB says', async () => {
+  test('is refused with the code that matches LevelDB’s status', async () => {
     const code = codeFor(golden.open);
     for (const damage of ['strict', 'skip'] as const) {
       const folder = new MemoryFolder(folderFiles(golden.path), golden.name);
@@ -175,7 +175,7 @@ describe.each(all.filter(({ open }) => open !== 'OK'))('$name: $written', (golde
 });
 
 describe.each(all.filter(({ cuts }) => cuts.length > 0))('the log of $name', (golden) => {
-  test.each(golden.cuts)('cut to $length bytes, holds the first $entries entries', ({ length, entries, entriesSha256: sha256, lastSequence }) => {
+  test.each(golden.cuts)('gives the first $entries entries when it is truncated to $length bytes', ({ length, entries, entriesSha256: sha256, lastSequence }) => {
     const files = folderFiles(golden.path);
     const log = [...files.keys()].find((name) => name.endsWith('.log'))!;
     files.set(log, files.get(log)!.subarray(0, length));
@@ -185,14 +185,14 @@ describe.each(all.filter(({ cuts }) => cuts.length > 0))('the log of $name', (go
   });
 });
 
-describe.each(all.filter((golden: ExpectedDatabase) => golden.openBytewise !== undefined))('$name, of another order', (golden) => {
-  test('is refused without its comparator, and the error says what can be done', () => {
+describe.each(all.filter((golden: ExpectedDatabase) => golden.openBytewise !== undefined))('$name, which has another comparator', (golden) => {
+  test('is refused without its comparator, and the error says what the caller can do', () => {
     const error = caught(() => SyncDatabaseReader.open(new MemoryFolder(folderFiles(golden.path))));
     expect(error).toMatchObject({ code: 'BLOOM_UNKNOWN_COMPARATOR' });
     for (const word of [golden.comparator!, 'storedEntries', 'insistOnBytewise']) expect((error as Error).message).toContain(word);
   });
 
-  test('is read in bytewise order where the caller insists', () => {
+  test('is read in bytewise order with insistOnBytewise', () => {
     const database = SyncDatabaseReader.open(new MemoryFolder(folderFiles(golden.path)), { insistOnBytewise: true, damage: 'skip' });
     expect(database.describe().comparator).toBe(golden.comparator);
     expect(caught(() => [...database.entries()])).toBeUndefined();

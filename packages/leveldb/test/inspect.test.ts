@@ -19,7 +19,7 @@ const options = {
 };
 const golden = goldenDatabases();
 
-/** Where ranges start and how long they are must add up to the whole. */
+/** Expects that the ranges cover the whole without gaps or overlaps. */
 function expectWhole(ranges: readonly { offset: number; byteLength: number }[], byteLength: number): void {
   let position = 0;
   for (const range of ranges) {
@@ -48,21 +48,21 @@ describe('verifyDatabase', () => {
     ['log-bad-batch', '000003.log', 'BLOOM_BAD_WRITE_BATCH'],
     ['current-no-newline', 'CURRENT', 'BLOOM_BAD_CURRENT'],
     ['missing-table', '000007.ldb', 'BLOOM_MISSING_FILE'],
-  ])('names the file of %s that is wrong', async (name, file, code) => {
+  ])('names the damaged file of %s', async (name, file, code) => {
     const { path } = golden.find((row) => row.name === name)!;
     const { findings } = await verifyDatabase(new MemoryFolder(folderFiles(path)), options);
     expect(findings.length).toBeGreaterThan(0);
     for (const finding of findings) expect(finding).toMatchObject({ file, code });
   });
 
-  test('finds the damaged block of a table, and looks at all others', async () => {
+  test('finds the damaged block of a table, and continues with the other blocks and tables', async () => {
     const { path, tables } = golden.find((row) => row.name === 'table-damaged')!;
     const found = await verifyDatabase(new MemoryFolder(folderFiles(path)), options);
     expect(found.tables).toHaveLength(tables!.length);
     expect(found.findings).toMatchObject([{ file: found.tables[0], code: 'BLOOM_BAD_CHECKSUM', structure: 'data block' }]);
   });
 
-  test('finds every overlap, every other bound than the keys have, and every table that is too short', async () => {
+  test('finds every overlap, every bound that differs from the keys, and every table that is too short', async () => {
     const versions = (keys: string): { key: Uint8Array; sequence: number; value: Uint8Array }[] =>
       keys.split(' ').map((key, i) => ({ key: utf8(key), sequence: i + 1, value: utf8('1') }));
     const files = assembleDatabase({
@@ -89,7 +89,7 @@ describe('verifyDatabase', () => {
     expect([first2.findings, first2.moreFindings]).toEqual([findings.slice(0, 2), 2]);
   });
 
-  test('without a comparator it says that the order is not checked, or with anyOrder leaves it so', async () => {
+  test('reports that it cannot check the order without the comparator, except with anyOrder', async () => {
     const { path } = golden.find((row) => row.name === 'reverse')!;
     const folder = new MemoryFolder(folderFiles(path));
     expect((await verifyDatabase(folder)).findings).toMatchObject([{ code: 'BLOOM_UNKNOWN_COMPARATOR' }]);
@@ -98,7 +98,7 @@ describe('verifyDatabase', () => {
 });
 
 describe('layouts of records', () => {
-  test('a batch: every field, and the sequence of each operation', () => {
+  test('a batch has a label for every field, and the sequence of each operation', () => {
     const record = new WriteBatch().put(utf8('foo'), utf8('bar')).delete(utf8('box')).encode(7n).slice();
     const ranges = writeBatchLayout(record);
     expectWhole(ranges, record.length);
@@ -116,7 +116,7 @@ describe('layouts of records', () => {
     ]);
   });
 
-  test('a field that crosses from one fragment into the next is cut in two', () => {
+  test('a field that continues in the next fragment has two ranges', () => {
     const log = logOf([new WriteBatch().put(utf8('key'), new Uint8Array(40_000)).encode(1n).slice()]);
     const ranges = logLayout(log, writeBatchLayout);
     expectWhole(ranges, log.length);
@@ -131,19 +131,19 @@ describe('layouts of records', () => {
     ['010000000000000001000000' + '07', 'unknown WriteBatch tag'],
     ['010000000000000001000000' + '0105', 'bad WriteBatch Put'],
     ['010000000000000001000000' + '0005', 'bad WriteBatch Delete'],
-  ])('a batch %s is labelled with what is wrong', (hex, problem) => {
+  ])('the damaged batch %s is labelled with its problem: %s', (hex, problem) => {
     const record = fromHex(hex);
     const ranges = writeBatchLayout(record);
     expectWhole(ranges, record.length);
     expect(ranges.at(-1)!.label).toBe(problem);
   });
 
-  test('a batch with another count than it has operations says so at its count', () => {
+  test('a batch with a wrong count has a note at its count', () => {
     const record = fromHex('010000000000000002000000' + '000161');
     expect(writeBatchLayout(record)[1]).toMatchObject({ label: 'count', value: '2: WriteBatch has wrong count, there are 1' });
   });
 
-  test('an edit: every field, and where it is damaged what LevelDB says of it', () => {
+  test('a version edit has a label for every field, and a truncated one has LevelDB’s message for the damage', () => {
     const file = { number: 5n, size: 300, smallest: encodeInternalKey({ userKey: utf8('a'), sequence: 3n, type: 1 }), largest: utf8('short') };
     const record = encodeVersionEdit({ comparator: 'foo', logNumber: 2n ** 60n, newFiles: [{ level: 3, file }] });
     const ranges = versionEditLayout(record);
@@ -172,7 +172,7 @@ describe('layouts of records', () => {
     }
   });
 
-  test('of every golden log and MANIFEST, each byte is there once, and each record', () => {
+  test('every golden log and MANIFEST has each byte in exactly one range, and a label for each record', () => {
     for (const { path } of golden) {
       for (const [name, bytes] of folderFiles(path)) {
         const isLog = name.endsWith('.log');

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import type { PowerCutFolder } from './power-cut-folder.js';
 import { asMap, entriesOf, mustBeSound, small, someDatabase } from './some-database.js';
 
-/** The files of a database whose log and half of whose tables are damaged. */
+/** The files of a database with damage in the log and in half of the tables. */
 export async function damagedFiles(): Promise<Map<string, Uint8Array>> {
   const { files } = await someDatabase(4);
   const random = seeded(5);
@@ -15,14 +15,14 @@ export async function damagedFiles(): Promise<Map<string, Uint8Array>> {
   return files;
 }
 
-/** What is there after a repair, and all that it set aside. */
+/** The entries after a repair, its report, and the files that it set aside. */
 export interface RepairOutcome {
   readonly entries: Map<string, string>;
   readonly report: RepairReport;
   readonly lost: Map<string, Uint8Array>;
 }
 
-/** Repairs a folder. */
+/** Repairs a folder, and checks that the result is sound. */
 export async function repaired(folder: PowerCutFolder): Promise<RepairOutcome> {
   const report = await Database.repair(folder, small);
   const copy = new WritableMemoryFolder([...folder.files()].filter(([name]) => !name.startsWith('lost/')));
@@ -31,7 +31,7 @@ export async function repaired(folder: PowerCutFolder): Promise<RepairOutcome> {
   return { entries: asMap(await entriesOf(copy)), report, lost };
 }
 
-/** Fails unless `outcome` has kept all that `whole` has, under whatever name. */
+/** Fails unless `outcome` set aside every file that `whole` did, under any name. */
 export function mustHaveKept(outcome: RepairOutcome, whole: RepairOutcome): void {
   const kept = [...outcome.lost.values()].map((bytes) => Buffer.from(bytes).toString('latin1'));
   for (const [name, bytes] of whole.lost) expect(kept.includes(Buffer.from(bytes).toString('latin1')), `${name} is gone`).toBe(true);

@@ -1,4 +1,4 @@
-// A database that is loaded and compacted by us and by LevelDB, with the same operations. BLOOM_LARGE_ENTRIES says how many
+// Loads and compacts a database with Database and with LevelDB, by the same operations. BLOOM_LARGE_ENTRIES is the number of
 // entries: 10,000,000 in tooling/long-tests.
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,12 +10,12 @@ import { afterAll, expect, test } from 'vitest';
 
 const ENTRIES = Number(process.env.BLOOM_LARGE_ENTRIES ?? 30_000);
 const BATCH = 1000;
-/** It does not divide the number of entries, so that its multiples are in an order that looks random. */
+/** A number that does not divide the number of entries, so that the order of its multiples looks random. */
 const PRIME = 7_919;
 const MIB = 2 ** 20;
 /**
- * What the options allow: two memtables of 4 MiB with their nodes, which double as they grow, 8 MiB of blocks, and for each
- * entry some bytes of filter and index of the tables that are open. The rest is the engine and what it has not collected.
+ * The memory that the options allow: two memtables of 4 MiB with their nodes, which double as they grow, 8 MiB of blocks, and
+ * for each entry some bytes of filter and index of open tables. The rest is the engine and its uncollected garbage.
  */
 const MEMORY_BOUND = 160 * MIB + 4 * ENTRIES;
 
@@ -36,7 +36,7 @@ function sizeOf(path: string): number {
   return readdirSync(path).reduce((sum, name) => sum + statSync(join(path, name)).size, 0);
 }
 
-/** Calls `write` with the entries of each batch, and `look` now and then. */
+/** Calls `write` with the entries of each batch, and sometimes `look`. */
 async function load(write: (entries: [Uint8Array, Uint8Array][]) => Promise<void>, look: () => void): Promise<void> {
   for (let i = 0; i < ENTRIES; i += BATCH) {
     await write(Array.from({ length: Math.min(BATCH, ENTRIES - i) }, (_, j) => [keyOf(i + j), valueOf(i + j)]));

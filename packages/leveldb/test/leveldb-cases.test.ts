@@ -13,8 +13,8 @@ import { logOf, recordOf } from './assemble-database.js';
 import { collect } from './collect.js';
 import { PowerCutFolder } from './power-cut-folder.js';
 
-// LevelDB's own cases of what is written, by their names there. Those of reading are in reader.test.ts, the first of db_test.cc in
-// database.test.ts, TableFileIndexData in thorough/salvaged-tables.test.ts.
+// LevelDB's own cases about writing, with their C++ names. Those about reading are in reader.test.ts, the first ones of
+// db_test.cc in database.test.ts, and TableFileIndexData in thorough/salvaged-tables.test.ts.
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const text = (bytes: Uint8Array | undefined): string | undefined => bytes && Buffer.from(bytes).toString('latin1');
@@ -24,7 +24,7 @@ async function valueOf(database: Database, key: string): Promise<string | undefi
   return text(await database.get(utf8(key)));
 }
 
-/** All entries, as LevelDB's tests show them. */
+/** All entries, as LevelDB's tests print them. */
 async function contentsOf(database: Database): Promise<string> {
   return (await collect(database.entries())).map(([key, value]) => `(${text(key)}->${text(value)})`).join('');
 }
@@ -42,7 +42,7 @@ function corrupt(folder: WritableMemoryFolder, name: string, start: number, leng
 }
 
 describe('db_test', () => {
-  test('Recover: the newest value of each key is there after each opening', async () => {
+  test('Recover: each reopening finds the newest value of each key', async () => {
     const folder = new WritableMemoryFolder();
     let database = await Database.open(folder);
     await database.put(utf8('foo'), utf8('v1'));
@@ -60,7 +60,7 @@ describe('db_test', () => {
     await database.close();
   });
 
-  test('DeletionMarkers2: a deletion goes with what it hides', async () => {
+  test('DeletionMarkers2: a compaction drops a deletion together with the value that it hides', async () => {
     const database = await Database.open(new WritableMemoryFolder(), small);
     await database.put(utf8('foo'), utf8('v1'));
     await database.flush();
@@ -84,7 +84,7 @@ describe('db_test', () => {
       steps: ['=', 'reopen', '-e =', 'reopen', 'c=cv', 'reopen', '=', 'reopen', '=', 'idle', 'reopen', 'd=dv', 'reopen', '=', 'reopen', '-d -b', 'reopen'],
       contents: '(->)(c->cv)',
     },
-  ])('L0_CompactionBug_44_$name: deletions in level 0 hide no more and no less', async ({ steps, contents }) => {
+  ])('L0_CompactionBug_44_$name: compacting level 0 applies its deletions correctly', async ({ steps, contents }) => {
     const folder = new WritableMemoryFolder();
     let database = await Database.open(folder);
     for (const step of steps) {
@@ -106,7 +106,7 @@ describe('db_test', () => {
     await database.close();
   });
 
-  test('IterMulti: a cursor stays with what was there, whatever is written', async () => {
+  test('IterMulti: a cursor does not see later writes', async () => {
     const database = await Database.open(new WritableMemoryFolder());
     for (const key of ['a', 'b', 'c']) await database.put(utf8(key), utf8(`v${key}`));
     const cursor = database.cursor();
@@ -120,7 +120,7 @@ describe('db_test', () => {
     await database.close();
   });
 
-  test('CustomComparator: "[10]" and "[0xa]" are one key, in memtables and in tables', async () => {
+  test('CustomComparator: "[10]" and "[0xa]" are the same key, in memtables and in tables', async () => {
     const comparator: Comparator = {
       name: 'test.NumberComparator',
       keyEquivalence: 'test.numbers',
@@ -147,7 +147,7 @@ describe('db_test', () => {
     await database.delete(utf8('[0xa]'));
     expect(await valueOf(database, '[10]')).toBeUndefined();
     await database.close();
-    // A comparator that calls different bytes equal has no use for filters of bytes.
+    // The Bloom policy would give different answers for keys that this comparator calls equal.
     await expect(Database.open(folder, { ...options, filterPolicy: new BloomFilterPolicy() })).rejects.toThrow('keyEquivalence');
     await expect(Database.open(folder, small)).rejects.toMatchObject({ code: 'BLOOM_UNKNOWN_COMPARATOR' });
     database = await Database.open(folder, options);
@@ -155,7 +155,7 @@ describe('db_test', () => {
     await database.close();
   });
 
-  test('StillReadSST: a table with its older name is read, merged, and deleted', async () => {
+  test('StillReadSST: a table with the old suffix .sst is read, merged and deleted', async () => {
     const folder = new WritableMemoryFolder();
     let database = await Database.open(folder);
     await database.put(utf8('foo'), utf8('bar'));
@@ -172,7 +172,7 @@ describe('db_test', () => {
     await database.close();
   });
 
-  test('BloomFilter: a present key costs at most 1.02 reads, an absent one 0.03', async () => {
+  test('BloomFilter: a present key costs at most 1.02 reads on average, and an absent key 0.03', async () => {
     const count = 10_000;
     const keys = Array.from({ length: count }, (_, i) => utf8(`key${String(i).padStart(6, '0')}`));
     const database = await Database.open(new WritableMemoryFolder(), { cache: null, filterPolicy: new BloomFilterPolicy(10) });
@@ -190,7 +190,7 @@ describe('db_test', () => {
     await database.close();
   });
 
-  test('WriteSyncError: after a sync that failed nothing more is written, and nothing that was reported as failed is seen', async () => {
+  test('WriteSyncError: after a failed sync all writes fail, and the write that failed is not visible', async () => {
     const folder = new PowerCutFolder();
     const database = await Database.open(folder, { ...small, lock: 'none' });
     let fails = true;
@@ -206,7 +206,7 @@ describe('db_test', () => {
     await database.close();
   });
 
-  test.each(['sync', 'append'])('ManifestWriteError: where the MANIFEST fails to %s, nothing is lost', async (kind) => {
+  test.each(['sync', 'append'])('ManifestWriteError: nothing is lost if the %s of the MANIFEST fails', async (kind) => {
     const folder = new PowerCutFolder();
     const options: DatabaseOptions = { ...small, lock: 'none' };
     let database = await Database.open(folder, options);
@@ -228,7 +228,7 @@ describe('db_test', () => {
 });
 
 describe('recovery_test', () => {
-  test('LargeManifestCompacted: a MANIFEST that is too large is written anew, and then gone on with', async () => {
+  test('LargeManifestCompacted: a MANIFEST that is too large is replaced, and the new one is reused', async () => {
     const folder = new WritableMemoryFolder();
     let database = await Database.open(folder, { reuseLogs: true });
     await database.put(utf8('foo'), utf8('bar'));
@@ -249,7 +249,7 @@ describe('recovery_test', () => {
     }
   });
 
-  test.each([true, false])('LogFileReuse: the log stays; empty: %s', async (isEmpty) => {
+  test.each([true, false])('LogFileReuse: reuseLogs keeps the log, with an empty log: %s', async (isEmpty) => {
     const folder = new WritableMemoryFolder();
     let database = await Database.open(folder, { reuseLogs: true });
     await database.put(utf8('foo'), utf8('bar'));
@@ -266,14 +266,14 @@ describe('recovery_test', () => {
     }
   });
 
-  test('MultipleMemTables: a log larger than the buffer becomes tables, and is not gone on with', async () => {
+  test('MultipleMemTables: a log larger than the buffer becomes several tables and is not reused', async () => {
     const folder = new WritableMemoryFolder();
     let database = await Database.open(folder);
     for (let i = 0; i < 1000; i++) await database.put(utf8(String(i).padStart(100, '0')), utf8(String(i).padStart(100, '0')));
     expect(namesOf(folder, 'table')).toEqual([]);
     await database.close();
     const logs = namesOf(folder, 'log');
-    // LevelDB takes at least 64 KiB.
+    // LevelDB raises this to its minimum of 64 KiB.
     database = await Database.open(folder, { reuseLogs: true, writeBufferSize: 50_000 });
     expect(namesOf(folder, 'table').length).toBeGreaterThanOrEqual(2);
     expect(namesOf(folder, 'log')).not.toEqual(logs);
@@ -281,7 +281,7 @@ describe('recovery_test', () => {
     await database.close();
   });
 
-  test('MultipleLogFiles: logs are applied in order, and one of an older number is ignored', async () => {
+  test('MultipleLogFiles: logs are applied in order, and a log with an older number is ignored', async () => {
     const folder = new WritableMemoryFolder();
     let database = await Database.open(folder);
     await database.put(utf8('foo'), utf8('bar'));
@@ -305,7 +305,7 @@ describe('recovery_test', () => {
     await database.close();
   });
 
-  test('ManifestMissing: without its MANIFEST a database is damaged', async () => {
+  test('ManifestMissing: a database without its MANIFEST is refused as damaged', async () => {
     const folder = new WritableMemoryFolder();
     const database = await Database.open(folder);
     await database.put(utf8('foo'), utf8('bar'));
@@ -327,14 +327,14 @@ describe('corruption_test', () => {
     return { folder, database };
   }
 
-  /** How many of the entries that were written are there; fails for any other. */
+  /** The number of entries. Fails if one of them was not written. */
   async function countOf(entries: AsyncIterable<[Uint8Array, Uint8Array]>): Promise<number> {
     const all = await collect(entries);
     for (const [key, value] of all) expect(Buffer.compare(value, values[Number(text(key))]!)).toBe(0);
     return all.length;
   }
 
-  /** The same through a reader that leaves out what is damaged, as LevelDB does. */
+  /** The same for a reader that skips damage, as LevelDB does. */
   async function readableOf(folder: WritableMemoryFolder): Promise<number> {
     const reader = await DatabaseReader.open(folder, { damage: 'skip' });
     const count = await countOf(reader.entries());
@@ -342,7 +342,7 @@ describe('corruption_test', () => {
     return count;
   }
 
-  /** The same after a repair. */
+  /** The same for the database after a repair. */
   async function repairedOf(folder: WritableMemoryFolder): Promise<number> {
     await Database.repair(folder);
     const database = await Database.open(folder);
@@ -351,7 +351,7 @@ describe('corruption_test', () => {
     return count;
   }
 
-  test('Recovery: of 100 records 36 are left when two blocks of the log are damaged', async () => {
+  test('Recovery: 36 of 100 records are left when two blocks of the log are damaged', async () => {
     const { folder, database } = await built(100);
     expect(await countOf(database.entries())).toBe(100);
     await database.close();
@@ -366,7 +366,7 @@ describe('corruption_test', () => {
     expect(await repairedOf(copy)).toBe(36);
   });
 
-  test('TableFile: a damaged block costs its entries alone', async () => {
+  test('TableFile: a damaged block loses only its own entries', async () => {
     const { folder, database } = await built(100);
     await database.compactRange();
     await database.close();
@@ -378,14 +378,14 @@ describe('corruption_test', () => {
     expect(await repairedOf(folder)).toBe(left);
   });
 
-  test('MissingDescriptor: a repair of 1,000 entries finds all of them', async () => {
+  test('MissingDescriptor: a repair without a MANIFEST finds all 1,000 entries', async () => {
     const { folder, database } = await built(1000);
     await database.close();
     for (const name of [...namesOf(folder, 'manifest'), 'CURRENT']) folder.delete(name);
     expect(await repairedOf(folder)).toBe(1000);
   });
 
-  test('SequenceNumberRecovery: what is written after a repair is newer than all before', async () => {
+  test('SequenceNumberRecovery: a write after a repair is newer than all writes before', async () => {
     const folder = new WritableMemoryFolder();
     let database = await Database.open(folder);
     for (let i = 1; i <= 5; i++) await database.put(utf8('foo'), utf8(`v${i}`));
@@ -401,7 +401,7 @@ describe('corruption_test', () => {
     await database.close();
   });
 
-  test('CorruptedDescriptor: a damaged MANIFEST is refused, and after a repair the key is there', async () => {
+  test('CorruptedDescriptor: a damaged MANIFEST is refused, and a repair brings the key back', async () => {
     const folder = new WritableMemoryFolder();
     let database = await Database.open(folder);
     await database.put(utf8('foo'), utf8('hello'));
@@ -415,7 +415,7 @@ describe('corruption_test', () => {
     await database.close();
   });
 
-  test('UnrelatedKeys: a damaged table is no matter for keys that it does not hold', async () => {
+  test('UnrelatedKeys: a damaged table does not affect keys that are not in it', async () => {
     const { folder, database } = await built(10);
     await database.flush();
     await database.close();
@@ -429,7 +429,7 @@ describe('corruption_test', () => {
     await again.close();
   });
 
-  test('CompactionInputError: a damaged table that is to be merged ends writing, and is not hidden', async () => {
+  test('CompactionInputError: a compaction of a damaged table ends writing and keeps the table', async () => {
     const { folder, database } = await built(10);
     await database.flush();
     await database.close();
@@ -474,8 +474,8 @@ describe('version_set_test', () => {
       none: [['100', '149'], ['251', '299'], ['451', '500'], ['351', '399'], [undefined, '149'], ['451', undefined]],
       some: [['100', '150'], ['100', '200'], ['100', '300'], ['100', '400'], ['100', '500'], ['375', '400'], ['450', '450'], ['450', '500'], [undefined, '150'], ['450', undefined], [undefined, undefined]],
     },
-  ] as { what: string; tables: [string, string][]; none: [string?, string?][]; some: [string?, string?][] }[])('Overlap $what: ranges touch the tables that they touch', ({ tables, none, some }) => {
-    // The second of two tables that share a user key has its older versions.
+  ] as { what: string; tables: [string, string][]; none: [string?, string?][]; some: [string?, string?][] }[])('Overlap $what: finds exactly the ranges that overlap a table', ({ tables, none, some }) => {
+    // If two tables share a user key, the second has the older versions.
     const files = tables.map(([smallest, largest], i) => file(i + 1, [smallest, i === 1 ? 50 : 100], [largest, 100]));
     for (const level of [0, 1]) {
       const version = versionOf(level, files);
@@ -485,10 +485,10 @@ describe('version_set_test', () => {
   });
 
   test.each([
-    { what: 'of another key', files: [file(1, ['100', 2], ['100', 1]), file(2, ['200', 2], ['200', 1])], inputs: [0], expected: [1n] },
-    { what: 'that goes on with the key', files: [file(1, ['100', 3], ['100', 2]), file(2, ['100', 1], ['200', 3]), file(3, ['300', 2], ['300', 1])], inputs: [0], expected: [1n, 2n] },
-    { what: 'after another that does', files: [file(1, ['100', 6], ['100', 5]), file(2, ['100', 2], ['300', 1]), file(3, ['100', 4], ['100', 3])], inputs: [0], expected: [1n, 3n, 2n] },
-  ])('AddBoundaryInputs: a table $what', ({ files, inputs, expected }) => {
+    { what: 'do not include a table that starts with another key', files: [file(1, ['100', 2], ['100', 1]), file(2, ['200', 2], ['200', 1])], inputs: [0], expected: [1n] },
+    { what: 'include a table that starts with older versions of their last key', files: [file(1, ['100', 3], ['100', 2]), file(2, ['100', 1], ['200', 3]), file(3, ['300', 2], ['300', 1])], inputs: [0], expected: [1n, 2n] },
+    { what: 'include two tables that continue their last key', files: [file(1, ['100', 6], ['100', 5]), file(2, ['100', 2], ['300', 1]), file(3, ['100', 4], ['100', 3])], inputs: [0], expected: [1n, 3n, 2n] },
+  ])('AddBoundaryInputs: the inputs of a compaction $what', ({ files, inputs, expected }) => {
     const compaction = new Compaction(versionOf(1, files), order, 2 ** 20, 1, inputs.map((i) => files[i]!));
     expect(compaction.inputs[0].map(({ number }) => number)).toEqual(expected);
   });

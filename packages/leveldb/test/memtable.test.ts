@@ -27,18 +27,18 @@ function at(cursor: MemtableCursor): string | undefined {
 
 const shown = ({ key, value }: Entry): string => `${hex(key)}=${hex(value)}`;
 
-/** User keys that a skip list may order wrongly in several ways. */
+/** Kinds of user keys, each of which a skip list could order wrongly in its own way. */
 const USER_KEYS: Record<string, (random: Random, n: number) => Uint8Array> = {
   'of up to two bytes': (random) => random.bytes(random.below(3)),
-  // The bytes on both sides of every bit, and keys that are prefixes of others.
+  // Bytes around powers of two, and keys that are prefixes of others.
   'that share a prefix': (random) => Uint8Array.of(1, 2, 3, 4, 5, ...Array.from({ length: random.below(12) }, () => [0, 1, 3, 4, 0x7f, 0x80, 0xff][random.below(7)]!)),
   'that share a little less each time': (random, n) => new Uint8Array(100).fill(7).fill(random.below(256), Math.max(0, 100 - n)),
-  'of which the first is in the way of all others': (random, n) => (n === 1 ? new Uint8Array(8) : Uint8Array.of(0, 0, 0, 0, 0, random.below(3), random.below(256))),
+  'after a first key of eight zeros': (random, n) => (n === 1 ? new Uint8Array(8) : Uint8Array.of(0, 0, 0, 0, 0, random.below(3), random.below(256))),
 };
 const orders = { bytewise: compareInternalKeys, reverse: keyOrderOf(reverseComparator).compareInternalKeys };
 const walks = Object.entries(orders).flatMap(([order, compareRange]) => Object.keys(USER_KEYS).map((kind) => ({ order, kind, compareRange })));
 
-test.each(walks)('keys $kind agree with a sorted array on all moves in $order order, while entries are added', ({ kind, compareRange }) => {
+test.each(walks)('a memtable of keys $kind agrees with a sorted array on all cursor moves in $order order while entries are added', ({ kind, compareRange }) => {
   const userKeyOf = USER_KEYS[kind]!;
   for (let seed = 0; seed < 6; seed++) {
     const random = seeded(seed);
@@ -78,7 +78,7 @@ test.each(walks)('keys $kind agree with a sorted array on all moves in $order or
   }
 });
 
-test('an entry with the same internal key as another comes before it', () => {
+test('of entries with the same internal key, the one added last comes first', () => {
   const memtable = new Memtable(compareInternalKeys);
   for (const value of [1, 2, 3]) add(memtable, Uint8Array.of(7), 5n, 1, Uint8Array.of(value));
   const cursor = memtable.cursor();
@@ -87,7 +87,7 @@ test('an entry with the same internal key as another comes before it', () => {
   expect(values).toEqual([3, 2, 1]);
 });
 
-test('what a cursor lent stays as it was when the arena grows', () => {
+test('a key that a cursor lent stays unchanged when the arena grows', () => {
   const memtable = new Memtable(compareInternalKeys);
   add(memtable, Uint8Array.of(1), 1n, 1, Uint8Array.of(42));
   const cursor = memtable.cursor();
@@ -99,7 +99,7 @@ test('what a cursor lent stays as it was when the arena grows', () => {
   expect(cursor.valueBytes[cursor.valueStart]).toBe(42);
 });
 
-test('sequences of 56 bits are kept exactly', () => {
+test('sequences of up to 56 bits are stored exactly', () => {
   const memtable = new Memtable(compareInternalKeys);
   const sequences = [0n, 1n, 255n, 256n, 2n ** 32n, 2n ** 48n - 1n, 2n ** 48n, 2n ** 53n + 1n, 2n ** 56n - 1n];
   for (const sequence of sequences) add(memtable, Uint8Array.of(1), sequence, 1, new Uint8Array(0));

@@ -10,7 +10,7 @@ import { describe, expect, test } from 'vitest';
 import { collect } from './collect.js';
 import { reverseComparator } from './reverse-comparator.js';
 
-// The real LevelDB 1.23 writes random databases, and stops anywhere; it reads them after the reader did.
+// The real LevelDB 1.23 writes random databases and stops at any point. We read them first, then LevelDB does.
 const native = nativeDatabase();
 
 if (native === undefined) {
@@ -18,7 +18,7 @@ if (native === undefined) {
   test.skip(`cannot compare with LevelDB itself: ${reason}`, () => {});
 }
 
-// tooling/long-tests has a run of more.
+// tooling/long-tests has a longer run.
 const count = Number(process.env.BLOOM_DATABASES ?? 6);
 const seeds = Array.from({ length: count }, (_, i) => i + 1);
 const ends = ['close', 'stop', 'kill'] as const;
@@ -28,7 +28,7 @@ function filesOf(path: string): Map<string, string> {
   return new Map([...folderFiles(path)].map(([name, bytes]) => [name, Buffer.from(bytes).toString('latin1')]));
 }
 
-/** Every key of `entries`, and as many that are not there. */
+/** Some keys of `entries`, and as many absent ones. */
 function someKeys(entries: readonly KeyValue[], seed: number): Uint8Array[] {
   const random = seeded(seed);
   const present = entries.map(([key]) => key);
@@ -44,7 +44,7 @@ function lookedUp(entries: readonly KeyValue[], keys: readonly Uint8Array[]): (s
 }
 
 describe.runIf(native !== undefined).each(seeds)('the random database of seed %i', (seed) => {
-  test('has the same entries, forwards and backwards, now and at snapshots, and the same gets as in LevelDB', async () => {
+  test('gives the same entries in both directions and the same gets as LevelDB, for current reads and snapshots', async () => {
     const leveldb = native!;
     const end = ends[seed % ends.length]!;
     const folder = mkdtempSync(join(tmpdir(), 'bloom-database-'));
@@ -90,7 +90,7 @@ describe.runIf(native !== undefined).each(seeds)('the random database of seed %i
       expect(theirs.status).toBe('OK');
       expect(entriesSha256(theirs.entries)).toBe(entriesSha256(entries));
       expect(leveldb.get(copy, keys, settings).map((value) => value && hexOf(value))).toEqual(lookedUp(entries, keys));
-      // And what LevelDB left after recovering it.
+      // LevelDB recovered the copy. We read the result.
       const again = SyncDatabaseReader.open(new MemoryFolder(folderFiles(copy)), options);
       expect(entriesSha256(again.entries())).toBe(entriesSha256(entries));
     } finally {

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { collect } from './collect.js';
 import { reverseComparator } from './reverse-comparator.js';
 
-// LevelDB wrote the database, Database repairs it, LevelDB opens it. tooling/long-tests has a run of 300.
+// LevelDB writes the database, Database repairs it, and LevelDB opens it. tooling/long-tests has a run of 300.
 const native = nativeDatabase();
 const seeds = Array.from({ length: Number(process.env.BLOOM_NATIVE_REPAIRS ?? 4) }, (_, i) => i + 1);
 
@@ -27,7 +27,7 @@ beforeAll(() => {
 afterAll(() => rmSync(path, { recursive: true, force: true }));
 
 describe.runIf(native !== undefined).each(seeds)('the database of seed %i', (seed) => {
-  test('opens in LevelDB with paranoid checks once it is repaired, and both find the same', async () => {
+  test('opens in LevelDB with paranoid checks after a repair, and LevelDB finds the same entries as we do', async () => {
     const random = seeded(seed);
     const folder = join(path, String(seed));
     native!.writeRandom(folder, seed, (['close', 'stop', 'kill'] as const)[seed % 3]!);
@@ -37,7 +37,7 @@ describe.runIf(native !== undefined).each(seeds)('the database of seed %i', (see
     const entries = entriesSha256(await collect(before.entries()));
     await before.close();
 
-    // Every other database only lacks its MANIFEST.
+    // Every other database lacks only its MANIFEST.
     const isDamaged = seed % 2 === 0;
     for (const name of readdirSync(folder)) {
       if (name.startsWith('MANIFEST')) rmSync(join(folder, name));
@@ -53,7 +53,7 @@ describe.runIf(native !== undefined).each(seeds)('the database of seed %i', (see
     const reader = await DatabaseReader.open(new NodeFolder(folder), { comparators });
     const repaired = await collect(reader.entries());
     await reader.close();
-    // Nothing that was obsolete is left behind by LevelDB unless it is killed.
+    // Only a LevelDB that was killed leaves obsolete files behind.
     if (!isDamaged && seed % 3 === 0) expect(entriesSha256(repaired)).toBe(entries);
 
     const options = { paranoid: true, comparator: isReverse ? 'reverse' : 'bytewise' } as const;

@@ -11,7 +11,7 @@ import { describe, expect, test } from 'vitest';
 import { randomScript } from './random-script.js';
 import { Script } from './script.js';
 
-// The real LevelDB 1.23 runs the same scripts. tooling/long-tests has a run of more.
+// The real LevelDB 1.23 runs the same scripts. tooling/long-tests has a longer run.
 const native = nativeDatabase();
 
 if (native === undefined) {
@@ -21,7 +21,7 @@ if (native === undefined) {
 
 const seeds = Array.from({ length: Number(process.env.BLOOM_SCRIPTS ?? 4) }, (_, i) => i + 1);
 
-/** Every file but those for people and the lock, as what can be compared at a glance. */
+/** The name, size and hash of every file except LOCK and LOG. */
 function digestOf(files: Iterable<readonly [string, Uint8Array]>): string[] {
   return [...files]
     .filter(([name]) => !name.startsWith('LO'))
@@ -29,7 +29,7 @@ function digestOf(files: Iterable<readonly [string, Uint8Array]>): string[] {
     .sort();
 }
 
-/** Runs a script by LevelDB and by Database. @returns the files that each leaves, and the properties that each was asked. */
+/** Runs a script with LevelDB and with Database. @returns the files that each leaves, and the properties that each returned. */
 async function runBoth(lines: readonly string[], options: { bitsPerKey?: number; writeBufferSize: number; maxFileSize: number }) {
   const { bitsPerKey, writeBufferSize, maxFileSize } = options;
   const path = mkdtempSync(join(tmpdir(), 'bloom-writer-'));
@@ -51,21 +51,21 @@ async function runBoth(lines: readonly string[], options: { bitsPerKey?: number;
 }
 
 describe.runIf(native !== undefined).each(seeds)('the random script of seed %i', (seed) => {
-  test('leaves the same files as LevelDB does: names, bytes and levels', async () => {
+  test('leaves the same files as LevelDB, byte for byte', async () => {
     const bitsPerKey = seed % 3 === 0 ? undefined : 10;
     const { ours, theirs } = await runBoth(randomScript(seed), { writeBufferSize: 65_536, maxFileSize: 2 ** 20, ...(bitsPerKey !== undefined && { bitsPerKey }) });
-    // The MANIFEST, which lists the levels, is among them.
+    // Levels are compared too, because the MANIFEST lists them.
     expect(ours.files).toEqual(theirs.files);
   });
 });
 
-describe.runIf(native !== undefined)('beside LevelDB', () => {
+describe.runIf(native !== undefined)('compared with LevelDB', () => {
   const large = { writeBufferSize: 4 * 2 ** 20, maxFileSize: 2 * 2 ** 20 };
-  /** Two tables of 60 keys, one above the other. */
+  /** Writes two tables of the same 60 keys at different levels. */
   const layers = ['open', ...[1, 2].flatMap((layer) => [...Array.from({ length: 60 }, (_, i) => `put key${i} rep:10000:4${layer}`), 'flush'])];
 
-  test.each(['scan', 'scan-back'])('a table that every %s goes through is compacted after as many of them', async (scan) => {
-    // The sequence in the MANIFEST's edit tells after which of the scans.
+  test.each(['scan', 'scan-back'])('a table that every %s reads is compacted after the same number of scans', async (scan) => {
+    // The sequence in the MANIFEST's edit shows after which scan.
     const lines = [...layers, ...Array.from({ length: 130 }, (_, i) => [scan, `put count ${i}`]).flat(), 'property leveldb.num-files-at-level1'];
     const { ours, theirs } = await runBoth(lines, large);
     expect(theirs.properties).toEqual(['0']);
@@ -75,7 +75,7 @@ describe.runIf(native !== undefined)('beside LevelDB', () => {
   test('properties have the same text', async () => {
     const names = ['stats', 'sstables', 'num-files-at-level0', 'num-files-at-level2', 'num-files-at-level6', 'num-files-at-level7', 'num-files-at-level', 'num-files-at-level1x', 'nothing'];
     const ask = names.map((name) => `property leveldb.${name}`);
-    // Before anything is read, no block counts as memory.
+    // Before anything is read, blocks take no memory.
     const lines = ['open', 'property leveldb.approximate-memory-usage', 'put hex:00ff7f27 1', 'property leveldb.approximate-memory-usage', ...ask, 'flush', ...ask];
     lines.push(...layers.slice(1), 'del key7', 'flush', ...ask, 'put key a', 'compact', ...ask, 'close', 'open', ...ask, 'property stats');
     const { ours, theirs } = await runBoth(lines, large);

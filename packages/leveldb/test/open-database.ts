@@ -1,4 +1,4 @@
-// Opens a database, writes to it, and prints what came of it: open-database FOLDER LOCK.
+// Opens a database, writes to it, and prints the result: open-database FOLDER LOCK.
 import process from 'node:process';
 import { Database, type DatabaseOptions } from '@bloom/leveldb';
 import { WritableNodeFolder } from '@bloom/leveldb/node';

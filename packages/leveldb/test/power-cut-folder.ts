@@ -2,14 +2,14 @@ import type { Random } from '@bloom/fixtures';
 import { type FolderFile, type WritableFile, type WritableFolder, WritableMemoryFolder } from '@bloom/leveldb';
 import { MemorySource } from '@bloom/sstable';
 
-/** What a file holds, and how much of it is on disk for certain. */
+/** The contents of a file, and how much of it is synced. */
 interface Contents {
   bytes: Uint8Array;
   length: number;
   synced: number;
 }
 
-/** A change of the folder that is not on disk for certain. */
+/** A change of the folder that is not synced. */
 type Change =
   | { readonly kind: 'name'; readonly name: string; readonly contents: Contents }
   | { readonly kind: 'rename'; readonly from: string; readonly to: string; readonly contents: Contents }
@@ -24,16 +24,16 @@ function apply(change: Change, files: Map<string, Contents>): void {
   }
 }
 
-/** What may be left of the folder when the power is cut now. */
+/** The possible states of the folder after a power cut. */
 export interface Remains {
-  /** @returns one of the folders that may be found: unsynced bytes are there or not, unsynced changes in any selection. */
+  /** @returns one possible state, with some of the unsynced bytes and any subset of the unsynced changes. */
   folder(random: Random): WritableMemoryFolder;
 }
 
-/** A folder that keeps apart what was synced. */
+/** A folder that keeps track of what was synced. */
 export class PowerCutFolder implements WritableFolder {
   readonly name = 'power-cut';
-  /** Called before each operation that changes something, with its number, from 0: what it throws is what the operation throws. */
+  /** Called before each operation that changes something, with its number from 0. If it throws, the operation throws that. */
   onOperation: (number: number, operation: string) => void = () => undefined;
   operations = 0;
   readonly #files = new Map<string, Contents>();
@@ -59,11 +59,11 @@ export class PowerCutFolder implements WritableFolder {
   }
 
   createFolder(): void {
-    // It is there.
+    // It always exists.
   }
 
   removeFolder(): void {
-    // It stays.
+    // It always exists.
   }
 
   create(name: string): WritableFile {
@@ -92,7 +92,7 @@ export class PowerCutFolder implements WritableFolder {
     this.#changes.push({ kind: 'delete', name });
   }
 
-  /** New files in `lost` have their names in another folder. A rename between the two is one change of the file system. */
+  /** Syncs the names in this folder, or in `lost`. A rename between the two is a single change of the file system. */
   syncFolder(isLost = false): void {
     this.#begin('syncFolder');
     const rest: Change[] = [];
@@ -124,7 +124,7 @@ export class PowerCutFolder implements WritableFolder {
     this.rename(name, `lost/${as}`);
   }
 
-  /** What may be left when the power is cut now. */
+  /** The possible states if the power is cut now. */
   remains(): Remains {
     const synced = new Map(this.#synced);
     const changes = [...this.#changes];
@@ -168,7 +168,7 @@ export class PowerCutFolder implements WritableFolder {
         try {
           this.#begin(`append ${name}`);
         } catch (error) {
-          // No space: some of it is there.
+          // Like a full disk, which keeps a part of the bytes.
           put(bytes.subarray(0, bytes.length >>> 1));
           throw error;
         }

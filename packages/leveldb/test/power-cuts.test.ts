@@ -5,10 +5,10 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { collect } from './collect.js';
 import { PowerCutFolder, type Remains } from './power-cut-folder.js';
 
-// tooling/long-tests has a run of 20,000 cuts and more.
+// tooling/long-tests has a run of more than 20,000 cuts.
 const scripts = Number(process.env.BLOOM_POWER_CUT_SCRIPTS ?? 1);
 const seeds = Array.from({ length: scripts }, (_, i) => i + 1);
-/** How many writes a script has, and how many operations fail. */
+/** The number of writes per script, and the number of failing operations. */
 const [steps, failures] = scripts === 1 ? [30, 12] : [120, 40 * scripts];
 const options: DatabaseOptions = { writeBufferSize: 65_536, maxFileSize: 2 ** 20, filterPolicy: null, compression: 'none', cache: null, lock: 'none' };
 
@@ -21,11 +21,11 @@ const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');
 type State = ReadonlyMap<string, string>;
 
-/** A script of batches, each of which counts, so that a state says how many of them it is made of. */
+/** Writes batches that each store their number, so that a state tells how many batches it has. */
 class CountingWriter {
-  /** The state after so many batches. */
+  /** The state after each number of batches. */
   readonly states: State[] = [new Map()];
-  /** How many batches were begun, acknowledged, and acknowledged as synced. */
+  /** The numbers of batches that were begun, acknowledged, and acknowledged with sync. */
   begun = 0;
   acknowledged = 0;
   synced = 0;
@@ -64,11 +64,11 @@ async function stateOf(database: Database): Promise<State> {
   return new Map((await collect(database.entries())).map(([key, value]) => [text(key), text(value)]));
 }
 
-/** How many batches the state is made of; fails unless it is exactly those. */
+/** The number of batches in the state. Fails unless it is exactly the state after that many batches. */
 function countOf(state: State, writer: CountingWriter): number {
   const count = Number(state.get('count') ?? 0);
   expect(count).toBeLessThanOrEqual(writer.begun);
-  // A long map is slow to compare where it is the same.
+  // `expect` compares long maps slowly, so it is only used on a difference.
   const expected = writer.states[count]!;
   const isSame = state.size === expected.size && [...state].every(([key, value]) => expected.get(key) === value);
   if (!isSame) expect([...state.keys()].sort()).toEqual([...expected.keys()].sort());
@@ -84,7 +84,7 @@ interface Cut {
 }
 
 describe.each(seeds)('the script of seed %i', (seed) => {
-  test('leaves a prefix with all that was synced when the power is cut before any operation, also while it recovers', async () => {
+  test('recovers a prefix with all synced writes when the power is cut before any operation, even during a recovery', async () => {
     const random = seeded(seed);
     const folder = new PowerCutFolder();
     const writer = new CountingWriter(seed);
@@ -132,13 +132,13 @@ describe.each(seeds)('the script of seed %i', (seed) => {
       expect(recovered, operation).toBeLessThanOrEqual(count);
       await last.close();
     }
-    // Some 360 cuts, each with two recoveries: a busy machine takes more than the usual minute.
+    // About 360 cuts with two recoveries each can take longer than the usual minute on a busy machine.
   }, 300_000);
 });
 
-test('an operation that fails ends writing, loses nothing that was acknowledged, and leaves reading as it was', async () => {
+test('a failed operation ends writing, loses no acknowledged write, and does not affect reads', async () => {
   const random = seeded(7);
-  // How many operations there are when none fails.
+  // The number of operations if none fails.
   const total = await run(-1);
   for (let i = 0; i < failures; i++) await run(4 + random.below(total - 4));
 
@@ -176,7 +176,7 @@ test('an operation that fails ends writing, loses nothing that was acknowledged,
     await database.close();
     const { operations } = folder;
     folder.onOperation = () => undefined;
-    // Whether the write that failed is there nobody knows; none after it is.
+    // The write that failed may or may not be there, but no later one.
     const reopened = await Database.open(folder, options);
     const count = countOf(await stateOf(reopened), writer);
     expect(count, failed).toBeGreaterThanOrEqual(writer.acknowledged);

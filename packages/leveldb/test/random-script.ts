@@ -1,8 +1,8 @@
 import { seeded } from '@bloom/fixtures';
 
 /**
- * Random operations for small buffers, so that memtables, levels and compactions come about; see `Script`. The total is
- * below 10 MiB: then no compaction of level 1 comes due while one that was asked for goes on, which would race with it.
+ * Random operations for small buffers, so that there are several memtables, levels and compactions; see `Script`. The total
+ * is below 10 MiB, so that no automatic compaction of level 1 races with a requested one.
  */
 export function randomScript(seed: number): string[] {
   const random = seeded(seed);

@@ -7,7 +7,7 @@ import { assembleDatabase, type DatabaseParts, logOf, recordOf, type TableParts,
 import { caught, rejection } from './caught.js';
 import { collect } from './collect.js';
 
-// The cases with a name in capitals are those of LevelDB, db/db_test.cc, db/recovery_test.cc and db/corruption_test.cc.
+// Names in CamelCase are those of cases in LevelDB, db/db_test.cc, db/recovery_test.cc and db/corruption_test.cc.
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const text = (bytes: Uint8Array | undefined): string | undefined => bytes && new TextDecoder().decode(bytes);
@@ -28,13 +28,13 @@ function deletion(key: string, sequence: number): Version {
 const shown = (entries: Iterable<[Uint8Array, Uint8Array]>): string[] => [...entries].map(([key, value]) => `${text(key)}->${text(value)}`);
 
 describe('getting', () => {
-  test('EmptyKey, EmptyValue: both are found, and no value is not an empty one', () => {
+  test('EmptyKey, EmptyValue: an empty key and an empty value are found, and an absent key gives undefined', () => {
     const database = openSync({ tables: [{ level: 0, number: 5, versions: [put('', 1, 'v'), put('k', 2, '')] }] });
     expect([text(database.get(utf8(''))), text(database.get(utf8('k'))), database.get(utf8('x'))]).toEqual(['v', '', undefined]);
     expect(database.has(utf8('k'))).toBe(true);
   });
 
-  test('GetLevel0Ordering: of tables at level 0 that with the highest number decides, whatever their smallest keys', () => {
+  test('GetLevel0Ordering: of the tables at level 0, the one with the highest number is read first, whatever their smallest keys', () => {
     const tables = [
       { level: 0, number: 5, versions: [put('bar', 1, 'b'), put('foo', 2, 'v1')] },
       { level: 0, number: 7, versions: [put('foo', 3, 'v2')] },
@@ -42,7 +42,7 @@ describe('getting', () => {
     expect(text(openSync({ tables }).get(utf8('foo')))).toBe('v2');
   });
 
-  test('GetOrderedByLevels: an upper level decides', () => {
+  test('GetOrderedByLevels: a value in an upper level hides one in a deeper level', () => {
     const tables = [
       { level: 1, number: 5, versions: [put('foo', 1, 'v1')] },
       { level: 0, number: 7, versions: [put('foo', 2, 'v2')] },
@@ -50,13 +50,13 @@ describe('getting', () => {
     expect(text(openSync({ tables }).get(utf8('foo')))).toBe('v2');
   });
 
-  test('GetPicksCorrectFile: of several tables of a level the one that holds the key', () => {
+  test('GetPicksCorrectFile: a get reads the table of a level whose range contains the key', () => {
     const tables = ['a', 'x', 'f'].map((key, i) => ({ level: 2, number: 5 + i, versions: [put(key, i + 1, `v${key}`)] }));
     const database = openSync({ tables });
     expect(['a', 'f', 'x', 'b', 'z'].map((key) => text(database.get(utf8(key))))).toEqual(['va', 'vf', 'vx', undefined, undefined]);
   });
 
-  test('GetEncountersEmptyLevel: levels without tables are passed over', () => {
+  test('GetEncountersEmptyLevel: a get skips levels without tables', () => {
     const tables = [
       { level: 0, number: 9, versions: [put('b', 9, 'new')] },
       { level: 2, number: 5, versions: [put('a', 1, 'begin'), put('z', 2, 'end')] },
@@ -65,7 +65,7 @@ describe('getting', () => {
     expect([database.get(utf8('missing')), text(database.get(utf8('z')))]).toEqual([undefined, 'end']);
   });
 
-  test('GetSnapshot: at a sequence, what was written up to it is seen, in logs and tables', () => {
+  test('GetSnapshot: a get at a sequence sees exactly the writes up to it, in logs and tables', () => {
     const versions = [put('foo', 1, 'v1'), put('foo', 3, 'v2'), deletion('foo', 5), put('foo', 7, 'v4')];
     const batches = versions.map(({ key, sequence, value }) => ({ sequence, operations: [[key, value]] as const }));
     for (const parts of [{ tables: [{ level: 1, number: 5, versions }] }, { logs: [{ number: 5, batches }] }]) {
@@ -82,12 +82,12 @@ describe('getting', () => {
     }
   });
 
-  test('gets that overlap, fail, differ in sequence or come after a refresh each give the value of their own key', async () => {
+  test('gets return their own values when they overlap, when one fails, at different sequences and after a refresh', async () => {
     const keys = ['a', 'b', 'c', 'd', 'a longer key'];
     const versions = keys.flatMap((key, i) => [put(key, 2 * i + 2, `${key} new`), put(key, 2 * i + 1, `${key} old`)]);
     versions.sort((a, b) => Buffer.compare(a.key, b.key) || b.sequence - a.sequence);
     const files = assembleDatabase({ tables: [{ level: 1, number: 5, versions }] });
-    // No block is at hand, so every get waits for one.
+    // Without a cache, every get waits for a block.
     const database = await DatabaseReader.open(new MemoryFolder(files), { cache: null });
     const asked = keys.flatMap((key, i) => [
       { key, sequence: BigInt(2 * i + 1), expected: `${key} old` },
@@ -127,14 +127,14 @@ describe('getting', () => {
     ]);
   });
 
-  test('ComparatorCheck: a database of another order is refused, and the error names both what it needs', () => {
+  test('ComparatorCheck: a database with another comparator is refused, and the error names that comparator', () => {
     const comparator: Comparator = { ...bytewiseComparator, name: 'leveldb.NewComparator' };
     const parts: DatabaseParts = { comparator, tables: [{ level: 0, number: 5, versions: [put('a', 1, '1')] }] };
     expect((caught(() => openSync(parts)) as Error).message).toContain('leveldb.NewComparator');
     expect(text(openSync(parts, { comparators: [comparator] }).get(utf8('a')))).toBe('1');
   });
 
-  test('CustomComparator: where "[10]" is "[0xa]", either finds the other, and the newest bytes are shown', () => {
+  test('CustomComparator: if "[10]" equals "[0xa]", either finds the other, and entries show the newest bytes', () => {
     const comparator: Comparator = {
       name: 'test.NumberComparator',
       keyEquivalence: 'test.numbers',
@@ -160,7 +160,7 @@ describe('getting', () => {
 describe('iterating', () => {
   const letters: DatabaseParts = { tables: [{ level: 0, number: 5, versions: [put('a', 1, 'va'), put('b', 2, 'vb'), put('c', 3, 'vc')] }] };
 
-  test('IterMulti: a cursor goes both ways, and is on none past the ends', () => {
+  test('IterMulti: a cursor moves both ways, and is on no entry past the ends', () => {
     const cursor = openSync(letters).cursor();
     const at = (): string => (cursor.valid ? `${text(cursor.key)}->${text(cursor.value)}` : '(invalid)');
     const moves: [() => boolean, string][] = [
@@ -178,7 +178,7 @@ describe('iterating', () => {
       [() => cursor.seek(utf8('a')), 'a->va'],
       [() => cursor.seek(utf8('ax')), 'b->vb'],
       [() => cursor.seek(utf8('z')), '(invalid)'],
-      // Turns in the middle.
+      // Changes of direction in the middle.
       [() => cursor.seekToFirst(), 'a->va'],
       [() => cursor.next(), 'b->vb'],
       [() => cursor.next(), 'c->vc'],
@@ -192,7 +192,7 @@ describe('iterating', () => {
     }
   });
 
-  test('IterMultiWithDelete: a deleted key is passed over', () => {
+  test('IterMultiWithDelete: a cursor skips a deleted key', () => {
     const logs = [{ number: 6, batches: [{ sequence: 4, operations: [[utf8('b'), undefined]] as const }] }];
     const database = openSync({ ...letters, logs });
     const cursor = database.cursor();
@@ -212,7 +212,7 @@ describe('iterating', () => {
   });
 });
 
-/** A random database of several levels, in which newer versions of a key are always above older ones. */
+/** A random database with several levels, in which newer versions of a key are always above older ones. */
 function randomDatabase(seed: number): { readonly parts: DatabaseParts; readonly states: Map<string, string>[] } {
   const random = seeded(seed);
   const keys = Array.from({ length: 2 + random.below(60) }, () => random.bytes(random.below(4)));
@@ -228,14 +228,14 @@ function randomDatabase(seed: number): { readonly parts: DatabaseParts; readonly
     else state.set(hex(key), hex(value));
     states.push(state);
   }
-  // Cut into generations: the oldest is the deepest level, the newest are logs.
+  // Split into generations: the oldest is in the deepest level, and the newest are in logs.
   const cuts = [0, ...Array.from({ length: 6 }, () => random.below(total + 1)).sort((a, b) => a - b), total];
   const generation = (i: number): Version[] => all.slice(cuts[i], cuts[i + 1]);
   const tables: TableParts[] = [];
   let number = 2;
   for (const [i, level] of [3, 1].entries()) {
     const versions = generation(i).sort((a, b) => bytewiseComparator.compare(a.key, b.key) || b.sequence - a.sequence);
-    // Cut anywhere, also between versions of one key.
+    // Split anywhere, even between versions of one key.
     while (versions.length > 0) tables.push({ level, number: number++, versions: versions.splice(0, 1 + random.below(80)) });
   }
   for (const i of [2, 3, 4]) if (generation(i).length > 0) tables.push({ level: 0, number: number++, versions: generation(i) });
@@ -251,7 +251,7 @@ function randomDatabase(seed: number): { readonly parts: DatabaseParts; readonly
 describe('random databases agree with a model', () => {
   const seeds = Array.from({ length: 24 }, (_, i) => i);
 
-  test.each(seeds)('of seed %i: entries and gets at every sequence', async (seed) => {
+  test.each(seeds)('on entries and gets at every sequence, with seed %i', async (seed) => {
     const { parts, states } = randomDatabase(seed);
     const random = seeded(seed + 1000);
     const folder = new MemoryFolder(assembleDatabase(parts));
@@ -285,7 +285,7 @@ describe('random databases agree with a model', () => {
     }
   });
 
-  test.each(seeds)('of seed %i: a cursor that wanders', async (seed) => {
+  test.each(seeds)('on a cursor that makes random moves, with seed %i', async (seed) => {
     const { parts, states } = randomDatabase(seed);
     const random = seeded(seed + 2000);
     const folder = new MemoryFolder(assembleDatabase(parts));
@@ -328,7 +328,7 @@ describe('recovering', () => {
   const foo = { sequence: 1, operations: [[utf8('foo'), utf8('1')]] as const };
   const old = { level: 2, number: 2, versions: [put('old', 1, 'table')] };
 
-  test('NoLogFiles: without its logs a database opens, and lacks what they held', () => {
+  test('NoLogFiles: a database opens without its logs, and their entries are missing', () => {
     const files = assembleDatabase({ tables: [old], logs: [{ number: 3, batches: [{ ...foo, sequence: 2 }] }] });
     files.delete('000003.log');
     const database = SyncDatabaseReader.open(new MemoryFolder(files));
@@ -351,7 +351,7 @@ describe('recovering', () => {
     expect(database.lastSequence).toBe(1002n);
   });
 
-  test('ManifestMissing: a CURRENT that points nowhere is damage', async () => {
+  test('ManifestMissing: a CURRENT that names a missing file is damage', async () => {
     const files = assembleDatabase({ tables: [old] });
     files.delete('MANIFEST-000001');
     const error = caught(() => SyncDatabaseReader.open(new MemoryFolder(files, 'db')));
@@ -367,7 +367,7 @@ describe('recovering', () => {
     expect(shown(SyncDatabaseReader.open(new MemoryFolder(files)).entries())).toEqual(['old->table']);
   });
 
-  test('MissingSSTFile, StillReadSST: a table that is gone is missed, one with its older name is read', () => {
+  test('MissingSSTFile, StillReadSST: a missing table is an error, and a table with the old suffix .sst is read', () => {
     const files = assembleDatabase({ tables: [old] });
     const table = files.get('000002.ldb')!;
     files.delete('000002.ldb');
@@ -376,7 +376,7 @@ describe('recovering', () => {
     expect(shown(SyncDatabaseReader.open(new MemoryFolder(files)).entries())).toEqual(['old->table']);
   });
 
-  test('a table whose number another kind of file bears is missed: strictly at once, else when it is read', () => {
+  test('a table counts as missing if only a log has its number: in strict mode at once, otherwise when it is read', () => {
     const files = assembleDatabase({ tables: [old, { level: 0, number: 4, versions: [put('new', 2, 'x')] }] });
     files.delete('000002.ldb');
     files.set('000002.log', new Uint8Array(0));
@@ -388,7 +388,7 @@ describe('recovering', () => {
     expect(database.describe().dropped).toMatchObject([{ code: 'BLOOM_MISSING_FILE' }]);
   });
 
-  test('the corruption test Recovery: of 100 records 36 are left when two blocks of the log are damaged', () => {
+  test('Recovery: 36 of 100 records are left when two blocks of the log are damaged', () => {
     const random = seeded(1);
     const batches = Array.from({ length: 100 }, (_, i) => ({
       sequence: i + 1,
@@ -404,7 +404,7 @@ describe('recovering', () => {
     expect(database.describe().dropped.map(({ file, reason }) => `${file}: ${reason}`)).toContain('000003.log: checksum mismatch');
   });
 
-  test('the corruption tests TableFile and TableFileIndexData: a damaged block costs its entries, a damaged index its table', () => {
+  test('TableFile, TableFileIndexData: a damaged block loses its entries, and a damaged index loses the table', () => {
     const random = seeded(2);
     const table = (number: number): TableParts => ({
       level: 1,
@@ -429,7 +429,7 @@ describe('recovering', () => {
     expect(database.get(key(650))).toHaveLength(1000);
   });
 
-  test('CorruptedDescriptor, UnrelatedKeys: a damaged MANIFEST is refused, skipping damage or not', () => {
+  test('CorruptedDescriptor, UnrelatedKeys: a damaged MANIFEST is refused, even when skipping damage', () => {
     const files = assembleDatabase({ tables: [old] });
     files.get('MANIFEST-000001')![10]! ^= 1;
     for (const damage of ['strict', 'skip'] as const) {
@@ -441,7 +441,7 @@ describe('recovering', () => {
   test.each([
     ['without CURRENT', (files: Map<string, Uint8Array>) => files.delete('CURRENT'), 'BLOOM_NOT_A_DATABASE'],
     ['with an empty CURRENT', (files) => files.set('CURRENT', new Uint8Array(0)), 'BLOOM_BAD_CURRENT'],
-    ['whose CURRENT ends in two characters', (files) => files.set('CURRENT', utf8('MANIFEST-000001\r\n')), 'BLOOM_BAD_CURRENT'],
+    ['whose CURRENT ends in CR LF', (files) => files.set('CURRENT', utf8('MANIFEST-000001\r\n')), 'BLOOM_BAD_CURRENT'],
     ['whose CURRENT has two lines', (files) => files.set('CURRENT', utf8('MANIFEST-000001\nMANIFEST-000002\n')), 'BLOOM_BAD_CURRENT'],
     ['whose CURRENT leads out of the folder', (files) => files.set('CURRENT', utf8('../MANIFEST-000001\n')), 'BLOOM_BAD_CURRENT'],
     ['whose CURRENT is large', (files) => files.set('CURRENT', new Uint8Array(10_000).fill(10)), 'BLOOM_BAD_CURRENT'],
@@ -449,14 +449,14 @@ describe('recovering', () => {
     ['whose MANIFEST lacks a field', (files) => files.set('MANIFEST-000001', logOf([encodeVersionEdit({ logNumber: 2n, nextFileNumber: 3n })])), 'BLOOM_BAD_VERSION'],
     ['whose MANIFEST has no edits', (files) => files.set('MANIFEST-000001', logOf([utf8('hello')])), 'BLOOM_BAD_VERSION_EDIT'],
     ['whose table is short', (files) => files.set('000002.ldb', files.get('000002.ldb')!.subarray(0, -1)), 'BLOOM_TRUNCATED'],
-    ['whose table is none', (files) => files.set('000002.ldb', new Uint8Array(files.get('000002.ldb')!.length)), 'BLOOM_NOT_A_TABLE'],
+    ['whose table is not a table', (files) => files.set('000002.ldb', new Uint8Array(files.get('000002.ldb')!.length)), 'BLOOM_NOT_A_TABLE'],
   ] satisfies [string, (files: Map<string, Uint8Array>) => unknown, string][])('refuses a folder %s', (_, spoil, code) => {
     const files = assembleDatabase({ tables: [old] });
     spoil(files);
     expect(caught(() => SyncDatabaseReader.open(new MemoryFolder(files)))).toMatchObject({ code });
   });
 
-  test('CURRENT may name any file, and bytes behind a table do not matter', () => {
+  test('CURRENT may name any file in the folder, and extra bytes after a table are ignored', () => {
     const files = assembleDatabase({ tables: [old] });
     files.set('anything', files.get('MANIFEST-000001')!);
     files.set('CURRENT', utf8('anything\n'));
@@ -471,7 +471,7 @@ describe('filters', () => {
     Array.from({ length: count }, (_, i) => put(`k${String(i * step).padStart(6, '0')}`, from + i, 'v'.repeat(20)));
   const absent = (i: number): Uint8Array => utf8(`k${String(i).padStart(6, '0')}.missing`);
 
-  test('BloomFilter: a present key costs at most 1.02 reads, an absent one 0.03', () => {
+  test('BloomFilter: a present key costs at most 1.02 reads on average, and an absent key 0.03', () => {
     const count = 10_000;
     const tables = [
       { level: 2, number: 5, versions: sequences(1, count) },
@@ -487,7 +487,7 @@ describe('filters', () => {
     expect(database.stats.lookups).toBe(2 * count);
   });
 
-  test('100,000 keys in five tables: absent keys cost less than a fortieth of the reads that they cost without filters', () => {
+  test('with 100,000 keys in five tables, filters save more than 39 of 40 reads for absent keys', () => {
     const count = 100_000;
     const tables = [
       { level: 2, number: 5, versions: sequences(1, count) },
@@ -510,7 +510,7 @@ describe('filters', () => {
   });
 });
 
-test('refuses options and arguments that are wrong, by their names', async () => {
+test('refuses invalid options and arguments, and calls after close', async () => {
   const folder = new MemoryFolder(assembleDatabase({ tables: [{ level: 0, number: 5, versions: [put('a', 1, '1')] }] }));
   for (const options of [{ maxOpenTables: 0 }, { maxRestarts: -1 }, { damage: 'maybe' as 'skip' }]) {
     expect(() => SyncDatabaseReader.open(folder, options)).toThrow(new RegExp(Object.keys(options)[0]!));

@@ -8,9 +8,9 @@ import { describe, expect, test } from 'vitest';
 import { caught, rejection } from './caught.js';
 import { collect } from './collect.js';
 
-// A folder in tooling/fixtures/data/real that has a CURRENT, with its row in golden-db/real.json, is a new test here.
+// Every folder in tooling/fixtures/data/real with a CURRENT file and a row in golden-db/real.json gives tests here.
 
-/** What Minecraft's tables use, by Node.js: @bloom/codecs is built on tables, and not below databases. */
+/** Minecraft's codec, with Node's zlib. @bloom/leveldb may not import @bloom/codecs. */
 const rawDeflate: Codec = {
   type: 4,
   name: 'raw deflate',
@@ -24,12 +24,12 @@ function optionsFor({ comparator }: RealDatabase): ReaderOptions {
 
 const all = realDatabases();
 
-test('there are databases of several programs', () => {
+test('the fixtures have databases of several programs', () => {
   expect(all.filter(({ open }) => open === 'OK').length).toBeGreaterThanOrEqual(9);
 });
 
 describe.each(all.filter(({ open }) => open === 'OK'))('$name', (real) => {
-  test('has the levels, the logs, the last sequence and the entries that LevelDB finds', async () => {
+  test('has the same levels, logs, last sequence and entries as in LevelDB', async () => {
     for (const folder of [new MemoryFolder(folderFiles(real.path)), new SyncNodeFolder(real.path)]) {
       const database = SyncDatabaseReader.open(folder, optionsFor(real));
       const { levels, logs, lastSequence } = database.describe();
@@ -55,7 +55,7 @@ describe.each(all.filter(({ open }) => open === 'OK'))('$name', (real) => {
 });
 
 describe.each(all.filter(({ open }) => open !== 'OK'))('$name', (real) => {
-  test('is refused for its missing tables, strictly or not', async () => {
+  test('is refused because of its missing tables, even when skipping damage', async () => {
     for (const damage of ['strict', 'skip'] as const) {
       const error = caught(() => SyncDatabaseReader.open(new SyncNodeFolder(real.path), { ...optionsFor(real), damage }));
       expect(error).toMatchObject({ code: 'BLOOM_MISSING_FILE', structure: 'MANIFEST' });

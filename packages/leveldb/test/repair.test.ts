@@ -11,13 +11,13 @@ const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const text = (bytes: Uint8Array | undefined): string | undefined => bytes && Buffer.from(bytes).toString('latin1');
 
 describe.each(goldenDatabases().filter(({ repair }) => repair !== undefined))('of $name', ({ name, path, comparator, repair, entries, entriesSha256: sha256, verified }) => {
-  test('a repair finds what LevelDB’s finds, in the same files, and lookups find it too', async () => {
+  test('a repair finds the same entries and sets aside the same files as LevelDB’s', async () => {
     const folder = new WritableMemoryFolder(folderFiles(path));
     const options = comparator === undefined ? {} : { comparator: reverseComparator };
     const report = await Database.repair(folder, options);
     await mustBeSound(folder);
     const found = await entriesOf(folder);
-    // LevelDB's repair compares no checksums: these two bring back what was damaged.
+    // LevelDB's repair verifies no checksums, so for these two it brings back damaged data.
     const expected = name === 'log-damaged' ? { entries, sha256 } : name === 'table-damaged' ? { entries: verified!.entries, sha256: verified!.entriesSha256 } : { entries: repair!.entries, sha256: repair!.entriesSha256 };
     expect(found).toHaveLength(expected.entries!);
     expect(entriesSha256(found)).toBe(expected.sha256);
@@ -34,7 +34,7 @@ describe.each(goldenDatabases().filter(({ repair }) => repair !== undefined))('o
   });
 });
 
-test('a database whose MANIFEST or CURRENT is gone or damaged is whole after a repair', async () => {
+test('a repair restores all entries of a database whose MANIFEST or CURRENT is missing or damaged', async () => {
   const { files, entries } = await someDatabase(1);
   const manifest = [...files.keys()].find((name) => name.startsWith('MANIFEST'))!;
   const cases: ((copy: Map<string, Uint8Array>) => unknown)[] = [
@@ -59,7 +59,7 @@ test('a database whose MANIFEST or CURRENT is gone or damaged is whole after a r
   }
 });
 
-test('what the MANIFEST lists and the folder lacks is reported as lost', async () => {
+test('a repair reports a table that the MANIFEST lists but the folder lacks as lost', async () => {
   const { files } = await someDatabase(3);
   const table = [...files.keys()].find((name) => name.endsWith('.ldb'))!;
   const size = files.get(table)!.length;
@@ -70,7 +70,7 @@ test('what the MANIFEST lists and the folder lacks is reported as lost', async (
   await mustBeSound(folder);
 });
 
-test('tables that overlap no other are kept as they are', async () => {
+test('a repair keeps tables that overlap no other', async () => {
   const folder = new WritableMemoryFolder();
   const database = await Database.open(folder, small);
   for (const letter of ['a', 'b', 'c']) {
@@ -91,7 +91,7 @@ test('tables that overlap no other are kept as they are', async () => {
   expect(asMap(await entriesOf(folder))).toEqual(new Map(Object.entries({ a1: '1', a2: '2', b1: '3', b2: '2', c1: '1', c2: '2' })));
 });
 
-test('a second repair sets nothing in the place of what the first set aside', async () => {
+test('a second repair does not overwrite the files that the first one set aside', async () => {
   const folder = new WritableMemoryFolder();
   for (const value of ['1', '2']) {
     const database = await Database.open(folder);
@@ -110,7 +110,7 @@ test('a second repair sets nothing in the place of what the first set aside', as
 });
 
 describe('a repair is refused', () => {
-  test('with another order of keys than a MANIFEST says, and changes nothing', async () => {
+  test('with a comparator other than the MANIFEST’s, and changes nothing', async () => {
     const folder = new WritableMemoryFolder();
     const database = await Database.open(folder, { comparator: reverseComparator });
     await database.put(utf8('a'), utf8('1'));
@@ -120,7 +120,7 @@ describe('a repair is refused', () => {
     expect(folder.files()).toEqual(before);
   });
 
-  test('where a table has blocks of a codec that was not given: they are not damaged', async () => {
+  test('if a table needs a codec that was not given, because its blocks are not damaged', async () => {
     const codec: Codec = { type: 77, name: 'half', compress: (bytes) => bytes.slice(0, bytes.length >>> 1), decompress: (bytes) => bytes };
     const folder = new WritableMemoryFolder();
     const database = await Database.open(folder, { compression: codec, reuseLogs: true });
@@ -133,7 +133,7 @@ describe('a repair is refused', () => {
     expect(folder.files()).toEqual(before);
   });
 
-  test('for a wrong option, while the database is open, and where there is no folder', async () => {
+  test('for an invalid option, for an object that is not a folder, and while the database is open', async () => {
     const folder = new WritableMemoryFolder();
     await expect(Database.repair(folder, { reuseLogs: true } as never)).rejects.toThrow('reuseLogs');
     await expect(Database.repair({} as never)).rejects.toThrow('folder must be');
@@ -143,13 +143,13 @@ describe('a repair is refused', () => {
   });
 });
 
-test('an empty folder becomes an empty database, as in LevelDB', async () => {
+test('a repair makes an empty database of an empty folder, as in LevelDB', async () => {
   const folder = new WritableMemoryFolder();
   expect(await Database.repair(folder)).toEqual({ kept: [], written: [], entries: 0, lastSequence: 0n, setAside: [], lost: [], moreLost: 0 });
   expect(await entriesOf(folder)).toEqual([]);
 });
 
-test('a log whose sequences no key can have, or that repeats a batch, is no obstacle', async () => {
+test('a repair accepts logs that repeat batches', async () => {
   const folder = new WritableMemoryFolder();
   const database = await Database.open(folder);
   await database.put(utf8('a'), utf8('1'));
@@ -163,7 +163,7 @@ test('a log whose sequences no key can have, or that repeats a batch, is no obst
   expect(asMap(await entriesOf(folder))).toEqual(new Map([['a', '1']]));
 });
 
-  test('a repair in which an operation fails gives its error, and leaves a folder of which the next one makes the same', async () => {
+  test('a repair fails with the error of a failed operation, and the next repair recovers the same entries', async () => {
     const files = await damagedFiles();
     const whole = await repaired(new PowerCutFolder(files));
     let failing = 0;

@@ -2,11 +2,11 @@ import { fromToken } from '@bloom/fixtures';
 import { Database, type DatabaseOptions, type DatabaseSnapshot, type WritableFolder, WriteBatch } from '@bloom/leveldb';
 
 /**
- * Runs operations on the database of a folder, as `Script` of tooling/native/src/leveldb-database.cc does. After each one
- * background work goes on until there is none.
+ * Runs operations on the database of a folder, as `Script` of tooling/native/src/leveldb-database.cc does. After each, waits
+ * until there is no background work.
  */
 export class Script {
-  /** What `property` said, each time that it was among the operations and known. */
+  /** The result of each `property` operation with a known name. */
   readonly properties: string[] = [];
   readonly #folder: WritableFolder;
   readonly #options: DatabaseOptions;
@@ -74,7 +74,7 @@ export class Script {
         else this.#batch.delete(key!);
         return;
       case 'get':
-        // All ways to look a key up charge the same tables.
+        // All kinds of lookup charge the same tables for seeks.
         if (key!.length % 3 === 0) await database.get(key!);
         else if (key!.length % 3 === 1) await database.getMany([key!]);
         else database.getSync(key!);

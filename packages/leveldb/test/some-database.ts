@@ -8,10 +8,10 @@ import { reverseComparator } from './reverse-comparator.js';
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');
 
-/** So that a database of a hundred kilobytes has several levels. */
+/** Options with which a database of a hundred kilobytes has several levels. */
 export const small: DatabaseOptions = { writeBufferSize: 65_536, maxFileSize: 2 ** 20, blockSize: 1024, compression: 'none', lock: 'none' };
 
-/** The entries of a database, checked to be what lookups find. */
+/** The entries of a database. Fails unless lookups find the same. */
 export async function entriesOf(folder: Folder): Promise<KeyValue[]> {
   const reader = await DatabaseReader.open(folder, { comparators: [reverseComparator] });
   const entries = await collect(reader.entries());
@@ -21,12 +21,12 @@ export async function entriesOf(folder: Folder): Promise<KeyValue[]> {
   return entries;
 }
 
-/** Fails unless nothing is wrong with any file of a database. */
+/** Fails if `verifyDatabase` finds anything. */
 export async function mustBeSound(folder: Folder): Promise<void> {
   expect((await verifyDatabase(folder, { comparators: [reverseComparator] })).findings).toEqual([]);
 }
 
-/** The files of a database, its entries, and every value that each key ever had. */
+/** The files of a database, its entries, and all values that each key ever had. */
 export interface SomeDatabase {
   readonly files: Map<string, Uint8Array>;
   readonly entries: Map<string, string>;

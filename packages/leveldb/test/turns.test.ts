@@ -11,7 +11,7 @@ import { ClassicLevel } from 'classic-level';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { collect } from './collect.js';
 
-// LevelDB's C++, classic-level and Database work on one folder in turns. tooling/long-tests has a run of 300 rounds.
+// LevelDB's C++, classic-level and Database take turns on one folder. tooling/long-tests has a run of 300 rounds.
 const native = nativeDatabase();
 const rounds = Number(process.env.BLOOM_TURNS ?? 8);
 const binary = { keyEncoding: 'buffer', valueEncoding: 'buffer' } as const;
@@ -24,10 +24,10 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(path, { recursive: true, force: true }));
 
-/** Puts, and deletions where there is no value. */
+/** Puts, and deletions where the value is undefined. */
 type Operations = readonly (readonly [key: Uint8Array, value: Uint8Array | undefined])[];
 
-/** Who writes, and reads, the folder. Each opens it and lets go of it. */
+/** A program that writes and reads the folder. It opens and closes the database for each call. */
 interface Actor {
   readonly name: string;
   write(folder: string, operations: Operations, compacts: boolean): Promise<void>;
@@ -82,7 +82,7 @@ const leveldb: Actor = {
   },
 };
 
-test('LevelDB, classic-level and Database take turns, and each sees what the others wrote', async () => {
+test('LevelDB, classic-level and Database can take turns on a folder, and each reads what the others wrote', async () => {
   const actors = native === undefined ? [ours, classic] : [ours, classic, leveldb];
   const random = seeded(11);
   const model = new Map<string, KeyValue>();
@@ -132,7 +132,7 @@ describe('the lock', () => {
     await again.close();
   });
 
-  test("opens without a lock for lock: 'none' alone", async () => {
+  test("can only be left out with lock: 'none'", async () => {
     const lockless = Object.assign(new WritableNodeFolder(join(path, 'none')), { lock: undefined }) as WritableFolder;
     await expect(Database.open(lockless)).rejects.toMatchObject({ code: 'BLOOM_NO_LOCK' });
     const database = await Database.open(lockless, { lock: 'none' });
@@ -140,7 +140,7 @@ describe('the lock', () => {
   });
 });
 
-test('a repair keeps what it sets aside in a folder of the file system, and there must be a folder', async () => {
+test('a repair needs an existing folder, and keeps the files that it sets aside in lost', async () => {
   const folder = join(path, 'repair');
   await expect(Database.repair(new WritableNodeFolder(folder))).rejects.toMatchObject({ code: 'BLOOM_DATABASE_MISSING' });
   let database = await Database.open(new WritableNodeFolder(folder));
@@ -154,20 +154,20 @@ test('a repair keeps what it sets aside in a folder of the file system, and ther
   database = await Database.open(new WritableNodeFolder(folder));
   expect(await database.get(utf8('a'))).toEqual(utf8('1'));
   await database.close();
-  // What is in lost is not LevelDB's to delete.
+  // `destroy` does not delete the folder lost.
   await Database.destroy(new WritableNodeFolder(folder));
   expect(readdirSync(folder)).toEqual(['lost']);
 });
 
-test('getSync gives what get gives in a folder of the file system', async () => {
+test('getSync returns what get returns in a folder of the file system', async () => {
   const folder = join(path, 'sync');
   let database = await Database.open(new WritableNodeFolder(folder), { writeBufferSize: 65_536, maxOpenFiles: 74, cache: null });
   const keys = Array.from({ length: 1000 }, (_, i) => utf8(`key${i}`));
   for (const [i, key] of keys.entries()) await database.put(key, new Uint8Array(500).fill(i));
-  // To compare arrays by their elements takes long.
+  // Comparing arrays element by element is slow.
   const expected = hex(Buffer.concat(keys.map((_, i) => new Uint8Array(500).fill(i))));
   const joined = (values: readonly (Uint8Array | undefined)[]): string => hex(Buffer.concat(values.map((value) => value!)));
-  // Of tables that were written just now, and of tables that it opens itself.
+  // First from tables that were just written, then from tables that getManySync opens itself.
   expect(joined(database.getManySync(keys))).toBe(expected);
   await database.close();
   database = await Database.open(new WritableNodeFolder(folder), { cache: null });
@@ -176,7 +176,7 @@ test('getSync gives what get gives in a folder of the file system', async () => 
   await database.close();
 });
 
-test('a reader beside Database sees prefixes of what it writes', async () => {
+test('a reader that refreshes while Database writes sees all writes up to the refresh', async () => {
   const folder = join(path, 'beside');
   const database = await Database.open(new WritableNodeFolder(folder), { writeBufferSize: 65_536 });
   await database.put(utf8('count'), utf8('0'));
@@ -187,7 +187,7 @@ test('a reader beside Database sees prefixes of what it writes', async () => {
     if (i % 10 !== 0) continue;
     await reader.refresh();
     const count = Number(new TextDecoder().decode(await reader.get(utf8('count'))));
-    // What was written before the refresh began is seen.
+    // The reader sees everything that was written before the refresh began.
     expect(count).toBe(i);
     expect(count).toBeGreaterThan(last);
     expect((await reader.get(utf8(`slot${i % 50}`)))![0]).toBe(i % 256);

@@ -12,7 +12,7 @@ const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 const place = { structure: 'version edit', offset: 0, file: 'MANIFEST-000002' } as const;
 
-test('EncodeDecode: an edit of all fields is 288 bytes, and encodes to itself', () => {
+test('EncodeDecode: an edit with all fields has 288 bytes and survives decoding and encoding', () => {
   const big = 2n ** 50n;
   const indices = [0n, 1n, 2n, 3n];
   const edit = {
@@ -67,13 +67,13 @@ test.each([
   });
 });
 
-test('the example after one flush says what was flushed', () => {
+test('the edit of a flush lists the new table', () => {
   const edit = decodeVersionEdit(fromHex('0204 0900 0306 0405 07 02 05 c9a404 0d 6170706c65 0003000000000000 0c 706c756d 0104000000000000'), place);
   expect(edit).toMatchObject({ logNumber: 4n, previousLogNumber: 0n, nextFileNumber: 6n, lastSequence: 5n });
   expect(edit.newFiles).toMatchObject([{ level: 2, file: { number: 5n, size: 70_217 } }]);
 });
 
-test('deleted files are written sorted, each once', () => {
+test('deleted files are written in order and without duplicates', () => {
   const deletedFiles = [
     { level: 1, number: 9n },
     { level: 0, number: 2n ** 60n },
@@ -87,7 +87,7 @@ test('deleted files are written sorted, each once', () => {
   ]);
 });
 
-test('every MANIFEST and log of the golden and real databases is made of edits and batches that encode to themselves', () => {
+test('all edits and batches of the golden and real databases are encoded to the same bytes after decoding', () => {
   let edits = 0;
   let batches = 0;
   for (const { path } of [...goldenDatabases(), ...realDatabases()]) {

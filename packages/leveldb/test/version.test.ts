@@ -26,30 +26,30 @@ function versionOf(level: number, files: readonly FileMetadata[]): Version {
 // LevelDB, db/version_set_test.cc, FindFileTest.
 const findFile = (version: Version, key: string, sequence = 100n): number => version.findFile(1, seekKey(utf8(key), sequence));
 
-test('FindFile Empty: in an empty level no table is found', () => {
+test('FindFile Empty: finds no table in an empty level', () => {
   expect(findFile(versionOf(1, []), 'foo')).toBe(0);
 });
 
-test('FindFile Single: the table is found for keys up to its largest', () => {
+test('FindFile Single: finds the table for keys up to its largest key', () => {
   const version = versionOf(1, [file(1, 'p', 'q')]);
   expect(['a', 'p', 'p1', 'q', 'q1', 'z'].map((key) => findFile(version, key))).toEqual([0, 0, 0, 0, 1, 1]);
 });
 
-test('FindFile Multiple: of several the first whose largest key is not before', () => {
+test('FindFile Multiple: finds the first table whose largest key is at or after the key', () => {
   const version = versionOf(1, [file(1, '150', '200'), file(2, '200', '250', 99n), file(3, '300', '350'), file(4, '400', '450')]);
   const keys = ['100', '150', '151', '199', '200', '201', '249', '250', '251', '301', '350', '351', '450', '451'];
   expect(keys.map((key) => findFile(version, key))).toEqual([0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 4]);
-  // The older versions of a key that ends one table begin the next.
+  // The key 200 ends one table, and its older versions begin the next.
   expect([findFile(version, '200', 100n), findFile(version, '200', 99n)]).toEqual([0, 1]);
 });
 
-test('a search asks one table of a level, and none where the key lies between two', () => {
+test('a search reads one table of a level, and none if the key is between two tables', () => {
   const version = versionOf(1, [file(1, 'b', 'd'), file(2, 'f', 'h')]);
   const asked = (key: string): bigint | undefined => version.fileFor(1, seekKey(utf8(key), 100n))?.number;
   expect(['a', 'b', 'd', 'e', 'f', 'h', 'i'].map(asked)).toEqual([undefined, 1n, 1n, undefined, 2n, 2n, undefined]);
 });
 
-test('level 0 is asked from the highest number to the lowest, whatever the keys are', () => {
+test('a search reads the tables of level 0 from the highest number to the lowest, whatever their keys', () => {
   const version = versionOf(0, [file(5, 'a', 'z'), file(12, 'm', 'n'), file(7, 'c', 'd')]);
   expect(version.newestFirst.map(({ number }) => number)).toEqual([12n, 7n, 5n]);
   expect(version.levels[0]!.map(({ number }) => number)).toEqual([5n, 7n, 12n]);
@@ -58,7 +58,7 @@ test('level 0 is asked from the highest number to the lowest, whatever the keys 
 test.each([
   ['overlap', [file(1, 'a', 'm'), file(2, 'l', 'z')], 'overlap at level 1'],
   ['share a key with the older version first', [file(1, 'a', 'm', 100n, 5n), file(2, 'm', 'z', 9n)], 'overlap'],
-  ['are one table twice', [file(1, 'a', 'b'), file(1, 'c', 'd')], 'listed twice'],
+  ['include one table twice', [file(1, 'a', 'b'), file(1, 'c', 'd')], 'listed twice'],
   ['end before they begin', [file(1, 'b', 'a')], 'wrong way round'],
   ['have keys of less than eight bytes', [{ ...file(1, 'a', 'b'), smallest: utf8('abc') }], 'too short'],
 ])('refuses tables of a level that %s', (_, files, problem) => {
@@ -69,7 +69,7 @@ test('tables of level 0 may overlap', () => {
   expect(versionOf(0, [file(1, 'a', 'm'), file(2, 'b', 'z')]).files).toHaveLength(2);
 });
 
-test('an edit deletes first and adds then: a table moves down a level, and one that was deleted may come back', () => {
+test('an edit deletes tables before it adds tables, so a table can move down a level, and a deleted one can return', () => {
   const builder = new VersionBuilder();
   builder.apply({ newFiles: [{ level: 0, file: file(5, 'a', 'b') }] });
   builder.apply({ deletedFiles: [{ level: 0, number: 5n }], newFiles: [{ level: 1, file: file(5, 'a', 'b') }] });

@@ -8,8 +8,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { assembleDatabase, type Version } from './assemble-database.js';
 import { collect } from './collect.js';
 
-// Walks use the same memory for one block after another, and backwards the value of an entry is kept across a move.
-describe.each(['none', 'snappy'] as const)('a database in files, whose tables have compression %s', (compression) => {
+// Walks reuse the same memory for consecutive blocks, and a backward walk keeps the value of an entry across a move.
+describe.each(['none', 'snappy'] as const)('a database in files with compression %s', (compression) => {
   const random = seeded(5);
   const keys = Array.from({ length: 1500 }, (_, i) => Buffer.from(String(i).padStart(8, '0')).toString());
   const valueOf = (i: number, sequence: number): string => `${i}-${sequence}`.padEnd(40 + ((i * 7) % 90), '.');
@@ -32,7 +32,7 @@ describe.each(['none', 'snappy'] as const)('a database in files, whose tables ha
   });
   afterAll(() => rmSync(path, { recursive: true }));
 
-  test.each([[0], [20_000], [undefined]])('is walked through in both directions without a cache, %s bytes ahead', async (readAheadBytes) => {
+  test.each([[0], [20_000], [undefined]])('gives its entries in both directions without a cache, with readAheadBytes: %s', async (readAheadBytes) => {
     const options = { cache: null, readAheadBytes };
     const database = SyncDatabaseReader.open(new SyncNodeFolder(path), options);
     const asyncDatabase = await DatabaseReader.open(new NodeFolder(path), options);

@@ -11,7 +11,7 @@ let lone: string;
 let beside: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'bloom-locks-'));
-  // Outside of any package there is nothing to import from.
+  // A program outside of any package cannot import optional dependencies.
   lone = await bundledProgram('open-database.ts', folder);
   beside = await bundledProgram('open-database.ts');
 });
@@ -25,14 +25,14 @@ function outputOf(program: string, path: string, lock: string): string {
   return stdout + stderr;
 }
 
-test("where fs-native-extensions is not installed, a folder is opened for writing with lock: 'none' alone, and the error says so", () => {
+test("without fs-native-extensions, a folder is opened for writing only with lock: 'none', and the error says so", () => {
   const path = join(folder, 'database');
   const refusal = outputOf(lone, path, 'folder');
   expect(refusal).toMatch(/^DatabaseError BLOOM_NO_LOCK: .*fs-native-extensions.*lock: 'none'\n$/);
-  // Nothing was begun that another opening would find.
+  // The refused opening left no files behind.
   expect(readdirSync(path)).toEqual([]);
   expect(outputOf(lone, path, 'none')).toBe('wrote 2\n');
   expect(outputOf(lone, path, 'folder')).toBe(refusal);
-  // The same program with the package at hand takes the lock.
+  // With the package installed, the same program takes the lock.
   expect(outputOf(beside, path, 'folder')).toBe('wrote 2\n');
 });

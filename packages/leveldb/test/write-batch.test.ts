@@ -11,7 +11,7 @@ const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
-/** What a memtable has once the record is applied, and what is wrong with the record: PrintContents of the C++ test. */
+/** The contents of a memtable after the record is applied, and the record's problem, like PrintContents in the C++ test. */
 function printed(record: Uint8Array): string {
   const memtable = new Memtable(keyOrderOf(bytewiseComparator).compareInternalKeys);
   const reader = new WriteBatchReader(record);
@@ -32,24 +32,24 @@ function printed(record: Uint8Array): string {
 
 const multiple = (): WriteBatch => new WriteBatch().put(utf8('foo'), utf8('bar')).delete(utf8('box')).put(utf8('baz'), utf8('boo'));
 
-test('Empty: a batch of nothing is a header', () => {
+test('Empty: an empty batch is only a header', () => {
   const batch = new WriteBatch();
   expect([hex(batch.encode(0n)), batch.count, batch.byteLength]).toEqual(['000000000000000000000000', 0, 12]);
   expect(printed(batch.encode(7n))).toBe('');
 });
 
-test('Multiple: three operations are these bytes, and are found in key order', () => {
+test('Multiple: three operations have the expected bytes and are in key order in the memtable', () => {
   const record = multiple().encode(100n);
   expect(hex(record)).toBe(hex(fromHex('6400000000000000 03000000 01 03666f6f 03626172 00 03626f78 01 0362617a 03626f6f')));
   expect(printed(record)).toBe('Put(baz, boo)@102Delete(box)@101Put(foo, bar)@100');
 });
 
-test('Corruption: what stands before the damage is applied', () => {
+test('Corruption: the operations before the damage are applied', () => {
   const record = new WriteBatch().put(utf8('foo'), utf8('bar')).delete(utf8('box')).encode(200n);
   expect(printed(record.subarray(0, -1))).toBe('Put(foo, bar)@200bad WriteBatch Delete');
 });
 
-test('Append: operations of other batches follow in order', () => {
+test('Append: appended batches add their operations in order', () => {
   const b1 = new WriteBatch();
   const b2 = new WriteBatch();
   b1.append(b2);

@@ -10,7 +10,7 @@ function putOf(byte: number): WriteBatch {
   return new WriteBatch().put(Uint8Array.of(byte), Uint8Array.of(byte));
 }
 
-/** Enough for everything that needs no I/O. */
+/** More turns than anything without I/O needs. */
 async function someTurns(): Promise<void> {
   for (let i = 0; i < 5; i++) await new Promise((resolve) => setTimeout(resolve, 0));
 }
@@ -18,7 +18,7 @@ async function someTurns(): Promise<void> {
 describe('the queue of writes', () => {
   for (const takes of ['at once', 'later'] as const) {
     for (let hops = 0; hops <= 12; hops++) {
-      test(`writes a batch that comes ${hops} microtasks after another was appended ${takes}`, async () => {
+      test(`writes a batch that comes ${hops} microtasks after the start of an append that ends ${takes}`, async () => {
         const appended: number[] = [];
         const settled: number[] = [];
         const push = (byte: number): void => void queue.push(putOf(byte), false).then(() => settled.push(byte));
@@ -41,7 +41,7 @@ describe('the queue of writes', () => {
     }
   }
 
-  test('puts the batches of callers at the same time into one record', async () => {
+  test('writes the batches of concurrent callers as one record', async () => {
     const appended: number[] = [];
     const queue = new WriteQueue(targetOf((batch) => void appended.push(batch.count)));
     await Promise.all([1, 2, 3].map((byte) => queue.push(putOf(byte), false)));

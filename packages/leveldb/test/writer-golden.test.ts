@@ -4,7 +4,7 @@ import { WritableMemoryFolder } from '@bloom/leveldb';
 import { expect, test } from 'vitest';
 import { Script } from './script.js';
 
-// golden-db/writer.ops: LevelDB 1.23 ran this script, and its folder was kept after each step.
+// LevelDB 1.23 ran the script golden-db/writer.ops, and its folder was kept after each step.
 
 function filesOf(folder: WritableMemoryFolder): WriterStep['files'] {
   return [...folder.files()]
@@ -12,7 +12,7 @@ function filesOf(folder: WritableMemoryFolder): WriterStep['files'] {
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-test('writes the files of LevelDB 1.23, byte for byte, after each step of its script', async () => {
+test('writes the same files as LevelDB 1.23, byte for byte, after each step of the script', async () => {
   const folder = new WritableMemoryFolder();
   const script = new Script(folder, { filterPolicy: null, compression: 'none' });
   for (const { name, operations, files } of writerSteps()) {

@@ -7,9 +7,9 @@ import { PowerCutFolder, type Remains } from '../power-cut-folder.js';
 import { asMap, small, someDatabase } from '../some-database.js';
 
 test.each([
-  { what: 'a damaged database', filesOf: damagedFiles },
-  { what: 'a sound one', filesOf: async () => (await someDatabase(4)).files },
-])('a repair that is interrupted by a cut of the power before any operation leaves a folder of which the next one makes the same: $what', async ({ filesOf }) => {
+  { what: 'a damaged', filesOf: damagedFiles },
+  { what: 'an intact', filesOf: async () => (await someDatabase(4)).files },
+])('after a power cut before any operation of a repair, the next repair recovers the same entries, for $what database', async ({ filesOf }) => {
   const files = await filesOf();
   const random = seeded(6);
   const folder = new PowerCutFolder(files);
@@ -19,10 +19,10 @@ test.each([
   expect(cuts.length).toBeGreaterThan(15);
   expect(whole.report.lost.length > 0).toBe(filesOf === damagedFiles);
   for (const { remains, operation } of cuts) {
-    // Before a sync there is the most that may be left or not.
+    // Before a sync of the folder, the most changes are uncertain.
     for (let i = operation === 'syncFolder' ? 16 : 2; i > 0; i--) {
       const again = new PowerCutFolder(remains.folder(random).files());
-      // Who opens the folder in between changes nothing: it is refused, or, once it is repaired, whole.
+      // Opening the folder between the repairs does no harm: it is refused, or, if the repair was complete, finds all entries.
       const opened = await Database.open(again, small).catch((error: unknown) => error);
       if (opened instanceof Database) {
         expect(asMap(await collect(opened.entries())), operation).toEqual(whole.entries);
@@ -32,7 +32,7 @@ test.each([
       }
       const outcome = await repaired(again);
       expect(outcome.entries, operation).toEqual(whole.entries);
-      // A sound database that was opened has other logs by then.
+      // If the database was opened, it has other logs by now.
       if (!(opened instanceof Database)) mustHaveKept(outcome, whole);
     }
   }

@@ -16,7 +16,7 @@ import { checkCounted } from '../counted-state.js';
 
 // tooling/long-tests has a run of 300.
 const kills = Number(process.env.BLOOM_WRITER_KILLS ?? 12);
-/** After so many kills another folder is used. */
+/** After this many kills, a new folder is used. */
 const KILLS_PER_FOLDER = 50;
 
 let source: string;
@@ -32,7 +32,7 @@ afterAll(() => {
 test.each([
   { what: 'with small tables', programOf: () => source, ballast: '600' },
   { what: 'with a worker thread that writes its tables', programOf: () => built, ballast: '20000' },
-])('a process that is killed leaves what it had acknowledged, whole batches, and a database that goes on: $what', async ({ programOf, ballast, what }) => {
+])('a killed process loses no acknowledged write, leaves only whole batches, and the database can be written again, $what', async ({ programOf, ballast, what }) => {
   const program = programOf();
   const random = seeded(13);
   const native = nativeDatabase();
@@ -48,13 +48,13 @@ test.each([
       let output = '';
       child.stdout.setEncoding('latin1').on('data', (text: string) => (output += text));
       const closed = once(child, 'close');
-      // One in four is killed while it starts: it opens the database, and makes tables of its logs.
+      // One process in four is killed while it starts, when it opens the database and turns logs into tables.
       if (random.below(4) > 0) await Promise.race([once(child.stdout, 'data'), closed]);
       await new Promise((resolve) => setTimeout(resolve, random.below(random.below(3) === 0 ? 400 : 120)));
       child.kill('SIGKILL');
       const [, signal] = (await closed) as [number | null, string | null];
       expect(signal, output.slice(-200)).toBe('SIGKILL');
-      // The last line may be cut.
+      // The last line may be incomplete.
       const acknowledged = Number(output.split('\n').at(-2) ?? 0);
       if (acknowledged === 0) inOpening++;
 
@@ -63,7 +63,7 @@ test.each([
       const { count, problem } = checkCounted(await collect(reader.entries()));
       await reader.close();
       expect(problem).toBeUndefined();
-      // Nothing is lost with the process: the batches of before, and all that it acknowledged, synced or not.
+      // A killed process loses no earlier batches and no acknowledged ones, whether they were synced or not.
       expect(count).toBeGreaterThanOrEqual(Math.max(most, acknowledged));
       written += count - most;
       most = count;

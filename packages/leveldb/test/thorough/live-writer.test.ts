@@ -14,13 +14,14 @@ import { collect } from '../collect.js';
 import { bundledProgram } from '../bundled-program.js';
 import { checkCounted } from '../counted-state.js';
 
-// Another process writes counts (see Count in tooling/native/src/leveldb-database.cc, and count-writer.ts): after each batch the
-// database has exactly one right state. Readers open and refresh meanwhile, and tell a state that never was.
+// Another process writes counts (see Count in tooling/native/src/leveldb-database.cc, and count-writer.mjs and
+// count-database.ts). After each batch the database has exactly one valid state. Meanwhile, readers open and refresh, and the
+// tests detect states that never existed.
 
 // tooling/long-tests has a run of a minute.
 const seconds = Number(process.env.BLOOM_LIVE_SECONDS ?? 2);
 interface Writer {
-  /** The last count that the writer said it has written. */
+  /** The last count that the writer reported as written. */
   written(): number;
   ended: Promise<unknown>;
   isRunning(): boolean;
@@ -52,7 +53,7 @@ async function watch(path: string, writer: Writer): Promise<Outcome> {
     return count;
   };
 
-  // One reader of each kind that stays, with a walk that goes on while it refreshes.
+  // One long-lived reader of each kind. The asynchronous one refreshes in the middle of a walk.
   const lasting = await DatabaseReader.open(new NodeFolder(path));
   const lastingSync = SyncDatabaseReader.open(new SyncNodeFolder(path));
   while (writer.isRunning() || outcome.opens === 0) {
@@ -76,11 +77,11 @@ async function watch(path: string, writer: Writer): Promise<Outcome> {
     outcome.refreshes += 2;
     see(await collect(lasting.entries()), atLeast, 'refreshed');
     see([...lastingSync.entries()], atLeast, 'refreshed without promises');
-    // What was begun before goes on to show what was then.
+    // A walk that was begun before the refresh continues with the old state.
     const rest = await collect({ [Symbol.asyncIterator]: () => walk });
     see([...(first.done === true ? [] : [first.value]), ...rest], 0, 'begun before a refresh');
 
-    // One that was opened a while ago still shows what it showed.
+    // A reader that was opened earlier still shows the same state.
     const again = see([...sync.entries()], seen, 'looked at again');
     if (again !== seen) outcome.problems.push(`a view went from ${seen} to ${again}`);
     sync.close();
@@ -114,13 +115,13 @@ async function whileWriting(start: (path: string) => Parameters<typeof follow>[0
 describe('while another process writes', () => {
   const native = nativeDatabase();
   test.runIf(native !== undefined)(
-    'LevelDB: every opening and every refresh shows a state that was, and none older than what was written before',
+    'LevelDB: every opening and every refresh shows a state that existed and is not older than the last reported count',
     () => whileWriting((path) => native!.startCounting(path, seconds)),
     (seconds + 120) * 1000,
   );
 
   test(
-    'classic-level: every opening and every refresh shows a state that was, and none older than what was written before',
+    'classic-level: every opening and every refresh shows a state that existed and is not older than the last reported count',
     () =>
       whileWriting((path) => {
         const program = fileURLToPath(new URL('../count-writer.mjs', import.meta.url));
@@ -130,7 +131,7 @@ describe('while another process writes', () => {
   );
 
   test(
-    'Database: every opening and every refresh shows a state that was, and none older than what was written before',
+    'Database: every opening and every refresh shows a state that existed and is not older than the last reported count',
     async () => {
       const program = await bundledProgram('count-database.ts');
       try {

@@ -5,11 +5,11 @@ import { expect, test } from 'vitest';
 import { collect } from '../collect.js';
 import { asMap, entriesOf, mustBeSound, someDatabase } from '../some-database.js';
 
-// Repairs of tables whose index or footer may be damaged: each search for blocks takes a quarter of a second.
+// Repairs of tables whose index or footer may be damaged. Each search for blocks takes a quarter of a second.
 // tooling/long-tests has a run of 1,000.
 const runs = Number(process.env.BLOOM_REPAIRS ?? 12);
 
-test('of damaged files everything is saved that can be read, nothing that was not written, and the report says where the rest was', async () => {
+test('a repair of damaged files saves only values that were written, keeps damaged files unchanged, and reports what was lost', async () => {
   const random = seeded(2);
   const { files, entries, history } = await someDatabase(2);
   let losses = 0;
@@ -25,10 +25,10 @@ test('of damaged files everything is saved that can be read, nothing that was no
     await mustBeSound(folder);
     const found = asMap(await entriesOf(folder));
     for (const [key, value] of found) expect(history.get(key)?.has(value), `${key} has a value that was never written`).toBe(true);
-    // A table that is cut where a data block ends is not known to have had more.
+    // The end of a table that is truncated at the end of a data block cannot be detected.
     if (report.lost.length === 0 && [...copy].every(([name, bytes]) => bytes.length === files.get(name)!.length)) expect(found).toEqual(entries);
     else losses++;
-    // A damaged file is kept as it was.
+    // A damaged file is kept unchanged.
     const lost = folder.lostFolder().files();
     for (const { file, as } of report.setAside) expect(lost.get(as)).toEqual(copy.get(file));
   }
@@ -36,7 +36,7 @@ test('of damaged files everything is saved that can be read, nothing that was no
 }, 60_000 + runs * 1000);
 
 // LevelDB, db/corruption_test.cc.
-test('TableFileIndexData: a damaged index costs its table, and a repair finds the blocks without it', async () => {
+test('TableFileIndexData: a reader loses a table with a damaged index, and a repair finds its blocks without the index', async () => {
   const random = seeded(5);
   const folder = new WritableMemoryFolder();
   let database = await Database.open(folder, { compression: 'none' });

@@ -1,4 +1,4 @@
-// A program that uses the built package: table-thread-program.mjs TASK FOLDER. Prints what it found as JSON.
+// A program that uses the built package: table-thread-program.mjs TASK FOLDER. Prints its findings as JSON.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -28,7 +28,7 @@ function valueOf(i, round) {
 const workers = [];
 process.on('worker', (worker) => workers.push(worker));
 
-/** What the thread was asked, and whether it could. */
+/** The requests to the thread, and whether they succeeded. */
 const jobs = { done: 0, failed: 0 };
 
 class CountingFolder extends WritableNodeFolder {
@@ -114,7 +114,7 @@ const tasks = {
     await database.close();
     return { files: digest() };
   },
-  // Without close: an idle thread must not keep the process.
+  // Does not close the database, because an idle thread must not keep the process alive.
   async open() {
     const database = await open();
     await write(database);

@@ -1,4 +1,4 @@
-// Tables that are written on a worker thread. The worker is a file of the built package, so these run what is built.
+// Tables that are written on a worker thread. The worker is a file of the built package, so these tests use the built package.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ interface Found {
 const folder = mkdtempSync(join(tmpdir(), 'bloom-table-thread-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Runs a task of table-thread-program.mjs in a process of its own, which must end by itself. */
+/** Runs a task of table-thread-program.mjs in a separate process, which must exit by itself. */
 function run(task: string): Promise<Found> {
   const program = join(import.meta.dirname, 'table-thread-program.mjs');
   const child = spawn(process.execPath, [program, task, join(folder, task)], { cwd: join(import.meta.dirname, '../..') });
@@ -34,7 +34,7 @@ function run(task: string): Promise<Found> {
   });
 }
 
-describe('tables that are written on a worker thread', () => {
+describe('the worker thread that writes tables', () => {
   let here: Found;
   let there: Found;
   let open: Found;
@@ -43,7 +43,7 @@ describe('tables that are written on a worker thread', () => {
     [here, there, open] = await Promise.all([run('slices'), run('thread'), run('open')]);
   }, 120_000);
 
-  test('has the files that are written without a thread, byte for byte', () => {
+  test('writes the same files as the main thread does, byte for byte', () => {
     expect(here).toMatchObject({ workers: 0, jobs: { done: 0, failed: 0 } });
     expect(there).toMatchObject({ workers: 1, jobs: { failed: 0 } });
     expect(there.jobs.done).toBeGreaterThan(3);
@@ -51,13 +51,13 @@ describe('tables that are written on a worker thread', () => {
     expect(here.files!.length).toBeGreaterThan(4);
   });
 
-  test('writes them for a program that uses require()', async () => {
+  test('works in a program that uses require()', async () => {
     const found = await run('require');
     expect(found.jobs).toEqual(there.jobs);
     expect(found.files).toEqual(here.files);
   });
 
-  test('does the work itself when the thread dies, and loses nothing', async () => {
+  test('may die without losing anything, because the main thread repeats its work', async () => {
     const dies = await run('dies');
     expect(dies.workers).toBe(1);
     expect(dies.jobs.failed).toBeGreaterThan(0);
@@ -65,11 +65,11 @@ describe('tables that are written on a worker thread', () => {
   });
 
   test('does not keep a process alive that leaves its database open', () => {
-    // run() waited until the process had ended.
+    // run() has waited for the process to end.
     expect(open).toMatchObject({ workers: 1, jobs: { failed: 0 } });
   });
 
-  test('is cut off when the database is closed, and loses nothing', async () => {
+  test('is stopped when the database is closed, and nothing is lost', async () => {
     const closes = await run('closes');
     expect(closes.compacting).toBe('the database is closed');
     expect(closes.entries).toBe(open.entries);
@@ -89,7 +89,7 @@ describe('tables that are written on a worker thread', () => {
     expect(entries).toBe(open.entries);
   });
 
-  test('is not used with a comparator of the caller’s', async () => {
+  test('is not used with a custom comparator', async () => {
     expect(await run('comparator')).toMatchObject({ workers: 0, jobs: { done: 0, failed: 0 } });
   });
 });
