@@ -7,7 +7,7 @@ import { afterAll, expect } from 'vitest';
 /** The program as it is published: `pnpm test` builds it first. */
 export const program = join(import.meta.dirname, '../dist/bloom.js');
 
-/** For tests that start processes, on a machine that is busy. */
+/** The time limit for tests that start processes, which is generous for busy machines. */
 export const patient = { timeout: 120_000 };
 
 export interface Outcome {
@@ -17,7 +17,7 @@ export interface Outcome {
   readonly stderr: string;
 }
 
-/** Runs `bloom` in `cwd` to its end. */
+/** Runs `bloom` in `cwd` until it exits. */
 export function bloom(args: readonly string[], cwd: string, input: string | Uint8Array = ''): Promise<Outcome> {
   const child = spawn(process.execPath, [program, ...args], { cwd });
   child.stdin.on('error', () => {
@@ -27,7 +27,7 @@ export function bloom(args: readonly string[], cwd: string, input: string | Uint
   return outcome(child);
 }
 
-/** Collects what a process writes to pipes, until it ends. */
+/** Collects the output of a process until it exits. */
 export function outcome(child: ChildProcess): Promise<Outcome> {
   return new Promise((resolve, reject) => {
     const stdout: Buffer[] = [];
@@ -41,7 +41,7 @@ export function outcome(child: ChildProcess): Promise<Outcome> {
   });
 }
 
-/** What a run of `bloom` took. */
+/** The time and memory of a run of `bloom`. */
 export interface Cost {
   /** Milliseconds of processor time, without other programs. */
   readonly cpuMs: number;
@@ -57,7 +57,7 @@ const REPORT_COST = `
   });
 `;
 
-/** Runs `bloom` in `cwd` to its end, and measures what it takes. */
+/** Runs `bloom` in `cwd` until it exits, and measures its time and memory. */
 export async function measuredBloom(args: readonly string[], cwd: string): Promise<Outcome & Cost> {
   const report = `data:text/javascript,${encodeURIComponent(REPORT_COST)}`;
   const child = spawn(process.execPath, ['--import', report, program, ...args], {
@@ -69,7 +69,7 @@ export async function measuredBloom(args: readonly string[], cwd: string): Promi
   return { ...(await outcome(child)), ...(JSON.parse(cost) as Cost) };
 }
 
-/** Runs a command line of the shell in which `bloom` is the program. */
+/** Runs a shell command in which `bloom` is the program. */
 export function shell(line: string, cwd: string, options: SpawnOptions = {}): Promise<Outcome> {
   const script = `bloom() { "$NODE" "$PROGRAM" "$@"; }\n${line}`;
   const env = { ...process.env, NODE: process.execPath, PROGRAM: program };
@@ -93,7 +93,7 @@ export async function build(
   expect(await bloomPrints(['build', '-', '-q', '-o', table, ...args], cwd, input)).toBe('');
 }
 
-/** A folder for one test file, removed after it. */
+/** A folder for one test file, which is removed afterwards. */
 export class Scratch {
   readonly path = mkdtempSync(join(tmpdir(), 'bloom-cli-'));
 

@@ -8,24 +8,24 @@ const golden = goldenTables().find(({ name }) => name === 'words-bits10.ldb')!;
 const bytes = golden.bytes();
 const whole = scratch.write('whole.ldb', bytes);
 
-/** A bit of the second data block is flipped. */
+/** A table with a flipped bit in the second data block. */
 const flipped = scratch.write('flipped.ldb', bytes.map((byte, i) => (i === 5000 ? byte ^ 1 : byte)));
-/** The end is missing, and with it index and footer. */
+/** A table without its end, which has the index and the footer. */
 const cut = scratch.write('cut.ldb', bytes.subarray(0, 60_000));
 
 describe('verify', patient, () => {
-  test('reports that an intact table is intact, and nothing else', async () => {
+  test('reports only that nothing is wrong with an intact table', async () => {
     const { code, stdout, stderr } = await bloom(['verify', whole], scratch.path);
     expect({ code, stdout: stdout.toString(), stderr }).toEqual({ code: 0, stdout: '', stderr: 'bloom: whole.ldb: nothing is wrong\n' });
   });
 
-  test('names structure, offset and fault, and exits with 1', async () => {
+  test('prints the structure, offset and problem of each finding, and exits with 1', async () => {
     const { code, stdout } = await bloom(['verify', flipped], scratch.path);
     expect(stdout.toString()).toMatch(/^data block at offset [0-9]+: its checksum is [0-9a-f]{8}, .*\(BLOOM_BAD_CHECKSUM\)\n$/);
     expect(code).toBe(1);
   });
 
-  test('says what it could not check, with and without findings', async () => {
+  test('reports what it could not check, with and without findings', async () => {
     const filterPolicy = { name: 'example.Foreign', createFilter: () => new Uint8Array([1]), keyMayMatch: () => true };
     const sink = new MemorySink();
     const builder = new TableBuilder(sink, { filterPolicy });
@@ -42,7 +42,7 @@ describe('verify', patient, () => {
 });
 
 describe('salvage', patient, () => {
-  test('saves every block but the damaged one', async () => {
+  test('saves every block except the damaged one', async () => {
     const { code, stdout, stderr } = await bloom(['salvage', flipped, '-o', 'saved.ldb'], scratch.path);
     expect(code).toBe(1);
     expect(stdout.toString()).toMatch(/^[0-9,]+ bytes at offset [0-9]+: its checksum/);
@@ -64,7 +64,7 @@ describe('salvage', patient, () => {
 });
 
 describe('layout', patient, () => {
-  test('shows every byte of the file once, in order', async () => {
+  test('shows every byte of the file exactly once, in order', async () => {
     const lines = (await bloomPrints(['layout', whole], scratch.path)).trimEnd().split('\n');
     let end = 0;
     const gaps = lines.filter((line) => {

@@ -102,7 +102,7 @@ const failures: [args: string, problem: string][] = [
   ],
 ];
 
-describe.concurrent('fails with one line and exit code 2', patient, () => {
+describe.concurrent('a failure is one line on standard error, with exit code 2:', patient, () => {
   test.each(failures)('bloom %s', async (args, problem) => {
     const { code, stdout, stderr } = await bloom(args.split(' '), scratch.path);
     expect({ code, stdout: stdout.toString() }).toEqual({ code: 2, stdout: '' });
@@ -111,7 +111,7 @@ describe.concurrent('fails with one line and exit code 2', patient, () => {
     expect(stderr).not.toContain('    at ');
   });
 
-  test.runIf(process.platform === 'linux')('to a full device, or to a device file', async () => {
+  test.runIf(process.platform === 'linux')('bloom build good.tsv -o /dev/null', async () => {
     const { code, stderr } = await bloom(['build', 'good.tsv', '-o', '/dev/null'], scratch.path);
     expect({ code, stderr }).toEqual({
       code: 2,
@@ -135,7 +135,7 @@ describe.concurrent('help', patient, () => {
     },
   );
 
-  test('without a command, it goes to standard error', async () => {
+  test('is printed to standard error if there is no command', async () => {
     const { code, stdout, stderr } = await bloom([], scratch.path);
     expect({ code, stdout: stdout.toString() }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/^Usage: bloom /);

@@ -29,7 +29,7 @@ function contentsOf(path: string): string[] {
   return readdirSync(path).map((name) => `${name} ${sha256(readFileSync(join(path, name)))}`);
 }
 
-/** What `scan` prints, run in this process. */
+/** The output of `scan`, run in this process. */
 async function scanned(args: readonly string[]): Promise<Buffer> {
   const program = new Command().exitOverride();
   addScan(program);
@@ -72,7 +72,7 @@ describe.concurrent("a database's folder", patient, () => {
     expect({ code, stdout: stdout.toString(), stderr }).toEqual({ code: 1, stdout: 'blue\n2\n', stderr: 'bloom: apple: not found\n' });
   });
 
-  test('get --all-versions also prints deleted and overwritten versions, and where they are stored', async () => {
+  test('get --all-versions also prints deleted and overwritten versions, and the files that store them', async () => {
     const { path } = database('golang-leveldb/db-stage-4');
     const printed = await bloomPrints(['get', '--all-versions', path, 'foo'], scratch.path);
     const lines = printed.trimEnd().split('\n').map((line) => line.split('\t'));
@@ -95,13 +95,13 @@ describe.concurrent("a database's folder", patient, () => {
     );
   });
 
-  test('bounds, --reverse and --limit work as for tables', async () => {
+  test('scan accepts bounds, --reverse and --limit, as for tables', async () => {
     const { path } = database('log-torn');
     const printed = await bloomPrints(['scan', path, '-f', 'words', '--gte', 'w0010', '--lt', 'w0020', '--reverse', '--limit', '2'], scratch.path);
     expect(printed).toMatch(/^w0019\S*\nw0018\S*\n$/);
   });
 
-  test('damage is a failure that names the file and the remedy, and with --damage skip it is skipped and reported', async () => {
+  test('damage is a failure that names the file and suggests --damage skip, which skips and reports it', async () => {
     const { path, entriesSha256: expected } = database('log-damaged');
     const strict = await bloom(['scan', path, '-f', 'kv'], scratch.path);
     expect({ code: strict.code, length: strict.stdout.length }).toEqual({ code: 2, length: 0 });
@@ -111,7 +111,7 @@ describe.concurrent("a database's folder", patient, () => {
     expect(skipped.stderr).toMatch(/^bloom: \S*000003\.log: left out [\d,]+ bytes at offset \d+: checksum mismatch\n/);
   });
 
-  test('an unknown order is a failure that names the remedies', async () => {
+  test('an unknown comparator is a failure that says what the user can do', async () => {
     const { path } = database('reverse');
     const { code, stderr } = await bloom(['scan', path], scratch.path);
     expect(code).toBe(2);
@@ -120,7 +120,7 @@ describe.concurrent("a database's folder", patient, () => {
     expect(unmerged.trimEnd().split('\n')).toHaveLength(golden.find(({ name }) => name === 'reverse')!.internalEntries!);
   });
 
-  test('stat shows levels, files, logs and what was left out', async () => {
+  test('stat prints levels, files, logs and what was left out', async () => {
     const row = golden.find(({ name }) => name === 'level0-overlap')!;
     const json = JSON.parse(await bloomPrints(['stat', '--json', row.path], scratch.path)) as {
       lastSequence: string;
@@ -135,7 +135,7 @@ describe.concurrent("a database's folder", patient, () => {
     expect(await bloomPrints(['stat', database('log-damaged').path], scratch.path)).toMatch(/^damage +000003\.log: left out /m);
   });
 
-  test('verify names the files in which something is wrong', async () => {
+  test('verify names the damaged files', async () => {
     const sound = await bloom(['verify', database('levels').path], scratch.path);
     expect({ code: sound.code, stdout: sound.stdout.length }).toEqual({ code: 0, stdout: 0 });
     expect(sound.stderr).toMatch(/nothing is wrong with \d+ tables and 1 log\n$/);
@@ -147,7 +147,7 @@ describe.concurrent("a database's folder", patient, () => {
     expect(missing.stdout.toString()).toMatch(/^000007\.ldb: [^\n]* \(BLOOM_MISSING_FILE\)$/m);
   });
 
-  test('layout shows the fields of logs and MANIFESTs, and the files of a folder', async () => {
+  test('layout prints the fields of logs and MANIFESTs, and the files of a folder', async () => {
     const { path } = database('log-batches');
     const log = await bloomPrints(['layout', join(path, '000003.log')], scratch.path);
     expect(log).toMatch(/^ +0 +4 {2}[0-9a-f]{8} +fragment 0: masked checksum$/m);
@@ -174,7 +174,7 @@ describe.concurrent("a database's folder", patient, () => {
     expect({ code: whole.code, stdout: whole.stdout.length }).toEqual({ code: 0, stdout: 0 });
   });
 
-  test('salvage reads logs and tables on their own when the database cannot be opened', async () => {
+  test('salvage reads logs and tables one by one when the database cannot be opened', async () => {
     const { path } = database('current-no-newline');
     const { code, stdout } = await bloom(['salvage', path, '-o', 'no-current.ldb'], scratch.path);
     expect(code).toBe(1);
@@ -204,7 +204,7 @@ describe.concurrent("a database's folder", patient, () => {
     expect(readdirSync(scratch.at('own'))).not.toContain('000099.ldb');
   });
 
-  test('reading one of its tables warns that newer versions may be elsewhere', async () => {
+  test('reading one of its tables warns that newer versions may be in other files', async () => {
     const { path } = database('golang-leveldb/db-stage-3');
     const { code, stdout, stderr } = await bloom(['get', '--internal', join(path, '000005.sst'), 'foo'], scratch.path);
     expect({ code, stdout: stdout.toString() }).toEqual({ code: 0, stdout: 'four\n' });

@@ -28,7 +28,7 @@ function decodeAll(format: keyof typeof formats, pieces: readonly Uint8Array[]):
   return entries;
 }
 
-describe('decoding does not depend on how the input is cut into pieces', () => {
+describe('decoding does not depend on how the input is split into pieces', () => {
   const entries = Array.from({ length: 30 }, (): KeyValue => [
     random.bytes(random.below(9)),
     random.bytes(random.below(20)),
@@ -52,7 +52,7 @@ describe('decoding does not depend on how the input is cut into pieces', () => {
     }
   });
 
-  test('rejects a kv file that ends anywhere inside an entry', () => {
+  test('rejects a kv file that ends inside an entry, at any byte', () => {
     const input = formatKv([[bytes('key'), bytes('value')]]);
     for (let length = 1; length < input.length; length++) {
       expect(() => decodeAll('kv', [input.subarray(0, length)])).toThrow(
@@ -83,13 +83,13 @@ describe('one byte order mark at the start of a text is skipped', () => {
     }
   });
 
-  test('before an empty line, the empty line is the error', () => {
+  test('does not hide the error for an empty line after it', () => {
     expect(() => decodeAll('words', [Buffer.concat([mark, bytes('\n')])])).toThrow('line 1: empty, but must be a word');
     expect(() => decodeAll('tsv', [Buffer.concat([mark, bytes('\r\n')])])).toThrow('line 1: no TAB');
   });
 });
 
-describe('input that is not in the format is rejected with its place', () => {
+describe('invalid input is rejected with its line or offset', () => {
   test.each([
     ['tsv', bytes('a\t1\nb 2'), 'line 2: no TAB between key and value'],
     ['words', bytes('a\n\r\n'), 'line 2: empty, but must be a word'],
@@ -114,7 +114,7 @@ describe('input that is not in the format is rejected with its place', () => {
   });
 });
 
-describe('an entry that could not be read back is not written', () => {
+describe('an entry that the format cannot represent is not written', () => {
   test.each([
     ['tsv', 'a\tb', 'v', 'key 0x610962 has a TAB or a line break in it'],
     ['tsv', 'a\nb', 'v', 'key 0x610a62 has a TAB or a line break in it'],
@@ -133,7 +133,7 @@ describe('an entry that could not be read back is not written', () => {
   test('everything that is written is read back', () => {
     for (const format of ['tsv', 'jsonl', 'kv'] as const) {
       for (let round = 0; round < 2000; round++) {
-        // Bytes that mean something to a format, and some that do not.
+        // Bytes with a meaning in some format, and some without.
         const draw = (): Uint8Array =>
           random.bytes(random.below(5)).map((byte) => [9, 10, 13, 34, 92, 97, 0xc3, 0xa9][byte % 8]!);
         const entry: Entry = [draw(), draw()];
@@ -167,7 +167,7 @@ test('sorted entries equal those of a sorted map', () => {
   }
 });
 
-test('sorted entries may be larger than a page', () => {
+test('sorted entries may be larger than a page of the buffer', () => {
   const sorted = new SortedEntries();
   const large = new Uint8Array(5 * 2 ** 20).fill(7);
   for (const key of ['b', 'c', 'a']) sorted.add(bytes(key), key === 'c' ? bytes('') : large);

@@ -23,7 +23,7 @@ describe.concurrent('get', patient, () => {
     });
   });
 
-  test('accepts a key with a dash after --', async () => {
+  test('accepts a key that starts with a dash after --', async () => {
     const { code, stderr } = await bloom(['get', 'letters.ldb', '--', '-x'], scratch.path);
     expect({ code, stderr }).toEqual({ code: 1, stderr: 'bloom: -x: not found\n' });
   });
@@ -41,7 +41,7 @@ describe.concurrent('scan', patient, () => {
     expect(printed.trimEnd().split('\n').join(' ')).toBe(keys);
   });
 
-  test('ends quietly when its reader ends', async () => {
+  test('exits without an error when the reader of its output exits', async () => {
     const [big] = goldenTables().filter(({ name }) => name === 'big-values-bits10.ldb');
     const child = spawn(process.execPath, [program, 'scan', big!.path, '--hex'], { cwd: scratch.path });
     let stderr = '';

@@ -8,7 +8,7 @@ const scratch = new Scratch();
 describe.concurrent.each(goldenTables())(
   '$name, written by LevelDB',
   ({ name, options, byteExact, inputPath, bytes }) => {
-    test('is built again from its input', patient, async () => {
+    test('is rebuilt from its input', patient, async () => {
       const filter = options.bitsPerKey === null ? ['--no-filter'] : ['--bits-per-key', String(options.bitsPerKey)];
       const blocks = [
         '--block-size',

@@ -39,7 +39,7 @@ describe.runIf(process.platform === 'linux')('a path that is not a regular file'
 describe('an input that cannot be read', patient, () => {
   const isRoot = process.getuid?.() === 0;
 
-  test.runIf(process.platform === 'linux')('fails in one line, and leaves nothing behind', async () => {
+  test.runIf(process.platform === 'linux')('is a failure of one line that leaves no file behind', async () => {
     scratch.write('secret.tsv', 'a\t1\n');
     scratch.write('secret.ldb', 'not for everyone');
     chmodSync(scratch.at('secret.tsv'), 0);
@@ -55,7 +55,7 @@ describe('an input that cannot be read', patient, () => {
     expect(readdirSync(scratch.path).filter((name) => name.includes('secret-out'))).toEqual([]);
   });
 
-  test.runIf(process.platform === 'linux')('fails in one line when only reading it fails', async () => {
+  test.runIf(process.platform === 'linux')('is a failure of one line if it can be opened but not read', async () => {
     for (const sort of [[], ['--sort']]) {
       const { code, stderr } = await bloom(['build', '/proc/self/mem', ...sort, '-o', 'mem.ldb'], scratch.path);
       expect({ code, stderr }).toEqual({ code: 2, stderr: 'bloom: /proc/self/mem: the device failed\n' });
@@ -70,7 +70,7 @@ describe('an input that cannot be read', patient, () => {
   });
 });
 
-describe.concurrent('a byte order mark at the start of the input is no part of the first key', patient, () => {
+describe.concurrent('a byte order mark at the start of the input is not part of the first key', patient, () => {
   test.each([
     ['tsv', '--sort', `${BOM}b\t1\r\na\t2`, 'a\t2\nb\t1\n'],
     ['tsv', '', `${BOM}a\t1\nb\t2\n`, 'a\t1\nb\t2\n'],
@@ -106,7 +106,7 @@ test('rejects a line of JSON with millions of values in bounded memory', patient
   expect((await bloomPrints(['get', 'long.ldb', 'a'], scratch.path)).length).toBe(3_000_003);
 });
 
-test('a long build keeps one piece of its input in memory', patient, async () => {
+test('build keeps only one piece of a long input in memory', patient, async () => {
   const value = 'v'.repeat(20_000);
   const file = openSync(scratch.at('large.tsv'), 'w');
   for (let i = 0; i < 160; i++) {
@@ -117,6 +117,6 @@ test('a long build keeps one piece of its input in memory', patient, async () =>
   const build = ['build', 'large.tsv', '-q', '--compression', 'none', '-o', 'large.ldb'];
   const { code, peakMiB } = await measuredBloom(build, scratch.path);
   expect(code).toBe(0);
-  // The input has 153 MiB; a program that keeps none of it takes about 110.
+  // The input has 153 MiB. A program that keeps none of it needs about 110 MiB.
   expect(peakMiB).toBeLessThan(170);
 });

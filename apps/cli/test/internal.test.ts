@@ -19,7 +19,7 @@ function utf8(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
-// In a folder with CURRENT, there would be a warning.
+// Not in a folder with CURRENT, where there would be a warning.
 const path = scratch.write('alone.sst', realTables().find(({ file }) => file.endsWith('db-stage-3/000005.sst'))!.bytes());
 
 describe("a database's table", patient, () => {
@@ -46,7 +46,7 @@ describe("a database's table", patient, () => {
     expect(stderr).toMatch(/kv cannot represent sequence and type/);
   });
 
-  test('is in the order of internal keys', async () => {
+  test('passes verify --internal, which checks the order of internal keys', async () => {
     expect((await bloom(['verify', '--internal', path], scratch.path)).code).toBe(0);
   });
 
@@ -67,7 +67,7 @@ describe("a database's table", patient, () => {
 const assumed = (name: string): string =>
   `bloom: ${name}: its keys look like a database's, and are read as such; --no-internal reads them as stored\n`;
 
-/** 990 keys in 1,000 versions and deletions, with filters. */
+/** A table with filters, of 990 keys that have 1,000 versions in all, some of which are deletions. */
 function databaseTable(): Uint8Array {
   const comparator = internalKeyComparator();
   const sink = new MemorySink();
@@ -105,7 +105,7 @@ describe("a table with a database's keys is detected", patient, () => {
     );
   });
 
-  test('scan prints versions, and its bounds are user keys', async () => {
+  test('scan prints versions, and takes user keys as bounds', async () => {
     const args = ['scan', name, '--gte', 'user 0099', '--lt', 'user 0100'];
     const { stdout, stderr } = await bloom(args, scratch.path);
     expect(stdout.toString()).toBe('user 0099\t1099\tdeletion\t\nuser 0099\t100\tvalue\tuser 0099 at 100\n');
@@ -113,7 +113,7 @@ describe("a table with a database's keys is detected", patient, () => {
     expect(await bloomPrints([...args, '--internal'], scratch.path)).toBe(stdout.toString());
   });
 
-  test('scan in kv prints the stored keys, bounded by user keys', async () => {
+  test('scan -f kv prints the stored keys between user keys', async () => {
     const entries = [...SyncTable.open(new MemorySource(bytes), { comparator: internalKeyComparator() })];
     const whole = await bloom(['scan', name, '-f', 'kv'], scratch.path);
     expect({ code: whole.code, stderr: whole.stderr }).toEqual({ code: 0, stderr: '' });
@@ -135,7 +135,7 @@ describe("a table with a database's keys is detected", patient, () => {
       storedDataBytes: number;
       filter: { filters: number; bytes: number };
     };
-    // One filter for each 2 KiB of the data blocks, and ten bits for each user key.
+    // There is a filter for each 2 KiB of data blocks, with ten bits for each user key.
     expect(filter.filters).toBe(Math.ceil(storedDataBytes / 2048));
     expect(filter.bytes).toBeGreaterThan((1000 * 10) / 8);
     const text = (await bloom(['stat', name], scratch.path)).stdout.toString();
@@ -148,7 +148,7 @@ describe("a table with a database's keys is detected", patient, () => {
     expect(stderr).toBe(`${assumed(name)}bloom: ${name}: nothing is wrong\n`);
   });
 
-  test('layout reports where sequence and type are', async () => {
+  test('layout says which bytes of a key are its type and sequence', async () => {
     const { code, stderr } = await bloom(['layout', name], scratch.path);
     expect(code).toBe(0);
     expect(stderr).toMatch(/^[^\n]*its keys look like a database's: the last 8 bytes of each are type and sequence[^\n]*\n$/);
@@ -185,8 +185,8 @@ describe("a table with a database's keys is detected", patient, () => {
   });
 });
 
-test("a short key deep inside a table that looks like a database's is a failure that names the remedy", patient, async () => {
-  // Longer than the samples from both ends.
+test("a short key in the middle of a table that looks like a database's is a failure that names the remedy", patient, async () => {
+  // More keys than are sampled at both ends.
   const ends = ['a', 'c'].map((letter) =>
     encodeInternalKey({ userKey: utf8(letter.repeat(2 ** 20)), sequence: BigInt(letter.charCodeAt(0)), type: VALUE }),
   );
@@ -201,7 +201,7 @@ test("a short key deep inside a table that looks like a database's is a failure 
   expect((await bloomPrints(['scan', '--no-internal', '--hex', name], scratch.path)).split('\n')).toHaveLength(4);
 });
 
-describe('a database with another order', patient, () => {
+describe('a table of a database with another comparator', patient, () => {
   const table = realTables().find(({ file }) => file.endsWith('000116.ldb'))!;
   const entries = [...SyncTable.open(new MemorySource(table.bytes()), { codecs: allCodecs })];
 

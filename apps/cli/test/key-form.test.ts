@@ -70,7 +70,7 @@ describe('plain keys of 8 bytes or more are not mistaken for internal keys', () 
   });
 
   test('filters decide if the keys do not', async () => {
-    // One version of each user key, all with sequence 0, as in tables that were loaded in bulk.
+    // One version of each user key, all with sequence 0, as in bulk-loaded tables.
     const keys = words(500, prefix, () => ({ bytes: 8, value: VALUE, big: false }));
     expect(await looksInternal(table(keys, { filterPolicy: null }))).toBe(true);
     expect(await looksInternal(table(keys))).toBe(false);
@@ -79,7 +79,7 @@ describe('plain keys of 8 bytes or more are not mistaken for internal keys', () 
   });
 });
 
-test('one key, one key in many versions, and an empty user key are detected as internal keys', async () => {
+test('a single internal key, many versions of one key, and an empty user key are detected as internal keys', async () => {
   const versions = (userKey: string, count: number): Uint8Array[] =>
     Array.from({ length: count }, (_, i) =>
       encodeInternalKey({ userKey: Buffer.from(userKey), sequence: BigInt(i * 7 + 1), type: i % 2 }),

@@ -18,7 +18,7 @@ beforeAll(async () => {
   scratch.write('all.ldb', bytes);
 }, patient.timeout);
 
-describe('what was decoded before something failed', patient, () => {
+describe('what was decoded before a failure', patient, () => {
   test('is printed by scan, which then fails', async () => {
     const { code, stdout, stderr } = await bloom(['scan', 'one.ldb'], scratch.path);
     expect(code).toBe(2);
@@ -53,7 +53,7 @@ describe('what was decoded before something failed', patient, () => {
 });
 
 describe.runIf(process.platform !== 'win32')('standard output', patient, () => {
-  test('gets all lines of verify, salvage and get, even if it is read slowly', async () => {
+  test('receives all lines of verify, salvage and get, even if it is read slowly', async () => {
     const { stdout } = await bloom(['verify', 'all.ldb'], scratch.path);
     const lines = stdout.toString().split('\n').length - 1;
     expect(stdout.length).toBeGreaterThan(90_000);
@@ -68,7 +68,7 @@ describe.runIf(process.platform !== 'win32')('standard output', patient, () => {
     ['layout many.ldb', '0'],
     ['verify all.ldb', '1'],
     ['salvage all.ldb -o saved.ldb', '1'],
-  ])('of bloom %s ends with its reader, and the exit code is the one reached by then', async (args, code) => {
+  ])('of bloom %s ends when its reader exits, and the exit code reflects what was found until then', async (args, code) => {
     const { stdout, stderr } = await shell(`bloom ${args} | head -1 >/dev/null; echo "\${PIPESTATUS[0]}"`, scratch.path);
     expect({ code: stdout.toString(), stderr }).toEqual({ code: `${code}\n`, stderr: '' });
   });

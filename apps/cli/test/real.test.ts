@@ -11,7 +11,7 @@ const files = realFiles();
 describe.concurrent('tables that other programs wrote', patient, () => {
   const tables = files.filter((file) => file.isTable);
 
-  test.each(tables)('$file is scanned to its entries', async ({ path, entriesSha256, entries }) => {
+  test.each(tables)('scan prints the recorded entries of $file', async ({ path, entriesSha256, entries }) => {
     const { code, stdout, stderr } = await bloom(['scan', path, '-f', 'kv'], scratch.path);
     const folder = dirname(path);
     const warning = `bloom: ${path}: one file of the database in ${folder}: newer versions of its keys may be in other files; name the folder to read all of them\n`;
@@ -21,8 +21,8 @@ describe.concurrent('tables that other programs wrote', patient, () => {
   });
 });
 
-describe.concurrent('what is not a table', patient, () => {
-  // Each kind once: those with another magic number, and one log.
+describe.concurrent('a file that is not a table', patient, () => {
+  // One file of each kind: one for each other magic number, and a log.
   const kinds = new Map(files.filter((file) => !file.isTable).map((file) => [file.magic, file]));
 
   test.each([...kinds.values()])('$file is refused', async ({ path }) => {

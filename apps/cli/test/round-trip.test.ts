@@ -8,7 +8,7 @@ function utf8(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
-describe.concurrent('what was built is scanned again', patient, () => {
+describe.concurrent('scan prints the entries from which a table was built,', patient, () => {
   const lines = Array.from({ length: 5000 }, (_, i) => `key ${String(i).padStart(5, '0')} é\tvalue\t${i} \r with TABs`);
 
   test('from tsv', async () => {
@@ -69,7 +69,7 @@ describe.concurrent('what was built is scanned again', patient, () => {
   });
 });
 
-test('an entry that a format cannot represent ends a scan with a failure that names the remedy', patient, async () => {
+test('scan fails at an entry that the format cannot represent, and names the remedy', patient, async () => {
   await build('room.ldb', ['-f', 'kv'], scratch.path, formatKv([[utf8('a'), utf8('v\nw')]]));
   const { code, stdout, stderr } = await bloom(['scan', 'room.ldb'], scratch.path);
   expect({ code, stdout: stdout.toString(), stderr }).toEqual({
@@ -90,7 +90,7 @@ describe.concurrent('--sort', patient, () => {
     expect(await bloomPrints(['scan', 'any.ldb'], scratch.path)).toBe('apple\t5\nfig\t4\npear\t6\n');
   });
 
-  test('writes the same bytes as for sorted input', async () => {
+  test('writes the same table as for sorted input', async () => {
     const lines = Array.from({ length: 20_000 }, (_, i) => `key${String(i).padStart(6, '0')}\t${i}`);
     await build('sorted.ldb', [], scratch.path, lines.join('\n'));
     await build(
@@ -105,7 +105,7 @@ describe.concurrent('--sort', patient, () => {
   });
 });
 
-test('a summary goes to standard error', patient, async () => {
+test('the summary of a build goes to standard error', patient, async () => {
   const { code, stdout, stderr } = await bloom(['build', '-', '-o', 'summary.ldb'], scratch.path, 'a\t1\nb\t2\n');
   expect({ code, stdout: stdout.toString() }).toEqual({ code: 0, stdout: '' });
   expect(stderr).toMatch(
@@ -113,7 +113,7 @@ test('a summary goes to standard error', patient, async () => {
   );
 });
 
-test('a key is looked up by bytes, not by characters', patient, async () => {
+test('get compares the bytes of keys, not their characters', patient, async () => {
   await build('utf8.ldb', ['-f', 'kv'], scratch.path, formatKv([[utf8('é'), utf8('found')]]));
   expect(await bloomPrints(['get', 'utf8.ldb', 'é'], scratch.path)).toBe('found\n');
   expect(await bloomPrints(['get', '--hex', 'utf8.ldb', 'c3A9'], scratch.path)).toBe('666f756e64\n');

@@ -18,7 +18,7 @@ beforeAll(async () => {
   }
 }, patient.timeout);
 
-describe.concurrent('what would be written over its own input is refused before anything is touched', patient, () => {
+describe.concurrent('a command that would overwrite its own input is refused before anything is written:', patient, () => {
   const names = (name: string): string[] => [name, `./${name}`, `hard-${name}`, `soft-${name}`, `softer-${name}`];
 
   test.each(names('damaged.ldb'))('salvage damaged.ldb -o %s', async (output) => {
@@ -50,7 +50,7 @@ describe.concurrent('what would be written over its own input is refused before 
   });
 });
 
-test('a salvage that saves nothing writes nothing, and says so', patient, async () => {
+test('salvage writes nothing if it saves nothing, and says so', patient, async () => {
   scratch.write('old.ldb', 'what was there before');
   const { code, stdout, stderr } = await bloom(['salvage', 'damaged.ldb', '-o', 'old.ldb'], scratch.path);
   expect(code).toBe(1);
@@ -60,7 +60,7 @@ test('a salvage that saves nothing writes nothing, and says so', patient, async 
   expect(readdirSync(scratch.path).filter((name) => name.includes('.tmp'))).toEqual([]);
 });
 
-test('accepts names that start with a dash', patient, async () => {
+test('file names may start with a dash', patient, async () => {
   scratch.write('-in.tsv', tsv);
   const built = await bloom(['build', '-q', '-o', '-out.ldb', '--', '-in.tsv'], scratch.path);
   expect(built).toMatchObject({ code: 0, stderr: '' });

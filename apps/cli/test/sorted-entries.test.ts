@@ -2,7 +2,7 @@ import { seeded } from '@bloom/fixtures';
 import { expect, test } from 'vitest';
 import { SortedEntries } from '../src/sorted-entries.js';
 
-// Prefixes of each other, zeros, and keys that all begin alike are what the comparison by numbers could get wrong.
+// A comparison by numbers could go wrong for prefixes of each other, for zeros, and for keys with a common prefix.
 test.each(['', 'u', 'user:', 'a prefix of more than six bytes/'])('keys that all begin with %j are sorted, and the last entry of each key is kept', (front) => {
   const random = seeded(front.length);
   const parts = ['', '\0', '\0\0', 'a', 'aaaaaa', 'aaaaaab', '\xff'];

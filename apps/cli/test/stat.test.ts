@@ -26,7 +26,7 @@ async function stat(path: string, ...options: string[]): Promise<Stat> {
 }
 
 describe.concurrent('stat', patient, () => {
-  test('measures about the theoretical rate for many keys', async () => {
+  test('measures approximately the theoretical false positive rate for many keys', async () => {
     const lines = Array.from({ length: 50_000 }, (_, i) => `key${String(i).padStart(6, '0')}\t${i * 7919}`);
     for (const [bits, probes] of [
       [10, 6],
@@ -47,7 +47,7 @@ describe.concurrent('stat', patient, () => {
     }
   });
 
-  test('prints the same every time, in lines that align', async () => {
+  test('prints the same text every time, with aligned columns', async () => {
     await build('same.ldb', [], scratch.path, 'France\tParis\nJapan\tTokyo\nPeru\tLima\n');
     const printed = await bloomPrints(['stat', 'same.ldb'], scratch.path);
     expect(await bloomPrints(['stat', 'same.ldb'], scratch.path)).toBe(printed);
@@ -66,7 +66,7 @@ describe.concurrent('stat', patient, () => {
     );
   });
 
-  test('reports that there are no filter and no keys', async () => {
+  test('reports that a table has no filter or no keys', async () => {
     await build('no-filter.ldb', ['--no-filter'], scratch.path, 'a\t1\n');
     expect(await bloomPrints(['stat', 'no-filter.ldb'], scratch.path)).toContain('absent: the table has no filter\n');
     expect(await stat('no-filter.ldb')).toMatchObject({
@@ -78,7 +78,7 @@ describe.concurrent('stat', patient, () => {
     expect(await bloomPrints(['stat', 'empty.ldb'], scratch.path)).toContain('not measured: no keys\n');
   });
 
-  test('names a policy that it does not know', async () => {
+  test('prints the name of an unknown policy', async () => {
     const foreign = realTables().find(({ file }) => file.includes('296fd38b'))!;
     expect((await stat(foreign.path, '--internal')).filter).toMatchObject({
       state: 'unknown-policy',
@@ -89,10 +89,10 @@ describe.concurrent('stat', patient, () => {
     );
   });
 
-  test('reports what is wrong with a damaged filter, and continues', async () => {
+  test('reports the problem of a damaged filter, and continues', async () => {
     const golden = goldenTables().find(({ name }) => name === 'words-bits10.ldb')!;
     const bytes = golden.bytes();
-    // A byte of the filter block, which ends 8 bytes before the first key of the metaindex.
+    // Changes a byte of the filter block, which ends 8 bytes before the first key of the metaindex.
     const metaindex = Buffer.from(bytes).lastIndexOf('filter.leveldb');
     bytes[metaindex - 30]! ^= 1;
     scratch.write('damaged.ldb', bytes);
@@ -102,13 +102,13 @@ describe.concurrent('stat', patient, () => {
     expect(filter.problem).toMatch(/^filter block at offset \d+: its checksum is /);
   });
 
-  test("detects that a database's filters were not made from the stored keys when these are read as plain", async () => {
+  test("reports that the filters of a database's table do not match its stored keys when it is read with --no-internal", async () => {
     const table = realTables().find(({ keyKind, filter }) => keyKind === 'internal' && filter !== null)!;
     const { filter, falsePositives } = await stat(table.path, '--no-internal');
     expect(filter.state).toBe('contradicted');
     expect(falsePositives).toBeNull();
     const scan = ['scan', '--no-internal', '--hex', '--limit', '1', table.path];
-    // Both warn that the folder may have newer versions.
+    // Both commands warn that the folder may have newer versions.
     const [key, value] = (await bloom(scan, scratch.path)).stdout.toString().trimEnd().split('\t');
     const { stdout } = await bloom(['get', '--no-internal', '--hex', table.path, key!], scratch.path);
     expect(stdout.toString()).toBe(`${value!}\n`);

@@ -10,7 +10,7 @@ const scratch = new Scratch();
 /** Clears the screen, starts a new line with a false message, and reverses the direction of writing. */
 const hostile = '\x1b[2J\x9b1m\nbloom: t.ldb: nothing is wrong\r\u202e\u2028';
 
-/** Expects no control characters, and not too many lines. */
+/** Expects no control characters, and a limited number of lines. */
 function isSafe({ stdout, stderr }: Outcome, lines?: number): void {
   for (const text of [stdout.toString(), stderr]) {
     expect(text).not.toMatch(/[^\P{Cc}\n]|[\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u);
@@ -29,22 +29,22 @@ function crc32c(bytes: Uint8Array): number {
   return (crc ^ 0xffffffff) >>> 0;
 }
 
-/** The same table, but for the handle of its filter block, which cannot be read; the checksum is right. */
+/** The same table with a bad handle of the filter block and a correct checksum. */
 function withoutHandle(table: Uint8Array, policyName: string): Uint8Array {
   const bytes = Buffer.from(table);
   const name = `filter.${policyName}`;
   const keyStart = bytes.lastIndexOf(name);
   const handleStart = keyStart + Buffer.byteLength(name);
   bytes.fill(0xff, handleStart, handleStart + 2);
-  // Before the key there are three lengths; after the handle one restart, their number and the compression type.
+  // Three lengths precede the key. The handle is followed by one restart, the number of restarts and the compression type.
   const typeEnd = handleStart + 2 + 8 + 1;
   const crc = crc32c(bytes.subarray(keyStart - 3, typeEnd));
-  // As LevelDB's util/crc32c.h masks it.
+  // Masked as in LevelDB's util/crc32c.h.
   bytes.writeUInt32LE((((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0, typeEnd);
   return bytes;
 }
 
-/** A table whose filters are of a policy with this name. */
+/** A table with filters of a policy with this name. */
 function tableOfPolicy(name: string): Uint8Array {
   const bloomPolicy = new BloomFilterPolicy();
   const filterPolicy: FilterPolicy = {
@@ -61,18 +61,18 @@ function tableOfPolicy(name: string): Uint8Array {
   return sink.toBytes();
 }
 
-describe.concurrent('names and keys reach a terminal as text', patient, () => {
+describe.concurrent('names and keys with control characters are escaped:', patient, () => {
   scratch.write('policy.ldb', tableOfPolicy(hostile));
   scratch.write('damaged.ldb', withoutHandle(tableOfPolicy(hostile), hostile));
 
   test.each([
-    ['a file that is not there', ['stat', hostile]],
-    ['an input that is not there', ['build', hostile, '-o', 'out.ldb']],
-    ['an output that cannot be', ['build', 'policy.ldb', '-o', `${hostile}/out.ldb`]],
+    ['a missing file', ['stat', hostile]],
+    ['a missing input', ['build', hostile, '-o', 'out.ldb']],
+    ['an output that cannot be created', ['build', 'policy.ldb', '-o', `${hostile}/out.ldb`]],
     ['an unknown command', [hostile]],
     ['an unknown option', ['scan', 'policy.ldb', `--${hostile}`]],
-    ['a bad number', ['scan', 'policy.ldb', '--limit', hostile]],
-    ['a key that is absent', ['get', 'policy.ldb', hostile]],
+    ['an invalid number', ['scan', 'policy.ldb', '--limit', hostile]],
+    ['an absent key', ['get', 'policy.ldb', hostile]],
     ['a key that is not hexadecimal', ['get', '--hex', 'policy.ldb', hostile]],
   ])('%s is reported in one line', async (_, args) => {
     const done = await bloom(args, scratch.path);
@@ -95,7 +95,7 @@ describe.concurrent('names and keys reach a terminal as text', patient, () => {
     expect(done[where].toString()).toMatch(/\\x1b\[2J|\\u001b\[2J/);
   });
 
-  test('harmless file names are printed unchanged', async () => {
+  test('a file name is escaped in text, and exact in JSON', async () => {
     const name = 'a\x1b[2J\nb.ldb';
     await build(name, [], scratch.path, 'a\t1\n');
     const summary = await bloom(['build', '-', '-o', name], scratch.path, 'a\t1\n');
@@ -121,7 +121,7 @@ describe('entries', patient, () => {
   const key = Buffer.from('\x1b[31mred\x9b', 'latin1');
   const value = Buffer.from('\x1b]0;title\x07 \u202e\r.');
 
-  test('are bytes for a pipe, in every format', async () => {
+  test('are unchanged bytes in a pipe, in every format', async () => {
     await build('entries.ldb', ['-f', 'kv'], scratch.path, formatKv([[key, value]]));
     const scan = async (...args: string[]): Promise<Buffer> => (await bloom(['scan', 'entries.ldb', ...args], scratch.path)).stdout;
     expect(await scan()).toEqual(Buffer.concat([key, Buffer.from('\t'), value, Buffer.from('\n')]));
@@ -136,7 +136,7 @@ describe('entries', patient, () => {
     expect(printed.trimEnd()).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
   });
 
-  test.runIf(hasScript())('are text for a terminal', async () => {
+  test.runIf(hasScript())('are escaped text on a terminal', async () => {
     await build('shown.ldb', ['-f', 'kv'], scratch.path, formatKv([[key, value]]));
     const onTerminal = async (args: string): Promise<string> =>
       (await shell(`script -qec '"$NODE" "$PROGRAM" ${args}' /dev/null < /dev/null`, scratch.path)).stdout.toString();
@@ -149,7 +149,7 @@ describe('entries', patient, () => {
   });
 });
 
-test('text for a terminal is unchanged except for control characters', () => {
+test('terminal text has control characters escaped and is limited in length', () => {
   expect(terminalLine('Grüße, 世界 😀 "\\"')).toBe('Grüße, 世界 😀 "\\"');
   expect(terminalLine('a\tb\r\n\0\x7f\x85\ud83d\u{e0041}')).toBe('a\\tb\\r\\n\\x00\\x7f\\x85\\ud83d\\u{e0041}');
   const long = terminalLine(`start${' '.repeat(1_000_000)}end`);

@@ -33,18 +33,18 @@ function numbers(start: string): number[] {
 }
 
 describe('the demo', () => {
-  test('builds a table of at least 100,000 English words, whose licence it names', () => {
+  test('builds a table of at least 100,000 English words, and names the licence of the list', () => {
     const [words] = numbers('');
     expect(words).toBeGreaterThanOrEqual(100_000);
     expect(report).toMatch(/words +word-list \d+\.\d+\.\d+, MIT, Sindre Sorhus/);
   });
 
-  test('finds all present words and no absent ones, with the filter and without', () => {
+  test('finds all present words and no absent ones, with and without the filter', () => {
     expect(numbers('present words: found')).toEqual([20_000, 20_000]);
     expect(numbers('absent words: found')).toEqual([0, 0]);
   });
 
-  test('makes at most a fiftieth of the reads for absent words with the filter', () => {
+  test('makes at most a fiftieth of the reads for absent words when it uses the filter', () => {
     const [without, withFilter, factor] = numbers('absent words: block reads');
     expect(without).toBeGreaterThan(19_900);
     expect(without! / withFilter!).toBeGreaterThan(50);
@@ -53,7 +53,7 @@ describe('the demo', () => {
     expect(numbers('The filter saved')).toEqual([without! - withFilter!, without!]);
   });
 
-  test('measures false positives near theory, and one read for each', () => {
+  test('measures a false positive rate near the theoretical one, and one read per false positive', () => {
     const [rate, passed, asked] = numbers('measured');
     const [theory] = numbers('theory');
     expect(rate).toBe(Number(((passed! / asked!) * 100).toFixed(2)));
@@ -63,7 +63,7 @@ describe('the demo', () => {
     expect(numbers('absent words: block reads')[1]).toBe(passed);
   });
 
-  test('follows one word that is there and one that is not', () => {
+  test('shows the steps of looking up a present word and an absent one', () => {
     expect(report).toMatch(/^ {2}zebra .* filter [\d,]+: maybe +1 read +found: word [\d,]+$/m);
     expect(report).toMatch(/^ {2}zebrx .* filter [\d,]+: no +0 reads +absent$/m);
   });
@@ -73,7 +73,7 @@ describe('the demo', () => {
     expect(report).toMatch(/^[\x20-\x7e\n]+$/);
   });
 
-  test('leaves no table behind', () => {
+  test('deletes its table', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 });

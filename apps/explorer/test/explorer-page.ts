@@ -1,16 +1,16 @@
 import { type Browser, type BrowserContext, type BrowserContextOptions, type Locator, type Page } from 'playwright-core';
 import type { PageServer } from './page-server.js';
 
-/** How a file is handed to the page. */
+/** A file that is given to the page. */
 export interface GivenFile {
   readonly name: string;
   readonly bytes: Uint8Array;
 }
 
-/** The page, as a reader has it, with all that it complains of. */
+/** The page as a user sees it, and everything that it reports to the console. */
 export class ExplorerPage {
   readonly page: Page;
-  /** Closed with the page, where it is the page's own. */
+  /** The context, if it belongs to this page and is closed with it. */
   readonly #context: BrowserContext | undefined;
   readonly #complaints: string[] = [];
 
@@ -18,7 +18,7 @@ export class ExplorerPage {
     this.#context = context;
     this.page = page;
     page.on('console', (message) => {
-      // Most tests do without: it would fetch every file for each of them.
+      // Most tests block the service worker, which would fetch every file for each test.
       if (message.text() !== 'Service Worker registration blocked by Playwright') this.#complaints.push(`${message.type()}: ${message.text()}`);
     });
     page.on('pageerror', (error) => this.#complaints.push(error.message));
@@ -41,16 +41,16 @@ export class ExplorerPage {
     return explorer;
   }
 
-  /** Everything in the console, and every report of the policy. */
+  /** Everything in the console, including violations of the Content-Security-Policy. */
   get complaints(): readonly string[] {
     return this.#complaints;
   }
 
-  /** Gives files as the view's own button does. */
+  /** Picks files with the view's own input. */
   async give(...files: readonly GivenFile[]): Promise<void> {
     const input = this.page.locator('input[type=file]');
     await input.waitFor({ state: 'attached' });
-    // A folder is chosen as a whole, or given as its files.
+    // The input of the database view picks a folder. Tests give it single files.
     await input.evaluate((element: HTMLInputElement) => (element.webkitdirectory = false));
     await input.evaluate((element: HTMLInputElement, count) => (element.multiple = count > 1), files.length);
     await input.setInputFiles(files.map(({ name, bytes }) => ({ name, mimeType: 'application/octet-stream', buffer: Buffer.from(bytes) })));
@@ -71,7 +71,7 @@ export class ExplorerPage {
     await this.page.evaluate((to) => (location.hash = to), hash);
   }
 
-  /** Chooses one of a few. */
+  /** Checks the radio button of that name. */
   async choose(name: string): Promise<void> {
     await this.page.getByRole('radio', { name, exact: true }).check();
   }
@@ -84,7 +84,7 @@ export class ExplorerPage {
     return this.page.getByRole('region', { name, exact: true });
   }
 
-  /** The value of a fact, once it is there. */
+  /** Waits for a fact. @returns its value. */
   async fact(name: string): Promise<string> {
     return (await this.page.locator(`[data-fact="${name}"]`).first().textContent()) ?? '';
   }

@@ -1,6 +1,6 @@
 /**
- * A table of 1 GB is dropped into the page: it opens in the time of a small one, and the page never holds more than
- * 200 MB for it. Makes the file in the system's folder for such, and deletes it.
+ * Gives the page a table of 1 GB. It must open within 3 seconds, and the page must never hold more than 200 MB for it. Writes
+ * the file into the system's temporary folder, and deletes it.
  */
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -39,7 +39,7 @@ try {
   const context = await ExplorerPage.newContext(browser);
   const { page } = await ExplorerPage.open(context, server, '#/table', true);
   const session = await browser.newBrowserCDPSession();
-  /** The most memory that the page's processes, its workers among them, ever had. */
+  /** The peak memory of the page's process, including its workers. */
   const mostHeld = async (): Promise<number> => {
     const { processInfo } = await session.send('SystemInfo.getProcessInfo');
     const renderers = processInfo.filter(({ type }) => type === 'renderer');

@@ -9,15 +9,15 @@ import { PageServer } from './page-server.js';
 const built = join(import.meta.dirname, '../dist');
 const executablePath = findChromium();
 
-/** What tests in a browser are given. */
+/** The tools of a test in a browser. */
 export interface InChromium {
   readonly browser: () => Browser;
   readonly server: () => PageServer;
-  /** Opens the page. When the test is over it is closed, and its console must be clean. */
+  /** Opens the page. It is closed after the test, and its console must be empty. */
   readonly open: (hash: string, options?: BrowserContextOptions) => Promise<ExplorerPage>;
 }
 
-/** Tests of the built page in a real browser; skipped, with a word, where there is none. */
+/** Tests of the built page in a real browser. If there is none, they are skipped with a message. */
 export function describeInChromium(name: string, define: (given: InChromium) => void): void {
   if (executablePath === undefined) {
     test.skip(`no Chromium on the PATH (Debian: apt-get install chromium), so ${name} is not tested`, () => {});

@@ -6,18 +6,18 @@ import { contentSecurityPolicy } from '../content-security-policy.js';
 
 const TYPES: Readonly<Record<string, string>> = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml' };
 
-/** Serves the built page below a path of its own, with its policy as a header, and files that a test adds. */
+/** Serves the built page under a path, with its Content-Security-Policy as a header, and files that a test adds. */
 export class PageServer {
   /** The path of the page. */
   static readonly path = '/some/where/';
-  /** The header of every answer. */
+  /** The header `Content-Security-Policy` of every response. */
   policy = contentSecurityPolicy;
-  /** Files below `/files/`, by name. */
+  /** Files under `/files/`, by name. */
   readonly files = new Map<string, Uint8Array>();
-  /** Files that are asked for and never answered, and those of them whose asking was given up. */
+  /** Files whose requests are never answered, and those whose requests the page aborted. */
   readonly hanging = new Set<string>();
   readonly givenUp = new Set<string>();
-  /** How many bytes of files were sent. */
+  /** The number of bytes of files that were sent. */
   bytesSent = 0;
   readonly #root: string;
   readonly #server: Server;

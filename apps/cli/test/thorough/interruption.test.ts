@@ -4,16 +4,16 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { build, outcome, patient, program, Scratch } from '../bloom-process.js';
 
-/** Size of a hole in the file: it takes no disk space, and searching it for blocks takes far longer than the test. */
+/** The size of a hole in the file. It takes no disk space, and searching it for blocks takes far longer than the test. */
 const HOLE_BYTES = 2 ** 38;
-/** Enough entries for salvage to see the form of the keys, and to begin the new table before it comes to the hole. */
+/** Enough entries for salvage to detect the form of the keys, and to begin the new table before it reaches the hole. */
 const ENTRIES = 500;
 
 const salvaging = new Scratch();
 const scratches = { SIGTERM: new Scratch(), SIGINT: new Scratch() };
 
-describe.runIf(process.platform !== 'win32')('a build that a signal ends', patient, () => {
-  test.each(['SIGTERM', 'SIGINT'] as const)('%s leaves the old table and no other file', async (signal) => {
+describe.runIf(process.platform !== 'win32')('a build that is interrupted by a signal', patient, () => {
+  test.each(['SIGTERM', 'SIGINT'] as const)('leaves the old table and no other file after %s', async (signal) => {
     const scratch = scratches[signal];
     scratch.write('out.ldb', 'the old table');
     const child = spawn(process.execPath, [program, 'build', '-', '-o', 'out.ldb'], { cwd: scratch.path });
@@ -23,7 +23,7 @@ describe.runIf(process.platform !== 'win32')('a build that a signal ends', patie
       child.on('close', (code, by) => resolve([code, by]));
     });
     child.stdin.write('a\t1\nb\t2\n');
-    // The input has not ended, so the build waits for it.
+    // The build is still waiting for more input.
     await expect.poll(() => readdirSync(scratch.path).length, patient).toBe(2);
     child.kill(signal);
     expect(await closed).toEqual([null, signal]);
@@ -33,8 +33,8 @@ describe.runIf(process.platform !== 'win32')('a build that a signal ends', patie
   });
 });
 
-describe.runIf(process.platform !== 'win32')('a salvage that a signal ends', patient, () => {
-  test('ends during its search, and leaves no file', async () => {
+describe.runIf(process.platform !== 'win32')('a salvage that is interrupted by a signal', patient, () => {
+  test('stops in the middle of its search, and leaves no file', async () => {
     const scratch = salvaging;
     await build('good.ldb', ['--sort'], scratch.path, Array.from({ length: ENTRIES }, (_, i) => `k${i}\tv\n`).join(''));
     scratch.write('junk.ldb', scratch.read('good.ldb').subarray(0, -48));

@@ -11,7 +11,7 @@ beforeAll(async () => {
   await build('long.ldb', [], scratch.path, Array.from({ length: 40 }, (_, i) => `${keyOf(i)}\tv\n`).join(''));
 }, patient.timeout);
 
-// They take some 0.2 s each, and stat one.
+// They take about 0.2 s each, and stat takes 1 s.
 const LIMIT_MS = 4000;
 
 async function ends(args: readonly string[]): Promise<{ code: number | null; stdout: string; stderr: string }> {
@@ -45,7 +45,7 @@ describe('keys of 100,000 bytes', patient, () => {
     const { code, stdout } = await ends(['stat', '--json', 'long.ldb']);
     expect(code).toBe(0);
     const { falsePositives } = JSON.parse(stdout) as { falsePositives: { tried: number } };
-    // As many keys of this length as fit into 64 MiB.
+    // Measures as many keys of this length as fit into 64 MiB.
     expect(falsePositives.tried).toBeGreaterThan(500);
     expect(falsePositives.tried).toBeLessThan(700);
   });

@@ -6,7 +6,7 @@ import { describeInChromium } from '../in-chromium.js';
 
 const grouped = (number: number): string => number.toLocaleString('en');
 
-/** The quick suite takes one of each kind; `npx pnpm@10 --filter @bloom/explorer every-file` takes all. */
+/** By default one file of each kind is tested; `npx pnpm@10 --filter @bloom/explorer every-file` tests all. */
 const takesAll = process.env.EXPLORER_FILES === 'all';
 const CHOSEN = ['levels', 'log-damaged', 'log-torn', 'table-damaged', 'snapshot-deletion'];
 const readable = goldenDatabases().filter(({ name, open, comparator }) => open === 'OK' && comparator === undefined && (takesAll || CHOSEN.includes(name)));
@@ -21,14 +21,14 @@ describeInChromium('the database view', ({ open, server }) => {
     return explorer;
   }
 
-  test.each([...readable, ...reals])('$name has its entries, levels and damage', async (expected) => {
+  test.each([...readable, ...reals])('shows the number of entries, the levels and the damage of $name', async (expected) => {
     const { path, levels = [], entries } = expected;
     const explorer = await opened(filesOf(path));
     await explorer.page.getByRole('heading', { level: 1, name: 'dropped folder' }).waitFor();
     const shown = await explorer.page.locator('.level:not(.is-log) .level-name').allTextContents();
     const wanted = levels.flatMap((tables, level) => (tables === 0 ? [] : [`Level ${level} ${tables === 1 ? '1 table' : `${tables} tables`}`]));
     expect(shown).toEqual(wanted);
-    // Checksums are always verified here, which LevelDB does on demand.
+    // The page always verifies checksums, which LevelDB does on request.
     const verified = 'verified' in expected ? expected.verified : undefined;
     expect(await explorer.fact('entries')).toBe(grouped(verified?.entries ?? entries!));
     const drops = 'drops' in expected ? expected.drops : [];
@@ -38,14 +38,14 @@ describeInChromium('the database view', ({ open, server }) => {
     else expect(damage).toContain('Left out');
   });
 
-  test('a folder whose table is missing is said so, and its other tables can be looked at', async () => {
+  test('reports a missing table, and suggests how to go on', async () => {
     const { path } = goldenDatabases().find(({ name }) => name === 'missing-table')!;
     const explorer = await opened(filesOf(path));
     await explorer.page.getByRole('alert').getByText('missing').first().waitFor();
     expect(await explorer.region('How to go on').count()).toBe(1);
   });
 
-  test('a folder of another order is read on demand in bytewise order', async () => {
+  test('reads a database with another comparator in bytewise order on request', async () => {
     const { path } = goldenDatabases().find(({ comparator }) => comparator !== undefined)!;
     const explorer = await opened(filesOf(path));
     await explorer.page.getByRole('alert').getByText('comparator').first().waitFor();
@@ -53,13 +53,13 @@ describeInChromium('the database view', ({ open, server }) => {
     await explorer.page.getByRole('heading', { level: 1, name: 'dropped folder' }).waitFor();
   });
 
-  test('files that are no database are said to be none', async () => {
+  test('reports files that are not a database, and suggests how to go on', async () => {
     const explorer = await opened([{ name: 'notes.txt', bytes: new Uint8Array(5) }, { name: 'more.txt', bytes: new Uint8Array(5) }]);
     await explorer.page.getByRole('alert').waitFor();
     await explorer.region('How to go on').waitFor();
   });
 
-  test('the opening of a database can be cancelled', async () => {
+  test('can cancel the opening of a database', async () => {
     server().hanging.add('never/CURRENT');
     const explorer = await open(`#/database?url=${encodeURIComponent(`${server().origin}/files/never`)}`);
     await explorer.page.getByText(/^Opening .*never/).waitFor();
@@ -69,7 +69,7 @@ describeInChromium('the database view', ({ open, server }) => {
     expect(await explorer.page.getByRole('alert').count()).toBe(0);
   });
 
-  test('entries are searched by prefix and by range', async () => {
+  test('searches entries by prefix and by range', async () => {
     const { page, choose } = await openSample();
     const grid = page.getByRole('grid', { name: 'Entries of the database' });
     await page.getByLabel('Keys that begin with').fill('weather/oslo/2026-03-2');
@@ -84,7 +84,7 @@ describeInChromium('the database view', ({ open, server }) => {
     expect(page.url()).toContain('from=weather');
   });
 
-  test('pages lead through all entries and back', async () => {
+  test('moves through pages of entries and back', async () => {
     const { button, page } = await openSample();
     const first = page.getByRole('grid', { name: 'Entries of the database' }).getByRole('gridcell').first();
     await expect.poll(() => first.textContent()).toBe('weather/accra/2026-01-01');
@@ -99,7 +99,7 @@ describeInChromium('the database view', ({ open, server }) => {
     await expect.poll(() => first.textContent()).toBe('weather/accra/2026-01-01');
   });
 
-  test('by keyboard alone: all versions of a key, and where each lies', async () => {
+  test('shows all versions of a key and their files, by keyboard alone', async () => {
     const { page } = await openSample('&prefix=weather/oslo/2026-03-2');
     const grid = page.getByRole('grid', { name: 'Entries of the database' });
     await expect.poll(() => grid.getAttribute('aria-rowcount')).toBe('8');
@@ -117,7 +117,7 @@ describeInChromium('the database view', ({ open, server }) => {
     await expect.poll(async () => (await rows.allTextContents()).slice(1).map((row) => /level \d/.exec(row)?.[0])).toEqual(['level 1', 'level 2']);
   });
 
-  test('a table of a level opens in the table view', async () => {
+  test('opens a table of a level in the table view', async () => {
     const { page } = await openSample();
     await page.getByRole('button', { name: /^Table 000008\.ldb, level 1/ }).click();
     await page.getByRole('heading', { level: 1, name: '000008.ldb' }).waitFor();
@@ -126,11 +126,11 @@ describeInChromium('the database view', ({ open, server }) => {
     await page.getByRole('heading', { level: 1, name: 'weather database' }).waitFor();
   });
 
-  test('a database behind a URL is read file by file', async () => {
+  test('reads a database from a URL, file by file', async () => {
     for (const { name, bytes } of weatherDatabase()) server().files.set(`db/${name}`, bytes);
     const explorer = await open(`#/database?url=${encodeURIComponent(`${server().origin}/files/db`)}`);
     expect(await explorer.fact('entries')).toBe('2,407');
-    // Chromium itself reports the logs that were looked for and are not there.
+    // Chromium reports the requests for logs that do not exist.
     (explorer.complaints as string[]).splice(0);
   });
 

@@ -13,7 +13,7 @@ const bitsOf = (key: string, filterBytes = fruitFilter.length, probes = 6): numb
 const isSet = (filter: Uint8Array, bit: number): boolean => ((filter[bit >> 3]! >> (bit & 7)) & 1) === 1;
 
 describeInChromium('the filter view', ({ open }) => {
-  test('opens with a certain no, proved by the first bit of the key that is 0', async () => {
+  test('opens with a certain no, and shows the first bit of the key that is 0 as proof', async () => {
     const { page } = await open('');
     const zero = bitsOf('pear').find((bit) => !isSet(fruitFilter, bit))!;
     const verdict = page.locator('[data-verdict]');
@@ -22,7 +22,7 @@ describeInChromium('the filter view', ({ open }) => {
     expect(await page.locator('.steps .found-zero').textContent()).toBe('0: never added');
   });
 
-  test('shows the bytes that LevelDB writes, with those marked that were looked at', async () => {
+  test('shows the bytes that LevelDB writes, and marks those that were probed', async () => {
     const { page } = await open('#/filter?q=kiwi');
     const shown = await page.locator('[data-byte]').allTextContents();
     expect(shown.join('')).toBe(hex(fruitFilter));
@@ -30,7 +30,7 @@ describeInChromium('the filter view', ({ open }) => {
     expect(marked).toEqual([...new Set(bitsOf('kiwi').map((bit) => bit >> 3))].sort((a, b) => a - b));
   });
 
-  test('shows hash, delta and each probe of a key', async () => {
+  test('shows the hash, the delta and each probe of a key', async () => {
     const { page } = await open('#/filter?q=kiwi');
     const { delta, probes } = bloomProbes(bloomHash(utf8('kiwi')), fruitFilter.length, 6);
     expect(await page.locator('.formula').textContent()).toContain(delta.toString(16).padStart(8, '0'));
@@ -38,7 +38,7 @@ describeInChromium('the filter view', ({ open }) => {
     expect(rows).toEqual(probes.map(({ hash, bit }, i) => `${i + 1}${hash.toString(16).padStart(8, '0')}${bit}${bit >> 3}, ${bit & 7}1`));
   });
 
-  test('by keyboard alone: a key is typed, added, and found again', async () => {
+  test('checks, adds and finds a key, by keyboard alone', async () => {
     const { page } = await open('#/filter?q=');
     await page.keyboard.press('Tab');
     expect(await page.evaluate(() => document.activeElement?.className)).toBe('skip-link');
@@ -54,7 +54,7 @@ describeInChromium('the filter view', ({ open }) => {
     expect(await page.getByRole('list', { name: 'Keys added' }).textContent()).toContain('quince');
   });
 
-  test('by keyboard alone: the bit array says which keys set a bit', async () => {
+  test('shows which keys set a bit, by keyboard alone', async () => {
     const { page } = await open('');
     await page.getByRole('application', { name: /^Bits: \d+ of 120 bits are 1$/ }).focus();
     const wanted = bitsOf('kiwi')[0]!;
@@ -66,14 +66,14 @@ describeInChromium('the filter view', ({ open }) => {
     expect(await page.locator('.bit-owners').textContent()).toContain('Bit 0 ');
   });
 
-  test('a click on a bit says which keys set it', async () => {
+  test('shows which keys set a bit that is clicked', async () => {
     const { page } = await open('');
     const bounds = (await page.locator('.bit-grid canvas').boundingBox())!;
     await page.mouse.click(bounds.x + 10, bounds.y + 10);
     expect(await page.locator('.bit-owners').textContent()).toMatch(/^Bit 0 \(byte 0, bit 0 in it\) (was made 1 by|is 0: no key)/);
   });
 
-  test('finds a false positive, and calls it one', async () => {
+  test('finds a false positive, and labels it as one', async () => {
     const explorer = await open('#/filter?bits=3');
     await explorer.button('Show me a wrong yes').click();
     const verdict = explorer.page.locator('[data-verdict="false positive"]');
@@ -82,7 +82,7 @@ describeInChromium('the filter view', ({ open }) => {
     const filter = buildFilter(new BloomFilterPolicy(3), fruit.map(utf8));
     expect(new BloomFilterPolicy(3).keyMayMatch(utf8(key), filter)).toBe(true);
     expect(fruit).not.toContain(key);
-    // Beside each of its bits stands a key that set it.
+    // Each of its bits is shown with a key that set it.
     const owners = await explorer.page.locator('.probe-owner').allTextContents();
     const bits = bitsOf(key, filter.length, filter.at(-1));
     expect(owners).toHaveLength(bits.length);
@@ -92,7 +92,7 @@ describeInChromium('the filter view', ({ open }) => {
     }
   });
 
-  test('beside the picture stands the reason that fits the answer', async () => {
+  test('highlights the explanation that fits the answer', async () => {
     const explorer = await open('#/filter?bits=3');
     const now = explorer.page.locator('.lesson.is-now h2');
     await explorer.button('Show me a wrong yes').click();
@@ -105,7 +105,7 @@ describeInChromium('the filter view', ({ open }) => {
     expect(await now.allTextContents()).toEqual(['1 Adding a key makes its bits 1']);
   });
 
-  test('many keys are pasted; the array is sized for what is expected, and warns when there are more', async () => {
+  test('accepts many pasted keys, sizes the array for the expected number, and warns when there are more', async () => {
     const explorer = await open('#/filter?keys=');
     const { page } = explorer;
     await page.getByLabel('Add keys, one on each line').fill(Array.from({ length: 300 }, (_, i) => `key ${i}`).join('\n'));
@@ -120,7 +120,7 @@ describeInChromium('the filter view', ({ open }) => {
     expect(Number.parseFloat(measured!)).toBeLessThan(2);
   });
 
-  test('bits per key, probes by hand and a wanted rate are taken', async () => {
+  test('accepts bits per key, a number of probes and a target error rate', async () => {
     const explorer = await open('');
     const { page } = explorer;
     await page.getByLabel('Bits per key', { exact: true }).last().fill('16');
@@ -137,14 +137,14 @@ describeInChromium('the filter view', ({ open }) => {
     await page.getByRole('application', { name: `of ${(filterByteLength(12, bits) - 1) * 8} bits are 1` }).waitFor();
   });
 
-  test('refuses numbers that are none of those it takes, and says which ones it takes', async () => {
+  test('refuses invalid numbers, and says which ones are valid', async () => {
     const { page } = await open('');
     await page.getByLabel('Expected keys').fill('0.5');
     await page.getByText('A whole number from 1 to 100,000.').waitFor();
     expect(await page.getByRole('application').getAttribute('aria-label')).toContain('of 120 bits');
   });
 
-  test('of an array that is larger than its place, the bit that was looked at last is in sight', async () => {
+  test('scrolls a large bit array to the bit that was probed last', async () => {
     const { page } = await open('#/filter?sample=orders&n=1000');
     const keys = KEY_SAMPLES.orders.keys();
     const filter = buildFilter(new BloomFilterPolicy(10), keys.map(utf8));
@@ -158,14 +158,14 @@ describeInChromium('the filter view', ({ open }) => {
     expect(at).toBeLessThan(top + height);
   });
 
-  test('both policies stand side by side on the same keys', async () => {
+  test('shows both policies side by side for the same keys', async () => {
     const { page } = await open('#/filter?policy=both&q=kiwi');
     expect(await page.locator('.bench').evaluateAll((benches) => benches.map((bench) => bench.getAttribute('data-policy')))).toEqual(['leveldb', 'blocked']);
     expect(await page.locator('[data-verdict="true positive"]').count()).toBe(2);
     expect(await page.getByRole('application', { name: /Bits, One cache line per key: \d+ of 512 bits/ }).count()).toBe(1);
   });
 
-  test('steps can be gone through one at a time', async () => {
+  test('moves through the steps one at a time', async () => {
     const explorer = await open('#/filter?q=kiwi');
     const { page } = explorer;
     await explorer.button('One step back').click();
@@ -178,19 +178,19 @@ describeInChromium('the filter view', ({ open }) => {
     const explorer = await open('#/filter?q=kiwi', { reducedMotion: 'no-preference' });
     await explorer.button('Replay').click();
     await expect.poll(() => explorer.page.locator('.steps .is-waiting').count()).toBeGreaterThan(2);
-    // The answer waits for the last one.
+    // The answer appears after the last probe.
     expect(await explorer.page.locator('[data-verdict]').count()).toBe(0);
     await explorer.page.locator('.verdict.is-looking').getByText('That proves nothing yet').waitFor();
     await expect.poll(() => explorer.page.locator('.steps .found-one').count(), { timeout: 10_000 }).toBe(6);
   });
 
-  test('the filter that is downloaded is the one that is shown', async () => {
+  test('downloads the filter that it shows', async () => {
     const explorer = await open('');
     const [download] = await Promise.all([explorer.page.waitForEvent('download'), explorer.button('Download filter').click()]);
     expect(hex(await readFile(await download.path()))).toBe(hex(fruitFilter));
   });
 
-  test('the link that is shared opens the same filter', async () => {
+  test('copies a link that opens the same filter', async () => {
     const explorer = await open('#/filter?bits=7&policy=both', { permissions: ['clipboard-read', 'clipboard-write'] });
     await explorer.page.getByLabel('Type a key to ask about it').fill('naïve & <b>');
     await explorer.button('Add it').click();

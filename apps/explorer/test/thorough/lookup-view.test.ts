@@ -11,7 +11,7 @@ describeInChromium('the lookup view', ({ open }) => {
     ['deleted in the log', 'weather/accra/2026-01-11', 'deleted', ['log']],
     ['deleted in level 0', 'weather/accra/2026-01-04', 'deleted', ['log', 'table 0']],
     ['absent', 'weather/oslo/2026-02-30', 'absent', undefined],
-  ] as const)('a key that is %s', async (_, key, outcome, steps) => {
+  ] as const)('shows the steps and the outcome for a key that is %s', async (_, key, outcome, steps) => {
     const { page } = await open(sample + encodeURIComponent(key));
     expect(await page.locator('[data-outcome].notice').getAttribute('data-outcome')).toBe(outcome);
     if (steps === undefined) return;
@@ -24,7 +24,7 @@ describeInChromium('the lookup view', ({ open }) => {
     expect(seen).toEqual(steps);
   });
 
-  test('filters save reads: each no is counted, and none of them is of a table that has the key', async () => {
+  test('counts the reads that filters saved', async () => {
     const explorer = await open(`${sample}weather%2Foslo%2F2026-01-20`);
     const { page } = explorer;
     await page.locator('[data-outcome=found].notice').waitFor();
@@ -36,7 +36,7 @@ describeInChromium('the lookup view', ({ open }) => {
     expect(await page.locator('.compared').last().textContent()).toContain('weather/oslo/2026-01-20');
   });
 
-  test('by keyboard alone: a key is typed, and its steps are gone through', async () => {
+  test('looks up a typed key and moves through its steps, by keyboard alone', async () => {
     const { page } = await open('#/lookup?sample=1');
     await page.getByLabel('Key to look up').focus();
     await page.keyboard.type('weather/oslo/2026-01-20');
@@ -53,7 +53,7 @@ describeInChromium('the lookup view', ({ open }) => {
     expect(page.url()).toContain('key=weather%2Foslo%2F2026-01-20');
   });
 
-  test('keys can be typed in hexadecimal', async () => {
+  test('accepts keys in hexadecimal', async () => {
     const explorer = await open('#/lookup?sample=1');
     await explorer.choose('Hex');
     await explorer.page.getByLabel('Key to look up').fill('77 65 7');
@@ -62,7 +62,7 @@ describeInChromium('the lookup view', ({ open }) => {
     await explorer.page.locator('[data-outcome=found].notice').waitFor();
   });
 
-  test('a map shows what the lookup did with each table', async () => {
+  test('shows on a map what the lookup did with each table', async () => {
     const explorer = await open(`${sample}weather%2Foslo%2F2026-01-20`);
     const { page } = explorer;
     await page.locator('[data-outcome=found].notice').waitFor();
@@ -75,7 +75,7 @@ describeInChromium('the lookup view', ({ open }) => {
     expect(await page.locator('.log-bar.is-read').count()).toBe(1);
   });
 
-  test('many lookups can be cancelled, and started anew', async () => {
+  test('can cancel many lookups and start them again', async () => {
     const explorer = await open('#/lookup?sample=1');
     const { page } = explorer;
     await explorer.button('Look them up').click();
@@ -86,7 +86,7 @@ describeInChromium('the lookup view', ({ open }) => {
     expect(await explorer.fact('lookups')).toBe('10,000');
   });
 
-  test('10,000 absent keys read far fewer blocks with filters than without', async () => {
+  test('shows that lookups of 10,000 absent keys read less than 3% as many blocks with filters as without', async () => {
     const explorer = await open('#/lookup?sample=1');
     await explorer.button('Look them up').click();
     expect(await explorer.fact('lookups')).toBe('10,000');

@@ -10,7 +10,7 @@ import { describeInChromium } from '../in-chromium.js';
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const grouped = (number: number): string => number.toLocaleString('en');
 
-/** The quick suite takes one of each kind; `npx pnpm@10 --filter @bloom/explorer every-file` takes all. */
+/** By default one file of each kind is tested; `npx pnpm@10 --filter @bloom/explorer every-file` tests all. */
 const takesAll = process.env.EXPLORER_FILES === 'all';
 const CHOSEN_GOLDENS = ['empty.ldb', 'words-nofilter.ldb', 'binary-block128-restart2-bits16.ldb', 'compressible-snappy-bits10.ldb'];
 const CHOSEN_REALS = [/^bedrock-provider/, /^dfindexeddb\/[^/]*100k/, /^pebble/];
@@ -31,7 +31,7 @@ const numbered = tableOf(
   { blockSize: 1024 },
 );
 
-/** More than is checked without being asked to. */
+/** A table that is too large to be checked without a request. */
 const big = tableOf(
   Array.from({ length: 4000 }, (_, i) => [utf8(`key ${String(i).padStart(6, '0')}`), new Uint8Array(10_000).fill(i)]),
 );
@@ -48,13 +48,13 @@ describeInChromium('the table view', ({ open, server }) => {
     ...goldens.map(({ name, entries, bytes }) => ({ name, entries, bytes })),
     ...reals.map(({ file, entries, bytes }) => ({ name: file.replaceAll('/', '-'), entries, bytes })),
   ];
-  test.each(expected)('$name has its entries, and no finding', async ({ name, entries, bytes }) => {
+  test.each(expected)('shows the number of entries of $name, and no findings', async ({ name, entries, bytes }) => {
     const explorer = await opened({ name, bytes: bytes() });
     expect(await explorer.fact('entries')).toBe(grouped(entries));
     expect(await explorer.region('Findings').textContent()).toContain('Nothing is wrong with this file.');
   });
 
-  test('a table is dropped onto the page', async () => {
+  test('opens a table that is dropped onto the page', async () => {
     const explorer = await open('#/table');
     await explorer.page.getByRole('heading', { name: 'Look inside a table' }).waitFor();
     await explorer.drop('.table-view', { name: 'dropped.ldb', bytes: tableOf([[utf8('a'), utf8('b')]]) });
@@ -63,7 +63,7 @@ describeInChromium('the table view', ({ open, server }) => {
     expect(explorer.page.url()).toContain('#/table?file=dropped.ldb');
   });
 
-  test('by keyboard alone: the sample is opened, blocks are walked through, an entry is looked at', async () => {
+  test('opens the sample, moves between blocks and opens an entry, by keyboard alone', async () => {
     const { page } = await open('#/table');
     await page.getByRole('heading', { name: 'Look inside a table' }).waitFor();
     const focus = async (selector: string): Promise<void> => {
@@ -92,7 +92,7 @@ describeInChromium('the table view', ({ open, server }) => {
     expect(await page.getByRole('region', { name: 'Key', exact: true }).textContent()).toBe('weather/accra/2026-01-02');
   });
 
-  test('the entries of a block show what each key shares with the one before, and the restarts', async () => {
+  test('shows the prefix that each key of a block shares with the key before it, and the restarts', async () => {
     const explorer = await opened({ name: 'numbered.ldb', bytes: numbered });
     const rows = explorer.page.getByRole('grid', { name: 'Entries of the data block' }).getByRole('row');
     await expect.poll(async () => (await rows.allTextContents())[1]).toContain('▸ 0key 000000value 0');
@@ -102,7 +102,7 @@ describeInChromium('the table view', ({ open, server }) => {
     expect(inRow17).toContain('▸ 1key 000016');
   });
 
-  test('the map is zoomed by buttons, by keys and by the wheel, and shows the whole file again', async () => {
+  test('zooms the map by button, key and wheel, and shows the whole file again', async () => {
     const explorer = await opened({ name: 'numbered.ldb', bytes: numbered });
     const { page } = explorer;
     const canvas = page.locator('.file-map canvas');
@@ -124,7 +124,7 @@ describeInChromium('the table view', ({ open, server }) => {
     }
   });
 
-  test('the index leads to the blocks', async () => {
+  test('opens a data block from its entry in the index', async () => {
     const source = new MemorySource(numbered);
     const { kinds, offsets } = await outlineTable(source);
     const explorer = await opened({ name: 'numbered.ldb', bytes: numbered });
@@ -138,7 +138,7 @@ describeInChromium('the table view', ({ open, server }) => {
     await explorer.page.getByRole('heading', { name: `Data block 2, ` }).waitFor();
   });
 
-  test('empty filters are told apart from filters', async () => {
+  test('counts and labels empty filters', async () => {
     const bytes = weatherTable();
     const { kinds, offsets, sizes } = await outlineTable(new MemorySource(bytes));
     const number = kinds.indexOf(1);
@@ -157,7 +157,7 @@ describeInChromium('the table view', ({ open, server }) => {
     await filters.getByText('empty', { exact: true }).first().waitFor();
   });
 
-  test('the bytes of the footer say what they are', async () => {
+  test('shows the bytes of the footer with their meanings', async () => {
     const explorer = await opened({ name: 'numbered.ldb', bytes: numbered });
     await explorer.page.getByRole('slider').focus();
     await explorer.page.keyboard.press('End');
@@ -168,7 +168,7 @@ describeInChromium('the table view', ({ open, server }) => {
     expect(said.filter((row) => /(metaindex|index) handleoffset \d+, size \d+/.test(row))).toHaveLength(2);
   });
 
-  test('a damaged block shows its finding where it is, and the page lives on', async () => {
+  test('shows the finding at a damaged block, and still shows other blocks', async () => {
     const bytes = numbered.slice();
     const { offsets } = await outlineTable(new MemorySource(numbered));
     bytes[offsets[2]! + 40]! ^= 0x10;
@@ -186,7 +186,7 @@ describeInChromium('the table view', ({ open, server }) => {
     expect(await explorer.page.getByText('1 finding', { exact: true }).count()).toBe(1);
   });
 
-  test('a damaged filter is said to cost reads and no key', async () => {
+  test('says that a damaged filter loses no key', async () => {
     const bytes = numbered.slice();
     const { kinds, offsets } = await outlineTable(new MemorySource(numbered));
     bytes[offsets[kinds.indexOf(1)]! + 3]! ^= 0x10;
@@ -199,14 +199,14 @@ describeInChromium('the table view', ({ open, server }) => {
 
   test.each([
     ['an empty file', new Uint8Array(0), 'The file is empty.'],
-    ['a text', utf8('this is a text, and by far not a table, although it is longer than any footer'), 'not a LevelDB table'],
-    ['a table that was cut short', numbered.slice(0, 5000), 'not a LevelDB table'],
-  ])('%s is said not to be a table', async (name, bytes, problem) => {
+    ['a text', utf8('this is a text and not a table, although it is longer than any footer'), 'not a LevelDB table'],
+    ['a truncated table', numbered.slice(0, 5000), 'not a LevelDB table'],
+  ])('says that %s is not a table', async (name, bytes, problem) => {
     const explorer = await opened({ name, bytes });
     await explorer.page.getByText(problem).first().waitFor();
   });
 
-  test('tables of a database are recognised, and their keys taken apart', async () => {
+  test('detects tables of a database, and decodes their keys', async () => {
     const { bytes } = realTables().find(({ file }) => /^forensicsim.*000116/.test(file))!;
     const explorer = await opened({ name: 'idb.ldb', bytes: bytes() });
     await explorer.page.getByText('Chromium’s IndexedDB', { exact: true }).waitFor();
@@ -221,21 +221,21 @@ describeInChromium('the table view', ({ open, server }) => {
     await expect.poll(() => cell.textContent()).toMatch(/^\\x00\\x0\d/);
   });
 
-  test('keys of a Minecraft world are read as chunks', async () => {
+  test('decodes the keys of a Minecraft world as chunks', async () => {
     const { bytes } = realTables().find(({ file }) => file.startsWith('bedrock-provider'))!;
     const explorer = await opened({ name: 'world.ldb', bytes: bytes() });
     await explorer.choose('Minecraft');
     await explorer.page.getByText(/chunk -?\d+, -?\d+ of the Overworld/).first().waitFor();
   });
 
-  test('nothing from a file becomes HTML', async () => {
+  test('shows file names, keys and values as text, never as HTML', async () => {
     const attack = '<img src=x onerror=console.error("ran")><script>console.error("ran")</script>';
     const explorer = await opened({ name: '<b>bold.ldb', bytes: tableOf([[utf8(attack), utf8(attack)]]) });
     await explorer.page.getByRole('grid').getByText('<img src=x').first().waitFor();
     expect(await explorer.page.locator('img, script:not([src]), h1 b').count()).toBe(0);
   });
 
-  test('of a table behind a URL only the ranges are read that are shown', async () => {
+  test('reads only the ranges of a table on a server that it shows', async () => {
     server().files.set('big.ldb', big);
     server().bytesSent = 0;
     const explorer = await open(`#/table?url=${encodeURIComponent(`${server().origin}/files/big.ldb`)}`);
@@ -245,7 +245,7 @@ describeInChromium('the table view', ({ open, server }) => {
     await explorer.button('Check the whole file').waitFor();
   });
 
-  test('a check that is cancelled stops reading, and can be started anew', async () => {
+  test('stops reading when a check is cancelled, and can start it again', async () => {
     server().files.set('long.ldb', big);
     const explorer = await open(`#/table?url=${encodeURIComponent(`${server().origin}/files/long.ldb`)}`);
     const { page } = explorer;
@@ -260,14 +260,14 @@ describeInChromium('the table view', ({ open, server }) => {
     expect(sent - before).toBeLessThan(big.length);
     await page.waitForTimeout(500);
     expect(server().bytesSent).toBe(sent);
-    // The worker is free for others.
+    // The worker can do other work.
     await explorer.button('Next part').click();
     await page.getByRole('grid', { name: 'Entries of the data block' }).getByText('key 000001').first().waitFor();
     await explorer.button('Check the whole file').click();
     await page.getByRole('progressbar', { name: /^Checking every byte/ }).waitFor();
   });
 
-  test('the opening of a table can be cancelled', async () => {
+  test('can cancel the opening of a table', async () => {
     server().hanging.add('never.ldb');
     const explorer = await open(`#/table?url=${encodeURIComponent(`${server().origin}/files/never.ldb`)}`);
     await explorer.page.getByText('Opening never.ldb').waitFor();
@@ -277,7 +277,7 @@ describeInChromium('the table view', ({ open, server }) => {
     expect(await explorer.page.getByRole('alert').count()).toBe(0);
   });
 
-  test('keys of IndexedDB that are sorted by their bytes are no finding, and the order is named', async () => {
+  test('accepts IndexedDB keys in bytewise order, and says which order they have', async () => {
     const { bytes } = realTables().find(({ file }) => /^forensicsim.*000118/.test(file))!;
     const explorer = await opened({ name: 'rewritten.ldb', bytes: bytes() });
     expect(await explorer.region('Findings').textContent()).toContain('Nothing is wrong with this file.');
@@ -286,7 +286,7 @@ describeInChromium('the table view', ({ open, server }) => {
     expect(contents).toContain('sorted by their bytes instead of in the order idb_cmp1');
   });
 
-  test('no row of a list reaches into the next one', async () => {
+  test('keeps every row of a list within its height', async () => {
     const explorer = await open('#/table?sample=1', { viewport: { width: 900, height: 900 } });
     const cells = explorer.page.getByRole('grid', { name: 'Entries of the data block' }).locator('.window-row .bytes-text');
     await cells.first().waitFor();
@@ -294,11 +294,11 @@ describeInChromium('the table view', ({ open, server }) => {
     expect(Math.max(...heights)).toBeLessThan(34);
   });
 
-  test('a server that has no such file is named, with a way to go on', async () => {
+  test('reports a file that the server does not have, and suggests how to go on', async () => {
     const explorer = await open(`#/table?url=${encodeURIComponent(`${server().origin}/files/none.ldb`)}`);
     await explorer.page.getByRole('alert').getByText('the server answers 404').waitFor();
     expect(await explorer.page.getByText('Check the address.').count()).toBe(1);
-    // Chromium itself says so.
+    // Chromium reports the 404 in the console.
     (explorer.complaints as string[]).splice(0);
   });
 });

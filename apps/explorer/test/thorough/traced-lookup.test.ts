@@ -10,7 +10,7 @@ import { InspectedDatabase } from '../../src/database/inspected-database.js';
 const KEYS_OF_EACH = 150;
 const work = { signal: new AbortController().signal, progress: () => undefined };
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
-/** Traces carry no more of a value than this. */
+/** Traces contain at most this many bytes of a value. */
 const TRACED_BYTES = 64 * 1024;
 const described = (byteLength: number, start: Uint8Array): string => `${byteLength} bytes, ${hex(start)}`;
 
@@ -22,21 +22,21 @@ const databases: (readonly [string, () => Folder])[] = [
   ...[...goldens, ...reals].map(({ name, path }) => [name, () => new MemoryFolder(Object.fromEntries(folderFiles(path)))] as const),
 ];
 
-/** The sample; of the table `damaged`, the first block is. Older versions of its keys lie in deeper levels. */
+/** The sample, optionally with a damaged first block in one table. Deeper levels have older versions of its keys. */
 function sampleFolder(damaged?: string): Folder {
   const files = weatherDatabase().map(({ name, bytes }) => [name, bytes.slice()] as const);
   for (const [name, bytes] of files) if (name === damaged) bytes[40]! ^= 0x20;
   return new MemoryFolder(Object.fromEntries(files));
 }
 
-/** Every user key that any file of the folder holds, deleted ones among them. */
+/** Every user key in any file of the folder, including deleted ones. */
 async function storedKeys(folder: Folder): Promise<Uint8Array[]> {
   const keys = new Map<string, Uint8Array>();
   for await (const { key } of storedEntries(folder, { codecs: allCodecs, damage: 'skip' })) keys.set(hex(key), key.slice());
   return [...keys.values()];
 }
 
-/** A key beside one that is stored: longer, shorter, or with another byte. */
+/** A key similar to a stored one: longer, shorter, or with a different byte. */
 function neighbour(random: Random, key: Uint8Array): Uint8Array {
   const kind = random.below(3);
   if (kind === 0 || key.length === 0) return Uint8Array.of(...key, random.below(256));
@@ -48,7 +48,7 @@ function neighbour(random: Random, key: Uint8Array): Uint8Array {
 
 const outcomes = new Set<string>();
 
-test.each(databases)('the traced lookup in %s says what get says', async (name, folderOf) => {
+test.each(databases)('a traced lookup in %s has the same result as get', async (name, folderOf) => {
   const random = seeded(12);
   const folder = folderOf();
   const inspected = await InspectedDatabase.open(folder, name, work, false);
@@ -73,6 +73,6 @@ test.each(databases)('the traced lookup in %s says what get says', async (name, 
   await inspected.close();
 });
 
-test('the keys that were traced were found, deleted, absent, and hidden by damage', () => {
+test('the traced keys include found, deleted and absent keys, and keys hidden by damage', () => {
   expect([...outcomes].sort()).toEqual(['absent', 'deleted', 'found', 'unknown']);
 });

@@ -21,7 +21,7 @@ const VIEWS = [
   ['lookup', '#/lookup?sample=1&key=weather/oslo/2026-01-20', '[data-outcome=found].notice'],
 ] as const;
 
-test('the first view is less than 150 kB, gzipped', () => {
+test('the first view is less than 150 kB when gzipped', () => {
   const html = readFileSync(join(dist, 'index.html'), 'utf8');
   const files = [...html.matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/g)].map(([, file]) => file!);
   expect(files.length).toBeGreaterThan(1);
@@ -29,7 +29,7 @@ test('the first view is less than 150 kB, gzipped', () => {
   expect(bytes).toBeLessThan(FIRST_VIEW_BYTES);
 });
 
-test('the built page names no other host, and carries its policy', () => {
+test('the built page refers to no other host and contains its Content-Security-Policy', () => {
   const html = readFileSync(join(dist, 'index.html'), 'utf8');
   expect(html).not.toMatch(/https?:\/\/(?!www\.w3\.org)/);
   expect(html).not.toMatch(/<script(?![^>]*src=)|<style|style="|onload=/);
@@ -41,11 +41,11 @@ describeInChromium('the whole page', ({ open, server }) => {
     const explorer = await open(hash, {});
     const { page } = explorer;
     await page.locator(ready).first().waitFor();
-    // Not by a script element, which the policy forbids.
+    // A script element would violate the policy.
     await page.evaluate(axeSource);
     for (const theme of ['Light', 'Dark']) {
       await explorer.choose(theme);
-      // Of what axe looks at, a theme changes nothing but colours.
+      // The second theme changes only colours.
       const { violations } = await page.evaluate((onlyColours) => {
         const { axe } = globalThis as unknown as { axe: { run(options: object): Promise<AxeResults> } };
         return axe.run(onlyColours ? { runOnly: ['color-contrast'] } : {});
@@ -55,7 +55,7 @@ describeInChromium('the whole page', ({ open, server }) => {
     }
   });
 
-  test('no view is wider than its window, from 360 pixels on', async () => {
+  test('no view is wider than the window, at 360 pixels and more', async () => {
     const explorer = await open('', {});
     const { page } = explorer;
     for (const [, hash, ready] of VIEWS) {
@@ -76,7 +76,7 @@ describeInChromium('the whole page', ({ open, server }) => {
       expect(await explorer.fact('entries')).toBe('2,705');
       await explorer.go('#/filter?n=50000');
       await explorer.page.locator('.bench').waitFor();
-      // What was tried and refused is reported, and nothing else.
+      // The only reports are of WebAssembly that was refused.
       const others = explorer.complaints.filter((complaint) => !/wasm|WebAssembly/i.test(complaint));
       expect(others).toEqual([]);
       (explorer.complaints as string[]).splice(0);
@@ -85,7 +85,7 @@ describeInChromium('the whole page', ({ open, server }) => {
     }
   });
 
-  test('works without a network once it was there', async () => {
+  test('works offline after the first visit', async () => {
     const explorer = await open('', { serviceWorkers: 'allow' });
     const { page } = explorer;
     await page.evaluate(async () => {
@@ -99,7 +99,7 @@ describeInChromium('the whole page', ({ open, server }) => {
     expect(await explorer.fact('entries')).toBe('2,705');
   });
 
-  test('the theme is kept, and views are reached by their links', async () => {
+  test('remembers the theme, and links lead to all views', async () => {
     const explorer = await open('', {});
     const { page } = explorer;
     await explorer.choose('Dark');
