@@ -22,7 +22,7 @@ describe('an argument that is not a Uint8Array is rejected by name', () => {
   const text = 'abc' as unknown as Uint8Array;
   const table = SyncTable.open(new MemorySource(tableOf('abc')));
 
-  test('by the builder, which can continue', () => {
+  test('by the builder, which can be used further', () => {
     const sink = new MemorySink();
     const builder = new TableBuilder(sink);
     expect(() => builder.add(text, utf8('x'))).toThrow(new TypeError('key must be a Uint8Array, got string'));
@@ -41,7 +41,7 @@ describe('an argument that is not a Uint8Array is rejected by name', () => {
     await expect((await Table.open(new MemorySource(tableOf('abc')))).get(text)).rejects.toThrow('key must be');
   });
 
-  test('but a Uint8Array of another realm is accepted', () => {
+  test('except for a Uint8Array of another realm', () => {
     const foreign = vm.runInNewContext('Uint8Array.of(97, 98, 99)') as Uint8Array;
     expect(foreign instanceof Uint8Array).toBe(false);
     expect(table.get(foreign)).toEqual(utf8('value of abc'));
@@ -79,7 +79,7 @@ test('a read that ends after close leaves nothing in the shared cache', async ()
   expect(cache.byteLength).toBe(0);
 });
 
-test('an aborted signal ends the opening, but not a walk that has ended already', async () => {
+test('an aborted signal ends the opening, but has no effect on a walk that is over', async () => {
   const source = new MemorySource(tableOf('abc'));
   await expect(Table.open(source, { signal: AbortSignal.abort() })).rejects.toThrow('aborted');
   const controller = new AbortController();
@@ -90,7 +90,7 @@ test('an aborted signal ends the opening, but not a walk that has ended already'
   expect(await walk.next()).toEqual({ value: undefined, done: true });
 });
 
-describe('TableBuilder refuses by name', () => {
+describe('TableBuilder refuses, and names,', () => {
   const build = (options: unknown, sink: unknown = new MemorySink()): unknown => caught(() => new (TableBuilder as unknown as new (...args: unknown[]) => unknown)(sink, options));
 
   test.each<[unknown, string]>([
@@ -105,7 +105,7 @@ describe('TableBuilder refuses by name', () => {
     expect(build(options)).toEqual(new TypeError(message));
   });
 
-  test('what is no sink', () => {
+  test('a sink that is not a sink', () => {
     expect(build({}, 'x.ldb')).toEqual(new TypeError('sink must be a sink, got string'));
     expect(build({}, [])).toEqual(new TypeError('sink must be a sink, got an Array without append()'));
     expect(build({}, MemorySink)).toEqual(new TypeError('sink must be a sink, got the class MemorySink: pass an instance, new MemorySink()'));
@@ -153,7 +153,7 @@ describe('writeTable', () => {
     expect((await readFile(join(folder, 'target.ldb'))).length).toBeGreaterThan(48);
   });
 
-  test('does not replace anything but a regular file', async () => {
+  test('replaces only regular files', async () => {
     execFileSync('mkfifo', [join(folder, 'pipe')]);
     await expect(writeTable(join(folder, 'pipe'), [])).rejects.toMatchObject({ code: 'EINVAL' });
     await expect(writeTable(folder, [])).rejects.toMatchObject({ code: 'EISDIR' });
@@ -166,7 +166,7 @@ describe('writeTable', () => {
     await expect(writeTable(join(folder, 'a'), [])).rejects.toMatchObject({ code: 'ELOOP' });
   });
 
-  test('throws the first error', async () => {
+  test('throws the error of opening the file, not one of cleaning up', async () => {
     await writeTable(join(folder, 'file'), []);
     await expect(writeTable(join(folder, 'file', 'x.ldb'), [])).rejects.toMatchObject({ code: 'ENOTDIR', syscall: 'open' });
   });

@@ -4,7 +4,7 @@ import { encodeFooter } from '../src/format/footer.js';
 import { type Codec, NO_COMPRESSION } from '../src/format/codec.js';
 import { BLOCK_TRAILER_LENGTH, compressed, putStoredBlock } from '../src/format/stored-block.js';
 
-/** The parts of a table: contents of blocks, good or bad. */
+/** The parts of a table: contents of blocks, valid or not. */
 export interface TableParts {
   /** Data blocks, each with its index key. */
   readonly data?: readonly (readonly [separator: Uint8Array, contents: Uint8Array])[];
@@ -31,7 +31,7 @@ export function blockOf(entries: Iterable<readonly [Uint8Array, Uint8Array]>): U
   return builder.finish().slice();
 }
 
-/** A file whose checksums and footer are right, whatever its blocks contain. */
+/** A file with correct checksums and a correct footer, whatever its blocks contain. */
 export function assembleTable({ data = [], filter, metaindex, index }: TableParts): Uint8Array {
   const parts: Uint8Array[] = [];
   let length = 0;

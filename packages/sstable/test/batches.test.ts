@@ -19,7 +19,7 @@ function copied(batch: EntryBatch): KeyValue[] {
 }
 
 describe.each(['none', 'snappy'] as const)('batches of a file whose compression is %s', (compression) => {
-  test('hold all entries once, in both directions, with promises and without', async () => {
+  test('contain every entry exactly once, in both directions, with and without promises', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'bloom-batches-'));
     const path = join(folder, 'table.ldb');
     writeFileSync(path, buildTable(entries, { compression }));
@@ -52,7 +52,7 @@ test('values are views of the block, not copies', () => {
   }
 });
 
-test('an entry that a batch does not have is a RangeError', () => {
+test('a batch throws a RangeError for an entry that it does not have', () => {
   for (const batch of SyncTable.open(new MemorySource(bytes)).batches({ limit: 3 })) {
     expect(batch.length).toBe(3);
     for (const i of [-1, 3, 0.5, NaN, '0' as unknown as number]) {
@@ -67,12 +67,12 @@ test('a batch has at most 1024 entries, and ends when its keys have 64 KiB', () 
   const lengths = (table: readonly KeyValue[]): number[] =>
     Array.from(SyncTable.open(new MemorySource(buildTable(table, { blockSize: 2 ** 20, compression: 'none' }))).batches(), ({ length }) => length);
   expect(lengths(small)).toEqual([1024, 1024, 1024, 1024, 904]);
-  // Keys that share nearly all of their bytes: three times the memory of the block for each.
+  // The keys share nearly all of their bytes, so that each takes three times the memory of the block.
   const long = Array.from({ length: 50 }, (_, i): KeyValue => [utf8('k'.repeat(30_000) + String(i).padStart(5, '0')), utf8('')]);
   expect(lengths(long)).toEqual([...Array.from({ length: 16 }, () => 3), 2]);
 });
 
-test('entries before damage are given, then the error, and then the iterator is done', async () => {
+test('a walk over damage returns the entries before it, then throws the error, and then is done', async () => {
   const good = Array.from({ length: 20 }, (_, i): KeyValue => [utf8(`key ${String(i).padStart(2, '0')}`), utf8(`value ${i}`)]);
   const contents = blockOf(good);
   // The eleventh entry claims to share bytes at a restart.
@@ -89,13 +89,13 @@ test('entries before damage are given, then the error, and then the iterator is 
   expect((await asyncWalk.next()).done).toBe(true);
 });
 
-test('calls that are not awaited end in order', async () => {
+test('calls of next that are not awaited settle in order', async () => {
   const walk = (await Table.open(new WatchedSource(bytes), { cache: null })).batches();
   const lengths = await Promise.all(Array.from({ length: 200 }, () => walk.next().then(({ value, done }) => (done === true ? 0 : value.length))));
   expect(lengths.reduce((sum, length) => sum + length, 0)).toBe(3000);
 });
 
-test('an abort, a return and the closing of the table end it', async () => {
+test('an abort, return() and closing the table end the iterator', async () => {
   const source = new WatchedSource(bytes);
   const table = await Table.open(source, { cache: null });
   const controller = new AbortController();
@@ -125,7 +125,7 @@ test('an abort, a return and the closing of the table end it', async () => {
   expect(caught(() => walk.next())).toBeInstanceOf(TypeError);
 });
 
-test('a range is checked when batches are asked for', async () => {
+test('batches checks its range when it is called', async () => {
   const table = await Table.open(new MemorySource(bytes));
   for (const anyTable of [table, SyncTable.open(new MemorySource(bytes))]) {
     expect(caught(() => anyTable.batches({ from: 'a' } as object))).toBeInstanceOf(TypeError);

@@ -63,7 +63,7 @@ describe('a Blob source', () => {
     expect(sameEntries(await collect(table.entries({ limit: 100 })), entries.slice(0, 100))).toBe(true);
   });
 
-  test('makes a large read in pieces of at most 64 MiB, and stops at one that is short', async () => {
+  test('splits a large read into pieces of at most 64 MiB, and stops at a short piece', async () => {
     const mib = 2 ** 20;
     const content = new Uint8Array(140 * mib);
     const marks = [10, 10 + 64 * mib, 9 + 64 * mib, 9 + 130 * mib];
@@ -111,7 +111,7 @@ const aborted = AbortSignal.abort(reason);
 
 test.each([
   ['opening', () => Table.open(new MemorySource(bytes), { signal: aborted })],
-  ['a look at all of it', () => verifyTable(new MemorySource(bytes), { signal: aborted })],
+  ['a verification', () => verifyTable(new MemorySource(bytes), { signal: aborted })],
   ['a profile', () => profileTable(new MemorySource(bytes), { signal: aborted })],
   ['a layout', () => collect(tableLayout(new MemorySource(bytes), { signal: aborted }))],
   ['a salvage', () => salvageTable(new MemorySource(bytes), () => undefined, { signal: aborted })],

@@ -20,7 +20,7 @@ function listed(pairs: ChecksumPairs | undefined): string[] {
   return Array.from({ length: pairs!.length }, (_, i) => `${pairs!.starts[i]} ${pairs!.typesAt[i]}`);
 }
 
-/** All pairs by trying each. */
+/** Finds all pairs by trying each of them. */
 function tried(bytes: Uint8Array, types: ReadonlySet<number>): string[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const pairs: string[] = [];
@@ -33,7 +33,7 @@ function tried(bytes: Uint8Array, types: ReadonlySet<number>): string[] {
   return pairs;
 }
 
-/** Random bytes, and stored blocks of random bytes between them and in one another. */
+/** Random bytes with stored blocks of random bytes between them, and blocks inside blocks. */
 function bytesWithBlocks(random: Random, types: readonly number[]): Uint8Array {
   const parts: Uint8Array[] = [];
   for (let i = random.below(5); i >= 0; i--) {

@@ -15,10 +15,10 @@ import { BLOCK_TRAILER_LENGTH, decodeStoredBlock } from '../src/format/stored-bl
 import { hex, sameBytes, sameEntries, utf8 } from './entries.js';
 import { storedDataBlocks } from './stored-data-blocks.js';
 
-// classic-level is LevelDB itself, in a database as programs keep them.
+// Reads the tables of a database that classic-level, which is LevelDB itself, wrote.
 
 let folder: string;
-/** What the database holds. */
+/** The entries of the database. */
 const stored = new Map<string, Uint8Array>();
 let files: { readonly name: string; readonly bytes: Uint8Array }[];
 
@@ -28,7 +28,7 @@ beforeAll(async () => {
   const db = new ClassicLevel<Uint8Array, Uint8Array>(folder, {
     keyEncoding: 'view',
     valueEncoding: 'view',
-    // Small, so that the keys make several tables.
+    // A small buffer, so that there are several tables.
     writeBufferSize: 64 * 1024,
     maxFileSize: 1024 * 1024,
   });
@@ -47,11 +47,11 @@ beforeAll(async () => {
       }
     }
     await batch.write();
-    // The last round stays in tables that were never merged.
+    // The last round stays in tables that were not compacted.
     if (round < 2) await db.compactRange(Uint8Array.of(0), Uint8Array.of(0xff));
   }
   await db.close();
-  // Opened again, the database writes its log into a table.
+  // Reopening the database turns its log into a table.
   const again = new ClassicLevel(folder);
   await again.open();
   await again.close();
@@ -80,7 +80,7 @@ describe('the tables of a LevelDB database', () => {
     expect(entries.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(4000);
   });
 
-  test('their newest entries are the entries of the database', () => {
+  test('the newest versions in them are the entries of the database', () => {
     const newest = new Map<string, { readonly sequence: bigint; readonly type: number; readonly value: Uint8Array }>();
     for (const { bytes } of files) {
       for (const [key, value] of open(bytes).entries()) {
@@ -94,7 +94,7 @@ describe('the tables of a LevelDB database', () => {
     const values = [...newest].filter(([, { type }]) => type === VALUE);
     expect(values.length).toBe(stored.size);
     expect(sameEntries(live(new Map(values.map(([key, { value }]) => [key, value]))), live(stored))).toBe(true);
-    // Deletions are there too.
+    // The tables also have deletions.
     expect(newest.size).toBeGreaterThan(values.length);
   });
 
@@ -138,7 +138,7 @@ describe('the tables of a LevelDB database', () => {
   });
 });
 
-/** The contents of the filter block, found by way of footer and metaindex. */
+/** The contents of the filter block, which the footer and the metaindex lead to. */
 function filterBlock(bytes: Uint8Array): Uint8Array {
   const read = (offset: number, size: number): Uint8Array =>
     decodeStoredBlock(

@@ -21,7 +21,7 @@ import { zlibCodecs } from './zlib-codecs.js';
 
 const real = realTables();
 
-test('there are 26 real tables', () => {
+test('the fixtures have 26 real tables', () => {
   expect(real).toHaveLength(26);
 });
 
@@ -40,7 +40,7 @@ describe.each(real)('$file of $repo, with codecs for it', (table) => {
       table.keyKind === 'raw'
         ? { comparator: bytewiseComparator, filterPolicies: [new BloomFilterPolicy()] }
         : { comparator: internalKeyComparator(), filterPolicies: [internalKeyPolicy(new BloomFilterPolicy())] };
-    // Another order than bytewise can be scanned, and not searched, without its comparator.
+    // Without its comparator, a table in another order can be scanned but not searched.
     if (table.adjacentBytewiseInversions > 0) return;
     const entries = [...SyncTable.open(source, { ...options, ...keys }).entries()].slice(0, 10_000);
     const values = await (await Table.open(source, { ...options, ...keys })).getMany(entries.map(([key]) => key));
@@ -48,7 +48,7 @@ describe.each(real)('$file of $repo, with codecs for it', (table) => {
   });
 });
 
-/** The stored form of what a database table gives. */
+/** The stored form of an entry of a DatabaseTable. */
 function* storedAgain(entries: Iterable<DatabaseEntry>): Generator<[Uint8Array, Uint8Array]> {
   for (const { userKey, sequence, type, value } of entries) {
     const key = new Uint8Array(userKey.length + 8);
@@ -61,7 +61,7 @@ function* storedAgain(entries: Iterable<DatabaseEntry>): Generator<[Uint8Array, 
 describe.each(real.filter(({ keyKind }) => keyKind === 'internal'))('$file of $repo, as a table of a database', (table) => {
   const source = new MemorySource(table.bytes());
 
-  test('gives user keys, sequences and types that make up its entries, both ways round', async () => {
+  test('returns the user keys, sequences and types of its entries, in both directions', async () => {
     const opened = SyncDatabaseTable.open(source, { codecs: zlibCodecs });
     const entries = [...opened.entries()];
     expect(entries).toHaveLength(table.entries);
@@ -70,12 +70,12 @@ describe.each(real.filter(({ keyKind }) => keyKind === 'internal'))('$file of $r
     const later = await DatabaseTable.open(source, { codecs: zlibCodecs });
     const some = await collect(later.entries({ limit: 2000 }));
     expect(entriesSha256(storedAgain(some))).toBe(entriesSha256(storedAgain(entries.slice(0, 2000))));
-    // A database writes the types 0 and 1. RocksDB's and Pebble's test data have up to 22.
+    // LevelDB writes only the types 0 and 1. The test data of RocksDB and Pebble have types up to 22.
     expect(entries.filter(({ type, sequence }) => !(type <= 24 && sequence < 2n ** 40n))).toEqual([]);
   });
 });
 
-/** How far memory outside the heap grew while `run` ran, and what it threw. */
+/** How much memory outside the heap `run` allocated, and what it threw. */
 function growth(run: () => unknown): { readonly error: unknown; readonly bytes: number } {
   const before = process.memoryUsage().arrayBuffers;
   const error = caught(run);
@@ -133,7 +133,7 @@ test('a Snappy stream that claims more than it can expand to is refused before a
   expect(bytes).toBeLessThan(2 ** 20);
 });
 
-test('random bytes with right checksums cause only coded errors (seed 9)', () => {
+test('random bytes with correct checksums cause only coded errors (seed 9)', () => {
   const random = seeded(9);
   const codecs = new Map([snappyCodec, ...zlibCodecs].map((codec) => [codec.type, codec]));
   const starts: number[][] = [[], [0x78, 0x9c]];

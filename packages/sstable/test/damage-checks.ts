@@ -15,13 +15,13 @@ import { damage, type Damaged, type TakenApart, takeApart } from './damage.js';
 import { hex, sameBytes, sameEntries } from './entries.js';
 import { zlibCodecs } from './zlib-codecs.js';
 
-/** A good table, and how to read it. */
+/** An undamaged table, and how to read it. */
 export interface BaseTable {
   readonly name: string;
   readonly bytes: Uint8Array;
   readonly table: TakenApart;
   readonly entries: readonly KeyValue[];
-  /** Every entry, by what tells it from others. */
+  /** The ids of all entries; see `entryId`. */
   readonly known: ReadonlySet<string>;
   readonly isInternal: boolean;
   readonly options: {
@@ -30,15 +30,15 @@ export interface BaseTable {
     readonly maxBlockBytes: number;
     readonly codecs: typeof zlibCodecs;
   };
-  /** Null where the order of the keys is not known. */
+  /** Null if the order of the keys is unknown. */
   readonly comparator: Comparator | null;
-  /** How often it is taken. */
+  /** How often it is picked, relative to others. */
   readonly weight: number;
 }
 
 const bloom = new BloomFilterPolicy();
 
-/** Tells entries apart; long ones by their checksum. */
+/** An id that distinguishes entries: their bytes, or a hash of long ones. */
 function entryId(entry: readonly [Uint8Array, Uint8Array]): string {
   return entry[0].length + entry[1].length < 1000 ? hex(formatKv([entry])) : entriesSha256([entry]);
 }
@@ -80,7 +80,7 @@ export function baseTables(): BaseTable[] {
   ];
 }
 
-/** Picks tables by weight, each of them now and then. */
+/** Picks tables by weight, and sometimes any table. */
 export function picker(tables: readonly BaseTable[]): (random: Random) => BaseTable {
   const total = tables.reduce((sum, { weight }) => sum + weight, 0);
   return (random) => {
@@ -111,10 +111,10 @@ export function damagedTable(
   return { base, damaged, random };
 }
 
-/** How much of a damaged table's entries is looked at; the real ones have up to 82,387. */
+/** The most entries of a damaged table that are read; the real tables have up to 82,387. */
 const MOST_ENTRIES = 200_000;
 
-/** All that is wrong with how a damaged table is read; nothing, if all is as it must be. */
+/** The problems with how a damaged table is read: none, if everything is as it should be. */
 export async function complaints(base: BaseTable, { bytes, isSealed }: Damaged, random: Random): Promise<string[]> {
   const wrong: string[] = [];
   const source = new MemorySource(bytes, 'damaged.ldb');
@@ -167,7 +167,7 @@ export async function complaints(base: BaseTable, { bytes, isSealed }: Damaged, 
         wrong.push('the entries are others backwards');
       }
     }
-    // Two of the real tables have a block of 8 MiB, larger than the cache.
+    // Two of the real tables have a block of 8 MiB, which is larger than the cache.
     const lookups = options.maxBlockBytes > 2 ** 20 ? 2 : 12;
     const some = base.entries.length <= lookups ? base.entries : Array.from({ length: lookups }, () => random.pick(base.entries));
     const found = forwards === undefined || forwards.length === 0 ? [] : Array.from({ length: lookups }, () => random.pick(forwards));

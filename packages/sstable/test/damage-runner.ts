@@ -1,11 +1,11 @@
-// Run by damaged-tables.test.ts in a process of its own, so that a hang or a lack of memory ends that process alone:
-// damages `count` tables from number `first` on of the run with `seed`, and prints a line for each thing that is wrong,
-// `run` lines to show that it is alive, and a last line of JSON.
+// damaged-tables.test.ts runs this in a separate process, so that a hang or a lack of memory ends only that process. It damages
+// `count` tables, from number `first` on, of the run with `seed`. It prints a line for each problem, `run` lines to show that
+// it is alive, and a last line of JSON.
 import process from 'node:process';
 import { baseTables, complaints, damagedTable, picker } from './damage-checks.js';
 import { damageKinds } from './damage.js';
 
-/** Milliseconds of processor time that one damaged table may take, and one more for every 4 KiB that a block may have. */
+/** The milliseconds of processor time that a damaged table may take, plus one for every 4 KiB that a block may have. */
 const MOST_MS = 2000;
 
 const [seed, first, count] = process.argv.slice(2).map(Number) as [number, number, number];

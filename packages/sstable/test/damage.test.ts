@@ -22,7 +22,7 @@ function isNotATable(error: unknown): boolean {
   return error instanceof CorruptionError && error.code === 'BLOOM_NOT_A_TABLE';
 }
 
-/** What is wrong with how the damaged file is read: nothing, where all is right or refused by a coded error. */
+/** The problem with how a damaged file is read, or undefined if it is read correctly or refused with a coded error. */
 function complaints(damaged: Uint8Array, entries: readonly KeyValue[]): string[] {
   let table: SyncTable;
   try {
@@ -88,7 +88,7 @@ describe.each(small)('$name, of LevelDB', (golden) => {
     expect(wrong).toEqual([]);
   });
 
-  test('cut to any length is refused as not a table', () => {
+  test('is refused as not a table when it is truncated to any length', () => {
     const wrong: string[] = [];
     for (let length = 0; length < bytes.length; length++) {
       const error = caught(() => SyncTable.open(new MemorySource(bytes.subarray(0, length))));
@@ -116,7 +116,7 @@ describe.each(large)('$name, of LevelDB', (golden) => {
     const wrong: string[] = [];
     for (let trial = 0; trial < 30; trial++) {
       const damaged = bytes.slice();
-      // Half of the time where index, metaindex and footer are.
+      // Half of the changes are where index, metaindex and footer are.
       const start = random.below(2) === 0 ? 0 : bytes.length - 500;
       const changed = Array.from({ length: 1 + random.below(3) }, () => start + random.below(bytes.length - start));
       for (const i of changed) damaged[i]! ^= 1 + random.below(255);
@@ -125,7 +125,7 @@ describe.each(large)('$name, of LevelDB', (golden) => {
     expect(wrong).toEqual([]);
   });
 
-  test(`cut to random lengths (seed ${seed}) is refused as not a table`, () => {
+  test(`is refused as not a table when it is truncated to random lengths (seed ${seed})`, () => {
     const random = seeded(seed);
     const lengths = Array.from({ length: 200 }, () => random.below(bytes.length));
     const taken = lengths.filter((length) => {
@@ -146,7 +146,7 @@ async function parts(golden: GoldenTable): Promise<Record<'filter' | 'metaindex'
   return { filter, metaindex: handles.metaindex.offset, index: handles.index.offset, footer };
 }
 
-/** Every byte of [start, end), or about fifty of them. */
+/** Every offset in [start, end), or about fifty of them. */
 function positions(start: number, end: number): number[] {
   const step = Math.max(1, Math.floor((end - start) / 50));
   return Array.from({ length: Math.ceil((end - start) / step) }, (_, i) => start + i * step);
@@ -184,7 +184,7 @@ describe.each(goldens.filter(({ size, options }) => size < 20_000 && options.bit
     expect(wrong).toEqual([]);
   });
 
-  test('a damaged index block is an error with its place', () => {
+  test('a damaged index block is an error that gives its offset', () => {
     const wrong: string[] = [];
     for (const i of positions(index, footer)) {
       const damaged = bytes.slice();
@@ -197,7 +197,7 @@ describe.each(goldens.filter(({ size, options }) => size < 20_000 && options.bit
     expect(wrong).toEqual([]);
   });
 
-  test.skipIf(entries.length === 0)('a damaged data block is an error with its place, and the other blocks are read', () => {
+  test.skipIf(entries.length === 0)('a damaged data block is an error that gives its offset, and the other blocks are read', () => {
     const damaged = bytes.slice();
     damaged[0]! ^= 0x01;
     const table = SyncTable.open(new MemorySource(damaged));
@@ -213,7 +213,7 @@ describe.each(goldens.filter(({ size, options }) => size < 20_000 && options.bit
   });
 });
 
-// Checksums are right here: the blocks were written so.
+// The checksums are correct: the blocks were written with these contents.
 describe('contents that are not a block', () => {
   const good = blockOf([[utf8('a'), utf8('1')]]);
   const bad: readonly (readonly [string, Uint8Array])[] = [
@@ -256,7 +256,7 @@ describe('contents that are not a block', () => {
   test.each(bad)('%s, as the index, are refused', (_, contents) => {
     const error = caught(() => SyncTable.open(new MemorySource(assembleTable({ index: contents }))));
     expect(error).toBeInstanceOf(CorruptionError);
-    // The metaindex before it has 13 bytes.
+    // The metaindex, which precedes the index, has 13 bytes.
     expect(error).toMatchObject({ code: 'BLOOM_BAD_BLOCK', structure: 'index block', offset: 13 });
   });
 
@@ -311,8 +311,8 @@ describe('a handle that points outside the file', () => {
   });
 });
 
-// Contents that pass their checksum and are no filters: damage may cost reads, and must not hide a key.
-describe('a filter block with a right checksum', () => {
+// The contents have a correct checksum but are not filters. Damage may cost reads, but must not hide a key.
+describe('a filter block with a correct checksum', () => {
   const entries = numberedEntries(30);
   const name = 'leveldb.BuiltinBloomFilter2';
 
@@ -332,7 +332,7 @@ describe('a filter block with a right checksum', () => {
   });
 });
 
-test('an empty data block, as some programs write, is walked over in both directions', () => {
+test('a walk skips an empty data block, as some programs write, in both directions', () => {
   const empty = fromHex('0000000001000000');
   const a: KeyValue = [utf8('a'), utf8('1')];
   const c: KeyValue = [utf8('c'), utf8('2')];

@@ -12,7 +12,7 @@ import { blockOf } from './assemble-table.js';
 import { utf8 } from './entries.js';
 import { zlibCodecs } from './zlib-codecs.js';
 
-/** A block as it stands in a file, without its checksum. */
+/** A block as stored in a file, without its checksum. */
 export interface StoredPart {
   readonly kind: 'data' | 'meta';
   /** The index key, or the name in the metaindex. */
@@ -21,7 +21,7 @@ export interface StoredPart {
   readonly type: number;
 }
 
-/** A table taken apart into blocks that can be changed and put together again under right checksums. */
+/** A table taken apart into blocks, which can be changed and put together again with correct checksums. */
 export interface TakenApart {
   readonly parts: readonly StoredPart[];
 }
@@ -37,7 +37,7 @@ function entriesOf(contents: Uint8Array): [Uint8Array, Uint8Array][] {
   return entries;
 }
 
-/** Takes a good table apart. */
+/** Takes an undamaged table apart. */
 export function takeApart(bytes: Uint8Array): TakenApart {
   const offset = bytes.length - FOOTER_LENGTH;
   const { metaindex, index } = decodeFooter(bytes.subarray(offset), { structure: 'footer', offset });
@@ -54,7 +54,7 @@ export function takeApart(bytes: Uint8Array): TakenApart {
   return { parts: [...listed('meta', metaindex), ...listed('data', index)].sort((a, b) => a.at - b.at) };
 }
 
-/** Stored contents and type, with a right checksum behind them. */
+/** Stored contents and type, followed by a correct checksum. */
 export function sealed(payload: Uint8Array, type: number): Uint8Array {
   const block = new Uint8Array(payload.length + BLOCK_TRAILER_LENGTH);
   block.set(payload);
@@ -66,12 +66,12 @@ export function sealed(payload: Uint8Array, type: number): Uint8Array {
 /** Entries of an index or metaindex, to be changed before they are written. */
 type Listing = [key: Uint8Array, value: Uint8Array][];
 
-/** Where a file that is being put together can be changed. */
+/** Changes to a file while it is put together. */
 export interface Changes {
   readonly listings?: (index: Listing, metaindex: Listing, handles: readonly BlockHandle[]) => void;
   /** Compresses index and metaindex. */
   readonly codec?: Codec | undefined;
-  /** Contents of index and metaindex in place of those made of the listings. */
+  /** Replaces the contents of index and metaindex that were made of the listings. */
   readonly blocks?: (index: Uint8Array, metaindex: Uint8Array) => { index: Uint8Array; metaindex: Uint8Array };
   readonly footer?: (handles: { metaindex: BlockHandle; index: BlockHandle }, all: readonly BlockHandle[]) => {
     metaindex: BlockHandle;
@@ -79,7 +79,7 @@ export interface Changes {
   };
 }
 
-/** Puts a table together, all of its checksums right. */
+/** Puts a table together with correct checksums. */
 export function putTogether(parts: readonly StoredPart[], changes: Changes = {}): Uint8Array {
   const blocks: Uint8Array[] = [];
   let length = 0;
@@ -114,7 +114,7 @@ export function putTogether(parts: readonly StoredPart[], changes: Changes = {})
   return file;
 }
 
-/** Snappy: the length that it claims, one literal byte, and copies of it. */
+/** A Snappy stream: the length that it claims, one literal byte, and copies of that byte. */
 export function snappyBomb(byteLength: number, claimed = byteLength): Uint8Array {
   const bytes: number[] = [];
   for (let rest = claimed; ; rest = Math.floor(rest / 128)) {
@@ -127,7 +127,7 @@ export function snappyBomb(byteLength: number, claimed = byteLength): Uint8Array
 }
 
 const zeros = new Uint8Array(2 ** 21);
-/** Small blocks that stand for 2 MiB and more. */
+/** Small blocks that expand to 2 MiB or more. */
 const bombs: readonly (readonly [payload: Uint8Array, type: number])[] = [
   [new Uint8Array(deflateSync(zeros, { level: 9 })), 2],
   [new Uint8Array(deflateRawSync(zeros, { level: 9 })), 4],
@@ -150,7 +150,7 @@ function changedBytes(random: Random, bytes: Uint8Array): Uint8Array {
   return changed;
 }
 
-/** Contents that may still be a block, and then lie. */
+/** Contents that may still be a valid block, with wrong entries. */
 function changedContents(random: Random, contents: Uint8Array): Uint8Array {
   switch (random.below(6)) {
     case 0:
@@ -201,7 +201,7 @@ function contentsOf({ payload, type }: StoredPart): Uint8Array {
   return type === 0 ? payload : codecs.get(type)!.decompress(payload, 2 ** 28);
 }
 
-/** Damage that checksums find. */
+/** Kinds of damage that checksums detect. */
 const damages: Readonly<Record<string, (random: Random, bytes: Uint8Array, other: Uint8Array) => Uint8Array>> = {
   'flipped bits'(random, bytes) {
     const damaged = bytes.slice();
@@ -240,7 +240,7 @@ const damages: Readonly<Record<string, (random: Random, bytes: Uint8Array, other
     new Uint8Array(Buffer.concat([bytes.subarray(0, bytes.length - FOOTER_LENGTH), other.subarray(other.length - FOOTER_LENGTH)])),
 };
 
-/** Damage under right checksums. */
+/** Kinds of damage with correct checksums. */
 const lies: Readonly<Record<string, (random: Random, table: TakenApart) => Uint8Array>> = {
   'contents of a block'(random, { parts }) {
     if (parts.length === 0) return putTogether(parts);
@@ -361,19 +361,19 @@ export const damageKinds: readonly string[] = [...Object.keys(damages), ...Objec
 /** A table, damaged. */
 export interface Damaged {
   readonly kind: string;
-  /** Whether checksums are right again over the damage, so that entries may differ from those that were written. */
+  /** Whether the damage has correct checksums, so that entries may differ from those that were written. */
   readonly isSealed: boolean;
   readonly bytes: Uint8Array;
 }
 
-/** One of all kinds of damage. */
+/** Damages a table in a random way. */
 export function damage(random: Random, bytes: Uint8Array, table: TakenApart, other: Uint8Array): Damaged {
   const kind = random.pick(damageKinds);
   const raw = damages[kind];
-  // A part of another table can be a whole block under a right checksum.
+  // A part of another table can be a whole block with a correct checksum.
   if (raw !== undefined) return { kind, isSealed: kind === 'part of another table', bytes: raw(random, bytes, other) };
   const lied = lies[kind]!(random, table);
-  // Some are damaged once more on the way.
+  // Some are damaged a second time.
   const isFlipped = random.below(10) === 0;
   return { kind, isSealed: true, bytes: isFlipped ? damages['flipped bits']!(random, lied, other) : lied };
 }

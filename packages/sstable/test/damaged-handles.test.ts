@@ -10,13 +10,13 @@ import { putTogether, takeApart } from './damage.js';
 import { hex, numberedEntries, sameBytes, utf8 } from './entries.js';
 import { storedDataBlocks } from './stored-data-blocks.js';
 
-// 40 keys a block. The filters of the file's first range would say no to the keys of any other.
+// 40 keys per block. The filter of the first range of the file would rule out the keys of any other range.
 const entries = numberedEntries(400, 60);
 const good = buildTable(entries, { blockSize: 2600, compression: 'none' });
 const blocks = storedDataBlocks(new MemorySource(good));
 const DAMAGED = 4;
 
-/** The table with other bytes for the handle of data block 4, under right checksums. */
+/** The table with the handle of data block 4 replaced, and with correct checksums. */
 function withHandle(change: (handle: BlockHandle) => Uint8Array, bytes = good): MemorySource {
   const { parts } = takeApart(bytes);
   const dataParts = parts.flatMap(({ kind }, i) => (kind === 'data' ? [i] : []));
@@ -25,7 +25,7 @@ function withHandle(change: (handle: BlockHandle) => Uint8Array, bytes = good): 
   );
 }
 
-test('the tables have the parts that these tests damage', () => {
+test('the tables have the blocks and filters that these tests rely on', () => {
   expect(blocks).toHaveLength(10);
   expect(blocks.map(({ entries: own }) => own.length)).toEqual(new Array(10).fill(40));
   expect(SyncTable.open(new MemorySource(good)).filterStatus.state).toBe('used');
@@ -54,7 +54,7 @@ describe.each<[string, (handle: BlockHandle) => Uint8Array]>([
     expect(kept.filter(([key, value]) => !sameBytes(syncTable.get(key), value))).toEqual([]);
     const others = await Promise.all(kept.map(([key]) => table.get(key)));
     expect(others.filter((value, i) => !sameBytes(value, kept[i]![1]))).toEqual([]);
-    // Absent, and would be in the block if they were there.
+    // Absent keys that would be in the block if they were stored.
     expect(caught(() => syncTable.get(Uint8Array.of(...lost[3]![0], 0)))).toEqual(badHandle);
   });
 
@@ -80,7 +80,7 @@ describe.each<[string, (handle: BlockHandle) => Uint8Array]>([
     expect(kept.filter(([key]) => table.approximateOffset(key) >= end)).toEqual([]);
   });
 
-  test('ends a scan where the block would be, in both directions', async () => {
+  test('ends a scan with an error where the block would be, in both directions', async () => {
     for (const reverse of [false, true]) {
       const before = reverse ? [...entries.slice(200)].reverse() : entries.slice(0, 160);
       const seen: Uint8Array[] = [];
@@ -107,8 +107,8 @@ describe.each<[string, (handle: BlockHandle) => Uint8Array]>([
   });
 });
 
-// Blocks of 6 KB: most ranges of 2 KiB have no block and a filter of no bytes, which says no to everything.
-test('a handle to an offset whose filter is empty is followed nevertheless', () => {
+// With blocks of 6 KB, most ranges of 2 KiB have no block, and an empty filter, which rules out every key.
+test('a wrong handle whose range has an empty filter is still followed', () => {
   const large = buildTable(numberedEntries(80, 600), { blockSize: 6000, compression: 'none' });
   const [, , , , damaged] = storedDataBlocks(new MemorySource(large));
   const source = withHandle(({ offset, size }) => encodeBlockHandle({ offset: offset + 2500, size }), large);

@@ -13,7 +13,7 @@ const entries = numberedEntries(4000, 100);
 const keys = entries.map(([key]) => key);
 const bytes = buildTable(entries, { compression: 'none' });
 
-/** Answers when it is let, and takes no notice of signals. */
+/** A source that answers on demand and ignores signals. */
 class HeldSource implements Source {
   readonly byteLength = bytes.length;
   readonly signals: (AbortSignal | undefined)[] = [];
@@ -26,7 +26,7 @@ class HeldSource implements Source {
     return bytes.slice(offset, offset + length);
   }
 
-  /** Lets all reads end. */
+  /** Completes all reads. */
   release(): void {
     this.isHeld = false;
     for (const release of this.#release.splice(0)) release();
@@ -54,7 +54,7 @@ afterEach(async () => {
   expect(unhandled).toEqual([]);
 });
 
-/** Every call that waits for a read. */
+/** All calls that wait for a read. */
 const calls: [string, (table: Table, signal?: AbortSignal) => Promise<unknown>][] = [
   ['get', (table, signal) => table.get(keys[900]!, { signal })],
   ['find', (table, signal) => table.find(keys[900]!, () => true, { signal })],
@@ -84,7 +84,7 @@ describe.each(calls)('%s', (_, call) => {
     source.release();
   });
 
-  test('with a signal that is aborted already reads nothing', async () => {
+  test('reads nothing if its signal is already aborted', async () => {
     const { table, source } = await opened();
     const reason = new Error('enough');
     expect(await rejection(call(table, AbortSignal.abort(reason)))).toBe(reason);
@@ -98,13 +98,13 @@ describe.each(calls)('%s', (_, call) => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
-  test('rejects a controller in place of a signal, and says so', async () => {
+  test('rejects a controller in place of a signal, with a hint', async () => {
     const { table } = await opened();
     const error = await rejection((async () => call(table, new AbortController() as unknown as AbortSignal))());
     expect(error).toEqual(new TypeError('signal must be an AbortSignal, got an AbortController: pass its signal'));
   });
 
-  test('is ended by close at once, its reads are aborted, and no further read follows', async () => {
+  test('is ended by close at once, its reads are aborted, and no further read starts', async () => {
     const { table, source } = await opened();
     source.isHeld = true;
     const error = rejection(call(table));
@@ -207,7 +207,7 @@ describe('a shared read', () => {
       expect(await lookups[i]).toEqual(new Error(`enough ${i}`));
     }
     expect(source.signals[0]?.aborted).toBe(true);
-    // The next call does not share it.
+    // The next call does not share the aborted read.
     const again = table.get(keys[0]!);
     expect(source.signals).toHaveLength(2);
     source.release();
@@ -234,7 +234,7 @@ describe('a getMany that fails', () => {
       },
     };
     const table = await Table.open(source, { cache: null, tailBytes: 48, gapBytes: 0 });
-    // Each second block, so that each has a read of its own.
+    // Every second block, so that each needs a separate read.
     const offsets = [...new Set(keys.map((key) => table.approximateOffset(key)))].filter((_, i) => i % 2 === 0);
     const far = keys.filter((key) => offsets.includes(table.approximateOffset(key)));
     expect(offsets.length).toBeGreaterThan(50);

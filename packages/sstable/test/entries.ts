@@ -10,7 +10,7 @@ export function hex(bytes: Uint8Array | undefined): string {
   return bytes === undefined ? 'undefined' : Buffer.from(bytes).toString('hex');
 }
 
-/** `key 000000` and so on, each with a value of its own. */
+/** `key 000000` and so on, with different values. */
 export function numberedEntries(count: number, valueLength = 20): KeyValue[] {
   return Array.from({ length: count }, (_, i): KeyValue => [
     utf8(`key ${String(i).padStart(6, '0')}`),
@@ -22,7 +22,7 @@ export function sameBytes(a: Uint8Array | undefined, b: Uint8Array | undefined):
   return a === undefined || b === undefined ? a === b : Buffer.compare(a, b) === 0;
 }
 
-/** Compared as one piece of bytes: `expect` for each entry would take seconds. */
+/** Compares all entries as one byte string, because `expect` for each entry would take seconds. */
 export function sameEntries(
   a: Iterable<readonly [Uint8Array, Uint8Array]>,
   b: Iterable<readonly [Uint8Array, Uint8Array]>,

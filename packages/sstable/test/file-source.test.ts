@@ -42,10 +42,10 @@ async function fileHandles(): Promise<FileHandle> {
   return Object.getPrototypeOf(handle) as FileHandle;
 }
 
-// What is no file: to open a named pipe waits until somebody writes to it.
+// Paths that are not regular files. Opening a named pipe waits until somebody writes to it.
 const isPosix = process.platform !== 'win32';
 
-/** How often this process has the table open. */
+/** The number of descriptors that this process has for the table. */
 async function openDescriptors(): Promise<number> {
   const links = await Promise.all((await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')));
   return links.filter((link) => link === path).length;
@@ -62,7 +62,7 @@ describe('FileSource', () => {
       const table = await Table.open(source, { cache: null });
       const walk = table.entries();
       let seen = 0;
-      // By then the next blocks are being read.
+      // At this point the next blocks are being read.
       const leaving = (async () => {
         for await (const _ of walk) {
           if (++seen < count) continue;
@@ -85,7 +85,7 @@ describe('FileSource', () => {
     }
   });
 
-  test('many lookups and walks at once get their own bytes', async () => {
+  test('concurrent lookups and walks get their own bytes', async () => {
     await using source = await FileSource.open(path);
     const table = await Table.open(source, { cache: null });
     const [found, forwards, backwards] = await Promise.all([
@@ -98,18 +98,18 @@ describe('FileSource', () => {
     expect(sameEntries(backwards.reverse(), entries)).toBe(true);
   });
 
-  test('it has the name and the length of its file', async () => {
+  test('has the name and the length of its file', async () => {
     await using source = await FileSource.open(path);
     const table = await Table.open(source);
     expect(source.name).toBe(path);
     expect(source.byteLength).toBe(table.byteLength);
   });
 
-  test("a missing file causes the system's error", async () => {
+  test("passes on the system's error for a missing file", async () => {
     expect(await rejection(FileSource.open(join(folder, 'missing')))).toMatchObject({ code: 'ENOENT' });
   });
 
-  test('rejects a folder, and the error names it', async () => {
+  test('rejects a folder with an error that names it', async () => {
     expect(await rejection(FileSource.open(folder))).toMatchObject({ code: 'EISDIR', path: folder });
   });
 
@@ -120,7 +120,7 @@ describe('FileSource', () => {
     expect(await rejection(FileSource.open('/dev/zero'))).toMatchObject({ code: 'EINVAL', path: '/dev/zero' });
   });
 
-  test('a large read is made in pieces of at most 64 MiB, and continues after a short piece', async () => {
+  test('splits a large read into pieces of at most 64 MiB, and continues after a short piece', async () => {
     const marks = [10, 10 + 64 * MIB, 9 + 64 * MIB, 9 + 130 * MIB];
     await using source = await FileSource.open(await sparseFile(131 * MIB, marks));
     const handles = await fileHandles();
@@ -128,7 +128,7 @@ describe('FileSource', () => {
     const lengths: number[] = [];
     vi.spyOn(handles, 'read').mockImplementation(function (this: FileHandle, bytes: Uint8Array, at: number, length: number, offset: number) {
       lengths.push(length);
-      // The second piece breaks off in its middle.
+      // The second piece ends early.
       return Reflect.apply(read, this, [bytes, at, lengths.length === 2 ? 1000 : length, offset]) as unknown;
     } as never);
     const bytes = await source.read(10, 130 * MIB);
@@ -137,7 +137,7 @@ describe('FileSource', () => {
     expect(marks.map((offset) => bytes[offset - 10])).toEqual([1, 2, 3, 4]);
   });
 
-  test('an aborted read reads no further piece', async () => {
+  test('reads no further piece after an abort', async () => {
     await using source = await FileSource.open(await sparseFile(200 * MIB, []));
     const handles = await fileHandles();
     const { read } = handles;
@@ -150,12 +150,12 @@ describe('FileSource', () => {
       return Reflect.apply(read, this, args) as unknown;
     } as never);
     expect(await rejection(source.read(0, 200 * MIB, controller.signal))).toBe(reason);
-    // Closing waits for the piece that was under way.
+    // Closing waits for the pending piece.
     await source.close();
     expect(pieces).toBe(1);
   });
 
-  test('a file that is cut short while it is open is an error that names the file', async () => {
+  test('reports a file that is truncated while it is open, and names it', async () => {
     await using source = await FileSource.open(path);
     const table = await Table.open(source);
     await truncate(path, 5000);
@@ -165,26 +165,26 @@ describe('FileSource', () => {
     expect(await table.get(entries[0]![0])).toEqual(entries[0]![1]);
   });
 
-  test('a file that is cut short before it is opened is an error too', async () => {
+  test('reports a file that was truncated before it was opened', async () => {
     await using source = await FileSource.open(path);
     await truncate(path, 5000);
     expect(await rejection(Table.open(source))).toMatchObject({ code: 'BLOOM_TRUNCATED' });
   });
 
-  test('an aborted signal ends a read before it starts', async () => {
+  test('does not start a read with an aborted signal', async () => {
     await using source = await FileSource.open(path);
     const reason = new Error('enough');
     expect(await rejection(source.read(0, 10, AbortSignal.abort(reason)))).toBe(reason);
   });
 
-  test("after close, reads throw the system's error", async () => {
+  test("passes on the system's error for a read after close", async () => {
     const source = await FileSource.open(path);
     const table = await Table.open(source);
     await source.close();
     expect(await rejection(table.get(entries[0]![0]))).toMatchObject({ code: 'EBADF' });
   });
 
-  test('a file that is not a table can be closed after it was refused', async () => {
+  test('can be closed after its file was refused as not a table', async () => {
     await writeFile(path, 'not a table');
     const source = await FileSource.open(path);
     expect(await rejection(Table.open(source))).toMatchObject({ code: 'BLOOM_NOT_A_TABLE', file: path });
@@ -193,7 +193,7 @@ describe('FileSource', () => {
 });
 
 describe('SyncFileSource', () => {
-  test('it finds every key', () => {
+  test('gives a table in which every key is found', () => {
     const source = SyncFileSource.open(path);
     const table = SyncTable.open(source, { cache: null });
     const found = table.getMany(entries.map(([key]) => key));
@@ -201,17 +201,17 @@ describe('SyncFileSource', () => {
     source.close();
   });
 
-  test('it can be read with promises too', async () => {
+  test('can also be read with promises', async () => {
     const source = SyncFileSource.open(path);
     expect(sameEntries(await collect(await Table.open(source)), entries)).toBe(true);
     source.close();
   });
 
-  test("a missing file causes the system's error", () => {
+  test("passes on the system's error for a missing file", () => {
     expect(caught(() => SyncFileSource.open(join(folder, 'missing')))).toMatchObject({ code: 'ENOENT' });
   });
 
-  test('rejects a folder, and the error names it', () => {
+  test('rejects a folder with an error that names it', () => {
     expect(caught(() => SyncFileSource.open(folder))).toMatchObject({ code: 'EISDIR', path: folder });
   });
 
@@ -222,7 +222,7 @@ describe('SyncFileSource', () => {
     expect(caught(() => SyncFileSource.open('/dev/zero'))).toMatchObject({ code: 'EINVAL', path: '/dev/zero' });
   });
 
-  test('a read of more than 64 MiB returns all of its bytes', async () => {
+  test('returns all bytes of a read of more than 64 MiB', async () => {
     const marks = [10, 10 + 64 * MIB, 9 + 64 * MIB, 9 + 130 * MIB];
     const source = SyncFileSource.open(await sparseFile(131 * MIB, marks));
     const bytes = source.read(10, 130 * MIB);
@@ -231,7 +231,7 @@ describe('SyncFileSource', () => {
     source.close();
   });
 
-  test('a file that is cut short while it is open is an error that names the file', async () => {
+  test('reports a file that is truncated while it is open, and names it', async () => {
     const source = SyncFileSource.open(path);
     const table = SyncTable.open(source);
     await truncate(path, 5000);
@@ -243,18 +243,18 @@ describe('SyncFileSource', () => {
 });
 
 // `pnpm --filter @bloom/long-tests scale`: takes 2.5 GB of memory.
-describe.runIf(process.env.BLOOM_SCALE === '1')('a read past 2^31 bytes, which Node does not make at once', () => {
+describe.runIf(process.env.BLOOM_SCALE === '1')('a read of more than 2^31 bytes, which is more than Node reads in one call,', () => {
   const byteLength = 2 ** 31 + 100 * MIB;
   const marks = [0, 2 ** 31 - 1, 2 ** 31, byteLength - 1];
 
-  test('from a FileSource gives all of its bytes', { timeout: 60_000 }, async () => {
+  test('of a FileSource returns all of its bytes', { timeout: 60_000 }, async () => {
     await using source = await FileSource.open(await sparseFile(byteLength, marks));
     const bytes = await source.read(0, byteLength);
     expect(bytes.length).toBe(byteLength);
     expect(marks.map((offset) => bytes[offset])).toEqual([1, 2, 3, 4]);
   });
 
-  test('from a SyncFileSource gives all of its bytes', { timeout: 60_000 }, async () => {
+  test('of a SyncFileSource returns all of its bytes', { timeout: 60_000 }, async () => {
     const source = SyncFileSource.open(await sparseFile(byteLength, marks));
     const bytes = source.read(0, byteLength);
     expect(bytes.length).toBe(byteLength);
@@ -262,7 +262,7 @@ describe.runIf(process.env.BLOOM_SCALE === '1')('a read past 2^31 bytes, which N
     source.close();
   });
 
-  test('of more than an array can hold is refused by name', async () => {
+  test('of more bytes than an array can have is refused with an error that names the argument', async () => {
     await using source = await FileSource.open(await sparseFile(2 ** 43, []));
     const error = await rejection(source.read(0, source.byteLength));
     expect(error).toBeInstanceOf(RangeError);

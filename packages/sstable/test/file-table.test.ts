@@ -34,10 +34,10 @@ afterEach(async () => {
   expect(unhandled).toEqual([]);
 });
 
-/** Only Linux says which files this process has open. */
+/** Only Linux lists the files that this process has open. */
 const isLinux = process.platform === 'linux';
 
-/** How often this process has the table open. */
+/** The number of descriptors that this process has for the table. */
 async function openDescriptors(): Promise<number> {
   const links = await Promise.all((await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')));
   return links.filter((link) => link === path).length;
@@ -51,19 +51,19 @@ async function fileHandles(): Promise<FileHandle> {
 
 const closeOfFiles = FileSource.prototype.close;
 
-/** Closes files in another way until the test is over. Not by a spy, which would handle rejections that nobody else does. */
+/** Replaces how files are closed until the test is over. Not a spy, because a spy would handle unhandled rejections. */
 function replaceClose(replacement: (close: () => Promise<void>) => Promise<void>): void {
   FileSource.prototype.close = function (this: FileSource) {
     return replacement(() => closeOfFiles.call(this));
   };
 }
 
-/** Openings that fail once the file is open: what is in the file, if not the table, and the options. */
+/** Openings that fail after the file was opened, with the contents of the file, by default the table, and the options. */
 const failures: { name: string; contents?: string; options?: object; error: object }[] = [
   { name: 'the file is not a table', contents: 'not a table'.repeat(10), error: { code: 'BLOOM_NOT_A_TABLE' } },
   { name: 'the file is empty', contents: '', error: { code: 'BLOOM_NOT_A_TABLE' } },
   { name: 'the index is larger than the limit', options: { maxBlockBytes: 100 }, error: { code: 'BLOOM_TOO_LARGE' } },
-  { name: 'a codec is none', options: { codecs: [{}] }, error: { name: 'TypeError' } },
+  { name: 'a codec is not a codec', options: { codecs: [{}] }, error: { name: 'TypeError' } },
   { name: 'tailBytes is too small', options: { tailBytes: 1 }, error: { name: 'RangeError' } },
   {
     name: 'comparator and policy do not agree',
@@ -90,7 +90,7 @@ describe('openTable', () => {
     expect(set).toHaveBeenCalledTimes(1);
   });
 
-  test.runIf(isLinux)('closing the table closes the file, and closing it again does nothing', async () => {
+  test.runIf(isLinux)('closes the file when the table is closed, and does nothing when it is closed again', async () => {
     const table = await openTable(path);
     expect(await openDescriptors()).toBe(1);
     await table.close();
@@ -99,7 +99,7 @@ describe('openTable', () => {
     expect(await rejection(table.get(keys[0]!))).toMatchObject({ name: 'TypeError', message: 'the table is closed' });
   });
 
-  test.runIf(isLinux)('the end of an `await using` block closes the file', async () => {
+  test.runIf(isLinux)('closes the file at the end of an `await using` block', async () => {
     {
       await using table = await openTable(path);
       expect(await table.get(keys[7]!)).toEqual(entries[7]![1]);
@@ -107,7 +107,7 @@ describe('openTable', () => {
     expect(await openDescriptors()).toBe(0);
   });
 
-  test.runIf(isLinux)('closing rejects pending calls and waits for their reads', async () => {
+  test.runIf(isLinux)('rejects pending calls when the table is closed, and waits for their reads', async () => {
     const table = await openTable(path, { cache: null });
     const pending = [rejection(table.get(keys[900]!)), rejection(table.getMany(keys)), rejection(collect(table.entries()))];
     await table.close();
@@ -115,7 +115,7 @@ describe('openTable', () => {
     for (const error of await Promise.all(pending)) expect(error).toBeInstanceOf(TypeError);
   });
 
-  test('a failure to close the file rejects the promise of close(), and is harmless if nobody awaits it', async () => {
+  test('rejects the promise of close() if the file cannot be closed, without an unhandled rejection if nobody awaits it', async () => {
     const failure = new Error('EIO');
     replaceClose(async (close) => {
       await close();
@@ -127,7 +127,7 @@ describe('openTable', () => {
     await new Promise((resolve) => setTimeout(resolve, 50));
   });
 
-  test('a failed opening rejects after its file was closed, with its own reason even if closing fails too', async () => {
+  test('rejects a failed opening after the file was closed, with the reason of the opening even if closing fails too', async () => {
     await writeFile(path, 'not a table');
     let isClosed = false;
     replaceClose(async (close) => {
@@ -146,7 +146,7 @@ describe('openTable', () => {
     expect(await openDescriptors()).toBe(0);
   });
 
-  test('does not open the file for wrong options or an aborted signal', async () => {
+  test('does not open the file if an option is invalid or the signal is aborted', async () => {
     const missing = join(folder, 'missing');
     const reason = new Error('enough');
     await expect(openTable(missing, { tailSize: 1 } as object)).rejects.toThrow(/^openTable .*tailSize/);
@@ -155,7 +155,7 @@ describe('openTable', () => {
     expect(await rejection(openTable(missing))).toMatchObject({ code: 'ENOENT' });
   });
 
-  test.runIf(isLinux)('an abort rejects at once, and the file is closed when its read has ended', async () => {
+  test.runIf(isLinux)('rejects at once on an abort, and closes the file when its read has ended', async () => {
     const handles = await fileHandles();
     const { read } = handles;
     let release = (): void => undefined;
@@ -167,7 +167,7 @@ describe('openTable', () => {
       await held;
       return Reflect.apply(read, this, args) as unknown;
     } as never);
-    // As the system's does, this close waits for the read.
+    // Like the system's close, this one waits for the read.
     replaceClose(async (close) => {
       await held;
       await close();
@@ -194,7 +194,7 @@ describe('openTableSync', () => {
     table.close();
   });
 
-  test.runIf(isLinux)('closing the table closes the file, and closing it again does nothing', async () => {
+  test.runIf(isLinux)('closes the file when the table is closed, and does nothing when it is closed again', async () => {
     const table = openTableSync(path);
     expect(await openDescriptors()).toBe(1);
     table.close();
@@ -209,7 +209,7 @@ describe('openTableSync', () => {
     expect(await openDescriptors()).toBe(0);
   });
 
-  test('does not open the file for an unknown option, and passes on the error of the system', () => {
+  test('does not open the file if an option is unknown, and passes on the system’s errors', () => {
     const missing = join(folder, 'missing');
     expect(() => openTableSync(missing, { tailSize: 1 } as object)).toThrow(/^openTableSync .*tailSize/);
     expect(caught(() => openTableSync(missing))).toMatchObject({ code: 'ENOENT' });

@@ -19,7 +19,7 @@ import { WatchedSource } from './sources.js';
 const POLICY = 'leveldb.BuiltinBloomFilter2';
 const bloom = new BloomFilterPolicy();
 
-/** Versions of user keys as a database stores them: of each the newest first. */
+/** Versions of user keys as a database stores them, newest first for each key. */
 function storedVersions(userKeys: readonly Uint8Array[], versionsOfEach = 1, valueLength = 40): KeyValue[] {
   return userKeys.flatMap((userKey, i) =>
     Array.from({ length: versionsOfEach }, (_, v): KeyValue => [
@@ -36,7 +36,7 @@ function databaseTable(entries: readonly KeyValue[], bitsPerKey = 10, blockSize 
 
 const userKeys = numberedEntries(20_000).map(([key]) => key);
 
-/** How many of the stored keys a lookup does not find. */
+/** The number of stored keys that a lookup does not find. */
 function missesOf(bytes: Uint8Array): { state: string; filteredKeys: string | undefined; misses: number; stored: number } {
   const table = SyncTable.open(new MemorySource(bytes));
   const { filterStatus } = table;
@@ -53,18 +53,18 @@ describe('a table of a database that is opened as a plain table', () => {
   test.each<[string, KeyValue[], number?, number?]>([
     ['20,000 user keys', storedVersions(userKeys)],
     ['several versions of each user key', storedVersions(userKeys.slice(0, 5000), 4)],
-    ['user keys of which many begin another', storedVersions(Array.from({ length: 300 }, (_, i) => utf8('ab'.repeat(i))), 2)],
-    ['no user key but the empty one', storedVersions([new Uint8Array(0)], 5)],
-    ['one bit a key', storedVersions(userKeys.slice(0, 5000)), 1],
+    ['user keys of which many are prefixes of others', storedVersions(Array.from({ length: 300 }, (_, i) => utf8('ab'.repeat(i))), 2)],
+    ['only the empty user key', storedVersions([new Uint8Array(0)], 5)],
+    ['one bit per key', storedVersions(userKeys.slice(0, 5000)), 1],
     ['values larger than a block', storedVersions(userKeys.slice(0, 60), 1, 20_000)],
-    ['a block for each entry', storedVersions(userKeys.slice(0, 3000)), 10, 1],
+    ['one entry per block', storedVersions(userKeys.slice(0, 3000)), 10, 1],
     ['a single entry', storedVersions(userKeys.slice(0, 1))],
   ])('with %s reports it, and every stored key is found', (_, entries, bitsPerKey, blockSize) => {
     const found = missesOf(databaseTable(entries, bitsPerKey, blockSize));
     expect(found).toEqual({ state: 'contradicted', filteredKeys: 'user-keys', misses: 0, stored: entries.length });
   });
 
-  test('reports it with promises, without any read beyond those of opening', async () => {
+  test('reports it with promises, without reads beyond those of opening', async () => {
     const bytes = databaseTable(storedVersions(userKeys.slice(0, 1000)));
     const source = new WatchedSource(bytes);
     const table = await Table.open(source);
@@ -74,12 +74,12 @@ describe('a table of a database that is opened as a plain table', () => {
     expect(stored).not.toContain(false);
   });
 
-  test('reads the smallest block for this if the tail contains none', async () => {
+  test('reads the smallest block to detect it if the tail contains no block', async () => {
     const bytes = databaseTable(storedVersions(userKeys.slice(0, 1000)));
     const source = new WatchedSource(bytes);
     const table = await Table.open(source, { tailBytes: 48 });
     expect(table.filterStatus.state).toBe('contradicted');
-    // Footer, index, metaindex, filter, and the block.
+    // The reads of footer, index, metaindex, filter, and that block.
     expect(source.reads).toHaveLength(5);
     expect(source.reads[4]!.length).toBeLessThan(4096);
     expect(table.stats.bytesRead).toBe(source.reads.reduce((sum, { length }) => sum + length, 0));
@@ -99,7 +99,7 @@ describe('a table of a database that is opened as a plain table', () => {
   });
 });
 
-describe('a table that is opened as what it is', () => {
+describe('a table that is opened as the right kind', () => {
   test('of a database keeps its filters', async () => {
     for (const entries of [storedVersions(userKeys.slice(0, 3000), 3), storedVersions([new Uint8Array(0)], 3), []]) {
       const source = new MemorySource(databaseTable(entries));
@@ -110,12 +110,12 @@ describe('a table that is opened as what it is', () => {
     expect(SyncDatabaseTable.open(new MemorySource(vectors().internalKeyTable.bytes)).table.filterStatus.state).toBe('used');
   });
 
-  // Numbers of eight bytes, big-endian: they look like the trailer of an internal key, with an empty user key.
+  // Big-endian numbers of eight bytes look like an internal key with an empty user key.
   test.each<[string, (i: number, random: ReturnType<typeof seeded>) => Uint8Array]>([
     ['numbers of eight bytes', (i) => new Uint8Array(BigUint64Array.of(BigInt(i)).buffer).reverse()],
     ['numbers of sixteen bytes', (i) => Uint8Array.of(...new Uint8Array(8), ...new Uint8Array(BigUint64Array.of(BigInt(i) * 77n).buffer).reverse())],
-    ['the trailers of internal keys at the end of each', (i) => encodeInternalKey({ userKey: userKeys[i]!, sequence: BigInt(i), type: VALUE })],
-    ['zeros at the end of each', (i) => Uint8Array.of(...userKeys[i]!, 0, 0, 0, 0, 0, 0, 0, 0)],
+    ['text that ends like an internal key', (i) => encodeInternalKey({ userKey: userKeys[i]!, sequence: BigInt(i), type: VALUE })],
+    ['text that ends in zeros', (i) => Uint8Array.of(...userKeys[i]!, 0, 0, 0, 0, 0, 0, 0, 0)],
   ])('of plain keys that are %s keeps its filters, and every stored key is found', (_, keyOf) => {
     const random = seeded(9);
     const entries = Array.from({ length: 4000 }, (_entry, i): KeyValue => [keyOf(i, random), random.bytes(30)]);
@@ -150,7 +150,7 @@ describe('filters of other keys', () => {
       ...others,
       createFilter: (_: unknown, dst: Parameters<typeof bloom.createFilter>[1]) => void dst.extend(200).fill(6, 199),
     };
-    // Its index keys are whole keys, and look like a database's as all keys do.
+    // Its index keys are whole keys. Like all of its keys, they look like those of a database.
     const comparator: Comparator = { ...bytewiseComparator, findShortestSeparator: (start) => start, findShortSuccessor: (key) => key };
     const plain = buildTable(storedVersions(userKeys.slice(0, 3000)), { filterPolicy: elsewhere, comparator });
     expect(missesOf(plain)).toEqual({ state: 'contradicted', filteredKeys: 'other-keys', misses: 0, stored: 3000 });
@@ -160,7 +160,7 @@ describe('filters of other keys', () => {
     expect(userKeys.slice(0, 3000).filter((userKey) => table.get(userKey) === undefined)).toEqual([]);
   });
 
-  test('are detected in spite of a damaged block, and a damaged block alone proves nothing', () => {
+  test('are detected even if a block is damaged, and a damaged block alone does not count as detection', () => {
     const bytes = databaseTable(entries).slice();
     const last = SyncTable.open(new MemorySource(bytes)).approximateOffset(entries.at(-1)![0]);
     bytes[last + 100]! ^= 1;

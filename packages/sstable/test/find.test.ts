@@ -8,8 +8,8 @@ import { buildTable } from './build-table.js';
 import { caught } from './caught.js';
 import { hex, utf8 } from './entries.js';
 
-// Keys are a name and one byte of version, as in a database the newest first. Index keys may be anything between two
-// blocks, also between two versions of one name.
+// Keys are a name and one byte of version, newest first as in a database. Index keys may be anything between two blocks, even
+// between two versions of one name.
 const nameOf = (key: Uint8Array): Uint8Array => key.subarray(0, -1);
 const versions: Comparator = {
   name: 'test.Versions',
@@ -17,7 +17,7 @@ const versions: Comparator = {
     const order = bytewiseComparator.compare(nameOf(a), nameOf(b));
     return order === 0 ? b.at(-1)! - a.at(-1)! : order;
   },
-  // As late as can be: the index key of a block lies right before the first key of the next.
+  // The index key of a block is as late as possible, right before the first key of the next block.
   findShortestSeparator: (start, limit) => (limit.at(-1)! < 0xff ? Uint8Array.of(...nameOf(limit), limit.at(-1)! + 1) : start),
   findShortSuccessor: (key) => key,
 };
@@ -40,7 +40,7 @@ const isOf = (name: string) => (found: Uint8Array): boolean => hex(nameOf(found)
 describe('find', () => {
   test('continues in the next block when the first one has no entry at or after the key', async () => {
     const data: [Uint8Array, Uint8Array][] = [
-      // The index key is in order, and after all versions of `pear`, the next block's.
+      // The index key is valid: it is after all versions of `pear` and before the next block's keys.
       [newest('pear'), blockOf([[key('apple', 9), utf8('apple 9')]])],
       [newest('plum'), blockOf([[key('pear', 7), utf8('pear 7')], [key('pear', 3), utf8('pear 3')]])],
     ];
@@ -76,7 +76,7 @@ describe('find', () => {
     expect([found, asked]).toEqual([undefined, [hex(key('b', 5))]]);
   });
 
-  // One reads the other's blocks: filters of 2 KiB, and blocks from one entry to many.
+  // The range of a filter is 2 KiB, and blocks have from one entry to many.
   test.each([1, 2, 3, 4, 5, 6])('agrees with a sorted list, with filters and without (seed %d)', async (seed) => {
     const random = seeded(seed);
     const stored: KeyValue[] = [];

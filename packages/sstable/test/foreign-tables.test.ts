@@ -12,19 +12,19 @@ import { collect, hex, numberedEntries, sameEntries, utf8 } from './entries.js';
 import { WatchedSource } from './sources.js';
 import { deflateCodec, zlibCodec, zlibCodecs } from './zlib-codecs.js';
 
-// What other programs write and LevelDB's own builder does not. Every table here has right checksums.
+// Tables as other programs write them, but LevelDB's own builder does not. All have correct checksums.
 
 const bloom = new BloomFilterPolicy();
 const entries = numberedEntries(1500, 40);
 const { parts } = takeApart(buildTable(entries, { compression: 'none' }));
 const absent = entries.map(([key]) => Uint8Array.of(...key, 0));
 
-/** The same entries and filters, stored in another way. */
+/** The same entries and filters in a different stored form. */
 function stored(changes: Changes, others: readonly StoredPart[] = []): Uint8Array {
   return putTogether([...parts, ...others].sort((a, b) => (a.kind === b.kind ? 0 : a.kind === 'data' ? -1 : 1)), changes);
 }
 
-/** What is wrong with reading `bytes` by its filters. */
+/** The problems with reading `bytes` through its filters. */
 async function faults(bytes: Uint8Array, codecs: readonly Codec[] = zlibCodecs): Promise<string[]> {
   const found: string[] = [];
   const syncTable = SyncTable.open(new MemorySource(bytes), { codecs });
@@ -85,7 +85,7 @@ describe('index and metaindex compressed with', () => {
   });
 });
 
-test('a metaindex whose codec is missing costs only the filters', () => {
+test('a metaindex whose codec was not given costs only the filters', () => {
   const bytes = putTogether(parts.map((part, i) => (i === 0 ? { ...part, type: 77 } : part)), {
     footer: ({ index }, handles) => ({ metaindex: handles[0]!, index }),
   });
@@ -96,11 +96,11 @@ test('a metaindex whose codec is missing costs only the filters', () => {
 });
 
 describe('bytes after a block handle', () => {
-  // The Java port pads to 20 bytes with zeros.
+  // The Java port of LevelDB pads handles to 20 bytes with zeros.
   test.each([
     ['zeros up to 20 bytes', (value: Uint8Array) => Uint8Array.of(...value, ...new Uint8Array(20 - value.length))],
     ['one byte', (value: Uint8Array) => Uint8Array.of(...value, 0x80)],
-    ['300 bytes that are no varint', (value: Uint8Array) => Uint8Array.of(...value, ...new Uint8Array(300).fill(0xff))],
+    ['300 bytes that are not varints', (value: Uint8Array) => Uint8Array.of(...value, ...new Uint8Array(300).fill(0xff))],
   ])('are ignored in index and metaindex: %s', async (_, padded) => {
     const bytes = stored({
       listings(index, metaindex) {
@@ -116,20 +116,20 @@ describe('names in the metaindex', () => {
   const meta = (name: Uint8Array, payload = utf8('whatever')): StoredPart => ({ kind: 'meta', key: name, payload, type: 0 });
   const unknown = ['', 'a', 'filter', 'fullfilter.leveldb.BuiltinBloomFilter2', 'fullfilter.rocksdb.BuiltinBloomFilter', 'rocksdb.properties', 'rocksdb.range_del'];
 
-  test('that are unknown are skipped, before and after that of the filters', async () => {
+  test('that are unknown are skipped, before and after the name of the filters', async () => {
     const others = [...unknown.map((name) => meta(utf8(name))), meta(fromHex('ff80c0'))];
     const bytes = stored({ listings: (_, metaindex) => void metaindex.sort(([a], [b]) => Buffer.compare(a, b)) }, others);
     expect(await faults(bytes)).toEqual([]);
   });
 
   test.each(['fullfilter.rocksdb.BuiltinBloomFilter', 'fullfilter.leveldb.BuiltinBloomFilter2', 'partitionedfilter.rocksdb.BuiltinBloomFilter'])(
-    '%s is skipped unread, the status names it, and every key is found',
+    '%s is not read, the status names it, and every key is found',
     async (name) => {
       const data = parts.filter(({ kind }) => kind === 'data');
       const source = new WatchedSource(putTogether([...data, meta(utf8(name))]));
       const table = await Table.open(source, { tailBytes: 48 });
       expect(table.filterStatus).toEqual({ state: 'unsupported', names: [name] });
-      // Footer, index, metaindex.
+      // The reads of footer, index and metaindex.
       expect(source.reads).toHaveLength(3);
       const values = await table.getMany(entries.map(([key]) => key));
       expect(values).not.toContain(undefined);
@@ -137,7 +137,7 @@ describe('names in the metaindex', () => {
   );
 });
 
-/** The Bloom policy under another name, and how often it was asked. */
+/** The Bloom policy under another name, which counts its lookups. */
 function renamed(name: string): FilterPolicy & { asked: number } {
   return {
     name,
@@ -150,7 +150,7 @@ function renamed(name: string): FilterPolicy & { asked: number } {
   };
 }
 
-// goleveldb's name, without the 2, for the same bits.
+// goleveldb's name for the same filters, without the 2.
 describe('filters under the name leveldb.BuiltinBloomFilter', () => {
   const name = 'leveldb.BuiltinBloomFilter';
   const bytes = buildTable(entries, { filterPolicy: renamed(name), compression: 'none' });
@@ -162,7 +162,7 @@ describe('filters under the name leveldb.BuiltinBloomFilter', () => {
     expect(table.stats.filterNegatives).toBe(0);
   });
 
-  test('are used by a policy of that name', () => {
+  test('are used if a policy of that name is passed', () => {
     const policy = renamed(name);
     const table = SyncTable.open(new MemorySource(bytes), { filterPolicies: [bloom, policy] });
     expect(table.filterStatus).toEqual({ state: 'used', policyName: name });
@@ -183,7 +183,7 @@ describe('filters of two policies in one table', () => {
     ['the first', ['test.First'], 'test.First'],
     ['the second', ['test.Second'], 'test.Second'],
     ['both', ['test.First', 'test.Second'], 'test.First'],
-    ['both, the other way round', ['test.Second', 'test.First'], 'test.First'],
+    ['both, in reverse order', ['test.Second', 'test.First'], 'test.First'],
   ])('for a reader that knows %s, the filters of the first known policy are used', (_, known, used) => {
     const policies = known.map(renamed);
     const table = SyncTable.open(new MemorySource(bytes), { filterPolicies: policies });
@@ -218,7 +218,7 @@ describe('a table without entries', () => {
     ['has three empty data blocks', assembleTable({ data: ['a', 'b', 'c'].map((key) => [utf8(key), nothing] as const) }), 3],
   ];
 
-  test('is in two of the goldens', () => {
+  test('is among the golden tables twice', () => {
     expect(empty.map(([, , dataBlocks]) => dataBlocks)).toEqual([0, 0, 1, 1, 1, 3]);
   });
 
@@ -246,7 +246,7 @@ describe('a table without entries', () => {
   });
 });
 
-test('the tables of these tests distinguish present keys from absent ones', () => {
+test('the filters of these tables distinguish present keys from absent ones', () => {
   const present = new Set(entries.map(([key]: KeyValue) => hex(key)));
   expect(absent.filter((key) => present.has(hex(key)))).toEqual([]);
 });

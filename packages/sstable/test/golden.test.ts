@@ -33,7 +33,7 @@ describe.each(goldenTables())('$name, written by LevelDB 1.23', (golden) => {
     expect(sameEntries((await collect(table.entries({ reverse: true }))).reverse(), entries)).toBe(true);
   });
 
-  test('finds every key, and no absent one', () => {
+  test('finds every stored key and no absent key', () => {
     const table = SyncTable.open(new MemorySource(golden.bytes()));
     const keys = new Set(entries.map(([key]) => hex(key)));
     const missing: string[] = [];

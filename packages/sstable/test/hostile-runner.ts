@@ -1,6 +1,5 @@
-// Run by hostile.test.ts in a process of its own, so that a hang or a lack of memory ends that process alone: does one
-// thing after another with tables that were made to cost much, from number `first` on, and prints a line of JSON before
-// and after each.
+// hostile.test.ts runs this in a separate process, so that a hang or a lack of memory ends only that process. It runs actions
+// on tables that are crafted to be expensive, from number `first` on, and prints a line of JSON before and after each.
 import process from 'node:process';
 import { CorruptionError, MemorySource, SyncTable, UnsupportedError } from '@bloom/sstable';
 import { salvageTable, tableLayout, verifyTable } from '@bloom/sstable/inspect';
@@ -11,7 +10,7 @@ import { utf8 } from './entries.js';
 
 const none = new Uint8Array(0);
 
-/** A block of `count` entries with keys that start alike and end in four bytes, growing, under these restarts. */
+/** A block with these restarts and `count` entries. Their keys have a common prefix and end in four ascending bytes. */
 function longBlock(count: number, value: Uint8Array = none, prefix: Uint8Array = none, restarts: (starts: readonly number[]) => number[] = () => [0]): Uint8Array {
   const bytes = new Uint8Array(prefix.length + 16 + count * (20 + value.length));
   const view = new DataView(bytes.buffer);
@@ -44,7 +43,7 @@ const last = new Uint8Array(5).fill(0xff);
 const megabytes = new Uint8Array(4e6).fill(0x61);
 const toSmallBlock = encodeBlockHandle({ offset: 0, size: smallBlock.length });
 
-/** Each of 4 to 20 MB. */
+/** The tables, of 4 to 20 MB each. */
 const files: Record<string, () => Uint8Array> = {
   'a data block of a million entries and one restart': () => assembleTable({ data: [[last, longBlock(1_000_000)]] }),
   'a data block of 200,000 restarts': () => assembleTable({ data: [[last, longBlock(200_000, none, none, (starts) => [...starts])]] }),
@@ -60,7 +59,7 @@ const files: Record<string, () => Uint8Array> = {
     return assembleTable({ data: [[a, block]], index: longBlock(100_000, encodeBlockHandle({ offset: 0, size: block.length })) });
   },
   'an index that leads to itself 100,000 times': () => {
-    // The metaindex before it has 13 bytes.
+    // The metaindex, which precedes the index, has 13 bytes.
     const length = longBlock(100_000, encodeBlockHandle({ offset: 13, size: 1_000_000 })).length;
     return assembleTable({ index: longBlock(100_000, encodeBlockHandle({ offset: 13, size: length })) });
   },

@@ -1,4 +1,4 @@
-// Answers that a server may give beside the plain right one, each from a real server.
+// Unusual and wrong responses, each from a real server.
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { Table } from '@bloom/sstable';
@@ -21,7 +21,7 @@ afterEach(() => server.stop());
 
 const fast: HttpSourceOptions = { retryDelayMs: 1 };
 
-/** Answers each GET as `answer` does; HEAD rightly. */
+/** Lets `answer` respond to each GET. The response to HEAD is correct. */
 function getting(answer: (response: ServerResponse, offset: number, length: number) => unknown): void {
   server.misbehave = ({ method }, response) => {
     if (method !== 'GET') return false;
@@ -30,7 +30,7 @@ function getting(answer: (response: ServerResponse, offset: number, length: numb
   };
 }
 
-/** What a read of 4,000 bytes in the middle is rejected with, by a source that was opened while all was well. */
+/** The error of a read of 4,000 bytes from a source that was opened while the server was fine. */
 async function readError(options: HttpSourceOptions = fast): Promise<unknown> {
   const { misbehave } = server;
   server.misbehave = () => false;
@@ -47,11 +47,11 @@ describe('a HEAD', () => {
     ),
     ['that is reset', (response) => response.destroy()],
     ['that gets a length of 0', (response) => response.writeHead(200, { 'content-length': 0 }).end()],
-    ['that gets a length that is no number', (response) => response.writeHead(200, { 'content-length': '12x' } as never).end()],
+    ['that gets a length that is not a number', (response) => response.writeHead(200, { 'content-length': '12x' } as never).end()],
     ['that is redirected in a circle', (response) => response.writeHead(302, { location: server.url }).end()],
   ];
 
-  test.each(refusals)('%s does not end the opening, even without retries', async (_, refuse) => {
+  test.each(refusals)('%s does not fail the opening, even without retries', async (_, refuse) => {
     server.misbehave = ({ method }, response) => {
       if (method === 'HEAD') refuse(response);
       return method === 'HEAD';
@@ -62,7 +62,7 @@ describe('a HEAD', () => {
     expect(sameEntries(await collect(await Table.open(source)), entries)).toBe(true);
   });
 
-  test('and a GET that are both refused cause the error of the GET', async () => {
+  test('that is refused like the GET after it causes the error of the GET', async () => {
     server.misbehave = ({ method }, response) => Boolean(response.writeHead(method === 'HEAD' ? 405 : 403).end());
     expect(await rejection(HttpSource.open(server.url, fast))).toMatchObject({ code: 'BLOOM_HTTP_STATUS', status: 403 });
     expect(server.requests).toHaveLength(2);
@@ -85,7 +85,7 @@ describe('a file that is compressed in transit', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test('is reported by the opening if every answer is compressed', async () => {
+  test('is reported by the opening if every response is compressed', async () => {
     server.misbehave = (_, response) => Boolean(sendPacked(200, { 'content-length': packed.length })(response));
     expect(await rejection(HttpSource.open(server.url, fast))).toMatchObject({ code: 'BLOOM_HTTP_ENCODED' });
   });
@@ -100,7 +100,7 @@ describe('a file that is compressed in transit', () => {
     expect(await readError({ ...fast, fetch: hiding })).toMatchObject({ code: 'BLOOM_HTTP_ENCODED' });
   });
 
-  test.each(['identity', 'aws-chunked', 'none'])('with an encoding that fetch ignores, %s, is read', async (encoding) => {
+  test.each(['identity', 'aws-chunked', 'none'])('with the encoding %s, which fetch ignores, is read', async (encoding) => {
     const { misbehave } = server;
     getting((response, offset, length) => {
       const part = file.subarray(offset, offset + length);
@@ -116,7 +116,7 @@ describe('a file that is compressed in transit', () => {
 const never = (): Promise<never> => new Promise(() => {});
 
 describe('a whole file instead of a range', () => {
-  /** In chunks, without a length. */
+  /** Sends `bytes` in chunks, without a length. */
   const sendWhole = (bytes: Uint8Array) => (response: ServerResponse) => {
     response.writeHead(200, server.headers());
     response.write(bytes.subarray(0, 1000));
@@ -125,8 +125,8 @@ describe('a whole file instead of a range', () => {
 
   test.each([
     ['', false],
-    [', nor answers HEAD', true],
-  ])('from a server that does not say its length%s, is fetched once', async (_, refusesHead) => {
+    [' and refuses HEAD', true],
+  ])('from a server that does not send its length%s is fetched once', async (_, refusesHead) => {
     server.misbehave = ({ method }, response) => {
       if (method === 'HEAD') return refusesHead && Boolean(response.writeHead(405).end());
       sendWhole(file)(response);
@@ -146,7 +146,7 @@ describe('a whole file instead of a range', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test('of another length than in the answer to HEAD is a changed file', async () => {
+  test('with a length other than in the response to HEAD is a changed file', async () => {
     getting(sendWhole(file.subarray(0, file.length - 1)));
     expect(await readError()).toMatchObject({ code: 'BLOOM_HTTP_CHANGED' });
   });
@@ -168,7 +168,7 @@ describe('a whole file instead of a range', () => {
     expect(times).toBe(2);
   });
 
-  test('for many simultaneous reads gives each its own bytes', async () => {
+  test('gives each of many simultaneous reads its own bytes', async () => {
     getting(sendWhole(file));
     const source = await HttpSource.open(server.url, fast);
     const parts = await Promise.all(Array.from({ length: 10 }, (_, i) => source.read(i * 1000, 500)));
@@ -177,7 +177,7 @@ describe('a whole file instead of a range', () => {
 });
 
 describe('a part of a range', () => {
-  /** Never more than `most` bytes at once, which RFC 9110, section 14.2, permits. */
+  /** Sends at most `most` bytes per response, which RFC 9110, section 14.2, permits. */
   function sendAtMost(most: number): void {
     getting((response, offset, length) => {
       const part = file.subarray(offset, offset + Math.min(length, most));
@@ -199,14 +199,14 @@ describe('a part of a range', () => {
     expect(sameEntries(await collect(table), entries)).toBe(true);
   });
 
-  test('of one byte at a time is not continued without end', async () => {
+  test('of one byte at a time is not continued forever', async () => {
     sendAtMost(1);
     expect(await readError()).toMatchObject({ code: 'BLOOM_HTTP_FAILED' });
     expect(server.requests.length).toBe(1024);
   });
 });
 
-test('a large read is made by ranges of at most 64 MiB', async () => {
+test('a large read is split into ranges of at most 64 MiB', async () => {
   const mib = 2 ** 20;
   const ranges: string[] = [];
   const sparse: Fetch = async (_, { headers }) => {
@@ -234,10 +234,10 @@ describe('a 206', () => {
     ['of the bytes before', 'it sends bytes 4999-8998', { 'content-range': `bytes 4999-8998/${file.length}` }],
     ['of more bytes', 'it sends bytes 5000-9000', { 'content-range': `bytes 5000-9000/${file.length}` }],
     ['of no bytes', 'it sends bytes */', { 'content-range': `bytes */${file.length}` }],
-    ['of bytes backwards', 'it sends bytes 5000-4999', { 'content-range': `bytes 5000-4999/${file.length}` }],
+    ['of a range that ends before it starts', 'it sends bytes 5000-4999', { 'content-range': `bytes 5000-4999/${file.length}` }],
     ['in other units', 'it sends lines 5000-8999', { 'content-range': 'lines 5000-8999/*' }],
-    ['of a range that cannot be read', 'it sends 5000-8999', { 'content-range': '5000-8999' }],
-  ])('%s is refused with an error that says what was received', async (_, problem, headers) => {
+    ['of a range that cannot be parsed', 'it sends 5000-8999', { 'content-range': '5000-8999' }],
+  ])('%s is refused with an error that says what the server sent', async (_, problem, headers) => {
     getting((response) => response.writeHead(206, { ...server.headers(), 'content-range': right, ...headers }).end(file.subarray(5000, 9000)));
     const error = await readError();
     expect(error).toMatchObject({ code: 'BLOOM_HTTP_FAILED' });
@@ -248,13 +248,13 @@ describe('a 206', () => {
   test.each([
     ['in capitals', { 'content-range': `BYTES 5000-8999/${file.length}` }],
     ['without the length of the file', { 'content-range': 'bytes 5000-8999/*' }],
-    ['with no Content-Range to be seen', {}],
-  ])('%s is taken', async (_, headers) => {
+    ['with a hidden Content-Range', {}],
+  ])('%s is accepted', async (_, headers) => {
     getting((response) => response.writeHead(206, { ...server.headers(), ...headers }).end(file.subarray(5000, 9000)));
     expect(await readError()).toBeUndefined();
   });
 
-  test('with another length of the file is that of a changed file', async () => {
+  test('with a different length of the file means a changed file', async () => {
     getting((response) => response.writeHead(206, { ...server.headers(), 'content-range': 'bytes 5000-8999/999999' }).end(file.subarray(5000, 9000)));
     expect(await readError()).toMatchObject({ code: 'BLOOM_HTTP_CHANGED' });
   });
@@ -262,16 +262,16 @@ describe('a 206', () => {
 
 describe('a 416', () => {
   test.each([
-    ['that says a smaller length', 'BLOOM_HTTP_CHANGED', { 'content-range': 'bytes */4000' }],
-    ['that says nothing', 'BLOOM_HTTP_CHANGED', {}],
-    ['to a range that lies inside', 'BLOOM_HTTP_STATUS', { 'content-range': `bytes */${file.length}` }],
+    ['with a smaller length', 'BLOOM_HTTP_CHANGED', { 'content-range': 'bytes */4000' }],
+    ['without a length', 'BLOOM_HTTP_CHANGED', {}],
+    ['for a range inside the file', 'BLOOM_HTTP_STATUS', { 'content-range': `bytes */${file.length}` }],
   ])('%s is %s', async (_, code, headers) => {
     getting((response) => response.writeHead(416, headers).end());
     expect(await readError()).toMatchObject({ code });
     expect(server.requests).toHaveLength(1);
   });
 
-  test('at the opening, without a length, causes the error for its status', async () => {
+  test('during the opening, without a length, causes the error for its status', async () => {
     server.misbehave = ({ method }, response) => Boolean(response.writeHead(method === 'HEAD' ? 405 : 416).end());
     expect(await rejection(HttpSource.open(server.url))).toMatchObject({ code: 'BLOOM_HTTP_STATUS', status: 416 });
   });
@@ -280,8 +280,8 @@ describe('a 416', () => {
 describe('a weak ETag', () => {
   const date = 'Thu, 22 Oct 2015 07:28:00 GMT';
   test.each([
-    ['that stays, with the date,', undefined, 'W/"one"', undefined],
-    ['that stays, while the date does not,', 'BLOOM_HTTP_CHANGED', 'W/"one"', date],
+    ['that stays the same together with the date', undefined, 'W/"one"', undefined],
+    ['that stays the same while the date changes', 'BLOOM_HTTP_CHANGED', 'W/"one"', date],
     ['that changes', 'BLOOM_HTTP_CHANGED', 'W/"two"', undefined],
     ['that becomes strong', 'BLOOM_HTTP_CHANGED', '"one"', undefined],
   ])('%s gives %s', async (_, code, etag, modified) => {
@@ -292,14 +292,14 @@ describe('a weak ETag', () => {
     expect(await rejection(source.read(5000, 4000))).toEqual(code === undefined ? undefined : expect.objectContaining({ code }));
   });
 
-  test('makes the date count, which may change with a strong ETag', async () => {
+  test('makes the date count, while the date may change if the ETag is strong', async () => {
     const source = await HttpSource.open(server.url, fast);
     server.lastModified = date;
     expect(sameBytes(await source.read(5000, 4000), file.subarray(5000, 9000))).toBe(true);
   });
 });
 
-test('the error for a hidden length names the remedy', async () => {
+test('the error for a hidden length says what the caller can do', async () => {
   server.misbehave = ({ method }, response) =>
     Boolean(method === 'HEAD' ? response.writeHead(405).end() : response.writeHead(206, { 'content-range': 'bytes 0-0/*' }).end('a'));
   const error = await rejection(HttpSource.open(server.url));
@@ -312,9 +312,9 @@ describe('an invalid argument is rejected at once, by name', () => {
     ['no address', undefined, {}],
     ['a number', 5, {}],
     ['null', null, {}],
-    ['an object that is no URL', {}, {}],
-    ['an address that is none', 'http://', {}],
-    ['an address without a host to start from', '/table.ldb', {}],
+    ['an object that is not a URL', {}, {}],
+    ['an invalid address', 'http://', {}],
+    ['a relative address without a base', '/table.ldb', {}],
     ['an address with a password', 'http://user:password@127.0.0.1/', {}],
     ['a header with a line break', 'http://127.0.0.1/', { headers: { 'x-key': 'a\nb' } }],
     ['a header with a space in its name', 'http://127.0.0.1/', { headers: { 'x key': 'a' } }],

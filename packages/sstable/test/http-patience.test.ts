@@ -1,4 +1,4 @@
-// How long an HttpSource waits for servers that stall or drip, and what ends it: its limit, a signal, close.
+// How long an HttpSource waits for servers that stall or send slowly, and what ends the wait: its limit, a signal, or close.
 import { getEventListeners } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import process from 'node:process';
@@ -31,7 +31,7 @@ afterEach(async () => {
 const url = 'https://example.org/table.ldb';
 const never = (): Promise<never> => new Promise(() => {});
 
-/** Begins a right answer to a request for a range. @returns the bytes to send. */
+/** Begins a correct response to a request for a range. @returns the bytes to send. */
 function begin(response: ServerResponse): Uint8Array {
   const [offset, length] = server.ranges.at(-1)!;
   const last = offset + length - 1;
@@ -39,7 +39,7 @@ function begin(response: ServerResponse): Uint8Array {
   return file.subarray(offset, last + 1);
 }
 
-/** Sends `bytes` in parts of `partBytes`, one each `ms`, until the other side is gone. */
+/** Sends `bytes` in parts of `partBytes`, one every `ms`, until the client disconnects. */
 function drip(response: ServerResponse, bytes: Uint8Array, partBytes: number, ms: number): void {
   let sent = 0;
   const timer = setInterval(() => {
@@ -94,12 +94,12 @@ describe('a server that stalls', () => {
     expect(sameBytes(await source.read(500, 4000), file.subarray(500, 4500))).toBe(true);
   });
 
-  test('at HEAD gets a request for a range', async () => {
+  test('for HEAD gets a request for a range', async () => {
     server.misbehave = ({ method }) => method === 'HEAD';
     expect((await HttpSource.open(server.url, { stallMs: 150 })).byteLength).toBe(file.length);
   });
 
-  test('at every request does not block the opening', async () => {
+  test('for every request does not block the opening forever', async () => {
     server.misbehave = () => true;
     const error = await rejection(HttpSource.open(server.url, { stallMs: 40, retries: 1, retryDelayMs: 1 }));
     expect(error).toMatchObject({ code: 'BLOOM_HTTP_STALLED' });
@@ -111,7 +111,7 @@ describe('a server that stalls', () => {
     expect(await rejection(source.read(0, 10))).toMatchObject({ code: 'BLOOM_HTTP_STALLED' });
   });
 
-  test('fails even if the body ignores the signal too', async () => {
+  test('fails even if the body ignores the signal as well', async () => {
     const body = { cancel: never, getReader: () => ({ read: never, cancel: never }) };
     const headers = { get: () => null };
     const hanging: Fetch = async () => ({ status: 206, headers, body, arrayBuffer: never });
@@ -119,7 +119,7 @@ describe('a server that stalls', () => {
     expect(await rejection(source.read(0, 10))).toMatchObject({ code: 'BLOOM_HTTP_STALLED' });
   });
 
-  test('with empty chunks fails too', async () => {
+  test('but sends empty chunks fails too', async () => {
     const read = (): Promise<{ done: boolean; value: Uint8Array }> =>
       new Promise((resolve) => setTimeout(() => resolve({ done: false, value: new Uint8Array(0) }), 5));
     const body = { cancel: async () => undefined, getReader: () => ({ read, cancel: async () => undefined }) };
@@ -128,7 +128,7 @@ describe('a server that stalls', () => {
     expect(await rejection(source.read(0, 10))).toMatchObject({ code: 'BLOOM_HTTP_STALLED' });
   });
 
-  test('is not a slow one, with 5 kB per second for longer than the limit', async () => {
+  test('is not the same as a slow server that sends 5 kB per second for longer than the limit', async () => {
     const source = await HttpSource.open(server.url, { stallMs: 500, retries: 0 });
     server.misbehave = (_, response) => {
       drip(response, begin(response), 100, 20);
@@ -141,7 +141,7 @@ describe('a server that stalls', () => {
 });
 
 describe('close', () => {
-  test('ends the reads under way, and their connections', async () => {
+  test('ends pending reads and their connections', async () => {
     const source = await HttpSource.open(server.url);
     let left = 0;
     const arrived = new Promise<void>((resolve) => {
@@ -160,7 +160,7 @@ describe('close', () => {
     expect(server.requests).toHaveLength(5);
   });
 
-  test('makes later reads fail, even of a file that was sent whole, and does nothing the second time', async () => {
+  test('makes later reads fail, even of a file that was sent whole, and can be called twice', async () => {
     server.misbehave = (_, response) => Boolean(response.writeHead(200, { 'content-length': file.length }).end(file));
     const source = await HttpSource.open(server.url);
     await source.read(0, 10);
@@ -199,7 +199,7 @@ describe('the signal of a caller', () => {
     expect(await Promise.all(others)).toEqual([file.slice(100, 110), file.slice(200, 210)]);
   });
 
-  test('has no listener left after reads that succeed, stall, fail or are redirected', async () => {
+  test('has no listeners left after reads that succeed, stall, fail or are redirected', async () => {
     const { signal } = new AbortController();
     const source = await HttpSource.open(server.url, { signal, stallMs: 300, retries: 1, retryDelayMs: 1 });
     const table = await Table.open(source, { signal });

@@ -1,4 +1,4 @@
-// Which server gets which requests and headers, where one redirects to another.
+// Which server gets which requests and headers when one redirects to another.
 import { Table } from '@bloom/sstable';
 import { type Fetch, HttpError, type HttpResponse, HttpSource, type HttpSourceOptions } from '@bloom/sstable/http';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -10,7 +10,7 @@ import { StaticServer } from './static-server.js';
 const entries = numberedEntries(3000, 80);
 const file = buildTable(entries, { compression: 'none' });
 
-/** The server that is opened, and one of another origin that has the file too. */
+/** The server that is opened, and a server of another origin that also has the file. */
 let first: StaticServer;
 let second: StaticServer;
 beforeEach(async () => {
@@ -25,7 +25,7 @@ afterEach(async () => {
 
 const secrets = { 'x-api-key': 'secret', authorization: 'Bearer secret', cookie: 'session=secret' };
 
-/** Lets `server` redirect every path but `/moved…` to what `location` says. */
+/** Lets `server` redirect every path except `/moved…` to `location`. */
 function redirect(server: StaticServer, location: () => string, status = 302): void {
   server.misbehave = ({ path }, response) => {
     if (path.startsWith('/moved')) return false;
@@ -34,7 +34,7 @@ function redirect(server: StaticServer, location: () => string, status = 302): v
   };
 }
 
-/** Opens the table, and reads all of it and some keys; the requests that came to the servers stay listed. */
+/** Opens the table, and reads all of it and some keys. The servers record the requests. */
 async function readAll(options: HttpSourceOptions = {}): Promise<Table> {
   const table = await Table.open(await HttpSource.open(first.url, { retryDelayMs: 1, ...options }), { cache: null });
   expect(await table.get(entries[1500]![0])).toEqual(entries[1500]![1]);
@@ -42,7 +42,7 @@ async function readAll(options: HttpSourceOptions = {}): Promise<Table> {
   return table;
 }
 
-/** The secrets that a server was given, in any request. */
+/** The secrets that a server got in any request. */
 function leaked(server: StaticServer): string[] {
   return server.requests.flatMap(({ headers }) => Object.values(headers).filter((value) => String(value).includes('secret'))) as string[];
 }
@@ -64,13 +64,13 @@ describe('a redirect to another origin', () => {
     expect(second.requests.length).toBeGreaterThan(3);
   });
 
-  test('with a relative address of another host does not send them either', async () => {
+  test('with an address that is relative but names another host does not send the headers there', async () => {
     redirect(first, () => second.url.replace('http:', ''));
     await readAll({ headers: secrets });
     expect(leaked(second)).toEqual([]);
   });
 
-  test('that leads back sends the headers only to the first origin, if it requires them', async () => {
+  test('that leads back to the first origin sends the headers only there, if it requires them', async () => {
     const home = new URL('/moved.ldb', first.url).href;
     redirect(first, () => second.url);
     redirect(second, () => home);
@@ -81,12 +81,12 @@ describe('a redirect to another origin', () => {
     };
     await readAll({ headers: secrets });
     expect(leaked(second)).toEqual([]);
-    // Later requests go there at once.
+    // Later requests go directly to the target.
     expect(second.requests).toHaveLength(1);
     expect(first.requests.filter(({ path }) => path !== '/moved.ldb')).toHaveLength(1);
   });
 
-  test('whose target expires, as signed addresses do, is requested again', async () => {
+  test('whose target expires, as signed addresses do, is followed again', async () => {
     let signature = 0;
     redirect(first, () => `${second.url}?signature=${++signature}`);
     second.misbehave = ({ path }, response) => !path.endsWith(`=${signature}`) && Boolean(response.writeHead(403).end());
@@ -99,7 +99,7 @@ describe('a redirect to another origin', () => {
     expect(first.requests.length).toBeGreaterThan(1);
   });
 
-  test('whose target refuses is an error that names only the address that was opened', async () => {
+  test('whose target refuses the request causes an error that names only the address that was opened', async () => {
     redirect(first, () => `${second.url}?signature=1`);
     const source = await HttpSource.open(first.url);
     second.misbehave = (_, response) => Boolean(response.writeHead(403).end());
@@ -119,7 +119,7 @@ describe('a redirect to another origin', () => {
     await third.stop();
   });
 
-  test('to another version of the file causes an error and no mixture', async () => {
+  test('to another version of the file causes an error, not a mixture of both', async () => {
     redirect(first, () => second.url);
     const source = await HttpSource.open(first.url, { retryDelayMs: 1 });
     second.etag = '"two"';
@@ -136,12 +136,12 @@ describe('a redirect within the origin', () => {
   });
 });
 
-describe('a redirect that leads nowhere', () => {
+describe('a redirect without a valid target', () => {
   test.each([
-    ['in a circle', () => first.url],
-    ['to a file of this machine', () => 'file:///etc/hostname'],
+    ['a redirect loop', () => first.url],
+    ['a file of this machine', () => 'file:///etc/hostname'],
     ['to data', () => 'data:text/plain,hello'],
-    ['to an address that cannot be read', () => 'http://['],
+    ['an address that cannot be parsed', () => 'http://['],
   ])('%s is an error, with headers and without', async (_, location) => {
     redirect(first, location);
     for (const headers of [{}, secrets]) {
@@ -162,7 +162,7 @@ describe('a redirect that leads nowhere', () => {
 
 describe('a fetch that the caller passes', () => {
   const addresses: string[] = [];
-  /** Adds a secret of its own to whatever it is asked for. */
+  /** Adds its own secret to every request. */
   const signing: Fetch = (address, init) => {
     addresses.push(address);
     return fetch(address, { ...init, headers: { ...init.headers, authorization: 'Bearer secret' } });
@@ -190,7 +190,7 @@ describe('a fetch that the caller passes', () => {
   });
 });
 
-// What a page gets: tooling/browser-tests shows that Chromium does so.
+// A page cannot see the target, as tooling/browser-tests shows for Chromium.
 describe('when the target of a redirect is hidden', () => {
   beforeEach(() => {
     const own = globalThis.fetch;
@@ -207,7 +207,7 @@ describe('when the target of a redirect is hidden', () => {
     await readAll({ headers: secrets });
     expect(leaked(second)).toEqual([]);
     expect(second.requests.length).toBeGreaterThan(3);
-    // Once with the headers, which was not to be followed, and once without.
+    // Once with the headers, when the redirect is not followed, and once without.
     expect(first.requests).toHaveLength(2);
   });
 
@@ -222,7 +222,7 @@ describe('when the target of a redirect is hidden', () => {
     expect(first.requests.filter(({ path }) => path !== '/moved.ldb')).toHaveLength(2);
   });
 
-  test('the error of a target that requires the headers says why they were not sent', async () => {
+  test('the error for a target that requires the headers says why they were not sent', async () => {
     redirect(first, () => second.url);
     const { misbehave } = first;
     first.misbehave = (request, response, number) => {

@@ -1,4 +1,4 @@
-// When an HttpSource sends a request again. Time is a fake: no request leaves the process.
+// When an HttpSource repeats a request. Timers are fake, and no request leaves the process.
 import { getEventListeners } from 'node:events';
 import { type Fetch, HttpSource } from '@bloom/sstable/http';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -16,7 +16,7 @@ afterEach(() => {
 });
 
 describe('a server that never answers', () => {
-  test('gets 30 seconds by default', async () => {
+  test('is given up after 30 seconds by default', async () => {
     const source = await HttpSource.open(url, { byteLength: 100, fetch: never, retries: 0 });
     let settled = false;
     const reading = rejection(source.read(0, 10)).finally(() => (settled = true));
@@ -27,7 +27,7 @@ describe('a server that never answers', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('gets at most as long as a host’s timer can run', async () => {
+  test('is waited for even if stallMs is more than a host’s timer can take', async () => {
     const source = await HttpSource.open(url, { byteLength: 100, fetch: never, retries: 0, stallMs: 2 ** 53 - 1 });
     const reading = rejection(source.read(0, 10));
     await vi.advanceTimersByTimeAsync(24 * 3600 * 1000);
@@ -41,7 +41,7 @@ describe('a server that never answers', () => {
 describe('a server that sends Retry-After', () => {
   const times: number[] = [];
 
-  /** Answers with each status and Retry-After in turn, and then rightly. */
+  /** Answers with each status and Retry-After in turn, and then correctly. */
   function answering(...answers: [status: number, retryAfter: string | undefined][]): Fetch {
     times.length = 0;
     return async () => {
@@ -53,7 +53,7 @@ describe('a server that sends Retry-After', () => {
     };
   }
 
-  /** How long it took from each request to the next. */
+  /** The times between consecutive requests. */
   async function waits(fetch: Fetch, retries = 3): Promise<{ waits: number[]; error: unknown }> {
     const source = await HttpSource.open(url, { byteLength: 100, fetch, retries });
     const reading = rejection(source.read(0, 10));
@@ -69,37 +69,37 @@ describe('a server that sends Retry-After', () => {
     ['7 seconds', '7', 7000],
     ['60 seconds', '60', 60_000],
     ['a date in 5 seconds', httpDate(5000), 5000],
-    ['a date that is past', httpDate(-5000), 200],
+    ['a date in the past', httpDate(-5000), 200],
     ['0 seconds', '0', 200],
-    ['what is neither', 'soon', 200],
-    ['what only JavaScript takes for a date', '2026-01-01T00:00:30Z', 200],
+    ['a value that is neither a number nor a date', 'soon', 200],
+    ['a value that only JavaScript accepts as a date', '2026-01-01T00:00:30Z', 200],
     ['a negative number', '-5', 200],
-    ['nothing', undefined, 200],
-  ])('with %s', async (_, retryAfter, expected) => {
+    ['nothing at all', undefined, 200],
+  ])('of %s is retried after the right time', async (_, retryAfter, expected) => {
     expect(await waits(answering([503, retryAfter]))).toEqual({ waits: [expected], error: undefined });
     vi.setSystemTime(now);
     expect(await waits(answering([429, retryAfter]))).toEqual({ waits: [expected], error: undefined });
   });
 
-  test('with less than the usual wait does not shorten the wait', async () => {
+  test('of less than the usual wait does not shorten the wait', async () => {
     const { waits: each } = await waits(answering([503, undefined], [503, undefined], [503, '0']));
     expect(each).toEqual([200, 400, 800]);
   });
 
-  test.each(['61', '86400', '99999999999999999999', httpDate(3600_000)])('with more than a minute (%s) is not retried', async (retryAfter) => {
+  test.each(['61', '86400', '99999999999999999999', httpDate(3600_000)])('of more than a minute (%s) is not retried', async (retryAfter) => {
     const { waits: each, error } = await waits(answering([503, retryAfter]));
     expect(each).toEqual([]);
     expect(error).toMatchObject({ code: 'BLOOM_HTTP_STATUS', status: 503 });
     expect((error as Error).message).toMatch(/asks to wait \d+ s$/);
   });
 
-  test('with every answer gets no more than the allowed retries, and the error says so', async () => {
+  test('with every response gets no more than the allowed retries', async () => {
     const { waits: each, error } = await waits(answering([503, '3'], [429, '3'], [503, '3'], [503, '3']));
     expect(each).toEqual([3000, 3000, 3000]);
     expect(error).toMatchObject({ code: 'BLOOM_HTTP_STATUS', status: 503 });
   });
 
-  test('never is retried after twice as long each time, up to a minute', async () => {
+  test('never is retried after waits that double up to a minute', async () => {
     const failing: Fetch = async () => {
       times.push(Date.now());
       throw new TypeError('no network');
@@ -109,7 +109,7 @@ describe('a server that sends Retry-After', () => {
     expect(each).toEqual([200, 400, 800, 1600, 3200, 6400, 12_800, 25_600, 51_200, 60_000, 60_000, 60_000]);
   });
 
-  test('to HEAD gets the range request only after the wait', async () => {
+  test('for HEAD gets the range request only after the wait', async () => {
     const byMethod: [string, number][] = [];
     const busy: Fetch = async (_, { method }) => {
       byMethod.push([method, Date.now() - now]);

@@ -16,7 +16,7 @@ import { rejection } from './caught.js';
 import { collect, numberedEntries, sameBytes, sameEntries, utf8 } from './entries.js';
 import { StaticServer } from './static-server.js';
 
-/** About 600 KB in 123 blocks: past the tail that is read at once. */
+/** About 600 KB in 123 blocks, which is more than the tail that is read at once. */
 const entries = numberedEntries(6000, 80);
 const file = buildTable(entries, { compression: 'none' });
 
@@ -28,14 +28,14 @@ afterEach(() => server.stop());
 
 const fast: HttpSourceOptions = { retryDelayMs: 1 };
 
-/** Opens the table and forgets the requests that it took. */
+/** Opens the table and clears the record of requests. */
 async function openTable(options: HttpSourceOptions = fast): Promise<Table> {
   const table = await Table.open(await HttpSource.open(server.url, options));
   server.requests.length = 0;
   return table;
 }
 
-/** Keys that usually are in different blocks. */
+/** Keys that are usually in different blocks. */
 function absentKeys(count: number): Uint8Array[] {
   return Array.from({ length: count }, (_, i) => utf8(`key ${String(i * 6).padStart(6, '0')}x`));
 }
@@ -136,7 +136,7 @@ describe('a table on a static server', () => {
 });
 
 describe('a server that does not answer HEAD', () => {
-  test.each([403, 405, 501 - 100, 400])('but %d, gets a request for the first byte', async (status) => {
+  test.each([403, 405, 501 - 100, 400])('except with %d gets a request for the first byte', async (status) => {
     server.misbehave = ({ method }, response) => method === 'HEAD' && Boolean(response.writeHead(status).end());
     const source = await HttpSource.open(server.url, fast);
     expect(source.byteLength).toBe(file.length);
@@ -144,7 +144,7 @@ describe('a server that does not answer HEAD', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  test('with the length, or with that of its gzip, gets a request for the first byte', async () => {
+  test('with the length of the file, or with the length of its gzip, gets a request for the first byte', async () => {
     const compressed = gzipSync(file);
     for (const headers of [{}, { 'content-encoding': 'gzip', 'content-length': compressed.length, etag: '"one-gzip"' }]) {
       server.misbehave = ({ method }, response) => method === 'HEAD' && Boolean(response.writeHead(200, headers).end());
@@ -155,13 +155,13 @@ describe('a server that does not answer HEAD', () => {
     }
   });
 
-  test('and has an empty file, which it reports with a 416', async () => {
+  test('and has an empty file can report that with a 416', async () => {
     server.bytes = new Uint8Array(0);
     server.misbehave = ({ method }, response) => method === 'HEAD' && Boolean(response.writeHead(405).end());
     expect((await HttpSource.open(server.url)).byteLength).toBe(0);
   });
 
-  test('nor says in Content-Range how long the file is, causes an error', async () => {
+  test('and sends no length in Content-Range causes an error', async () => {
     server.misbehave = ({ method }, response) => {
       if (method === 'HEAD') response.writeHead(405).end();
       else response.writeHead(206, { 'content-range': 'bytes 0-0/*' }).end('a');
@@ -171,7 +171,7 @@ describe('a server that does not answer HEAD', () => {
   });
 });
 
-/** Sends `limit` bytes, or as many of them as are taken. @returns how many were sent. */
+/** Sends `limit` bytes, or until the client disconnects. @returns how many were sent. */
 function flood(response: ServerResponse, limit: number): () => number {
   const part = Buffer.alloc(2 ** 16);
   let sent = 0;
@@ -190,7 +190,7 @@ function flood(response: ServerResponse, limit: number): () => number {
 }
 
 describe('a server without ranges', () => {
-  test('sends a small file whole, once', async () => {
+  test('sends a small file whole, and only once', async () => {
     server.misbehave = ({ method }, response) =>
       method === 'GET' && Boolean(response.writeHead(200, { ...server.headers(), 'content-length': file.length }).end(file));
     const table = await Table.open(await HttpSource.open(server.url));
@@ -223,7 +223,7 @@ describe('a server without ranges', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  test('is refused by the caller’s limit', async () => {
+  test('is refused if the file exceeds the caller’s limit', async () => {
     server.misbehave = ({ method }, response) =>
       method === 'GET' && Boolean(response.writeHead(200, { ...server.headers(), 'content-length': file.length }).end(file));
     const tight = { ...fast, maxWholeBytes: file.length - 1 };
@@ -233,7 +233,7 @@ describe('a server without ranges', () => {
     expect((await Table.open(await HttpSource.open(server.url, wide))).byteLength).toBe(file.length);
   });
 
-  test('that sends endlessly, without a length, is soon disconnected', async () => {
+  test('that sends bytes without end and without a length is soon disconnected', async () => {
     let sent = (): number => 0;
     server.misbehave = ({ method }, response) => {
       if (method === 'HEAD') return false;
@@ -248,7 +248,7 @@ describe('a server without ranges', () => {
 });
 
 describe('a server that sends more than requested', () => {
-  test('endlessly, is soon disconnected', async () => {
+  test('without end is soon disconnected', async () => {
     let sent = (): number => 0;
     server.misbehave = ({ method, range }, response) => {
       if (method === 'HEAD') return false;
@@ -275,14 +275,14 @@ describe('a file that is replaced', () => {
         (server.misbehave = (_, response) => Boolean(response.writeHead(412).end())),
     ],
     ['by one so short that the range is outside', () => (server.bytes = new Uint8Array(5))],
-  ])('%s causes an error and no mixture', async (_, replace) => {
+  ])('%s causes an error, not a mixture of both', async (_, replace) => {
     const table = await openTable();
     expect(await table.get(entries[0]![0])).toEqual(entries[0]![1]);
     server.requests.length = 0;
     replace();
     expect(await rejection(table.get(entries[3000]![0]))).toEqual(isHttpError('BLOOM_HTTP_CHANGED'));
     expect(await rejection(collect(table))).toEqual(isHttpError('BLOOM_HTTP_CHANGED'));
-    // There is no retry, since the file will not change back.
+    // There is no retry, because the file will not change back.
     expect(server.requests.length).toBeLessThanOrEqual(3);
   });
 
@@ -309,7 +309,7 @@ describe('a file that is replaced', () => {
 });
 
 describe('a temporary failure is retried:', () => {
-  /** Lets the first `times` GETs after the opening fail. */
+  /** Makes the first `times` GETs after the opening fail. */
   function failing(times: number, fail: (response: ServerResponse) => void): void {
     let left = times;
     server.misbehave = ({ method }, response) => {
@@ -371,27 +371,27 @@ describe('a temporary failure is retried:', () => {
     expect(await table.get(entries[4000]![0])).toEqual(entries[4000]![1]);
   });
 
-  test('a 500 to HEAD too', async () => {
+  test('a 500 for HEAD', async () => {
     let left = 2;
     server.misbehave = (_, response) => left-- > 0 && Boolean(response.writeHead(500).end());
     await openTable();
     expect(left).toBeLessThan(0);
   });
 
-  test.each([404, 410, 403, 400, 401, 304])('but not a %d', async (status) => {
+  test.each([404, 410, 403, 400, 401, 304])('except for a %d', async (status) => {
     const table = await openTable();
     failing(99, (response) => response.writeHead(status).end());
     expect(await rejection(table.get(entries[0]![0]))).toEqual(isHttpError('BLOOM_HTTP_STATUS', status));
     expect(server.requests).toHaveLength(1);
   });
 
-  test('but not a missing file', async () => {
+  test('except for a missing file', async () => {
     server.misbehave = (_, response) => Boolean(response.writeHead(404).end());
     expect(await rejection(HttpSource.open(server.url, fast))).toEqual(isHttpError('BLOOM_HTTP_STATUS', 404));
     expect(server.requests.map(({ method }) => method)).toEqual(['HEAD', 'GET']);
   });
 
-  test('and the error for an unreachable server has its cause', async () => {
+  test('and the error for an unreachable server then has its cause', async () => {
     const { url } = server;
     await server.stop();
     const error = await rejection(HttpSource.open(url, { retries: 1, retryDelayMs: 1 }));
@@ -400,7 +400,7 @@ describe('a temporary failure is retried:', () => {
     server = await StaticServer.start(file);
   });
 
-  test('after twice as long each time', async () => {
+  test('after waits that double', async () => {
     const times: number[] = [];
     const failed: Fetch = async () => {
       times.push(performance.now());
@@ -415,7 +415,7 @@ describe('a temporary failure is retried:', () => {
     expect(waits.map((wait, i) => wait >= 20 * 2 ** i - 2)).toEqual([true, true, true]);
   });
 
-  test('not at all with no retries', async () => {
+  test('unless retries is 0', async () => {
     let calls = 0;
     const failed: Fetch = async () => {
       calls++;
@@ -427,7 +427,7 @@ describe('a temporary failure is retried:', () => {
   });
 });
 
-describe('an answer with another range', () => {
+describe('a response with a different range', () => {
   test.each([
     ['starts elsewhere', (offset: number, length: number) => `bytes ${offset + 1}-${offset + length}/${file.length}`],
     ['starts at the first byte', (_: number, length: number) => `bytes 0-${length - 1}/${file.length}`],
@@ -534,7 +534,7 @@ describe('an AbortSignal', () => {
   test('that outlives a read keeps no references to it', async () => {
     const { signal } = new AbortController();
     let requests = 0;
-    // Every second request fails, so that there are waits before new tries.
+    // Every second request fails, so that there are waits before retries.
     const shaky: Fetch = async (_, { headers }) => {
       if (++requests % 2 === 1) throw new TypeError('no network');
       const [first, last] = headers.range!.slice('bytes='.length).split('-').map(Number);
@@ -553,7 +553,7 @@ describe('an AbortSignal', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
-  test('that is aborted already sends nothing', async () => {
+  test('that is already aborted sends nothing', async () => {
     const error = await rejection(HttpSource.open(server.url, { signal: AbortSignal.abort(reason) }));
     expect(error).toBe(reason);
     expect(server.requests).toHaveLength(0);
@@ -610,7 +610,7 @@ test('random lookups and ranges are right with a server that fails occasionally 
   expect(wrong).toEqual([]);
 });
 
-// s3rver speaks the S3 protocol over a folder. It knows access keys, and does not check signatures of version 4.
+// s3rver serves a folder with the S3 protocol. It checks access keys, but not signatures of version 4.
 describe('a table in a private bucket of an S3 server', () => {
   const accessKeyId = 'S3RVER';
   let folder: string;
@@ -624,7 +624,7 @@ describe('a table in a private bucket of an S3 server', () => {
     s3 = new S3rver({ port: 0, address: '127.0.0.1', silent: true, directory: folder, configureBuckets: [{ name: 'tables', configs: [] }] });
     const { port } = await s3.run();
     url = `http://127.0.0.1:${port}/tables/words.ldb`;
-    // The keys that s3rver knows.
+    // The access keys that s3rver knows.
     const client = new AwsClient({ accessKeyId, secretAccessKey: accessKeyId, service: 's3', region: 'us-east-1', retries: 0 });
     signed = async (address, init): Promise<HttpResponse> => {
       const request = await client.sign(address, init);

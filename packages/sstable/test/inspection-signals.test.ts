@@ -6,7 +6,7 @@ import { rejection } from './caught.js';
 import { collect, numberedEntries } from './entries.js';
 
 const bytes = buildTable(numberedEntries(30_000), { compression: 'none' });
-/** Without index and footer, so that blocks are searched for, and with a hole. */
+/** A file with a hole and without index and footer, so that blocks are searched for. */
 const cut = bytes.slice(0, bytes.length - 30_000).fill(0, 10_000, 100_000);
 
 type Run = (source: Source, signal: AbortSignal) => Promise<unknown>;
@@ -20,8 +20,8 @@ const inspections: [string, Run][] = [
 ];
 
 describe.each(inspections)('%s', (_, run) => {
-  // A source in memory answers without giving timers a turn.
-  test('is ended by a timer even if its source does not wait', async () => {
+  // A source in memory answers without letting timers run.
+  test('can be aborted by a timer even if its source answers at once', async () => {
     const memory = new MemorySource(bytes);
     let reads = 0;
     const source: Source = {
@@ -36,11 +36,11 @@ describe.each(inspections)('%s', (_, run) => {
     const reason = new Error('enough');
     setTimeout(() => controller.abort(reason), 20);
     expect(await rejection(run(source, controller.signal))).toBe(reason);
-    // All of its reads would take more than a second.
+    // All of the reads would take more than a second.
     expect(reads).toBeLessThan(60);
   });
 
-  test('is ended at once even if its source never answers', async () => {
+  test('is ended by its signal at once even if its source never answers', async () => {
     const memory = new MemorySource(bytes);
     let reads = 0;
     const controller = new AbortController();
@@ -57,7 +57,7 @@ describe.each(inspections)('%s', (_, run) => {
   });
 });
 
-test('the search for blocks is ended by a timer', async () => {
+test('the search for blocks can be aborted by a timer', async () => {
   const controller = new AbortController();
   const reason = new Error('enough');
   setTimeout(() => controller.abort(reason), 1);

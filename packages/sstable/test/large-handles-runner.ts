@@ -1,11 +1,11 @@
-// Run by large-handles.test.ts in a process of its own, which a read of gigabytes would end: reads the tables at the paths
-// given in every way, and prints what came of each as a line of JSON.
+// large-handles.test.ts runs this in a separate process, because a read of gigabytes would end it. It reads the tables at the
+// given paths in every way, and prints each outcome as a line of JSON.
 import process from 'node:process';
 import { CorruptionError, SyncTable, Table } from '@bloom/sstable';
 import { FileSource, SyncFileSource } from '@bloom/sstable/node';
 import { utf8 } from './entries.js';
 
-// More than the files have, and more than Node reads at once, but for the one limit that bounds them all.
+// More than the files have, and more than Node reads in one call, so that only maxBlockBytes limits the reads.
 const options = { maxBlockBytes: 2 ** 22, tailBytes: 2 ** 40, readAheadBytes: 2 ** 40, gapBytes: 2 ** 40 };
 const keys = ['a', 'b'].map(utf8);
 

@@ -18,7 +18,7 @@ const parts = ['index', 'metaindex', 'filter', 'data'] as const;
 type Part = (typeof parts)[number];
 const FILTER_NAME = 'filter.leveldb.BuiltinBloomFilter2';
 
-/** A table of 'a' and 'b' in a block each, and a footer at the end of `byteLength` bytes, most of which are a hole. */
+/** A table with 'a' and 'b' in separate blocks. The footer is at the end of `byteLength` bytes, most of which are a hole. */
 async function writeSparse(path: string, byteLength: number, large: Part, handle: BlockHandle): Promise<void> {
   const written: Uint8Array[] = [];
   let length = 0;
@@ -30,7 +30,7 @@ async function writeSparse(path: string, byteLength: number, large: Part, handle
   };
   const handleOf = (part: Part, contents: Uint8Array): BlockHandle => (part === large ? handle : append(contents));
   const [a, b] = ['a', 'b'].map((key) => append(blockOf([[utf8(key), utf8(`value of ${key}`)]])));
-  // One filter for all, which takes every key.
+  // One filter for all blocks, which every key passes.
   const filter = handleOf('filter', Uint8Array.of(0xff, 31, 0, 0, 0, 0, 2, 0, 0, 0, 11));
   const metaindex = handleOf('metaindex', blockOf([[utf8(FILTER_NAME), encodeBlockHandle(filter)]]));
   const blocks = [['a', a!], ['b', large === 'data' ? handle : b!]] as const;
@@ -70,7 +70,7 @@ beforeAll(async () => {
   const script = fileURLToPath(new URL('large-handles-runner.ts', import.meta.url));
   const args = ['--conditions=bloom-source', '--import', 'tsx', script, ...paths];
   const child = promisify(execFile)(process.execPath, args, { cwd: fileURLToPath(new URL('.', import.meta.url)) });
-  // A process that dies leaves the lines of the tables that it has read.
+  // If the process dies, it has printed lines for the tables before.
   const { stdout } = await child.catch((error: unknown) => error as { stdout: string });
   outcomes = stdout.split('\n').filter((line) => line !== '').map((line) => JSON.parse(line) as Outcome);
 }, 60_000);
@@ -81,7 +81,7 @@ describe.each(sizes.map((size, i) => [size[0], i, size[2]] as const))('in a file
   const outcomesOf = (part: Part): Record<string, unknown> => {
     const outcome = outcomes.find(({ path }) => path === join(folder, `${i} ${part}.ldb`));
     if (outcome === undefined) throw new Error('the process ended before it came to this table');
-    // The process itself, and its compiler, take two thirds of it.
+    // The process itself and its compiler take two thirds of the limit.
     expect(outcome.maxRss).toBeLessThan(300e6);
     return outcome.outcomes;
   };
@@ -114,14 +114,14 @@ describe.each(sizes.map((size, i) => [size[0], i, size[2]] as const))('in a file
 describe('maxBlockBytes', () => {
   const data = blockOf([[utf8('a'), new Uint8Array(1000)]]);
 
-  test('bounds a block as stored, whatever its decompressed size', () => {
+  test('limits the stored size of a block, whatever its decompressed size', () => {
     const bytes = buildTable([[utf8('a'), new Uint8Array(1000).map((_, i) => (i * 7919) >> 3)]], { compression: 'none', filterPolicy: null });
     const table = SyncTable.open(new MemorySource(bytes), { maxBlockBytes: 1000 });
     expect(caught(() => table.get(utf8('a')))).toMatchObject({ code: 'BLOOM_TOO_LARGE', structure: 'data block', offset: 0 });
     expect(SyncTable.open(new MemorySource(bytes), { maxBlockBytes: 1100 }).get(utf8('a'))).toHaveLength(1000);
   });
 
-  test('bounds every read, and the tail', () => {
+  test('limits every read, including the tail', () => {
     const reads: number[] = [];
     const bytes = assembleTable({ data: Array.from({ length: 50 }, (_, i) => [utf8(String(i).padStart(2, '0')), data]) });
     const source = new MemorySource(bytes);

@@ -22,7 +22,7 @@ function layoutOf(bytes: Uint8Array, detail: Detail = 'fields', maxBlockBytes = 
   return collect(tableLayout(new MemorySource(bytes), { detail, codecs: zlibCodecs, maxBlockBytes }));
 }
 
-/** What keeps the ranges from being every byte of the file, once and in order; undefined when nothing does. */
+/** The first problem if the ranges do not cover the file exactly once and in order, or undefined. */
 function fault(ranges: readonly LabelledRange[], byteLength: number): string | undefined {
   let position = 0;
   for (const range of ranges) {
@@ -37,13 +37,13 @@ const files = [
   ...realTables().map(({ file, bytes }) => ({ name: file, bytes })),
 ];
 
-describe('every byte is labelled once and in order', () => {
+describe('every byte is labelled exactly once and in order', () => {
   test.each(files)('of $name', async ({ bytes }) => {
     const file = bytes();
     for (const detail of details) {
       const ranges = await layoutOf(file, detail);
       expect(fault(ranges, file.length)).toBeUndefined();
-      // These tables have no bytes that belong to nothing, and no damage.
+      // These tables have no unused bytes and no damage.
       expect(ranges.filter(({ label }) => /nothing points|damaged|not a filter block|of no filter/.test(label))).toEqual([]);
     }
   });
@@ -75,7 +75,7 @@ describe('every byte is labelled once and in order', () => {
     expect(fault(await layoutOf(bytes), bytes.length)).toBeUndefined();
   });
 
-  test('of tables with blocks that overlap, and bytes that nothing points to', async () => {
+  test('of tables with overlapping blocks and bytes that nothing points to', async () => {
     const data = blockOf([[utf8('a'), utf8('1')]]);
     const bytes = assembleTable({ data: [[utf8('a'), data], [utf8('b'), data]], index: blockOf([[utf8('a'), Uint8Array.of(3, 10)], [utf8('b'), Uint8Array.of(3, 12)]]) });
     const ranges = await layoutOf(bytes, 'blocks');
@@ -84,7 +84,7 @@ describe('every byte is labelled once and in order', () => {
   });
 });
 
-test('blocks are the ranges of a layout without fields', async () => {
+test('a layout without fields has one range per block', async () => {
   const bytes = buildTable(numberedEntries(30), { blockSize: 300, compression: 'none' });
   const labels = (await layoutOf(bytes, 'blocks')).map(({ label }) => label);
   expect(labels).toEqual([
@@ -98,7 +98,7 @@ test('blocks are the ranges of a layout without fields', async () => {
   ]);
 });
 
-test('the fields of each block are those of the same block without fields', async () => {
+test('the fields of each block cover the range of that block in a layout without fields', async () => {
   const bytes = buildTable(numberedEntries(300), { blockSize: 1000 });
   const [blocks, fields] = [await layoutOf(bytes, 'blocks'), await layoutOf(bytes, 'fields')];
   const wrong = blocks.filter(({ offset, byteLength, label }) => {
@@ -109,7 +109,7 @@ test('the fields of each block are those of the same block without fields', asyn
   expect(wrong).toEqual([]);
 });
 
-test('a damaged block is labelled as damaged, with the problem', async () => {
+test('a damaged block is labelled as damaged, with its problem', async () => {
   const bytes = buildTable(numberedEntries(3), { compression: 'none' });
   bytes[1]! ^= 1;
   const [first] = await layoutOf(bytes);
@@ -119,7 +119,7 @@ test('a damaged block is labelled as damaged, with the problem', async () => {
 
 const folder = fileURLToPath(new URL('../../../tooling/fixtures/data/annotated/', import.meta.url));
 
-/** One line for each range: its offset, its bytes, what they are. */
+/** One line for each range: its offset, its bytes, its label. */
 function annotate(bytes: Uint8Array, ranges: readonly LabelledRange[]): string {
   const lines = ranges.map(({ offset, byteLength, label, value }) => {
     const shown = Array.from(bytes.subarray(offset, offset + Math.min(byteLength, 12)), (byte) => byte.toString(16).padStart(2, '0'));
@@ -138,7 +138,7 @@ function trimmed(key: Uint8Array): Uint8Array {
 }
 
 const bloom = new BloomFilterPolicy();
-/** Keys without their trailing spaces, and a filter that no reader knows but the one that is given its policy. */
+/** A comparator that ignores trailing spaces, and a filter policy that readers only know if it is passed. */
 const trailingSpace: TableBuilderOptions = {
   comparator: {
     name: 'bloom.example.TrailingSpaceComparator',
@@ -161,7 +161,7 @@ const trailingSpace: TableBuilderOptions = {
   compression: 'none',
 };
 
-/** Tables that are written out byte by byte, for people to read. */
+/** Tables whose annotated bytes are committed for people to read. */
 const annotated: Record<string, () => Uint8Array> = {
   'empty-bits10': () => golden('empty-bits10.ldb'),
   'empty': () => golden('empty.ldb'),
@@ -173,15 +173,15 @@ const annotated: Record<string, () => Uint8Array> = {
   'goleveldb-snappy': () => realTables().find(({ file }) => file === 'golang-leveldb/db-stage-3/000005.sst')!.bytes(),
   'compressible-snappy-bits10': () => golden('compressible-snappy-bits10.ldb'),
   'tensorflow-variables': () => realTables().find(({ size, repo }) => size === 142 && repo === 'tensorflow/rust')!.bytes(),
-  // Built here, byte for byte as LevelDB builds it: several blocks that a page can hold.
+  // Built by us, byte for byte as LevelDB builds it, with several blocks that fit on a page.
   'four-blocks-bits10': () => buildTable(numberedEntries(14, 12), { blockSize: 80, restartInterval: 2, compression: 'none' }),
 };
 
 describe('the annotated table', () => {
-  // UPDATE_ANNOTATED=1, or `pnpm --filter @bloom/long-tests annotate`, writes them again: read the difference.
+  // UPDATE_ANNOTATED=1, or `pnpm --filter @bloom/long-tests annotate`, rewrites them; read the diff.
   const isUpdate = process.env.UPDATE_ANNOTATED === '1';
 
-  test.each(Object.keys(annotated))('%s equals the committed one', async (name) => {
+  test.each(Object.keys(annotated))('%s is the same as the committed one', async (name) => {
     const bytes = annotated[name]!();
     const ranges = await layoutOf(bytes);
     const text = annotate(bytes, ranges);
@@ -197,7 +197,7 @@ describe('the annotated table', () => {
     expect(ranges.at(-1)!.offset + ranges.at(-1)!.byteLength).toBeGreaterThanOrEqual(FOOTER_LENGTH);
   });
 
-  test('is committed for no other table', () => {
+  test('is not committed for any other table', () => {
     expect(readdirSync(folder).sort()).toEqual(Object.keys(annotated).map((name) => `${name}.txt`).sort());
   });
 });

@@ -11,7 +11,7 @@ const entries = numberedEntries(2000, 60);
 const keys = entries.map(([key]) => key);
 const bytes = buildTable(entries, { compression: 'none' });
 
-/** The order of bytes, by a comparator that no faster path knows. */
+/** Bytewise order by a comparator that no fast path recognises. */
 const ownComparator: Comparator = {
   name: 'test.Own',
   compare: bytewiseComparator.compare,
@@ -19,12 +19,12 @@ const ownComparator: Comparator = {
   findShortSuccessor: (key) => key,
 };
 
-/** A table whose blocks are read each time. */
+/** A table without a cache, so that blocks are read each time. */
 async function opened(): Promise<Table> {
   return Table.open(new WatchedSource(bytes), { cache: null, tailBytes: 48 });
 }
 
-/** One buffer for key after key, as a program that reads its keys from a file uses it. */
+/** Yields each key in the same buffer, like a program that reads keys from a file. */
 class ReusedKey {
   readonly buffer = new Uint8Array(keys[0]!.length);
 
@@ -34,17 +34,17 @@ class ReusedKey {
   }
 }
 
-describe('a key whose buffer is reused at once', () => {
+describe('a key whose buffer is reused immediately', () => {
   test('is looked up as it was when get was called', async () => {
     const table = await opened();
     const reused = new ReusedKey();
-    // Neighbours, so that the later key is in the block of the earlier one.
+    // The keys are adjacent, so that the later one is in the block of the earlier one.
     const lookups = keys.slice(700, 720).map((key) => table.get(reused.set(key)));
     reused.buffer.fill(0);
     expect(await Promise.all(lookups)).toEqual(entries.slice(700, 720).map(([, value]) => value));
   });
 
-  test('is looked up as it was when it is a Buffer, whose slice is a view', async () => {
+  test('is looked up as it was even if it is a Buffer, whose slice is a view', async () => {
     const table = await opened();
     const reused = Buffer.from(keys[700]!);
     const lookup = table.get(reused);
@@ -114,8 +114,8 @@ describe('a key whose buffer is reused at once', () => {
   });
 });
 
-describe.each([['by bytes', bytewiseComparator], ['by an order of one’s own', ownComparator]])('a cursor %s', (_, comparator) => {
-  // A key that shares less and less with those before it, so that the way to it overwrites it.
+describe.each([['by bytes', bytewiseComparator], ['with a custom comparator', ownComparator]])('a cursor %s', (_, comparator) => {
+  // Each key shares less with the keys before it, so that the search for it overwrites it.
   const words = ['aaaaaaaaaaaaaaaa', 'aaaaaaaaaaaaaaab', 'aaaaaaaabbbbbbbb', 'aaaabbbbbbbbbbbb', 'b', 'bcdefghijklmnop', 'c'].map(utf8);
   const table = buildTable(words.map((key) => [key, key]), { comparator });
 
@@ -125,7 +125,7 @@ describe.each([['by bytes', bytewiseComparator], ['by an order of one’s own', 
     for (const key of words) {
       expect(syncCursor.seek(key) && syncCursor.seek(syncCursor.key) && hex(syncCursor.key)).toBe(hex(key));
       expect((await cursor.seek(key)) && (await cursor.seek(cursor.key)) && hex(cursor.key)).toBe(hex(key));
-      // The first word that begins with its own first byte.
+      // The first word that starts with this word's first byte.
       const first = words.find((word) => word[0] === key[0]!);
       expect(syncCursor.seek(syncCursor.key.subarray(0, 1)) && hex(syncCursor.key)).toBe(hex(first));
     }
@@ -156,7 +156,7 @@ describe('a key whose buffer was transferred, which looks empty', () => {
   const message = (name: string): Error => new TypeError(`${name} must be a Uint8Array with its bytes, got one whose ArrayBuffer is detached`);
 
   test('is rejected by lookups, walks and cursors', async () => {
-    // The empty key is stored: it must not be taken for it.
+    // The empty key is stored, and must not be mistaken for it.
     const withEmpty = new MemorySource(buildTable([[new Uint8Array(0), utf8('empty')], ...entries]));
     const syncTable = SyncTable.open(withEmpty);
     const table = await Table.open(withEmpty);
@@ -177,7 +177,7 @@ describe('a key whose buffer was transferred, which looks empty', () => {
     expect(syncTable.get(new Uint8Array(0))).toEqual(utf8('empty'));
   });
 
-  test('is rejected as a user key, as a file, and by builders', () => {
+  test('is rejected as a user key, as the bytes of a source, and by builders', () => {
     const table = SyncDatabaseTable.open(new MemorySource(buildTable([], { comparator: internalKeyComparator() })));
     expect(caught(() => table.get(detached()))).toEqual(message('userKey'));
     expect(caught(() => table.entries({ gte: detached() }))).toEqual(message('gte'));

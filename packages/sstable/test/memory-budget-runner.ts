@@ -1,6 +1,5 @@
-// Run by memory-budget.test.ts in a process of its own: does one thing after another with tables of a few hundred bytes
-// whose blocks stand for many megabytes. After each it prints a line: what came of it, and the most memory that the process
-// has taken so far beyond what it had before.
+// memory-budget.test.ts runs this in a separate process. It reads tables of a few hundred bytes whose blocks expand to many
+// megabytes. After each action it prints a line with the outcome and the peak memory beyond what the process had at first.
 import process from 'node:process';
 import { type Codec, CorruptionError, MemorySource, SyncTable, Table } from '@bloom/sstable';
 import { type BlockHandle, encodeBlockHandle } from '../src/format/block-handle.js';
@@ -9,7 +8,7 @@ import { blockOf } from './assemble-table.js';
 import { sealed } from './damage.js';
 import { utf8 } from './entries.js';
 
-/** Stored as a length, how often the last entry is repeated, the first entry without its key of zeros, and the last. */
+/** Stored as a length, the number of times that the last entry is repeated, the first entry without its key of zeros, and the last entry. */
 const claims: Codec = {
   type: 9,
   name: 'claims',
@@ -17,7 +16,7 @@ const claims: Codec = {
     const view = new DataView(compressed.buffer, compressed.byteOffset);
     const [byteLength, keyLength, firstLength, lastLength] = [0, 4, 8, 12].map((at) => view.getUint32(at)) as [number, number, number, number];
     if (byteLength > maxBytes) throw new RangeError(`${byteLength} bytes`);
-    // Written, as a decompressor would: pages that never were take no memory.
+    // Every byte is written, as a decompressor does, because untouched pages take no memory.
     const contents = new Uint8Array(byteLength).fill(0);
     contents.set(compressed.subarray(16, 16 + firstLength));
     const last = compressed.subarray(16 + firstLength);
@@ -59,7 +58,7 @@ function makeTable(part: string, kind: string): MemorySource {
     return handle;
   };
   const data = append('data', blockOf([[utf8('a'), utf8('1')]]));
-  // One filter for all, which takes every key.
+  // One filter for all blocks, which every key passes.
   const filter = append('filter', Uint8Array.of(0xff, 31, 0, 0, 0, 0, 2, 0, 0, 0, 11));
   const metaindex = append('metaindex', blockOf([[utf8('filter.leveldb.BuiltinBloomFilter2'), encodeBlockHandle(filter)]]));
   const index = append('index', blockOf([[utf8('z'), encodeBlockHandle(data)]]));
@@ -99,6 +98,6 @@ for (const name of cases) {
   const { user, system } = process.cpuUsage(start);
   const bytes = (process.resourceUsage().maxRSS - before) * 1024;
   process.stdout.write(`${JSON.stringify({ name, outcome, bytes, milliseconds: Math.round((user + system) / 1000) })}\n`);
-  // What a case leaves behind is not the next one's.
+  // Garbage of one case must not count for the next one.
   globalThis.gc!();
 }

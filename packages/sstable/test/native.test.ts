@@ -7,7 +7,7 @@ import { buildTable } from './build-table.js';
 import { hex, sameBytes, sameEntries, utf8 } from './entries.js';
 import { randomEntries } from './random-entries.js';
 
-// The real LevelDB 1.23, in a program of its own.
+// Compares with the real LevelDB 1.23, which runs as a separate program.
 const native = nativeLevelDb();
 
 if (native === undefined) {
@@ -43,7 +43,7 @@ describe.runIf(native !== undefined).each(seeds)('the random table of seed %i', 
     expect(sameEntries(leveldb.dump(packed), entries), about).toBe(true);
   });
 
-  test('lets LevelDB find every key through its filters, and no absent one', () => {
+  test('lets LevelDB find every stored key and no absent key through its filters', () => {
     for (const table of [plain, packed]) {
       const found = leveldb.get(
         table,
@@ -57,7 +57,7 @@ describe.runIf(native !== undefined).each(seeds)('the random table of seed %i', 
     }
   });
 
-  test('lets LevelDB find every key through filters of any range, and no absent one', () => {
+  test('lets LevelDB find every stored key and no absent key through filters of any range', () => {
     for (const filterRange of [1, 2 ** (1 + random.below(12)), 2 ** (12 + random.below(8)), 2 ** 40]) {
       const table = buildTable(entries, { blockSize, restartInterval, filterPolicy, filterRange });
       const keys = entries.map(([key]) => key);

@@ -23,7 +23,7 @@ const backwards: Comparator = {
 
 const lowerCase = (key: Uint8Array): Uint8Array => key.map((byte) => (byte >= 0x41 && byte <= 0x5a ? byte | 0x20 : byte));
 
-/** Letters without case. */
+/** A comparator that ignores the case of letters. */
 const caseless: Comparator = {
   name: 'test.Caseless',
   keyEquivalence: 'ASCII letters without case',
@@ -45,7 +45,7 @@ const caselessPolicy: FilterPolicy = {
   keyMayMatch: (key, filter) => bloom.keyMayMatch(lowerCase(key), filter),
 };
 
-describe('a table in an order that its reader does not know', () => {
+describe('a table whose comparator the reader does not know', () => {
   const entries = numberedEntries(2000, 50).reverse();
   const source = new MemorySource(buildTable(entries, { comparator: backwards }));
 
@@ -81,13 +81,13 @@ describe('a table in an order that its reader does not know', () => {
     expect([cursor.seek(utf8('key 000700x')), hex(cursor.key)]).toEqual([true, hex(utf8('key 000700'))]);
     const range = { gte: utf8('key 000500'), lt: utf8('key 000490') };
     expect(sameEntries(syncTable.entries(range), entries.slice(1499, 1509))).toBe(true);
-    // In the wrong order, and by the right filters, most of them are not found.
+    // With the wrong comparator most keys are not found, even though the filters are right.
     expect(SyncTable.open(source).getMany(keys).filter((value) => value !== undefined).length).toBeLessThan(1000);
   });
 });
 
-describe('a database with a comparator and a policy of its own', () => {
-  // Each key in three spellings, three versions; every fifth was deleted last.
+describe('a database with a custom comparator and policy', () => {
+  // Each key has three spellings and three versions. The last version of every fifth key is a deletion.
   const spellings = ['key', 'Key', 'KEY'];
   const versions = numberedEntries(600).flatMap(([key, value], i) => {
     const number = new TextDecoder().decode(key).slice(3);
@@ -126,7 +126,7 @@ describe('a database with a comparator and a policy of its own', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('ends lookups of absent user keys by its filter', () => {
+  test('ends lookups of absent user keys at its filter', () => {
     const table = SyncDatabaseTable.open(source, options);
     for (const [key] of numberedEntries(600)) expect(table.get(Uint8Array.of(...key, 0x78))).toBeUndefined();
     expect(table.table.stats.filterNegatives).toBeGreaterThan(550);

@@ -11,7 +11,7 @@ import { zlibCodecs } from './zlib-codecs.js';
 const codecs = zlibCodecs;
 const outlineOf = (bytes: Uint8Array): Promise<TableOutline> => outlineTable(new MemorySource(bytes), { codecs });
 
-/** An outline in the form that a layout by blocks has. */
+/** An outline in the form of a layout by blocks. */
 function rangesOf({ kinds, offsets, sizes }: TableOutline): [string, number, number][] {
   return Array.from(kinds, (kind, i) => [BLOCK_KINDS[kind]!, offsets[i]!, sizes[i]! + 5]);
 }
@@ -97,7 +97,7 @@ describe('damage', () => {
     expect(outline.findings[0]!.code).toBe('BLOOM_NOT_A_TABLE');
   });
 
-  test('of a data block is its problem, and contents with a wrong checksum are still decoded', async () => {
+  test('of a data block is reported as its problem, and contents with a wrong checksum are still decoded', async () => {
     const bytes = sound.slice();
     bytes[40]! ^= 0x20;
     const { sizes } = await outlineOf(bytes);
@@ -120,7 +120,7 @@ describe('damage', () => {
     expect(block.entries(0, 100)).toHaveLength(2);
   });
 
-  test('never throws, and outlines blocks inside the file, whatever bytes are damaged', async () => {
+  test('of any bytes never throws, and the outlined blocks are inside the file', async () => {
     const random = seeded(7);
     const parts = takeApart(sound);
     const other = buildTable(numberedEntries(50));

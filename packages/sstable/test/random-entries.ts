@@ -9,8 +9,8 @@ export interface RandomEntriesOptions {
 }
 
 /**
- * Entries in order, of the kinds that are hard for a table: the empty key, runs of 0xff, long shared prefixes, keys
- * that are prefixes of others; values of 0 to 300 KB, few of them large.
+ * Sorted entries of kinds that are difficult for a table: the empty key, runs of 0xff, long shared prefixes, and keys that are
+ * prefixes of others. Values have 0 to 300 KB; few are large.
  */
 export function randomEntries(random: Random, options: RandomEntriesOptions): KeyValue[] {
   const { most, compare = (a: Uint8Array, b: Uint8Array) => Buffer.compare(a, b) } = options;
@@ -47,7 +47,7 @@ export function randomKey(random: Random, prefixes: readonly Uint8Array[]): Uint
   }
 }
 
-/** Half of them can be compressed. */
+/** Half of the values can be compressed. */
 function randomValue(random: Random, length: number): Uint8Array {
   if (random.below(2) === 0) return random.bytes(length);
   const pattern = random.bytes(7);

@@ -16,7 +16,7 @@ import { buildTable } from './build-table.js';
 import { collect, hex, sameBytes, sameEntries } from './entries.js';
 import { randomEntries, randomKey } from './random-entries.js';
 
-// Tables of random entries against the sorted array that they were built from. The seed is in the test's name.
+// Compares tables of random entries with the sorted arrays that they were built from. The seed is in the test's name.
 
 const compare = (a: Uint8Array, b: Uint8Array): number => bytewiseComparator.compare(a, b);
 
@@ -36,7 +36,7 @@ const comparators: readonly Comparator[] = [
     findShortSuccessor: (key) => bytewiseComparator.findShortSuccessor(key),
   },
   {
-    // Short keys first: no prefix order, and no separator but the key itself.
+    // Orders short keys first, which is no prefix order and has no separators other than the keys themselves.
     name: 'test.ByLength',
     compare: (a, b) => a.length - b.length || compare(a, b),
     findShortestSeparator: (start) => start,
@@ -44,7 +44,7 @@ const comparators: readonly Comparator[] = [
   },
 ];
 
-/** Steps more often than leaps. */
+/** Moves: more steps than seeks. */
 const moves = ['next', 'next', 'next', 'prev', 'prev', 'prev', 'seek', 'seekToFirst', 'seekToLast'] as const;
 
 const blockSizes = [1, 16, 64, 256, 1024, 4096, 65536];
@@ -69,7 +69,7 @@ describe.each(cases)(
     const random = seeded(seed);
     const entries = randomEntries(random, { most: 150, compare: (a, b) => comparator.compare(a, b) });
     const source = new MemorySource(buildTable(entries, { ...options, comparator }));
-    // Room for few blocks, and for none of the large ones.
+    // The cache has room for a few blocks, but for none of the large ones.
     const cache = new BlockCache(3000);
     const reading = {
       comparator,
@@ -82,7 +82,7 @@ describe.each(cases)(
     const syncTable = SyncTable.open(source, reading);
     const targets = neighbours(entries, random);
 
-    test('every key is found, and no adjacent absent key', async () => {
+    test('every key is found, and adjacent absent keys are not', async () => {
       const table = await Table.open(source, reading);
       const present = new Map(entries.map(([key, value]) => [hex(key), value]));
       const keys = random.shuffle([...entries.map(([key]) => key), ...targets]);
@@ -132,7 +132,7 @@ describe.each(cases)(
       const cursor = syncTable.cursor();
       const asyncCursor = (await Table.open(source, reading)).cursor();
       const wrong: string[] = [];
-      // The number of the entry; undefined when on none.
+      // The number of the entry, or undefined if the cursor is on none.
       let place: number | undefined;
       for (let step = 0; step < 300; step++) {
         const move = random.pick(moves);
@@ -184,7 +184,7 @@ describe.each(cases)(
   },
 );
 
-/** Copies of the entries, made before the next batch is asked for. */
+/** Copies of the entries, made before the next batch is requested. */
 function* unbatched(batches: Iterable<EntryBatch>): Generator<KeyValue> {
   for (const batch of batches) {
     const copies = Array.from({ length: batch.length }, (_, i): KeyValue => [batch.key(i).slice(), batch.value(i).slice()]);
@@ -192,7 +192,7 @@ function* unbatched(batches: Iterable<EntryBatch>): Generator<KeyValue> {
   }
 }
 
-/** Keys that are not there, most of them next to one that is. */
+/** Absent keys, most of them next to a present one. */
 function neighbours(entries: readonly KeyValue[], random: Random): Uint8Array[] {
   const present = new Set(entries.map(([key]) => hex(key)));
   const near = entries.flatMap(([key]) => {
@@ -201,16 +201,16 @@ function neighbours(entries: readonly KeyValue[], random: Random): Uint8Array[] 
     return [Uint8Array.of(...key, 0), key.subarray(0, -1), last, Uint8Array.of(...key.subarray(0, -1), 0xff)];
   });
   const far = Array.from({ length: 20 }, () => randomKey(random, [random.bytes(2)]));
-  // So that there is one at least.
+  // Ensures that there is at least one.
   far.push(Uint8Array.of(), new Uint8Array(20).fill(0xff), Uint8Array.of(0x6e, 0x6f));
   return [...random.shuffle(near).slice(0, 100), ...far].filter((key) => !present.has(hex(key)));
 }
 
-/** Any of the bounds or none, two of a side too, in order or not. */
+/** Any combination of bounds, including none, two on the same side, and bounds that are out of order. */
 function randomRange(random: Random, bounds: readonly Uint8Array[], entryCount: number): KeyRange {
   const range: { -readonly [Name in keyof KeyRange]: KeyRange[Name] } = {};
   for (const name of ['gt', 'gte', 'lt', 'lte'] as const) if (random.below(3) === 0) range[name] = random.pick(bounds);
-  // The same key twice on a side, or at both ends.
+  // The same key as two bounds on one side, or as the bounds on both sides.
   if (random.below(4) === 0) range.gte = range.gt;
   if (random.below(4) === 0) range.lte = range.lt;
   if (random.below(6) === 0) range[random.pick(['lt', 'lte'] as const)] = range.gt ?? range.gte;

@@ -1,4 +1,4 @@
-// What opening, lookups, walks and cursors refuse: each with the argument's name, with promises and without.
+// The arguments that opening, lookups, walks and cursors refuse by name, with and without promises.
 import { BloomFilterPolicy } from '@bloom/policy';
 import { BlockCache, bytewiseComparator, CorruptionError, MemorySource, SyncTable, Table } from '@bloom/sstable';
 import { DatabaseTable, decodeInternalKey, encodeInternalKey, internalKeyComparator, internalKeyPolicy, SyncDatabaseTable } from '@bloom/sstable/database';
@@ -10,10 +10,10 @@ import { numberedEntries, utf8 } from './entries.js';
 const source = new MemorySource(buildTable(numberedEntries(100)));
 const databaseSource = new MemorySource(buildTable([], { comparator: internalKeyComparator() }));
 
-/** Calls as a program in JavaScript makes them. */
+/** Calls without types, as in JavaScript. */
 type Loose = Record<string, (...args: unknown[]) => unknown>;
 
-/** What all four ways of opening throw: one error, or all of those that differ. */
+/** The error of all four ways of opening, or all errors if they differ. */
 async function refused(wrongSource: unknown, options?: unknown): Promise<unknown> {
   const args = options === undefined ? [wrongSource] : [wrongSource, options];
   const errors = [
@@ -57,7 +57,7 @@ describe('a source', () => {
     expect(await rejection(Table.open(later as unknown as MemorySource))).toEqual(new TypeError(message.slice(11)));
   });
 
-  test('that returns Buffers is read like any other, and none of them stays in memory', async () => {
+  test('that returns Buffers is read like any other, and the cache does not keep them in memory', async () => {
     const entries = numberedEntries(2000, 100);
     const file = Buffer.from(buildTable(entries, { compression: 'none' }));
     const reads: Buffer[] = [];
@@ -72,7 +72,7 @@ describe('a source', () => {
     const cache = new BlockCache(2 ** 20);
     const table = await Table.open(buffers, { cache });
     await table.getMany(entries.map(([key]) => key));
-    // A group's bytes are not what the cache keeps.
+    // The cache keeps copies, not views of the bytes that were read together.
     for (const read of reads) read.fill(0);
     expect((await table.getMany(entries.map(([key]) => key))).filter((value, i) => value === undefined || Buffer.compare(value, entries[i]![1]) !== 0)).toEqual([]);
   });
@@ -111,7 +111,7 @@ describe('options', () => {
     ['tailBytes', [0, 47, 48.5, Infinity, '64', null]],
   ])('with an invalid %s are rejected', async (name, values) => {
     for (const value of values) {
-      // null takes the default, as undefined does.
+      // null means the default, like undefined.
       if (value === null) continue;
       expect(await refused(source, { [name]: value })).toMatch(new RegExp(`^RangeError: ${name} must be a whole number, .*got ${String(value)}$`));
     }
@@ -182,7 +182,7 @@ describe('a call', () => {
     }
     expect(caught(() => syncDatabase.get!(utf8('a'), { seq: 5n }))).toEqual(typeError('SyncDatabaseTable.get has no option "seq": it has sequence'));
     expect(await rejection(database.get!(utf8('a'), { snapshot: 5n }) as Promise<unknown>)).toEqual(typeError('DatabaseTable.get has no option "snapshot": it has sequence, signal'));
-    // Before the walk begins, not at its first step.
+    // The error is thrown before the walk begins, not at its first step.
     for (const table of [syncDatabase, database]) {
       expect(caught(() => table.entries!({ gte: 'a' }))).toEqual(typeError('gte must be a Uint8Array, got string'));
       expect(caught(() => table.entries!({ from: 'a' }))).toEqual(typeError('a range has no option "from": it has gt, gte, lt, lte, reverse, limit, signal'));

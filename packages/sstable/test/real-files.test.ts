@@ -16,9 +16,9 @@ import { describe, expect, test } from 'vitest';
 import { caught, rejection } from './caught.js';
 import { collect } from './entries.js';
 
-// A new file in tooling/fixtures/data/real, with its row in index.json, is a new test here.
+// Every file in tooling/fixtures/data/real with a row in index.json gives tests here.
 
-/** What Minecraft's tables use beside Snappy; here for reading alone. */
+/** The codec of Minecraft's tables, for reading only. */
 const rawDeflate: Codec = {
   type: 4,
   name: 'raw deflate',
@@ -33,7 +33,7 @@ function compressionTypes({ blockTypes }: RealTable): string[] {
   return [...new Set(Object.values(blockTypes).flatMap((types) => Object.keys(types)))];
 }
 
-/** As the metaindex that was measured says. Tables of databases are opened as plain ones here, and their filters are of user keys. */
+/** The expected filterStatus, from the recorded metaindex. Tables of databases are opened as plain tables here, so their filters do not match. */
 function expectedStatus({ metaKeys, keyKind }: RealTable): FilterStatus {
   const policyNames = metaKeys.filter((key) => key.startsWith('filter.')).map((key) => key.slice('filter.'.length));
   const [policyName] = policyNames.filter((name) => name === 'leveldb.BuiltinBloomFilter2');
@@ -46,13 +46,13 @@ const tables = realTables();
 const readable = tables.filter((table) => compressionTypes(table).every((type) => builtIn.has(type)));
 const others = tables.filter((table) => !readable.includes(table));
 
-test('there are tables to read', () => {
+test('the fixtures have tables to read', () => {
   expect(readable.length).toBeGreaterThanOrEqual(25);
   expect(others.length).toBeGreaterThanOrEqual(1);
 });
 
 describe.each(readable)('$file of $repo', (real) => {
-  test('has the right entries without promises, from memory and from the file', () => {
+  test('has the recorded entries without promises, from memory and from the file', () => {
     const fromMemory = SyncTable.open(new MemorySource(real.bytes()));
     expect(entriesSha256(fromMemory.entries())).toBe(real.entriesSha256);
     const source = SyncFileSource.open(real.path);
@@ -62,7 +62,7 @@ describe.each(readable)('$file of $repo', (real) => {
     expect([fromFile.byteLength, fromFile.blockCount]).toEqual([real.size, real.dataBlocks]);
   });
 
-  test('has the right entries with promises, from memory and from the file', async () => {
+  test('has the recorded entries with promises, from memory and from the file', async () => {
     const fromMemory = await Table.open(new MemorySource(real.bytes()));
     expect(entriesSha256(await collect(fromMemory))).toBe(real.entriesSha256);
     const source = await FileSource.open(real.path);
@@ -72,12 +72,12 @@ describe.each(readable)('$file of $repo', (real) => {
     expect([fromFile.byteLength, fromFile.blockCount]).toEqual([real.size, real.dataBlocks]);
   });
 
-  test('has the right entries backwards', () => {
+  test('has the recorded entries backwards', () => {
     const table = SyncTable.open(new MemorySource(real.bytes()));
     expect(entriesSha256([...table.entries({ reverse: true })].reverse())).toBe(real.entriesSha256);
   });
 
-  test('has the right filterStatus', () => {
+  test('has the expected filterStatus', () => {
     const { filterStatus } = SyncTable.open(new MemorySource(real.bytes()));
     expect(filterStatus).toEqual(expectedStatus(real));
   });
@@ -127,7 +127,7 @@ describe.each(others)('$file of $repo, which needs another codec', (real) => {
     },
   );
 
-  test('cannot exceed the limit of a block', () => {
+  test('is refused if its blocks exceed maxBlockBytes', () => {
     const error = caught(() => [
       ...SyncTable.open(new MemorySource(real.bytes()), { codecs: [rawDeflate], maxBlockBytes: 100 }).entries(),
     ]);
@@ -138,7 +138,7 @@ describe.each(others)('$file of $repo, which needs another codec', (real) => {
 const foreign: Partial<Record<string, string>> = { rocksblk: 'RocksDB', pebble: 'Pebble' };
 const nonTables = realFiles().filter((file): file is RealNonTable => !file.isTable);
 
-test('there are RocksDB and Pebble tables to refuse', () => {
+test('the fixtures have RocksDB and Pebble tables to refuse', () => {
   expect(nonTables.map(({ magic }) => magic)).toEqual(expect.arrayContaining(Object.keys(foreign)));
 });
 

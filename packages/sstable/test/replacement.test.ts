@@ -1,4 +1,4 @@
-// What writeTable does to the file that it replaces, and which file that is.
+// Which file writeTable replaces, and what it keeps of that file.
 import { readdirSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { chmod, chown, type FileHandle, link, lstat, mkdir, mkdtemp, open, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -32,7 +32,7 @@ async function isTable(at: string): Promise<boolean> {
   return sameBytes(await readFile(at), table);
 }
 
-/** `entries`, with `act` in their midst. */
+/** Yields `entries`, and calls `act` in the middle. */
 function* acting(act: () => void): Generator<KeyValue> {
   yield* entries.slice(0, 5);
   act();
@@ -100,7 +100,7 @@ describe.runIf(isPosix)('a file that is replaced', () => {
   });
 });
 
-test.runIf(isPosix)('a new file has the mode that the umask leaves', async () => {
+test.runIf(isPosix)('a file that replaces none has the mode that the umask leaves', async () => {
   const umask = process.umask(0o027);
   try {
     await writeTable(path, entries);
@@ -111,7 +111,7 @@ test.runIf(isPosix)('a new file has the mode that the umask leaves', async () =>
 });
 
 describe.runIf(isPosix)('a path is resolved as open(2) does:', () => {
-  /** A folder, and a link to one that lies elsewhere. */
+  /** A folder, and a link to a folder elsewhere. */
   beforeEach(async () => {
     await mkdir(join(folder, 'a', 'b'), { recursive: true });
     await mkdir(join(folder, 'x'));
@@ -124,7 +124,7 @@ describe.runIf(isPosix)('a path is resolved as open(2) does:', () => {
     await writeTable(`${folder}/x/to-b/../table.ldb`, acting(look));
     expect(await isTable(join(folder, 'a', 'table.ldb'))).toBe(true);
     expect(await readdir(join(folder, 'x'))).toEqual(['to-b']);
-    // The temporary file is in the same folder: between two file systems there is no rename.
+    // The temporary file is in the same folder, because a file cannot be renamed to another file system.
     expect(meanwhile).toEqual([[expect.stringMatching(/^\.table\.ldb\..*\.tmp$/), 'b'], ['to-b']]);
   });
 
@@ -154,7 +154,7 @@ describe.runIf(isPosix)('a path is resolved as open(2) does:', () => {
     expect(await readdir(join(folder, 'a', 'b'))).toEqual(['table.ldb']);
   });
 
-  test('a relative path is relative to the working directory at the call, even if that changes later', async () => {
+  test('a relative path is relative to the working directory at the time of the call', async () => {
     const before = process.cwd();
     process.chdir(join(folder, 'a'));
     try {
@@ -210,7 +210,7 @@ async function fileHandles(): Promise<FileHandle> {
 }
 
 describe.runIf(isPosix)('a folder that cannot be synced', () => {
-  /** Lets the sync of the folder, the second one, fail. */
+  /** Makes the second sync fail, which is that of the folder. */
   async function failFolderSync(code: string): Promise<Error> {
     const failure = Object.assign(new Error(`${code}: fsync`), { code });
     const handles = await fileHandles();
@@ -233,7 +233,7 @@ describe.runIf(isPosix)('a folder that cannot be synced', () => {
     expect(await readdir(folder)).toEqual(['table.ldb']);
   });
 
-  test('because its file system does not sync folders is no error', async () => {
+  test('because its file system does not sync folders causes no error', async () => {
     await failFolderSync('EINVAL');
     await writeTable(path, entries);
     expect(await isTable(path)).toBe(true);

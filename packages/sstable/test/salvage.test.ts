@@ -27,7 +27,7 @@ async function salvage(bytes: Uint8Array, options: SalvageOptions = {}): Promise
   return { entries, report };
 }
 
-/** What of `written` is in `saved`, and whether anything else is. */
+/** The entries of `written` that are missing in `saved`, and the entries of `saved` that were not written. */
 function compared(saved: readonly KeyValue[], written: readonly KeyValue[]): { missing: KeyValue[]; strange: KeyValue[] } {
   const id = ([key, value]: KeyValue): string => `${hex(key)}=${hex(value)}`;
   const [have, had] = [new Set(saved.map(id)), new Set(written.map(id))];
@@ -66,8 +66,8 @@ describe('every entry of an intact table is saved', () => {
   });
 });
 
-// LevelDB, db/corruption_test.cc: keys of 16 digits, values of 1000 printable characters, bytes damaged by 0x80. What
-// its Check(least, most) asks for is asked of one table here.
+// LevelDB, db/corruption_test.cc: keys of 16 digits, values of 1000 printable characters, bytes damaged by 0x80. Its
+// Check(least, most) is applied to one table here.
 describe('as in LevelDB', () => {
   function build(count: number): KeyValue[] {
     const random = seeded(1000);
@@ -97,8 +97,8 @@ describe('as in LevelDB', () => {
     expect(report.lost[0]).toMatchObject({ offset: 0 });
   });
 
-  // LevelDB gives up the whole table, and the test is content with half of the database.
-  test('TableFileIndexData saves every entry, as no data block is damaged', async () => {
+  // LevelDB gives up the whole table, and its test accepts half of the database.
+  test('TableFileIndexData: saves every entry, because no data block is damaged', async () => {
     const written = build(10_000);
     const damaged = corrupt(buildTable(written, { filterPolicy: null }), -2000, 500);
     const { entries, report } = await salvage(damaged);
@@ -118,7 +118,7 @@ describe('a small table of several blocks', () => {
     expect(sameEntries(blocks.flatMap(({ entries: own }) => own), entries)).toBe(true);
   });
 
-  test.each([0x01, 0x80, 0xff])('with any byte changed by %d: every entry of the intact blocks is saved', async (mask) => {
+  test.each([0x01, 0x80, 0xff])('loses only the entries of one block if any byte is changed by %d', async (mask) => {
     const wrong: string[] = [];
     for (let i = 0; i < small.length; i++) {
       const damaged = small.slice();
@@ -130,13 +130,13 @@ describe('a small table of several blocks', () => {
       if (strange.length > 0) wrong.push(`byte ${i}: ${strange.length} entries are others`);
       if (saved.length !== whole.length || report.entries !== saved.length) wrong.push(`byte ${i}: ${saved.length} of ${whole.length}`);
       const isTold = report.lost.length > 0 || report.findings.length > 0;
-      // Filters and what nobody reads are not a loss of entries.
+      // Damage to filters or unused bytes is not a loss of entries.
       if (whole.length < entries.length && !isTold) wrong.push(`byte ${i}: the loss is not told`);
     }
     expect(wrong).toEqual([]);
   });
 
-  test('cut to any length: every complete block is saved', async () => {
+  test('keeps every complete block if it is truncated to any length', async () => {
     const wrong: string[] = [];
     for (let length = 0; length < small.length; length++) {
       const whole = blocks.filter(({ end }) => end <= length).flatMap(({ entries: own }) => own);
@@ -146,7 +146,7 @@ describe('a small table of several blocks', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('without its first blocks: the later blocks are saved, and no entry that was never written', async () => {
+  test('without its first blocks keeps exactly the entries of the later blocks', async () => {
     const wrong: string[] = [];
     const footer = footerOf(small);
     for (const start of [...blocks.map(({ end }) => end), footer.metaindex.offset, footer.index.offset]) {
@@ -163,11 +163,11 @@ describe('a small table of several blocks', () => {
     ['footer', (bytes) => bytes.fill(0, bytes.length - FOOTER_LENGTH)],
     ['index and footer', (bytes) => bytes.fill(0, footer.index.offset)],
     ['metaindex', (bytes) => bytes.fill(0, footer.metaindex.offset, footer.index.offset)],
-    ['all behind the data', (bytes) => bytes.fill(0x55, blocks.at(-1)!.end)],
+    ['everything after the data', (bytes) => bytes.fill(0x55, blocks.at(-1)!.end)],
     ['filter', (bytes) => bytes.fill(0xaa, blocks.at(-1)!.end, footer.metaindex.offset)],
   ];
 
-  test.each(destroyed)('with %s destroyed: everything is saved', async (_, destroy) => {
+  test.each(destroyed)('keeps all entries if this is destroyed: %s', async (_, destroy) => {
     const damaged = small.slice();
     destroy(damaged);
     const { entries: saved, report } = await salvage(damaged);
@@ -175,21 +175,21 @@ describe('a small table of several blocks', () => {
     expect(report.entries).toBe(entries.length);
   });
 
-  test.each(destroyed)('with %s and one block destroyed: no entry is saved that was never written', async (_, destroy) => {
+  test.each(destroyed)('gives no wrong entries if a block and this are destroyed: %s', async (_, destroy) => {
     for (const { start, end } of blocks) {
       const damaged = small.slice();
       destroy(damaged);
       damaged[start + 3]! ^= 1;
       const { entries: saved } = await salvage(damaged);
       expect(compared(saved, entries).strange).toEqual([]);
-      // All in front of it, whatever leads there.
+      // All entries before the block are saved, whatever else is destroyed.
       const before = blocks.filter((block) => block.end <= start).flatMap(({ entries: own }) => own);
       expect(compared(saved, before).missing).toEqual([]);
       expect(end).toBeGreaterThan(start);
     }
   });
 
-  test('rebuilt from the saved entries is verified without findings', async () => {
+  test('has no findings when it is rebuilt from the saved entries', async () => {
     const random = seeded(3);
     for (let i = 0; i < 60; i++) {
       const damaged = small.slice();
@@ -201,7 +201,7 @@ describe('a small table of several blocks', () => {
     }
   });
 
-  test.each(['metaindex', 'index'] as const)('whose footer points to a data block as the %s: everything is saved', async (which) => {
+  test.each(['metaindex', 'index'] as const)('keeps all entries if its footer points to a data block as the %s', async (which) => {
     for (const { start, end } of blocks) {
       const handle = { offset: start, size: end - start - BLOCK_TRAILER_LENGTH };
       const bytes = new Uint8Array(Buffer.concat([small.subarray(0, -FOOTER_LENGTH), encodeFooter({ ...footer, [which]: handle })]));
@@ -212,7 +212,7 @@ describe('a small table of several blocks', () => {
 });
 
 describe('what was lost', () => {
-  test('is reported with its place and the reason', async () => {
+  test('is reported with its offset and the reason', async () => {
     const [, second] = storedDataBlocks(new MemorySource(small));
     const damaged = small.slice();
     damaged[second!.start + 4]! ^= 1;
@@ -249,12 +249,12 @@ describe('what was lost', () => {
     expect(all.report).toMatchObject({ entries: 6, outOfOrder: 0 });
   });
 
-  test('of a block with a right checksum excludes the entries before the damage', async () => {
+  test('of a block with a correct checksum does not include the entries before the damage', async () => {
     const { parts } = takeApart(small);
     const bytes = putTogether(parts.map((part, i) => {
       if (i !== 1) return part;
       const payload = part.payload.slice();
-      // The value length of its second entry.
+      // Changes the value length of its second entry.
       payload[part.payload.findIndex((byte, at) => at > 3 && byte === 0x0a)] = 0x7f;
       return { ...part, payload };
     }));
@@ -265,7 +265,7 @@ describe('what was lost', () => {
     expect(report.lost[0]!.problem).toContain('entry');
   });
 
-  test('of a compressed table is limited by finding its blocks through checksums', async () => {
+  test('of a compressed table without an index is nothing, because its blocks are found by their checksums', async () => {
     const written = numberedEntries(500, 50);
     for (const compression of ['snappy', zlibCodecs[0]!] as const) {
       const bytes = buildTable(written, { blockSize: 500, compression });
@@ -286,7 +286,7 @@ test('nothing is saved from a file that was never a table', async () => {
   }
 });
 
-test('an error of `take` ends the salvage, and is thrown', async () => {
+test('an error that `take` throws ends the salvage', async () => {
   const failure = new Error('enough');
   const error = await rejection(
     salvageTable(new MemorySource(small), () => {
@@ -310,7 +310,7 @@ test('an unreadable index entry does not hide its block', async () => {
 });
 
 describe('without an index', () => {
-  /** A table without the bytes behind its data, of which some blocks have another byte in the middle. */
+  /** A table without the bytes after its data blocks, some of which have a changed byte in the middle. */
   function dataOf(bytes: Uint8Array, damagedBlocks: readonly number[] = []): { damaged: Uint8Array; whole: KeyValue[] } {
     const blocks = storedDataBlocks(new MemorySource(bytes));
     const damaged = bytes.slice(0, blocks.at(-1)!.end);
@@ -348,12 +348,12 @@ describe('without an index', () => {
     expect(sameEntries(saved, whole)).toBe(true);
   });
 
-  // Tables as values, as in a database of backups: the blocks inside have right checksums too.
+  // Tables as values, as in a database of backups. The blocks inside have correct checksums too.
   test('saves no entries of tables that are values', async () => {
     const inner = buildTable(numberedEntries(2000), { compression: 'none' });
     const outer = Array.from({ length: 6 }, (_, i): KeyValue => [utf8(`table ${i}`), inner.subarray(0, inner.length - (i === 3 ? 40 : 0))]);
     const bytes = buildTable(outer, { compression: 'none' });
-    // The byte in the middle of a block is in one block of the table inside, and the others there are whole.
+    // The changed byte is in one block of the inner table, and the other inner blocks are intact.
     for (const damagedBlocks of [[], [1], [0, 5]]) {
       const { damaged, whole } = dataOf(bytes, damagedBlocks);
       const keys = (entries: readonly KeyValue[]): string[] => entries.map(([key]) => new TextDecoder().decode(key));
@@ -363,7 +363,7 @@ describe('without an index', () => {
     }
   });
 
-  test('saves values that look like handles, and no entry of an index', async () => {
+  test('saves entries whose values look like handles, but no entries of an index', async () => {
     const handles = Array.from({ length: 300 }, (_, i): KeyValue => [utf8(`key ${String(i).padStart(4, '0')}`), encodeBlockHandle({ offset: i * 105, size: 100 })]);
     const bytes = buildTable(handles, { blockSize: 256, compression: 'none' });
     const footer = footerOf(bytes);
@@ -428,24 +428,24 @@ describe('a table of a database', () => {
     .sort(([a], [b]) => internalKeyComparator().compare(a, b));
   const bytes = buildTable(stored, { comparator: internalKeyComparator(), filterPolicy: null });
 
-  test('keeps all of its entries by default, and is detected', async () => {
+  test('is detected and keeps all of its entries by default', async () => {
     const { entries: saved, report } = await salvage(bytes);
     expect(sameEntries(saved, stored)).toBe(true);
     expect(report).toMatchObject({ outOfOrder: 0, isDatabaseTable: true });
   });
 
-  test('loses entries that are out of order by the given comparator, and they are counted', async () => {
+  test('loses the entries that are out of order by the given comparator, and reports their number', async () => {
     const { report } = await salvage(bytes, { comparator: bytewiseComparator });
     expect(report.entries + report.outOfOrder).toBe(stored.length);
     expect(report.outOfOrder).toBeGreaterThan(900);
   });
 
-  test('is not detected in plain keys', async () => {
+  test('is not detected if the keys are plain', async () => {
     expect((await salvage(buildTable(numberedEntries(100)))).report.isDatabaseTable).toBe(false);
   });
 });
 
-test('lost ranges beyond the limit are counted, and so are their bytes', async () => {
+test('lost ranges beyond the limit are counted with their bytes', async () => {
   const good = buildTable(numberedEntries(500), { blockSize: 100, compression: 'none', filterPolicy: null });
   const blocks = storedDataBlocks(new MemorySource(good));
   const damaged = good.slice();

@@ -8,24 +8,24 @@ import { decodeFooter, FOOTER_LENGTH } from '../src/format/footer.js';
 import { storedDataBlocks } from './stored-data-blocks.js';
 import { zlibCodecs } from './zlib-codecs.js';
 
-// BLOOM_SALVAGE_RUNS: how often each table is damaged; `pnpm --filter @bloom/long-tests salvage` takes 300.
+// BLOOM_SALVAGE_RUNS is how often each table is damaged.
 const runs = Number(process.env.BLOOM_SALVAGE_RUNS ?? 12);
 const seed = Number(process.env.BLOOM_SALVAGE_SEED ?? 1);
 
-/** Tells entries apart; long ones by their checksum. */
+/** An id that distinguishes entries: their bytes, or a hash of long ones. */
 function entryId(key: Uint8Array, value: Uint8Array): string {
   const entry: KeyValue = [key, value];
   return key.length + value.length < 1000 ? Buffer.from(formatKv([entry])).toString('latin1') : entriesSha256([entry]);
 }
 
-/** A damaged file, and where its bytes are in it that were behind a gap or an insertion. */
+/** A damaged file, and the new offsets of bytes after a gap or an insertion. */
 interface Damaged {
   readonly kinds: readonly string[];
   readonly bytes: Uint8Array;
   readonly shift: number;
 }
 
-/** Damages the end of a table, where index and footer are, then up to three places anywhere. */
+/** Damages the end of a table, where index and footer are, and then up to three places anywhere. */
 function damaged(random: Random, good: Uint8Array): Damaged {
   const footerOffset = good.length - FOOTER_LENGTH;
   const { metaindex, index } = decodeFooter(good.subarray(footerOffset), { structure: 'footer', offset: footerOffset });
@@ -85,7 +85,7 @@ function damaged(random: Random, good: Uint8Array): Damaged {
   return { kinds, bytes, shift };
 }
 
-/** RocksDB's and Pebble's type of a range deletion. They are a block like those of data, which only the metaindex tells apart. */
+/** RocksDB's and Pebble's type of a range deletion. Range deletions are in a block that only the metaindex distinguishes from data blocks. */
 const RANGE_DELETION = 0x0f;
 
 const tables = [

@@ -12,7 +12,7 @@ import { blockOf } from './assemble-table.js';
 import { sealed } from './damage.js';
 import { collect, numberedEntries, sameEntries, utf8 } from './entries.js';
 
-/** A file of which only some parts are kept; all else reads as zeros. */
+/** A sparse file in memory: only some parts are kept, and the rest reads as zeros. */
 class SparseSource implements SyncSource {
   byteLength = 0;
   readonly name = 'sparse.ldb';
@@ -105,7 +105,7 @@ describe.each([
     expect((await verifyTable(source)).findings).toEqual([]);
   });
 
-  test('is laid out to its last byte', async () => {
+  test('has a layout up to its last byte', async () => {
     const ranges = await collect(tableLayout(source, { detail: 'blocks' }));
     const wrong = ranges.filter(({ offset }, i) => offset !== (i === 0 ? 0 : ranges[i - 1]!.offset + ranges[i - 1]!.byteLength));
     expect(wrong).toEqual([]);
@@ -150,7 +150,7 @@ test.runIf(process.env.BLOOM_SCALE === '1')('a table of 4.2 GiB is built and rea
   const builder = new TableBuilder(
     {
       append(bytes) {
-        // All blocks of data are alike, but for their keys. Each is given when the next one is full.
+        // All data blocks are alike except for their keys. Each reaches the sink when the next one is full.
         if (added % 100 === 2 || added > 4200 || bytes.length < 2 ** 20) source.put(position, bytes);
         position += bytes.length;
       },

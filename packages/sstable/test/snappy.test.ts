@@ -21,7 +21,7 @@ const reference = referenceCodec('snappy');
 
 if (reference === undefined) test.skip('Google’s Snappy or a C++ compiler is not available to compare with', () => {});
 
-/** The contents by one path, or undefined when it refuses the stream. */
+/** The contents by one implementation, or undefined if it refuses the stream. */
 function contentsBy(path: keyof typeof decompressors, stream: Uint8Array, maxBytes = MAX_BYTES): Uint8Array | undefined {
   try {
     return decompressBy(decompressors[path], stream, maxBytes);
@@ -34,7 +34,7 @@ function same(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {
   return a === undefined || b === undefined ? a === b : Buffer.compare(a, b) === 0;
 }
 
-/** The first few streams on which the two paths, and the reference if it is installed, disagree. */
+/** The first few streams on which the two implementations, and the reference if it is installed, disagree. */
 function disagreements(streams: readonly Uint8Array[]): string[] {
   const wrong: string[] = [];
   const references = reference?.decode(streams, MAX_BYTES);
@@ -49,7 +49,7 @@ function disagreements(streams: readonly Uint8Array[]): string[] {
 
 const zeroTo = (end: number): string => hex(Uint8Array.from({ length: end }, (_, i) => i));
 
-describe('streams that are valid', () => {
+describe('a valid stream is read:', () => {
   test.each<readonly [name: string, stream: string, contents: string]>([
     ['nothing', '00', ''],
     ['nothing, its length in five bytes', '8080808000', ''],
@@ -58,8 +58,8 @@ describe('streams that are valid', () => {
     ['a literal of 61 bytes', `3d f03c ${zeroTo(61)}`, zeroTo(61)],
     ['a literal whose length takes one byte more than it needs', '03 f002 616263', '616263'],
     ['a literal whose length takes four bytes', '03 fc02000000 616263', '616263'],
-    ['a literal of 2^32 bytes, which to Google’s decoder is one of none', '03 fcffffffff 08 616263', '616263'],
-    ['one such after the last byte', '03 08 616263 fcffffffff', '616263'],
+    ['a literal of 2^32 bytes, which Google’s decoder reads as 0 bytes', '03 fcffffffff 08 616263', '616263'],
+    ['a literal of 2^32 bytes after the last byte', '03 08 616263 fcffffffff', '616263'],
     ['a copy with an offset of one byte', '07 08 616263 0103', '61626361626361'],
     ['a copy with an offset of two bytes', '06 08 616263 0a0300', '616263616263'],
     ['a copy with an offset of four bytes', '06 08 616263 0b03000000', '616263616263'],
@@ -78,7 +78,7 @@ describe('streams that are valid', () => {
   });
 });
 
-describe('streams that are refused', () => {
+describe('an invalid stream is refused:', () => {
   test.each([
     ['nothing at all', ''],
     ['a length that does not end', 'ff'],
@@ -94,10 +94,10 @@ describe('streams that are refused', () => {
     ['a tag of a copy after the contents', '03 08 616263 01'],
     ['a literal that runs past the end', '05 10 6162'],
     ['a literal of 61 bytes without its length', '3d f0'],
-    ['a literal whose length is cut', '3d f401'],
-    ['a literal whose length of two bytes is cut', '03 f402'],
-    ['a literal whose length of three bytes is cut', '03 f80200'],
-    ['a literal whose length of four bytes is cut', '03 fc020000'],
+    ['a literal whose length is truncated', '3d f401'],
+    ['a literal whose length of two bytes is truncated', '03 f402'],
+    ['a literal whose length of three bytes is truncated', '03 f80200'],
+    ['a literal whose length of four bytes is truncated', '03 fc020000'],
     ['a literal of 2^32 - 1 bytes', '03 fcfeffffff 616263'],
     ['a literal of 2^31 bytes', '03 fcffffff7f 616263'],
     ['a literal of 2^31 + 1 bytes after the contents', '03 08 616263 fc00000080'],
@@ -116,7 +116,7 @@ describe('streams that are refused', () => {
     ['a copy of four bytes, cut', '06 08 616263 0b030000'],
   ])('%s', (_, stream) => {
     const bytes = fromHex(stream);
-    // The result must not depend on what the kernel's memory holds after the stream.
+    // The result must not depend on what is in the kernel's memory after the stream.
     const kernels = [0, 1, 0xff].map((before) => {
       decompressBy(decompressors.kernel, compressBy(compressors.kernel, new Uint8Array(2000).fill(before)), MAX_BYTES);
       return caught(() => decompressBy(decompressors.kernel, bytes, MAX_BYTES));
@@ -130,7 +130,7 @@ describe('streams that are refused', () => {
     if (reference !== undefined) expect(reference.decode([bytes], MAX_BYTES)).toEqual([undefined]);
   });
 
-  test('more bytes than the kernel has room for, after a small length', () => {
+  test('more bytes than the kernel’s memory has room for, after a small length', () => {
     const stream = new Uint8Array(400_000);
     stream.set([0x80, 0x08, 0x00, 0x61]);
     for (let i = 4; i + 3 <= stream.length; i += 3) stream.set([0xfe, 0x01, 0x00], i);
@@ -139,7 +139,7 @@ describe('streams that are refused', () => {
     }
   });
 
-  test('contents larger than the limit are a RangeError, and those of its size are not', () => {
+  test('contents larger than the limit are refused with a RangeError, and contents of that size are read', () => {
     const stream = snappyCodec.compress!(new Uint8Array(1000));
     expect(() => snappyCodec.decompress(stream, 999)).toThrow(new RangeError('the contents have 1000 bytes, the limit is 999'));
     expect(snappyCodec.decompress(stream, 1000)).toEqual(new Uint8Array(1000));
@@ -156,7 +156,7 @@ describe('streams that are refused', () => {
   });
 });
 
-describe('recorded verdicts of Google’s decoder', () => {
+describe('the recorded verdicts of Google’s decoder', () => {
   const streams = referenceStreams('snappy');
 
   test.each(['kernel', 'plain'] as const)('are reproduced: %s', (path) => {
@@ -174,7 +174,7 @@ describe('contents of many sizes', () => {
   const random = seeded(2);
   const samples = sizes.flatMap((size) => Array.from({ length: size < 300 ? 12 : 4 }, () => sampleContents(random, size)));
 
-  test('are compressed to the same bytes with the kernel and without', () => {
+  test('are compressed to the same bytes with and without the kernel', () => {
     const different = samples.filter((contents) => !same(compressBy(compressors.kernel, contents), compressBy(compressors.plain, contents)));
     expect(different.map(({ length }) => length)).toEqual([]);
   });
@@ -195,7 +195,7 @@ describe('contents of many sizes', () => {
     expect(wrong.map(({ length }) => length)).toEqual([]);
   });
 
-  test('that exceed the kernel’s memory go through the plain loops', () => {
+  test('that exceed the kernel’s memory are handled by the plain loops', () => {
     const contents = sampleContents(seeded(3), 6_000_000);
     const stream = compressBy(compressors.kernel, contents);
     expect(same(stream, compressBy(compressors.plain, contents))).toBe(true);
@@ -280,7 +280,7 @@ test(`${STREAMS} streams of random elements: the kernel, the plain loops and the
     wrong = disagreements(streams);
   }
   expect(wrong).toEqual([]);
-  // Both verdicts must occur often.
+  // Both verdicts must be frequent.
   expect(accepted).toBeGreaterThan(STREAMS * 0.3);
   expect(accepted).toBeLessThan(STREAMS * 0.9);
 });
@@ -302,7 +302,7 @@ describe('sizes', () => {
       const blocks: Uint8Array[] = [];
       const keeps = { type: 77, name: 'keeps', compress: (contents: Uint8Array) => (blocks.push(contents.slice()), contents), decompress: (bytes: Uint8Array) => bytes };
       buildTable(golden.input(), { blockSize, compression: keeps });
-      // In tables of at most one entry, the byte that is saved is more than 2%.
+      // In tables of at most one entry, a single byte is more than 2%.
       if (blocks.length < 4) continue;
       const total = (list: readonly Uint8Array[]): number => list.reduce((sum, { length }) => sum + length, 0);
       const ratio = total(blocks.map((block) => compressBy(compressors.kernel, block))) / total(reference!.encode(blocks));
@@ -368,7 +368,7 @@ describe('WebAssembly', () => {
 
   test.each<readonly [string, (new (binary: Uint8Array) => object) | undefined]>([
     ['without it', undefined],
-    ['where it is forbidden or has no SIMD', ForbiddenModule],
+    ['if it is forbidden or has no SIMD', ForbiddenModule],
   ])('is not required: %s', async (_, Module) => {
     const { codec } = await freshCodec(Module);
     for (let i = 0; i < 2; i++) {

@@ -40,7 +40,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** What a read gives, whether it answers at once or later. */
+/** The result of a read, synchronous or not. */
 async function read(source: Source, offset: number, length: number, signal?: AbortSignal): Promise<Uint8Array> {
   return source.read(offset, length, signal);
 }
@@ -56,7 +56,7 @@ describe.each(['MemorySource', 'FileSource', 'SyncFileSource', 'BlobSource', 'Ht
     expect(await read(sources.get(name)!, offset, length)).toEqual(bytes.subarray(offset, offset + length));
   });
 
-  // Node reads from the current position where a position is negative or beyond 2^53, and slice counts from the end.
+  // Node reads from the current position if a position is negative or beyond 2^53, and slice counts negative ones from the end.
   test.each([
     ['offset', -5, 10],
     ['offset', NaN, 10],
@@ -80,7 +80,7 @@ describe.each(['MemorySource', 'FileSource', 'SyncFileSource', 'BlobSource', 'Ht
   });
 });
 
-describe('an abort at once ends a read that the host does not answer:', () => {
+describe('an abort immediately ends a read that the host does not answer:', () => {
   const reason = new Error('enough');
   const never = new Promise<never>(() => {});
 
@@ -91,7 +91,7 @@ describe('an abort at once ends a read that the host does not answer:', () => {
     const opened: Record<string, Source> = {
       FileSource: file,
       BlobSource: new BlobSource({ size: 1000, slice: () => ({ arrayBuffer: () => never }) }),
-      // A fetch that does not listen to its signal.
+      // A fetch that ignores its signal.
       HttpSource: await HttpSource.open('https://example.org/a', { byteLength: 1000, fetch: () => never }),
     };
     vi.spyOn(await fileHandles(), 'read').mockImplementation(() => never);
@@ -102,7 +102,7 @@ describe('an abort at once ends a read that the host does not answer:', () => {
     expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
   });
 
-  test('a failure after the abort is ignored, and is not an unhandled rejection', async () => {
+  test('a failure after the abort is ignored and causes no unhandled rejection', async () => {
     const rejections: unknown[] = [];
     const note = (rejected: unknown): void => void rejections.push(rejected);
     process.on('unhandledRejection', note);

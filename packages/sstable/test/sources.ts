@@ -28,7 +28,7 @@ export class WatchedSource implements Source {
   }
 }
 
-/** A promise and what settles it. */
+/** A promise, and functions that settle it. */
 export function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
   let open = (): void => {};
   const opened = new Promise<void>((resolve) => (open = resolve));

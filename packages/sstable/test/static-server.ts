@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, type Socket } from 'node:net';
 
-/** A request as it came in. */
+/** A request that the server got. */
 export interface Request {
   readonly method: string;
   /** With the query. */
@@ -57,7 +57,7 @@ export class StaticServer {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  /** The headers of a good answer. */
+  /** The headers of a correct response. */
   headers(): Record<string, string> {
     return {
       ...(this.etag !== undefined && { etag: this.etag }),

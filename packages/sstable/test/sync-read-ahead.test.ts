@@ -12,12 +12,12 @@ const entries = numberedEntries(3000, 100);
 const bytes = buildTable(entries, { compression: 'none' });
 const compressed = buildTable(entries, { compression: 'snappy' });
 
-/** A file whose reads are recorded. Before it reads into memory it fills that with other bytes. */
+/** A file that records its reads. Before it reads into memory, it fills that memory with other bytes. */
 class CopyingSource implements SyncSource {
   readonly byteLength: number;
   readonly name = 'copied.ldb';
   readonly reads: number[] = [];
-  /** Where the file ends, or can no longer be read. */
+  /** The offset where the file ends or becomes unreadable. */
   end = Infinity;
   failure: Error | undefined;
   readonly #bytes: Uint8Array;
@@ -51,7 +51,7 @@ function* walked(table: SyncTable, reverse = false): Generator<[Uint8Array, Uint
 }
 
 describe.each([['plain', bytes], ['compressed', compressed]])('a walk through a file of %s blocks', (_, file) => {
-  test.each([[0], [1], [5000], [2 ** 18]])('gives its entries in both directions, when it reads %i bytes ahead', (readAheadBytes) => {
+  test.each([[0], [1], [5000], [2 ** 18]])('gives its entries in both directions with readAheadBytes: %i', (readAheadBytes) => {
     for (const cache of [null, new BlockCache(30_000)]) {
       const table = SyncTable.open(new CopyingSource(file), { cache, readAheadBytes });
       for (let time = 0; time < 2; time++) {
@@ -63,7 +63,7 @@ describe.each([['plain', bytes], ['compressed', compressed]])('a walk through a 
     }
   });
 
-  test('gives its entries while other walks and lookups go on', () => {
+  test('gives its entries while other walks and lookups take place', () => {
     const table = SyncTable.open(new CopyingSource(file), { cache: new BlockCache(20_000) });
     const walks = [walked(table), table.entries(), walked(table, true), table.entries({ reverse: true })];
     const found = walks.map((): [Uint8Array, Uint8Array][] => []);
@@ -75,7 +75,7 @@ describe.each([['plain', bytes], ['compressed', compressed]])('a walk through a 
     for (const list of found) expect(sameEntries(list, entries)).toBe(true);
   });
 
-  test('leaves blocks in the cache that later reads do not change', () => {
+  test('leaves blocks in the cache that are not changed by later reads', () => {
     const table = SyncTable.open(new CopyingSource(file), { cache: new BlockCache(2 ** 24) });
     expect([...walked(table)]).toHaveLength(3000);
     const { blockReads } = table.stats;
@@ -83,7 +83,7 @@ describe.each([['plain', bytes], ['compressed', compressed]])('a walk through a 
     expect(table.stats.blockReads).toBe(blockReads);
   });
 
-  test('seeks the value that the cursor is on', () => {
+  test('can seek the value that its cursor is on', () => {
     const pointers = entries.map(([key], i) => [key, entries[(i * 1237) % 3000]![0]] as const);
     const table = SyncTable.open(new CopyingSource(buildTable(pointers, { compression: file === bytes ? 'none' : 'snappy' })), { cache: null });
     const cursor = table.cursor();
@@ -96,7 +96,7 @@ describe.each([['plain', bytes], ['compressed', compressed]])('a walk through a 
   });
 });
 
-test('a walk makes few reads, the first of one block, and none of more than 256 KiB', () => {
+test('a walk makes few reads, of which the first is one block and none is more than 256 KiB', () => {
   const source = new CopyingSource(bytes);
   const table = SyncTable.open(source, { cache: null });
   source.reads.length = 0;
@@ -116,7 +116,7 @@ test('random seeks read one block each', () => {
 });
 
 describe.each([['ends early', undefined], ['fails', new Error('EIO: i/o error, read')]])('where a read %s', (_, failure) => {
-  test('the entries before that place are given, and then the error', () => {
+  test('a walk returns the entries before that place and then throws the error', () => {
     const source = new CopyingSource(bytes);
     const table = SyncTable.open(source, { cache: null });
     source.end = 200_000;
@@ -130,11 +130,11 @@ describe.each([['ends early', undefined], ['fails', new Error('EIO: i/o error, r
     expect(sameEntries(found, entries.slice(0, found.length))).toBe(true);
   });
 
-  test('the cursor still finds what it found before', () => {
+  test('a cursor still finds what it found before', () => {
     const source = new CopyingSource(bytes);
     const table = SyncTable.open(source, { cache: null });
     const cursor = table.cursor();
-    // So that the memory has room for any block.
+    // Makes the memory large enough for any block.
     for (let i = 0; i < 300; i++) cursor.seek(entries[i]![0]);
     expect(cursor.seek(entries[10]![0])).toBe(true);
     source.end = 200_000;
@@ -145,7 +145,7 @@ describe.each([['ends early', undefined], ['fails', new Error('EIO: i/o error, r
   });
 });
 
-test('a source must say how many bytes it read', () => {
+test('a source whose readInto does not return the number of bytes is refused', () => {
   const source = new CopyingSource(bytes);
   const table = SyncTable.open(source, { cache: null });
   for (const answer of [-1, 1e9, NaN, '4096', undefined]) {
@@ -155,7 +155,7 @@ test('a source must say how many bytes it read', () => {
   }
 });
 
-test('the cache keeps a copy where a codec returns a view of what it was given', () => {
+test('the cache keeps a copy if a codec returns a view of its input', () => {
   const identity: Codec = { type: 77, name: 'identity', decompress: (stored) => stored };
   const parts = Array.from({ length: 30 }, (_, i) => entries.slice(i * 100, i * 100 + 100));
   const blocks: Uint8Array[] = [];

@@ -9,12 +9,12 @@ import { gate, WatchedSource } from './sources.js';
 
 const entries = numberedEntries(3000, 100);
 const keys = entries.map(([key]) => key);
-// About 35 entries a block.
+// About 35 entries per block.
 const bytes = buildTable(entries, { compression: 'none' });
 const key = keys[1000]!;
 const value = entries[1000]![1];
 
-/** A table whose blocks are not in the first read, and that source. */
+/** A table whose blocks are not in the first read, and its source. */
 async function openWatched(cache: BlockCache | null = null): Promise<{ table: Table; source: WatchedSource }> {
   const source = new WatchedSource(bytes);
   const table = await Table.open(source, { cache, tailBytes: 48 });
@@ -32,7 +32,7 @@ describe('reads', () => {
     expect(table.stats.blockReads).toBe(1);
   });
 
-  test('getMany reads no byte twice, and keeps the order of its keys', async () => {
+  test('of getMany read no byte twice, and its values are in the order of the keys', async () => {
     const { table, source } = await openWatched();
     const shuffled = seeded(1).shuffle([...entries]);
     const found = await table.getMany(shuffled.map(([other]) => other));
@@ -42,7 +42,7 @@ describe('reads', () => {
     expect(reads.slice(1).filter(({ offset }, i) => offset < reads[i]!.offset + reads[i]!.length)).toEqual([]);
   });
 
-  test('later lookups read again without a cache, and with one they do not', async () => {
+  test('are repeated by later lookups without a cache, and not with one', async () => {
     const without = await openWatched();
     const withOne = await openWatched(new BlockCache(2 ** 20));
     for (const { table } of [without, withOne]) for (let i = 0; i < 3; i++) await table.get(key);
@@ -50,7 +50,7 @@ describe('reads', () => {
     expect(withOne.table.stats).toMatchObject({ blockReads: 1, cacheHits: 2, filterTruePositives: 3 });
   });
 
-  test('a lookup that the filter ends reads nothing, and is counted', async () => {
+  test('are not made by a lookup that the filter ends, which is counted', async () => {
     const { table, source } = await openWatched();
     const absent = Array.from({ length: 1000 }, (_, i) => utf8(`key 00${i}x`));
     expect((await table.getMany(absent)).filter((found) => found !== undefined)).toEqual([]);
@@ -61,7 +61,7 @@ describe('reads', () => {
     expect(source.reads.length).toBeLessThanOrEqual(filterFalsePositives);
   });
 
-  test('mayContain reads nothing and counts nothing', async () => {
+  test('are neither made nor counted by mayContain', async () => {
     const { table, source } = await openWatched();
     expect(keys.every((other) => table.mayContain(other))).toBe(true);
     expect(table.mayContain(utf8('zzz'))).toBe(false);
@@ -69,14 +69,14 @@ describe('reads', () => {
     expect(table.stats).toMatchObject({ filterNegatives: 0, filterTruePositives: 0 });
   });
 
-  test('opening reads the tail once when everything is in it', async () => {
+  test('of opening are a single read of the tail if everything is in it', async () => {
     const source = new WatchedSource(bytes);
     const table = await Table.open(source);
     expect(source.reads.map(({ offset, length }) => offset + length)).toEqual([bytes.length]);
     expect(table.stats.bytesRead).toBe(source.reads[0]!.length);
   });
 
-  test('all bytes that are read are counted', async () => {
+  test('are counted with all of their bytes', async () => {
     const source = new WatchedSource(bytes);
     const table = await Table.open(source, { cache: null, tailBytes: 48 });
     await collect(table);
@@ -96,7 +96,7 @@ describe('reading ahead', async () => {
     expect(table.stats.blockReads).toBe(table.blockCount);
   });
 
-  test('0 bytes ahead and 0 between read block by block', async () => {
+  test('reads block by block if readAheadBytes is 0', async () => {
     const source = new WatchedSource(bytes);
     const table = await Table.open(source, { cache: null, readAheadBytes: 0, tailBytes: 48 });
     source.reads.length = 0;
@@ -104,9 +104,9 @@ describe('reading ahead', async () => {
     expect(source.reads).toHaveLength(table.blockCount);
   });
 
-  test('getMany reads blocks that are close to each other at once, up to gapBytes between them', async () => {
+  test('lets getMany read nearby blocks together, with up to gapBytes between them', async () => {
     const counts: number[] = [];
-    // The first key of every third block or so.
+    // The first key of about every third block.
     const some = entries.filter((_, i) => i % 100 === 0);
     for (const gapBytes of [0, 100_000]) {
       const source = new WatchedSource(bytes);
@@ -119,7 +119,7 @@ describe('reading ahead', async () => {
     expect(counts).toEqual([some.length, 1]);
   });
 
-  test('a read-ahead that fails after the end of the walk has no effect', async () => {
+  test('has no effect if it fails after the end of the walk', async () => {
     const { table, source } = await openWatched();
     let failed = 0;
     source.answer = (answer, { offset }) => {
@@ -132,7 +132,7 @@ describe('reading ahead', async () => {
     expect(failed).toBeGreaterThan(0);
   });
 
-  test.each(['readAheadBytes', 'gapBytes'])('%s of -1 or 0.5 is refused by a RangeError that names it', async (name) => {
+  test.each(['readAheadBytes', 'gapBytes'])('refuses a %s of -1 or 0.5 with a RangeError that names it', async (name) => {
     for (const value of [-1, 0.5]) {
       const error = await rejection(Table.open(new MemorySource(bytes), { [name]: value }));
       expect(error).toBeInstanceOf(RangeError);
@@ -141,7 +141,7 @@ describe('reading ahead', async () => {
   });
 });
 
-describe('what get returns', () => {
+describe('a value that get returns', () => {
   test('may be kept and changed', async () => {
     const table = await Table.open(new MemorySource(bytes.slice()));
     (await table.get(key))!.fill(0);
@@ -151,7 +151,7 @@ describe('what get returns', () => {
     expect(syncTable.get(key)).toEqual(value);
   });
 
-  test('may be kept and changed when entries returns it, too', async () => {
+  test('may also be kept and changed if it comes from entries', async () => {
     const table = await Table.open(new MemorySource(bytes.slice()));
     for await (const [k, v] of table) {
       k.fill(0);
@@ -176,7 +176,7 @@ describe('a source that fails', () => {
   });
 
   // `read` need not be asynchronous, so it can throw before there is a promise.
-  test('by throwing synchronously is also read again later', async () => {
+  test('by throwing synchronously is also read again by a later lookup', async () => {
     let failing = false;
     const source: Source = {
       byteLength: bytes.length,
@@ -277,7 +277,7 @@ describe('a walk', () => {
     expect(results.slice(200)).toEqual(new Array(3).fill({ value: undefined, done: true }));
   });
 
-  test('settles those calls in the order in which they were made', async () => {
+  test('settles simultaneous calls of next in the order in which they were made', async () => {
     const { table } = await openWatched();
     const walk = table.keys();
     const order: number[] = [];
@@ -477,7 +477,7 @@ describe('a closed table', () => {
   });
 });
 
-test('a table that is opened with a signal passes it to its source', async () => {
+test('the opening of a table passes its signal to the source', async () => {
   const source = new WatchedSource(bytes);
   const { signal } = new AbortController();
   await Table.open(source, { signal });

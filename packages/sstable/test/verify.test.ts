@@ -20,7 +20,7 @@ async function verify(bytes: Uint8Array, options?: VerifyOptions): Promise<reado
   return (await verifyTable(new MemorySource(bytes, 'a.ldb'), options)).findings;
 }
 
-/** Findings by what is compared of them. */
+/** The parts of findings that tests compare. */
 function brief(findings: readonly Finding[]): string[] {
   return findings.map(({ code, structure, offset }) => `${code} ${structure} ${offset}`);
 }
@@ -29,11 +29,11 @@ const bloom = new BloomFilterPolicy();
 const internal = { comparator: internalKeyComparator(), filterPolicies: [internalKeyPolicy(bloom)], codecs: zlibCodecs };
 
 describe('nothing is wrong with', () => {
-  test.each(goldenTables())('$name, of LevelDB', async (golden) => {
+  test.each(goldenTables())('LevelDB’s $name', async (golden) => {
     expect(await verify(golden.bytes())).toEqual([]);
   });
 
-  test.each(goldenTables({ comparator: 'trailing-space' }))('$name, in an order that is not known', async (golden) => {
+  test.each(goldenTables({ comparator: 'trailing-space' }))('$name with an unknown comparator', async (golden) => {
     expect(await verify(golden.bytes(), { comparator: null })).toEqual([]);
   });
 
@@ -43,12 +43,12 @@ describe('nothing is wrong with', () => {
     expect(await verify(table.bytes())).toEqual([]);
   });
 
-  test.each(real.filter(({ keyKind }) => keyKind === 'internal'))('$file of $repo, by the order of a database', async (table) => {
+  test.each(real.filter(({ keyKind }) => keyKind === 'internal'))('$file of $repo with the comparator of a database', async (table) => {
     const isBytewise = table.adjacentBytewiseInversions === 0;
     expect(await verify(table.bytes(), { ...internal, ...(!isBytewise && { comparator: null }) })).toEqual([]);
   });
 
-  test('a table of each setting', async () => {
+  test('tables with various block sizes, restart intervals and filters', async () => {
     const entries = numberedEntries(800);
     for (const options of [{ blockSize: 1 }, { blockSize: 100, restartInterval: 1 }, { filterPolicy: null }, { restartInterval: 3 }]) {
       expect(await verify(buildTable(entries, options)), JSON.stringify(options)).toEqual([]);
@@ -56,7 +56,7 @@ describe('nothing is wrong with', () => {
   });
 });
 
-test('a table in another order than the given one has out-of-order findings', async () => {
+test('a table with a comparator other than the given one has out-of-order findings', async () => {
   const [table] = realTables().filter(({ adjacentBytewiseInversions }) => adjacentBytewiseInversions > 0);
   const findings = await verify(table!.bytes(), internal);
   expect(new Set(findings.map(({ code }) => code))).toContain('BLOOM_OUT_OF_ORDER');
@@ -64,7 +64,7 @@ test('a table in another order than the given one has out-of-order findings', as
 
 const a = utf8('a');
 const one = utf8('1');
-/** 13 + 5 bytes of `key` = 1 as a block. */
+/** A block with the entry `key` = 1, of 13 bytes and a trailer of 5. */
 function block(...keys: string[]): Uint8Array {
   return blockOf(keys.map((key): KeyValue => [utf8(key), one]));
 }
@@ -75,7 +75,7 @@ describe('a file that is not a table', () => {
     expect(findings).toEqual([{ code: 'BLOOM_NOT_A_TABLE', structure: 'file', offset: 0, problem: expect.stringContaining(`${length} bytes`) as string }]);
   });
 
-  test('by its magic number, with the place of the footer', async () => {
+  test('is found by its magic number, with the offset of the footer', async () => {
     expect(brief(await verify(new Uint8Array(100)))).toEqual(['BLOOM_NOT_A_TABLE footer 52']);
   });
 
@@ -95,14 +95,14 @@ describe('a handle', () => {
   const withFooter = (bytes: Uint8Array): Uint8Array =>
     new Uint8Array(Buffer.concat([good.subarray(0, good.length - bytes.length), bytes]));
 
-  test('that cannot be read, in the footer', async () => {
+  test('in the footer that cannot be read is found', async () => {
     const bad = encodeFooter(footer);
     bad.fill(0xff, 0, 40);
     expect(brief(await verify(withFooter(bad)))).toEqual([`BLOOM_BAD_HANDLE footer ${footerOffset}`]);
   });
 
   test.each([{ offset: good.length, size: 5 }, { offset: 0, size: 2 ** 40 }, { offset: 2 ** 50, size: 1 }, { offset: footerOffset - 5, size: 1 }])(
-    'of the metaindex that points outside the file, %j, and the rest is checked',
+    'of the metaindex that points outside the file, %j, is found, and the rest is checked',
     async (metaindex) => {
       const findings = await verify(withFooter(encodeFooter({ ...footer, metaindex })));
       expect(brief(findings)).toEqual([`BLOOM_BAD_HANDLE footer ${footerOffset}`]);
@@ -110,17 +110,17 @@ describe('a handle', () => {
     },
   );
 
-  test('of the index that points outside the file', async () => {
+  test('of the index that points outside the file is found', async () => {
     const findings = await verify(withFooter(encodeFooter({ ...footer, index: { offset: good.length, size: 5 } })));
     expect(brief(findings)).toEqual([`BLOOM_BAD_HANDLE footer ${footerOffset}`]);
     expect(findings[0]!.problem).toContain('index');
   });
 
   test.each([
-    ['leads outside', encodeBlockHandle({ offset: 7, size: 2 ** 45 })],
+    ['points outside the file', encodeBlockHandle({ offset: 7, size: 2 ** 45 })],
     ['runs into the footer', encodeBlockHandle({ offset: footerOffset - 20, size: 16 })],
     ['cannot be read', fromHex('ffff')],
-    ['is not there', fromHex('')],
+    ['is missing', fromHex('')],
   ])('of a data block that %s is found at the index, and the other blocks are checked', async (_, value) => {
     const { parts } = takeApart(good);
     let index = 0;
@@ -147,7 +147,7 @@ describe('a handle', () => {
     }
   });
 
-  test('with an unknown name may be anything, except outside the file', async () => {
+  test('with an unknown name may be anything that does not point outside the file', async () => {
     const name = utf8('rocksdb.properties');
     const value = async (bytes: Uint8Array): Promise<string[]> =>
       brief(await verify(assembleTable({ data: [[a, block('a')]], metaindex: blockOf([[name, bytes]]) })));
@@ -155,7 +155,7 @@ describe('a handle', () => {
     expect(await value(encodeBlockHandle({ offset: 999, size: 9 }))).toEqual(['BLOOM_BAD_HANDLE metaindex block 18']);
   });
 
-  test('followed by padding is no finding', async () => {
+  test('that is followed by padding causes no finding', async () => {
     const padded = (value: Uint8Array): Uint8Array => Uint8Array.of(...value, ...new Uint8Array(20 - value.length));
     const { parts } = takeApart(good);
     const bytes = putTogether(parts, {
@@ -187,18 +187,18 @@ describe('a block', async () => {
     damaged[offset + 2]! ^= 0x10;
     const findings = brief(await verify(damaged));
     expect(findings[0]).toBe(`BLOOM_BAD_CHECKSUM ${structure} ${offset}`);
-    // A damaged byte of the index may make a handle or an index key wrong as well.
+    // A damaged byte of the index may also make a handle or an index key wrong.
     if (structure !== 'index block') expect(findings).toHaveLength(1);
   });
 
-  test('of an unknown kind has its checksum checked too', async () => {
+  test('of an unknown kind has its checksum verified too', async () => {
     const bytes = assembleTable({ data: [[a, block('a')]], filter: { name: 'unknown', contents: utf8('whatever') } });
     expect(await verify(bytes)).toEqual([]);
     bytes[19]! ^= 1;
     expect(brief(await verify(bytes))).toEqual(['BLOOM_BAD_CHECKSUM filter block 18']);
   });
 
-  test('whose contents are not a block is found, even if its checksum is right', async () => {
+  test('whose contents are not a block is found, even if its checksum is correct', async () => {
     const none = fromHex('000109 61 31 00000000 01000000');
     const data = [[a, block('a')] as const, [utf8('b'), none] as const, [utf8('c'), block('c')] as const];
     expect(brief(await verify(assembleTable({ data })))).toEqual(['BLOOM_BAD_BLOCK data block 18']);
@@ -245,14 +245,14 @@ describe('a block', async () => {
     expect((await verify(filterOnData)).map(({ code }) => code)).toContain('BLOOM_OVERLAP');
   });
 
-  test('followed by a gap is no finding', async () => {
+  test('that is followed by a gap causes no finding', async () => {
     const data = block('a');
     const bytes = assembleTable({ data: [[a, data]], filter: { name: 'unknown', contents: utf8('gap') }, metaindex: blockOf([]) });
     expect(await verify(bytes)).toEqual([]);
   });
 });
 
-/** A block of `entries` with one restart, and then other restarts in its place. */
+/** A block of `entries` whose single restart is replaced by other restarts. */
 function withRestarts(keys: readonly string[], restarts: readonly number[]): Uint8Array {
   const builder = new BlockBuilder(100);
   for (const key of keys) builder.add(utf8(key), one);
@@ -270,13 +270,13 @@ describe('restarts', () => {
     ['at the same entry twice', [0, 0]],
     ['out of order', [0, 10, 5]],
     ['inside an entry', [0, 7]],
-    ['inside an entry, the last of them', [0, 5, 11]],
+    ['inside the last entry', [0, 5, 11]],
   ])('%s are found in a data block', async (_, restarts) => {
     const bytes = assembleTable({ data: [[utf8('0'), block('0')], [utf8('c'), withRestarts(['a', 'b', 'c'], restarts)]] });
     expect(brief(await verify(bytes))).toEqual(['BLOOM_BAD_RESTART data block 18']);
   });
 
-  test('at each entry are no finding', async () => {
+  test('at each entry cause no finding', async () => {
     for (const restarts of [[0], [0, 5], [0, 10], [0, 5, 10]]) {
       const bytes = assembleTable({ data: [[utf8('c'), withRestarts(['a', 'b', 'c'], restarts)]] });
       expect(await verify(bytes), String(restarts)).toEqual([]);
@@ -290,7 +290,7 @@ describe('restarts', () => {
     }
   });
 
-  /** An index of three blocks under other restarts; each of its entries has six bytes. */
+  /** An index of three blocks with other restarts. Each of its entries has six bytes. */
   function index(restarts: readonly number[]): Uint8Array {
     const parts = ['a', 'b', 'c'].map((key, i) => Uint8Array.of(0, 1, 2, key.charCodeAt(0), 18 * i, 13));
     const words = new Uint8Array(new Uint32Array([...restarts, restarts.length]).buffer);
@@ -299,7 +299,7 @@ describe('restarts', () => {
 
   const data = ['a', 'b', 'c'].map((key) => [utf8(key), block(key)] as const);
 
-  test('of the index that are right are no finding', async () => {
+  test('of the index that are correct cause no finding', async () => {
     for (const restarts of [[0, 6, 12], [0], [0, 12]]) {
       expect(await verify(assembleTable({ data, index: index(restarts) })), String(restarts)).toEqual([]);
     }
@@ -314,7 +314,7 @@ describe('restarts', () => {
     const indexOffset = bytes.length - FOOTER_LENGTH - BLOCK_TRAILER_LENGTH - index(restarts).length;
     const expected = expect.stringMatching(new RegExp(`^BLOOM_BAD_(RESTART|BLOCK) index block ${indexOffset}$`)) as string;
     expect(brief(await verify(bytes))).toContainEqual(expected);
-    // The last block is checked nevertheless.
+    // The last block is still checked.
     bytes[36 + 3]! ^= 1;
     expect(brief(await verify(bytes))).toContain('BLOOM_BAD_CHECKSUM data block 36');
   });
@@ -334,12 +334,12 @@ describe('keys', () => {
     expect(findings).toContain(`BLOOM_OUT_OF_ORDER data block ${block('a', 'c').length + BLOCK_TRAILER_LENGTH}`);
   });
 
-  test('out of order are no finding if the order is unknown', async () => {
+  test('out of order cause no finding if the comparator is unknown', async () => {
     const bytes = assembleTable({ data: [[utf8('0'), block('b', 'a')]] });
     expect(await verify(bytes, { comparator: null })).toEqual([]);
   });
 
-  test('in order by another comparator are no finding', async () => {
+  test('in the order of the given comparator cause no finding', async () => {
     const backwards: Comparator = {
       name: 'test.Backwards',
       compare: (x, y) => bytewiseComparator.compare(y, x),
@@ -372,7 +372,7 @@ describe('index keys', () => {
     }
   });
 
-  test('in another order than the file, with which lookups fail, are found', async () => {
+  test('that are out of order by the comparator, so that lookups fail, are found', async () => {
     const { parts } = takeApart(buildTable(numberedEntries(100), { compression: 'none', blockSize: 300, filterPolicy: null }));
     const swapped = putTogether(parts, {
       listings: (index) => {
@@ -389,7 +389,7 @@ describe('index keys', () => {
 describe('a filter', () => {
   const entries = numberedEntries(400);
 
-  /** A policy that forgets every tenth key. */
+  /** A policy whose filters miss every tenth key. */
   const forgetful: FilterPolicy = {
     name: bloom.name,
     createFilter(keys, dst) {
@@ -400,7 +400,7 @@ describe('a filter', () => {
     keyMayMatch: (key, filter) => bloom.keyMayMatch(key, filter),
   };
 
-  test('that does not match stored keys is found, with the block of these keys', async () => {
+  test('that does not match stored keys is found, with the block of those keys', async () => {
     const bytes = buildTable(entries, { filterPolicy: forgetful, compression: 'none' });
     const findings = await verify(bytes);
     expect(new Set(findings.map(({ code }) => code))).toEqual(new Set(['BLOOM_FILTER_MISS']));
@@ -412,20 +412,20 @@ describe('a filter', () => {
     expect(findings.every(({ structure }) => structure === 'data block')).toBe(true);
   });
 
-  test('of another policy is not asked', async () => {
+  test('of a policy that was not given is not checked', async () => {
     const bytes = buildTable(entries, { filterPolicy: { ...forgetful, name: 'other' }, compression: 'none' });
     expect(await verify(bytes)).toEqual([]);
     expect(await verify(bytes, { filterPolicies: [{ ...forgetful, name: 'other' }] })).not.toEqual([]);
   });
 
-  test('of no bytes over a block with keys is found', async () => {
+  test('that is empty is found if its range has a block with keys', async () => {
     const contents = fromHex('00000000 00000000 0b');
     const bytes = assembleTable({ data: [[a, block('a')]], filter: { name: bloom.name, contents } });
     expect(brief(await verify(bytes))).toEqual(['BLOOM_FILTER_MISS data block 0']);
   });
 
-  // A reader takes the first that the metaindex lists, wherever in the file it is.
-  test('that lies, listed before one that does not, is found', async () => {
+  // A reader uses the first filter block that the metaindex lists, wherever it is in the file.
+  test('that is wrong is found if the metaindex lists it before a correct one', async () => {
     const good = takeApart(buildTable(entries, { compression: 'none' }));
     const filter = good.parts.find(({ kind }) => kind === 'meta')!;
     const denying = { ...filter, payload: fromHex('00000000 00000000 0b'), type: 0 };
@@ -441,8 +441,8 @@ describe('a filter', () => {
   });
 });
 
-// A reader takes it, whatever else leads there.
-test('a filter that lies is found under a handle that another name has too', async () => {
+// A reader uses the filter block even if another name has the same handle.
+test('a wrong filter is found if another name in the metaindex has the same handle', async () => {
   const data = blockOf(numberedEntries(5));
   const handle = encodeBlockHandle({ offset: data.length + BLOCK_TRAILER_LENGTH, size: 9 });
   const names = [utf8('a'), utf8(`filter.${bloom.name}`)];
@@ -451,13 +451,13 @@ test('a filter that lies is found under a handle that another name has too', asy
     filter: { name: 'x', contents: fromHex('00000000 00000000 0b') },
     metaindex: blockOf(names.map((name): KeyValue => [name, handle])),
   });
-  // A lookup notices that the filter contradicts the table and does without it.
+  // A lookup detects that the filter contradicts the table, and does not use it.
   const [key, value] = numberedEntries(1)[0]!;
   expect(SyncTable.open(new MemorySource(bytes)).get(key)).toEqual(value);
   expect(brief(await verify(bytes))).toContain('BLOOM_FILTER_MISS data block 0');
 });
 
-test('all of several faults are found at once, each with its place', async () => {
+test('several faults are all found, each with its offset', async () => {
   const { parts } = takeApart(buildTable(numberedEntries(100), { compression: 'none', blockSize: 300, filterPolicy: null }));
   const offsets: number[] = [];
   const bytes = putTogether(
@@ -479,14 +479,14 @@ test('all of several faults are found at once, each with its place', async () =>
     `BLOOM_OUT_OF_ORDER data block ${offsets[5]}`,
     `BLOOM_BAD_SEPARATOR data block ${offsets[5]}`,
   ] as string[]));
-  // Nothing is said against blocks that are right.
+  // There are no findings about intact blocks.
   expect(findings.filter((line) => [0, 2, 4].some((i) => line.endsWith(` ${offsets[i]}`)))).toEqual([]);
 });
 
-test('an index whose checksum is wrong still leads to the blocks, and their damage is found', async () => {
+test('the blocks of an index with a wrong checksum are still checked', async () => {
   const good = buildTable(numberedEntries(100), { compression: 'none', blockSize: 300 });
   const damaged = good.slice();
-  // The checksum itself: all that it is over is right.
+  // Only the checksum itself is damaged, not the bytes that it covers.
   damaged[good.length - FOOTER_LENGTH - 1]! ^= 1;
   damaged[5]! ^= 1;
   const findings = brief(await verify(damaged));
@@ -495,7 +495,7 @@ test('an index whose checksum is wrong still leads to the blocks, and their dama
   expect(findings).toHaveLength(2);
 });
 
-test('errors of the source are thrown, and so is one for missing bytes', async () => {
+test('an error of the source is thrown, and missing bytes cause an error', async () => {
   const bytes = buildTable(numberedEntries(3000));
   const source = new WatchedSource(bytes);
   const failure = new Error('the disk is gone');
@@ -508,7 +508,7 @@ test('errors of the source are thrown, and so is one for missing bytes', async (
 test.each([
   ['maxBlockBytes', { maxBlockBytes: 0 }],
   ['keyEquivalence', { filterPolicies: [{ name: 'x', keyEquivalence: 'spaces', createFilter() {}, keyMayMatch: () => true }] }],
-])('a wrong %s is refused', async (_, options) => {
+])('an invalid %s is refused', async (_, options) => {
   expect(await rejection(verify(buildTable([]), options))).toBeInstanceOf(RangeError);
 });
 
@@ -532,7 +532,7 @@ describe('parts that cannot be checked are reported', () => {
   const footer = decodeFooter(good.subarray(footerOffset), { structure: 'footer', offset: footerOffset });
   const changed = (at: number): Uint8Array => good.map((byte, i) => (i === at ? byte ^ 1 : byte));
 
-  test('there are none in an intact table, with filters or without', async () => {
+  test('except that an intact table has none, with or without filters', async () => {
     expect(await unchecked(good)).toEqual([]);
     expect(await unchecked(buildTable(entries, { filterPolicy: null }))).toEqual([]);
     expect(await unchecked(buildTable([]))).toEqual([]);
@@ -540,14 +540,14 @@ describe('parts that cannot be checked are reported', () => {
 
   test.each([
     ['filters of a policy that was not given', buildTable(entries, { filterPolicy: other }), {}, 'filters: there is no filter policy of their name: test.Other'],
-    ['filters, where no policy agrees with the comparator', good, { comparator: caseless }, 'filters: there is no filter policy of their name: leveldb.BuiltinBloomFilter2'],
+    ['filters if no policy agrees with the comparator', good, { comparator: caseless }, 'filters: there is no filter policy of their name: leveldb.BuiltinBloomFilter2'],
     ['filters of the whole file', assembleTable({ data: [[a, block('a')]], metaindex: blockOf([[utf8('fullfilter.x'), Uint8Array.of(0, 13)]]) }), {}, "filters: they are not of LevelDB's kind: fullfilter.x"],
     ['filters whose checksum is wrong', changed(footer.metaindex.offset - 20), {}, 'filters: the block of filter.leveldb.BuiltinBloomFilter2 cannot be read'],
-    ['filters that are too few', assembleTable({ data: [[a, block('a')]], filter: { name: bloom.name, contents: fromHex('00000000 0b') } }), {}, 'filters: 1 data blocks have no filter that can be read'],
-    ['filters that are no filter block', assembleTable({ data: [[a, block('a')]], filter: { name: bloom.name, contents: fromHex('ffffffffff') } }), {}, 'filters: 1 data blocks have no filter that can be read'],
+    ['too few filters', assembleTable({ data: [[a, block('a')]], filter: { name: bloom.name, contents: fromHex('00000000 0b') } }), {}, 'filters: 1 data blocks have no filter that can be read'],
+    ['filters whose block is not a filter block', assembleTable({ data: [[a, block('a')]], filter: { name: bloom.name, contents: fromHex('ffffffffff') } }), {}, 'filters: 1 data blocks have no filter that can be read'],
     ['filters without a metaindex', changed(footer.metaindex.offset + 3), {}, 'filters: the metaindex cannot be read'],
-    ['the order where there is none to go by', good, { comparator: null }, 'key order: the comparator is unknown'],
-    ['blocks that a damaged index may no longer list', changed(footer.index.offset + 3), {}, 'data blocks: the index is damaged and may not list all of them'],
+    ['the order if the comparator is unknown', good, { comparator: null }, 'key order: the comparator is unknown'],
+    ['blocks that a damaged index may not list', changed(footer.index.offset + 3), {}, 'data blocks: the index is damaged and may not list all of them'],
     ['everything without a footer', good.subarray(1), {}, undefined],
     ['everything without a magic number', changed(good.length - 1), {}, 'index: the footer cannot be read'],
   ] as const)('%s', async (_, bytes, options, expected) => {
@@ -564,10 +564,10 @@ describe('a table of a database', () => {
   const bytes = buildTable(stored, { comparator: internalKeyComparator(), filterPolicy: internalKeyPolicy(bloom) });
 
   test.each([
-    ['without a word of it', undefined],
-    ['where the order is not known', { comparator: null }],
+    ['with default options', undefined],
+    ['with an unknown comparator', { comparator: null }],
     ['as one', internal],
-  ])('is detected, and has no findings, verified %s', async (_, options) => {
+  ])('is detected and has no findings when it is verified %s', async (_, options) => {
     expect(await verifyTable(new MemorySource(bytes), options)).toMatchObject({ findings: [], isDatabaseTable: true });
   });
 
@@ -616,7 +616,7 @@ describe('a table of a database', () => {
   });
 });
 
-test('a block has one finding of each kind, however many of its keys are wrong', async () => {
+test('a block has at most one finding of each kind, even if many of its keys are wrong', async () => {
   const keys = Array.from({ length: 100 }, (_, i) => utf8(String(200 - i)));
   const contents = blockOf(keys.map((key): KeyValue => [key, one]));
   const bytes = assembleTable({ data: [[utf8('3'), contents]], filter: { name: bloom.name, contents: fromHex('00000000 00000000 0b') } });

@@ -1,5 +1,5 @@
-// Run by write-table.test.ts, in a process of its own: writes a table of 300 MB to the path in its first argument, and
-// prints how many bytes of memory the process grew by.
+// write-table.test.ts runs this in a separate process. It writes a table of 300 MB to the path in its first argument, and
+// prints how many bytes of memory that took.
 import process from 'node:process';
 import { writeTable } from '@bloom/sstable/node';
 
@@ -18,6 +18,6 @@ function* entries(): Generator<[Uint8Array, Uint8Array]> {
 globalThis.gc?.();
 const before = process.memoryUsage.rss();
 const { byteLength } = await writeTable(process.argv[2]!, entries(), { compression: 'none' });
-// Kilobytes, at the most so far.
+// The peak so far, in kilobytes.
 const growth = process.resourceUsage().maxRSS * 1024 - before;
 process.stdout.write(JSON.stringify({ byteLength, growth }));

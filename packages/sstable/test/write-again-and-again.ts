@@ -1,5 +1,5 @@
-// Run by faults.test.ts in a process of its own, which is killed: says that it is ready, waits for a line, and then
-// writes one table after another to the path in its first argument, and says so. Each has the entries of `versionEntries`.
+// faults.test.ts runs this in a separate process and kills it. It prints that it is ready, waits for a line, and then writes
+// tables to the path in its first argument, over and over, and prints each version. Their entries are those of `versionEntries`.
 import process from 'node:process';
 import { once } from 'node:events';
 import { writeTable } from '@bloom/sstable/node';

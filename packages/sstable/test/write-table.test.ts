@@ -84,7 +84,7 @@ describe('a written table', () => {
     expect(await readdir(folder)).toEqual(['table.ldb']);
   });
 
-  test('replaces the target of a link, and the link stays', async () => {
+  test('replaces the target of a link and keeps the link', async () => {
     await mkdir(join(folder, 'elsewhere'));
     const target = join(folder, 'elsewhere', 'real.ldb');
     await writeFile(target, 'old');
@@ -118,7 +118,7 @@ describe('the entries of a written table', () => {
   const entries = numberedEntries(100);
   const bytes = buildTable(entries);
 
-  /** An asynchronous iterable of `entries` whose iterator is `changes` of the usual one. */
+  /** An asynchronous iterable of `entries` whose iterator has `changes`. */
   function iterating(changes: object, items: Iterable<KeyValue> = entries): AsyncIterable<KeyValue> {
     const iterator = items[Symbol.iterator]();
     return { [Symbol.asyncIterator]: () => ({ next: async () => iterator.next(), ...changes }) as AsyncIterator<KeyValue> };
@@ -132,20 +132,20 @@ describe('the entries of a written table', () => {
   const oddities: [string, () => AsyncIterable<KeyValue>][] = [
     ['without return', () => iterating({})],
     ['whose return is undefined', () => iterating({ return: undefined })],
-    ['whose return is no function', () => iterating({ return: 5 })],
-    ['whose return gives no promise', () => iterating({ return: () => undefined })],
-    ['whose return gives a plain result', () => iterating({ return: () => ({ done: true, value: undefined }) })],
+    ['whose return is not a function', () => iterating({ return: 5 })],
+    ['whose return does not return a promise', () => iterating({ return: () => undefined })],
+    ['whose return returns a plain result', () => iterating({ return: () => ({ done: true, value: undefined }) })],
     ['whose return throws', () => iterating({ return: throws })],
     ['whose return rejects', () => iterating({ return: () => Promise.reject(failure) })],
     [
-      'whose next gives plain results',
+      'whose next returns plain results',
       () => {
         const plain = iterator.call(entries);
         return iterating({ next: () => plain.next() });
       },
     ],
     [
-      'whose next gives thenables',
+      'whose next returns thenables',
       () => {
         const plain = iterator.call(entries);
         return iterating({ next: () => ({ then: (resolve: (step: unknown) => void) => resolve(plain.next()) }) });
@@ -159,7 +159,7 @@ describe('the entries of a written table', () => {
   ])('%s', (_, signal) => {
     const options = signal === undefined ? {} : { signal };
 
-    test.each(oddities)('come from an iterator %s', async (__, odd) => {
+    test.each(oddities)('may come from an iterator %s', async (__, odd) => {
       await writeTable(path, odd(), options);
       expect(sameBytes(await readFile(path), bytes)).toBe(true);
     });
@@ -168,19 +168,19 @@ describe('the entries of a written table', () => {
       const made = odd()[Symbol.asyncIterator]();
       const unsorted = iterating({ return: made.return }, [entries[1]!, entries[0]!]);
       const error = await rejection(writeTable(path, unsorted, options));
-      // Without a signal it is the language's own loop: there a return that is no function is a TypeError of its own.
+      // Without a signal this is the language's own loop, where a return that is not a function causes a TypeError.
       if (signal !== undefined) expect(error).toBeInstanceOf(RangeError);
       else expect(error).toBeInstanceOf(Error);
       expect(await readdir(folder)).toEqual([]);
     });
 
-    test('are not requested after their end, and return is not called then', async () => {
+    test('are not requested after their end, and return is not called', async () => {
       let returned = 0;
       await writeTable(path, iterating({ return: () => returned++ }), options);
       expect(returned).toBe(0);
     });
 
-    test('end only after the iterator has cleaned up after a failure', async () => {
+    test('are given up after a failure only when the iterator has cleaned up', async () => {
       let cleared = false;
       const slow = async (): Promise<unknown> => {
         await new Promise((resolve) => setTimeout(resolve, 20));
@@ -191,7 +191,7 @@ describe('the entries of a written table', () => {
       expect(cleared).toBe(true);
     });
 
-    test('of an iterator whose next fails cause that error', async () => {
+    test('cause the error of an iterator whose next fails', async () => {
       expect(await rejection(writeTable(path, iterating({ next: throws }), options))).toBe(failure);
       expect(await rejection(writeTable(path, iterating({ next: () => Promise.reject(failure) }), options))).toBe(failure);
       expect(await rejection(writeTable(path, iterating({ next: () => 5 }), options))).toBeInstanceOf(TypeError);
@@ -204,7 +204,7 @@ describe('the entries of a written table', () => {
       ['null as entry 0', [null]],
       ['string as entry 0', ['ab']],
       ['a promise as entry 0', [Promise.resolve(entries[0]!)]],
-    ])('of another shape are rejected: %s', async (got, items) => {
+    ])('that are not arrays of a key and a value are rejected: %s', async (got, items) => {
       const error = await rejection(writeTable(path, items as unknown as KeyValue[], options));
       expect(error).toBeInstanceOf(TypeError);
       expect((error as Error).message).toBe(`entries must give arrays of a key and a value, got ${got}`);
@@ -232,7 +232,7 @@ describe('the entries of a written table', () => {
     ['throws', throws],
     ['rejects', () => Promise.reject(failure)],
     ['rejects later', () => new Promise((_, reject) => setTimeout(() => reject(failure), 20))],
-    ['gives no promise', () => undefined],
+    ['does not return a promise', () => undefined],
   ])('are not waited for after an abort, when return %s', async (_, end) => {
     const rejections: unknown[] = [];
     const note = (rejected: unknown): void => void rejections.push(rejected);
@@ -256,7 +256,7 @@ describe('the entries of a written table', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('whose iterator hangs in return after a failure are abandoned on an abort', async () => {
+  test('are abandoned on an abort if the iterator hangs in return after a failure', async () => {
     const controller = new AbortController();
     const hangs = (): Promise<never> => {
       setTimeout(() => controller.abort(failure), 20);
@@ -274,7 +274,7 @@ describe('the entries of a written table', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
-  test('wait for the promise that onProgress returns, and fail with its error', async () => {
+  test('are given up with the error of the promise that onProgress returns', async () => {
     const rejected = (): Promise<never> => Promise.reject(failure);
     expect(await rejection(writeTable(path, entries, { onProgress: rejected }))).toBe(failure);
     expect(await readdir(folder)).toEqual([]);
@@ -284,7 +284,7 @@ describe('the entries of a written table', () => {
 describe('a table that fails to be written', () => {
   const old = utf8('what was there before');
 
-  // Past the first write, so that part of the file is on disk.
+  // After the first write, so that part of the file is on disk.
   const many = numberedEntries(2500, 1000);
   const failure = new Error('no more entries');
 
@@ -316,7 +316,7 @@ describe('a table that fails to be written', () => {
     ['entries that throw asynchronously', () => writeTable(path, throwingLater(), { compression: 'none' }), failure],
     ['a signal aborted before', () => writeTable(path, many, { signal: AbortSignal.abort(failure) }), failure],
     [
-      'a signal aborted on the way',
+      'a signal aborted during the writing',
       () => {
         const controller = new AbortController();
         return writeTable(path, aborting(controller), { compression: 'none', signal: controller.signal });
@@ -335,7 +335,7 @@ describe('a table that fails to be written', () => {
       },
       failure,
     ],
-    ['a wrong option', () => writeTable(path, many, { blockSize: 0 }), RangeError],
+    ['an invalid option', () => writeTable(path, many, { blockSize: 0 }), RangeError],
     [
       'progress that throws',
       () =>
@@ -403,7 +403,7 @@ describe('a table that fails to be written', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('over a folder, leaves the folder', async () => {
+  test('because its path is a folder leaves the folder', async () => {
     await mkdir(path);
     await writeFile(join(path, 'inside'), old);
     const error = await rejection(writeTable(path, many.slice(0, 10)));
@@ -412,7 +412,7 @@ describe('a table that fails to be written', () => {
     expect(await readdir(path)).toEqual(['inside']);
   });
 
-  test('below a file, leaves the file', async () => {
+  test('because its parent is a file leaves that file', async () => {
     await writeFile(path, old);
     const error = await rejection(writeTable(join(path, 'table.ldb'), many.slice(0, 10)));
     expect((error as NodeJS.ErrnoException).code).toMatch(/^(ENOTDIR|ENOENT)$/);
@@ -420,10 +420,10 @@ describe('a table that fails to be written', () => {
     expect(sameBytes(await readFile(path), old)).toBe(true);
   });
 
-  // To root, and on Windows, the mode of a folder means nothing.
+  // The mode of a folder has no effect for root and on Windows.
   const modesHold = process.platform !== 'win32' && process.getuid?.() !== 0;
 
-  test.runIf(modesHold)('in a folder that must not be written to, leaves nothing', async () => {
+  test.runIf(modesHold)('in a folder that may not be written to leaves nothing', async () => {
     const closed = join(folder, 'closed');
     await mkdir(closed);
     await chmod(closed, 0o500);

@@ -17,5 +17,5 @@ export const deflateCodec: Codec = {
   decompress: (compressed, maxBytes) => new Uint8Array(inflateRawSync(compressed, { maxOutputLength: maxBytes })),
 };
 
-/** Codecs other than this package's own; those of @bloom/codecs are tested there. */
+/** Codecs other than Snappy. Those of @bloom/codecs are tested in that package. */
 export const zlibCodecs: readonly Codec[] = [zlibCodec, deflateCodec];

@@ -5,14 +5,14 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { damageKinds } from '../damage.js';
 
-// BLOOM_DAMAGE_RUNS: how many tables are damaged; `pnpm --filter @bloom/long-tests damage` takes 200,000.
-// BLOOM_DAMAGE_SEED: another seed. BLOOM_DAMAGE_FIRST: the first run, to see one again by itself.
+// BLOOM_DAMAGE_RUNS is the number of damaged tables; `pnpm --filter @bloom/long-tests damage` takes 200,000.
+// BLOOM_DAMAGE_SEED sets the seed, and BLOOM_DAMAGE_FIRST the first run, to repeat a single one.
 const isLong = process.env.BLOOM_DAMAGE_RUNS !== undefined;
 const runs = Number(process.env.BLOOM_DAMAGE_RUNS ?? 2000);
 const seed = Number(process.env.BLOOM_DAMAGE_SEED ?? (isLong ? Date.now() % 2 ** 32 : 20_261));
 const first = Number(process.env.BLOOM_DAMAGE_FIRST ?? 0);
 
-/** Milliseconds without a sign of life. */
+/** The milliseconds after which a silent process counts as hung. */
 const HANG_MS = 60_000;
 
 interface Result {
@@ -25,7 +25,7 @@ interface Result {
 }
 
 test(`${runs} damaged tables are read correctly or refused with a code, in bounded time and memory (seed ${seed})`, { timeout: 6 * 3600_000 }, async () => {
-  // A heap that nothing unbounded fits into.
+  // A heap that is too small for anything unbounded.
   const script = fileURLToPath(new URL('../damage-runner.ts', import.meta.url));
   const args = ['--max-old-space-size=400', '--conditions=bloom-source', '--import', 'tsx', script];
   const cwd = fileURLToPath(new URL('..', import.meta.url));

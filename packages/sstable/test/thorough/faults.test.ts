@@ -32,7 +32,7 @@ const old = buildTable(numberedEntries(50));
 const many = [...versionEntries(1)];
 const whole = buildTable(many, { compression: 'none' });
 
-/** Writes `many` over `old`; what is there afterwards, and the error. */
+/** Writes `many` over `old`. @returns the state of the folder afterwards, and the error. */
 async function writeOver(entries: Iterable<KeyValue> = many): Promise<{ error: unknown; isOld: boolean; isWhole: boolean; names: string[] }> {
   await writeFile(path, old);
   const error = await rejection(writeTable(path, entries, { compression: 'none' }));
@@ -65,26 +65,26 @@ function mayMount(): boolean {
 describe.runIf(mayMount())('on a disk of 1 MiB', () => {
   afterEach(() => spawnSync('umount', [folder]));
 
-  test('a table that does not fit leaves the old one, and the disk as free as it was', async () => {
+  test('a table that does not fit leaves the old one and frees its disk space', async () => {
     expect(mounted('size=1m')).toBe(true);
     const { error, isOld, names } = await writeOver();
     expect(error).toMatchObject({ code: 'ENOSPC' });
     expect(isOld).toBe(true);
     expect(names).toEqual(['table.ldb']);
-    // What was half written is gone: a table of 900 KB fits again.
+    // The incomplete file was deleted, so a table of 900 KB fits.
     const fitting = many.slice(0, 850);
     await writeTable(path, fitting, { compression: 'none' });
     expect(sameEntries(SyncTable.open(new MemorySource(await readFile(path))).entries(), fitting)).toBe(true);
   });
 
-  test('that is full, no table is begun, and no file made', async () => {
+  test('that is full, writing a table fails and creates no file', async () => {
     expect(mounted('size=1m')).toBe(true);
     await writeFile(join(folder, 'filler'), new Uint8Array(2 ** 20)).catch(() => undefined);
     expect(await rejection(writeTable(path, many))).toMatchObject({ code: 'ENOSPC' });
     expect(await readdir(folder)).toEqual(['filler']);
   });
 
-  test('a table that a link on another disk leads to is written there', async () => {
+  test('a table is written to the target of a link on another disk', async () => {
     expect(mounted('size=1m')).toBe(true);
     const elsewhere = await mkdtemp(join(tmpdir(), 'bloom-faults-'));
     await symlink(path, join(elsewhere, 'link.ldb'));
@@ -94,7 +94,7 @@ describe.runIf(mayMount())('on a disk of 1 MiB', () => {
     await rm(elsewhere, { recursive: true });
   });
 
-  test('a table that is mounted by itself cannot be replaced, and stays', async () => {
+  test('a table that is a mount point cannot be replaced and is left unchanged', async () => {
     expect(mounted('size=1m')).toBe(true);
     const mountPoint = join(folder, 'mounted.ldb');
     await writeFile(path, old);
@@ -109,15 +109,15 @@ describe.runIf(mayMount())('on a disk of 1 MiB', () => {
     expect(sameBytes(bytes, old)).toBe(true);
   });
 
-  test('that takes no more files, none is made', async () => {
-    // The folder itself is one of them.
+  test('that has no room for another file, writing a table fails', async () => {
+    // The folder itself counts as a file.
     expect(mounted('size=4m,nr_inodes=3')).toBe(true);
     await writeFile(join(folder, 'a'), 'a');
     await writeFile(join(folder, 'b'), 'b').catch(() => undefined);
     expect(await rejection(writeTable(path, many))).toMatchObject({ code: 'ENOSPC' });
   });
 
-  test('that may not be written to, the old table stays', async () => {
+  test('that is read-only, the old table is left unchanged', async () => {
     expect(mounted('size=4m')).toBe(true);
     await writeFile(path, old);
     execFileSync('mount', ['-o', 'remount,ro', folder]);
@@ -138,8 +138,8 @@ function ioError(): Error {
   return Object.assign(new Error('EIO: i/o error'), { code: 'EIO' });
 }
 
-describe('a failing', () => {
-  test.each([1, 2])('write, number %d, leaves the old table', async (number) => {
+describe('an error while a table is written:', () => {
+  test.each([1, 2])('a failing write, number %d, leaves the old table', async (number) => {
     const handles = await fileHandles();
     const writev = handles.writev;
     let calls = 0;
@@ -153,14 +153,14 @@ describe('a failing', () => {
     expect({ isOld, names }).toEqual({ isOld: true, names: ['table.ldb'] });
   });
 
-  // A write may end early, in the middle of a part: what is left is written, or its failure is that of the whole.
+  // A write may end early, in the middle of a part. Then the rest is written, and if that fails, writeTable fails.
   test.each([
     [0, Infinity],
     [1, Infinity],
     [100_000, Infinity],
     [100_000, 1],
     [100_000, 3],
-  ])('rest of a write that ended after %d bytes is written, unless write %d fails', async (most, failure) => {
+  ])('a write that ends after %d bytes is continued, unless write %d of the rest fails', async (most, failure) => {
     const handles = await fileHandles();
     const { write, writev } = handles;
     let calls = 0;
@@ -170,7 +170,7 @@ describe('a failing', () => {
     });
     vi.spyOn(handles, 'write').mockImplementation(function (this: FileHandle, bytes: Uint8Array, offset: number) {
       if (++calls === failure) return Promise.reject(ioError());
-      // By thousands, as an interrupted system call would.
+      // Writes at most 10,000 bytes, like an interrupted system call.
       return Reflect.apply(write, this, [bytes, offset, Math.min(10_000, bytes.length - offset)]) as unknown;
     } as never);
     const { error, isOld, isWhole, names } = await writeOver();
@@ -180,7 +180,7 @@ describe('a failing', () => {
     expect(names).toEqual(['table.ldb']);
   });
 
-  test('write that takes nothing, again and again, leaves the old table', async () => {
+  test('a write that keeps writing nothing leaves the old table', async () => {
     const handles = await fileHandles();
     vi.spyOn(handles, 'writev').mockImplementation((async () => ({ bytesWritten: 0, buffers: [] })));
     vi.spyOn(handles, 'write').mockImplementation((async () => ({ bytesWritten: 0, buffer: '' })));
@@ -189,7 +189,7 @@ describe('a failing', () => {
     expect({ isOld, names }).toEqual({ isOld: true, names: ['table.ldb'] });
   });
 
-  test('fsync leaves the old table', async () => {
+  test('a failing fsync leaves the old table', async () => {
     const handles = await fileHandles();
     vi.spyOn(handles, 'sync').mockRejectedValueOnce(ioError());
     const { error, isOld, names } = await writeOver();
@@ -197,7 +197,7 @@ describe('a failing', () => {
     expect({ isOld, names }).toEqual({ isOld: true, names: ['table.ldb'] });
   });
 
-  test('rename, as a folder has come to be there, leaves the folder and no other file', async () => {
+  test('a rename that fails because a folder took the name leaves that folder and no other file', async () => {
     const entries = (function* (): Generator<KeyValue> {
       for (const [i, entry] of many.entries()) {
         if (i === 1500) mkdirSync(join(path, 'inside'), { recursive: true });
@@ -210,7 +210,7 @@ describe('a failing', () => {
     expect(await readdir(path)).toEqual(['inside']);
   });
 
-  test('rename, as the folder is gone, makes no other', async () => {
+  test('a rename that fails because its folder was deleted does not create the folder again', async () => {
     const inner = join(folder, 'inner');
     await mkdir(inner);
     const entries = (function* (): Generator<KeyValue> {
@@ -246,7 +246,7 @@ test('an entry of more than 64 MiB is written in pieces of at most 64 MiB', asyn
   expect(sameBytes(SyncTable.open(new MemorySource(await readFile(path))).get(new Uint8Array(1)), value)).toBe(true);
 });
 
-test('a system that writes less than it is asked to gets the rest again', async () => {
+test('the rest of a short write is written again until everything is written', async () => {
   const handles = await fileHandles();
   const write = handles.write;
   const random = seeded(6);
@@ -258,8 +258,8 @@ test('a system that writes less than it is asked to gets the rest again', async 
   expect({ error, isWhole }).toEqual({ error: undefined, isWhole: true });
 });
 
-// The limit of the shell is in blocks of 512 or 1024 bytes.
-test.runIf(isLinux)('a file that may not grow as large as the table leaves the old one', async () => {
+// The shell's limit is in blocks of 512 or 1024 bytes.
+test.runIf(isLinux)('a limit on the file size that is smaller than the table leaves the old one', async () => {
   await writeFile(path, old);
   const script = fileURLToPath(new URL('../write-again-and-again.ts', import.meta.url));
   const command = 'ulimit -f 1000; exec "$0" --conditions=bloom-source --import tsx "$1" "$2"';
@@ -269,7 +269,7 @@ test.runIf(isLinux)('a file that may not grow as large as the table leaves the o
   expect(sameBytes(await readFile(path), old)).toBe(true);
 });
 
-/** Makes one JavaScript file of the writer: to compile it again for each process would take longer than all else. */
+/** Bundles the writer into one JavaScript file. Compiling it for each process would take most of the test's time. */
 async function bundledWriter(): Promise<string> {
   const entry = fileURLToPath(new URL('../write-again-and-again.ts', import.meta.url));
   await build({
@@ -291,7 +291,7 @@ async function bundledWriter(): Promise<string> {
 
 interface Writer {
   readonly ready: Promise<unknown>;
-  /** Lets it write. @returns when the first table is written. */
+  /** Lets it start writing. @returns when the first table is written. */
   go(): Promise<unknown>;
   kill(): Promise<unknown>;
 }
@@ -315,7 +315,7 @@ function startWriter(script: string, target: string): Writer {
 
 const versionZero = buildTable(versionEntries(0), { compression: 'none' });
 
-/** The version of a table, if it is whole. */
+/** The version of a table. Throws if the table is not complete. */
 async function versionOf(bytes: Uint8Array): Promise<number> {
   if (sameBytes(bytes, versionZero)) return 0;
   const { findings } = await verifyTable(new MemorySource(bytes));
@@ -327,12 +327,12 @@ async function versionOf(bytes: Uint8Array): Promise<number> {
   return version;
 }
 
-// BLOOM_KILLS: how many; `pnpm --filter @bloom/long-tests kills` takes 200.
+// BLOOM_KILLS is the number of kills; `pnpm --filter @bloom/long-tests kills` takes 200.
 const kills = Number(process.env.BLOOM_KILLS ?? 20);
 
-test.runIf(isLinux)(`a process that is killed at ${kills} random moments leaves the old table or a whole new one`, { timeout: 3600_000 }, async () => {
+test.runIf(isLinux)(`a process that is killed leaves the old table or a complete new one, at ${kills} random moments`, { timeout: 3600_000 }, async () => {
   const script = await bundledWriter();
-  // How long a build takes here and now.
+  // Measures how long a build takes on this machine.
   const first = startWriter(script, path);
   await first.ready;
   const start = performance.now();
@@ -342,7 +342,7 @@ test.runIf(isLinux)(`a process that is killed at ${kills} random moments leaves 
   const random = seeded(99);
   const versions: number[] = [];
   const left: string[] = [];
-  // Four are started at a time, as that takes the longest.
+  // Starts four at a time, because starting takes the longest.
   for (let done = 0; done < kills; done += 4) {
     const writers = [];
     for (let i = 0; i < Math.min(4, kills - done); i++) {
@@ -359,15 +359,15 @@ test.runIf(isLinux)(`a process that is killed at ${kills} random moments leaves 
       await kill();
       versions.push(await versionOf(await readFile(target)));
       left.push(...(await readdir(own)).filter((name) => name !== 'table.ldb'));
-      // Whatever was left there, the next one can be written.
+      // The next table can be written, whatever the killed process left.
       await writeTable(target, numberedEntries(3));
       expect((await stat(target)).size).toBeLessThan(500);
     }
   }
   expect(versions).toHaveLength(kills);
-  // Some were killed before their first table was whole, and some behind it; of few, chance may have it otherwise.
+  // Some were killed before their first table was complete, and some after it. With few kills, chance decides.
   if (kills >= 100) expect(new Set(versions.map((version) => version > 0)).size).toBe(2);
-  // What was half written is never under another name than that of a temporary file.
+  // Incomplete tables only ever have the name of a temporary file.
   expect(left.filter((name) => !/^\.table\.ldb\.[0-9a-f]{12}\.tmp$/.test(name))).toEqual([]);
   if (kills > 20) process.stdout.write(`versions ${versions.join(' ')}; ${left.length} temporary files were left\n`);
 });

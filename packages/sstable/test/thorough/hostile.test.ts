@@ -4,11 +4,11 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
-/** Milliseconds of processor time that anything may take, on tables of up to 20 MB. */
+/** The milliseconds of processor time that any action may take on tables of up to 20 MB. */
 const MOST_MS = 6000;
-/** Milliseconds without a sign of life. */
+/** The milliseconds after which a silent process counts as hung. */
 const HANG_MS = 15_000;
-/** Bytes of heap that the process may have; the file, and what is read of it, lie beside it. */
+/** The heap that the process may have. The file and the blocks that are read are outside of it. */
 const HEAP_MB = 400;
 
 interface Line {
@@ -21,7 +21,7 @@ interface Line {
   readonly actions?: number;
 }
 
-/** Runs the actions from number `first` on. */
+/** Runs the actions, starting with number `first`. */
 async function run(first: number): Promise<Line[]> {
   const script = fileURLToPath(new URL('../hostile-runner.ts', import.meta.url));
   const args = [`--max-old-space-size=${HEAP_MB}`, '--conditions=bloom-source', '--import', 'tsx', script, String(first)];

@@ -9,7 +9,7 @@ const MIB_8 = 2 ** 23;
 const random = seeded(8);
 const noise = random.bytes(MIB_8);
 
-/** What is wrong with reading a table by each way to it. */
+/** The problems with reading a table in each way. */
 async function faults(bytes: Uint8Array, entries: readonly KeyValue[]): Promise<string[]> {
   const found: string[] = [];
   const syncTable = SyncTable.open(new MemorySource(bytes));
@@ -33,7 +33,7 @@ describe.each(['none', 'snappy'] as const)('with compression %s', (compression) 
     expect(keys[1]).toHaveLength(MIB_8);
     const entries = keys.map((key, i): KeyValue => [key, utf8(`value ${i}`)]);
     const bytes = buildTable(entries, { compression });
-    // A block shares what its keys share; each full block has its own, and the index a key of its own.
+    // Keys share bytes within a block only. Each block has at least one whole key, and the index has a key for each block.
     expect(bytes.length).toBeGreaterThan(MIB_8);
     expect(await faults(bytes, entries)).toEqual([]);
   });
@@ -41,7 +41,7 @@ describe.each(['none', 'snappy'] as const)('with compression %s', (compression) 
   test.each([
     ['that cannot be compressed', noise],
     ['of zeros', new Uint8Array(MIB_8)],
-  ])('values of 8 MiB %s are read back, and so are those between them', async (_, value) => {
+  ])('values of 8 MiB %s are read back, and so are the values between them', async (_, value) => {
     const entries = numberedEntries(7).map(([key, small], i): KeyValue => [key, i % 3 === 1 ? value : small]);
     const bytes = buildTable(entries, { compression });
     expect(bytes.length > 2 * MIB_8).toBe(compression === 'none' || value === noise);

@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 
-/** M, the limit of a block: what `TableOptions.maxBlockBytes` says is said in it. */
+/** The limit of a block, in which `TableOptions.maxBlockBytes` documents the bounds; M there. */
 const LIMIT = 2 ** 23;
-/** Bytes of JavaScript's own heap: what is beside it are blocks, keys, and the decoded index. */
+/** The bytes of JavaScript's heap. Blocks, keys and the decoded index are outside of it. */
 const HEAP_MB = 128;
 
 interface Line {
@@ -16,14 +16,14 @@ interface Line {
   readonly milliseconds: number;
 }
 
-/** Runs the cases, each `part: kind: action`, and gives the outcome of each by its name. */
+/** Runs the cases, named `part: kind: action`. @returns the outcomes by name. */
 async function run(cases: readonly string[], maxBytes: number): Promise<Record<string, unknown>> {
   const script = fileURLToPath(new URL('../memory-budget-runner.ts', import.meta.url));
   const flags = [`--max-old-space-size=${HEAP_MB}`, '--expose-gc', '--conditions=bloom-source', '--import', 'tsx'];
   const child = promisify(execFile)(process.execPath, [...flags, script, String(LIMIT), ...cases], {
     cwd: fileURLToPath(new URL('..', import.meta.url)),
   });
-  // A process that dies leaves the lines of the cases before.
+  // If the process dies, it has printed lines for the cases before.
   const { stdout } = await child.catch((error: unknown) => error as { stdout: string });
   const lines = stdout.split('\n').filter((line) => line !== '').map((line) => JSON.parse(line) as Line);
   expect(lines.map(({ name }) => name)).toEqual(cases);
@@ -34,7 +34,7 @@ async function run(cases: readonly string[], maxBytes: number): Promise<Record<s
   return Object.fromEntries(lines.map(({ name, outcome }) => [name, outcome]));
 }
 
-/** The heap, and what the allocator keeps of what was freed. */
+/** The heap, and freed memory that the allocator keeps. */
 const SLACK = 48 * 2 ** 20;
 
 test('opening stays within its budget, whatever its blocks expand to', { timeout: 60_000 }, async () => {
@@ -45,7 +45,7 @@ test('opening stays within its budget, whatever its blocks expand to', { timeout
   expect(outcomes).toEqual({
     'index: empty entries: open': 'BLOOM_TOO_LARGE',
     'index: one long key: open': 'BLOOM_TOO_LARGE',
-    // Damage to the filter costs the filter alone.
+    // Damage to the filter block costs only the filters.
     'metaindex: empty entries: get': 1,
     'metaindex: one long key: get': 1,
     'filter: empty entries: get': 1,
