@@ -22,7 +22,7 @@ describe('an argument that is not a Uint8Array is rejected by name', () => {
   const text = 'abc' as unknown as Uint8Array;
   const table = SyncTable.open(new MemorySource(tableOf('abc')));
 
-  test('by the builder, which can be used further', () => {
+  test('by the builder, which remains usable', () => {
     const sink = new MemorySink();
     const builder = new TableBuilder(sink);
     expect(() => builder.add(text, utf8('x'))).toThrow(new TypeError('key must be a Uint8Array, got string'));
@@ -105,7 +105,7 @@ describe('TableBuilder refuses, and names,', () => {
     expect(build(options)).toEqual(new TypeError(message));
   });
 
-  test('a sink that is not a sink', () => {
+  test('a value that is not a sink', () => {
     expect(build({}, 'x.ldb')).toEqual(new TypeError('sink must be a sink, got string'));
     expect(build({}, [])).toEqual(new TypeError('sink must be a sink, got an Array without append()'));
     expect(build({}, MemorySink)).toEqual(new TypeError('sink must be a sink, got the class MemorySink: pass an instance, new MemorySink()'));

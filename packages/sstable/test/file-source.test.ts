@@ -52,7 +52,7 @@ async function openDescriptors(): Promise<number> {
 }
 
 describe('FileSource', () => {
-  test.each(['break', 'throw', 'return'])('leaving a walk by %s leaves no unhandled rejection and no open file', async (way) => {
+  test.each(['break', 'throw', 'return'])('has no open file and no unhandled rejection after a walk that was left by %s', async (way) => {
     const rejections: unknown[] = [];
     const note = (rejected: unknown): void => void rejections.push(rejected);
     process.on('unhandledRejection', note);

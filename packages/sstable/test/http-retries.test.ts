@@ -99,7 +99,7 @@ describe('a server that sends Retry-After', () => {
     expect(error).toMatchObject({ code: 'BLOOM_HTTP_STATUS', status: 503 });
   });
 
-  test('never is retried after waits that double up to a minute', async () => {
+  test('at no time is retried after waits that double up to a minute', async () => {
     const failing: Fetch = async () => {
       times.push(Date.now());
       throw new TypeError('no network');

@@ -119,7 +119,7 @@ describe.each(others)('$file of $repo, which needs another codec', (real) => {
   });
 
   test.runIf(compressionTypes(real).every((type) => builtIn.has(type) || type === '4'))(
-    'has the right entries with a codec for it',
+    'has the recorded entries with a codec for it',
     () => {
       const table = SyncTable.open(new MemorySource(real.bytes()), { codecs: [rawDeflate] });
       expect(entriesSha256(table.entries())).toBe(real.entriesSha256);
