@@ -23,14 +23,14 @@ function withoutOurs(dependencies) {
 
 module.exports = {
   hooks: {
-    // Packed packages have no src, to which the condition points.
+    // Packed packages hold no src for the condition to point at.
     /** @param {Record<string, unknown>} manifest */
     beforePacking(manifest) {
       for (const field of ['exports', 'imports']) {
         if (field in manifest) manifest[field] = withoutSourceCondition(manifest[field]);
       }
       if (manifest.private === true) {
-        // An example is built and tested where it is unpacked. Our own dev dependencies are not published.
+        // An example, to be built and tested where it is unpacked. Of its dev dependencies, ours are not published.
         manifest.devDependencies = withoutOurs(manifest.devDependencies);
         return manifest;
       }
