@@ -8,6 +8,8 @@ export interface WritableFile {
   /**
    * Appends all of the bytes, or fails. Afterwards the bytes survive a crash of the process,
    * and readers that open the file see them.
+   *
+   * @param bytes must not be kept: they change afterwards.
    */
   append(bytes: Uint8Array): void | Promise<void>;
   /** Makes everything appended so far survive a power failure. The name of a new file need not survive one. */

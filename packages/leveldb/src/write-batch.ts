@@ -40,6 +40,7 @@ export type BatchProblem =
  */
 export class WriteBatch {
   #bytes = NO_BYTES;
+  #view: DataView<ArrayBuffer> | undefined;
   #length = BATCH_HEADER_LENGTH;
   #count = 0;
 
@@ -95,7 +96,7 @@ export class WriteBatch {
   /** The record of the batch with its first operation at `sequence`: a view that holds until the next change. */
   encode(sequence: bigint): Uint8Array {
     this.#reserve(0);
-    const view = new DataView(this.#bytes.buffer);
+    const view = (this.#view ??= new DataView(this.#bytes.buffer));
     view.setBigUint64(0, sequence, true);
     view.setUint32(COUNT_POSITION, this.#count, true);
     return this.#bytes.subarray(0, this.#length);
@@ -113,6 +114,7 @@ export class WriteBatch {
     const grown = new Uint8Array(Math.max(needed, this.#bytes.length * 2));
     grown.set(this.#bytes.subarray(0, this.#length));
     this.#bytes = grown;
+    this.#view = undefined;
   }
 }
 

@@ -8,9 +8,17 @@ import { FIRST, FULL, LAST, LOG_BLOCK_LENGTH, LOG_HEADER_LENGTH, MIDDLE, putFrag
 
 /** Where the bytes of a log go. */
 export interface LogSink {
-  /** Takes the next bytes of the file: one call for each record, however many blocks it covers. They are the sink's to keep. */
+  /**
+   * Takes the next bytes of the file: one call for each record, however many blocks it covers. They are the sink's to keep,
+   * unless `isLent`.
+   */
   append(bytes: Uint8Array): void;
+  /** Whether the bytes are only needed until the next record is added: one array then serves many records. Default: false. */
+  readonly isLent?: boolean | undefined;
 }
+
+/** A longer array is not kept for the next record. */
+const MAX_KEPT_BYTES = 2 ** 20;
 
 /**
  * Writes records to the end of a log.
@@ -24,6 +32,8 @@ export interface LogSink {
 export class LogWriter {
   readonly #sink: LogSink;
   #byteLength: number;
+  /** What was lent for the last record. */
+  #lent = new Uint8Array(0);
 
   /** @param byteLength of the file that is appended to, whatever its last bytes are. */
   constructor(sink: LogSink, byteLength = 0) {
@@ -39,14 +49,16 @@ export class LogWriter {
   /** Adds a record; an empty one is legal. What the sink throws passes, and the record does not count as added. */
   addRecord(record: Uint8Array): void {
     mustBeBytes('record', record);
-    const bytes = new Uint8Array(lengthOf(record.length, this.#byteLength % LOG_BLOCK_LENGTH));
+    const bytes = this.#allocate(lengthOf(record.length, this.#byteLength % LOG_BLOCK_LENGTH));
     let position = 0;
     let start = 0;
     let begun = false;
     do {
       const left = this.#leftAt(position);
-      // The trailer of a block is zeros, which are there already.
-      if (left < LOG_HEADER_LENGTH) position += left;
+      if (left < LOG_HEADER_LENGTH) {
+        bytes.fill(0, position, position + left);
+        position += left;
+      }
       const end = Math.min(record.length, start + this.#leftAt(position) - LOG_HEADER_LENGTH);
       const ends = end === record.length;
       const type = begun ? (ends ? LAST : MIDDLE) : ends ? FULL : FIRST;
@@ -56,6 +68,13 @@ export class LogWriter {
     } while (start < record.length);
     this.#sink.append(bytes);
     this.#byteLength += bytes.length;
+  }
+
+  /** An array of `length` bytes, whatever they are. */
+  #allocate(length: number): Uint8Array {
+    if (this.#sink.isLent !== true || length > MAX_KEPT_BYTES) return new Uint8Array(length);
+    if (length > this.#lent.length) this.#lent = new Uint8Array(Math.max(length, this.#lent.length * 2));
+    return this.#lent.subarray(0, length);
   }
 
   /** Bytes to the end of the block, `position` bytes on from the end of the file. */

@@ -55,6 +55,8 @@ export class Database extends AsyncReaderFace {
   readonly #store: Store;
   /** How many cursors were made. */
   #cursors = 0;
+  /** Batches that were written, for later writes: to allocate one takes as long as to fill it with a put. */
+  readonly #spares: WriteBatch[] = [];
 
   private constructor(store: Store) {
     super(store.folder, store, store.view);
@@ -142,19 +144,19 @@ export class Database extends AsyncReaderFace {
 
   /** Writes an entry. */
   put(key: Uint8Array, value: Uint8Array, options?: WriteOptions): Promise<void> {
-    return this.#write(() => new WriteBatch().put(key, value), options);
+    return this.#write((batch) => batch.put(key, value), options);
   }
 
   /** Deletes an entry, if there is one. */
   delete(key: Uint8Array, options?: WriteOptions): Promise<void> {
-    return this.#write(() => new WriteBatch().delete(key), options);
+    return this.#write((batch) => batch.delete(key), options);
   }
 
   /** Writes all operations of a batch, or none. The batch is copied. */
   write(batch: WriteBatch, options?: WriteOptions): Promise<void> {
-    return this.#write(() => {
+    return this.#write((copy) => {
       if (!(batch instanceof WriteBatch)) throw new TypeError('batch must be a WriteBatch');
-      return new WriteBatch().append(batch);
+      copy.append(batch);
     }, options);
   }
 
@@ -264,17 +266,19 @@ export class Database extends AsyncReaderFace {
   }
 
   // Async, so that a caller's mistake is a rejection like any other.
-  async #write(batchOf: () => WriteBatch, options: WriteOptions | undefined): Promise<void> {
+  async #write(fill: (batch: WriteBatch) => void, options: WriteOptions | undefined): Promise<void> {
     this.mustBeOpen();
     if (options !== undefined) {
       mustBeOptions('Database.write', options, WRITE_OPTIONS);
       if (options.sync !== undefined) mustBeBoolean('sync', options.sync);
     }
-    const batch = batchOf();
+    const batch = this.#spares.pop() ?? new WriteBatch();
+    fill(batch);
     if (batch.byteLength > MAX_BATCH_BYTES) {
       throw new RangeError(`a batch must have at most ${MAX_BATCH_BYTES} bytes, got ${batch.byteLength}`);
     }
     await this.#store.write(batch, options?.sync ?? false);
+    if (this.#spares.length < MAX_SPARES && batch.byteLength <= MAX_SPARE_BYTES) this.#spares.push(batch.clear());
   }
 
   /** Source: LevelDB, db/version_set.cc, `VersionSet::ApproximateOffsetOf`. */
@@ -292,6 +296,10 @@ export class Database extends AsyncReaderFace {
 }
 
 const LOCK = 'LOCK';
+
+/** How many batches are kept for later writes, and the most bytes of one. */
+const MAX_SPARES = 4;
+const MAX_SPARE_BYTES = 256 * 2 ** 10;
 
 function mustBeWritable(folder: unknown): asserts folder is WritableFolder {
   mustHaveMethods('folder', folder, 'a folder that can be written to', FOLDER_METHODS);

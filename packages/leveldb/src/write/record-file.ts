@@ -21,7 +21,7 @@ export class RecordFile {
     this.#file = file;
     // Whoever wrote to the file before may not have synced it.
     this.isSynced = byteLength === 0;
-    this.#writer = new LogWriter({ append: (bytes) => (this.#bytes = bytes) }, byteLength);
+    this.#writer = new LogWriter({ append: (bytes) => (this.#bytes = bytes), isLent: true }, byteLength);
   }
 
   /** Bytes of the file. */
@@ -29,7 +29,11 @@ export class RecordFile {
     return this.#writer.byteLength;
   }
 
-  /** After a failure the file must not be written to: it may end in a part of the record. */
+  /**
+   * Appends a record. The next one must not be added before this one is written.
+   *
+   * After a failure the file must not be written to: it may end in a part of the record.
+   */
   addRecord(record: Uint8Array): void | Promise<void> {
     this.isSynced = false;
     this.#writer.addRecord(record);
