@@ -39,22 +39,53 @@ export function* findFilteredKeys(
   index: IndexBlock,
   blocks: SampledBlocks,
 ): Reading<FilteredKeys | undefined> {
-  if (!(policy instanceof InternalKeyPolicy || mayHaveInternalKeys(index))) return undefined;
-  const sample = new Sample(filter, policy);
-  const walk = new BlockWalk('data block');
-  for (const i of sampledBlocks(index, blocks)) {
-    try {
-      const contents = yield* blocks.read(i);
+  const isOfUserKeys = policy instanceof InternalKeyPolicy;
+  if (!isOfUserKeys && !mayHaveInternalKeys(index)) return undefined;
+  const sampled = sampledBlocks(index, blocks);
+  /** The block that is not at hand, if there is one, which is not to be read twice. */
+  let far: Uint8Array | undefined;
+  if (yield* allMatch((key) => key)) return undefined;
+  if (!(yield* allMatch(isOfUserKeys ? withTrailer : withoutTrailer))) return 'other-keys';
+  return isOfUserKeys ? 'whole-keys' : 'user-keys';
+
+  /** Whether all keys of the sample match their filters, each as `formOf` makes it. */
+  function* allMatch(formOf: (key: Uint8Array) => Uint8Array): Reading<boolean> {
+    const walk = new BlockWalk('data block');
+    let keys = 0;
+    let keyBytes = 0;
+    for (const i of sampled) {
       const offset = index.offsetOf(i);
-      walk.reset(contents, offset);
-      for (let more = walk.seekToFirst(); more && !sample.isFull; more = walk.next()) sample.take(walk.key, offset);
-    } catch (error) {
-      // A damaged data block costs only that block, and is reported when the block is read.
-      if (!(error instanceof CorruptionError || error instanceof UnsupportedError)) throw error;
+      // An empty filter contradicts the index, and is ignored in any case.
+      if (filter.isEmptyAt(offset)) continue;
+      try {
+        const contents = far ?? (yield* blocks.read(i));
+        if (!blocks.isAtHand(i)) far = contents;
+        walk.reset(contents, offset);
+        for (let more = walk.seekToFirst(); more; more = walk.next()) {
+          if (!filter.keyMayMatch(offset, formOf(walk.key))) return false;
+          keys++;
+          keyBytes += walk.keyLength;
+          if (keys >= MAX_SAMPLED_KEYS || keyBytes >= MAX_SAMPLED_BYTES) return true;
+        }
+      } catch (error) {
+        // A damaged data block costs only that block, and is reported when the block is read.
+        if (!(error instanceof CorruptionError || error instanceof UnsupportedError)) throw error;
+      }
     }
-    if (sample.isFull) break;
+    return true;
   }
-  return sample.conclusion;
+}
+
+/** The user key of a stored key. */
+function withoutTrailer(key: Uint8Array): Uint8Array {
+  return key.subarray(0, Math.max(0, key.length - INTERNAL_KEY_TRAILER_LENGTH));
+}
+
+/** A key that an `InternalKeyPolicy`, which ignores trailers, takes for the whole of a stored one. */
+function withTrailer(key: Uint8Array): Uint8Array {
+  const longer = new Uint8Array(key.length + INTERNAL_KEY_TRAILER_LENGTH);
+  longer.set(key);
+  return longer;
 }
 
 /** Whether all index keys, or a sample of them, look like internal keys. */
@@ -78,47 +109,4 @@ function sampledBlocks(index: IndexBlock, blocks: SampledBlocks): number[] {
     if (index.sizeOf(i) >= 0 && (smallest < 0 || index.sizeOf(i) < index.sizeOf(smallest))) smallest = i;
   }
   return smallest < 0 ? [] : [smallest];
-}
-
-/** Stored keys that were looked up in their filters. */
-class Sample {
-  readonly #filter: FilterBlockReader;
-  readonly #policy: FilterPolicy;
-  #keys = 0;
-  #keyBytes = 0;
-  #isDenied = false;
-  /** Whether all keys match the other way: without their trailer or, if the policy ignores trailers, with another one. */
-  #passesOtherwise = true;
-
-  constructor(filter: FilterBlockReader, policy: FilterPolicy) {
-    this.#filter = filter;
-    this.#policy = policy;
-  }
-
-  get isFull(): boolean {
-    return this.#keys >= MAX_SAMPLED_KEYS || this.#keyBytes >= MAX_SAMPLED_BYTES;
-  }
-
-  get conclusion(): FilteredKeys | undefined {
-    if (!this.#isDenied) return undefined;
-    if (!this.#passesOtherwise) return 'other-keys';
-    return this.#policy instanceof InternalKeyPolicy ? 'whole-keys' : 'user-keys';
-  }
-
-  /** @param blockOffset the offset of the block that stores `key`. */
-  take(key: Uint8Array, blockOffset: number): void {
-    // An empty filter contradicts the index, and is ignored in any case.
-    if (this.#filter.isEmptyAt(blockOffset)) return;
-    this.#keys++;
-    this.#keyBytes += key.length;
-    if (!this.#filter.keyMayMatch(blockOffset, key)) this.#isDenied = true;
-    if (!this.#filter.keyMayMatch(blockOffset, this.#otherwise(key))) this.#passesOtherwise = false;
-  }
-
-  #otherwise(key: Uint8Array): Uint8Array {
-    if (!(this.#policy instanceof InternalKeyPolicy)) return key.subarray(0, Math.max(0, key.length - INTERNAL_KEY_TRAILER_LENGTH));
-    const longer = new Uint8Array(key.length + INTERNAL_KEY_TRAILER_LENGTH);
-    longer.set(key);
-    return longer;
-  }
 }
