@@ -141,7 +141,7 @@ describe('addKey', () => {
     expect(hex(builder.finish()).startsWith(`05${hex(utf8('hello'))}`)).toBe(true);
   });
 
-  test('takes a range of an array as it takes the key itself', () => {
+  test('adds a range of an array like the key itself', () => {
     const builders = [new FilterBlockBuilder(new BloomFilterPolicy(10)), new FilterBlockBuilder(new BloomFilterPolicy(10))] as const;
     for (const builder of builders) builder.startBlock(0);
     for (const key of ['', 'a', 'hello', 'x'.repeat(100)]) {

@@ -23,11 +23,11 @@ const orders: [string, TableBuilderOptions, Comparator, () => Uint8Array][] = [
   ['an order of the caller’s', { comparator: reverse }, reverse, plainKey],
 ];
 
-test.each(orders)('addRange accepts and refuses what add does, and makes the same table, in %s', (_, options, { compare }, makeKey) => {
+test.each(orders)('addRange accepts and refuses the same entries as add, and makes the same table, in %s', (_, options, { compare }, makeKey) => {
   const sinks = [new MemorySink(), new MemorySink()];
   const [one, other] = sinks.map((sink) => new TableBuilder(sink, { ...options, blockSize: 256 })) as [TableBuilder, TableBuilder];
   let keys = Array.from({ length: 2000 }, makeKey).sort(compare);
-  // Some are out of order, and some differ from the key before in their last bytes only, or not at all.
+  // Some keys are out of order, and some differ from the previous key only in their last bytes, or not at all.
   keys = keys.map((key, i) => {
     if (i % 9 === 8) return makeKey();
     if (i % 9 !== 4) return key;
@@ -60,7 +60,7 @@ test.each(orders)('addRange accepts and refuses what add does, and makes the sam
   expect(other.lastKey).toEqual(one.lastKey);
 });
 
-test('addRange refuses what is not a range by name, and the builder can continue', () => {
+test('addRange refuses invalid ranges with an error that names the argument, and the builder remains usable', () => {
   const builder = new TableBuilder(new MemorySink());
   const bytes = new Uint8Array(4);
   for (const [start, end] of [[-1, 2], [3, 2], [0, 5], [0.5, 1], [0, NaN]] as const) {

@@ -144,7 +144,7 @@ const tasks = {
     await again.close();
     return { entries: found, compacting: await compacting };
   },
-  // Three databases at the same time, and one after them.
+  // Three concurrent databases, and another one after them.
   async shared() {
     const thread = new BackgroundThread();
     const folders = [1, 2, 3].map((i) => `${path}-${i}`);
@@ -158,7 +158,7 @@ const tasks = {
     await thread.close();
     return { files: digest(), others: folders.map((folder) => digest(folder)) };
   },
-  // A thread that is closed, and one that dies, under a database that goes on.
+  // A thread dies, and its successor is closed, while a database is in use.
   async sharedEnds() {
     const thread = new BackgroundThread();
     const database = await open({}, thread);

@@ -75,14 +75,14 @@ describe('the worker thread that writes tables', () => {
     expect(closes.entries).toBe(open.entries);
   });
 
-  test('does the work of several databases, each with the files that it has alone', async () => {
+  test('can be shared by several databases, whose files are the same as with separate threads', async () => {
     const { workers, jobs, files, others } = await run('shared');
     expect(workers).toBe(1);
     expect(jobs).toEqual({ done: 4 * there.jobs.done, failed: 0 });
     expect([files, ...others!]).toEqual(Array.from({ length: 4 }, () => here.files));
   }, 120_000);
 
-  test('starts again for the next database when it died, and leaves the others to their own work', async () => {
+  test('starts again for the next database if it died, while databases that used it do their own work', async () => {
     const { workers, jobs, entries } = await run('sharedEnds');
     expect(workers).toBe(2);
     expect(jobs.failed).toBe(0);

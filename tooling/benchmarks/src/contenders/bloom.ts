@@ -489,7 +489,7 @@ function mustHaveLevels(database: DatabaseReader): void {
 
 const SYNC = { sync: true } as const;
 
-// As in LevelDB, the databases of the process share a thread: what is measured is not how V8 warms up for each of them.
+// As in LevelDB, all databases of the process share a thread, so that V8's warm-up for each of them is not measured.
 const thread = new BackgroundThread();
 
 async function openWritten(path: string): Promise<WrittenDatabase> {
