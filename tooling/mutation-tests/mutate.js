@@ -118,10 +118,10 @@ function mutate({ package: name, part = '', files, tests = [] }) {
     stdio: 'inherit',
   });
   if (status !== 0) return undefined;
-  const report = /** @type {{ files: Record<string, { mutants: { status: string }[] }> }} */ (
-    JSON.parse(readFileSync(join(root, `.stryker/${name}${part && `-${part}`}.json`), 'utf8'))
-  );
-  const statuses = Object.values(report.files).flatMap(({ mutants }) => mutants.map((mutant) => mutant.status));
+  /** @type {unknown} */
+  const report = JSON.parse(readFileSync(join(root, `.stryker/${name}${part && `-${part}`}.json`), 'utf8'));
+  const { files: reported } = /** @type {{ files: Record<string, { mutants: { status: string }[] }> }} */ (report);
+  const statuses = Object.values(reported).flatMap(({ mutants }) => mutants.map((mutant) => mutant.status));
   const noticed = statuses.filter((text) => text === 'Killed' || text === 'Timeout').length;
   const survived = statuses.filter((text) => text === 'Survived' || text === 'NoCoverage').length;
   return { mutants: noticed + survived, noticed };

@@ -35,16 +35,15 @@ function encoded(entries: readonly Entry[], restartInterval: number): Uint8Array
   return new Uint8Array(Buffer.concat([...parts, trailer]));
 }
 
-/** Keys of few different bytes that share up to `longest` of them, in order. */
-function sortedEntries(random: Random, count: number, longest: number): Entry[] {
-  const start = random.bytes(random.below(longest + 1));
+/** Entries in order. Many keys have some of `start` in common. */
+function sortedEntries(random: Random, count: number, start: Uint8Array): Entry[] {
   const keys = Array.from({ length: count }, () =>
     Uint8Array.of(...start.subarray(0, random.below(start.length + 1)), ...random.bytes(random.below(8)).map((byte) => byte & 3)),
   );
   keys.sort((a, b) => Buffer.compare(a, b));
   return keys
     .filter((key, i) => i === 0 || !sameBytes(key, keys[i - 1]))
-    .map((key): Entry => [key, random.bytes(random.pick([0, 1, 5, 127, 128, random.below(longest * 4 + 1)]))]);
+    .map((key): Entry => [key, random.bytes(random.pick([0, 1, 5, 127, 128, random.below(start.length * 4 + 1)]))]);
 }
 
 test('consecutive blocks have the bytes of the format, and their size is known before and after each entry', () => {
@@ -53,8 +52,9 @@ test('consecutive blocks have the bytes of the format, and their size is known b
   for (let round = 0; round < 60; round++) {
     const restartInterval = random.pick([1, 2, 3, 16]);
     const builder = new BlockBuilder(restartInterval);
+    const start = random.bytes(random.pick([3, 40, 200, 3000]));
     for (let block = 0; block < 3; block++) {
-      const entries = sortedEntries(random, random.pick([0, 1, 2, 10, 200]), random.pick([3, 40, 200, 3000]));
+      const entries = sortedEntries(random, random.pick([0, 1, 2, 10, 200]), start);
       for (const [i, [key, value]] of entries.entries()) {
         const framed = Uint8Array.of(1, ...key, 2, ...value, 3);
         const [keyEnd, valueStart] = [1 + key.length, 2 + key.length];

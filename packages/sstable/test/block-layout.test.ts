@@ -63,6 +63,8 @@ test('a block without entries is its restarts', () => {
 
 test('bytes before the restarts that are no entries are named as such', () => {
   expect(lines(fromHex('ffffff' + '00000000'))).toEqual(['100 + 3: bytes before the restarts', '103 + 4: number of restarts (0)']);
+  const [before] = blockLayout(fromHex('ffffff' + '00000000'), 100);
+  expect(before).toStrictEqual({ offset: 100, byteLength: 3, label: 'bytes before the restarts' });
 });
 
 test('damage is one range from where it is, with the problem', () => {
@@ -74,6 +76,7 @@ test('damage is one range from where it is, with the problem', () => {
   expect(layout).toHaveLength(4);
   expect(layout[3]).toMatch(/^109 \+ 19: damaged \(.+\)$/);
   expect(lines(fromHex('010203'))).toEqual([expect.stringMatching(/^100 \+ 3: damaged/)]);
+  expect(lines(fromHex(''))).toEqual([]);
 });
 
 test('errors that are not about the bytes are passed on', () => {

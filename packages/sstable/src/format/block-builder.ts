@@ -45,7 +45,7 @@ export class BlockBuilder {
    * @param common what `commonWithLast` returns for the key.
    */
   byteLengthWith(keyLength: number, valueLength: number, common: number): number {
-    const restarts = this.#length > 0 && this.#sinceRestart >= this.#restartInterval;
+    const restarts = this.#sinceRestart >= this.#restartInterval;
     const shared = this.#length === 0 || restarts ? 0 : common;
     const unshared = keyLength - shared;
     const header = varintLength(shared) + varintLength(unshared) + varintLength(valueLength);
