@@ -73,9 +73,9 @@ const runs = [
     package: 'sstable',
     part: 'walks',
     files: ['backward-path', 'block-walk', 'whole-block-walk'].map(inFormat),
-    tests: ['block', 'block-layout', 'whole-block-walk'],
+    tests: ['block', 'block-layout', 'block-steps', 'whole-block-walk'],
   },
-  { package: 'sstable', part: 'searches', files: ['block-search'].map(inFormat), tests: ['block', 'comparator', 'internal-search'] },
+  { package: 'sstable', part: 'searches', files: ['block-search'].map(inFormat), tests: ['block', 'block-steps', 'comparator', 'internal-search'] },
 ];
 
 const packages = new Set(runs.map((run) => run.package));

@@ -1,0 +1,63 @@
+// How many entries a move reads: the cost of a lookup in a block, and of a scan in either direction.
+import { expect, test } from 'vitest';
+import { BlockBuilder } from '../src/format/block-builder.js';
+import { BlockSearch } from '../src/format/block-search.js';
+import { compareBytes, compareInternalBytes, type CompareRange } from '../src/format/bytewise-order.js';
+import { encodeInternalKey, MAX_SEQUENCE, VALUE } from '../src/format/internal-key.js';
+import { utf8 } from './entries.js';
+
+/** Counts the entries that are read. */
+class CountingSearch extends BlockSearch {
+  entriesRead = 0;
+
+  protected override parse(position: number): void {
+    this.entriesRead++;
+    super.parse(position);
+  }
+}
+
+function searchOver(keys: readonly Uint8Array[], restartInterval: number, compare: CompareRange): CountingSearch {
+  const builder = new BlockBuilder(restartInterval);
+  for (const key of keys) builder.add(key, utf8('value'));
+  const search = new CountingSearch(compare, 'data block');
+  search.reset(builder.finish(), 0);
+  return search;
+}
+
+const userKeys = Array.from({ length: 1024 }, (_, i) => utf8(`key ${String(i).padStart(5, '0')}`));
+
+test.each([1, 16, 1024])('moving backwards reads each entry at most twice, and those from the last restart three times (%d entries per restart)', (restartInterval) => {
+  const search = searchOver(userKeys, restartInterval, compareBytes);
+  expect(search.seekToLast()).toBe(true);
+  expect(search.entriesRead).toBe(restartInterval);
+  let moves = 0;
+  while (search.prev()) moves++;
+  expect(moves).toBe(userKeys.length - 1);
+  expect(search.entriesRead).toBeLessThanOrEqual(2 * userKeys.length + restartInterval);
+});
+
+/** 1024 entries with 16 to a restart: the binary search takes six steps, then entries are read up to the one that is found. */
+function readsOf(i: number): number {
+  const restart = Math.max(0, Math.floor((i - 1) / 16));
+  return 6 + (i - restart * 16) + 1;
+}
+
+test('a seek reads one entry for each step of the binary search, then those from the restart to the one that it finds', () => {
+  // The newest version of a user key is sought from before all of its versions.
+  const versions = userKeys.map((userKey) => encodeInternalKey({ userKey, sequence: 7n, type: VALUE }));
+  const targets = userKeys.map((userKey) => encodeInternalKey({ userKey, sequence: MAX_SEQUENCE, type: VALUE }));
+  const otherOrder: CompareRange = (...ranges) => compareBytes(...ranges);
+  const searches = [
+    [searchOver(userKeys, 16, compareBytes), userKeys],
+    [searchOver(userKeys, 16, otherOrder), userKeys],
+    [searchOver(versions, 16, compareInternalBytes), targets],
+  ] as const;
+  for (const [search, sought] of searches) {
+    const reads = sought.map((key) => {
+      search.entriesRead = 0;
+      expect(search.seek(key)).toBe(true);
+      return search.entriesRead;
+    });
+    expect(reads).toEqual(sought.map((_, i) => readsOf(i)));
+  }
+});
