@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { BlockWalk } from '../src/format/block-walk.js';
 
-// The path back took numbers of objects' size for each entry: 4.6 GB for a block of 256 MiB.
+// The recorded path once took an object for each entry, which was 4.6 GB for a block of 256 MiB.
 test('moving backwards through a block without restarts takes a small multiple of its bytes', () => {
   const count = 1_000_000;
   const bytes = new Uint8Array(count * 3 + 8 + 4);

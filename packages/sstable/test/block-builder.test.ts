@@ -14,7 +14,7 @@ function commonLength(a: Uint8Array, b: Uint8Array): number {
   return common;
 }
 
-/** The block of `entries`, as the picture in `block.ts` says. */
+/** The block of `entries`, encoded as in the picture in `block.ts`. */
 function encoded(entries: readonly Entry[], restartInterval: number): Uint8Array {
   const parts: Uint8Array[] = [];
   const restarts: number[] = entries.length === 0 ? [0] : [];
@@ -46,7 +46,7 @@ function sortedEntries(random: Random, count: number, start: Uint8Array): Entry[
     .map((key): Entry => [key, random.bytes(random.pick([0, 1, 5, 127, 128, random.below(start.length * 4 + 1)]))]);
 }
 
-test('consecutive blocks have the bytes of the format, and their size is known before and after each entry', () => {
+test('consecutive blocks have the bytes of the format, and the builder knows their size before and after each entry', () => {
   const random = seeded(31);
   const wrong: string[] = [];
   for (let round = 0; round < 60; round++) {
@@ -74,7 +74,7 @@ test('consecutive blocks have the bytes of the format, and their size is known b
   expect(wrong).toEqual([]);
 });
 
-test('a key is compared with the last one added, also across blocks', () => {
+test('a key is compared with the last one added, even across blocks', () => {
   const keys = ['', '61', '6100', '6161', '6162', '62', 'ff', 'ffff'].map((key) => Buffer.from(key, 'hex'));
   const wrong: string[] = [];
   for (const last of keys) {
@@ -96,19 +96,19 @@ test('a key is compared with the last one added, also across blocks', () => {
   expect(wrong).toEqual([]);
 });
 
-test('an entry that is a restart adds its lengths and the restart to key and value', () => {
+test('an entry at a restart takes room for its lengths and the restart besides key and value', () => {
   const builder = new BlockBuilder(1);
   builder.add(Uint8Array.of(1), Uint8Array.of());
   const before = builder.byteLength;
   const key = new Uint8Array(2 ** 21).fill(2);
   const value = new Uint8Array(2 ** 21);
   const added = builder.byteLengthWith(key.length, value.length, 0) - before - key.length - value.length;
-  // One byte for nothing shared, four for each of the other lengths, four for the restart.
+  // One byte for a shared length of 0, four for each of the other lengths, four for the restart.
   expect(added).toBe(13);
   expect(added).toBeLessThanOrEqual(MAX_ENTRY_OVERHEAD);
 });
 
-test('a range of bytes is copied to its place, and nothing else is changed', () => {
+test('a range of bytes is copied to its place without changing other bytes', () => {
   const from = Uint8Array.from({ length: 100 }, (_, i) => i + 1);
   const wrong: string[] = [];
   for (const [start, end] of [[0, 0], [0, 1], [7, 38], [7, 39], [7, 40], [0, 32], [0, 33], [0, 99], [1, 100], [0, 100], [100, 100]] as const) {

@@ -8,7 +8,7 @@ test.each([0, -1, 1.5, NaN, Infinity])('rejects a cache of %d bytes', (maxBytes)
   expect(() => new BlockCache(maxBytes)).toThrow(/maxBytes/);
 });
 
-test('it keeps no more than its maximum, and evicts the least recently used blocks', () => {
+test('a cache keeps at most its maximum, and evicts the least recently used blocks', () => {
   const cache = new BlockCache(4096);
   for (let id = 0; id < 100; id++) cache.set(id, new Uint8Array(1000));
   expect(cache.byteLength).toBeLessThanOrEqual(4096);
@@ -17,7 +17,7 @@ test('it keeps no more than its maximum, and evicts the least recently used bloc
   expect(cache.get(0)).toBeUndefined();
 });
 
-test('a recently used block stays, however long ago it was added', () => {
+test('a recently used block stays, even if it was added long ago', () => {
   const cache = new BlockCache(4096);
   for (let id = 0; id < 100; id++) {
     cache.set(id, new Uint8Array(1000));
@@ -50,7 +50,7 @@ test('no id is reserved twice', () => {
   expect([cache.reserve(10), cache.reserve(1), cache.reserve(0), cache.reserve(5)]).toEqual([0, 10, 11, 11]);
 });
 
-test.each([3, 3000])('dropping a range of %d ids drops those and no others', (count) => {
+test.each([3, 3000])('dropping a range of %d ids drops exactly those ids', (count) => {
   const cache = new BlockCache(2 ** 20);
   for (let id = 0; id < 10; id++) cache.set(id, new Uint8Array(1));
   cache.drop(2, count);
@@ -72,7 +72,7 @@ test("tables that share a cache do not get each other's blocks", () => {
   for (const { table } of tables) expect(table.stats.blockReads).toBe(table.blockCount);
 });
 
-test('closing a table drops its blocks, and those of other tables stay', () => {
+test('closing a table drops its blocks, and keeps those of other tables', () => {
   const cache = new BlockCache(2 ** 20);
   const file = new MemorySource(buildTable(numberedEntries(500)));
   const [a, b] = [SyncTable.open(file, { cache }), SyncTable.open(file, { cache })];

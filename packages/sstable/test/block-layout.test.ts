@@ -18,7 +18,7 @@ function lines(contents: Uint8Array, describe?: (value: Uint8Array) => string | 
   return all.map(({ offset, byteLength, label, value }) => `${offset} + ${byteLength}: ${label}${value === undefined ? '' : ` (${value})`}`);
 }
 
-test('names the parts of entries, the restarts and their number, at their offsets in the file', () => {
+test('labels the parts of entries, the restarts and their number, with their offsets in the file', () => {
   expect(lines(build([['apple', 'a'], ['apply', ''], ['beet', 'root']], 2))).toEqual([
     '100 + 3: entry 0: lengths (shared 0, unshared 5, value 1)',
     '103 + 5: entry 0: key ("apple")',
@@ -34,11 +34,11 @@ test('names the parts of entries, the restarts and their number, at their offset
   ]);
 });
 
-test('an empty key is no range', () => {
+test('an empty key has no range', () => {
   expect(lines(build([['', 'v']], 16)).slice(0, 2)).toEqual(['100 + 3: entry 0: lengths (shared 0, unshared 0, value 1)', '103 + 1: entry 0: value ("v")']);
 });
 
-test('values are described where there is a description', () => {
+test('values are shown if the caller describes them', () => {
   const describe = (value: Uint8Array): string | undefined => (value.length === 2 ? 'two bytes' : undefined);
   const values = lines(build([['a', 'xy'], ['b', 'xyz']], 16), describe).filter((line) => line.includes(': value'));
   expect(values).toEqual(['104 + 2: entry 0: value (two bytes)', '110 + 3: entry 1: value ("xyz")']);
@@ -57,19 +57,19 @@ test('bytes outside printable ASCII, quotes and backslashes are shown in hex, an
   expect(value(utf8('x'.repeat(25)))).toBe(`"${'x'.repeat(24)}"… 25 bytes`);
 });
 
-test('a block without entries is its restarts', () => {
+test('a block without entries has only its restarts', () => {
   expect(lines(fromHex('0000000001000000'))).toEqual(['100 + 4: offset of restart 0 (0)', '104 + 4: number of restarts (1)']);
 });
 
-test('bytes before the restarts that are no entries are named as such', () => {
+test('bytes before the restarts that are not entries are labelled as such', () => {
   expect(lines(fromHex('ffffff' + '00000000'))).toEqual(['100 + 3: bytes before the restarts', '103 + 4: number of restarts (0)']);
   const [before] = blockLayout(fromHex('ffffff' + '00000000'), 100);
   expect(before).toStrictEqual({ offset: 100, byteLength: 3, label: 'bytes before the restarts' });
 });
 
-test('damage is one range from where it is, with the problem', () => {
+test('damage is a single range from its offset on, with the problem', () => {
   const contents = build([['apple', 'a'], ['beet', 'root']], 16);
-  // More is shared than the key before has.
+  // The entry shares more bytes than the previous key has.
   contents[9] = 9;
   const layout = lines(contents);
   expect(layout.slice(0, 3)).toEqual(lines(build([['apple', 'a']], 16)).slice(0, 3));

@@ -26,7 +26,7 @@ function readBytes({ reads }: WatchedSource): number {
 const dataBytes = (await opened()).table.approximateOffset(Uint8Array.of(0xff));
 
 describe('a scan', () => {
-  test.each([false, true])('reads windows that double up to the limit, one of them ahead (reverse %s)', async (reverse) => {
+  test.each([false, true])('reads windows that double up to the limit, one window ahead (reverse %s)', async (reverse) => {
     const { table, source } = await opened({ readAheadBytes: 64 * 1024, cache: null });
     const all = await collect(table.entries({ reverse }));
     expect(sameEntries(reverse ? all.reverse() : all, entries)).toBe(true);
@@ -34,9 +34,9 @@ describe('a scan', () => {
     expect(lengths[0]).toBeLessThan(4400);
     expect(Math.max(...lengths)).toBeLessThanOrEqual(64 * 1024);
     expect(Math.max(...lengths)).toBeGreaterThan(55 * 1024);
-    // Backwards, the first block is the last, which is not full.
+    // Backwards, the first block that is read is the last one, which is not full.
     for (let i = reverse ? 3 : 1; i < 5; i++) expect(lengths[i]! / lengths[i - 1]!).toBeGreaterThan(1.2);
-    // Each block once.
+    // Each block is read once.
     const ordered = [...source.reads].sort((a, b) => a.offset - b.offset);
     const gaps = ordered.slice(1).filter(({ offset }, i) => offset !== ordered[i]!.offset + ordered[i]!.length);
     expect(gaps).toEqual([]);
@@ -70,7 +70,7 @@ describe('a scan', () => {
     expect(readBytes(source)).toBeLessThan(9000);
   });
 
-  test('is right between any bounds, whatever is in the cache (seed 17)', async () => {
+  test('returns exactly the entries between any bounds, whatever is in the cache (seed 17)', async () => {
     const random = seeded(17);
     const { table, source } = await opened({ cache: new BlockCache(300_000), readAheadBytes: 40_000 });
     const wrong: string[] = [];
@@ -110,7 +110,7 @@ describe('a scan', () => {
     expect(await table.get(entries[9000]![0])).toEqual(entries[9000]![1]);
   });
 
-  test('whose read-ahead fails throws when it gets there, and not after a break', async () => {
+  test('whose read-ahead fails throws when it reaches that place, and not after a break', async () => {
     const failure = new Error('the disk is gone');
     const { table, source } = await opened({ readAheadBytes: 40_000 });
     const limit = 200_000;
@@ -136,7 +136,7 @@ describe('a scan', () => {
     expect(rejections).toEqual([]);
   });
 
-  test('over a damaged block inside a window returns everything before it, and the error has its place', async () => {
+  test('over a damaged block inside a window returns everything before it, and then an error with its offset', async () => {
     const damaged = bytes.slice();
     const offset = (await opened()).table.approximateOffset(entries[5000]![0]);
     damaged[offset + 5]! ^= 1;
@@ -167,7 +167,7 @@ describe('a scan', () => {
     }
   });
 
-  test('aborts each read at the source, by its signal', async () => {
+  test('passes an abort to every read of the source', async () => {
     const { table, source } = await opened();
     const controller = new AbortController();
     const reason = new Error('enough');
@@ -184,13 +184,13 @@ describe('a scan', () => {
     await new Promise((resolve) => setTimeout(resolve, 5));
     controller.abort(reason);
     expect(await rest).toBe(reason);
-    // The window that it waits for, and the next one.
+    // Both the window that it waits for and the next one.
     expect(under.map((signal) => signal?.aborted)).toEqual([true, true]);
   });
 });
 
 describe('getMany', () => {
-  test('reads adjacent blocks at once, in parts of at most 1 MiB', async () => {
+  test('reads adjacent blocks together, in parts of at most 1 MiB', async () => {
     const { table, source } = await opened();
     const values = await table.getMany(entries.map(([key]) => key));
     expect(values.every((value, i) => sameBytes(value, entries[i]![1]))).toBe(true);
@@ -205,7 +205,7 @@ describe('getMany', () => {
     [1024 * 1024, 1],
   ])('with a gap of %d bytes reads three blocks, with an unneeded block between each two, in %d reads', async (gapBytes, reads) => {
     const { table, source } = await opened({ gapBytes });
-    // An entry of about 113 bytes: 37 of them in a block.
+    // An entry has about 113 bytes, so a block has 37 entries.
     const first = table.approximateOffset(entries[1000]![0]);
     const keys: Uint8Array[] = [];
     let last = first;
@@ -238,7 +238,7 @@ describe('getMany', () => {
     expect(source.reads).toEqual([]);
   });
 
-  test('has at most eight reads under way', async () => {
+  test('has at most eight pending reads', async () => {
     const { table, source } = await opened({ gapBytes: 0 });
     let under = 0;
     let most = 0;
@@ -305,7 +305,7 @@ test.each([
   expect((error as Error).message).toContain(name);
 });
 
-test('an async iterator can be disposed of and closed by the language', async () => {
+test('Symbol.asyncDispose of a table closes it', async () => {
   const { table } = await opened();
   await table[Symbol.asyncDispose]();
   expect(await rejection(table.get(entries[0]![0]))).toBeInstanceOf(TypeError);
@@ -325,7 +325,7 @@ describe('a cursor', () => {
     expect(readBytes(source)).toBeLessThan(bytes.length);
   });
 
-  test('that only seeks reads one block for each seek, and nothing ahead', async () => {
+  test('that only seeks reads one block per seek and nothing ahead', async () => {
     const { table, source } = await opened({ cache: null });
     const cursor = table.cursor();
     for (const i of [9000, 100, 5000, 2000]) await cursor.seek(entries[i]![0]);
@@ -333,13 +333,13 @@ describe('a cursor', () => {
     expect(readBytes(source)).toBeLessThan(4 * 4400);
   });
 
-  test('that seeks ends the read that was ahead of it', async () => {
+  test('that seeks aborts the read that was ahead of it', async () => {
     const { table, source } = await opened({ cache: null });
     const cursor = table.cursor();
     const { opened: go, open } = gate();
     await cursor.seekToFirst();
     let windows = 0;
-    // The third read is the first one ahead.
+    // The third read is the first read ahead.
     source.answer = (part) => (++windows < 2 ? part : go.then(() => part));
     while (source.reads.length < 3) expect(await cursor.next()).toBe(true);
     const ahead = source.reads[2]!;
@@ -352,7 +352,7 @@ describe('a cursor', () => {
     expect(sameBytes(cursor.key, entries[7001]![0])).toBe(true);
   });
 
-  test('that turns round reads what is before it', async () => {
+  test('that changes direction reads the blocks before it', async () => {
     const { table } = await opened({ cache: null });
     const cursor = table.cursor();
     await cursor.seek(entries[3000]![0]);
@@ -363,7 +363,7 @@ describe('a cursor', () => {
     expect(sameBytes(cursor.key, entries[2001]![0])).toBe(true);
   });
 
-  test('whose read ahead fails gives every entry before it, and no rejection that nobody handles', async () => {
+  test('whose read ahead fails returns every entry before it, without an unhandled rejection', async () => {
     const { table, source } = await opened({ readAheadBytes: 64 * 1024, cache: null });
     const cursor = table.cursor();
     await cursor.seekToFirst();

@@ -63,7 +63,7 @@ test('a builder starts a new block after finish, and keeps its last key', () => 
   builder.finish();
   expect(builder.lastKey).toEqual(utf8('abcdef'));
   expect(builder.isEmpty).toBe(true);
-  // Nothing is shared with the key of the block before.
+  // The first key shares nothing with the last key of the previous block.
   builder.add(utf8('abcxyz'), utf8('2'));
   expect(forwards(cursorOn(builder.finish().slice()))).toEqual([[utf8('abcxyz'), utf8('2')]]);
   expect(hex(builder.finish())).toBe('0000000001000000');
@@ -97,7 +97,7 @@ test('a walk without a block is on no entry', () => {
   expect([walk.valid, walk.next(), walk.prev(), walk.seekToFirst(), walk.seekToLast(), walk.valid]).toEqual(Array(6).fill(false));
 });
 
-test('past either end a cursor is on no entry, and next and prev do not move it', () => {
+test('a cursor past either end is on no entry, and next and prev are no-ops', () => {
   const cursor = cursorOn(build([[utf8('a'), utf8('1')], [utf8('b'), utf8('2')], [utf8('c'), utf8('3')]], 16));
   const ends = [
     () => cursor.seekToLast() && cursor.next(),
@@ -110,15 +110,15 @@ test('past either end a cursor is on no entry, and next and prev do not move it'
   }
 });
 
-test('a walk knows the arrays that are views of its memory', () => {
+test('a walk recognises arrays that are views of its memory', () => {
   const cursor = cursorOn(build([[utf8('a'), utf8('1')]], 16));
   cursor.seekToFirst();
   const { key, value } = cursor;
   expect([key, value, key.slice(), value.slice()].map((bytes) => cursor.lends(bytes))).toEqual([true, true, false, false]);
 });
 
-// Where a varint takes another byte.
-test('lengths of 0 to 16,384 bytes are read as they were written: shared, unshared, and of values', () => {
+// The lengths at which a varint takes another byte.
+test('shared, unshared and value lengths of 0 to 16,384 bytes are read as they were written', () => {
   const lengths = [0, 1, 127, 128, 16_383, 16_384];
   for (const shared of lengths) {
     for (const unshared of lengths) {
@@ -147,8 +147,8 @@ test('entries are read as they were added, in both directions', () => {
   );
 });
 
-test('a block of many entries and one restart is read backwards, from its last entry and from any other', () => {
-  // Keys that grow and shrink, so that an entry overwrites much of the previous key or little of it.
+test('a block with many entries and a single restart is read backwards from any entry', () => {
+  // Keys grow and shrink, so that an entry overwrites much or little of the previous key.
   const entries = Array.from({ length: 300 }, (_, i): Entry => [utf8(`${String(i).padStart(3, '0')}${'x'.repeat((i * 37) % 101)}`), utf8(`value ${i}`)]);
   const cursor = cursorOn(build(entries, 1000));
   expect(sameEntries(backwards(cursor), entries)).toBe(true);
@@ -170,7 +170,7 @@ test('a seek finds the first entry at or after the key', () => {
   );
 });
 
-/** A block whose entries share fewer bytes than they could, as `shares` says: a writer is free to. */
+/** A block whose entries share at most as many bytes as `shares` says. The format allows sharing less than possible. */
 function buildSharingLess(entries: readonly Entry[], restartInterval: number, shares: readonly number[]): Uint8Array {
   const bytes: number[] = [];
   const restarts: number[] = [];
@@ -189,8 +189,8 @@ function buildSharingLess(entries: readonly Entry[], restartInterval: number, sh
   return rawBlock(Buffer.from(bytes).toString('hex'), ...(restarts.length === 0 ? [0] : restarts));
 }
 
-// The order of bytes has a search of its own, which does not put every key together.
-test('a bytewise seek ends on the same entry as a seek with any comparator, however much the entries share', () => {
+// Bytewise order has a special search, which does not assemble every key.
+test('a bytewise seek finds the same entry as a seek with any comparator, however much the entries share', () => {
   const shares = fc.array(fc.constantFrom(0, 1, 2, 9), { minLength: 1, maxLength: 5 });
   const { compareRange: _, ...withoutRanges } = bytewiseComparator;
   fc.assert(
@@ -270,10 +270,10 @@ describe('damage', () => {
     expect(error).toMatchObject({ code: 'BLOOM_BAD_BLOCK', structure: 'data block', offset: 4711, file: 'a.ldb', problem });
   });
 
-  // Good ones to start with: a = 1, ab = 2, ac = 3.
+  // The undamaged entries: a = 1, ab = 2, ac = 3.
   const good = '000101 61 31  010101 62 32  010101 63 33';
 
-  test('without damage the blocks of these tests are good', () => {
+  test('the blocks of these tests are valid without the damage', () => {
     expect(forwards(cursorOn(rawBlock(good, 0)))).toEqual([
       [utf8('a'), utf8('1')],
       [utf8('ab'), utf8('2')],
@@ -317,7 +317,7 @@ describe('damage', () => {
     expect([cursor.valid, cursor.prev(), cursor.next()]).toEqual([false, false, false]);
   });
 
-  test('an entry that shares at a restart is reported by a seek that compares with it, even of a key before it', () => {
+  test('an entry at a restart that shares bytes is reported by a seek that compares with it, even for a key before it', () => {
     const cursor = cursorOn(rawBlock('000101 61 31 010101 62 32', 0, 5));
     expect(caught(() => cursor.seek(utf8('a')))).toMatchObject({ code: 'BLOOM_BAD_BLOCK', problem: 'the entry at byte 5 shares key bytes at a restart' });
     expect(cursor.valid).toBe(false);
@@ -336,7 +336,7 @@ describe('damage', () => {
     ['far past the entries', rawBlock(good, 0, 0xffffffff), 0xffffffff],
   ])('a restart %s is reported by a seek and when moving backwards', (_, block, restart) => {
     const past = `restart 1 is at byte ${restart}, past the entries' end at byte 15`;
-    // A seek reads the entry at the restart at once.
+    // A seek reads the entry at the restart first.
     for (const [move, problem] of [[(cursor: BlockSearch) => cursor.seek(utf8('zz')), unreadable(restart)], [backwards, past]] as const) {
       const error = caught(() => move(cursorOn(block)));
       expect(error).toBeInstanceOf(CorruptionError);
@@ -344,7 +344,7 @@ describe('damage', () => {
     }
   });
 
-  test('for any bytes, every move ends, and throws only CorruptionError', () => {
+  test('every move over random bytes ends, and throws only a CorruptionError', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 0, maxLength: 60 }), fc.nat({ max: 3 }), (entries, restarts) => {
         const block = rawBlock(hex(entries), 0, ...Array.from({ length: restarts }, (_, i) => i * 7));

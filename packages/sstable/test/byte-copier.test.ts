@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { ByteCopier } from '../src/read/byte-copier.js';
 import { hex } from './entries.js';
 
-test('copies equal those of slice, and writing to one does not change others', () => {
+test('copies equal those of slice, and writing to one does not change the others', () => {
   const random = seeded(11);
   const copier = new ByteCopier();
   const from = random.bytes(20_000);
@@ -21,7 +21,7 @@ test('copies equal those of slice, and writing to one does not change others', (
   expect(kept.filter(([copy, expected]) => hex(copy) !== expected)).toEqual([]);
 });
 
-test('a copy that is kept keeps at most 8 KiB more in memory', () => {
+test('a copy that is kept retains at most 8 KiB of other memory', () => {
   const copier = new ByteCopier();
   const from = new Uint8Array(100_000);
   for (const length of [0, 1, 64, 65, 100, 1000, 1024, 1025, 8192, 100_000]) {

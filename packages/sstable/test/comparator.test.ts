@@ -41,7 +41,7 @@ test('bytes are compared as unsigned, and a prefix comes first', () => {
   expect(wrong).toEqual([]);
 });
 
-// Few letters and 0xff, so that prefixes are shared and carries are met.
+// Only a few letters and 0xff, so that there are shared prefixes and carries.
 const key = fc.array(fc.constantFrom(0x00, 0x61, 0x62, 0xfe, 0xff), { maxLength: 6 }).map((bytes) => Uint8Array.from(bytes));
 
 test('the order is the same as memcmp', () => {
@@ -79,7 +79,7 @@ test('a successor is at or after its key, and no longer than it', () => {
   );
 });
 
-test('neither separator nor successor changes the keys that it is made of', () => {
+test('findShortestSeparator and findShortSuccessor do not change their arguments', () => {
   const start = utf8('abc1');
   const limit = utf8('abe');
   bytewiseComparator.findShortestSeparator(start, limit);

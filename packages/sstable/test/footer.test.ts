@@ -25,7 +25,8 @@ test('the largest handles leave room for the magic number', () => {
   expect(decodeFooter(bytes, place)).toEqual({ metaindex: handle, index: handle });
 });
 
-// RocksDB makes its own by `echo rocksdb.table.plain | sha1sum`, block_based and cuckoo alike: the first 64 bits.
+// RocksDB's magic numbers are the first 64 bits of a SHA-1, such as that of `echo rocksdb.table.plain`. Those of block_based and
+// cuckoo are made in the same way.
 test.each([
   ['f7cff485b741e288', 'RocksDB'],
   ['6495bf6396224282', 'RocksDB plain'],
@@ -57,7 +58,7 @@ test.each([
   expect((error as CorruptionError).message).toContain('the handles of metaindex and index cannot be read');
 });
 
-test('the layout of a footer is its handles, padding and magic number, at their offsets in the file', () => {
+test('the layout of a footer has its handles, padding and magic number, with their offsets in the file', () => {
   expect(footerLayout(encodeFooter({ metaindex: { offset: 300, size: 8 }, index: { offset: 13, size: 9 } }), 100)).toEqual([
     { offset: 100, byteLength: 3, label: 'metaindex handle', value: 'offset 300, size 8' },
     { offset: 103, byteLength: 2, label: 'index handle', value: 'offset 13, size 9' },
@@ -66,14 +67,14 @@ test('the layout of a footer is its handles, padding and magic number, at their 
   ]);
 });
 
-test('the layout of a footer without room for padding has none', () => {
+test('the layout of a footer whose handles leave no padding has no range for it', () => {
   const longest = 'ffffffffffffffffff00'.repeat(4);
   const labels = footerLayout(fromHex(longest + magic), 0).map(({ label, byteLength }) => `${label}: ${byteLength}`);
   expect(labels).not.toContain('padding: 0');
   expect(labels.at(-1)).toBe('magic number: 8');
 });
 
-test('the layout of a footer whose handles cannot be read takes them for padding', () => {
+test('the layout of a footer labels handles that cannot be read as padding', () => {
   const layout = (handles: string): string[] => footerLayout(fromHex(handles + magic), 10).map(({ offset, byteLength, label }) => `${offset} + ${byteLength}: ${label}`);
   expect(layout('ff'.repeat(40))).toEqual(['10 + 40: padding', '50 + 8: magic number']);
   expect(layout(`0008${'ff'.repeat(38)}`)).toEqual(['10 + 2: metaindex handle', '12 + 38: padding', '50 + 8: magic number']);

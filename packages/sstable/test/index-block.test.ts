@@ -20,12 +20,12 @@ function indexOf(...entries: (readonly [key: string, offset: number, size: numbe
   return blockOf(entries.map(([key, offset, size]) => [utf8(key), encodeBlockHandle({ offset, size })]));
 }
 
-/** After so many lookups an index is decoded. */
+/** The number of lookups after which an index is decoded. */
 function lookUpOften(index: IndexBlock): void {
   for (let i = 0; i < 100; i++) index.seek(utf8('m'), compareRange);
 }
 
-/** What a walk through the entries gives: the separators, and a handle or nothing for each; or the code of the damage. */
+/** The result of a walk through the entries: each separator with its handle, if it can be read, or the code of the damage. */
 function walked(contents: Uint8Array, blocksEnd: number): unknown {
   return outcome(() => {
     const walk = new BlockWalk('index block');
@@ -53,7 +53,7 @@ function outcome(action: () => unknown): unknown {
   }
 }
 
-test('it returns the offset, size and key of each block', () => {
+test('an index returns the offset, size and key of each block', () => {
   const index = IndexBlock.open(indexOf(['d', 0, 100], ['m', 105, 200], ['t', 310, 50]), place, 900);
   const blocks = Array.from({ length: index.length }, (_, i) => [index.separatorOf(i), index.offsetOf(i), index.sizeOf(i)]);
   expect(blocks).toEqual([
@@ -78,7 +78,7 @@ test.each([
   expect(index.seek(utf8(key), compareRange)).toBe(block);
 });
 
-// Numbers of the bytes behind the common ones lead the search: prefixes, zeros and long ends that are alike try it.
+// The search compares numbers made of the bytes after the common prefix. Prefixes, zeros and long equal ends are hard for it.
 test('a bytewise search finds the same block as a search with any comparator', () => {
   const part = fc.constantFrom('', 'a', 'b', '\0', '\0\0', '\xff', 'aaaaaa', 'aaaaaab');
   const key = fc.array(part, { maxLength: 4 }).map((parts) => parts.join(''));
@@ -110,7 +110,7 @@ test('a search follows the comparator’s order, whatever it is', () => {
   expect(search()).toEqual([0, 0, 1, 1, 2, 2, 3, 3]);
 });
 
-test('an index of no blocks has no block for any key', () => {
+test('an index without blocks has no block for any key', () => {
   const index = IndexBlock.open(fromHex('0000000001000000'), place, 0);
   expect([index.length, index.seek(utf8('a'), compareRange), index.seek(utf8('a key of a database'), compareInternalBytes)]).toEqual([0, 0, 0]);
 });
@@ -140,7 +140,7 @@ test('contents that are not a block are reported as damage to the index', () => 
   expect(error).toMatchObject({ code: 'BLOOM_BAD_BLOCK', structure: 'index block', offset: 900, file: 'a.ldb' });
 });
 
-// Shared prefixes let a small block stand for keys of many times its size.
+// With shared prefixes, a small block can have keys of many times its size.
 test('an index of 260 kB that would take more than 16 times as much when decoded is refused within 1 MB of memory', () => {
   const entries = 86_000;
   const key = new Uint8Array(3000).fill(0x61);
@@ -161,7 +161,7 @@ test('an index of 260 kB that would take more than 16 times as much when decoded
   expect(after.arrayBuffers - before.arrayBuffers).toBeLessThan(2 ** 20);
 });
 
-test('an index whose restarts are further apart than LevelDB writes them is read', () => {
+test('an index with restarts further apart than LevelDB’s is read', () => {
   const separators = Array.from({ length: 1000 }, (_, i) => utf8(`a prefix of 40 bytes that they all share ${String(i).padStart(4, '0')}`));
   const builder = new BlockBuilder(16);
   for (const [i, separator] of separators.entries()) builder.add(separator, encodeBlockHandle({ offset: i * 10, size: 5 }));
@@ -169,7 +169,7 @@ test('an index whose restarts are further apart than LevelDB writes them is read
   expect(separators.map((_, i) => hex(index.separatorOf(i)))).toEqual(separators.map((separator) => hex(separator)));
 });
 
-test('opening refuses what a walk through the entries refuses, with the same code, and otherwise has the same entries', () => {
+test('opening an index refuses what a walk through its entries refuses, with the same code, and otherwise finds the same entries', () => {
   const random = seeded(14);
   const counts = { refused: 0, opened: 0 };
   for (let round = 0; round < 6000; round++) {
@@ -196,7 +196,7 @@ test('opening refuses what a walk through the entries refuses, with the same cod
     const before = ['k', 'k1', 'k3', 'k30', 'l'].map((key) => index.seek(utf8(key), compareRange));
     lookUpOften(index);
     expect(listed(index), hex(cut)).toEqual(expected);
-    // In order, as an undamaged index is, both ways of searching find the same.
+    // If the index is in order, as an undamaged one is, both searches find the same.
     const keys = (expected as [string][]).map(([key]) => key);
     if (keys.some((key, i) => i > 0 && key < keys[i - 1]!)) continue;
     expect(['k', 'k1', 'k3', 'k30', 'l'].map((key) => index.seek(utf8(key), compareRange)), hex(cut)).toEqual(before);
@@ -204,7 +204,7 @@ test('opening refuses what a walk through the entries refuses, with the same cod
   expect(Math.min(counts.refused, counts.opened)).toBeGreaterThan(1000);
 });
 
-test('an index of entries that are all restarts is refused too if it would take more memory than allowed when decoded', () => {
+test('an index in which every entry is a restart is also refused if it would take more memory than allowed when decoded', () => {
   const contents = blockOf(Array.from({ length: 60_000 }, (_, i) => [utf8(String(i).padStart(5, '0')), encodeBlockHandle({ offset: 0, size: 1 })]));
   expect(caught(() => IndexBlock.open(contents, place, 900, 2 ** 20))).toMatchObject({ code: 'BLOOM_TOO_LARGE' });
   expect(IndexBlock.open(contents, place, 900, 2 ** 21).length).toBe(60_000);

@@ -82,7 +82,7 @@ describe('as in LevelDB', () => {
     expect(hex(internalKeyComparator().findShortSuccessor(last))).toBe(hex(last));
   });
 
-  // LevelDB, db/dbformat.cc: only a user key that becomes shorter is taken.
+  // LevelDB, db/dbformat.cc: a new user key is only used if it is shorter.
   test('a user key that would not become shorter is not changed', () => {
     const ab = internalKey('ab', 100);
     expect(hex(internalKeyComparator().findShortestSeparator(ab, internalKey('ad', 200)))).toBe(hex(ab));
@@ -91,7 +91,7 @@ describe('as in LevelDB', () => {
   });
 
   // LevelDB, db/dbformat.cc: `user_comparator_->Compare(user_start, tmp) < 0`.
-  test('a shorter user key is taken only if it is after the old one in the user order', () => {
+  test('a shorter user key is used only if it is after the old one in the user order', () => {
     const shortened = (short: string, order: number): string => {
       const made = internalKeyComparator({
         name: 'test.Shortening',
@@ -137,7 +137,7 @@ describe('a stored key', () => {
     expect(hex(internalKey('', 0x0102030405060708n & MAX_SEQUENCE, 9))).toBe('0908070605040302');
   });
 
-  test.each([-1n, 2n ** 56n, 2n ** 64n])('with the sequence %d is rejected', (sequence) => {
+  test.each([-1n, 2n ** 56n, 2n ** 64n])('with sequence %d is rejected', (sequence) => {
     const message = `sequence must be from 0 to 2^56 - 1, got ${sequence}`;
     expect(() => encodeInternalKey({ userKey: utf8('a'), sequence, type: 1 })).toThrow(new RangeError(message));
   });
@@ -173,7 +173,7 @@ describe('the order', () => {
     findShortSuccessor: (key) => key,
   };
 
-  test('is user keys ascending, then sequences descending, then types descending, and total over any bytes', () => {
+  test('is by ascending user key, then descending sequence, then descending type, and is total over arbitrary bytes', () => {
     const sorted = [
       utf8(''),
       utf8('1234567'),
@@ -217,7 +217,7 @@ describe('the order', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('over bytewise user keys is the one that searches have a faster path for', () => {
+  test('of bytewise user keys is the one that searches have a fast path for', () => {
     expect(internalKeyComparator().compareRange).toBe(compareInternalBytes);
     expect(internalKeyComparator(backwards).compareRange).not.toBe(compareInternalBytes);
   });
@@ -238,7 +238,7 @@ interface Version {
   readonly value: Uint8Array;
 }
 
-/** Versions of many user keys in the order of a database, some keys with more versions than a block holds. */
+/** Versions of many user keys in the order of a database. Some keys have more versions than fit into a block. */
 function randomVersions(random: Random): Version[] {
   const userKeys = new Map<string, Uint8Array>();
   const prefix = random.bytes(random.below(6));
@@ -356,9 +356,9 @@ describe('a table of a database', () => {
     expect(() => table.get(utf8('a'), { sequence: 2n ** 56n })).toThrow(RangeError);
   });
 
-  test('with filters of other keys than its user keys is still searched', () => {
+  test('with filters that were not made of its user keys is still searched', () => {
     const entries = stored(numberedEntries(500).map(([userKey, value], i) => ({ userKey, value, sequence: BigInt(i), type: VALUE })));
-    // As another program would make them: of the whole stored keys.
+    // Another program could make filters of the whole stored keys.
     const bytes = buildTable(entries, { comparator, filterPolicy: { ...allOf(new BloomFilterPolicy()), name: 'other' } });
     const table = SyncDatabaseTable.open(new MemorySource(bytes));
     expect(table.table.filterStatus).toEqual({ state: 'unknown-policy', policyNames: ['other'] });
@@ -379,7 +379,7 @@ test('in a table that LevelDB wrote, every version and deletion is found at its 
     const db = new ClassicLevel<Uint8Array, Uint8Array>(folder, { keyEncoding: 'view', valueEncoding: 'view' });
     await db.open();
     const random = seeded(56);
-    // LevelDB numbers the operations of a new database from 1 on.
+    // LevelDB numbers the operations of a new database from 1.
     const versions: Version[] = [];
     const batch = db.batch();
     for (let i = 1; i <= 5000; i++) {
@@ -392,7 +392,7 @@ test('in a table that LevelDB wrote, every version and deletion is found at its 
     }
     await batch.write();
     await db.close();
-    // Opened again, the database writes its log into a table, old versions and all.
+    // Reopening the database turns its log into a table, including old versions.
     const again = new ClassicLevel(folder);
     await again.open();
     await again.close();
@@ -422,7 +422,7 @@ test('in a table that LevelDB wrote, every version and deletion is found at its 
   }
 });
 
-test('a policy of internal keys reads an array anew when it is passed again with other bytes', () => {
+test('a policy of internal keys reads an array again when it is passed again with different bytes', () => {
   const filter = buildFilter(filterPolicy, ['apple', 'plum', 'fig'].map((key) => internalKey(key, 1)));
   const buffer = new (ArrayBuffer as unknown as ResizableConstructor)(32, { maxByteLength: 32 });
   const key = new Uint8Array(buffer);
@@ -446,5 +446,5 @@ test('a policy of internal keys does not keep the memory of a large filter’s k
   expect(lent[2]).toBe(lent[0]);
 });
 
-/** What ES2024 has, and Node 20. */
+/** Typed here because it is in ES2024 and Node 20, but not in our lib. */
 type ResizableConstructor = new (byteLength: number, options: { maxByteLength: number }) => ArrayBuffer & { resize(byteLength: number): void };

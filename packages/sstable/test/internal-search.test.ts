@@ -1,4 +1,4 @@
-// Searches for internal keys take a faster path over user keys in bytewise order. It finds what comparing whole keys finds.
+// Searches for internal keys have a fast path for user keys in bytewise order. It must find what comparing whole keys finds.
 import { seeded, type Random } from '@bloom/bytes';
 import { describe, expect, test } from 'vitest';
 import { BlockBuilder } from '../src/format/block-builder.js';
@@ -12,7 +12,7 @@ const wholeKeys: CompareRange = (...ranges) => compareInternalBytes(...ranges);
 
 const place = { structure: 'index block', offset: 0 } as const;
 
-/** User keys of few different bytes, so that many are prefixes of others, equal, or alike in their last six bytes. */
+/** User keys of a few different bytes, so that many are prefixes of others, equal, or the same in their last six bytes. */
 function userKey(random: Random): Uint8Array {
   const start = random.below(4) === 0 ? 'common prefix of many keys ' : '';
   const tail = random.bytes(random.below(9)).map((byte) => byte & 3);
@@ -35,7 +35,7 @@ function landing(search: BlockSearch, target: Uint8Array, start = 0, end = targe
   return search.seek(target, start, end) ? `${Buffer.from(search.key).toString('hex')}=${Buffer.from(search.value).toString('hex')}` : 'past the end';
 }
 
-describe('a search for internal keys lands where comparing whole keys does', () => {
+describe('a search for internal keys finds the same entry as comparing whole keys does', () => {
   test('in blocks of any restart interval, even if some keys are too short', () => {
     const random = seeded(71);
     const wrong: string[] = [];
@@ -52,7 +52,7 @@ describe('a search for internal keys lands where comparing whole keys does', () 
       for (const target of [...keys, ...Array.from({ length: 60 }, () => internalKey(random)), Uint8Array.of(1, 2)]) {
         const expected = landing(slow, target);
         if (expected !== 'past the end') landings++;
-        // The key is in the middle of a larger array, as keys of a batch are.
+        // The key is in the middle of a larger array, like the keys of a batch.
         const start = 1 + random.below(12);
         const array = Uint8Array.of(...random.bytes(start), ...target, ...random.bytes(9));
         if (landing(fast, array, start, start + target.length) !== expected) wrong.push(`round ${round}: ${Buffer.from(target).toString('hex')}`);

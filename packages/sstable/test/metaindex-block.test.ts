@@ -9,13 +9,13 @@ import { hex, utf8 } from './entries.js';
 
 const place: Place = { structure: 'metaindex block', offset: 900, file: 'a.ldb' };
 
-test('without a filter it is the empty block', () => {
+test('a metaindex without filters is the empty block', () => {
   expect(hex(encodeMetaindex(undefined, 16))).toBe('0000000001000000');
   expect(decodeMetaindex(fromHex('0000000001000000'), place)).toEqual([]);
 });
 
 // From the table of one entry that LevelDB writes with a Bloom filter.
-test('with a filter it is that of LevelDB', () => {
+test('a metaindex with a filter has the bytes that LevelDB writes', () => {
   const policyName = 'leveldb.BuiltinBloomFilter2';
   const contents = encodeMetaindex({ policyName, handle: { offset: 300, size: 18 } }, 16);
   expect(hex(contents)).toBe(`002203${hex(utf8(`filter.${policyName}`))}ac02120000000001000000`);
@@ -37,7 +37,7 @@ test('only names that start with "filter." are names of filters', () => {
   expect(entries.map(policyNameOf)).toEqual(['rocksdb.BuiltinBloomFilter', undefined, undefined]);
 });
 
-test('names that start with "fullfilter." or "partitionedfilter." are names of filters of another kind', () => {
+test('names that start with "fullfilter." or "partitionedfilter." are names of unsupported filters', () => {
   const names = ['fullfilter.rocksdb.BuiltinBloomFilter', 'partitionedfilter.x', 'filter.x', 'a fullfilter.x', 'fullfilter', 'full.x'];
   expect(names.filter((name) => isForeignFilter({ name, handle: undefined }))).toEqual(names.slice(0, 2));
 });

@@ -16,7 +16,7 @@ import { hex, utf8 } from './entries.js';
 const place: Place = { structure: 'data block', offset: 4096, file: 'a.ldb' };
 const plain: BlockDecoding = { codecs: new Map([[1, snappyCodec]]), maxBlockBytes: 2 ** 20 };
 
-/** Makes `compressedLength` zeros of anything. */
+/** A codec that compresses anything to `compressedLength` zeros. */
 function fakeCodec(compressedLength: number, type = 77): Codec {
   return {
     type,
@@ -26,7 +26,7 @@ function fakeCodec(compressedLength: number, type = 77): Codec {
   };
 }
 
-// The block of LevelDB's empty table: type 0 and the checksum behind the eight bytes.
+// The block of LevelDB's empty table: eight bytes, type 0, and the checksum.
 test('the stored form of an empty block has the bytes that LevelDB writes', () => {
   const stored = encodeStoredBlock(fromHex('0000000001000000'), undefined);
   expect(hex(stored)).toBe('000000000100000000c0f2a1b0');
@@ -113,7 +113,7 @@ test('a codec that is passed is used for its type', () => {
   expect(decodeStoredBlock(stored, place, { ...plain, codecs: new Map([[77, codec]]) })).toEqual(utf8('decompressed'));
 });
 
-test('the limit of a block is exact to the byte, compressed or not', () => {
+test('the limit of a block is exact to the byte, with and without compression', () => {
   const contents = new Uint8Array(1000);
   for (const codec of [undefined, snappyCodec]) {
     const stored = encodeStoredBlock(contents, codec);
@@ -125,7 +125,7 @@ test('the limit of a block is exact to the byte, compressed or not', () => {
   }
 });
 
-/** A block of type 1 with a right checksum. */
+/** A block of type 1 with a correct checksum. */
 function storedAsSnappy(compressed: string): Uint8Array {
   const bytes = fromHex(compressed);
   return encodeStoredBlock(new Uint8Array(8 * bytes.length + 64), { ...snappyCodec, compress: () => bytes });
@@ -172,7 +172,7 @@ test('decompressing a block does not change earlier ones', () => {
   expect(decoded.map(hex)).toEqual(blocks.map(hex));
 });
 
-test('the layout of a trailer is the compression type, by name, and the checksum, at their offsets in the file', () => {
+test('the layout of a trailer has the compression type, with its name, and the checksum, with their offsets in the file', () => {
   const block = encodeStoredBlock(utf8('contents'), undefined);
   const layout = (type: number): unknown => {
     block[8] = type;

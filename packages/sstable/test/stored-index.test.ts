@@ -1,4 +1,4 @@
-// An index that is searched as it is stored, and the same index decoded.
+// Compares an index that is searched in its stored form with the same index decoded.
 import { CorruptionError, type Place, VarintReader } from '@bloom/bytes';
 import { fromHex } from '@bloom/fixtures';
 import { describe, expect, test } from 'vitest';
@@ -37,7 +37,7 @@ function walked(contents: Uint8Array): Listed | undefined {
   return entries.length > 0 && entries.length === walk.restartCount ? entries : undefined;
 }
 
-/** From the last entry to the first: an entry must not depend on one that was read before. */
+/** Reads from the last entry to the first, because an entry must not depend on one that was read before. */
 function listed(index: StoredIndex | DecodedIndex): Listed {
   const numbers = Array.from({ length: index.length }, (_, i) => i).reverse();
   return numbers.map((i): Listed[number] => [hex(index.separatorOf(i)), index.offsetOf(i), index.sizeOf(i)]).reverse();
@@ -64,7 +64,7 @@ function sharing(...keys: string[]): Uint8Array {
   return builder.finish().slice();
 }
 
-/** Each of these blocks is checked as it is, with each of its bytes changed, and cut at each of its bytes. */
+/** Each of these blocks is checked unchanged, with each of its bytes changed, and truncated to each length. */
 const blocks: [name: string, contents: Uint8Array][] = [
   ['short and long handles', indexOf(['d', 0, 100], ['m', 105, 200], ['t', 310, 590])],
   ['handles outside the file, cut, and empty', blockOf([[utf8('a'), encodeBlockHandle({ offset: 500, size: 401 })], [utf8('b'), fromHex('ff')], [utf8('c'), new Uint8Array(0)]])],
@@ -116,7 +116,7 @@ test.each(blocks.filter(([, contents]) => walked(contents) !== undefined))('%s: 
   expect(decoded.shortestSeparatorLength).toBe(shortestOf(walked(contents)!));
 });
 
-test('the shortest separator of an index is found wherever it is, and that of an index without entries is infinite', () => {
+test('the shortest separator of an index is found at any position, and is infinite without entries', () => {
   for (const keys of [['a', 'bb', 'ccc'], ['aa', 'b', 'cc'], ['aaa', 'bb', 'c']]) {
     const contents = indexOf(...keys.map((key) => [key, 0, 1] as const));
     expect(StoredIndex.check(contents, BLOCKS_END, Infinity)!.shortestSeparatorLength).toBe(1);
@@ -125,7 +125,7 @@ test('the shortest separator of an index is found wherever it is, and that of an
   expect(IndexBlock.open(blockOf([]), place, BLOCKS_END).shortestSeparatorLength).toBe(Infinity);
 });
 
-test('the limit of a decoded index is exact to the byte, and stated by the error', () => {
+test('the limit of a decoded index is exact to the byte, and the error states it', () => {
   const contents = indexOf(['ab', 0, 1], ['cde', 6, 1]);
   const bytes = 2 + 3 + 2 * BYTES_PER_ENTRY;
   expect(StoredIndex.check(contents, BLOCKS_END, bytes)).toBeDefined();

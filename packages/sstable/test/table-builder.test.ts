@@ -85,7 +85,7 @@ describe('sizes', () => {
     const sink = new MemorySink();
     const builder = new TableBuilder(sink, { maxBlockBytes: 10_000, compression: 'none' });
     builder.add(utf8('a'), utf8('small'));
-    // Lengths, unshared key bytes, value, one restart, and the number of restarts.
+    // The block has lengths, unshared key bytes, a value, one restart, and the number of restarts.
     const largest = 10_000 - builder.byteLength - (3 + 1 + 5) - (4 + 3) - 8;
     expect(() => builder.add(key, new Uint8Array(largest + 1))).toThrow(
       new RangeError('with entry 1 the data block would have 10001 bytes, maxBlockBytes is 10000'),
@@ -104,7 +104,7 @@ describe('sizes', () => {
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(2 ** 20);
   });
 
-  // Its length was written as 0, so that it came back empty.
+  // Such a value used to be written with length 0 and was read back empty.
   test('a value of 2^31 bytes is rejected', () => {
     const builder = new TableBuilder(new MemorySink(), { compression: 'none', maxBlockBytes: 2 ** 30 });
     expect(() => builder.add(key, new Uint8Array(2 ** 31))).toThrow(/^with entry 0 the data block would have 2147483666 bytes/);
@@ -167,13 +167,13 @@ describe('an entry is added completely or not at all', () => {
     expect(sameBytes(sink.toBytes(), buildTable(numberedEntries(30), options))).toBe(true);
   });
 
-  // The index entry was written first: the next key went into a block that no search for it reached.
+  // A wrong separator used to be written before it was detected, and the next key went into a block that no search reached.
   test.each<[string, Partial<Comparator>]>([
     ['throws', { findShortestSeparator: () => { throw new Error('no separator'); } }],
     ['is before the last key', { findShortestSeparator: () => empty }],
     ['is the next key', { findShortestSeparator: (_, limit) => limit }],
     ['is not bytes', { findShortestSeparator: () => 'x' as unknown as Uint8Array }],
-  ])('a separator that %s is rejected, and with a right one the builder continues', (_, wrong) => {
+  ])('a separator that %s is rejected, and the builder continues with a correct one', (_, wrong) => {
     let isWrong = false;
     const comparator: Comparator = {
       ...bytewiseComparator,
@@ -198,7 +198,7 @@ describe('an entry is added completely or not at all', () => {
     expect(sameBytes(sink.toBytes(), buildTable(entries, options))).toBe(true);
   });
 
-  test('a policy that throws ends the builder: its filter may have lost keys', () => {
+  test('a policy that throws ends the builder, because its filter may lack keys', () => {
     const createFilter = (): void => { throw new Error('no filter'); };
     const policy: FilterPolicy = { name: 'test', createFilter, keyMayMatch: () => true };
     const builder = new TableBuilder(new MemorySink(), { ...options, blockSize: 4096, filterPolicy: policy });
@@ -240,7 +240,7 @@ describe('after its end', () => {
     );
     const entries = numberedEntries(4);
     const large = new Uint8Array(2 ** 20);
-    // One block is kept back, to be given together with others if they are small.
+    // The builder holds back a block, so that small blocks reach the sink together.
     builder.add(entries[0]![0], large);
     expect(caught(() => builder.add(entries[1]![0], large))).toBe(full);
     for (const call of [() => builder.add(...entries[2]!), () => builder.finish()]) {
@@ -249,7 +249,7 @@ describe('after its end', () => {
     }
   });
 
-  // What is appended at the end: filter block, metaindex, index, footer. A key or a value of a megabyte parts them.
+  // `finish` appends filter block, metaindex, index and footer. A key or a value of a megabyte puts them into separate parts.
   test.each([1, 2, 3])('a builder whose sink threw at part %d of finish accepts no more calls', (part) => {
     const full = new Error('disk full');
     let appended = 0;
@@ -288,7 +288,7 @@ describe('the sink', () => {
     expect(sameBytes(Buffer.concat(parts), buildTable(entries, { blockSize: 256 }))).toBe(true);
   });
 
-  test('gets blocks in 64 KiB chunks, and larger blocks on their own', () => {
+  test('gets blocks in chunks, and larger blocks separately', () => {
     const given: number[] = [];
     const builder = new TableBuilder({ append: (bytes) => given.push(bytes.length) }, { compression: 'none', filterPolicy: null });
     const lengths: number[] = [];
@@ -297,7 +297,7 @@ describe('the sink', () => {
       lengths.push(builder.byteLength);
     }
     const { byteLength } = builder.finish();
-    // Each block is full with its first entry, and counts at once, whoever has it.
+    // Each block is full after its first entry, and counts immediately, even before the sink has it.
     expect(lengths.every((length, i) => length > (lengths[i - 1] ?? 0))).toBe(true);
     expect(given.slice(0, -1).every((length) => length > 60_000)).toBe(true);
     expect(given.filter((length) => length > 65_536)).toHaveLength(1);
@@ -306,7 +306,7 @@ describe('the sink', () => {
 });
 
 describe('TableInfo', () => {
-  test('agrees with what is read from the table', async () => {
+  test('matches what is read from the table', async () => {
     const entries = numberedEntries(3000, 50);
     const sink = new MemorySink();
     const builder = new TableBuilder(sink);
@@ -391,7 +391,7 @@ describe('options', () => {
   });
 
   test('a custom codec writes and reads', () => {
-    // Runs of one byte, as its count and the byte.
+    // Encodes runs of a byte as their length and the byte.
     const runs: Codec = {
       type: 200,
       name: 'runs',
@@ -437,9 +437,9 @@ describe('equivalences of keys', () => {
   const otherPolicy: FilterPolicy = { ...caselessPolicy, name: 'test.OtherBloom', keyEquivalence: 'trailing spaces' };
 
   test.each([
-    ['a comparator that calls keys one, and a policy that does not', caseless, bloom],
-    ['a policy that calls keys one, and a comparator that does not', bytewiseComparator, caselessPolicy],
-    ['a comparator and a policy that call other keys one', caseless, otherPolicy],
+    ['a comparator with a key equivalence and a policy without one', caseless, bloom],
+    ['a policy with a key equivalence and a comparator without one', bytewiseComparator, caselessPolicy],
+    ['a comparator and a policy with different key equivalences', caseless, otherPolicy],
   ])('%s are rejected by builder and reader, with both names', (_, comparator, policy) => {
     const source = new MemorySource(buildTable([]));
     for (const make of [

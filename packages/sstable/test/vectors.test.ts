@@ -7,8 +7,8 @@ import { internalKeyComparator, internalKeyPolicy } from '../src/format/internal
 import { buildTable } from './build-table.js';
 import { hex, sameEntries, utf8 } from './entries.js';
 
-// All values here were measured from LevelDB's main branch, at its defaults: blocks of 4096 bytes, a restart every 16
-// entries, and no compression where nothing is said of it.
+// All values here were measured with LevelDB's main branch and its defaults: blocks of 4096 bytes and a restart every 16
+// entries. There is no compression unless a test says so.
 
 const { tables, internalKeyTable, tableChecksums, approximateOffsets } = vectors();
 
@@ -22,7 +22,7 @@ describe.each(tables)('the table "$name"', (vector) => {
     expect(hex(bytes)).toBe(hex(vector.bytes));
   });
 
-  test('has the right entries', () => {
+  test('has the recorded entries', () => {
     const table = SyncTable.open(new MemorySource(vector.bytes));
     expect([...table.entries()]).toEqual(vector.entries);
     expect(table.getMany(vector.entries.map(([key]) => key))).toEqual(vector.entries.map(([, value]) => value));
@@ -55,7 +55,7 @@ describe('the table of internal keys', () => {
     expect(table.stats.filterTruePositives).toBe(internalKeyTable.entries.length);
   });
 
-  test('has the right entries without its comparator', () => {
+  test('has the recorded entries when it is read without its comparator', () => {
     const table = SyncTable.open(new MemorySource(internalKeyTable.bytes));
     expect([...table.entries()]).toEqual(internalKeyTable.entries);
     expect([...table.entries({ reverse: true })].reverse()).toEqual(internalKeyTable.entries);
@@ -69,7 +69,7 @@ describe.each(tableChecksums.filter(({ compression }) => compression === 'none')
   });
 });
 
-// Snappy may pack in more ways than one, so the bytes need not be LevelDB's own.
+// Snappy encoders differ, so the bytes need not be the same as LevelDB's.
 test.each(tableChecksums.filter(({ compression }) => compression === 'snappy'))(
   'the table of 1000 entries, with Snappy, has about the same size as LevelDB’s, and the same entries',
   (vector) => {
@@ -90,13 +90,13 @@ describe('approximate offsets', () => {
     expect(bytes).toHaveLength(approximateOffsets.fileSize);
   });
 
-  test('those of its keys and of keys between them are the same as in LevelDB', () => {
+  test('the offsets for its keys and for keys between them are the same as in LevelDB', () => {
     const offsets = approximateOffsets.offsets.map(({ key }) => table.approximateOffset(key));
     expect(offsets).toEqual(approximateOffsets.offsets.map(({ offset }) => offset));
   });
 
-  test('that of a key past the last is the offset of the metaindex', () => {
-    // Behind it: an empty metaindex, an index of the four blocks, and the footer.
+  test('the offset for a key after the last one is that of the metaindex', () => {
+    // After it come an empty metaindex, an index of the four blocks, and the footer.
     const past = table.approximateOffset(utf8('xyz'));
     expect(hex(bytes.subarray(past, past + 13))).toBe('000000000100000000c0f2a1b0');
   });

@@ -7,8 +7,8 @@ import { caught } from './caught.js';
 const MIB = 2 ** 20;
 
 /**
- * A block of `count` entries whose keys share all but four bytes, so that each takes few. Written here because a builder
- * would compare megabytes for each entry.
+ * A block of `count` entries whose keys share all but four bytes, so that each entry is small. It is encoded here because a
+ * builder would compare megabytes for each entry.
  */
 function crafted(count: number, keyLength: number, valueLength = 0, restartInterval = count): Uint8Array {
   const parts: Buffer[] = [];
@@ -42,7 +42,7 @@ function count(walk: WholeBlockWalk): number {
   return entries;
 }
 
-test('counts the bytes of keys with their shared prefixes, anew for each block', () => {
+test('counts the bytes of keys including shared prefixes, from zero for each block', () => {
   const walk = walkOver(crafted(3, 100));
   expect(walk.totalKeyBytes).toBe(0);
   expect([count(walk), walk.totalKeyBytes]).toEqual([3, 300]);
@@ -50,12 +50,12 @@ test('counts the bytes of keys with their shared prefixes, anew for each block',
   expect([walk.totalKeyBytes, count(walk), walk.totalKeyBytes]).toEqual([0, 2, 20]);
 });
 
-test('counts the key of a restart that it goes to', () => {
+test('also counts the key at a restart to which it moves', () => {
   const walk = walkOver(crafted(6, 100, 0, 2));
   expect([walk.seekToRestart(1), walk.totalKeyBytes, walk.next(), walk.totalKeyBytes]).toEqual([true, 100, true, 200]);
 });
 
-test('a block without entries has none', () => {
+test('counts zero bytes for a block without entries', () => {
   expect(count(walkOver(new BlockBuilder(16).finish()))).toBe(0);
 });
 
@@ -70,8 +70,8 @@ describe('keys of more than 64 MiB with their shared prefixes', () => {
     expect(walk.valid).toBe(false);
   });
 
-  test('are refused where they are more than 16 times the bytes of a large block', () => {
-    // 5 MiB of value in the block make the limit more than 80 MiB.
+  test('are refused if they have more than 16 times the bytes of a large block', () => {
+    // A value of 5 MiB in the block raises the limit above 80 MiB.
     expect(count(walkOver(crafted(80, MIB, 2 ** 16)))).toBe(80);
     expect(caught(() => count(walkOver(crafted(200, MIB, 2 ** 12))))).toMatchObject({ code: 'BLOOM_TOO_LARGE' });
   });
