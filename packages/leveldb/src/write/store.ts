@@ -78,6 +78,8 @@ export class Store implements TableFiles, RecordTarget {
   /** Callers that wait for progress in the background. */
   #waiting: (() => void)[] = [];
   #thread: TableThread | undefined;
+  /** The insertion of the last batch, if it took more than a time slice. */
+  #inserting: Promise<void> | undefined;
   /** Tells a compaction that runs on the thread that there is something else to do. */
   #nudge: () => void = () => undefined;
   #isClosing = false;
@@ -300,7 +302,7 @@ export class Store implements TableFiles, RecordTarget {
   }
 
   #insert(record: Uint8Array): Promise<void> | undefined {
-    return this.#insertRest(new WriteBatchReader(record), new Pacer(ENTRIES_PER_LOOK));
+    return (this.#inserting = this.#insertRest(new WriteBatchReader(record), new Pacer(ENTRIES_PER_LOOK)));
   }
 
   /** Inserts for one time slice, and then schedules the rest. Readers see the batch only when all of it is inserted. */
@@ -330,8 +332,10 @@ export class Store implements TableFiles, RecordTarget {
   }
 
   async #work(): Promise<void> {
-    // Lets the write that started this finish first, because others may be queued behind it.
+    // Lets the write that started this finish first, because others may be queued behind it. What the MANIFEST says is the
+    // last sequence would otherwise depend on how busy the machine is.
     await turn();
+    await this.#inserting?.catch(() => undefined);
     while (this.#hasWork()) {
       try {
         if (this.#flushing !== undefined) await this.#flush(this.#flushing);
