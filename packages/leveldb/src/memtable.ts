@@ -177,8 +177,10 @@ export class Memtable {
   }
 
   #insert(start: number, keyLength: number, valueLength: number): void {
-    if (this.#isAbbreviated) this.#share(start, keyLength - INTERNAL_KEY_TRAILER_LENGTH);
-    this.#abbreviate(this.#arena, start, start + keyLength);
+    if (this.#isAbbreviated) {
+      this.#share(start, keyLength - INTERNAL_KEY_TRAILER_LENGTH);
+      this.#abbreviateFrom(this.#arena, start + this.#sharedLength, start + keyLength - INTERNAL_KEY_TRAILER_LENGTH);
+    }
     this.#findBefore(this.#arena, start, start + keyLength, false);
     const height = this.#heights.next();
     this.#memory.add(keyLength, valueLength, height);
@@ -242,7 +244,8 @@ export class Memtable {
     const nodes = this.#nodes;
     for (let node = this.first; node !== HEAD; node = this.after(node)) {
       const nodeStart = nodes[node + KEY_START]!;
-      this.#abbreviate(this.#arena, nodeStart, nodeStart + nodes[node + KEY_LENGTH]!);
+      const userKeyEnd = nodeStart + nodes[node + KEY_LENGTH]! - INTERNAL_KEY_TRAILER_LENGTH;
+      this.#abbreviateFrom(this.#arena, nodeStart + this.#sharedLength, userKeyEnd);
       nodes[node + ABBREVIATION] = this.#abbreviation0;
       nodes[node + ABBREVIATION + 1] = this.#abbreviation1;
     }
@@ -265,12 +268,17 @@ export class Memtable {
     const shared = this.#sharedWith(bytes, start, userKeyEnd - start);
     const position = start + shared;
     if (shared === this.#sharedLength) {
-      this.#abbreviation0 = first30Bits(bytes, position, userKeyEnd);
-      this.#abbreviation1 = first30Bits(bytes, position + 3, userKeyEnd);
+      this.#abbreviateFrom(bytes, position, userKeyEnd);
     } else {
       const isBefore = position >= userKeyEnd || bytes[position]! < this.#arena[this.#sharedStart + shared]!;
       this.#abbreviation0 = isBefore ? BEFORE_ALL : AFTER_ALL;
     }
+  }
+
+  /** Abbreviates what comes after the shared prefix: `bytes[start, end)`. */
+  #abbreviateFrom(bytes: Uint8Array, start: number, end: number): void {
+    this.#abbreviation0 = first30Bits(bytes, start, end);
+    this.#abbreviation1 = first30Bits(bytes, start + 3, end);
   }
 
   /** Makes room for a node. */
