@@ -36,13 +36,13 @@ test.each([1, 16, 1024])('moving backwards reads each entry at most twice, and t
   expect(search.entriesRead).toBeLessThanOrEqual(2 * userKeys.length + restartInterval);
 });
 
-/** 1024 entries with 16 to a restart: the binary search takes six steps, then entries are read up to the one that is found. */
-function readsOf(i: number): number {
+/** Of 1024 entries with 16 to a restart: six for the steps of the binary search, then those up to the one that is found. */
+function mostReadsOf(i: number): number {
   const restart = Math.max(0, Math.floor((i - 1) / 16));
   return 6 + (i - restart * 16) + 1;
 }
 
-test('a seek reads one entry for each step of the binary search, then those from the restart to the one that it finds', () => {
+test('a seek reads at most one entry for each step of the binary search, and those from the restart before the key up to it', () => {
   // The newest version of a user key is sought from before all of its versions.
   const versions = userKeys.map((userKey) => encodeInternalKey({ userKey, sequence: 7n, type: VALUE }));
   const targets = userKeys.map((userKey) => encodeInternalKey({ userKey, sequence: MAX_SEQUENCE, type: VALUE }));
@@ -53,11 +53,12 @@ test('a seek reads one entry for each step of the binary search, then those from
     [searchOver(versions, 16, compareInternalBytes), targets],
   ] as const;
   for (const [search, sought] of searches) {
-    const reads = sought.map((key) => {
+    const tooMany: string[] = [];
+    for (const [i, key] of sought.entries()) {
       search.entriesRead = 0;
       expect(search.seek(key)).toBe(true);
-      return search.entriesRead;
-    });
-    expect(reads).toEqual(sought.map((_, i) => readsOf(i)));
+      if (search.entriesRead > mostReadsOf(i)) tooMany.push(`${search.entriesRead} for entry ${i}`);
+    }
+    expect(tooMany).toEqual([]);
   }
 });
