@@ -96,6 +96,28 @@ test('a key is compared with the last one added, even across blocks', () => {
   expect(wrong).toEqual([]);
 });
 
+test('a key without its trailer is after the last one without its own if they differ before either trailer', () => {
+  const userKeys = ['', '00', '61', '6100', '6161', '6162', '62', 'ffff'].map((key) => Buffer.from(key, 'hex'));
+  const trailers = ['0000', '6161', 'ffff'].map((trailer) => Buffer.from(trailer, 'hex'));
+  const keys = userKeys.flatMap((userKey) => trailers.map((trailer) => ({ userKey, key: Uint8Array.of(...userKey, ...trailer) })));
+  const wrong: string[] = [];
+  let after = 0;
+  for (const last of keys) {
+    const builder = new BlockBuilder(16);
+    builder.add(last.key, Uint8Array.of(1));
+    for (const { userKey, key } of keys) {
+      const framed = Uint8Array.of(0, ...key, 0);
+      const common = builder.commonWithLast(framed, 1, 1 + key.length);
+      const isAfter = builder.isAfterLast(framed, 1, 1 + key.length, common, 2);
+      // Where the last key has all of the user key in common, its trailer included, nothing is known.
+      if (isAfter !== (Buffer.compare(last.userKey, userKey) < 0 && common < userKey.length)) wrong.push(`${hex(key)} after ${hex(last.key)}`);
+      if (isAfter) after++;
+    }
+  }
+  expect(wrong).toEqual([]);
+  expect(after).toBeGreaterThan(200);
+});
+
 test('an entry at a restart takes room for its lengths and the restart besides key and value', () => {
   const builder = new BlockBuilder(1);
   builder.add(Uint8Array.of(1), Uint8Array.of());

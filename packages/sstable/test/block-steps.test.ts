@@ -36,6 +36,18 @@ test.each([1, 16, 1024])('moving backwards reads each entry at most twice, and t
   expect(search.entriesRead).toBeLessThanOrEqual(2 * userKeys.length + restartInterval);
 });
 
+test('the first move backwards reads no entries but those from the restart before', () => {
+  const search = searchOver(userKeys, 16, compareBytes);
+  const tooMany: string[] = [];
+  for (let restart = 1; restart < search.restartCount; restart++) {
+    expect(search.seekToRestart(restart)).toBe(true);
+    search.entriesRead = 0;
+    expect(search.prev()).toBe(true);
+    if (search.entriesRead > 16) tooMany.push(`${search.entriesRead} before restart ${restart}`);
+  }
+  expect(tooMany).toEqual([]);
+});
+
 /** Of 1024 entries with 16 to a restart: six for the steps of the binary search, then those up to the one that is found. */
 function mostReadsOf(i: number): number {
   const restart = Math.max(0, Math.floor((i - 1) / 16));
