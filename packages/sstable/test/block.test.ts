@@ -256,6 +256,14 @@ test('next and prev move to adjacent entries in any sequence', () => {
   );
 });
 
+test('the bytes of a value before the restarts are not taken for a restart after a move backwards', () => {
+  // The last value is 5 as a uint32, and the second entry, which shares, starts at byte 5.
+  const cursor = cursorOn(rawBlock('000101 61 31  010101 62 32  010104 63 05000000', 0));
+  const moves = [cursor.seekToLast(), cursor.prev(), cursor.prev(), cursor.next(), cursor.next()];
+  expect(moves).toEqual([true, true, true, true, true]);
+  expect(hex(cursor.key)).toBe(hex(utf8('ac')));
+});
+
 describe('damage', () => {
   test.each([
     ['no bytes', '', '0 bytes cannot be a block'],
