@@ -46,9 +46,22 @@ export async function writeCompactedTables(plan: CompactionPlan, context: Compac
   const pacer = new Pacer(ENTRIES_PER_LOOK);
   let table: TableFile | undefined;
   const last = new LastKey();
+  /** The end of the table before this one, which the disk syncs while this one is written. */
+  let finishing: Promise<void> | undefined;
   const finish = async (): Promise<void> => {
-    outputs.push(await table!.finish());
+    await finishing;
+    finishing = end(table!);
     table = undefined;
+    // It is awaited later.
+    finishing.catch(() => undefined);
+  };
+  const end = async (finished: TableFile): Promise<void> => {
+    try {
+      outputs.push(await finished.finish());
+    } catch (error) {
+      await finished.abandon();
+      throw error;
+    }
   };
   try {
     for (let settled = cursor.seekToFirst(); ; settled = cursor.next()) {
@@ -81,9 +94,11 @@ export async function writeCompactedTables(plan: CompactionPlan, context: Compac
       else if (table.isFull) await table.drain();
     }
     if (table !== undefined) await finish();
+    await finishing;
     return outputs;
   } finally {
     cursor.close();
+    await finishing?.catch(() => undefined);
     await table?.abandon();
   }
 }
