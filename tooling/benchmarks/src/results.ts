@@ -74,7 +74,7 @@ const LIMITS: Readonly<Record<string, string>> = {
   'db-write-batches':
     'Tried: as for `db-write-put-random`: half of the time before. The batch is copied once more than in C++, because the caller may change it.',
   'db-write-compact':
-    'An entry is read, merged and added to a table twice, 1 µs each time. Tried: one thread for all databases, whose code is hot (half of the time before), synchronous reads in it, ranges instead of a view of each key and value, and no bigint per entry (two thirds of the time before).',
+    'An entry is read, merged and added to a table twice, 1 µs each time. Tried: one thread for all databases, whose code is hot (three fifths of the time before), synchronous reads in it, ranges instead of a view of each key and value, and no bigint per entry (two thirds of the time before).',
   'db-entries-reverse':
     'Read calls and garbage collection of the copies take a third of the processor time, merging the sources a tenth. Backwards, read calls take twice as long as forwards.',
 };
