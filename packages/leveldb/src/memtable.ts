@@ -8,10 +8,10 @@
  * cache. With an array for each field, and a second comparison with the same node a level below, an insertion took an
  * eighth more time.
  *
- * An abbreviation is the first bytes of a user key after the prefix that all user keys share: 30 bits of the four bytes
- * from there on, and 30 bits of the four bytes from its last byte on. Where two abbreviations differ, they order the keys
- * as bytewise order does, and the arena is not read: an insertion in random order takes half the time. In other orders all
- * abbreviations are 0, and the comparator decides.
+ * An abbreviation is two numbers, made from the bytes of a user key that follow the prefix that all user keys share: the
+ * first 30 bits of bytes 0 to 3, and the first 30 bits of bytes 3 to 6. If the abbreviations of two keys differ, their order
+ * is the bytewise order of the keys, and the search does not read the arena: an insertion in random order takes half the
+ * time. With any other comparator all abbreviations are 0, and the comparator decides.
  *
  * Entries are only ever added, so a cursor stays good while others are added.
  *
@@ -38,7 +38,7 @@ const LINKS = 6;
 /** Less than any abbreviation, and more than any. */
 const BEFORE_ALL = -1;
 const AFTER_ALL = 2 ** 30;
-/** How often all abbreviations are made anew: keys that share ever less would take a time that is quadratic. */
+/** How often the shared prefix may become shorter, which changes all abbreviations, before none is used: otherwise the time could be quadratic. */
 const MAX_SHORTENINGS = 32;
 
 /** Entries by internal key. */
@@ -235,7 +235,7 @@ export class Memtable {
     return node;
   }
 
-  /** Shortens the shared prefix to what the user key at `start`, which is about to be inserted, has of it. */
+  /** Shortens the shared prefix to the part that the user key at `start`, which is about to be inserted, shares too. */
   #share(start: number, length: number): void {
     const shared = this.#count === 0 ? length : this.#sharedWith(this.#arena, start, length);
     if (this.#count === 0) this.#sharedStart = start;
@@ -261,7 +261,7 @@ export class Memtable {
     return shared;
   }
 
-  /** Abbreviates the internal key `bytes[start, end)`: to a bound of all abbreviations if it does not begin with the shared prefix. */
+  /** Abbreviates the internal key `bytes[start, end)`. A key without the shared prefix gets `BEFORE_ALL` or `AFTER_ALL`. */
   #abbreviate(bytes: Uint8Array, start: number, end: number): void {
     if (!this.#isAbbreviated) return;
     const userKeyEnd = end - INTERNAL_KEY_TRAILER_LENGTH;
@@ -388,7 +388,7 @@ class Heights {
   }
 }
 
-/** 30 bits of the four bytes at `start`, with zeros from `end` on: what V8 has as a small integer, as are differences of two. */
+/** The first 30 bits of the four bytes at `start`, with zeros from `end` on. V8 stores such numbers and their differences as small integers. */
 function first30Bits(bytes: Uint8Array, start: number, end: number): number {
   if (end - start >= 4) return (bytes[start]! << 22) | (bytes[start + 1]! << 14) | (bytes[start + 2]! << 6) | (bytes[start + 3]! >>> 2);
   let bits = 0;

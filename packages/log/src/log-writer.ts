@@ -32,7 +32,7 @@ const MAX_KEPT_BYTES = 2 ** 20;
 export class LogWriter {
   readonly #sink: LogSink;
   #byteLength: number;
-  /** What was lent for the last record. */
+  /** The array that is lent to the sink, for one record after another. */
   #lent = new Uint8Array(0);
 
   /** @param byteLength of the file that is appended to, whatever its last bytes are. */

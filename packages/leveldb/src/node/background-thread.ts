@@ -5,7 +5,7 @@ import type { FileMetadata } from '../version-edit.js';
 import type { CompactionPlan } from '../write/compaction.js';
 import type { CompactionRequest, PackedEntries, TableThread, TableThreadSettings } from '../write/table-thread.js';
 
-/** What a message is about: `database` counts those that the worker was given. */
+/** The numbers of the database and of the job that a message is about. */
 interface Job {
   readonly database: number;
   readonly id: number;
@@ -38,9 +38,9 @@ const PROGRAM = new URL('./table-worker.node.js', import.meta.url);
 /**
  * A worker thread that flushes and compacts databases.
  *
- * Each database has one of its own by default, which starts when it is needed and ends with the database. Those that are
- * given the same thread share it, one after another or at the same time, as all databases of a process do in LevelDB: many
- * databases then need no more than one thread, and the code that the first one made hot is hot for the next.
+ * By default, each database has a thread of its own, which starts when it is needed and ends with the database. Databases
+ * that are given the same thread share it, one after another or at the same time, as all databases of a process do in
+ * LevelDB. Many databases then need only one thread, and V8 optimizes its code only once.
  *
  * An idle thread does not keep the process alive.
  *
@@ -147,7 +147,7 @@ interface AskedJob {
   readonly reject: (error: Error) => void;
 }
 
-/** The worker, and what it was asked. It keeps the process alive only while it works. */
+/** A worker, and the jobs that it has not answered yet. It keeps the process alive only while it has some. */
 class TableWorker {
   hasEnded = false;
   readonly #worker = new Worker(PROGRAM, { name: 'bloom-leveldb' });

@@ -15,8 +15,9 @@ import { NodeWritableFile } from './node-writable-file.js';
 /** How to write to a folder of the file system. */
 export interface WritableNodeFolderOptions {
   /**
-   * Whether a worker thread, which is started when there is a megabyte to write, flushes and compacts; or the thread that
-   * does, for several databases. Databases with a comparator, a policy or a codec of the caller's do not use the thread. Default: true.
+   * Where the database flushes and compacts. With `true`, on a worker thread of its own, which is started when there is a
+   * megabyte to write. With a {@link BackgroundThread}, on that thread, which several databases can share. With `false`, on
+   * the event loop in slices, as databases with a comparator, a policy or a codec of the caller's always do. Default: true.
    */
   readonly thread?: boolean | BackgroundThread | undefined;
 }

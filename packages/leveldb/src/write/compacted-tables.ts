@@ -22,7 +22,7 @@ import { ENTRIES_PER_LOOK, TableFile } from './table-file.js';
 /** How the tables of a compaction are read and written. */
 export interface CompactionContext extends Pick<View, 'tables' | 'damage'> {
   readonly folder: Pick<WritableFolder, 'create'>;
-  /** Runs what reads the inputs. */
+  /** Runs a reading of the inputs, with or without a promise. */
   readonly read: (reading: FolderReading<void>) => void | Promise<void>;
   readonly order: KeyOrder;
   readonly building: TableBuilderOptions;
@@ -46,13 +46,13 @@ export async function writeCompactedTables(plan: CompactionPlan, context: Compac
   const pacer = new Pacer(ENTRIES_PER_LOOK);
   let table: TableFile | undefined;
   const last = new LastKey();
-  /** The end of the table before this one, which the disk syncs while this one is written. */
+  /** Settles when the previous table is on disk: the disk syncs it while the next one is written. */
   let finishing: Promise<void> | undefined;
   const finish = async (): Promise<void> => {
     await finishing;
     finishing = end(table!);
     table = undefined;
-    // It is awaited later.
+    // A failure is thrown where the promise is awaited; until then it must not count as unhandled.
     finishing.catch(() => undefined);
   };
   const end = async (finished: TableFile): Promise<void> => {

@@ -55,7 +55,7 @@ export class Database extends AsyncReaderFace {
   readonly #store: Store;
   /** How many cursors were made. */
   #cursors = 0;
-  /** Batches that were written, for later writes: to allocate one takes as long as to fill it with a put. */
+  /** Batches that were written, whose memory later writes use again. */
   readonly #spares: WriteBatch[] = [];
 
   private constructor(store: Store) {

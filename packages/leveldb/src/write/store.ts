@@ -332,8 +332,8 @@ export class Store implements TableFiles, RecordTarget {
   }
 
   async #work(): Promise<void> {
-    // Lets the write that started this finish first, because others may be queued behind it. What the MANIFEST says is the
-    // last sequence would otherwise depend on how busy the machine is.
+    // Lets the write that started this finish first, because others may be queued behind it. Otherwise the last
+    // sequence in the MANIFEST would depend on how busy the machine is.
     await turn();
     await this.#inserting?.catch(() => undefined);
     while (this.#hasWork()) {

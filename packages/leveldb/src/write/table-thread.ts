@@ -40,7 +40,7 @@ export interface TableThread {
   flush(entries: PackedEntries, number: bigint): Promise<FileMetadata>;
   /** Whether the thread has ended, so that every call fails. */
   readonly hasEnded: boolean;
-  /** Ends the thread. Calls that have not settled fail. */
+  /** Ends the work for the database, and the thread if no other database can use it. Calls that have not settled fail. */
   close(): Promise<void>;
 }
 

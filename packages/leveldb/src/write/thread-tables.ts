@@ -14,7 +14,7 @@ import { Pacer } from './pacer.js';
 import { ENTRIES_PER_LOOK, type SortedEntries, writeTable } from './table-file.js';
 import type { PackedEntries, TableThreadSettings } from './table-thread.js';
 
-/** A folder that a thread reads and writes: without promises, for nothing else waits for the thread. */
+/** A folder for a worker thread. It reads without promises, because nobody is held up when the worker's event loop waits. */
 export type ThreadFolder = SyncFolder & Pick<WritableFolder, 'create'>;
 
 /** What a {@link TableThread} does, in the thread itself. */

@@ -68,7 +68,7 @@ export class BlockBuilder {
 
   /**
    * Whether the key `bytes[start, end)` is after the last key added, in bytewise order of both without their last `trailer`
-   * bytes. False where these two are the same, and where the last key with its trailer starts with all of the other.
+   * bytes. False also if that does not decide it: then `compareLast` does.
    *
    * @param common what `commonWithLast` returns for the key.
    */

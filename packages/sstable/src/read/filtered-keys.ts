@@ -42,7 +42,7 @@ export function* findFilteredKeys(
   const isOfUserKeys = policy instanceof InternalKeyPolicy;
   if (!isOfUserKeys && !mayHaveInternalKeys(index)) return undefined;
   const sampled = sampledBlocks(index, blocks);
-  /** The block that is not at hand, if there is one, which is not to be read twice. */
+  /** The sampled block, if it had to be read for this: it is not read twice. */
   let far: Uint8Array | undefined;
   if (yield* allMatch((key) => key)) return undefined;
   if (!(yield* allMatch(isOfUserKeys ? withTrailer : withoutTrailer))) return 'other-keys';
@@ -81,7 +81,7 @@ function withoutTrailer(key: Uint8Array): Uint8Array {
   return key.subarray(0, Math.max(0, key.length - INTERNAL_KEY_TRAILER_LENGTH));
 }
 
-/** A key that an `InternalKeyPolicy`, which ignores trailers, takes for the whole of a stored one. */
+/** A stored key with eight more bytes: an `InternalKeyPolicy`, which leaves out the last eight, then asks for the whole stored key. */
 function withTrailer(key: Uint8Array): Uint8Array {
   const longer = new Uint8Array(key.length + INTERNAL_KEY_TRAILER_LENGTH);
   longer.set(key);

@@ -39,7 +39,7 @@ export interface TableInfo {
 /**
  * Builds a table from entries in ascending key order, byte for byte as LevelDB's `TableBuilder` does.
  *
- * It is synchronous and holds the index, the filters, one block and up to 64 KiB of output, which go to the sink in one
+ * It is synchronous and holds the index, the filters, one block and up to 256 KiB of output, which go to the sink in one
  * chunk.
  *
  * Source: LevelDB, table/table_builder.cc.
@@ -57,7 +57,7 @@ export class TableBuilder {
   readonly #output: TableOutput;
   readonly #comparator: Comparator;
   readonly #compare: CompareRange;
-  /** How many of a key's last bytes are not in bytewise order; undefined when the others are not either. */
+  /** The number of bytes at the end of each key that are not in bytewise order; undefined if keys have another order altogether. */
   readonly #trailerLength: number | undefined;
   readonly #policy: FilterPolicy | undefined;
   readonly #filter: FilterBlockBuilder | undefined;
