@@ -11,16 +11,13 @@ const FEW_BYTES = 64 * 2 ** 10;
 /** A file of the file system that is being written. */
 export class NodeWritableFile implements WritableFile {
   readonly #handle: FileHandle;
-  readonly #maxSyncBytes: number;
 
-  /** @param maxSyncBytes the most bytes that are written synchronously. */
-  constructor(handle: FileHandle, maxSyncBytes = FEW_BYTES) {
+  constructor(handle: FileHandle) {
     this.#handle = handle;
-    this.#maxSyncBytes = maxSyncBytes;
   }
 
   append(bytes: Uint8Array): void | Promise<void> {
-    if (bytes.length > this.#maxSyncBytes) return this.#append(bytes, 0);
+    if (bytes.length > FEW_BYTES) return this.#append(bytes, 0);
     const written = writeSync(this.#handle.fd, bytes);
     // Bytes are left over only if a signal interrupted the write, or if the disk is full.
     if (written < bytes.length) return this.#append(bytes, written);

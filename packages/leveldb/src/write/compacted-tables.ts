@@ -24,6 +24,8 @@ export interface CompactionContext extends Pick<View, 'tables' | 'damage'> {
   readonly folder: Pick<WritableFolder, 'create'>;
   /** Runs a reading of the inputs, with or without a promise. */
   readonly read: (reading: FolderReading<void>) => void | Promise<void>;
+  /** Whether the inputs are read without promises. */
+  readonly readsAtOnce: boolean;
   readonly order: KeyOrder;
   readonly building: TableBuilderOptions;
   /** The size in bytes at which a table is finished and the next one begun. */
@@ -32,7 +34,7 @@ export interface CompactionContext extends Pick<View, 'tables' | 'damage'> {
   readonly oldestSequence: bigint;
   /** Allocates the number of the next table. */
   newFileNumber(): bigint | Promise<bigint>;
-  /** Called between entries, for work that must not wait. It throws to stop the compaction. */
+  /** Called every few entries, for work that must not wait. It throws to stop the compaction. */
   interlude(): Promise<void> | undefined;
 }
 
@@ -43,7 +45,8 @@ export async function writeCompactedTables(plan: CompactionPlan, context: Compac
   const walk = new CompactionWalk(plan, order, context.maxFileSize);
   const oldest = new SequenceBound(context.oldestSequence);
   const outputs: FileMetadata[] = [];
-  const pacer = new Pacer(ENTRIES_PER_LOOK);
+  const pacer = new Pacer(1);
+  let entries = 0;
   let table: TableFile | undefined;
   const last = new LastKey();
   /** Settles when the previous table is on disk: the disk syncs it while the next one is written. */
@@ -70,9 +73,11 @@ export async function writeCompactedTables(plan: CompactionPlan, context: Compac
         if (settling !== undefined) await settling;
       }
       if (!cursor.valid) break;
-      if (pacer.isDue()) await pacer.pause();
-      const interlude = context.interlude();
-      if (interlude !== undefined) await interlude;
+      if (++entries % ENTRIES_PER_LOOK === 0) {
+        if (pacer.isDue()) await pacer.pause();
+        const interlude = context.interlude();
+        if (interlude !== undefined) await interlude;
+      }
       if (walk.stopsBefore(cursor) && table !== undefined) await finish();
       const { keyBytes, keyStart, keyEnd } = cursor;
       const type = keyEnd - keyStart < INTERNAL_KEY_TRAILER_LENGTH ? undefined : keyBytes[keyEnd - INTERNAL_KEY_TRAILER_LENGTH];
@@ -104,8 +109,8 @@ export async function writeCompactedTables(plan: CompactionPlan, context: Compac
 }
 
 /** The entries of a compaction's inputs. Source: `VersionSet::MakeInputIterator`. */
-function sourcesOf({ level, inputs: [upper, lower] }: CompactionPlan, { tables, damage }: CompactionContext): EntryCursor[] {
-  const whole = (files: readonly FileMetadata[]): EntryCursor => new LevelEntries(files, () => 0, tables, damage);
+function sourcesOf({ level, inputs: [upper, lower] }: CompactionPlan, { tables, damage, readsAtOnce }: CompactionContext): EntryCursor[] {
+  const whole = (files: readonly FileMetadata[]): EntryCursor => new LevelEntries(files, () => 0, tables, damage, readsAtOnce);
   const sources = level === 0 ? upper.map((file) => whole([file])) : [whole(upper)];
   if (lower.length > 0) sources.push(whole(lower));
   return sources;

@@ -1,7 +1,7 @@
 import type { TableStats } from '@bloom/sstable';
 import { DamagePolicy, type Dropped } from '../damage.js';
 import { parseFileName } from '../file-name.js';
-import { runAsync } from '../folder-reading.js';
+import { all, runAsync } from '../folder-reading.js';
 import type { ViewLog } from '../log-memtable.js';
 import { TableCache, ViewTables } from '../table-cache.js';
 import type { FileMetadata } from '../version-edit.js';
@@ -67,9 +67,9 @@ export class LiveFiles {
     this.#pending.delete(number);
   }
 
-  /** Opens a newly written table, which verifies that it can be read, and keeps it open. */
-  async openTable(file: FileMetadata): Promise<void> {
-    await runAsync(this.#folder, this.#tables.openAtFirst(file));
+  /** Opens newly written tables, which verifies that they can be read, and keeps them open. */
+  async openTables(files: readonly FileMetadata[]): Promise<void> {
+    await runAsync(this.#folder, all(files.map((file) => this.#tables.openAtFirst(file))));
   }
 
   /** Deletes the files that are no longer needed. Source: LevelDB, db/db_impl.cc, `DBImpl::RemoveObsoleteFiles`. */

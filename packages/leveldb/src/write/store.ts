@@ -370,7 +370,7 @@ export class Store implements TableFiles, RecordTarget {
     this.#files.keep(number);
     try {
       const file = (await this.#flushOnThread(log.memtable, number)) ?? (await this.#flushHere(log.memtable, number));
-      if (file !== undefined) await this.#files.openTable(file);
+      if (file !== undefined) await this.#files.openTables([file]);
       if (this.#isClosing) throw new CutOff();
       const level = file && levelForFlush(base, this.#versions.order, file, this.settings.maxFileSize);
       const newFiles = file === undefined ? [] : [{ level: level!, file }];
@@ -469,6 +469,7 @@ export class Store implements TableFiles, RecordTarget {
         (await writeCompactedTables(compaction, {
           folder: this.#folder,
           read: (reading) => runAsync(this.#folder, reading),
+          readsAtOnce: false,
           order: this.#versions.order,
           tables: view.tables,
           damage: view.damage,
@@ -478,7 +479,7 @@ export class Store implements TableFiles, RecordTarget {
           newFileNumber,
           interlude: () => this.#interlude(),
         }));
-      for (const file of outputs) await this.#files.openTable(file);
+      await this.#files.openTables(outputs);
       if (this.#isClosing) throw new CutOff();
       const { level, inputs, pointer } = compaction;
       const milliseconds = performance.now() - this.#flushTime - start;

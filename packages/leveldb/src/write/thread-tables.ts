@@ -34,7 +34,8 @@ export class ThreadTables {
     const cache = new TableCache(maxOpenTables, reading, opening, null);
     const folder = this.#folder;
     const read = (reading: FolderReading<void>): void => runSync(folder, reading);
-    const context = { folder, read, order: this.#order, tables: new ViewTables(cache, [], []), damage: new DamagePolicy(true), building, maxFileSize };
+    const tables = new ViewTables(cache, [], []);
+    const context = { folder, read, readsAtOnce: true, order: this.#order, tables, damage: new DamagePolicy(true), building, maxFileSize };
     try {
       return await writeCompactedTables(plan, { ...context, ...asked });
     } finally {

@@ -122,6 +122,7 @@ const MAX_KEPT_BYTES = 2 ** 20;
 
 /** See {@link internalKeyPolicy}. */
 export class InternalKeyPolicy implements FilterPolicy {
+  readonly userPolicy: FilterPolicy;
   readonly name: string;
   readonly keyEquivalence: string | undefined;
   readonly createFilter: FilterPolicy['createFilter'];
@@ -129,6 +130,7 @@ export class InternalKeyPolicy implements FilterPolicy {
 
   constructor(userPolicy: FilterPolicy) {
     mustBeFilterPolicy('userPolicy', userPolicy);
+    this.userPolicy = userPolicy;
     this.name = userPolicy.name;
     this.keyEquivalence = userPolicy.keyEquivalence;
     // A filter has few keys by default, so that a list for each would take as long as the filter.

@@ -8,6 +8,7 @@ import { compareBytes, compareInternalBytes, type CompareRange, INTERNAL_KEY_TRA
 import { type Comparator, compareRangeOf } from '../format/comparator.js';
 import { encodeFooter } from '../format/footer.js';
 import { IndexBlockBuilder } from '../format/index-block.js';
+import { InternalKeyPolicy } from '../format/internal-key.js';
 import { encodeMetaindex } from '../format/metaindex-block.js';
 import { BLOCK_TRAILER_LENGTH, compressed, putStoredBlock } from '../format/stored-block.js';
 import { blockLimitFor, codecFor, comparatorFor, filterRangeFor, policyFor, TABLE_BUILDER_OPTIONS, type TableBuilderOptions } from './options.js';
@@ -61,6 +62,8 @@ export class TableBuilder {
   readonly #trailerLength: number | undefined;
   readonly #policy: FilterPolicy | undefined;
   readonly #filter: FilterBlockBuilder | undefined;
+  /** The number of bytes at the end of each key that its filter is made without. */
+  #unfilteredLength = 0;
   readonly #codec: Codec | undefined;
   readonly #blockSize: number;
   readonly #restartInterval: number;
@@ -93,7 +96,13 @@ export class TableBuilder {
     this.#restartInterval = mustBeWhole('restartInterval', options.restartInterval ?? 16, 1);
     this.#data = new BlockBuilder(this.#restartInterval);
     const filterRange = filterRangeFor(options);
-    this.#filter = this.#policy && new FilterBlockBuilder(this.#policy, filterRange);
+    let policy = this.#policy;
+    if (policy instanceof InternalKeyPolicy) {
+      // Shortened here, keys are copied once for their filter instead of twice.
+      policy = policy.userPolicy;
+      this.#unfilteredLength = INTERNAL_KEY_TRAILER_LENGTH;
+    }
+    this.#filter = policy && new FilterBlockBuilder(policy, filterRange);
     this.#filter?.startBlock(0);
   }
 
@@ -151,7 +160,7 @@ export class TableBuilder {
       this.#index.add(separator!, unindexed);
       this.#unindexed = undefined;
     }
-    this.#filter?.addKeyRange(keyBytes, keyStart, keyEnd);
+    this.#filter?.addKeyRange(keyBytes, keyStart, Math.max(keyStart, keyEnd - this.#unfilteredLength));
     this.#data.addRange(keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd, common);
     this.#ended = undefined;
     this.#entries++;
