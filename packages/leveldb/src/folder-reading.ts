@@ -41,9 +41,17 @@ export function* readBlock(table: TableHandle, block: number, walk?: BlockWalk):
   return (yield { kind: 'block', table, block, walk }) as Uint8Array;
 }
 
-/** What each of `readings` gives. When one fails, the others are awaited, and the first failure is thrown. */
-export function* all<T>(readings: readonly FolderReading<T>[]): FolderReading<T[]> {
-  return (yield { kind: 'all', readings }) as T[];
+/** What each of several readings gives, in their order. */
+type Given<Readings extends readonly FolderReading<unknown>[]> = {
+  -readonly [I in keyof Readings]: Readings[I] extends FolderReading<infer T> ? T : never;
+};
+
+/**
+ * What each of `readings` gives. When some fail, those that were begun are awaited, and of the failures that of the first
+ * reading is thrown, as if they had run one after another.
+ */
+export function* all<const Readings extends readonly FolderReading<unknown>[]>(readings: Readings): FolderReading<Given<Readings>> {
+  return (yield { kind: 'all', readings }) as Given<Readings>;
 }
 
 /** A reading of one source as one of its folder. */
@@ -99,20 +107,22 @@ function answerAsync(folder: Folder, request: FolderRequest, signal: Signal | un
 
 async function allAsync(folder: Folder, readings: readonly FolderReading<unknown>[], signal?: Signal): Promise<unknown[]> {
   const results = new Array<unknown>(readings.length);
-  const errors: unknown[] = [];
   let next = 0;
+  /** The first of the readings that have failed. */
+  let failed = readings.length;
+  let failure: unknown;
   const work = async (): Promise<void> => {
-    while (next < readings.length && errors.length === 0) {
+    while (next < readings.length && failed === readings.length) {
       const i = next++;
       try {
         results[i] = await runAsync(folder, readings[i]!, signal);
       } catch (error) {
-        errors.push(error);
+        if (i < failed) [failed, failure] = [i, error];
       }
     }
   };
   await Promise.all(Array.from({ length: Math.min(PARALLEL_READINGS, readings.length) }, work));
-  if (errors.length > 0) throw errors[0];
+  if (failed < readings.length) throw failure;
   return results;
 }
 

@@ -96,25 +96,38 @@ export function* replayLog(
     },
     previous?.resumeOffset ?? 0,
   );
-  yield* pushAll(reader, file, previous?.resumeOffset ?? 0);
+  const piece = yield* pushAll(reader, file, previous?.resumeOffset ?? 0);
   const tail = reader.finish();
   if (isMisplaced) return yield* replayLog(number, file, order, isStrict, undefined, visible);
   const { resumeOffset } = reader;
-  const fingerprint = yield* fingerprintOf(file, resumeOffset);
+  const fingerprint = yield* fingerprintOf(file, resumeOffset, piece);
   return { number, name: logFileName(number), memtable, byteLength, lastSequence, dropped, finalDrops, tail, resumeOffset, fingerprint };
 }
 
-/** Pushes a file into `reader`, from `start` to the end that the file had when it was opened. */
-export function* pushAll(reader: LogReader, file: FolderFile, start: number): FolderReading<void> {
-  for (let position = start; position < file.byteLength; position += CHUNK_LENGTH) {
-    reader.push(yield* readBytes(file, position, Math.min(CHUNK_LENGTH, file.byteLength - position)));
-  }
+/** Bytes of a file that were read. */
+interface Piece {
+  readonly offset: number;
+  readonly bytes: Uint8Array;
 }
 
-/** The bytes before the place where a log or MANIFEST will be read on. */
-export function* fingerprintOf(file: FolderFile, resumeOffset: number): FolderReading<Uint8Array> {
+/** Pushes a file into `reader`, from `start` to the end that the file had when it was opened. @returns the last piece. */
+export function* pushAll(reader: LogReader, file: FolderFile, start: number): FolderReading<Piece> {
+  let piece: Piece = { offset: start, bytes: new Uint8Array(0) };
+  for (let offset = start; offset < file.byteLength; offset += CHUNK_LENGTH) {
+    piece = { offset, bytes: yield* readBytes(file, offset, Math.min(CHUNK_LENGTH, file.byteLength - offset)) };
+    reader.push(piece.bytes);
+  }
+  return piece;
+}
+
+/** The bytes before the place where a log or MANIFEST will be read on. @param piece where they may be already. */
+export function* fingerprintOf(file: FolderFile, resumeOffset: number, piece?: Piece): FolderReading<Uint8Array> {
   const length = Math.min(FINGERPRINT_LENGTH, resumeOffset);
-  return length === 0 ? new Uint8Array(0) : (yield* readBytes(file, resumeOffset - length, length)).slice();
+  const offset = resumeOffset - length;
+  if (piece !== undefined && offset >= piece.offset && resumeOffset <= piece.offset + piece.bytes.length) {
+    return piece.bytes.slice(offset - piece.offset, resumeOffset - piece.offset);
+  }
+  return length === 0 ? new Uint8Array(0) : (yield* readBytes(file, offset, length)).slice();
 }
 
 /** Whether `file` is what was read before, perhaps with more behind it. */

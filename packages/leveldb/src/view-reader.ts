@@ -64,6 +64,12 @@ interface OpenManifest {
   readonly byteLength: number;
 }
 
+/** A table that could not be opened. */
+interface Failure {
+  readonly file: FileMetadata;
+  readonly error: unknown;
+}
+
 /** What was read of a folder, and can be gone on with as long as its MANIFEST is the same. */
 interface Known {
   readonly comparator: Comparator;
@@ -147,49 +153,36 @@ export class ViewReader {
 
   *#attempt(): FolderReading<View> {
     const open: FolderFile[] = [];
+    const pinned: TableHandle[] = [];
+    let known: Known | undefined;
     try {
-      const logs = this.#canList ? yield* this.#openLogs(open) : [];
+      const openedLogs = this.#canList ? yield* this.#openLogs(open) : undefined;
       const manifest = yield* this.#readManifest(open);
       const { state, fields, place } = manifest;
-      const known = this.#goOn(manifest);
+      known = this.#goOn(manifest);
       const { comparator, order, tables } = known;
       const isOrdered = comparator.name === (fields.comparator ?? comparator.name);
       const version = state.builder.files.build(order, place, isOrdered);
-      let evidence = `${state.name}\n${manifest.byteLength}`;
-      let names: readonly string[] | undefined;
-      if (this.#canList) {
-        names = yield* listFiles();
-        evidence += `\n${[...names].sort().join('\n')}`;
-        this.#mustHaveRead(logs, fields, names, evidence);
-        this.#mustHaveTables(version, names, place, evidence);
-      } else {
-        logs.push(...(yield* this.#findLogs(open, fields, version, place)));
-      }
-      const replayed: LogMemtable[] = [];
-      for (const { number, file } of logs) {
-        if (number < fields.logNumber && number !== fields.previousLogNumber) continue;
-        const before = known.logs.get(number);
-        // A replay that fails may have added to the memtable: then the log is replayed from its start.
-        known.logs.delete(number);
-        const log = yield* replayLog(number, file, order, this.#isStrict, before, this.#visible);
-        known.logs.set(number, log);
-        replayed.push(log);
-      }
+      const seen = `${state.name}\n${manifest.byteLength}`;
       const damage = new DamagePolicy(this.#isStrict);
-      const pinned = yield* this.#openTables(tables, version, damage, place, names, evidence);
-      const viewTables = new ViewTables(tables, version.files, pinned);
-      try {
-        if (!this.#canList) yield* this.#mustBeUnchanged(manifest);
-      } catch (error) {
-        viewTables.release();
-        throw error;
-      }
+      // All at the same time. The order says which failure comes before another.
+      const [names, logs, failures] = yield* all([
+        openedLogs === undefined ? nothing() : this.#checkedNames(openedLogs, version, fields, place, seen),
+        openedLogs === undefined ? this.#findLogs(open, known, version, fields, place) : this.#replayLogs(openedLogs, known, fields),
+        this.#openTables(tables, version, pinned),
+      ]);
+      this.#judge(failures, names, tables, damage, place, seen);
+      if (!this.#canList) yield* this.#mustBeUnchanged(manifest);
       let { lastSequence } = fields;
-      for (const log of replayed) if (log.lastSequence > lastSequence) ({ lastSequence } = log);
+      for (const log of logs) if (log.lastSequence > lastSequence) ({ lastSequence } = log);
       if (lastSequence > this.#visible) this.#visible = lastSequence;
       tables.keepOnly(version.files);
-      for (const number of known.logs.keys()) if (!replayed.some((log) => log.number === number)) known.logs.delete(number);
-      return new View({ comparator, order, fields, manifest: state.name, version, logs: replayed, lastSequence, tables: viewTables, damage });
+      for (const number of known.logs.keys()) if (!logs.some((log) => log.number === number)) known.logs.delete(number);
+      const viewTables = new ViewTables(tables, version.files, pinned);
+      return new View({ comparator, order, fields, manifest: state.name, version, logs, lastSequence, tables: viewTables, damage });
+    } catch (error) {
+      for (const handle of pinned) known?.tables.unpin(handle);
+      throw error;
     } finally {
       for (const file of open) this.#closeLater(file.close?.());
     }
@@ -256,10 +249,10 @@ export class ViewReader {
       },
       before?.resumeOffset ?? 0,
     );
-    yield* pushAll(reader, file, before?.resumeOffset ?? 0);
+    const piece = yield* pushAll(reader, file, before?.resumeOffset ?? 0);
     reader.finish();
     const { resumeOffset } = reader;
-    const fingerprint = yield* fingerprintOf(file, resumeOffset);
+    const fingerprint = yield* fingerprintOf(file, resumeOffset, piece);
     const state: ManifestState = { name, builder, resumeOffset, fingerprint };
     return { state, isContinued: before !== undefined, fields: builder.fields(place), place, byteLength };
   }
@@ -275,6 +268,30 @@ export class ViewReader {
       throw new UnsupportedError('BLOOM_UNKNOWN_COMPARATOR', place, problem);
     }
     return comparator;
+  }
+
+  /** The names of all files, listed after the MANIFEST was read. @throws Restart when a log or a table is not what it should be. */
+  *#checkedNames(logs: readonly OpenLog[], version: Version, fields: ManifestFields, place: Place, seen: string): FolderReading<readonly string[]> {
+    const names = yield* listFiles();
+    const evidence = evidenceOf(seen, names);
+    this.#mustHaveRead(logs, fields, names, evidence);
+    this.#mustHaveTables(version, names, place, evidence);
+    return names;
+  }
+
+  /** Replays the logs that are part of the database. */
+  *#replayLogs(logs: readonly OpenLog[], { logs: known, order }: Known, fields: ManifestFields): FolderReading<LogMemtable[]> {
+    const replayed: LogMemtable[] = [];
+    for (const { number, file } of logs) {
+      if (number < fields.logNumber && number !== fields.previousLogNumber) continue;
+      const before = known.get(number);
+      // A replay that fails may have added to the memtable: then the log is replayed from its start.
+      known.delete(number);
+      const log = yield* replayLog(number, file, order, this.#isStrict, before, this.#visible);
+      known.set(number, log);
+      replayed.push(log);
+    }
+    return replayed;
   }
 
   /** @throws Restart when a log is needed that was not there, or not listed, when the logs were opened. */
@@ -302,8 +319,8 @@ export class ViewReader {
     if (missing.length > 0) throw new Restart(missingFiles(missing.length, missing[0]!, place), evidence);
   }
 
-  /** The logs of a folder that cannot be listed. */
-  *#findLogs(open: FolderFile[], fields: ManifestFields, version: Version, place: Place): FolderReading<OpenLog[]> {
+  /** Finds and replays the logs of a folder that cannot be listed. */
+  *#findLogs(open: FolderFile[], known: Known, version: Version, fields: ManifestFields, place: Place): FolderReading<LogMemtable[]> {
     const taken = new Set(version.files.map(({ number }) => number));
     const numbers: bigint[] = fields.previousLogNumber > 0n && fields.previousLogNumber < fields.logNumber ? [fields.previousLogNumber] : [];
     const last = fields.nextFileNumber + BigInt(NUMBERS_AHEAD);
@@ -316,48 +333,46 @@ export class ViewReader {
       }
     }
     const files = yield* all(numbers.map((number) => this.#open(logFileName(number), open)));
-    return numbers.flatMap((number, i) => (files[i] === undefined ? [] : [{ number, file: files[i] }]));
+    const logs = numbers.flatMap((number, i) => (files[i] === undefined ? [] : [{ number, file: files[i] }]));
+    return yield* this.#replayLogs(logs, known, fields);
   }
 
-  /** Opens and pins all tables, if they are not too many. */
-  *#openTables(
-    tables: TableCache,
-    version: Version,
-    damage: DamagePolicy,
-    place: Place,
-    names: readonly string[] | undefined,
-    evidence: string,
-  ): FolderReading<TableHandle[]> {
-    const { files } = version;
+  /** Opens and pins all tables, if they are not too many. @returns why tables could not be opened; where no damage is passed over, one failure ends it. */
+  *#openTables(tables: TableCache, { files }: Version, pinned: TableHandle[]): FolderReading<Failure[]> {
     if (files.length > tables.maxOpenTables) return [];
-    const listed = names && new Set(names.filter((name) => parseFileName(name)?.type === 'table').map((name) => BigInt(name.slice(0, -4))));
-    const handles: TableHandle[] = [];
-
-    function* open(file: FileMetadata): FolderReading<void> {
+    const isStrict = this.#isStrict;
+    let isOver = false;
+    function* open(file: FileMetadata): FolderReading<Failure | undefined> {
+      if (isOver) return undefined;
       try {
         const handle = yield* tables.openAtFirst(file);
         tables.pin(handle);
-        handles.push(handle);
+        pinned.push(handle);
+        return undefined;
       } catch (error) {
-        if (!(error instanceof MissingTable)) {
-          damage.pass(error);
-          return;
-        }
-        const missing = missingFiles(1, file, place);
-        if (listed?.has(file.number) ?? true) throw new Restart(missing, `${evidence}\n${error.message}`);
-        // A file of another type bears its number: LevelDB opens the database, and misses the table when it reads it.
-        damage.pass(missing);
-        tables.giveUp(file, missing);
+        isOver = isStrict;
+        return { file, error };
       }
     }
+    const failures = yield* all(files.map(open));
+    return failures.filter((failure) => failure !== undefined);
+  }
 
-    try {
-      yield* all(files.map(open));
-    } catch (error) {
-      for (const handle of handles) tables.unpin(handle);
-      throw error;
+  /** Says what tables that could not be opened mean. @param names those that the folder has; undefined where it cannot be listed. */
+  #judge(failures: readonly Failure[], names: readonly string[] | undefined, tables: TableCache, damage: DamagePolicy, place: Place, seen: string): void {
+    for (const { file, error } of failures) {
+      if (!(error instanceof MissingTable)) {
+        damage.pass(error);
+        continue;
+      }
+      const missing = missingFiles(1, file, place);
+      if (names === undefined || names.some((name) => parseFileName(name)?.type === 'table' && BigInt(name.slice(0, -4)) === file.number)) {
+        throw new Restart(missing, `${evidenceOf(seen, names)}\n${error.message}`);
+      }
+      // A file of another type bears its number: LevelDB opens the database, and misses the table when it reads it.
+      damage.pass(missing);
+      tables.giveUp(file, missing);
     }
-    return handles;
   }
 
   /** @throws Restart when CURRENT or the MANIFEST is no longer what was read. */
@@ -401,6 +416,16 @@ function logNumbers(names: readonly string[]): bigint[] {
     if (file?.type === 'log' && name === logFileName(file.number)) numbers.add(file.number);
   }
   return [...numbers].sort(compareBigints);
+}
+
+/** What a state of a folder is told from others by. @param seen the name and the length of the MANIFEST. */
+function evidenceOf(seen: string, names: readonly string[] | undefined): string {
+  return names === undefined ? seen : `${seen}\n${[...names].sort().join('\n')}`;
+}
+
+// eslint-disable-next-line require-yield -- there is nothing to read
+function* nothing(): FolderReading<undefined> {
+  return undefined;
 }
 
 function missingFiles(count: number, { number }: FileMetadata, { file }: Place): CorruptionError {

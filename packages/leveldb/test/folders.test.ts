@@ -130,13 +130,14 @@ describe('HTTP', () => {
     logs: [{ number: 9, batches: [{ sequence: 2, operations: [[utf8('b'), utf8('2')]] }] }],
   };
 
-  test('tries log numbers upwards from the one in the MANIFEST, and requests only the tables that the MANIFEST lists', async () => {
+  test('tries log numbers from the one in the MANIFEST on, and requests only the tables that the MANIFEST lists', async () => {
     served.set('database', assembleDatabase(parts));
     requests.length = 0;
     const database = await DatabaseReader.open(new HttpFolder(`${origin}/database/`));
     expect(text(await database.get(utf8('b')))).toBe('2');
     const tried = requests.filter((request) => request.endsWith('.log') && request.startsWith('HEAD')).map((request) => request.slice(5));
-    expect(tried[0]).toBe('000009.log');
+    // They are requested at the same time, and may arrive in any order.
+    expect(tried.sort()[0]).toBe('000009.log');
     expect(tried).not.toContain('000005.log');
     expect(tried.length).toBeLessThan(30);
   });

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { type FileHandle, mkdtemp, open, readdir, readlink, rm, truncate, writeFile } from 'node:fs/promises';
+import { mkdtemp, open, readdir, readlink, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -8,6 +8,7 @@ import { FileSource, SyncFileSource, writeTable } from '@bloom/sstable/node';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { caught, rejection } from './caught.js';
 import { collect, hex, numberedEntries, sameBytes, sameEntries } from './entries.js';
+import { replaceReads } from './replace-reads.js';
 
 const entries = numberedEntries(5000, 100);
 
@@ -34,12 +35,6 @@ async function sparseFile(byteLength: number, marks: readonly number[]): Promise
   await handle.truncate(byteLength);
   for (const [i, offset] of marks.entries()) await handle.write(Uint8Array.of(i + 1), 0, 1, offset);
   return sparse;
-}
-
-/** The methods that all file handles have in common. */
-async function fileHandles(): Promise<FileHandle> {
-  await using handle = await open(path);
-  return Object.getPrototypeOf(handle) as FileHandle;
 }
 
 // Paths that are not regular files. Opening a named pipe waits until somebody writes to it.
@@ -123,14 +118,12 @@ describe('FileSource', () => {
   test('splits a large read into pieces of at most 64 MiB, and continues after a short piece', async () => {
     const marks = [10, 10 + 64 * MIB, 9 + 64 * MIB, 9 + 130 * MIB];
     await using source = await FileSource.open(await sparseFile(131 * MIB, marks));
-    const handles = await fileHandles();
-    const { read } = handles;
     const lengths: number[] = [];
-    vi.spyOn(handles, 'read').mockImplementation(function (this: FileHandle, bytes: Uint8Array, at: number, length: number, offset: number) {
+    replaceReads((readPiece, length) => {
       lengths.push(length);
       // The second piece ends early.
-      return Reflect.apply(read, this, [bytes, at, lengths.length === 2 ? 1000 : length, offset]) as unknown;
-    } as never);
+      readPiece(lengths.length === 2 ? 1000 : length);
+    });
     const bytes = await source.read(10, 130 * MIB);
     expect(lengths).toEqual([64 * MIB, 64 * MIB, 64 * MIB, 2 * MIB - 1000]);
     expect(bytes.length).toBe(130 * MIB);
@@ -139,16 +132,14 @@ describe('FileSource', () => {
 
   test('reads no further piece after an abort', async () => {
     await using source = await FileSource.open(await sparseFile(200 * MIB, []));
-    const handles = await fileHandles();
-    const { read } = handles;
     const controller = new AbortController();
     const reason = new Error('enough');
     let pieces = 0;
-    vi.spyOn(handles, 'read').mockImplementation(function (this: FileHandle, ...args: unknown[]) {
+    replaceReads((readPiece) => {
       pieces++;
       controller.abort(reason);
-      return Reflect.apply(read, this, args) as unknown;
-    } as never);
+      readPiece();
+    });
     expect(await rejection(source.read(0, 200 * MIB, controller.signal))).toBe(reason);
     // Closing waits for the pending piece.
     await source.close();

@@ -1,4 +1,4 @@
-import { type FileHandle, mkdtemp, open, readdir, readlink, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readlink, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -7,6 +7,7 @@ import { FileSource, openTable, openTableSync, writeTable } from '@bloom/sstable
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { caught, rejection } from './caught.js';
 import { collect, hex, numberedEntries, sameBytes, sameEntries } from './entries.js';
+import { replaceReads } from './replace-reads.js';
 
 const entries = numberedEntries(2000, 100);
 const keys = entries.map(([key]) => key);
@@ -41,12 +42,6 @@ const isLinux = process.platform === 'linux';
 async function openDescriptors(): Promise<number> {
   const links = await Promise.all((await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')));
   return links.filter((link) => link === path).length;
-}
-
-/** The methods that all file handles have in common. */
-async function fileHandles(): Promise<FileHandle> {
-  await using handle = await open(path);
-  return Object.getPrototypeOf(handle) as FileHandle;
 }
 
 const closeOfFiles = FileSource.prototype.close;
@@ -156,21 +151,12 @@ describe('openTable', () => {
   });
 
   test.runIf(isLinux)('rejects at once on an abort, and closes the file when its read has ended', async () => {
-    const handles = await fileHandles();
-    const { read } = handles;
     let release = (): void => undefined;
-    const held = new Promise<void>((resolve) => (release = resolve));
     const controller = new AbortController();
     const reason = new Error('enough');
-    vi.spyOn(handles, 'read').mockImplementation(async function (this: FileHandle, ...args: unknown[]) {
+    replaceReads((readPiece) => {
+      release = readPiece;
       controller.abort(reason);
-      await held;
-      return Reflect.apply(read, this, args) as unknown;
-    } as never);
-    // Like the system's close, this one waits for the read.
-    replaceClose(async (close) => {
-      await held;
-      await close();
     });
     expect(await rejection(openTable(path, { signal: controller.signal }))).toBe(reason);
     expect(await openDescriptors()).toBe(1);

@@ -1,6 +1,5 @@
 import { mustBeBytes, type Signal } from '@bloom/bytes';
-import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { closeSync, constants, fstatSync, open, openSync, read, readSync, type Stats } from 'node:fs';
 import { allocate, mustLieInside, PIECE_BYTES, type Source, type SyncSource } from '../read/source.js';
 import { untilAborted } from '../read/until-aborted.js';
 
@@ -26,28 +25,34 @@ function isLeased(error: unknown): boolean {
 export class FileSource implements Source {
   readonly name: string;
   readonly byteLength: number;
-  readonly #handle: FileHandle;
+  readonly #fd: number;
+  /** Reads that are under way. The descriptor is closed after them, as it may belong to another file from then on. */
+  #reading = 0;
+  /** Since `close` was called. */
+  #closing: Promise<void> | undefined;
+  /** Closes the descriptor; undefined before `close` was called. */
+  #closeNow: (() => void) | undefined;
 
-  private constructor(name: string, byteLength: number, handle: FileHandle) {
+  private constructor(name: string, byteLength: number, fd: number) {
     this.name = name;
     this.byteLength = byteLength;
-    this.#handle = handle;
+    this.#fd = fd;
   }
 
   /** @throws the system's error when the file cannot be opened; EISDIR or EINVAL when it is not a regular file. */
   static async open(path: string): Promise<FileSource> {
-    const handle = await open(path, READ_AT_ONCE).catch((error: unknown) => {
-      if (isLeased(error)) return open(path, 'r');
+    const fd = await openLater(path, READ_AT_ONCE).catch((error: unknown) => {
+      if (isLeased(error)) return openLater(path, 'r');
       throw error;
     });
     try {
       // Not awaited: the system has what it says at hand when it has just opened the file, and the way to another thread
       // and back takes fifty times as long.
-      const stats = fstatSync(handle.fd);
+      const stats = fstatSync(fd);
       mustBeFile(path, stats);
-      return new FileSource(path, stats.size, handle);
+      return new FileSource(path, stats.size, fd);
     } catch (error) {
-      await handle.close();
+      closeSync(fd);
       throw error;
     }
   }
@@ -74,23 +79,54 @@ export class FileSource implements Source {
    */
   readSync(offset: number, length: number): Uint8Array {
     mustLieInside(offset, length, this);
+    this.#mustBeOpen();
     const bytes = allocate(length);
-    return bytes.subarray(0, fill(this.#handle.fd, offset, bytes));
+    return bytes.subarray(0, fill(this.#fd, offset, bytes));
   }
 
   async #read(offset: number, bytes: Uint8Array, signal: Signal | undefined): Promise<Uint8Array> {
     let filled = 0;
     while (filled < bytes.length && signal?.aborted !== true) {
       const wanted = Math.min(PIECE_BYTES, bytes.length - filled);
-      const { bytesRead } = await this.#handle.read(bytes, filled, wanted, offset + filled);
+      const bytesRead = await this.#readPiece(bytes, filled, wanted, offset + filled);
       if (bytesRead === 0) break;
       filled += bytesRead;
     }
     return bytes.subarray(0, filled);
   }
 
+  #readPiece(bytes: Uint8Array, at: number, length: number, offset: number): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.#mustBeOpen();
+      this.#reading++;
+      read(this.#fd, bytes, at, length, offset, (error, bytesRead) => {
+        if (--this.#reading === 0) this.#closeNow?.();
+        if (error === null) resolve(bytesRead);
+        else reject(error);
+      });
+    });
+  }
+
+  /** Closes the file when the reads that are under way are over. Closing twice does nothing. */
   close(): Promise<void> {
-    return this.#handle.close();
+    return (this.#closing ??= new Promise((resolve, reject) => {
+      this.#closeNow = () => {
+        // Not handed to another thread: a file that was only read is closed in a few microseconds.
+        try {
+          closeSync(this.#fd);
+          resolve();
+        } catch (error) {
+          reject(error);
+        }
+      };
+      if (this.#reading === 0) this.#closeNow();
+    }));
+  }
+
+  #mustBeOpen(): void {
+    if (this.#closeNow === undefined) return;
+    // The system's error: a descriptor that is closed may belong to another file.
+    throw Object.assign(new Error('EBADF: bad file descriptor, read'), { code: 'EBADF', syscall: 'read' });
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -154,6 +190,15 @@ export class SyncFileSource implements SyncSource {
     this.#closed = true;
     closeSync(this.#fd);
   }
+}
+
+function openLater(path: string, flags: number | string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    open(path, flags, (error, fd) => {
+      if (error === null) resolve(fd);
+      else reject(error);
+    });
+  });
 }
 
 /** Reads into `bytes`. @returns how many bytes it has read. */
