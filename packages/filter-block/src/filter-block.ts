@@ -10,7 +10,7 @@
  * Source: LevelDB, table/filter_block.cc and doc/table_format.md.
  */
 import type { LabelledRange } from '@bloom/bytes';
-import { bloomFilterLayout, FilterBuffer, type FilterPolicy, KeyBuffer, mustBeBytes, mustBeFilterPolicy } from '@bloom/policy';
+import { bloomFilterLayout, FilterBuffer, type FilterPolicy, KeyBuffer, mayAskInRanges, mustBeBytes, mustBeFilterPolicy } from '@bloom/policy';
 
 /** log2 of {@link FILTER_BASE}. */
 export const FILTER_BASE_LG = 11;
@@ -197,6 +197,8 @@ export class FilterBlockReader {
   /** Length of the block in bytes. */
   readonly byteLength: number;
   readonly #policy: FilterPolicy;
+  readonly #asksInRanges: boolean;
+  readonly #contents: Uint8Array;
   readonly #buffer: ArrayBufferLike;
   readonly #bufferOffset: number;
   readonly #view: DataView;
@@ -211,6 +213,8 @@ export class FilterBlockReader {
     mustBeFilterPolicy('policy', policy);
     mustBeBytes('contents', contents);
     this.#policy = policy;
+    this.#asksInRanges = mayAskInRanges(policy);
+    this.#contents = contents;
     this.#buffer = contents.buffer;
     this.#bufferOffset = contents.byteOffset;
     this.byteLength = contents.length;
@@ -236,6 +240,25 @@ export class FilterBlockReader {
   }
 
   /**
+   * Whether a filter says that `keyBytes[keyStart, keyEnd)` is not in the data block that starts at `blockOffset`. An empty
+   * filter does not: it says that no block starts there, and contradicts whoever asks.
+   *
+   * @param blockOffset bytes from the start of the file.
+   */
+  denies(blockOffset: number, keyBytes: Uint8Array, keyStart: number, keyEnd: number): boolean {
+    const i = Math.floor(blockOffset / this.base);
+    if (!(i >= 0 && i < this.filterCount)) return false;
+    const at = this.#offsetsStart + i * 4;
+    const start = this.#view.getUint32(at, true);
+    const limit = this.#view.getUint32(at + 4, true);
+    if (!(start < limit && limit <= this.#offsetsStart)) return false;
+    const policy = this.#policy;
+    if (this.#asksInRanges) return !policy.keyMayMatchRange!(keyBytes, keyStart, keyEnd, this.#contents, start, limit);
+    const key = keyStart === 0 && keyEnd === keyBytes.length ? keyBytes : keyBytes.subarray(keyStart, keyEnd);
+    return !policy.keyMayMatch(key, this.#filter(start, limit));
+  }
+
+  /**
    * Whether the range that contains `blockOffset` has an empty filter, which means that no data block starts there. If the
    * index has such a block, filters and index contradict each other.
    *
@@ -255,7 +278,10 @@ export class FilterBlockReader {
     const start = this.#view.getUint32(this.#offsetsStart + i * 4, true);
     // For the last filter, this word is the offset of the offsets.
     const limit = this.#view.getUint32(this.#offsetsStart + i * 4 + 4, true);
-    if (!(start <= limit && limit <= this.#offsetsStart)) return undefined;
+    return start <= limit && limit <= this.#offsetsStart ? this.#filter(start, limit) : undefined;
+  }
+
+  #filter(start: number, limit: number): Uint8Array {
     // With a known buffer, making a view takes half the time of subarray().
     return new Uint8Array(this.#buffer, this.#bufferOffset + start, limit - start);
   }

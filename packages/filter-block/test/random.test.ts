@@ -12,6 +12,18 @@ interface Block {
 
 const bloom = new BloomFilterPolicy(10);
 const policies = [listPolicy, bloom];
+/** The same answers, only without `keyMayMatchRange`. */
+const withoutRanges: FilterPolicy = {
+  name: bloom.name,
+  createFilter: (keys, dst) => bloom.createFilter(keys, dst),
+  keyMayMatch: (key, filter) => bloom.keyMayMatch(key, filter),
+};
+/** A subclass that replaces `keyMayMatch` alone. */
+const upsideDown = new (class extends BloomFilterPolicy {
+  override keyMayMatch(key: Uint8Array, filter: Uint8Array): boolean {
+    return !super.keyMayMatch(key, filter);
+  }
+})();
 
 /** Blocks at ascending offsets: several in one range, one per range, or with empty ranges between. */
 function anyBlocks(random: Random): Block[] {
@@ -124,10 +136,15 @@ test('damaged and random bytes never throw, and unreadable filters match every k
       if (random.below(4) === 0) contents = contents.subarray(0, random.below(contents.length + 1));
     }
     const reader = new FilterBlockReader(bloom, contents);
+    const readers = [reader, new FilterBlockReader(withoutRanges, contents), new FilterBlockReader(upsideDown, contents)];
     for (const offset of [...offsets, ...blocks.map((block) => block.offset)]) {
       for (const key of [random.bytes(3), ...blocks.flatMap((block) => block.keys).slice(0, 3)]) {
-        if (reader.keyMayMatch(offset, key) === answer(bloom, contents, offset, key)) continue;
-        wrong.push(`run ${run}: ${hex(key)} at ${offset} in ${hex(contents)}`);
+        if (reader.keyMayMatch(offset, key) !== answer(bloom, contents, offset, key)) wrong.push(`run ${run}: ${hex(key)} at ${offset} in ${hex(contents)}`);
+        for (const [i, one] of readers.entries()) {
+          const denied = one.denies(offset, Uint8Array.of(7, 8, 9, ...key, 1), 3, 3 + key.length);
+          const expected = !one.keyMayMatch(offset, key) && !one.isEmptyAt(offset);
+          if (denied !== expected || one.denies(offset, key, 0, key.length) !== expected) wrong.push(`run ${run}: reader ${i} denies ${hex(key)} at ${offset} in ${hex(contents)}`);
+        }
       }
     }
   }

@@ -1,5 +1,5 @@
 import { type FilterPolicy, type FilterSink, type KeyList, mustBeBytes } from '@bloom/policy';
-import { blockedBloomFilterMayMatch, encodeBlockedBloomFilter } from './blocked-bloom-filter.js';
+import { blockedBloomFilterMayMatch, blockedBloomFilterMayMatchRange, encodeBlockedBloomFilter } from './blocked-bloom-filter.js';
 
 const MAX_BITS_PER_KEY = 64;
 
@@ -38,5 +38,22 @@ export class BlockedBloomFilterPolicy implements FilterPolicy {
     mustBeBytes('key', key);
     mustBeBytes('filter', filter);
     return blockedBloomFilterMayMatch(key, filter);
+  }
+
+  /**
+   * @throws TypeError when `keyBytes` or `filterBytes` is not a `Uint8Array`, or is detached.
+   * @throws RangeError when the key is not a range of `keyBytes`.
+   */
+  keyMayMatchRange(
+    keyBytes: Uint8Array,
+    keyStart: number,
+    keyEnd: number,
+    filterBytes: Uint8Array,
+    filterStart: number,
+    filterEnd: number,
+  ): boolean {
+    mustBeBytes('keyBytes', keyBytes);
+    mustBeBytes('filterBytes', filterBytes);
+    return blockedBloomFilterMayMatchRange(keyBytes, keyStart, keyEnd, filterBytes, filterStart, filterEnd);
   }
 }

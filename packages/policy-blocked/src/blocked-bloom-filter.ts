@@ -90,17 +90,29 @@ export function fillBlockedBloomFilter(filter: Uint8Array, keys: KeyList, probes
  * every key.
  */
 export function blockedBloomFilterMayMatch(key: Uint8Array, filter: Uint8Array): boolean {
-  const { length } = filter;
+  return blockedBloomFilterMayMatchRange(key, 0, key.length, filter, 0, filter.length);
+}
+
+/** {@link blockedBloomFilterMayMatch} of the key `keyBytes[keyStart, keyEnd)` and the filter `filterBytes[filterStart, filterEnd)`. */
+export function blockedBloomFilterMayMatchRange(
+  keyBytes: Uint8Array,
+  keyStart: number,
+  keyEnd: number,
+  filterBytes: Uint8Array,
+  filterStart: number,
+  filterEnd: number,
+): boolean {
+  const length = filterEnd - filterStart;
   if (length === 0) return false;
-  const probes = filter[length - 1]!;
+  const probes = filterBytes[filterEnd - 1]!;
   if (length % LINE_BYTES !== 1 || probes === 0 || probes > MAX_PROBES) return true;
   if (length === 1) return false;
   const lines = (length - 1) / LINE_BYTES;
-  const line = lineOf(murmur3(key, 0, key.length, LINE_SEED), lines) * LINE_BYTES;
-  let h = hashRange(key, 0, key.length, BIT_SEED);
+  const line = filterStart + lineOf(murmur3(keyBytes, keyStart, keyEnd, LINE_SEED), lines) * LINE_BYTES;
+  let h = hashRange(keyBytes, keyStart, keyEnd, BIT_SEED);
   for (let probe = 0; probe < probes; probe++) {
     h = Math.imul(h, MULTIPLIER);
-    if ((filter[line + (h >>> 26)]! & (1 << ((h >>> 23) & 7))) === 0) return false;
+    if ((filterBytes[line + (h >>> 26)]! & (1 << ((h >>> 23) & 7))) === 0) return false;
   }
   return true;
 }

@@ -63,6 +63,22 @@ export class BloomFilterPolicy implements FilterPolicy {
   }
 
   /**
+   * @throws TypeError when `keyBytes` or `filterBytes` is not a `Uint8Array`, or is detached.
+   * @throws RangeError when the key is not a range of `keyBytes`.
+   */
+  keyMayMatchRange(
+    keyBytes: Uint8Array,
+    keyStart: number,
+    keyEnd: number,
+    filterBytes: Uint8Array,
+    filterStart: number,
+    filterEnd: number,
+  ): boolean {
+    if (!(filterBytes instanceof Uint8Array && filterBytes.length > 0)) mustBeBytes('filterBytes', filterBytes);
+    return bloomFilterMayMatch(hashRange(keyBytes, keyStart, keyEnd, BLOOM_SEED), filterBytes, filterStart, filterEnd);
+  }
+
+  /**
    * `keyMayMatch` for many keys at once, faster.
    *
    * @param answers receives 1 (may match) or 0 (does not match) for each key; at least one byte per key. Default: a new array.

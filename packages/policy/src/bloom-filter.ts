@@ -65,18 +65,19 @@ export function fillBloomFilter(filter: Uint8Array, hashes: Uint32Array, probes:
 }
 
 /**
- * Whether a key with the Bloom hash `h` may be among those that `filter` was made from.
+ * Whether a key with the Bloom hash `h` may be among those that the filter `bytes[start, end)` was made from; by default all
+ * of `bytes` is the filter.
  *
  * Works for any number of bits per key, since the filter contains k. A filter shorter than two bytes matches no key. A k
  * above {@link MAX_PROBES} is reserved and matches every key, and so does a k of 0.
  */
-export function bloomFilterMayMatch(h: number, filter: Uint8Array): boolean {
-  const { length } = filter;
+export function bloomFilterMayMatch(h: number, bytes: Uint8Array, start = 0, end = bytes.length): boolean {
+  const length = end - start;
   if (length < 2) return false;
-  const probes = filter[length - 1]!;
+  const probes = bytes[end - 1]!;
   if (probes > MAX_PROBES) return true;
   const bits = (length - 1) * 8;
-  if (bits >= 2 ** 32) return hugeFilterMayMatch(h, filter, probes);
+  if (bits >= 2 ** 32) return hugeFilterMayMatch(h, bytes, start, probes);
   const modulus = bits >>> 0;
   // No calls, and two probes per iteration: V8 then inlines hash and probes into one function, and checks for interrupts
   // half as often. Together this takes three quarters of the time.
@@ -84,23 +85,23 @@ export function bloomFilterMayMatch(h: number, filter: Uint8Array): boolean {
   let left = probes;
   for (; left >= 2; left -= 2) {
     const bit = (h >>> 0) % modulus;
-    if (((filter[bit >>> 3]! >>> (bit & 7)) & 1) === 0) return false;
+    if (((bytes[start + (bit >>> 3)]! >>> (bit & 7)) & 1) === 0) return false;
     h = (h + delta) | 0;
     const nextBit = (h >>> 0) % modulus;
-    if (((filter[nextBit >>> 3]! >>> (nextBit & 7)) & 1) === 0) return false;
+    if (((bytes[start + (nextBit >>> 3)]! >>> (nextBit & 7)) & 1) === 0) return false;
     h = (h + delta) | 0;
   }
   if (left === 0) return true;
   const lastBit = (h >>> 0) % modulus;
-  return ((filter[lastBit >>> 3]! >>> (lastBit & 7)) & 1) !== 0;
+  return ((bytes[start + (lastBit >>> 3)]! >>> (lastBit & 7)) & 1) !== 0;
 }
 
 /** With 2^32 bits or more, a hash is its own remainder. */
-function hugeFilterMayMatch(h: number, filter: Uint8Array, probes: number): boolean {
+function hugeFilterMayMatch(h: number, bytes: Uint8Array, start: number, probes: number): boolean {
   const delta = rotateRight17(h);
   for (let probe = 0; probe < probes; probe++) {
     const bit = h >>> 0;
-    if (((filter[bit >>> 3]! >>> (bit & 7)) & 1) === 0) return false;
+    if (((bytes[start + (bit >>> 3)]! >>> (bit & 7)) & 1) === 0) return false;
     h = (h + delta) | 0;
   }
   return true;

@@ -1,4 +1,4 @@
-export { type FilterPolicy, type FilterSink, type KeyList, mustBeFilterPolicy } from './policy.js';
+export { type FilterPolicy, type FilterSink, type KeyList, mayAskInRanges, mustBeFilterPolicy } from './policy.js';
 export { mustBeBytes } from '@bloom/bytes';
 export { BloomFilterPolicy } from './bloom-filter-policy.js';
 export {

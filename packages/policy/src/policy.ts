@@ -92,6 +92,20 @@ export interface FilterPolicy {
    * @returns false only when the key is certainly not among them.
    */
   keyMayMatch(key: Uint8Array, filter: Uint8Array): boolean;
+
+  /**
+   * `keyMayMatch` of the key `keyBytes[keyStart, keyEnd)` and the filter `filterBytes[filterStart, filterEnd)`, for speed:
+   * without it, tables make views. Its answers are those of `keyMayMatch`, and it keeps the same laws. It is not called where a
+   * subclass replaces `keyMayMatch` alone.
+   */
+  keyMayMatchRange?(
+    keyBytes: Uint8Array,
+    keyStart: number,
+    keyEnd: number,
+    filterBytes: Uint8Array,
+    filterStart: number,
+    filterEnd: number,
+  ): boolean;
 }
 
 /**
@@ -145,4 +159,16 @@ export function mustBeFilterPolicy(argument: string, value: unknown): asserts va
     ...(typeof policy.keyMayMatch === 'function' ? [] : ['keyMayMatch']),
   ];
   if (missing.length > 0) throw new TypeError(`${argument} must be a FilterPolicy, got an object without ${missing.join(', ')}`);
+}
+
+/** Whether the policy has a `keyMayMatchRange` that answers for its `keyMayMatch`: that of a base class does not know a subclass's. */
+export function mayAskInRanges(policy: FilterPolicy): boolean {
+  return policy.keyMayMatchRange !== undefined && depthOf('keyMayMatchRange', policy) <= depthOf('keyMayMatch', policy);
+}
+
+/** How far up an object's prototypes it finds a member of its own. */
+function depthOf(name: string, object: object): number {
+  let depth = 0;
+  for (let owner: unknown = object; owner !== null && !Object.hasOwn(owner as object, name); depth++) owner = Object.getPrototypeOf(owner);
+  return depth;
 }

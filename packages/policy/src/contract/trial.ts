@@ -1,7 +1,7 @@
 /** Calls a policy with lent bytes, and times the calls. */
 import { processorMs } from '#contract-host';
 import { FilterBuffer } from '../filter-buffer.js';
-import type { FilterPolicy } from '../policy.js';
+import { type FilterPolicy, mayAskInRanges } from '../policy.js';
 import { GuardedSink, LentKeys, Memory, sideBySide } from './lending.js';
 import { show } from './show.js';
 
@@ -29,6 +29,7 @@ export class Watch {
   #startedAt = 0;
   #processorAt = 0;
   #list: LentKeys | undefined;
+  #method = '';
   #key: Uint8Array | undefined;
   #filter: Uint8Array | undefined;
 
@@ -38,7 +39,8 @@ export class Watch {
     this.#startedAt = performance.now();
   }
 
-  asks(key: Uint8Array, filter: Uint8Array): void {
+  asks(key: Uint8Array, filter: Uint8Array, method = 'keyMayMatch'): void {
+    this.#method = method;
     this.#key = key;
     this.#filter = filter;
     this.#startedAt = performance.now();
@@ -60,7 +62,7 @@ export class Watch {
     const ms = performance.now() - this.#startedAt;
     if (this.#list !== undefined) return { call: `createFilter with ${described(this.#list)}`, ms };
     if (this.#key === undefined || this.#filter === undefined) return undefined;
-    return { call: `keyMayMatch(${show(this.#key)}, ${show(this.#filter)})`, ms };
+    return { call: `${this.#method}(${show(this.#key)}, ${show(this.#filter)})`, ms };
   }
 }
 
@@ -74,12 +76,14 @@ export class Trial {
   readonly #watch: Watch;
   readonly #keys = new Memory(1024);
   readonly #lists: LentKeys;
+  readonly #asksInRanges: boolean;
   #turn: number;
 
   /** @param turn any number: it varies how lists lie in memory. */
   constructor(policy: FilterPolicy, watch: Watch, turn = 0) {
     this.policy = policy;
     this.#watch = watch;
+    this.#asksInRanges = mayAskInRanges(policy);
     this.#turn = turn;
     // `KeyList.offsets` need not start at 0, although many real lists do.
     this.#lists = new LentKeys([], { lead: 5 + 2 * (turn % 8), first: turn % 3 === 1 ? 3 : 0, noiseSeed: turn + 1 });
@@ -122,14 +126,35 @@ export class Trial {
     return this.asksWith(this.#keys.lend(key), filter);
   }
 
-  /** What `keyMayMatch` returns for a key that is lent as it is. */
+  /** What `keyMayMatch` returns for a key that is lent as it is. If there is a `keyMayMatchRange`, it must return the same. */
   asksWith(key: Uint8Array, filter: Uint8Array): boolean {
     const watch = this.#watch;
     watch.asks(key, filter);
     const answer = this.policy.keyMayMatch(key, filter);
     const ms = watch.returned();
-    if (ms > patienceFor(key.length + filter.length)) this.#mustBeQuicker(key, filter, ms);
+    if (ms > patienceFor(key.length + filter.length)) this.#mustBeQuicker('keyMayMatch', () => this.policy.keyMayMatch(key, filter), key, filter, ms);
+    if (this.#asksInRanges) this.#asksInRange(key, filter, answer);
     return answer;
+  }
+
+  /** Asks with the buffers of key and filter, which hold other bytes around them. */
+  #asksInRange(key: Uint8Array, filter: Uint8Array, expected: boolean): void {
+    const keyBytes = new Uint8Array(key.buffer);
+    const keyEnd = key.byteOffset + key.length;
+    const filterBytes = filter.buffer === key.buffer ? keyBytes : new Uint8Array(filter.buffer);
+    const filterEnd = filter.byteOffset + filter.length;
+    const ask = (): unknown => this.policy.keyMayMatchRange!(keyBytes, key.byteOffset, keyEnd, filterBytes, filter.byteOffset, filterEnd);
+    const call = `keyMayMatchRange of ${show(key)} and ${show(filter)}`;
+    this.#watch.asks(key, filter, 'keyMayMatchRange');
+    let answer: unknown;
+    try {
+      answer = ask();
+    } catch (error) {
+      throw new Fault(`${call}, within larger arrays, throws ${String(error)}`);
+    }
+    const ms = this.#watch.returned();
+    if (answer !== expected) throw new Fault(`${call}, within larger arrays, returns ${String(answer)}, and keyMayMatch ${String(expected)}`);
+    if (ms > patienceFor(key.length + filter.length)) this.#mustBeQuicker('keyMayMatchRange', ask, key, filter, ms);
   }
 
   /**
@@ -147,16 +172,16 @@ export class Trial {
   }
 
   /** Repeats a slow call three times before it counts, since the machine may have been busy. */
-  #mustBeQuicker(key: Uint8Array, filter: Uint8Array, firstMs: number): void {
+  #mustBeQuicker(method: string, ask: () => unknown, key: Uint8Array, filter: Uint8Array, firstMs: number): void {
     let best = firstMs;
     for (let again = 0; again < 3; again++) {
       const start = processorMs();
-      this.#watch.asks(key, filter);
-      this.policy.keyMayMatch(key, filter);
+      this.#watch.asks(key, filter, method);
+      ask();
       best = Math.min(best, this.#watch.returned(), processorMs() - start);
       if (best <= patienceFor(key.length + filter.length)) return;
     }
-    throw new TooSlow(`keyMayMatch(${show(key)}, ${show(filter)}) takes ${Math.round(best)} ms`);
+    throw new TooSlow(`${method}(${show(key)}, ${show(filter)}) takes ${Math.round(best)} ms`);
   }
 }
 

@@ -1,6 +1,6 @@
 import { bloomFilterMayMatch, encodeBloomFilter, type FilterPolicy, type FilterSink, KeyBuffer, type KeyList } from '@bloom/policy';
 import { policyLaws, type PolicyLawsOptions } from '@bloom/policy/contract';
-import { bloomHash, hash } from '@bloom/hash';
+import { BLOOM_SEED, bloomHash, hash, hashRange } from '@bloom/hash';
 import { describe, expect, test } from 'vitest';
 import {
   lawsBrokenBy,
@@ -41,6 +41,69 @@ describe.each<[string, () => FilterPolicy, PolicyLawsOptions]>([
 ])('%s keeps every law', (_, make, options) => {
   for (const law of policyLaws(make, options)) test(law.name, law.run);
 });
+
+/** Asks in ranges as its `keyMayMatch` answers; each mutant breaks that in one place. */
+class RightInRanges extends Right {
+  keyMayMatchRange(keyBytes: Uint8Array, keyStart: number, keyEnd: number, filterBytes: Uint8Array, filterStart: number, filterEnd: number): boolean {
+    return bloomFilterMayMatch(hashRange(keyBytes, keyStart, keyEnd, BLOOM_SEED), filterBytes, filterStart, filterEnd);
+  }
+}
+
+describe('a policy that asks in ranges keeps every law', () => {
+  for (const law of policyLaws(() => new RightInRanges(), { lendBuffers: true })) test(law.name, law.run);
+});
+
+describe('a policy whose subclass replaces keyMayMatch alone is not asked in ranges, and keeps every law', () => {
+  class Replaced extends RightInRanges {
+    override readonly name = 'test.Replaced';
+
+    override createFilter(keys: KeyList, dst: FilterSink): void {
+      super.createFilter(KeyBuffer.from(Array.from(keys, (key) => key.slice(1))), dst);
+    }
+
+    override keyMayMatch(key: Uint8Array, filter: Uint8Array): boolean {
+      return super.keyMayMatch(key.subarray(1), filter);
+    }
+  }
+  for (const law of policyLaws(() => new Replaced())) test(law.name, law.run);
+});
+
+type AskInRanges = NonNullable<FilterPolicy['keyMayMatchRange']>;
+
+/** Faults of `keyMayMatchRange`, which each law that asks finds. */
+const inRanges: { fault: string; law: string; says: RegExp; ask: (...question: Parameters<AskInRanges>) => unknown }[] = [
+  {
+    fault: 'hashes the whole array in place of the key',
+    law: '1',
+    says: /keyMayMatchRange .* returns false, and keyMayMatch true/,
+    ask: (keyBytes, _start, _end, filterBytes, filterStart, filterEnd) => bloomFilterMayMatch(bloomHash(keyBytes), filterBytes, filterStart, filterEnd),
+  },
+  {
+    fault: 'looks for the filter at the start of the array',
+    law: '1',
+    says: /keyMayMatchRange .* returns false, and keyMayMatch true/,
+    ask: (keyBytes, start, end, filterBytes, filterStart, filterEnd) => bloomFilterMayMatch(hashRange(keyBytes, start, end, BLOOM_SEED), filterBytes, 0, filterEnd - filterStart),
+  },
+  { fault: 'matches every key', law: '4', says: /keyMayMatchRange .* returns true, and keyMayMatch false/, ask: () => true },
+  {
+    fault: 'throws on a short filter',
+    law: '2',
+    says: /keyMayMatchRange .* throws RangeError/,
+    ask: (keyBytes, start, end, filterBytes, filterStart, filterEnd) => {
+      if (filterEnd - filterStart < 9) throw new RangeError('filter too short');
+      return bloomFilterMayMatch(hashRange(keyBytes, start, end, BLOOM_SEED), filterBytes, filterStart, filterEnd);
+    },
+  },
+  {
+    fault: 'writes to the byte behind the key',
+    law: '5',
+    says: /changed/,
+    ask: (keyBytes, start, end, filterBytes, filterStart, filterEnd) => {
+      keyBytes[end]! ^= 1;
+      return bloomFilterMayMatch(hashRange(keyBytes, start, end, BLOOM_SEED), filterBytes, filterStart, filterEnd);
+    },
+  },
+];
 
 const mutants: Mutant[] = [
   {
@@ -369,7 +432,15 @@ function fixedProbes(bitsPerKey: number): FilterPolicy {
   })();
 }
 
-testMutants(mutants);
+testMutants([
+  ...mutants,
+  ...inRanges.map(({ fault, law, says, ask }) => ({
+    fault: `${fault} when it is asked in ranges`,
+    law,
+    says,
+    make: () => () => Object.assign(new RightInRanges(), { keyMayMatchRange: ask as AskInRanges }),
+  })),
+]);
 
 test('the error of a broken law shows the smallest example and the seed', () => {
   const error = lawsBrokenBy(mutants[0]!.make(), { seed: 42 }, '1').get('1')!;

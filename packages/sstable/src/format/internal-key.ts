@@ -12,7 +12,7 @@
  * Source: LevelDB, db/dbformat.h and db/dbformat.cc.
  */
 import { mustBeBytes } from '@bloom/bytes';
-import { type FilterPolicy, KeyBuffer, mustBeFilterPolicy } from '@bloom/policy';
+import { type FilterPolicy, KeyBuffer, mayAskInRanges, mustBeFilterPolicy } from '@bloom/policy';
 import { compareBytes, compareInternalBytes, type CompareRange, INTERNAL_KEY_TRAILER_LENGTH, internalOrderOf } from './bytewise-order.js';
 import { bytewiseComparator, type Comparator, compareRangeOf, mustBeComparator } from './comparator.js';
 
@@ -127,6 +127,7 @@ export class InternalKeyPolicy implements FilterPolicy {
   readonly keyEquivalence: string | undefined;
   readonly createFilter: FilterPolicy['createFilter'];
   readonly keyMayMatch: FilterPolicy['keyMayMatch'];
+  declare readonly keyMayMatchRange?: NonNullable<FilterPolicy['keyMayMatchRange']>;
 
   constructor(userPolicy: FilterPolicy) {
     mustBeFilterPolicy('userPolicy', userPolicy);
@@ -146,6 +147,12 @@ export class InternalKeyPolicy implements FilterPolicy {
       if (lent.bytes.length > MAX_KEPT_BYTES) userKeys = new KeyBuffer();
       userPolicy.createFilter(lent, dst);
     };
+    if (mayAskInRanges(userPolicy)) {
+      this.keyMayMatchRange = (keyBytes, keyStart, keyEnd, filterBytes, filterStart, filterEnd) => {
+        const userKeyEnd = Math.max(keyStart, keyEnd - INTERNAL_KEY_TRAILER_LENGTH);
+        return userPolicy.keyMayMatchRange!(keyBytes, keyStart, userKeyEnd, filterBytes, filterStart, filterEnd);
+      };
+    }
     // A database looks up the same array in one table after another, and making a view takes as long as the lookup.
     let lastKey: Uint8Array = NO_KEY;
     let lastUserKey: Uint8Array = NO_KEY;

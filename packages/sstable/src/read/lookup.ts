@@ -141,11 +141,7 @@ export class Lookup {
 
   /** Whether the filter says that `key` is not in data block `i`. */
   #denies(i: number, key: Uint8Array): boolean {
-    const { filter } = this.#table;
-    if (filter === undefined) return false;
-    const offset = this.#index.offsetOf(i);
-    // A block starts there, so it has keys: an empty filter contradicts the index, and is ignored.
-    return !filter.keyMayMatch(offset, key) && !filter.isEmptyAt(offset);
+    return this.#table.filter?.denies(this.#index.offsetOf(i), key, 0, key.length) ?? false;
   }
 
   /** Whether there is a data block `i` whose filter, if it is known, matches `key`. */
