@@ -248,9 +248,8 @@ export class FilterBlockReader {
   denies(blockOffset: number, keyBytes: Uint8Array, keyStart: number, keyEnd: number): boolean {
     const i = Math.floor(blockOffset / this.base);
     if (!(i >= 0 && i < this.filterCount)) return false;
-    const at = this.#offsetsStart + i * 4;
-    const start = this.#view.getUint32(at, true);
-    const limit = this.#view.getUint32(at + 4, true);
+    const start = this.#startOf(i);
+    const limit = this.#startOf(i + 1);
     if (!(start < limit && limit <= this.#offsetsStart)) return false;
     const policy = this.#policy;
     if (this.#asksInRanges) return !policy.keyMayMatchRange!(keyBytes, keyStart, keyEnd, this.#contents, start, limit);
@@ -267,18 +266,20 @@ export class FilterBlockReader {
   isEmptyAt(blockOffset: number): boolean {
     const i = Math.floor(blockOffset / this.base);
     if (!(i >= 0 && i < this.filterCount)) return false;
-    // Makes no view, because every lookup that a filter ends comes here.
-    const at = this.#offsetsStart + i * 4;
-    return this.#view.getUint32(at, true) === this.#view.getUint32(at + 4, true);
+    return this.#startOf(i) === this.#startOf(i + 1);
   }
 
   /** The bytes of filter `i`: empty for a range without keys, undefined when the filter does not exist or is damaged. */
   filterAt(i: number): Uint8Array | undefined {
     if (!(Number.isInteger(i) && i >= 0 && i < this.filterCount)) return undefined;
-    const start = this.#view.getUint32(this.#offsetsStart + i * 4, true);
-    // For the last filter, this word is the offset of the offsets.
-    const limit = this.#view.getUint32(this.#offsetsStart + i * 4 + 4, true);
+    const start = this.#startOf(i);
+    const limit = this.#startOf(i + 1);
     return start <= limit && limit <= this.#offsetsStart ? this.#filter(start, limit) : undefined;
+  }
+
+  /** Where filter `i` starts. After the last filter, that is the offset of the offsets. */
+  #startOf(i: number): number {
+    return this.#view.getUint32(this.#offsetsStart + i * 4, true);
   }
 
   #filter(start: number, limit: number): Uint8Array {
