@@ -14,6 +14,8 @@ import { decodeInternalKey, DELETION, type InternalKey, VALUE } from '@bloom/sst
 
 /** What a sample of the keys looks like. */
 export interface KeyForm {
+  /** The table that was sampled, with plain keys and without a cache; undefined when it cannot be opened. */
+  readonly table: SyncTable | undefined;
   /** Whether they look like internal keys. */
   readonly isInternal: boolean;
   /** Whether they cannot be internal keys, so that reading them as such would make no sense. */
@@ -50,10 +52,10 @@ const MAX_PLAUSIBLE_SEQUENCE = 2n ** 48n;
  */
 export async function keyFormOf(source: SyncSource, searchBytes: number): Promise<KeyForm> {
   const evidence = new Evidence();
-  const table = undamaged(() => SyncTable.open(source, { codecs: allCodecs }));
+  const table = undamaged(() => SyncTable.open(source, { codecs: allCodecs, cache: null }));
   if (table !== undefined) lookAtEnds(table, evidence);
   if (evidence.isEmpty && searchBytes > 0) await lookAtWhatIsLeft(source, searchBytes, evidence);
-  return evidence.keyForm();
+  return evidence.keyForm(table);
 }
 
 /** The result of `work`; undefined when the table is damaged, which the command itself reports later. */
@@ -175,8 +177,9 @@ class Evidence {
     );
   }
 
-  keyForm(): KeyForm {
+  keyForm(table: SyncTable | undefined): KeyForm {
     return {
+      table,
       isInternal: this.isForInternal,
       isPlain: this.#keys > 0 && (this.#tooShort > 0 || this.#implausible === this.#keys),
       plain: { isBytewise: this.#plainInversions === 0, passesFilters: this.#keysDenied === 0 },

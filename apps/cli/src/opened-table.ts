@@ -31,6 +31,8 @@ reported on standard error; --internal and --no-internal override it.`,
 export interface TableFile {
   readonly path: string;
   readonly source: SyncFileSource;
+  /** The table with plain keys; undefined when it cannot be opened. */
+  readonly table: SyncTable | undefined;
   /** Whether to read its keys as internal keys, because they look like it or because of the option. */
   readonly isInternal: boolean;
   /** Whether the sampled keys are in bytewise order. */
@@ -68,7 +70,7 @@ export async function withTableFile<T>(
       const { isBytewise, passesFilters } = isInternal ? keyForm.internal : keyForm.plain;
       // Internal keys that are read as plain keys because of the option are still in the order of the database.
       const isSearchable = isBytewise && passesFilters && (isInternal || !keyForm.isInternal);
-      return await work({ path, source, isInternal, isBytewise, isSearchable });
+      return await work({ path, source, table: keyForm.table, isInternal, isBytewise, isSearchable });
     } finally {
       source.close();
     }
@@ -94,9 +96,14 @@ export async function withFile<T>(path: string, work: (source: SyncFileSource) =
   }
 }
 
-/** Opens a table, whatever it is compressed with. */
-export function openTable({ source }: TableFile, options: TableOptions = {}): SyncTable {
-  return SyncTable.open(source, { codecs: allCodecs, ...options });
+/**
+ * A table with plain keys, whatever it is compressed with. It has no cache, as commands read few blocks more than once.
+ *
+ * @param options if there are any, the table is opened with them.
+ */
+export function openTable({ source, table }: TableFile, options?: TableOptions): SyncTable {
+  if (table !== undefined && options === undefined) return table;
+  return SyncTable.open(source, { codecs: allCodecs, cache: null, ...options });
 }
 
 /** Opens a table of a database, whatever it is compressed with. */

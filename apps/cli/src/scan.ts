@@ -80,7 +80,7 @@ async function scan(path: string, options: ScanOptions): Promise<void> {
   await withTableFile(path, options, async (file) => {
     if (!file.isInternal) {
       const encode = withMark(format, hex, hex ? formats[format].encodeHex : formats[format].encode);
-      const table = openTable(file, { cache: null });
+      const table = openTable(file);
       noteDatabase(path);
       if (canSeek(file, range)) {
         await printBatches(path, format, table.batches(range), encode);

@@ -1,7 +1,6 @@
 import { constants } from 'node:fs';
 import { mkdir, open, rename, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import process from 'node:process';
 import { mustBeOptions } from '@bloom/bytes';
 import { LOST } from '../file-name.js';
 import { isPlainName, type SyncFolderFile } from '../folder.js';
