@@ -4,8 +4,9 @@ import type { Entry } from './entry.js';
 const PAGE_BYTES = 4 * 2 ** 20;
 /** A larger entry gets a page of its own, so that no more than a quarter of a page stays empty. */
 const MAX_SHARED_BYTES = PAGE_BYTES / 4;
-/** How many bytes of a key are compared as one number: as many as a double represents exactly. */
-const PREFIX_BYTES = 6;
+/** How many bytes of a key are sorted by their digits, half of them in each of two numbers. */
+const PREFIX_BYTES = 8;
+const HALF_PREFIX_BYTES = PREFIX_BYTES / 2;
 
 /**
  * Sorts entries by key, and keeps the last entry of each key.
@@ -27,8 +28,9 @@ export class SortedEntries implements Iterable<Entry> {
   #valueLength = new Uint32Array(1024);
   /** How many bytes all keys begin with. */
   #common = 0;
-  /** The bytes of each key after those, as a number with the same order. */
-  #prefix = new Float64Array(0);
+  /** The bytes of each key after those, as two numbers with the same order. */
+  #high = new Uint32Array(0);
+  #low = new Uint32Array(0);
   #order = new Uint32Array(0);
 
   /** Adds copies of `key` and `value`. */
@@ -53,24 +55,39 @@ export class SortedEntries implements Iterable<Entry> {
   /** Sorts the entries. @returns how many were replaced by a later one with the same key. */
   sort(): number {
     this.#takePrefixes();
-    const order = mergeSort(this.length, (a, b) => this.#compare(a, b));
+    const order = orderOf(this.#high, this.#low);
+    const compare = (a: number, b: number): number => this.#compareRests(a, b);
     let kept = 0;
-    for (let i = 0; i < order.length; i++) {
-      if (i + 1 < order.length && this.#compare(order[i]!, order[i + 1]!) === 0) continue;
-      order[kept++] = order[i]!;
+    for (let start = 0, end: number; start < order.length; start = end) {
+      end = start + 1;
+      while (end < order.length && this.#hasSamePrefix(order[start]!, order[end]!)) end++;
+      if (end - start > 1) sortRun(order, start, end, compare);
+      for (let i = start; i < end; i++) {
+        if (i + 1 < end && compare(order[i]!, order[i + 1]!) === 0) continue;
+        order[kept++] = order[i]!;
+      }
     }
     this.#order = order.subarray(0, kept);
     return this.length - kept;
   }
 
-  /** Most comparisons only need the numbers, even if the keys all begin alike, as `user:…` or numbers with zeros do. */
+  /** Few comparisons are left after sorting by the numbers, even if the keys all begin alike, as `user:…` or numbers with zeros do. */
   #takePrefixes(): void {
     const first = this.length === 0 ? new Uint8Array(0) : this.#keyOf(0);
     let common = first.length;
     for (let i = 1; i < this.length && common > 0; i++) common = commonLength(first, common, this.#keyOf(i));
     this.#common = common;
-    this.#prefix = new Float64Array(this.length);
-    for (let i = 0; i < this.length; i++) this.#prefix[i] = prefixOf(this.#keyOf(i), common);
+    this.#high = new Uint32Array(this.length);
+    this.#low = new Uint32Array(this.length);
+    for (let i = 0; i < this.length; i++) {
+      const key = this.#keyOf(i);
+      this.#high[i] = numberAt(key, common);
+      this.#low[i] = numberAt(key, common + HALF_PREFIX_BYTES);
+    }
+  }
+
+  #hasSamePrefix(a: number, b: number): boolean {
+    return this.#high[a] === this.#high[b] && this.#low[a] === this.#low[b];
   }
 
   #keyOf(i: number): Uint8Array {
@@ -88,9 +105,8 @@ export class SortedEntries implements Iterable<Entry> {
     }
   }
 
-  #compare(a: number, b: number): number {
-    const prefixes = this.#prefix[a]! - this.#prefix[b]!;
-    if (prefixes !== 0) return prefixes;
+  /** Compares two keys whose prefixes are equal. Where they are because of padding, the lengths decide. */
+  #compareRests(a: number, b: number): number {
     const pageA = this.#pages[this.#page[a]!]!;
     const pageB = this.#pages[this.#page[b]!]!;
     const offsetA = this.#offset[a]!;
@@ -128,11 +144,11 @@ function grown(from: Uint32Array<ArrayBuffer>, to: Uint32Array<ArrayBuffer>): Ui
   return to;
 }
 
-/** Short keys are padded with zeros. If prefixes are equal because of that, the lengths decide. */
-function prefixOf(key: Uint8Array, start: number): number {
-  let prefix = 0;
-  for (let i = start; i < start + PREFIX_BYTES; i++) prefix = prefix * 256 + (i < key.length ? key[i]! : 0);
-  return prefix;
+/** The bytes of `key` from `start` on as a number, padded with zeros. */
+function numberAt(key: Uint8Array, start: number): number {
+  let number = 0;
+  for (let i = start; i < start + HALF_PREFIX_BYTES; i++) number = (number << 8) | (i < key.length ? key[i]! : 0);
+  return number >>> 0;
 }
 
 /** How many of the first `most` bytes of `a` are also the first of `b`. */
@@ -143,15 +159,63 @@ function commonLength(a: Uint8Array, most: number, b: Uint8Array): number {
   return i;
 }
 
+/** Bits of a digit, of which a number has three. */
+const DIGIT_BITS = 11;
+const DIGITS = 2 ** DIGIT_BITS;
+
 /**
- * The numbers below `length`, sorted by `compare`. The sort is stable.
+ * The places in `high` and `low` in the order of the numbers there: `high` decides before `low`. Equal ones stay in the
+ * order of their places.
+ *
+ * A radix sort: two million keys take a quarter of the time of a merge sort that compares them.
+ */
+function orderOf(high: Uint32Array, low: Uint32Array): Uint32Array<ArrayBuffer> {
+  const { length } = high;
+  let from = new Uint32Array(length);
+  for (let i = 0; i < length; i++) from[i] = i;
+  let to = new Uint32Array(length);
+  const ends = new Uint32Array(DIGITS);
+  for (const numbers of [low, high]) {
+    for (let shift = 0; shift < 32; shift += DIGIT_BITS) {
+      ends.fill(0);
+      for (let i = 0; i < length; i++) ends[(numbers[i]! >>> shift) & (DIGITS - 1)]!++;
+      for (let digit = 1; digit < DIGITS; digit++) ends[digit]! += ends[digit - 1]!;
+      for (let i = length - 1; i >= 0; i--) {
+        const place = from[i]!;
+        to[--ends[(numbers[place]! >>> shift) & (DIGITS - 1)]!] = place;
+      }
+      [from, to] = [to, from];
+    }
+  }
+  return from;
+}
+
+/** Up to this many numbers are sorted by insertion. */
+const FEW = 16;
+
+/** Sorts `numbers[start, end)` by `compare`. The sort is stable. */
+function sortRun(numbers: Uint32Array<ArrayBuffer>, start: number, end: number, compare: (a: number, b: number) => number): void {
+  if (end - start > FEW) {
+    numbers.set(mergeSort(numbers.slice(start, end), compare), start);
+    return;
+  }
+  for (let i = start + 1; i < end; i++) {
+    const number = numbers[i]!;
+    let at = i;
+    for (; at > start && compare(numbers[at - 1]!, number) > 0; at--) numbers[at] = numbers[at - 1]!;
+    numbers[at] = number;
+  }
+}
+
+/**
+ * Sorts `numbers`, which are overwritten, by `compare`. The sort is stable.
  *
  * A bottom-up merge sort in two flat arrays: the sort of typed arrays takes a third longer, and copies the numbers
  * into larger plain arrays.
  */
-function mergeSort(length: number, compare: (a: number, b: number) => number): Uint32Array<ArrayBuffer> {
-  let from = new Uint32Array(length);
-  for (let i = 0; i < length; i++) from[i] = i;
+function mergeSort(numbers: Uint32Array<ArrayBuffer>, compare: (a: number, b: number) => number): Uint32Array<ArrayBuffer> {
+  const { length } = numbers;
+  let from = numbers;
   let to = new Uint32Array(length);
   for (let width = 1; width < length; width *= 2) {
     for (let start = 0; start < length; start += 2 * width) {
