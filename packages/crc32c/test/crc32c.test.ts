@@ -1,5 +1,6 @@
 import { fromHex, vectors } from '@bloom/fixtures';
-import { expect, test } from 'vitest';
+import Module from 'node:module';
+import { expect, test, vi } from 'vitest';
 import { crc32c as crc32cInJavaScript } from '../src/crc32c.default.js';
 import { crc32c as crc32cOfNode } from '../src/crc32c.node.js';
 import { maskCrc, unmaskCrc } from '../src/masked-crc.js';
@@ -35,3 +36,23 @@ for (const [name, crc32c] of Object.entries(implementations)) {
     expect(crc32c(new TextEncoder().encode('..123456789..').subarray(2, 11))).toBe(0xe3069283);
   });
 }
+
+test('on a platform without the native function, Node takes the one in JavaScript', async () => {
+  const module = Module as unknown as { _load: (request: string, ...rest: unknown[]) => unknown };
+  const { _load: load } = module;
+  const loaded: string[] = [];
+  module._load = (request, ...rest) => {
+    loaded.push(request);
+    if (request === '@node-rs/crc32') throw Object.assign(new Error('Cannot find module'), { code: 'MODULE_NOT_FOUND' });
+    return load(request, ...rest);
+  };
+  try {
+    vi.resetModules();
+    const { crc32c } = await import('../src/crc32c.node.js');
+    expect(crc32c(new TextEncoder().encode('123456789'))).toBe(0xe3069283);
+    expect(crc32c(new TextEncoder().encode('6789'), crc32c(new TextEncoder().encode('12345')))).toBe(0xe3069283);
+    expect(loaded.slice(0, 2)).toEqual(['@node-rs/crc32', 'crc-32/crc32c.js']);
+  } finally {
+    module._load = load;
+  }
+});

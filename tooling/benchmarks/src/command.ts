@@ -1,18 +1,20 @@
 // Measures the command `bloom` against other programs. They alternate, and each run is a new process:
 //
-//   command [ENTRIES] [ROUNDS]
+//   command [--write] [ENTRIES] [ROUNDS]
 //
-// A scan against sqlite3, a get against an empty Node program, and build --sort against sort(1) piped into build.
+// --write puts the results into RESULTS.md. A scan against sqlite3, a get against an empty Node program, and build --sort against sort(1) piped into build.
 import { spawnSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { spread } from './measure.js';
+import { type CommandFigure, writeCommandFigures } from './results.js';
 import { allKeys, KEY_LENGTH } from './workload.js';
 
-const entries = Number(process.argv[2] ?? 5e6);
-const rounds = Number(process.argv[3] ?? 5);
+const { values: options, positionals } = parseArgs({ options: { write: { type: 'boolean', default: false } }, allowPositionals: true });
+const [entries = 5e6, rounds = 5] = positionals.map(Number);
 const VALUE_LENGTH = 100;
 /** The step between entries of the unsorted input, a prime. */
 const STRIDE = 7_919;
@@ -50,15 +52,18 @@ function sameFiles(a: string, b: string): boolean {
   return readFileSync(a).equals(readFileSync(b));
 }
 
-/** Runs both alternately, and prints the medians. */
-function compare(what: string, goal: string, ours: () => number, theirs: () => number, verdict: (ours: number, theirs: number) => string): void {
+/** Runs both alternately, prints the medians, and keeps them. */
+function compare(figure: Pick<CommandFigure, 'what' | 'measure' | 'goal'>, runOurs: () => number, runTheirs: () => number): void {
   const times: { readonly ours: number; readonly theirs: number }[] = [];
-  for (let round = 0; round < rounds; round++) times.push({ ours: ours(), theirs: theirs() });
-  const [our, their] = [spread(times.map((time) => time.ours)).median, spread(times.map((time) => time.theirs)).median];
-  console.log(`${what}: ${our.toFixed(0)} ms, ${their.toFixed(0)} ms: ${verdict(our, their)}; the goal is ${goal}`);
+  for (let round = 0; round < rounds; round++) times.push({ ours: runOurs(), theirs: runTheirs() });
+  const ours = spread(times.map((time) => time.ours)).median;
+  const theirs = spread(times.map((time) => time.theirs)).median;
+  const verdict = figure.measure === 'ratio' ? `${(ours / theirs).toFixed(2)} times as long` : `${(ours - theirs).toFixed(0)} ms more`;
+  console.log(`${figure.what}: ${ours.toFixed(0)} ms, ${theirs.toFixed(0)} ms: ${verdict}; the goal is ${figure.goal}`);
+  measured.push({ ...figure, ours, theirs });
 }
 
-const times = (ours: number, theirs: number): string => `${(ours / theirs).toFixed(2)} times as long`;
+const measured: CommandFigure[] = [];
 const node = process.execPath;
 try {
   const keys = allKeys(entries);
@@ -70,28 +75,23 @@ try {
   const key = Buffer.from(keys.buffer, (entries >> 1) * KEY_LENGTH, KEY_LENGTH).toString('latin1');
 
   compare(
-    `scan of ${entries.toLocaleString('en')} entries, sqlite3`,
-    'at most 1.5 times as long',
+    { what: `\`bloom scan\` of ${entries.toLocaleString('en')} entries, and sqlite3's select`, measure: 'ratio', goal: 1.5 },
     () => run(`${node} ${bloom} scan ${table} > ${out}`),
     () => run(`sqlite3 -tabs ${database} 'select key, value from entries order by key' > ${out}.sqlite3`),
-    times,
   );
   if (!sameFiles(out, sorted) || !sameFiles(`${out}.sqlite3`, sorted)) throw new Error('a scan gave different entries');
   compare(
-    'get of one entry, node -e 0',
-    'at most 90 ms more',
+    { what: '`bloom get` of one entry, and `node -e 0`', measure: 'difference', goal: 90 },
     () => run(`${node} ${bloom} get ${table} ${key} > ${out}`),
     () => run(`${node} -e 0`),
-    (ours, theirs) => `${(ours - theirs).toFixed(0)} ms more`,
   );
   compare(
-    'build --sort, sort | build -',
-    'at most as long',
+    { what: '`bloom build --sort`, and `sort` piped into `bloom build -`', measure: 'ratio', goal: 1 },
     () => run(`${node} ${bloom} build -q --sort ${unsorted} -o ${built}`),
     () => run(`sort ${unsorted} | ${node} ${bloom} build -q - -o ${built}.sorted`),
-    times,
   );
   if (!sameFiles(built, `${built}.sorted`) || !sameFiles(built, table)) throw new Error('the tables differ');
+  if (options.write) writeCommandFigures(fileURLToPath(new URL('..', import.meta.url)), measured);
 } finally {
   rmSync(folder, { recursive: true });
 }
