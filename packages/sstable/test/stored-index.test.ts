@@ -169,11 +169,13 @@ describe('an index is decoded once its use has cost as much as decoding', () => 
   test.each([
     ['of a small index, 63 lookups', 3, lookUp(63), false],
     ['of a small index, 64 lookups', 3, lookUp(64), true],
-    ['of a small index, 511 handles', 3, readHandles(511), false],
-    ['of a small index, 512 handles', 3, readHandles(512), true],
+    ['of a small index, 8191 handles', 3, readHandles(8191), false],
+    ['of a small index, 8192 handles', 3, readHandles(8192), true],
     ['of a small index, one handle 1000 times', 3, readOneHandle(1000), false],
     ['of 4000 blocks, 499 lookups', 4000, lookUp(4000 / LOOKUP_COST - 1), false],
     ['of 4000 blocks, 500 lookups', 4000, lookUp(4000 / LOOKUP_COST), true],
+    ['of 4000 blocks, a walk that reads four handles for each', 4000, readHandles(4 * 4000), false],
+    ['of 4000 blocks, four such walks', 4000, readHandles(4 * 4 * 4000), true],
   ])('%s', (_, count, use, isDecoded) => {
     expect(isDecodedAfter(count, use)).toBe(isDecoded);
   });
