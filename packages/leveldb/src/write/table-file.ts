@@ -8,8 +8,8 @@ import type { Pacer } from './pacer.js';
 
 /** How many entries are added to a table from one look at the clock to the next. */
 export const ENTRIES_PER_LOOK = 16;
-/** Bytes that are gathered for one write. */
-const WRITE_BYTES = 256 * 2 ** 10;
+/** So many bytes are written at once. Less than a chunk of the builder, which is then written alone: two would be written one after the other. */
+const WRITE_BYTES = 128 * 2 ** 10;
 
 /**
  * A table that is being written. Call order: create (add drain?)* (finish | abandon).
