@@ -1,9 +1,10 @@
 import { constants } from 'node:buffer';
+import { createRequire } from 'node:module';
 import type * as Zlib from 'node:zlib';
 
 /** Loaded when it is needed, which it is by few databases: it takes two milliseconds. */
 function zlib(): typeof Zlib {
-  return process.getBuiltinModule('node:zlib');
+  return createRequire(import.meta.url)('node:zlib') as typeof Zlib;
 }
 
 /** Decompresses a zlib stream, or raw deflate. Bytes after the end of the stream are ignored. */

@@ -1,5 +1,6 @@
 // @node-rs/crc32: uses the processor's CRC instruction, prebuilt for every common platform.
 import { createRequire } from 'node:module';
+import { crc32c as crc32cInJavaScript } from './crc32c.default.js';
 
 interface Native {
   readonly crc32c: (input: Uint8Array, seed?: number) => number;
@@ -13,13 +14,11 @@ export function crc32c(bytes: Uint8Array, seed?: number): number {
   return implementation(bytes, seed);
 }
 
-/** The native function or, on platforms that it is not built for, that of crc-32, which is not loaded otherwise. */
+/** The native function or, on platforms that it is not built for, the one in JavaScript, which must be part of a bundle. */
 function load(): (bytes: Uint8Array, seed?: number) => number {
-  const require = createRequire(import.meta.url);
   try {
-    return (require('@node-rs/crc32') as Native).crc32c;
+    return (createRequire(import.meta.url)('@node-rs/crc32') as Native).crc32c;
   } catch {
-    const { buf } = require('crc-32/crc32c.js') as { readonly buf: (bytes: Uint8Array, seed: number) => number };
-    return (bytes, seed = 0) => buf(bytes, seed) >>> 0;
+    return crc32cInJavaScript;
   }
 }

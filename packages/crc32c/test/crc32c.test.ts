@@ -51,7 +51,7 @@ test('on a platform without the native function, Node takes the one in JavaScrip
     const { crc32c } = await import('../src/crc32c.node.js');
     expect(crc32c(new TextEncoder().encode('123456789'))).toBe(0xe3069283);
     expect(crc32c(new TextEncoder().encode('6789'), crc32c(new TextEncoder().encode('12345')))).toBe(0xe3069283);
-    expect(loaded.slice(0, 2)).toEqual(['@node-rs/crc32', 'crc-32/crc32c.js']);
+    expect(loaded).toContain('@node-rs/crc32');
   } finally {
     module._load = load;
   }

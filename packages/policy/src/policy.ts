@@ -96,7 +96,7 @@ export interface FilterPolicy {
   /**
    * `keyMayMatch` of the key `keyBytes[keyStart, keyEnd)` and the filter `filterBytes[filterStart, filterEnd)`, for speed:
    * without it, tables make views. Its answers are those of `keyMayMatch`, and it keeps the same laws. It is not called where a
-   * subclass replaces `keyMayMatch` alone.
+   * subclass or a proxy replaces `keyMayMatch` alone; a copy of an object that has both must replace both.
    */
   keyMayMatchRange?(
     keyBytes: Uint8Array,
@@ -161,14 +161,24 @@ export function mustBeFilterPolicy(argument: string, value: unknown): asserts va
   if (missing.length > 0) throw new TypeError(`${argument} must be a FilterPolicy, got an object without ${missing.join(', ')}`);
 }
 
-/** Whether the policy has a `keyMayMatchRange` that answers for its `keyMayMatch`: that of a base class does not know a subclass's. */
+/**
+ * Whether the policy has a `keyMayMatchRange` that answers for its `keyMayMatch`. That of a base class does not know the
+ * `keyMayMatch` of a subclass, and that of a policy within a proxy not the proxy's.
+ */
 export function mayAskInRanges(policy: FilterPolicy): boolean {
-  return policy.keyMayMatchRange !== undefined && depthOf('keyMayMatchRange', policy) <= depthOf('keyMayMatch', policy);
+  const range = memberOf(policy, 'keyMayMatchRange');
+  const whole = memberOf(policy, 'keyMayMatch');
+  return range !== undefined && whole !== undefined && range.depth <= whole.depth;
 }
 
-/** How far up an object's prototypes it finds a member of its own. */
-function depthOf(name: string, object: object): number {
+/** How far up an object's prototypes a method is; undefined where there is none, or where the object returns another. */
+function memberOf(object: FilterPolicy, name: 'keyMayMatch' | 'keyMayMatchRange'): { readonly depth: number } | undefined {
   let depth = 0;
-  for (let owner: unknown = object; owner !== null && !Object.hasOwn(owner as object, name); depth++) owner = Object.getPrototypeOf(owner);
-  return depth;
+  for (let owner: unknown = object; owner !== null; owner = Object.getPrototypeOf(owner), depth++) {
+    const member = Object.getOwnPropertyDescriptor(owner, name);
+    if (member === undefined) continue;
+    const value: unknown = member.value;
+    return typeof value === 'function' && value === object[name] ? { depth } : undefined;
+  }
+  return undefined;
 }

@@ -122,16 +122,17 @@ const MAX_KEPT_BYTES = 2 ** 20;
 
 /** See {@link internalKeyPolicy}. */
 export class InternalKeyPolicy implements FilterPolicy {
-  readonly userPolicy: FilterPolicy;
   readonly name: string;
   readonly keyEquivalence: string | undefined;
   readonly createFilter: FilterPolicy['createFilter'];
   readonly keyMayMatch: FilterPolicy['keyMayMatch'];
   declare readonly keyMayMatchRange?: NonNullable<FilterPolicy['keyMayMatchRange']>;
+  readonly #userPolicy: FilterPolicy;
+  readonly #createFilter: FilterPolicy['createFilter'];
 
   constructor(userPolicy: FilterPolicy) {
     mustBeFilterPolicy('userPolicy', userPolicy);
-    this.userPolicy = userPolicy;
+    this.#userPolicy = userPolicy;
     this.name = userPolicy.name;
     this.keyEquivalence = userPolicy.keyEquivalence;
     // A filter has few keys by default, so that a list for each would take as long as the filter.
@@ -148,11 +149,14 @@ export class InternalKeyPolicy implements FilterPolicy {
       userPolicy.createFilter(lent, dst);
     };
     if (mayAskInRanges(userPolicy)) {
-      this.keyMayMatchRange = (keyBytes, keyStart, keyEnd, filterBytes, filterStart, filterEnd) => {
+      const keyMayMatchRange: FilterPolicy['keyMayMatchRange'] = (keyBytes, keyStart, keyEnd, filterBytes, filterStart, filterEnd) => {
         const userKeyEnd = Math.max(keyStart, keyEnd - INTERNAL_KEY_TRAILER_LENGTH);
         return userPolicy.keyMayMatchRange!(keyBytes, keyStart, userKeyEnd, filterBytes, filterStart, filterEnd);
       };
+      // Not copied with the others by a spread, whose maker may replace these.
+      Object.defineProperty(this, 'keyMayMatchRange', { value: keyMayMatchRange, configurable: true, enumerable: false });
     }
+    this.#createFilter = this.createFilter;
     // A database looks up the same array in one table after another, and making a view takes as long as the lookup.
     let lastKey: Uint8Array = NO_KEY;
     let lastUserKey: Uint8Array = NO_KEY;
@@ -164,6 +168,11 @@ export class InternalKeyPolicy implements FilterPolicy {
       }
       return userPolicy.keyMayMatch(lastUserKey, filter);
     };
+  }
+
+  /** The user policy, if the filters of `policy` are just its filters of user keys: not where something wraps or replaces `createFilter`. */
+  static userPolicyOf(policy: FilterPolicy): FilterPolicy | undefined {
+    return #createFilter in policy && policy.createFilter === policy.#createFilter ? policy.#userPolicy : undefined;
   }
 }
 

@@ -12,7 +12,8 @@ function isLeased(error: unknown): boolean {
 }
 
 /**
- * A file. Any number of reads can be under way at the same time.
+ * A file. Any number of reads can be under way at the same time. It stays open until it is closed: nothing closes a source
+ * that is only dropped.
  *
  * @example
  * ```ts

@@ -62,7 +62,8 @@ export function* findFilteredKeys(
         if (!blocks.isAtHand(i)) far = contents;
         walk.reset(contents, offset);
         for (let more = walk.seekToFirst(); more; more = walk.next()) {
-          if (!filter.keyMayMatch(offset, formOf(walk.key))) return false;
+          const key = formOf(walk.key);
+          if (filter.denies(offset, key, 0, key.length)) return false;
           keys++;
           keyBytes += walk.keyLength;
           if (keys >= MAX_SAMPLED_KEYS || keyBytes >= MAX_SAMPLED_BYTES) return true;

@@ -96,12 +96,10 @@ export class TableBuilder {
     this.#restartInterval = mustBeWhole('restartInterval', options.restartInterval ?? 16, 1);
     this.#data = new BlockBuilder(this.#restartInterval);
     const filterRange = filterRangeFor(options);
-    let policy = this.#policy;
-    if (policy instanceof InternalKeyPolicy) {
-      // Shortened here, keys are copied once for their filter instead of twice.
-      policy = policy.userPolicy;
-      this.#unfilteredLength = INTERNAL_KEY_TRAILER_LENGTH;
-    }
+    const userPolicy = this.#policy && InternalKeyPolicy.userPolicyOf(this.#policy);
+    // Shortened here, keys are copied once for their filter instead of twice.
+    if (userPolicy !== undefined) this.#unfilteredLength = INTERNAL_KEY_TRAILER_LENGTH;
+    const policy = userPolicy ?? this.#policy;
     this.#filter = policy && new FilterBlockBuilder(policy, filterRange);
     this.#filter?.startBlock(0);
   }
