@@ -1,6 +1,6 @@
 import { mustBeBytes } from '@bloom/bytes';
 import { BLOOM_SEED, bloomHash, hashRange } from '@bloom/hash';
-import { bloomFilterMayMatch, encodeBloomFilter, filterByteLength, MAX_PROBES, probesFor } from './bloom-filter.js';
+import { bloomFilterMayMatch, bloomFilterMayMatchRange, encodeBloomFilter, filterByteLength, MAX_PROBES, probesFor } from './bloom-filter.js';
 import { BloomKernel } from './bloom-kernel.js';
 import type { FilterPolicy, FilterSink, KeyList } from './policy.js';
 
@@ -75,7 +75,7 @@ export class BloomFilterPolicy implements FilterPolicy {
     filterEnd: number,
   ): boolean {
     if (!(filterBytes instanceof Uint8Array && filterBytes.length > 0)) mustBeBytes('filterBytes', filterBytes);
-    return bloomFilterMayMatch(hashRange(keyBytes, keyStart, keyEnd, BLOOM_SEED), filterBytes, filterStart, filterEnd);
+    return bloomFilterMayMatchRange(hashRange(keyBytes, keyStart, keyEnd, BLOOM_SEED), filterBytes, filterStart, filterEnd);
   }
 
   /**

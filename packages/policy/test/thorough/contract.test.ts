@@ -45,7 +45,7 @@ describe.each<[string, () => FilterPolicy, PolicyLawsOptions]>([
 /** Asks in ranges as its `keyMayMatch` answers; each mutant breaks that in one place. */
 class RightInRanges extends Right {
   keyMayMatchRange(keyBytes: Uint8Array, keyStart: number, keyEnd: number, filterBytes: Uint8Array, filterStart: number, filterEnd: number): boolean {
-    return bloomFilterMayMatch(hashRange(keyBytes, keyStart, keyEnd, BLOOM_SEED), filterBytes, filterStart, filterEnd);
+    return bloomFilterMayMatch(hashRange(keyBytes, keyStart, keyEnd, BLOOM_SEED), filterBytes.subarray(filterStart, filterEnd));
   }
 }
 
@@ -76,13 +76,13 @@ const inRanges: { fault: string; law: string; says: RegExp; ask: (...question: P
     fault: 'hashes the whole array in place of the key',
     law: '1',
     says: /keyMayMatchRange .* returns false, and keyMayMatch true/,
-    ask: (keyBytes, _start, _end, filterBytes, filterStart, filterEnd) => bloomFilterMayMatch(bloomHash(keyBytes), filterBytes, filterStart, filterEnd),
+    ask: (keyBytes, _start, _end, filterBytes, filterStart, filterEnd) => bloomFilterMayMatch(bloomHash(keyBytes), filterBytes.subarray(filterStart, filterEnd)),
   },
   {
     fault: 'looks for the filter at the start of the array',
     law: '1',
     says: /keyMayMatchRange .* returns false, and keyMayMatch true/,
-    ask: (keyBytes, start, end, filterBytes, filterStart, filterEnd) => bloomFilterMayMatch(hashRange(keyBytes, start, end, BLOOM_SEED), filterBytes, 0, filterEnd - filterStart),
+    ask: (keyBytes, start, end, filterBytes, filterStart, filterEnd) => bloomFilterMayMatch(hashRange(keyBytes, start, end, BLOOM_SEED), filterBytes.subarray(0, filterEnd - filterStart)),
   },
   { fault: 'matches every key', law: '4', says: /keyMayMatchRange .* returns true, and keyMayMatch false/, ask: () => true },
   {
@@ -91,7 +91,7 @@ const inRanges: { fault: string; law: string; says: RegExp; ask: (...question: P
     says: /keyMayMatchRange .* throws RangeError/,
     ask: (keyBytes, start, end, filterBytes, filterStart, filterEnd) => {
       if (filterEnd - filterStart < 9) throw new RangeError('filter too short');
-      return bloomFilterMayMatch(hashRange(keyBytes, start, end, BLOOM_SEED), filterBytes, filterStart, filterEnd);
+      return bloomFilterMayMatch(hashRange(keyBytes, start, end, BLOOM_SEED), filterBytes.subarray(filterStart, filterEnd));
     },
   },
   {
@@ -100,7 +100,7 @@ const inRanges: { fault: string; law: string; says: RegExp; ask: (...question: P
     says: /changed/,
     ask: (keyBytes, start, end, filterBytes, filterStart, filterEnd) => {
       keyBytes[end]! ^= 1;
-      return bloomFilterMayMatch(hashRange(keyBytes, start, end, BLOOM_SEED), filterBytes, filterStart, filterEnd);
+      return bloomFilterMayMatch(hashRange(keyBytes, start, end, BLOOM_SEED), filterBytes.subarray(filterStart, filterEnd));
     },
   },
 ];
