@@ -13,7 +13,7 @@ const wholeEntryPoints = {
   '@bloom/leveldb/browser': '2 kB',
   '@bloom/leveldb/http': '5 kB',
   '@bloom/leveldb/idb-comparator': '6.5 kB',
-  '@bloom/leveldb/inspect': '33 kB',
+  '@bloom/leveldb/inspect': '33.5 kB',
   '@bloom/log': '4 kB',
   '@bloom/policy': '6 kB',
   '@bloom/policy/contract': '16 kB',
