@@ -144,16 +144,16 @@ export class Trial {
     const filterBytes = filter.buffer === key.buffer ? keyBytes : new Uint8Array(filter.buffer);
     const filterEnd = filter.byteOffset + filter.length;
     const ask = (): unknown => this.policy.keyMayMatchRange!(keyBytes, key.byteOffset, keyEnd, filterBytes, filter.byteOffset, filterEnd);
-    const call = `keyMayMatchRange of ${show(key)} and ${show(filter)}`;
+    const call = (): string => `keyMayMatchRange of ${show(key)} and ${show(filter)}, within larger arrays,`;
     this.#watch.asks(key, filter, 'keyMayMatchRange');
     let answer: unknown;
     try {
       answer = ask();
     } catch (error) {
-      throw new Fault(`${call}, within larger arrays, throws ${String(error)}`);
+      throw new Fault(`${call()} throws ${String(error)}`);
     }
     const ms = this.#watch.returned();
-    if (answer !== expected) throw new Fault(`${call}, within larger arrays, returns ${String(answer)}, and keyMayMatch ${String(expected)}`);
+    if (answer !== expected) throw new Fault(`${call()} returns ${String(answer)}, and keyMayMatch ${String(expected)}`);
     if (ms > patienceFor(key.length + filter.length)) this.#mustBeQuicker('keyMayMatchRange', ask, key, filter, ms);
   }
 
