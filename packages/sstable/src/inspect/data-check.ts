@@ -47,13 +47,8 @@ export class DataCheck {
   /** Checks the key that `walk` is on. */
   key(walk: BlockWalk): void {
     if (this.#compare !== undefined) this.#order(this.#compare, walk);
-    if (this.#filter !== undefined && this.#isDenied(this.#filter, walk.key)) this.#denied++;
+    if (this.#filter?.keyMayMatch(this.#offset, walk.key) === false) this.#denied++;
     this.#isFirstKey = false;
-  }
-
-  /** Asks as LevelDB does, which takes an empty filter at its word, and as lookups here do. */
-  #isDenied(filter: FilterBlockReader, key: Uint8Array): boolean {
-    return !filter.keyMayMatch(this.#offset, key) || filter.denies(this.#offset, key, 0, key.length);
   }
 
   /** Ends a block, even one that cannot be read. @param separator its index key, which must not change later. */
