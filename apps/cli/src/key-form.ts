@@ -6,7 +6,7 @@ import {
   bytewiseComparator,
   CorruptionError,
   type SyncSource,
-  SyncTable,
+  type SyncTable,
   UnsupportedError,
 } from '@bloom/sstable';
 import { allCodecs } from '@bloom/codecs';
@@ -14,8 +14,6 @@ import { decodeInternalKey, DELETION, type InternalKey, VALUE } from '@bloom/sst
 
 /** What a sample of the keys looks like. */
 export interface KeyForm {
-  /** The table that was sampled, with plain keys and without a cache; undefined when it cannot be opened. */
-  readonly table: SyncTable | undefined;
   /** Whether they look like internal keys. */
   readonly isInternal: boolean;
   /** Whether they cannot be internal keys, so that reading them as such would make no sense. */
@@ -48,18 +46,18 @@ const MAX_PLAUSIBLE_SEQUENCE = 2n ** 48n;
 /**
  * Samples the keys of a table.
  *
+ * @param table the table with plain keys; undefined when it cannot be opened.
  * @param searchBytes how far into the file to search for blocks if footer and index do not lead to any.
  */
-export async function keyFormOf(source: SyncSource, searchBytes: number): Promise<KeyForm> {
+export async function keyFormOf(source: SyncSource, table: SyncTable | undefined, searchBytes: number): Promise<KeyForm> {
   const evidence = new Evidence();
-  const table = undamaged(() => SyncTable.open(source, { codecs: allCodecs, cache: null }));
   if (table !== undefined) lookAtEnds(table, evidence);
   if (evidence.isEmpty && searchBytes > 0) await lookAtWhatIsLeft(source, searchBytes, evidence);
-  return evidence.keyForm(table);
+  return evidence.keyForm();
 }
 
 /** The result of `work`; undefined when the table is damaged, which the command itself reports later. */
-function undamaged<T>(work: () => T): T | undefined {
+export function undamaged<T>(work: () => T): T | undefined {
   try {
     return work();
   } catch (error) {
@@ -177,9 +175,8 @@ class Evidence {
     );
   }
 
-  keyForm(table: SyncTable | undefined): KeyForm {
+  keyForm(): KeyForm {
     return {
-      table,
       isInternal: this.isForInternal,
       isPlain: this.#keys > 0 && (this.#tooShort > 0 || this.#implausible === this.#keys),
       plain: { isBytewise: this.#plainInversions === 0, passesFilters: this.#keysDenied === 0 },

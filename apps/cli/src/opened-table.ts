@@ -5,7 +5,7 @@ import { SyncDatabaseTable } from '@bloom/sstable/database';
 import { SyncFileSource } from '@bloom/sstable/node';
 import type { Command } from 'commander';
 import { Failure, failureOf } from './failure.js';
-import { keyFormOf } from './key-form.js';
+import { keyFormOf, undamaged } from './key-form.js';
 import { note } from './output.js';
 import { isSameFile } from './same-file.js';
 
@@ -41,6 +41,9 @@ export interface TableFile {
   readonly isSearchable: boolean;
 }
 
+/** Tables are opened whatever they are compressed with, and without a cache, as commands read few blocks more than once. */
+const OPENING = { codecs: allCodecs, cache: null } as const;
+
 interface OpeningOptions extends KeyFormOptions {
   /** How far into the file to search for keys if footer and index do not lead to any. Default: not at all. */
   readonly searchBytes?: number;
@@ -59,7 +62,8 @@ export async function withTableFile<T>(
     mustBeReadable(path);
     const source = SyncFileSource.open(path);
     try {
-      const keyForm = await keyFormOf(source, searchBytes);
+      const table = undamaged(() => SyncTable.open(source, OPENING));
+      const keyForm = await keyFormOf(source, table, searchBytes);
       isInternal ??= keyForm.isInternal;
       if (internal === true && keyForm.isPlain) {
         throw new Failure(`${path}: its keys are plain keys, without sequence and type: omit --internal`);
@@ -70,7 +74,7 @@ export async function withTableFile<T>(
       const { isBytewise, passesFilters } = isInternal ? keyForm.internal : keyForm.plain;
       // Internal keys that are read as plain keys because of the option are still in the order of the database.
       const isSearchable = isBytewise && passesFilters && (isInternal || !keyForm.isInternal);
-      return await work({ path, source, table: keyForm.table, isInternal, isBytewise, isSearchable });
+      return await work({ path, source, table, isInternal, isBytewise, isSearchable });
     } finally {
       source.close();
     }
@@ -96,14 +100,9 @@ export async function withFile<T>(path: string, work: (source: SyncFileSource) =
   }
 }
 
-/**
- * A table with plain keys, whatever it is compressed with. It has no cache, as commands read few blocks more than once.
- *
- * @param options if there are any, the table is opened with them.
- */
+/** The table with plain keys, which is opened again only where there are options for it, or where it is damaged. */
 export function openTable({ source, table }: TableFile, options?: TableOptions): SyncTable {
-  if (table !== undefined && options === undefined) return table;
-  return SyncTable.open(source, { codecs: allCodecs, cache: null, ...options });
+  return options === undefined && table !== undefined ? table : SyncTable.open(source, { ...OPENING, ...options });
 }
 
 /** Opens a table of a database, whatever it is compressed with. */

@@ -1,5 +1,6 @@
+import { allCodecs } from '@bloom/codecs';
 import { goldenTables, realTables, seeded } from '@bloom/fixtures';
-import { MemorySink, MemorySource, TableBuilder, type TableBuilderOptions } from '@bloom/sstable';
+import { MemorySink, MemorySource, SyncTable, TableBuilder, type TableBuilderOptions } from '@bloom/sstable';
 import { bytewiseComparator } from '@bloom/sstable';
 import { encodeInternalKey, internalKeyComparator, internalKeyPolicy, VALUE } from '@bloom/sstable/database';
 import { BloomFilterPolicy } from '@bloom/policy';
@@ -9,7 +10,8 @@ import { keyFormOf } from '../src/key-form.js';
 const random = seeded(11);
 
 async function looksInternal(bytes: Uint8Array): Promise<boolean> {
-  return (await keyFormOf(new MemorySource(bytes), 0)).isInternal;
+  const source = new MemorySource(bytes);
+  return (await keyFormOf(source, SyncTable.open(source, { codecs: allCodecs }), 0)).isInternal;
 }
 
 function table(keys: readonly Uint8Array[], options: TableBuilderOptions = {}): Uint8Array {
