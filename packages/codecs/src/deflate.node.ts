@@ -2,9 +2,11 @@ import { constants } from 'node:buffer';
 import { createRequire } from 'node:module';
 import type * as Zlib from 'node:zlib';
 
-/** Loaded when it is needed, which it is by few databases: it takes two milliseconds. */
+let loaded: typeof Zlib | undefined;
+
+/** Node's zlib takes two milliseconds to load, and few databases need it. */
 function zlib(): typeof Zlib {
-  return createRequire(import.meta.url)('node:zlib') as typeof Zlib;
+  return (loaded ??= createRequire(import.meta.url)('node:zlib') as typeof Zlib);
 }
 
 /** Decompresses a zlib stream, or raw deflate. Bytes after the end of the stream are ignored. */
