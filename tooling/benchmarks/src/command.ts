@@ -2,7 +2,8 @@
 //
 //   command [--write] [ENTRIES] [ROUNDS]
 //
-// --write puts the results into RESULTS.md. A scan against sqlite3, a get against an empty Node program, and build --sort against sort(1) piped into build.
+// A scan against sqlite3, a get against an empty Node program, and build --sort against sort(1) piped into build.
+// --write puts the results into RESULTS.md.
 import { spawnSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -8,7 +8,7 @@ import type { Pacer } from './pacer.js';
 
 /** How many entries are added to a table from one look at the clock to the next. */
 export const ENTRIES_PER_LOOK = 16;
-/** So many bytes are written at once. Less than a chunk of the builder, which is then written alone: two would be written one after the other. */
+/** A write begins when so many bytes wait: less than a chunk of the builder, because a second chunk would wait for the first. */
 const WRITE_BYTES = 128 * 2 ** 10;
 
 /**
