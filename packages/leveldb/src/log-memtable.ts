@@ -10,6 +10,8 @@ import { WriteBatchReader } from './write-batch.js';
 
 /** Bytes of a log or MANIFEST that are read at once: a log of LevelDB's usual size whole, and a whole number of blocks. */
 const CHUNK_LENGTH = 4 * 2 ** 20;
+/** A memtable's sequence and type take eight bytes where a log has three: enough for entries of 17 bytes and more. */
+const ARENA_PER_LOG = 1.25;
 /** LevelDB switches logs at 1 GiB at the latest, and after the batch that passes it. */
 const MAX_LOG_LENGTH = 2 ** 31;
 /** How many bytes before the place where reading goes on must be the same as before. */
@@ -62,7 +64,7 @@ export function* replayLog(
   if (previous !== undefined && !(yield* isContinued(file, previous))) previous = undefined;
   // A log that did not grow.
   if (previous?.byteLength === byteLength) return previous;
-  const memtable = previous?.memtable ?? new Memtable(order.compareInternalKeys, Math.min(byteLength, CHUNK_LENGTH));
+  const memtable = previous?.memtable ?? new Memtable(order.compareInternalKeys, Math.min(Math.ceil(byteLength * ARENA_PER_LOG), CHUNK_LENGTH));
   let lastSequence = previous?.lastSequence ?? 0n;
   const dropped = previous?.dropped.slice(0, previous.finalDrops) ?? [];
   let finalDrops = dropped.length;

@@ -2,6 +2,10 @@ import { CorruptionError, type Place, type Structure, VarintReader } from '@bloo
 import { BackwardPath } from './backward-path.js';
 import { copyBytes } from './copy-bytes.js';
 
+const NO_BYTES = new Uint8Array(0);
+/** Room for most keys. */
+const KEY_BYTES = 128;
+
 /**
  * Walks the entries of a block, in either direction.
  *
@@ -10,11 +14,11 @@ import { copyBytes } from './copy-bytes.js';
  */
 export class BlockWalk {
   /** The contents of the block; the value of the entry is `bytes[valueStart, valueEnd)`. */
-  bytes: Uint8Array = new Uint8Array(0);
+  bytes: Uint8Array = NO_BYTES;
   valueStart = 0;
   valueEnd = 0;
   /** The key of the entry is `keyBytes[0, keyLength)`. */
-  keyBytes: Uint8Array = new Uint8Array(128);
+  keyBytes: Uint8Array = NO_BYTES;
   keyLength = 0;
   /** Whether the walk is on an entry. */
   valid = false;
@@ -258,7 +262,7 @@ export class BlockWalk {
   /** Makes room for a key and keeps the first `kept` bytes of the current one. */
   protected reserveKey(keyLength: number, kept: number): void {
     if (keyLength <= this.keyBytes.length) return;
-    const grown = new Uint8Array(keyLength * 2);
+    const grown = new Uint8Array(Math.max(KEY_BYTES, keyLength * 2));
     grown.set(this.keyBytes.subarray(0, kept));
     this.keyBytes = grown;
     this.#keyBuffer = grown.buffer;
