@@ -498,7 +498,7 @@ Work GetFromDatabase(const std::string& folder, size_t n, bool present) {
           [=] { return *sum; }};
 }
 
-// A database for the jobs of written-database.ts that write.
+// A database for the jobs of written-database.ts, except those with several callers.
 class WrittenDatabase {
  public:
   WrittenDatabase(const std::string& folder, size_t n)
@@ -542,6 +542,21 @@ class WrittenDatabase {
     db_->CompactRange(&first, &last);
   }
 
+  // Gets each key. Returns the sum of the first bytes of the values.
+  uint32_t Get(const Keys& keys) {
+    std::string value;
+    uint32_t sum = 0;
+    for (size_t i = 0; i < keys.count; i++) {
+      const Status status = db_->Get(leveldb::ReadOptions(), keys[i], &value);
+      if (status.ok()) {
+        sum += static_cast<uint8_t>(value[0]);
+      } else if (!status.IsNotFound()) {
+        Check(status);
+      }
+    }
+    return sum;
+  }
+
   uint32_t Sum() {
     uint32_t sum = 0;
     std::unique_ptr<leveldb::Iterator> it(db_->NewIterator(leveldb::ReadOptions()));
@@ -572,6 +587,23 @@ Work Written(const std::string& folder, size_t n, bool filled, std::function<voi
             database->OpenNew();
             if (filled) database->Fill();
           }};
+}
+
+// Reads a database that is filled before the first run.
+Work ReadWritten(const std::string& folder, size_t n, size_t units, std::function<uint32_t(WrittenDatabase&)> read) {
+  auto database = std::make_shared<std::unique_ptr<WrittenDatabase>>();
+  auto sum = std::make_shared<uint32_t>(0);
+  return {units, [=] { *sum = read(**database); }, [=] { return *sum; }, [=] {
+            if (*database != nullptr) return;
+            *database = std::make_unique<WrittenDatabase>(folder, n);
+            (*database)->OpenNew();
+            (*database)->Fill();
+          }};
+}
+
+Work GetWritten(const std::string& folder, size_t n, bool present) {
+  auto lookups = std::make_shared<Keys>(LookupKeys(n, present));
+  return ReadWritten(folder, n, kLookups, [=](WrittenDatabase& db) { return db.Get(*lookups); });
 }
 
 Work Open(const std::string& folder, size_t n) {
@@ -612,6 +644,10 @@ std::map<std::string, std::function<Work(size_t)>> Jobs(const std::string& folde
        [=](size_t n) { return Written(folder, n, true, [](WrittenDatabase& db) { db.Put(true, 1, false); }); }},
       {"db-write-batches", [=](size_t n) { return Written(folder, n, false, [](WrittenDatabase& db) { db.Fill(); }); }},
       {"db-write-compact", [=](size_t n) { return Written(folder, n, true, [](WrittenDatabase& db) { db.Compact(); }); }},
+      {"db-write-get-present", [=](size_t n) { return GetWritten(folder, n, true); }},
+      {"db-write-get-absent", [=](size_t n) { return GetWritten(folder, n, false); }},
+      {"db-write-entries",
+       [=](size_t n) { return ReadWritten(folder, n, n, [](WrittenDatabase& db) { return db.Sum(); }); }},
   };
 }
 

@@ -15,6 +15,7 @@ export interface WrittenDatabase {
   put(key: Uint8Array, value: Uint8Array): Promise<void>;
   putSync(key: Uint8Array, value: Uint8Array): Promise<void>;
   get(key: Uint8Array): Promise<Uint8Array | undefined>;
+  getSync(key: Uint8Array): Uint8Array | undefined;
   batch(keys: readonly Uint8Array[], valueOf: (i: number) => Uint8Array): Promise<void>;
   entries(): AsyncIterable<[Uint8Array, Uint8Array]>;
   compact(first: Uint8Array, last: Uint8Array): Promise<void>;
@@ -64,13 +65,24 @@ export function writtenDatabaseJobs(folder: string, open: OpenWritten): Jobs {
     };
   }
 
-  const gets = (present: boolean): ((n: number) => Work) => {
-    const make = job('filled', true, async (database, { n }) => {
-      let sum = 0;
-      for (const key of separate(lookupKeys(n, present))) sum += (await database.get(key))?.[0] ?? 0;
-      return sum;
-    });
-    return (n) => ({ ...make(n), units: LOOKUPS });
+  /** A job that looks up keys in a database that is filled. */
+  const lookups = (present: boolean, sumOfGets: (database: WrittenDatabase, keys: readonly Uint8Array[]) => Promise<number>): ((n: number) => Work) => {
+    return (n) => {
+      const keys = separate(lookupKeys(n, present));
+      return { ...job('filled', true, (database) => sumOfGets(database, keys))(n), units: LOOKUPS };
+    };
+  };
+
+  const get = async (database: WrittenDatabase, keys: readonly Uint8Array[]): Promise<number> => {
+    let sum = 0;
+    for (let i = 0; i < keys.length; i++) sum += (await database.get(keys[i]!))?.[0] ?? 0;
+    return sum;
+  };
+
+  const getSync = (database: WrittenDatabase, keys: readonly Uint8Array[]): Promise<number> => {
+    let sum = 0;
+    for (let i = 0; i < keys.length; i++) sum += database.getSync(keys[i]!)?.[0] ?? 0;
+    return Promise.resolve(sum);
   };
 
   return {
@@ -98,8 +110,9 @@ export function writtenDatabaseJobs(folder: string, open: OpenWritten): Jobs {
       await database.compact(keys.at(0), keys.at(n - 1));
       return undefined;
     }),
-    'db-write-get-present': gets(true),
-    'db-write-get-absent': gets(false),
+    'db-write-get-present': lookups(true, get),
+    'db-write-get-absent': lookups(false, get),
+    'db-write-get-present-sync': lookups(true, getSync),
     'db-write-entries': job('filled', true, (database) => sumOf(database)),
     'db-write-mixed': job('filled', true, mix),
     // Measures how long the event loop is blocked by the work, not how long the work takes.

@@ -498,6 +498,7 @@ async function openWritten(path: string): Promise<WrittenDatabase> {
     put: (key, value) => database.put(key, value),
     putSync: (key, value) => database.put(key, value, SYNC),
     get: (key) => database.get(key),
+    getSync: (key) => database.getSync(key),
     batch: (keys, valueOf) => {
       const batch = new WriteBatch();
       for (let i = 0; i < keys.length; i++) batch.put(keys[i]!, valueOf(i));

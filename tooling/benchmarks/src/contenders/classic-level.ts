@@ -176,6 +176,7 @@ async function openWritten(path: string): Promise<WrittenDatabase> {
     put: (key, value) => db.put(key, value),
     putSync: (key, value) => db.put(key, value, SYNC),
     get: (key) => db.get(key),
+    getSync: (key) => db.getSync(key),
     batch: (keys, valueOf) => db.batch(keys.map((key, i) => ({ type: 'put', key, value: valueOf(i) }))),
     entries: () => db.iterator(),
     compact: (first, last) => db.compactRange(first, last),
