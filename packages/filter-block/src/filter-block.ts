@@ -250,9 +250,7 @@ export class FilterBlockReader {
    * @param blockOffset bytes from the start of the file.
    */
   isEmptyAt(blockOffset: number): boolean {
-    const i = Math.floor(blockOffset / this.base);
-    if (!(i >= 0 && i < this.filterCount)) return false;
-    return this.#startOf(i) === this.#startOf(i + 1);
+    return this.filterAt(Math.floor(blockOffset / this.base))?.length === 0;
   }
 
   /** The bytes of filter `i`: empty for a range without keys, undefined when the filter does not exist or is damaged. */
