@@ -56,7 +56,7 @@ export async function keyFormOf(source: SyncSource, table: SyncTable | undefined
   return evidence.keyForm();
 }
 
-/** The result of `work`; undefined when the table is damaged, which the command itself reports later. */
+/** The result of `work`; undefined when the table is damaged or not supported, which the command itself reports later. */
 export function undamaged<T>(work: () => T): T | undefined {
   try {
     return work();

@@ -100,7 +100,7 @@ export async function withFile<T>(path: string, work: (source: SyncFileSource) =
   }
 }
 
-/** The table with plain keys, which is opened again only where there are options for it, or where it is damaged. */
+/** The table with plain keys. It is opened again only when there are options for it, or when it could not be opened: that throws why. */
 export function openTable({ source, table }: TableFile, options?: TableOptions): SyncTable {
   return options === undefined && table !== undefined ? table : SyncTable.open(source, { ...OPENING, ...options });
 }

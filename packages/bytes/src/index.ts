@@ -20,6 +20,7 @@ export {
   type UnsupportedCode,
 } from './errors.js';
 export type { LabelledRange } from './labelled-range.js';
+export { plainBytes } from './plain-bytes.js';
 export { type Random, seeded } from './random.js';
 export type { AbortSignalLike, Signal, SignalController } from './signal.js';
 export { putBigVarint, putVarint, varintLength, VarintReader } from './varint.js';

@@ -9,7 +9,7 @@
  *
  * Source: LevelDB, table/filter_block.cc and doc/table_format.md.
  */
-import type { LabelledRange } from '@bloom/bytes';
+import { type LabelledRange, plainBytes } from '@bloom/bytes';
 import { bloomFilterLayout, FilterBuffer, type FilterPolicy, KeyBuffer, mayAskInRanges, mustBeBytes, mustBeFilterPolicy } from '@bloom/policy';
 
 /** log2 of {@link FILTER_BASE}. */
@@ -212,7 +212,7 @@ export class FilterBlockReader {
     mustBeBytes('contents', contents);
     this.#policy = policy;
     this.#asksInRanges = mayAskInRanges(policy);
-    this.#contents = contents;
+    this.#contents = plainBytes(contents);
     this.byteLength = contents.length;
     this.#view = new DataView(contents.buffer, contents.byteOffset, contents.byteLength);
     const trailer = contents.length - TRAILER_LENGTH;
@@ -235,22 +235,13 @@ export class FilterBlockReader {
 
   /**
    * Whether the filter excludes the key `keyBytes[keyStart, keyEnd)` from the data block that starts at `blockOffset`. Tables
-   * ask this of a block that their index has: unlike `keyMayMatch`, it ignores an empty filter, which contradicts the index.
+   * ask this of blocks that their index has. An empty filter contradicts the index, so it excludes no key here, where for
+   * `keyMayMatch` it excludes every key.
    *
    * @param blockOffset bytes from the start of the file.
    */
   denies(blockOffset: number, keyBytes: Uint8Array, keyStart: number, keyEnd: number): boolean {
     return !this.#mayMatch(blockOffset, keyBytes, keyStart, keyEnd, true);
-  }
-
-  /**
-   * Whether the range that contains `blockOffset` has an empty filter, which means that no data block starts there. If the
-   * index has such a block, filters and index contradict each other.
-   *
-   * @param blockOffset bytes from the start of the file.
-   */
-  isEmptyAt(blockOffset: number): boolean {
-    return this.filterAt(Math.floor(blockOffset / this.base))?.length === 0;
   }
 
   /** The bytes of filter `i`: empty for a range without keys, undefined when the filter does not exist or is damaged. */

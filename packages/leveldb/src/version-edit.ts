@@ -11,7 +11,7 @@
  *
  * Source: LevelDB, db/version_edit.cc.
  */
-import { CorruptionError, type LabelledRange, mustBeBytes, putBigVarint, putVarint, type Place, VarintReader } from '@bloom/bytes';
+import { CorruptionError, type LabelledRange, mustBeBytes, type Place, plainBytes, putBigVarint, putVarint, VarintReader } from '@bloom/bytes';
 import { decodeInternalKey } from '@bloom/sstable/database';
 
 /** How many levels a database has. */
@@ -114,7 +114,7 @@ export function decodeVersionEdit(record: Uint8Array, place: Place, onField?: (e
     const length = reader.varint32();
     if (length < 0 || length > record.length - reader.position) throw bad(field);
     reader.position += length;
-    return record.slice(reader.position - length, reader.position);
+    return plainBytes(record).slice(reader.position - length, reader.position);
   }
   function level(field: string): number {
     const value = reader.varint32();

@@ -13,6 +13,7 @@ import {
 } from '@bloom/sstable/database';
 import { describe, expect, test } from 'vitest';
 import { buildTable } from './build-table.js';
+import { putTogether, takeApart } from './damage.js';
 import { hex, numberedEntries, sameBytes, utf8 } from './entries.js';
 import { WatchedSource } from './sources.js';
 
@@ -83,6 +84,33 @@ describe('a table of a database that is opened as a plain table', () => {
     expect(source.reads).toHaveLength(5);
     expect(source.reads[4]!.length).toBeLessThan(4096);
     expect(table.stats.bytesRead).toBe(source.reads.reduce((sum, { length }) => sum + length, 0));
+  });
+
+  describe.each([
+    ['lie past the end, all of them', () => 0x7fffffff],
+    ['lie past the end, and decrease', (i: number) => 0x7fffffff - i],
+    ['decrease', (i: number) => 100_000 - i],
+  ])('and whose last filters cannot be read, because their offsets %s', (_, offsetOf) => {
+    test.each([
+      ['with the tail of the file', undefined],
+      ['with the smallest block', 48],
+    ])('reports it %s', (__, tailBytes) => {
+      const stored = storedVersions(userKeys.slice(0, 400), 1, 160);
+      const { parts } = takeApart(buildTable(stored, { comparator: internalKeyComparator(), filterPolicy: internalKeyPolicy(bloom), compression: 'none' }));
+      const damaged = parts.map((part) => {
+        if (part.kind !== 'meta') return part;
+        const payload = part.payload.slice();
+        const view = new DataView(payload.buffer);
+        const offsetsStart = view.getUint32(payload.length - 5, true);
+        const count = (payload.length - 5 - offsetsStart) / 4;
+        expect(count).toBeGreaterThan(20);
+        for (let i = 4; i < count; i++) view.setUint32(offsetsStart + i * 4, offsetOf(i), true);
+        return { ...part, payload };
+      });
+      const table = SyncTable.open(new MemorySource(putTogether(damaged)), { tailBytes });
+      expect(table.filterStatus).toMatchObject({ state: 'contradicted', filteredKeys: 'user-keys' });
+      expect(stored.filter(([key]) => table.get(key) === undefined)).toEqual([]);
+    });
   });
 
   test('reports it when its comparator is passed, but not its policy', () => {

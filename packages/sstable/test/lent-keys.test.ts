@@ -198,3 +198,16 @@ test('bytewiseComparator does not change its arguments, whatever kind of Uint8Ar
   bytewiseComparator.findShortestSeparator(separated, Buffer.from('axc'));
   expect([successor, separated].map(String)).toEqual(['apple', 'abc']);
 });
+
+test('an array that was lent and then transferred is missed by no other walk', () => {
+  const source = new MemorySource(buildTable([[new Uint8Array(0), utf8('empty')], [utf8('pear'), utf8('green')]]));
+  const cursor = SyncTable.open(source).cursor();
+  const unmoved = [cursor.key, cursor.value];
+  cursor.seekToFirst();
+  for (const { buffer } of [...unmoved, cursor.key]) structuredClone(null, { transfer: buffer.byteLength === 0 ? [buffer as ArrayBuffer] : [] });
+  const table = SyncTable.open(source);
+  expect(table.get(utf8('pear'))).toEqual(utf8('green'));
+  const other = table.cursor();
+  expect(other.seekToLast()).toBe(true);
+  expect(other.key).toEqual(utf8('pear'));
+});

@@ -1,5 +1,5 @@
 // The jobs named db-write-…: writes and reads of a database, the same for every contender that implements WrittenDatabase.
-// leveldb-bench.cc has the writing ones in C++.
+// leveldb-bench.cc has them in C++, except those with several callers.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { shuffled } from './database.js';

@@ -8,7 +8,7 @@ import type { Pacer } from './pacer.js';
 
 /** How many entries are added to a table from one look at the clock to the next. */
 export const ENTRIES_PER_LOOK = 16;
-/** A write begins when so many bytes wait: less than a chunk of the builder, because a second chunk would wait for the first. */
+/** A write begins when so many bytes wait: fewer than most chunks of the builder have, so that no chunk waits for the next. */
 const WRITE_BYTES = 128 * 2 ** 10;
 
 /**

@@ -2,7 +2,6 @@ import { CorruptionError, type Place, type Structure, VarintReader } from '@bloo
 import { BackwardPath } from './backward-path.js';
 import { copyBytes } from './copy-bytes.js';
 
-const NO_BYTES = new Uint8Array(0);
 /** Room for most keys. */
 const KEY_BYTES = 128;
 
@@ -14,11 +13,11 @@ const KEY_BYTES = 128;
  */
 export class BlockWalk {
   /** The contents of the block; the value of the entry is `bytes[valueStart, valueEnd)`. */
-  bytes: Uint8Array = NO_BYTES;
+  bytes: Uint8Array = new Uint8Array(0);
   valueStart = 0;
   valueEnd = 0;
   /** The key of the entry is `keyBytes[0, keyLength)`. */
-  keyBytes: Uint8Array = NO_BYTES;
+  keyBytes: Uint8Array = new Uint8Array(0);
   keyLength = 0;
   /** Whether the walk is on an entry. */
   valid = false;
@@ -29,9 +28,9 @@ export class BlockWalk {
   /** How many restarts the block has. */
   restartCount = 0;
 
-  // A view made of a known buffer takes half the time of subarray(). Asking a block for its buffer takes as long as a view,
-  // and lookups of a database need none.
-  #keyBuffer: ArrayBufferLike = this.keyBytes.buffer;
+  // A view made of a known buffer takes half the time of subarray(). But asking an array for its buffer takes as long as a
+  // view, so that waits until a view is wanted: lookups in a database make none.
+  #keyBuffer: ArrayBufferLike | undefined;
   #buffer: ArrayBufferLike | undefined;
   #bufferOffset = 0;
 
@@ -57,7 +56,7 @@ export class BlockWalk {
 
   /** The key of the entry: a view that is valid until the next move. */
   get key(): Uint8Array {
-    return new Uint8Array(this.#keyBuffer, 0, this.keyLength);
+    return new Uint8Array((this.#keyBuffer ??= this.keyBytes.buffer), 0, this.keyLength);
   }
 
   /** The value of the entry: a view of the block. */
@@ -72,7 +71,7 @@ export class BlockWalk {
   /** Whether `bytes` are in memory that the walk's keys or values are in. */
   lends(bytes: Uint8Array): boolean {
     const { buffer } = bytes;
-    return buffer === this.#keyBuffer || buffer === this.bytes.buffer;
+    return buffer === this.keyBytes.buffer || buffer === this.bytes.buffer;
   }
 
   /**
@@ -269,7 +268,7 @@ export class BlockWalk {
     const grown = new Uint8Array(Math.max(KEY_BYTES, keyLength * 2));
     grown.set(this.keyBytes.subarray(0, kept));
     this.keyBytes = grown;
-    this.#keyBuffer = grown.buffer;
+    this.#keyBuffer = undefined;
   }
 
   #sharesTooMuch(): CorruptionError {

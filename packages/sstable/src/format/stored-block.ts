@@ -7,7 +7,7 @@
  *
  * Source: LevelDB, table/format.cc, `ReadBlock`, and util/crc32c.h.
  */
-import { CorruptionError, type LabelledRange, type Place, UnsupportedError } from '@bloom/bytes';
+import { CorruptionError, type LabelledRange, mustBeBytes, type Place, plainBytes, UnsupportedError } from '@bloom/bytes';
 import { maskedCrc32c } from '@bloom/crc32c';
 import { type Codec, NO_COMPRESSION } from './codec.js';
 
@@ -74,8 +74,9 @@ export function decodeStoredBlock(
   if (codec === undefined) {
     throw new UnsupportedError('BLOOM_UNSUPPORTED_CODEC', place, `there is no codec for its compression type ${type}`);
   }
+  let decompressed: unknown;
   try {
-    return codec.decompress(contents, maxBlockBytes, scratch);
+    decompressed = codec.decompress(contents, maxBlockBytes, scratch);
   } catch (cause) {
     if (cause instanceof RangeError) {
       throw new CorruptionError('BLOOM_TOO_LARGE', place, `${codec.name}: ${cause.message}`, { cause });
@@ -83,6 +84,8 @@ export function decodeStoredBlock(
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new CorruptionError('BLOOM_BAD_COMPRESSION', place, `${codec.name}: ${reason}`, { cause });
   }
+  mustBeBytes('the result of codec.decompress', decompressed);
+  return plainBytes(decompressed);
 }
 
 /** Whether the contents of a block are stored without compression. */

@@ -41,7 +41,7 @@ export function* findFilteredKeys(
 ): Reading<FilteredKeys | undefined> {
   const isOfUserKeys = policy instanceof InternalKeyPolicy;
   if (!isOfUserKeys && !mayHaveInternalKeys(index)) return undefined;
-  const sampled = sampledBlocks(index, blocks);
+  const sampled = sampledBlocks(filter, index, blocks);
   /** The sampled block, if it had to be read for this: it is not read twice. */
   let far: Uint8Array | undefined;
   if (yield* allMatch((key) => key)) return undefined;
@@ -55,8 +55,6 @@ export function* findFilteredKeys(
     let keyBytes = 0;
     for (const i of sampled) {
       const offset = index.offsetOf(i);
-      // An empty filter contradicts the index, and is ignored in any case.
-      if (filter.isEmptyAt(offset)) continue;
       try {
         const contents = far ?? (yield* blocks.read(i));
         if (!blocks.isAtHand(i)) far = contents;
@@ -100,14 +98,24 @@ function mayHaveInternalKeys(index: IndexBlock): boolean {
   return count > 0;
 }
 
-/** The last blocks that were read with the tail; if there are none, the smallest block. */
-function sampledBlocks(index: IndexBlock, blocks: SampledBlocks): number[] {
+/** The last blocks that were read with the tail and have a filter; if there are none, the smallest block that has one. */
+function sampledBlocks(filter: FilterBlockReader, index: IndexBlock, blocks: SampledBlocks): number[] {
   const sampled: number[] = [];
-  for (let i = index.length - 1; i >= 0 && sampled.length < MAX_SAMPLED_BLOCKS && blocks.isAtHand(i); i--) sampled.push(i);
+  for (let i = index.length - 1; i >= 0 && sampled.length < MAX_SAMPLED_BLOCKS && blocks.isAtHand(i); i--) {
+    if (hasFilter(filter, index.offsetOf(i))) sampled.push(i);
+  }
   if (sampled.length > 0) return sampled;
   let smallest = -1;
   for (let i = 0; i < index.length; i++) {
-    if (index.sizeOf(i) >= 0 && (smallest < 0 || index.sizeOf(i) < index.sizeOf(smallest))) smallest = i;
+    const size = index.sizeOf(i);
+    if (size < 0 || (smallest >= 0 && size >= index.sizeOf(smallest))) continue;
+    if (hasFilter(filter, index.offsetOf(i))) smallest = i;
   }
   return smallest < 0 ? [] : [smallest];
+}
+
+/** Whether the data block at `offset` has a filter that can exclude keys: one that is damaged, or empty, excludes none. */
+function hasFilter(filter: FilterBlockReader, offset: number): boolean {
+  const own = filter.filterAt(Math.floor(offset / filter.base));
+  return own !== undefined && own.length > 0;
 }

@@ -1,4 +1,4 @@
-import { CorruptionError, mustBeBytes, type Signal } from '@bloom/bytes';
+import { CorruptionError, mustBeBytes, plainBytes, type Signal } from '@bloom/bytes';
 import type { Source, SyncSource } from './source.js';
 import { untilAborted } from './until-aborted.js';
 
@@ -52,11 +52,10 @@ export function readRangeSync(source: SyncSource, range: ByteRange): Uint8Array 
   return whole(answer, range, source);
 }
 
-/** What a source returned, as a plain Uint8Array: a Buffer's `slice` does not copy, and its `subarray` is slower. */
+/** What a source returned. */
 function whole(answer: unknown, { offset, length }: ByteRange, { name: file }: Source): Uint8Array {
   mustBeBytes('the result of source.read', answer);
-  const isPlain = Object.getPrototypeOf(answer) === Uint8Array.prototype;
-  const bytes = isPlain ? answer : new Uint8Array(answer.buffer, answer.byteOffset, answer.byteLength);
+  const bytes = plainBytes(answer);
   if (bytes.length === length) return bytes;
   const problem = `the source returned ${bytes.length} bytes for ${length} at offset ${offset}`;
   throw new CorruptionError('BLOOM_TRUNCATED', { structure: 'file', offset, file }, problem);

@@ -1,4 +1,4 @@
-import { mustBeBytes, mustBeWhole, mustHaveMethods, type Signal } from '@bloom/bytes';
+import { mustBeBytes, mustBeWhole, mustHaveMethods, plainBytes, type Signal } from '@bloom/bytes';
 
 /** Where a table's bytes come from. */
 export interface Source {
@@ -72,8 +72,7 @@ export class MemorySource implements SyncSource {
   /** @param bytes the whole file, which must not change while the source is in use. */
   constructor(bytes: Uint8Array, name?: string) {
     mustBeBytes('bytes', bytes);
-    // A plain array, because subarray() of a Buffer takes Node several times as long.
-    this.#bytes = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#bytes = plainBytes(bytes);
     this.byteLength = bytes.length;
     this.name = name;
   }
