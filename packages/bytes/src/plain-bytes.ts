@@ -1,8 +1,8 @@
 /**
- * The same bytes as a `Uint8Array` of no subclass: the `slice` of a Node `Buffer` does not copy, and its `subarray` takes
- * several times as long.
+ * The same bytes as a plain `Uint8Array`. Code that calls `slice` for a copy needs it, because the `slice` of a Node `Buffer`
+ * is a view.
  *
- * @returns `bytes` itself where it is plain, otherwise a view of the same memory.
+ * @returns `bytes` itself if it is plain, otherwise a view of the same memory.
  * @example
  * ```ts
  * plainBytes(Buffer.from('pear')).slice(); // a copy

@@ -11,8 +11,8 @@ import { WriteBatchReader } from './write-batch.js';
 /** Bytes of a log or MANIFEST that are read at once: a log of LevelDB's usual size whole, and a whole number of blocks. */
 const CHUNK_LENGTH = 4 * 2 ** 20;
 /**
- * Besides key and value, an entry takes eight bytes in a memtable, and in a log at least three, or two for a deletion. So
- * much more is enough for entries of 22 bytes and more; for smaller ones the memtable grows.
+ * Room in the memtable for each byte of the log. Besides key and value, an entry takes eight bytes in a memtable, and in a
+ * log three or more, or two for a deletion: entries of 22 bytes and more fit, and for smaller ones the memtable grows.
  */
 const ARENA_PER_LOG = 1.25;
 /** LevelDB switches logs at 1 GiB at the latest, and after the batch that passes it. */

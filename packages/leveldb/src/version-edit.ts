@@ -102,7 +102,8 @@ export function encodeVersionEdit(edit: VersionEdit): Uint8Array {
  * @throws CorruptionError `BLOOM_BAD_VERSION_EDIT`, in LevelDB's words.
  */
 export function decodeVersionEdit(record: Uint8Array, place: Place, onField?: (end: number) => void): VersionEdit {
-  const reader = new VarintReader(record);
+  const bytes = plainBytes(record);
+  const reader = new VarintReader(bytes);
   const bad = (field: string): CorruptionError => new CorruptionError('BLOOM_BAD_VERSION_EDIT', place, `VersionEdit: ${field}`);
 
   function bigNumber(field: string): bigint {
@@ -114,7 +115,7 @@ export function decodeVersionEdit(record: Uint8Array, place: Place, onField?: (e
     const length = reader.varint32();
     if (length < 0 || length > record.length - reader.position) throw bad(field);
     reader.position += length;
-    return plainBytes(record).slice(reader.position - length, reader.position);
+    return bytes.slice(reader.position - length, reader.position);
   }
   function level(field: string): number {
     const value = reader.varint32();

@@ -67,6 +67,14 @@ test.each([
   });
 });
 
+test('the keys of an edit are copies, also of a record in a Buffer', () => {
+  const key = encodeInternalKey({ userKey: utf8('x'), sequence: 7n, type: 1 });
+  const record = Buffer.from(encodeVersionEdit({ compactPointers: [{ level: 1, key }] }));
+  const edit = decodeVersionEdit(record, place);
+  record.fill(0);
+  expect(edit).toEqual({ compactPointers: [{ level: 1, key }] });
+});
+
 test('the edit of a flush lists the new table', () => {
   const edit = decodeVersionEdit(fromHex('0204 0900 0306 0405 07 02 05 c9a404 0d 6170706c65 0003000000000000 0c 706c756d 0104000000000000'), place);
   expect(edit).toMatchObject({ logNumber: 4n, previousLogNumber: 0n, nextFileNumber: 6n, lastSequence: 5n });

@@ -19,28 +19,30 @@ export interface Run {
   readonly memory: readonly MemoryFigure[];
 }
 
+const ANSWERS_OF_BLOOMFILTER =
+  'bloomfilter 1.1.0 answers in 52 to 96 ns. The kernel takes 7 ns, and LevelDB in C++ 10 to 15 ns.';
+
 /** Why a goal is not met: what was tried, what it gained, what remains. By figure, or by figure and contender. */
 const LIMITS: Readonly<Record<string, string>> = {
   'probe-present':
     'V8 loads one byte of a `Uint8Array` at a time, each with a bounds check, so hashing 16 bytes takes four times as long as in C++, which loads words. Tried: a reciprocal instead of the division (no faster on this processor); one function for hash and probes, with two words and two probes per iteration (three quarters of the time before). `keysMayMatch` asks for many keys at once in WebAssembly.',
-  'probe-absent': 'As for present keys.',
+  'probe-absent': 'As for `probe-present`.',
   'build-filter':
-    'Tried: four and eight keys at a time in WebAssembly SIMD, a memory that never grows, no division. The kernel takes 8 ns per key on a quiet machine (C++: 16) and 14 on a busy one (C++: 20). For 100 keys about 400 ns go into the views that copy keys in and the filter out; for a million keys both wait for memory.',
+    'Tried: four and eight keys at a time in WebAssembly SIMD, a memory that never grows, no division. The kernel takes 7 ns per key of 10,000 (C++: 11 to 14). For 100 keys about 200 ns go into the views that copy keys in and the filter out; for a million keys both wait for memory.',
   'build-filter bloomfilter':
-    'bloomfilter 1.1.0 adds a key in 90 to 160 ns, of which the kernel takes about a tenth. For 100 keys, the views that copy keys in and the filter out come on top.',
+    'bloomfilter 1.1.0 adds a key in 62 to 74 ns, of which the kernel takes about a tenth. For 100 keys, the views that copy keys in and the filter out come on top.',
   'build-filter-from-list bloomfilter':
     'An array of keys is first copied into one buffer, which takes several times as long as building the filter. Keys that are pushed to a `KeyBuffer` from the start are not copied again.',
   'probe-batch-present':
     'A filter of a megabyte is copied to the kernel for each batch, which is a third of the time. Tried: reading its bits in JavaScript at positions that the kernel computed (half as slow again); reading all bits at once (slower than one after another). Keeping the filter in the kernel would help, but the filter belongs to the caller and may change.',
   'probe-batch-absent':
-    'As for present keys. C++ stops at the first zero bit; the kernel reads all bits without a branch, which is faster while the filter is in a near cache.',
-  'probe-batch-absent bloomfilter': 'As for present keys.',
-  'probe-batch-present bloomfilter':
-    'bloomfilter answers in 90 to 160 ns, of which the kernel takes about a tenth; LevelDB takes more than that in C++.',
+    'As for `probe-batch-present`. C++ stops at the first zero bit; the kernel reads all bits without a branch, which is faster while the filter is in a near cache.',
+  'probe-batch-present bloomfilter': ANSWERS_OF_BLOOMFILTER,
+  'probe-batch-absent bloomfilter': ANSWERS_OF_BLOOMFILTER,
   'build-table':
     'Tried: one comparison for order and shared prefix, no view or array per entry, output in chunks of up to 256 KiB instead of 64 (0.95 of the time). What remains is copying bytes in loops, and writing the file, which takes both programs the same time.',
   'build-table-snappy':
-    'As without compression. The compressor takes 1.1 to 1.3 times as long as Google’s, in a kernel whose memory each block is copied into and out of.',
+    'As for `build-table`. The compressor takes 1.1 to 1.3 times as long as Google’s, in a kernel whose memory each block is copied into and out of.',
   scan: 'Two fifths are the checksum: the native library takes 0.75 µs for 4 KiB, of which 0.3 µs are the call. Tried: copying keys eight bytes at a time, no views; the checksum in WebAssembly SIMD, folded by the sparse multiple x^209 + x^144 + x^54 + x^39 + x^14 + 1 of the polynomial (1.0 µs for 4 KiB, half of what plain JavaScript takes, but no faster than the native library).',
   'scan-file':
     'As for `scan`, and C++ maps the file, where we copy it: 256 KiB for each read call. Tried: one window that doubles and is used again, instead of a read and an array for each block (0.47 of the time before).',
@@ -49,7 +51,7 @@ const LIMITS: Readonly<Record<string, string>> = {
   batches: 'As for `scan-file`, and a view for each key and value, which takes V8 25 ns each.',
   'open-sync':
     'Reading 256 KiB, and the checksums of index and filter; C++ maps the file. Tried: an index that is checked and searched as it is stored, and index and filter in one read (together 0.35 of the time before).',
-  open: 'Opening, reading and closing a file in Node each take a trip to another thread and back, some 50 µs. Tried: as for `open-sync`, and no trip for the length of the file (together 0.5 of the time before).',
+  open: 'Opening and reading a file in Node each take a trip to another thread and back, some 50 µs. Tried: as for `open-sync`, and no trip for the length of the file (together 0.5 of the time before), nor for closing it.',
   entries:
     'A promise and its await take 100 ns, and the two copies as much. Tried: copies that share a buffer (half the time before), and no copy of a block that is not cached. `cursor()` and `SyncTable` need no promise per entry.',
   'entries-sync': 'Two copies and two arrays per entry; `cursor()` makes none.',
@@ -58,15 +60,15 @@ const LIMITS: Readonly<Record<string, string>> = {
   'get-absent-sync':
     'Tried: a branch-free search of the index, cheaper views to ask filters (two thirds of the time before), and then none at all (0.87 of that). classic-level asks the same filter in C++, behind a single Node-API call.',
   'db-open':
-    'A third goes into opening, reading and closing eight tables, which are opened with the view, so that damage is found at once and the tables stay readable when a writer deletes them. LevelDB opens a table when it first reads it, so it takes longer the more tables there are. Tried: as for `open`; tables opened while the logs are read, plain descriptors in place of FileHandles, no bytes read twice (together two thirds of the time before); fewer arrays (0.92 without promises). No gain: files opened without promises, memory that is not zeroed.',
+    'Eight tables are opened with the view, so that damage is found at once and the tables stay readable when a writer deletes them. LevelDB opens a table when it first reads it, so it takes longer the more tables there are. Tried: as for `open`; tables opened while the logs are read, plain descriptors in place of FileHandles, no bytes read twice (together two thirds of the time before); fewer arrays (0.92 without promises). No gain: files opened without promises, memory that is not zeroed.',
   'db-get-absent-sync':
     'Four tables and a log are asked. LevelDB compacts its copy to a single level during the measurement, because lookups had to ask several tables: the compacted database has the same tables for both. Tried: one lookup and one internal key for all gets, tables found by object instead of by bigint, one view of the user key for all filters, an index that is searched by user key: three eighths of the processor time before; no views to ask filters: 0.87 of that.',
   'db-get-present-sync':
-    'As for absent keys. Then a block is searched. Tried: comparing user keys without assembling whole keys, three quarters of the time before.',
+    'As for `db-get-absent-sync`. Then a block is searched. Tried: comparing user keys without assembling whole keys, three quarters of the time before.',
   'db-compacted-get-present-sync':
     'Half of the time is spent waiting for memory: among 200 keys, whose blocks fit into the near caches, a lookup takes half as long. Tried: no question to a block for its buffer (0.91 to 0.97). No gain: skipping entries in a loop of their own, copying values without a view.',
   'db-compacted-get-absent-sync': 'What remains is the search of an index, and a filter that is asked for one key at a time: see `probe-absent`.',
-  'db-get-present': 'As for `SyncDatabaseReader`.',
+  'db-get-present': 'As for `db-get-present-sync`.',
   'db-write-put-random':
     'Half of the time is the system call that appends a record to the log. Tried: the first bytes of user keys beside the nodes of the memtable (half of the time before for the memtable), batches and arrays of the log that are used again.',
   'db-write-put-sequential': 'As for `db-write-put-random`.',
@@ -235,7 +237,7 @@ function fastest(runs: readonly Run[]): string[][] {
     .map(({ c, worst }) => [c.by === undefined ? c.other : `${c.other}, ${c.by}`, c.what, size(c.size, c.sizeUnit), ratio(worst)]);
 }
 
-/** A row for each comparison that has a goal, and the reasons for goals that some run did not meet. */
+/** A row for each comparison that has a goal, and the reasons for goals that some run did not meet, with those that they refer to. */
 function goals(runs: readonly Run[]): { rows: string[][]; notes: string[] } {
   const notes = new Map<string, Set<string>>();
   const rows = runs
@@ -246,12 +248,18 @@ function goals(runs: readonly Run[]): { rows: string[][]; notes: string[] } {
       const isMet = ratios.every((value) => value !== undefined && value <= c.goal!);
       const special = LIMITS[`${c.figure} ${c.other}`];
       const limit = special ?? LIMITS[c.figure];
-      const label = special === undefined ? c.figure : `${c.figure} against ${c.other}`;
-      if (!isMet && limit !== undefined) notes.set(limit, (notes.get(limit) ?? new Set()).add(label));
+      if (!isMet && limit !== undefined) notes.set(limit, (notes.get(limit) ?? new Set()).add(special === undefined ? c.figure : `${c.figure} against ${c.other}`));
       const by = c.by === undefined ? c.other : `${c.other}, ${c.by}`;
       const shown = ratios.map((value) => (value === undefined ? '' : ratio(value)));
       return [isMet ? 'met' : 'not met', c.figure, size(c.size, c.sizeUnit), by, String(c.goal), ...shown];
     });
+  // Those that are added are gone through as well.
+  for (const limit of notes.keys()) {
+    for (const [, name] of limit.matchAll(/`([^`]+)`/g)) {
+      const other = LIMITS[name!];
+      if (other !== undefined && !notes.has(other)) notes.set(other, new Set([name!]));
+    }
+  }
   return {
     rows,
     notes: [...notes].map(([limit, labels]) => `- ${[...labels].join(', ')}: ${limit}`),

@@ -28,8 +28,8 @@ export class BlockWalk {
   /** How many restarts the block has. */
   restartCount = 0;
 
-  // A view made of a known buffer takes half the time of subarray(). But asking an array for its buffer takes as long as a
-  // view, so that waits until a view is wanted: lookups in a database make none.
+  // A view made of a known buffer takes half the time of subarray(). Asking an array for its buffer takes as long as making
+  // the view, so it is asked only when a view is wanted, which lookups in a database never do.
   #keyBuffer: ArrayBufferLike | undefined;
   #buffer: ArrayBufferLike | undefined;
   #bufferOffset = 0;
