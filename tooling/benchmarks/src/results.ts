@@ -83,7 +83,7 @@ const LIMITS: Readonly<Record<string, string>> = {
   'db-write-get-present-sync': 'As for `db-compacted-get-present-sync`, and several tables and a memtable are asked.',
   'db-write-entries': 'As for `db-entries`.',
   'db-entries-reverse':
-    'Read calls and garbage collection of the copies take a third of the processor time, merging the sources a tenth. Backwards, read calls take twice as long as forwards.',
+    'As for `db-entries`. The entries of a restart interval are read forwards first, and each once more when the walk comes back to it: a tenth of the processor time.',
 };
 
 /** The command `bloom` beside other programs. */

@@ -1,8 +1,5 @@
 import { copyBytes } from './copy-bytes.js';
 
-const NO_STARTS = new Uint32Array(0);
-const NO_BYTES = new Uint8Array(0);
-
 /**
  * The entries from a restart up to the current one, so that `prev` takes one step instead of a walk from the restart.
  *
@@ -11,8 +8,8 @@ const NO_BYTES = new Uint8Array(0);
  */
 export class BackwardPath {
   length = 0;
-  #starts: Uint32Array = NO_STARTS;
-  #overwritten: Uint8Array = NO_BYTES;
+  #starts = new Uint32Array(0);
+  #overwritten = new Uint8Array(0);
   #overwrittenEnd = 0;
 
   /** Where in the block the current entry starts. */

@@ -2,8 +2,8 @@ import { CorruptionError, type Place, type Structure, VarintReader } from '@bloo
 import { BackwardPath } from './backward-path.js';
 import { copyBytes } from './copy-bytes.js';
 
-/** Room for most keys. */
-const KEY_BYTES = 128;
+/** Room that is made for keys beyond what the first of them needs. */
+const SPARE_KEY_BYTES = 128;
 
 /**
  * Walks the entries of a block, in either direction.
@@ -265,7 +265,7 @@ export class BlockWalk {
   /** Makes room for a key and keeps the first `kept` bytes of the current one. */
   protected reserveKey(keyLength: number, kept: number): void {
     if (keyLength <= this.keyBytes.length) return;
-    const grown = new Uint8Array(Math.max(KEY_BYTES, keyLength * 2));
+    const grown = new Uint8Array(SPARE_KEY_BYTES + keyLength * 2);
     grown.set(this.keyBytes.subarray(0, kept));
     this.keyBytes = grown;
     this.#keyBuffer = undefined;

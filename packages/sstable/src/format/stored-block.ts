@@ -9,6 +9,7 @@
  */
 import { CorruptionError, type LabelledRange, mustBeBytes, type Place, plainBytes, UnsupportedError } from '@bloom/bytes';
 import { maskedCrc32c } from '@bloom/crc32c';
+import { uint32At } from './block-walk.js';
 import { type Codec, NO_COMPRESSION } from './codec.js';
 
 /** The compression type and the checksum. */
@@ -57,8 +58,7 @@ export function decodeStoredBlock(
   scratch?: Uint8Array,
 ): Uint8Array {
   const size = block.length - BLOCK_TRAILER_LENGTH;
-  const stored =
-    (block[size + 1]! | (block[size + 2]! << 8) | (block[size + 3]! << 16) | (block[size + 4]! << 24)) >>> 0;
+  const stored = uint32At(block, size + 1);
   const actual = maskedCrc32c(block.subarray(0, size + 1));
   if (stored !== actual) {
     const hex = (crc: number): string => crc.toString(16).padStart(8, '0');

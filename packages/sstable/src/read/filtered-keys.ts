@@ -116,6 +116,5 @@ function sampledBlocks(filter: FilterBlockReader, index: IndexBlock, blocks: Sam
 
 /** Whether the data block at `offset` has a filter that can exclude keys: one that is damaged, or empty, excludes none. */
 function hasFilter(filter: FilterBlockReader, offset: number): boolean {
-  const own = filter.filterAt(Math.floor(offset / filter.base));
-  return own !== undefined && own.length > 0;
+  return (filter.filterAt(Math.floor(offset / filter.base))?.length ?? 0) > 0;
 }
