@@ -4,7 +4,7 @@
  *
  * Source: LevelDB, db/db_impl.cc, `DBImpl::Get`, and db/version_set.cc, `Version::ForEachOverlapping`.
  */
-import { ABSENT, INTERNAL_KEY_TRAILER_LENGTH, VALUE } from '@bloom/sstable/database';
+import { ABSENT, INTERNAL_KEY_TRAILER_LENGTH, SAME, UNKNOWN, VALUE } from '@bloom/sstable/database';
 import { seekKey, typeOf } from './database-key.js';
 import { type FolderReading, readBlock } from './folder-reading.js';
 import type { TableHandle } from './table-handle.js';
@@ -148,10 +148,19 @@ export class Lookup {
 
   #search(handle: TableHandle, contents: Uint8Array): boolean {
     const { searcher, table } = handle;
-    searcher.reset(contents, table.index.offsetOf(this.#block));
-    const decided =
-      searcher.seek(this.#key) &&
-      this.#decide(searcher.keyBytes, 0, searcher.keyLength, searcher.bytes, searcher.valueStart, searcher.valueEnd, table.file);
+    const { entries } = searcher;
+    const outcome = entries.search(contents, this.#key, 0, this.#key.length);
+    let decided = outcome === SAME;
+    if (decided) {
+      const { valueStart, valueEnd } = entries;
+      const type = typeOf(contents, valueStart - INTERNAL_KEY_TRAILER_LENGTH, valueStart, table.file);
+      this.#take(type, contents, valueStart, valueEnd);
+    } else if (outcome === UNKNOWN) {
+      searcher.reset(contents, table.index.offsetOf(this.#block));
+      decided =
+        searcher.seek(this.#key) &&
+        this.#decide(searcher.keyBytes, 0, searcher.keyLength, contents, searcher.valueStart, searcher.valueEnd, table.file);
+    }
     handle.count(decided);
     return decided;
   }
@@ -172,11 +181,16 @@ export class Lookup {
       const { compareUserKeys } = this.#view.order;
       if (compareUserKeys(keyBytes, keyStart, end, key, 0, key.length - INTERNAL_KEY_TRAILER_LENGTH) !== 0) return false;
     }
-    this.found = typeOf(keyBytes, keyStart, keyEnd, file) === VALUE;
+    this.#take(typeOf(keyBytes, keyStart, keyEnd, file), valueBytes, valueStart, valueEnd);
+    return true;
+  }
+
+  /** Takes an entry for the answer. */
+  #take(type: number, valueBytes: Uint8Array, valueStart: number, valueEnd: number): void {
+    this.found = type === VALUE;
     this.valueBytes = valueBytes;
     this.valueStart = valueStart;
     this.valueEnd = valueEnd;
-    return true;
   }
 
   #nextFile(): FileMetadata | undefined {

@@ -20,6 +20,7 @@ export {
 // For @bloom/leveldb, which assembles whole databases: tables that say which block they need next, and both ways of
 // reading it.
 export { BlockSearch } from './format/block-search.js';
+export { SAME, UNKNOWN } from './format/entry-search.js';
 export { compareInternalBytes, type CompareRange } from './format/bytewise-order.js';
 export { copyBytes } from './format/copy-bytes.js';
 export { compareRangeOf } from './format/comparator.js';

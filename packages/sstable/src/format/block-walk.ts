@@ -174,6 +174,22 @@ export class BlockWalk {
     this.#nextRestartOffset = restart < this.restartCount ? this.restartOffset(restart) : this.entriesEnd;
   }
 
+  /**
+   * Makes an entry that a search found the current one, all but the bytes of its key.
+   *
+   * @param nextRestart the first restart after the entry's start.
+   */
+  protected place(entryStart: number, shared: number, unsharedStart: number, valueStart: number, valueEnd: number, nextRestart: number): void {
+    this.#path.clear();
+    this.entryStart = entryStart;
+    this.shared = shared;
+    this.unsharedStart = unsharedStart;
+    this.valueStart = valueStart;
+    this.keyLength = shared + valueStart - unsharedStart;
+    this.nextEntry = this.valueEnd = valueEnd;
+    this.#expectRestart(nextRestart);
+  }
+
   /** Moves to the entry at restart `restart`. */
   seekToRestart(restart: number): boolean {
     this.toRestart(restart);

@@ -6,6 +6,8 @@
  */
 import { mustBeBytes, mustBeFunction } from '@bloom/bytes';
 import { BlockSearch } from '../format/block-search.js';
+import { compareBytes } from '../format/bytewise-order.js';
+import { SAME, UNKNOWN } from '../format/entry-search.js';
 import type { IndexBlock } from '../format/index-block.js';
 import { ByteCopier } from './byte-copier.js';
 import type { DataBlocks } from './data-blocks.js';
@@ -26,6 +28,8 @@ export class Lookup {
   readonly #stats: MutableTableStats;
   /** Searches one block at a time. */
   readonly #block: BlockSearch;
+  /** Whether a key that is looked up has the same bytes as the one that is stored. */
+  readonly #isBytewise: boolean;
   readonly #copier = new ByteCopier();
 
   constructor(table: OpenTable, blocks: DataBlocks, stats: MutableTableStats) {
@@ -33,6 +37,7 @@ export class Lookup {
     this.#index = table.index;
     this.#blocks = blocks;
     this.#stats = stats;
+    this.#isBytewise = table.lookupCompare === compareBytes;
     this.#block = new BlockSearch(table.lookupCompare, 'data block', table.file);
   }
 
@@ -57,6 +62,14 @@ export class Lookup {
 
   /** A copy of the value of `key`. @param i the block that `locate` returned. @param contents of that block. */
   search(i: number, contents: Uint8Array, key: Uint8Array): Uint8Array | undefined {
+    if (this.#isBytewise) {
+      const { entries } = this.#block;
+      const outcome = entries.search(contents, key, 0, key.length);
+      if (outcome !== UNKNOWN) {
+        this.#count(outcome === SAME);
+        return outcome === SAME ? this.#copier.copy(contents.subarray(entries.valueStart, entries.valueEnd)) : undefined;
+      }
+    }
     const block = this.#block;
     block.reset(contents, this.#index.offsetOf(i));
     const found = block.seek(key) && this.#table.lookupCompare(block.keyBytes, 0, block.keyLength, key, 0, key.length) === 0;

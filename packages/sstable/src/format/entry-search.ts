@@ -1,0 +1,160 @@
+import { VarintReader } from '@bloom/bytes';
+import { uint32At } from './block-walk.js';
+import { compareBytes, compareInternalBytes, type CompareRange, compareTrailers, INTERNAL_KEY_TRAILER_LENGTH } from './bytewise-order.js';
+
+// What a search finds out about the first entry at or after a key.
+/** There is none. */
+export const PAST = 0;
+/** Its user key is another one. */
+export const OTHER = 1;
+/** Its user key is the same. */
+export const SAME = 2;
+/** A walk must tell, because the keys must be assembled or are in another order, or because the block is damaged. */
+export const UNKNOWN = 3;
+
+/**
+ * Searches blocks whose keys, or whose user keys, are in bytewise order. It assembles no key and reports no damage: where it
+ * would have to, it gives up.
+ *
+ * What it reads of an entry stays in local variables until the search ends. A walk, which has them in fields and assembles
+ * the key that it lands on, takes 1.3 times as long for the whole lookup of a cached key.
+ */
+export class EntrySearch {
+  /** The entry that was found, unless the outcome is {@link PAST} or {@link UNKNOWN}. */
+  entryStart = 0;
+  shared = 0;
+  unsharedStart = 0;
+  /** Where its key ends and its value starts. */
+  valueStart = 0;
+  valueEnd = 0;
+  /** The first restart after it. */
+  nextRestart = 0;
+
+  readonly #compare: CompareRange;
+  /** Bytes at the end of each key that are not in bytewise order; -1 when the others are not either. */
+  readonly #trailerLength: number;
+  readonly #reader = new VarintReader(new Uint8Array(0));
+
+  constructor(compare: CompareRange) {
+    this.#compare = compare;
+    this.#trailerLength = compare === compareBytes ? 0 : compare === compareInternalBytes ? INTERNAL_KEY_TRAILER_LENGTH : -1;
+  }
+
+  /**
+   * Finds the first entry whose key is at or after `key[start, end)`.
+   *
+   * @param contents of the block.
+   * @returns {@link PAST}, {@link OTHER}, {@link SAME} or {@link UNKNOWN}.
+   */
+  search(contents: Uint8Array, key: Uint8Array, start: number, end: number): number {
+    const userKeyEnd = end - this.#trailerLength;
+    const { length } = contents;
+    if (this.#trailerLength < 0 || userKeyEnd < start || length < 8) return UNKNOWN;
+    const restartCount = uint32At(contents, length - 4);
+    if (restartCount === 0 || restartCount > (length - 4) / 4) return UNKNOWN;
+    const entriesEnd = length - 4 - restartCount * 4;
+    if (uint32At(contents, entriesEnd) !== 0) return UNKNOWN;
+    const restart = this.#restartBefore(contents, entriesEnd, restartCount, key, start, end);
+    return restart < 0 ? UNKNOWN : this.#searchFrom(restart, contents, entriesEnd, restartCount, key, start, userKeyEnd);
+  }
+
+  /** The last restart whose entry is before `key[start, end)`, or the first restart; -1 when one of the entries is damaged. */
+  #restartBefore(bytes: Uint8Array, entriesEnd: number, restartCount: number, key: Uint8Array, start: number, end: number): number {
+    let left = 0;
+    let right = restartCount - 1;
+    while (left < right) {
+      const middle = (left + right + 1) >>> 1;
+      const position = uint32At(bytes, entriesEnd + middle * 4);
+      if (!this.#parse(bytes, position, entriesEnd) || this.shared !== 0) return -1;
+      if (this.#compare(bytes, this.unsharedStart, this.valueStart, key, start, end) < 0) left = middle;
+      else right = middle - 1;
+    }
+    return left;
+  }
+
+  /**
+   * Searches from `restart` on, for the user key `target[start, end)` and the trailer after it.
+   *
+   * An entry that shares more bytes with its predecessor than the predecessor has in common with the target compares with
+   * the target as its predecessor did. Of other entries only the unshared bytes are compared.
+   */
+  #searchFrom(restart: number, bytes: Uint8Array, entriesEnd: number, restartCount: number, target: Uint8Array, start: number, end: number): number {
+    const trailerLength = this.#trailerLength;
+    let nextEntry = uint32At(bytes, entriesEnd + restart * 4);
+    if (nextEntry >= entriesEnd) return UNKNOWN;
+    let nextRestartOffset = nextEntry;
+    let keyLength = 0;
+    /** The length of the common prefix of the entry's user key and the target's. */
+    let common = 0;
+    /** Whether the entry has its trailer after the common prefix. The next entry may share bytes of it. */
+    let isPrefix = false;
+    while (nextEntry < entriesEnd) {
+      const entryStart = nextEntry;
+      let shared = bytes[entryStart]!;
+      let valueLength = bytes[entryStart + 2]!;
+      let unsharedStart = entryStart + 3;
+      let valueStart = unsharedStart + bytes[entryStart + 1]!;
+      if ((shared | bytes[entryStart + 1]! | valueLength) >= 0x80) {
+        if (!this.#parse(bytes, entryStart, entriesEnd)) return UNKNOWN;
+        ({ shared, unsharedStart, valueStart } = this);
+        valueLength = this.valueEnd - valueStart;
+      }
+      nextEntry = valueStart + valueLength;
+      if (nextEntry > entriesEnd) return UNKNOWN;
+      if (entryStart === nextRestartOffset) {
+        if (shared !== 0) return UNKNOWN;
+        restart++;
+        nextRestartOffset = restart < restartCount ? uint32At(bytes, entriesEnd + restart * 4) : entriesEnd;
+      } else if (shared > keyLength) {
+        return UNKNOWN;
+      }
+      keyLength = shared + valueStart - unsharedStart;
+      if (shared > common) {
+        if (isPrefix) return UNKNOWN;
+        continue;
+      }
+      const userKeyEnd = valueStart - trailerLength;
+      if (userKeyEnd < unsharedStart) return UNKNOWN;
+      let position = unsharedStart;
+      let at = start + shared;
+      const stop = Math.min(userKeyEnd, position + end - at);
+      while (position < stop && bytes[position] === target[at]) {
+        position++;
+        at++;
+      }
+      common = at - start;
+      isPrefix = trailerLength > 0 && position === userKeyEnd;
+      let outcome = OTHER;
+      if (position === userKeyEnd) {
+        if (at < end) continue;
+        if (isPrefix && compareTrailers(bytes, position, target, at) < 0) continue;
+        outcome = SAME;
+      } else if (at < end && bytes[position]! < target[at]!) {
+        continue;
+      }
+      this.entryStart = entryStart;
+      this.shared = shared;
+      this.unsharedStart = unsharedStart;
+      this.valueStart = valueStart;
+      this.valueEnd = nextEntry;
+      this.nextRestart = restart;
+      return outcome;
+    }
+    return PAST;
+  }
+
+  /** Reads the lengths of the entry at `position`. @returns whether the entry is sound. */
+  #parse(bytes: Uint8Array, position: number, entriesEnd: number): boolean {
+    const reader = this.#reader;
+    reader.bytes = bytes;
+    reader.position = position;
+    reader.end = entriesEnd;
+    this.shared = reader.varint32();
+    const unshared = this.shared < 0 ? -1 : reader.varint32();
+    const valueLength = unshared < 0 ? -1 : reader.varint32();
+    this.unsharedStart = reader.position;
+    this.valueStart = this.unsharedStart + unshared;
+    this.valueEnd = this.valueStart + valueLength;
+    return valueLength >= 0 && this.valueEnd <= entriesEnd;
+  }
+}
