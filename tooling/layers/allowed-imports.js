@@ -13,7 +13,7 @@ export const arrows = {
   'filter-block': ['policy', 'bytes'],
   log: ['bytes', 'crc32c'],
   sstable: ['filter-block', 'policy', 'bytes', 'crc32c'],
-  leveldb: ['sstable', 'log', 'policy', 'bytes'],
+  leveldb: ['sstable', 'log', 'policy', 'hash', 'bytes'],
   codecs: ['sstable'],
 };
 

@@ -86,7 +86,7 @@ export class Lookup {
     for (const { memtable } of this.#view.newestLogs) {
       if (memtable.count === 0) continue;
       this.#counts.memtablesAsked++;
-      const node = memtable.seek(this.#key);
+      const node = memtable.find(this.#key);
       if (node === 0) continue;
       const { arena } = memtable;
       const start = memtable.keyStart(node);

@@ -19,6 +19,7 @@
  */
 import { compareInternalBytes, copyBytes, type CompareRange, INTERNAL_KEY_TRAILER_LENGTH, type Side } from '@bloom/sstable/database';
 import { EntryCursor } from './entry-cursor.js';
+import { MemtableFilter } from './memtable-filter.js';
 import { MemtableMemory } from './memtable-memory.js';
 import { ParkMiller } from './park-miller.js';
 
@@ -40,6 +41,9 @@ const BEFORE_ALL = -1;
 const AFTER_ALL = 2 ** 30;
 /** How often the shared prefix may become shorter, which changes all abbreviations, before none is used: otherwise the time could be quadratic. */
 const MAX_SHORTENINGS = 32;
+
+/** A filter is made when there was a lookup for every so many entries. */
+const LOOKUPS_SHARE = 8;
 
 /** Entries by internal key. */
 export class Memtable {
@@ -65,6 +69,10 @@ export class Memtable {
   /** The abbreviation that was made last. */
   #abbreviation0 = 0;
   #abbreviation1 = 0;
+
+  /** Which user keys there may be, once it is worth knowing; how many lookups had to do without. */
+  #filter: MemtableFilter | undefined;
+  #lookups = 0;
 
   /** @param expectedBytes of keys and values: room that is made at once. */
   constructor(compareInternalKeys: CompareRange, expectedBytes = 0) {
@@ -114,6 +122,14 @@ export class Memtable {
   /** The first node whose key is at or after `key`; 0 for none. */
   seek(key: Uint8Array): number {
     return this.after(this.seekBefore(key, false));
+  }
+
+  /**
+   * The first node whose key is at or after `key`, as {@link seek}, for a lookup: 0 also where no entry has the user key.
+   * What can be told without a search is, once there are enough lookups to be worth a filter.
+   */
+  find(key: Uint8Array): number {
+    return this.#mayHold(key) ? this.seek(key) : HEAD;
   }
 
   /** The last node whose key is before `key`, or at it where `inclusive`; 0 for none. */
@@ -176,10 +192,33 @@ export class Memtable {
     return new MemtableCursor(this);
   }
 
+  #mayHold(key: Uint8Array): boolean {
+    if (!this.#isAbbreviated) return true;
+    const filter = this.#filter ?? this.#makeFilter();
+    return filter === undefined || filter.mayHold(key, 0, key.length - INTERNAL_KEY_TRAILER_LENGTH);
+  }
+
+  #makeFilter(): MemtableFilter | undefined {
+    if (++this.#lookups * LOOKUPS_SHARE < this.#count) return undefined;
+    const filter = new MemtableFilter(this.#count);
+    for (let node = this.first; node !== HEAD; node = this.after(node)) {
+      const start = this.#nodes[node + KEY_START]!;
+      filter.add(this.#arena, start, start + this.#nodes[node + KEY_LENGTH]! - INTERNAL_KEY_TRAILER_LENGTH);
+    }
+    return (this.#filter = filter);
+  }
+
   #insert(start: number, keyLength: number, valueLength: number): void {
     if (this.#isAbbreviated) {
       this.#share(start, keyLength - INTERNAL_KEY_TRAILER_LENGTH);
       this.#abbreviateFrom(this.#arena, start + this.#sharedLength, start + keyLength - INTERNAL_KEY_TRAILER_LENGTH);
+    }
+    if (this.#filter !== undefined) {
+      this.#filter.add(this.#arena, start, start + keyLength - INTERNAL_KEY_TRAILER_LENGTH);
+      if (this.#filter.isFull) {
+        this.#filter = undefined;
+        this.#lookups = 0;
+      }
     }
     this.#findBefore(this.#arena, start, start + keyLength, false);
     const height = this.#heights.next();

@@ -1,0 +1,44 @@
+import { hashRange } from '@bloom/hash';
+
+const SEED = 0xbc9f1d34;
+const MIN_BITS = 1024;
+/** Bits for each key when the filter is made, and when it is full. One lookup in so many of an absent key is let pass. */
+const BITS_PER_KEY = 32;
+const LEAST_BITS_PER_KEY = 16;
+
+/**
+ * Which user keys a memtable may hold: a Bloom filter with one probe, to which keys can be added. It is never written.
+ *
+ * One probe is enough, because bits are cheap here: what it saves is a search of the skip list, not a read.
+ */
+export class MemtableFilter {
+  readonly #bits: Uint32Array;
+  readonly #shift: number;
+  #room: number;
+
+  /** @param count how many keys will be added at once. */
+  constructor(count: number) {
+    const log2 = Math.ceil(Math.log2(Math.max(MIN_BITS, count * BITS_PER_KEY)));
+    this.#bits = new Uint32Array(2 ** (log2 - 5));
+    this.#shift = 32 - log2;
+    this.#room = 2 ** log2 / LEAST_BITS_PER_KEY;
+  }
+
+  /** Whether another should be made, with more room. */
+  get isFull(): boolean {
+    return this.#room <= 0;
+  }
+
+  /** Adds the user key `bytes[start, end)`. */
+  add(bytes: Uint8Array, start: number, end: number): void {
+    const bit = hashRange(bytes, start, end, SEED) >>> this.#shift;
+    this.#bits[bit >>> 5]! |= 1 << (bit & 31);
+    this.#room--;
+  }
+
+  /** Whether the user key `bytes[start, end)` may have been added. */
+  mayHold(bytes: Uint8Array, start: number, end: number): boolean {
+    const bit = hashRange(bytes, start, end, SEED) >>> this.#shift;
+    return ((this.#bits[bit >>> 5]! >>> (bit & 31)) & 1) === 1;
+  }
+}
