@@ -1,11 +1,12 @@
-import type { Signal } from '@bloom/bytes';
+import { mustBeBytes, mustBeIterable, type Signal } from '@bloom/bytes';
+import type { SignalOptions } from '@bloom/sstable';
+import { signalOf } from '@bloom/sstable/database';
 import { AsyncRangeIterator } from './async-range.js';
 import { DatabaseCursor } from './database-cursor.js';
-import { DatabaseRange } from './database-range.js';
 import { type FolderReading, runAsync } from './folder-reading.js';
 import type { Folder } from './folder.js';
 import { ReaderFace, type SequenceOptions, type StoredVersion, type TableFiles } from './reader-face.js';
-import type { DatabaseKeyRange } from './sync-database-reader.js';
+import { type DatabaseKeyRange, DatabaseRange, mustBeDatabaseRange } from './database-range.js';
 import type { View } from './view.js';
 import type { VisibleCursor } from './visible-cursor.js';
 
@@ -13,6 +14,9 @@ import type { VisibleCursor } from './visible-cursor.js';
 export interface AsyncDatabaseKeyRange extends DatabaseKeyRange {
   readonly signal?: Signal | undefined;
 }
+
+/** Which state of the database to look at, and a signal that ends the call. */
+export interface AsyncReadOptions extends SequenceOptions, SignalOptions {}
 
 /** The most simultaneous lookups of `getMany`. */
 const PARALLEL_LOOKUPS = 16;
@@ -31,34 +35,49 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
    *
    * @throws CorruptionError when what may hold it is damaged.
    */
-  async get(key: Uint8Array, options?: SequenceOptions): Promise<Uint8Array | undefined> {
+  async get(key: Uint8Array, options?: AsyncReadOptions): Promise<Uint8Array | undefined> {
     const lookup = this.lookup(key, options);
-    if (!lookup.run()) await this.#run(lookup.settle());
+    const signal = this.#signalOf(options);
+    if (!lookup.run()) await this.#run(lookup.settle(), this.view, signal);
     return this.valueOf(lookup);
   }
 
   /** Whether there is a value of `key`. */
-  async has(key: Uint8Array, options?: SequenceOptions): Promise<boolean> {
+  async has(key: Uint8Array, options?: AsyncReadOptions): Promise<boolean> {
     const lookup = this.lookup(key, options);
-    if (!lookup.run()) await this.#run(lookup.settle());
+    const signal = this.#signalOf(options);
+    if (!lookup.run()) await this.#run(lookup.settle(), this.view, signal);
     return this.isFound(lookup);
   }
 
   /** `get` for each of `keys`, in their order. Keys of one block share its read. */
-  async getMany(keys: Iterable<Uint8Array>, options?: SequenceOptions): Promise<(Uint8Array | undefined)[]> {
+  async getMany(keys: Iterable<Uint8Array>, options?: AsyncReadOptions): Promise<(Uint8Array | undefined)[]> {
     this.mustBeOpen();
-    const wanted = Array.from(keys);
+    mustBeIterable('keys', keys, 'Uint8Arrays');
+    // Copies, because the caller may change keys during the call.
+    const wanted = Array.from(keys, (key, i) => {
+      mustBeBytes(`keys[${i}]`, key);
+      return new Uint8Array(key);
+    });
     const values = new Array<Uint8Array | undefined>(wanted.length).fill(undefined);
     // All lookups see the same state, even if `refresh` is called meanwhile.
     const { view } = this;
-    const sequence = this.sequenceOf(options);
+    const sequence = this.sequenceFor(options);
+    const signal = this.#signalOf(options);
     let next = 0;
+    /** The first of the keys whose lookups have failed. Those that were begun are awaited. */
+    let failed = wanted.length;
+    let failure: unknown;
     const work = async (): Promise<void> => {
-      while (next < wanted.length) {
+      while (next < wanted.length && failed === wanted.length) {
         const i = next++;
-        const lookup = this.lookup(wanted[i]!, { sequence }, view);
-        if (!lookup.run()) await this.#run(lookup.settle(), view);
-        values[i] = this.valueOf(lookup);
+        try {
+          const lookup = this.lookupAt(wanted[i]!, sequence, view);
+          if (!lookup.run()) await this.#run(lookup.settle(), view, signal);
+          values[i] = this.valueOf(lookup);
+        } catch (error) {
+          if (i < failed) [failed, failure] = [i, error];
+        }
       }
     };
     view.pin();
@@ -67,6 +86,7 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
     } finally {
       view.unpin();
     }
+    if (failed < wanted.length) throw failure;
     return values;
   }
 
@@ -93,13 +113,19 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
   cursor(options?: SequenceOptions): DatabaseCursor {
     this.mustBeOpen();
     const { view } = this;
-    return new DatabaseCursor(view, this.cursorOf(view, this.sequenceOf(options)), this, (reading) => this.#run(reading, view));
+    return new DatabaseCursor(view, this.cursorOf(view, this.sequenceFor(options)), this, (reading, signal) => this.#run(reading, view, signal));
   }
 
   /** All that is stored of a key, the newest version first: also what is deleted or overwritten. */
-  async versions(key: Uint8Array): Promise<StoredVersion[]> {
+  async versions(key: Uint8Array, options?: SignalOptions): Promise<StoredVersion[]> {
     this.mustBeOpen();
-    return this.#run(this.allVersions(this.view, key));
+    const signal = signalOf('versions', options);
+    return this.#run(this.allVersions(this.view, key), this.view, signal);
+  }
+
+  /** The signal of a call whose options were checked. @throws the signal's reason if it is aborted. */
+  #signalOf(options: SignalOptions | undefined): Signal | undefined {
+    return options?.signal === undefined ? undefined : signalOf('a read of a database', { signal: options.signal });
   }
 
   /** Runs a reading of `view`, whose files stay open meanwhile. */
@@ -118,6 +144,7 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
 
   #iterate<T>(range: AsyncDatabaseKeyRange, pick: (cursor: VisibleCursor) => T): AsyncIterableIterator<T> {
     this.mustBeOpen();
+    mustBeDatabaseRange(range);
     const { view } = this;
     const walk = new DatabaseRange(this.cursorOf(view, this.sequenceOf(range)), view.order, range);
     return new AsyncRangeIterator(walk, view, pick, this, (reading) => this.#run(reading, view, range.signal), range.signal);

@@ -59,7 +59,7 @@ export class DirectoryFolder implements Folder {
  * @example
  * ```ts
  * input.onchange = async () => {
- *   const database = await DatabaseReader.open(new FileListFolder(input.files));
+ *   const database = await DatabaseReader.open(new FileListFolder(input.files!));
  * };
  * ```
  */

@@ -64,6 +64,11 @@ export abstract class DatabaseCursorFace {
     this.#view.unpin();
   }
 
+  /** Whether the cursor was closed, perhaps while it moved. */
+  protected get isClosed(): boolean {
+    return this.#closed;
+  }
+
   /** The cursor to move. @throws TypeError when it, or the reader, is closed. */
   protected open(): VisibleCursor {
     if (this.#closed) throw new TypeError('the cursor is closed');

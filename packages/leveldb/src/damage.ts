@@ -2,7 +2,7 @@ import { CorruptionError } from '@bloom/bytes';
 
 /** What was left out because it is damaged. */
 export interface Dropped {
-  /** The name of the file. */
+  /** The file, as errors name it: with the path of the folder where its source has one. */
   readonly file: string;
   /** Where in the file it starts. */
   readonly offset: number;

@@ -1,3 +1,6 @@
+import type { Signal } from '@bloom/bytes';
+import type { SignalOptions } from '@bloom/sstable';
+import { signalOf } from '@bloom/sstable/database';
 import { DatabaseCursorFace } from './cursor-face.js';
 import type { FolderReading } from './folder-reading.js';
 import type { ReaderFace } from './reader-face.js';
@@ -14,45 +17,46 @@ const TRUE = Promise.resolve(true);
  */
 export class DatabaseCursor extends DatabaseCursorFace {
   readonly #cursor: VisibleCursor;
-  readonly #run: (reading: FolderReading<void>) => Promise<void>;
+  readonly #run: (reading: FolderReading<void>, signal: Signal | undefined) => Promise<void>;
   #moving = false;
 
   /** Made by `cursor` of a `DatabaseReader` or a `Database`. */
-  constructor(view: View, cursor: VisibleCursor, face: ReaderFace, run: (reading: FolderReading<void>) => Promise<void>) {
+  constructor(view: View, cursor: VisibleCursor, face: ReaderFace, run: (reading: FolderReading<void>, signal: Signal | undefined) => Promise<void>) {
     super(view, cursor, face);
     this.#cursor = cursor;
     this.#run = run;
   }
 
   /** Moves to the first entry. @returns whether there is one. */
-  seekToFirst(): Promise<boolean> {
-    return this.#move((cursor) => cursor.seekToFirst());
+  seekToFirst(options?: SignalOptions): Promise<boolean> {
+    return this.#move((cursor) => cursor.seekToFirst(), options);
   }
 
   /** Moves to the last entry. @returns whether there is one. */
-  seekToLast(): Promise<boolean> {
-    return this.#move((cursor) => cursor.seekToLast());
+  seekToLast(options?: SignalOptions): Promise<boolean> {
+    return this.#move((cursor) => cursor.seekToLast(), options);
   }
 
   /** Moves to the first entry at or after `key`. @returns whether there is one. */
-  seek(key: Uint8Array): Promise<boolean> {
-    return this.#move((cursor) => cursor.seek(key, 'at-or-after'));
+  seek(key: Uint8Array, options?: SignalOptions): Promise<boolean> {
+    return this.#move((cursor) => cursor.seek(key, 'at-or-after'), options);
   }
 
   /** Moves to the next entry; a no-op unless on an entry. @returns whether there is one. */
-  next(): Promise<boolean> {
-    return this.#move((cursor) => cursor.next());
+  next(options?: SignalOptions): Promise<boolean> {
+    return this.#move((cursor) => cursor.next(), options);
   }
 
   /** Moves to the previous entry; a no-op unless on an entry. @returns whether there is one. */
-  prev(): Promise<boolean> {
-    return this.#move((cursor) => cursor.prev());
+  prev(options?: SignalOptions): Promise<boolean> {
+    return this.#move((cursor) => cursor.prev(), options);
   }
 
-  #move(move: (cursor: VisibleCursor) => boolean): Promise<boolean> {
+  #move(move: (cursor: VisibleCursor) => boolean, options: SignalOptions | undefined): Promise<boolean> {
     try {
       if (this.#moving) throw new TypeError('the cursor is still moving: await a move before the next');
-      if (!move(this.open())) return this.#settle();
+      const signal = signalOf('a move of a cursor', options);
+      if (!move(this.open())) return this.#settle(signal);
       // Within a block, a promise made in advance costs nothing.
       return this.#cursor.valid ? TRUE : Promise.resolve(false);
     } catch (error) {
@@ -60,13 +64,15 @@ export class DatabaseCursor extends DatabaseCursorFace {
     }
   }
 
-  async #settle(): Promise<boolean> {
+  async #settle(signal: Signal | undefined): Promise<boolean> {
     this.#moving = true;
     try {
-      await this.#run(this.#cursor.settle());
-      return this.#cursor.valid;
+      await this.#run(this.#cursor.settle(), signal);
+      return this.#cursor.valid && !this.isClosed;
     } finally {
       this.#moving = false;
+      // Lets go of what the move took hold of after the cursor was closed.
+      if (this.isClosed) this.#cursor.close();
     }
   }
 }

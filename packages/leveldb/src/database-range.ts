@@ -1,8 +1,19 @@
-import { mustBeBytes } from '@bloom/bytes';
-import type { KeyRange } from '@bloom/sstable';
-import type { Side } from '@bloom/sstable/database';
+import { mustBeBoolean, mustBeBytes } from '@bloom/bytes';
+import type { AsyncKeyRange, KeyRange } from '@bloom/sstable';
+import { KEY_RANGE, mustBeKeyRange, type Side } from '@bloom/sstable/database';
+import type { SequenceOptions } from './reader-face.js';
 import type { KeyOrder } from './version.js';
 import type { VisibleCursor } from './visible-cursor.js';
+
+/** A range, and the state of the database to look at. */
+export interface DatabaseKeyRange extends KeyRange, SequenceOptions {}
+
+const DATABASE_KEY_RANGE: Record<keyof (AsyncKeyRange & SequenceOptions), true> = { ...KEY_RANGE, sequence: true };
+
+/** @throws TypeError unless `range` is a range. */
+export function mustBeDatabaseRange(range: DatabaseKeyRange): void {
+  mustBeKeyRange(range, DATABASE_KEY_RANGE);
+}
 
 interface Bound {
   readonly key: Uint8Array;
@@ -20,13 +31,17 @@ export class DatabaseRange {
   #left: number;
   #started = false;
 
-  /** @throws RangeError when `limit` is neither a whole number nor infinite. */
+  /**
+   * @param range its bounds are copied.
+   * @throws RangeError when `limit` is neither a whole number nor infinite.
+   */
   constructor(cursor: VisibleCursor, order: KeyOrder, range: KeyRange) {
     const limit = range.limit ?? Infinity;
     if (!(limit === Infinity || (Number.isSafeInteger(limit) && limit >= 0))) {
       throw new RangeError(`limit must be a whole number, at least 0, got ${limit}`);
     }
     for (const name of ['gt', 'gte', 'lt', 'lte'] as const) if (range[name] !== undefined) mustBeBytes(name, range[name]);
+    if (range.reverse !== undefined) mustBeBoolean('reverse', range.reverse);
     const compare = (a: Uint8Array, b: Uint8Array): number => order.compareUserKeys(a, 0, a.length, b, 0, b.length);
     this.cursor = cursor;
     this.#order = order;
@@ -34,8 +49,8 @@ export class DatabaseRange {
     this.#reverse = range.reverse ?? false;
     const lower = stricter(range.gt, range.gte, (gt, gte) => compare(gt, gte) >= 0);
     const upper = stricter(range.lt, range.lte, (lt, lte) => compare(lt, lte) <= 0);
-    this.#from = this.#reverse ? upper : lower;
-    this.#to = this.#reverse ? lower : upper;
+    this.#from = copied(this.#reverse ? upper : lower);
+    this.#to = copied(this.#reverse ? lower : upper);
   }
 
   /** Moves on by an entry. Once the move is over, `accept` says whether the entry is in the range. */
@@ -75,6 +90,10 @@ export class DatabaseRange {
     const order = this.#order.compareUserKeys(keyBytes, 0, keyLength, to.key, 0, to.key.length);
     return order === 0 ? to.inclusive : order < 0 !== this.#reverse;
   }
+}
+
+function copied(bound: Bound | undefined): Bound | undefined {
+  return bound && { key: new Uint8Array(bound.key), inclusive: bound.inclusive };
 }
 
 function sideOf({ inclusive }: Bound, reverse: boolean): Side {

@@ -1,16 +1,10 @@
-import type { Signal } from '@bloom/bytes';
+import { mustBeSignal, type Signal } from '@bloom/bytes';
 import { AsyncReaderFace } from './async-reader-face.js';
 import { runAsync } from './folder-reading.js';
 import type { Folder } from './folder.js';
-import type { ReaderOptions } from './reader-options.js';
+import { type AsyncReaderOptions, mustBeFolder, mustBeReaderOptions } from './reader-options.js';
 import type { View } from './view.js';
 import { ViewReader } from './view-reader.js';
-
-/** How to open a {@link DatabaseReader}. All of it has a default. */
-export interface AsyncReaderOptions extends ReaderOptions {
-  /** Ends the opening early. */
-  readonly signal?: Signal | undefined;
-}
 
 /**
  * Reads a LevelDB database from any folder. Nothing in the folder is changed, and no lock is taken.
@@ -26,7 +20,9 @@ export interface AsyncReaderOptions extends ReaderOptions {
 export class DatabaseReader extends AsyncReaderFace {
   readonly #folder: Folder;
   readonly #viewReader: ViewReader;
+  /** The last call of `refresh`. */
   #refreshing: Promise<boolean> | undefined;
+  #closing: Promise<void> | undefined;
 
   private constructor(folder: Folder, viewReader: ViewReader, view: View) {
     super(folder, viewReader, view);
@@ -37,11 +33,13 @@ export class DatabaseReader extends AsyncReaderFace {
   /**
    * Opens the database of a folder: reads its MANIFEST and its logs, and opens its tables.
    *
-   * @throws RangeError for an option that is wrong.
+   * @throws TypeError or RangeError for an option that is wrong.
    * @throws CorruptionError or UnsupportedError when the folder is not a database that can be read.
    * @throws FolderError when another process changes it all the time.
    */
   static async open(folder: Folder, options: AsyncReaderOptions = {}): Promise<DatabaseReader> {
+    mustBeFolder(folder);
+    mustBeReaderOptions('DatabaseReader.open', options);
     const viewReader = new ViewReader(folder, options);
     try {
       return new DatabaseReader(folder, viewReader, await runAsync(folder, viewReader.read(), options.signal));
@@ -62,19 +60,28 @@ export class DatabaseReader extends AsyncReaderFace {
    * @returns whether anything was written.
    */
   refresh(signal?: Signal): Promise<boolean> {
-    // Two at a time would replay the same records.
-    this.#refreshing ??= this.#refresh(signal).finally(() => (this.#refreshing = undefined));
-    return this.#refreshing;
+    // Two at a time would replay the same records, and one that runs may have read before what this call is to see.
+    const refreshing = this.#refresh(this.#refreshing, signal);
+    this.#refreshing = refreshing;
+    return refreshing;
   }
 
   /** Closes the files. Closing twice does nothing. */
-  async close(): Promise<void> {
-    if (!this.markClosed()) return;
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.markClosed();
     await this.#refreshing?.catch(() => undefined);
     await this.#viewReader.close();
   }
 
-  async #refresh(signal: Signal | undefined): Promise<boolean> {
+  async #refresh(before: Promise<boolean> | undefined, signal: Signal | undefined): Promise<boolean> {
+    this.mustBeOpen();
+    if (signal !== undefined) mustBeSignal('signal', signal);
+    await before?.catch(() => undefined);
     this.mustBeOpen();
     return this.show(await runAsync(this.#folder, this.#viewReader.read(), signal));
   }

@@ -1,5 +1,5 @@
 /** Folders behind HTTP: a copy of a database on a static server, a CDN, S3 through a `fetch` that signs. */
-import type { Signal } from '@bloom/bytes';
+import { mustBeOptions, type Signal } from '@bloom/bytes';
 import { HttpError, HttpSource, type HttpSourceOptions } from '@bloom/sstable/http';
 import { type Folder, FolderError, type FolderFile, isPlainName } from './folder.js';
 
@@ -11,6 +11,16 @@ export interface HttpFolderOptions extends Omit<HttpSourceOptions, 'byteLength' 
    */
   readonly files?: readonly string[] | undefined;
 }
+
+const HTTP_FOLDER_OPTIONS: Record<keyof HttpFolderOptions, true> = {
+  files: true,
+  fetch: true,
+  headers: true,
+  stallMs: true,
+  retries: true,
+  retryDelayMs: true,
+  maxWholeBytes: true,
+};
 
 /**
  * A folder behind a URL. Files are read by Range requests, as far as they are needed.
@@ -27,7 +37,7 @@ export class HttpFolder implements Folder {
   /** Only where the files are known. */
   readonly list?: () => readonly string[];
   readonly #urlOf: (name: string) => string;
-  readonly #options: HttpFolderOptions;
+  readonly #options: Omit<HttpFolderOptions, 'files'>;
 
   /** @param url of the folder, or what gives the URL of a file of it. */
   constructor(url: string | { readonly href: string } | ((name: string) => string), options: HttpFolderOptions = {}) {
@@ -39,8 +49,9 @@ export class HttpFolder implements Folder {
       const base = this.name.endsWith('/') ? this.name : `${this.name}/`;
       this.#urlOf = (name) => base + encodeURIComponent(name);
     }
-    this.#options = options;
-    const { files } = options;
+    mustBeOptions('HttpFolder', options, HTTP_FOLDER_OPTIONS);
+    const { files, ...rest } = options;
+    this.#options = rest;
     if (files !== undefined) this.list = () => files;
   }
 

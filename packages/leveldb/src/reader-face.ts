@@ -1,9 +1,9 @@
-import { mustBeBytes } from '@bloom/bytes';
+import { mustBeBytes, mustBeOptions } from '@bloom/bytes';
 import type { FilterStatus, TableStats } from '@bloom/sstable';
 import { ByteCopier, decodeInternalKey, VALUE } from '@bloom/sstable/database';
 import { type DatabaseDescription, describe } from './description.js';
 import type { EntryCursor } from './entry-cursor.js';
-import { afterVersions, beforeVersions } from './database-key.js';
+import { afterVersions, beforeVersions, typeOf } from './database-key.js';
 import { tableFileName } from './file-name.js';
 import { all, type FolderReading } from './folder-reading.js';
 import { type LookupCounts, Lookup } from './lookup.js';
@@ -15,6 +15,9 @@ export interface SequenceOptions {
   /** What was written with a higher sequence is not seen. Default: the newest. */
   readonly sequence?: bigint | undefined;
 }
+
+/** The names for reads with promises and without, so that one object can be used for both. Those without ignore the signal. */
+const READ_OPTIONS = { sequence: true, signal: true } as const;
 
 /** What a reader did so far. All counts start at 0 when it is opened. */
 export interface ReaderStats extends Readonly<LookupCounts>, TableStats {
@@ -116,10 +119,14 @@ export abstract class ReaderFace {
   }
 
   /** Begins a lookup, which `valueOf` or `isFound` ends. */
-  protected lookup(key: Uint8Array, options: SequenceOptions | undefined, view = this.view): Lookup {
+  protected lookup(key: Uint8Array, options: SequenceOptions | undefined): Lookup {
+    return this.lookupAt(key, this.sequenceFor(options), this.view);
+  }
+
+  /** Begins a lookup of what `view` has at `sequence`. */
+  protected lookupAt(key: Uint8Array, sequence: bigint, view: View): Lookup {
     this.mustBeOpen();
     mustBeBytes('key', key);
-    const sequence = this.sequenceOf(options);
     const lookup = this.#lookup ?? new Lookup(view, this.counts);
     this.#lookup = undefined;
     lookup.start(view, key, sequence);
@@ -149,6 +156,12 @@ export abstract class ReaderFace {
     return this.copier.copy(valueBytes.subarray(valueStart, valueEnd));
   }
 
+  /** The sequence at which a call reads. @throws TypeError for options that it does not have. */
+  protected sequenceFor(options: SequenceOptions | undefined): bigint {
+    if (options !== undefined) mustBeOptions('a read of a database', options, READ_OPTIONS);
+    return this.sequenceOf(options);
+  }
+
   protected sequenceOf(options: SequenceOptions | undefined): bigint {
     const sequence = options?.sequence;
     if (sequence === undefined) return this.view.lastSequence;
@@ -160,26 +173,32 @@ export abstract class ReaderFace {
   /** All versions of a key, the newest first, also those that are not visible. */
   protected *allVersions(view: View, key: Uint8Array): FolderReading<StoredVersion[]> {
     const { version, newestLogs, order } = view;
+    // The caller may change the key before the last table is reached.
+    const start = beforeVersions(key);
+    const end = afterVersions(key);
     const sources: { readonly cursor: EntryCursor; readonly file: string; readonly level: number | undefined }[] = [];
     for (const { memtable, name } of newestLogs) sources.push({ cursor: memtable.cursor(), file: name, level: undefined });
     for (const [level, files] of version.levels.entries()) {
       for (const file of files) {
-        if (!version.mayHold(file, beforeVersions(key))) continue;
+        if (!version.mayHold(file, start)) continue;
         sources.push({ cursor: view.entriesOf(file), file: tableFileName(file.number), level });
       }
     }
-    const end = afterVersions(key);
     function* versionsIn({ cursor, file, level }: (typeof sources)[number]): FolderReading<StoredVersion[]> {
       const versions: StoredVersion[] = [];
       try {
-        for (let settled = cursor.seek(beforeVersions(key), 'at-or-after'); ; settled = cursor.next()) {
+        for (let settled = cursor.seek(start, 'at-or-after'); ; settled = cursor.next()) {
           if (!settled) yield* cursor.settle();
           if (!cursor.valid) return versions;
           const { keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd } = cursor;
           if (order.compareInternalKeys(keyBytes, keyStart, keyEnd, end, 0, end.length) > 0) return versions;
-          const { userKey, sequence, type } = decodeInternalKey(keyBytes.slice(keyStart, keyEnd))!;
-          const kind = type === VALUE ? 'value' : 'deletion';
-          versions.push({ kind, sequence, key: userKey, value: valueBytes.slice(valueStart, valueEnd), file, level });
+          try {
+            const kind = typeOf(keyBytes, keyStart, keyEnd, file) === VALUE ? 'value' : 'deletion';
+            const { userKey, sequence } = decodeInternalKey(keyBytes.slice(keyStart, keyEnd))!;
+            versions.push({ kind, sequence, key: userKey, value: valueBytes.slice(valueStart, valueEnd), file, level });
+          } catch (error) {
+            view.damage.pass(error);
+          }
         }
       } finally {
         cursor.close();

@@ -1,5 +1,7 @@
+import { mustBeArray, mustBeBoolean, mustBeOptions, mustBeSignal, mustBeWhole, mustHaveMethods, type Signal } from '@bloom/bytes';
 import type { FilterPolicy } from '@bloom/policy';
-import type { BlockCache, Codec, Comparator, ReadingOptions } from '@bloom/sstable';
+import { bytewiseComparator, type BlockCache, type Codec, type Comparator, type ReadingOptions } from '@bloom/sstable';
+import { decodingFor, internalTableOptions, mustBeCache, readingFor, tailBytesFor } from '@bloom/sstable/database';
 
 /** How to read a database. All of it has a default. */
 export interface ReaderOptions extends ReadingOptions {
@@ -21,7 +23,7 @@ export interface ReaderOptions extends ReadingOptions {
   readonly cache?: BlockCache | null | undefined;
   /** The most bytes that the contents of one block may have. Default: 256 MiB. */
   readonly maxBlockBytes?: number | undefined;
-  /** How many bytes at the end of a table are read first, in the hope that index and filter are there. Default: 64 KiB. */
+  /** How many bytes at the end of a table are read first, in the hope that index and filter are there. Default: a 32nd of the table, from 64 to 256 KiB. */
   readonly tailBytes?: number | undefined;
   /**
    * `'strict'` refuses a database whose logs are damaged, and throws at each damaged block. `'skip'` gives what LevelDB
@@ -43,3 +45,53 @@ export interface ReaderOptions extends ReadingOptions {
 export const DEFAULT_MAX_OPEN_TABLES = 1000;
 /** The default of {@link ReaderOptions.maxRestarts}. */
 export const DEFAULT_MAX_RESTARTS = 100;
+
+/** How to open a `DatabaseReader`. All of it has a default. */
+export interface AsyncReaderOptions extends ReaderOptions {
+  /** Ends the opening early. */
+  readonly signal?: Signal | undefined;
+}
+
+/** The names for both readers, so that one object can be used for both. `SyncDatabaseReader` ignores the signal. */
+const READER_OPTIONS: Record<keyof AsyncReaderOptions, true> = {
+  comparators: true,
+  insistOnBytewise: true,
+  filterPolicies: true,
+  codecs: true,
+  cache: true,
+  maxBlockBytes: true,
+  tailBytes: true,
+  readAheadBytes: true,
+  gapBytes: true,
+  damage: true,
+  maxOpenTables: true,
+  maxRestarts: true,
+  signal: true,
+};
+
+/** Checks options before anything is read. @throws TypeError or RangeError, which names the option that is wrong. */
+export function mustBeReaderOptions(owner: string, options: AsyncReaderOptions): void {
+  mustBeOptions(owner, options, READER_OPTIONS);
+  const { comparators = [], insistOnBytewise, filterPolicies, cache, maxOpenTables, maxRestarts, signal } = options;
+  mustBeArray('comparators', comparators, 'comparators');
+  for (const comparator of [bytewiseComparator, ...comparators]) internalTableOptions({ comparator, filterPolicies });
+  if (insistOnBytewise !== undefined) mustBeBoolean('insistOnBytewise', insistOnBytewise);
+  tailBytesFor(options, decodingFor(options), 0);
+  readingFor(options);
+  mustBeCache(cache);
+  mustBeDamageMode(options.damage);
+  if (maxOpenTables !== undefined) mustBeWhole('maxOpenTables', maxOpenTables, 1);
+  if (maxRestarts !== undefined) mustBeWhole('maxRestarts', maxRestarts, 0);
+  if (signal !== undefined) mustBeSignal('signal', signal);
+}
+
+/** @throws RangeError unless it is undefined, `'strict'` or `'skip'`. */
+export function mustBeDamageMode(damage: unknown): void {
+  if (damage === undefined || damage === 'strict' || damage === 'skip') return;
+  throw new RangeError(`damage must be 'strict' or 'skip', got ${typeof damage === 'string' ? JSON.stringify(damage) : typeof damage}`);
+}
+
+/** @throws TypeError unless `folder` has the methods of a folder. */
+export function mustBeFolder(folder: unknown, methods: readonly string[] = ['open']): void {
+  mustHaveMethods('folder', folder, 'a folder, such as a NodeFolder', methods);
+}

@@ -1,13 +1,13 @@
-import { CorruptionError, type Structure, type Signal } from '@bloom/bytes';
+import { CorruptionError, mustBeFunction, mustBeOptions, type Structure, type Signal } from '@bloom/bytes';
 import { LogReader } from '@bloom/log';
-import { decodeInternalKey, internalTableOptions, readOpenTable, VALUE } from '@bloom/sstable/database';
+import { decodeInternalKey, decodingFor, internalTableOptions, readOpenTable, VALUE } from '@bloom/sstable/database';
 import { DamagePolicy, type Dropped } from './damage.js';
 import { typeOf } from './database-key.js';
 import { parseFileName } from './file-name.js';
 import type { Folder, FolderFile, SyncFolder } from './folder.js';
 import { type FolderReading, listFiles, openFile, readingOf, runAsync, runSync } from './folder-reading.js';
 import { pushAll } from './log-memtable.js';
-import type { ReaderOptions } from './reader-options.js';
+import { mustBeDamageMode, mustBeFolder, type ReaderOptions } from './reader-options.js';
 import { TableEntries } from './table-entries.js';
 import { TableHandle } from './table-handle.js';
 import { compareBigints } from './version-edit.js';
@@ -30,8 +30,9 @@ export interface StoredEntriesOptions extends Pick<ReaderOptions, 'codecs' | 'ma
   readonly onDropped?: ((dropped: Dropped) => void) | undefined;
 }
 
-/** How many entries of a table are handed on at once. */
+/** How many entries of a table are handed on at once, and after how many bytes no more are added. */
 const PORTION = 256;
+const PORTION_BYTES = 2 ** 20;
 const NO_KEY = new Uint8Array(0);
 
 /**
@@ -50,7 +51,7 @@ export async function* storedEntries(
   folder: Folder,
   options: StoredEntriesOptions & { readonly signal?: Signal | undefined } = {},
 ): AsyncGenerator<StoredEntry, void, undefined> {
-  const entries = new StoredEntries(options);
+  const entries = new StoredEntries(folder, options);
   try {
     await runAsync(folder, entries.list(), options.signal);
     for (;;) {
@@ -65,7 +66,7 @@ export async function* storedEntries(
 
 /** {@link storedEntries} without promises. */
 export function* storedEntriesSync(folder: SyncFolder, options: StoredEntriesOptions = {}): Generator<StoredEntry, void, undefined> {
-  const entries = new StoredEntries(options);
+  const entries = new StoredEntries(folder, options);
   try {
     runSync(folder, entries.list());
     for (;;) {
@@ -84,6 +85,14 @@ interface OpenStoredTable {
   readonly entries: TableEntries;
 }
 
+const STORED_ENTRIES_OPTIONS: Record<keyof StoredEntriesOptions | 'signal', true> = {
+  codecs: true,
+  maxBlockBytes: true,
+  damage: true,
+  onDropped: true,
+  signal: true,
+};
+
 /** Goes through the files of a folder, a portion of entries at a time. */
 class StoredEntries {
   readonly #options: StoredEntriesOptions;
@@ -93,7 +102,12 @@ class StoredEntries {
   #table: OpenStoredTable | undefined;
   readonly #closing: Promise<void>[] = [];
 
-  constructor(options: StoredEntriesOptions) {
+  constructor(folder: Folder, options: StoredEntriesOptions) {
+    mustBeFolder(folder, ['list', 'open']);
+    mustBeOptions('storedEntries', options, STORED_ENTRIES_OPTIONS);
+    mustBeDamageMode(options.damage);
+    decodingFor(options);
+    if (options.onDropped !== undefined) mustBeFunction('onDropped', options.onDropped);
     this.#options = options;
     this.#damage = new DamagePolicy(options.damage !== 'skip', options.onDropped);
   }
@@ -143,8 +157,10 @@ class StoredEntries {
 
   *#tableEntries({ name, entries, handle }: OpenStoredTable): FolderReading<StoredEntry[]> {
     const portion: StoredEntry[] = [];
-    while (entries.valid && portion.length < PORTION) {
+    let byteLength = 0;
+    while (entries.valid && portion.length < PORTION && byteLength < PORTION_BYTES) {
       const { keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd } = entries;
+      byteLength += keyEnd - keyStart + valueEnd - valueStart;
       try {
         const type = typeOf(keyBytes, keyStart, keyEnd, handle.table.file ?? name);
         const { userKey: key, sequence } = decodeInternalKey(keyBytes.slice(keyStart, keyEnd))!;
@@ -161,8 +177,11 @@ class StoredEntries {
 
   *#logEntries(name: string, file: FolderFile): FolderReading<StoredEntry[]> {
     const entries: StoredEntry[] = [];
-    const pass = (code: 'BLOOM_BAD_LOG' | 'BLOOM_BAD_WRITE_BATCH', structure: Structure, offset: number, length: number, reason: string): void =>
-      this.#damage.pass(new CorruptionError(code, { structure, offset, file: file.name ?? name }, `${reason} (${length} bytes)`));
+    const pass = (code: 'BLOOM_BAD_LOG' | 'BLOOM_BAD_WRITE_BATCH', structure: Structure, offset: number, byteLength: number, reason: string): void => {
+      const place = { structure, offset, file: file.name ?? name };
+      if (this.#damage.isStrict) throw new CorruptionError(code, place, `${reason} (${byteLength} bytes)`);
+      this.#damage.add({ file: place.file, offset, byteLength, reason, code });
+    };
     const reader = new LogReader({
       drop: ({ offset, byteLength, reason }) => pass('BLOOM_BAD_LOG', 'log record', offset, byteLength, reason),
       record(record, offset) {

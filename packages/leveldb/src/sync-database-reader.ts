@@ -1,16 +1,13 @@
-import type { KeyRange } from '@bloom/sstable';
+import { mustBeIterable } from '@bloom/bytes';
 import { DatabaseCursorFace } from './cursor-face.js';
-import { DatabaseRange } from './database-range.js';
+import { type DatabaseKeyRange, DatabaseRange, mustBeDatabaseRange } from './database-range.js';
 import { type FolderReading, runSync } from './folder-reading.js';
 import type { SyncFolder } from './folder.js';
 import { ReaderFace, type SequenceOptions, type StoredVersion } from './reader-face.js';
-import type { ReaderOptions } from './reader-options.js';
+import { mustBeFolder, mustBeReaderOptions, type ReaderOptions } from './reader-options.js';
 import type { View } from './view.js';
 import { ViewReader } from './view-reader.js';
 import type { VisibleCursor } from './visible-cursor.js';
-
-/** A range, and the state of the database to look at. */
-export interface DatabaseKeyRange extends KeyRange, SequenceOptions {}
 
 /**
  * Reads a LevelDB database without promises, from a folder that answers at once. Nothing in the folder is changed, and no
@@ -37,16 +34,18 @@ export class SyncDatabaseReader extends ReaderFace implements Iterable<[Uint8Arr
   /**
    * Opens the database of a folder: reads its MANIFEST and its logs, and opens its tables.
    *
-   * @throws RangeError for an option that is wrong.
+   * @throws TypeError or RangeError for an option that is wrong.
    * @throws CorruptionError or UnsupportedError when the folder is not a database that can be read.
    * @throws FolderError when another process changes it all the time.
    */
   static open(folder: SyncFolder, options: ReaderOptions = {}): SyncDatabaseReader {
+    mustBeFolder(folder);
+    mustBeReaderOptions('SyncDatabaseReader.open', options);
     const viewReader = new ViewReader(folder, options);
     try {
       return new SyncDatabaseReader(folder, viewReader, runSync(folder, viewReader.read()));
     } catch (error) {
-      void viewReader.close();
+      viewReader.close().catch(() => undefined);
       throw error;
     }
   }
@@ -71,6 +70,7 @@ export class SyncDatabaseReader extends ReaderFace implements Iterable<[Uint8Arr
 
   /** `get` for each of `keys`, in their order. */
   getMany(keys: Iterable<Uint8Array>, options?: SequenceOptions): (Uint8Array | undefined)[] {
+    mustBeIterable('keys', keys, 'Uint8Arrays');
     return Array.from(keys, (key) => this.get(key, options));
   }
 
@@ -96,7 +96,7 @@ export class SyncDatabaseReader extends ReaderFace implements Iterable<[Uint8Arr
   /** A cursor, on no entry yet. It sees the database as it is now until it is closed. */
   cursor(options?: SequenceOptions): SyncDatabaseCursor {
     this.mustBeOpen();
-    return new SyncDatabaseCursor(this.view, this.cursorOf(this.view, this.sequenceOf(options)), this, (reading) => this.#run(reading));
+    return new SyncDatabaseCursor(this.view, this.cursorOf(this.view, this.sequenceFor(options)), this, (reading) => this.#run(reading));
   }
 
   /** All that is stored of a key, the newest version first: also what is deleted or overwritten. */
@@ -117,7 +117,8 @@ export class SyncDatabaseReader extends ReaderFace implements Iterable<[Uint8Arr
 
   /** Closes the files. Closing twice does nothing. */
   close(): void {
-    if (this.markClosed()) void this.#viewReader.close();
+    // Nothing was written that a file which cannot be closed could lose.
+    if (this.markClosed()) this.#viewReader.close().catch(() => undefined);
   }
 
   #run<T>(reading: FolderReading<T>): T {
@@ -126,6 +127,7 @@ export class SyncDatabaseReader extends ReaderFace implements Iterable<[Uint8Arr
 
   #iterate<T>(range: DatabaseKeyRange, pick: (cursor: VisibleCursor) => T): IterableIterator<T> {
     this.mustBeOpen();
+    mustBeDatabaseRange(range);
     const cursor = this.cursorOf(this.view, this.sequenceOf(range));
     const walk = new DatabaseRange(cursor, this.view.order, range);
     return new SyncRangeIterator(walk, this.view, pick, this, (reading) => this.#run(reading));

@@ -232,6 +232,7 @@ export class ViewTables {
 
   /** Unpins what the view has pinned. */
   release(): void {
+    if (this.#released) return;
     this.#released = true;
     for (const handle of this.#pinned) this.#cache.unpin(handle);
   }

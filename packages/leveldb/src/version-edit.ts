@@ -143,7 +143,7 @@ export function decodeVersionEdit(record: Uint8Array, place: Place, onField?: (e
       case -1:
         throw bad('invalid tag');
       case COMPARATOR:
-        edit.comparator = new TextDecoder().decode(string('comparator name'));
+        edit.comparator = new TextDecoder('utf-8', { ignoreBOM: true }).decode(string('comparator name'));
         break;
       case LOG_NUMBER:
         edit.logNumber = bigNumber('log number');
@@ -227,7 +227,7 @@ export function versionEditLayout(record: Uint8Array): LabelledRange[] {
       add(`${name}: ${part} length`, String(length));
       reader.position += length;
       const bytes = record.subarray(position, reader.position);
-      add(`${name}: ${part}`, part === 'name' ? new TextDecoder().decode(bytes) : versionText(bytes));
+      add(`${name}: ${part}`, part === 'name' ? new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes) : versionText(bytes));
     }
   }
   reader.position = record.length;

@@ -8,7 +8,7 @@
  * Source: LevelDB, db/db_impl.cc, `DBImpl::Recover`, and db/version_set.cc, `VersionSet::Recover`, which need not mind
  * another writer, for they hold the lock.
  */
-import { CorruptionError, mustBeWhole, type Place, UnsupportedError } from '@bloom/bytes';
+import { CorruptionError, type Place, UnsupportedError } from '@bloom/bytes';
 import { LogReader } from '@bloom/log';
 import { BlockCache, bytewiseComparator, type Comparator, type TableStats } from '@bloom/sstable';
 import { DEFAULT_CACHE_BYTES, internalTableOptions } from '@bloom/sstable/database';
@@ -92,26 +92,26 @@ export class ViewReader {
   readonly #isStrict: boolean;
   readonly #cache: BlockCache | null;
   readonly #closing = new Set<Promise<void>>();
+  /** What the last view was made of, and what another one will be made of once it can be read. */
   #known: Known | undefined;
+  #next: Known | undefined;
+  /** The state of the folder in which a log was listed that had not been read. */
+  #unreadEvidence: string | undefined;
   /** The tables of what was known before the database was replaced by another. */
   readonly #retired: TableCache[] = [];
   /** The highest sequence that a view shows: what is visible at it must not change. */
   #visible = 0n;
 
-  /** @throws RangeError for an option that is wrong. */
+  /** @param options checked by {@link mustBeReaderOptions}. */
   constructor(folder: Folder, options: ReaderOptions) {
-    const { damage = 'strict' } = options as { readonly damage?: unknown };
-    if (damage !== 'strict' && damage !== 'skip') throw new RangeError(`damage must be 'strict' or 'skip', got ${String(damage)}`);
-    this.#isStrict = damage === 'strict';
+    this.#isStrict = options.damage !== 'skip';
     this.#canList = folder.list !== undefined;
     this.#folderName = folder.name;
     this.#options = options;
     this.#comparators = [...(options.comparators ?? []), bytewiseComparator];
-    this.#maxOpenTables = mustBeWhole('maxOpenTables', options.maxOpenTables ?? DEFAULT_MAX_OPEN_TABLES, 1);
-    this.#maxRestarts = mustBeWhole('maxRestarts', options.maxRestarts ?? DEFAULT_MAX_RESTARTS, 0);
+    this.#maxOpenTables = options.maxOpenTables ?? DEFAULT_MAX_OPEN_TABLES;
+    this.#maxRestarts = options.maxRestarts ?? DEFAULT_MAX_RESTARTS;
     this.#cache = options.cache === undefined ? new BlockCache(DEFAULT_CACHE_BYTES) : options.cache;
-    // Checks the options before anything is read.
-    for (const comparator of options.comparators ?? []) internalTableOptions(this.#tableOptions(comparator));
   }
 
   /**
@@ -148,7 +148,7 @@ export class ViewReader {
   }
 
   get #tables(): TableCache[] {
-    return this.#known === undefined ? this.#retired : [...this.#retired, this.#known.tables];
+    return [...this.#retired, ...[this.#known, this.#next].flatMap((known) => known?.tables ?? [])];
   }
 
   *#attempt(): FolderReading<View> {
@@ -172,12 +172,14 @@ export class ViewReader {
         this.#openTables(tables, version, pinned),
       ]);
       this.#judge(failures, names, tables, damage, place, seen);
+      this.#mustHaveSeen(logs, fields, names, seen);
       if (!this.#canList) yield* this.#mustBeUnchanged(manifest);
       let { lastSequence } = fields;
       for (const log of logs) if (log.lastSequence > lastSequence) ({ lastSequence } = log);
       if (lastSequence > this.#visible) this.#visible = lastSequence;
       tables.keepOnly(version.files);
       for (const number of known.logs.keys()) if (!logs.some((log) => log.number === number)) known.logs.delete(number);
+      this.#use(known);
       const viewTables = new ViewTables(tables, version.files, pinned);
       return new View({ comparator, order, fields, manifest: state.name, version, logs, lastSequence, tables: viewTables, damage });
     } catch (error) {
@@ -191,18 +193,28 @@ export class ViewReader {
   /** What is known of the folder already, or, where its MANIFEST is another one, nothing. */
   #goOn({ state, isContinued: isSame, fields, place }: OpenManifest): Known {
     const comparator = this.#comparatorOf(fields, place);
-    const known = this.#known;
+    const known = this.#next ?? this.#known;
     if (known !== undefined && isSame && known.comparator === comparator) {
       known.manifest = state;
       return known;
     }
-    if (known !== undefined) {
-      known.tables.retire();
-      this.#retired.push(known.tables);
-    }
+    if (this.#next !== undefined) this.#retire(this.#next);
     const tables = new TableCache(this.#maxOpenTables, this.#options, internalTableOptions(this.#tableOptions(comparator)), this.#cache);
-    this.#known = { comparator, order: keyOrderOf(comparator), tables, logs: new Map(), manifest: state };
-    return this.#known;
+    this.#next = { comparator, order: keyOrderOf(comparator), tables, logs: new Map(), manifest: state };
+    return this.#next;
+  }
+
+  /** Goes on from what a view is made of. Until then the view before can open its tables, if not all of them are open. */
+  #use(known: Known): void {
+    if (known === this.#known) return;
+    if (this.#known !== undefined) this.#retire(this.#known);
+    this.#known = known;
+    this.#next = undefined;
+  }
+
+  #retire({ tables }: Known): void {
+    tables.retire();
+    this.#retired.push(tables);
   }
 
   #tableOptions(comparator: Comparator) {
@@ -235,7 +247,7 @@ export class ViewReader {
       const damage = new CorruptionError('BLOOM_BAD_CURRENT', { structure: 'CURRENT', offset: 0, file: this.#folderName }, problem);
       throw new Restart(damage, name);
     }
-    const last = this.#known?.manifest;
+    const last = (this.#next ?? this.#known)?.manifest;
     const before = last?.name === name && (yield* isContinued(file, last)) ? last : undefined;
     const place: Place = { structure: 'MANIFEST', offset: 0, file: file.name ?? name };
     const { byteLength } = file;
@@ -291,7 +303,31 @@ export class ViewReader {
       known.set(number, log);
       replayed.push(log);
     }
+    if (this.#canList && isBehind(replayed, fields)) yield* this.#mustNotHaveGrown(replayed.at(-1));
     return replayed;
+  }
+
+  /** @throws FolderError when a log has become longer since it was opened. */
+  *#mustNotHaveGrown(log: LogMemtable | undefined): FolderReading<void> {
+    if (log === undefined) return;
+    const file = yield* openFile(log.name);
+    this.#closeLater(file?.close?.());
+    if (file !== undefined && file.byteLength > log.byteLength) throw writtenMeanwhile(log.name);
+  }
+
+  /**
+   * The MANIFEST may know of later writes than the logs that were opened before it. They are in tables, unless there is a
+   * log that was not read: then the view's last sequence would be that of a write that it does not show.
+   *
+   * @throws FolderError in that case, unless nothing has changed since it was last thrown: such a log cannot be opened.
+   */
+  #mustHaveSeen(logs: readonly LogMemtable[], fields: ManifestFields, names: readonly string[] | undefined, seen: string): void {
+    if (names === undefined || !isBehind(logs, fields)) return;
+    const unread = logNumbers(names).find((number) => number >= fields.logNumber && !logs.some((log) => log.number === number));
+    const evidence = evidenceOf(seen, names);
+    if (unread === undefined || evidence === this.#unreadEvidence) return;
+    this.#unreadEvidence = evidence;
+    throw writtenMeanwhile(logFileName(unread));
   }
 
   /** @throws Restart when a log is needed that was not there, or not listed, when the logs were opened. */
@@ -408,6 +444,15 @@ export class ViewReader {
 }
 
 /** The numbers of the logs among `names`, ascending. */
+/** Whether the MANIFEST knows of later writes than the logs. */
+function isBehind(logs: readonly LogMemtable[], { lastSequence }: ManifestFields): boolean {
+  return logs.every((log) => log.lastSequence < lastSequence);
+}
+
+function writtenMeanwhile(log: string): FolderError {
+  return new FolderError('BLOOM_FOLDER_CHANGED', `${log} was written while the folder was read`, { file: log });
+}
+
 function logNumbers(names: readonly string[]): bigint[] {
   const numbers = new Set<bigint>();
   for (const name of names) {

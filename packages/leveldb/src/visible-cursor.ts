@@ -60,15 +60,18 @@ export class VisibleCursor {
   }
 
   seekToFirst(): boolean {
+    this.valid = false;
     return this.#start(false, this.#entries.seekToFirst());
   }
 
   seekToLast(): boolean {
+    this.valid = false;
     return this.#start(true, this.#entries.seekToLast());
   }
 
   seek(userKey: Uint8Array, side: Side): boolean {
     mustBeBytes('key', userKey);
+    this.valid = false;
     const reverse = side === 'before' || side === 'at-or-before';
     const bound = side === 'at-or-after' || side === 'before' ? beforeVersions(userKey) : afterVersions(userKey);
     return this.#start(reverse, this.#entries.seek(bound, side));
@@ -102,7 +105,6 @@ export class VisibleCursor {
   }
 
   #start(reverse: boolean, settled: boolean): boolean {
-    this.valid = false;
     this.#reverse = reverse;
     this.#hiding = false;
     this.#found = false;

@@ -1,7 +1,17 @@
 import { seeded } from '@bloom/fixtures';
-import { DatabaseReader, encodeVersionEdit, MemoryFolder, type ReaderOptions, SyncDatabaseReader } from '@bloom/leveldb';
+import {
+  DatabaseReader,
+  type Dropped,
+  encodeVersionEdit,
+  MemoryFolder,
+  type ReaderOptions,
+  storedEntries,
+  storedEntriesSync,
+  SyncDatabaseReader,
+} from '@bloom/leveldb';
 import { BloomFilterPolicy } from '@bloom/policy';
-import { bytewiseComparator, type Comparator } from '@bloom/sstable';
+import { bytewiseComparator, type Comparator, MemorySink, TableBuilder } from '@bloom/sstable';
+import { encodeInternalKey, internalKeyComparator } from '@bloom/sstable/database';
 import { describe, expect, test } from 'vitest';
 import { assembleDatabase, type DatabaseParts, logOf, recordOf, type TableParts, type Version } from './assemble-database.js';
 import { caught, rejection } from './caught.js';
@@ -311,8 +321,8 @@ describe('random databases agree with a model', () => {
       place = moves[move]();
       if (place >= state.length) place = -1;
       const entry = state[place];
-      expect(cursor[move](target)).toBe(entry !== undefined);
-      expect(await promised[move](target)).toBe(entry !== undefined);
+      expect(move === 'seek' ? cursor.seek(target) : cursor[move]()).toBe(entry !== undefined);
+      expect(await (move === 'seek' ? promised.seek(target) : promised[move]())).toBe(entry !== undefined);
       for (const one of [cursor, promised]) {
         expect(one.valid).toBe(entry !== undefined);
         if (entry !== undefined) expect([hex(one.key), hex(one.value)]).toEqual(entry);
@@ -535,4 +545,107 @@ test('refuses invalid options and arguments, and calls after close', async () =>
   await promised.close();
   expect(await rejection(promised.get(utf8('a')))).toBeInstanceOf(TypeError);
   expect(await rejection(promised.refresh())).toBeInstanceOf(TypeError);
+});
+
+describe('entries behind a right checksum that are none of a database', () => {
+  const key = (sequence: bigint, type: number): Uint8Array => encodeInternalKey({ userKey: utf8('k'), sequence, type });
+  // The order of internal keys puts what is too short to be one first.
+  const WRONG: Record<string, Uint8Array> = { 'of an unknown type': key(9n, 5), 'too short': utf8('short') };
+
+  function filesWith(wrong: Uint8Array): Map<string, Uint8Array> {
+    const sink = new MemorySink();
+    const builder = new TableBuilder(sink, { comparator: internalKeyComparator(bytewiseComparator), filterPolicy: null });
+    builder.add(wrong, utf8('wrong'));
+    builder.add(key(8n, 1), utf8('right'));
+    builder.finish();
+    const table = sink.toBytes();
+    const file = { number: 5n, size: table.length, smallest: key(9n, 5), largest: key(8n, 1) };
+    const edit = encodeVersionEdit({ comparator: bytewiseComparator.name, logNumber: 6n, nextFileNumber: 9n, lastSequence: 20n, newFiles: [{ level: 1, file }] });
+    return new Map([['CURRENT', utf8('MANIFEST-000001\n')], ['MANIFEST-000001', logOf([edit])], ['000005.ldb', table]]);
+  }
+
+  test('versions() throws or leaves out one of an unknown type', () => {
+    const files = filesWith(WRONG['of an unknown type']!);
+    const strict = SyncDatabaseReader.open(new MemoryFolder(files));
+    expect(caught(() => strict.versions(utf8('k')))).toMatchObject({ code: 'BLOOM_BAD_INTERNAL_KEY', file: '000005.ldb' });
+    const skipping = SyncDatabaseReader.open(new MemoryFolder(files), { damage: 'skip' });
+    expect(skipping.versions(utf8('k'))).toMatchObject([{ kind: 'value', sequence: 8n }]);
+    expect(skipping.describe().dropped).toMatchObject([{ code: 'BLOOM_BAD_INTERNAL_KEY' }]);
+  });
+
+  test('a walk throws or leaves out one that is too short', () => {
+    const files = filesWith(WRONG['too short']!);
+    expect(caught(() => [...SyncDatabaseReader.open(new MemoryFolder(files)).entries()])).toMatchObject({ code: 'BLOOM_BAD_INTERNAL_KEY' });
+    expect(shown(SyncDatabaseReader.open(new MemoryFolder(files), { damage: 'skip' }).entries())).toEqual(['k->right']);
+  });
+});
+
+test('a cursor whose seek throws is on no entry, and moves from there are none', async () => {
+  let isBroken = false;
+  const comparator: Comparator = {
+    name: 'test.Broken',
+    compare(x, y) {
+      if (isBroken) throw new Error('broken');
+      return bytewiseComparator.compare(x, y);
+    },
+    findShortestSeparator: (start) => start,
+    findShortSuccessor: (key) => key,
+  };
+  const versions = ['a', 'b', 'c', 'd', 'e'].map((name, i) => put(name, 1 + i, `value of ${name}`));
+  const folder = new MemoryFolder(assembleDatabase({ comparator, tables: [{ level: 1, number: 5, versions }] }));
+  const options = { comparators: [comparator] };
+  for (const database of [SyncDatabaseReader.open(folder, options), await DatabaseReader.open(folder, options)]) {
+    const cursor = database.cursor();
+    const seek = async (name: string): Promise<unknown> => cursor.seek(utf8(name));
+    for (const move of ['next', 'prev'] as const) {
+      await seek('c');
+      await cursor[move]();
+      isBroken = true;
+      expect(await rejection(seek('d'))).toMatchObject({ message: 'broken' });
+      isBroken = false;
+      expect([cursor.valid, await cursor.next(), await cursor.prev()]).toEqual([false, false, false]);
+    }
+  }
+});
+
+describe('storedEntries', () => {
+  test('says what it leaves out of logs as LevelDB does', async () => {
+    const operations = [[utf8('a'), utf8('1')]] as const;
+    const files = assembleDatabase({ logs: [{ number: 3, batches: [1, 2, 3].map((sequence) => ({ sequence, operations })) }] });
+    files.get('000003.log')![0]! ^= 1;
+    const dropped: Dropped[] = [];
+    await collect(storedEntries(new MemoryFolder(files), { damage: 'skip', onDropped: (drop) => dropped.push(drop) }));
+    const described = SyncDatabaseReader.open(new MemoryFolder(files), { damage: 'skip' }).describe().dropped;
+    expect(dropped).toEqual(described);
+    expect(dropped[0]!.reason).toBe('checksum mismatch');
+    expect(dropped[0]!.byteLength).toBeGreaterThan(0);
+  });
+
+  test('reads few large entries ahead', async () => {
+    const versions = Array.from({ length: 8 }, (_, i) => ({ key: utf8(`k${i}`), sequence: 1 + i, value: new Uint8Array(2 ** 20).fill(i) }));
+    const memory = new MemoryFolder(assembleDatabase({ tables: [{ level: 1, number: 5, versions }] }));
+    let bytesRead = 0;
+    const folder = {
+      list: () => memory.list(),
+      open(name: string) {
+        const file = memory.open(name);
+        const read = (offset: number, length: number): Uint8Array => {
+          bytesRead += length;
+          return file!.read(offset, length);
+        };
+        return file && { byteLength: file.byteLength, name, read };
+      },
+    };
+    for (const { value } of storedEntriesSync(folder)) {
+      expect(value).toHaveLength(2 ** 20);
+      expect(bytesRead).toBeLessThan(5 * 2 ** 20);
+      break;
+    }
+  });
+});
+
+test('a byte order mark in CURRENT is part of the name, as for LevelDB', () => {
+  const files = assembleDatabase({ tables: [{ level: 1, number: 5, versions: [put('a', 1, 'v')] }] });
+  files.set('CURRENT', Uint8Array.of(0xef, 0xbb, 0xbf, ...files.get('CURRENT')!));
+  expect(caught(() => SyncDatabaseReader.open(new MemoryFolder(files)))).toMatchObject({ code: 'BLOOM_BAD_CURRENT' });
 });

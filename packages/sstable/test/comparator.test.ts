@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compareBytes, compareInternalBytes } from '../src/format/bytewise-order.js';
 import { bytewiseComparator, type Comparator, compareRangeOf } from '../src/format/comparator.js';
-import { internalKeyComparator } from '../src/format/internal-key.js';
+import { encodeInternalKey, internalKeyComparator } from '../src/format/internal-key.js';
 import { hex, utf8 } from './entries.js';
 
 const { separators, successors } = vectors();
@@ -112,4 +112,13 @@ test('compareRange is called as a method of its comparator', () => {
 test('LevelDB’s two orders are returned as they are, because searches recognise them by identity', () => {
   expect(compareRangeOf(bytewiseComparator)).toBe(compareBytes);
   expect(compareRangeOf(internalKeyComparator())).toBe(compareInternalBytes);
+});
+
+test('a copy of the bytewise comparator with a compare of its own orders by that', () => {
+  const backwards = { ...bytewiseComparator, name: 'test.Backwards', compare: (a: Uint8Array, b: Uint8Array) => bytewiseComparator.compare(b, a) };
+  const compareRange = compareRangeOf(backwards);
+  expect(compareRange(Uint8Array.of(1), 0, 1, Uint8Array.of(2), 0, 1)).toBeGreaterThan(0);
+  const internal = compareRangeOf(internalKeyComparator(backwards));
+  const [one, two] = [1, 2].map((byte) => encodeInternalKey({ userKey: Uint8Array.of(byte), sequence: 1n, type: 1 })) as [Uint8Array, Uint8Array];
+  expect(internal(one, 0, one.length, two, 0, two.length)).toBeGreaterThan(0);
 });

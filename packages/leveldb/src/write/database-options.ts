@@ -1,8 +1,8 @@
 import { mustBeBoolean, mustBeOptions, mustBeWhole } from '@bloom/bytes';
 import { BloomFilterPolicy, type FilterPolicy, mustBeFilterPolicy } from '@bloom/policy';
 import { BlockCache, bytewiseComparator, type Codec, type Comparator, MemorySink, TableBuilder, type TableBuilderOptions } from '@bloom/sstable';
-import { DEFAULT_CACHE_BYTES, internalKeyComparator, internalKeyPolicy, internalTableOptions } from '@bloom/sstable/database';
-import type { ReaderOptions } from '../reader-options.js';
+import { decodingFor, DEFAULT_CACHE_BYTES, internalKeyComparator, internalKeyPolicy, internalTableOptions, mustBeCache, readingFor, tailBytesFor } from '@bloom/sstable/database';
+import { mustBeDamageMode, type ReaderOptions } from '../reader-options.js';
 import type { TableThreadSettings } from './table-thread.js';
 
 /** How to open a {@link Database}. Every option has a default. */
@@ -17,11 +17,14 @@ export interface DatabaseOptions extends Pick<ReaderOptions, 'filterPolicies' | 
   readonly filterPolicy?: FilterPolicy | null | undefined;
   /** The compression of new tables. Default: `'snappy'`. */
   readonly compression?: 'none' | 'snappy' | Codec | undefined;
-  /** The size in bytes, as LevelDB counts it, above which a memtable becomes a table. 64 KiB to 1 GiB; default: 4 MiB. */
+  /**
+   * The size in bytes, as LevelDB counts it, above which a memtable becomes a table. Default: 4 MiB. As in LevelDB, a size
+   * below 64 KiB is taken for 64 KiB, and one above 1 GiB for 1 GiB.
+   */
   readonly writeBufferSize?: number | undefined;
-  /** The size in bytes at which a compaction finishes a table and begins the next. 1 MiB to 1 GiB; default: 2 MiB. */
+  /** The size in bytes at which a compaction finishes a table and begins the next. Default: 2 MiB; at least 1 MiB and at most 1 GiB is used. */
   readonly maxFileSize?: number | undefined;
-  /** Bytes of a block before compression. 1 KiB to 4 MiB; default: 4 KiB. */
+  /** Bytes of a block before compression. Default: 4 KiB; at least 1 KiB and at most 4 MiB is used. */
   readonly blockSize?: number | undefined;
   /** Entries per restart. Default: 16. */
   readonly blockRestartInterval?: number | undefined;
@@ -30,7 +33,7 @@ export interface DatabaseOptions extends Pick<ReaderOptions, 'filterPolicies' | 
    * values are larger than some hundred bytes: see `TableBuilderOptions.filterRange`.
    */
   readonly filterRange?: number | undefined;
-  /** The most files to keep open, including ten that are not tables. 74 to 50,000; default: 1000. */
+  /** The most files to keep open, including ten that are not tables. Default: 1000; at least 74 and at most 50,000 are used. */
   readonly maxOpenFiles?: number | undefined;
   /**
    * Appends to the existing MANIFEST and log, as Chromium does. Opening is then quicker, and the contents of the log
@@ -103,8 +106,10 @@ export function settingsOf(options: DatabaseOptions): Settings {
   mustBeOptions('Database.open', options, DATABASE_OPTIONS);
   const { comparator = bytewiseComparator, filterPolicies, codecs, tailBytes, readAheadBytes, gapBytes, lock = 'folder' } = options;
   mustBeLockMode(lock);
-  const { damage = 'strict' } = options as { readonly damage?: unknown };
-  if (damage !== 'strict' && damage !== 'skip') throw new RangeError(`damage must be 'strict' or 'skip', got ${String(damage)}`);
+  mustBeDamageMode(options.damage);
+  mustBeCache(options.cache);
+  tailBytesFor(options, decodingFor(options), 0);
+  readingFor(options);
   const { compression = 'snappy' } = options;
   const filterPolicy = policyOf(options, comparator);
   const building: TableBuilderOptions = {
@@ -127,7 +132,7 @@ export function settingsOf(options: DatabaseOptions): Settings {
     maxFileSize: clipped('maxFileSize', options.maxFileSize ?? 2 * 2 ** 20, 2 ** 20, 2 ** 30),
     maxOpenTables: clipped('maxOpenFiles', options.maxOpenFiles ?? 1000, 64 + OTHER_FILES, 50_000) - OTHER_FILES,
     reuseLogs: flag('reuseLogs', options.reuseLogs ?? false),
-    skipsDamage: damage === 'skip',
+    skipsDamage: options.damage === 'skip',
     locks: lock === 'folder',
     cache: options.cache === undefined ? new BlockCache(DEFAULT_CACHE_BYTES) : options.cache,
     building,

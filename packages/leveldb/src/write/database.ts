@@ -1,4 +1,5 @@
-import { mustBeBoolean, mustBeBytes, mustBeOptions, mustHaveMethods } from '@bloom/bytes';
+import { mustBeBoolean, mustBeBytes, mustBeIterable, mustBeOptions, mustHaveMethods } from '@bloom/bytes';
+import { bytewiseComparator } from '@bloom/sstable';
 import { AsyncReaderFace } from '../async-reader-face.js';
 import { beforeVersions } from '../database-key.js';
 import { parseFileName } from '../file-name.js';
@@ -8,7 +9,7 @@ import type { SequenceOptions } from '../reader-face.js';
 import type { View } from '../view.js';
 import type { VisibleCursor } from '../visible-cursor.js';
 import type { WritableFolder } from '../writable-folder.js';
-import { WriteBatch } from '../write-batch.js';
+import { WriteBatch, WriteBatchReader } from '../write-batch.js';
 import { type DatabaseOptions, mustBeLockMode, settingsOf } from './database-options.js';
 import { lockOf } from './opening.js';
 import { compareInternal } from './overlap.js';
@@ -57,6 +58,7 @@ export class Database extends AsyncReaderFace {
   #cursors = 0;
   /** Batches that were written, whose memory later writes use again. */
   readonly #spares: WriteBatch[] = [];
+  #closing: Promise<void> | undefined;
 
   private constructor(store: Store) {
     super(store.folder, store, store.view);
@@ -174,6 +176,7 @@ export class Database extends AsyncReaderFace {
 
   /** `getSync` for each of `keys`, in their order. */
   getManySync(keys: Iterable<Uint8Array>, options?: SequenceOptions): (Uint8Array | undefined)[] {
+    mustBeIterable('keys', keys, 'Uint8Arrays');
     return Array.from(keys, (key) => this.getSync(key, options));
   }
 
@@ -246,9 +249,10 @@ export class Database extends AsyncReaderFace {
     await this.#store.idle();
   }
 
-  /** Waits for pending writes, and closes all files. Closing twice is a no-op. */
-  async close(): Promise<void> {
-    if (this.markClosed()) await this.#store.close();
+  /** Waits for pending writes, and closes all files. Closing twice does so once. */
+  close(): Promise<void> {
+    if (this.markClosed()) this.#closing = this.#store.close();
+    return this.#closing!;
   }
 
   /** Closes the database, at the end of an `await using` block. */
@@ -274,11 +278,22 @@ export class Database extends AsyncReaderFace {
     }
     const batch = this.#spares.pop() ?? new WriteBatch();
     fill(batch);
+    this.#mustBeOrdered(batch);
     if (batch.byteLength > MAX_BATCH_BYTES) {
       throw new RangeError(`a batch must have at most ${MAX_BATCH_BYTES} bytes, got ${batch.byteLength}`);
     }
     await this.#store.write(batch, options?.sync ?? false);
     if (this.#spares.length < MAX_SPARES && batch.byteLength <= MAX_SPARE_BYTES) this.#spares.push(batch.clear());
+  }
+
+  /** Refuses keys that the comparator cannot compare while they are in no log: a log with such a key could not be replayed. */
+  #mustBeOrdered(batch: WriteBatch): void {
+    const { comparator } = this.#store.settings;
+    if (comparator === bytewiseComparator) return;
+    for (const reader = new WriteBatchReader(batch.encode(0n)); reader.next(); ) {
+      const { key } = reader;
+      comparator.compare(key, key);
+    }
   }
 
   /** Source: LevelDB, db/version_set.cc, `VersionSet::ApproximateOffsetOf`. */

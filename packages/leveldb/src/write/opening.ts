@@ -21,6 +21,18 @@ export async function lockOf(folder: WritableFolder): Promise<FolderLock> {
   return folder.lock();
 }
 
+/** @throws DatabaseError `BLOOM_DATABASE_MISSING` unless the folder has a database. Nothing is written, not even the file LOCK. */
+export async function mustHaveDatabase(folder: WritableFolder): Promise<void> {
+  let cause: unknown;
+  try {
+    if ((await folder.list()).includes(CURRENT)) return;
+  } catch (error) {
+    if ((error as { readonly code?: unknown }).code !== 'ENOENT') throw error;
+    cause = error;
+  }
+  throw new DatabaseError('BLOOM_DATABASE_MISSING', `${folder.name ?? 'the folder'} has no database, and createIfMissing is false`, { cause });
+}
+
 /** The state of a database that was opened for writing. */
 export interface OpenedVersions {
   readonly versions: VersionSet;
@@ -38,7 +50,7 @@ export async function openVersions(folder: WritableFolder, settings: Settings): 
   const where = folder.name ?? 'the folder';
   let names = await folder.list();
   if (!names.includes(CURRENT)) {
-    if (!settings.createIfMissing) throw new DatabaseError('BLOOM_DATABASE_MISSING', `${where} has no database, and createIfMissing is false`);
+    if (!settings.createIfMissing) await mustHaveDatabase(folder);
     mustBeNew(names, folder.name);
     await createDatabase(folder, settings.comparator);
   } else if (settings.errorIfExists) {

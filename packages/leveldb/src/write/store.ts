@@ -19,7 +19,7 @@ import { boundsOfUserKeys, type Compaction, compactionOf, type CompactionState, 
 import type { Settings } from './database-options.js';
 import { LiveFiles } from './live-files.js';
 import { LiveLog } from './live-log.js';
-import { lockOf, type OpenedVersions, openVersions } from './opening.js';
+import { lockOf, mustHaveDatabase, type OpenedVersions, openVersions } from './opening.js';
 import { type KeyBounds, overlapsLevel, sizeOf } from './overlap.js';
 import { delay, Pacer, turn } from './pacer.js';
 import { CompactionStats } from './properties.js';
@@ -101,6 +101,7 @@ export class Store implements TableFiles, RecordTarget {
   /** Opens or creates a database. */
   static async open(folder: WritableFolder, settings: Settings): Promise<Store> {
     if (settings.createIfMissing) await folder.createFolder();
+    else await mustHaveDatabase(folder);
     const lock = settings.locks ? await lockOf(folder) : undefined;
     try {
       const opened = await openVersions(folder, settings);
@@ -308,10 +309,15 @@ export class Store implements TableFiles, RecordTarget {
   /** Inserts for one time slice, and then schedules the rest. Readers see the batch only when all of it is inserted. */
   #insertRest(reader: WriteBatchReader, pacer: Pacer): Promise<void> | undefined {
     const { memtable } = this.#log;
-    while (reader.next()) {
-      const sequence = reader.sequence + BigInt(reader.found - 1);
-      memtable.add(sequence, reader.type, reader.bytes, reader.keyStart, reader.keyEnd, reader.valueStart, reader.valueEnd);
-      if (pacer.isDue()) return pacer.pause().then(() => this.#insertRest(reader, pacer));
+    try {
+      while (reader.next()) {
+        const sequence = reader.sequence + BigInt(reader.found - 1);
+        memtable.add(sequence, reader.type, reader.bytes, reader.keyStart, reader.keyEnd, reader.valueStart, reader.valueEnd);
+        if (pacer.isDue()) return pacer.pause().then(() => this.#insertRest(reader, pacer));
+      }
+    } catch (error) {
+      // A comparator that throws: the log has the record already, and the memtable may have part of it.
+      throw this.#fail(error, 'an entry that is in the log could not be put into the memtable');
     }
     this.#versions.lastSequence = this.view.lastSequence = reader.sequence + BigInt(reader.found) - 1n;
     return undefined;
@@ -547,9 +553,8 @@ export class Store implements TableFiles, RecordTarget {
   // ---- shared by writes and the background
 
   /** Records that writing has ended. @returns the error to throw. */
-  #fail(cause: unknown): DatabaseError {
+  #fail(cause: unknown, what = cause instanceof CorruptionError ? 'a table that is merged is damaged' : 'the folder failed to take what was written'): DatabaseError {
     if (cause instanceof DatabaseError) return cause;
-    const what = cause instanceof CorruptionError ? 'a table that is merged is damaged' : 'the folder failed to take what was written';
     this.#failure ??= new DatabaseError('BLOOM_WRITING_ENDED', `nothing more is written: ${what}: ${String(cause)}`, { cause });
     return this.#failure;
   }

@@ -40,9 +40,11 @@ export function mustBeComparator(name: string, value: unknown): asserts value is
  * which searches recognise to use their faster paths.
  */
 export function compareRangeOf(comparator: Comparator): CompareRange {
-  if (comparator.compareRange === compareBytes) return compareBytes;
   if (comparator.compareRange === compareInternalBytes) return compareInternalBytes;
-  return comparator.compareRange !== undefined
+  // A copy of `bytewiseComparator` with a `compare` of its own still has the `compareRange` of the original.
+  const isBytewise = comparator.compareRange === compareBytes;
+  if (isBytewise && comparator.compare === bytewiseComparator.compare) return compareBytes;
+  return comparator.compareRange !== undefined && !isBytewise
     ? comparator.compareRange.bind(comparator)
     : (a, aStart, aEnd, b, bStart, bEnd) => comparator.compare(a.subarray(aStart, aEnd), b.subarray(bStart, bEnd));
 }

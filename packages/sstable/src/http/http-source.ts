@@ -1,4 +1,4 @@
-import { mustBeWhole, type Signal } from '@bloom/bytes';
+import { mustBeOptions, mustBeWhole, type Signal } from '@bloom/bytes';
 import { allocate, mustLieInside, PIECE_BYTES, type Source } from '../read/source.js';
 import type { Answer } from './answer.js';
 import { parseContentRange, wholeNumber } from './content-range.js';
@@ -14,6 +14,17 @@ export interface HttpSourceOptions extends TransportOptions {
   /** Aborts the opening. */
   readonly signal?: Signal | undefined;
 }
+
+const HTTP_SOURCE_OPTIONS: Record<keyof HttpSourceOptions, true> = {
+  fetch: true,
+  headers: true,
+  stallMs: true,
+  retries: true,
+  retryDelayMs: true,
+  byteLength: true,
+  maxWholeBytes: true,
+  signal: true,
+};
 
 /**
  * A table behind a URL, read by Range requests.
@@ -51,6 +62,7 @@ export class HttpSource implements Source {
   static async open(url: string | { readonly href: string }, options: HttpSourceOptions = {}): Promise<HttpSource> {
     const address: unknown = typeof url === 'string' ? url : (url as typeof url | null | undefined)?.href;
     if (typeof address !== 'string') throw new TypeError('url must be a string or a URL');
+    mustBeOptions('HttpSource.open', options, HTTP_SOURCE_OPTIONS);
     const file = new RemoteFile(address, options);
     return new HttpSource(file, await file.findLength(options.signal));
   }

@@ -33,7 +33,8 @@ export class ByteCopier {
 
   /** @returns the position of `length` free bytes. */
   #extend(length: number): number {
-    if (length > this.#shared.length - this.#filled) {
+    // Not `>`: of a buffer that a caller transferred nothing is left, not even room for an empty copy.
+    if (length >= this.#shared.length - this.#filled) {
       this.#shared = new Uint8Array(SHARED_BYTES);
       this.#buffer = this.#shared.buffer;
       this.#filled = 0;

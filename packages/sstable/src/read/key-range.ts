@@ -22,7 +22,7 @@ export interface AsyncKeyRange extends KeyRange {
 }
 
 /** The names for both `Table` and `SyncTable`, so that one range can be used for both. `SyncTable` ignores the signal. */
-const KEY_RANGE: Record<keyof AsyncKeyRange, true> = {
+export const KEY_RANGE: Record<keyof AsyncKeyRange, true> = {
   gt: true,
   gte: true,
   lt: true,
@@ -32,8 +32,11 @@ const KEY_RANGE: Record<keyof AsyncKeyRange, true> = {
   signal: true,
 };
 
-/** @throws TypeError unless `range` is a range. Its bounds are checked when the walk starts. */
-export function mustBeKeyRange(range: AsyncKeyRange): void {
-  mustBeOptions('a range', range, KEY_RANGE);
+/**
+ * @param names those that a range may have.
+ * @throws TypeError unless `range` is a range. Its bounds are checked when the walk starts.
+ */
+export function mustBeKeyRange(range: AsyncKeyRange, names: Readonly<Record<string, true>> = KEY_RANGE): void {
+  mustBeOptions('a range', range, names);
   if (range.signal !== undefined) mustBeSignal('signal', range.signal);
 }

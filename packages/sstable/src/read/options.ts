@@ -106,7 +106,8 @@ export function mustBeTableOptions(owner: string, options: AsyncTableOptions): v
   if (options.signal !== undefined) mustBeSignal('signal', options.signal);
 }
 
-function mustBeCache(cache: unknown): void {
+/** @throws TypeError unless `cache` is a BlockCache, null or undefined. */
+export function mustBeCache(cache: unknown): void {
   if (cache === undefined || cache === null) return;
   mustHaveMethods('cache', cache, 'a BlockCache or null', ['reserve', 'get', 'set', 'drop']);
 }

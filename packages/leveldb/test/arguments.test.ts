@@ -1,0 +1,115 @@
+// A wrong argument is an error that names it, before anything is read.
+import { Database, DatabaseReader, MemoryFolder, storedEntries, SyncDatabaseReader, WritableMemoryFolder } from '@bloom/leveldb';
+import { HttpFolder } from '@bloom/leveldb/http';
+import { WritableNodeFolder } from '@bloom/leveldb/node';
+import { HttpSource } from '@bloom/sstable/http';
+import { access, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { assembleDatabase } from './assemble-database.js';
+import { caught, rejection } from './caught.js';
+
+/** The message of a TypeError or RangeError. */
+function messageOf(error: unknown): string {
+  return error instanceof TypeError || error instanceof RangeError ? error.message : `no error of arguments: ${String(error)}`;
+}
+
+const key = new TextEncoder().encode('a');
+const folder = new MemoryFolder(assembleDatabase({ tables: [{ level: 1, number: 5, versions: [{ key, sequence: 1, value: key }] }] }));
+
+const WRONG_OPTIONS: readonly (readonly [options: object, message: RegExp])[] = [
+  [{ damange: 'skip' }, /has no option "damange": did you mean damage\?/],
+  [{ comparator: undefined, comparators: {} }, /^comparators must be an array/],
+  [{ comparators: [1] }, /comparator must be/],
+  [{ cache: 1000 }, /^cache must be a BlockCache or null, got number/],
+  [{ codecs: 1 }, /^codecs must be an array/],
+  [{ filterPolicies: 'x' }, /^filterPolicies must be/],
+  [{ damage: 'none' }, /^damage must be 'strict' or 'skip'/],
+  [{ readAheadBytes: -1 }, /^readAheadBytes must be/],
+  [{ gapBytes: -5 }, /^gapBytes must be/],
+  [{ tailBytes: 1 }, /^tailBytes must be/],
+  [{ maxBlockBytes: 0 }, /^maxBlockBytes must be/],
+  [{ maxOpenTables: 0 }, /^maxOpenTables must be/],
+  [{ maxRestarts: -1 }, /^maxRestarts must be/],
+  [{ insistOnBytewise: 1 }, /^insistOnBytewise must be a boolean/],
+];
+
+describe('opening for reading', () => {
+  test.each(WRONG_OPTIONS)('refuses %j', async (options, message) => {
+    expect(messageOf(caught(() => SyncDatabaseReader.open(folder, options)))).toMatch(message);
+    expect(messageOf(await rejection(DatabaseReader.open(folder, options)))).toMatch(message);
+  });
+
+  test.each([undefined, null, 'path/to/database', {}])('refuses the folder %j', async (wrong) => {
+    expect(messageOf(caught(() => SyncDatabaseReader.open(wrong as never)))).toContain('folder must be a folder');
+    expect(messageOf(await rejection(DatabaseReader.open(wrong as never)))).toContain('folder must be a folder');
+    expect(messageOf(await rejection(storedEntries(wrong as never).next()))).toContain('folder must be a folder');
+  });
+
+  test('refuses null for options, and a signal that is none', async () => {
+    expect(await rejection(DatabaseReader.open(folder, null as never))).toMatchObject({ message: 'the options of DatabaseReader.open must be an object, got null' });
+    expect(messageOf(await rejection(DatabaseReader.open(folder, { signal: 1 as never })))).toContain('signal must be');
+  });
+});
+
+test.each(WRONG_OPTIONS.filter(([options]) => !('comparators' in options || 'maxOpenTables' in options || 'maxRestarts' in options || 'insistOnBytewise' in options || 'maxBlockBytes' in options)))(
+  'opening for writing refuses %j',
+  async (options, message) => {
+    const written = new WritableMemoryFolder();
+    expect(messageOf(await rejection(Database.open(written, options)))).toMatch(message);
+    expect(written.list()).toEqual([]);
+  },
+);
+
+describe('reads', () => {
+  const database = SyncDatabaseReader.open(folder);
+  const WRONG_READS: readonly (readonly [name: string, call: () => unknown, message: RegExp])[] = [
+    ['get with a misspelt option', () => database.get(key, { sequnce: 0n } as never), /no option "sequnce": did you mean sequence\?/],
+    ['has with a misspelt option', () => database.has(key, { sequnce: 0n } as never), /did you mean sequence\?/],
+    ['cursor with a misspelt option', () => database.cursor({ sequnce: 0n } as never), /did you mean sequence\?/],
+    ['a range with a misspelt bound', () => database.entries({ gtr: key } as never), /a range has no option "gtr": did you mean gt/],
+    ['a range that is null', () => database.keys(null as never), /the options of a range must be an object, got null/],
+    ['a direction that is no boolean', () => database.values({ reverse: 'no' as never }), /^reverse must be a boolean/],
+    ['getMany of a number', () => database.getMany(5 as never), /^keys must be an iterable of Uint8Arrays/],
+  ];
+  test.each(WRONG_READS)('refuse %s', (_, call, message) => {
+    expect(messageOf(caught(call))).toMatch(message);
+  });
+
+  test('of a reader with promises refuse the same', async () => {
+    const promised = await DatabaseReader.open(folder);
+    expect(messageOf(await rejection(promised.get(key, { sequnce: 0n } as never)))).toContain('did you mean sequence?');
+    expect(await rejection(promised.getMany([key, 'b' as never]))).toMatchObject({ message: 'keys[1] must be a Uint8Array, got string' });
+    expect(messageOf(await rejection(promised.get(key, { signal: 1 as never })))).toContain('signal must be an AbortSignal');
+    expect(messageOf(caught(() => promised.entries({ gtr: key } as never)))).toContain('a range has no option "gtr"');
+  });
+});
+
+test('storedEntries refuses an unknown option', async () => {
+  expect(messageOf(await rejection(storedEntries(folder, { damge: 'skip' } as never).next()))).toContain('did you mean damage?');
+});
+
+test('folders and files behind HTTP refuse an unknown option', async () => {
+  expect(messageOf(caught(() => new HttpFolder('https://example.org/', { retry: 0 } as never)))).toContain('has no option "retry"');
+  expect(messageOf(await rejection(HttpSource.open('https://example.org/', { retry: 0 } as never)))).toContain('has no option "retry"');
+});
+
+describe('createIfMissing: false', () => {
+  let root: string;
+  beforeAll(async () => {
+    root = await mkdtemp(join(tmpdir(), 'bloom-missing-'));
+  });
+  afterAll(() => rm(root, { recursive: true }));
+
+  test('without a folder is an error of the database, and creates none', async () => {
+    const path = join(root, 'nothing');
+    expect(await rejection(Database.open(new WritableNodeFolder(path), { createIfMissing: false, lock: 'none' }))).toMatchObject({ code: 'BLOOM_DATABASE_MISSING' });
+    expect(await rejection(access(path))).toMatchObject({ code: 'ENOENT' });
+  });
+
+  test('in an empty folder leaves it empty', async () => {
+    expect(await rejection(Database.open(new WritableNodeFolder(root), { createIfMissing: false }))).toMatchObject({ code: 'BLOOM_DATABASE_MISSING' });
+    expect(await readdir(root)).toEqual([]);
+  });
+});

@@ -1,0 +1,323 @@
+// Calls that overlap others, and what a caller does to keys and cursors meanwhile.
+import { setImmediate } from 'node:timers/promises';
+import { Database, DatabaseReader, encodeVersionEdit, MemoryFolder, SyncDatabaseReader, WritableMemoryFolder } from '@bloom/leveldb';
+import { readLog } from '@bloom/log';
+import { bytewiseComparator } from '@bloom/sstable';
+import { describe, expect, test } from 'vitest';
+import { assembleDatabase, logOf, recordOf, type TableParts } from './assemble-database.js';
+import { caught, rejection } from './caught.js';
+import { collect } from './collect.js';
+import { Gate, GatedFolder } from './gated-folder.js';
+
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+const text = (bytes: Uint8Array | undefined): string | undefined => bytes && new TextDecoder().decode(bytes);
+const KEYS = Array.from({ length: 100 }, (_, i) => utf8(`k${String(i).padStart(4, '0')}`));
+
+/** A table of `KEYS`, in blocks of one entry. */
+function tableOf(number: number, keys = KEYS, sequence = 1): TableParts {
+  return { level: 1, number, versions: keys.map((key, i) => ({ key, sequence: sequence + i, value: key })) };
+}
+
+function gated(parts: Parameters<typeof assembleDatabase>[0]): GatedFolder {
+  return new GatedFolder(assembleDatabase({ build: { blockSize: 1 }, ...parts }));
+}
+
+/** Lets everything run that waits for nothing else. */
+async function settle(): Promise<void> {
+  for (let i = 0; i < 20; i++) await setImmediate();
+}
+
+const a = (sequence: number, value: string): Uint8Array => recordOf({ sequence, operations: [[utf8('a'), utf8(value)]] });
+
+describe('refresh', () => {
+  test('sees what was written before it was called, also when another refresh runs', async () => {
+    const folder = gated({ logs: [{ number: 3, batches: [{ sequence: 1, operations: [[utf8('a'), utf8('old')]] }] }] });
+    const database = await DatabaseReader.open(folder);
+    const gate = new Gate();
+    folder.onOpen = (name) => (name.startsWith('MANIFEST') ? gate.pass() : undefined);
+    const first = database.refresh();
+    await settle();
+    folder.files = new Map([...folder.files, ['000003.log', logOf([a(1, 'old'), a(2, 'new')])]]);
+    const second = database.refresh();
+    gate.open();
+    expect(await Promise.all([first, second])).toEqual([false, true]);
+    expect(text(await database.get(utf8('a')))).toBe('new');
+    await database.close();
+  });
+
+  test('does not end because another caller aborts', async () => {
+    const folder = gated({ tables: [tableOf(5)] });
+    const database = await DatabaseReader.open(folder);
+    const gate = new Gate();
+    folder.onRead = () => gate.pass();
+    const controller = new AbortController();
+    const aborted = rejection(database.refresh(controller.signal));
+    await settle();
+    const other = database.refresh();
+    controller.abort(new Error('enough'));
+    gate.open();
+    expect(await aborted).toMatchObject({ message: 'enough' });
+    expect(await other).toBe(false);
+    await database.close();
+  });
+
+  test('gives a last sequence whose writes are all seen, also when a write and an edit come between the logs and the MANIFEST', async () => {
+    const folder = gated({ tables: [tableOf(2, [utf8('t')])], logs: [{ number: 3, batches: [{ sequence: 2, operations: [[utf8('a'), utf8('old')]] }] }] });
+    folder.onOpen = (name) => {
+      if (name !== 'CURRENT') return;
+      folder.onOpen = () => undefined;
+      const edits = readLog(folder.files.get('MANIFEST-000001')!).records.map(({ bytes }) => bytes.slice());
+      const edit = encodeVersionEdit({ lastSequence: 3n, logNumber: 3n, nextFileNumber: 9n, previousLogNumber: 0n });
+      folder.files = new Map([...folder.files, ['000003.log', logOf([a(2, 'old'), a(3, 'new')])], ['MANIFEST-000001', logOf([...edits, edit])]]);
+    };
+    const database = await DatabaseReader.open(folder);
+    const { lastSequence } = database;
+    const seen = text(await database.get(utf8('a')));
+    expect([lastSequence, seen]).toEqual([3n, 'new']);
+    expect(database.stats.restarts).toBe(1);
+    await database.refresh();
+    expect(text(await database.get(utf8('a'), { sequence: lastSequence }))).toBe(seen);
+    await database.close();
+  });
+
+  test('gives such a last sequence also when the writes are in a log that came after the others were listed', async () => {
+    const folder = gated({ logs: [{ number: 3, batches: [{ sequence: 1, operations: [[utf8('a'), utf8('old')]] }] }] });
+    folder.onOpen = (name) => {
+      if (name !== 'CURRENT') return;
+      folder.onOpen = () => undefined;
+      const edits = readLog(folder.files.get('MANIFEST-000001')!).records.map(({ bytes }) => bytes.slice());
+      const edit = encodeVersionEdit({ lastSequence: 2n, logNumber: 3n, nextFileNumber: 9n, previousLogNumber: 0n });
+      folder.files = new Map([...folder.files, ['000008.log', logOf([a(2, 'new')])], ['MANIFEST-000001', logOf([...edits, edit])]]);
+    };
+    const database = await DatabaseReader.open(folder);
+    expect([database.lastSequence, text(await database.get(utf8('a')))]).toEqual([2n, 'new']);
+    await database.close();
+  });
+
+  test('sees records that were written into room that the log had already', () => {
+    const ahead = (...records: Uint8Array[]): Uint8Array => {
+      const bytes = new Uint8Array(2 ** 17);
+      bytes.set(logOf(records));
+      return bytes;
+    };
+    const files = assembleDatabase({ logs: [{ number: 3, batches: [] }] });
+    files.set('000003.log', ahead(a(1, 'old')));
+    const database = SyncDatabaseReader.open(new MemoryFolder(files));
+    expect(text(database.get(utf8('a')))).toBe('old');
+    files.set('000003.log', ahead(a(1, 'old'), a(2, 'new')));
+    expect(database.refresh()).toBe(true);
+    expect(text(database.get(utf8('a')))).toBe('new');
+  });
+
+  test('that fails leaves the reader as it was, also when not all of its tables are open', async () => {
+    const tables = KEYS.slice(0, 4).map((key, i) => tableOf(5 + i, [key], 1 + i));
+    const folder = gated({ tables });
+    const database = await DatabaseReader.open(folder, { maxOpenTables: 2 });
+    // LevelDB opened it again: the same tables, and another MANIFEST.
+    const manifest = folder.files.get('MANIFEST-000001')!;
+    folder.files = new Map([...folder.files, ['CURRENT', utf8('MANIFEST-000020\n')], ['MANIFEST-000020', manifest]]);
+    const { list } = folder;
+    let lists = 0;
+    folder.list = () => (++lists === 2 ? Promise.reject(new Error('EIO')) : list.call(folder));
+    expect(await rejection(database.refresh())).toMatchObject({ message: 'EIO' });
+    for (const key of KEYS.slice(0, 4)) expect(await database.get(key)).toEqual(key);
+    expect(await database.refresh()).toBe(false);
+    for (const key of KEYS.slice(0, 4)) expect(await database.get(key)).toEqual(key);
+    await database.close();
+    expect(folder.openFiles).toEqual([]);
+  });
+});
+
+describe('getMany', () => {
+  test('sees one state of the database, also when it is replaced by another meanwhile', async () => {
+    const folder = gated({ tables: [tableOf(5, KEYS, 1000)] });
+    const database = await DatabaseReader.open(folder, { cache: null });
+    const gate = new Gate();
+    folder.onRead = (name) => (name === '000005.ldb' ? gate.pass() : undefined);
+    const values = database.getMany(KEYS);
+    await settle();
+    folder.files = assembleDatabase({ tables: [tableOf(7, [utf8('other')])] });
+    folder.files = new Map([...folder.files, ['CURRENT', utf8('MANIFEST-000006\n')], ['MANIFEST-000006', folder.files.get('MANIFEST-000001')!]]);
+    expect(await database.refresh()).toBe(true);
+    gate.open();
+    expect(await values).toEqual(KEYS);
+    await database.close();
+    expect(folder.openFiles).toEqual([]);
+  });
+
+  test('that fails is over when its lookups are over', async () => {
+    const folder = gated({ tables: [tableOf(5)] });
+    const database = await DatabaseReader.open(folder, { cache: null });
+    let reads = 0;
+    folder.onRead = async () => {
+      if (++reads === 3) throw new Error('EIO');
+      await settle();
+    };
+    expect(await rejection(database.getMany(KEYS))).toMatchObject({ message: 'EIO' });
+    const readsAtEnd = reads;
+    await settle();
+    expect(reads).toBe(readsAtEnd);
+    expect(reads).toBeLessThan(KEYS.length);
+    // The view is still held by the reader alone: its table stays open.
+    expect(folder.openFiles).toEqual(['000005.ldb']);
+    folder.onRead = () => undefined;
+    expect(await database.getMany(KEYS)).toEqual(KEYS);
+    await database.close();
+    expect(folder.openFiles).toEqual([]);
+  });
+});
+
+describe('what the caller changes during a call makes no difference', () => {
+  const open = (): Promise<DatabaseReader> => DatabaseReader.open(gated({ tables: [tableOf(5)] }), { cache: null });
+
+  test('to the keys of getMany', async () => {
+    const database = await open();
+    const keys = KEYS.map((key) => Buffer.from(key));
+    const values = database.getMany(keys);
+    for (const key of keys) key.fill(0);
+    expect(await values).toEqual(KEYS);
+  });
+
+  test('to the key of versions', async () => {
+    const tables = KEYS.slice(0, 30).map((_, i) => ({ ...tableOf(5 + i, [utf8('a'), utf8('m'), utf8('z')], 1 + 3 * i), level: 0 }));
+    const database = await DatabaseReader.open(gated({ tables }), { cache: null });
+    const key = utf8('m');
+    const versions = database.versions(key);
+    key.fill(0x6e);
+    expect(await versions).toHaveLength(30);
+  });
+
+  test('to the bounds of a range', async () => {
+    const database = await open();
+    const [gte, lt] = [Buffer.from(KEYS[10]!), Buffer.from(KEYS[20]!)];
+    const keys = database.keys({ gte, lt });
+    gte.fill(0);
+    lt.fill(0xff);
+    expect(await collect(keys)).toEqual(KEYS.slice(10, 20));
+  });
+
+  test('to a bound that is the key of a cursor', () => {
+    const database = SyncDatabaseReader.open(new MemoryFolder(assembleDatabase({ tables: [tableOf(5)] })));
+    const cursor = database.cursor();
+    cursor.seek(KEYS[10]!);
+    const keys = database.keys({ lt: cursor.key });
+    cursor.seek(KEYS[30]!);
+    expect([...keys]).toEqual(KEYS.slice(0, 10));
+  });
+});
+
+describe('a signal', () => {
+  test.each(['get', 'has', 'getMany', 'versions', 'seek'] as const)('ends %s early, and the next call works', async (call) => {
+    const folder = gated({ tables: [tableOf(5)] });
+    const database = await DatabaseReader.open(folder, { cache: null });
+    const cursor = database.cursor();
+    const run = (signal?: AbortSignal): Promise<unknown> => {
+      if (call === 'getMany') return database.getMany(KEYS, { signal });
+      return call === 'seek' ? cursor.seek(KEYS[3]!, { signal }) : database[call](KEYS[3]!, { signal });
+    };
+    const gate = new Gate();
+    folder.onRead = () => gate.pass();
+    const controller = new AbortController();
+    const ended = rejection(run(controller.signal));
+    await settle();
+    controller.abort(new Error('enough'));
+    gate.open();
+    expect(await ended).toMatchObject({ message: 'enough' });
+    expect(cursor.valid).toBe(false);
+    expect(await rejection(run(AbortSignal.abort(new Error('before'))))).toMatchObject({ message: 'before' });
+    expect(await rejection(run())).toBeUndefined();
+    cursor.close();
+    await database.close();
+    expect(folder.openFiles).toEqual([]);
+  });
+});
+
+test('a cursor that is closed while it moves is on no entry, and holds no table', async () => {
+  const folder = gated({ tables: KEYS.slice(0, 20).map((key, i) => tableOf(5 + i, [key], 1 + i)) });
+  const database = await DatabaseReader.open(folder, { cache: null, maxOpenTables: 2 });
+  for (const key of KEYS.slice(0, 10)) {
+    const cursor = database.cursor();
+    const moved = cursor.seek(key);
+    cursor.close();
+    expect([await moved, cursor.valid]).toEqual([false, false]);
+  }
+  for (const key of KEYS.slice(0, 20)) expect(await database.get(key)).toEqual(key);
+  expect(folder.openFiles.length).toBeLessThanOrEqual(2);
+  await database.close();
+  expect(folder.openFiles).toEqual([]);
+});
+
+test('a second close of a database is over when the first is', async () => {
+  const folder = new WritableMemoryFolder();
+  const database = await Database.open(folder);
+  const put = database.put(utf8('a'), new Uint8Array(3_000_000));
+  const first = database.close();
+  await database.close();
+  const again = await Database.open(folder);
+  expect(await again.get(utf8('a'))).toHaveLength(3_000_000);
+  await Promise.all([again.close(), first, put]);
+});
+
+describe('a comparator that throws', () => {
+  const checked = {
+    name: 'test.Checked',
+    compare(x: Uint8Array, y: Uint8Array): number {
+      for (const key of [x, y]) if (key[0] === 0x21) throw new RangeError('a key must not start with !');
+      return bytewiseComparator.compare(x, y);
+    },
+    findShortestSeparator: (start: Uint8Array) => start,
+    findShortSuccessor: (key: Uint8Array) => key,
+  };
+
+  test('for a key refuses it before it is in the log, so that the database can be opened again', async () => {
+    const folder = new WritableMemoryFolder();
+    const options = { comparator: checked, filterPolicy: null };
+    const database = await Database.open(folder, options);
+    await database.put(utf8('a'), utf8('1'));
+    expect(await rejection(database.put(utf8('!x'), utf8('2')))).toMatchObject({ message: 'a key must not start with !' });
+    await database.put(utf8('b'), utf8('3'));
+    expect(database.lastSequence).toBe(2n);
+    await database.close();
+    const again = await Database.open(folder, options);
+    expect((await collect(again.keys())).map(text)).toEqual(['a', 'b']);
+    await again.close();
+  });
+
+  test('for an entry that is in the log already ends writing', async () => {
+    let isBroken = false;
+    const comparator = {
+      ...checked,
+      compare(x: Uint8Array, y: Uint8Array): number {
+        if (isBroken && x !== y) throw new Error('broken');
+        return bytewiseComparator.compare(x, y);
+      },
+    };
+    const database = await Database.open(new WritableMemoryFolder(), { comparator, filterPolicy: null });
+    await database.put(utf8('a'), utf8('1'));
+    isBroken = true;
+    expect(await rejection(database.put(utf8('b'), utf8('2')))).toMatchObject({ code: 'BLOOM_WRITING_ENDED' });
+    isBroken = false;
+    expect(await rejection(database.put(utf8('c'), utf8('3')))).toMatchObject({ code: 'BLOOM_WRITING_ENDED' });
+    expect(text(await database.get(utf8('a')))).toBe('1');
+    await database.close();
+  });
+});
+
+test('closing a reader whose folder fails to close files is no unhandled rejection', async () => {
+  const files = assembleDatabase({ tables: [tableOf(5)] });
+  const inner = new MemoryFolder(files);
+  const folder = {
+    list: () => inner.list(),
+    open: (name: string) => {
+      const file = inner.open(name);
+      const close = name.endsWith('.ldb') ? fail : (): void => undefined;
+      return file && { byteLength: file.byteLength, name, read: (offset: number, length: number) => file.read(offset, length), close };
+    },
+  };
+  function fail(): void {
+    throw new Error('close failed');
+  }
+  expect(caught(() => SyncDatabaseReader.open(folder).close())).toBeUndefined();
+  // Vitest fails on an unhandled rejection.
+  await settle();
+});
