@@ -56,7 +56,7 @@ export function addBuild(program: Command): void {
     .option('-q, --quiet', 'print only errors to standard error')
     .addHelpText(
       'after',
-      `${formatHelp}
+      `${formatHelp('one key per line; its value is the number of the line')}
 Without --sort, keys must ascend by their bytes, and INPUT is never held in
 memory. With it, memory holds all of INPUT, and up to 48 more bytes per entry.
 

@@ -33,6 +33,16 @@ export function encodeJson(key: Uint8Array, value: Uint8Array, out: ByteBuffer):
   out.utf8(`${terminalJson(textsOf(key, value))}\n`);
 }
 
+/** The same with key and value in hexadecimal, which can represent any bytes. */
+export function encodeHexJson(key: Uint8Array, value: Uint8Array, out: ByteBuffer): void {
+  out.utf8(`${terminalJson({ keyHex: hexOf(key), valueHex: hexOf(value) })}\n`);
+}
+
+/** Bytes as the string of a member whose name ends in `Hex`. */
+export function hexOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex');
+}
+
 /** Key and value as the strings of a JSON object. @throws OutputError when one of them is not UTF-8. */
 export function textsOf(key: Uint8Array, value: Uint8Array): { key: string; value: string } {
   const keyString = decodeUtf8(key);

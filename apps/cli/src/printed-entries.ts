@@ -8,6 +8,10 @@ import { putMark, startsWithMark } from './lines.js';
 import type { KeyFormOptions } from './opened-table.js';
 import { drain, flush } from './output.js';
 
+/** The options with which any entry of plain keys can be printed, and any entry of versions. */
+const REMEDIES = ['--hex', '--format kv'];
+export const VERSION_REMEDIES = ['--hex'];
+
 /** What `scan` was asked to print. */
 export interface ScanOptions extends KeyFormOptions, DamageOptions {
   readonly allVersions?: true;
@@ -21,14 +25,19 @@ export interface ScanOptions extends KeyFormOptions, DamageOptions {
   readonly hex?: true;
 }
 
-/** Prints entries. If one fails, the ones before it are printed. */
+/**
+ * Prints entries. If one fails, the ones before it are printed.
+ *
+ * @param remedies the options with which any entry can be printed.
+ */
 export function print<T>(
   path: string,
   format: FormatName,
   entries: Iterable<T>,
   encode: (entry: T, out: ByteBuffer) => void,
+  remedies: readonly string[] = REMEDIES,
 ): Promise<void> {
-  return printSteps(path, format, entries, (entry, out) => {
+  return printSteps(path, format, entries, remedies, (entry, out) => {
     out.begin();
     encode(entry, out);
   });
@@ -36,7 +45,7 @@ export function print<T>(
 
 /** Prints batches of entries. If an entry fails, the ones before it are printed. */
 export function printBatches(path: string, format: FormatName, batches: Iterable<EntryBatch>, encode: Encode): Promise<void> {
-  return printSteps(path, format, batches, (batch, out) => {
+  return printSteps(path, format, batches, REMEDIES, (batch, out) => {
     for (let i = 0; i < batch.length; i++) {
       out.begin();
       encode(batch.key(i), batch.value(i), out);
@@ -49,6 +58,7 @@ async function printSteps<T>(
   path: string,
   format: FormatName,
   steps: Iterable<T>,
+  remedies: readonly string[],
   encode: (step: T, out: ByteBuffer) => void,
 ): Promise<void> {
   const out = new ByteBuffer();
@@ -59,10 +69,10 @@ async function printSteps<T>(
       } catch (error) {
         out.dropEntry();
         if (!(error instanceof OutputError || error instanceof RangeError)) throw error;
-        // The entry would exceed the longest possible string.
-        const problem = error instanceof RangeError ? 'an entry is too long for one line' : error.message;
-        const others = ['--hex', '--format kv', '--format jsonl'].filter((other) => !other.endsWith(` ${format}`));
-        throw new Failure(`${path}: ${problem}, which ${format} cannot represent: try ${others.join(' or ')}`);
+        // The entry would exceed the longest possible string, which only JSON has to be.
+        if (error instanceof RangeError) throw new Failure(`${path}: an entry is too long for one line of ${format}: try --format tsv --hex`);
+        const others = format === 'jsonl' ? remedies : [...remedies, '--format jsonl'];
+        throw new Failure(`${path}: ${error.message}, which ${format} cannot represent: try ${others.join(' or ')}`);
       }
       const written = drain(out);
       if (written !== undefined) await written;

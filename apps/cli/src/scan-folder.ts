@@ -6,7 +6,7 @@ import { Failure } from './failure.js';
 import { mustNotInsist } from './folder-argument.js';
 import { formats } from './format.js';
 import { noteDropped, withFolder, withFolderFailures } from './opened-folder.js';
-import { hasBounds, inRange, print, type ScanOptions, withMark } from './printed-entries.js';
+import { hasBounds, inRange, print, type ScanOptions, VERSION_REMEDIES, withMark } from './printed-entries.js';
 import { encodeStoredVersion } from './stored-version.js';
 
 /** Prints the entries of a database's folder. */
@@ -29,7 +29,7 @@ export async function scanFolder(path: string, range: KeyRange, options: ScanOpt
 async function scanAllVersions(path: string, range: KeyRange, options: ScanOptions): Promise<void> {
   const { format, damage = 'strict' } = options;
   if (range.reverse) throw new Failure(`${path}: --all-versions prints file by file: omit --reverse`);
-  if (format === 'kv') throw new Failure(`${path}: kv cannot represent sequence, kind and file: omit --all-versions, or try --format jsonl`);
+  if (format === 'kv') throw new Failure(`${path}: kv cannot represent sequence, type and file: omit --all-versions, or try --format jsonl`);
   let compare = (a: Uint8Array, b: Uint8Array): number => bytewiseComparator.compare(a, b);
   const scanWith = async (): Promise<void> => {
     const dropped: Dropped[] = [];
@@ -37,7 +37,7 @@ async function scanAllVersions(path: string, range: KeyRange, options: ScanOptio
     const stored = storedEntriesSync(new SyncNodeFolder(path), { codecs: allCodecs, damage, onDropped });
     try {
       const entries = inRange(stored, range, ({ key }) => key, compare);
-      await print(path, format, entries, (entry: StoredEntry, out) => encodeStoredVersion(entry, format, options.hex === true, out));
+      await print(path, format, entries, (entry: StoredEntry, out) => encodeStoredVersion(entry, format, options.hex === true, out), VERSION_REMEDIES);
     } finally {
       noteDropped(path, dropped);
     }

@@ -14,7 +14,7 @@ import {
   type TableFile,
   withTableFile,
 } from './opened-table.js';
-import { hasBounds, inRange, print, printBatches, type ScanOptions, withMark } from './printed-entries.js';
+import { hasBounds, inRange, print, printBatches, type ScanOptions, VERSION_REMEDIES, withMark } from './printed-entries.js';
 import { encodeVersion } from './version.js';
 import { wholeNumber } from './whole-number.js';
 
@@ -33,17 +33,19 @@ export function addScan(program: Command): void {
     .option('--reverse', 'print from the last entry to the first')
     .addOption(new Option('--limit <n>', 'at most N entries').argParser(wholeNumber(0, Number.MAX_SAFE_INTEGER)))
     .addOption(new Option('-f, --format <format>', 'the format of the output').choices(formatNames).default('tsv'))
-    .option('--hex', 'bounds, and the output of tsv and words, are in hexadecimal')
+    .option('--hex', 'bounds, and the output of tsv, words and jsonl, are in hexadecimal')
     .option(
       '--all-versions',
-      'for a folder: print everything that its logs and tables store, file by file, including deleted, overwritten and obsolete entries: key, sequence, kind, file, value',
+      'for a folder: print everything that its logs and tables store, file by file, including deleted, overwritten and obsolete entries: key, sequence, type, file, value',
     );
   addKeyFormOptions(addDamageOption(command))
     .addHelpText(
       'after',
-      `${formatHelp}
+      `${formatHelp('one key per line, without values')}
 An entry that a format cannot represent, such as a line break in tsv, ends the
-scan with an error. --hex and kv can represent any entry.
+scan with an error. With --hex, tsv, words and jsonl can represent any entry;
+the members of jsonl are then keyHex and valueHex. kv can represent any key and
+value, but not the other columns of --all-versions and --internal.
 
 Examples:
   bloom scan capitals.ldb
@@ -74,6 +76,7 @@ async function scan(path: string, options: ScanOptions): Promise<void> {
   if (format === 'kv' && process.stdout.isTTY) {
     throw new Failure('standard output is a terminal, but kv is binary: send it to a file or a pipe');
   }
+  if (format === 'kv' && hex && !hasBounds(range)) throw new Failure('kv is binary, also with --hex: omit --hex, or try --format tsv');
   if (isFolder(path)) return (await import('./scan-folder.js')).scanFolder(path, range, options);
   mustBeForFolder(path, '--all-versions', options.allVersions);
   mustBeForFolder(path, '--damage', options.damage);
@@ -90,15 +93,15 @@ async function scan(path: string, options: ScanOptions): Promise<void> {
       }
       return;
     }
+    if (format === 'kv' && options.internal === true) {
+      throw new Failure(`${path}: kv cannot represent sequence and type: omit --internal to print the keys as stored, or try --format jsonl`);
+    }
     const entries = entriesOf(file, openDatabaseTable(file, { cache: null }), range, ({ userKey }) => userKey);
-    // kv prints entries as stored. With --internal, it fails, because it cannot represent versions.
-    const isStored = format === 'kv' && options.internal === undefined;
-    if (!isStored || hasBounds(range)) noteAssumption(file, options);
+    // kv prints entries as stored, so what they look like matters only to bounds.
+    if (format !== 'kv' || hasBounds(range)) noteAssumption(file, options);
     noteDatabase(path);
-    await print(path, format, entries, (entry, out) => {
-      if (isStored) encodeKv(encodeInternalKey(entry), entry.value, out);
-      else encodeVersion(entry, format, hex, out);
-    });
+    if (format === 'kv') await print(path, format, entries, (entry, out) => encodeKv(encodeInternalKey(entry), entry.value, out));
+    else await print(path, format, entries, (entry, out) => encodeVersion(entry, format, hex, out), VERSION_REMEDIES);
   });
 }
 

@@ -2,8 +2,8 @@
 import type { StoredEntry, StoredVersion } from '@bloom/leveldb';
 import type { ByteBuffer } from './byte-buffer.js';
 import { OutputError } from './entry.js';
-import type { FormatName } from './format.js';
-import { textsOf } from './jsonl.js';
+import type { VersionFormat } from './format.js';
+import { hexOf, textsOf } from './jsonl.js';
 import { keyText } from './key-text.js';
 import { fitsOnLine } from './lines.js';
 import { terminalJson } from './terminal-text.js';
@@ -12,12 +12,17 @@ const TAB = 9;
 const LF = 10;
 
 /** Appends a version in `format`. @throws OutputError when the format cannot represent it. */
-export function encodeStoredVersion(version: StoredEntry | StoredVersion, format: FormatName, hex: boolean, out: ByteBuffer): void {
+export function encodeStoredVersion(version: StoredEntry | StoredVersion, format: VersionFormat, hex: boolean, out: ByteBuffer): void {
   const { key, sequence, kind, file, value } = version;
   switch (format) {
     case 'jsonl': {
+      const stored = { sequence: String(sequence), type: kind, file };
+      if (hex) {
+        out.utf8(`${terminalJson({ keyHex: hexOf(key), ...stored, valueHex: hexOf(value) })}\n`);
+        return;
+      }
       const texts = textsOf(key, value);
-      out.utf8(`${terminalJson({ key: texts.key, sequence: String(sequence), type: kind, file, value: texts.value })}\n`);
+      out.utf8(`${terminalJson({ key: texts.key, ...stored, value: texts.value })}\n`);
       return;
     }
     case 'tsv':
@@ -32,8 +37,6 @@ export function encodeStoredVersion(version: StoredEntry | StoredVersion, format
       out.byte(LF);
       return;
     }
-    case 'kv':
-      throw new OutputError('kv cannot represent sequence, kind and file');
   }
 }
 

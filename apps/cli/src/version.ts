@@ -2,8 +2,8 @@
 import { type DatabaseEntry, DELETION, VALUE } from '@bloom/sstable/database';
 import type { ByteBuffer } from './byte-buffer.js';
 import { OutputError } from './entry.js';
-import type { FormatName } from './format.js';
-import { textsOf } from './jsonl.js';
+import type { VersionFormat } from './format.js';
+import { hexOf, textsOf } from './jsonl.js';
 import { keyText } from './key-text.js';
 import { fitsOnLine } from './lines.js';
 import { terminalJson } from './terminal-text.js';
@@ -12,12 +12,17 @@ const TAB = 9;
 const LF = 10;
 
 /** Appends a version in `format`. @throws OutputError when the format cannot represent it. */
-export function encodeVersion(entry: DatabaseEntry, format: FormatName, hex: boolean, out: ByteBuffer): void {
+export function encodeVersion(entry: DatabaseEntry, format: VersionFormat, hex: boolean, out: ByteBuffer): void {
   const { userKey, sequence, type, value } = entry;
   switch (format) {
     case 'jsonl': {
-      const { key, value: text } = textsOf(userKey, value);
-      out.utf8(`${terminalJson({ key, sequence: String(sequence), type: typeText(type), value: text })}\n`);
+      const version = { sequence: String(sequence), type: typeText(type) };
+      if (hex) {
+        out.utf8(`${terminalJson({ keyHex: hexOf(userKey), ...version, valueHex: hexOf(value) })}\n`);
+        return;
+      }
+      const texts = textsOf(userKey, value);
+      out.utf8(`${terminalJson({ key: texts.key, ...version, value: texts.value })}\n`);
       return;
     }
     case 'tsv':
@@ -32,8 +37,6 @@ export function encodeVersion(entry: DatabaseEntry, format: FormatName, hex: boo
       out.byte(LF);
       return;
     }
-    case 'kv':
-      throw new OutputError('kv cannot represent sequence and type; without --internal it keeps the stored keys');
   }
 }
 

@@ -28,6 +28,13 @@ describe.concurrent('scan prints the entries from which a table was built,', pat
     const { stdout } = await bloom(['scan', 'bytes.ldb'], scratch.path);
     expect([...stdout]).toEqual([...input]);
     expect(await bloomPrints(['scan', 'bytes.ldb', '--hex'], scratch.path)).toBe('61ff\t80\n');
+    const json = await bloom(['scan', 'bytes.ldb', '-f', 'jsonl'], scratch.path);
+    expect({ code: json.code, stderr: json.stderr }).toEqual({
+      code: 2,
+      stderr: 'bloom: bytes.ldb: key 0x61ff is not UTF-8, which jsonl cannot represent: try --hex or --format kv\n',
+    });
+    expect(await bloomPrints(['scan', 'bytes.ldb', '-f', 'jsonl', '--hex'], scratch.path)).toBe('{"keyHex":"61ff","valueHex":"80"}\n');
+    expect(await bloomPrints(['scan', 'bytes.ldb', '-f', 'kv', '--hex', '--gt', '61ff'], scratch.path)).toBe('');
   });
 
   test('from words, whose values are the numbers of their lines', async () => {
