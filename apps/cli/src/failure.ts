@@ -32,6 +32,11 @@ export function placedProblem({ structure, offset, problem }: Pick<Finding, 'str
   return structure === 'CURRENT' ? `CURRENT: ${problem}` : `${structure} at offset ${offset}: ${problem}`;
 }
 
+/** `5 bytes at offset 48207`: no separators in either, since offsets are copied into other programs. */
+export function placedBytes(byteLength: number, offset: number): string {
+  return `${byteLength} ${byteLength === 1 ? 'byte' : 'bytes'} at offset ${offset}`;
+}
+
 const SYSTEM_PROBLEMS: Readonly<Record<string, string>> = {
   ENOENT: 'no such file or folder',
   ENOTDIR: 'a part of the path is not a folder',

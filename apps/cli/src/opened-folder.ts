@@ -5,9 +5,10 @@ import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
 import { SyncNodeFolder } from '@bloom/leveldb/node';
 import { BloomFilterPolicy } from '@bloom/policy';
 import { CorruptionError, UnsupportedError } from '@bloom/sstable';
-import { Failure, failureOf } from './failure.js';
+import { Failure, failureOf, placedBytes } from './failure.js';
 import type { DamageOptions } from './folder-argument.js';
-import { count, counted, note } from './output.js';
+import { comparatorNameOf } from './manifest-comparator.js';
+import { count, note } from './output.js';
 
 /** All known comparators and filter policies of databases. */
 export const databaseOptions = {
@@ -41,8 +42,8 @@ export async function withFolderFailures<T>(path: string, { damage = 'strict' }:
     return await work();
   } catch (error) {
     const failure = folderFailure(path, error);
-    const isSkippable = damage === 'strict' && failure instanceof Failure && canBeSkipped(error);
-    throw isSkippable ? new Failure(`${failure.message}; --damage skip reads the rest`, { cause: error }) : failure;
+    const advice = failure instanceof Failure ? adviceFor(path, damage, error) : undefined;
+    throw advice === undefined ? failure : new Failure(`${(failure as Failure).message}; ${advice}`, { cause: error });
   }
 }
 
@@ -68,6 +69,13 @@ export function folderFailure(path: string, error: unknown): unknown {
     const problem = error.code === 'BLOOM_FOLDER_BUSY' ? 'another program keeps changing the folder' : 'it was changed while it was read';
     return new Failure(`${fileIn(path, error.file)}: ${problem}: try again`, { cause: error });
   }
+  if (error instanceof UnsupportedError && error.code === 'BLOOM_UNKNOWN_COMPARATOR') {
+    const advice = 'scan --all-versions, without bounds, prints what each file stores, and verify --any-order checks everything but the order';
+    return new Failure(`${fileIn(path, error.file)}: ${unknownOrderText(comparatorNameOf(path))}; ${advice}`, { cause: error });
+  }
+  if (error instanceof CorruptionError && error.code === 'BLOOM_NOT_A_DATABASE' && hasLogsOrTables(path)) {
+    return new Failure(`${path}: it has no CURRENT, so it cannot be opened as a database`, { cause: error });
+  }
   return failureOf(isPlaced(error) ? fileIn(path, error.file) : path, error);
 }
 
@@ -80,11 +88,26 @@ function isPlaced(error: unknown): error is CorruptionError | UnsupportedError {
   return error instanceof CorruptionError || error instanceof UnsupportedError;
 }
 
-/** Whether the rest of the database can be read without the damaged part, which it cannot without the MANIFEST. */
-function canBeSkipped(error: unknown): boolean {
-  if (!(error instanceof CorruptionError) || error.code === 'BLOOM_TOO_LARGE') return false;
+/** That `bloom` does not know the order of a database's keys. @param name the name of the comparator, if that is known. */
+export function unknownOrderText(name: string | undefined): string {
+  return `its keys are in the order of ${name === undefined ? 'a comparator' : `the comparator ${JSON.stringify(name)}`}, which bloom does not know`;
+}
+
+/** Whether logs or tables are in a folder, by their names. */
+export function hasLogsOrTables(path: string): boolean {
+  return new SyncNodeFolder(path).list().some((name) => {
+    const type = parseFileName(name)?.type;
+    return type === 'log' || type === 'table';
+  });
+}
+
+/** What can be done about damage in a folder; undefined if nothing can. */
+function adviceFor(path: string, damage: 'strict' | 'skip', error: unknown): string | undefined {
+  if (!(error instanceof CorruptionError) || error.code === 'BLOOM_TOO_LARGE') return undefined;
+  if (error.code === 'BLOOM_NOT_A_DATABASE') return hasLogsOrTables(path) ? 'bloom salvage reads its logs and tables' : undefined;
   const type = parseFileName(basename(error.file ?? ''))?.type;
-  return type === 'log' || type === 'table';
+  if (type !== 'log' && type !== 'table') return 'bloom salvage reads its logs and tables';
+  return damage === 'strict' ? '--damage skip reads the rest' : 'bloom salvage copies what can still be read';
 }
 
 /** Prints to standard error what was left out of a folder. */
@@ -95,6 +118,5 @@ export function noteDropped(path: string, dropped: readonly Dropped[]): void {
 
 /** What was left out of a file, without the name of the file. */
 export function droppedText({ offset, byteLength, reason }: Dropped): string {
-  const bytes = byteLength === undefined ? '' : `${counted(byteLength, 'byte')} `;
-  return `left out ${bytes}at offset ${offset}: ${reason}`;
+  return `left out ${byteLength === undefined ? `at offset ${offset}` : placedBytes(byteLength, offset)}: ${reason}`;
 }

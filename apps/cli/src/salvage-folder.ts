@@ -1,17 +1,17 @@
-import { realpathSync, statSync } from 'node:fs';
-import { basename, dirname, sep } from 'node:path';
+import { existsSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, join, sep } from 'node:path';
 import { allCodecs } from '@bloom/codecs';
 import { type Dropped, storedEntriesSync, type SyncDatabaseReader } from '@bloom/leveldb';
 import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
-import { verifyDatabase } from '@bloom/leveldb/inspect';
-import { NodeFolder, SyncNodeFolder } from '@bloom/leveldb/node';
+import { SyncNodeFolder } from '@bloom/leveldb/node';
 import { BloomFilterPolicy } from '@bloom/policy';
 import { bytewiseComparator, type Comparator, CorruptionError, type TableBuilderOptions } from '@bloom/sstable';
 import { writeTable } from '@bloom/sstable/node';
 import type { Entry } from './entry.js';
 import { EXIT, Failure } from './failure.js';
 import { interruptible } from './interruption.js';
-import { databaseOptions, droppedText, folderFailure, openDatabase } from './opened-folder.js';
+import { comparatorNameOf } from './manifest-comparator.js';
+import { droppedText, folderFailure, hasLogsOrTables, openDatabase, unknownOrderText } from './opened-folder.js';
 import { counted, Lines, note } from './output.js';
 import { mustBeWritable, writingFailure } from './table-to-write.js';
 
@@ -29,6 +29,7 @@ interface Readable {
 
 /** Writes the readable entries of a database to a table of plain keys. Does not change the folder. */
 export async function salvageFolder(path: string, output: string): Promise<void> {
+  mustHaveFiles(path);
   mustBeWritable(output, statSync(path, { bigint: true }));
   mustBeOutside(path, output);
   let readable: Readable;
@@ -37,10 +38,10 @@ export async function salvageFolder(path: string, output: string): Promise<void>
     readable = merged(openDatabase(path, { damage: 'skip' }));
   } catch (error) {
     const failure = folderFailure(path, error);
-    if (!(failure instanceof Failure && canDoWithoutManifest(error))) throw failure;
+    if (!(failure instanceof Failure && error instanceof CorruptionError)) throw failure;
     problem = failure.message;
+    readable = unmerged(path, comparatorOf(path));
     note(`${path}: cannot be opened, so all its logs and tables are read: deleted keys may reappear`);
-    readable = unmerged(path, await comparatorOf(path));
   }
   const { dropped } = readable;
   let entries = 0;
@@ -91,11 +92,13 @@ function tableOptionsFor(comparator: Comparator): TableBuilderOptions {
   return { comparator, filterPolicy: comparator === idbComparator ? idbFilterPolicy : new BloomFilterPolicy() };
 }
 
-/** The comparator of a database that cannot be opened: bytewise if the MANIFEST does not name one. */
-async function comparatorOf(path: string): Promise<Comparator> {
-  const { comparator: name = bytewiseComparator.name } = await verifyDatabase(new NodeFolder(path), databaseOptions);
+/** The comparator of a database that cannot be opened: bytewise if no MANIFEST names one. */
+function comparatorOf(path: string): Comparator {
+  const name = comparatorNameOf(path) ?? bytewiseComparator.name;
   const comparator = [bytewiseComparator, idbComparator].find((known) => known.name === name);
-  if (comparator === undefined) throw new Failure(`${path}: its keys are in the unknown order of ${name}`);
+  if (comparator === undefined) {
+    throw new Failure(`${path}: ${unknownOrderText(name)}; scan --all-versions, without bounds, prints what each file stores`);
+  }
   return comparator;
 }
 
@@ -135,11 +138,6 @@ class NothingSaved extends Error {
   override readonly name = 'NothingSaved';
 }
 
-/** Whether logs and tables can be read although the database cannot be opened. */
-function canDoWithoutManifest(error: unknown): boolean {
-  return error instanceof CorruptionError && error.code !== 'BLOOM_NOT_A_DATABASE';
-}
-
 /** Wraps `entries` so that failures name a file of the folder rather than the new table. */
 function* failingAs(path: string, entries: Iterable<Entry>): Generator<Entry, void, undefined> {
   try {
@@ -147,6 +145,17 @@ function* failingAs(path: string, entries: Iterable<Entry>): Generator<Entry, vo
   } catch (error) {
     throw folderFailure(path, error);
   }
+}
+
+/** @throws Failure when nothing in the folder is a part of a database. */
+function mustHaveFiles(path: string): void {
+  let isEmpty: boolean;
+  try {
+    isEmpty = !existsSync(join(path, 'CURRENT')) && !hasLogsOrTables(path);
+  } catch (error) {
+    throw folderFailure(path, error);
+  }
+  if (isEmpty) throw new Failure(`${path}: it has no CURRENT, no log and no table, so it is not a LevelDB database`);
 }
 
 /** @throws Failure when the new table would be a file of the folder. */

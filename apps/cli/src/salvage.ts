@@ -11,7 +11,7 @@ import { salvagedEntries, type SalvageReport } from '@bloom/sstable/inspect';
 import { writeTable } from '@bloom/sstable/node';
 import { BloomFilterPolicy } from '@bloom/policy';
 import type { Command } from 'commander';
-import { EXIT, Failure, failureOf, placedProblem } from './failure.js';
+import { EXIT, Failure, failureOf, placedBytes, placedProblem } from './failure.js';
 import { inputStat } from './input.js';
 import { interruptible } from './interruption.js';
 import { isFolder, mustNotInsist, noteDatabase } from './folder-argument.js';
@@ -70,7 +70,7 @@ async function salvage(path: string, options: SalvageCommandOptions): Promise<vo
   const lines = new Lines();
   for (const finding of report.findings) await lines.add(placedProblem(finding));
   for (const { offset, byteLength, problem } of report.lost) {
-    await lines.add(`${counted(byteLength, 'byte')} at offset ${offset}: ${problem}`);
+    await lines.add(`${placedBytes(byteLength, offset)}: ${problem}`);
   }
   if (report.outOfOrder > 0) {
     await lines.add(`${counted(report.outOfOrder, 'entry')} left out because of their order; --any-order keeps them`);

@@ -53,9 +53,13 @@ async function verify(path: string, options: VerifyCommandOptions): Promise<void
       comparator: anyOrder ? null : file.isInternal ? internalKeyComparator() : undefined,
       filterPolicies: file.isInternal ? policies.map(internalKeyPolicy) : policies,
     };
-    const { findings, moreFindings, unchecked } = await verifyTable(file.source, verifyOptions);
+    const { findings, moreFindings, unchecked, isDatabaseTable } = await verifyTable(file.source, verifyOptions);
+    if (options.internal === false && isDatabaseTable) {
+      const isOfUserKeys = file.table?.filterStatus.state === 'contradicted';
+      note(`${path}: checked as a database's table all the same: ${isOfUserKeys ? 'its filters do' : 'its order or its filters do'} not match the keys as stored`);
+    }
     if (findings.length === 0) {
-      note(`${path}: nothing is wrong${uncheckedText(unchecked)}`);
+      note(`${path}: nothing is wrong${uncheckedText(unchecked, anyOrder === true)}`);
       return;
     }
     process.exitCode = EXIT.no;
@@ -63,7 +67,7 @@ async function verify(path: string, options: VerifyCommandOptions): Promise<void
     for (const finding of findings) await lines.add(`${placedProblem(finding)} (${finding.code})`);
     if (moreFindings > 0) await lines.add(`and ${moreFindings} more`);
     await lines.flush();
-    note(`${path}: ${counted(findings.length + moreFindings, 'finding')}${uncheckedText(unchecked)}`);
+    note(`${path}: ${counted(findings.length + moreFindings, 'finding')}${uncheckedText(unchecked, anyOrder === true)}`);
     if (!file.isBytewise && findings.some(({ code }) => code === 'BLOOM_OUT_OF_ORDER')) {
       note(`${path}: if the keys are in another order, use --any-order not to check it`);
     }

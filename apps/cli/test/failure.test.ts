@@ -68,7 +68,7 @@ const failures: [args: string, problem: string][] = [
   ['get . a', '.: it has no CURRENT, so it is not a LevelDB database'],
   ['stat .', '.: it has no CURRENT, so it is not a LevelDB database'],
   ['verify --any-order .', '.: it has no CURRENT, so it is not a LevelDB database'],
-  ['salvage . -o out.ldb', 'out.ldb: is inside ., which must not be changed: name a file elsewhere'],
+  ['salvage . -o out.ldb', '.: it has no CURRENT, no log and no table, so it is not a LevelDB database'],
   ['scan --no-internal .', '.: is a folder, whose keys are always user keys: omit --no-internal'],
   ['scan --all-versions good.ldb', 'good.ldb: is not a folder: --all-versions is for folders'],
   ['get --damage skip good.ldb a', 'good.ldb: is not a folder: --damage is for folders'],

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { cpSync, readdirSync, readFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { entriesSha256, type GoldenDatabase, goldenDatabases, realDatabases } from '@bloom/fixtures';
 import { SyncDatabaseReader } from '@bloom/leveldb';
@@ -115,7 +115,12 @@ describe.concurrent("a database's folder", patient, () => {
     const { path } = database('reverse');
     const { code, stderr } = await bloom(['scan', path], scratch.path);
     expect(code).toBe(2);
-    expect(stderr).toMatch(/^bloom: [^\n]*test\.ReverseBytewiseComparator[^\n]*\n$/);
+    expect(stderr).toBe(
+      `bloom: ${join(path, 'MANIFEST-000002')}: its keys are in the order of the comparator "test.ReverseBytewiseComparator", which bloom ` +
+        'does not know; scan --all-versions, without bounds, prints what each file stores, and verify --any-order checks everything but the order\n',
+    );
+    const verified = await bloom(['verify', path], scratch.path);
+    expect(verified.stdout.toString()).toMatch(/which bloom does not know, so the order cannot be checked; --any-order leaves it unchecked \(BLOOM_UNKNOWN_COMPARATOR\)\n$/);
     const unmerged = await bloomPrints(['scan', '--all-versions', '--hex', path], scratch.path);
     expect(unmerged.trimEnd().split('\n')).toHaveLength(golden.find(({ name }) => name === 'reverse')!.internalEntries!);
   });
@@ -147,6 +152,12 @@ describe.concurrent("a database's folder", patient, () => {
     expect(missing.stdout.toString()).toMatch(/^000007\.ldb: [^\n]* \(BLOOM_MISSING_FILE\)$/m);
   });
 
+  test('verify --any-order names that option as the reason for not checking the order', async () => {
+    const { code, stderr } = await bloom(['verify', '--any-order', database('plain').path], scratch.path);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/: nothing is wrong with 3 tables and 1 log; not checked: key order \(--any-order\)\n$/);
+  });
+
   test('layout prints the fields of logs and MANIFESTs, and the files of a folder', async () => {
     const { path } = database('log-batches');
     const log = await bloomPrints(['layout', join(path, '000003.log')], scratch.path);
@@ -166,7 +177,7 @@ describe.concurrent("a database's folder", patient, () => {
     const before = contentsOf(path);
     const { code, stdout, stderr } = await bloom(['salvage', path, '-o', 'log-damaged.ldb'], scratch.path);
     expect(code).toBe(1);
-    expect(stdout.toString()).toMatch(/^000003\.log: left out /);
+    expect(stdout.toString()).toMatch(/^000003\.log: left out 17329 bytes at offset 48207: /);
     expect(stderr).toBe('bloom: log-damaged.ldb: 51 entries\n');
     expect(entriesSha256([...SyncTable.open(new MemorySource(scratch.read('log-damaged.ldb')))])).toBe(expected);
     expect(contentsOf(path)).toEqual(before);
@@ -195,6 +206,77 @@ describe.concurrent("a database's folder", patient, () => {
     const keys = [...SyncTable.open(new MemorySource(scratch.read('indexeddb.ldb')), { comparator: idbComparator, filterPolicies: [] }).keys()];
     expect(keys.length).toBeGreaterThan(0);
     expect(keys.every((key, i) => i === 0 || idbComparator.compare(keys[i - 1]!, key) < 0)).toBe(true);
+  });
+
+  describe('without CURRENT', () => {
+    /** A copy of a database, without its CURRENT. */
+    function withoutCurrent(name: string, copy: string): string {
+      cpSync(database(name).path, scratch.at(copy), { recursive: true });
+      rmSync(scratch.at(`${copy}/CURRENT`));
+      return copy;
+    }
+
+    test('is salvaged from its logs and tables, and scan suggests that', async () => {
+      const folder = withoutCurrent('level0-overlap', 'lost-current');
+      const problem = `${folder}: it has no CURRENT, so it cannot be opened as a database`;
+      const { code, stdout } = await bloom(['salvage', folder, '-o', 'lost-current.ldb'], scratch.path);
+      expect({ code, stdout: stdout.toString() }).toEqual({ code: 1, stdout: `${problem}\n` });
+      const saved = SyncTable.open(new MemorySource(scratch.read('lost-current.ldb')));
+      const reader = SyncDatabaseReader.open(new SyncNodeFolder(database('level0-overlap').path));
+      const visible = [...reader.entries()];
+      reader.close();
+      expect(visible.length).toBeGreaterThan(0);
+      for (const [key, value] of visible) expect(saved.get(key)).toEqual(value);
+      expect(await bloom(['scan', folder], scratch.path)).toMatchObject({
+        code: 2,
+        stderr: `bloom: ${problem}; bloom salvage reads its logs and tables\n`,
+      });
+    });
+
+    test('is salvaged in the order that the MANIFEST names', async () => {
+      const { name } = realDatabases().find(({ comparator }) => comparator === idbComparator.name)!;
+      const folder = withoutCurrent(name, 'lost-indexeddb');
+      expect((await bloom(['salvage', folder, '-o', 'lost-indexeddb.ldb'], scratch.path)).code).toBe(1);
+      const keys = [...SyncTable.open(new MemorySource(scratch.read('lost-indexeddb.ldb')), { comparator: idbComparator, filterPolicies: [] }).keys()];
+      expect(keys.length).toBeGreaterThan(0);
+      expect(keys.every((key, i) => i === 0 || idbComparator.compare(keys[i - 1]!, key) < 0)).toBe(true);
+      expect(keys.every((key, i) => i === 0 || Buffer.compare(keys[i - 1]!, key) < 0)).toBe(false);
+    });
+
+    test('is not salvaged if the MANIFEST names an unknown order', async () => {
+      const folder = withoutCurrent('reverse', 'lost-reverse');
+      const { code, stderr } = await bloom(['salvage', folder, '-o', 'lost-reverse.ldb'], scratch.path);
+      expect(code).toBe(2);
+      expect(stderr).toMatch(/^bloom: lost-reverse: [^\n]*"test\.ReverseBytewiseComparator", which bloom does not know; scan --all-versions, [^\n]*\n$/);
+    });
+
+    test('has a finding of verify that says that it is missing', async () => {
+      const { code, stdout } = await bloom(['verify', withoutCurrent('plain', 'verified')], scratch.path);
+      expect({ code, stdout: stdout.toString() }).toEqual({ code: 1, stdout: 'CURRENT: it is missing (BLOOM_NOT_A_DATABASE)\n' });
+    });
+  });
+
+  test.each([
+    ['missing-table', '1 missing table, 000007.ldb'],
+    ['current-no-newline', 'CURRENT: it does not end with a newline'],
+  ])('damage of %s that --damage skip does not help with is a failure that names salvage', async (name, problem) => {
+    for (const options of [[], ['--damage', 'skip']]) {
+      const { code, stderr } = await bloom(['scan', database(name).path, ...options], scratch.path);
+      expect(code).toBe(2);
+      expect(stderr).toMatch(new RegExp(`^bloom: \\S*: ${problem}; bloom salvage reads its logs and tables\\n$`));
+    }
+  });
+
+  test('scan --all-versions --hex prints any entry as JSON', async () => {
+    const printed = await bloomPrints(['scan', '--all-versions', '--hex', '-f', 'jsonl', database('log-batches').path, '--gte', '7477696365', '--lte', '7477696365'], scratch.path);
+    expect(printed.split('\n')[0]).toBe('{"keyHex":"7477696365","sequence":"9","type":"value","file":"000003.log","valueHex":"31"}');
+  });
+
+  test('scan --all-versions suggests only formats that have its columns', async () => {
+    const folder = database('log-batches').path;
+    const { code, stderr } = await bloom(['scan', '--all-versions', '-f', 'jsonl', folder], scratch.path);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/ is not UTF-8, which jsonl cannot represent: try --hex\n$/);
   });
 
   test('salvage refuses to write into the folder', async () => {
