@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type FileName, parseFileName } from '@bloom/leveldb';
 import { SyncNodeFolder } from '@bloom/leveldb/node';
+import { Failure } from './failure.js';
 import { withFolderFailures } from './opened-folder.js';
 import { Lines } from './output.js';
 
@@ -19,6 +20,9 @@ const MEANINGS: Readonly<Record<FileName['type'], string>> = {
 export async function layoutFolder(path: string): Promise<void> {
   await withFolderFailures(path, { damage: 'skip' }, async () => {
     const names = new SyncNodeFolder(path).list().sort();
+    if (names.every((name) => parseFileName(name) === undefined)) {
+      throw new Failure(`${path}: no file in it has the name of one of a LevelDB database; for a table, name the file`);
+    }
     const lines = new Lines();
     const width = Math.max(0, ...names.map((name) => name.length));
     for (const name of names) {
@@ -26,7 +30,7 @@ export async function layoutFolder(path: string): Promise<void> {
       // A missing file has just been deleted by the program that writes the database.
       if (stat === undefined) continue;
       const type = parseFileName(name)?.type;
-      const meaning = stat.isDirectory() ? 'folder' : type === undefined ? 'not a LevelDB file' : MEANINGS[type];
+      const meaning = stat.isDirectory() ? 'folder' : type === undefined ? 'not named as a file of a database' : MEANINGS[type];
       await lines.add(`${String(stat.size).padStart(10)}  ${name.padEnd(width)}  ${meaning}`);
     }
     await lines.flush();

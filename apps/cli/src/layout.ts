@@ -1,15 +1,15 @@
 import { basename } from 'node:path';
 import { allCodecs } from '@bloom/codecs';
-import { parseFileName } from '@bloom/leveldb';
+import { type FileName, parseFileName } from '@bloom/leveldb';
 import { versionEditLayout, writeBatchLayout } from '@bloom/leveldb/inspect';
 import { type LabelledRange, logRanges, type RecordLayout } from '@bloom/log';
-import type { SyncSource } from '@bloom/sstable';
+import { CorruptionError, type SyncSource, UnsupportedError } from '@bloom/sstable';
 import { tableLayout } from '@bloom/sstable/inspect';
 import type { Command } from 'commander';
 import { Failure } from './failure.js';
-import { layoutFolder } from './layout-folder.js';
 import { isFolder } from './folder-argument.js';
-import { withFile, withTableFile } from './opened-table.js';
+import { layoutFolder } from './layout-folder.js';
+import { openTable, type TableFile, withFile, withTableFile } from './opened-table.js';
 import { counted, Lines, note } from './output.js';
 
 /** How many bytes of a range to show. */
@@ -28,7 +28,7 @@ export function addLayout(program: Command): void {
     .description(
       "Prints every part of a table, a log or a MANIFEST in file order: offset, length, first bytes, and what they are. For a database's folder, prints the files: length, name, and what each is.",
     )
-    .argument('<file>', "the table, log or MANIFEST, or a database's folder")
+    .argument('<file|folder>', "the table, log or MANIFEST, or a database's folder")
     .option('--blocks', 'print only blocks, not their fields; for a log, only fragments')
     .addHelpText(
       'after',
@@ -44,7 +44,8 @@ Examples:
 
 async function layout(path: string, { blocks }: LayoutCommandOptions): Promise<void> {
   if (isFolder(path)) return layoutFolder(path);
-  const recordLayout = recordLayoutOf(path);
+  const type = parseFileName(basename(path))?.type;
+  const recordLayout = recordLayoutOf(type);
   if (recordLayout !== undefined) {
     await withFile(path, async (source) => {
       if (source.byteLength > MAX_LOG_BYTES) throw new Failure(`${path}: has more than ${counted(MAX_LOG_BYTES, 'byte')}: too long for a log`);
@@ -53,17 +54,32 @@ async function layout(path: string, { blocks }: LayoutCommandOptions): Promise<v
     });
     return;
   }
-  await withTableFile(path, {}, async ({ source, isInternal }) => {
-    if (isInternal && !blocks) {
+  const printTable = (source: SyncSource): Promise<void> =>
+    print(source, tableLayout(source, { codecs: allCodecs, detail: blocks ? 'blocks' : 'fields' }));
+  // CURRENT and the like have no structure, and are one range.
+  if (type !== undefined && type !== 'table') return withFile(path, printTable);
+  await withTableFile(path, {}, async (file) => {
+    mustEndAsTable(file);
+    if (file.isInternal && !blocks) {
       note(`${path}: its keys look like a database's: the last 8 bytes of each are type and sequence, little-endian`);
     }
-    await print(source, tableLayout(source, { codecs: allCodecs, detail: blocks ? 'blocks' : 'fields' }));
+    await printTable(file.source);
   });
 }
 
+/** Accepts any damage before the magic number, since the footer leads to what is left. @throws the error of opening any other file. */
+function mustEndAsTable(file: TableFile): void {
+  try {
+    openTable(file);
+  } catch (error) {
+    const isPlaced = error instanceof CorruptionError || error instanceof UnsupportedError;
+    if (!isPlaced || error.code === 'BLOOM_NOT_A_TABLE' || error.code === 'BLOOM_UNSUPPORTED_FORMAT') throw error;
+  }
+}
+
 /** The layout of the records in a file that is named like a log or a MANIFEST; undefined for any other file. */
-function recordLayoutOf(path: string): RecordLayout | undefined {
-  switch (parseFileName(basename(path))?.type) {
+function recordLayoutOf(type: FileName['type'] | undefined): RecordLayout | undefined {
+  switch (type) {
     case 'log':
       return writeBatchLayout;
     case 'manifest':

@@ -1,4 +1,5 @@
 import { fstatSync, statSync } from 'node:fs';
+import { basename } from 'node:path';
 import { CorruptionError, SyncTable, type TableOptions } from '@bloom/sstable';
 import { allCodecs } from '@bloom/codecs';
 import { SyncDatabaseTable } from '@bloom/sstable/database';
@@ -16,6 +17,13 @@ export interface KeyFormOptions {
 
 /** Adds the options that override what the keys of a table look like. */
 export function addKeyFormOptions(command: Command): Command {
+  const given = new Set<string>();
+  for (const flag of ['internal', 'no-internal']) {
+    command.on(`option:${flag}`, () => {
+      given.add(flag);
+      if (given.size > 1) command.error("error: option '--internal' cannot be used with option '--no-internal'");
+    });
+  }
   return command
     .option('--internal', "read the table as a database's: its keys are user keys with sequence and type")
     .option('--no-internal', 'read the keys as plain keys, whatever they look like')
@@ -63,6 +71,7 @@ export async function withTableFile<T>(
     const source = SyncFileSource.open(path);
     try {
       const table = undamaged(() => SyncTable.open(source, OPENING));
+      if (table === undefined) await mustNotBeOtherFile(path);
       const keyForm = await keyFormOf(source, table, searchBytes);
       isInternal ??= keyForm.isInternal;
       if (internal === true && keyForm.isPlain) {
@@ -80,8 +89,8 @@ export async function withTableFile<T>(
     }
   } catch (error) {
     const failure = failureOf(path, error);
-    const wasWrong = internal === undefined && isInternal && isBadInternalKey(error) && failure instanceof Failure;
-    throw wasWrong ? new Failure(`${failure.message}; --no-internal reads them as stored`, { cause: error }) : failure;
+    if (!(failure instanceof Failure && error instanceof CorruptionError)) throw failure;
+    throw new Failure(`${failure.message}; ${adviceFor(error, isInternal === true)}`, { cause: error });
   }
 }
 
@@ -130,6 +139,22 @@ function mustBeReadable(path: string): void {
   }
 }
 
-function isBadInternalKey(error: unknown): boolean {
-  return error instanceof CorruptionError && error.code === 'BLOOM_BAD_INTERNAL_KEY';
+/** What can be done about a damaged table. */
+function adviceFor({ code }: CorruptionError, isInternal: boolean): string {
+  if (isInternal && code === 'BLOOM_BAD_INTERNAL_KEY') return '--no-internal reads them as stored';
+  return code === 'BLOOM_NOT_A_TABLE' ? 'if it is a part of one, bloom salvage copies what can still be read' : 'bloom salvage copies what can still be read';
+}
+
+const OTHER_FILES: Readonly<Record<string, string>> = {
+  log: 'a log of write batches: bloom layout prints its records; name the folder to read its entries',
+  manifest: 'a MANIFEST: bloom layout prints its records; name the folder to read the database',
+  current: 'CURRENT, which names the MANIFEST: name the folder to read the database',
+};
+
+/** @throws Failure when a file that cannot be opened as a table has the name of another file of a database. */
+async function mustNotBeOtherFile(path: string): Promise<void> {
+  // Loaded only here, as most runs of `bloom` for a table do not need it.
+  const { parseFileName } = await import('@bloom/leveldb');
+  const other = OTHER_FILES[parseFileName(basename(path))?.type ?? ''];
+  if (other !== undefined) throw new Failure(`${path}: not a LevelDB table, but by its name ${other}`);
 }

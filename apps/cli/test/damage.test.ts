@@ -1,5 +1,6 @@
 import { goldenTables } from '@bloom/fixtures';
 import { MemorySink, TableBuilder } from '@bloom/sstable';
+import { mkdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { bloom, bloomPrints, patient, Scratch } from './bloom-process.js';
 
@@ -63,6 +64,22 @@ describe('salvage', patient, () => {
   });
 });
 
+describe.concurrent('a failure of reading a damaged table names salvage:', patient, () => {
+  const flippedProblem = /: data block at offset \d+: its checksum is [^\n]*; bloom salvage copies what can still be read\n$/;
+  const cutProblem = /: not a LevelDB table: [^\n]*; if it is a part of one, bloom salvage copies what can still be read\n$/;
+  test.each([
+    ['scan', flipped, flippedProblem],
+    ['stat', flipped, flippedProblem],
+    ['scan', cut, cutProblem],
+    ['stat', cut, cutProblem],
+    ['get', cut, cutProblem],
+  ] as const)('%s %s', async (command, table, problem) => {
+    const { code, stderr } = await bloom([command, table, ...(command === 'get' ? ['a'] : [])], scratch.path);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(problem);
+  });
+});
+
 describe('layout', patient, () => {
   test('shows every byte of the file exactly once, in order', async () => {
     const lines = (await bloomPrints(['layout', whole], scratch.path)).trimEnd().split('\n');
@@ -76,6 +93,20 @@ describe('layout', patient, () => {
     expect(gaps).toEqual([]);
     expect(end).toBe(bytes.length);
     expect(lines.at(-1)).toContain('57fb808b247547db');
+  });
+
+  test('shows a table with a damaged index as far as the footer leads', async () => {
+    const table = scratch.write('no-index.ldb', bytes.map((byte, i) => (i === bytes.length - 120 ? byte ^ 1 : byte)));
+    const printed = await bloomPrints(['layout', '--blocks', table], scratch.path);
+    expect(printed).toMatch(/ bytes that nothing points to\n/);
+    expect(printed).toMatch(/ footer\n$/);
+  });
+
+  test('shows CURRENT and an empty LOCK, which have no structure', async () => {
+    mkdirSync(scratch.at('named'));
+    const current = await bloomPrints(['layout', scratch.write('named/CURRENT', 'MANIFEST-000002\n')], scratch.path);
+    expect(current).toMatch(/^ 0 +16 {2}4d414e4946455354… +bytes that nothing points to\n$/);
+    expect(await bloomPrints(['layout', scratch.write('named/LOCK', '')], scratch.path)).toBe('');
   });
 
   test('with --blocks, prints one line per block', async () => {

@@ -1,5 +1,6 @@
-import { seeded } from '@bloom/fixtures';
-import { existsSync, readdirSync } from 'node:fs';
+import { goldenDatabases, seeded } from '@bloom/fixtures';
+import { copyFileSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { bloom, build, patient, Scratch } from './bloom-process.js';
 
@@ -22,6 +23,10 @@ beforeAll(async () => {
   scratch.write('unsorted.kv', Uint8Array.of(1, 0, 0, 0, 98, 0, 0, 0, 0, 1, 0, 0, 0, 97, 0, 0, 0, 0));
   scratch.write('random.ldb', seeded(3).bytes(4096));
   scratch.write('short.ldb', 'short');
+  scratch.write('empty', '');
+  for (const folder of ['empty-folder', 'logs']) mkdirSync(scratch.at(folder));
+  const log = goldenDatabases().find(({ name }) => name === 'log-batches')!.path;
+  for (const name of ['000003.log', 'MANIFEST-000002', 'CURRENT']) copyFileSync(join(log, name), scratch.at(`logs/${name}`));
 }, patient.timeout);
 
 const failures: [args: string, problem: string][] = [
@@ -69,6 +74,8 @@ const failures: [args: string, problem: string][] = [
   ['stat .', '.: it has no CURRENT, so it is not a LevelDB database'],
   ['verify --any-order .', '.: it has no CURRENT, so it is not a LevelDB database'],
   ['salvage . -o out.ldb', '.: it has no CURRENT, no log and no table, so it is not a LevelDB database'],
+  ['layout .', '.: no file in it has the name of one of a LevelDB database; for a table, name the file'],
+  ['layout empty-folder', 'empty-folder: no file in it has the name of one of a LevelDB database; for a table, name the file'],
   ['scan --no-internal .', '.: is a folder, whose keys are always user keys: omit --no-internal'],
   ['scan --all-versions good.ldb', 'good.ldb: is not a folder: --all-versions is for folders'],
   ['get --damage skip good.ldb a', 'good.ldb: is not a folder: --damage is for folders'],
@@ -77,6 +84,20 @@ const failures: [args: string, problem: string][] = [
   ['scan random.ldb', 'random.ldb: footer at offset 4048: not a LevelDB table: it ends in '],
   ['get damaged.ldb a', 'damaged.ldb: data block at offset 0: its checksum is '],
   ['scan damaged.ldb', 'damaged.ldb: data block at offset 0: its checksum is '],
+  ['layout good.tsv', 'good.tsv: not a LevelDB table: 8 bytes are fewer than the 48 of a footer'],
+  ['layout empty', 'empty: not a LevelDB table: 0 bytes are fewer than the 48 of a footer'],
+  ['layout random.ldb', 'random.ldb: footer at offset 4048: not a LevelDB table: it ends in '],
+  ...['get logs/000003.log a', 'scan logs/000003.log', 'stat logs/000003.log', 'verify logs/000003.log', 'salvage logs/000003.log -o out.ldb'].map(
+    (args): [string, string] => [
+      args,
+      'logs/000003.log: not a LevelDB table, but by its name a log of write batches: bloom layout prints its records; name the folder to read its entries',
+    ],
+  ),
+  [
+    'verify logs/MANIFEST-000002',
+    'logs/MANIFEST-000002: not a LevelDB table, but by its name a MANIFEST: bloom layout prints its records; name the folder to read the database',
+  ],
+  ['scan logs/CURRENT', 'logs/CURRENT: not a LevelDB table, but by its name CURRENT, which names the MANIFEST: name the folder to read the database'],
   // The command line.
   ['get good.ldb --hex zz', '"zz" is not hexadecimal: it must have two digits per byte'],
   ['scan good.ldb --hex --gt 123', '"123" is not hexadecimal: it must have two digits per byte'],
