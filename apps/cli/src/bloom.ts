@@ -19,7 +19,7 @@ const commands = {
 };
 
 const program = new Command('bloom')
-  .description("Builds, reads and inspects LevelDB's sorted string tables.")
+  .description("Builds, reads and inspects LevelDB's sorted string tables, and reads the folders of its databases.")
   .version(version)
   .exitOverride()
   .configureOutput({
@@ -40,9 +40,14 @@ Examples:
   bloom get capitals.ldb France
   bloom scan capitals.ldb --gte F --lt G
   bloom stat capitals.ldb
+  bloom scan path/to/database
   bloom help build`,
   );
 await addCommands(process.argv[2]);
+
+/** Whether help is wanted about a command that does not exist. Without `help` before it, its name is reported as unknown. */
+const [, , first, topic] = process.argv;
+const isUnknownTopic = first === 'help' && topic !== undefined && !Object.hasOwn(commands, topic);
 
 endWithReader();
 // No error is shown as a stack trace.
@@ -50,7 +55,7 @@ process.on('uncaughtException', (error) => {
   void end(error);
 });
 try {
-  await program.parseAsync();
+  await program.parseAsync(isUnknownTopic ? process.argv.filter((_, i) => i !== 2) : process.argv);
 } catch (error) {
   await end(error);
 }

@@ -28,8 +28,7 @@ export async function print<T>(
       if (found === undefined) {
         process.exitCode = EXIT.no;
         await flush(out);
-        const text = texts[i]!;
-        note(`${text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text}: not found`);
+        note(`${shownKey(texts[i]!)}: not found`);
         continue;
       }
       encode(found, out);
@@ -39,6 +38,12 @@ export async function print<T>(
     // Prints what was found before a failure.
     await flush(out);
   }
+}
+
+/** A key as it was given; quotes if it is empty. */
+function shownKey(text: string): string {
+  if (text === '') return '""';
+  return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
 }
 
 /** Puts a value on a line of its own. */

@@ -19,10 +19,10 @@ export function addGet(program: Command): void {
     .description(
       "Prints the value of every KEY, one per line, in the order of the arguments. Exits with 1 if any is absent. In a database's folder or table, KEY is a user key: its newest version counts, and a deleted key is absent.",
     )
-    .argument('<table>', "the table, or a database's folder")
+    .argument('<table|folder>', "the table, or a database's folder")
     .argument('<keys...>', 'the keys')
     .option('--hex', 'keys and values are in hexadecimal')
-    .option('--all-versions', 'for a folder: print all stored versions of each key: key, sequence, kind, file, value');
+    .option('--all-versions', 'for a folder: print all stored versions of each key: key, sequence, type, file, value');
   addKeyFormOptions(addDamageOption(command))
     .addHelpText(
       'after',

@@ -32,7 +32,7 @@ export function addSalvage(program: Command): void {
     .description(
       "Copies all entries in intact blocks of a damaged table to a new table. For a database's folder, copies the newest readable version of each key, with plain keys. Prints what was lost, one item per line, and exits with 1 if anything was. If nothing can be saved, nothing is written.",
     )
-    .argument('<table>', "the damaged table, or a database's folder; it is not changed")
+    .argument('<table|folder>', "the damaged table, or a database's folder; it is not changed")
     .requiredOption('-o, --output <table>', 'the new table, in another file');
   addKeyFormOptions(command)
     .option('--any-order', 'for keys in an unknown order: keep the order of the file')

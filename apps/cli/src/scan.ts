@@ -25,7 +25,7 @@ export function addScan(program: Command): void {
     .description(
       "Prints the entries of a table, or of a range of its keys, in the order of the keys. For a database's folder, prints the newest version of each key that is not deleted. For a database's table, prints user key, sequence, type and value, and bounds are user keys; kv keeps the keys as stored.",
     )
-    .argument('<table>', "the table, or a database's folder")
+    .argument('<table|folder>', "the table, or a database's folder")
     .option('--gt <key>', 'only keys after KEY')
     .option('--gte <key>', 'only KEY and keys after it')
     .option('--lt <key>', 'only keys before KEY')

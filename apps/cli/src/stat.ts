@@ -38,7 +38,7 @@ export function addStat(program: Command): void {
     .description(
       'Prints what a table consists of, and measures how often absent keys match its filters.\nReads the whole table.\nFor a database\'s folder, prints levels, tables, logs, and what is left out because it is damaged. Does not read the tables\' entries then.',
     )
-    .argument('<table>', "the table, or a database's folder")
+    .argument('<table|folder>', "the table, or a database's folder")
     .option('--json', 'print one JSON object');
   addKeyFormOptions(command)
     .addHelpText(
@@ -82,6 +82,7 @@ async function stat(path: string, options: StatOptions): Promise<void> {
 function asJson({ path, table, isInternal, profile, trial }: Findings): object {
   const { filterStatus } = table;
   const { falsePositives } = trial;
+  const isUsed = filterStatus.state === 'used';
   return {
     file: path,
     bytes: table.byteLength,
@@ -100,9 +101,9 @@ function asJson({ path, table, isInternal, profile, trial }: Findings): object {
       problem: filterStatus.state === 'corrupt' ? problemOf(filterStatus.error) : null,
       bytes: profile.filterBytes,
       filters: profile.filters,
-      bitsPerKey: bitsPerKey(profile) ?? null,
+      bitsPerKey: isUsed ? (bitsPerKey(profile) ?? null) : null,
       probes: trial.probes ?? null,
-      deniedKeys: trial.denied,
+      deniedKeys: isUsed ? trial.denied : null,
     },
     falsePositives: falsePositives
       ? {

@@ -24,7 +24,7 @@ export function addVerify(program: Command): void {
     .description(
       "Checks every checksum, handle, key, index key and filter of a table; for a database's folder, those of all its tables, and the MANIFEST and logs. Prints what is wrong, one finding per line, and exits with 1 if anything is.",
     )
-    .argument('<table>', "the table, or a database's folder");
+    .argument('<table|folder>', "the table, or a database's folder");
   addKeyFormOptions(command)
     .option('--any-order', 'for keys in an unknown order: do not check the order')
     .addHelpText(

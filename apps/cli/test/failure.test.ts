@@ -99,6 +99,11 @@ const failures: [args: string, problem: string][] = [
   ],
   ['scan logs/CURRENT', 'logs/CURRENT: not a LevelDB table, but by its name CURRENT, which names the MANIFEST: name the folder to read the database'],
   // The command line.
+  ['get good.ldb --internal a --no-internal', "option '--internal' cannot be used with option '--no-internal'"],
+  ['scan good.ldb --no-internal --internal', "option '--internal' cannot be used with option '--no-internal'"],
+  ['scan good.ldb -f kv --hex', 'kv is binary, also with --hex: omit --hex, or try --format tsv'],
+  ['help nope', "unknown command 'nope'"],
+  ['help biuld', "unknown command 'biuld' (Did you mean build?)"],
   ['get good.ldb --hex zz', '"zz" is not hexadecimal: it must have two digits per byte'],
   ['scan good.ldb --hex --gt 123', '"123" is not hexadecimal: it must have two digits per byte'],
   ['get good.ldb', "missing required argument 'keys'"],
@@ -155,6 +160,20 @@ describe.concurrent('help', patient, () => {
       expect(stdout.toString()).toMatch(/^Usage: bloom .*\nExamples:\n {2}bloom /s);
     },
   );
+
+  test('bloom --help has an example of a folder, and says which commands take one', async () => {
+    const { stdout } = await bloom(['--help'], scratch.path);
+    expect(stdout.toString()).toMatch(/^ {2}bloom scan path\/to\/database$/m);
+    for (const command of ['get', 'scan', 'stat', 'verify', 'salvage']) {
+      expect(stdout.toString()).toMatch(new RegExp(`^  ${command} \\[options\\] <table\\|folder>`, 'm'));
+    }
+  });
+
+  test('bloom help scan describes the formats of scan, not of build', async () => {
+    const { stdout } = await bloom(['help', 'scan'], scratch.path);
+    expect(stdout.toString()).toContain('  words  one key per line, without values\n');
+    expect(stdout.toString()).not.toMatch(/can represent any entry\./);
+  });
 
   test('is printed to standard error if there is no command', async () => {
     const { code, stdout, stderr } = await bloom([], scratch.path);

@@ -23,6 +23,10 @@ describe.concurrent('get', patient, () => {
     });
   });
 
+  test('shows an absent empty key as quotes', async () => {
+    expect(await bloom(['get', 'letters.ldb', ''], scratch.path)).toMatchObject({ code: 1, stderr: 'bloom: "": not found\n' });
+  });
+
   test('accepts a key that starts with a dash after --', async () => {
     const { code, stderr } = await bloom(['get', 'letters.ldb', '--', '-x'], scratch.path);
     expect({ code, stderr }).toEqual({ code: 1, stderr: 'bloom: -x: not found\n' });
