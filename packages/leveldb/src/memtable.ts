@@ -42,8 +42,8 @@ const AFTER_ALL = 2 ** 30;
 /** How often the shared prefix may become shorter, which changes all abbreviations, before none is used: otherwise the time could be quadratic. */
 const MAX_SHORTENINGS = 32;
 
-/** A filter is made when there was a lookup for every so many entries. */
-const LOOKUPS_SHARE = 8;
+/** A filter is made once there was one lookup for so many entries: making it takes as long as some searches. */
+const ENTRIES_PER_LOOKUP = 8;
 
 /** Entries by internal key. */
 export class Memtable {
@@ -70,8 +70,9 @@ export class Memtable {
   #abbreviation0 = 0;
   #abbreviation1 = 0;
 
-  /** Which user keys there may be, once it is worth knowing; how many lookups had to do without. */
+  /** Which user keys there may be, once it is worth knowing. */
   #filter: MemtableFilter | undefined;
+  /** How many lookups searched because there was no filter. */
   #lookups = 0;
 
   /** @param expectedBytes of keys and values: room that is made at once. */
@@ -125,8 +126,7 @@ export class Memtable {
   }
 
   /**
-   * The first node whose key is at or after `key`, as {@link seek}, for a lookup: 0 also where no entry has the user key.
-   * What can be told without a search is, once there are enough lookups to be worth a filter.
+   * {@link seek} for a lookup: gives 0 also where a filter tells without a search that no entry has the user key of `key`.
    */
   find(key: Uint8Array): number {
     return this.#mayHold(key) ? this.seek(key) : HEAD;
@@ -198,8 +198,9 @@ export class Memtable {
     return filter === undefined || filter.mayHold(key, 0, key.length - INTERNAL_KEY_TRAILER_LENGTH);
   }
 
+  /** Makes the filter if there were enough lookups. */
   #makeFilter(): MemtableFilter | undefined {
-    if (++this.#lookups * LOOKUPS_SHARE < this.#count) return undefined;
+    if (++this.#lookups * ENTRIES_PER_LOOKUP < this.#count) return undefined;
     const filter = new MemtableFilter(this.#count);
     for (let node = this.first; node !== HEAD; node = this.after(node)) {
       const start = this.#nodes[node + KEY_START]!;

@@ -110,3 +110,44 @@ test('sequences of up to 56 bits are stored exactly', () => {
   }
   expect(found).toEqual(sequences);
 });
+
+test.each(walks)('a lookup of keys $kind finds what a search finds in $order order, while entries are added and the filter is made, filled and made again', ({ kind, compareRange }) => {
+  const userKeyOf = USER_KEYS[kind]!;
+  for (let seed = 0; seed < 4; seed++) {
+    const random = seeded(seed);
+    const memtable = new Memtable(compareRange);
+    const present: Uint8Array[] = [];
+    for (let sequence = 1n; sequence < 700n; sequence++) {
+      const userKey = userKeyOf(random, Number(sequence) % 300);
+      present.push(userKey);
+      add(memtable, userKey, sequence, 1, Uint8Array.of(1));
+      for (const sought of [random.pick(present), userKeyOf(random, random.below(300))]) {
+        const key = encodeInternalKey({ userKey: sought, sequence: BigInt(random.below(800)), type: 0xff });
+        const node = memtable.find(key);
+        const expected = memtable.seek(key);
+        const hasUserKey = present.some((other) => hex(other) === hex(sought));
+        // Without a search only that there is no such user key can be told.
+        expect(node === expected || (node === 0 && !hasUserKey), hex(sought)).toBe(true);
+      }
+    }
+  }
+});
+
+test('a lookup of an absent key mostly needs no search once there were some lookups', () => {
+  const memtable = new Memtable(compareInternalKeys);
+  const key = (n: number): Uint8Array => encodeInternalKey({ userKey: Buffer.from(`key ${n}`), sequence: 5n, type: 0xff });
+  for (let n = 0; n < 5000; n += 2) add(memtable, Buffer.from(`key ${n}`), 1n, 1, new Uint8Array(0));
+  const searched = (): number => Array.from({ length: 2500 }, (_, i) => memtable.find(key(i * 2 + 1))).filter((node) => node !== 0).length;
+  // The first lookups search, as a filter costs more than a few of them.
+  expect(searched()).toBeGreaterThan(100);
+  expect(searched()).toBeLessThan(2500 * 0.1);
+  for (let n = 0; n < 5000; n += 2) expect(memtable.find(key(n))).not.toBe(0);
+});
+
+test('a memtable that no filter can be made of searches for each key', () => {
+  const memtable = new Memtable(orders.reverse);
+  add(memtable, Uint8Array.of(5), 1n, 1, new Uint8Array(0));
+  const key = encodeInternalKey({ userKey: Uint8Array.of(6), sequence: 5n, type: 0xff });
+  for (let i = 0; i < 100; i++) expect(memtable.find(key)).toBe(memtable.seek(key));
+  expect(memtable.seek(key)).not.toBe(0);
+});
