@@ -75,8 +75,8 @@ export class Database extends AsyncReaderFace {
    * Opens the database in a folder, or creates one. The contents of its logs become tables.
    *
    * @throws TypeError or RangeError for an option that is wrong.
-   * @throws CorruptionError when the database is damaged, also where LevelDB would go on without what is lost: opening for
-   *   writing would lose it for good.
+   * @throws CorruptionError when CURRENT, the MANIFEST or a log is damaged, also where LevelDB would go on without what is
+   *   lost: opening for writing would lose it for good. Damage in a table is found when it is read.
    * @throws UnsupportedError `BLOOM_UNKNOWN_COMPARATOR` when the database has another comparator.
    * @throws DatabaseError when it is locked, when it is missing, or when `errorIfExists` forbids it.
    */
