@@ -61,10 +61,10 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
     const values = new Array<Uint8Array | undefined>(wanted.length).fill(undefined);
     // All lookups see the same state, even if `refresh` is called meanwhile.
     const { view } = this;
-    const sequence = this.sequenceFor(options);
+    const sequence = this.sequenceOf(options);
     const signal = this.#signalOf(options);
     let next = 0;
-    /** Until where keys are copies, which they must be once the caller runs on and may change them. */
+    /** The keys before this one are looked up, or are copies: while the call waits, the caller may change its own. */
     let copied = 0;
     /** The first of the keys whose lookups have failed. Those that were begun are awaited. */
     let failed = wanted.length;
@@ -118,7 +118,7 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
   cursor(options?: SequenceOptions): DatabaseCursor {
     this.mustBeOpen();
     const { view } = this;
-    return new DatabaseCursor(view, this.cursorOf(view, this.sequenceFor(options)), this, (reading, signal) => this.#run(reading, view, signal));
+    return new DatabaseCursor(view, this.cursorOf(view, this.sequenceOf(options)), this, (reading, signal) => this.#run(reading, view, signal));
   }
 
   /** All that is stored of a key, the newest version first: also what is deleted or overwritten. */
@@ -151,7 +151,7 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
     this.mustBeOpen();
     mustBeDatabaseRange(range);
     const { view } = this;
-    const walk = new DatabaseRange(this.cursorOf(view, this.sequenceOf(range)), view.order, range);
+    const walk = new DatabaseRange(this.cursorOf(view, this.visibleAt(range.sequence)), view.order, range);
     return new AsyncRangeIterator(walk, view, pick, this, (reading) => this.#run(reading, view, range.signal), range.signal);
   }
 }

@@ -1,8 +1,8 @@
 import { mustBeSignal, type Signal } from '@bloom/bytes';
 import { AsyncReaderFace } from './async-reader-face.js';
 import { runAsync } from './folder-reading.js';
-import type { Folder } from './folder.js';
-import { type AsyncReaderOptions, mustBeFolder, mustBeReaderOptions } from './reader-options.js';
+import { type Folder, mustBeFolder } from './folder.js';
+import { type AsyncReaderOptions, mustBeReaderOptions } from './reader-options.js';
 import type { View } from './view.js';
 import { ViewReader } from './view-reader.js';
 
@@ -66,7 +66,7 @@ export class DatabaseReader extends AsyncReaderFace {
     return refreshing;
   }
 
-  /** Closes the files. Closing twice does nothing. */
+  /** Closes the files. Closing twice does so once. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;

@@ -1,5 +1,5 @@
 /** Where the files of a database are. */
-import type { Signal } from '@bloom/bytes';
+import { mustHaveMethods, type Signal } from '@bloom/bytes';
 import type { Source, SyncSource } from '@bloom/sstable';
 
 /** A file of a folder, opened for reading. It has the length that it had when it was opened, even if it grows. */
@@ -41,6 +41,11 @@ export interface Folder {
 export interface SyncFolder extends Folder {
   list(): readonly string[];
   open(name: string): SyncFolderFile | undefined;
+}
+
+/** @throws TypeError unless `folder` has the methods of a folder. */
+export function mustBeFolder(folder: unknown, methods: readonly string[] = ['open']): void {
+  mustHaveMethods('folder', folder, 'a folder, such as a NodeFolder', methods);
 }
 
 /**

@@ -120,7 +120,7 @@ export abstract class ReaderFace {
 
   /** Begins a lookup, which `valueOf` or `isFound` ends. */
   protected lookup(key: Uint8Array, options: SequenceOptions | undefined): Lookup {
-    return this.lookupAt(key, this.sequenceFor(options), this.view);
+    return this.lookupAt(key, this.sequenceOf(options), this.view);
   }
 
   /** Begins a lookup of what `view` has at `sequence`. */
@@ -156,14 +156,14 @@ export abstract class ReaderFace {
     return this.copier.copy(valueBytes.subarray(valueStart, valueEnd));
   }
 
-  /** The sequence at which a call reads. @throws TypeError for options that it does not have. */
-  protected sequenceFor(options: SequenceOptions | undefined): bigint {
+  /** The sequence at which a call reads. @throws TypeError for options that reads do not have. */
+  protected sequenceOf(options: SequenceOptions | undefined): bigint {
     if (options !== undefined) mustBeOptions('a read of a database', options, READ_OPTIONS);
-    return this.sequenceOf(options);
+    return this.visibleAt(options?.sequence);
   }
 
-  protected sequenceOf(options: SequenceOptions | undefined): bigint {
-    const sequence = options?.sequence;
+  /** The sequence at which a call reads that asks for `sequence`. */
+  protected visibleAt(sequence: bigint | undefined): bigint {
     if (sequence === undefined) return this.view.lastSequence;
     if (typeof sequence !== 'bigint') throw new TypeError(`sequence must be a bigint, got ${typeof sequence}`);
     if (sequence < 0n) throw new RangeError(`sequence must be at least 0, got ${sequence}`);

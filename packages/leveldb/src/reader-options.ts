@@ -1,4 +1,4 @@
-import { mustBeArray, mustBeBoolean, mustBeOptions, mustBeSignal, mustBeWhole, mustHaveMethods, type Signal } from '@bloom/bytes';
+import { mustBeArray, mustBeBoolean, mustBeOptions, mustBeSignal, mustBeWhole, type Signal } from '@bloom/bytes';
 import type { FilterPolicy } from '@bloom/policy';
 import { bytewiseComparator, type BlockCache, type Codec, type Comparator, type ReadingOptions } from '@bloom/sstable';
 import { decodingFor, internalTableOptions, mustBeCache, readingFor, tailBytesFor } from '@bloom/sstable/database';
@@ -89,9 +89,4 @@ export function mustBeReaderOptions(owner: string, options: AsyncReaderOptions):
 export function mustBeDamageMode(damage: unknown): void {
   if (damage === undefined || damage === 'strict' || damage === 'skip') return;
   throw new RangeError(`damage must be 'strict' or 'skip', got ${typeof damage === 'string' ? JSON.stringify(damage) : typeof damage}`);
-}
-
-/** @throws TypeError unless `folder` has the methods of a folder. */
-export function mustBeFolder(folder: unknown, methods: readonly string[] = ['open']): void {
-  mustHaveMethods('folder', folder, 'a folder, such as a NodeFolder', methods);
 }

@@ -4,10 +4,10 @@ import { decodeInternalKey, decodingFor, internalTableOptions, readOpenTable, VA
 import { DamagePolicy, type Dropped } from './damage.js';
 import { typeOf } from './database-key.js';
 import { parseFileName } from './file-name.js';
-import type { Folder, FolderFile, SyncFolder } from './folder.js';
+import { type Folder, type FolderFile, mustBeFolder, type SyncFolder } from './folder.js';
 import { type FolderReading, listFiles, openFile, readingOf, runAsync, runSync } from './folder-reading.js';
 import { pushAll } from './log-memtable.js';
-import { mustBeDamageMode, mustBeFolder, type ReaderOptions } from './reader-options.js';
+import { mustBeDamageMode, type ReaderOptions } from './reader-options.js';
 import { TableEntries } from './table-entries.js';
 import { TableHandle } from './table-handle.js';
 import { compareBigints } from './version-edit.js';

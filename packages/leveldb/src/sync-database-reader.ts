@@ -2,9 +2,9 @@ import { mustBeIterable } from '@bloom/bytes';
 import { DatabaseCursorFace } from './cursor-face.js';
 import { type DatabaseKeyRange, DatabaseRange, mustBeDatabaseRange } from './database-range.js';
 import { type FolderReading, runSync } from './folder-reading.js';
-import type { SyncFolder } from './folder.js';
+import { mustBeFolder, type SyncFolder } from './folder.js';
 import { ReaderFace, type SequenceOptions, type StoredVersion } from './reader-face.js';
-import { mustBeFolder, mustBeReaderOptions, type ReaderOptions } from './reader-options.js';
+import { mustBeReaderOptions, type ReaderOptions } from './reader-options.js';
 import type { View } from './view.js';
 import { ViewReader } from './view-reader.js';
 import type { VisibleCursor } from './visible-cursor.js';
@@ -96,7 +96,7 @@ export class SyncDatabaseReader extends ReaderFace implements Iterable<[Uint8Arr
   /** A cursor, on no entry yet. It sees the database as it is now until it is closed. */
   cursor(options?: SequenceOptions): SyncDatabaseCursor {
     this.mustBeOpen();
-    return new SyncDatabaseCursor(this.view, this.cursorOf(this.view, this.sequenceFor(options)), this, (reading) => this.#run(reading));
+    return new SyncDatabaseCursor(this.view, this.cursorOf(this.view, this.sequenceOf(options)), this, (reading) => this.#run(reading));
   }
 
   /** All that is stored of a key, the newest version first: also what is deleted or overwritten. */
@@ -128,7 +128,7 @@ export class SyncDatabaseReader extends ReaderFace implements Iterable<[Uint8Arr
   #iterate<T>(range: DatabaseKeyRange, pick: (cursor: VisibleCursor) => T): IterableIterator<T> {
     this.mustBeOpen();
     mustBeDatabaseRange(range);
-    const cursor = this.cursorOf(this.view, this.sequenceOf(range));
+    const cursor = this.cursorOf(this.view, this.visibleAt(range.sequence));
     const walk = new DatabaseRange(cursor, this.view.order, range);
     return new SyncRangeIterator(walk, this.view, pick, this, (reading) => this.#run(reading));
   }
