@@ -106,7 +106,9 @@ function adviceFor(path: string, damage: 'strict' | 'skip', error: unknown): str
   if (!(error instanceof CorruptionError) || error.code === 'BLOOM_TOO_LARGE') return undefined;
   if (error.code === 'BLOOM_NOT_A_DATABASE') return hasLogsOrTables(path) ? 'bloom salvage reads its logs and tables' : undefined;
   const type = parseFileName(basename(error.file ?? ''))?.type;
-  if (type !== 'log' && type !== 'table') return 'bloom salvage reads its logs and tables';
+  // CURRENT may name a log or a table as the MANIFEST.
+  const isOfManifest = ['CURRENT', 'MANIFEST', 'version edit'].includes(error.structure);
+  if (isOfManifest || (type !== 'log' && type !== 'table')) return 'bloom salvage reads its logs and tables';
   return damage === 'strict' ? '--damage skip reads the rest' : 'bloom salvage copies what can still be read';
 }
 

@@ -256,6 +256,18 @@ describe.concurrent("a database's folder", patient, () => {
     });
   });
 
+  test('a CURRENT that names a table is a failure that names salvage', async () => {
+    const folder = scratch.at('current-names-table');
+    cpSync(database('level0-overlap').path, folder, { recursive: true });
+    const table = readdirSync(folder).find((name) => name.endsWith('.ldb'))!;
+    scratch.write('current-names-table/CURRENT', `${table}\n`);
+    for (const options of [[], ['--damage', 'skip']]) {
+      const { code, stderr } = await bloom(['scan', folder, ...options], scratch.path);
+      expect(code).toBe(2);
+      expect(stderr).toMatch(/; bloom salvage reads its logs and tables\n$/);
+    }
+  });
+
   test.each([
     ['missing-table', '1 missing table, 000007.ldb'],
     ['current-no-newline', 'CURRENT: it does not end with a newline'],

@@ -1,4 +1,5 @@
 import { mustBeSignal, type Signal } from '@bloom/bytes';
+import { untilAborted } from '@bloom/sstable/database';
 import { AsyncReaderFace } from './async-reader-face.js';
 import { runAsync } from './folder-reading.js';
 import { type Folder, mustBeFolder } from './folder.js';
@@ -20,8 +21,8 @@ import { ViewReader } from './view-reader.js';
 export class DatabaseReader extends AsyncReaderFace {
   readonly #folder: Folder;
   readonly #viewReader: ViewReader;
-  /** The last call of `refresh`. */
-  #refreshing: Promise<boolean> | undefined;
+  /** Is over when all calls of `refresh` so far are; never rejected. */
+  #refreshing: Promise<unknown> | undefined;
   #closing: Promise<void> | undefined;
 
   private constructor(folder: Folder, viewReader: ViewReader, view: View) {
@@ -55,15 +56,17 @@ export class DatabaseReader extends AsyncReaderFace {
   }
 
   /**
-   * Sees what was written since. Cursors and walks that were begun go on to see what they saw.
+   * Sees what was written before the call. Cursors and walks that were begun go on to see what they saw.
    *
    * @returns whether anything was written.
    */
   refresh(signal?: Signal): Promise<boolean> {
     // Two at a time would replay the same records, and one that runs may have read before what this call is to see.
-    const refreshing = this.#refresh(this.#refreshing, signal);
-    this.#refreshing = refreshing;
-    return refreshing;
+    const before = this.#refreshing;
+    const refreshed = this.#refresh(before, signal);
+    // Both: a call that was aborted while it waited is over before the one that it waited for.
+    this.#refreshing = Promise.allSettled([before, refreshed]);
+    return refreshed;
   }
 
   /** Closes the files. Closing twice does so once. */
@@ -74,14 +77,15 @@ export class DatabaseReader extends AsyncReaderFace {
 
   async #close(): Promise<void> {
     this.markClosed();
-    await this.#refreshing?.catch(() => undefined);
+    await this.#refreshing;
     await this.#viewReader.close();
   }
 
-  async #refresh(before: Promise<boolean> | undefined, signal: Signal | undefined): Promise<boolean> {
+  async #refresh(before: Promise<unknown> | undefined, signal: Signal | undefined): Promise<boolean> {
     this.mustBeOpen();
     if (signal !== undefined) mustBeSignal('signal', signal);
-    await before?.catch(() => undefined);
+    signal?.throwIfAborted();
+    await (before !== undefined && signal !== undefined ? untilAborted(before, signal) : before);
     this.mustBeOpen();
     return this.show(await runAsync(this.#folder, this.#viewReader.read(), signal));
   }

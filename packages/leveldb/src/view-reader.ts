@@ -95,8 +95,6 @@ export class ViewReader {
   /** What the last view was made of, and what another one will be made of once it can be read. */
   #known: Known | undefined;
   #next: Known | undefined;
-  /** The state of the folder in which a log was listed that had not been read. */
-  #unreadEvidence: string | undefined;
   /** The tables of what was known before the database was replaced by another. */
   readonly #retired: TableCache[] = [];
   /** The highest sequence that a view shows: what is visible at it must not change. */
@@ -172,7 +170,7 @@ export class ViewReader {
         this.#openTables(tables, version, pinned),
       ]);
       this.#judge(failures, names, tables, damage, place, seen);
-      this.#mustHaveSeen(logs, fields, names, seen);
+      if (names !== undefined && isBehind(logs, fields)) yield* this.#mustHaveSeen(logs, fields, names);
       if (!this.#canList) yield* this.#mustBeUnchanged(manifest);
       let { lastSequence } = fields;
       for (const log of logs) if (log.lastSequence > lastSequence) ({ lastSequence } = log);
@@ -307,27 +305,30 @@ export class ViewReader {
     return replayed;
   }
 
-  /** @throws FolderError when a log has become longer since it was opened. */
+  /** @throws FolderError when a log has become longer since it was opened, or is gone: it may have become longer before. */
   *#mustNotHaveGrown(log: LogMemtable | undefined): FolderReading<void> {
     if (log === undefined) return;
     const file = yield* openFile(log.name);
     this.#closeLater(file?.close?.());
-    if (file !== undefined && file.byteLength > log.byteLength) throw writtenMeanwhile(log.name);
+    if (file === undefined || file.byteLength > log.byteLength) throw writtenMeanwhile(log.name);
   }
 
   /**
    * The MANIFEST may know of later writes than the logs that were opened before it. They are in tables, unless there is a
    * log that was not read: then the view's last sequence would be that of a write that it does not show.
    *
-   * @throws FolderError in that case, unless nothing has changed since it was last thrown: such a log cannot be opened.
+   * @throws FolderError when there is such a log.
    */
-  #mustHaveSeen(logs: readonly LogMemtable[], fields: ManifestFields, names: readonly string[] | undefined, seen: string): void {
-    if (names === undefined || !isBehind(logs, fields)) return;
-    const unread = logNumbers(names).find((number) => number >= fields.logNumber && !logs.some((log) => log.number === number));
-    const evidence = evidenceOf(seen, names);
-    if (unread === undefined || evidence === this.#unreadEvidence) return;
-    this.#unreadEvidence = evidence;
-    throw writtenMeanwhile(logFileName(unread));
+  *#mustHaveSeen(logs: readonly LogMemtable[], fields: ManifestFields, names: readonly string[]): FolderReading<void> {
+    const read = new Set(logs.map(({ number }) => number));
+    for (const number of logNumbers(names)) {
+      if (number < fields.logNumber || read.has(number)) continue;
+      const name = logFileName(number);
+      const file = yield* openFile(name);
+      this.#closeLater(file?.close?.());
+      // What cannot be opened is no log, but a folder of that name, for example.
+      if (file !== undefined) throw writtenMeanwhile(name);
+    }
   }
 
   /** @throws Restart when a log is needed that was not there, or not listed, when the logs were opened. */
@@ -443,7 +444,6 @@ export class ViewReader {
   }
 }
 
-/** The numbers of the logs among `names`, ascending. */
 /** Whether the MANIFEST knows of later writes than the logs. */
 function isBehind(logs: readonly LogMemtable[], { lastSequence }: ManifestFields): boolean {
   return logs.every((log) => log.lastSequence < lastSequence);
@@ -453,6 +453,7 @@ function writtenMeanwhile(log: string): FolderError {
   return new FolderError('BLOOM_FOLDER_CHANGED', `${log} was written while the folder was read`, { file: log });
 }
 
+/** The numbers of the logs among `names`, ascending. */
 function logNumbers(names: readonly string[]): bigint[] {
   const numbers = new Set<bigint>();
   for (const name of names) {

@@ -94,6 +94,62 @@ describe('refresh', () => {
     await database.close();
   });
 
+  test('gives such a last sequence also when the log that has the writes becomes a table and is deleted meanwhile', async () => {
+    const folder = gated({ logs: [{ number: 3, batches: [{ sequence: 1, operations: [[utf8('a'), utf8('old')]] }] }] });
+    const edits = readLog(folder.files.get('MANIFEST-000001')!).records.map(({ bytes }) => bytes.slice());
+    const flushed = assembleDatabase({ tables: [{ level: 0, number: 5, versions: [{ key: utf8('a'), sequence: 2, value: utf8('new') }] }] });
+    folder.onOpen = (name) => {
+      if (name !== 'CURRENT') return;
+      folder.onOpen = () => undefined;
+      const edit = encodeVersionEdit({ lastSequence: 2n, logNumber: 3n, nextFileNumber: 9n, previousLogNumber: 0n });
+      folder.files = new Map([...folder.files, ['000003.log', logOf([a(1, 'old'), a(2, 'new')])], ['MANIFEST-000001', logOf([...edits, edit])]]);
+    };
+    folder.onRead = (name) => {
+      if (name !== '000003.log') return;
+      folder.onRead = () => undefined;
+      folder.files = new Map([...flushed, ['000008.log', new Uint8Array(0)]]);
+    };
+    const database = await DatabaseReader.open(folder);
+    expect([database.lastSequence, text(await database.get(utf8('a')))]).toEqual([2n, 'new']);
+    await database.close();
+  });
+
+  test('ends by its own signal while it waits for another', async () => {
+    const folder = gated({ tables: [tableOf(5)] });
+    const database = await DatabaseReader.open(folder);
+    const gate = new Gate();
+    folder.onOpen = () => gate.pass();
+    const first = database.refresh();
+    await settle();
+    const controller = new AbortController();
+    const waiting = rejection(database.refresh(controller.signal));
+    controller.abort(new Error('enough'));
+    expect(await waiting).toMatchObject({ message: 'enough' });
+    expect(await rejection(database.refresh(AbortSignal.abort(new Error('before'))))).toMatchObject({ message: 'before' });
+    // The next one still waits for the first.
+    const opened: string[] = [];
+    folder.onOpen = (name) => {
+      opened.push(name);
+      return gate.pass();
+    };
+    const next = database.refresh();
+    await settle();
+    expect(opened).toEqual([]);
+    gate.open();
+    expect(await Promise.all([first, next])).toEqual([false, false]);
+    expect(opened).toContain('CURRENT');
+    await database.close();
+  });
+
+  test('needs no second attempt in a quiet folder that has a name like a log which cannot be opened', async () => {
+    const folder = gated({ tables: [tableOf(5)] });
+    const list = folder.list.bind(folder);
+    folder.list = async () => [...(await list()), '000019.log'];
+    const database = await DatabaseReader.open(folder, { maxRestarts: 0 });
+    expect(await database.get(KEYS[1]!)).toEqual(KEYS[1]);
+    await database.close();
+  });
+
   test('sees records that were written into room that the log had already', () => {
     const ahead = (...records: Uint8Array[]): Uint8Array => {
       const bytes = new Uint8Array(2 ** 17);

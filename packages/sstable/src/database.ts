@@ -36,3 +36,4 @@ export { type ByteRange, type Reading, readRange, readRangeSync } from './read/r
 export { type MutableTableStats, newTableStats } from './read/stats.js';
 export { SyncReadAhead } from './read/sync-read-ahead.js';
 export { SETTLED, type Side, TableCursor } from './read/table-cursor.js';
+export { untilAborted } from './read/until-aborted.js';
