@@ -326,8 +326,8 @@ export class ViewReader {
       const name = logFileName(number);
       const file = yield* openFile(name);
       this.#closeLater(file?.close?.());
-      // What cannot be opened is no log, but a folder of that name, for example.
-      if (file !== undefined) throw writtenMeanwhile(name);
+      // What is listed and cannot be opened is no log, but a folder of that name, for example.
+      if (file !== undefined || !(yield* listFiles()).includes(name)) throw writtenMeanwhile(name);
     }
   }
 
