@@ -7,7 +7,7 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import type { Readable } from 'node:stream';
 import { nativeDatabase } from '@bloom/native';
-import { DatabaseReader, SyncDatabaseReader } from '@bloom/leveldb';
+import { DatabaseReader, type FolderFile, SyncDatabaseReader } from '@bloom/leveldb';
 import { NodeFolder, SyncNodeFolder } from '@bloom/leveldb/node';
 import { describe, expect, test } from 'vitest';
 import { collect } from '../collect.js';
@@ -20,6 +20,26 @@ import { checkCounted } from '../counted-state.js';
 
 // tooling/long-tests has a run of a minute.
 const seconds = Number(process.env.BLOOM_LIVE_SECONDS ?? 2);
+/** Operations of one batch of a counting writer. */
+const OPERATIONS = 4;
+
+/** A folder whose logs take some milliseconds to read. */
+class SlowFolder extends NodeFolder {
+  override async open(name: string): Promise<FolderFile | undefined> {
+    const file = await super.open(name);
+    if (file === undefined || !name.endsWith('.log')) return file;
+    return {
+      byteLength: file.byteLength,
+      name,
+      read: async (offset, length) => {
+        await new Promise((resolve) => setTimeout(resolve, 10));
+        return file.read(offset, length);
+      },
+      close: () => file.close?.(),
+    };
+  }
+}
+
 interface Writer {
   /** The last count that the writer reported as written. */
   written(): number;
@@ -44,8 +64,10 @@ interface Outcome {
 async function watch(path: string, writer: Writer): Promise<Outcome> {
   const outcome: Outcome = { opens: 0, refreshes: 0, restarts: 0, states: 0, problems: [] };
   let highest = 0;
-  const see = (entries: readonly (readonly [Uint8Array, Uint8Array])[], atLeast: number, who: string): number => {
+  const see = (entries: readonly (readonly [Uint8Array, Uint8Array])[], atLeast: number, who: string, lastSequence?: bigint): number => {
     const { count, problem } = checkCounted(entries);
+    const claimed = lastSequence === undefined ? count : Number(lastSequence) / OPERATIONS;
+    if (claimed !== count) outcome.problems.push(`${who} sees ${count}, and its last sequence is that of ${claimed}`);
     outcome.states++;
     if (problem !== undefined) outcome.problems.push(`${who} ${problem}`);
     if (count < atLeast) outcome.problems.push(`${who} sees ${count}, and ${atLeast} were written before`);
@@ -53,30 +75,34 @@ async function watch(path: string, writer: Writer): Promise<Outcome> {
     return count;
   };
 
-  // One long-lived reader of each kind. The asynchronous one refreshes in the middle of a walk.
-  const lasting = await DatabaseReader.open(new NodeFolder(path));
+  // One long-lived reader of each kind. The asynchronous one refreshes in the middle of a walk, and reads logs slowly, so that
+  // much is written between its reads.
+  const lasting = await DatabaseReader.open(new SlowFolder(path));
   const lastingSync = SyncDatabaseReader.open(new SyncNodeFolder(path));
+  let lastSeen = see(await collect(lasting.entries()), 0, 'opened slowly', lasting.lastSequence);
   while (writer.isRunning() || outcome.opens === 0) {
     const atLeast = writer.written();
     const database = await DatabaseReader.open(new NodeFolder(path));
     outcome.opens++;
-    see(await collect(database.entries()), atLeast, 'opened');
+    see(await collect(database.entries()), atLeast, 'opened', database.lastSequence);
     outcome.restarts += database.stats.restarts;
     await database.close();
 
     const sync = SyncDatabaseReader.open(new SyncNodeFolder(path));
     outcome.opens++;
-    const seen = see([...sync.entries()], atLeast, 'opened without promises');
+    const seen = see([...sync.entries()], atLeast, 'opened without promises', sync.lastSequence);
     see([...sync.entries({ reverse: true })].reverse(), seen, 'backwards');
     outcome.restarts += sync.stats.restarts;
 
     const walk = lasting.entries();
     const first = await walk.next();
-    await lasting.refresh();
+    const hasChanged = await lasting.refresh();
     lastingSync.refresh();
     outcome.refreshes += 2;
-    see(await collect(lasting.entries()), atLeast, 'refreshed');
-    see([...lastingSync.entries()], atLeast, 'refreshed without promises');
+    const refreshed = see(await collect(lasting.entries()), atLeast, 'refreshed', lasting.lastSequence);
+    if (hasChanged !== (refreshed !== lastSeen)) outcome.problems.push(`refresh gives ${hasChanged} from ${lastSeen} to ${refreshed}`);
+    lastSeen = refreshed;
+    see([...lastingSync.entries()], atLeast, 'refreshed without promises', lastingSync.lastSequence);
     // A walk that was begun before the refresh continues with the old state.
     const rest = await collect({ [Symbol.asyncIterator]: () => walk });
     see([...(first.done === true ? [] : [first.value]), ...rest], 0, 'begun before a refresh');
@@ -89,7 +115,7 @@ async function watch(path: string, writer: Writer): Promise<Outcome> {
   }
   await writer.ended;
   await lasting.refresh();
-  see(await collect(lasting.entries()), writer.written(), 'at the end');
+  see(await collect(lasting.entries()), writer.written(), 'at the end', lasting.lastSequence);
   outcome.restarts += lasting.stats.restarts + lastingSync.stats.restarts;
   await lasting.close();
   lastingSync.close();
