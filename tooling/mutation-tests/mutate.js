@@ -75,7 +75,12 @@ const runs = [
     files: ['backward-path', 'block-walk', 'whole-block-walk'].map(inFormat),
     tests: ['block', 'block-layout', 'block-steps', 'whole-block-walk'],
   },
-  { package: 'sstable', part: 'searches', files: ['block-search'].map(inFormat), tests: ['block', 'block-steps', 'comparator', 'internal-search'] },
+  {
+    package: 'sstable',
+    part: 'searches',
+    files: ['block-search', 'entry-search'].map(inFormat),
+    tests: ['block', 'block-steps', 'comparator', 'entry-search', 'internal-search'],
+  },
 ];
 
 const packages = new Set(runs.map((run) => run.package));
