@@ -42,8 +42,8 @@ export class BlockSearch extends BlockWalk {
 
   /** Moves to the entry that a search found, whose shared bytes are equal to the target's. */
   #land(target: Uint8Array, start: number): true {
-    const { entryStart, shared, unsharedStart, valueStart, valueEnd, nextRestart } = this.entries;
-    this.place(entryStart, shared, unsharedStart, valueStart, valueEnd, nextRestart);
+    const { entryStart, shared, unsharedStart, valueStart, valueEnd, restart } = this.entries;
+    this.place(entryStart, shared, unsharedStart, valueStart, valueEnd, restart);
     this.reserveKey(this.keyLength, 0);
     copyBytes(target, start, start + shared, this.keyBytes, 0);
     copyBytes(this.bytes, unsharedStart, valueStart, this.keyBytes, shared);

@@ -177,9 +177,9 @@ export class BlockWalk {
   /**
    * Makes an entry that a search found the current one, all but the bytes of its key.
    *
-   * @param nextRestart the first restart after the entry's start.
+   * @param restart one at or before the entry.
    */
-  protected place(entryStart: number, shared: number, unsharedStart: number, valueStart: number, valueEnd: number, nextRestart: number): void {
+  protected place(entryStart: number, shared: number, unsharedStart: number, valueStart: number, valueEnd: number, restart: number): void {
     this.#path.clear();
     this.entryStart = entryStart;
     this.shared = shared;
@@ -187,7 +187,8 @@ export class BlockWalk {
     this.valueStart = valueStart;
     this.keyLength = shared + valueStart - unsharedStart;
     this.nextEntry = this.valueEnd = valueEnd;
-    this.#expectRestart(nextRestart);
+    do this.#expectRestart(++restart);
+    while (this.#nextRestartOffset <= entryStart);
   }
 
   /** Moves to the entry at restart `restart`. */

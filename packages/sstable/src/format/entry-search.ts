@@ -27,8 +27,8 @@ export class EntrySearch {
   /** Where its key ends and its value starts. */
   valueStart = 0;
   valueEnd = 0;
-  /** The first restart after it. */
-  nextRestart = 0;
+  /** The last restart at or before it, if the block is sorted. */
+  restart = 0;
 
   readonly #compare: CompareRange;
   /** Bytes at the end of each key that are not in bytewise order; -1 when the others are not either. */
@@ -55,7 +55,9 @@ export class EntrySearch {
     const entriesEnd = length - 4 - restartCount * 4;
     if (uint32At(contents, entriesEnd) !== 0) return UNKNOWN;
     const restart = this.#restartBefore(contents, entriesEnd, restartCount, key, start, end);
-    return restart < 0 ? UNKNOWN : this.#searchFrom(restart, contents, entriesEnd, restartCount, key, start, userKeyEnd);
+    if (restart < 0) return UNKNOWN;
+    this.restart = restart;
+    return this.#searchFrom(uint32At(contents, entriesEnd + restart * 4), contents, entriesEnd, key, start, userKeyEnd);
   }
 
   /** The last restart whose entry is before `key[start, end)`, or the first restart; -1 when one of the entries is damaged. */
@@ -73,16 +75,15 @@ export class EntrySearch {
   }
 
   /**
-   * Searches from `restart` on, for the user key `target[start, end)` and the trailer after it.
+   * Searches from the restart at `nextEntry` on, for the user key `target[start, end)` and the trailer after it.
    *
    * An entry that shares more bytes with its predecessor than the predecessor has in common with the target compares with
    * the target as its predecessor did. Of other entries only the unshared bytes are compared.
    */
-  #searchFrom(restart: number, bytes: Uint8Array, entriesEnd: number, restartCount: number, target: Uint8Array, start: number, end: number): number {
+  #searchFrom(nextEntry: number, bytes: Uint8Array, entriesEnd: number, target: Uint8Array, start: number, end: number): number {
     const trailerLength = this.#trailerLength;
-    let nextEntry = uint32At(bytes, entriesEnd + restart * 4);
     if (nextEntry >= entriesEnd) return UNKNOWN;
-    let nextRestartOffset = nextEntry;
+    /** Of the entry before, of which no entry can share more bytes. */
     let keyLength = 0;
     /** The length of the common prefix of the entry's user key and the target's. */
     let common = 0;
@@ -100,14 +101,7 @@ export class EntrySearch {
         valueLength = this.valueEnd - valueStart;
       }
       nextEntry = valueStart + valueLength;
-      if (nextEntry > entriesEnd) return UNKNOWN;
-      if (entryStart === nextRestartOffset) {
-        if (shared !== 0) return UNKNOWN;
-        restart++;
-        nextRestartOffset = restart < restartCount ? uint32At(bytes, entriesEnd + restart * 4) : entriesEnd;
-      } else if (shared > keyLength) {
-        return UNKNOWN;
-      }
+      if (nextEntry > entriesEnd || shared > keyLength) return UNKNOWN;
       keyLength = shared + valueStart - unsharedStart;
       if (shared > common) {
         if (isPrefix) return UNKNOWN;
@@ -137,7 +131,6 @@ export class EntrySearch {
       this.unsharedStart = unsharedStart;
       this.valueStart = valueStart;
       this.valueEnd = nextEntry;
-      this.nextRestart = restart;
       return outcome;
     }
     return PAST;
