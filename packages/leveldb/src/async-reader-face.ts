@@ -54,9 +54,10 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
   async getMany(keys: Iterable<Uint8Array>, options?: AsyncReadOptions): Promise<(Uint8Array | undefined)[]> {
     this.mustBeOpen();
     mustBeIterable('keys', keys, 'Uint8Arrays');
+    // Copies: an iterator may yield one array again and again, and the caller may change keys during the call.
     const wanted = Array.from(keys, (key, i) => {
       mustBeBytes(`keys[${i}]`, key);
-      return key;
+      return new Uint8Array(key);
     });
     const values = new Array<Uint8Array | undefined>(wanted.length).fill(undefined);
     // All lookups see the same state, even if `refresh` is called meanwhile.
@@ -64,8 +65,6 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
     const sequence = this.sequenceOf(options);
     const signal = this.#signalOf(options);
     let next = 0;
-    /** The keys before this one are looked up, or are copies: while the call waits, the caller may change its own. */
-    let copied = 0;
     /** The first of the keys whose lookups have failed. Those that were begun are awaited. */
     let failed = wanted.length;
     let failure: unknown;
@@ -74,11 +73,7 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
         const i = next++;
         try {
           const lookup = this.lookupAt(wanted[i]!, sequence, view);
-          if (!lookup.run()) {
-            const reading = this.#run(lookup.settle(), view, signal);
-            for (copied = Math.max(copied, next); copied < wanted.length; copied++) wanted[copied] = new Uint8Array(wanted[copied]!);
-            await reading;
-          }
+          if (!lookup.run()) await this.#run(lookup.settle(), view, signal);
           values[i] = this.valueOf(lookup);
         } catch (error) {
           if (i < failed) [failed, failure] = [i, error];

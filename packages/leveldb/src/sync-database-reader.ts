@@ -70,6 +70,7 @@ export class SyncDatabaseReader extends ReaderFace implements Iterable<[Uint8Arr
 
   /** `get` for each of `keys`, in their order. */
   getMany(keys: Iterable<Uint8Array>, options?: SequenceOptions): (Uint8Array | undefined)[] {
+    this.mustBeOpen();
     mustBeIterable('keys', keys, 'Uint8Arrays');
     return Array.from(keys, (key) => this.get(key, options));
   }

@@ -83,7 +83,8 @@ export class TableCache {
   *openAtFirst(metadata: FileMetadata): FolderReading<TableHandle> {
     const { number } = metadata;
     const open = this.get(metadata);
-    if (open !== undefined) return open;
+    if (open?.isStale === false) return open;
+    if (open !== undefined) this.#forget(open);
     const broken = this.#broken.get(number);
     if (broken !== undefined) throw broken;
     const name = tableFileName(number);

@@ -13,7 +13,7 @@ import {
   SyncReadAhead,
 } from '@bloom/sstable/database';
 import type { Signal } from '@bloom/bytes';
-import { type FolderFile, withoutPromises } from './folder.js';
+import { FolderError, type FolderFile, withoutPromises } from './folder.js';
 import type { ReaderOptions } from './reader-options.js';
 import type { FileMetadata } from './version-edit.js';
 
@@ -36,6 +36,8 @@ export class TableHandle {
   readonly stats: MutableTableStats;
   /** Searches one block at a time. */
   readonly searcher: BlockSearch;
+  /** Whether the file is no longer the one that was opened, so that it should be opened again. */
+  isStale = false;
   /** How many views, cursors and lookups use it. */
   pins = 0;
   readonly #lookup: Lookup;
@@ -78,7 +80,16 @@ export class TableHandle {
   }
 
   /** The contents of data block `i`. */
-  block(i: number, walk?: BlockWalk, signal?: Signal): Promise<Uint8Array> {
+  async block(i: number, walk?: BlockWalk, signal?: Signal): Promise<Uint8Array> {
+    try {
+      return await this.#read(i, walk, signal);
+    } catch (error) {
+      if (error instanceof FolderError && error.code === 'BLOOM_FOLDER_CHANGED') this.isStale = true;
+      throw error;
+    }
+  }
+
+  #read(i: number, walk: BlockWalk | undefined, signal: Signal | undefined): Promise<Uint8Array> {
     const { readAheadBytes, gapBytes } = readingFor(this.#options);
     this.#reader ??= new BlockReader(this.blocks, this.#source, readAheadBytes, gapBytes);
     if (walk === undefined) return this.#reader.read(i, signal);

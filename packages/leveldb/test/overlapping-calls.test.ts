@@ -1,6 +1,6 @@
 // Calls that overlap others, and what a caller does to keys and cursors meanwhile.
 import { setImmediate } from 'node:timers/promises';
-import { Database, DatabaseReader, encodeVersionEdit, MemoryFolder, SyncDatabaseReader, WritableMemoryFolder } from '@bloom/leveldb';
+import { Database, type DatabaseCursor, DatabaseReader, encodeVersionEdit, FolderError, MemoryFolder, SyncDatabaseReader, WritableMemoryFolder } from '@bloom/leveldb';
 import { readLog } from '@bloom/log';
 import { bytewiseComparator } from '@bloom/sstable';
 import { describe, expect, test } from 'vitest';
@@ -221,6 +221,109 @@ describe('getMany', () => {
     await database.close();
     expect(folder.openFiles).toEqual([]);
   });
+});
+
+describe('getMany', () => {
+  const files = assembleDatabase({ tables: [tableOf(5)] });
+
+  test('accepts an iterator that yields one array again and again', async () => {
+    function* reused(): Generator<Uint8Array> {
+      const key = new Uint8Array(5);
+      for (const { buffer, byteOffset, length } of KEYS) {
+        key.set(new Uint8Array(buffer, byteOffset, length));
+        yield key;
+      }
+    }
+    const written = new WritableMemoryFolder();
+    const database = await Database.open(written);
+    for (const key of KEYS) await database.put(key, key);
+    expect(await database.getMany(reused())).toEqual(KEYS);
+    expect(database.getManySync(reused())).toEqual(KEYS);
+    await database.close();
+    expect(await (await DatabaseReader.open(new GatedFolder(files))).getMany(reused())).toEqual(KEYS);
+    expect(SyncDatabaseReader.open(new MemoryFolder(files)).getMany(reused())).toEqual(KEYS);
+  });
+
+  test('of no keys throws too when the reader is closed', async () => {
+    const reader = SyncDatabaseReader.open(new MemoryFolder(files));
+    reader.close();
+    expect(caught(() => reader.getMany([]))).toBeInstanceOf(TypeError);
+    const database = await Database.open(new WritableMemoryFolder());
+    await database.close();
+    expect(caught(() => database.getManySync([]))).toBeInstanceOf(TypeError);
+  });
+});
+
+describe('a move whose block was read ahead', () => {
+  async function moving(): Promise<{ database: DatabaseReader; cursor: DatabaseCursor }> {
+    const database = await DatabaseReader.open(gated({ tables: [tableOf(5)] }), { cache: null });
+    const cursor = database.cursor();
+    await cursor.seekToFirst();
+    for (let i = 0; i < 20; i++) await cursor.next();
+    return { database, cursor };
+  }
+
+  test('is rejected when its signal is aborted meanwhile, and the cursor is on no entry', async () => {
+    const { cursor } = await moving();
+    const controller = new AbortController();
+    const moved = rejection(cursor.next({ signal: controller.signal }));
+    controller.abort(new Error('enough'));
+    expect(await moved).toMatchObject({ message: 'enough' });
+    expect(cursor.valid).toBe(false);
+    expect(await cursor.seek(KEYS[3]!)).toBe(true);
+  });
+
+  test('is rejected when the reader is closed meanwhile', async () => {
+    const { database, cursor } = await moving();
+    const moved = rejection(cursor.next());
+    const closed = database.close();
+    expect(await moved).toBeInstanceOf(TypeError);
+    await closed;
+  });
+
+  test('ends a walk too when the reader is closed meanwhile', async () => {
+    const { database } = await moving();
+    const walk = database.entries();
+    for (let i = 0; i < 20; i++) await walk.next();
+    const moved = rejection(walk.next());
+    const closed = database.close();
+    expect(await moved).toBeInstanceOf(TypeError);
+    await closed;
+  });
+});
+
+test('a table that was replaced under the same MANIFEST is read again after a refresh', async () => {
+  const folder = gated({ tables: [tableOf(5)] });
+  let isReplaced = false;
+  const open = folder.open.bind(folder);
+  folder.open = async (name) => {
+    const file = await open(name);
+    if (file === undefined || name !== '000005.ldb' || isReplaced) return file;
+    return {
+      ...file,
+      read: (offset, length) => (isReplaced ? Promise.reject(new FolderError('BLOOM_FOLDER_CHANGED', 'replaced', { file: name })) : file.read(offset, length)),
+    };
+  };
+  const database = await DatabaseReader.open(folder, { cache: null });
+  isReplaced = true;
+  expect(await rejection(database.get(KEYS[7]!))).toMatchObject({ code: 'BLOOM_FOLDER_CHANGED' });
+  await database.refresh();
+  expect(await database.get(KEYS[7]!)).toEqual(KEYS[7]);
+  await database.close();
+  expect(folder.openFiles).toEqual([]);
+});
+
+test('approximateSize reads its bounds at once', async () => {
+  const folder = new WritableMemoryFolder();
+  const database = await Database.open(folder, { compression: 'none' });
+  for (const key of KEYS) await database.put(key, new Uint8Array(10_000));
+  await database.flush();
+  const [start, limit] = [KEYS[10]!.slice(), KEYS[30]!.slice()];
+  const expected = await database.approximateSize(start, limit);
+  const size = database.approximateSize(start, limit);
+  limit.fill(0xff);
+  expect(await size).toBe(expected);
+  await database.close();
 });
 
 describe('what the caller changes during a call makes no difference', () => {

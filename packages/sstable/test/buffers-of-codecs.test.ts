@@ -1,4 +1,5 @@
 import { deflateSync, inflateSync } from 'node:zlib';
+import { mustBeBytes } from '@bloom/bytes';
 import { BlockCache, type Codec, MemorySource, type ReadingOptions, SyncTable, Table, type TableOptions } from '@bloom/sstable';
 import { describe, expect, test } from 'vitest';
 import { buildTable } from './build-table.js';
@@ -62,3 +63,16 @@ class LendingSource extends MemorySource {
     return into.length;
   }
 }
+
+test.each([
+  ['a string', 'abc'],
+  ['a promise', Promise.resolve(new Uint8Array(3))],
+  ['an ArrayBuffer', new ArrayBuffer(3)],
+  ['a Uint16Array', new Uint16Array(3)],
+])('a codec that compresses to %s is refused', (_, result) => {
+  const codec = { ...zlibCodec, compress: () => result as never };
+  expect(caught(() => buildTable(entries, { compression: codec }))).toMatchObject({
+    name: 'TypeError',
+    message: (caught(() => mustBeBytes('the result of codec.compress', result)) as Error).message,
+  });
+});

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import process from 'node:process';
-import { MemorySource, type Source, SyncTable, Table } from '@bloom/sstable';
+import { type Cursor, MemorySource, type Source, SyncTable, Table } from '@bloom/sstable';
 import { DatabaseTable, encodeInternalKey, internalKeyComparator, internalKeyPolicy, VALUE } from '@bloom/sstable/database';
 import { BloomFilterPolicy } from '@bloom/policy';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -380,4 +380,42 @@ test('of a DatabaseTable is ended in the same way', async () => {
   expect(await Promise.all(errors)).toEqual([new Error('enough'), new Error('enough')]);
   table.close();
   expect(await closed).toEqual(new TypeError('the table was closed'));
+});
+
+describe('a call whose block was read ahead', () => {
+  /** A table of blocks of one entry, which walks read ahead. */
+  async function walked(): Promise<{ table: Table; cursor: Cursor; walk: AsyncIterator<[Uint8Array, Uint8Array]> }> {
+    const table = await Table.open(new MemorySource(buildTable(entries.slice(0, 500), { compression: 'none', blockSize: 1 })), { cache: null });
+    const cursor = table.cursor();
+    await cursor.seekToFirst();
+    const walk = table.entries();
+    for (let i = 0; i < 30; i++) {
+      await cursor.next();
+      await walk.next();
+    }
+    return { table, cursor, walk };
+  }
+
+  test('is rejected all the same when its signal is aborted', async () => {
+    const { cursor } = await walked();
+    const controller = new AbortController();
+    const moved = rejection(cursor.next({ signal: controller.signal }));
+    controller.abort(new Error('enough'));
+    expect(await moved).toMatchObject({ message: 'enough' });
+    expect(cursor.valid).toBe(false);
+    expect(await cursor.seekToFirst()).toBe(true);
+  });
+
+  test('is rejected all the same when the table is closed', async () => {
+    const { table, cursor, walk } = await walked();
+    const calls = [rejection(cursor.next()), rejection(walk.next() as Promise<unknown>)];
+    table.close();
+    for (const call of calls) expect(await call).toBeInstanceOf(TypeError);
+  });
+});
+
+test('getMany of no keys throws too when the table is closed', () => {
+  const table = SyncTable.open(new MemorySource(bytes));
+  table.close();
+  expect(caught(() => table.getMany([]))).toBeInstanceOf(TypeError);
 });

@@ -12,6 +12,7 @@ import {
 } from '@bloom/sstable/database';
 import { describe, expect, test } from 'vitest';
 import { buildTable } from './build-table.js';
+import { rejection } from './caught.js';
 import { collect, hex, numberedEntries, sameEntries, utf8 } from './entries.js';
 
 const backwards: Comparator = {
@@ -144,4 +145,27 @@ describe('a database with a custom comparator and policy', () => {
     expect(table.table.filterStatus).toEqual({ state: 'unknown-policy', policyNames: [caselessPolicy.name] });
     expect(table.get(utf8('KEY 000007'))?.sequence).toBe(72n);
   });
+});
+
+test.each(['a seek within a block', 'a seek to another block'])('a comparator that throws during %s leaves the cursor on no entry', async (kind) => {
+  let isBroken = false;
+  const comparator: Comparator = {
+    name: 'test.Broken',
+    compare(a, b) {
+      if (isBroken) throw new Error('broken');
+      return bytewiseComparator.compare(a, b);
+    },
+    findShortestSeparator: (start) => start,
+    findShortSuccessor: (key) => key,
+  };
+  const entries = numberedEntries(300, 20);
+  const bytes = buildTable(entries, { comparator, filterPolicy: null, blockSize: kind === 'a seek within a block' ? 1e6 : 100 });
+  for (const table of [SyncTable.open(new MemorySource(bytes), { comparator }), await Table.open(new MemorySource(bytes), { comparator })]) {
+    const cursor = table.cursor();
+    expect(await cursor.seek(entries[100]![0])).toBe(true);
+    isBroken = true;
+    expect(await rejection(Promise.resolve().then(() => cursor.seek(entries[250]![0])))).toMatchObject({ message: 'broken' });
+    isBroken = false;
+    expect([cursor.valid, await cursor.next(), await cursor.prev()]).toEqual([false, false, false]);
+  }
 });

@@ -85,6 +85,7 @@ class DatabaseThread implements TableThread {
   readonly #database: number;
   readonly #cutOff = new Int32Array(new SharedArrayBuffer(4));
   readonly #jobs = new Set<Promise<unknown>>();
+  #isClosed = false;
 
   constructor(worker: TableWorker, database: number, path: string, settings: TableThreadSettings) {
     this.#worker = worker;
@@ -101,12 +102,15 @@ class DatabaseThread implements TableThread {
   }
 
   async flush(entries: PackedEntries, number: bigint): Promise<FileMetadata> {
+    // The entries may have been packed while the database was closed.
+    if (this.#isClosed) throw new Error('the database is closed');
     const transferred = [entries.bytes.buffer, entries.places.buffer] as ArrayBuffer[];
     const [file] = await this.#do(this.#worker.ask((id) => ({ type: 'flush', database: this.#database, id, entries, number }), transferred));
     return file!;
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     Atomics.store(this.#cutOff, 0, 1);
     // The worker closes its open files before it answers.
     await Promise.allSettled(this.#jobs);

@@ -176,6 +176,7 @@ export class Database extends AsyncReaderFace {
 
   /** `getSync` for each of `keys`, in their order. */
   getManySync(keys: Iterable<Uint8Array>, options?: SequenceOptions): (Uint8Array | undefined)[] {
+    this.mustBeOpen();
     mustBeIterable('keys', keys, 'Uint8Arrays');
     return Array.from(keys, (key) => this.getSync(key, options));
   }
@@ -210,10 +211,12 @@ export class Database extends AsyncReaderFace {
     mustBeBytes('start', start);
     mustBeBytes('limit', limit);
     const { view } = this;
+    // Made before anything is awaited, because the caller may change the keys then.
+    const bounds = [beforeVersions(start), beforeVersions(limit)] as const;
     view.pin();
     try {
-      const from = await this.#approximateOffset(view, beforeVersions(start));
-      return Math.max(0, (await this.#approximateOffset(view, beforeVersions(limit))) - from);
+      const from = await this.#approximateOffset(view, bounds[0]);
+      return Math.max(0, (await this.#approximateOffset(view, bounds[1])) - from);
     } finally {
       view.unpin();
     }

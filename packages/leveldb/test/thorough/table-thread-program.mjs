@@ -181,6 +181,34 @@ const tasks = {
     await database.close();
     return { entries: found };
   },
+  // Of two databases, one is closed while the entries of its memtable are packed for the thread.
+  async sharedCloses() {
+    const thread = new BackgroundThread();
+    const options = { writeBufferSize: 2 ** 26 };
+    const other = await open(options, thread, `${path}-other`);
+    await writeRound(other, 0);
+    await other.flush();
+    const database = await open(options, thread);
+    for (let round = 0; round < 20; round++) await writeRound(database, round);
+    const flushing = database.flush().catch(() => undefined);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    await database.close();
+    await flushing;
+    await writeRound(other, 1);
+    const { done } = jobs;
+    await other.flush();
+    await other.close();
+    const ended = workers.filter((worker) => worker.threadId < 0).length;
+    await thread.close();
+    const again = await open({}, false);
+    const found = await entries(again);
+    await again.close();
+    const expected = await open({}, false, `${path}-expected`);
+    for (let round = 0; round < 20; round++) await writeRound(expected, round);
+    const compacting = `${ended} ended, ${jobs.done - done} more done, ${found === (await entries(expected)) ? 'nothing' : 'something'} lost`;
+    await expected.close();
+    return { compacting };
+  },
   async comparator() {
     const database = await open({ comparator: { ...bytewiseComparator, compare: (a, b) => bytewiseComparator.compare(a, b) } });
     await write(database);

@@ -57,6 +57,10 @@ describe('the worker thread that writes tables', () => {
     expect(found.files).toEqual(here.files);
   });
 
+  test('goes on for the other databases when one is closed while its entries are packed', async () => {
+    expect(await run('sharedCloses')).toMatchObject({ workers: 1, compacting: '0 ended, 1 more done, nothing lost' });
+  });
+
   test('may die without losing anything, because the main thread repeats its work', async () => {
     const dies = await run('dies');
     expect(dies.workers).toBe(1);

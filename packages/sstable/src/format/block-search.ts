@@ -18,14 +18,15 @@ export class BlockSearch extends BlockWalk {
 
   /** Moves to the first entry whose key is at or after `key[start, end)`. */
   seek(key: Uint8Array, start = 0, end = key.length): boolean {
+    this.valid = false;
     const outcome = this.entries.search(this.bytes, key, start, end);
-    if (outcome === PAST) return (this.valid = false);
+    if (outcome === PAST) return false;
     return outcome === UNKNOWN ? this.#walkTo(key, start, end) : this.#land(key, start);
   }
 
   /** Moves to that entry in any order of keys, and reports damage on the way. */
   #walkTo(key: Uint8Array, start: number, end: number): boolean {
-    if (this.entriesEnd === 0) return (this.valid = false);
+    if (this.entriesEnd === 0) return false;
     let left = 0;
     let right = this.restartCount - 1;
     while (left < right) {

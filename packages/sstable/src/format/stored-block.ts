@@ -17,8 +17,11 @@ export const BLOCK_TRAILER_LENGTH = 5;
 
 /** `contents` compressed by `codec`, or undefined when that saves less than an eighth. */
 export function compressed(contents: Uint8Array, codec: Codec | undefined): Uint8Array | undefined {
-  const bytes = codec?.compress?.(contents);
-  return bytes !== undefined && bytes.length < contents.length - Math.floor(contents.length / 8) ? bytes : undefined;
+  if (codec?.compress === undefined) return undefined;
+  const bytes: unknown = codec.compress(contents);
+  if (bytes === undefined) return undefined;
+  mustBeBytes('the result of codec.compress', bytes);
+  return bytes.length < contents.length - Math.floor(contents.length / 8) ? bytes : undefined;
 }
 
 /** Writes a block at `position`: `stored`, the contents as compressed by `type`, and its trailer. */

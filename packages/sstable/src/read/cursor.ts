@@ -82,7 +82,13 @@ export class Cursor extends BaseCursor {
     this.#cursor.keepTarget();
     try {
       while (wanted !== SETTLED) {
-        const contents = this.#blocks.cached(wanted) ?? (await ahead.block(wanted, signal));
+        let contents = this.#blocks.cached(wanted);
+        if (contents === undefined) {
+          contents = await ahead.block(wanted, signal);
+          // A block that was read ahead comes although the call has ended meanwhile.
+          this.#blocks.mustBeOpen();
+          signal?.throwIfAborted();
+        }
         wanted = this.#cursor.supply(contents);
       }
       return this.#cursor.valid;

@@ -84,6 +84,7 @@ export class RangeIterator<T> implements AsyncIterableIterator<T> {
         const contents = await this.#ahead.block(wanted);
         this.#signal?.throwIfAborted();
         if (this.#isReturned) break;
+        this.#blocks.mustBeOpen();
         wanted = this.#walk.supply(contents);
       }
       return this.#result();

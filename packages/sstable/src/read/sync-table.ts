@@ -91,6 +91,7 @@ export class SyncTable extends BaseTable implements Iterable<[Uint8Array, Uint8A
 
   /** `get` for each of `keys`, in their order. */
   getMany(keys: Iterable<Uint8Array>): (Uint8Array | undefined)[] {
+    this.mustBeOpen();
     mustBeIterable('keys', keys, 'Uint8Arrays');
     return Array.from(keys, (key, k) => {
       mustBeBytes(`keys[${k}]`, key);

@@ -52,6 +52,8 @@ export class TableCursor {
     this.#isTargetLent = true;
     // The cursor's own key and value change during the move.
     if (this.block.lends(key)) this.keepTarget();
+    // A comparator that throws leaves the cursor on no entry.
+    this.block.valid = false;
     const i = this.#table.index.seek(key, this.#table.compare);
     if (i < this.#table.index.length) return this.#enter(i, side);
     // All keys are before this one.
