@@ -5,7 +5,7 @@
 import { CorruptionError, type Signal } from '@bloom/bytes';
 import type { Source } from '@bloom/sstable';
 import { type Reading, readRange, readRangeSync } from '@bloom/sstable/database';
-import { type Folder, type FolderFile, withoutPromises } from './folder.js';
+import { type Folder, FolderError, type FolderFile, withoutPromises } from './folder.js';
 import type { BlockWalk, TableHandle } from './table-handle.js';
 
 /** What a computation needs before it can go on. */
@@ -38,7 +38,12 @@ export function* readBytes(source: Source, offset: number, length: number): Fold
 }
 
 export function* readBlock(table: TableHandle, block: number, walk?: BlockWalk): FolderReading<Uint8Array> {
-  return (yield { kind: 'block', table, block, walk }) as Uint8Array;
+  try {
+    return (yield { kind: 'block', table, block, walk }) as Uint8Array;
+  } catch (error) {
+    if (error instanceof FolderError && error.code === 'BLOOM_FOLDER_CHANGED') table.isStale = true;
+    throw error;
+  }
 }
 
 /** What each of several readings gives, in their order. */

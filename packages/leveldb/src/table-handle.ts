@@ -13,7 +13,7 @@ import {
   SyncReadAhead,
 } from '@bloom/sstable/database';
 import type { Signal } from '@bloom/bytes';
-import { FolderError, type FolderFile, withoutPromises } from './folder.js';
+import { type FolderFile, withoutPromises } from './folder.js';
 import type { ReaderOptions } from './reader-options.js';
 import type { FileMetadata } from './version-edit.js';
 
@@ -80,16 +80,7 @@ export class TableHandle {
   }
 
   /** The contents of data block `i`. */
-  async block(i: number, walk?: BlockWalk, signal?: Signal): Promise<Uint8Array> {
-    try {
-      return await this.#read(i, walk, signal);
-    } catch (error) {
-      if (error instanceof FolderError && error.code === 'BLOOM_FOLDER_CHANGED') this.isStale = true;
-      throw error;
-    }
-  }
-
-  #read(i: number, walk: BlockWalk | undefined, signal: Signal | undefined): Promise<Uint8Array> {
+  block(i: number, walk?: BlockWalk, signal?: Signal): Promise<Uint8Array> {
     const { readAheadBytes, gapBytes } = readingFor(this.#options);
     this.#reader ??= new BlockReader(this.blocks, this.#source, readAheadBytes, gapBytes);
     if (walk === undefined) return this.#reader.read(i, signal);
