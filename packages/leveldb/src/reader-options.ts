@@ -1,7 +1,7 @@
 import { mustBeArray, mustBeBoolean, mustBeOptions, mustBeSignal, mustBeWhole, type Signal } from '@bloom/bytes';
 import type { FilterPolicy } from '@bloom/policy';
 import { bytewiseComparator, type BlockCache, type Codec, type Comparator, type ReadingOptions } from '@bloom/sstable';
-import { decodingFor, internalTableOptions, mustBeCache, readingFor, tailBytesFor } from '@bloom/sstable/database';
+import { internalTableOptions, mustBeReading } from '@bloom/sstable/database';
 
 /** How to read a database. All of it has a default. */
 export interface ReaderOptions extends ReadingOptions {
@@ -23,7 +23,10 @@ export interface ReaderOptions extends ReadingOptions {
   readonly cache?: BlockCache | null | undefined;
   /** The most bytes that the contents of one block may have. Default: 256 MiB. */
   readonly maxBlockBytes?: number | undefined;
-  /** How many bytes at the end of a table are read first, in the hope that index and filter are there. Default: a 32nd of the table, from 64 to 256 KiB. */
+  /**
+   * How many bytes at the end of a table are read first, in the hope that index and filter are there. Default: a 32nd of the
+   * table, but at least 64 KiB and at most 256 KiB.
+   */
   readonly tailBytes?: number | undefined;
   /**
    * `'strict'` refuses a database whose logs are damaged, and throws at each damaged block. `'skip'` gives what LevelDB
@@ -72,13 +75,11 @@ const READER_OPTIONS: Record<keyof AsyncReaderOptions, true> = {
 /** Checks options before anything is read. @throws TypeError or RangeError, which names the option that is wrong. */
 export function mustBeReaderOptions(owner: string, options: AsyncReaderOptions): void {
   mustBeOptions(owner, options, READER_OPTIONS);
-  const { comparators = [], insistOnBytewise, filterPolicies, cache, maxOpenTables, maxRestarts, signal } = options;
+  const { comparators = [], insistOnBytewise, filterPolicies, maxOpenTables, maxRestarts, signal } = options;
   mustBeArray('comparators', comparators, 'comparators');
   for (const comparator of [bytewiseComparator, ...comparators]) internalTableOptions({ comparator, filterPolicies });
   if (insistOnBytewise !== undefined) mustBeBoolean('insistOnBytewise', insistOnBytewise);
-  tailBytesFor(options, decodingFor(options), 0);
-  readingFor(options);
-  mustBeCache(cache);
+  mustBeReading(options);
   mustBeDamageMode(options.damage);
   if (maxOpenTables !== undefined) mustBeWhole('maxOpenTables', maxOpenTables, 1);
   if (maxRestarts !== undefined) mustBeWhole('maxRestarts', maxRestarts, 0);

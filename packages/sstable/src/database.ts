@@ -30,7 +30,7 @@ export { DataBlocks } from './read/data-blocks.js';
 export { KEY_RANGE, mustBeKeyRange } from './read/key-range.js';
 export { ABSENT, Lookup } from './read/lookup.js';
 export { type OpenTable, readOpenTable } from './read/open.js';
-export { decodingFor, DEFAULT_CACHE_BYTES, mustBeCache, readingFor, signalOf, tailBytesFor } from './read/options.js';
+export { decodingFor, DEFAULT_CACHE_BYTES, mustBeReading, mustNotBeAborted, readingFor, signalOf } from './read/options.js';
 export type { ReadAhead } from './read/read-ahead.js';
 export { type ByteRange, type Reading, readRange, readRangeSync } from './read/reading.js';
 export { type MutableTableStats, newTableStats } from './read/stats.js';

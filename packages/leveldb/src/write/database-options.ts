@@ -1,7 +1,7 @@
 import { mustBeBoolean, mustBeOptions, mustBeWhole } from '@bloom/bytes';
 import { BloomFilterPolicy, type FilterPolicy, mustBeFilterPolicy } from '@bloom/policy';
 import { BlockCache, bytewiseComparator, type Codec, type Comparator, MemorySink, TableBuilder, type TableBuilderOptions } from '@bloom/sstable';
-import { decodingFor, DEFAULT_CACHE_BYTES, internalKeyComparator, internalKeyPolicy, internalTableOptions, mustBeCache, readingFor, tailBytesFor } from '@bloom/sstable/database';
+import { DEFAULT_CACHE_BYTES, internalKeyComparator, internalKeyPolicy, internalTableOptions, mustBeReading } from '@bloom/sstable/database';
 import { mustBeDamageMode, type ReaderOptions } from '../reader-options.js';
 import type { TableThreadSettings } from './table-thread.js';
 
@@ -22,7 +22,10 @@ export interface DatabaseOptions extends Pick<ReaderOptions, 'filterPolicies' | 
    * below 64 KiB is taken for 64 KiB, and one above 1 GiB for 1 GiB.
    */
   readonly writeBufferSize?: number | undefined;
-  /** The size in bytes at which a compaction finishes a table and begins the next. Default: 2 MiB; at least 1 MiB and at most 1 GiB is used. */
+  /**
+   * The size in bytes at which a compaction finishes a table and begins the next. Default: 2 MiB; at least 1 MiB and at most
+   * 1 GiB is used.
+   */
   readonly maxFileSize?: number | undefined;
   /** Bytes of a block before compression. Default: 4 KiB; at least 1 KiB and at most 4 MiB is used. */
   readonly blockSize?: number | undefined;
@@ -107,9 +110,7 @@ export function settingsOf(options: DatabaseOptions): Settings {
   const { comparator = bytewiseComparator, filterPolicies, codecs, tailBytes, readAheadBytes, gapBytes, lock = 'folder' } = options;
   mustBeLockMode(lock);
   mustBeDamageMode(options.damage);
-  mustBeCache(options.cache);
-  tailBytesFor(options, decodingFor(options), 0);
-  readingFor(options);
+  mustBeReading(options);
   const { compression = 'snappy' } = options;
   const filterPolicy = policyOf(options, comparator);
   const building: TableBuilderOptions = {

@@ -106,8 +106,14 @@ export function mustBeTableOptions(owner: string, options: AsyncTableOptions): v
   if (options.signal !== undefined) mustBeSignal('signal', options.signal);
 }
 
-/** @throws TypeError unless `cache` is a BlockCache, null or undefined. */
-export function mustBeCache(cache: unknown): void {
+/** Checks how tables are to be read, before there is one. @throws TypeError or RangeError, which names the option. */
+export function mustBeReading(options: Pick<TableOptions, 'cache' | 'codecs' | 'maxBlockBytes' | 'tailBytes'> & ReadingOptions): void {
+  mustBeCache(options.cache);
+  tailBytesFor(options, decodingFor(options), 0);
+  readingFor(options);
+}
+
+function mustBeCache(cache: unknown): void {
   if (cache === undefined || cache === null) return;
   mustHaveMethods('cache', cache, 'a BlockCache or null', ['reserve', 'get', 'set', 'drop']);
 }
@@ -116,11 +122,15 @@ export function mustBeCache(cache: unknown): void {
 export function signalOf(owner: string, options: SignalOptions | undefined): Signal | undefined {
   if (options === undefined) return undefined;
   mustBeOptions(owner, options, SIGNAL_OPTIONS);
-  const { signal } = options;
-  if (signal === undefined) return undefined;
+  mustNotBeAborted(options.signal);
+  return options.signal;
+}
+
+/** @throws the signal's reason if it is aborted; TypeError if it is no signal. */
+export function mustNotBeAborted(signal: Signal | undefined): void {
+  if (signal === undefined) return;
   mustBeSignal('signal', signal);
   signal.throwIfAborted();
-  return signal;
 }
 
 /** The order to read with. @throws TypeError for an invalid comparator. */
