@@ -77,9 +77,6 @@ export class AsyncRangeIterator<T> implements AsyncIterableIterator<T> {
   async #settled(): Promise<IteratorResult<T, undefined>> {
     try {
       await this.#run(this.#range.cursor.settle());
-      // A block that was read ahead comes although the call has ended meanwhile.
-      this.#face.mustBeOpen();
-      this.#signal?.throwIfAborted();
       return this.#result();
     } catch (error) {
       this.#end();

@@ -1,12 +1,12 @@
 import { mustBeBytes, mustBeIterable, type Signal } from '@bloom/bytes';
 import type { SignalOptions } from '@bloom/sstable';
-import { signalOf } from '@bloom/sstable/database';
+import { mustNotBeAborted, signalOf } from '@bloom/sstable/database';
 import { AsyncRangeIterator } from './async-range.js';
 import { DatabaseCursor } from './database-cursor.js';
-import { type FolderReading, runAsync } from './folder-reading.js';
+import { type DatabaseKeyRange, DatabaseRange, mustBeDatabaseRange } from './database-range.js';
+import { type FolderReading, inParallel, runAsync } from './folder-reading.js';
 import type { Folder } from './folder.js';
 import { ReaderFace, type SequenceOptions, type StoredVersion, type TableFiles } from './reader-face.js';
-import { type DatabaseKeyRange, DatabaseRange, mustBeDatabaseRange } from './database-range.js';
 import type { View } from './view.js';
 import type { VisibleCursor } from './visible-cursor.js';
 
@@ -17,9 +17,6 @@ export interface AsyncDatabaseKeyRange extends DatabaseKeyRange {
 
 /** Which state of the database to look at, and a signal that ends the call. */
 export interface AsyncReadOptions extends SequenceOptions, SignalOptions {}
-
-/** The most simultaneous lookups of `getMany`. */
-const PARALLEL_LOOKUPS = 16;
 
 /** The methods for reading that `DatabaseReader` and `Database` share. */
 export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterable<[Uint8Array, Uint8Array]> {
@@ -36,17 +33,17 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
    * @throws CorruptionError when what may hold it is damaged.
    */
   async get(key: Uint8Array, options?: AsyncReadOptions): Promise<Uint8Array | undefined> {
+    mustNotBeAborted(options?.signal);
     const lookup = this.lookup(key, options);
-    const signal = this.#signalOf(options);
-    if (!lookup.run()) await this.#run(lookup.settle(), this.view, signal);
+    if (!lookup.run()) await this.#run(lookup.settle(), this.view, options?.signal);
     return this.valueOf(lookup);
   }
 
   /** Whether there is a value of `key`. */
   async has(key: Uint8Array, options?: AsyncReadOptions): Promise<boolean> {
+    mustNotBeAborted(options?.signal);
     const lookup = this.lookup(key, options);
-    const signal = this.#signalOf(options);
-    if (!lookup.run()) await this.#run(lookup.settle(), this.view, signal);
+    if (!lookup.run()) await this.#run(lookup.settle(), this.view, options?.signal);
     return this.isFound(lookup);
   }
 
@@ -63,30 +60,22 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
     // All lookups see the same state, even if `refresh` is called meanwhile.
     const { view } = this;
     const sequence = this.sequenceOf(options);
-    const signal = this.#signalOf(options);
-    let next = 0;
-    /** The first of the keys whose lookups have failed. Those that were begun are awaited. */
-    let failed = wanted.length;
-    let failure: unknown;
-    const work = async (): Promise<void> => {
-      while (next < wanted.length && failed === wanted.length) {
-        const i = next++;
-        try {
-          const lookup = this.lookupAt(wanted[i]!, sequence, view);
-          if (!lookup.run()) await this.#run(lookup.settle(), view, signal);
-          values[i] = this.valueOf(lookup);
-        } catch (error) {
-          if (i < failed) [failed, failure] = [i, error];
-        }
-      }
-    };
+    const signal = options?.signal;
+    mustNotBeAborted(signal);
     view.pin();
     try {
-      await Promise.all(Array.from({ length: Math.min(PARALLEL_LOOKUPS, wanted.length) }, work));
+      await inParallel(wanted.length, (i) => {
+        const lookup = this.lookupAt(wanted[i]!, sequence, view);
+        const take = (): void => {
+          values[i] = this.valueOf(lookup);
+        };
+        if (!lookup.run()) return this.#run(lookup.settle(), view, signal).then(take);
+        take();
+        return undefined;
+      });
     } finally {
       view.unpin();
     }
-    if (failed < wanted.length) throw failure;
     return values;
   }
 
@@ -123,16 +112,15 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
     return this.#run(this.allVersions(this.view, key), this.view, signal);
   }
 
-  /** The signal of a call whose options were checked. @throws the signal's reason if it is aborted. */
-  #signalOf(options: SignalOptions | undefined): Signal | undefined {
-    return options?.signal === undefined ? undefined : signalOf('a read of a database', { signal: options.signal });
-  }
-
   /** Runs a reading of `view`, whose files stay open meanwhile. */
   async #run<T>(reading: FolderReading<T>, view = this.view, signal?: Signal): Promise<T> {
     view.pin();
     try {
-      return await runAsync(this.#folder, reading, signal);
+      const result = await runAsync(this.#folder, reading, signal);
+      // Blocks that were read ahead are there at once, even if the call was aborted or the reader closed meanwhile.
+      this.mustBeOpen();
+      signal?.throwIfAborted();
+      return result;
     } catch (error) {
       // An error from a file that was closed meanwhile is not the caller's error.
       this.mustBeOpen();

@@ -68,17 +68,13 @@ export class DatabaseCursor extends DatabaseCursorFace {
     this.#moving = true;
     try {
       await this.#run(this.#cursor.settle(), signal);
-      if (this.isClosed) return false;
-      // A block that was read ahead comes although the call has ended meanwhile.
-      this.open();
-      signal?.throwIfAborted();
-      return this.#cursor.valid;
+      return this.#cursor.valid && !this.isClosed;
     } catch (error) {
       this.#cursor.valid = false;
       throw error;
     } finally {
       this.#moving = false;
-      // Lets go of what the move took hold of after the cursor was closed.
+      // The move may have pinned a table after the cursor was closed.
       if (this.isClosed) this.#cursor.close();
     }
   }

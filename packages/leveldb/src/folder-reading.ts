@@ -75,7 +75,7 @@ export function* readingOf<T>(source: Source, reading: Reading<T>): FolderReadin
   return step.value;
 }
 
-/** The most simultaneous requests of one `all`. */
+/** The most readings that run at the same time. */
 const PARALLEL_READINGS = 16;
 
 /** Runs a reading over a folder that may answer with promises. */
@@ -112,23 +112,35 @@ function answerAsync(folder: Folder, request: FolderRequest, signal: Signal | un
 
 async function allAsync(folder: Folder, readings: readonly FolderReading<unknown>[], signal?: Signal): Promise<unknown[]> {
   const results = new Array<unknown>(readings.length);
+  await inParallel(readings.length, async (i) => {
+    results[i] = await runAsync(folder, readings[i]!, signal);
+  });
+  return results;
+}
+
+/**
+ * Calls `work` with the numbers below `count`, some of them at the same time. When a call fails, no further one is begun, and
+ * those that were begun are awaited.
+ *
+ * @throws the failure of the lowest number.
+ */
+export async function inParallel(count: number, work: (i: number) => void | Promise<void>): Promise<void> {
   let next = 0;
-  /** The first of the readings that have failed. */
-  let failed = readings.length;
+  let failed = count;
   let failure: unknown;
-  const work = async (): Promise<void> => {
-    while (next < readings.length && failed === readings.length) {
+  const lane = async (): Promise<void> => {
+    while (next < count && failed === count) {
       const i = next++;
       try {
-        results[i] = await runAsync(folder, readings[i]!, signal);
+        const working = work(i);
+        if (working !== undefined) await working;
       } catch (error) {
         if (i < failed) [failed, failure] = [i, error];
       }
     }
   };
-  await Promise.all(Array.from({ length: Math.min(PARALLEL_READINGS, readings.length) }, work));
-  if (failed < readings.length) throw failure;
-  return results;
+  await Promise.all(Array.from({ length: Math.min(PARALLEL_READINGS, count) }, lane));
+  if (failed < count) throw failure;
 }
 
 /** Runs a reading over a folder that does not return promises. @throws TypeError where it does not. */
