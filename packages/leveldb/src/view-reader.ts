@@ -92,8 +92,9 @@ export class ViewReader {
   readonly #isStrict: boolean;
   readonly #cache: BlockCache | null;
   readonly #closing = new Set<Promise<void>>();
-  /** What the last view was made of, and what another one will be made of once it can be read. */
+  /** What the last view was made of. */
   #known: Known | undefined;
+  /** What the next view will be made of, while the folder cannot be read to the end. */
   #next: Known | undefined;
   /** The tables of what was known before the database was replaced by another. */
   readonly #retired: TableCache[] = [];
@@ -202,7 +203,7 @@ export class ViewReader {
     return this.#next;
   }
 
-  /** Goes on from what a view is made of. Until then the view before can open its tables, if not all of them are open. */
+  /** Makes `known` what the next reading goes on from. Until then, the view before must be able to open tables that are not open yet. */
   #use(known: Known): void {
     if (known === this.#known) return;
     if (this.#known !== undefined) this.#retire(this.#known);
@@ -301,33 +302,31 @@ export class ViewReader {
       known.set(number, log);
       replayed.push(log);
     }
-    if (this.#canList && isBehind(replayed, fields)) yield* this.#mustNotHaveGrown(replayed.at(-1));
     return replayed;
   }
 
-  /** @throws FolderError when a log has become longer since it was opened, or is gone: it may have become longer before. */
-  *#mustNotHaveGrown(log: LogMemtable | undefined): FolderReading<void> {
-    if (log === undefined) return;
-    const file = yield* openFile(log.name);
-    this.#closeLater(file?.close?.());
-    if (file === undefined || file.byteLength > log.byteLength) throw writtenMeanwhile(log.name);
-  }
-
   /**
-   * The MANIFEST may know of later writes than the logs that were opened before it. They are in tables, unless there is a
-   * log that was not read: then the view's last sequence would be that of a write that it does not show.
+   * Checks what was read where the MANIFEST knows of later writes than the logs that were opened before it. Those writes are in
+   * tables, unless there is a log that was not read, or not to its end. Then the view's last sequence would be that of a
+   * write which it does not show.
    *
    * @throws FolderError when there is such a log.
    */
-  *#mustHaveSeen(logs: readonly LogMemtable[], fields: ManifestFields, names: readonly string[]): FolderReading<void> {
-    const read = new Set(logs.map(({ number }) => number));
-    for (const number of logNumbers(names)) {
-      if (number < fields.logNumber || read.has(number)) continue;
+  *#mustHaveSeen(logs: readonly LogMemtable[], { logNumber }: ManifestFields, names: readonly string[]): FolderReading<void> {
+    const read = new Map(logs.map(({ number, byteLength }) => [number, byteLength]));
+    // Of the logs that were read, only the newest can have become longer.
+    const newest = logs.at(-1)?.number;
+    for (const number of new Set([...logNumbers(names), ...(newest === undefined ? [] : [newest])])) {
+      if (number < logNumber || (read.has(number) && number !== newest)) continue;
       const name = logFileName(number);
       const file = yield* openFile(name);
       this.#closeLater(file?.close?.());
-      // What is listed and cannot be opened is no log, but a folder of that name, for example.
-      if (file !== undefined || !(yield* listFiles()).includes(name)) throw writtenMeanwhile(name);
+      const isChanged =
+        file === undefined
+          ? // A log that is gone may have become longer before. What is still listed is no log, but a folder of that name, say.
+            !(yield* listFiles()).includes(name)
+          : file.byteLength > (read.get(number) ?? -1);
+      if (isChanged) throw new FolderError('BLOOM_FOLDER_CHANGED', `${name} was written while the folder was read`, { file: name });
     }
   }
 
@@ -447,10 +446,6 @@ export class ViewReader {
 /** Whether the MANIFEST knows of later writes than the logs. */
 function isBehind(logs: readonly LogMemtable[], { lastSequence }: ManifestFields): boolean {
   return logs.every((log) => log.lastSequence < lastSequence);
-}
-
-function writtenMeanwhile(log: string): FolderError {
-  return new FolderError('BLOOM_FOLDER_CHANGED', `${log} was written while the folder was read`, { file: log });
 }
 
 /** The numbers of the logs among `names`, ascending. */

@@ -29,6 +29,17 @@ async function settle(): Promise<void> {
 
 const a = (sequence: number, value: string): Uint8Array => recordOf({ sequence, operations: [[utf8('a'), utf8(value)]] });
 
+/** Lets a writer replace a log, and add an edit with its last sequence to the MANIFEST, before CURRENT is opened next. */
+function writeBeforeCurrent(folder: GatedFolder, log: string, bytes: Uint8Array, lastSequence: bigint): void {
+  const edits = readLog(folder.files.get('MANIFEST-000001')!).records.map((record) => record.bytes.slice());
+  const edit = encodeVersionEdit({ lastSequence, logNumber: 3n, nextFileNumber: 9n, previousLogNumber: 0n });
+  folder.onOpen = (name) => {
+    if (name !== 'CURRENT') return;
+    folder.onOpen = () => undefined;
+    folder.files = new Map([...folder.files, [log, bytes], ['MANIFEST-000001', logOf([...edits, edit])]]);
+  };
+}
+
 describe('refresh', () => {
   test('sees what was written before it was called, also when another refresh runs', async () => {
     const folder = gated({ logs: [{ number: 3, batches: [{ sequence: 1, operations: [[utf8('a'), utf8('old')]] }] }] });
@@ -63,13 +74,7 @@ describe('refresh', () => {
 
   test('gives a last sequence whose writes are all seen, also when a write and an edit come between the logs and the MANIFEST', async () => {
     const folder = gated({ tables: [tableOf(2, [utf8('t')])], logs: [{ number: 3, batches: [{ sequence: 2, operations: [[utf8('a'), utf8('old')]] }] }] });
-    folder.onOpen = (name) => {
-      if (name !== 'CURRENT') return;
-      folder.onOpen = () => undefined;
-      const edits = readLog(folder.files.get('MANIFEST-000001')!).records.map(({ bytes }) => bytes.slice());
-      const edit = encodeVersionEdit({ lastSequence: 3n, logNumber: 3n, nextFileNumber: 9n, previousLogNumber: 0n });
-      folder.files = new Map([...folder.files, ['000003.log', logOf([a(2, 'old'), a(3, 'new')])], ['MANIFEST-000001', logOf([...edits, edit])]]);
-    };
+    writeBeforeCurrent(folder, '000003.log', logOf([a(2, 'old'), a(3, 'new')]), 3n);
     const database = await DatabaseReader.open(folder);
     const { lastSequence } = database;
     const seen = text(await database.get(utf8('a')));
@@ -82,13 +87,7 @@ describe('refresh', () => {
 
   test('gives such a last sequence also when the writes are in a log that came after the others were listed', async () => {
     const folder = gated({ logs: [{ number: 3, batches: [{ sequence: 1, operations: [[utf8('a'), utf8('old')]] }] }] });
-    folder.onOpen = (name) => {
-      if (name !== 'CURRENT') return;
-      folder.onOpen = () => undefined;
-      const edits = readLog(folder.files.get('MANIFEST-000001')!).records.map(({ bytes }) => bytes.slice());
-      const edit = encodeVersionEdit({ lastSequence: 2n, logNumber: 3n, nextFileNumber: 9n, previousLogNumber: 0n });
-      folder.files = new Map([...folder.files, ['000008.log', logOf([a(2, 'new')])], ['MANIFEST-000001', logOf([...edits, edit])]]);
-    };
+    writeBeforeCurrent(folder, '000008.log', logOf([a(2, 'new')]), 2n);
     const database = await DatabaseReader.open(folder);
     expect([database.lastSequence, text(await database.get(utf8('a')))]).toEqual([2n, 'new']);
     await database.close();
@@ -96,14 +95,8 @@ describe('refresh', () => {
 
   test('gives such a last sequence also when the log that has the writes becomes a table and is deleted meanwhile', async () => {
     const folder = gated({ logs: [{ number: 3, batches: [{ sequence: 1, operations: [[utf8('a'), utf8('old')]] }] }] });
-    const edits = readLog(folder.files.get('MANIFEST-000001')!).records.map(({ bytes }) => bytes.slice());
     const flushed = assembleDatabase({ tables: [{ level: 0, number: 5, versions: [{ key: utf8('a'), sequence: 2, value: utf8('new') }] }] });
-    folder.onOpen = (name) => {
-      if (name !== 'CURRENT') return;
-      folder.onOpen = () => undefined;
-      const edit = encodeVersionEdit({ lastSequence: 2n, logNumber: 3n, nextFileNumber: 9n, previousLogNumber: 0n });
-      folder.files = new Map([...folder.files, ['000003.log', logOf([a(1, 'old'), a(2, 'new')])], ['MANIFEST-000001', logOf([...edits, edit])]]);
-    };
+    writeBeforeCurrent(folder, '000003.log', logOf([a(1, 'old'), a(2, 'new')]), 2n);
     folder.onRead = (name) => {
       if (name !== '000003.log') return;
       folder.onRead = () => undefined;
@@ -185,6 +178,35 @@ describe('refresh', () => {
 });
 
 describe('getMany', () => {
+  const files = assembleDatabase({ tables: [tableOf(5)] });
+
+  test('accepts an iterator that yields one array again and again', async () => {
+    function* reused(): Generator<Uint8Array> {
+      const key = new Uint8Array(5);
+      for (const { buffer, byteOffset, length } of KEYS) {
+        key.set(new Uint8Array(buffer, byteOffset, length));
+        yield key;
+      }
+    }
+    const written = new WritableMemoryFolder();
+    const database = await Database.open(written);
+    for (const key of KEYS) await database.put(key, key);
+    expect(await database.getMany(reused())).toEqual(KEYS);
+    expect(database.getManySync(reused())).toEqual(KEYS);
+    await database.close();
+    expect(await (await DatabaseReader.open(new GatedFolder(files))).getMany(reused())).toEqual(KEYS);
+    expect(SyncDatabaseReader.open(new MemoryFolder(files)).getMany(reused())).toEqual(KEYS);
+  });
+
+  test('of no keys throws too when the reader is closed', async () => {
+    const reader = SyncDatabaseReader.open(new MemoryFolder(files));
+    reader.close();
+    expect(caught(() => reader.getMany([]))).toBeInstanceOf(TypeError);
+    const database = await Database.open(new WritableMemoryFolder());
+    await database.close();
+    expect(caught(() => database.getManySync([]))).toBeInstanceOf(TypeError);
+  });
+
   test('sees one state of the database, also when it is replaced by another meanwhile', async () => {
     const folder = gated({ tables: [tableOf(5, KEYS, 1000)] });
     const database = await DatabaseReader.open(folder, { cache: null });
@@ -220,37 +242,6 @@ describe('getMany', () => {
     expect(await database.getMany(KEYS)).toEqual(KEYS);
     await database.close();
     expect(folder.openFiles).toEqual([]);
-  });
-});
-
-describe('getMany', () => {
-  const files = assembleDatabase({ tables: [tableOf(5)] });
-
-  test('accepts an iterator that yields one array again and again', async () => {
-    function* reused(): Generator<Uint8Array> {
-      const key = new Uint8Array(5);
-      for (const { buffer, byteOffset, length } of KEYS) {
-        key.set(new Uint8Array(buffer, byteOffset, length));
-        yield key;
-      }
-    }
-    const written = new WritableMemoryFolder();
-    const database = await Database.open(written);
-    for (const key of KEYS) await database.put(key, key);
-    expect(await database.getMany(reused())).toEqual(KEYS);
-    expect(database.getManySync(reused())).toEqual(KEYS);
-    await database.close();
-    expect(await (await DatabaseReader.open(new GatedFolder(files))).getMany(reused())).toEqual(KEYS);
-    expect(SyncDatabaseReader.open(new MemoryFolder(files)).getMany(reused())).toEqual(KEYS);
-  });
-
-  test('of no keys throws too when the reader is closed', async () => {
-    const reader = SyncDatabaseReader.open(new MemoryFolder(files));
-    reader.close();
-    expect(caught(() => reader.getMany([]))).toBeInstanceOf(TypeError);
-    const database = await Database.open(new WritableMemoryFolder());
-    await database.close();
-    expect(caught(() => database.getManySync([]))).toBeInstanceOf(TypeError);
   });
 });
 
