@@ -21,7 +21,7 @@ export async function layoutFolder(path: string): Promise<void> {
   await withFolderFailures(path, { damage: 'skip' }, async () => {
     const names = new SyncNodeFolder(path).list().sort();
     if (names.every((name) => parseFileName(name) === undefined)) {
-      throw new Failure(`${path}: no file in it has the name of one of a LevelDB database; for a table, name the file`);
+      throw new Failure(`${path}: no file in it is named like one of a LevelDB database; to see a table, name its file`);
     }
     const lines = new Lines();
     const width = Math.max(0, ...names.map((name) => name.length));
@@ -30,7 +30,7 @@ export async function layoutFolder(path: string): Promise<void> {
       // A missing file has just been deleted by the program that writes the database.
       if (stat === undefined) continue;
       const type = parseFileName(name)?.type;
-      const meaning = stat.isDirectory() ? 'folder' : type === undefined ? 'not named as a file of a database' : MEANINGS[type];
+      const meaning = stat.isDirectory() ? 'folder' : type === undefined ? 'not named like a file of a database' : MEANINGS[type];
       await lines.add(`${String(stat.size).padStart(10)}  ${name.padEnd(width)}  ${meaning}`);
     }
     await lines.flush();

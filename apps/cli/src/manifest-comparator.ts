@@ -1,7 +1,6 @@
-import { parseFileName } from '@bloom/leveldb';
-import { versionEditLayout } from '@bloom/leveldb/inspect';
+import { CorruptionError, decodeVersionEdit, parseFileName } from '@bloom/leveldb';
 import { SyncNodeFolder } from '@bloom/leveldb/node';
-import { logRanges } from '@bloom/log';
+import { readLog } from '@bloom/log';
 
 /** More than the name of any file. */
 const MAX_NAME_BYTES = 4096;
@@ -34,8 +33,14 @@ function manifestsOf(folder: SyncNodeFolder): string[] {
 }
 
 function comparatorNameIn(manifest: Uint8Array): string | undefined {
-  for (const { label, value } of logRanges(manifest, versionEditLayout)) {
-    if (label.endsWith(': comparator: name')) return value;
+  for (const { bytes, offset } of readLog(manifest).records) {
+    try {
+      const { comparator } = decodeVersionEdit(bytes, { structure: 'version edit', offset });
+      if (comparator !== undefined) return comparator;
+    } catch (error) {
+      // A damaged edit hides its own fields only.
+      if (!(error instanceof CorruptionError)) throw error;
+    }
   }
   return undefined;
 }

@@ -17,6 +17,7 @@ export interface KeyFormOptions {
 
 /** Adds the options that override what the keys of a table look like. */
 export function addKeyFormOptions(command: Command): Command {
+  // Commander's conflicts() cannot tell the two apart, because both set the same property.
   const given = new Set<string>();
   for (const flag of ['internal', 'no-internal']) {
     command.on(`option:${flag}`, () => {
