@@ -27,6 +27,6 @@ export function* readCurrent(file: FolderFile | undefined, folderName: string | 
   }
   const bytes = file.byteLength === 0 ? new Uint8Array(0) : yield* readBytes(file, 0, file.byteLength);
   if (bytes.at(-1) !== 0x0a) throw new CorruptionError('BLOOM_BAD_CURRENT', place, 'it does not end with a newline');
-  // A byte order mark would be part of the name.
+  // A byte order mark is part of the name, as it is for LevelDB.
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(0, -1));
 }

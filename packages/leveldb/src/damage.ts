@@ -2,7 +2,10 @@ import { CorruptionError } from '@bloom/bytes';
 
 /** What was left out because it is damaged. */
 export interface Dropped {
-  /** The file, as errors name it: with the path of the folder where its source has one. */
+  /**
+   * The name of the file. A reader gives the name of the file's source, as in its errors, which may have a path; `Database`
+   * gives the name within the folder.
+   */
   readonly file: string;
   /** Where in the file it starts. */
   readonly offset: number;

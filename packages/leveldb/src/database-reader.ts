@@ -1,5 +1,5 @@
-import { mustBeSignal, type Signal } from '@bloom/bytes';
-import { untilAborted } from '@bloom/sstable/database';
+import type { Signal } from '@bloom/bytes';
+import { mustNotBeAborted, untilAborted } from '@bloom/sstable/database';
 import { AsyncReaderFace } from './async-reader-face.js';
 import { runAsync } from './folder-reading.js';
 import { type Folder, mustBeFolder } from './folder.js';
@@ -21,7 +21,7 @@ import { ViewReader } from './view-reader.js';
 export class DatabaseReader extends AsyncReaderFace {
   readonly #folder: Folder;
   readonly #viewReader: ViewReader;
-  /** Is over when all calls of `refresh` so far are; never rejected. */
+  /** Resolves when all calls of `refresh` so far have ended. Never rejected. */
   #refreshing: Promise<unknown> | undefined;
   #closing: Promise<void> | undefined;
 
@@ -61,15 +61,16 @@ export class DatabaseReader extends AsyncReaderFace {
    * @returns whether anything was written.
    */
   refresh(signal?: Signal): Promise<boolean> {
-    // Two at a time would replay the same records, and one that runs may have read before what this call is to see.
+    // Two at a time would replay the same records. A refresh that is running may have read the folder before a write that
+    // this call must see, so its result cannot be shared.
     const before = this.#refreshing;
     const refreshed = this.#refresh(before, signal);
-    // Both: a call that was aborted while it waited is over before the one that it waited for.
+    // The next call waits for both, because a call that is aborted while it waits ends before the one it waits for.
     this.#refreshing = Promise.allSettled([before, refreshed]);
     return refreshed;
   }
 
-  /** Closes the files. Closing twice does so once. */
+  /** Closes the files. Further calls return the promise of the first. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -83,8 +84,7 @@ export class DatabaseReader extends AsyncReaderFace {
 
   async #refresh(before: Promise<unknown> | undefined, signal: Signal | undefined): Promise<boolean> {
     this.mustBeOpen();
-    if (signal !== undefined) mustBeSignal('signal', signal);
-    signal?.throwIfAborted();
+    mustNotBeAborted(signal);
     await (before !== undefined && signal !== undefined ? untilAborted(before, signal) : before);
     this.mustBeOpen();
     return this.show(await runAsync(this.#folder, this.#viewReader.read(), signal));

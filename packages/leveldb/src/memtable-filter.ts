@@ -1,9 +1,9 @@
-import { hashRange } from '@bloom/hash';
+import { BLOOM_SEED, hashRange } from '@bloom/hash';
 
-const SEED = 0xbc9f1d34;
 const MIN_BITS = 1024;
-/** Bits for each key when the filter is made, and when it is full: one absent key in so many then passes. */
+/** At least so many bits for each key when the filter is made. */
 const BITS_PER_KEY = 32;
+/** So many when it is full: at most one absent key in 16 passes until then. */
 const LEAST_BITS_PER_KEY = 16;
 
 /**
@@ -33,14 +33,18 @@ export class MemtableFilter {
 
   /** Adds the user key `bytes[start, end)`. */
   add(bytes: Uint8Array, start: number, end: number): void {
-    const bit = hashRange(bytes, start, end, SEED) >>> this.#shift;
+    const bit = this.#bitOf(bytes, start, end);
     this.#bits[bit >>> 5]! |= 1 << (bit & 31);
     this.#room--;
   }
 
   /** Whether the user key `bytes[start, end)` may have been added. */
   mayHold(bytes: Uint8Array, start: number, end: number): boolean {
-    const bit = hashRange(bytes, start, end, SEED) >>> this.#shift;
+    const bit = this.#bitOf(bytes, start, end);
     return ((this.#bits[bit >>> 5]! >>> (bit & 31)) & 1) === 1;
+  }
+
+  #bitOf(bytes: Uint8Array, start: number, end: number): number {
+    return hashRange(bytes, start, end, BLOOM_SEED) >>> this.#shift;
   }
 }

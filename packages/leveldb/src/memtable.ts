@@ -42,7 +42,7 @@ const AFTER_ALL = 2 ** 30;
 /** How often the shared prefix may become shorter, which changes all abbreviations, before none is used: otherwise the time could be quadratic. */
 const MAX_SHORTENINGS = 32;
 
-/** A filter is made once there was one lookup for so many entries: making it takes as long as some searches. */
+/** A filter is made once there was one lookup for every so many entries, so that a memtable that is rarely read has none. */
 const ENTRIES_PER_LOOKUP = 8;
 
 /** Entries by internal key. */

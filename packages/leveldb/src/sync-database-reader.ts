@@ -118,7 +118,7 @@ export class SyncDatabaseReader extends ReaderFace implements Iterable<[Uint8Arr
 
   /** Closes the files. Closing twice does nothing. */
   close(): void {
-    // Nothing was written that a file which cannot be closed could lose.
+    // Nothing is lost if a file that was only read cannot be closed.
     if (this.markClosed()) this.#viewReader.close().catch(() => undefined);
   }
 

@@ -66,7 +66,7 @@ const LIMITS: Readonly<Record<string, string>> = {
   'db-get-present-sync':
     'As for `db-get-absent-sync`. Then a block is searched. Tried: comparing user keys without assembling whole keys (three quarters of the time before), a search whose state is in local variables and a filter in front of the log (together 0.78).',
   'db-compacted-get-present-sync':
-    'Half of the time is spent waiting for memory: among 200 keys, whose blocks fit into the near caches, a lookup takes half as long. Tried: no question to a block for its buffer (0.91 to 0.97), a search whose state is in local variables and which assembles no key (0.77). Little gain: the first bytes of all keys beside each cached block (0.9 of that, for a tenth more memory). No gain: copying values without a view.',
+    'Half of the time is spent waiting for memory: among 200 keys, whose blocks fit into the near caches, a lookup takes half as long. Tried: no question to a block for its buffer (0.91 to 0.97), a search whose state is in local variables and which assembles no key (0.77). Little gain: the first bytes of all keys beside each cached block (0.9 of that). No gain: copying values without a view.',
   'db-compacted-get-absent-sync': 'What remains is the search of an index, and a filter that is asked for one key at a time: see `probe-absent`.',
   'db-get-present': 'As for `db-get-present-sync`.',
   'db-write-put-random':

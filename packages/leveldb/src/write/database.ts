@@ -211,12 +211,13 @@ export class Database extends AsyncReaderFace {
     mustBeBytes('start', start);
     mustBeBytes('limit', limit);
     const { view } = this;
-    // Made before anything is awaited, because the caller may change the keys then.
-    const bounds = [beforeVersions(start), beforeVersions(limit)] as const;
+    // Copied before anything is awaited, because the caller may change the keys then.
+    const startKey = beforeVersions(start);
+    const limitKey = beforeVersions(limit);
     view.pin();
     try {
-      const from = await this.#approximateOffset(view, bounds[0]);
-      return Math.max(0, (await this.#approximateOffset(view, bounds[1])) - from);
+      const from = await this.#approximateOffset(view, startKey);
+      return Math.max(0, (await this.#approximateOffset(view, limitKey)) - from);
     } finally {
       view.unpin();
     }
@@ -252,7 +253,7 @@ export class Database extends AsyncReaderFace {
     await this.#store.idle();
   }
 
-  /** Waits for pending writes, and closes all files. Closing twice does so once. */
+  /** Waits for pending writes, and closes all files. Further calls return the promise of the first. */
   close(): Promise<void> {
     if (this.markClosed()) this.#closing = this.#store.close();
     return this.#closing!;
@@ -289,7 +290,7 @@ export class Database extends AsyncReaderFace {
     if (this.#spares.length < MAX_SPARES && batch.byteLength <= MAX_SPARE_BYTES) this.#spares.push(batch.clear());
   }
 
-  /** Refuses keys that the comparator cannot compare while they are in no log: a log with such a key could not be replayed. */
+  /** @throws what the comparator throws for a key, before the key is in the log: a log with such a key could not be replayed. */
   #mustBeOrdered(batch: WriteBatch): void {
     const { comparator } = this.#store.settings;
     if (comparator === bytewiseComparator) return;

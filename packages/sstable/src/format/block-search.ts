@@ -6,7 +6,7 @@ import { EntrySearch, PAST, UNKNOWN } from './entry-search.js';
 
 /** A {@link BlockWalk} that can also seek a key, by the order of the block. */
 export class BlockSearch extends BlockWalk {
-  /** For lookups, which need no walk unless it gives up. */
+  /** For lookups, which need a walk only if its outcome is {@link UNKNOWN}. */
   readonly entries: EntrySearch;
   readonly #compare: CompareRange;
 
@@ -24,7 +24,7 @@ export class BlockSearch extends BlockWalk {
     return outcome === UNKNOWN ? this.#walkTo(key, start, end) : this.#land(key, start);
   }
 
-  /** Moves to that entry in any order of keys, and reports damage on the way. */
+  /** Does {@link seek} in any order of keys, and reports damage on the way. */
   #walkTo(key: Uint8Array, start: number, end: number): boolean {
     if (this.entriesEnd === 0) return false;
     let left = 0;

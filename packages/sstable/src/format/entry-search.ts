@@ -9,12 +9,12 @@ export const PAST = 0;
 export const OTHER = 1;
 /** Its user key is the same. */
 export const SAME = 2;
-/** A walk must tell, because the keys must be assembled or are in another order, or because the block is damaged. */
+/** Only a walk can tell: keys must be assembled, they are in another order, or the block is damaged. */
 export const UNKNOWN = 3;
 
 /**
- * Searches blocks whose keys, or whose user keys, are in bytewise order. It assembles no key and reports no damage: where it
- * would have to, it gives up.
+ * Searches blocks whose keys, or whose user keys, are in bytewise order. It assembles no keys and reports no damage. Where
+ * either is needed, the outcome is {@link UNKNOWN}.
  *
  * What it reads of an entry stays in local variables until the search ends. A walk, which has them in fields and assembles
  * the key that it lands on, takes 1.3 times as long for the whole lookup of a cached key.
@@ -31,7 +31,7 @@ export class EntrySearch {
   restart = 0;
 
   readonly #compare: CompareRange;
-  /** Bytes at the end of each key that are not in bytewise order; -1 when the others are not either. */
+  /** How many bytes at the end of each key are not in bytewise order; -1 if keys are in another order. */
   readonly #trailerLength: number;
   readonly #reader = new VarintReader(new Uint8Array(0));
 
@@ -83,11 +83,11 @@ export class EntrySearch {
   #searchFrom(nextEntry: number, bytes: Uint8Array, entriesEnd: number, target: Uint8Array, start: number, end: number): number {
     const trailerLength = this.#trailerLength;
     if (nextEntry >= entriesEnd) return UNKNOWN;
-    /** Of the entry before, of which no entry can share more bytes. */
+    /** The length of the previous key. An entry cannot share more bytes than that. */
     let keyLength = 0;
     /** The length of the common prefix of the entry's user key and the target's. */
     let common = 0;
-    /** Whether the entry has its trailer after the common prefix. The next entry may share bytes of it. */
+    /** Whether the entry's user key is a prefix of the target's. Its trailer then follows, and the next entry may share bytes of that. */
     let isPrefix = false;
     while (nextEntry < entriesEnd) {
       const entryStart = nextEntry;

@@ -85,7 +85,7 @@ export class Cursor extends BaseCursor {
         let contents = this.#blocks.cached(wanted);
         if (contents === undefined) {
           contents = await ahead.block(wanted, signal);
-          // A block that was read ahead comes although the call has ended meanwhile.
+          // A block that was read ahead is there at once, even if the call was aborted or the table closed meanwhile.
           this.#blocks.mustBeOpen();
           signal?.throwIfAborted();
         }
