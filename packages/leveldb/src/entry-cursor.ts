@@ -3,6 +3,18 @@ import type { FolderReading } from './folder-reading.js';
 
 const NO_BYTES = new Uint8Array(0);
 
+/** The entry that a cursor is on. */
+export class Entry {
+  /** Its internal key is `keyBytes[keyStart, keyEnd)`. */
+  keyBytes: Uint8Array = NO_BYTES;
+  keyStart = 0;
+  keyEnd = 0;
+  /** Its value is `valueBytes[valueStart, valueEnd)`. */
+  valueBytes: Uint8Array = NO_BYTES;
+  valueStart = 0;
+  valueEnd = 0;
+}
+
 /**
  * A place among entries sorted by internal key: those of a memtable, of a table, of a level, or of many of them.
  *
@@ -12,17 +24,13 @@ const NO_BYTES = new Uint8Array(0);
  * Key and value are lent until the next move. A move that throws leaves the cursor on no entry.
  */
 export abstract class EntryCursor {
-  // Plain fields, set by each move: a merge compares keys of cursors of several kinds, and reads them in one way.
   /** Whether the cursor is on an entry. */
   valid = false;
-  /** The internal key of the entry is `keyBytes[keyStart, keyEnd)`. */
-  keyBytes: Uint8Array = NO_BYTES;
-  keyStart = 0;
-  keyEnd = 0;
-  /** The value of the entry is `valueBytes[valueStart, valueEnd)`. */
-  valueBytes: Uint8Array = NO_BYTES;
-  valueStart = 0;
-  valueEnd = 0;
+  /**
+   * That entry, while the cursor is valid. A cursor over several sources has the entry of the source that it is in, because
+   * nothing is then copied for a level and for a merge.
+   */
+  entry = new Entry();
 
   abstract seekToFirst(): boolean;
   abstract seekToLast(): boolean;

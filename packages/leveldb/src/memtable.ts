@@ -395,11 +395,12 @@ export class MemtableCursor extends EntryCursor {
     this.#node = node;
     this.valid = node !== HEAD;
     if (!this.valid) return true;
+    const { entry } = this;
     const memtable = this.#memtable;
-    this.keyBytes = this.valueBytes = memtable.arena;
-    this.keyStart = memtable.keyStart(node);
-    this.keyEnd = this.valueStart = this.keyStart + memtable.keyLength(node);
-    this.valueEnd = this.valueStart + memtable.valueLength(node);
+    entry.keyBytes = entry.valueBytes = memtable.arena;
+    entry.keyStart = memtable.keyStart(node);
+    entry.keyEnd = entry.valueStart = entry.keyStart + memtable.keyLength(node);
+    entry.valueEnd = entry.valueStart + memtable.valueLength(node);
     return true;
   }
 }

@@ -109,11 +109,13 @@ export class MergeCursor extends EntryCursor {
       queue[i - 1] = queue[i]!;
       i++;
     }
-    queue[i - 1] = first;
+    if (i > 1) queue[i - 1] = first;
   }
 
   #isBefore(a: EntryCursor, b: EntryCursor): boolean {
-    const order = this.#compare(a.keyBytes, a.keyStart, a.keyEnd, b.keyBytes, b.keyStart, b.keyEnd);
+    const ours = a.entry;
+    const theirs = b.entry;
+    const order = this.#compare(ours.keyBytes, ours.keyStart, ours.keyEnd, theirs.keyBytes, theirs.keyStart, theirs.keyEnd);
     const isBefore = order === 0 ? this.#ages.get(a)! < this.#ages.get(b)! : order < 0;
     return isBefore !== this.#reverse;
   }
@@ -121,13 +123,7 @@ export class MergeCursor extends EntryCursor {
   #land(): true {
     const first = this.#queue[0];
     this.valid = first !== undefined;
-    if (first === undefined) return true;
-    this.keyBytes = first.keyBytes;
-    this.keyStart = first.keyStart;
-    this.keyEnd = first.keyEnd;
-    this.valueBytes = first.valueBytes;
-    this.valueStart = first.valueStart;
-    this.valueEnd = first.valueEnd;
+    if (first !== undefined && this.entry !== first.entry) this.entry = first.entry;
     return true;
   }
 }

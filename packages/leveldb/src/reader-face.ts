@@ -190,7 +190,7 @@ export abstract class ReaderFace {
         for (let settled = cursor.seek(start, 'at-or-after'); ; settled = cursor.next()) {
           if (!settled) yield* cursor.settle();
           if (!cursor.valid) return versions;
-          const { keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd } = cursor;
+          const { keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd } = cursor.entry;
           if (order.compareInternalKeys(keyBytes, keyStart, keyEnd, end, 0, end.length) > 0) return versions;
           try {
             const kind = typeOf(keyBytes, keyStart, keyEnd, file) === VALUE ? 'value' : 'deletion';

@@ -159,7 +159,7 @@ class StoredEntries {
     const portion: StoredEntry[] = [];
     let byteLength = 0;
     while (entries.valid && portion.length < PORTION && byteLength < PORTION_BYTES) {
-      const { keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd } = entries;
+      const { keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd } = entries.entry;
       byteLength += keyEnd - keyStart + valueEnd - valueStart;
       try {
         const type = typeOf(keyBytes, keyStart, keyEnd, handle.table.file ?? name);

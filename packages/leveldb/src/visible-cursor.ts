@@ -8,7 +8,7 @@ import { mustBeBytes } from '@bloom/bytes';
 import { DELETION, INTERNAL_KEY_TRAILER_LENGTH, type Side, VALUE } from '@bloom/sstable/database';
 import type { DamagePolicy } from './damage.js';
 import { afterVersions, beforeVersions, SequenceBound, typeOf } from './database-key.js';
-import type { EntryCursor } from './entry-cursor.js';
+import type { Entry, EntryCursor } from './entry-cursor.js';
 import type { FolderReading } from './folder-reading.js';
 import type { KeyOrder } from './version.js';
 
@@ -118,12 +118,13 @@ export class VisibleCursor {
   #forward(): boolean {
     const entries = this.#entries;
     while (entries.valid) {
-      const type = this.#type();
-      if (type !== PASSED_OVER && !(this.#hiding && this.#compareKept() <= 0)) {
-        this.#keepKey();
+      const { entry } = entries;
+      const type = this.#type(entry);
+      if (type !== PASSED_OVER && !(this.#hiding && this.#compareKept(entry) <= 0)) {
+        this.#keepKey(entry);
         this.#hiding = true;
         if (type === VALUE) {
-          this.#keepValue();
+          this.#keepValue(entry);
           return (this.valid = true);
         }
       }
@@ -135,13 +136,14 @@ export class VisibleCursor {
   #backward(): boolean {
     const entries = this.#entries;
     while (entries.valid) {
-      const type = this.#type();
+      const { entry } = entries;
+      const type = this.#type(entry);
       if (type !== PASSED_OVER) {
-        if (this.#found && this.#compareKept() < 0) break;
+        if (this.#found && this.#compareKept(entry) < 0) break;
         this.#found = type !== DELETION;
         if (this.#found) {
-          this.#keepKey();
-          this.#keepValue();
+          this.#keepKey(entry);
+          this.#keepValue(entry);
         }
       }
       if (!entries.prev()) return false;
@@ -151,9 +153,9 @@ export class VisibleCursor {
   }
 
   /** The type of the entry, or that it is passed over: it is newer than what is visible, or damaged. */
-  #type(): number {
-    const { keyBytes, keyStart, keyEnd } = this.#entries;
-    if (this.#sampler !== undefined) this.#sample(this.#sampler);
+  #type(entry: Entry): number {
+    const { keyBytes, keyStart, keyEnd } = entry;
+    if (this.#sampler !== undefined) this.#sample(this.#sampler, entry);
     let type: number;
     try {
       type = typeOf(keyBytes, keyStart, keyEnd, undefined);
@@ -164,8 +166,7 @@ export class VisibleCursor {
     return this.#bound.admits(keyBytes, keyEnd) ? type : PASSED_OVER;
   }
 
-  #sample(sampler: ReadSampler): void {
-    const { keyBytes, keyStart, keyEnd, valueStart, valueEnd } = this.#entries;
+  #sample(sampler: ReadSampler, { keyBytes, keyStart, keyEnd, valueStart, valueEnd }: Entry): void {
     const byteLength = keyEnd - keyStart + valueEnd - valueStart;
     while (byteLength > this.#unsampled) {
       this.#unsampled += sampler.period();
@@ -175,14 +176,12 @@ export class VisibleCursor {
   }
 
   /** How the entry's user key compares with the one that is kept. */
-  #compareKept(): number {
-    const { keyBytes, keyStart, keyEnd } = this.#entries;
+  #compareKept({ keyBytes, keyStart, keyEnd }: Entry): number {
     const end = keyEnd - INTERNAL_KEY_TRAILER_LENGTH;
     return this.#order.compareUserKeys(keyBytes, keyStart, end, this.keyBytes, 0, this.keyLength);
   }
 
-  #keepKey(): void {
-    const { keyBytes, keyStart, keyEnd } = this.#entries;
+  #keepKey({ keyBytes, keyStart, keyEnd }: Entry): void {
     const length = keyEnd - INTERNAL_KEY_TRAILER_LENGTH - keyStart;
     if (length > this.keyBytes.length) this.keyBytes = new Uint8Array(length * 2);
     const kept = this.keyBytes;
@@ -191,9 +190,8 @@ export class VisibleCursor {
     this.keyLength = length;
   }
 
-  #keepValue(): void {
-    const { valueBytes, valueStart, valueEnd } = this.#entries;
-    this.valueBytes = valueBytes;
+  #keepValue({ valueBytes, valueStart, valueEnd }: Entry): void {
+    if (this.valueBytes !== valueBytes) this.valueBytes = valueBytes;
     this.valueStart = valueStart;
     this.valueEnd = valueEnd;
   }

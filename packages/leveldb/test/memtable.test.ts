@@ -22,7 +22,7 @@ function add(memtable: Memtable, userKey: Uint8Array, sequence: bigint, type: nu
 
 function at(cursor: MemtableCursor): string | undefined {
   if (!cursor.valid) return undefined;
-  return `${hex(cursor.keyBytes.subarray(cursor.keyStart, cursor.keyEnd))}=${hex(cursor.valueBytes.subarray(cursor.valueStart, cursor.valueEnd))}`;
+  return `${hex(cursor.entry.keyBytes.subarray(cursor.entry.keyStart, cursor.entry.keyEnd))}=${hex(cursor.entry.valueBytes.subarray(cursor.entry.valueStart, cursor.entry.valueEnd))}`;
 }
 
 const shown = ({ key, value }: Entry): string => `${hex(key)}=${hex(value)}`;
@@ -83,7 +83,7 @@ test('of entries with the same internal key, the one added last comes first', ()
   for (const value of [1, 2, 3]) add(memtable, Uint8Array.of(7), 5n, 1, Uint8Array.of(value));
   const cursor = memtable.cursor();
   const values: number[] = [];
-  for (cursor.seekToFirst(); cursor.valid; cursor.next()) values.push(cursor.valueBytes[cursor.valueStart]!);
+  for (cursor.seekToFirst(); cursor.valid; cursor.next()) values.push(cursor.entry.valueBytes[cursor.entry.valueStart]!);
   expect(values).toEqual([3, 2, 1]);
 });
 
@@ -92,11 +92,11 @@ test('a key that a cursor lent stays unchanged when the arena grows', () => {
   add(memtable, Uint8Array.of(1), 1n, 1, Uint8Array.of(42));
   const cursor = memtable.cursor();
   cursor.seekToFirst();
-  const lent = cursor.valueBytes.subarray(cursor.valueStart, cursor.valueEnd);
+  const lent = cursor.entry.valueBytes.subarray(cursor.entry.valueStart, cursor.entry.valueEnd);
   for (let i = 0n; i < 1000n; i++) add(memtable, new Uint8Array(100), i + 2n, 1, new Uint8Array(100).fill(7));
   expect([...lent]).toEqual([42]);
   cursor.seekToLast();
-  expect(cursor.valueBytes[cursor.valueStart]).toBe(42);
+  expect(cursor.entry.valueBytes[cursor.entry.valueStart]).toBe(42);
 });
 
 test('sequences of up to 56 bits are stored exactly', () => {
@@ -106,7 +106,7 @@ test('sequences of up to 56 bits are stored exactly', () => {
   const cursor = memtable.cursor();
   const found: bigint[] = [];
   for (cursor.seekToLast(); cursor.valid; cursor.prev()) {
-    found.push(new DataView(cursor.keyBytes.buffer, cursor.keyEnd - 8).getBigUint64(0, true) >> 8n);
+    found.push(new DataView(cursor.entry.keyBytes.buffer, cursor.entry.keyEnd - 8).getBigUint64(0, true) >> 8n);
   }
   expect(found).toEqual(sequences);
 });

@@ -21,7 +21,7 @@ function printed(record: Uint8Array): string {
   let out = '';
   const cursor = memtable.cursor();
   for (cursor.seekToFirst(); cursor.valid; cursor.next()) {
-    const { keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd } = cursor;
+    const { keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd } = cursor.entry;
     const key = text(keyBytes.subarray(keyStart, keyEnd - 8));
     const trailer = new DataView(keyBytes.buffer, keyBytes.byteOffset + keyEnd - 8).getBigUint64(0, true);
     out += (trailer & 0xffn) === 1n ? `Put(${key}, ${text(valueBytes.subarray(valueStart, valueEnd))})` : `Delete(${key})`;

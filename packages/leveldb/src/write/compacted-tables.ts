@@ -78,8 +78,9 @@ export async function writeCompactedTables(plan: CompactionPlan, context: Compac
         const interlude = context.interlude();
         if (interlude !== undefined) await interlude;
       }
-      if (walk.stopsBefore(cursor) && table !== undefined) await finish();
-      const { keyBytes, keyStart, keyEnd } = cursor;
+      const { entry } = cursor;
+      if (walk.stopsBefore(entry) && table !== undefined) await finish();
+      const { keyBytes, keyStart, keyEnd } = entry;
       const type = keyEnd - keyStart < INTERNAL_KEY_TRAILER_LENGTH ? undefined : keyBytes[keyEnd - INTERNAL_KEY_TRAILER_LENGTH];
       let isDropped = false;
       if (type !== VALUE && type !== DELETION) {
@@ -87,14 +88,14 @@ export async function writeCompactedTables(plan: CompactionPlan, context: Compac
         last.clear();
       } else {
         isDropped =
-          (last.isEqual(order.compareUserKeys, cursor, INTERNAL_KEY_TRAILER_LENGTH) && oldest.admits(last.bytes, last.length)) ||
-          (type === DELETION && oldest.admits(keyBytes, keyEnd) && walk.isBaseLevelFor(cursor));
-        last.set(cursor);
+          (last.isEqual(order.compareUserKeys, entry, INTERNAL_KEY_TRAILER_LENGTH) && oldest.admits(last.bytes, last.length)) ||
+          (type === DELETION && oldest.admits(keyBytes, keyEnd) && walk.isBaseLevelFor(entry));
+        last.set(entry);
       }
       if (isDropped) continue;
       // Key and value are views that are valid until the cursor moves.
       table ??= await TableFile.create(folder, await context.newFileNumber(), context.building);
-      table.add(cursor);
+      table.add(entry);
       if (table.byteLength >= context.maxFileSize) await finish();
       else if (table.isFull) await table.drain();
     }

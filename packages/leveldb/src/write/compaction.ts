@@ -5,7 +5,7 @@
  */
 import { INTERNAL_KEY_TRAILER_LENGTH } from '@bloom/sstable/database';
 import { beforeVersions, afterVersions } from '../database-key.js';
-import type { EntryCursor } from '../entry-cursor.js';
+import type { Entry } from '../entry-cursor.js';
 import type { FileMetadata } from '../version-edit.js';
 import { LEVEL_COUNT } from '../version-edit.js';
 import type { KeyOrder, Version } from '../version.js';
@@ -123,8 +123,8 @@ export class CompactionWalk {
     this.#positions = below.map(() => 0);
   }
 
-  /** Whether the output ends before the key that the cursor is on. Keys are asked for in their order. */
-  stopsBefore({ keyBytes, keyStart, keyEnd }: EntryCursor): boolean {
+  /** Whether the output ends before the entry's key. Keys are asked for in their order. */
+  stopsBefore({ keyBytes, keyStart, keyEnd }: Entry): boolean {
     const grandparents = this.#grandparents;
     for (; this.#grandparent < grandparents.length; this.#grandparent++) {
       const { largest, size } = grandparents[this.#grandparent]!;
@@ -137,8 +137,8 @@ export class CompactionWalk {
     return true;
   }
 
-  /** Whether no table below the outputs can hold the user key that the cursor is on. Keys are asked for in their order. */
-  isBaseLevelFor({ keyBytes, keyStart, keyEnd }: EntryCursor): boolean {
+  /** Whether no table below the outputs can hold the entry's user key. Keys are asked for in their order. */
+  isBaseLevelFor({ keyBytes, keyStart, keyEnd }: Entry): boolean {
     const userKeyEnd = keyEnd - INTERNAL_KEY_TRAILER_LENGTH;
     const compare = (key: Uint8Array): number =>
       this.#order.compareUserKeys(keyBytes, keyStart, userKeyEnd, key, 0, key.length - INTERNAL_KEY_TRAILER_LENGTH);

@@ -292,7 +292,8 @@ class Repair {
         if (!settled) await runAsync(this.#folder, cursor.settle());
         if (!cursor.valid) break;
         if (pacer.isDue()) await pacer.pause();
-        largest = cursor.keyBytes.slice(cursor.keyStart, cursor.keyEnd);
+        const { keyBytes, keyStart, keyEnd } = cursor.entry;
+        largest = keyBytes.slice(keyStart, keyEnd);
         const key = internalKeyOf(largest);
         if (key === undefined) return undefined;
         if (key.sequence > lastSequence) lastSequence = key.sequence;

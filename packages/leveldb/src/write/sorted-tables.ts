@@ -40,8 +40,9 @@ export async function writeSortedTables(cursor: EntryCursor, folder: WritableFol
       if (!settled) await runAsync(folder, cursor.settle());
       if (!cursor.valid) break;
       if (pacer.isDue()) await pacer.pause();
-      if (last.isEqual(order.compareInternalKeys, cursor, 0)) continue;
-      if (table !== undefined && table.byteLength >= maxFileSize && !last.isEqual(order.compareUserKeys, cursor, INTERNAL_KEY_TRAILER_LENGTH)) {
+      const { entry } = cursor;
+      if (last.isEqual(order.compareInternalKeys, entry, 0)) continue;
+      if (table !== undefined && table.byteLength >= maxFileSize && !last.isEqual(order.compareUserKeys, entry, INTERNAL_KEY_TRAILER_LENGTH)) {
         written.push({ file: await table.finish(), entries });
         table = undefined;
       }
@@ -50,9 +51,9 @@ export async function writeSortedTables(cursor: EntryCursor, folder: WritableFol
         table = await TableFile.create(folder, settings.newFileNumber(), building);
         entries = 0;
       }
-      table.add(cursor);
+      table.add(entry);
       entries++;
-      last.set(cursor);
+      last.set(entry);
       if (table.isFull) await table.drain();
     }
     if (table !== undefined) {

@@ -1,5 +1,5 @@
 import { TableBuilder, type TableBuilderOptions, type TableSink } from '@bloom/sstable';
-import type { EntryCursor } from '../entry-cursor.js';
+import type { Entry, EntryCursor } from '../entry-cursor.js';
 import { tableFileName } from '../file-name.js';
 import { type Memtable, MemtableEntries } from '../memtable.js';
 import type { FileMetadata } from '../version-edit.js';
@@ -41,8 +41,8 @@ export class TableFile implements TableSink {
     return this.#builder.byteLength;
   }
 
-  /** Adds the entry that the cursor is on, whose key comes after the last. Key and value are copied. */
-  add({ keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd }: EntryRanges): void {
+  /** Adds an entry, whose key comes after the last. Key and value are copied. */
+  add({ keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd }: Entry): void {
     this.#builder.addRange(keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd);
     this.#smallest ??= keyBytes.slice(keyStart, keyEnd);
   }
@@ -94,11 +94,8 @@ export class TableFile implements TableSink {
   }
 }
 
-/** The entry that a cursor is on. */
-export type EntryRanges = Pick<EntryCursor, 'keyBytes' | 'keyStart' | 'keyEnd' | 'valueBytes' | 'valueStart' | 'valueEnd'>;
-
 /** Entries in their order, each once, without damage and without waiting. */
-export type SortedEntries = EntryRanges & Pick<EntryCursor, 'valid' | 'seekToFirst' | 'next'>;
+export type SortedEntries = Pick<EntryCursor, 'valid' | 'entry' | 'seekToFirst' | 'next'>;
 
 /** Writes a memtable as a table; of entries with the same internal key that which was added last. @returns nothing where it is empty: then no file is made. */
 export async function writeMemtable(
@@ -122,7 +119,7 @@ export async function writeTable(
   const table = await TableFile.create(folder, number, options);
   try {
     for (entries.seekToFirst(); entries.valid; entries.next()) {
-      table.add(entries);
+      table.add(entries.entry);
       if (table.isFull) await table.drain();
       if (pacer.isDue()) await pacer.pause();
     }

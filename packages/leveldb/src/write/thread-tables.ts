@@ -1,6 +1,7 @@
 import { BloomFilterPolicy } from '@bloom/policy';
 import { DamagePolicy } from '../damage.js';
 import { keyOrderOf } from '../database-key.js';
+import { Entry } from '../entry-cursor.js';
 import { type FolderReading, runSync } from '../folder-reading.js';
 import { TableCache, ViewTables } from '../table-cache.js';
 import type { FileMetadata } from '../version-edit.js';
@@ -51,17 +52,12 @@ export class ThreadTables {
 /** Goes through packed entries. */
 class PackedWalk implements SortedEntries {
   valid = false;
-  readonly keyBytes: Uint8Array;
-  readonly valueBytes: Uint8Array;
-  keyStart = 0;
-  keyEnd = 0;
-  valueStart = 0;
-  valueEnd = 0;
+  readonly entry = new Entry();
   readonly #places: Uint32Array;
   #position = 0;
 
   constructor({ bytes, places }: PackedEntries) {
-    this.keyBytes = this.valueBytes = bytes;
+    this.entry.keyBytes = this.entry.valueBytes = bytes;
     this.#places = places;
   }
 
@@ -72,11 +68,12 @@ class PackedWalk implements SortedEntries {
 
   next(): true {
     const places = this.#places;
+    const { entry } = this;
     this.valid = this.#position < places.length;
     if (!this.valid) return true;
-    this.keyStart = places[this.#position++]!;
-    this.keyEnd = this.valueStart = this.keyStart + places[this.#position++]!;
-    this.valueEnd = this.valueStart + places[this.#position++]!;
+    entry.keyStart = places[this.#position++]!;
+    entry.keyEnd = entry.valueStart = entry.keyStart + places[this.#position++]!;
+    entry.valueEnd = entry.valueStart + places[this.#position++]!;
     return true;
   }
 }
