@@ -6,7 +6,7 @@ import { DatabaseCursor } from './database-cursor.js';
 import { type DatabaseKeyRange, DatabaseRange, mustBeDatabaseRange } from './database-range.js';
 import { type FolderReading, inParallel, runAsync } from './folder-reading.js';
 import type { Folder } from './folder.js';
-import { ReaderFace, type SequenceOptions, type StoredVersion, type TableFiles } from './reader-face.js';
+import { CURSOR_OPTIONS, ReaderFace, type SequenceOptions, type StoredVersion, type TableFiles } from './reader-face.js';
 import type { View } from './view.js';
 import type { VisibleCursor } from './visible-cursor.js';
 
@@ -102,7 +102,7 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
   cursor(options?: SequenceOptions): DatabaseCursor {
     this.mustBeOpen();
     const { view } = this;
-    return new DatabaseCursor(view, this.cursorOf(view, this.sequenceOf(options)), this, (reading, signal) => this.#run(reading, view, signal));
+    return new DatabaseCursor(view, this.cursorOf(view, this.sequenceOf(options, CURSOR_OPTIONS)), this, (reading, signal) => this.#run(reading, view, signal));
   }
 
   /** All that is stored of a key, the newest version first: also what is deleted or overwritten. */
@@ -117,7 +117,7 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
     view.pin();
     try {
       const result = await runAsync(this.#folder, reading, signal);
-      // Blocks that were read ahead are there at once, even if the call was aborted or the reader closed meanwhile.
+      // A block that was read ahead is returned even if the call was aborted, or the reader closed, in the meantime.
       this.mustBeOpen();
       signal?.throwIfAborted();
       return result;

@@ -22,7 +22,7 @@ export class DatabaseReader extends AsyncReaderFace {
   readonly #folder: Folder;
   readonly #viewReader: ViewReader;
   /** Resolves when all calls of `refresh` so far have ended. Never rejected. */
-  #refreshing: Promise<unknown> | undefined;
+  #refreshing: Promise<void> = Promise.resolve();
   #closing: Promise<void> | undefined;
 
   private constructor(folder: Folder, viewReader: ViewReader, view: View) {
@@ -66,7 +66,7 @@ export class DatabaseReader extends AsyncReaderFace {
     const before = this.#refreshing;
     const refreshed = this.#refresh(before, signal);
     // The next call waits for both, because a call that is aborted while it waits ends before the one it waits for.
-    this.#refreshing = Promise.allSettled([before, refreshed]);
+    this.#refreshing = Promise.allSettled([before, refreshed]).then(() => undefined);
     return refreshed;
   }
 
@@ -82,10 +82,10 @@ export class DatabaseReader extends AsyncReaderFace {
     await this.#viewReader.close();
   }
 
-  async #refresh(before: Promise<unknown> | undefined, signal: Signal | undefined): Promise<boolean> {
+  async #refresh(before: Promise<void>, signal: Signal | undefined): Promise<boolean> {
     this.mustBeOpen();
     mustNotBeAborted(signal);
-    await (before !== undefined && signal !== undefined ? untilAborted(before, signal) : before);
+    await (signal === undefined ? before : untilAborted(before, signal));
     this.mustBeOpen();
     return this.show(await runAsync(this.#folder, this.#viewReader.read(), signal));
   }

@@ -17,7 +17,9 @@ export interface SequenceOptions {
 }
 
 /** The names for reads with promises and without, so that one object can be used for both. Those without ignore the signal. */
-const READ_OPTIONS = { sequence: true, signal: true } as const;
+const READ_OPTIONS: Record<string, true> = { sequence: true, signal: true };
+/** A cursor is made without reading: its moves take the signals. */
+export const CURSOR_OPTIONS: Record<string, true> = { sequence: true };
 
 /** What a reader did so far. All counts start at 0 when it is opened. */
 export interface ReaderStats extends Readonly<LookupCounts>, TableStats {
@@ -157,8 +159,8 @@ export abstract class ReaderFace {
   }
 
   /** The sequence at which a call reads. @throws TypeError for options that reads do not have. */
-  protected sequenceOf(options: SequenceOptions | undefined): bigint {
-    if (options !== undefined) mustBeOptions('a read of a database', options, READ_OPTIONS);
+  protected sequenceOf(options: SequenceOptions | undefined, known = READ_OPTIONS): bigint {
+    if (options !== undefined) mustBeOptions('a read of a database', options, known);
     return this.visibleAt(options?.sequence);
   }
 

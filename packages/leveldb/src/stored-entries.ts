@@ -1,6 +1,7 @@
 import { CorruptionError, mustBeFunction, mustBeOptions, type Structure, type Signal } from '@bloom/bytes';
 import { LogReader } from '@bloom/log';
 import { decodeInternalKey, decodingFor, internalTableOptions, readOpenTable, VALUE } from '@bloom/sstable/database';
+import { ClosingFiles } from './closing-files.js';
 import { DamagePolicy, type Dropped } from './damage.js';
 import { typeOf } from './database-key.js';
 import { parseFileName } from './file-name.js';
@@ -30,8 +31,9 @@ export interface StoredEntriesOptions extends Pick<ReaderOptions, 'codecs' | 'ma
   readonly onDropped?: ((dropped: Dropped) => void) | undefined;
 }
 
-/** How many entries of a table are handed on at once, and after how many bytes no more are added. */
+/** The most entries of a table that are handed on at once. */
 const PORTION = 256;
+/** No more entries are added to a portion after so many bytes. */
 const PORTION_BYTES = 2 ** 20;
 const NO_KEY = new Uint8Array(0);
 
@@ -100,7 +102,7 @@ class StoredEntries {
   #names: string[] = [];
   /** The table that is being gone through. */
   #table: OpenStoredTable | undefined;
-  readonly #closing: Promise<void>[] = [];
+  readonly #closing = new ClosingFiles();
 
   constructor(folder: Folder, options: StoredEntriesOptions) {
     mustBeFolder(folder, ['list', 'open']);
@@ -133,7 +135,7 @@ class StoredEntries {
       try {
         return yield* this.#logEntries(name, file);
       } finally {
-        this.#closeLater(file.close?.());
+        this.#closing.close(file);
       }
     }
     try {
@@ -144,7 +146,7 @@ class StoredEntries {
       this.#table = { name, handle, entries };
       if (!entries.seekToFirst()) yield* entries.settle();
     } catch (error) {
-      if (this.#table === undefined) this.#closeLater(file.close?.());
+      if (this.#table === undefined) this.#closing.close(file);
       this.#damage.pass(error);
     }
     return [];
@@ -152,7 +154,7 @@ class StoredEntries {
 
   async close(): Promise<void> {
     this.#endTable();
-    await Promise.all(this.#closing);
+    await this.#closing.settled();
   }
 
   *#tableEntries({ name, entries, handle }: OpenStoredTable): FolderReading<StoredEntry[]> {
@@ -199,11 +201,7 @@ class StoredEntries {
   }
 
   #endTable(): void {
-    this.#closeLater(this.#table?.handle.close());
+    this.#closing.close(this.#table?.handle);
     this.#table = undefined;
-  }
-
-  #closeLater(closing: void | Promise<void>): void {
-    if (closing instanceof Promise) this.#closing.push(closing.catch(() => undefined));
   }
 }

@@ -3,7 +3,7 @@ import { DatabaseCursorFace } from './cursor-face.js';
 import { type DatabaseKeyRange, DatabaseRange, mustBeDatabaseRange } from './database-range.js';
 import { type FolderReading, runSync } from './folder-reading.js';
 import { mustBeFolder, type SyncFolder } from './folder.js';
-import { ReaderFace, type SequenceOptions, type StoredVersion } from './reader-face.js';
+import { CURSOR_OPTIONS, ReaderFace, type SequenceOptions, type StoredVersion } from './reader-face.js';
 import { mustBeReaderOptions, type ReaderOptions } from './reader-options.js';
 import type { View } from './view.js';
 import { ViewReader } from './view-reader.js';
@@ -97,7 +97,7 @@ export class SyncDatabaseReader extends ReaderFace implements Iterable<[Uint8Arr
   /** A cursor, on no entry yet. It sees the database as it is now until it is closed. */
   cursor(options?: SequenceOptions): SyncDatabaseCursor {
     this.mustBeOpen();
-    return new SyncDatabaseCursor(this.view, this.cursorOf(this.view, this.sequenceOf(options)), this, (reading) => this.#run(reading));
+    return new SyncDatabaseCursor(this.view, this.cursorOf(this.view, this.sequenceOf(options, CURSOR_OPTIONS)), this, (reading) => this.#run(reading));
   }
 
   /** All that is stored of a key, the newest version first: also what is deleted or overwritten. */
@@ -118,8 +118,7 @@ export class SyncDatabaseReader extends ReaderFace implements Iterable<[Uint8Arr
 
   /** Closes the files. Closing twice does nothing. */
   close(): void {
-    // Nothing is lost if a file that was only read cannot be closed.
-    if (this.markClosed()) this.#viewReader.close().catch(() => undefined);
+    if (this.markClosed()) void this.#viewReader.close();
   }
 
   #run<T>(reading: FolderReading<T>): T {

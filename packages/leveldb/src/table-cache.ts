@@ -1,6 +1,7 @@
 import { CorruptionError, type Signal } from '@bloom/bytes';
 import type { BlockCache, SyncSource, TableOptions, TableStats } from '@bloom/sstable';
 import { type MutableTableStats, newTableStats, readOpenTable } from '@bloom/sstable/database';
+import { ClosingFiles } from './closing-files.js';
 import { oldTableFileName, tableFileName } from './file-name.js';
 import { FolderError, type FolderFile, type SyncFolderFile } from './folder.js';
 import { type FolderReading, openFile, readingOf } from './folder-reading.js';
@@ -38,7 +39,7 @@ export class TableCache {
   readonly #broken = new Map<bigint, CorruptionError>();
   /** What tables did that are closed. */
   #counts = newTableStats(0);
-  readonly #closing = new Set<Promise<void>>();
+  readonly #closing = new ClosingFiles();
   #closed = false;
 
   /** @param tableOptions how to open the tables, whose keys are internal ones. */
@@ -83,8 +84,7 @@ export class TableCache {
   *openAtFirst(metadata: FileMetadata): FolderReading<TableHandle> {
     const { number } = metadata;
     const open = this.get(metadata);
-    if (open?.isStale === false) return open;
-    if (open !== undefined) this.#forget(open);
+    if (open !== undefined) return open;
     const broken = this.#broken.get(number);
     if (broken !== undefined) throw broken;
     const name = tableFileName(number);
@@ -96,7 +96,7 @@ export class TableCache {
       // Another reading may have been quicker.
       const other = this.#handles.get(number);
       if (other !== undefined) {
-        this.#closeLater(file.close?.());
+        this.#closing.close(file);
         return other;
       }
       if (this.#closed) {
@@ -108,7 +108,7 @@ export class TableCache {
       this.#open.add(handle);
       return handle;
     } catch (error) {
-      this.#closeLater(file.close?.());
+      this.#closing.close(file);
       if (error instanceof CorruptionError) this.#broken.set(number, error);
       throw error;
     }
@@ -129,6 +129,11 @@ export class TableCache {
     for (const number of this.#broken.keys()) if (!kept.has(number)) this.#broken.delete(number);
   }
 
+  /** Forgets tables whose files were replaced, so that they are opened again when they are next needed. */
+  forgetStale(): void {
+    for (const handle of [...this.#handles.values()]) if (handle.isStale) this.#forget(handle);
+  }
+
   /** What all tables did so far. */
   counts(): TableStats {
     return sumOf([this.#counts, ...[...this.#open].map(({ stats }) => stats)]);
@@ -144,7 +149,7 @@ export class TableCache {
   async close(): Promise<void> {
     this.retire();
     for (const handle of [...this.#open]) this.#close(handle);
-    while (this.#closing.size > 0) await Promise.all(this.#closing);
+    await this.#closing.settled();
   }
 
   /** Closes tables that nobody uses until no more than `count` are open. */
@@ -164,17 +169,7 @@ export class TableCache {
   #close(handle: TableHandle): void {
     if (!this.#open.delete(handle)) return;
     this.#counts = sumOf([this.#counts, handle.stats]);
-    this.#closeLater(handle.close());
-  }
-
-  #closeLater(closing: void | Promise<void>): void {
-    if (!(closing instanceof Promise)) return;
-    const done = closing
-      .catch(() => undefined)
-      .then(() => {
-        this.#closing.delete(done);
-      });
-    this.#closing.add(done);
+    this.#closing.close(handle);
   }
 }
 

@@ -84,8 +84,8 @@ export class TableHandle {
     const { readAheadBytes, gapBytes } = readingFor(this.#options);
     this.#reader ??= new BlockReader(this.blocks, this.#source, readAheadBytes, gapBytes);
     if (walk === undefined) return this.#reader.read(i, signal);
-    walk.ahead ??= this.#reader.ahead(walk.reverse, isLentTo(walk), signal);
-    return (walk.ahead as ReadAhead).block(i);
+    walk.ahead ??= this.#reader.ahead(walk.reverse, isLentTo(walk));
+    return (walk.ahead as ReadAhead).block(i, signal);
   }
 
   /** The contents of data block `i`, which is not in the cache. @throws TypeError where the source returns promises alone. */

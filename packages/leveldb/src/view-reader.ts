@@ -12,6 +12,7 @@ import { CorruptionError, type Place, UnsupportedError } from '@bloom/bytes';
 import { LogReader } from '@bloom/log';
 import { BlockCache, bytewiseComparator, type Comparator, type TableStats } from '@bloom/sstable';
 import { DEFAULT_CACHE_BYTES, internalTableOptions } from '@bloom/sstable/database';
+import { ClosingFiles } from './closing-files.js';
 import { readCurrent } from './current.js';
 import { DamagePolicy } from './damage.js';
 import { keyOrderOf } from './database-key.js';
@@ -91,10 +92,10 @@ export class ViewReader {
   readonly #maxRestarts: number;
   readonly #isStrict: boolean;
   readonly #cache: BlockCache | null;
-  readonly #closing = new Set<Promise<void>>();
+  readonly #closing = new ClosingFiles();
   /** What the last view was made of. */
   #known: Known | undefined;
-  /** What the next view will be made of, while the folder cannot be read to the end. */
+  /** What the next view is being made of, from the reading of a new MANIFEST until that view is complete. */
   #next: Known | undefined;
   /** The tables of what was known before the database was replaced by another. */
   readonly #retired: TableCache[] = [];
@@ -143,7 +144,7 @@ export class ViewReader {
 
   /** Closes all files. @returns when they are closed. */
   async close(): Promise<void> {
-    await Promise.all([...this.#tables.map((tables) => tables.close()), ...this.#closing]);
+    await Promise.all([...this.#tables.map((tables) => tables.close()), this.#closing.settled()]);
   }
 
   get #tables(): TableCache[] {
@@ -185,7 +186,7 @@ export class ViewReader {
       for (const handle of pinned) known?.tables.unpin(handle);
       throw error;
     } finally {
-      for (const file of open) this.#closeLater(file.close?.());
+      for (const file of open) this.#closing.close(file);
     }
   }
 
@@ -203,7 +204,7 @@ export class ViewReader {
     return this.#next;
   }
 
-  /** Makes `known` what the next reading goes on from. Until then, the view before must be able to open tables that are not open yet. */
+  /** Replaces what the last view was made of. Its tables are retired only now, because until then that view may have to open more of them. */
   #use(known: Known): void {
     if (known === this.#known) return;
     if (this.#known !== undefined) this.#retire(this.#known);
@@ -306,9 +307,9 @@ export class ViewReader {
   }
 
   /**
-   * Checks what was read where the MANIFEST knows of later writes than the logs that were opened before it. Those writes are in
-   * tables, unless there is a log that was not read, or not to its end. Then the view's last sequence would be that of a
-   * write which it does not show.
+   * Looks for writes that the view would miss. Called when the MANIFEST's last sequence is later than that of every log that
+   * was read: the writes between are in tables, or in a log that was created, extended or deleted after the logs were opened.
+   * In the second case the view would have the last sequence of a write that it does not show.
    *
    * @throws FolderError when there is such a log.
    */
@@ -316,14 +317,15 @@ export class ViewReader {
     const read = new Map(logs.map(({ number, byteLength }) => [number, byteLength]));
     // Of the logs that were read, only the newest can have become longer.
     const newest = logs.at(-1)?.number;
-    for (const number of new Set([...logNumbers(names), ...(newest === undefined ? [] : [newest])])) {
-      if (number < logNumber || (read.has(number) && number !== newest)) continue;
+    const suspects = logNumbers(names).filter((number) => number >= logNumber && !read.has(number));
+    if (newest !== undefined && newest >= logNumber) suspects.push(newest);
+    for (const number of suspects) {
       const name = logFileName(number);
       const file = yield* openFile(name);
-      this.#closeLater(file?.close?.());
+      this.#closing.close(file);
       const isChanged =
         file === undefined
-          ? // A log that is gone may have become longer before. What is still listed is no log, but a folder of that name, say.
+          ? // It may have grown before it was deleted. A name that is still listed cannot be opened as a file: a folder, for example.
             !(yield* listFiles()).includes(name)
           : file.byteLength > (read.get(number) ?? -1);
       if (isChanged) throw new FolderError('BLOOM_FOLDER_CHANGED', `${name} was written while the folder was read`, { file: name });
@@ -375,6 +377,7 @@ export class ViewReader {
 
   /** Opens and pins all tables, if they are not too many. @returns why tables could not be opened; where no damage is passed over, one failure ends it. */
   *#openTables(tables: TableCache, { files }: Version, pinned: TableHandle[]): FolderReading<Failure[]> {
+    tables.forgetStale();
     if (files.length > tables.maxOpenTables) return [];
     const isStrict = this.#isStrict;
     let isOver = false;
@@ -421,7 +424,7 @@ export class ViewReader {
       const damage = new CorruptionError('BLOOM_BAD_CURRENT', place, 'it is not the same each time that it is read');
       throw new Restart(damage, `${name}\n${file?.byteLength ?? -1}`);
     } finally {
-      for (const file of open) this.#closeLater(file.close?.());
+      for (const file of open) this.#closing.close(file);
     }
   }
 
@@ -430,16 +433,6 @@ export class ViewReader {
     const file = yield* openFile(name);
     if (file !== undefined) open.push(file);
     return file;
-  }
-
-  #closeLater(closing: void | Promise<void>): void {
-    if (!(closing instanceof Promise)) return;
-    const done = closing
-      .catch(() => undefined)
-      .then(() => {
-        this.#closing.delete(done);
-      });
-    this.#closing.add(done);
   }
 }
 

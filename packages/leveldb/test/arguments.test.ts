@@ -67,6 +67,7 @@ describe('reads', () => {
   const WRONG_READS: readonly (readonly [name: string, call: () => unknown, message: RegExp])[] = [
     ['get with a misspelt option', () => database.get(key, { sequnce: 0n } as never), /no option "sequnce": did you mean sequence\?/],
     ['has with a misspelt option', () => database.has(key, { sequnce: 0n } as never), /did you mean sequence\?/],
+    ['cursor with a signal', () => database.cursor({ signal: new AbortController().signal } as never), /no option "signal"/],
     ['cursor with a misspelt option', () => database.cursor({ sequnce: 0n } as never), /did you mean sequence\?/],
     ['a range with a misspelt bound', () => database.entries({ gtr: key } as never), /a range has no option "gtr": did you mean gt/],
     ['a range that is null', () => database.keys(null as never), /the options of a range must be an object, got null/],

@@ -1,5 +1,7 @@
 // Calls that overlap others, and what a caller does to keys and cursors meanwhile.
 import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { Database, type DatabaseCursor, DatabaseReader, encodeVersionEdit, FolderError, MemoryFolder, SyncDatabaseReader, WritableMemoryFolder } from '@bloom/leveldb';
 import { readLog } from '@bloom/log';
 import { bytewiseComparator } from '@bloom/sstable';
@@ -283,8 +285,42 @@ describe('a move whose block was read ahead', () => {
   });
 });
 
-test('a table that was replaced under the same MANIFEST is read again after a refresh', async () => {
-  const folder = gated({ tables: [tableOf(5)] });
+describe('the signal of a move', () => {
+  test('that is aborted after the move does not end later moves', async () => {
+    const database = await DatabaseReader.open(gated({ tables: [tableOf(5)] }), { cache: null, readAheadBytes: 0 });
+    const cursor = database.cursor();
+    const controller = new AbortController();
+    expect(await cursor.seekToFirst({ signal: controller.signal })).toBe(true);
+    expect(await cursor.next({ signal: controller.signal })).toBe(true);
+    controller.abort(new Error('too late'));
+    for (let i = 2; i < KEYS.length; i++) expect(await cursor.next()).toBe(true);
+    expect(await cursor.next()).toBe(false);
+    await database.close();
+  });
+
+  test('ends a move that waits for a block, also if earlier moves had none', async () => {
+    const folder = gated({ tables: [tableOf(5)] });
+    const database = await DatabaseReader.open(folder, { cache: null, readAheadBytes: 0 });
+    const cursor = database.cursor();
+    await cursor.seekToFirst();
+    const gate = new Gate();
+    folder.onRead = () => gate.pass();
+    const controller = new AbortController();
+    const moved = rejection(cursor.next({ signal: controller.signal }));
+    await settle();
+    controller.abort(new Error('enough'));
+    expect(await moved).toMatchObject({ message: 'enough' });
+    gate.open();
+    expect([await cursor.seek(KEYS[1]!), await cursor.next()]).toEqual([true, true]);
+    await database.close();
+  });
+});
+
+test.each([
+  { tables: 1, maxOpenTables: undefined },
+  { tables: 3, maxOpenTables: 1 },
+])('one of $tables tables that was replaced under the same MANIFEST is read again after a refresh with maxOpenTables: $maxOpenTables', async ({ tables, maxOpenTables }) => {
+  const folder = gated({ tables: [tableOf(5), ...[utf8('l'), utf8('m')].slice(0, tables - 1).map((key, i) => tableOf(6 + i, [key]))] });
   let isReplaced = false;
   const open = folder.open.bind(folder);
   folder.open = async (name) => {
@@ -295,13 +331,52 @@ test('a table that was replaced under the same MANIFEST is read again after a re
       read: (offset, length) => (isReplaced ? Promise.reject(new FolderError('BLOOM_FOLDER_CHANGED', 'replaced', { file: name })) : file.read(offset, length)),
     };
   };
-  const database = await DatabaseReader.open(folder, { cache: null });
+  const database = await DatabaseReader.open(folder, { cache: null, maxOpenTables });
+  await database.get(KEYS[7]!);
   isReplaced = true;
   expect(await rejection(database.get(KEYS[7]!))).toMatchObject({ code: 'BLOOM_FOLDER_CHANGED' });
   await database.refresh();
   expect(await database.get(KEYS[7]!)).toEqual(KEYS[7]);
   await database.close();
   expect(folder.openFiles).toEqual([]);
+});
+
+test('all files are closed although closing each of them throws', async () => {
+  const folder = gated({ tables: [tableOf(5), tableOf(6, [utf8('l')]), tableOf(7, [utf8('m')])], logs: [{ number: 8, batches: [{ sequence: 200, operations: [[utf8('a'), utf8('b')]] }] }] });
+  const open = folder.open.bind(folder);
+  folder.open = async (name) => {
+    const file = await open(name);
+    return (
+      file && {
+        ...file,
+        close: () => {
+          void file.close?.();
+          throw new Error('EIO');
+        },
+      }
+    );
+  };
+  const database = await DatabaseReader.open(folder);
+  expect(await database.refresh()).toBe(false);
+  expect(folder.openFiles.sort()).toEqual(['000005.ldb', '000006.ldb', '000007.ldb']);
+  await database.close();
+  expect(folder.openFiles).toEqual([]);
+});
+
+test('what a refresh was rejected with is not kept in memory by later ones', async () => {
+  const database = await DatabaseReader.open(gated({ tables: [tableOf(5)] }));
+  const aborted = async (): Promise<WeakRef<Error>> => {
+    const reason = new Error('enough');
+    expect(await rejection(database.refresh(AbortSignal.abort(reason)))).toBe(reason);
+    return new WeakRef(reason);
+  };
+  const reason = await aborted();
+  for (let i = 0; i < 3; i++) await database.refresh();
+  await settle();
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+  expect(reason.deref()).toBeUndefined();
+  await database.close();
 });
 
 test('approximateSize reads its bounds at once', async () => {

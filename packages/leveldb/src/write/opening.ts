@@ -23,14 +23,18 @@ export async function lockOf(folder: WritableFolder): Promise<FolderLock> {
 
 /** @throws DatabaseError `BLOOM_DATABASE_MISSING` unless the folder has a database. Nothing is written, not even the file LOCK. */
 export async function mustHaveDatabase(folder: WritableFolder): Promise<void> {
-  let cause: unknown;
+  let names: readonly string[];
   try {
-    if ((await folder.list()).includes(CURRENT)) return;
+    names = await folder.list();
   } catch (error) {
     if ((error as { readonly code?: unknown }).code !== 'ENOENT') throw error;
-    cause = error;
+    throw missingDatabase(folder, error);
   }
-  throw new DatabaseError('BLOOM_DATABASE_MISSING', `${folder.name ?? 'the folder'} has no database, and createIfMissing is false`, { cause });
+  if (!names.includes(CURRENT)) throw missingDatabase(folder);
+}
+
+function missingDatabase({ name = 'the folder' }: WritableFolder, cause?: unknown): DatabaseError {
+  return new DatabaseError('BLOOM_DATABASE_MISSING', `${name} has no database, and createIfMissing is false`, { cause });
 }
 
 /** The state of a database that was opened for writing. */
@@ -50,7 +54,7 @@ export async function openVersions(folder: WritableFolder, settings: Settings): 
   const where = folder.name ?? 'the folder';
   let names = await folder.list();
   if (!names.includes(CURRENT)) {
-    if (!settings.createIfMissing) await mustHaveDatabase(folder);
+    if (!settings.createIfMissing) throw missingDatabase(folder);
     mustBeNew(names, folder.name);
     await createDatabase(folder, settings.comparator);
   } else if (settings.errorIfExists) {
