@@ -4,7 +4,7 @@ import { readLog } from '@bloom/log';
 
 /** More than the name of any file. */
 const MAX_NAME_BYTES = 4096;
-/** A MANIFEST is read into memory. CURRENT may name a larger file, which is none. */
+/** A MANIFEST is read into memory whole. A larger file that CURRENT names is not taken for one. */
 const MAX_MANIFEST_BYTES = 2 ** 30;
 
 /**

@@ -101,14 +101,16 @@ export function hasLogsOrTables(path: string): boolean {
   });
 }
 
+const READ_FILES = 'bloom salvage reads its logs and tables';
+
 /** What can be done about damage in a folder; undefined if nothing can. */
 function adviceFor(path: string, damage: 'strict' | 'skip', error: unknown): string | undefined {
   if (!(error instanceof CorruptionError) || error.code === 'BLOOM_TOO_LARGE') return undefined;
-  if (error.code === 'BLOOM_NOT_A_DATABASE') return hasLogsOrTables(path) ? 'bloom salvage reads its logs and tables' : undefined;
+  if (error.code === 'BLOOM_NOT_A_DATABASE') return hasLogsOrTables(path) ? READ_FILES : undefined;
   const type = parseFileName(basename(error.file ?? ''))?.type;
   // CURRENT may name a log or a table as the MANIFEST.
   const isOfManifest = ['CURRENT', 'MANIFEST', 'version edit'].includes(error.structure);
-  if (isOfManifest || (type !== 'log' && type !== 'table')) return 'bloom salvage reads its logs and tables';
+  if (isOfManifest || (type !== 'log' && type !== 'table')) return READ_FILES;
   return damage === 'strict' ? '--damage skip reads the rest' : 'bloom salvage copies what can still be read';
 }
 

@@ -69,7 +69,7 @@ async function printSteps<T>(
       } catch (error) {
         out.dropEntry();
         if (!(error instanceof OutputError || error instanceof RangeError)) throw error;
-        // The entry would exceed the longest possible string, which only JSON has to be.
+        // JSON lines are made as one string, which has a maximum length.
         if (error instanceof RangeError) throw new Failure(`${path}: an entry is too long for one line of ${format}: try --format tsv --hex`);
         const others = format === 'jsonl' ? remedies : [...remedies, '--format jsonl'];
         throw new Failure(`${path}: ${error.message}, which ${format} cannot represent: try ${others.join(' or ')}`);

@@ -27,8 +27,8 @@ export abstract class EntryCursor {
   /** Whether the cursor is on an entry. */
   valid = false;
   /**
-   * That entry, while the cursor is valid. A cursor over several sources has the entry of the source that it is in, because
-   * nothing is then copied for a level and for a merge.
+   * That entry, while the cursor is valid. A cursor over several sources refers to the entry of its current source, so that
+   * levels and merges copy nothing.
    */
   entry = new Entry();
 

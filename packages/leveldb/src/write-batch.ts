@@ -138,7 +138,7 @@ export class WriteBatchReader {
   readonly count: number;
   /** The number of operations so far; that of the current one is `found - 1`. */
   found = 0;
-  /** `VALUE`, 1, or `DELETION`, 0, of `@bloom/sstable/database`. */
+  /** 1 (`VALUE`) or 0 (`DELETION`), as in `@bloom/sstable/database`. */
   type = DELETION;
   /** The key of the operation is `bytes[keyStart, keyEnd)`. */
   keyStart = 0;

@@ -19,7 +19,7 @@ export interface DatabaseOptions extends Pick<ReaderOptions, 'filterPolicies' | 
   readonly compression?: 'none' | 'snappy' | Codec | undefined;
   /**
    * The size in bytes, as LevelDB counts it, above which a memtable becomes a table. Default: 4 MiB. As in LevelDB, a size
-   * below 64 KiB is taken for 64 KiB, and one above 1 GiB for 1 GiB.
+   * below 64 KiB is taken as 64 KiB, and one above 1 GiB for 1 GiB.
    */
   readonly writeBufferSize?: number | undefined;
   /**

@@ -33,7 +33,7 @@ export class ByteCopier {
 
   /** @returns the position of `length` free bytes. */
   #extend(length: number): number {
-    // Not `>`: of a buffer that a caller transferred nothing is left, not even room for an empty copy.
+    // `>=`, because a buffer that the caller transferred has length 0, where even an empty copy cannot be made.
     if (length >= this.#shared.length - this.#filled) {
       this.#shared = new Uint8Array(SHARED_BYTES);
       this.#buffer = this.#shared.buffer;

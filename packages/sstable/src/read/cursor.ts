@@ -85,7 +85,7 @@ export class Cursor extends BaseCursor {
         let contents = this.#blocks.cached(wanted);
         if (contents === undefined) {
           contents = await ahead.block(wanted, signal);
-          // A block that was read ahead is there at once, even if the call was aborted or the table closed meanwhile.
+          // A block that was read ahead is returned even if the call was aborted, or the table closed, in the meantime.
           this.#blocks.mustBeOpen();
           signal?.throwIfAborted();
         }

@@ -28,7 +28,7 @@ export class Lookup {
   readonly #stats: MutableTableStats;
   /** Searches one block at a time. */
   readonly #block: BlockSearch;
-  /** Whether a key that is looked up has the same bytes as the one that is stored. */
+  /** Whether {@link SAME} means that the whole key is equal. For internal keys it means the user key only. */
   readonly #isBytewise: boolean;
   readonly #copier = new ByteCopier();
 
