@@ -253,6 +253,29 @@ describe('as in LevelDB’s own tests', () => {
   });
 });
 
+test('a deleted key stays deleted when its versions are in two tables of a level, and only the first is compacted', async () => {
+  const folder = new WritableMemoryFolder();
+  const options = { compression: 'none', blockSize: 2 ** 21, maxFileSize: 2 ** 20, writeBufferSize: 2 ** 24 } as const;
+  const database = await Database.open(folder, options);
+  const key = utf8('k'.repeat(300));
+  await database.put(key, utf8('old'));
+  await database.flush();
+  const snapshot = database.snapshot();
+  // The first table ends with the deletion, and the second begins with the value that the snapshot sees.
+  await database.put(utf8('j'), new Uint8Array(2 ** 21 - 150));
+  await database.delete(key);
+  await database.flush();
+  await database.compactRange();
+  const [first, second] = database.describe().levels.find((tables) => tables.length > 0)!;
+  expect([text(first!.largest.userKey), text(second!.smallest.userKey)]).toEqual([text(key), text(key)]);
+  snapshot.release();
+  await database.put(utf8('j'), utf8('new'));
+  await database.compactRange();
+  expect(await database.get(key)).toBeUndefined();
+  expect((await database.versions(key)).filter(({ kind }) => kind === 'value')).toEqual([]);
+  await database.close();
+});
+
 describe('opening', () => {
   test('refuses a missing database with createIfMissing: false, and an existing one with errorIfExists: true', async () => {
     const folder = new WritableMemoryFolder();

@@ -74,12 +74,12 @@ export class Compaction implements CompactionPlan {
     this.#maxFileSize = maxFileSize;
     let upper = withBoundaryFiles(version, level, order, files);
     let bounds = boundsOf(upper, order);
-    let lower = overlappingFiles(version, level + 1, order, bounds);
+    let lower = lowerFiles(version, level, order, bounds);
     if (lower.length > 0) {
       const larger = withBoundaryFiles(version, level, order, overlappingFiles(version, level, order, boundsOf([...upper, ...lower], order)));
       if (larger.length > upper.length && sizeOf(lower) + sizeOf(larger) < MAX_EXPANDED_FILES * maxFileSize) {
         const largerBounds = boundsOf(larger, order);
-        const largerLower = overlappingFiles(version, level + 1, order, largerBounds);
+        const largerLower = lowerFiles(version, level, order, largerBounds);
         if (largerLower.length === lower.length) {
           upper = larger;
           lower = largerLower;
@@ -202,6 +202,16 @@ export function compactionOf({ version, order, maxFileSize }: CompactionState, l
 /** Bounds of user keys as those of internal keys. */
 export function boundsOfUserKeys(begin: Uint8Array | undefined, end: Uint8Array | undefined): KeyBounds {
   return { begin: begin && beforeVersions(begin), end: end && afterVersions(end) };
+}
+
+/**
+ * The tables of the next level that overlap `bounds`. A table that goes on with the user key of the last one is among them:
+ * LevelDB 1.23 leaves it behind, and where a deletion is dropped from the last one, the older value in it is visible again.
+ * Later sources of LevelDB include it too.
+ */
+function lowerFiles(version: Version, level: number, order: KeyOrder, bounds: KeyBounds): FileMetadata[] {
+  const overlapping = overlappingFiles(version, level + 1, order, bounds);
+  return overlapping.length === 0 ? overlapping : withBoundaryFiles(version, level + 1, order, overlapping);
 }
 
 /**
