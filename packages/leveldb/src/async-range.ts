@@ -47,6 +47,7 @@ export class AsyncRangeIterator<T> implements AsyncIterableIterator<T> {
 
   async return(): Promise<IteratorResult<T, undefined>> {
     this.#range.end();
+    this.#range.cursor.close();
     await this.#pending?.catch(() => undefined);
     this.#end();
     return { value: undefined, done: true };
@@ -79,7 +80,10 @@ export class AsyncRangeIterator<T> implements AsyncIterableIterator<T> {
       await this.#run(this.#range.cursor.settle());
       return this.#result();
     } catch (error) {
+      const isReturned = this.#range.isOver;
       this.#end();
+      // The read failed because `return` ended it.
+      if (isReturned) return { value: undefined, done: true };
       throw error;
     }
   }

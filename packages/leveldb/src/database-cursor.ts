@@ -71,6 +71,8 @@ export class DatabaseCursor extends DatabaseCursorFace {
       return this.#cursor.valid && !this.isClosed;
     } catch (error) {
       this.#cursor.valid = false;
+      // The read failed because closing the cursor ended it.
+      if (this.isClosed) return false;
       throw error;
     } finally {
       this.#moving = false;

@@ -1,5 +1,5 @@
-import type { Signal } from '@bloom/bytes';
-import { mustNotBeAborted, untilAborted } from '@bloom/sstable/database';
+import type { Signal, SignalController } from '@bloom/bytes';
+import { mustNotBeAborted, onAbort, untilAborted } from '@bloom/sstable/database';
 import { AsyncReaderFace } from './async-reader-face.js';
 import { runAsync } from './folder-reading.js';
 import { type Folder, mustBeFolder } from './folder.js';
@@ -23,6 +23,8 @@ export class DatabaseReader extends AsyncReaderFace {
   readonly #viewReader: ViewReader;
   /** Resolves when all calls of `refresh` so far have ended. Never rejected. */
   #refreshing: Promise<void> = Promise.resolve();
+  /** Ends the refresh that is running. */
+  #refresh: SignalController | undefined;
   #closing: Promise<void> | undefined;
 
   private constructor(folder: Folder, viewReader: ViewReader, view: View) {
@@ -64,7 +66,7 @@ export class DatabaseReader extends AsyncReaderFace {
     // Two at a time would replay the same records. A refresh that is running may have read the folder before a write that
     // this call must see, so its result cannot be shared.
     const before = this.#refreshing;
-    const refreshed = this.#refresh(before, signal);
+    const refreshed = this.#refreshAfter(before, signal);
     // The next call waits for both, because a call that is aborted while it waits ends before the one it waits for.
     this.#refreshing = Promise.allSettled([before, refreshed]).then(() => undefined);
     return refreshed;
@@ -78,15 +80,27 @@ export class DatabaseReader extends AsyncReaderFace {
 
   async #close(): Promise<void> {
     this.markClosed();
+    this.#refresh?.abort(new TypeError('the reader was closed'));
     await this.#refreshing;
     await this.#viewReader.close();
   }
 
-  async #refresh(before: Promise<void>, signal: Signal | undefined): Promise<boolean> {
+  async #refreshAfter(before: Promise<void>, signal: Signal | undefined): Promise<boolean> {
     this.mustBeOpen();
     mustNotBeAborted(signal);
     await (signal === undefined ? before : untilAborted(before, signal));
     this.mustBeOpen();
-    return this.show(await runAsync(this.#folder, this.#viewReader.read(), signal));
+    mustNotBeAborted(signal);
+    const refresh: SignalController = new AbortController();
+    const endWait = signal && onAbort(signal, () => refresh.abort(signal.reason));
+    this.#refresh = refresh;
+    try {
+      return this.show(await runAsync(this.#folder, this.#viewReader.read(), refresh.signal));
+    } catch (error) {
+      this.mustBeOpen();
+      throw error;
+    } finally {
+      endWait?.();
+    }
   }
 }

@@ -65,8 +65,14 @@ export class TableEntries extends EntryCursor {
     } while (!this.#drive(this.#supply(contents)));
   }
 
+  override close(): void {
+    super.close();
+    if (this.#walk !== undefined) this.#handle.endWalk(this.#walk);
+  }
+
   #start(wanted: number, reverse: boolean): boolean {
     // What was read ahead of where it was is of no use where it is going.
+    if (this.#walk !== undefined) this.#handle.endWalk(this.#walk);
     this.#walk = { reverse, ahead: undefined };
     return this.#drive(wanted);
   }
@@ -75,9 +81,9 @@ export class TableEntries extends EntryCursor {
     const { blocks } = this.#handle;
     while (wanted !== SETTLED) {
       this.#wanted = wanted;
+      this.valid = false;
       let contents = blocks.cached(wanted);
       if (contents === undefined) {
-        this.valid = false;
         if (!this.#readsAtOnce) return false;
         contents = this.#readSync(wanted);
       }
@@ -107,20 +113,16 @@ export class TableEntries extends EntryCursor {
   #supply(contents: Uint8Array): number {
     if (!this.#damage.isStrict && contents !== EMPTY_BLOCK) {
       try {
-        this.#mustBeWhole(contents);
+        const { searcher, table } = this.#handle;
+        searcher.reset(contents, table.index.offsetOf(this.#wanted));
+        // So that it is not left in its middle for damage behind a right checksum.
+        searcher.mustBeWhole();
       } catch (error) {
         this.#damage.pass(error);
         contents = EMPTY_BLOCK;
       }
     }
     return this.#cursor.supply(contents);
-  }
-
-  /** Walks through a block, so that none is left in its middle for damage behind a right checksum. */
-  #mustBeWhole(contents: Uint8Array): void {
-    const { searcher, table } = this.#handle;
-    searcher.reset(contents, table.index.offsetOf(this.#wanted));
-    for (let more = searcher.seekToFirst(); more; ) more = searcher.next();
   }
 }
 
@@ -193,6 +195,8 @@ export class LevelEntries extends EntryCursor {
   override close(): void {
     super.close();
     this.#release();
+    // A move that still waits for a block ends here, rather than in another table.
+    this.#i = -1;
   }
 
   #enter(i: number, landing: 'first' | 'last' | Side, reverse: boolean): boolean {
@@ -255,6 +259,7 @@ export class LevelEntries extends EntryCursor {
   }
 
   #release(): void {
+    this.#entries?.close();
     if (this.#handle !== undefined) this.#tables.unpin(this.#handle);
     this.#handle = this.#entries = undefined;
   }

@@ -7,7 +7,7 @@ import {
   type MutableTableStats,
   newTableStats,
   type OpenTable,
-  type ReadAhead,
+  ReadAhead,
   readingFor,
   readRangeSync,
   SyncReadAhead,
@@ -96,9 +96,15 @@ export class TableHandle {
     return (walk.ahead as SyncReadAhead).block(i);
   }
 
-  /** Drops the table's blocks from the cache, and closes the file. */
+  /** Ends what a walk reads ahead. */
+  endWalk(walk: BlockWalk): void {
+    if (walk.ahead instanceof ReadAhead) walk.ahead.end();
+  }
+
+  /** Drops the table's blocks from the cache, ends all reads under way, and closes the file. */
   close(): void | Promise<void> {
     this.blocks.close();
+    this.#reader?.close(new TypeError('the table was closed'));
     return this.#file.close?.();
   }
 }

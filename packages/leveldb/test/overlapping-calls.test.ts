@@ -316,6 +316,81 @@ describe('the signal of a move', () => {
   });
 });
 
+describe('closing while reads never end', () => {
+  /** A reader whose table has begun to be read by walks, and whose further reads end only with their signals. */
+  async function stalled(): Promise<{ folder: GatedFolder; database: DatabaseReader; cursor: DatabaseCursor; walk: AsyncIterator<Uint8Array>; signals: AbortSignal[] }> {
+    const folder = gated({ tables: [tableOf(5)] });
+    const signals: AbortSignal[] = [];
+    let isStalled = false;
+    const ended = (signal: AbortSignal): Promise<never> =>
+      new Promise((_, reject) => {
+        signals.push(signal);
+        signal.addEventListener('abort', () => reject(signal.reason as Error));
+      });
+    const open = folder.open.bind(folder);
+    folder.open = async (name) => {
+      const file = await open(name);
+      return file && { ...file, read: (offset, length, signal) => (isStalled ? ended(signal!) : file.read(offset, length)) };
+    };
+    const database = await DatabaseReader.open(folder, { cache: null, readAheadBytes: 1000 });
+    const cursor = database.cursor();
+    const walk = database.keys()[Symbol.asyncIterator]();
+    for (let i = 0; i < 4; i++) await Promise.all([i === 0 ? cursor.seekToFirst() : cursor.next(), walk.next()]);
+    await settle();
+    isStalled = true;
+    return { folder, database, cursor, walk, signals };
+  }
+
+  /** Moves on until a move waits. */
+  async function waiting<T>(move: () => Promise<T>): Promise<{ moved: Promise<T> }> {
+    for (;;) {
+      const moved = move();
+      const state = { isOver: false };
+      const end = (): void => {
+        state.isOver = true;
+      };
+      moved.then(end, end);
+      await settle();
+      // In an object, because an async function would wait for it.
+      if (!state.isOver) return { moved };
+    }
+  }
+
+  test('a reader rejects all pending calls and aborts their reads', async () => {
+    const { folder, database, cursor, walk, signals } = await stalled();
+    const { moved } = await waiting(() => cursor.next());
+    const { moved: stepped } = await waiting(() => walk.next());
+    const calls = [moved, stepped, database.get(KEYS[90]!), database.has(KEYS[91]!), database.getMany(KEYS.slice(80)), database.versions(KEYS[92]!), database.refresh()];
+    const rejections = Promise.all(calls.map((call) => rejection(call)));
+    await settle();
+    expect(signals.length).toBeGreaterThan(0);
+    await database.close();
+    for (const error of await rejections) expect(error).toMatchObject({ name: 'TypeError', message: 'the reader is closed' });
+    expect(signals.filter((signal) => !signal.aborted)).toEqual([]);
+    expect(folder.openFiles).toEqual([]);
+  });
+
+  test('a walk that is left ends its pending moves, and what it reads ahead', async () => {
+    const { database, walk, signals } = await stalled();
+    const { moved } = await waiting(() => walk.next());
+    expect(await walk.return!()).toEqual({ value: undefined, done: true });
+    expect(await moved).toEqual({ value: undefined, done: true });
+    expect(signals.length).toBeGreaterThan(0);
+    expect(signals.filter((signal) => !signal.aborted)).toEqual([]);
+    await database.close();
+  });
+
+  test('a cursor ends its pending move, which moves to no entry', async () => {
+    const { folder, database, cursor, signals } = await stalled();
+    const { moved } = await waiting(() => cursor.next());
+    cursor.close();
+    expect([await moved, cursor.valid]).toEqual([false, false]);
+    expect(signals.filter((signal) => !signal.aborted)).toEqual([]);
+    await database.close();
+    expect(folder.openFiles).toEqual([]);
+  });
+});
+
 test.each([
   { tables: 1, maxOpenTables: undefined },
   { tables: 3, maxOpenTables: 1 },

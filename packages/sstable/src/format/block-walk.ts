@@ -113,6 +113,20 @@ export class BlockWalk {
     return this.valid;
   }
 
+  /**
+   * Walks through all entries, and ends on none.
+   *
+   * @throws CorruptionError `BLOOM_BAD_BLOCK` for a damaged entry, and for a restart that is not the start of an entry: walks
+   *   forward do not need it, searches and walks backward do.
+   */
+  mustBeWhole(): void {
+    for (let more = this.seekToFirst(); more; ) more = this.next();
+    const restart = this.#nextRestart;
+    // A block without entries has a restart too.
+    if (restart === this.restartCount || this.entriesEnd === 0) return;
+    throw this.damage(`restart ${restart} is at byte ${this.restartOffset(restart)}, where no entry starts, or one that an earlier restart has`);
+  }
+
   /** Moves to the next entry. A no-op unless on an entry. */
   next(): boolean {
     if (this.#path.length > 0) this.#path.clear();
