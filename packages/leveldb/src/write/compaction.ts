@@ -52,7 +52,7 @@ export interface CompactionPlan {
   readonly level: number;
   /** The tables of the level, and those of the next, each in the order of the level. */
   readonly inputs: readonly [readonly FileMetadata[], readonly FileMetadata[]];
-  /** The tables of the levels below the outputs that may hold versions of the inputs' keys. */
+  /** The tables with older versions of the inputs' keys: those behind the inputs of the next level, then those of each level below. */
   readonly below: readonly (readonly FileMetadata[])[];
   /** The tables two levels below that overlap. */
   readonly grandparents: readonly FileMetadata[];
@@ -74,12 +74,12 @@ export class Compaction implements CompactionPlan {
     this.#maxFileSize = maxFileSize;
     let upper = withBoundaryFiles(version, level, order, files);
     let bounds = boundsOf(upper, order);
-    let lower = lowerFiles(version, level, order, bounds);
+    let lower = overlappingFiles(version, level + 1, order, bounds);
     if (lower.length > 0) {
       const larger = withBoundaryFiles(version, level, order, overlappingFiles(version, level, order, boundsOf([...upper, ...lower], order)));
       if (larger.length > upper.length && sizeOf(lower) + sizeOf(larger) < MAX_EXPANDED_FILES * maxFileSize) {
         const largerBounds = boundsOf(larger, order);
-        const largerLower = lowerFiles(version, level, order, largerBounds);
+        const largerLower = overlappingFiles(version, level + 1, order, largerBounds);
         if (largerLower.length === lower.length) {
           upper = larger;
           lower = largerLower;
@@ -92,7 +92,10 @@ export class Compaction implements CompactionPlan {
     this.pointer = bounds.end;
     const all = boundsOf([...upper, ...lower], order);
     this.grandparents = level + 2 < LEVEL_COUNT ? overlappingFiles(version, level + 2, order, all) : [];
-    this.below = version.levels.slice(level + 2).map((_, i) => overlappingFiles(version, level + 2 + i, order, all));
+    // Where a table of the next level goes on with the user key of the last input, its versions are older: a deletion that is
+    // dropped would make them visible. LevelDB 1.23 drops it; later sources take that table as an input too.
+    const behind = lower.length === 0 ? [] : withBoundaryFiles(version, level + 1, order, lower).slice(lower.length);
+    this.below = [behind, ...version.levels.slice(level + 2).map((_, i) => overlappingFiles(version, level + 2 + i, order, all))];
   }
 
   /** Whether a single table can be moved down a level unchanged. */
@@ -202,16 +205,6 @@ export function compactionOf({ version, order, maxFileSize }: CompactionState, l
 /** Bounds of user keys as those of internal keys. */
 export function boundsOfUserKeys(begin: Uint8Array | undefined, end: Uint8Array | undefined): KeyBounds {
   return { begin: begin && beforeVersions(begin), end: end && afterVersions(end) };
-}
-
-/**
- * The tables of the next level that overlap `bounds`. A table that goes on with the user key of the last one is among them:
- * LevelDB 1.23 leaves it behind, and where a deletion is dropped from the last one, the older value in it is visible again.
- * Later sources of LevelDB include it too.
- */
-function lowerFiles(version: Version, level: number, order: KeyOrder, bounds: KeyBounds): FileMetadata[] {
-  const overlapping = overlappingFiles(version, level + 1, order, bounds);
-  return overlapping.length === 0 ? overlapping : withBoundaryFiles(version, level + 1, order, overlapping);
 }
 
 /**
