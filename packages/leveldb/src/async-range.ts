@@ -47,6 +47,7 @@ export class AsyncRangeIterator<T> implements AsyncIterableIterator<T> {
 
   async return(): Promise<IteratorResult<T, undefined>> {
     this.#range.end();
+    // This also ends the read that a pending call waits for.
     this.#range.cursor.close();
     await this.#pending?.catch(() => undefined);
     this.#end();

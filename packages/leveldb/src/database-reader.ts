@@ -23,8 +23,8 @@ export class DatabaseReader extends AsyncReaderFace {
   readonly #viewReader: ViewReader;
   /** Resolves when all calls of `refresh` so far have ended. Never rejected. */
   #refreshing: Promise<void> = Promise.resolve();
-  /** Ends the refresh that is running. */
-  #refresh: SignalController | undefined;
+  /** Aborts the latest refresh. */
+  #controller: SignalController | undefined;
   #closing: Promise<void> | undefined;
 
   private constructor(folder: Folder, viewReader: ViewReader, view: View) {
@@ -80,7 +80,7 @@ export class DatabaseReader extends AsyncReaderFace {
 
   async #close(): Promise<void> {
     this.markClosed();
-    this.#refresh?.abort(new TypeError('the reader was closed'));
+    this.#controller?.abort(new TypeError('the reader was closed'));
     await this.#refreshing;
     await this.#viewReader.close();
   }
@@ -90,12 +90,12 @@ export class DatabaseReader extends AsyncReaderFace {
     mustNotBeAborted(signal);
     await (signal === undefined ? before : untilAborted(before, signal));
     this.mustBeOpen();
-    mustNotBeAborted(signal);
-    const refresh: SignalController = new AbortController();
-    const endWait = signal && onAbort(signal, () => refresh.abort(signal.reason));
-    this.#refresh = refresh;
+    signal?.throwIfAborted();
+    const controller: SignalController = new AbortController();
+    const endWait = signal && onAbort(signal, () => controller.abort(signal.reason));
+    this.#controller = controller;
     try {
-      return this.show(await runAsync(this.#folder, this.#viewReader.read(), refresh.signal));
+      return this.show(await runAsync(this.#folder, this.#viewReader.read(), controller.signal));
     } catch (error) {
       this.mustBeOpen();
       throw error;

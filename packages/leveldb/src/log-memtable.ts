@@ -65,7 +65,7 @@ export function* replayLog(
     throw new CorruptionError('BLOOM_TOO_LARGE', { structure: 'file', offset: 0, file: name }, problem);
   }
   if (previous !== undefined && !(yield* isContinued(file, previous))) previous = undefined;
-  // A log of the same length has new records where its writer had filled room for them with zeros in advance.
+  // A log of the same length may still have new records, where its writer had allocated room for them as zeros.
   if (previous?.byteLength === byteLength && previous.resumeOffset === byteLength) return previous;
   const memtable = previous?.memtable ?? new Memtable(order.compareInternalKeys, Math.min(Math.ceil(byteLength * ARENA_PER_LOG), CHUNK_LENGTH));
   let lastSequence = previous?.lastSequence ?? 0n;

@@ -115,7 +115,7 @@ export class TableEntries extends EntryCursor {
       try {
         const { searcher, table } = this.#handle;
         searcher.reset(contents, table.index.offsetOf(this.#wanted));
-        // So that it is not left in its middle for damage behind a right checksum.
+        // The walk must not stop in the middle of the block because of damage behind a right checksum.
         searcher.mustBeWhole();
       } catch (error) {
         this.#damage.pass(error);

@@ -109,6 +109,17 @@ describe('createIfMissing: false', () => {
     expect(await rejection(access(path))).toMatchObject({ code: 'ENOENT' });
   });
 
+  test('creates no database if CURRENT is gone while the folder is opened', async () => {
+    const folder = new WritableMemoryFolder();
+    await (await Database.open(folder)).close();
+    const names = folder.list();
+    let lists = 0;
+    folder.list = () => (++lists === 2 ? names.filter((name) => name !== 'CURRENT') : names);
+    const before = folder.files();
+    expect(await rejection(Database.open(folder, { createIfMissing: false }))).toMatchObject({ code: 'BLOOM_DATABASE_MISSING' });
+    expect(folder.files()).toEqual(before);
+  });
+
   test('in an empty folder leaves it empty', async () => {
     expect(await rejection(Database.open(new WritableNodeFolder(root), { createIfMissing: false }))).toMatchObject({ code: 'BLOOM_DATABASE_MISSING' });
     expect(await readdir(root)).toEqual([]);

@@ -52,7 +52,7 @@ export interface CompactionPlan {
   readonly level: number;
   /** The tables of the level, and those of the next, each in the order of the level. */
   readonly inputs: readonly [readonly FileMetadata[], readonly FileMetadata[]];
-  /** The tables with older versions of the inputs' keys: those behind the inputs of the next level, then those of each level below. */
+  /** The tables that are no inputs and may hold older versions of the inputs' keys: of the level of the outputs, then of each level below. */
   readonly below: readonly (readonly FileMetadata[])[];
   /** The tables two levels below that overlap. */
   readonly grandparents: readonly FileMetadata[];
@@ -92,8 +92,8 @@ export class Compaction implements CompactionPlan {
     this.pointer = bounds.end;
     const all = boundsOf([...upper, ...lower], order);
     this.grandparents = level + 2 < LEVEL_COUNT ? overlappingFiles(version, level + 2, order, all) : [];
-    // Where a table of the next level goes on with the user key of the last input, its versions are older: a deletion that is
-    // dropped would make them visible. LevelDB 1.23 drops it; later sources take that table as an input too.
+    // A table of the next level may continue the user key with which the last input ends. Its versions are older, and would be
+    // visible again if the key's deletion were dropped. LevelDB 1.23 drops it; later sources make that table an input.
     const behind = lower.length === 0 ? [] : withBoundaryFiles(version, level + 1, order, lower).slice(lower.length);
     this.below = [behind, ...version.levels.slice(level + 2).map((_, i) => overlappingFiles(version, level + 2 + i, order, all))];
   }
@@ -140,7 +140,7 @@ export class CompactionWalk {
     return true;
   }
 
-  /** Whether no table below the outputs can hold the entry's user key. Keys are asked for in their order. */
+  /** Whether no table but the inputs can hold an older version of the entry's user key. Keys are asked for in their order. */
   isBaseLevelFor({ keyBytes, keyStart, keyEnd }: Entry): boolean {
     const userKeyEnd = keyEnd - INTERNAL_KEY_TRAILER_LENGTH;
     const compare = (key: Uint8Array): number =>
