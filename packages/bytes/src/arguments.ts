@@ -99,7 +99,12 @@ export function mustBeOptions(owner: string, options: unknown, known: Readonly<R
   if (typeof options !== 'object' || options === null) {
     throw new TypeError(`the options of ${owner} must be an object, got ${kindOf(options)}`);
   }
-  for (const name of Object.keys(options)) {
+  const names = Object.keys(options);
+  // A signal has no names of its own: it would be ignored where `{ signal }` was meant.
+  if (names.length === 0 && typeof (options as { readonly aborted?: unknown }).aborted === 'boolean') {
+    throw new TypeError(`the options of ${owner} must be an object, got ${kindOf(options)}: pass { signal }`);
+  }
+  for (const name of names) {
     if (Object.hasOwn(known, name) || (options as Record<string, unknown>)[name] === undefined) continue;
     const nearest = nearestOf(name, Object.keys(known));
     const hint = nearest === undefined ? `it has ${Object.keys(known).join(', ')}` : `did you mean ${nearest}?`;

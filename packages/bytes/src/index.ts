@@ -1,4 +1,4 @@
-import './async-dispose.js';
+import './dispose.js';
 
 export {
   mustBeArray,
@@ -19,8 +19,11 @@ export {
   UnsupportedError,
   type UnsupportedCode,
 } from './errors.js';
+export { instantiateKernel, type Kernel } from './kernel.js';
 export type { LabelledRange } from './labelled-range.js';
 export { plainBytes } from './plain-bytes.js';
+export { quotedName } from './quoted-name.js';
 export { type Random, seeded } from './random.js';
+export type { Bytes } from './returned-bytes.js';
 export type { AbortSignalLike, Signal, SignalController } from './signal.js';
 export { putBigVarint, putVarint, varintLength, VarintReader } from './varint.js';

@@ -9,7 +9,7 @@
  *
  * Source: LevelDB, table/filter_block.cc and doc/table_format.md.
  */
-import { type LabelledRange, plainBytes } from '@bloom/bytes';
+import { type Bytes, type LabelledRange, plainBytes } from '@bloom/bytes';
 import { bloomFilterLayout, FilterBuffer, type FilterPolicy, KeyBuffer, mayAskInRanges, mustBeBytes, mustBeFilterPolicy } from '@bloom/policy';
 
 /** log2 of {@link FILTER_BASE}. */
@@ -25,7 +25,10 @@ const MAX_BASE_LG = 63;
 
 /** log2 of {@link MAX_FILTER_RANGE}. */
 const MAX_FILTER_RANGE_LG = 40;
-/** The widest range that can be set: 1 TiB, which is one filter for the whole of any smaller table. */
+/**
+ * The widest range that can be set: 1 TiB, which is one filter for the whole of any smaller table. For such filters, use a
+ * policy with a wide hash: see the constructor of {@link FilterBlockBuilder}.
+ */
 export const MAX_FILTER_RANGE = 2 ** MAX_FILTER_RANGE_LG;
 
 /** The offset of the offsets, and baseLg. */
@@ -59,7 +62,9 @@ export class FilterBlockBuilder {
   /**
    * @param filterRange how many bytes of the file one filter covers: a power of two up to {@link MAX_FILTER_RANGE}. LevelDB
    *   reads it from the block, and writes 2,048 itself. A wide range suits large values, of which few fit into 2 KiB: every
-   *   filter has at least 64 bits. The keys of a range are kept in memory until its filter is made.
+   *   filter has at least 64 bits. The keys of a range are kept in memory until its filter is made. In filters of some tens
+   *   of thousands of keys and more, absent keys can have LevelDB's 32-bit hash of stored ones, most often numbers between
+   *   stored numbers: `BlockedBloomFilterPolicy` of `@bloom/policy-blocked` has a wider hash.
    * @throws TypeError when `policy` is not a policy.
    * @throws RangeError when `filterRange` is not a power of two from 1 to 2^40.
    */
@@ -129,7 +134,7 @@ export class FilterBlockBuilder {
    * @throws RangeError when the filters have 4 GiB or more in total, which their offsets cannot express.
    * @throws whatever the policy throws.
    */
-  finish(): Uint8Array {
+  finish(): Bytes {
     this.#mustNotHaveEnded();
     if (this.#keys.length > 0) this.#generateFilter();
     const filterBytes = this.#filters.byteLength;

@@ -19,7 +19,7 @@ export const LOG_BLOCK_LENGTH = 32_768;
 export const LOG_HEADER_LENGTH = 7;
 
 /** Space that was allocated ahead and is not written yet. */
-export const ZERO = 0;
+const ZERO = 0;
 export const FULL = 1;
 export const FIRST = 2;
 export const MIDDLE = 3;
@@ -28,7 +28,7 @@ export const LAST = 4;
 /** The names of the types, as in the picture. */
 export const TYPE_NAMES: readonly string[] = ['zero', 'FULL', 'FIRST', 'MIDDLE', 'LAST'];
 
-/** Why bytes of a log were dropped, in LevelDB's own words. */
+/** Why bytes of a log were dropped, in LevelDB's own words; LevelDB itself has no limit for a record. */
 export type LogDropReason =
   | 'bad record length'
   | 'checksum mismatch'
@@ -37,7 +37,8 @@ export type LogDropReason =
   | 'partial record without end(2)'
   | 'missing start of fragmented record(1)'
   | 'missing start of fragmented record(2)'
-  | `unknown record type ${number}`;
+  | `unknown record type ${number}`
+  | 'record too large';
 
 /** Writes a fragment at `position`. @returns the position after it. */
 export function putFragment(

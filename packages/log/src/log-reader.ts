@@ -1,19 +1,19 @@
 /**
  * Log file → records, with what was dropped on the way and why.
  *
- * Damage costs the rest of its block and the record that crosses into or out of that block; reading goes on at the next
+ * Damage costs the rest of its block and the record that crosses into or out of that block; reading continues at the next
  * block. A record that is cut off at the end of the file is no damage: the writer was stopped, or is still writing.
  *
  * Source: LevelDB, db/log_reader.cc.
  */
-import { mustBeBytes, mustBeWhole } from '@bloom/bytes';
+import { mustBeBytes, mustBeOptions, mustBeWhole } from '@bloom/bytes';
 import { FIRST, FragmentReader, FULL, LAST, LOG_BLOCK_LENGTH, type LogDropReason, MIDDLE } from './log-fragment.js';
 
 /** Bytes of a log that no record could be made of. */
 export interface LogDrop {
   /** Where the first of them is, in bytes from the start of the file. */
   readonly offset: number;
-  /** How many bytes LevelDB reports as dropped: of headers, those that are part of a dropped rest of a block. */
+  /** How many bytes LevelDB reports as dropped. Headers count only where the rest of a block is dropped as a whole. */
   readonly byteLength: number;
   /** In LevelDB's words. */
   readonly reason: LogDropReason;
@@ -28,12 +28,21 @@ export interface LogTail {
   readonly problem: 'cut header' | 'cut payload' | 'cut record';
 }
 
+/** The most bytes of a record: 1 GiB. A larger one is dropped as soon as that many bytes of it were read. */
+export const MAX_RECORD_LENGTH = 2 ** 30;
+
+/** How a {@link LogReader} reads. */
+export interface LogReaderOptions {
+  /** The most bytes of a record. Default: {@link MAX_RECORD_LENGTH}. */
+  readonly maxRecordLength?: number | undefined;
+}
+
 /** Who is told what a {@link LogReader} finds. */
 export interface LogReading {
   /**
    * Takes a record.
    *
-   * @param record the bytes that were added. Of a record in one fragment, a view of what was pushed.
+   * @param record the bytes that were added. A record in one fragment is a view of what was pushed, or of a copy of its block.
    * @param offset bytes from the start of the file to the record's first header.
    */
   record(record: Uint8Array, offset: number): void;
@@ -54,7 +63,7 @@ export interface LogReading {
 export class LogReader {
   readonly #reading: LogReading;
   readonly #fragment = new FragmentReader();
-  /** The bytes of a block that is not there whole yet, the first of them at `#position` of the file. */
+  /** The bytes so far of a block that is incomplete. The first of them is at `#position` of the file. */
   #block = new Uint8Array(0);
   #blockLength = 0;
   #position: number;
@@ -63,13 +72,18 @@ export class LogReader {
   #parts: Uint8Array[] | undefined;
   #partsLength = 0;
   #recordOffset = 0;
+  readonly #maxRecordLength: number;
+  /** Whether the fragments that follow are those of a record that is too large. */
+  #isTooLarge = false;
   #finished = false;
 
   /**
    * @param start bytes from the start of the file to the first byte that will be pushed: 0, or the
    *   {@link resumeOffset} of an earlier reader of the same file.
    */
-  constructor(reading: LogReading, start = 0) {
+  constructor(reading: LogReading, start = 0, options: LogReaderOptions = {}) {
+    mustBeOptions('LogReader', options, { maxRecordLength: true });
+    this.#maxRecordLength = mustBeWhole('maxRecordLength', options.maxRecordLength ?? MAX_RECORD_LENGTH, LOG_BLOCK_LENGTH);
     this.#reading = reading;
     this.#position = this.#resumeOffset = mustBeWhole('start', start, 0);
   }
@@ -94,30 +108,24 @@ export class LogReader {
       this.#keep(part, missing);
       if (part.length < missing) return;
       const block = this.#block.subarray(0, this.#blockLength);
-      // Records are views of it.
-      this.#block = new Uint8Array(0);
       this.#blockLength = 0;
       this.#readBlock(block, false);
     }
   }
 
-  /** Reads the last block, the file having no more bytes. @returns what the file ends in, unless that is a record. */
+  /** Reads the last block: the file has no more bytes. @returns what the file ends in, unless that is a record. */
   finish(): LogTail | undefined {
     if (this.#finished) throw new TypeError('the reader is finished');
     this.#finished = true;
     const end = this.#position + this.#blockLength;
-    const cut = this.#blockLength > 0 ? this.#readBlock(this.#block.subarray(0, this.#blockLength), true) : undefined;
+    const cut = this.#readBlock(this.#block.subarray(0, this.#blockLength), true);
     if (this.#parts !== undefined) return { offset: this.#recordOffset, byteLength: end - this.#recordOffset, problem: 'cut record' };
     return cut && { ...cut, byteLength: end - cut.offset };
   }
 
+  /** Copies a part of a block to those before it. Records are views of the copy, so each block gets an array of its own. */
   #keep(part: Uint8Array, missing: number): void {
-    const length = this.#blockLength + missing;
-    if (this.#block.length < length) {
-      const grown = new Uint8Array(length);
-      grown.set(this.#block.subarray(0, this.#blockLength));
-      this.#block = grown;
-    }
+    if (this.#blockLength === 0) this.#block = new Uint8Array(missing);
     this.#block.set(part, this.#blockLength);
     this.#blockLength += part.length;
   }
@@ -156,6 +164,11 @@ export class LogReader {
   #take(block: Uint8Array, offset: number, end: number): void {
     const { type, start, end: payloadEnd } = this.#fragment;
     const payload = block.subarray(start, payloadEnd);
+    if (this.#isTooLarge) {
+      if (type === MIDDLE) return;
+      this.#isTooLarge = false;
+      if (type === LAST) return;
+    }
     switch (type) {
       case FULL:
         // Writers before LevelDB 1.0 left an empty FIRST at the end of a block.
@@ -174,6 +187,10 @@ export class LogReader {
         else {
           this.#parts.push(payload);
           this.#partsLength += payload.length;
+          if (this.#partsLength > this.#maxRecordLength) {
+            this.#abandon('record too large');
+            this.#isTooLarge = true;
+          }
         }
         break;
       case LAST: {
@@ -181,7 +198,12 @@ export class LogReader {
           this.#drop(offset, payload.length, 'missing start of fragmented record(2)');
           break;
         }
-        const record = joined([...this.#parts, payload], this.#partsLength + payload.length);
+        const length = this.#partsLength + payload.length;
+        if (length > this.#maxRecordLength) {
+          this.#abandon('record too large');
+          break;
+        }
+        const record = joined([...this.#parts, payload], length);
         this.#parts = undefined;
         this.#partsLength = 0;
         this.#give(record, this.#recordOffset, end);

@@ -9,7 +9,7 @@ import { FIRST, FULL, LAST, LOG_BLOCK_LENGTH, LOG_HEADER_LENGTH, MIDDLE, putFrag
 /** Where the bytes of a log go. */
 export interface LogSink {
   /**
-   * Takes the next bytes of the file: one call for each record, however many blocks it covers. They are the sink's to keep,
+   * Takes the next bytes of the file: one call for each record, however many blocks it covers. The sink may keep them,
    * unless `isLent`.
    */
   append(bytes: Uint8Array): void;
@@ -46,7 +46,7 @@ export class LogWriter {
     return this.#byteLength;
   }
 
-  /** Adds a record; an empty one is legal. What the sink throws passes, and the record does not count as added. */
+  /** Adds a record, which may be empty. If the sink throws, the error is passed on and the record does not count as added. */
   addRecord(record: Uint8Array): void {
     mustBeBytes('record', record);
     const bytes = this.#allocate(lengthOf(record.length, this.#byteLength % LOG_BLOCK_LENGTH));

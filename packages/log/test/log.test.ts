@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { fromHex, seeded } from '@bloom/fixtures';
 import { maskedCrc32c } from '@bloom/crc32c';
-import { type LogDrop, LogReader, type LogRecord, type LogTail, LogWriter, logLayout, readLog } from '@bloom/log';
+import { type LogDrop, LogReader, type LogRecord, type LogTail, LogWriter, logLayout, putFragment, readLog } from '@bloom/log';
 import { describe, expect, test } from 'vitest';
 
 // Names in CamelCase are those of cases in LevelDB, db/log_test.cc. Sizes and hashes were measured with LevelDB 1.23.
@@ -44,6 +44,15 @@ function setType(bytes: Uint8Array, offset: number, type: number): Uint8Array {
   return bytes;
 }
 
+/** A log of these fragments, in which each byte of a payload is an `a`. */
+function fragmentsOf(...fragments: (readonly [type: number, length: number])[]): Uint8Array {
+  const bytes = new Uint8Array(fragments.reduce((sum, [, length]) => sum + 7 + length, 0));
+  let position = 0;
+  for (const [type, length] of fragments) position = putFragment(bytes, position, type, new Uint8Array(length).fill(0x61), 0, length);
+  return bytes;
+}
+
+const [FULL, FIRST, MIDDLE, LAST] = [1, 2, 3, 4] as const;
 const B = 32_768;
 
 describe('writing', () => {
@@ -148,6 +157,18 @@ describe('writing', () => {
     }
   });
 
+  test('records of one length are lent in one array, longer and longer ones in few, and one of more than a megabyte is not kept', () => {
+    const buffers: ArrayBufferLike[] = [];
+    const writer = new LogWriter({ isLent: true, append: (bytes) => buffers.push(bytes.buffer) });
+    for (let i = 0; i < 10; i++) writer.addRecord(new Uint8Array(93));
+    expect(new Set(buffers).size).toBe(1);
+    for (let length = 100; length < 2000; length++) writer.addRecord(new Uint8Array(length));
+    expect(new Set(buffers).size).toBeLessThan(8);
+    writer.addRecord(new Uint8Array(2 ** 20));
+    writer.addRecord(new Uint8Array(1));
+    expect(buffers.at(-1)!.byteLength).toBeLessThan(2 ** 13);
+  });
+
   test('a record that the sink refuses leaves the writer unchanged', () => {
     let full = true;
     const parts: Uint8Array[] = [];
@@ -163,12 +184,14 @@ describe('writing', () => {
     expect([hex(Buffer.concat(parts)), writer.byteLength]).toEqual([hex(written(['b'])), 8]);
   });
 
-  test('refuses records and pieces that are not bytes, and lengths that are not whole numbers', () => {
-    const writer = new LogWriter({ append: () => {} });
-    expect(() => writer.addRecord('text' as unknown as Uint8Array)).toThrow(TypeError);
-    expect(() => new LogWriter({ append: () => {} }, -1)).toThrow(RangeError);
-    expect(() => new LogReader({ record: () => {} }, 0.5)).toThrow(RangeError);
-    expect(() => new LogReader({ record: () => {} }).push('text' as unknown as Uint8Array)).toThrow(TypeError);
+  test('refuses records and pieces that are not bytes, lengths that are not whole numbers, and unknown options, by their names', () => {
+    const reading = { record: () => {} };
+    expect(() => new LogWriter({ append: () => {} }).addRecord('text' as unknown as Uint8Array)).toThrow(/^record must/);
+    expect(() => new LogWriter({ append: () => {} }, -1)).toThrow(/^byteLength must/);
+    expect(() => new LogReader(reading, 0.5)).toThrow(/^start must/);
+    expect(() => new LogReader(reading).push('text' as unknown as Uint8Array)).toThrow(/^bytes must/);
+    expect(() => new LogReader(reading, 0, { maxRecordLength: 32_767 })).toThrow(/^maxRecordLength must/);
+    expect(() => new LogReader(reading, 0, { maxRecord: 2 ** 20 } as object)).toThrow(/^LogReader has no option "maxRecord"/);
   });
 });
 
@@ -245,6 +268,62 @@ describe('damage', () => {
     expect(dropped).toBeLessThanOrEqual(2 * B + 100);
   });
 
+  test.each<[string, (bytes: Uint8Array) => void, [number, number, string][]]>([
+    ['a length past its end', (bytes) => (bytes[2 * B - 29] = 200), [[2 * B - 33, 33, 'bad record length']]],
+    ['a wrong checksum', (bytes) => (bytes[2 * B - 33]! ^= 1), [[2 * B - 33, 33, 'checksum mismatch']]],
+    ['zeros', (bytes) => bytes.fill(0, 2 * B - 33, 2 * B), []],
+  ])('%s at the end of the second block costs that end and the record that crosses it, and the next block is read', (_, change, rest) => {
+    // The FULL record of the second block becomes a FIRST, so that a record is being put together where the damage is.
+    const bytes = written([big('a', B - 7), big('b', B - 40), big('c', 26), 'next']);
+    change(setType(bytes, B, FIRST));
+    const { records, drops } = readLog(bytes);
+    expect(records.map(({ bytes: { length } }) => length)).toEqual([B - 7, 4]);
+    expect(drops.map(({ offset, byteLength, reason }) => [offset, byteLength, reason])).toEqual([...rest, [B, B - 40, 'error in middle of record']]);
+    // The same where the block comes in two pieces.
+    const found: LogDrop[] = [];
+    const reader = new LogReader({ record: () => {}, drop: (drop) => found.push(drop) });
+    for (const piece of [bytes.subarray(0, B + 10), bytes.subarray(B + 10)]) reader.push(piece);
+    reader.finish();
+    expect(found).toEqual(drops);
+  });
+
+  test('an empty FIRST fragment before another FIRST one is not damage', () => {
+    const { records, drops } = readLog(fragmentsOf([FIRST, 0], [FIRST, 3], [LAST, 4]));
+    expect([records.map(({ bytes }) => bytes.length), drops]).toEqual([[7], []]);
+  });
+
+  test('an unknown type within a record drops that record too, from its start', () => {
+    expect(readLog(fragmentsOf([FULL, 2], [FIRST, 3], [77, 4], [LAST, 5])).drops).toEqual([
+      { offset: 9, byteLength: 7, reason: 'unknown record type 77' },
+      { offset: 30, byteLength: 5, reason: 'missing start of fragmented record(2)' },
+    ]);
+    expect(readLog(fragmentsOf([FULL, 2], [77, 4])).drops).toEqual([{ offset: 9, byteLength: 4, reason: 'unknown record type 77' }]);
+  });
+
+  test('type 0 with a payload is an unknown type, not space that was allocated ahead', () => {
+    const { records, drops } = readLog(fragmentsOf([0, 3], [FULL, 1]));
+    expect([records.length, drops]).toEqual([1, [{ offset: 0, byteLength: 3, reason: 'unknown record type 0' }]]);
+  });
+
+  test('a reading that takes no note of damage gets the records around it', () => {
+    const bytes = written([big('bar', B - 7), 'foo']);
+    bytes[0]! ^= 1;
+    const found: number[] = [];
+    const reader = new LogReader({ record: (record) => found.push(record.length) });
+    reader.push(bytes);
+    reader.finish();
+    expect(found).toEqual([3]);
+  });
+
+  test.each([
+    ['cut header', 5, 30],
+    ['cut payload', 15, 30],
+    ['cut record', B + 20, 2 * B],
+  ])('the tail is what is behind the last whole record: a %s', (problem, byteLength, length) => {
+    const bytes = written([big('a', 100), big('b', length)]).subarray(0, 107 + byteLength);
+    expect(readLog(bytes)).toMatchObject({ records: [{ offset: 0 }], drops: [], tail: { offset: 107, byteLength, problem } });
+  });
+
   test('preallocated zeros are neither records nor damage', () => {
     const bytes = new Uint8Array(40_010);
     bytes.set(written(['foo']));
@@ -291,6 +370,59 @@ function randomLog(seed: number): Uint8Array {
   for (let damage = random.below(4); damage > 0; damage--) bytes[random.below(bytes.length)]! ^= 1 << random.below(8);
   return bytes.subarray(0, bytes.length - (random.below(2) === 0 ? 0 : random.below(Math.min(100, bytes.length))));
 }
+
+describe('a record that is larger than maxRecordLength', () => {
+  const MAX = 100_000;
+  const read = (bytes: Uint8Array, start = 0): { records: number[]; drops: LogDrop[]; tail: LogTail | undefined; resumeOffset: number } => {
+    const records: number[] = [];
+    const drops: LogDrop[] = [];
+    const reader = new LogReader({ record: (record) => records.push(record.length), drop: (drop) => drops.push(drop) }, start, { maxRecordLength: MAX });
+    reader.push(bytes.subarray(start));
+    return { records, drops, tail: reader.finish(), resumeOffset: reader.resumeOffset };
+  };
+
+  test('is dropped as soon as so much of it was seen, and the records around it are read', () => {
+    for (const length of [MAX + 1, MAX + 40_000, 500_000]) {
+      const { records, drops, tail } = read(written(['first', new Uint8Array(length), 'last', new Uint8Array(MAX)]));
+      expect(records).toEqual([5, 4, MAX]);
+      expect(drops).toHaveLength(1);
+      expect(drops[0]).toMatchObject({ offset: 12, reason: 'record too large' });
+      expect(drops[0]!.byteLength).toBeLessThan(MAX + 40_000);
+      expect(tail).toBeUndefined();
+    }
+  });
+
+  test('is dropped once where it is cut off, and one of exactly that length is read', () => {
+    const bytes = written([new Uint8Array(500_000)]).subarray(0, 300_000);
+    expect(read(bytes)).toMatchObject({ records: [], drops: [{ offset: 0, reason: 'record too large' }] });
+    expect(read(written([new Uint8Array(MAX)]))).toMatchObject({ records: [MAX], drops: [] });
+  });
+
+  test('costs only itself when its LAST fragment is missing', () => {
+    // The end of the large record's last block is that of another log.
+    const large = written([new Uint8Array(500_000)]).subarray(0, 10 * B);
+    expect(read(written(['next'], large).slice(0)).records).toEqual([4]);
+    expect(read(written([new Uint8Array(70_000)], large)).records).toEqual([70_000]);
+  });
+
+  test('has more bytes than the limit: fragments of exactly so many are kept, and one more is too many', () => {
+    const read = (...fragments: (readonly [number, number])[]): unknown[] => {
+      const found: unknown[] = [];
+      const reader = new LogReader({ record: ({ length }) => found.push(length), drop: ({ reason }) => found.push(reason) }, 0, { maxRecordLength: B });
+      reader.push(fragmentsOf([FIRST, B - 7], ...fragments));
+      reader.finish();
+      return found;
+    };
+    expect(read([MIDDLE, 7], [LAST, 0])).toEqual([B]);
+    expect(read([MIDDLE, 8], [LAST, 0])).toEqual(['record too large']);
+    expect(read([LAST, 7])).toEqual([B]);
+    expect(read([LAST, 8])).toEqual(['record too large']);
+  });
+
+  test('is found by a limit that is a whole number of at least a block', () => {
+    for (const maxRecordLength of [0, 32_767, 1.5, Number.NaN]) expect(() => new LogReader({ record: () => undefined }, 0, { maxRecordLength })).toThrow(RangeError);
+  });
+});
 
 describe('reading piece by piece', () => {
   test('gives the same records, drops and tail for pieces of any size', () => {
@@ -346,8 +478,19 @@ describe('reading piece by piece', () => {
   test('a finished reader refuses further calls', () => {
     const reader = new LogReader({ record: () => {} });
     reader.finish();
-    expect(() => reader.push(new Uint8Array(1))).toThrow(TypeError);
-    expect(() => reader.finish()).toThrow(TypeError);
+    expect(() => reader.push(new Uint8Array(1))).toThrow(new TypeError('the reader is finished: read on with a new one'));
+    expect(() => reader.finish()).toThrow(new TypeError('the reader is finished'));
+  });
+
+  test('a record in one fragment of a block that came whole is a view of what was pushed', () => {
+    const bytes = written([big('a', B - 20), 'b', big('c', B)]);
+    const records: Uint8Array[] = [];
+    const reader = new LogReader({ record: (record) => records.push(record) });
+    reader.push(bytes);
+    expect(records.map(({ buffer, byteOffset }) => [buffer === bytes.buffer, byteOffset])).toEqual([
+      [true, 7],
+      [true, B - 6],
+    ]);
   });
 });
 

@@ -1,0 +1,28 @@
+/** The part of the host's WebAssembly that is used, if the host has any. */
+interface WebAssemblyHost {
+  readonly WebAssembly?: {
+    readonly Module: new (binary: Uint8Array) => object;
+    readonly Instance: new (module: object, imports: object) => { readonly exports: object };
+  };
+}
+
+/** What every WebAssembly kernel exports. The memory never grows, so views of it stay valid. */
+export interface Kernel {
+  readonly memory: { readonly buffer: ArrayBuffer };
+}
+
+/**
+ * Instantiates a WebAssembly module without imports, given in hexadecimal. Returns undefined where that is impossible: in a
+ * host without WebAssembly or its SIMD, and under a Content-Security-Policy without `wasm-unsafe-eval`.
+ */
+// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller knows what its module exports
+export function instantiateKernel<T extends Kernel>(module: string): T | undefined {
+  const { WebAssembly } = globalThis as WebAssemblyHost;
+  if (WebAssembly === undefined) return undefined;
+  try {
+    const binary = Uint8Array.from(module.match(/../g)!, (digits) => parseInt(digits, 16));
+    return new WebAssembly.Instance(new WebAssembly.Module(binary), {}).exports as T;
+  } catch {
+    return undefined;
+  }
+}
