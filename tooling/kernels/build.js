@@ -21,19 +21,18 @@ const isCheck = process.argv.includes('--check');
  * @param {Kernel} kernel
  */
 async function compile(folder, { source, pages }) {
-  const { error, stderr, binary } = await asc.compileString(
-    { 'kernel.ts': readFileSync(join(folder, source), 'utf8') },
-    {
-      optimizeLevel: 3,
-      noAssert: true,
-      runtime: 'stub',
-      // Every host that has SIMD also has memory.fill. Where they are missing, the module fails to compile.
-      enable: ['simd', 'bulk-memory'],
-      initialMemory: pages,
-      maximumMemory: pages,
+  /** @type {Uint8Array | undefined} */
+  let binary;
+  // Every host that has SIMD also has memory.fill. Where they are missing, the module fails to compile.
+  const options = ['--optimizeLevel', '3', '--noAssert', '--runtime', 'stub', '--enable', 'simd', '--enable', 'bulk-memory'];
+  const memory = ['--initialMemory', String(pages), '--maximumMemory', String(pages)];
+  // Not compileString, which would export what the imported sources export.
+  const { error, stderr } = await asc.main([source, '--baseDir', folder, '--outFile', 'kernel.wasm', ...options, ...memory], {
+    writeFile(_, contents) {
+      if (typeof contents !== 'string') binary = contents;
     },
-  );
-  if (error !== null || binary === null) throw new Error(`${source} does not compile`, { cause: error ?? stderr });
+  });
+  if (error !== null || binary === undefined) throw new Error(`${source} does not compile`, { cause: error ?? stderr });
   return binary;
 }
 

@@ -1,0 +1,25 @@
+/** Castagnoli's polynomial, the highest power in the lowest bit. */
+const POLYNOMIAL = 0x82f63b78;
+
+/** How many tables there are. */
+const TABLES = 16;
+
+/**
+ * Makes the tables, each of 256 numbers, one after another: table `k` has, for each byte, the remainder of that byte when `k`
+ * bytes follow it.
+ */
+export function makeCrcTables(): Int32Array {
+  const tables = new Int32Array(TABLES * 256);
+  for (let byte = 0; byte < 256; byte++) {
+    let register = byte;
+    for (let bit = 0; bit < 8; bit++) register = (register >>> 1) ^ (-(register & 1) & POLYNOMIAL);
+    tables[byte] = register;
+  }
+  for (let i = 256; i < tables.length; i++) tables[i] = afterZero(tables, tables[i - 256]!);
+  return tables;
+}
+
+/** The register after a byte of zero. */
+function afterZero(tables: Int32Array, register: number): number {
+  return (register >>> 8) ^ tables[register & 0xff]!;
+}
