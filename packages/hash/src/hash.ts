@@ -100,28 +100,3 @@ export function bloomHash(key: Uint8Array): number {
   if (!(key instanceof Uint8Array && key.length > 0)) mustBeBytes('key', key);
   return hashWithin(key, 0, key.length, BLOOM_SEED);
 }
-
-/**
- * Hashes many keys that lie in one flat buffer: key `i` is `bytes[offsets[i], offsets[i + 1])`.
- *
- * @param offsets in ascending order, one more than there are keys.
- * @param out receives the hashes: at least one element per key. Default: a new array.
- * @returns `out`.
- * @throws TypeError when `bytes` is not a `Uint8Array`.
- * @throws RangeError when `offsets` do not ascend or are not within `bytes`, or `out` is too short.
- * @example
- * ```ts
- * hashEach(new TextEncoder().encode('foobar'), Uint32Array.of(0, 3, 6), 1); // [0xfe7735c4, 0xd9738c37]
- * ```
- */
-export function hashEach(
-  bytes: Uint8Array,
-  offsets: Uint32Array,
-  seed: number,
-  out: Uint32Array = new Uint32Array(Math.max(0, offsets.length - 1)),
-): Uint32Array {
-  const count = Math.max(0, offsets.length - 1);
-  if (out.length < count) throw new RangeError(`out must have at least ${count} elements, one per key, got ${out.length}`);
-  for (let i = 0; i < count; i++) out[i] = hashRange(bytes, offsets[i]!, offsets[i + 1]!, seed);
-  return out;
-}

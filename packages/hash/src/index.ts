@@ -1,1 +1,2 @@
-export { BLOOM_SEED, bloomHash, hash, hashEach, hashRange } from './hash.js';
+export { BLOOM_SEED, bloomHash, hash, hashRange } from './hash.js';
+export { hashEach } from './hash-each.js';
