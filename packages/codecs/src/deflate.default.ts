@@ -16,7 +16,6 @@ export function inflate(compressed: Uint8Array, isRaw: boolean, maxBytes: number
   stream.input = compressed;
   stream.avail_in = compressed.length;
   const output = new GrowingOutput(Math.max(MIN_EXPECTED_BYTES, EXPECTED_EXPANSION * compressed.length), maxBytes);
-  let isFull = false;
   while (true) {
     stream.output = output.bytes;
     stream.avail_out = output.bytes.length - output.length;
@@ -25,10 +24,8 @@ export function inflate(compressed: Uint8Array, isRaw: boolean, maxBytes: number
     if (status === Z_STREAM_END) return output.toBytes();
     if (status !== Z_OK && status !== Z_BUF_ERROR) throw new Error(stream.msg || 'a dictionary is needed');
     if (stream.avail_out > 0) throw new Error('the stream is cut short');
-    // At the limit, the stream may still end without further output.
-    if (output.length < maxBytes) output.reserve(1);
-    else if (isFull) throw new RangeError(`the contents have more than ${maxBytes} bytes, the limit`);
-    else isFull = true;
+    // With a full output zlib still reads on, so that contents of exactly the limit have ended by now.
+    output.reserve(1);
   }
 }
 

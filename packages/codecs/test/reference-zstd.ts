@@ -3,8 +3,10 @@ import { dirname, join } from 'node:path';
 import type { init } from '@bokuweb/zstd-wasm';
 
 interface Zstd {
-  readonly HEAPU8: Uint8Array;
+  /** Undefined before `init`. */
+  readonly HEAPU8?: Uint8Array;
   _malloc(byteLength: number): number;
+  _free(address: number): void;
   _ZSTD_compressBound(byteLength: number): number;
   _ZSTD_compress(to: number, capacity: number, from: number, byteLength: number, level: number): number;
   _ZSTD_decompress(to: number, capacity: number, from: number, byteLength: number): number;
@@ -21,33 +23,45 @@ const internals = require(join(dirname(main), 'module.js')) as { readonly Module
 export class ReferenceZstd {
   readonly #zstd = internals.Module;
   readonly #capacity: number;
-  readonly #from: number;
-  readonly #to: number;
 
   private constructor(capacity: number) {
     this.#capacity = capacity;
-    this.#from = this.#zstd._malloc(capacity);
-    this.#to = this.#zstd._malloc(capacity);
   }
 
-  /** @param capacity the most bytes that streams and contents may have. */
+  /** @param capacity the most bytes that contents and streams may have. */
   static async load(capacity: number): Promise<ReferenceZstd> {
-    await exported.init();
+    // A second `init` in the same process would replace the module while others use it.
+    if (internals.Module.HEAPU8 === undefined) await exported.init();
     return new ReferenceZstd(capacity);
   }
 
   compress(contents: Uint8Array, level: number): Uint8Array {
-    this.#zstd.HEAPU8.set(contents, this.#from);
-    return this.#result(this.#zstd._ZSTD_compress(this.#to, this.#capacity, this.#from, contents.length, level))!;
+    return this.#run(contents, (to, from) => this.#zstd._ZSTD_compress(to, this.#capacity, from, contents.length, level))!;
   }
 
   /** The contents, or undefined when the stream is refused or the contents are longer than `maxBytes`. */
   decompress(stream: Uint8Array, maxBytes = this.#capacity): Uint8Array | undefined {
-    this.#zstd.HEAPU8.set(stream, this.#from);
-    return this.#result(this.#zstd._ZSTD_decompress(this.#to, maxBytes, this.#from, stream.length));
+    return this.#run(stream, (to, from) => this.#zstd._ZSTD_decompress(to, maxBytes, from, stream.length));
   }
 
-  #result(length: number): Uint8Array | undefined {
-    return this.#zstd._ZSTD_isError(length) === 0 ? this.#zstd.HEAPU8.slice(this.#to, this.#to + length) : undefined;
+  /** What a function that is given the addresses of output and input writes, unless it fails. */
+  #run(input: Uint8Array, run: (to: number, from: number) => number): Uint8Array | undefined {
+    // The memory is that of all tests of a process, and is freed so that there is enough for each.
+    const from = this.#allocate(input.length);
+    const to = this.#allocate(this.#capacity);
+    try {
+      this.#zstd.HEAPU8!.set(input, from);
+      const length = run(to, from);
+      return this.#zstd._ZSTD_isError(length) === 0 ? this.#zstd.HEAPU8!.slice(to, to + length) : undefined;
+    } finally {
+      this.#zstd._free(from);
+      this.#zstd._free(to);
+    }
+  }
+
+  #allocate(byteLength: number): number {
+    const address = this.#zstd._malloc(Math.max(1, byteLength));
+    if (address === 0) throw new Error(`the reference implementation has no memory for ${byteLength} bytes`);
+    return address;
   }
 }

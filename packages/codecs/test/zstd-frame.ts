@@ -3,8 +3,14 @@
 export interface FrameParts {
   /** The content size in the header. Default: none. */
   readonly contentBytes?: number | undefined;
+  /** The bytes that the content size takes. 1 only of a single segment. Default: 4. */
+  readonly sizeLength?: 1 | 2 | 4 | 8;
+  /** Whether the window is as large as the contents, and is not in the header. */
+  readonly isSingleSegment?: boolean;
   /** The exponent of the window's size. */
   readonly windowLog?: number;
+  /** How many eighths more the window has. */
+  readonly windowEighths?: number;
   /** The bytes of the dictionary id. */
   readonly dictionaryId?: readonly number[];
   /** Further bits of the descriptor to set. */
@@ -16,20 +22,27 @@ export interface FrameParts {
 /** zstd's magic number, as stored. */
 export const MAGIC = [0x28, 0xb5, 0x2f, 0xfd];
 
-function littleEndian(value: number, length: number): number[] {
+export function littleEndian(value: number, length: number): number[] {
   return Array.from({ length }, (_, i) => Math.floor(value / 2 ** (8 * i)) % 256);
+}
+
+/** These bytes, with another one at `position`. */
+export function changedAt(bytes: ArrayLike<number>, position: number, byte: number): number[] {
+  return Array.from(bytes, (each, i) => (i === position ? byte : each));
 }
 
 /** A frame of these blocks. The last one is marked as last. */
 export function zstdFrame(blocks: readonly Block[], parts: FrameParts = {}): Uint8Array {
-  const { contentBytes, windowLog = 17, dictionaryId = [], descriptorBits = 0, checksum } = parts;
-  const size = contentBytes === undefined ? [] : littleEndian(contentBytes, 4);
-  const descriptor = (contentBytes === undefined ? 0 : 0x80) | [0, 1, 2, 2, 3].at(dictionaryId.length)! | (checksum === undefined ? 0 : 4) | descriptorBits;
+  const { contentBytes, sizeLength = 4, isSingleSegment = false, windowLog = 17, windowEighths = 0, dictionaryId = [], descriptorBits = 0, checksum } = parts;
+  const size = contentBytes === undefined ? [] : littleEndian(sizeLength === 2 ? contentBytes - 256 : contentBytes, sizeLength);
+  const window = isSingleSegment ? [] : [((windowLog - 10) << 3) | windowEighths];
+  const lengths = (Math.log2(Math.max(size.length, 1)) << 6) | [0, 1, 2, 2, 3].at(dictionaryId.length)!;
+  const descriptor = lengths | (isSingleSegment ? 0x20 : 0) | (checksum === undefined ? 0 : 4) | descriptorBits;
   const body = blocks.flatMap(({ kind, size, bytes }, i) => [...littleEndian((size << 3) | (kind << 1) | (i === blocks.length - 1 ? 1 : 0), 3), ...bytes]);
-  return Uint8Array.of(...MAGIC, descriptor, (windowLog - 10) << 3, ...dictionaryId, ...size, ...body, ...(checksum ?? []));
+  return Uint8Array.from([...MAGIC, descriptor, ...window, ...dictionaryId, ...size, ...body, ...(checksum ?? [])]);
 }
 
-interface Block {
+export interface Block {
   readonly kind: number;
   readonly size: number;
   readonly bytes: readonly number[];

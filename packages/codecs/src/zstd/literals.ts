@@ -121,11 +121,8 @@ function decodeStream(
   }
   for (; to < stop; to++) {
     const low = bit - bits;
-    // Near the start of the stream, missing bits count as zeros.
-    const index =
-      low >= first
-        ? (view.getInt32(low >>> 3, true) >>> (low & 7)) & mask
-        : (view.getInt32(start, true) & ((1 << (bit - first)) - 1)) << (first - low);
+    // Near the start of the stream, the last code is followed by bits that are not part of it and do not change what it means.
+    const index = (view.getInt32(low >>> 3, true) >>> (low & 7)) & mask;
     const code = codes[index]!;
     literals[to] = code;
     bit -= code >>> 8;

@@ -255,7 +255,7 @@ function runSequences(
     const literalStep = (literalRow >>> 8) & 0xff;
     const matchStep = (matchRow >>> 8) & 0xff;
     const offsetStep = (offsetRow >>> 8) & 0xff;
-    mustHave(bit - literalStep - matchStep - offsetStep);
+    // Whether there were enough bits is tested with those of the next sequence.
     bit -= literalStep;
     literalRow = literalRows[(literalRow >>> 16) + peekBits(stream, bit, literalStep)]!;
     bit -= matchStep;

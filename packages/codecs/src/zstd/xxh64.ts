@@ -46,10 +46,10 @@ class Word {
     return this;
   }
 
+  /** @param bits from 1 to 31. */
   rotateLeft(bits: number): this {
     const { high, low } = this;
-    if (bits < 32) return this.set((high << bits) | (low >>> (32 - bits)), (low << bits) | (high >>> (32 - bits)));
-    return this.set((low << (bits - 32)) | (high >>> (64 - bits)), (high << (bits - 32)) | (low >>> (64 - bits)));
+    return this.set((high << bits) | (low >>> (32 - bits)), (low << bits) | (high >>> (32 - bits)));
   }
 }
 
