@@ -6,12 +6,12 @@ import { describe, expect, test } from 'vitest';
 import { tableOf, text } from './catalogue.js';
 
 describe.each(goldenTables({ comparator: 'trailing-space' }))('$name, written by LevelDB 1.23 with the same order', (golden) => {
-  const { bitsPerKey, blockSize, blockRestartInterval: restartInterval, compression } = golden.options;
+  const { bitsPerKey, blockSize, blockRestartInterval, compression } = golden.options;
   const policy = bitsPerKey === null ? null : new TrailingSpacePolicy(new BloomFilterPolicy(bitsPerKey));
   const entries = golden.input();
 
   test('is rebuilt byte for byte', () => {
-    const source = tableOf(entries, policy, { blockSize, restartInterval, compression });
+    const source = tableOf(entries, policy, { blockSize, blockRestartInterval, compression });
     expect(Buffer.compare(source.read(0, source.byteLength), golden.bytes())).toBe(0);
   });
 

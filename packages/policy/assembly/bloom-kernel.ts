@@ -3,83 +3,17 @@
 //
 // Keys are handled four at a time, one in each lane of a vector. TypeScript, with which editors check this file, does not
 // allow AssemblyScript's decorators on functions: hence each @ts-ignore.
-
-const SEED: u32 = 0xbc9f1d34;
-const M: u32 = 0xc6a4a793;
+import { writeHashes } from '../../hash/assembly/hash-keys';
 
 /** Where the filter starts: a constant, because an address that is known at compile time costs nothing. */
 export const FILTER_AT: usize = 0x60000;
 
-// @ts-ignore: decorator
-@inline
-function mixWords(h: v128, words: v128): v128 {
-  const mixed = i32x4.mul(i32x4.add(h, words), i32x4.splat(M));
-  return v128.xor(mixed, i32x4.shr_u(mixed, 16));
-}
-
-/** The words at four addresses `stride` bytes apart. */
-// @ts-ignore: decorator
-@inline
-function wordsAt(at: usize, stride: usize): v128 {
-  let words = v128.load32_zero(at);
-  words = v128.load_lane<u32>(at + stride, words, 1);
-  words = v128.load_lane<u32>(at + stride * 2, words, 2);
-  return v128.load_lane<u32>(at + stride * 3, words, 3);
-}
-
-/** The hash of bytes[at, end). */
-function hashKey(at: usize, end: usize): u32 {
-  let h = SEED ^ (u32(end - at) * M);
-  for (; at + 4 <= end; at += 4) {
-    h = (h + load<u32>(at)) * M;
-    h ^= h >> 16;
-  }
-  if (at == end) return h;
-  for (let shift: u32 = 0; at < end; at++, shift += 8) h += u32(load<u8>(at)) << shift;
-  h *= M;
-  return h ^ (h >> 24);
-}
-
-/** The hashes of four adjacent keys of `length` bytes, at least 4. */
-function hashFour(at: usize, length: u32): v128 {
-  let h = i32x4.splat(SEED ^ (length * M));
-  let left = length;
-  for (; left >= 4; left -= 4) {
-    h = mixWords(h, wordsAt(at, length));
-    at += 4;
-  }
-  if (!left) return h;
-  // The last `left` bytes of each key, out of its last four.
-  const ends = i32x4.shr_u(wordsAt(at + left - 4, length), (4 - left) << 3);
-  const mixed = i32x4.mul(i32x4.add(h, ends), i32x4.splat(M));
-  return v128.xor(mixed, i32x4.shr_u(mixed, 24));
-}
-
 /**
- * Writes the Bloom hash of each key, and repeats the last one up to a multiple of eight. Key i is
+ * Writes the hash of each key, and repeats the last one up to a multiple of eight. Key i is
  * bytes[offsets[i], offsets[i + 1]). 1 ≤ count.
  */
-export function hashKeys(bytes: usize, offsets: usize, count: u32, hashes: usize): void {
-  const end = offsets + (usize(count) << 2);
-  while (offsets < end) {
-    const start = load<u32>(offsets);
-    const length = load<u32>(offsets, 4) - start;
-    const isFour =
-      length >= 4 &&
-      offsets + 16 <= end &&
-      load<u32>(offsets, 8) == start + length * 2 &&
-      load<u32>(offsets, 12) == start + length * 3 &&
-      load<u32>(offsets, 16) == start + length * 4;
-    if (isFour) {
-      v128.store(hashes, hashFour(bytes + start, length));
-      offsets += 16;
-      hashes += 16;
-    } else {
-      store<u32>(hashes, hashKey(bytes + start, bytes + start + length));
-      offsets += 4;
-      hashes += 4;
-    }
-  }
+export function hashKeys(bytes: usize, offsets: usize, count: u32, seed: u32, hashes: usize): void {
+  hashes = writeHashes(bytes, offsets, count, seed, hashes);
   const last = load<u32>(hashes - 4);
   for (let i = count; i & 7; i++, hashes += 4) store<u32>(hashes, last);
 }

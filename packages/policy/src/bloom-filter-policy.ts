@@ -16,7 +16,11 @@ const MAX_BITS_PER_KEY = 2 ** 31 - 1;
 /**
  * LevelDB's built-in Bloom filter, byte for byte.
  *
- * At 10 bits per key, 0.9% to 1.4% of absent keys match, depending on the number of keys: see `bloomFalsePositiveRate`.
+ * At 10 bits per key, 0.9% to 1.5% of absent keys match, depending on the number of keys: see `bloomFalsePositiveRate`. Of
+ * absent keys that are close to stored ones, many more can match: in a filter of the 100,000 keys `key000000000`,
+ * `key000000002` …, 11% of the odd numbers do, at any number of bits, because LevelDB's hash gives them the hash of a stored
+ * key. README.md says which keys are concerned, and which policy to use for them.
+ *
  * Reading does not depend on `bitsPerKey`: every filter carries its own number of probes, so one policy reads tables
  * made with any setting.
  *

@@ -3,6 +3,7 @@
  * a half of the time. Where WebAssembly or its SIMD is unavailable, for example under a Content-Security-Policy without
  * `wasm-unsafe-eval`, there is no kernel, and the plain loops do the work.
  */
+import { instantiateKernel, type Kernel } from '@bloom/bytes';
 import { BLOOM_KERNEL } from './bloom-kernel.wasm.js';
 import { BLOOM_SEED, hashRange } from '@bloom/hash';
 import { MAX_PROBES } from './bloom-filter.js';
@@ -27,18 +28,9 @@ const POSITIONS_AT = ANSWERS_AT + KEYS_AT_A_TIME;
 const KEYS_AT = POSITIONS_AT + KEYS_AT_A_TIME * MAX_PROBES * 4;
 // A filter takes the rest, from the kernel's own FILTER_AT.
 
-/** The part of the host's WebAssembly that the kernel needs, if the host has one. */
-interface WebAssemblyHost {
-  readonly WebAssembly?: {
-    readonly Module: new (binary: Uint8Array) => object;
-    readonly Instance: new (module: object, imports: object) => { readonly exports: object };
-  };
-}
-
-interface KernelExports {
+interface KernelExports extends Kernel {
   readonly FILTER_AT: { readonly value: number };
-  readonly memory: { readonly buffer: ArrayBuffer };
-  hashKeys(bytes: number, offsets: number, count: number, hashes: number): void;
+  hashKeys(bytes: number, offsets: number, count: number, seed: number, hashes: number): void;
   setBits(hashes: number, count: number, bits: number, probes: number): void;
   testBits(hashes: number, count: number, bits: number, probes: number, answers: number): void;
   locateBits(hashes: number, count: number, bits: number, probes: number, positions: number): void;
@@ -65,15 +57,8 @@ export class BloomKernel {
 
   /** A new kernel, or undefined where the host does not allow one. */
   static create(): BloomKernel | undefined {
-    const { WebAssembly } = globalThis as WebAssemblyHost;
-    if (WebAssembly === undefined) return undefined;
-    try {
-      const binary = Uint8Array.from(BLOOM_KERNEL.match(/../g)!, (digits) => parseInt(digits, 16));
-      const { exports } = new WebAssembly.Instance(new WebAssembly.Module(binary), {});
-      return new BloomKernel(exports as KernelExports);
-    } catch {
-      return undefined;
-    }
+    const exports = instantiateKernel<KernelExports>(BLOOM_KERNEL);
+    return exports && new BloomKernel(exports);
   }
 
   /** Whether the kernel can handle a filter of that length: the number of bits must fit into a uint32. */
@@ -135,7 +120,7 @@ export class BloomKernel {
     else this.#offsets.set(offsets.subarray(first, first + count + 1));
     this.#bytes.set(bytes.subarray(start, offsets[first + count]), KEYS_AT);
     // The offsets are relative to the start of the list's buffer.
-    this.#exports.hashKeys(KEYS_AT - start, OFFSETS_AT, count, HASHES_AT);
+    this.#exports.hashKeys(KEYS_AT - start, OFFSETS_AT, count, BLOOM_SEED, HASHES_AT);
     return count;
   }
 

@@ -1,3 +1,4 @@
+import type { Bytes } from '@bloom/bytes';
 import { FilterBuffer } from './filter-buffer.js';
 import { KeyBuffer } from './key-buffer.js';
 import { type FilterPolicy, mustBeFilterPolicy } from './policy.js';
@@ -14,7 +15,7 @@ import { type FilterPolicy, mustBeFilterPolicy } from './policy.js';
  * const filter = buildFilter(new BloomFilterPolicy(10), [utf8('hello'), utf8('world')]); // 9 bytes
  * ```
  */
-export function buildFilter(policy: FilterPolicy, keys: Iterable<Uint8Array>): Uint8Array {
+export function buildFilter(policy: FilterPolicy, keys: Iterable<Uint8Array>): Bytes {
   mustBeFilterPolicy('policy', policy);
   const filter = new FilterBuffer();
   policy.createFilter(KeyBuffer.from(keys), filter);

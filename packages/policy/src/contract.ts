@@ -37,7 +37,7 @@ import { sameFilter } from './contract/laws/same-filter.js';
 import type { PolicyLawsOptions } from './contract/options.js';
 import { type FilterPolicy, mustBeFilterPolicy } from './policy.js';
 
-export type { KeyOrder, KnownFilter, PolicyLawsOptions } from './contract/options.js';
+export type { KnownFilter, PolicyComparator, PolicyLawsOptions } from './contract/options.js';
 export { PolicyLawError } from './contract/policy-law-error.js';
 
 /** One law, ready to be a test. */

@@ -82,6 +82,9 @@ const ENOUGH_PROBES = 4_000_000;
  * two keys coincide more often than by chance. The rate is therefore measured, with filters of random hashes, always
  * the same ones. That takes about 20 ns per key and probe, and as much memory as the filter and four bytes per key.
  *
+ * It is the rate of keys whose hashes are as good as random. LevelDB's hash does not treat all keys so: for numbers between
+ * stored numbers the rate can be ten times as high and more, which depends on the keys. See README.md.
+ *
  * @param size `keys`: default 10,000.
  * @throws RangeError for a `bitsPerKey` that `BloomFilterPolicy` refuses, or `keys` that are not a whole number, at least 1.
  * @example
@@ -114,8 +117,12 @@ export function bloomFalsePositiveRate({ bitsPerKey, keys = USUAL_KEYS }: Filter
 const MAX_USEFUL_BITS_PER_KEY = 64;
 
 /**
- * The fewest whole bits per key with which at most `rate` of absent keys match LevelDB's Bloom filter. Undefined when
- * more than 64 would be needed, as for very low rates, which its 32-bit hash cannot reach.
+ * The fewest whole bits per key with which at most `rate` of absent keys match LevelDB's Bloom filter, by
+ * {@link bloomFalsePositiveRate}: for keys whose hashes are as good as random. Undefined when more than 64 would be needed, as
+ * for very low rates, which its 32-bit hash cannot reach.
+ *
+ * Absent keys with the hash of a stored key match at any number of bits. Where many keys are numbers or the like, measure with
+ * your own, or use a policy with a wider hash, such as `BlockedBloomFilterPolicy` of `@bloom/policy-blocked`.
  *
  * @param rate above 0, below 1.
  * @param keys how many keys one filter is made from: default 10,000. In a table with blocks of 4 KiB it is a few dozen.
@@ -129,10 +136,22 @@ export function bloomBitsPerKey(rate: number, keys?: number): number | undefined
   // No filter needs fewer bits than the ideal one, but one of few keys has at least 64 bits whatever the setting.
   const fewest = (keys ?? USUAL_KEYS) < 64 ? 1 : Math.max(1, Math.floor(idealBitsPerKey(rate)));
   mustBeRate(rate);
+  if (!isReachable(rate, keys)) return undefined;
   for (let bitsPerKey = fewest; bitsPerKey <= MAX_USEFUL_BITS_PER_KEY; bitsPerKey++) {
     if (bloomFalsePositiveRate({ bitsPerKey, keys }) <= rate) return bitsPerKey;
   }
   return undefined;
+}
+
+/** Rates from here on are reached at any number of keys that this can be measured with. */
+const ALWAYS_REACHED = 0.01;
+
+/** Whether the largest useful filter keeps to `rate`. Trying all sizes to find that out would take a minute. */
+function isReachable(rate: number, keys = USUAL_KEYS): boolean {
+  mustBeCount('keys', keys);
+  // Absent keys with the hash of a stored key match at any size.
+  if (-Math.expm1(keys * Math.log1p(-(2 ** -32))) > rate) return false;
+  return rate >= ALWAYS_REACHED || bloomFalsePositiveRate({ bitsPerKey: MAX_USEFUL_BITS_PER_KEY, keys }) <= rate;
 }
 
 function mustBePositive(name: string, value: number): void {

@@ -1,3 +1,4 @@
+import type { Bytes } from '@bloom/bytes';
 import type { FilterSink } from './policy.js';
 
 /**
@@ -42,7 +43,7 @@ export class FilterBuffer implements FilterSink {
   }
 
   /** A copy of all appended bytes. */
-  toBytes(): Uint8Array {
+  toBytes(): Bytes {
     const bytes = new Uint8Array(this.#byteLength);
     this.copyTo(bytes);
     return bytes;

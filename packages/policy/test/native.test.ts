@@ -33,7 +33,7 @@ test.runIf(native)('intact, damaged and random filters give the same answers as 
   const seen = { yes: 0, no: 0 };
   for (let i = 0; i < 90; i++) {
     const keys = anyKeys(random, random.below(60));
-    let filter = buildFilter(new BloomFilterPolicy(random.below(51)), keys);
+    let filter: Uint8Array = buildFilter(new BloomFilterPolicy(random.below(51)), keys);
     if (i % 3 === 1) filter = random.bytes(random.below(i < 45 ? 4 : 200));
     if (i % 3 === 2) {
       for (let flips = random.below(20); flips >= 0; flips--) filter[random.below(filter.length)]! ^= 1 << random.below(8);

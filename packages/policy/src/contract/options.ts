@@ -1,7 +1,7 @@
 import type { FilterPolicy } from '../policy.js';
 
 /** The part of a table's comparator that the laws need. */
-export interface KeyOrder {
+export interface PolicyComparator {
   readonly name: string;
   readonly keyEquivalence?: string | undefined;
   compare(a: Uint8Array, b: Uint8Array): number;
@@ -16,7 +16,7 @@ export interface KnownFilter {
 /** What else to check the policy with, and how thoroughly. */
 export interface PolicyLawsOptions {
   /** The comparator of the tables that the policy is for: both must treat the same keys as equal. Default: bytewise. */
-  readonly comparator?: KeyOrder | undefined;
+  readonly comparator?: PolicyComparator | undefined;
   /**
    * Other keys that the comparator calls equal to `key`. Needed only for an equivalence that the laws do not find by
    * themselves: they try spaces, zero bytes and changes of letter case.

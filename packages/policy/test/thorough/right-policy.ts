@@ -53,7 +53,7 @@ export class RightList implements FilterPolicy {
   }
 }
 
-export function stripSpaces(key: Uint8Array): Uint8Array {
+function stripSpaces(key: Uint8Array): Uint8Array {
   let end = key.length;
   while (end > 0 && key[end - 1] === 0x20) end--;
   return key.subarray(0, end);
