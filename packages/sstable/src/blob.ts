@@ -1,5 +1,5 @@
 /** Tables in a `Blob` or `File`, which is what browsers provide for chosen or stored files. */
-import type { Signal } from '@bloom/bytes';
+import type { Bytes, Signal } from '@bloom/bytes';
 import { allocate, mustLieInside, PIECE_BYTES, type Source } from './read/source.js';
 import { untilAborted } from './read/until-aborted.js';
 
@@ -36,14 +36,14 @@ export class BlobSource implements Source {
    * @returns fewer bytes than `length` when the Blob returns fewer.
    * @throws RangeError when the range is not inside the Blob; the host's error when the Blob can no longer be read.
    */
-  async read(offset: number, length: number, signal?: Signal): Promise<Uint8Array> {
+  async read(offset: number, length: number, signal?: Signal): Promise<Bytes> {
     mustLieInside(offset, length, this);
     signal?.throwIfAborted();
     const reading = this.#read(offset, length, signal);
     return signal === undefined ? reading : untilAborted(reading, signal);
   }
 
-  async #read(offset: number, length: number, signal: Signal | undefined): Promise<Uint8Array> {
+  async #read(offset: number, length: number, signal: Signal | undefined): Promise<Bytes> {
     if (length <= PIECE_BYTES) return new Uint8Array(await this.#blob.slice(offset, offset + length).arrayBuffer());
     const bytes = allocate(length);
     let filled = 0;

@@ -6,14 +6,15 @@ export { CorruptionError, type CorruptionCode, type Structure, UnsupportedError,
 export type { EntryBatch } from './read/entry-batch.js';
 export type { FilteredKeys, FilterStatus } from './read/filter-status.js';
 export type { AsyncKeyRange, KeyRange } from './read/key-range.js';
+export type { FilterAnswer, IndexedBlock, LookupFailure, SearchedBlock, TableExplanation, TableSearch } from './read/table-explanation.js';
 export type { TableStats } from './read/stats.js';
 export type { Cursor } from './read/cursor.js';
 export type { SyncCursor } from './read/sync-cursor.js';
 export { snappyCodec } from './compression/snappy.js';
-export { MemorySource, type Source, type SyncSource } from './read/source.js';
+export { type FileIdentity, MemorySource, type Source, type SyncSource } from './read/source.js';
 export { SyncTable } from './read/sync-table.js';
 export { MemorySink, type TableSink } from './write/sink.js';
 export { TableBuilder, type TableInfo } from './write/table-builder.js';
-export type { AsyncTableOptions, ReadingOptions, SignalOptions, SyncTableOptions, TableOptions } from './read/options.js';
+export type { AsyncTableOptions, FilterReading, ReadingOptions, SignalOptions, SyncTableOptions, TableOptions } from './read/options.js';
 export type { TableBuilderOptions } from './write/options.js';
 export { Table } from './read/table.js';

@@ -3,6 +3,7 @@ export { handleInValue, inspectBlock, InspectedBlock, type InspectedEntry } from
 export { type LayoutOptions, tableLayout } from './inspect/layout.js';
 export { BLOCK_KINDS, outlineTable, type TableOutline } from './inspect/outline.js';
 export { type ProfileOptions, profileTable, type TableProfile } from './inspect/profile.js';
+export { type RefilteredTable, type RefilterOptions, refilterTable } from './inspect/refilter.js';
 export {
   type LostRange,
   salvagedEntries,

@@ -1,4 +1,5 @@
-export { FileSource, SyncFileSource } from './node/file-source.js';
-export { type FileTable, openTable, openTableSync, type SyncFileTable } from './node/file-table.js';
+export { fileIdentity, FileSource, type FileSourceOptions, SyncFileSource } from './node/file-source.js';
+export { type FileTable, type FileTableOptions, openTable, openTableSync, type SyncFileTable } from './node/file-table.js';
+export { ReadPace } from './node/read-pace.js';
 export { FolderSyncError } from './node/replacement.js';
 export { type EntryInput, writeTable, type WriteTableOptions } from './node/write-table.js';

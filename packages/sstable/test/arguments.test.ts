@@ -3,10 +3,12 @@ import { mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import vm from 'node:vm';
+import { turns } from '@bloom/fixtures/event-loop';
 import { BlockCache, type Codec, MemorySink, MemorySource, type Source, SyncTable, Table, TableBuilder } from '@bloom/sstable';
 import { SyncFileSource, writeTable } from '@bloom/sstable/node';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { caught, rejection } from './caught.js';
+import { gate } from './sources.js';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 
@@ -72,10 +74,10 @@ test('a read that ends after close leaves nothing in the shared cache', async ()
   };
   const table = await Table.open(source, { cache });
   const value = rejection(table.get(utf8('abc')));
-  table.close();
+  void table.close();
   expect(await value).toEqual(new TypeError('the table was closed'));
   answer();
-  await new Promise((resolve) => setTimeout(resolve, 1));
+  await turns();
   expect(cache.byteLength).toBe(0);
 });
 
@@ -96,7 +98,7 @@ describe('TableBuilder refuses, and names,', () => {
   test.each<[unknown, string]>([
     [{ blocksize: 4096 }, 'TableBuilder has no option "blocksize": did you mean blockSize?'],
     [{ filterPolicies: [] }, 'TableBuilder has no option "filterPolicies": did you mean filterPolicy?'],
-    [{ signal: new AbortController().signal }, 'TableBuilder has no option "signal": it has comparator, filterPolicy, filterRange, blockSize, restartInterval, compression, maxBlockBytes'],
+    [{ signal: new AbortController().signal }, 'TableBuilder has no option "signal": it has comparator, filterPolicy, filterRange, blockSize, blockRestartInterval, compression, maxBlockBytes, omitLargeFilters'],
     [null, 'the options of TableBuilder must be an object, got null'],
     [{ comparator: 'bytewise' }, 'comparator must be a comparator, got string'],
     [{ filterPolicy: 10 }, 'filterPolicy must be a FilterPolicy, got number'],
@@ -129,10 +131,14 @@ describe('writeTable', () => {
 
   test('does not wait for an entry when it is aborted', async () => {
     const controller = new AbortController();
+    const { opened: asked, open: ask } = gate();
     let returned = false;
     const entries = {
       [Symbol.asyncIterator]: () => ({
-        next: () => new Promise<never>(() => undefined),
+        next: () => {
+          ask();
+          return new Promise<never>(() => undefined);
+        },
         return: async () => {
           returned = true;
           return { value: undefined, done: true as const };
@@ -140,7 +146,8 @@ describe('writeTable', () => {
       }),
     };
     const writing = writeTable(join(folder, 'x.ldb'), entries, { signal: controller.signal });
-    setTimeout(() => controller.abort(), 20);
+    await asked;
+    controller.abort();
     await expect(writing).rejects.toThrow('aborted');
     expect(returned).toBe(true);
     expect(await readdir(folder)).toEqual([]);

@@ -114,7 +114,7 @@ test('an abort, return() and closing the table end the iterator', async () => {
   };
   const closed = table.batches();
   const unread = closed.next();
-  table.close();
+  void table.close();
   expect(await rejection(unread)).toBeInstanceOf(TypeError);
   expect(caught(() => table.batches())).toBeInstanceOf(TypeError);
   open();

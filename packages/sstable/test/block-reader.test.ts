@@ -1,4 +1,5 @@
 import { seeded } from '@bloom/fixtures';
+import { turns } from '@bloom/fixtures/event-loop';
 import { BlockCache, Table } from '@bloom/sstable';
 import { describe, expect, test } from 'vitest';
 import { BLOCK_TRAILER_LENGTH } from '../src/format/stored-block.js';
@@ -104,7 +105,7 @@ describe('a scan', () => {
     let count = 0;
     for await (const _ of table) if (++count === 500) break;
     const reads = source.reads.length;
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await turns();
     expect(source.reads).toHaveLength(reads);
     expect(readBytes(source)).toBeLessThan(400 * 1024);
     expect(await table.get(entries[9000]![0])).toEqual(entries[9000]![1]);
@@ -131,7 +132,7 @@ describe('a scan', () => {
     process.on('unhandledRejection', note);
     let count = 0;
     for await (const _ of table) if (++count === seen.length - 1) break;
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await turns();
     process.off('unhandledRejection', note);
     expect(rejections).toEqual([]);
   });
@@ -181,7 +182,7 @@ describe('a scan', () => {
     const rest = rejection((async () => {
       for await (const entry of walk) expect(entry).toHaveLength(2);
     })());
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await turns();
     controller.abort(reason);
     expect(await rest).toBe(reason);
     // Both the window that it waits for and the next one.
@@ -244,7 +245,7 @@ describe('getMany', () => {
     let most = 0;
     source.answer = async (part) => {
       most = Math.max(most, ++under);
-      await new Promise((resolve) => setTimeout(resolve, 1));
+      await turns();
       under--;
       return part;
     };

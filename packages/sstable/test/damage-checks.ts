@@ -208,7 +208,7 @@ export async function complaints(base: BaseTable, { bytes, isSealed }: Damaged, 
       await attemptLater('database table', async () => {
         const database = await DatabaseTable.open(source, { codecs: zlibCodecs, maxBlockBytes: options.maxBlockBytes });
         for (const [key] of base.entries.slice(0, 5)) await database.get(key.subarray(0, Math.max(0, key.length - 8)));
-        for await (const { userKey } of database.entries({ limit: 100 })) if (userKey.length > bytes.length * 30) break;
+        for await (const { key } of database.entries({ limit: 100 })) if (key.length > bytes.length * 30) break;
       });
     }
   }

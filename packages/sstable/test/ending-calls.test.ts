@@ -1,5 +1,6 @@
 import { getEventListeners } from 'node:events';
 import process from 'node:process';
+import { turns } from '@bloom/fixtures/event-loop';
 import { type Cursor, MemorySource, type Source, SyncTable, Table } from '@bloom/sstable';
 import { DatabaseTable, encodeInternalKey, internalKeyComparator, internalKeyPolicy, VALUE } from '@bloom/sstable/database';
 import { BloomFilterPolicy } from '@bloom/policy';
@@ -40,8 +41,6 @@ async function opened(options: Parameters<typeof Table.open>[1] = {}): Promise<{
   return { table, source };
 }
 
-const soon = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 2));
-
 const unhandled: unknown[] = [];
 const note = (error: unknown): number => unhandled.push(error);
 beforeEach(() => {
@@ -49,7 +48,7 @@ beforeEach(() => {
   process.on('unhandledRejection', note);
 });
 afterEach(async () => {
-  await soon();
+  await turns();
   process.off('unhandledRejection', note);
   expect(unhandled).toEqual([]);
 });
@@ -75,7 +74,7 @@ describe.each(calls)('%s', (_, call) => {
     const reason = new Error('enough');
     source.isHeld = true;
     const error = rejection(call(table, controller.signal));
-    await soon();
+    await turns();
     controller.abort(reason);
     expect(await error).toBe(reason);
     expect(source.signals.map((signal) => signal?.aborted)).toEqual(source.signals.map(() => true));
@@ -108,20 +107,20 @@ describe.each(calls)('%s', (_, call) => {
     const { table, source } = await opened();
     source.isHeld = true;
     const error = rejection(call(table));
-    await soon();
+    await turns();
     const before = source.signals.length;
-    table.close();
+    void table.close();
     expect(await error).toEqual(new TypeError('the table was closed'));
     expect(source.signals.map((signal) => signal?.aborted)).toEqual(source.signals.map(() => true));
     source.release();
-    await soon();
+    await turns();
     expect(source.signals).toHaveLength(before);
     expect(before).toBeGreaterThan(0);
   });
 
   test('fails after close, and reads nothing', async () => {
     const { table, source } = await opened();
-    table.close();
+    void table.close();
     expect(await rejection((async () => call(table))())).toEqual(new TypeError('the table is closed'));
     expect(source.signals).toEqual([]);
   });
@@ -140,7 +139,7 @@ describe('next and prev of a cursor', () => {
       do {
         last = cursor[move]({ signal: controller.signal });
         last.catch(() => undefined);
-        isSettled = await Promise.race([last.then(() => true), soon().then(() => false)]);
+        isSettled = await Promise.race([last.then(() => true), turns().then(() => false)]);
       } while (isSettled);
       controller.abort(new Error('enough'));
       expect(await rejection(last)).toMatchObject({ message: 'enough' });
@@ -156,7 +155,7 @@ describe('next and prev of a cursor', () => {
     await cursor.seekToFirst();
     const walk = table.entries();
     await walk.next();
-    table.close();
+    void table.close();
     expect(await rejection(cursor.next())).toEqual(new TypeError('the table is closed'));
     expect(await rejection(walk.next())).toEqual(new TypeError('the table is closed'));
     expect(await walk.next()).toEqual({ value: undefined, done: true });
@@ -185,7 +184,7 @@ describe('a shared read', () => {
     source.isHeld = true;
     const lookup = table.get(keys[0]!);
     const others = [table.get(keys[1]!, { signal: controller.signal }), table.entries({ signal: controller.signal }).next()].map(rejection);
-    await soon();
+    await turns();
     controller.abort(new Error('enough'));
     expect(await Promise.all(others)).toEqual([new Error('enough'), new Error('enough')]);
     expect(source.signals.map((signal) => signal?.aborted)).toEqual([false]);
@@ -199,7 +198,7 @@ describe('a shared read', () => {
     const controllers = Array.from({ length: 3 }, () => new AbortController());
     source.isHeld = true;
     const lookups = controllers.map(({ signal }, i) => rejection(table.get(keys[i]!, { signal })));
-    await soon();
+    await turns();
     expect(source.signals).toHaveLength(1);
     for (const [i, controller] of controllers.entries()) {
       expect(source.signals[0]?.aborted).toBe(false);
@@ -228,7 +227,7 @@ describe('a getMany that fails', () => {
           if (number === 17) fail();
           await failed;
           if (number === 17) throw failure;
-          await new Promise((resolve) => setTimeout(resolve, 5));
+          await turns();
         }
         return bytes.slice(offset, offset + length);
       },
@@ -240,7 +239,7 @@ describe('a getMany that fails', () => {
     expect(offsets.length).toBeGreaterThan(50);
     expect(await rejection(table.getMany(far))).toBe(failure);
     const after = reads;
-    await new Promise((resolve) => setTimeout(resolve, 30));
+    await turns();
     expect(reads).toBe(after);
     expect(reads).toBeLessThan(26);
   });
@@ -262,7 +261,7 @@ describe('a walk that is left early', () => {
     source.signals.length = 0;
     let pending: Promise<IteratorResult<unknown>>;
     do pending = walk.next();
-    while (await Promise.race([pending.then(() => true), soon().then(() => false)]));
+    while (await Promise.race([pending.then(() => true), turns().then(() => false)]));
     expect(await walk.return?.()).toEqual({ value: undefined, done: true });
     expect(await pending).toEqual({ value: undefined, done: true });
     expect(source.signals.length).toBeGreaterThan(0);
@@ -293,7 +292,7 @@ describe('many simultaneous calls', () => {
     source.isHeld = true;
     const values = Promise.all(Array.from({ length: 50 }, (_, i) => table.get(keys[i * 80]!, { signal })));
     values.catch(() => undefined);
-    await soon();
+    await turns();
     expect(source.signals.length).toBe(50);
     return { source, values, table };
   }
@@ -302,13 +301,13 @@ describe('many simultaneous calls', () => {
     const { source, values } = await fiftyReads();
     source.release();
     expect((await values).filter((value, i) => !sameBytes(value, entries[i * 80]![1]))).toEqual([]);
-    await soon();
+    await turns();
     expect(warnings).toEqual([]);
   });
 
   test('without a signal are all ended by close', async () => {
     const { source, values, table } = await fiftyReads();
-    table.close();
+    void table.close();
     await expect(values).rejects.toThrow('the table was closed');
     expect(source.signals.every((signal) => signal?.aborted)).toBe(true);
     source.release();
@@ -321,7 +320,7 @@ describe('many simultaneous calls', () => {
     source.release();
     expect((await values).filter((value, i) => !sameBytes(value, entries[i * 80]![1]))).toEqual([]);
     expect(getEventListeners(signal, 'abort')).toEqual([]);
-    await soon();
+    await turns();
     expect(warnings).toEqual([]);
   });
 
@@ -330,7 +329,7 @@ describe('many simultaneous calls', () => {
     const { source, values } = await fiftyReads(controller.signal);
     controller.abort(new Error('enough'));
     await expect(values).rejects.toThrow('enough');
-    await soon();
+    await turns();
     expect(source.signals.every((signal) => signal?.aborted)).toBe(true);
     expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
     source.release();
@@ -343,7 +342,7 @@ describe('opening', () => {
     source.isHeld = true;
     const controller = new AbortController();
     const error = rejection(Table.open(source, { signal: controller.signal }));
-    await soon();
+    await turns();
     controller.abort(new Error('enough'));
     expect(await error).toEqual(new Error('enough'));
     expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
@@ -375,17 +374,18 @@ test('of a DatabaseTable is ended in the same way', async () => {
   const { signal } = controller;
   const errors = [table.get(keys[9]!, { signal }), collect(table.entries({ signal }))].map(rejection);
   const closed = rejection(table.get(keys[9]!));
-  await soon();
+  await turns();
   controller.abort(new Error('enough'));
   expect(await Promise.all(errors)).toEqual([new Error('enough'), new Error('enough')]);
-  table.close();
+  void table.close();
   expect(await closed).toEqual(new TypeError('the table was closed'));
 });
 
 describe('a call whose block was read ahead', () => {
   /** A table of blocks of one entry, which walks read ahead. */
   async function walked(): Promise<{ table: Table; cursor: Cursor; walk: AsyncIterator<[Uint8Array, Uint8Array]> }> {
-    const table = await Table.open(new MemorySource(buildTable(entries.slice(0, 500), { compression: 'none', blockSize: 1 })), { cache: null });
+    const source = new MemorySource(buildTable(entries.slice(0, 500), { compression: 'none', blockSize: 1 }));
+    const table = await Table.open({ byteLength: source.byteLength, read: (offset, length) => source.read(offset, length) }, { cache: null });
     const cursor = table.cursor();
     await cursor.seekToFirst();
     const walk = table.entries();
@@ -409,7 +409,7 @@ describe('a call whose block was read ahead', () => {
   test('is rejected all the same when the table is closed', async () => {
     const { table, cursor, walk } = await walked();
     const calls = [rejection(cursor.next()), rejection(walk.next() as Promise<unknown>)];
-    table.close();
+    void table.close();
     for (const call of calls) expect(await call).toBeInstanceOf(TypeError);
   });
 });

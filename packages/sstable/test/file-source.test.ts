@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, open, readdir, readlink, rm, truncate, writeFile } from 'node:fs/promises';
+import { mkdtemp, open, readdir, readFile, readlink, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
+import { turns } from '@bloom/fixtures/event-loop';
 import { CorruptionError, SyncTable, Table } from '@bloom/sstable';
-import { FileSource, SyncFileSource, writeTable } from '@bloom/sstable/node';
+import { fileIdentity, FileSource, SyncFileSource, writeTable } from '@bloom/sstable/node';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { caught, rejection } from './caught.js';
 import { collect, hex, numberedEntries, sameBytes, sameEntries } from './entries.js';
@@ -70,7 +71,7 @@ describe('FileSource', () => {
       expect([seen, await walk.next()]).toEqual([count, { value: undefined, done: true }]);
       await source.close();
     }
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await turns();
     process.off('unhandledRejection', note);
     expect(rejections).toEqual([]);
     if (process.platform === 'linux') {
@@ -258,5 +259,60 @@ describe.runIf(process.env.BLOOM_SCALE === '1')('a read of more than 2^31 bytes,
     const error = await rejection(source.read(0, source.byteLength));
     expect(error).toBeInstanceOf(RangeError);
     expect((error as Error).message).toContain('length must be');
+  });
+});
+
+describe('the identity of a file', () => {
+  afterEach(() => void vi.useRealTimers());
+
+  test('is settled when so much time has passed since its last change that the next one has another time', async () => {
+    let { ctimeMs } = await stat(path);
+    // A whole second may be that of a file system that stores no more.
+    for (; ctimeMs % 1000 === 0; { ctimeMs } = await stat(path)) await writeFile(path, 'later');
+    vi.useFakeTimers({ toFake: ['Date'] });
+    for (const [passed, isSettled] of [[0, false], [49, false], [51, true], [10_000, true]] as const) {
+      vi.setSystemTime(Math.ceil(ctimeMs) + passed);
+      await using source = await FileSource.open(path);
+      expect([fileIdentity(path)!.isSettled, source.identity.isSettled]).toEqual([isSettled, isSettled]);
+    }
+  });
+
+  /** Waits until the clock of the file system shows a later time than that of the last change of the file. */
+  async function nextTick(): Promise<void> {
+    const { ctimeMs } = await stat(path);
+    const other = join(folder, 'other');
+    do await writeFile(other, '');
+    while ((await stat(other)).ctimeMs <= ctimeMs);
+  }
+
+  test('is the same for both sources and for the path, and undefined for what is no file', async () => {
+    const source = await FileSource.open(path);
+    const sync = SyncFileSource.open(path);
+    for (const identity of [sync.identity, fileIdentity(path)]) expect(identity).toEqual(source.identity);
+    for (const other of [join(folder, 'missing'), folder, join(path, 'within'), join(folder, 'x'.repeat(300))]) {
+      expect(fileIdentity(other)).toBeUndefined();
+    }
+    await source.close();
+    sync.close();
+  });
+
+  test('is another state after a write of the same length with the old times, and the open source has changed; after a deletion it has not', async () => {
+    const bytes = await readFile(path);
+    const { atime, mtime } = await stat(path);
+    const source = await FileSource.open(path);
+    const sync = SyncFileSource.open(path);
+    expect([source.hasChanged(), sync.hasChanged()]).toEqual([false, false]);
+    await nextTick();
+    await writeFile(path, bytes.reverse());
+    await utimes(path, atime, mtime);
+    expect([source.hasChanged(), sync.hasChanged()]).toEqual([true, true]);
+    const identity = fileIdentity(path)!;
+    expect(identity.file).toBe(source.identity.file);
+    expect(identity.state).not.toBe(source.identity.state);
+    const again = await FileSource.open(path);
+    await rm(path);
+    expect(again.hasChanged()).toBe(false);
+    for (const open of [source, again]) await open.close();
+    sync.close();
   });
 });

@@ -2,12 +2,14 @@ import { mkdtemp, readdir, readlink, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
+import { turns } from '@bloom/fixtures/event-loop';
 import { BlockCache, bytewiseComparator, SyncTable, Table } from '@bloom/sstable';
 import { FileSource, openTable, openTableSync, writeTable } from '@bloom/sstable/node';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { caught, rejection } from './caught.js';
 import { collect, hex, numberedEntries, sameBytes, sameEntries } from './entries.js';
 import { replaceReads } from './replace-reads.js';
+import { gate } from './sources.js';
 
 const entries = numberedEntries(2000, 100);
 const keys = entries.map(([key]) => key);
@@ -103,7 +105,7 @@ describe('openTable', () => {
   });
 
   test.runIf(isLinux)('rejects pending calls when the table is closed, and waits for their reads', async () => {
-    const table = await openTable(path, { cache: null });
+    const table = await openTable(path, { cache: null, readsAtOnce: false });
     const pending = [rejection(table.get(keys[900]!)), rejection(table.getMany(keys)), rejection(collect(table.entries()))];
     await table.close();
     expect(await openDescriptors()).toBe(0);
@@ -112,14 +114,17 @@ describe('openTable', () => {
 
   test('rejects the promise of close() if the file cannot be closed, without an unhandled rejection if nobody awaits it', async () => {
     const failure = new Error('EIO');
+    const { opened: hasFailed, open: fails } = gate();
     replaceClose(async (close) => {
       await close();
+      fails();
       throw failure;
     });
-    expect(await rejection((await openTable(path)).close())).toBe(failure);
     const table: Table = await openTable(path);
-    table.close();
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    void table.close();
+    await hasFailed;
+    await turns();
+    expect(await rejection((await openTable(path)).close())).toBe(failure);
   });
 
   test('rejects a failed opening after the file was closed, with the reason of the opening even if closing fails too', async () => {
@@ -127,7 +132,7 @@ describe('openTable', () => {
     let isClosed = false;
     replaceClose(async (close) => {
       await close();
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await turns();
       isClosed = true;
       throw new Error('EIO');
     });
@@ -161,7 +166,7 @@ describe('openTable', () => {
     expect(await rejection(openTable(path, { signal: controller.signal }))).toBe(reason);
     expect(await openDescriptors()).toBe(1);
     release();
-    await vi.waitFor(async () => expect(await openDescriptors()).toBe(0));
+    await vi.waitFor(async () => expect(await openDescriptors()).toBe(0), { timeout: 30_000 });
   });
 });
 

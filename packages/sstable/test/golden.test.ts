@@ -12,7 +12,7 @@ describe.each(goldenTables())('$name, written by LevelDB 1.23', (golden) => {
     const sink = new MemorySink();
     const builder = new TableBuilder(sink, {
       blockSize: golden.options.blockSize,
-      restartInterval: golden.options.blockRestartInterval,
+      blockRestartInterval: golden.options.blockRestartInterval,
       compression: golden.options.compression,
       filterPolicy: policy,
     });

@@ -40,6 +40,58 @@ async function readError(options: HttpSourceOptions = fast): Promise<unknown> {
   return rejection(source.read(5000, 4000));
 }
 
+describe('an empty file', () => {
+  type Respond = (response: ServerResponse) => unknown;
+  const servers: [string, Respond, Respond][] = [
+    ['416 with its length, as nginx sends', (head) => head.writeHead(200, { 'content-length': 0 }).end(), (get) => get.writeHead(416, { 'content-range': 'bytes */0' }).end()],
+    ['416 without its length, as http-server sends', (head) => head.writeHead(200, { 'content-length': 0 }).end(), (get) => get.writeHead(416).end()],
+    ['416 with its length, where HEAD is refused', (head) => head.writeHead(403).end(), (get) => get.writeHead(416, { 'content-range': 'bytes */0' }).end('<Code>InvalidRange</Code>')],
+    ['206 with the first of 0 bytes, which never comes, as s3rver sends', (head) => head.writeHead(200, { 'content-length': 0 }).end(), (get) => get.writeHead(206, { 'content-range': 'bytes 0-0/0', 'content-length': 1 }).flushHeaders()],
+    ['200 and nothing, as Python sends', (head) => head.writeHead(200, { 'content-length': 0 }).end(), (get) => get.writeHead(200, { 'content-length': 0 }).end()],
+    ['200 and nothing, without a length', (head) => head.writeHead(200).end(), (get) => get.writeHead(200, { 'transfer-encoding': 'chunked' }).end()],
+  ];
+
+  const firsts = [
+    ['HEAD', { tailBytes: 0 }],
+    ['its end', {}],
+    ['its start', { startBytes: 4096 }],
+  ] as const;
+  test.each(servers.flatMap(([name, ...answers]) => firsts.map((first) => [`${name}, and ${first[0]} is asked for first`, ...answers, ...first] as const)))('is %s', async (_, toHead, toGet, first, options) => {
+    server.misbehave = ({ method }, response) => {
+      (method === 'HEAD' ? toHead : toGet)(response);
+      return true;
+    };
+    const source = await HttpSource.open(server.url, { ...fast, ...options });
+    expect(source.byteLength).toBe(0);
+    expect(await source.read(0, 0)).toEqual(new Uint8Array(0));
+    await expect(source.read(0, 1)).rejects.toThrow(RangeError);
+    const methods = server.requests.map(({ method }) => method);
+    if (first === 'HEAD') expect(methods).toEqual(['HEAD', 'GET']);
+    else expect([['GET'], ['GET', 'HEAD', 'GET']]).toContainEqual(methods);
+  });
+
+  test.each([
+    ['HEAD has no length', (head: ServerResponse) => head.writeHead(200).end()],
+    ['HEAD is refused', (head: ServerResponse) => head.writeHead(405).end()],
+  ])('is not what a 416 without a length means where %s', async (_, toHead) => {
+    server.misbehave = ({ method }, response) => {
+      if (method === 'HEAD') toHead(response);
+      else response.writeHead(416).end();
+      return true;
+    };
+    expect(await rejection(HttpSource.open(server.url, fast))).toMatchObject({ code: 'BLOOM_HTTP_STATUS', status: 416 });
+  });
+
+  test('is not what a 416 with another length means where HEAD has a length of 0', async () => {
+    server.misbehave = ({ method }, response) => {
+      if (method === 'HEAD') response.writeHead(200, { 'content-length': 0 }).end();
+      else response.writeHead(416, { 'content-range': 'bytes */500' }).end();
+      return true;
+    };
+    expect(await rejection(HttpSource.open(server.url, fast))).toMatchObject({ code: 'BLOOM_HTTP_STATUS', status: 416 });
+  });
+});
+
 describe('a HEAD', () => {
   const refusals: [string, (response: ServerResponse) => void][] = [
     ...[400, 401, 403, 404, 405, 410, 429, 500, 501, 502, 503].map(
@@ -56,7 +108,7 @@ describe('a HEAD', () => {
       if (method === 'HEAD') refuse(response);
       return method === 'HEAD';
     };
-    const source = await HttpSource.open(server.url, { retries: 0 });
+    const source = await HttpSource.open(server.url, { retries: 0, tailBytes: 0 });
     expect(source.byteLength).toBe(file.length);
     expect(server.ranges).toEqual([[0, 1]]);
     expect(sameEntries(await collect(await Table.open(source)), entries)).toBe(true);
@@ -64,7 +116,7 @@ describe('a HEAD', () => {
 
   test('that is refused like the GET after it causes the error of the GET', async () => {
     server.misbehave = ({ method }, response) => Boolean(response.writeHead(method === 'HEAD' ? 405 : 403).end());
-    expect(await rejection(HttpSource.open(server.url, fast))).toMatchObject({ code: 'BLOOM_HTTP_STATUS', status: 403 });
+    expect(await rejection(HttpSource.open(server.url, { ...fast, tailBytes: 0 }))).toMatchObject({ code: 'BLOOM_HTTP_STATUS', status: 403 });
     expect(server.requests).toHaveLength(2);
   });
 });
@@ -132,7 +184,7 @@ describe('a whole file instead of a range', () => {
       sendWhole(file)(response);
       return true;
     };
-    const source = await HttpSource.open(server.url, fast);
+    const source = await HttpSource.open(server.url, { ...fast, tailBytes: 0 });
     expect(source.byteLength).toBe(file.length);
     expect(sameEntries(await collect(await Table.open(source)), entries)).toBe(true);
     expect(server.requests).toHaveLength(2);
@@ -188,7 +240,7 @@ describe('a part of a range', () => {
 
   test('is continued where it ends', async () => {
     sendAtMost(1500);
-    const source = await HttpSource.open(server.url, fast);
+    const source = await HttpSource.open(server.url, { ...fast, tailBytes: 0 });
     expect(sameBytes(await source.read(5000, 4000), file.subarray(5000, 9000))).toBe(true);
     expect(server.ranges).toEqual([
       [5000, 4000],

@@ -51,7 +51,7 @@ describe('a redirect to another origin', () => {
   test.each([301, 302, 303, 307, 308])('with %d is followed once, and later requests go to its target', async (status) => {
     redirect(first, () => second.url, status);
     await readAll();
-    expect(first.requests.map(({ method }) => method)).toEqual(['HEAD']);
+    expect(first.requests.map(({ method }) => method)).toEqual(['GET']);
     expect(second.requests.length).toBeGreaterThan(3);
   });
 
@@ -60,7 +60,7 @@ describe('a redirect to another origin', () => {
     await readAll({ headers: secrets });
     expect(leaked(first)).toHaveLength(3);
     expect(leaked(second)).toEqual([]);
-    expect(first.requests.map(({ method }) => method)).toEqual(['HEAD']);
+    expect(first.requests.map(({ method }) => method)).toEqual(['GET']);
     expect(second.requests.length).toBeGreaterThan(3);
   });
 
@@ -148,7 +148,7 @@ describe('a redirect without a valid target', () => {
       first.requests.length = 0;
       const error = await rejection(HttpSource.open(first.url, { headers, retries: 1, retryDelayMs: 1 }));
       expect(error).toMatchObject({ name: 'HttpError', code: 'BLOOM_HTTP_FAILED', url: first.url });
-      expect(first.requests.length).toBeLessThan(70);
+      expect(first.requests.length).toBeLessThan(90);
     }
   });
 

@@ -32,7 +32,7 @@ describe('a server that never answers', () => {
     const reading = rejection(source.read(0, 10));
     await vi.advanceTimersByTimeAsync(24 * 3600 * 1000);
     expect(vi.getTimerCount()).toBe(1);
-    source.close();
+    void source.close();
     await reading;
     expect(vi.getTimerCount()).toBe(0);
   });
@@ -54,8 +54,8 @@ describe('a server that sends Retry-After', () => {
   }
 
   /** The times between consecutive requests. */
-  async function waits(fetch: Fetch, retries = 3): Promise<{ waits: number[]; error: unknown }> {
-    const source = await HttpSource.open(url, { byteLength: 100, fetch, retries });
+  async function waits(fetch: Fetch, retries = 3, retryDelayMs?: number): Promise<{ waits: number[]; error: unknown }> {
+    const source = await HttpSource.open(url, { byteLength: 100, fetch, retries, retryDelayMs });
     const reading = rejection(source.read(0, 10));
     await vi.advanceTimersByTimeAsync(400_000);
     const error = await reading;
@@ -107,6 +107,24 @@ describe('a server that sends Retry-After', () => {
     times.length = 0;
     const { waits: each } = await waits(failing, 12);
     expect(each).toEqual([200, 400, 800, 1600, 3200, 6400, 12_800, 25_600, 51_200, 60_000, 60_000, 60_000]);
+    times.length = 0;
+    expect((await waits(failing, 3, 20)).waits).toEqual([20, 40, 80]);
+  });
+
+  test('for the end of the file gets the next request only after the wait', async () => {
+    const byRange: [string, number][] = [];
+    const busy: Fetch = async (_, { method, headers: { range = '' } }) => {
+      byRange.push([`${method} ${range}`, Date.now() - now]);
+      if (method === 'HEAD') return new Response(null, { status: 200, headers: { 'content-length': '77' } });
+      return new Response(null, { status: 429, headers: { 'retry-after': '4' } });
+    };
+    const opening = HttpSource.open(url, { fetch: busy });
+    await vi.advanceTimersByTimeAsync(5000);
+    expect((await opening).byteLength).toBe(77);
+    expect(byRange).toEqual([
+      ['GET bytes=-65536', 0],
+      ['HEAD ', 4000],
+    ]);
   });
 
   test('for HEAD gets the range request only after the wait', async () => {
@@ -116,7 +134,7 @@ describe('a server that sends Retry-After', () => {
       if (method === 'HEAD') return new Response(null, { status: 429, headers: { 'retry-after': '4' } });
       return new Response(new Uint8Array(1), { status: 206, headers: { 'content-range': 'bytes 0-0/77' } });
     };
-    const opening = HttpSource.open(url, { fetch: busy });
+    const opening = HttpSource.open(url, { fetch: busy, tailBytes: 0 });
     await vi.advanceTimersByTimeAsync(5000);
     expect((await opening).byteLength).toBe(77);
     expect(byMethod).toEqual([
@@ -132,7 +150,7 @@ describe('a server that sends Retry-After', () => {
       const reading = rejection(source.read(0, 10, controller.signal));
       await vi.advanceTimersByTimeAsync(1000);
       if (end === 'abort') controller.abort(new Error('enough'));
-      else source.close();
+      else void source.close();
       expect(((await reading) as Error).message).toBe(end === 'abort' ? 'enough' : 'the source is closed');
       expect(vi.getTimerCount()).toBe(0);
       expect(getEventListeners(controller.signal, 'abort')).toEqual([]);

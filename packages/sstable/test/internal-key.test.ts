@@ -13,6 +13,7 @@ import {
   encodeInternalKey,
   internalKeyComparator,
   internalKeyPolicy,
+  kindOfType,
   MAX_SEQUENCE,
   SyncDatabaseTable,
   VALUE,
@@ -116,15 +117,15 @@ describe('as in LevelDB', () => {
     expect(table.table.filterStatus).toEqual({ state: 'used', policyName: 'leveldb.BuiltinBloomFilter2' });
     const foundText = (key: string, sequence?: bigint): string | undefined => {
       const found = table.get(utf8(key), { sequence });
-      return found && `${found.sequence} ${found.type} ${new TextDecoder().decode(found.value)}`;
+      return found && `${found.sequence} ${found.kind} ${new TextDecoder().decode(found.value)}`;
     };
-    expect(foundText('foo')).toBe('100 1 v1');
-    expect(foundText('foo', 100n)).toBe('100 1 v1');
-    expect(foundText('foo', 99n)).toBe('99 1 v0');
+    expect(foundText('foo')).toBe('100 value v1');
+    expect(foundText('foo', 100n)).toBe('100 value v1');
+    expect(foundText('foo', 99n)).toBe('99 value v0');
     expect(foundText('foo', 98n)).toBeUndefined();
-    expect(foundText('hello')).toBe('200 0 ');
+    expect(foundText('hello')).toBe('200 deletion ');
     expect(foundText('fo')).toBeUndefined();
-    expect([...table].map(({ sequence, type }) => `${sequence} ${type}`)).toEqual(['100 1', '99 1', '200 0']);
+    expect([...table].map(({ sequence, kind }) => `${sequence} ${kind}`)).toEqual(['100 value', '99 value', '200 deletion']);
   });
 });
 
@@ -268,7 +269,9 @@ function stored(versions: readonly Version[]): KeyValue[] {
 }
 
 function show(entry: Version | DatabaseEntry | undefined): string {
-  return entry === undefined ? 'none' : `${hex(entry.userKey)}@${entry.sequence}:${entry.type}=${hex(entry.value)}`;
+  if (entry === undefined) return 'none';
+  const { key, kind } = 'kind' in entry ? entry : { key: entry.userKey, kind: kindOfType(entry.type) };
+  return `${hex(key)}@${entry.sequence}:${kind}=${hex(entry.value)}`;
 }
 
 function inRange({ userKey }: Version, { gt, gte, lt, lte }: KeyRange): boolean {
@@ -290,7 +293,7 @@ describe('a table of versions behaves as a plain list', () => {
       comparator,
       filterPolicy: random.pick([filterPolicy, filterPolicy, null]),
       blockSize: random.pick([1, 40, 100, 400, 4096]),
-      restartInterval: random.pick([1, 2, 16]),
+      blockRestartInterval: random.pick([1, 2, 16]),
     });
     const source = new MemorySource(bytes);
     const table = SyncDatabaseTable.open(source);
@@ -350,10 +353,12 @@ describe('a table of a database', () => {
     expect(await rejection(collect(await DatabaseTable.open(source)))).toMatchObject(expected);
   });
 
-  test('rejects an invalid sequence', () => {
-    const table = SyncDatabaseTable.open(new MemorySource(buildTable([])));
+  test('rejects an invalid sequence, and one that is higher than all sees the newest version', async () => {
+    const source = new MemorySource(buildTable(stored([{ userKey: utf8('a'), sequence: 7n, type: VALUE, value: utf8('1') }]), { comparator }));
+    const table = SyncDatabaseTable.open(source);
     expect(() => table.get(utf8('a'), { sequence: -1n })).toThrow(RangeError);
-    expect(() => table.get(utf8('a'), { sequence: 2n ** 56n })).toThrow(RangeError);
+    expect(table.get(utf8('a'), { sequence: 2n ** 56n })?.sequence).toBe(7n);
+    expect((await (await DatabaseTable.open(source)).get(utf8('a'), { sequence: 2n ** 64n }))?.sequence).toBe(7n);
   });
 
   test('with filters that were not made of its user keys is still searched', () => {

@@ -174,7 +174,7 @@ const annotated: Record<string, () => Uint8Array> = {
   'compressible-snappy-bits10': () => golden('compressible-snappy-bits10.ldb'),
   'tensorflow-variables': () => realTables().find(({ size, repo }) => size === 142 && repo === 'tensorflow/rust')!.bytes(),
   // Built by us, byte for byte as LevelDB builds it, with several blocks that fit on a page.
-  'four-blocks-bits10': () => buildTable(numberedEntries(14, 12), { blockSize: 80, restartInterval: 2, compression: 'none' }),
+  'four-blocks-bits10': () => buildTable(numberedEntries(14, 12), { blockSize: 80, blockRestartInterval: 2, compression: 'none' }),
 };
 
 describe('the annotated table', () => {

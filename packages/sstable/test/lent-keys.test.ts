@@ -110,7 +110,7 @@ describe('a key whose buffer is reused immediately', () => {
     const syncWalk = SyncDatabaseTable.open(new MemorySource(file)).entries({ gte: reused.set(keys[300]!), limit: 1 });
     reused.buffer.fill(0);
     expect((await Promise.all(lookups)).map((entry) => entry?.value)).toEqual(entries.slice(700, 720).map(([, value]) => value));
-    expect([(await collect(walk))[0]?.userKey, [...syncWalk][0]?.userKey].map(hex)).toEqual([hex(keys[300]), hex(keys[300])]);
+    expect([(await collect(walk))[0]?.key, [...syncWalk][0]?.key].map(hex)).toEqual([hex(keys[300]), hex(keys[300])]);
   });
 });
 
@@ -179,7 +179,7 @@ describe('a key whose buffer was transferred, which looks empty', () => {
 
   test('is rejected as a user key, as the bytes of a source, and by builders', () => {
     const table = SyncDatabaseTable.open(new MemorySource(buildTable([], { comparator: internalKeyComparator() })));
-    expect(caught(() => table.get(detached()))).toEqual(message('userKey'));
+    expect(caught(() => table.get(detached()))).toEqual(message('key'));
     expect(caught(() => table.entries({ gte: detached() }))).toEqual(message('gte'));
     expect(caught(() => encodeInternalKey({ userKey: detached(), sequence: 1n, type: VALUE }))).toEqual(message('userKey'));
     expect(caught(() => new MemorySource(detached()))).toEqual(message('bytes'));

@@ -23,18 +23,18 @@ describe.runIf(native !== undefined).each(seeds)('the random table of seed %i', 
   const entries = randomEntries(random, { most: 400 });
   const settings = {
     blockSize: random.pick([1, 64, 256, 1024, 4096, 65536]),
-    restartInterval: random.pick([1, 2, 3, 16, 128]),
+    blockRestartInterval: random.pick([1, 2, 3, 16, 128]),
     bitsPerKey: random.pick([1, 5, 10, 20, 50]),
   };
-  const { blockSize, restartInterval, bitsPerKey } = settings;
+  const { blockSize, blockRestartInterval, bitsPerKey } = settings;
   const filterPolicy = new BloomFilterPolicy(bitsPerKey);
-  const plain = buildTable(entries, { blockSize, restartInterval, filterPolicy, compression: 'none' });
-  const packed = buildTable(entries, { blockSize, restartInterval, filterPolicy, compression: 'snappy' });
+  const plain = buildTable(entries, { blockSize, blockRestartInterval, filterPolicy, compression: 'none' });
+  const packed = buildTable(entries, { blockSize, blockRestartInterval, filterPolicy, compression: 'snappy' });
   const about = JSON.stringify(settings);
   const absent = absentKeys(entries);
 
   test('has the same bytes as LevelDB’s', () => {
-    const theirs = leveldb.build(entries, { blockSize, blockRestartInterval: restartInterval, bitsPerKey });
+    const theirs = leveldb.build(entries, { blockSize, blockRestartInterval, bitsPerKey });
     expect(sameBytes(plain, theirs), about).toBe(true);
   });
 
@@ -59,7 +59,7 @@ describe.runIf(native !== undefined).each(seeds)('the random table of seed %i', 
 
   test('lets LevelDB find every stored key and no absent key through filters of any range', () => {
     for (const filterRange of [1, 2 ** (1 + random.below(12)), 2 ** (12 + random.below(8)), 2 ** 40]) {
-      const table = buildTable(entries, { blockSize, restartInterval, filterPolicy, filterRange });
+      const table = buildTable(entries, { blockSize, blockRestartInterval, filterPolicy, filterRange });
       const keys = entries.map(([key]) => key);
       const found = leveldb.get(table, keys, { useFilter: true });
       const missing = entries.filter(([, value], i) => !sameBytes(found[i], value));
@@ -73,7 +73,7 @@ describe.runIf(native !== undefined).each(seeds)('the random table of seed %i', 
 
   test('when LevelDB writes it with Snappy, is read as the same entries', () => {
     const compression = 'snappy';
-    const theirs = leveldb.build(entries, { blockSize, blockRestartInterval: restartInterval, bitsPerKey, compression });
+    const theirs = leveldb.build(entries, { blockSize, blockRestartInterval, bitsPerKey, compression });
     const table = SyncTable.open(new MemorySource(theirs));
     expect(sameEntries(table.entries(), entries), about).toBe(true);
     expect(table.filterStatus.state).toBe('used');

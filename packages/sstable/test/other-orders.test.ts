@@ -116,9 +116,9 @@ describe('a database with a custom comparator and policy', () => {
       const userKey = utf8(`kEy${new TextDecoder().decode(key).slice(3)}`);
       for (const newest of [2, 1, 0]) {
         const sequence = newest === 2 ? undefined : BigInt(i * 10 + newest);
-        const expected = `${i * 10 + newest} ${i % 5 === 0 && newest === 2 ? DELETION : VALUE}`;
+        const expected = `${i * 10 + newest} ${i % 5 === 0 && newest === 2 ? 'deletion' : 'value'}`;
         const found = syncTable.get(userKey, { sequence });
-        if (`${found?.sequence} ${found?.type}` !== expected) wrong.push(`${i} at ${sequence}: ${found?.sequence} ${found?.type}`);
+        if (`${found?.sequence} ${found?.kind}` !== expected) wrong.push(`${i} at ${sequence}: ${found?.sequence} ${found?.kind}`);
         const later = i % 20 < 2 ? await table.get(userKey, { sequence }) : found;
         if (later?.sequence !== found?.sequence) wrong.push(`${i} at ${sequence}, with promises`);
       }

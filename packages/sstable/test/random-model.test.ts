@@ -53,18 +53,18 @@ const restartIntervals = [1, 2, 3, 16, 128];
 interface Case {
   readonly seed: number;
   readonly blockSize: number;
-  readonly restartInterval: number;
+  readonly blockRestartInterval: number;
   readonly compression: 'none' | 'snappy';
   readonly comparator: Comparator;
 }
 
 const cases: Case[] = blockSizes
-  .flatMap((blockSize) => restartIntervals.map((restartInterval) => ({ blockSize, restartInterval })))
+  .flatMap((blockSize) => restartIntervals.map((blockRestartInterval) => ({ blockSize, blockRestartInterval })))
   .flatMap((setting) => (['none', 'snappy'] as const).map((compression) => ({ ...setting, compression })))
   .map((setting, i) => ({ ...setting, seed: 0x5eed00 + i, comparator: comparators[i % 5 < 2 ? 0 : (i % 5) - 1]! }));
 
 describe.each(cases)(
-  'seed $seed: blocks of $blockSize bytes, restarts every $restartInterval, compression $compression, $comparator.name',
+  'seed $seed: blocks of $blockSize bytes, restarts every $blockRestartInterval, compression $compression, $comparator.name',
   ({ seed, comparator, ...options }) => {
     const random = seeded(seed);
     const entries = randomEntries(random, { most: 150, compare: (a, b) => comparator.compare(a, b) });

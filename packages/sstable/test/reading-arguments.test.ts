@@ -133,6 +133,8 @@ describe('a call', () => {
     ['get', [5], 'key must be a Uint8Array, got number'],
     ['get', [[1, 2]], 'key must be a Uint8Array, got an Array'],
     ['find', ['abc', () => true], 'key must be a Uint8Array, got string'],
+    ['has', ['abc'], 'key must be a Uint8Array, got string'],
+    ['batches', [{ limt: 5 }], 'CLASS.batches has no option "limt": did you mean limit?'],
     ['find', [utf8('a'), true], 'matches must be a function, got boolean'],
     ['getMany', ['abc'], 'keys must be an iterable of Uint8Arrays, got string'],
     ['getMany', [undefined], 'keys must be an iterable of Uint8Arrays, got undefined'],
@@ -140,21 +142,22 @@ describe('a call', () => {
     ['getMany', [[utf8('abc'), 'abc']], 'keys[1] must be a Uint8Array, got string'],
     ['compare', ['a', utf8('b')], 'a must be a Uint8Array, got string'],
     ['compare', [utf8('b'), null], 'b must be a Uint8Array, got null'],
-    ['entries', [{ start: utf8('a') }], 'a range has no option "start": it has gt, gte, lt, lte, reverse, limit, signal'],
-    ['keys', [{ gteq: utf8('a') }], 'a range has no option "gteq": did you mean gte?'],
-    ['values', [{ limt: 5 }], 'a range has no option "limt": did you mean limit?'],
-    ['keys', [utf8('a')], 'a range has no option "0": it has gt, gte, lt, lte, reverse, limit, signal'],
-    ['keys', [null], 'the options of a range must be an object, got null'],
+    ['entries', [{ start: utf8('a') }], 'CLASS.entries has no option "start": it has gt, gte, lt, lte, reverse, limit, signal'],
+    ['keys', [{ gteq: utf8('a') }], 'CLASS.keys has no option "gteq": did you mean gte?'],
+    ['values', [{ limt: 5 }], 'CLASS.values has no option "limt": did you mean limit?'],
+    ['keys', [utf8('a')], 'CLASS.keys has no option "0": it has gt, gte, lt, lte, reverse, limit, signal'],
+    ['keys', [null], 'the options of CLASS.keys must be an object, got null'],
     ['keys', [{ reverse: 'false' }], 'reverse must be a boolean, got string'],
     ['keys', [{ gte: 'a' }], 'gte must be a Uint8Array, got string'],
   ])('of %s with %o is rejected', async (method, args, message) => {
-    expect(caught(() => syncTable[method]!(...args))).toEqual(typeError(message));
+    expect(caught(() => syncTable[method]!(...args))).toEqual(typeError(message.replace('CLASS', 'SyncTable')));
     const table = (await Table.open(source)) as unknown as Loose;
-    expect(await rejection((async () => table[method]!(...args))())).toEqual(typeError(message));
+    expect(await rejection((async () => table[method]!(...args))())).toEqual(typeError(message.replace('CLASS', 'Table')));
   });
 
   test.each<[string, unknown[]]>([
     ['get', [utf8('a')]],
+    ['has', [utf8('a')]],
     ['find', [utf8('a'), () => true]],
     ['getMany', [[utf8('a')]]],
   ])('of %s with invalid options is rejected', async (method, args) => {
@@ -162,6 +165,7 @@ describe('a call', () => {
     for (const [options, message] of [
       [{ sginal: 1 }, `Table.${method} has no option "sginal": did you mean signal?`],
       [7, `the options of Table.${method} must be an object, got number`],
+      [new AbortController().signal, `the options of Table.${method} must be an object, got an AbortSignal: pass { signal }`],
       [{ signal: {} }, 'signal must be an AbortSignal, got object'],
     ] as const) {
       expect(await rejection(table[method]!(...args, options) as Promise<unknown>)).toEqual(typeError(message));
@@ -172,20 +176,20 @@ describe('a call', () => {
     const syncDatabase = SyncDatabaseTable.open(databaseSource) as unknown as Loose;
     const database = (await DatabaseTable.open(databaseSource)) as unknown as Loose;
     const calls: [unknown[], string][] = [
-      [['abc'], 'userKey must be a Uint8Array, got string'],
-      [[undefined], 'userKey must be a Uint8Array, got undefined'],
+      [['abc'], 'key must be a Uint8Array, got string'],
+      [[undefined], 'key must be a Uint8Array, got undefined'],
       [[utf8('a'), { sequence: 5 }], 'sequence must be a bigint, got number'],
     ];
     for (const [args, message] of calls) {
       expect(caught(() => syncDatabase.get!(...args))).toEqual(typeError(message));
       expect(await rejection(database.get!(...args) as Promise<unknown>)).toEqual(typeError(message));
     }
-    expect(caught(() => syncDatabase.get!(utf8('a'), { seq: 5n }))).toEqual(typeError('SyncDatabaseTable.get has no option "seq": it has sequence'));
+    expect(caught(() => syncDatabase.get!(utf8('a'), { seq: 5n }))).toEqual(typeError('SyncDatabaseTable.get has no option "seq": it has sequence, signal'));
     expect(await rejection(database.get!(utf8('a'), { snapshot: 5n }) as Promise<unknown>)).toEqual(typeError('DatabaseTable.get has no option "snapshot": it has sequence, signal'));
     // The error is thrown before the walk begins, not at its first step.
-    for (const table of [syncDatabase, database]) {
+    for (const [name, table] of [['SyncDatabaseTable', syncDatabase], ['DatabaseTable', database]] as const) {
       expect(caught(() => table.entries!({ gte: 'a' }))).toEqual(typeError('gte must be a Uint8Array, got string'));
-      expect(caught(() => table.entries!({ from: 'a' }))).toEqual(typeError('a range has no option "from": it has gt, gte, lt, lte, reverse, limit, signal'));
+      expect(caught(() => table.entries!({ from: 'a' }))).toEqual(typeError(`${name}.entries has no option "from": it has gt, gte, lt, lte, reverse, limit, signal`));
       expect(caught(() => table.entries!({ limit: -1 }))).toBeInstanceOf(RangeError);
     }
   });

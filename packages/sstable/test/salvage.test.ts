@@ -463,6 +463,16 @@ test('the first entries are returned before the rest of the file is read', async
   expect(source.reads.length).toBeLessThan(12);
 });
 
+test('an unknown option is refused with the name of the call', async () => {
+  const source = new MemorySource(buildTable(numberedEntries(1)));
+  const wrong = { anyOrder: true } as SalvageOptions;
+  const known = 'it has codecs, maxBlockBytes, signal, comparator, maxFindings';
+  const salvaged = rejection(salvageTable(source, () => undefined, wrong));
+  expect(await salvaged).toEqual(new TypeError(`salvageTable has no option "anyOrder": ${known}`));
+  const next = rejection(salvagedEntries(source, wrong).next());
+  expect(await next).toEqual(new TypeError(`salvagedEntries has no option "anyOrder": ${known}`));
+});
+
 function footerOf(bytes: Uint8Array): ReturnType<typeof decodeFooter> {
   const offset = bytes.length - FOOTER_LENGTH;
   return decodeFooter(bytes.subarray(offset), { structure: 'footer', offset });

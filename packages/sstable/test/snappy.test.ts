@@ -289,9 +289,9 @@ describe('sizes', () => {
   const goldens = goldenTables().filter(({ options }) => options.compression === 'snappy');
 
   test.each(goldens)('$name has the size of LevelDB’s file, within 2%', (golden) => {
-    const { blockSize, blockRestartInterval: restartInterval, bitsPerKey } = golden.options;
+    const { blockSize, blockRestartInterval, bitsPerKey } = golden.options;
     const filterPolicy = bitsPerKey === null ? null : new BloomFilterPolicy(bitsPerKey);
-    const bytes = buildTable(golden.input(), { blockSize, restartInterval, filterPolicy, compression: 'snappy' });
+    const bytes = buildTable(golden.input(), { blockSize, blockRestartInterval, filterPolicy, compression: 'snappy' });
     expect(bytes.length / golden.bytes().length).toBeGreaterThan(0.98);
     expect(bytes.length / golden.bytes().length).toBeLessThan(1.02);
   });

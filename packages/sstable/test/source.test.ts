@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
+import { turns } from '@bloom/fixtures/event-loop';
 import { MemorySource, type Source } from '@bloom/sstable';
 import { BlobSource } from '@bloom/sstable/blob';
 import { HttpSource } from '@bloom/sstable/http';
@@ -11,6 +12,7 @@ import { FileSource, SyncFileSource } from '@bloom/sstable/node';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { rejection } from './caught.js';
 import { replaceReads } from './replace-reads.js';
+import { gate } from './sources.js';
 import { StaticServer } from './static-server.js';
 
 const bytes = Uint8Array.from({ length: 1000 }, (_, i) => i % 251);
@@ -89,17 +91,26 @@ describe('an abort immediately ends a read that the host does not answer:', () =
     const path = join(folder, 'hanging');
     await writeFile(path, bytes);
     await using file = await FileSource.open(path);
+    const { opened: asked, open: ask } = gate();
+    const hang = (): Promise<never> => {
+      ask();
+      return never;
+    };
     const opened: Record<string, Source> = {
       FileSource: file,
-      BlobSource: new BlobSource({ size: 1000, slice: () => ({ arrayBuffer: () => never }) }),
+      BlobSource: new BlobSource({ size: 1000, slice: () => ({ arrayBuffer: hang }) }),
       // A fetch that ignores its signal.
-      HttpSource: await HttpSource.open('https://example.org/a', { byteLength: 1000, fetch: () => never }),
+      HttpSource: await HttpSource.open('https://example.org/a', { byteLength: 1000, fetch: hang }),
     };
     let end = (): void => undefined;
-    replaceReads((readPiece) => (end = readPiece));
+    replaceReads((readPiece) => {
+      end = readPiece;
+      ask();
+    });
     const controller = new AbortController();
     const reading = rejection(read(opened[name]!, 0, 10, controller.signal));
-    setTimeout(() => controller.abort(reason), 10);
+    await asked;
+    controller.abort(reason);
     expect(await reading).toBe(reason);
     expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
     // Closing the file waits for it.
@@ -111,15 +122,22 @@ describe('an abort immediately ends a read that the host does not answer:', () =
     const note = (rejected: unknown): void => void rejections.push(rejected);
     process.on('unhandledRejection', note);
     const controller = new AbortController();
-    const fail = (): Promise<never> => new Promise((_, reject) => setTimeout(() => reject(new Error('late')), 30));
+    const { opened: isAborted, open: fails } = gate();
+    let failures = 0;
+    const fail = async (): Promise<never> => {
+      await isAborted;
+      failures++;
+      throw new Error('late');
+    };
     const blob = new BlobSource({ size: 1000, slice: () => ({ arrayBuffer: fail }) });
     const http = await HttpSource.open('https://example.org/a', { byteLength: 1000, fetch: fail });
     const readings = [blob, http].map((source) => rejection(read(source, 0, 10, controller.signal)));
     controller.abort(reason);
     expect(await Promise.all(readings)).toEqual([reason, reason]);
-    await new Promise((resolve) => setTimeout(resolve, 60));
+    fails();
+    await turns();
     process.off('unhandledRejection', note);
-    expect(rejections).toEqual([]);
+    expect({ failures, rejections }).toEqual({ failures: 2, rejections: [] });
   });
 });
 

@@ -13,7 +13,7 @@ export interface Request {
 /** How a server misbehaves. */
 export type Misbehaviour = (request: Request, response: ServerResponse, number: number) => boolean;
 
-/** A server of one file that supports only Range and HEAD, and can be made to misbehave. */
+/** A server of one file that supports Range, also for the last bytes, and HEAD, and can be made to misbehave. */
 export class StaticServer {
   bytes: Uint8Array;
   etag: string | undefined = '"one"';
@@ -46,10 +46,15 @@ export class StaticServer {
 
   /** The requested ranges, as [offset, length]. */
   get ranges(): [number, number][] {
-    return this.requests.flatMap(({ range }) => {
-      const parts = /^bytes=(\d+)-(\d+)$/.exec(range ?? '');
-      return parts === null ? [] : [[Number(parts[1]), Number(parts[2]) - Number(parts[1]) + 1] as [number, number]];
-    });
+    return this.requests.flatMap(({ range }) => this.rangeOf(range) ?? []).map(([start, end]) => [start, end - start]);
+  }
+
+  /** The first byte of a range and the byte behind its last one. */
+  rangeOf(range: string | undefined): [[number, number]] | undefined {
+    const parts = /^bytes=(\d*)-(\d+)$/.exec(range ?? '');
+    if (parts === null) return undefined;
+    const { length } = this.bytes;
+    return [parts[1] === '' ? [Math.max(0, length - Number(parts[2])), length] : [Number(parts[1]), Number(parts[2]) + 1]];
   }
 
   async stop(): Promise<void> {
@@ -75,17 +80,17 @@ export class StaticServer {
       response.writeHead(200, { ...headers, 'content-length': bytes.length, 'accept-ranges': 'bytes' }).end();
       return;
     }
-    const range = /^bytes=(\d+)-(\d+)$/.exec(request.range ?? '');
-    if (range === null) {
+    const range = this.rangeOf(request.range)?.[0];
+    if (range === undefined) {
       response.writeHead(200, { ...headers, 'content-length': bytes.length }).end(bytes);
       return;
     }
-    const start = Number(range[1]);
+    const [start, end] = range;
     if (start >= bytes.length) {
       response.writeHead(416, { 'content-range': `bytes */${bytes.length}` }).end();
       return;
     }
-    const part = bytes.subarray(start, Math.min(bytes.length, Number(range[2]) + 1));
+    const part = bytes.subarray(start, Math.min(bytes.length, end));
     const contentRange = `bytes ${start}-${start + part.length - 1}/${bytes.length}`;
     response.writeHead(206, { ...headers, 'content-length': part.length, 'content-range': contentRange }).end(part);
   }

@@ -121,7 +121,7 @@ test('the limit of a block is exact to the byte, with and without compression', 
     const error = caught(() => decodeStoredBlock(stored, place, { ...plain, maxBlockBytes: 999 }));
     expect(error).toBeInstanceOf(CorruptionError);
     expect(error).toMatchObject({ code: 'BLOOM_TOO_LARGE', structure: 'data block', offset: 4096 });
-    if (codec === undefined) expect((error as CorruptionError).problem).toBe('the contents have 1000 bytes, the limit is 999');
+    if (codec === undefined) expect((error as CorruptionError).problem).toBe('the contents have 1000 bytes, the limit is 999: see maxBlockBytes');
   }
 });
 
@@ -151,7 +151,7 @@ test.each([
 
 test.each([
   [new Error('no luck'), 'BLOOM_BAD_COMPRESSION', 'fake: no luck'],
-  [new RangeError('too much'), 'BLOOM_TOO_LARGE', 'fake: too much'],
+  [new RangeError('too much'), 'BLOOM_TOO_LARGE', 'fake: too much: see maxBlockBytes'],
   ['no error', 'BLOOM_BAD_COMPRESSION', 'fake: no error'],
 ])('what a codec throws is the cause of the error, which has its message: %s', (cause, code, problem) => {
   const codec: Codec = {

@@ -312,9 +312,10 @@ describe('TableInfo', () => {
     const builder = new TableBuilder(sink);
     for (const [key, value] of entries) builder.add(key, value);
     const info = builder.finish();
-    const { keyBytes, valueBytes, ...profile } = await profileTable(new MemorySource(sink.toBytes()));
+    const { keyBytes, valueBytes, codecs, damagedBlocks, deletions, ...profile } = await profileTable(new MemorySource(sink.toBytes()));
     expect(info).toMatchObject(profile);
     expect(info.entryBytes).toBe(keyBytes + valueBytes);
+    expect({ codecs, damagedBlocks, deletions }).toEqual({ codecs: { snappy: info.dataBlocks }, damagedBlocks: 0, deletions: undefined });
     expect(info.byteLength).toBe(sink.toBytes().length);
     expect(info.storedDataBytes).toBeLessThan(info.rawDataBytes);
     expect(info.entries).toBe(3000);
@@ -351,10 +352,10 @@ describe('options', () => {
     ['blockSize', NaN],
     ['blockSize', Infinity],
     ['blockSize', '4096'],
-    ['restartInterval', 0],
-    ['restartInterval', 2.5],
-    ['restartInterval', -16],
-    ['restartInterval', NaN],
+    ['blockRestartInterval', 0],
+    ['blockRestartInterval', 2.5],
+    ['blockRestartInterval', -16],
+    ['blockRestartInterval', NaN],
     ['compression', 'zip'],
     ['compression', 1],
     ['compression', ''],
@@ -386,7 +387,7 @@ describe('options', () => {
   test('the defaults are LevelDB’s, with a Bloom filter of 10 bits per key', () => {
     const entries = numberedEntries(2000);
     const filterPolicy = new BloomFilterPolicy(10);
-    const spelled = { blockSize: 4096, restartInterval: 16, compression: 'snappy', filterPolicy } as const;
+    const spelled = { blockSize: 4096, blockRestartInterval: 16, compression: 'snappy', filterPolicy } as const;
     expect(sameBytes(buildTable(entries), buildTable(entries, { ...spelled, comparator: bytewiseComparator }))).toBe(true);
   });
 
@@ -474,5 +475,40 @@ describe('equivalences of keys', () => {
     const table = SyncTable.open(new MemorySource(bytes), { comparator: caseless, filterPolicies: [] });
     expect(table.filterStatus).toEqual({ state: 'absent' });
     expect([...table.keys()]).toHaveLength(10);
+  });
+});
+
+describe('filters that would need a block of more than maxBlockBytes', () => {
+  const options = { maxBlockBytes: 2 ** 16, filterRange: 1, compression: 'none' } as const;
+  const entries = Array.from({ length: 3 }, (_, i) => [utf8(`key ${i}`), new Uint8Array(20_000)] as const);
+
+  test('are refused, before there is an offset for each range', () => {
+    const builder = new TableBuilder(new MemorySink(), { ...options, maxBlockBytes: 2 ** 28 });
+    const before = process.memoryUsage().arrayBuffers;
+    expect(caught(() => builder.add(utf8('key'), new Uint8Array(100 * 2 ** 20)))).toBeInstanceOf(RangeError);
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(400 * 2 ** 20);
+  });
+
+  test('are left out with omitLargeFilters, and all entries are there', () => {
+    const sink = new MemorySink();
+    const builder = new TableBuilder(sink, { ...options, omitLargeFilters: true });
+    for (const [key, value] of entries) builder.add(key, value);
+    expect(builder.indexByteLength).toBeGreaterThan(0);
+    expect(builder.finish()).toMatchObject({ entries: 3, filters: 0, filterBytes: 0 });
+    const table = SyncTable.open(new MemorySource(sink.toBytes()));
+    expect(table.filterStatus).toEqual({ state: 'absent' });
+    expect([...table.keys()]).toHaveLength(3);
+  });
+
+  test('are not left out where they fit', () => {
+    const plain = new MemorySink();
+    const omitting = new MemorySink();
+    for (const [sink, omitLargeFilters] of [[plain, false], [omitting, true]] as const) {
+      const builder = new TableBuilder(sink, { omitLargeFilters });
+      for (const [key, value] of entries) builder.add(key, value);
+      builder.finish();
+    }
+    expect(hex(omitting.toBytes())).toBe(hex(plain.toBytes()));
+    expect(caught(() => new TableBuilder(plain, { omitLargeFilters: 1 as unknown as boolean }))).toBeInstanceOf(TypeError);
   });
 });

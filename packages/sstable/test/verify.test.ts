@@ -50,7 +50,7 @@ describe('nothing is wrong with', () => {
 
   test('tables with various block sizes, restart intervals and filters', async () => {
     const entries = numberedEntries(800);
-    for (const options of [{ blockSize: 1 }, { blockSize: 100, restartInterval: 1 }, { filterPolicy: null }, { restartInterval: 3 }]) {
+    for (const options of [{ blockSize: 1 }, { blockSize: 100, blockRestartInterval: 1 }, { filterPolicy: null }, { blockRestartInterval: 3 }]) {
       expect(await verify(buildTable(entries, options)), JSON.stringify(options)).toEqual([]);
     }
   });

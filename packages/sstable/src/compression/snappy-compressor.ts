@@ -1,5 +1,4 @@
-import { putVarint } from '@bloom/bytes';
-import { instantiateKernel, type Kernel } from './kernel.js';
+import { instantiateKernel, type Kernel, putVarint } from '@bloom/bytes';
 import { SNAPPY_COMPRESSOR } from './snappy-compressor.wasm.js';
 
 /** Contents are compressed in independent fragments of 64 KiB, so that an offset fits in two bytes. */

@@ -1,4 +1,4 @@
-import { instantiateKernel, type Kernel } from './kernel.js';
+import { instantiateKernel, type Kernel } from '@bloom/bytes';
 import { SNAPPY_DECOMPRESSOR } from './snappy-decompressor.wasm.js';
 
 /** The address of the stream in the kernel's memory. The contents follow it. */

@@ -1,12 +1,14 @@
-import { CorruptionError, mustBeBytes, mustBeOptions } from '@bloom/bytes';
+import { type Bytes, CorruptionError, mustBeBytes, mustBeOptions } from '@bloom/bytes';
 import { BloomFilterPolicy } from '@bloom/policy';
 import {
   decodeInternalKey,
   encodeInternalKey,
-  type InternalKey,
+  type EntryKind,
   internalKeyComparator,
   internalKeyPolicy,
+  kindOfType,
   MAX_SEQUENCE,
+  MAX_TYPE,
 } from '../format/internal-key.js';
 import { type AsyncKeyRange, type KeyRange, mustBeKeyRange } from '../read/key-range.js';
 import {
@@ -15,33 +17,34 @@ import {
   mustBePolicies,
   mustBeTableOptions,
   type SignalOptions,
+  type SyncTableOptions,
   type TableOptions,
 } from '../read/options.js';
 import { mustBeSource, type Source, type SyncSource } from '../read/source.js';
 import { SyncTable } from '../read/sync-table.js';
 import { Table } from '../read/table.js';
+import { mustBeSequence, type SequenceOptions } from './sequence.js';
 
-/** An entry of a database: one version of a user key. */
-export interface DatabaseEntry extends InternalKey {
+/** One version of a key, as a database stores it. */
+export interface DatabaseEntry {
+  readonly kind: EntryKind;
+  readonly key: Bytes;
+  /** Grows with every write to the database. */
+  readonly sequence: bigint;
   /** Empty for a deletion. */
-  readonly value: Uint8Array;
-}
-
-/** Which version to look for. */
-export interface VersionOptions {
-  /** The newest version at or below this sequence number. Default: the newest of all. */
-  readonly sequence?: bigint | undefined;
+  readonly value: Bytes;
 }
 
 /**
  * A table of a LevelDB database, accessed by user keys and versions.
  *
- * It is one file of a database, so the newest version here need not be the newest in the database.
+ * It is one file of a database, so the newest version here need not be the newest in the database. What does not depend on
+ * versions, such as `filterStatus` and `stats`, is that of its `table`.
  *
  * @example
  * ```ts
  * const table = await DatabaseTable.open(await FileSource.open('000005.ldb'));
- * await table.get(utf8('hello')); // { userKey, sequence: 17n, type: 1, value }
+ * await table.get(utf8('hello')); // { kind: 'value', key, sequence: 17n, value }
  * ```
  */
 export class DatabaseTable {
@@ -65,21 +68,21 @@ export class DatabaseTable {
     return new DatabaseTable(await Table.open(source, internalTableOptions(options)));
   }
 
-  /** The newest version of `userKey`, which may be a deletion; undefined when the table has none. */
-  async get(userKey: Uint8Array, options: VersionOptions & SignalOptions = {}): Promise<DatabaseEntry | undefined> {
-    mustBeOptions('DatabaseTable.get', options, { ...VERSION_OPTIONS, signal: true });
+  /** The newest version of `key`, which may be a deletion; undefined when the table has none. */
+  async get(key: Uint8Array, options: SequenceOptions & SignalOptions = {}): Promise<DatabaseEntry | undefined> {
+    const seek = seekKey('DatabaseTable.get', key, options);
     const { signal } = options;
-    const found = await this.table.find(seekKey(userKey, options), isVersionOf(userKey, this.table), { signal });
+    const found = await this.table.find(seek, isVersionOf(key, this.table), { signal });
     return found && entryOf(found, this.table);
   }
 
   /** All versions of a range of user keys, in the order of the keys, with the newest version of each key first. */
-  entries(range: AsyncKeyRange = {}): AsyncGenerator<DatabaseEntry, void, undefined> {
-    mustBeKeyRange(range);
+  entries(range: AsyncKeyRange = {}): AsyncIterableIterator<DatabaseEntry> {
+    mustBeKeyRange('DatabaseTable.entries', range);
     return this.#entriesOf(this.table.entries({ ...range, ...internalBounds(range) }));
   }
 
-  async *#entriesOf(stored: AsyncIterable<[Uint8Array, Uint8Array]>): AsyncGenerator<DatabaseEntry, void, undefined> {
+  async *#entriesOf(stored: AsyncIterable<[Bytes, Bytes]>): AsyncGenerator<DatabaseEntry, void, undefined> {
     for await (const entry of stored) yield entryOf(entry, this.table);
   }
 
@@ -87,8 +90,14 @@ export class DatabaseTable {
     return this.entries();
   }
 
-  close(): void {
-    this.table.close();
+  /** Closes the table: see `Table.close`. */
+  close(): Promise<void> {
+    return this.table.close();
+  }
+
+  /** Closes the table, at the end of an `await using` block. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 }
 
@@ -102,26 +111,25 @@ export class SyncDatabaseTable {
   }
 
   /** Opens a table: see {@link DatabaseTable.open}. */
-  static open(source: SyncSource, options: TableOptions = {}): SyncDatabaseTable {
+  static open(source: SyncSource, options: SyncTableOptions = {}): SyncDatabaseTable {
     mustBeSource(source);
     mustBeTableOptions('SyncDatabaseTable.open', options);
     return new SyncDatabaseTable(SyncTable.open(source, internalTableOptions(options)));
   }
 
-  /** The newest version of `userKey`, which may be a deletion; undefined when the table has none. */
-  get(userKey: Uint8Array, options: VersionOptions = {}): DatabaseEntry | undefined {
-    mustBeOptions('SyncDatabaseTable.get', options, VERSION_OPTIONS);
-    const found = this.table.find(seekKey(userKey, options), isVersionOf(userKey, this.table));
+  /** The newest version of `key`, which may be a deletion; undefined when the table has none. */
+  get(key: Uint8Array, options: SequenceOptions = {}): DatabaseEntry | undefined {
+    const found = this.table.find(seekKey('SyncDatabaseTable.get', key, options), isVersionOf(key, this.table));
     return found && entryOf(found, this.table);
   }
 
   /** All versions of a range of user keys, in the order of the keys, with the newest version of each key first. */
-  entries(range: KeyRange = {}): Generator<DatabaseEntry, void, undefined> {
-    mustBeKeyRange(range);
+  entries(range: KeyRange = {}): IterableIterator<DatabaseEntry> {
+    mustBeKeyRange('SyncDatabaseTable.entries', range);
     return this.#entriesOf(this.table.entries({ ...range, ...internalBounds(range) }));
   }
 
-  *#entriesOf(stored: Iterable<[Uint8Array, Uint8Array]>): Generator<DatabaseEntry, void, undefined> {
+  *#entriesOf(stored: Iterable<[Bytes, Bytes]>): Generator<DatabaseEntry, void, undefined> {
     for (const entry of stored) yield entryOf(entry, this.table);
   }
 
@@ -129,8 +137,14 @@ export class SyncDatabaseTable {
     return this.entries();
   }
 
+  /** Closes the table: see `SyncTable.close`. */
   close(): void {
     this.table.close();
+  }
+
+  /** Closes the table, at the end of a `using` block. */
+  [Symbol.dispose](): void {
+    this.close();
   }
 }
 
@@ -143,13 +157,16 @@ export function internalTableOptions<Options extends TableOptions>(options: Opti
   return { ...options, comparator: internalKeyComparator(userComparator), filterPolicies: userPolicies.map(internalKeyPolicy) };
 }
 
-const VERSION_OPTIONS: Record<keyof VersionOptions, true> = { sequence: true };
+/** The names for both tables, so that one object can be used for both. `SyncDatabaseTable` ignores the signal. */
+const GET_OPTIONS: Record<keyof (SequenceOptions & SignalOptions), true> = { sequence: true, signal: true };
 
-/** LevelDB's own types are 0 and 1; other programs have more. */
-const MAX_TYPE = 0xff;
-
-/** The key that sorts at or before the versions with sequence numbers up to `sequence`. */
-function seekKey(userKey: Uint8Array, { sequence = MAX_SEQUENCE }: VersionOptions): Uint8Array {
+/** The key that sorts at or before the versions that `call` may see. @throws TypeError or RangeError for what it is not to be given. */
+function seekKey(call: string, userKey: Uint8Array, options: SequenceOptions): Uint8Array {
+  mustBeOptions(call, options, GET_OPTIONS);
+  mustBeBytes('key', userKey);
+  const { sequence: seen = MAX_SEQUENCE } = options;
+  mustBeSequence(seen);
+  const sequence = seen < MAX_SEQUENCE ? seen : MAX_SEQUENCE;
   return encodeInternalKey({ userKey, sequence, type: MAX_TYPE });
 }
 
@@ -174,9 +191,12 @@ function internalBounds({ gt, gte, lt, lte }: KeyRange): Pick<KeyRange, 'gt' | '
   return { gt: gt && oldestOf(gt), gte: gte && newestOf(gte), lt: lt && newestOf(lt), lte: lte && oldestOf(lte) };
 }
 
-function entryOf([key, value]: readonly [Uint8Array, Uint8Array], { name }: Table | SyncTable): DatabaseEntry {
+function entryOf([key, value]: readonly [Bytes, Bytes], { name }: Table | SyncTable): DatabaseEntry {
   const internalKey = decodeInternalKey(key);
-  if (internalKey !== undefined) return { ...internalKey, value };
+  if (internalKey !== undefined) {
+    const { userKey, sequence, type } = internalKey;
+    return { kind: kindOfType(type), key: userKey, sequence, value };
+  }
   const problem = `a key of ${key.length} bytes is too short for a database's: its keys may be plain ones`;
   throw new CorruptionError('BLOOM_BAD_INTERNAL_KEY', { structure: 'file', offset: 0, file: name }, problem);
 }

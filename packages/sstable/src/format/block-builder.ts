@@ -1,4 +1,4 @@
-import { putVarint, varintLength } from '@bloom/bytes';
+import { type Bytes, putVarint, varintLength } from '@bloom/bytes';
 import type { CompareRange } from './bytewise-order.js';
 import { copyBytes } from './copy-bytes.js';
 
@@ -35,7 +35,7 @@ export class BlockBuilder {
   }
 
   /** The last key added, even after `finish`: a view that is valid until the next `add`. */
-  get lastKey(): Uint8Array {
+  get lastKey(): Bytes {
     return this.#lastKey.subarray(0, this.#lastKeyLength);
   }
 

@@ -26,6 +26,7 @@ export class BlockSearch extends BlockWalk {
 
   /** Does {@link seek} in any order of keys, and reports damage on the way. */
   #walkTo(key: Uint8Array, start: number, end: number): boolean {
+    this.entries.restart = 0;
     if (this.entriesEnd === 0) return false;
     let left = 0;
     let right = this.restartCount - 1;
@@ -36,6 +37,7 @@ export class BlockSearch extends BlockWalk {
       if (this.#compare(this.bytes, this.unsharedStart, this.valueStart, key, start, end) < 0) left = middle;
       else right = middle - 1;
     }
+    this.entries.restart = left;
     this.toRestart(left);
     while (this.step()) if (this.#compare(this.keyBytes, 0, this.keyLength, key, start, end) >= 0) return true;
     return false;

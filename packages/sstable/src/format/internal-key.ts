@@ -11,7 +11,7 @@
  *
  * Source: LevelDB, db/dbformat.h and db/dbformat.cc.
  */
-import { mustBeBytes } from '@bloom/bytes';
+import { type Bytes, mustBeBytes } from '@bloom/bytes';
 import { type FilterPolicy, KeyBuffer, mayAskInRanges, mustBeFilterPolicy } from '@bloom/policy';
 import { compareBytes, compareInternalBytes, type CompareRange, INTERNAL_KEY_TRAILER_LENGTH, internalOrderOf } from './bytewise-order.js';
 import { bytewiseComparator, type Comparator, compareRangeOf, mustBeComparator } from './comparator.js';
@@ -23,6 +23,27 @@ export const MAX_SEQUENCE = 2n ** 56n - 1n;
 export const DELETION = 0;
 /** The type of an entry that stores a value. */
 export const VALUE = 1;
+
+/**
+ * The highest type. Of the versions with one sequence that of the highest type comes first, so a key with it is at or before all
+ * of them. LevelDB seeks with 1 (`kValueTypeForSeek`), its own highest; other programs have higher ones.
+ */
+export const MAX_TYPE = 0xff;
+
+/** What an entry does to its key. A number is the type of an entry that another program than LevelDB wrote. */
+export type EntryKind = 'value' | 'deletion' | number;
+
+/** The kind of an entry of {@link InternalKey.type}. */
+export function kindOfType(type: number): EntryKind {
+  if (type === VALUE) return 'value';
+  return type === DELETION ? 'deletion' : type;
+}
+
+/** The type byte of a kind: the reverse of {@link kindOfType}. */
+export function typeOfKind(kind: EntryKind): number {
+  if (kind === 'value') return VALUE;
+  return kind === 'deletion' ? DELETION : kind;
+}
 
 /** The parts of a key in a database. */
 export interface InternalKey {
@@ -39,11 +60,11 @@ export interface InternalKey {
  * @throws TypeError when the user key is not a Uint8Array, or the sequence is not a bigint.
  * @throws RangeError when the sequence does not fit into 56 bits, or the type into 8.
  */
-export function encodeInternalKey({ userKey, sequence, type }: InternalKey): Uint8Array {
+export function encodeInternalKey({ userKey, sequence, type }: InternalKey): Bytes {
   mustBeBytes('userKey', userKey);
   if (typeof sequence !== 'bigint') throw new TypeError(`sequence must be a bigint, got ${typeof sequence}`);
   if (sequence < 0n || sequence > MAX_SEQUENCE) throw new RangeError(`sequence must be from 0 to 2^56 - 1, got ${sequence}`);
-  if (!(Number.isInteger(type) && type >= 0 && type <= 0xff)) throw new RangeError(`type must be a byte, got ${type}`);
+  if (!(Number.isInteger(type) && type >= 0 && type <= MAX_TYPE)) throw new RangeError(`type must be a byte, got ${type}`);
   const key = new Uint8Array(userKey.length + INTERNAL_KEY_TRAILER_LENGTH);
   key.set(userKey);
   new DataView(key.buffer).setBigUint64(userKey.length, (sequence << 8n) | BigInt(type), true);
@@ -51,12 +72,14 @@ export function encodeInternalKey({ userKey, sequence, type }: InternalKey): Uin
 }
 
 /** Decodes a stored key. The user key is a view. Undefined when the key is too short to be an internal key. */
+export function decodeInternalKey(key: Bytes): (InternalKey & { readonly userKey: Bytes }) | undefined;
+export function decodeInternalKey(key: Uint8Array): InternalKey | undefined;
 export function decodeInternalKey(key: Uint8Array): InternalKey | undefined {
   mustBeBytes('key', key);
   const userKeyLength = key.length - INTERNAL_KEY_TRAILER_LENGTH;
   if (userKeyLength < 0) return undefined;
   const trailer = new DataView(key.buffer, key.byteOffset).getBigUint64(userKeyLength, true);
-  return { userKey: key.subarray(0, userKeyLength), sequence: trailer >> 8n, type: Number(trailer & 0xffn) };
+  return { userKey: key.subarray(0, userKeyLength), sequence: trailer >> 8n, type: Number(trailer & BigInt(MAX_TYPE)) };
 }
 
 /**
@@ -65,9 +88,28 @@ export function decodeInternalKey(key: Uint8Array): InternalKey | undefined {
  */
 const MAX_KNOWN_TYPE = 0x1f;
 
-/** Whether a stored key looks like an internal key. A plain binary key can look like one too. */
+/**
+ * Whether a stored key may be an internal key, of LevelDB or of any of its relatives. A plain binary key can look like one too.
+ *
+ * Where a wrong no does harm: it decides how damaged tables are salvaged and which mistakes are reported. To guess what a table
+ * is, {@link isLikelyInternalKey} asks for more.
+ */
 export function mayBeInternalKey(key: Uint8Array): boolean {
   return key.length >= INTERNAL_KEY_TRAILER_LENGTH && key[key.length - INTERNAL_KEY_TRAILER_LENGTH]! <= MAX_KNOWN_TYPE;
+}
+
+/** A database would reach this sequence after nine years with a million writes per second. */
+const MAX_LIKELY_SEQUENCE = 2n ** 48n;
+
+/**
+ * Whether LevelDB writes keys of such a sequence and type: it has two types, and its sequences start at 1. Sequence 0 is that of
+ * values that another program loaded in bulk.
+ *
+ * Where a wrong yes does harm: of eight random bytes {@link mayBeInternalKey} takes every eighth for sequence and type.
+ */
+export function isLikelyInternalKey({ sequence, type }: InternalKey): boolean {
+  if (sequence === 0n) return type === VALUE;
+  return (type === VALUE || type === DELETION) && sequence < MAX_LIKELY_SEQUENCE;
 }
 
 /**

@@ -75,14 +75,14 @@ export function decodeStoredBlock(
   }
   const codec = codecs.get(type);
   if (codec === undefined) {
-    throw new UnsupportedError('BLOOM_UNSUPPORTED_CODEC', place, `there is no codec for its compression type ${type}`);
+    throw new UnsupportedError('BLOOM_UNSUPPORTED_CODEC', place, missingCodec(type));
   }
   let decompressed: unknown;
   try {
     decompressed = codec.decompress(contents, maxBlockBytes, scratch);
   } catch (cause) {
     if (cause instanceof RangeError) {
-      throw new CorruptionError('BLOOM_TOO_LARGE', place, `${codec.name}: ${cause.message}`, { cause });
+      throw new CorruptionError('BLOOM_TOO_LARGE', place, `${codec.name}: ${cause.message}: see maxBlockBytes`, { cause });
     }
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new CorruptionError('BLOOM_BAD_COMPRESSION', place, `${codec.name}: ${reason}`, { cause });
@@ -91,13 +91,19 @@ export function decodeStoredBlock(
   return plainBytes(decompressed);
 }
 
+/** What is wrong with a block of a type for which no codec was given, and what to do about it. */
+export function missingCodec(type: number): string {
+  const remedy = type === 2 || type === 4 ? 'give codecs: allCodecs, from the package @bloom/codecs' : 'give one in codecs';
+  return `there is no codec for its compression type ${type}: ${remedy}`;
+}
+
 /** Whether the contents of a block are stored without compression. */
 export function isPlain(block: Uint8Array): boolean {
   return block[block.length - BLOCK_TRAILER_LENGTH] === NO_COMPRESSION;
 }
 
 function tooLarge(place: Place, size: number, maxBlockBytes: number): CorruptionError {
-  return new CorruptionError('BLOOM_TOO_LARGE', place, `the contents have ${size} bytes, the limit is ${maxBlockBytes}`);
+  return new CorruptionError('BLOOM_TOO_LARGE', place, `the contents have ${size} bytes, the limit is ${maxBlockBytes}: see maxBlockBytes`);
 }
 
 /** Labels the trailer of a block that is stored at `offset` of a file. */

@@ -1,3 +1,5 @@
+import type { Bytes } from '@bloom/bytes';
+
 /** The members of a `Response` that are needed. */
 export interface HttpResponse {
   readonly status: number;
@@ -32,8 +34,13 @@ export class Answer {
     return this.#response.headers.get(name);
   }
 
+  /** Drops the answer without reading its body. */
+  discard(): void {
+    discard(this.#response);
+  }
+
   /** The whole body; undefined when it has more than `maxBytes`, in which case the rest is not received. */
-  async body(maxBytes: number): Promise<Uint8Array | undefined> {
+  async body(maxBytes: number): Promise<Bytes | undefined> {
     const reader = this.#response.body?.getReader();
     if (reader === undefined) {
       const bytes = new Uint8Array(await this.#response.arrayBuffer());
@@ -62,7 +69,7 @@ export function discard({ body }: HttpResponse): void {
 }
 
 /** Concatenates parts that have `byteLength` bytes in all. */
-function joined(parts: readonly Uint8Array[], byteLength: number): Uint8Array {
+function joined(parts: readonly Uint8Array[], byteLength: number): Bytes {
   const bytes = new Uint8Array(byteLength);
   let position = 0;
   for (const part of parts) {

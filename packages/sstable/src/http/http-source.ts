@@ -1,5 +1,5 @@
-import { mustBeOptions, mustBeWhole, type Signal } from '@bloom/bytes';
-import { allocate, mustLieInside, PIECE_BYTES, type Source } from '../read/source.js';
+import { type Bytes, mustBeOptions, mustBeWhole, type Signal } from '@bloom/bytes';
+import { allocate, type FileIdentity, mustLieInside, PIECE_BYTES, type Source } from '../read/source.js';
 import type { Answer } from './answer.js';
 import { parseContentRange, wholeNumber } from './content-range.js';
 import { HttpError, Retriable } from './http-error.js';
@@ -7,8 +7,16 @@ import { Transport, type TransportOptions } from './transport.js';
 
 /** How to reach a table. Every option has a default. */
 export interface HttpSourceOptions extends TransportOptions {
-  /** Length of the file in bytes, if known: saves the request for it. */
+  /** Length of the file in bytes, if known: then opening requests nothing. */
   readonly byteLength?: number | undefined;
+  /**
+   * How many bytes at the end of the file to request when it is opened, where the footer and the index of a table are. The
+   * answer also says how long the file is. 0 requests the length alone, with HEAD. Default: 64 KiB, and 0 in a page of
+   * another origin, where the browser would send a further request to ask the server whether this one is allowed.
+   */
+  readonly tailBytes?: number | undefined;
+  /** How many bytes at the start of the file to request instead, for files that are read from their start. Default: 0. */
+  readonly startBytes?: number | undefined;
   /** The largest file, in bytes, to accept as a whole from a server that does not support ranges. Default: 8 MiB. */
   readonly maxWholeBytes?: number | undefined;
   /** Aborts the opening. */
@@ -22,6 +30,8 @@ const HTTP_SOURCE_OPTIONS: Record<keyof HttpSourceOptions, true> = {
   retries: true,
   retryDelayMs: true,
   byteLength: true,
+  tailBytes: true,
+  startBytes: true,
   maxWholeBytes: true,
   signal: true,
 };
@@ -40,10 +50,11 @@ const HTTP_SOURCE_OPTIONS: Record<keyof HttpSourceOptions, true> = {
  * const source = await HttpSource.open('https://example.org/words.ldb');
  * const table = await Table.open(source);
  * await table.get(utf8('hello')); // one request, or, for most absent keys, none
- * source.close();
+ * await source.close();
  * ```
  */
 export class HttpSource implements Source {
+  readonly isRemote = true;
   readonly name: string;
   readonly byteLength: number;
   readonly #file: RemoteFile;
@@ -55,7 +66,8 @@ export class HttpSource implements Source {
   }
 
   /**
-   * Requests the length of the file with HEAD or, if that fails for any reason, with a range of one byte.
+   * Requests the end of the file, or its start; the answer says how long it is. If the server does not answer with what was
+   * requested, the length is requested with HEAD or, if that fails for any reason, with a range of one byte.
    *
    * @throws TypeError or RangeError for a wrong address or option; HttpError with a code of {@link HttpErrorCode}.
    */
@@ -67,22 +79,42 @@ export class HttpSource implements Source {
     return new HttpSource(file, await file.findLength(options.signal));
   }
 
+  /** What the server said of the version of the file; undefined where it said nothing. */
+  get identity(): FileIdentity | undefined {
+    return this.#file.identity;
+  }
+
+  /** How many bytes at the end of the file came with its length and have not been read yet. */
+  get heldTailBytes(): number {
+    return this.#file.heldTailBytes;
+  }
+
   /**
    * @throws RangeError when the range is not inside the file; TypeError when the source is closed; HttpError with a
    *   code of {@link HttpErrorCode}; the signal's reason, at once.
    */
-  async read(offset: number, length: number, signal?: Signal): Promise<Uint8Array> {
+  async read(offset: number, length: number, signal?: Signal): Promise<Bytes> {
     mustLieInside(offset, length, this);
     return this.#file.read(offset, length, signal);
   }
 
   /** Rejects all reads under way, and later ones, with a TypeError. */
-  close(): void {
+  close(): Promise<void> {
     this.#file.transport.close();
+    return Promise.resolve();
+  }
+
+  /** Closes the source, at the end of an `await using` block. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 }
 
 const DEFAULT_MAX_WHOLE_BYTES = 8 * 2 ** 20;
+/** Enough for footer, index and filters of the tables in a database, which have 2 MiB by default. */
+const DEFAULT_TAIL_BYTES = 64 * 2 ** 10;
+/** The file is not there, or not for this caller: another kind of request would not change that. */
+const FINAL: readonly number[] = [401, 403, 404, 410];
 /** A server may answer with only a part of a range, but not with so little that it takes more requests than this. */
 const MAX_PARTS = 1024;
 
@@ -94,8 +126,21 @@ interface Version {
 
 /** The requested range or its start, or the whole file. */
 interface Part {
-  readonly bytes: Uint8Array;
+  readonly bytes: Bytes;
   readonly isWhole: boolean;
+}
+
+const EMPTY: Part = { bytes: new Uint8Array(0), isWhole: true };
+/** Bytes of the file that came with its length. */
+interface Held {
+  readonly offset: number;
+  readonly bytes: Bytes;
+}
+
+/** What is requested first: so many bytes at the start of the file, or at its end. */
+interface FirstRange {
+  readonly isStart: boolean;
+  readonly byteLength: number;
 }
 
 /** A file on a server. All answers must be about one version of it. */
@@ -105,16 +150,36 @@ class RemoteFile {
   /** The version in the first answer. */
   #version: Version | undefined;
   #fileLength: number | undefined;
+  /** Whether the answer to HEAD said that the file is empty, which alone is no proof. */
+  #seemsEmpty = false;
+  readonly #first: FirstRange;
+  #held: Held | undefined;
   /** The whole file, from a server without ranges. */
-  #whole: Uint8Array | undefined;
+  #whole: Bytes | undefined;
 
   constructor(url: string, options: HttpSourceOptions) {
     this.transport = new Transport(url, options);
     this.#maxWholeBytes = mustBeWhole('maxWholeBytes', options.maxWholeBytes ?? DEFAULT_MAX_WHOLE_BYTES, 0);
     if (options.byteLength !== undefined) this.#fileLength = mustBeWhole('byteLength', options.byteLength, 0);
+    const tailBytes = mustBeWhole('tailBytes', options.tailBytes ?? (needsPreflight(url) ? 0 : DEFAULT_TAIL_BYTES), 0, PIECE_BYTES);
+    const startBytes = mustBeWhole('startBytes', options.startBytes ?? 0, 0, PIECE_BYTES);
+    this.#first = { isStart: startBytes > 0, byteLength: startBytes > 0 ? startBytes : tailBytes };
+  }
+
+  get heldTailBytes(): number {
+    return this.#held === undefined || this.#first.isStart ? 0 : this.#held.bytes.length;
+  }
+
+  get identity(): FileIdentity | undefined {
+    const { etag = null, modified = null } = this.#version ?? {};
+    if (etag === null && modified === null) return undefined;
+    // A file that grew is another version, so nothing says which file it is.
+    const state = `${etag}\n${modified}\n${this.#fileLength}`;
+    return { file: state, state, isSettled: true };
   }
 
   async findLength(signal: Signal | undefined): Promise<number> {
+    if (this.#fileLength === undefined && this.#first.byteLength > 0) await this.#askFirst(signal);
     if (this.#fileLength === undefined) await this.#askLength(signal);
     if (this.#fileLength === undefined) {
       const { bytes, isWhole } = await this.#getPart(0, 1, signal);
@@ -125,8 +190,27 @@ class RemoteFile {
     throw this.transport.error('BLOOM_HTTP_NO_LENGTH', `${problem}, or pass the option byteLength`);
   }
 
-  async read(offset: number, length: number, signal: Signal | undefined): Promise<Uint8Array> {
+  /** Reads a range, of which only what is not held is requested. What is held is dropped once it has been read. */
+  async read(offset: number, length: number, signal: Signal | undefined): Promise<Bytes> {
     this.transport.mustGoOn(signal);
+    const held = this.#held;
+    if (held === undefined) return this.#fetch(offset, length, signal);
+    const heldEnd = held.offset + held.bytes.length;
+    const end = offset + length;
+    // What is held is at the start or at the end of the file, so nothing is missing on both sides of it.
+    const [missing, missingEnd] = held.offset === 0 ? [Math.max(offset, heldEnd), end] : [offset, Math.min(end, held.offset)];
+    if (missing === offset && missingEnd === end) return this.#fetch(offset, length, signal);
+    const fetched = missing < missingEnd ? await this.#fetch(missing, missingEnd - missing, signal) : undefined;
+    if (offset <= held.offset && end >= heldEnd && this.#held === held) this.#held = undefined;
+    const part = held.bytes.subarray(Math.max(offset, held.offset) - held.offset, Math.min(end, heldEnd) - held.offset);
+    if (fetched === undefined) return part;
+    const bytes = allocate(length);
+    bytes.set(part, held.offset === 0 ? 0 : fetched.length);
+    bytes.set(fetched, held.offset === 0 ? part.length : 0);
+    return bytes;
+  }
+
+  async #fetch(offset: number, length: number, signal: Signal | undefined): Promise<Bytes> {
     let bytes = new Uint8Array(0);
     let filled = 0;
     for (let parts = 0; filled < length && this.#whole === undefined; parts++) {
@@ -144,6 +228,71 @@ class RemoteFile {
     return this.#whole?.subarray(offset, offset + length) ?? bytes;
   }
 
+  /**
+   * Requests the start or the end of the file. Where the answer is anything else, nothing of it is believed: some servers take
+   * `bytes=-48` for the first bytes, some refuse it, and some hide Content-Range from the page.
+   */
+  async #askFirst(signal: Signal | undefined): Promise<void> {
+    const { isStart, byteLength } = this.#first;
+    const parts = { method: 'GET', headers: { range: isStart ? `bytes=0-${byteLength - 1}` : `bytes=-${byteLength}` } } as const;
+    const take = async (answer: Answer): Promise<void> => {
+      if (answer.status === 206 && (await this.#takeFirst(answer))) return;
+      if (answer.status === 200 && (await this.#takeFirstWhole(answer))) return;
+      if (answer.status === 416 && this.#isEmpty(answer)) return;
+      answer.discard();
+      if (answer.status < 400) return;
+      const refusal = this.transport.refusal(answer);
+      if (refusal instanceof Retriable || FINAL.includes(answer.status)) throw refusal;
+    };
+    // A range at the start is understood by every server. One at the end may be what a server, or a browser, rejects.
+    if (isStart) return this.transport.request(parts, signal, take);
+    try {
+      await this.transport.once(parts, signal, take);
+    } catch (error) {
+      if (!(error instanceof Retriable)) throw error;
+      await this.transport.pause(error, 0, signal);
+    }
+  }
+
+  /** Takes the answer to the first request if it is what was requested. */
+  async #takeFirst(answer: Answer): Promise<boolean> {
+    const { isStart, byteLength } = this.#first;
+    const { first, last, fileLength } = parseContentRange(answer.header('content-range') ?? '') ?? {};
+    if (first === undefined || last === undefined || fileLength === undefined || last < first || last >= fileLength) return false;
+    // A server may send fewer bytes, at the start only the first ones, and at the end only the last ones.
+    if (isStart ? first !== 0 || last >= byteLength : last !== fileLength - 1 || first < fileLength - byteLength) return false;
+    if (isEncoded(answer) || (answer.header('content-type') ?? '').startsWith('multipart/')) return false;
+    this.#check(answer, undefined);
+    const expected = last - first + 1;
+    const bytes = await answer.body(expected);
+    if (bytes?.length !== expected) {
+      throw new Retriable(this.#failed(`asked for ${expected} bytes at ${first}, it sends ${bytes?.length ?? 'more'}`));
+    }
+    this.#checkLength(fileLength);
+    this.#held = { offset: first, bytes };
+    return true;
+  }
+
+  /** Takes the whole file, if it is no larger than the limit. A server may have ranges although it ignores those at the end. */
+  async #takeFirstWhole(answer: Answer): Promise<boolean> {
+    if ((wholeNumber(answer.header('content-length')) ?? 0) > this.#maxWholeBytes || isEncoded(answer)) return false;
+    try {
+      this.#whole = (await this.#takeWhole(answer)).bytes;
+    } catch (error) {
+      if (!(error instanceof HttpError && error.code === 'BLOOM_HTTP_NO_RANGES')) throw error;
+      return false;
+    }
+    return true;
+  }
+
+  /** Whether a refusal says that the file is empty: then it has no range. */
+  #isEmpty(answer: Answer): boolean {
+    if (parseContentRange(answer.header('content-range') ?? '')?.fileLength !== 0) return false;
+    this.#checkLength(0);
+    this.#whole = new Uint8Array(0);
+    return true;
+  }
+
   /** Sends HEAD. Whatever goes wrong, a GET may still work: some servers refuse HEAD, and some links are signed for GET. */
   async #askLength(signal: Signal | undefined): Promise<void> {
     try {
@@ -152,6 +301,7 @@ class RemoteFile {
       if (answer.status !== 200) throw this.transport.refusal(answer);
       // The length of compressed contents is not that of the file. A length of 0 may be that of the answer to HEAD.
       if (length !== undefined && length > 0 && !isEncoded(answer)) this.#check(answer, length);
+      this.#seemsEmpty = length === 0;
     } catch (error) {
       if (error instanceof Retriable) await this.transport.pause(error, 0, signal);
       // Otherwise the signal was aborted or the source closed.
@@ -174,6 +324,11 @@ class RemoteFile {
     const range = header === null ? undefined : parseContentRange(header);
     this.#check(answer, range?.fileLength);
     this.#mustBePlain(answer);
+    if (range?.fileLength === 0) {
+      // s3rver promises the first byte of an empty file, and then never sends it.
+      answer.discard();
+      return EMPTY;
+    }
     const type = answer.header('content-type') ?? '';
     if (type.startsWith('multipart/')) throw this.#failed(`asked for one range, it sends ${type}`);
     const { first = offset, last = offset + length - 1 } = range ?? {};
@@ -208,11 +363,13 @@ class RemoteFile {
   #refused(answer: Answer, offset: number): Part {
     if (answer.status === 412) throw this.#changed('version');
     if (answer.status !== 416) throw this.transport.refusal(answer);
-    const fileLength = parseContentRange(answer.header('content-range') ?? '')?.fileLength;
+    let fileLength = parseContentRange(answer.header('content-range') ?? '')?.fileLength;
+    // Some servers, such as npm's http-server, do not send the length here, and a browser may hide it from the page.
+    if (this.#seemsEmpty && offset === 0) fileLength ??= 0;
     if (fileLength !== undefined) this.#checkLength(fileLength);
     else if (this.#fileLength !== undefined) throw this.#changed(`length: there is no byte ${offset} any more`);
     // Every range of an empty file is refused.
-    if (fileLength === 0 && offset === 0) return { bytes: new Uint8Array(0), isWhole: true };
+    if (fileLength === 0 && offset === 0) return EMPTY;
     throw this.transport.refusal(answer);
   }
 
@@ -256,4 +413,21 @@ class RemoteFile {
 /** Whether `fetch` decompresses the answer. It ignores encodings that it does not know. */
 function isEncoded(answer: Answer): boolean {
   return /\b(gzip|deflate|compress|br|zstd|dcb|dcz)\b/i.test(answer.header('content-encoding') ?? '');
+}
+
+declare const location: { readonly origin: string } | undefined;
+declare const URL: new (url: string) => { readonly origin: string };
+
+/**
+ * Whether a browser asks the server before it sends a range at the end of the file: those that name the first byte are sent at
+ * once (Fetch, "CORS-safelisted request-header"), those at the end are not when the file has another origin than the page.
+ */
+function needsPreflight(url: string): boolean {
+  if (typeof location === 'undefined') return false;
+  try {
+    return new URL(url).origin !== location.origin;
+  } catch {
+    // Relative to the page.
+    return false;
+  }
 }

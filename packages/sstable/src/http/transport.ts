@@ -1,5 +1,6 @@
 import { mustBeWhole, type Signal } from '@bloom/bytes';
 import { onAbort } from '../read/on-abort.js';
+import { isRequestBound } from '../read/request-bound.js';
 import { untilAborted } from '../read/until-aborted.js';
 import { Answer, discard, type HttpResponse } from './answer.js';
 import { HttpError, type HttpErrorCode, Retriable } from './http-error.js';
@@ -144,6 +145,8 @@ export class Transport {
   /** Ends all requests under way, and refuses later ones. */
   close(): void {
     this.#isClosed = true;
+    // Where they are bound to other requests, which cannot be ended from here, they fail when their answers are there.
+    if (isRequestBound()) return;
     for (const end of this.#ends) end(closedError());
   }
 
@@ -185,7 +188,9 @@ export class Transport {
     const endWait = signal && onAbort(signal, () => end(signal.reason));
     this.#ends.add(end);
     try {
-      return await untilAborted(work(controller.signal, onProgress), controller.signal);
+      const result = await untilAborted(work(controller.signal, onProgress), controller.signal);
+      if (this.#isClosed) throw closedError();
+      return result;
     } catch (error) {
       // Stops the transfer of an answer that is no longer wanted.
       end(error);

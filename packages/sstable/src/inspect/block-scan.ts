@@ -3,7 +3,7 @@ import { snappyDecoder } from '../compression/snappy.js';
 import { readBlockHandle } from '../format/block-handle.js';
 import { NO_COMPRESSION } from '../format/codec.js';
 import { encodeFooter, FOOTER_LENGTH } from '../format/footer.js';
-import { BLOCK_TRAILER_LENGTH, decodeStoredBlock } from '../format/stored-block.js';
+import { BLOCK_TRAILER_LENGTH, decodeStoredBlock, missingCodec } from '../format/stored-block.js';
 import { WholeBlockWalk } from '../format/whole-block-walk.js';
 import { ANY_SHAPE, type ChecksumPairs, checksumPairs, NO_SHAPE, RAW_SHAPE, SNAPPY_SHAPE, storedRegister, tableOfCrc } from './checksum-search.js';
 import type { StoredBlocks } from './stored-blocks.js';
@@ -151,7 +151,7 @@ export class BlockScan {
    */
   async #blockAt(offset: number, size: number, type: number | undefined, isFollowing: boolean): Promise<FoundBlock | undefined> {
     if (type !== undefined && this.#shapes[type] === NO_SHAPE) {
-      const problem = `there is no codec for its compression type ${type}`;
+      const problem = missingCodec(type);
       return size > 0 && size <= BELIEVED_BYTES ? { offset, size, contents: undefined, problem } : undefined;
     }
     if (this.#undecodedBytes < 0) return undefined;

@@ -1,18 +1,27 @@
-import { CorruptionError, mustBeOptions, type Place } from '@bloom/bytes';
+import { CorruptionError, mustBeOptions, type Place, UnsupportedError } from '@bloom/bytes';
+import type { BlockHandle } from '../format/block-handle.js';
+import { INTERNAL_KEY_TRAILER_LENGTH } from '../format/bytewise-order.js';
+import { NO_COMPRESSION } from '../format/codec.js';
 import type { IndexBlock } from '../format/index-block.js';
-import { BLOCK_TRAILER_LENGTH } from '../format/stored-block.js';
+import { DELETION, InternalKeyComparator } from '../format/internal-key.js';
+import { BLOCK_TRAILER_LENGTH, decodeStoredBlock } from '../format/stored-block.js';
 import { WholeBlockWalk } from '../format/whole-block-walk.js';
 import { readOpenTable } from '../read/open.js';
 import type { TableOptions } from '../read/options.js';
 import { runAsync } from '../read/reading.js';
 import type { Source } from '../read/source.js';
 import { BlockList } from './block-list.js';
+import { FindingList } from './finding.js';
 import { INSPECTION_OPTIONS, type InspectionOptions, StoredBlocks } from './stored-blocks.js';
+import { structureOf, survey } from './survey.js';
 
 /** How to profile a table. Every option has a default. */
-export interface ProfileOptions extends InspectionOptions, Pick<TableOptions, 'comparator' | 'filterPolicies'> {}
+export interface ProfileOptions extends InspectionOptions, Pick<TableOptions, 'comparator' | 'filterPolicies'> {
+  /** What becomes of damage: `'fail'` throws it, `'skip'` counts what can be read. Default: `'fail'`. */
+  readonly damage?: 'fail' | 'skip' | undefined;
+}
 
-const PROFILE_OPTIONS = { ...INSPECTION_OPTIONS, comparator: true, filterPolicies: true } as const;
+const PROFILE_OPTIONS = { ...INSPECTION_OPTIONS, comparator: true, filterPolicies: true, damage: true } as const;
 
 /** What a table consists of. */
 export interface TableProfile {
@@ -20,7 +29,13 @@ export interface TableProfile {
   /** Bytes of all keys, including their shared prefixes. */
   readonly keyBytes: number;
   readonly valueBytes: number;
+  /** Entries that delete a key; undefined unless the comparator is that of a database's internal keys. */
+  readonly deletions: number | undefined;
   readonly dataBlocks: number;
+  /** Data blocks that cannot be read to their end; 0 unless `damage` is `'skip'`. Their entries up to the damage are counted. */
+  readonly damagedBlocks: number;
+  /** How many data blocks each codec has, by its name: `none`, `snappy`, or `type 7` for one that was not given. */
+  readonly codecs: Readonly<Record<string, number>>;
   /** Bytes of the data blocks before compression. */
   readonly rawDataBytes: number;
   /** Bytes of the data blocks as stored, with their trailers. */
@@ -41,7 +56,7 @@ const ENTRIES_PER_PAUSE = 4096;
  * to the bytes of the file and of its decompressed blocks.
  *
  * @throws CorruptionError or UnsupportedError when the table cannot be opened, when a block cannot be read, and
- *   `BLOOM_BAD_HANDLE` when two data blocks share bytes of the file.
+ *   `BLOOM_BAD_HANDLE` when two data blocks share bytes of the file; none of them with `damage: 'skip'`.
  *
  * @example
  * ```ts
@@ -50,43 +65,97 @@ const ENTRIES_PER_PAUSE = 4096;
  */
 export async function profileTable(source: Source, options: ProfileOptions = {}): Promise<TableProfile> {
   mustBeOptions('profileTable', options, PROFILE_OPTIONS);
-  const { comparator, filterPolicies, codecs, maxBlockBytes, signal } = options;
+  const { damage = 'fail' } = options;
+  if (!['fail', 'skip'].includes(damage)) throw new RangeError(`damage must be 'fail' or 'skip', got ${damage}`);
   const stored = new StoredBlocks(source, options);
-  const { index, filter } = await runAsync(source, readOpenTable(source, { comparator, filterPolicies, codecs, maxBlockBytes }), signal);
   const file = source.name;
-  mustNotOverlap(index, file);
+  const parts = damage === 'fail' ? await soundParts(source, options) : await readableParts(stored, source, options);
+  const isInternal = options.comparator instanceof InternalKeyComparator;
   const walk = new WholeBlockWalk('data block', file);
+  const byCodec = new Map<string, number>();
   let entries = 0;
+  let deletions = 0;
+  let damagedBlocks = 0;
   let keyBytes = 0;
   let valueBytes = 0;
   let rawDataBytes = 0;
   let storedDataBytes = 0;
-  for (let i = 0; i < index.length; i++) {
-    const handle = { offset: index.offsetOf(i), size: index.sizeOf(i) };
-    const contents = await stored.contents(handle, { structure: 'data block', file });
-    storedDataBytes += handle.size + BLOCK_TRAILER_LENGTH;
+  const readBlock = async (handle: BlockHandle): Promise<void> => {
+    const bytes = await stored.stored(handle, { structure: 'data block', file });
+    const codec = codecNameOf(bytes[handle.size]!, stored);
+    byCodec.set(codec, (byCodec.get(codec) ?? 0) + 1);
+    const contents = decodeStoredBlock(bytes, { structure: 'data block', offset: handle.offset, file }, stored.decoding);
     rawDataBytes += contents.length;
     walk.reset(contents, handle.offset);
     for (let more = walk.seekToFirst(); more; more = walk.next()) {
       if (++entries % ENTRIES_PER_PAUSE === 0) await stored.pause();
       keyBytes += walk.keyLength;
       valueBytes += walk.valueEnd - walk.valueStart;
+      if (isInternal && walk.keyBytes[walk.keyLength - INTERNAL_KEY_TRAILER_LENGTH] === DELETION) deletions++;
+    }
+  };
+  for (const handle of parts.handles) {
+    storedDataBytes += handle.size + BLOCK_TRAILER_LENGTH;
+    try {
+      await readBlock(handle);
+    } catch (error) {
+      if (damage === 'fail' || !isOfBytes(error)) throw error;
+      damagedBlocks++;
     }
   }
   return {
     entries,
     keyBytes,
     valueBytes,
-    dataBlocks: index.length,
+    deletions: isInternal ? deletions : undefined,
+    dataBlocks: parts.handles.length,
+    damagedBlocks,
+    codecs: Object.fromEntries(byCodec),
     rawDataBytes,
     storedDataBytes,
-    filterBytes: filter?.byteLength ?? 0,
-    filters: filter?.filterCount ?? 0,
+    filterBytes: parts.filterBytes,
+    filters: parts.filters,
   };
 }
 
+/** Where the data blocks are, and the filters in use. */
+interface TableParts {
+  readonly handles: readonly BlockHandle[];
+  readonly filterBytes: number;
+  readonly filters: number;
+}
+
+/** @throws what is wrong with footer, index or handles. */
+async function soundParts(source: Source, { comparator, filterPolicies, codecs, maxBlockBytes, signal }: ProfileOptions): Promise<TableParts> {
+  const { index, filter } = await runAsync(source, readOpenTable(source, { comparator, filterPolicies, codecs, maxBlockBytes }), signal);
+  mustNotOverlap(index, source.name);
+  const handles = Array.from({ length: index.length }, (_, i) => ({ offset: index.offsetOf(i), size: index.sizeOf(i) }));
+  return { handles, filterBytes: filter?.byteLength ?? 0, filters: filter?.filterCount ?? 0 };
+}
+
+/** What can be found of a table in any state. */
+async function readableParts(stored: StoredBlocks, source: Source, options: ProfileOptions): Promise<TableParts> {
+  const { metaBlocks, blocks, fileOrder, isRepeated } = await survey(stored, new FindingList(0));
+  const handles = Array.from(fileOrder.filter((i) => isRepeated[i] === 0 && structureOf(metaBlocks, i) === 'data block'), (i) => ({ offset: blocks.offsetOf(i), size: blocks.sizeOf(i) }));
+  try {
+    const { filterBytes, filters } = await soundParts(source, options);
+    return { handles, filterBytes, filters };
+  } catch (error) {
+    if (!isOfBytes(error)) throw error;
+    return { handles, filterBytes: 0, filters: 0 };
+  }
+}
+
+function isOfBytes(error: unknown): boolean {
+  return error instanceof CorruptionError || error instanceof UnsupportedError;
+}
+
+function codecNameOf(type: number, { decoding }: StoredBlocks): string {
+  return type === NO_COMPRESSION ? 'none' : (decoding.codecs.get(type)?.name ?? `type ${type}`);
+}
+
 /** Without this check, an index of a few hundred bytes could list a block a million times. @throws CorruptionError. */
-function mustNotOverlap(index: IndexBlock, file: string | undefined): void {
+export function mustNotOverlap(index: IndexBlock, file: string | undefined): void {
   const blocks = new BlockList();
   for (let i = 0; i < index.length; i++) {
     const offset = index.offsetOf(i);

@@ -1,4 +1,4 @@
-import { mustBeFunction, mustBeOptions, mustBeWhole } from '@bloom/bytes';
+import { type Bytes, mustBeFunction, mustBeOptions, mustBeWhole } from '@bloom/bytes';
 import { internalKeyComparator } from '../format/internal-key.js';
 import { type CompareRange } from '../format/bytewise-order.js';
 import { bytewiseComparator, type Comparator, compareRangeOf } from '../format/comparator.js';
@@ -89,7 +89,7 @@ export async function salvageTable(
   options: SalvageOptions = {},
 ): Promise<SalvageReport> {
   mustBeFunction('take', take);
-  const salvage = new Salvage(source, options);
+  const salvage = new Salvage('salvageTable', source, options);
   for await (const block of salvage.dataBlocks()) {
     let entries = 0;
     for (const walk of salvage.entriesOf(block)) {
@@ -111,8 +111,8 @@ export async function salvageTable(
 export async function* salvagedEntries(
   source: Source,
   options: SalvageOptions = {},
-): AsyncGenerator<[Uint8Array, Uint8Array], SalvageReport, undefined> {
-  const salvage = new Salvage(source, options);
+): AsyncGenerator<[Bytes, Bytes], SalvageReport, undefined> {
+  const salvage = new Salvage('salvagedEntries', source, options);
   for await (const block of salvage.dataBlocks()) {
     let entries = 0;
     for (const walk of salvage.entriesOf(block)) {
@@ -142,7 +142,7 @@ const META_HINT = 2;
 class Salvage {
   readonly stored: StoredBlocks;
   readonly #file: string | undefined;
-  readonly #order: KeyOrder | undefined;
+  readonly #order: AscendingKeys | undefined;
   readonly #walk: WholeBlockWalk;
   readonly #maxFindings: number;
   readonly #findings: FindingList;
@@ -159,14 +159,14 @@ class Salvage {
   /** The sizes of the blocks that a metaindex at the end of the file lists, by offset. */
   readonly #metaBlocks = new Map<number, number>();
 
-  constructor(source: Source, options: SalvageOptions) {
-    mustBeOptions('salvage', options, SALVAGE_OPTIONS);
+  constructor(call: string, source: Source, options: SalvageOptions) {
+    mustBeOptions(call, options, SALVAGE_OPTIONS);
     this.stored = new StoredBlocks(source, options);
     this.#file = source.name;
     this.#walk = new WholeBlockWalk('data block', source.name);
     this.#maxFindings = mustBeWhole('maxFindings', options.maxFindings ?? DEFAULT_MAX_FINDINGS, 0);
     this.#findings = new FindingList(this.#maxFindings);
-    if (options.comparator !== null) this.#order = new KeyOrder(options.comparator);
+    if (options.comparator !== null) this.#order = new AscendingKeys(options.comparator);
   }
 
   report(): SalvageReport {
@@ -435,8 +435,8 @@ function endOf({ offset, size }: BlockHandle): number {
   return offset + size + BLOCK_TRAILER_LENGTH;
 }
 
-/** Decides which keys are in order. */
-class KeyOrder {
+/** Accepts keys that come one after another in order, and tells which do not. */
+class AscendingKeys {
   readonly #compare: CompareRange;
   /** The order of internal keys, as long as all keys look like internal keys; undefined if the caller gave an order. */
   #compareInternal: CompareRange | undefined;

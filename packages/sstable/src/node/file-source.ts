@@ -1,7 +1,8 @@
-import { mustBeBytes, type Signal } from '@bloom/bytes';
-import { closeSync, constants, fstatSync, open, openSync, read, readSync, type Stats } from 'node:fs';
-import { allocate, mustLieInside, PIECE_BYTES, type Source, type SyncSource } from '../read/source.js';
+import { type Bytes, mustBeBoolean, mustBeBytes, mustBeOptions, type Signal } from '@bloom/bytes';
+import { closeSync, constants, fstatSync, open, openSync, read, readSync, type Stats, statSync } from 'node:fs';
+import { allocate, type FileIdentity, mustLieInside, PIECE_BYTES, type Source, type SyncSource } from '../read/source.js';
 import { untilAborted } from '../read/until-aborted.js';
+import { ReadPace } from './read-pace.js';
 
 /** Without O_NONBLOCK, opening a named pipe waits for a writer. Windows has no such flag; `|` takes undefined for 0. */
 const READ_AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK;
@@ -9,6 +10,63 @@ const READ_AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK;
 /** Another program, such as Samba, holds a lease on the file. Only a blocking open makes it give the lease up. */
 function isLeased(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === 'EAGAIN';
+}
+
+/**
+ * How long after a change another may get the same time, in milliseconds: a tick of the system's clock, or, on file systems that
+ * store whole seconds (or, as FAT, every other), two seconds.
+ */
+const TICK_MS = 50;
+const COARSE_TICK_MS = 2000;
+
+/** What the system knows of a file. The time of its last change of any kind cannot be set by a program, unlike that of its contents. */
+function identityOf({ dev, ino, size, mtimeMs, ctimeMs }: Stats): FileIdentity {
+  const tick = ctimeMs % 1000 === 0 ? COARSE_TICK_MS : TICK_MS;
+  return { file: `${dev}:${ino}`, state: stateOf(size, mtimeMs, ctimeMs), isSettled: Date.now() - ctimeMs > tick };
+}
+
+function stateOf(size: number, mtimeMs: number, ctimeMs: number): string {
+  return `${size}:${mtimeMs}:${ctimeMs}`;
+}
+
+/** Whether the contents of the file of a descriptor may have changed since it was opened. */
+function hasChanged(fd: number, opened: Stats): boolean {
+  const { size, mtimeMs, ctimeMs, nlink } = fstatSync(fd);
+  if (size !== opened.size || mtimeMs !== opened.mtimeMs) return true;
+  // To delete or link the file is a change of another kind. All others count, as a program can set the time of the contents back.
+  return ctimeMs !== opened.ctimeMs && nlink === opened.nlink;
+}
+
+/** What the system knows of the regular file at `path`; undefined where there is none. */
+export function fileIdentity(path: string): FileIdentity | undefined {
+  try {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    return stats?.isFile() === true ? identityOf(stats) : undefined;
+  } catch (error) {
+    if (isNoFile(error)) return undefined;
+    throw error;
+  }
+}
+
+function isNoFile(error: unknown): boolean {
+  return ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP'].includes((error as NodeJS.ErrnoException).code ?? '');
+}
+
+/** How to read a file. */
+export interface FileSourceOptions {
+  /**
+   * Whether short reads of what the system has in memory are made at once instead of by another thread, which takes several times
+   * as long. With `true` each file measures its reads on its own; files of one disk can share a {@link ReadPace}. Default: true.
+   */
+  readonly readsAtOnce?: boolean | ReadPace | undefined;
+}
+
+function paceOf(call: string, options: FileSourceOptions): ReadPace | undefined {
+  mustBeOptions(call, options, { readsAtOnce: true });
+  const { readsAtOnce = true } = options;
+  if (readsAtOnce instanceof ReadPace) return readsAtOnce;
+  mustBeBoolean('readsAtOnce', readsAtOnce);
+  return readsAtOnce ? new ReadPace() : undefined;
 }
 
 /**
@@ -26,22 +84,33 @@ function isLeased(error: unknown): boolean {
 export class FileSource implements Source {
   readonly name: string;
   readonly byteLength: number;
+  readonly identity: FileIdentity;
   readonly #fd: number;
+  /** What the system said when the file was opened. */
+  readonly #opened: Stats;
   /** Reads that are under way. The descriptor is closed after them, as it may belong to another file from then on. */
   #reading = 0;
   /** Since `close` was called. */
   #closing: Promise<void> | undefined;
   /** Closes the descriptor; undefined before `close` was called. */
   #closeNow: (() => void) | undefined;
+  readonly #pace: ReadPace | undefined;
 
-  private constructor(name: string, byteLength: number, fd: number) {
+  private constructor(name: string, stats: Stats, fd: number, pace: ReadPace | undefined) {
+    this.#pace = pace;
     this.name = name;
-    this.byteLength = byteLength;
+    this.byteLength = stats.size;
+    this.identity = identityOf(stats);
+    this.#opened = stats;
     this.#fd = fd;
   }
 
-  /** @throws the system's error when the file cannot be opened; EISDIR or EINVAL when it is not a regular file. */
-  static async open(path: string): Promise<FileSource> {
+  /**
+   * @throws TypeError for an option that is wrong; the system's error when the file cannot be opened; EISDIR or EINVAL when it
+   *   is not a regular file.
+   */
+  static async open(path: string, options: FileSourceOptions = {}): Promise<FileSource> {
+    const pace = paceOf('FileSource.open', options);
     const fd = await openLater(path, READ_AT_ONCE).catch((error: unknown) => {
       if (isLeased(error)) return openLater(path, 'r');
       throw error;
@@ -51,7 +120,7 @@ export class FileSource implements Source {
       // and back takes fifty times as long.
       const stats = fstatSync(fd);
       mustBeFile(path, stats);
-      return new FileSource(path, stats.size, fd);
+      return new FileSource(path, stats, fd, pace);
     } catch (error) {
       closeSync(fd);
       throw error;
@@ -64,7 +133,7 @@ export class FileSource implements Source {
    * @throws RangeError when the range is not inside the file as it was opened; the system's error when the file
    *   cannot be read or is closed.
    */
-  async read(offset: number, length: number, signal?: Signal): Promise<Uint8Array> {
+  async read(offset: number, length: number, signal?: Signal): Promise<Bytes> {
     mustLieInside(offset, length, this);
     signal?.throwIfAborted();
     const reading = this.#read(offset, allocate(length), signal);
@@ -78,14 +147,34 @@ export class FileSource implements Source {
    * @throws RangeError when the range is not inside the file as it was opened; the system's error when the file
    *   cannot be read or is closed.
    */
-  readSync(offset: number, length: number): Uint8Array {
+  readSync(offset: number, length: number): Bytes {
     mustLieInside(offset, length, this);
     this.#mustBeOpen();
     const bytes = allocate(length);
     return bytes.subarray(0, fill(this.#fd, offset, bytes));
   }
 
-  async #read(offset: number, bytes: Uint8Array, signal: Signal | undefined): Promise<Uint8Array> {
+  /**
+   * The same as long as reads take no longer than from the system's memory and have not held up the event loop for more than
+   * two milliseconds; otherwise undefined.
+   *
+   * @throws as {@link readSync}.
+   */
+  readAtOnce(offset: number, length: number): Bytes | undefined {
+    if (this.#pace?.takesNext() !== true) return undefined;
+    const start = performance.now();
+    const bytes = this.readSync(offset, length);
+    this.#pace.took(performance.now() - start);
+    return bytes;
+  }
+
+  /** Whether the file was written to since it was opened. */
+  hasChanged(): boolean {
+    this.#mustBeOpen();
+    return hasChanged(this.#fd, this.#opened);
+  }
+
+  async #read(offset: number, bytes: Bytes, signal: Signal | undefined): Promise<Bytes> {
     let filled = 0;
     while (filled < bytes.length && signal?.aborted !== true) {
       const wanted = Math.min(PIECE_BYTES, bytes.length - filled);
@@ -124,14 +213,15 @@ export class FileSource implements Source {
     }));
   }
 
+  /** Closes the file, at the end of an `await using` block. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
   #mustBeOpen(): void {
     if (this.#closeNow === undefined) return;
     // The system's error: a descriptor that is closed may belong to another file.
     throw Object.assign(new Error('EBADF: bad file descriptor, read'), { code: 'EBADF', syscall: 'read' });
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
   }
 }
 
@@ -139,12 +229,17 @@ export class FileSource implements Source {
 export class SyncFileSource implements SyncSource {
   readonly name: string;
   readonly byteLength: number;
+  readonly identity: FileIdentity;
   readonly #fd: number;
+  /** What the system said when the file was opened. */
+  readonly #opened: Stats;
   #closed = false;
 
-  private constructor(name: string, byteLength: number, fd: number) {
+  private constructor(name: string, stats: Stats, fd: number) {
     this.name = name;
-    this.byteLength = byteLength;
+    this.byteLength = stats.size;
+    this.identity = identityOf(stats);
+    this.#opened = stats;
     this.#fd = fd;
   }
 
@@ -154,7 +249,7 @@ export class SyncFileSource implements SyncSource {
     try {
       const stats = fstatSync(fd);
       mustBeFile(path, stats);
-      return new SyncFileSource(path, stats.size, fd);
+      return new SyncFileSource(path, stats, fd);
     } catch (error) {
       closeSync(fd);
       throw error;
@@ -166,7 +261,7 @@ export class SyncFileSource implements SyncSource {
    * @throws TypeError when the source is closed; RangeError when the range is not inside the file as it was
    *   opened; the system's error when the file cannot be read.
    */
-  read(offset: number, length: number): Uint8Array {
+  read(offset: number, length: number): Bytes {
     mustLieInside(offset, length, this);
     const bytes = allocate(length);
     return bytes.subarray(0, this.readInto(offset, bytes));
@@ -185,11 +280,21 @@ export class SyncFileSource implements SyncSource {
     return fill(this.#fd, offset, bytes);
   }
 
+  /** Whether the file was written to since it was opened. */
+  hasChanged(): boolean {
+    return !this.#closed && hasChanged(this.#fd, this.#opened);
+  }
+
   /** Closing twice does nothing: the descriptor may belong to another file by then. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
     closeSync(this.#fd);
+  }
+
+  /** Closes the file, at the end of a `using` block. */
+  [Symbol.dispose](): void {
+    this.close();
   }
 }
 

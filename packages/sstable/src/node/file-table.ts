@@ -1,9 +1,12 @@
 import { type OpenTable, readOpenTable } from '../read/open.js';
-import { type AsyncTableOptions, mustBeTableOptions, readAheadBytesFor, readingFor, type SyncTableOptions } from '../read/options.js';
+import { type AsyncTableOptions, mustBeTableOptions, readAheadBytesFor, readingFor, type SyncTableOptions, TABLE_OPTIONS } from '../read/options.js';
 import { runAsync, runSync } from '../read/reading.js';
 import { SyncTable } from '../read/sync-table.js';
 import { Table } from '../read/table.js';
-import { FileSource, SyncFileSource } from './file-source.js';
+import { FileSource, type FileSourceOptions, SyncFileSource } from './file-source.js';
+
+/** How to open and read a table of a file. */
+export interface FileTableOptions extends AsyncTableOptions, FileSourceOptions {}
 
 /** A {@link Table} that owns its file: see {@link openTable}. */
 export class FileTable extends Table {
@@ -20,17 +23,11 @@ export class FileTable extends Table {
    * @returns a promise that is fulfilled when the file is closed, which waits for reads that the system has begun. There
    *   is no need to await it, unless the file is to be replaced or deleted next on a system such as Windows.
    */
-  // eslint-disable-next-line @typescript-eslint/no-misused-promises -- whoever takes this for a Table may leave it pending
   override close(): Promise<void> {
-    super.close();
+    void super.close();
     const closing = this.#file.close();
     closing.catch(() => undefined);
     return closing;
-  }
-
-  /** Closes the table and its file, at the end of an `await using` block. */
-  override [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
   }
 }
 
@@ -54,7 +51,7 @@ export class SyncFileTable extends SyncTable {
  * Opens a file and the table in it. Closing the table closes the file, and so does an opening that fails.
  *
  * @param path the table's file.
- * @param options those of `Table.open`. When `signal` is aborted, the promise is rejected at once, and the file is closed as
+ * @param options those of `Table.open` and of `FileSource.open`. When `signal` is aborted, the promise is rejected at once, and the file is closed as
  *   soon as the system has finished the read that it is in.
  * @throws TypeError or RangeError for an option that is wrong.
  * @throws the system's error when the file cannot be opened or read; EISDIR or EINVAL when it is not a regular file.
@@ -66,12 +63,12 @@ export class SyncFileTable extends SyncTable {
  * await table.close();
  * ```
  */
-export async function openTable(path: string, options: AsyncTableOptions = {}): Promise<FileTable> {
-  mustBeTableOptions('openTable', options);
+export async function openTable(path: string, options: FileTableOptions = {}): Promise<FileTable> {
+  mustBeTableOptions('openTable', options, { ...TABLE_OPTIONS, readsAtOnce: true });
   readingFor(options);
-  const { signal } = options;
+  const { readsAtOnce, signal } = options;
   signal?.throwIfAborted();
-  const file = await FileSource.open(path);
+  const file = await FileSource.open(path, { readsAtOnce });
   try {
     return new FileTable(await runAsync(file, readOpenTable(file, options), signal), file, options);
   } catch (error) {

@@ -1,4 +1,4 @@
-import { mustBeFunction, mustBeOptions, mustBeSignal, type Signal } from '@bloom/bytes';
+import { mustBeFunction, mustBeOptions, mustBeSignal, mustHaveMethods, type Signal } from '@bloom/bytes';
 import type { FileHandle } from 'node:fs/promises';
 import { PIECE_BYTES } from '../read/source.js';
 import { onAbort } from '../read/on-abort.js';
@@ -28,10 +28,22 @@ const WRITE_TABLE_OPTIONS: Record<keyof WriteTableOptions, true> = {
   onProgress: true,
 };
 
-/** Keys and values, ascending by key. */
+/** An entry, or the end. */
+type EntryStep = IteratorResult<readonly [key: Uint8Array, value: Uint8Array], unknown>;
+
+/** The iterator of entries that come at once, with promises, or both. */
+interface StepIterator {
+  next(): EntryStep | PromiseLike<EntryStep>;
+  return?(value?: undefined): unknown;
+}
+
+/**
+ * Keys and values, ascending by key. An asynchronous iterator may give a result instead of a promise where it has the next
+ * entry at hand: waiting for each entry takes longer than building the table.
+ */
 export type EntryInput =
   | Iterable<readonly [key: Uint8Array, value: Uint8Array]>
-  | AsyncIterable<readonly [key: Uint8Array, value: Uint8Array]>;
+  | { [Symbol.asyncIterator](): StepIterator };
 
 /**
  * Writes a table to `path`, completely or not at all.
@@ -97,17 +109,17 @@ async function writeEntries(handle: FileHandle, entries: EntryInput, options: Wr
     await onProgress?.(builder.entries);
   }
 
-  // A plain iterable is not awaited: awaiting each entry would take longer than building the table.
-  if (Symbol.iterator in entries) {
-    for (const entry of entries) {
-      add(entry);
+  const steps = new Steps(entries, signal);
+  try {
+    for (;;) {
+      let step = steps.next();
+      if (step instanceof Promise) step = await step;
+      if (step.done === true) break;
+      add(step.value);
       if (buffer.byteLength >= WRITE_BYTES) await drain();
     }
-  } else {
-    for await (const entry of signal === undefined ? entries : endedBy(signal, entries)) {
-      add(entry);
-      if (buffer.byteLength >= WRITE_BYTES) await drain();
-    }
+  } finally {
+    await steps.leave();
   }
   const info = builder.finish();
   await drain();
@@ -119,42 +131,87 @@ function shapeError(entry: unknown, number: number): TypeError {
   return new TypeError(`entries must give arrays of a key and a value, got ${kind} as entry ${number}`);
 }
 
-/** `entries`, until the signal is aborted: an abort does not wait for the next entry. */
-async function* endedBy<T>(signal: Signal, entries: AsyncIterable<T>): AsyncGenerator<T, void, undefined> {
-  const iterator = entries[Symbol.asyncIterator]();
-  let endWait: ((reason: unknown) => void) | undefined;
-  const endListening = onAbort(signal, () => endWait?.(signal.reason));
+/** The entries that a writing takes. A plain iterable is not awaited: awaiting each entry would take longer than building the table. */
+class Steps {
+  readonly #iterator: StepIterator;
+  readonly #signal: Signal | undefined;
+  readonly #endListening: (() => void) | undefined;
+  #endWait: ((reason: unknown) => void) | undefined;
   /** After its last result, or an error, an iterator's return() is not called. */
-  let isOver = false;
-  try {
-    for (;;) {
-      signal.throwIfAborted();
-      // Not Promise.race: each race would add a reaction to the one promise that lives as long as the walk.
-      const step = await new Promise<IteratorResult<T>>((resolve, reject) => {
-        endWait = reject;
-        // next() may return a plain result too, as it may in `for await`.
-        Promise.resolve(iterator.next()).then(resolve, (error: unknown) => {
-          isOver = true;
-          reject(error);
-        });
-      });
-      isOver = step.done === true;
-      if (step.done === true) return;
-      yield step.value;
+  #isOver = false;
+
+  constructor(entries: EntryInput, signal: Signal | undefined) {
+    const iterator: unknown = Symbol.iterator in entries ? entries[Symbol.iterator]() : entries[Symbol.asyncIterator]();
+    mustHaveMethods('the iterator of entries', iterator, 'an iterator', ['next']);
+    this.#iterator = iterator as StepIterator;
+    this.#signal = signal;
+    this.#endListening = signal && onAbort(signal, () => this.#endWait?.(signal.reason));
+  }
+
+  /** The next result, without a promise where the iterator gives none. */
+  next(): EntryStep | Promise<EntryStep> {
+    let step: EntryStep | PromiseLike<EntryStep>;
+    try {
+      step = this.#iterator.next();
+    } catch (error) {
+      this.#isOver = true;
+      throw error;
     }
-  } finally {
-    endListening();
-    if (!isOver) await leave(iterator, signal);
+    return isPromise(step) ? this.#wait(step) : this.#took(step);
+  }
+
+  /** Lets the iterator clean up, unless the signal is aborted. As in `for await`, its errors do not replace the first one. */
+  async leave(): Promise<void> {
+    this.#endListening?.();
+    if (this.#isOver) return;
+    try {
+      const left = Promise.resolve(this.#iterator.return?.());
+      await (this.#signal === undefined ? left : untilAborted(left, this.#signal));
+    } catch {
+      // The caller is about to report why the writing ends.
+    }
+  }
+
+  async #wait(step: PromiseLike<EntryStep>): Promise<EntryStep> {
+    const signal = this.#signal;
+    if (signal === undefined) return this.#took(await this.#unlessFailed(step));
+    // Not Promise.race: each race would add a reaction to the one promise that lives as long as the walk.
+    const waiting = new Promise<EntryStep>((resolve, reject) => {
+      this.#endWait = reject;
+      this.#unlessFailed(step).then(resolve, reject);
+      if (signal.aborted) this.#endWait(signal.reason);
+    });
+    const next = this.#took(await waiting);
+    signal.throwIfAborted();
+    return next;
+  }
+
+  async #unlessFailed(step: PromiseLike<EntryStep>): Promise<EntryStep> {
+    try {
+      return await step;
+    } catch (error) {
+      this.#isOver = true;
+      throw error;
+    }
+  }
+
+  #took(step: EntryStep): EntryStep {
+    if (!isObject(step)) {
+      // As in `for await`, an iterator that gives no results is not asked to clean up.
+      this.#isOver = true;
+      throw new TypeError(`next() of the iterator of entries must give an iterator result, got ${String(step)}`);
+    }
+    this.#isOver = step.done === true;
+    return step;
   }
 }
 
-/** Lets the iterator clean up, unless the signal is aborted. As in `for await`, its errors do not replace the first one. */
-async function leave<T>(iterator: AsyncIterator<T>, signal: Signal): Promise<void> {
-  try {
-    await untilAborted(Promise.resolve(iterator.return?.()), signal);
-  } catch {
-    // The caller is about to report why the writing ends.
-  }
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+function isPromise(step: EntryStep | PromiseLike<EntryStep>): step is PromiseLike<EntryStep> {
+  return isObject(step) && 'then' in step;
 }
 
 /** Finished bytes that are not written yet. */

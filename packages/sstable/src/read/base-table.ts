@@ -1,7 +1,7 @@
 import { mustBeBytes } from '@bloom/bytes';
 import type { DataBlocks } from './data-blocks.js';
 import type { FilterStatus } from './filter-status.js';
-import type { Lookup } from './lookup.js';
+import type { TableLookup } from './table-lookup.js';
 import type { OpenTable } from './open.js';
 import type { TableStats } from './stats.js';
 
@@ -9,10 +9,10 @@ import type { TableStats } from './stats.js';
 export abstract class BaseTable {
   readonly #table: OpenTable;
   readonly #blocks: DataBlocks;
-  readonly #lookup: Lookup;
+  readonly #lookup: TableLookup;
   readonly #stats: TableStats;
 
-  constructor(table: OpenTable, blocks: DataBlocks, lookup: Lookup, stats: TableStats) {
+  constructor(table: OpenTable, blocks: DataBlocks, lookup: TableLookup, stats: TableStats) {
     this.#table = table;
     this.#blocks = blocks;
     this.#lookup = lookup;
@@ -70,8 +70,8 @@ export abstract class BaseTable {
     return this.#lookup.approximateOffset(key);
   }
 
-  /** Drops the table's blocks from the cache. Does not close the source. Closing twice does nothing. */
-  close(): void {
+  /** Drops the table's blocks from the cache. From then on, calls throw. */
+  protected markClosed(): void {
     this.#blocks.close();
   }
 

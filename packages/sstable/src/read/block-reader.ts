@@ -1,19 +1,26 @@
 import type { Signal, SignalController } from '@bloom/bytes';
 import type { DataBlocks } from './data-blocks.js';
+import { BlockQueue, type GroupReads } from './block-queue.js';
+import { ReadGate } from './read-gate.js';
 import { onAbort } from './on-abort.js';
 import { PendingRead } from './pending-read.js';
 import { ReadAhead } from './read-ahead.js';
-import { type ByteRange, readRange } from './reading.js';
+import { type ByteRange, readRange, readRangeAtOnce, runAsync } from './reading.js';
+import { isRequestBound } from './request-bound.js';
 import type { Source } from './source.js';
 
 /** The most simultaneous reads of one call of `each`. */
 const PARALLEL_READS = 8;
+/** The same where a read takes a round trip. */
+const PARALLEL_REMOTE_READS = 16;
 /** The most bytes of one read for several blocks in `each`. */
 const MAX_GROUP_BYTES = 2 ** 20;
 /** The most bytes of all simultaneous reads of one call of `each`, unless a single block is larger. */
 const MAX_PARALLEL_BYTES = PARALLEL_READS * MAX_GROUP_BYTES;
 /** The most reads with one signal. From the eleventh listener on a signal, Node warns of a memory leak. */
 const MAX_SHARED_READS = 8;
+
+const NO_BYTES = new Uint8Array(0);
 
 /** Blocks that are close to each other, and the range of the file that contains them. */
 interface Group {
@@ -27,8 +34,12 @@ export class BlockReader {
   readonly #source: Source;
   readonly #readAheadBytes: number;
   readonly #gapBytes: number;
-  /** Single blocks that are being read. Simultaneous calls for the same block share its read. */
+  /**
+   * Single blocks that are being read. Simultaneous calls for the same block share its read; where reads are bound to a
+   * request, only calls of the same turn.
+   */
   readonly #shared = new Map<number, PendingRead>();
+  readonly #isRequestBound = isRequestBound();
   /** All reads under way, which `close` ends. */
   readonly #pending = new Set<PendingRead>();
   /** Aborts reads that only `close` can end. Several share it, because making a controller takes Node three microseconds. */
@@ -36,52 +47,119 @@ export class BlockReader {
   /** The reads that share `#closing`. A source may leave a listener on its signal for each. */
   #closingReads = 0;
   #closed: Error | undefined;
+  /** Where reads are slow. */
+  readonly #queue: BlockQueue<Group> | undefined;
+  #filterRead: PendingRead | undefined;
 
-  constructor(blocks: DataBlocks, source: Source, readAheadBytes: number, gapBytes: number) {
+  /** @param gate bounds the simultaneous reads of single blocks from a remote source. */
+  constructor(blocks: DataBlocks, source: Source, readAheadBytes: number, gapBytes: number, gate?: ReadGate) {
     this.#blocks = blocks;
     this.#source = source;
     this.#readAheadBytes = readAheadBytes;
     this.#gapBytes = gapBytes;
+    // A queue starts reads for whoever waits, also for other requests.
+    if (source.isRemote !== true || this.#isRequestBound) return;
+    const reads: GroupReads<Group> = {
+      group: (wanted) => this.#group(wanted),
+      blocksOf: (group) => group.blocks,
+      read: ({ range }, signal) => readRange(source, range, signal),
+      decode: (i, bytes, { blocks: { length }, range }) => (length === 1 ? blocks.decode(i, bytes) : this.#decodePart(i, bytes, range)),
+    };
+    this.#queue = new BlockQueue(reads, gate ?? new ReadGate(PARALLEL_REMOTE_READS));
   }
 
   /**
-   * The contents of data block `i`, which is not in the cache.
+   * Reads the filter that has not been read, if that is due. Simultaneous calls share its reads.
+   *
+   * If the source fails to read it, the lookup goes on without it: what it then reads fails too if the source has failed for good.
    *
    * @param signal ends the wait, and also the read if no other call waits for it.
    */
-  read(i: number, signal?: Signal): Promise<Uint8Array> {
+  async readFilterIfDue(signal?: Signal): Promise<void> {
+    const { unread } = this.#blocks;
+    if (unread?.isDue !== true) return;
+    if (this.#closed !== undefined) throw this.#closed;
+    if (this.#filterRead === undefined) {
+      const controller = new AbortController();
+      const reading = runAsync(this.#source, this.#blocks.readFilter(unread), controller.signal).then(
+        () => NO_BYTES,
+        (error: unknown) => {
+          if (!controller.signal.aborted) this.#blocks.filterFailed(unread, error as Error);
+          return NO_BYTES;
+        },
+      );
+      const read: PendingRead = new PendingRead(reading, controller, () => {
+        this.#pending.delete(read);
+        unshare();
+      });
+      const unshare = (): void => {
+        if (this.#filterRead === read) this.#filterRead = undefined;
+      };
+      this.#pending.add(read);
+      this.#filterRead = read;
+      if (this.#isRequestBound) void Promise.resolve().then(unshare);
+    }
+    await this.#filterRead.wait(signal);
+  }
+
+  /**
+   * The contents of data block `i`, which is not in the cache; without a promise where the source has its bytes at hand.
+   *
+   * @param signal ends the wait, and also the read if no other call waits for it.
+   */
+  read(i: number, signal?: Signal): Uint8Array | Promise<Uint8Array> {
     const shared = this.#shared.get(i);
     if (shared !== undefined) return shared.wait(signal);
+    const stored = this.#readAtOnce(this.#blocks.rangeOf(i), signal);
+    if (stored === undefined) return this.#readLater(i, signal);
+    const contents = this.#blocks.decode(i, stored);
+    // A codec is a function of the caller's, as the source is.
+    this.#mustBeWanted(signal);
+    return contents;
+  }
+
+  #readLater(i: number, signal: Signal | undefined): Promise<Uint8Array> {
+    if (this.#queue !== undefined) return this.#readQueued(i, this.#queue).wait(signal);
     const controller = signal && new AbortController();
-    const read = this.#start(
-      this.#blocks.rangeOf(i),
-      controller,
-      (stored) => this.#blocks.decode(i, stored),
-      () => this.#shared.delete(i),
-    );
+    const unshare = (): void => {
+      if (this.#shared.get(i) === read) this.#shared.delete(i);
+    };
+    const read = this.#start(this.#blocks.rangeOf(i), controller, (stored) => this.#blocks.decode(i, stored), unshare);
     this.#shared.set(i, read);
+    if (this.#isRequestBound) void Promise.resolve().then(unshare);
     return read.wait(signal);
   }
 
   /**
-   * Passes the contents of each of `blocks` to `take`, in any order. Blocks that are close to each other share a read.
+   * Passes the contents of each of `blocks` to `take`, in any order, and whether they were read. Blocks that are close to each other share a read.
    *
    * When a read fails, or `signal` is aborted, no further read is started.
    *
    * @param blocks block numbers, ascending and without duplicates.
+   * @param isOver whether to start no further read; blocks that were not read by then are not passed.
    */
-  async each(blocks: readonly number[], take: (i: number, contents: Uint8Array) => void, signal?: Signal): Promise<void> {
+  async each(
+    blocks: readonly number[],
+    take: (i: number, contents: Uint8Array, isRead: boolean) => void,
+    signal?: Signal,
+    isOver: () => boolean = () => false,
+  ): Promise<void> {
     const missing: number[] = [];
     for (const i of blocks) {
       const cached = this.#blocks.cached(i);
-      if (cached === undefined) missing.push(i);
-      else take(i, cached);
+      if (cached !== undefined) {
+        take(i, cached, false);
+        continue;
+      }
+      const stored = missing.length > 0 || isOver() ? undefined : this.#readAtOnce(this.#blocks.rangeOf(i), signal);
+      if (stored === undefined) missing.push(i);
+      else take(i, this.#blocks.decode(i, stored), true);
     }
     if (missing.length === 0) return;
     const call = new AbortController();
     const endWait = signal && onAbort(signal, () => call.abort(signal.reason));
     try {
-      await this.#readGroups(this.#group(missing), take, call, signal !== undefined);
+      await this.#readGroups(this.#group(missing), take, call, signal !== undefined, isOver);
     } finally {
       endWait?.();
     }
@@ -95,6 +173,7 @@ export class BlockReader {
   ahead(reverse: boolean, isLent: boolean, signal?: Signal): ReadAhead {
     const reads = {
       block: (i: number, waiting: Signal | undefined) => this.read(i, waiting),
+      rangeAtOnce: (range: ByteRange) => this.#readAtOnce(range, signal),
       range: (range: ByteRange, controller: SignalController) => this.#start(range, controller),
     };
     const maxBytes = Math.min(this.#readAheadBytes, this.#blocks.maxBytes);
@@ -104,16 +183,20 @@ export class BlockReader {
   /** Ends all reads under way. Calls that wait for them are rejected with `reason`. */
   close(reason: Error): void {
     this.#closed = reason;
+    // Where they are bound to other requests, which cannot be ended from here, they fail when their bytes are there.
+    if (this.#isRequestBound) return;
     for (const read of this.#pending) read.abort(reason);
   }
 
   /** @param isAbortable whether an abort of the call also ends its wait for single reads, which other calls may share. */
   #readGroups(
     groups: readonly Group[],
-    take: (i: number, contents: Uint8Array) => void,
+    take: (i: number, contents: Uint8Array, isRead: boolean) => void,
     call: SignalController,
     isAbortable: boolean,
+    isOver: () => boolean,
   ): Promise<void> {
+    const parallelReads = this.#source.isRemote === true ? PARALLEL_REMOTE_READS : PARALLEL_READS;
     return new Promise((resolve, reject) => {
       let next = 0;
       let reads = 0;
@@ -124,7 +207,8 @@ export class BlockReader {
       };
       onAbort(call.signal, () => reject(call.signal.reason));
       const start = (): void => {
-        while (next < groups.length && reads < PARALLEL_READS && !call.signal.aborted) {
+        const end = isOver() ? next : groups.length;
+        while (next < end && reads < parallelReads && !call.signal.aborted) {
           const group = groups[next]!;
           const { length } = group.range;
           if (reads > 0 && bytes + length > MAX_PARALLEL_BYTES) return;
@@ -137,7 +221,7 @@ export class BlockReader {
             start();
           }, fail);
         }
-        if (reads === 0 && next === groups.length) resolve();
+        if (reads === 0 && next === end) resolve();
       };
       start();
     });
@@ -145,17 +229,17 @@ export class BlockReader {
 
   async #readGroup(
     { blocks, range }: Group,
-    take: (i: number, contents: Uint8Array) => void,
+    take: (i: number, contents: Uint8Array, isRead: boolean) => void,
     call: SignalController,
     isAbortable: boolean,
   ): Promise<void> {
     if (blocks.length === 1) {
       const i = blocks[0]!;
-      take(i, await this.read(i, isAbortable ? call.signal : undefined));
+      take(i, await this.read(i, isAbortable ? call.signal : undefined), true);
       return;
     }
     const bytes = await this.#start(range, call).wait();
-    for (const i of blocks) take(i, this.#decodePart(i, bytes, range));
+    for (const i of blocks) take(i, this.#decodePart(i, bytes, range), true);
   }
 
   #group(blocks: readonly number[]): Group[] {
@@ -182,14 +266,43 @@ export class BlockReader {
     return this.#blocks.decode(i, bytes.slice(range.offset - offset, range.offset - offset + range.length));
   }
 
+  /** The bytes of a range if the source has them at hand. */
+  #readAtOnce(range: ByteRange, signal: Signal | undefined): Uint8Array | undefined {
+    this.#mustBeWanted(signal);
+    const stored = readRangeAtOnce(this.#source, range);
+    // The source may have called its caller, which has closed the table or aborted the call.
+    this.#mustBeWanted(signal);
+    return stored;
+  }
+
+  /** @throws the reason why the call has ended. */
+  #mustBeWanted(signal: Signal | undefined): void {
+    if (this.#closed !== undefined) throw this.#closed;
+    signal?.throwIfAborted();
+  }
+
   /** The controller for a read that only `close` can end. */
   #closingController(): SignalController {
-    if (this.#closing === undefined || this.#closingReads === MAX_SHARED_READS) {
+    if (this.#closing === undefined || this.#closingReads === MAX_SHARED_READS || this.#isRequestBound) {
       this.#closing = new AbortController();
       this.#closingReads = 0;
     }
     this.#closingReads++;
     return this.#closing;
+  }
+
+  #readQueued(i: number, queue: BlockQueue<Group>): PendingRead {
+    if (this.#closed !== undefined) throw this.#closed;
+    // Throws for a block that cannot be read.
+    this.#blocks.rangeOf(i);
+    const controller = new AbortController();
+    const read: PendingRead = new PendingRead(queue.read(i, controller.signal), controller, () => {
+      this.#pending.delete(read);
+      this.#shared.delete(i);
+    });
+    this.#pending.add(read);
+    this.#shared.set(i, read);
+    return read;
   }
 
   /** Starts a read. Without a controller of the caller, only `close` can end it. */
@@ -201,11 +314,17 @@ export class BlockReader {
   ): PendingRead {
     if (this.#closed !== undefined) throw this.#closed;
     const stored = readRange(this.#source, range, controller.signal);
-    const read = new PendingRead(decode === undefined ? stored : stored.then(decode), controller, () => {
+    const wanted = this.#isRequestBound ? stored.then((bytes) => this.#unlessClosed(bytes)) : stored;
+    const read = new PendingRead(decode === undefined ? wanted : wanted.then(decode), controller, () => {
       this.#pending.delete(read);
       onOver?.();
     });
     this.#pending.add(read);
     return read;
+  }
+
+  #unlessClosed(bytes: Uint8Array): Uint8Array {
+    if (this.#closed !== undefined) throw this.#closed;
+    return bytes;
   }
 }

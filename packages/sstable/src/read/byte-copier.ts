@@ -1,3 +1,4 @@
+import type { Bytes } from '@bloom/bytes';
 /** Size of a buffer that several copies share, in bytes. */
 const SHARED_BYTES = 8192;
 /** A longer copy gets a buffer of its own, so that keeping it does not keep much more in memory than the copy. */
@@ -14,7 +15,7 @@ export class ByteCopier {
   #buffer = this.#shared.buffer;
   #filled = 0;
 
-  copy(bytes: Uint8Array): Uint8Array {
+  copy(bytes: Uint8Array): Bytes {
     const { length } = bytes;
     if (length <= MAX_LOOPED_BYTES) return this.copyStart(bytes, length);
     if (length > MAX_SHARED_BYTES) return bytes.slice();
@@ -24,7 +25,7 @@ export class ByteCopier {
   }
 
   /** A copy of the first `length` bytes. Makes no view of a short one. */
-  copyStart(bytes: Uint8Array, length: number): Uint8Array {
+  copyStart(bytes: Uint8Array, length: number): Bytes {
     if (length > MAX_LOOPED_BYTES) return this.copy(bytes.subarray(0, length));
     const position = this.#extend(length);
     for (let i = 0, shared = this.#shared; i < length; i++) shared[position + i] = bytes[i]!;

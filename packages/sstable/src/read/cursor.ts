@@ -31,41 +31,44 @@ export class Cursor extends BaseCursor {
 
   /** Moves to the first entry. @returns whether there is one. */
   seekToFirst(options?: SignalOptions): Promise<boolean> {
-    return this.#seek((cursor) => cursor.seekToFirst(), false, options);
+    return this.#seek('Cursor.seekToFirst', (cursor) => cursor.seekToFirst(), false, options);
   }
 
   /** Moves to the last entry. @returns whether there is one. */
   seekToLast(options?: SignalOptions): Promise<boolean> {
-    return this.#seek((cursor) => cursor.seekToLast(), true, options);
+    return this.#seek('Cursor.seekToLast', (cursor) => cursor.seekToLast(), true, options);
   }
 
   /** Moves to the first entry at or after `key`, which may be the cursor's own. @returns whether there is one. */
   seek(key: Uint8Array, options?: SignalOptions): Promise<boolean> {
-    return this.#seek((cursor) => cursor.seek(key, 'at-or-after'), false, options);
+    return this.#seek('Cursor.seek', (cursor) => cursor.seek(key, 'at-or-after'), false, options);
   }
 
   /** Moves to the next entry. A no-op unless on an entry. @returns whether there is one. */
   next(options?: SignalOptions): Promise<boolean> {
-    return this.#move((cursor) => cursor.next(), false, options);
+    return this.#move('Cursor.next', (cursor) => cursor.next(), false, options);
   }
 
   /** Moves to the previous entry. A no-op unless on an entry. @returns whether there is one. */
   prev(options?: SignalOptions): Promise<boolean> {
-    return this.#move((cursor) => cursor.prev(), true, options);
+    return this.#move('Cursor.prev', (cursor) => cursor.prev(), true, options);
   }
 
-  #seek(move: (cursor: TableCursor) => number, isReverse: boolean, options: SignalOptions | undefined): Promise<boolean> {
+  #seek(call: string, move: (cursor: TableCursor) => number, isReverse: boolean, options: SignalOptions | undefined): Promise<boolean> {
     if (!this.#moving) this.#endReadAhead();
-    return this.#move(move, isReverse, options);
+    return this.#move(call, move, isReverse, options);
   }
 
-  #move(move: (cursor: TableCursor) => number, isReverse: boolean, options: SignalOptions | undefined): Promise<boolean> {
+  #move(call: string, move: (cursor: TableCursor) => number, isReverse: boolean, options: SignalOptions | undefined): Promise<boolean> {
     try {
       if (this.#moving) throw new TypeError('the cursor is still moving: await a move before the next');
       this.#blocks.mustBeOpen();
-      const signal = signalOf('a move of a cursor', options);
+      const signal = signalOf(call, options);
       const wanted = move(this.#cursor);
-      if (wanted !== SETTLED) return this.#settle(wanted, isReverse, signal);
+      if (wanted !== SETTLED) {
+        const waiting = this.#proceed(wanted, this.#aheadOf(isReverse), signal);
+        if (waiting !== undefined) return this.#settle(waiting, signal);
+      }
       // A move within a block costs nothing if the promise exists already.
       return this.#cursor.valid ? TRUE : Promise.resolve(false);
     } catch (error) {
@@ -73,23 +76,33 @@ export class Cursor extends BaseCursor {
     }
   }
 
-  async #settle(wanted: number, isReverse: boolean, signal: Signal | undefined): Promise<boolean> {
-    this.#moving = true;
+  #aheadOf(isReverse: boolean): ReadAhead {
     if (isReverse !== this.#isReverse) this.#endReadAhead();
     this.#isReverse = isReverse;
-    this.#ahead ??= this.#reader.ahead(isReverse, true);
-    const ahead = this.#ahead;
+    return (this.#ahead ??= this.#reader.ahead(isReverse, true));
+  }
+
+  /** Supplies the move with blocks that are at hand. @returns the block that it must wait for; undefined if there is none. */
+  #proceed(wanted: number, ahead: ReadAhead, signal: Signal | undefined): Promise<Uint8Array> | undefined {
+    while (wanted !== SETTLED) {
+      const contents = ahead.block(wanted, signal);
+      if (contents instanceof Promise) return contents;
+      wanted = this.#cursor.supply(contents);
+    }
+    return undefined;
+  }
+
+  async #settle(waiting: Promise<Uint8Array> | undefined, signal: Signal | undefined): Promise<boolean> {
+    this.#moving = true;
+    const ahead = this.#ahead!;
     this.#cursor.keepTarget();
     try {
-      while (wanted !== SETTLED) {
-        let contents = this.#blocks.cached(wanted);
-        if (contents === undefined) {
-          contents = await ahead.block(wanted, signal);
-          // A block that was read ahead is returned even if the call was aborted, or the table closed, in the meantime.
-          this.#blocks.mustBeOpen();
-          signal?.throwIfAborted();
-        }
-        wanted = this.#cursor.supply(contents);
+      while (waiting !== undefined) {
+        const contents = await waiting;
+        // A block that was read ahead is returned even if the call was aborted, or the table closed, in the meantime.
+        this.#blocks.mustBeOpen();
+        signal?.throwIfAborted();
+        waiting = this.#proceed(this.#cursor.supply(contents), ahead, signal);
       }
       return this.#cursor.valid;
     } finally {

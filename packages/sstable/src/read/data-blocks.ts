@@ -3,10 +3,12 @@ import type { IndexBlock } from '../format/index-block.js';
 import { BLOCK_TRAILER_LENGTH, decodeStoredBlock, isPlain } from '../format/stored-block.js';
 import { BlockCache } from './block-cache.js';
 import type { BlockScratch } from './block-scratch.js';
-import type { OpenTable } from './open.js';
+import { type OpenTable, readUnreadFilter } from './open.js';
 import { DEFAULT_CACHE_BYTES, type TableOptions } from './options.js';
-import type { ByteRange } from './reading.js';
+import { type ByteRange, type Reading, runSync } from './reading.js';
+import type { SyncSource } from './source.js';
 import type { MutableTableStats } from './stats.js';
+import type { UnreadFilter } from './unread-filter.js';
 
 /**
  * The data blocks of an open table, by their number in the index: where each is in the file, how it is decoded, and
@@ -38,6 +40,36 @@ export class DataBlocks {
     return this.#cache !== undefined;
   }
 
+  /** The table's filter, as long as it has not been read. */
+  get unread(): UnreadFilter | undefined {
+    return this.#table.unread;
+  }
+
+  /** Reads the filter that has not been read. */
+  *readFilter(unread: UnreadFilter): Reading<void> {
+    this.#stats.bytesRead += yield* readUnreadFilter(this.#table, unread, this);
+  }
+
+  /** The same without promises. If the source fails to read it, lookups go on without it. */
+  readFilterSync(unread: UnreadFilter, source: SyncSource): void {
+    try {
+      runSync(source, this.readFilter(unread));
+    } catch (error) {
+      this.filterFailed(unread, error as Error);
+    }
+  }
+
+  /** Notes that the source has failed to read the filter: lookups do without it, and it is read when it pays again. */
+  filterFailed(unread: UnreadFilter, error: Error): void {
+    unread.restart();
+    this.#table.filterStatus = { state: 'unread', policyName: unread.policy.name, error };
+  }
+
+  /** As `cached`, and is not counted. -1 is no block. */
+  inMemory(i: number): Uint8Array | undefined {
+    return i < 0 ? undefined : this.#cache?.get(this.#firstCacheId + i);
+  }
+
   /** The contents of data block `i`, if the cache has them. */
   cached(i: number): Uint8Array | undefined {
     const contents = this.#cache?.get(this.#firstCacheId + i);
@@ -63,7 +95,7 @@ export class DataBlocks {
     if (size < 0) this.mustHaveHandle(i);
     const offset = this.index.offsetOf(i);
     if (size > this.maxBytes) {
-      const problem = `it has ${size} bytes as stored, the limit is ${this.maxBytes}`;
+      const problem = `it has ${size} bytes as stored, the limit is ${this.maxBytes}: see maxBlockBytes`;
       throw new CorruptionError('BLOOM_TOO_LARGE', this.#placeOf(i), problem);
     }
     return { offset, length: size + BLOCK_TRAILER_LENGTH };

@@ -2,6 +2,9 @@
  * Whether a table's filters are in use, and why if they are not.
  *
  * - `used`: the file has filters of one of the given policies.
+ * - `unread`: the file has filters of one of the given policies, and they have not been read: they are read when they pay, or
+ *   never, as the option `filters` says. `error` is there when the source has failed to read them. Until then, lookups of absent
+ *   keys read a block.
  * - `absent`: the file has no filters.
  * - `unknown-policy`: the file has filters, but none of a given policy.
  * - `unsupported`: the file has another kind of filter, such as RocksDB's filter for the whole file; `names` are the
@@ -14,6 +17,7 @@
  */
 export type FilterStatus =
   | { readonly state: 'used'; readonly policyName: string }
+  | { readonly state: 'unread'; readonly policyName: string; readonly error?: Error }
   | { readonly state: 'absent' }
   | { readonly state: 'unknown-policy'; readonly policyNames: readonly string[] }
   | { readonly state: 'unsupported'; readonly names: readonly string[] }

@@ -18,8 +18,8 @@ import type { Reading } from './reading.js';
 
 /** How the sample gets its data blocks. */
 export interface SampledBlocks {
-  /** Whether data block `i` was read together with the tail of the file. */
-  isAtHand(i: number): boolean;
+  /** The data blocks whose contents are in memory: after an opening, those that were read together with the tail of the file. */
+  numbers(): Iterable<number>;
   /** The contents of data block `i`. */
   read(i: number): Reading<Uint8Array>;
 }
@@ -41,7 +41,7 @@ export function* findFilteredKeys(
 ): Reading<FilteredKeys | undefined> {
   const isOfUserKeys = policy instanceof InternalKeyPolicy;
   if (!isOfUserKeys && !mayHaveInternalKeys(index)) return undefined;
-  const sampled = sampledBlocks(filter, index, blocks);
+  const { sampled, isAtHand } = sampledBlocks(filter, index, blocks);
   /** The sampled block, if it had to be read for this: it is not read twice. */
   let far: Uint8Array | undefined;
   if (yield* allMatch((key) => key)) return undefined;
@@ -57,7 +57,7 @@ export function* findFilteredKeys(
       const offset = index.offsetOf(i);
       try {
         const contents = far ?? (yield* blocks.read(i));
-        if (!blocks.isAtHand(i)) far = contents;
+        if (!isAtHand) far = contents;
         walk.reset(contents, offset);
         for (let more = walk.seekToFirst(); more; more = walk.next()) {
           const key = formOf(walk.key);
@@ -88,7 +88,7 @@ function withTrailer(key: Uint8Array): Uint8Array {
 }
 
 /** Whether all index keys, or a sample of them, look like internal keys. */
-function mayHaveInternalKeys(index: IndexBlock): boolean {
+export function mayHaveInternalKeys(index: IndexBlock): boolean {
   const { length } = index;
   const count = Math.min(length, MAX_INDEX_KEYS);
   for (let k = 0; k < count; k++) {
@@ -98,20 +98,25 @@ function mayHaveInternalKeys(index: IndexBlock): boolean {
   return count > 0;
 }
 
-/** The last blocks that were read with the tail and have a filter; if there are none, the smallest block that has one. */
-function sampledBlocks(filter: FilterBlockReader, index: IndexBlock, blocks: SampledBlocks): number[] {
+/** Blocks in memory that have a filter; if there are none, the smallest block that has one. */
+function sampledBlocks(
+  filter: FilterBlockReader,
+  index: IndexBlock,
+  blocks: SampledBlocks,
+): { readonly sampled: number[]; readonly isAtHand: boolean } {
   const sampled: number[] = [];
-  for (let i = index.length - 1; i >= 0 && sampled.length < MAX_SAMPLED_BLOCKS && blocks.isAtHand(i); i--) {
+  for (const i of blocks.numbers()) {
     if (hasFilter(filter, index.offsetOf(i))) sampled.push(i);
+    if (sampled.length === MAX_SAMPLED_BLOCKS) break;
   }
-  if (sampled.length > 0) return sampled;
+  if (sampled.length > 0) return { sampled, isAtHand: true };
   let smallest = -1;
   for (let i = 0; i < index.length; i++) {
     const size = index.sizeOf(i);
     if (size < 0 || (smallest >= 0 && size >= index.sizeOf(smallest))) continue;
     if (hasFilter(filter, index.offsetOf(i))) smallest = i;
   }
-  return smallest < 0 ? [] : [smallest];
+  return { sampled: smallest < 0 ? [] : [smallest], isAtHand: false };
 }
 
 /** Whether the data block at `offset` has a filter that can exclude keys: one that is damaged, or empty, excludes none. */

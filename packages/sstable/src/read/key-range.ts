@@ -33,10 +33,11 @@ export const KEY_RANGE: Record<keyof AsyncKeyRange, true> = {
 };
 
 /**
+ * @param owner the call that takes the range: "Table.entries".
  * @param names those that a range may have.
  * @throws TypeError unless `range` is a range. Its bounds are checked when the walk starts.
  */
-export function mustBeKeyRange(range: AsyncKeyRange, names: Readonly<Record<string, true>> = KEY_RANGE): void {
-  mustBeOptions('a range', range, names);
+export function mustBeKeyRange(owner: string, range: AsyncKeyRange, names: Readonly<Record<string, true>> = KEY_RANGE): void {
+  mustBeOptions(owner, range, names);
   if (range.signal !== undefined) mustBeSignal('signal', range.signal);
 }

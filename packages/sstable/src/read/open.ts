@@ -12,17 +12,21 @@ import { type Comparator, compareRangeOf } from '../format/comparator.js';
 import { decodeFooter, FOOTER_LENGTH } from '../format/footer.js';
 import { IndexBlock } from '../format/index-block.js';
 import { INTERNAL_KEY_TRAILER_LENGTH } from '../format/bytewise-order.js';
-import { InternalKeyComparator, internalKeyComparator } from '../format/internal-key.js';
+import { InternalKeyComparator, internalKeyComparator, InternalKeyPolicy } from '../format/internal-key.js';
 import { decodeMetaindex, isForeignFilter, policyNameOf } from '../format/metaindex-block.js';
 import { BLOCK_TRAILER_LENGTH, type BlockDecoding, decodeStoredBlock } from '../format/stored-block.js';
-import { findFilteredKeys } from './filtered-keys.js';
+import { findFilteredKeys, mayHaveInternalKeys, type SampledBlocks } from './filtered-keys.js';
+import { UnreadFilter } from './unread-filter.js';
 import type { FilterStatus } from './filter-status.js';
-import { comparatorFor, decodingFor, policiesFor, tailBytesFor, type TableOptions } from './options.js';
-import type { Reading } from './reading.js';
+import { comparatorFor, decodingFor, type FilterReading, policiesFor, tailBytesFor, type TableOptions } from './options.js';
+import type { ByteRange, Reading } from './reading.js';
 import type { Source } from './source.js';
 
 /** The most memory that the decoded index may take, as a multiple of the largest block. */
 const MAX_DECODED_INDEX = 2;
+
+/** The most bytes between metaindex and index with which they are still read at once. */
+const MAX_INDEX_GAP = 16 * 2 ** 10;
 
 /** An open table keeps at most so many times the memory of its index and filter, as views of the tail. */
 const MOST_UNUSED = 4;
@@ -42,14 +46,16 @@ export interface OpenTable extends OpenFilter {
   readonly metaindexHandle: BlockHandle;
   /** The order for lookups: `compare`, unless the table turned out to be a database's. */
   readonly lookupCompare: CompareRange;
-  /** Bytes that were read from the source. */
+  /** Bytes that were read from the source to open the table. */
   readonly bytesRead: number;
 }
 
-/** The filter, or why there is none. */
+/** The filter, or why there is none. It changes once, where the filter is read after the opening. */
 interface OpenFilter {
-  readonly filter: FilterBlockReader | undefined;
-  readonly filterStatus: FilterStatus;
+  filter: FilterBlockReader | undefined;
+  filterStatus: FilterStatus;
+  /** The filter that has not been read yet. */
+  unread: UnreadFilter | undefined;
 }
 
 /**
@@ -63,14 +69,16 @@ export function* readOpenTable(source: Source, options: TableOptions): Reading<O
   const comparator = comparatorFor(options);
   const policies = policiesFor(options, comparator);
   const decoding = decodingFor(options);
-  const tail = yield* Tail.read(source, tailBytesFor(options, decoding, source.byteLength), decoding);
+  const tail = yield* Tail.read(source, tailBytesFor(options, decoding, source), decoding);
   const { footer, footerOffset } = tail;
+  yield* tail.extendToIndex();
   const indexContents = yield* tail.readBlock(footer.index, 'index block');
   const indexPlace: Place = { structure: 'index block', offset: footer.index.offset, file: source.name };
   const blocksEnd = footerOffset - BLOCK_TRAILER_LENGTH;
   const index = IndexBlock.open(indexContents, indexPlace, blocksEnd, MAX_DECODED_INDEX * decoding.maxBlockBytes);
   if (comparator instanceof InternalKeyComparator) mustHaveInternalKeys(index, indexPlace);
-  const { filter, filterStatus, isOfUserKeys } = yield* openFilter(tail, index, policies);
+  const reading = options.filters ?? (source.isRemote === true ? 'when-needed' : 'at-opening');
+  const { filter, filterStatus, unread, isOfUserKeys } = yield* openFilter(tail, index, policies, reading);
   const isMistaken = isOfUserKeys && !(comparator instanceof InternalKeyComparator);
   return {
     byteLength: source.byteLength,
@@ -83,6 +91,7 @@ export function* readOpenTable(source: Source, options: TableOptions): Reading<O
     metaindexHandle: footer.metaindex,
     filter,
     filterStatus,
+    unread,
     bytesRead: tail.bytesRead,
   };
 }
@@ -102,8 +111,8 @@ class Tail {
   readonly footerOffset: number;
   /** Bytes read so far. */
   bytesRead: number;
-  readonly #bytes: Uint8Array;
-  readonly #offset: number;
+  #bytes: Uint8Array;
+  #offset: number;
   readonly #decoding: BlockDecoding;
 
   private constructor({ name, byteLength }: Source, bytes: Uint8Array, decoding: BlockDecoding) {
@@ -126,6 +135,29 @@ class Tail {
     return new Tail(source, yield { offset, length: byteLength - offset }, decoding);
   }
 
+  /**
+   * Reads what the tail lacks of the index, and with it the metaindex, which LevelDB writes right before the index: one read,
+   * and no byte of the tail again.
+   */
+  *extendToIndex(): Reading<void> {
+    const { index, metaindex } = this.footer;
+    const indexEnd = index.offset + index.size + BLOCK_TRAILER_LENGTH;
+    const metaindexEnd = metaindex.offset + metaindex.size + BLOCK_TRAILER_LENGTH;
+    // Handles that point elsewhere are judged when their blocks are read.
+    if (this.holds(index.offset) || indexEnd > this.footerOffset || indexEnd < this.#offset) return;
+    const isBefore = metaindexEnd <= index.offset && index.offset - metaindexEnd <= MAX_INDEX_GAP;
+    const offset = isBefore ? metaindex.offset : index.offset;
+    const length = this.#offset - offset;
+    if (length > this.#decoding.maxBlockBytes) return;
+    const before = yield { offset, length };
+    const bytes = new Uint8Array(length + this.#bytes.length);
+    bytes.set(before);
+    bytes.set(this.#bytes, length);
+    this.#bytes = bytes;
+    this.#offset = offset;
+    this.bytesRead += length;
+  }
+
   /** Whether the tail includes the file from `offset` to its end. */
   holds(offset: number): boolean {
     return offset >= this.#offset;
@@ -136,17 +168,10 @@ class Tail {
    *
    * @throws CorruptionError `BLOOM_TOO_LARGE`, without reading, for a stored block that is larger than the limit.
    */
-  *readBlock({ offset, size }: BlockHandle, structure: Structure): Reading<Uint8Array> {
+  *readBlock(handle: BlockHandle, structure: Structure): Reading<Uint8Array> {
+    const { offset, size } = handle;
     const length = size + BLOCK_TRAILER_LENGTH;
-    const { maxBlockBytes } = this.#decoding;
-    const place: Place = { structure, offset, file: this.file };
-    if (offset + length > this.footerOffset) {
-      const problem = `the handle of the ${structure} (offset ${offset}, size ${size}) points outside the file`;
-      throw new CorruptionError('BLOOM_BAD_HANDLE', this.#footerPlace, problem);
-    }
-    if (size > maxBlockBytes) {
-      throw new CorruptionError('BLOOM_TOO_LARGE', place, `it has ${size} bytes as stored, the limit is ${maxBlockBytes}`);
-    }
+    const place = this.mustBeReadable(handle, structure);
     let stored: Uint8Array;
     if (this.holds(offset)) {
       stored = this.#bytes.subarray(offset - this.#offset, offset - this.#offset + length);
@@ -159,6 +184,25 @@ class Tail {
     return decodeStoredBlock(stored, place, this.#decoding);
   }
 
+  /**
+   * Where the block that `handle` points to is.
+   *
+   * @throws CorruptionError `BLOOM_BAD_HANDLE` for one outside the file, `BLOOM_TOO_LARGE` for one that is larger than the limit.
+   */
+  mustBeReadable({ offset, size }: BlockHandle, structure: Structure): Place {
+    const length = size + BLOCK_TRAILER_LENGTH;
+    const { maxBlockBytes } = this.#decoding;
+    const place: Place = { structure, offset, file: this.file };
+    if (offset + length > this.footerOffset) {
+      const problem = `the handle of the ${structure} (offset ${offset}, size ${size}) points outside the file`;
+      throw new CorruptionError('BLOOM_BAD_HANDLE', this.#footerPlace, problem);
+    }
+    if (size > maxBlockBytes) {
+      throw new CorruptionError('BLOOM_TOO_LARGE', place, `it has ${size} bytes as stored, the limit is ${maxBlockBytes}: see maxBlockBytes`);
+    }
+    return place;
+  }
+
   get #footerPlace(): Place {
     return { structure: 'footer', offset: this.footerOffset, file: this.file };
   }
@@ -169,26 +213,87 @@ function* openFilter(
   tail: Tail,
   index: IndexBlock,
   policies: readonly FilterPolicy[],
+  reading: FilterReading,
 ): Reading<OpenFilter & { readonly isOfUserKeys: boolean }> {
-  const { filter, filterStatus, policy } = yield* readFilter(tail, policies);
-  if (filter === undefined || policy === undefined) return { filter, filterStatus, isOfUserKeys: false };
-  const filteredKeys = yield* findFilteredKeys(filter, policy, index, {
-    isAtHand: (i) => index.sizeOf(i) >= 0 && tail.holds(index.offsetOf(i)),
-    read: (i) => tail.readBlock({ offset: index.offsetOf(i), size: index.sizeOf(i) }, 'data block'),
-  });
-  if (filteredKeys === undefined) return { filter, filterStatus, isOfUserKeys: false };
-  return {
-    filter: undefined,
-    filterStatus: { state: 'contradicted', policyName: policy.name, filteredKeys },
-    isOfUserKeys: filteredKeys === 'user-keys',
+  const found = yield* findFilter(tail, policies);
+  if ('state' in found) return { filter: undefined, filterStatus: found, unread: undefined, isOfUserKeys: false };
+  const { policy, handle } = found;
+  const policyName = policy.name;
+  if (reading === 'never') return { filter: undefined, filterStatus: { state: 'unread', policyName }, unread: undefined, isOfUserKeys: false };
+  // Only its filters tell a table of a database from a plain one, and the order of their keys is another one.
+  const isSuspect = !(policy instanceof InternalKeyPolicy) && mayHaveInternalKeys(index);
+  if (reading === 'when-needed' && !tail.holds(handle.offset) && !isSuspect) {
+    return { filter: undefined, filterStatus: { state: 'unread', policyName }, unread: new UnreadFilter(policy, handle), isOfUserKeys: false };
+  }
+  const sample = {
+    *numbers() {
+      for (let i = index.length - 1; i >= 0 && index.sizeOf(i) >= 0 && tail.holds(index.offsetOf(i)); i--) yield i;
+    },
+    read: (i: number) => tail.readBlock({ offset: index.offsetOf(i), size: index.sizeOf(i) }, 'data block'),
   };
+  const { filter, filterStatus } = yield* decodeFilter(policy, tail.readBlock(handle, 'filter block'), index, sample);
+  const isOfUserKeys = filterStatus.state === 'contradicted' && filterStatus.filteredKeys === 'user-keys';
+  return { filter, filterStatus, unread: undefined, isOfUserKeys };
 }
 
-/** Reads the metaindex, and the first filter block in it whose policy is one of `policies`. */
-function* readFilter(
+/** The data blocks of an open table. */
+interface KnownBlocks {
+  /** The contents of data block `i`, if they are in memory. */
+  inMemory(i: number): Uint8Array | undefined;
+  rangeOf(i: number): ByteRange;
+}
+
+/**
+ * Reads the filter of an open table that has not been read yet, and uses it, unless it is damaged or was made from other keys.
+ *
+ * @returns how many bytes were read.
+ */
+export function* readUnreadFilter(table: OpenTable, { policy, handle, recentBlock }: UnreadFilter, blocks: KnownBlocks): Reading<number> {
+  const { index, decoding, file } = table;
+  let bytesRead = 0;
+  function* read(range: ByteRange, structure: Structure): Reading<Uint8Array> {
+    const stored = yield range;
+    bytesRead += range.length;
+    return decodeStoredBlock(stored, { structure, offset: range.offset, file }, decoding);
+  }
+  const filterRange = { offset: handle.offset, length: handle.size + BLOCK_TRAILER_LENGTH };
+  const sample = {
+    numbers: () => (blocks.inMemory(recentBlock) === undefined ? [] : [recentBlock]),
+    *read(i: number): Reading<Uint8Array> {
+      return blocks.inMemory(i) ?? (yield* read(blocks.rangeOf(i), 'data block'));
+    },
+  };
+  const { filter, filterStatus } = yield* decodeFilter(policy, read(filterRange, 'filter block'), index, sample);
+  table.filter = filter;
+  table.filterStatus = filterStatus;
+  table.unread = undefined;
+  return bytesRead;
+}
+
+/** A filter to be used, or why it is not. @param sample where stored keys are taken from that it must match. */
+function* decodeFilter(
+  policy: FilterPolicy,
+  reading: Reading<Uint8Array>,
+  index: IndexBlock,
+  sample: SampledBlocks,
+): Reading<Pick<OpenFilter, 'filter' | 'filterStatus'>> {
+  const policyName = policy.name;
+  let filter: FilterBlockReader;
+  try {
+    filter = new FilterBlockReader(policy, yield* reading);
+  } catch (error) {
+    return { filter: undefined, filterStatus: corrupt(error, policyName) };
+  }
+  const filteredKeys = yield* findFilteredKeys(filter, policy, index, sample);
+  if (filteredKeys === undefined) return { filter, filterStatus: { state: 'used', policyName } };
+  return { filter: undefined, filterStatus: { state: 'contradicted', policyName, filteredKeys } };
+}
+
+/** Reads the metaindex, and finds the first filter block in it whose policy is one of `policies`, or why there is none. */
+function* findFilter(
   tail: Tail,
   policies: readonly FilterPolicy[],
-): Reading<OpenFilter & { readonly policy?: FilterPolicy }> {
+): Reading<FilterStatus | { readonly policy: FilterPolicy; readonly handle: BlockHandle }> {
   const { footer, file } = tail;
   let policyName: string | undefined;
   try {
@@ -206,14 +311,18 @@ function* readFilter(
       if (entry.handle === undefined) {
         throw new CorruptionError('BLOOM_BAD_HANDLE', place, `the handle of ${entry.name} cannot be read`);
       }
-      const filter = new FilterBlockReader(policy, yield* tail.readBlock(entry.handle, 'filter block'));
-      return { filter, filterStatus: { state: 'used', policyName }, policy };
+      tail.mustBeReadable(entry.handle, 'filter block');
+      return { policy, handle: entry.handle };
     }
-    if (policyNames.length > 0) return { filter: undefined, filterStatus: { state: 'unknown-policy', policyNames } };
-    return { filter: undefined, filterStatus: names.length > 0 ? { state: 'unsupported', names } : { state: 'absent' } };
+    if (policyNames.length > 0) return { state: 'unknown-policy', policyNames };
+    return names.length > 0 ? { state: 'unsupported', names } : { state: 'absent' };
   } catch (error) {
-    if (!(error instanceof CorruptionError || error instanceof UnsupportedError)) throw error;
-    const filterStatus: FilterStatus = { state: 'corrupt', ...(policyName !== undefined && { policyName }), error };
-    return { filter: undefined, filterStatus };
+    return corrupt(error, policyName);
   }
+}
+
+/** The status for filters that cannot be read. @throws the error if it is not about the bytes of the file. */
+function corrupt(error: unknown, policyName: string | undefined): FilterStatus {
+  if (!(error instanceof CorruptionError || error instanceof UnsupportedError)) throw error;
+  return { state: 'corrupt', ...(policyName !== undefined && { policyName }), error };
 }

@@ -8,6 +8,10 @@ import { FOOTER_LENGTH } from '../format/footer.js';
 import { mustAgree } from '../format/key-equivalence.js';
 import type { BlockDecoding } from '../format/stored-block.js';
 import type { BlockCache } from './block-cache.js';
+import type { Source } from './source.js';
+
+/** When the filters of a table are read. */
+export type FilterReading = 'at-opening' | 'when-needed' | 'never';
 
 /** How to open a table. Every option has a default. */
 export interface TableOptions {
@@ -20,6 +24,18 @@ export interface TableOptions {
   readonly filterPolicies?: readonly FilterPolicy[] | undefined;
   /** Codecs in addition to Snappy. A codec with Snappy's type replaces it. */
   readonly codecs?: readonly Codec[] | undefined;
+  /**
+   * When the filters are read, unless they come with the tail of the file:
+   *
+   * - `'at-opening'`, so that every lookup can ask them.
+   * - `'when-needed'`: when lookups of absent keys have cost about as much as reading the filters does, counting a read as 128
+   *   KiB, which is what arrives within 50 ms at 20 Mbit/s. A table that is asked for few keys, or for keys that it has, never
+   *   reads them.
+   * - `'never'`: they are not used even if they come with the tail.
+   *
+   * Default: `'when-needed'` if the source is remote, `'at-opening'` otherwise.
+   */
+  readonly filters?: FilterReading | undefined;
   /** Keeps blocks that were read; null for no cache. Default: a separate cache of 8 MiB. */
   readonly cache?: BlockCache | null | undefined;
   /**
@@ -40,7 +56,8 @@ export interface TableOptions {
   readonly maxBlockBytes?: number | undefined;
   /**
    * How many bytes at the end of the file to read first, where index and filter usually are; at most `maxBlockBytes`.
-   * Default: a 32nd of the file, but at least 64 KiB and at most 256 KiB.
+   * Default: those that a source such as `HttpSource` has at hand; otherwise a 32nd of the file, but at least 64 KiB and at
+   * most 256 KiB.
    */
   readonly tailBytes?: number | undefined;
 }
@@ -86,10 +103,11 @@ const DEFAULT_GAP_BYTES = 16 * 2 ** 10;
 export const DEFAULT_CACHE_BYTES = 8 * 2 ** 20;
 
 /** The names for both `Table` and `SyncTable`, so that one object can be used for both. `SyncTable` ignores some. */
-const TABLE_OPTIONS: Record<keyof AsyncTableOptions, true> = {
+export const TABLE_OPTIONS: Record<keyof AsyncTableOptions, true> = {
   comparator: true,
   filterPolicies: true,
   codecs: true,
+  filters: true,
   cache: true,
   maxBlockBytes: true,
   tailBytes: true,
@@ -100,22 +118,33 @@ const TABLE_OPTIONS: Record<keyof AsyncTableOptions, true> = {
 const SIGNAL_OPTIONS: Record<keyof SignalOptions, true> = { signal: true };
 
 /** @throws TypeError for an unknown option, and for an invalid cache or signal. */
-export function mustBeTableOptions(owner: string, options: AsyncTableOptions): void {
-  mustBeOptions(owner, options, TABLE_OPTIONS);
+export function mustBeTableOptions(owner: string, options: AsyncTableOptions, known: Record<string, true> = TABLE_OPTIONS): void {
+  mustBeOptions(owner, options, known);
   mustBeCache(options.cache);
+  mustBeFilterReading(options.filters);
   if (options.signal !== undefined) mustBeSignal('signal', options.signal);
 }
 
 /** Checks how tables are to be read, before there is one. @throws TypeError or RangeError, which names the option. */
-export function mustBeReading(options: Pick<TableOptions, 'cache' | 'codecs' | 'maxBlockBytes' | 'tailBytes'> & ReadingOptions): void {
+export function mustBeReading(options: Pick<TableOptions, 'cache' | 'codecs' | 'filters' | 'maxBlockBytes' | 'tailBytes'> & ReadingOptions): void {
   mustBeCache(options.cache);
-  tailBytesFor(options, decodingFor(options), 0);
+  mustBeFilterReading(options.filters);
+  tailBytesFor(options, decodingFor(options), { byteLength: 0 });
   readingFor(options);
 }
 
 function mustBeCache(cache: unknown): void {
   if (cache === undefined || cache === null) return;
   mustHaveMethods('cache', cache, 'a BlockCache or null', ['reserve', 'get', 'set', 'drop']);
+}
+
+const FILTER_READINGS: readonly unknown[] = ['at-opening', 'when-needed', 'never'];
+
+/** @throws RangeError unless it is undefined or one of three strings. */
+function mustBeFilterReading(filters: unknown): void {
+  if (filters === undefined || FILTER_READINGS.includes(filters)) return;
+  const given = typeof filters === 'string' ? JSON.stringify(filters) : typeof filters;
+  throw new RangeError(`filters must be 'at-opening', 'when-needed' or 'never', got ${given}`);
 }
 
 /** The signal of a call. @throws the signal's reason if it is aborted; TypeError for invalid options. */
@@ -141,11 +170,16 @@ export function comparatorFor({ comparator }: Pick<TableOptions, 'comparator'>):
 }
 
 /** How many bytes at the end of the file to read first. @throws RangeError for an invalid `tailBytes`. */
-export function tailBytesFor({ tailBytes }: TableOptions, { maxBlockBytes }: BlockDecoding, byteLength: number): number {
+export function tailBytesFor(
+  { tailBytes }: TableOptions,
+  { maxBlockBytes }: BlockDecoding,
+  { byteLength, heldTailBytes = 0 }: Pick<Source, 'byteLength' | 'heldTailBytes'>,
+): number {
   const share = Math.floor(byteLength / TAIL_SHARE);
-  const usual = Math.max(LEAST_TAIL_BYTES, Math.min(MOST_TAIL_BYTES, share));
+  const usual = heldTailBytes >= FOOTER_LENGTH ? heldTailBytes : Math.max(LEAST_TAIL_BYTES, Math.min(MOST_TAIL_BYTES, share));
   const wanted = mustBeWhole('tailBytes', tailBytes ?? usual, FOOTER_LENGTH);
-  return Math.min(wanted, Math.max(maxBlockBytes, FOOTER_LENGTH));
+  // What the source holds costs nothing to read, and it does not hold it any longer then.
+  return Math.min(Math.max(wanted, heldTailBytes), byteLength, Math.max(maxBlockBytes, FOOTER_LENGTH));
 }
 
 /** How to read blocks that are close to each other. @throws RangeError for an invalid number of bytes. */

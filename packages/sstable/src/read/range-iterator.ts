@@ -32,8 +32,8 @@ export class RangeIterator<T> implements AsyncIterableIterator<T> {
   next(): Promise<IteratorResult<T, undefined>> {
     if (this.#pending !== undefined) return this.#track(this.#after(this.#pending));
     try {
-      const wanted = this.#move();
-      return wanted === SETTLED ? Promise.resolve(this.#result()) : this.#track(this.#settle(wanted));
+      const waiting = this.#proceed(this.#move());
+      return waiting === undefined ? Promise.resolve(this.#result()) : this.#track(this.#settle(waiting));
     } catch (error) {
       this.#end();
       return Promise.reject(error);
@@ -53,8 +53,8 @@ export class RangeIterator<T> implements AsyncIterableIterator<T> {
   async #after(pending: Promise<unknown>): Promise<IteratorResult<T, undefined>> {
     await pending.catch(() => undefined);
     try {
-      const wanted = this.#move();
-      return wanted === SETTLED ? this.#result() : await this.#settle(wanted);
+      const waiting = this.#proceed(this.#move());
+      return waiting === undefined ? this.#result() : await this.#settle(waiting);
     } catch (error) {
       this.#end();
       throw error;
@@ -78,14 +78,24 @@ export class RangeIterator<T> implements AsyncIterableIterator<T> {
     return this.#walk.next();
   }
 
-  async #settle(wanted: number): Promise<IteratorResult<T, undefined>> {
+  /** Supplies the walk with blocks that are at hand. @returns the block that it must wait for; undefined if there is none. */
+  #proceed(wanted: number): Promise<Uint8Array> | undefined {
+    while (wanted !== SETTLED) {
+      const contents = this.#ahead.block(wanted);
+      if (contents instanceof Promise) return contents;
+      wanted = this.#walk.supply(contents);
+    }
+    return undefined;
+  }
+
+  async #settle(waiting: Promise<Uint8Array> | undefined): Promise<IteratorResult<T, undefined>> {
     try {
-      while (wanted !== SETTLED) {
-        const contents = await this.#ahead.block(wanted);
+      while (waiting !== undefined) {
+        const contents = await waiting;
         this.#signal?.throwIfAborted();
         if (this.#isReturned) break;
         this.#blocks.mustBeOpen();
-        wanted = this.#walk.supply(contents);
+        waiting = this.#proceed(this.#walk.supply(contents));
       }
       return this.#result();
     } catch (error) {

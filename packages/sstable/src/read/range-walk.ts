@@ -1,7 +1,7 @@
-import { mustBeBoolean, mustBeBytes } from '@bloom/bytes';
+import { type Bound, KeyBounds } from './key-bounds.js';
 import type { KeyRange } from './key-range.js';
 import type { OpenTable } from './open.js';
-import { SETTLED, type Side, TableCursor } from './table-cursor.js';
+import { SETTLED, TableCursor } from './table-cursor.js';
 
 /** A walk whose moves return the block that they need, as in {@link TableCursor}. */
 export interface Walk {
@@ -20,32 +20,20 @@ export class RangeWalk implements Walk {
   readonly cursor: TableCursor;
   readonly #table: OpenTable;
   readonly #reverse: boolean;
-  /** The bounds at which the walk starts and ends. */
-  readonly #from: Bound | undefined;
+  readonly #from: KeyBounds['from'];
   readonly #to: Bound | undefined;
   #left: number;
   #started = false;
 
-  /**
-   * @param range the bounds are copied.
-   * @throws TypeError for bounds that are not bytes, RangeError when `limit` is neither a whole number nor infinite.
-   */
+  /** @throws the errors of {@link KeyBounds}. */
   constructor(table: OpenTable, range: KeyRange) {
-    const limit = range.limit ?? Infinity;
-    if (!(limit === Infinity || (Number.isSafeInteger(limit) && limit >= 0))) {
-      throw new RangeError(`limit must be a whole number, at least 0, got ${limit}`);
-    }
-    const { comparator } = table;
-    for (const name of ['gt', 'gte', 'lt', 'lte'] as const) if (range[name] !== undefined) mustBeBytes(name, range[name]);
-    if (range.reverse !== undefined) mustBeBoolean('reverse', range.reverse);
+    const { limit, reverse, from, to } = new KeyBounds(range, table.compare);
     this.cursor = new TableCursor(table);
     this.#table = table;
     this.#left = limit;
-    this.#reverse = range.reverse ?? false;
-    const lower = stricter(range.gt, range.gte, (gt, gte) => comparator.compare(gt, gte) >= 0);
-    const upper = stricter(range.lt, range.lte, (lt, lte) => comparator.compare(lt, lte) <= 0);
-    this.#from = this.#reverse ? upper : lower;
-    this.#to = this.#reverse ? lower : upper;
+    this.#reverse = reverse;
+    this.#from = from;
+    this.#to = to;
   }
 
   /** Moves to the next entry. Once the move is settled, `accept` says whether the entry is in the range. */
@@ -54,7 +42,7 @@ export class RangeWalk implements Walk {
     if (this.#started) return this.#reverse ? this.cursor.prev() : this.cursor.next();
     this.#started = true;
     if (this.#from === undefined) return this.#reverse ? this.cursor.seekToLast() : this.cursor.seekToFirst();
-    return this.cursor.seek(this.#from.key, sideOf(this.#from, this.#reverse));
+    return this.cursor.seek(this.#from.key, this.#from.side);
   }
 
   supply(contents: Uint8Array): number {
@@ -89,26 +77,4 @@ export class RangeWalk implements Walk {
     const order = this.#table.compare(keyBytes, 0, keyLength, to.key, 0, to.key.length);
     return order === 0 ? to.inclusive : order < 0 !== this.#reverse;
   }
-}
-
-/** A lower or upper bound. */
-interface Bound {
-  readonly key: Uint8Array;
-  readonly inclusive: boolean;
-}
-
-function sideOf({ inclusive }: Bound, reverse: boolean): Side {
-  if (reverse) return inclusive ? 'at-or-before' : 'before';
-  return inclusive ? 'at-or-after' : 'after';
-}
-
-function stricter(
-  exclusive: Uint8Array | undefined,
-  inclusive: Uint8Array | undefined,
-  exclusiveIsStricter: (exclusive: Uint8Array, inclusive: Uint8Array) => boolean,
-): Bound | undefined {
-  if (exclusive !== undefined && (inclusive === undefined || exclusiveIsStricter(exclusive, inclusive))) {
-    return { key: new Uint8Array(exclusive), inclusive: false };
-  }
-  return inclusive === undefined ? undefined : { key: new Uint8Array(inclusive), inclusive: true };
 }

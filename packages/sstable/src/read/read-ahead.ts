@@ -1,7 +1,7 @@
 import type { Signal, SignalController } from '@bloom/bytes';
 import { BlockScratch } from './block-scratch.js';
 import type { DataBlocks } from './data-blocks.js';
-import type { PendingRead } from './pending-read.js';
+import { PendingRead } from './pending-read.js';
 import type { ByteRange } from './reading.js';
 
 /**
@@ -17,8 +17,6 @@ export class ReadAhead {
   readonly #maxBytes: number;
   readonly #scratch: BlockScratch | undefined;
   readonly #signal: Signal | undefined;
-  /** Aborts the reads of windows. */
-  #controller: SignalController | undefined;
   #windowBytes = 0;
   #current: Window | undefined;
   #next: Window | undefined;
@@ -37,18 +35,24 @@ export class ReadAhead {
   }
 
   /**
-   * The contents of data block `i`.
+   * The contents of data block `i`, without a promise where they are at hand.
    *
    * @param signal ends the waiting for this block only; that of the whole walk when left out.
    */
-  async block(i: number, signal: Signal | undefined = this.#signal): Promise<Uint8Array> {
+  block(i: number, signal: Signal | undefined = this.#signal): Uint8Array | Promise<Uint8Array> {
     const cached = this.#blocks.cached(i);
     if (cached !== undefined) return cached;
     const window = this.#windowWith(i);
     if (window === undefined) return this.#reads.block(i, signal);
-    const bytes = await window.read.wait(signal);
+    const { read, range } = window;
+    if (read instanceof Uint8Array) return this.#decode(i, read, range);
+    return read.wait(signal).then((bytes) => this.#decode(i, bytes, range));
+  }
+
+  /** @param bytes of `range`, which contains data block `i`. */
+  #decode(i: number, bytes: Uint8Array, range: ByteRange): Uint8Array {
     const { offset, length } = this.#blocks.rangeOf(i);
-    const start = offset - window.range.offset;
+    const start = offset - range.offset;
     const stored = bytes.subarray(start, start + length);
     if (this.#scratch !== undefined) return this.#blocks.decodeLent(i, stored, this.#scratch, true);
     // A copy for the cache, because a view would keep the whole window in memory.
@@ -58,7 +62,7 @@ export class ReadAhead {
   /** Ends the reads under way, because the walk is over. */
   end(): void {
     for (const window of [this.#current, this.#next]) {
-      if (window?.read.isOver === false) window.read.abort(new Error('the walk is over'));
+      if (window?.read instanceof PendingRead && !window.read.isOver) window.read.abort(new Error('the walk is over'));
     }
     this.#current = this.#next = undefined;
   }
@@ -68,7 +72,8 @@ export class ReadAhead {
     if (this.#current !== undefined && holds(this.#current, i)) return this.#current;
     this.#current = this.#next !== undefined && holds(this.#next, i) ? this.#next : this.#open(i);
     this.#next = undefined;
-    if (this.#current !== undefined) {
+    // What is read at once needs no other read beside it.
+    if (this.#current?.read instanceof PendingRead) {
       const after = (this.#step > 0 ? this.#current.last : this.#current.first) + this.#step;
       if (this.#blocks.isReadable(after)) this.#next = this.#open(after);
     }
@@ -80,14 +85,16 @@ export class ReadAhead {
     const { last: end, range } = this.#blocks.adjacent(i, this.#step, this.#windowBytes);
     this.#windowBytes = Math.min(this.#maxBytes, Math.max(this.#windowBytes, range.length) * 2);
     if (end === i) return undefined;
-    this.#controller ??= new AbortController();
-    return { first: Math.min(i, end), last: Math.max(i, end), range, read: this.#reads.range(range, this.#controller) };
+    const read = this.#reads.rangeAtOnce(range) ?? this.#reads.range(range, new AbortController());
+    return { first: Math.min(i, end), last: Math.max(i, end), range, read };
   }
 }
 
 /** How a walk reads: the contents of one block, or the stored bytes of several. */
 interface WalkReads {
-  block(i: number, signal: Signal | undefined): Promise<Uint8Array>;
+  block(i: number, signal: Signal | undefined): Uint8Array | Promise<Uint8Array>;
+  /** Undefined where the bytes are not at hand. */
+  rangeAtOnce(range: ByteRange): Uint8Array | undefined;
   range(range: ByteRange, controller: SignalController): PendingRead;
 }
 
@@ -96,7 +103,7 @@ interface Window {
   readonly first: number;
   readonly last: number;
   readonly range: ByteRange;
-  readonly read: PendingRead;
+  readonly read: PendingRead | Uint8Array;
 }
 
 function holds({ first, last }: Window, i: number): boolean {

@@ -1,5 +1,5 @@
 import { CorruptionError, mustBeBytes, plainBytes, type Signal } from '@bloom/bytes';
-import type { Source, SyncSource } from './source.js';
+import { AT_ONCE_BYTES, type Source, type SyncSource } from './source.js';
 import { untilAborted } from './until-aborted.js';
 
 /** Bytes of a file that a computation needs before it can continue. */
@@ -43,6 +43,13 @@ export async function readRange(source: Source, range: ByteRange, signal?: Signa
   return whole(await source.read(range.offset, range.length, signal), range, source);
 }
 
+/** As {@link readRange}, if the source has the bytes at hand. */
+export function readRangeAtOnce(source: Source, range: ByteRange): Uint8Array | undefined {
+  if (source.readAtOnce === undefined || range.length > AT_ONCE_BYTES) return undefined;
+  const answer = source.readAtOnce(range.offset, range.length);
+  return answer === undefined ? undefined : whole(answer, range, source, 'readAtOnce');
+}
+
 /** As {@link readRange}, without promises. */
 export function readRangeSync(source: SyncSource, range: ByteRange): Uint8Array {
   const answer: unknown = source.read(range.offset, range.length);
@@ -53,8 +60,8 @@ export function readRangeSync(source: SyncSource, range: ByteRange): Uint8Array 
 }
 
 /** What a source returned. */
-function whole(answer: unknown, { offset, length }: ByteRange, { name: file }: Source): Uint8Array {
-  mustBeBytes('the result of source.read', answer);
+function whole(answer: unknown, { offset, length }: ByteRange, { name: file }: Source, call: 'read' | 'readAtOnce' = 'read'): Uint8Array {
+  mustBeBytes(`the result of source.${call}`, answer);
   const bytes = plainBytes(answer);
   if (bytes.length === length) return bytes;
   const problem = `the source returned ${bytes.length} bytes for ${length} at offset ${offset}`;

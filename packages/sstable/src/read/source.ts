@@ -1,4 +1,14 @@
-import { mustBeBytes, mustBeWhole, mustHaveMethods, plainBytes, type Signal } from '@bloom/bytes';
+import { mustBeBytes, mustBeFunction, mustBeWhole, mustHaveMethods, plainBytes, type Signal } from '@bloom/bytes';
+
+/** What a host knows of a file: enough to tell whether another file of the same name, opened later, holds the same bytes. */
+export interface FileIdentity {
+  /** Which file it is, also when its bytes have changed since: the inode of a file system. Compared with `Object.is`. */
+  readonly file: unknown;
+  /** Which state of the file: length and times, or a version. Compared with `Object.is`. */
+  readonly state: unknown;
+  /** False where the file was changed so recently that a further change would leave the state as it is. */
+  readonly isSettled: boolean;
+}
 
 /** Where a table's bytes come from. */
 export interface Source {
@@ -6,6 +16,15 @@ export interface Source {
   readonly byteLength: number;
   /** Names the file in errors. */
   readonly name?: string | undefined;
+  /** What the host knew of the file when it was opened, where it knows something. */
+  readonly identity?: FileIdentity | undefined;
+  /**
+   * Whether each read takes a round trip, as over HTTP. Tables then read their filters when they pay, instead of when they are
+   * opened, and simultaneous lookups share reads of neighbouring blocks.
+   */
+  readonly isRemote?: boolean | undefined;
+  /** How many bytes at the end of the file are at hand, because they came with its length: reading them takes no round trip. */
+  readonly heldTailBytes?: number | undefined;
 
   /**
    * Reads the bytes at `[offset, offset + length)`, a range that is always inside the file.
@@ -15,6 +34,12 @@ export interface Source {
    * @param signal ends the read early.
    */
   read(offset: number, length: number, signal?: Signal): Uint8Array | Promise<Uint8Array>;
+
+  /**
+   * `read` without a promise, where that is quicker: of bytes that the host has in memory, which a promise would take longer to
+   * deliver than to read. Undefined where `read` is to be called instead. Tables ask for at most {@link AT_ONCE_BYTES} at a time.
+   */
+  readonly readAtOnce?: ((offset: number, length: number) => Uint8Array | undefined) | undefined;
 }
 
 /** A source that does not return promises. */
@@ -35,6 +60,9 @@ export interface SyncSource extends Source {
  * bytes, and browsers' limits are similar. It also limits what is still read after an abort.
  */
 export const PIECE_BYTES = 64 * 2 ** 20;
+
+/** The most bytes that a table asks `readAtOnce` for: above that, the trip to another thread matters less than the read. */
+export const AT_ONCE_BYTES = 64 * 2 ** 10;
 
 /** @throws RangeError, which names the argument, unless `[offset, offset + length)` lies inside the file. */
 export function mustLieInside(offset: number, length: number, { byteLength }: Source): void {
@@ -61,12 +89,15 @@ export function mustBeSource(source: unknown): asserts source is Source {
   if (ArrayBuffer.isView(source)) throw new TypeError('source must be a source, got bytes: pass new MemorySource(bytes)');
   mustHaveMethods('source', source, 'a source', ['read']);
   mustBeWhole('source.byteLength', (source as Source).byteLength, 0);
+  const { readAtOnce } = source as Source;
+  if (readAtOnce !== undefined) mustBeFunction('source.readAtOnce', readAtOnce);
 }
 
 /** A table in memory. */
 export class MemorySource implements SyncSource {
   readonly byteLength: number;
   readonly name: string | undefined;
+  readonly identity: FileIdentity;
   readonly #bytes: Uint8Array;
 
   /** @param bytes the whole file, which must not change while the source is in use. */
@@ -75,11 +106,17 @@ export class MemorySource implements SyncSource {
     this.#bytes = plainBytes(bytes);
     this.byteLength = bytes.length;
     this.name = name;
+    this.identity = { file: bytes, state: bytes.length, isSettled: true };
   }
 
   /** @throws RangeError when the range is not inside the file. */
   read(offset: number, length: number): Uint8Array {
     mustLieInside(offset, length, this);
     return this.#bytes.subarray(offset, offset + length);
+  }
+
+  /** As {@link read}. */
+  readAtOnce(offset: number, length: number): Uint8Array {
+    return this.read(offset, length);
   }
 }

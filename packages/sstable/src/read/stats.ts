@@ -6,11 +6,13 @@ export interface TableStats {
   readonly filterTruePositives: number;
   /** Lookups that a filter did not end, and whose key was absent. */
   readonly filterFalsePositives: number;
+  /** Lookups that read a block because the filters of the table had not been read: see `filterStatus`. */
+  readonly filtersUnread: number;
   /** Data blocks read from the source. */
   readonly blockReads: number;
   /** Data blocks found in the cache. */
   readonly cacheHits: number;
-  /** Bytes read from the source, including those read to open the table. */
+  /** Bytes of the blocks and filters that were read from the source, and of what was read to open the table. */
   readonly bytesRead: number;
 }
 
@@ -19,5 +21,5 @@ export type MutableTableStats = { -readonly [Name in keyof TableStats]: TableSta
 
 /** Counts that are all 0, except for the bytes that opening has read. */
 export function newTableStats(bytesRead: number): MutableTableStats {
-  return { filterNegatives: 0, filterTruePositives: 0, filterFalsePositives: 0, blockReads: 0, cacheHits: 0, bytesRead };
+  return { filterNegatives: 0, filterTruePositives: 0, filterFalsePositives: 0, filtersUnread: 0, blockReads: 0, cacheHits: 0, bytesRead };
 }

@@ -1,11 +1,11 @@
-import { mustBeBytes, mustBeIterable } from '@bloom/bytes';
+import { type Bytes, mustBeBytes, mustBeIterable } from '@bloom/bytes';
 import { BaseTable } from './base-table.js';
 import { BatchWalk } from './batch-walk.js';
 import { ByteCopier } from './byte-copier.js';
 import { DataBlocks } from './data-blocks.js';
 import type { EntryBatch } from './entry-batch.js';
 import { type KeyRange, mustBeKeyRange } from './key-range.js';
-import { ABSENT, GO_ON, Lookup } from './lookup.js';
+import { ABSENT, GO_ON, TableLookup } from './table-lookup.js';
 import { type OpenTable, readOpenTable } from './open.js';
 import { mustBeTableOptions, readAheadBytesFor, type SyncTableOptions } from './options.js';
 import { RangeWalk, type Walk } from './range-walk.js';
@@ -15,6 +15,7 @@ import { newTableStats } from './stats.js';
 import { SyncCursor } from './sync-cursor.js';
 import { SyncReadAhead } from './sync-read-ahead.js';
 import { SETTLED, TableCursor } from './table-cursor.js';
+import { failedOutcome, outcomeOf, type TableExplanation, TableTrace } from './table-explanation.js';
 
 /**
  * Reads a table without promises, from memory or a file descriptor.
@@ -25,11 +26,11 @@ import { SETTLED, TableCursor } from './table-cursor.js';
  * table.get(utf8('hello')); // Uint8Array, or undefined
  * ```
  */
-export class SyncTable extends BaseTable implements Iterable<[Uint8Array, Uint8Array]> {
+export class SyncTable extends BaseTable implements Iterable<[Bytes, Bytes]> {
   readonly #table: OpenTable;
   readonly #source: SyncSource;
   readonly #blocks: DataBlocks;
-  readonly #lookup: Lookup;
+  readonly #lookup: TableLookup;
   readonly #readAheadBytes: number;
   readonly #copier = new ByteCopier();
 
@@ -37,7 +38,7 @@ export class SyncTable extends BaseTable implements Iterable<[Uint8Array, Uint8A
   protected constructor(table: OpenTable, source: SyncSource, options: SyncTableOptions) {
     const stats = newTableStats(table.bytesRead);
     const blocks = new DataBlocks(table, options.cache, stats);
-    const lookup = new Lookup(table, blocks, stats);
+    const lookup = new TableLookup(table, blocks, stats);
     super(table, blocks, lookup, stats);
     this.#table = table;
     this.#source = source;
@@ -47,7 +48,7 @@ export class SyncTable extends BaseTable implements Iterable<[Uint8Array, Uint8A
   }
 
   /**
-   * Opens a table: reads footer, index and filter.
+   * Opens a table: reads footer and index, and the filter, unless it is to be read when needed.
    *
    * @throws TypeError or RangeError for an invalid option.
    * @throws CorruptionError or UnsupportedError when the file is not a LevelDB table, or its index cannot be read.
@@ -64,10 +65,43 @@ export class SyncTable extends BaseTable implements Iterable<[Uint8Array, Uint8A
    *
    * @throws CorruptionError when its block, or the handle of its block, is damaged.
    */
-  get(key: Uint8Array): Uint8Array | undefined {
+  get(key: Uint8Array): Bytes | undefined {
+    return this.#get(key);
+  }
+
+  /**
+   * Looks up `key` as `get` does, and says how: which data block the index led to, what its filter said, whether the block was
+   * read, and what was found. Counted in `stats` as `get` is. Damage is not thrown: it is the outcome.
+   *
+   * @throws TypeError, or the source's error, as `get` does.
+   * @example
+   * ```ts
+   * const { filter, searched, outcome } = table.explain(utf8('hello'));
+   * if (outcome.kind === 'absent' && filter?.answer === 'maybe') console.log('a false positive');
+   * ```
+   */
+  explain(key: Uint8Array): TableExplanation {
+    mustBeBytes('key', key);
+    const own = new Uint8Array(key);
+    const trace = new TableTrace();
+    let outcome: TableExplanation['outcome'];
+    try {
+      outcome = outcomeOf(this.#get(own, trace));
+    } catch (error) {
+      outcome = failedOutcome(error);
+    }
+    return { key: own, ...trace.search, outcome };
+  }
+
+  /** Whether there is an entry of `key`. @throws as {@link get}. */
+  has(key: Uint8Array): boolean {
     this.mustBeOpen();
+    const { unread } = this.#table;
+    if (unread?.isDue === true) this.#blocks.readFilterSync(unread, this.#source);
     const i = this.#lookup.locate(key);
-    return i === ABSENT ? undefined : this.#lookup.search(i, this.#block(i), key);
+    if (i === ABSENT) return false;
+    if (unread === undefined) return this.#lookup.has(i, this.#block(i), key);
+    return this.#searchUnread(i, (contents) => this.#lookup.has(i, contents, key) || undefined) ?? false;
   }
 
   /**
@@ -80,17 +114,20 @@ export class SyncTable extends BaseTable implements Iterable<[Uint8Array, Uint8A
    * @param matches is called at most once, with a copy of the entry's key that it may keep.
    * @throws CorruptionError when a block or its handle is damaged.
    */
-  find(key: Uint8Array, matches: (key: Uint8Array) => boolean): [Uint8Array, Uint8Array] | undefined {
+  find(key: Uint8Array, matches: (key: Uint8Array) => boolean): [Bytes, Bytes] | undefined {
     this.mustBeOpen();
+    const { unread } = this.#table;
+    if (unread?.isDue === true) this.#blocks.readFilterSync(unread, this.#source);
     for (let i = this.#lookup.locateFirst(key, matches); i !== ABSENT; i = this.#lookup.locateNext(i, key)) {
-      const found = this.#lookup.searchFirst(i, this.#block(i), key, matches);
+      const search = (contents: Uint8Array) => this.#lookup.searchFirst(i, contents, key, matches);
+      const found = unread === undefined ? search(this.#block(i)) : this.#searchUnread(i, search);
       if (found !== GO_ON) return found;
     }
     return undefined;
   }
 
   /** `get` for each of `keys`, in their order. */
-  getMany(keys: Iterable<Uint8Array>): (Uint8Array | undefined)[] {
+  getMany(keys: Iterable<Uint8Array>): (Bytes | undefined)[] {
     this.mustBeOpen();
     mustBeIterable('keys', keys, 'Uint8Arrays');
     return Array.from(keys, (key, k) => {
@@ -100,18 +137,18 @@ export class SyncTable extends BaseTable implements Iterable<[Uint8Array, Uint8A
   }
 
   /** Copies of the entries of a range, in order. */
-  entries(range: KeyRange = {}): Generator<[Uint8Array, Uint8Array], void, undefined> {
-    return this.#iterate(range, ({ block }) => [this.#copier.copyStart(block.keyBytes, block.keyLength), this.#copier.copy(block.value)]);
+  entries(range: KeyRange = {}): IterableIterator<[Bytes, Bytes]> {
+    return this.#iterate('SyncTable.entries', range, ({ block }) => [this.#copier.copyStart(block.keyBytes, block.keyLength), this.#copier.copy(block.value)]);
   }
 
   /** Copies of the keys of a range, in order. */
-  keys(range: KeyRange = {}): Generator<Uint8Array, void, undefined> {
-    return this.#iterate(range, ({ block }) => this.#copier.copyStart(block.keyBytes, block.keyLength));
+  keys(range: KeyRange = {}): IterableIterator<Bytes> {
+    return this.#iterate('SyncTable.keys', range, ({ block }) => this.#copier.copyStart(block.keyBytes, block.keyLength));
   }
 
   /** Copies of the values of a range, in the order of their keys. */
-  values(range: KeyRange = {}): Generator<Uint8Array, void, undefined> {
-    return this.#iterate(range, ({ block }) => this.#copier.copy(block.value));
+  values(range: KeyRange = {}): IterableIterator<Bytes> {
+    return this.#iterate('SyncTable.values', range, ({ block }) => this.#copier.copy(block.value));
   }
 
   /**
@@ -123,14 +160,14 @@ export class SyncTable extends BaseTable implements Iterable<[Uint8Array, Uint8A
    * for (const batch of table.batches()) for (let i = 0; i < batch.length; i++) index.add(batch.key(i), batch.value(i));
    * ```
    */
-  batches(range: KeyRange = {}): Generator<EntryBatch, void, undefined> {
+  batches(range: KeyRange = {}): IterableIterator<EntryBatch> {
     this.mustBeOpen();
-    mustBeKeyRange(range);
+    mustBeKeyRange('SyncTable.batches', range);
     const walk = new BatchWalk(new RangeWalk(this.#table, range));
     return this.#walk(walk, () => walk.batch);
   }
 
-  [Symbol.iterator](): Iterator<[Uint8Array, Uint8Array]> {
+  [Symbol.iterator](): Iterator<[Bytes, Bytes]> {
     return this.entries();
   }
 
@@ -141,9 +178,19 @@ export class SyncTable extends BaseTable implements Iterable<[Uint8Array, Uint8A
     return new SyncCursor(new TableCursor(this.#table), this.#blocks, (i) => ahead.block(i));
   }
 
-  #iterate<T>(range: KeyRange, pick: (cursor: TableCursor) => T): Generator<T, void, undefined> {
+  /** Drops the table's blocks from the cache. Does not close the source. Later calls throw; closing twice does nothing. */
+  close(): void {
+    this.markClosed();
+  }
+
+  /** Closes the table, at the end of a `using` block. */
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
+  #iterate<T>(call: string, range: KeyRange, pick: (cursor: TableCursor) => T): Generator<T, void, undefined> {
     this.mustBeOpen();
-    mustBeKeyRange(range);
+    mustBeKeyRange(call, range);
     const walk = new RangeWalk(this.#table, range);
     const { cursor } = walk;
     return this.#walk(walk, () => pick(cursor));
@@ -160,8 +207,31 @@ export class SyncTable extends BaseTable implements Iterable<[Uint8Array, Uint8A
     }
   }
 
+  #get(key: Uint8Array, trace?: TableTrace): Bytes | undefined {
+    this.mustBeOpen();
+    const { unread } = this.#table;
+    if (unread?.isDue === true) this.#blocks.readFilterSync(unread, this.#source);
+    const i = this.#lookup.locate(key, trace);
+    if (i === ABSENT) return undefined;
+    trace?.takes(this.#blocks.inMemory(i) !== undefined);
+    return unread === undefined ? this.#lookup.search(i, this.#block(i), key, trace) : this.#getUnread(i, key, trace);
+  }
+
+  /** Apart, as a closure in `get` itself makes each lookup allocate what it captures. */
+  #getUnread(i: number, key: Uint8Array, trace: TableTrace | undefined): Bytes | undefined {
+    return this.#searchUnread(i, (contents) => this.#lookup.search(i, contents, key, trace));
+  }
+
   #ahead(): SyncReadAhead {
     return new SyncReadAhead(this.#blocks, this.#source, this.#readAheadBytes, true);
+  }
+
+  /** Searches data block `i`, and if it had to be read, counts that as a lookup that a filter might have ended. */
+  #searchUnread<T>(i: number, search: (contents: Uint8Array) => T): T {
+    if (this.#blocks.inMemory(i) !== undefined) return search(this.#block(i));
+    const found = search(this.#block(i));
+    this.#lookup.countUnread(i)?.(found !== undefined);
+    return found;
   }
 
   #block(i: number): Uint8Array {

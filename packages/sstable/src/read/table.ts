@@ -1,4 +1,4 @@
-import { mustBeBytes, mustBeIterable } from '@bloom/bytes';
+import { type Bytes, mustBeBytes, mustBeIterable, type Signal } from '@bloom/bytes';
 import { BaseTable } from './base-table.js';
 import { BatchWalk } from './batch-walk.js';
 import { BlockReader } from './block-reader.js';
@@ -7,7 +7,7 @@ import { Cursor } from './cursor.js';
 import { DataBlocks } from './data-blocks.js';
 import type { EntryBatch } from './entry-batch.js';
 import { type AsyncKeyRange, mustBeKeyRange } from './key-range.js';
-import { ABSENT, GO_ON, Lookup } from './lookup.js';
+import { ABSENT, GO_ON, TableLookup } from './table-lookup.js';
 import { type OpenTable, readOpenTable } from './open.js';
 import { type AsyncTableOptions, mustBeTableOptions, readingFor, signalOf, type SignalOptions } from './options.js';
 import { RangeIterator } from './range-iterator.js';
@@ -16,6 +16,7 @@ import { runAsync } from './reading.js';
 import { mustBeSource, type Source } from './source.js';
 import { newTableStats } from './stats.js';
 import { TableCursor } from './table-cursor.js';
+import { failedOutcome, outcomeOf, type TableExplanation, TableTrace } from './table-explanation.js';
 
 /**
  * Reads a table from any source.
@@ -25,12 +26,13 @@ import { TableCursor } from './table-cursor.js';
  * const table = await Table.open(source);
  * await table.get(utf8('hello')); // Uint8Array, or undefined
  * for await (const [key, value] of table.entries({ gte: utf8('a'), lt: utf8('b') })) …
+ * await table.close();
  * ```
  */
-export class Table extends BaseTable implements AsyncIterable<[Uint8Array, Uint8Array]> {
+export class Table extends BaseTable implements AsyncIterable<[Bytes, Bytes]> {
   readonly #table: OpenTable;
   readonly #blocks: DataBlocks;
-  readonly #lookup: Lookup;
+  readonly #lookup: TableLookup;
   readonly #reader: BlockReader;
   readonly #copier = new ByteCopier();
 
@@ -38,7 +40,7 @@ export class Table extends BaseTable implements AsyncIterable<[Uint8Array, Uint8
   protected constructor(table: OpenTable, source: Source, options: AsyncTableOptions) {
     const stats = newTableStats(table.bytesRead);
     const blocks = new DataBlocks(table, options.cache, stats);
-    const lookup = new Lookup(table, blocks, stats);
+    const lookup = new TableLookup(table, blocks, stats);
     super(table, blocks, lookup, stats);
     this.#table = table;
     this.#blocks = blocks;
@@ -48,7 +50,7 @@ export class Table extends BaseTable implements AsyncIterable<[Uint8Array, Uint8
   }
 
   /**
-   * Opens a table: reads footer, index and filter.
+   * Opens a table: reads footer and index, and the filter, unless it is to be read when needed.
    *
    * @throws TypeError or RangeError for an invalid option.
    * @throws CorruptionError or UnsupportedError when the file is not a LevelDB table, or its index cannot be read.
@@ -65,16 +67,46 @@ export class Table extends BaseTable implements AsyncIterable<[Uint8Array, Uint8
    *
    * @throws CorruptionError when its block, or the handle of its block, is damaged.
    */
-  async get(key: Uint8Array, options?: SignalOptions): Promise<Uint8Array | undefined> {
-    this.mustBeOpen();
-    const signal = signalOf('Table.get', options);
-    const i = this.#lookup.locate(key);
-    if (i === ABSENT) return undefined;
-    const cached = this.#blocks.cached(i);
-    if (cached !== undefined) return this.#lookup.search(i, cached, key);
-    // The caller may change its key while the block is read.
+  get(key: Uint8Array, options?: SignalOptions): Promise<Bytes | undefined> {
+    return this.#get('Table.get', key, options);
+  }
+
+  /**
+   * Looks up `key` as `get` does, and says how: which data block the index led to, what its filter said, whether the block was
+   * read, and what was found. Counted in `stats` as `get` is. Damage is not thrown: it is the outcome.
+   *
+   * @throws TypeError, or the source's error, as `get` does.
+   * @example
+   * ```ts
+   * const { filter, searched, outcome } = await table.explain(utf8('hello'));
+   * if (outcome.kind === 'absent' && filter?.answer === 'maybe') console.log('a false positive');
+   * ```
+   */
+  async explain(key: Uint8Array, options?: SignalOptions): Promise<TableExplanation> {
+    mustBeBytes('key', key);
     const own = new Uint8Array(key);
-    return this.#lookup.search(i, await this.#reader.read(i, signal), own);
+    const trace = new TableTrace();
+    const outcome = await this.#get('Table.explain', own, options, trace).then(outcomeOf, failedOutcome);
+    return { key: own, ...trace.search, outcome };
+  }
+
+  /** Whether there is an entry of `key`. @throws as {@link get}. */
+  async has(key: Uint8Array, options?: SignalOptions): Promise<boolean> {
+    this.mustBeOpen();
+    const signal = signalOf('Table.has', options);
+    mustBeBytes('key', key);
+    // The caller may change its key while something is read.
+    const own = new Uint8Array(key);
+    if (this.#table.unread?.isDue === true) {
+      await this.#reader.readFilterIfDue(signal);
+      this.mustBeOpen();
+    }
+    const i = this.#lookup.locate(own);
+    if (i === ABSENT) return false;
+    const cached = this.#blocks.cached(i);
+    if (cached !== undefined) return this.#lookup.has(i, cached, own);
+    const found = await this.#readAndSearch(i, (contents) => this.#lookup.has(i, contents, own) || undefined, signal);
+    return found ?? false;
   }
 
   /**
@@ -91,18 +123,23 @@ export class Table extends BaseTable implements AsyncIterable<[Uint8Array, Uint8
     key: Uint8Array,
     matches: (key: Uint8Array) => boolean,
     options?: SignalOptions,
-  ): Promise<[Uint8Array, Uint8Array] | undefined> {
+  ): Promise<[Bytes, Bytes] | undefined> {
     this.mustBeOpen();
     const signal = signalOf('Table.find', options);
     let wanted = key;
-    for (let i = this.#lookup.locateFirst(key, matches); i !== ABSENT; i = this.#lookup.locateNext(i, wanted)) {
-      let contents = this.#blocks.cached(i);
-      if (contents === undefined) {
-        // The caller may change its key while the block is read.
-        if (wanted === key) wanted = new Uint8Array(key);
-        contents = await this.#reader.read(i, signal);
-      }
-      const found = this.#lookup.searchFirst(i, contents, wanted, matches);
+    if (this.#table.unread?.isDue === true) {
+      mustBeBytes('key', key);
+      wanted = new Uint8Array(key);
+      await this.#reader.readFilterIfDue(signal);
+      this.mustBeOpen();
+    }
+    for (let i = this.#lookup.locateFirst(wanted, matches); i !== ABSENT; i = this.#lookup.locateNext(i, wanted)) {
+      const cached = this.#blocks.cached(i);
+      // The caller may change its key while the block is read.
+      if (cached === undefined && wanted === key) wanted = new Uint8Array(key);
+      const own = wanted;
+      const search = (contents: Uint8Array) => this.#lookup.searchFirst(i, contents, own, matches);
+      const found = cached === undefined ? await this.#readAndSearch(i, search, signal) : search(cached);
       if (found !== GO_ON) return found;
     }
     return undefined;
@@ -114,46 +151,58 @@ export class Table extends BaseTable implements AsyncIterable<[Uint8Array, Uint8
    * @param keys each is copied when it is iterated, so an iterator may reuse its buffer.
    * @throws CorruptionError when a block or its handle is damaged. No further read is started then.
    */
-  async getMany(keys: Iterable<Uint8Array>, options?: SignalOptions): Promise<(Uint8Array | undefined)[]> {
+  async getMany(keys: Iterable<Uint8Array>, options?: SignalOptions): Promise<(Bytes | undefined)[]> {
     this.mustBeOpen();
     const signal = signalOf('Table.getMany', options);
     mustBeIterable('keys', keys, 'Uint8Arrays');
     const wanted: Uint8Array[] = [];
-    const keysOf = new Map<number, number[]>();
-    let k = 0;
+    let keysOf = new Map<number, number[]>();
+    let count = 0;
     for (const key of keys) {
-      mustBeBytes(`keys[${k}]`, key);
-      const i = this.#lookup.locate(key);
-      if (i !== ABSENT) {
-        wanted[k] = new Uint8Array(key);
-        const others = keysOf.get(i);
-        if (others === undefined) keysOf.set(i, [k]);
-        else others.push(k);
-      }
-      k++;
+      mustBeBytes(`keys[${count}]`, key);
+      // A copy, because an iterator may yield one array again and again, and the caller may change its keys.
+      if (this.#locate(key, count, keysOf)) wanted[count] = new Uint8Array(key);
+      count++;
     }
-    const values = new Array<Uint8Array | undefined>(k).fill(undefined);
-    const blocks = [...keysOf.keys()].sort((a, b) => a - b);
-    const take = (i: number, contents: Uint8Array): void => {
-      for (const at of keysOf.get(i)!) values[at] = this.#lookup.search(i, contents, wanted[at]!);
+    const values = new Array<Bytes | undefined>(count).fill(undefined);
+    const isDue = (): boolean => this.#table.unread?.isDue === true;
+    const take = (i: number, contents: Uint8Array, isRead: boolean): void => {
+      const settle = isRead ? this.#lookup.countUnread(i) : undefined;
+      let isFound = false;
+      for (const k of keysOf.get(i)!) {
+        values[k] = this.#lookup.search(i, contents, wanted[k]!);
+        isFound ||= values[k] !== undefined;
+      }
+      settle?.(isFound);
+      keysOf.delete(i);
     };
-    await this.#reader.each(blocks, take, signal);
+    while (keysOf.size > 0) {
+      const blocks = [...keysOf.keys()].sort((a, b) => a - b);
+      await this.#reader.each(blocks, take, signal, isDue);
+      if (keysOf.size === 0) break;
+      // So many keys are absent that it pays to ask the filter about the rest of them.
+      await this.#reader.readFilterIfDue(signal);
+      this.mustBeOpen();
+      const left = [...keysOf.values()].flat();
+      keysOf = new Map();
+      for (const k of left) this.#locate(wanted[k]!, k, keysOf);
+    }
     return values;
   }
 
   /** Copies of the entries of a range, in order. */
-  entries(range: AsyncKeyRange = {}): AsyncIterableIterator<[Uint8Array, Uint8Array]> {
-    return this.#iterate(range, ({ block }) => [this.#copier.copyStart(block.keyBytes, block.keyLength), this.#copier.copy(block.value)]);
+  entries(range: AsyncKeyRange = {}): AsyncIterableIterator<[Bytes, Bytes]> {
+    return this.#iterate('Table.entries', range, ({ block }) => [this.#copier.copyStart(block.keyBytes, block.keyLength), this.#copier.copy(block.value)]);
   }
 
   /** Copies of the keys of a range, in order. */
-  keys(range: AsyncKeyRange = {}): AsyncIterableIterator<Uint8Array> {
-    return this.#iterate(range, ({ block }) => this.#copier.copyStart(block.keyBytes, block.keyLength));
+  keys(range: AsyncKeyRange = {}): AsyncIterableIterator<Bytes> {
+    return this.#iterate('Table.keys', range, ({ block }) => this.#copier.copyStart(block.keyBytes, block.keyLength));
   }
 
   /** Copies of the values of a range, in the order of their keys. */
-  values(range: AsyncKeyRange = {}): AsyncIterableIterator<Uint8Array> {
-    return this.#iterate(range, ({ block }) => this.#copier.copy(block.value));
+  values(range: AsyncKeyRange = {}): AsyncIterableIterator<Bytes> {
+    return this.#iterate('Table.values', range, ({ block }) => this.#copier.copy(block.value));
   }
 
   /**
@@ -167,28 +216,86 @@ export class Table extends BaseTable implements AsyncIterable<[Uint8Array, Uint8
    */
   batches(range: AsyncKeyRange = {}): AsyncIterableIterator<EntryBatch> {
     this.mustBeOpen();
-    mustBeKeyRange(range);
+    mustBeKeyRange('Table.batches', range);
     const walk = new BatchWalk(new RangeWalk(this.#table, range));
     return this.#iterator(walk, range, () => walk.batch);
   }
 
-  [Symbol.asyncIterator](): AsyncIterator<[Uint8Array, Uint8Array]> {
+  [Symbol.asyncIterator](): AsyncIterator<[Bytes, Bytes]> {
     return this.entries();
   }
 
   /**
    * Drops the table's blocks from the cache, and ends what is under way: calls that wait for a read are rejected with a
    * TypeError, as all later calls are, and their reads are aborted. Does not close the source. Closing twice does nothing.
+   *
+   * @returns a promise that is fulfilled already, since nothing has to be waited for but the file of an `openTable`.
    */
-  override close(): void {
-    super.close();
+  close(): Promise<void> {
+    this.markClosed();
     this.#reader.close(new TypeError('the table was closed'));
+    return Promise.resolve();
   }
 
   /** Closes the table, at the end of an `await using` block. */
   [Symbol.asyncDispose](): Promise<void> {
-    this.close();
-    return Promise.resolve();
+    return this.close();
+  }
+
+  async #get(call: string, key: Uint8Array, options: SignalOptions | undefined, trace?: TableTrace): Promise<Bytes | undefined> {
+    this.mustBeOpen();
+    const signal = signalOf(call, options);
+    if (this.#table.unread !== undefined) return this.#getUnfiltered(key, signal, trace);
+    const i = this.#lookup.locate(key, trace);
+    if (i === ABSENT) return undefined;
+    const cached = this.#blocks.cached(i);
+    trace?.takes(cached !== undefined);
+    const contents = cached ?? this.#reader.read(i, signal);
+    if (!(contents instanceof Promise)) return this.#lookup.search(i, contents, key, trace);
+    // The caller may change its key while the block is read.
+    const own = new Uint8Array(key);
+    return this.#lookup.search(i, await contents, own, trace);
+  }
+
+  /** `get` while the filter has not been read: first reads it, once that pays. */
+  async #getUnfiltered(key: Uint8Array, signal: Signal | undefined, trace: TableTrace | undefined): Promise<Bytes | undefined> {
+    mustBeBytes('key', key);
+    // The caller may change its key while something is read.
+    const own = new Uint8Array(key);
+    // Not awaited needlessly, so that a lookup is counted before the next call asks whether the filter is due.
+    if (this.#table.unread?.isDue === true) {
+      await this.#reader.readFilterIfDue(signal);
+      this.mustBeOpen();
+    }
+    const i = this.#lookup.locate(own, trace);
+    if (i === ABSENT) return undefined;
+    const cached = this.#blocks.cached(i);
+    trace?.takes(cached !== undefined);
+    if (cached !== undefined) return this.#lookup.search(i, cached, own, trace);
+    return this.#readAndSearch(i, (contents) => this.#lookup.search(i, contents, own, trace), signal);
+  }
+
+  /** Reads data block `i` for a lookup, and counts it if a filter that has not been read might have ended the lookup. */
+  async #readAndSearch<T>(i: number, search: (contents: Uint8Array) => T, signal: Signal | undefined): Promise<T> {
+    const settle = this.#lookup.countUnread(i);
+    let isNeeded = true;
+    try {
+      const found = search(await this.#reader.read(i, signal));
+      isNeeded = found !== undefined;
+      return found;
+    } finally {
+      settle?.(isNeeded);
+    }
+  }
+
+  /** Adds the number of a key to those of the data block that may have it. @returns false where index or filter exclude it. */
+  #locate(key: Uint8Array, number: number, keysOf: Map<number, number[]>): boolean {
+    const i = this.#lookup.locate(key);
+    if (i === ABSENT) return false;
+    const others = keysOf.get(i);
+    if (others === undefined) keysOf.set(i, [number]);
+    else others.push(number);
+    return true;
   }
 
   /** A new cursor, which is not on an entry. */
@@ -197,9 +304,9 @@ export class Table extends BaseTable implements AsyncIterable<[Uint8Array, Uint8
     return new Cursor(new TableCursor(this.#table), this.#blocks, this.#reader);
   }
 
-  #iterate<T>(range: AsyncKeyRange, pick: (cursor: TableCursor) => T): AsyncIterableIterator<T> {
+  #iterate<T>(call: string, range: AsyncKeyRange, pick: (cursor: TableCursor) => T): AsyncIterableIterator<T> {
     this.mustBeOpen();
-    mustBeKeyRange(range);
+    mustBeKeyRange(call, range);
     const walk = new RangeWalk(this.#table, range);
     const { cursor } = walk;
     return this.#iterator(walk, range, () => pick(cursor));

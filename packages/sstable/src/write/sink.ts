@@ -1,3 +1,4 @@
+import type { Bytes } from '@bloom/bytes';
 /** Where the bytes of a table go. */
 export interface TableSink {
   /** Takes the next bytes of the file, many blocks at a time. The sink may keep the array. */
@@ -15,7 +16,7 @@ export class MemorySink implements TableSink {
   }
 
   /** The file so far, in one piece. */
-  toBytes(): Uint8Array {
+  toBytes(): Bytes {
     const file = new Uint8Array(this.#byteLength);
     let position = 0;
     for (const part of this.#parts) {

@@ -1,6 +1,6 @@
 import { FilterBlockBuilder } from '@bloom/filter-block';
 import type { FilterPolicy } from '@bloom/policy';
-import { mustBeBytes, mustBeOptions, mustBeWhole, mustHaveMethods } from '@bloom/bytes';
+import { type Bytes, mustBeBoolean, mustBeBytes, mustBeOptions, mustBeWhole, mustHaveMethods } from '@bloom/bytes';
 import { type BlockHandle, MAX_BLOCK_HANDLE_LENGTH } from '../format/block-handle.js';
 import { BlockBuilder, MAX_ENTRY_OVERHEAD } from '../format/block-builder.js';
 import { type Codec, NO_COMPRESSION } from '../format/codec.js';
@@ -15,6 +15,8 @@ import { blockLimitFor, codecFor, comparatorFor, filterRangeFor, policyFor, TABL
 import type { TableSink } from './sink.js';
 import { TableOutput } from './table-output.js';
 
+/** Bytes of a filter's place in the filter block. */
+const FILTER_OFFSET_LENGTH = 4;
 const MAX_INDEX_ENTRY_OVERHEAD = MAX_ENTRY_OVERHEAD + MAX_BLOCK_HANDLE_LENGTH;
 
 /** The sizes of a finished table. */
@@ -61,7 +63,9 @@ export class TableBuilder {
   /** The number of bytes at the end of each key that are not in bytewise order; undefined if keys have another order altogether. */
   readonly #trailerLength: number | undefined;
   readonly #policy: FilterPolicy | undefined;
-  readonly #filter: FilterBlockBuilder | undefined;
+  #filter: FilterBlockBuilder | undefined;
+  readonly #filterRange: number;
+  readonly #omitsLargeFilters: boolean;
   /** The number of bytes at the end of each key that its filter is made without. */
   #unfilteredLength = 0;
   readonly #codec: Codec | undefined;
@@ -93,14 +97,17 @@ export class TableBuilder {
     this.#codec = codecFor(options.compression);
     this.#maxBlockBytes = blockLimitFor(options);
     this.#blockSize = mustBeWhole('blockSize', options.blockSize ?? Math.min(4096, this.#maxBlockBytes), 1, this.#maxBlockBytes);
-    this.#restartInterval = mustBeWhole('restartInterval', options.restartInterval ?? 16, 1);
+    this.#restartInterval = mustBeWhole('blockRestartInterval', options.blockRestartInterval ?? 16, 1);
     this.#data = new BlockBuilder(this.#restartInterval);
-    const filterRange = filterRangeFor(options);
+    this.#filterRange = filterRangeFor(options);
+    const { omitLargeFilters = false } = options;
+    mustBeBoolean('omitLargeFilters', omitLargeFilters);
+    this.#omitsLargeFilters = omitLargeFilters;
     const userPolicy = this.#policy && InternalKeyPolicy.userPolicyOf(this.#policy);
     // Shortened here, keys are copied once for their filter instead of twice.
     if (userPolicy !== undefined) this.#unfilteredLength = INTERNAL_KEY_TRAILER_LENGTH;
     const policy = userPolicy ?? this.#policy;
-    this.#filter = policy && new FilterBlockBuilder(policy, filterRange);
+    this.#filter = policy && new FilterBlockBuilder(policy, this.#filterRange);
     this.#filter?.startBlock(0);
   }
 
@@ -110,8 +117,13 @@ export class TableBuilder {
   }
 
   /** The last key added: a view that is valid until the next entry is added. */
-  get lastKey(): Uint8Array {
+  get lastKey(): Bytes {
     return this.#data.lastKey;
+  }
+
+  /** Bytes of the index so far, before compression. */
+  get indexByteLength(): number {
+    return this.#index.byteLength;
   }
 
   /** Bytes of the file so far, including those not handed to the sink yet. */
@@ -175,8 +187,10 @@ export class TableBuilder {
     if (this.#ended !== undefined) throw new TypeError(this.#ended);
     if (!this.#data.isEmpty) this.#flush();
     this.#ended = 'the table failed while it was finished';
-    const filterContents = this.#filter?.finish();
-    this.#filtersMustFit();
+    this.#filtersMustFit(this.#filter?.filterCount ?? 0);
+    let filterContents = this.#filter?.finish();
+    this.#filtersMustFit(this.#filter?.filterCount ?? 0);
+    if (this.#filter === undefined) filterContents = undefined;
     const filter = filterContents && {
       policyName: this.#policy!.name,
       handle: this.#append(filterContents, undefined),
@@ -257,14 +271,22 @@ export class TableBuilder {
     this.#unindexed = this.#append(contents, this.#codec);
     this.#storedDataBytes += this.byteLength - start;
     this.#dataBlocks++;
+    // Before there is an offset for each of the ranges: with small ones and large values they are many.
+    const filters = Math.floor(this.byteLength / this.#filterRange);
+    this.#filtersMustFit(filters);
     this.#filter?.startBlock(this.byteLength);
-    this.#filtersMustFit();
+    this.#filtersMustFit(filters);
     this.#ended = undefined;
   }
 
-  #filtersMustFit(): void {
-    const byteLength = this.#filter?.byteLength ?? 0;
-    if (byteLength > this.#maxBlockBytes) throw tooLarge('the filter block', byteLength, this.#maxBlockBytes);
+  /** @param count how many filters there are, or will be at least. */
+  #filtersMustFit(count: number): void {
+    const filter = this.#filter;
+    if (filter === undefined) return;
+    const byteLength = filter.byteLength + Math.max(0, count - filter.filterCount) * FILTER_OFFSET_LENGTH;
+    if (byteLength <= this.#maxBlockBytes) return;
+    if (!this.#omitsLargeFilters) throw tooLarge('the filter block', byteLength, this.#maxBlockBytes);
+    this.#filter = undefined;
   }
 
   /** An index key for the last block. */

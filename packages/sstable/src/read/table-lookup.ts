@@ -4,7 +4,7 @@
  *
  * Source: LevelDB, table/table.cc, `Table::InternalGet`.
  */
-import { mustBeBytes, mustBeFunction } from '@bloom/bytes';
+import { type Bytes, mustBeBytes, mustBeFunction } from '@bloom/bytes';
 import { BlockSearch } from '../format/block-search.js';
 import { compareBytes } from '../format/bytewise-order.js';
 import { SAME, UNKNOWN } from '../format/entry-search.js';
@@ -13,6 +13,7 @@ import { ByteCopier } from './byte-copier.js';
 import type { DataBlocks } from './data-blocks.js';
 import type { OpenTable } from './open.js';
 import type { MutableTableStats } from './stats.js';
+import type { TableTrace } from './table-explanation.js';
 
 /** No data block can hold the key. */
 export const ABSENT = -1;
@@ -21,7 +22,7 @@ export const ABSENT = -1;
 export const GO_ON = Symbol('go on with the next block');
 
 /** Looks up keys in an open table, and counts the results. */
-export class Lookup {
+export class TableLookup {
   readonly #table: OpenTable;
   readonly #index: IndexBlock;
   readonly #blocks: DataBlocks;
@@ -47,13 +48,16 @@ export class Lookup {
    * @throws CorruptionError `BLOOM_BAD_HANDLE` when the handle of that block is damaged. Its filter is then unknown too, and
    *   the filter of another block might not match the key.
    */
-  locate(key: Uint8Array): number {
+  locate(key: Uint8Array, trace?: TableTrace): number {
     mustBeBytes('key', key);
     const index = this.#index;
     const i = index.seek(key, this.#table.lookupCompare);
+    trace?.located(this.#table, i);
     if (i === index.length) return ABSENT;
     if (index.sizeOf(i) < 0) this.#blocks.mustHaveHandle(i);
-    if (this.#denies(i, key)) {
+    const isDenied = this.#denies(i, key);
+    trace?.filtered(this.#table, i, isDenied);
+    if (isDenied) {
       this.#stats.filterNegatives++;
       return ABSENT;
     }
@@ -61,20 +65,28 @@ export class Lookup {
   }
 
   /** A copy of the value of `key`. @param i the block that `locate` returned. @param contents of that block. */
-  search(i: number, contents: Uint8Array, key: Uint8Array): Uint8Array | undefined {
+  search(i: number, contents: Uint8Array, key: Uint8Array, trace?: TableTrace): Bytes | undefined {
     if (this.#isBytewise) {
       const { entries } = this.#block;
       const outcome = entries.search(contents, key, 0, key.length);
       if (outcome !== UNKNOWN) {
+        trace?.searched(contents, this.#block, outcome);
         this.#count(outcome === SAME);
         return outcome === SAME ? this.#copier.copy(contents.subarray(entries.valueStart, entries.valueEnd)) : undefined;
       }
     }
-    const block = this.#block;
-    block.reset(contents, this.#index.offsetOf(i));
-    const found = block.seek(key) && this.#table.lookupCompare(block.keyBytes, 0, block.keyLength, key, 0, key.length) === 0;
+    const found = this.#seek(i, contents, key);
+    trace?.searched(contents, this.#block, UNKNOWN);
     this.#count(found);
-    return found ? this.#copier.copy(block.value) : undefined;
+    return found ? this.#copier.copy(this.#block.value) : undefined;
+  }
+
+  /** Whether block `i` has `key`: {@link search} without a copy of the value. */
+  has(i: number, contents: Uint8Array, key: Uint8Array): boolean {
+    const outcome = this.#isBytewise ? this.#block.entries.search(contents, key, 0, key.length) : UNKNOWN;
+    const found = outcome === UNKNOWN ? this.#seek(i, contents, key) : outcome === SAME;
+    this.#count(found);
+    return found;
   }
 
   /**
@@ -106,7 +118,7 @@ export class Lookup {
     contents: Uint8Array,
     key: Uint8Array,
     matches: (key: Uint8Array) => boolean,
-  ): [Uint8Array, Uint8Array] | undefined | typeof GO_ON {
+  ): [Bytes, Bytes] | undefined | typeof GO_ON {
     const block = this.#block;
     block.reset(contents, this.#index.offsetOf(i));
     if (!block.seek(key)) return GO_ON;
@@ -162,9 +174,28 @@ export class Lookup {
     return i < this.#index.length && (this.#index.sizeOf(i) < 0 || !this.#denies(i, key));
   }
 
+  /**
+   * Counts a lookup that is to read data block `i` although a filter that has not been read might end it.
+   *
+   * @returns what is to be called once, with whether the block was needed; undefined where no filter is waiting to be read.
+   */
+  countUnread(i: number): ((isNeeded: boolean) => void) | undefined {
+    return this.#table.unread?.count(i, this.#index.sizeOf(i));
+  }
+
+  /** Goes to `key` in block `i`. @returns whether it is there. */
+  #seek(i: number, contents: Uint8Array, key: Uint8Array): boolean {
+    const block = this.#block;
+    block.reset(contents, this.#index.offsetOf(i));
+    return block.seek(key) && this.#table.lookupCompare(block.keyBytes, 0, block.keyLength, key, 0, key.length) === 0;
+  }
+
   /** Counts the result of a lookup that the filter did not end. */
   #count(found: boolean): void {
-    if (this.#table.filter === undefined) return;
+    if (this.#table.filter === undefined) {
+      if (this.#table.filterStatus.state === 'unread') this.#stats.filtersUnread++;
+      return;
+    }
     if (found) this.#stats.filterTruePositives++;
     else this.#stats.filterFalsePositives++;
   }

@@ -1,0 +1,149 @@
+import { mustBeOptions, type Signal } from '@bloom/bytes';
+import { FILTER_BASE, FilterBlockBuilder } from '@bloom/filter-block';
+import type { FilterPolicy } from '@bloom/policy';
+import { NO_COMPRESSION } from '../format/codec.js';
+import { decodeFooter, encodeFooter, FOOTER_LENGTH } from '../format/footer.js';
+import { encodeMetaindex } from '../format/metaindex-block.js';
+import { BLOCK_TRAILER_LENGTH, putStoredBlock } from '../format/stored-block.js';
+import { WholeBlockWalk } from '../format/whole-block-walk.js';
+import { readOpenTable } from '../read/open.js';
+import { runAsync } from '../read/reading.js';
+import type { Source } from '../read/source.js';
+import { mustNotOverlap } from './profile.js';
+import { INSPECTION_OPTIONS, type InspectionOptions, StoredBlocks } from './stored-blocks.js';
+
+/** How to make the other filters. */
+export interface RefilterOptions extends InspectionOptions {
+  /**
+   * Makes the filters, from keys as they are stored: for a table of a database, the `internalKeyPolicy` of the policy for user
+   * keys. Null for none.
+   */
+  readonly filterPolicy: FilterPolicy | null;
+  /** How many bytes of the file one filter covers, as in `TableBuilderOptions`. Default: 2048. */
+  readonly filterRange?: number | undefined;
+}
+
+const REFILTER_OPTIONS = { ...INSPECTION_OPTIONS, filterPolicy: true, filterRange: true } as const;
+
+/** A table with other filters. */
+export interface RefilteredTable {
+  /**
+   * Reads as a table with these filters. Data blocks and index are those of the given source, where they are; filter block,
+   * metaindex and footer follow its last byte, so it is longer than a table that was written with these filters.
+   */
+  readonly source: Source;
+  /** Bytes of the filter block; 0 without one. */
+  readonly filterBytes: number;
+  /** How many filters it has, including empty ones. */
+  readonly filters: number;
+  /** How many keys were added: all entries of the table. */
+  readonly entries: number;
+}
+
+/** How many entries to read between two checks of the time. */
+const ENTRIES_PER_PAUSE = 4096;
+/** Bytes of a filter's place in the filter block. */
+const FILTER_OFFSET_LENGTH = 4;
+
+/**
+ * Makes the filters that a table would have with another policy or another filter range, by reading all its data blocks, so that
+ * its size and its lookups can be compared. The filters are those that a `TableBuilder` makes of the same blocks.
+ *
+ * Takes memory for one block, the index, and the new filters with the keys of one range, and time in proportion to the bytes of
+ * the file and of its decompressed blocks. The given source must stay open as long as the returned one is used.
+ *
+ * @throws CorruptionError or UnsupportedError when the table cannot be opened, when a block cannot be read, and
+ *   `BLOOM_BAD_HANDLE` when two data blocks share bytes of the file.
+ * @throws RangeError for a wrong `filterRange`, or when the filter block would have more than `maxBlockBytes`.
+ *
+ * @example
+ * ```ts
+ * const { source: other, filterBytes } = await refilterTable(source, { filterPolicy: new BloomFilterPolicy(14) });
+ * const table = await Table.open(other);
+ * ```
+ */
+export async function refilterTable(source: Source, options: RefilterOptions): Promise<RefilteredTable> {
+  mustBeOptions('refilterTable', options, REFILTER_OPTIONS);
+  const { filterPolicy, filterRange = FILTER_BASE, codecs, maxBlockBytes, signal } = options;
+  const stored = new StoredBlocks(source, options);
+  const builder = filterPolicy === null ? undefined : new FilterBlockBuilder(filterPolicy, filterRange);
+  const { byteLength, name: file } = source;
+  const { index } = await runAsync(source, readOpenTable(source, { filterPolicies: [], codecs, maxBlockBytes }), signal);
+  mustNotOverlap(index, file);
+  const footerOffset = byteLength - FOOTER_LENGTH;
+  const { index: indexHandle } = decodeFooter(await stored.bytes(footerOffset, FOOTER_LENGTH), { structure: 'footer', offset: footerOffset, file });
+  const startBlock = (offset: number): void => {
+    if (builder === undefined) return;
+    const more = Math.max(0, Math.floor(offset / filterRange) - builder.filterCount);
+    mustFit(builder.byteLength + more * FILTER_OFFSET_LENGTH, stored.decoding.maxBlockBytes);
+    builder.startBlock(offset);
+  };
+  const walk = new WholeBlockWalk('data block', file);
+  let entries = 0;
+  startBlock(0);
+  // Keys go into the filter of the range in which their block starts, whatever the order of the index is.
+  const handles = Array.from({ length: index.length }, (_, i) => ({ offset: index.offsetOf(i), size: index.sizeOf(i) })).sort((a, b) => a.offset - b.offset);
+  for (const handle of handles) {
+    const contents = await stored.contents(handle, { structure: 'data block', file });
+    startBlock(handle.offset);
+    walk.reset(contents, handle.offset);
+    for (let more = walk.seekToFirst(); more; more = walk.next()) {
+      if (++entries % ENTRIES_PER_PAUSE === 0) await stored.pause();
+      builder?.addKey(walk.key);
+    }
+    // A builder begins the next block before it knows whether there is one.
+    startBlock(handle.offset + handle.size + BLOCK_TRAILER_LENGTH);
+  }
+  const filterBlock = builder?.finish();
+  if (filterBlock !== undefined) mustFit(filterBlock.length, stored.decoding.maxBlockBytes);
+  const filter = filterBlock && { policyName: filterPolicy!.name, handle: { offset: byteLength, size: filterBlock.length } };
+  const metaindexContents = encodeMetaindex(filter, 1);
+  const metaindex = { offset: byteLength + (filterBlock === undefined ? 0 : filterBlock.length + BLOCK_TRAILER_LENGTH), size: metaindexContents.length };
+  const tail = new Uint8Array(metaindex.offset - byteLength + metaindex.size + BLOCK_TRAILER_LENGTH + FOOTER_LENGTH);
+  if (filterBlock !== undefined) putStoredBlock(tail, 0, filterBlock, NO_COMPRESSION);
+  putStoredBlock(tail, metaindex.offset - byteLength, metaindexContents, NO_COMPRESSION);
+  tail.set(encodeFooter({ metaindex, index: indexHandle }), tail.length - FOOTER_LENGTH);
+  return { source: new ExtendedSource(source, tail), filterBytes: filterBlock?.length ?? 0, filters: builder?.filterCount ?? 0, entries };
+}
+
+/** @throws RangeError when a filter block is larger than readers with that limit accept. */
+function mustFit(byteLength: number, maxBlockBytes: number): void {
+  if (byteLength > maxBlockBytes) throw new RangeError(`the filter block would have at least ${byteLength} bytes, maxBlockBytes is ${maxBlockBytes}`);
+}
+
+/** A source with further bytes behind its own. */
+class ExtendedSource implements Source {
+  readonly byteLength: number;
+  readonly name: string | undefined;
+  readonly isRemote: boolean | undefined;
+  readonly heldTailBytes: number;
+  readonly #source: Source;
+  readonly #tail: Uint8Array;
+
+  constructor(source: Source, tail: Uint8Array) {
+    this.byteLength = source.byteLength + tail.length;
+    this.name = source.name;
+    this.isRemote = source.isRemote;
+    this.heldTailBytes = tail.length;
+    this.#source = source;
+    this.#tail = tail;
+  }
+
+  read(offset: number, length: number, signal?: Signal): Uint8Array | Promise<Uint8Array> {
+    const own = this.#source.byteLength;
+    if (offset >= own) return this.#tail.subarray(offset - own, offset - own + length);
+    if (offset + length <= own) return this.#source.read(offset, length, signal);
+    return this.#across(offset, length, signal);
+  }
+
+  async #across(offset: number, length: number, signal: Signal | undefined): Promise<Uint8Array> {
+    const own = this.#source.byteLength;
+    const before = await this.#source.read(offset, own - offset, signal);
+    // What is short of bytes is so at its end, where the table notices it.
+    if (before.length < own - offset) return before;
+    const bytes = new Uint8Array(length);
+    bytes.set(before);
+    bytes.set(this.#tail.subarray(0, offset + length - own), before.length);
+    return bytes;
+  }
+}

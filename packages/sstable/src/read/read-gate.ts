@@ -1,0 +1,32 @@
+/** Bounds the reads that several queues start, all together. */
+export class ReadGate {
+  readonly #most: number;
+  #inside = 0;
+  /** What to call when there is room again, the first that has waited longest. */
+  readonly #waiting = new Set<() => void>();
+
+  /** @param most the most simultaneous reads. */
+  constructor(most = 16) {
+    this.#most = most;
+  }
+
+  /** @param retry called once when there is room, if there is none now. @returns whether there is. */
+  enter(retry: () => void): boolean {
+    if (this.#inside >= this.#most) {
+      this.#waiting.add(retry);
+      return false;
+    }
+    this.#inside++;
+    return true;
+  }
+
+  leave(): void {
+    this.#inside--;
+    for (const retry of [...this.#waiting]) {
+      if (this.#inside >= this.#most) return;
+      this.#waiting.delete(retry);
+      // It may have nothing to read any more.
+      retry();
+    }
+  }
+}
