@@ -1,7 +1,8 @@
 /** Folders as browsers give them: picked, dropped, or in the origin's private file system. */
 import type { Signal } from '@bloom/bytes';
+import type { FileIdentity } from '@bloom/sstable';
 import { BlobSource, type BlobLike } from '@bloom/sstable/blob';
-import { type Folder, FolderError, type FolderFile, isPlainName } from './folder.js';
+import { type Folder, FolderError, type FolderFile, isPlainName } from './folder/folder.js';
 
 /** What is needed of a `FileSystemDirectoryHandle`. */
 export interface DirectoryHandleLike {
@@ -40,11 +41,16 @@ export class DirectoryFolder implements Folder {
     return names;
   }
 
+  async identityOf(name: string): Promise<FileIdentity | undefined> {
+    return (await this.open(name))?.identity;
+  }
+
   async open(name: string): Promise<FolderFile | undefined> {
     if (!isPlainName(name)) return undefined;
     try {
       const handle = await this.#handle.getFileHandle(name);
-      return new SnapshotSource(await handle.getFile(), name);
+      const blob: BlobLike & { readonly lastModified?: number } = await handle.getFile();
+      return new SnapshotSource(blob, name, identityOf(blob));
     } catch (error) {
       // A folder of that name, or a name that no file can have.
       if (['NotFoundError', 'TypeMismatchError', 'TypeError'].includes(nameOf(error))) return undefined;
@@ -88,9 +94,14 @@ export class FileListFolder implements Folder {
     return [...this.#files.keys()];
   }
 
+  identityOf(name: string): FileIdentity | undefined {
+    return this.open(name)?.identity;
+  }
+
   open(name: string): FolderFile | undefined {
     const file = this.#files.get(name);
-    return file && new SnapshotSource(file, name);
+    // A file that was picked is a snapshot: once it changes on disk, it cannot be read.
+    return file && new SnapshotSource(file, name, { file, state: file.size, isSettled: true });
   }
 }
 
@@ -102,13 +113,24 @@ function nameOf(error: unknown): string {
   return error instanceof Error || (typeof error === 'object' && error !== null && 'name' in error) ? String(error.name) : '';
 }
 
+/** How long after a change another may get the same time, in milliseconds: file systems store times as coarse as two seconds. */
+const TICK_MS = 2000;
+
+/** All that a browser says of a file: it does not say which file it is. */
+function identityOf({ size, lastModified }: { readonly size: number; readonly lastModified?: number }): FileIdentity | undefined {
+  if (lastModified === undefined) return undefined;
+  return { file: undefined, state: `${size}:${lastModified}`, isSettled: Date.now() - lastModified > TICK_MS };
+}
+
 /** A file as it was when it was asked for. Once it changes on disk, it cannot be read any more. */
 class SnapshotSource implements FolderFile {
   readonly byteLength: number;
   readonly name: string;
+  readonly identity: FileIdentity | undefined;
   readonly #source: BlobSource;
 
-  constructor(blob: BlobLike, name: string) {
+  constructor(blob: BlobLike, name: string, identity: FileIdentity | undefined) {
+    this.identity = identity;
     this.#source = new BlobSource(blob, name);
     this.byteLength = blob.size;
     this.name = name;

@@ -1,13 +1,15 @@
 /** Folders behind HTTP: a copy of a database on a static server, a CDN, S3 through a `fetch` that signs. */
 import { mustBeOptions, type Signal } from '@bloom/bytes';
+import type { FileIdentity } from '@bloom/sstable';
 import { HttpError, HttpSource, type HttpSourceOptions } from '@bloom/sstable/http';
-import { type Folder, FolderError, type FolderFile, isPlainName } from './folder.js';
+import { parseFileName } from './format/file-name.js';
+import { type Folder, FolderError, type FolderFile, isPlainName } from './folder/folder.js';
 
 /** How to reach the files of a folder. All of it has a default. */
-export interface HttpFolderOptions extends Omit<HttpSourceOptions, 'byteLength' | 'signal'> {
+export interface HttpFolderOptions extends Omit<HttpSourceOptions, 'byteLength' | 'signal' | 'startBytes'> {
   /**
    * The names of the files, where they are known. Without them, tables are those that the MANIFEST lists, and logs are
-   * looked for by their numbers: a request for each number that may be one.
+   * looked for by their numbers: a request for each number that may be one, usually 17 of them.
    */
   readonly files?: readonly string[] | undefined;
 }
@@ -19,11 +21,16 @@ const HTTP_FOLDER_OPTIONS: Record<keyof HttpFolderOptions, true> = {
   stallMs: true,
   retries: true,
   retryDelayMs: true,
+  tailBytes: true,
   maxWholeBytes: true,
 };
 
+/** How much of a file that is no table is read with its length: LevelDB's logs have this size, and MANIFESTs are smaller. */
+const START_BYTES = 4 * 2 ** 20;
+
 /**
- * A folder behind a URL. Files are read by Range requests, as far as they are needed.
+ * A folder behind a URL. Files are read by Range requests, as far as they are needed: CURRENT, MANIFEST and logs with one request
+ * each, a table with one request when it is first needed, and one for each block.
  *
  * The folder should be a copy that nobody writes to. One that changes while it is read is noticed by the ETags of its files.
  *
@@ -33,6 +40,7 @@ const HTTP_FOLDER_OPTIONS: Record<keyof HttpFolderOptions, true> = {
  * ```
  */
 export class HttpFolder implements Folder {
+  readonly isRemote = true;
   readonly name: string;
   /** Only where the files are known. */
   readonly list?: () => readonly string[];
@@ -57,8 +65,9 @@ export class HttpFolder implements Folder {
 
   async open(name: string, signal?: Signal): Promise<FolderFile | undefined> {
     if (!isPlainName(name)) return undefined;
+    const startBytes = parseFileName(name)?.type === 'table' ? 0 : START_BYTES;
     try {
-      return new HttpFile(await HttpSource.open(this.#urlOf(name), { ...this.#options, signal }), name);
+      return new HttpFile(await HttpSource.open(this.#urlOf(name), { ...this.#options, startBytes, signal }), name);
     } catch (error) {
       if (error instanceof HttpError && (error.status === 404 || error.status === 410)) return undefined;
       throw error;
@@ -68,6 +77,7 @@ export class HttpFolder implements Folder {
 
 /** A file that says so when it was replaced by another. */
 class HttpFile implements FolderFile {
+  readonly isRemote = true;
   readonly name: string;
   readonly byteLength: number;
   readonly #source: HttpSource;
@@ -78,6 +88,14 @@ class HttpFile implements FolderFile {
     this.name = source.name;
     this.byteLength = source.byteLength;
     this.#file = file;
+  }
+
+  get identity(): FileIdentity | undefined {
+    return this.#source.identity;
+  }
+
+  get heldTailBytes(): number {
+    return this.#source.heldTailBytes;
   }
 
   async read(offset: number, length: number, signal?: Signal): Promise<Uint8Array> {

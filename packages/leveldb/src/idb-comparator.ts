@@ -111,7 +111,10 @@ class KeyReader {
   }
 }
 
-/** How the rests compare, one of which, or both, are damaged: at `aBad` and `bBad`, where they are. */
+/**
+ * The order of two keys that agree so far, and of which at least one cannot be read any further. A damaged key comes before one
+ * that is not; two damaged ones are in the bytewise order of what is left of them, from `aStart` and `bStart` on.
+ */
 function compareDamage(a: KeyReader, b: KeyReader, isBadA: boolean, isBadB: boolean, aStart: number, bStart: number): number {
   if (!isBadA) return 1;
   if (!isBadB) return -1;
@@ -122,7 +125,7 @@ function compareBytes(a: Uint8Array, aStart: number, aEnd: number, b: Uint8Array
   return bytewiseComparator.compareRange!(a, aStart, aEnd, b, bStart, bEnd);
 }
 
-/** The same, as a number that is never 0, once the rests are damaged in the same way. */
+/** The result where both keys are damaged in the same way: there is nothing left to compare, so they are equal. */
 const DONE = Symbol('the keys end here');
 
 function compareVarints(a: KeyReader, b: KeyReader): number | typeof DONE {
@@ -281,8 +284,8 @@ export const idbComparator: Comparator = {
 const bloom = new BloomFilterPolicy();
 
 /**
- * LevelDB's Bloom filter as IndexedDB databases have it: over the bytes of keys. A key that has other spellings, such as one
- * with a zero, may be there under another one, so that the filter is not believed.
+ * LevelDB's Bloom filter as IndexedDB databases have it: over the bytes of keys. A key that can be written in
+ * several ways, such as one with a zero, may be stored in another way, so the filter is not asked for it.
  *
  * A stored key whose ids take more bytes than they need is found by its own bytes, but not by those of the shorter key that
  * is equal to it. Chromium writes no such keys.

@@ -1,25 +1,52 @@
 export { type CorruptionCode, CorruptionError, type Structure, type UnsupportedCode, UnsupportedError } from '@bloom/bytes';
-export { BlockCache, type Comparator, bytewiseComparator } from '@bloom/sstable';
-export type { Dropped } from './damage.js';
-export type { AsyncDatabaseKeyRange, AsyncReadOptions } from './async-reader-face.js';
-export { DatabaseCursor } from './database-cursor.js';
-export { DatabaseReader } from './database-reader.js';
-export type { DatabaseDescription, LogDescription, TableDescription } from './description.js';
-export { type FileName, parseFileName } from './file-name.js';
-export { type Folder, FolderError, type FolderErrorCode, type FolderFile, type SyncFolder, type SyncFolderFile } from './folder.js';
-export { MemoryFolder } from './memory-folder.js';
-export type { ReaderStats, SequenceOptions, StoredVersion } from './reader-face.js';
-export type { AsyncReaderOptions, ReaderOptions } from './reader-options.js';
-export { type StoredEntriesOptions, storedEntries, storedEntriesSync, type StoredEntry } from './stored-entries.js';
-export type { DatabaseKeyRange } from './database-range.js';
-export { SyncDatabaseCursor, SyncDatabaseReader } from './sync-database-reader.js';
-export { decodeVersionEdit, encodeVersionEdit, type FileMetadata, type VersionEdit } from './version-edit.js';
-export { type BatchProblem, WriteBatch, WriteBatchReader } from './write-batch.js';
-export { DatabaseError, type DatabaseErrorCode } from './database-error.js';
-export type { FolderLock, WritableFile, WritableFolder } from './writable-folder.js';
-export type { CompactionRequest, PackedEntries, TableThread, TableThreadSettings } from './write/table-thread.js';
-export { WritableMemoryFolder } from './writable-memory-folder.js';
+export {
+  BlockCache,
+  type Comparator,
+  bytewiseComparator,
+  type FileIdentity,
+  type FilterAnswer,
+  type IndexedBlock,
+  type LookupFailure,
+  type SearchedBlock,
+  type TableSearch,
+} from '@bloom/sstable';
+export type { Dropped } from './folder/damage.js';
+export type { AsyncDatabaseKeyRange, AsyncReadOptions } from './read/async-reader-face.js';
+export type { DatabaseCursor } from './read/database-cursor.js';
+export { DatabaseReader } from './read/database-reader.js';
+export type { DatabaseDescription, LogDescription, TableDescription } from './read/description.js';
+export { type FileName, parseFileName } from './format/file-name.js';
+export { type Folder, FolderError, type FolderErrorCode, type FolderFile, type SyncFolder, type SyncFolderFile } from './folder/folder.js';
+export type {
+  AskedMemtable,
+  AskedTable,
+  FoundVersion,
+  LookupExplanation,
+  LookupOutcome,
+  LookupStep,
+  NotAsked,
+  PassedLevel,
+  PassedMemtable,
+  PassedTable,
+} from './read/lookup-explanation.js';
+export { MemoryFolder } from './folder/memory-folder.js';
+export type { DatabaseFilterStatus, ReaderStats, StoredEntry, StoredVersion } from './read/reader-face.js';
+export type { SequenceOptions } from '@bloom/sstable/database';
+export type { AsyncReaderOptions, ReaderOptions, SyncReaderOptions } from './read/reader-options.js';
+export { comparatorName, comparatorNameSync } from './inspect/comparator-name.js';
+export { type StoredEntriesOptions, storedEntries, storedEntriesSync } from './inspect/stored-entries.js';
+export type { DatabaseKeyRange } from './read/database-range.js';
+export type { SyncDatabaseCursor } from './read/sync-database-cursor.js';
+export { SyncDatabaseReader } from './read/sync-database-reader.js';
+export { decodeVersionEdit, encodeVersionEdit, type FileMetadata, type VersionEdit } from './format/version-edit.js';
+export { type BatchProblem, WriteBatch, WriteBatchReader } from './format/write-batch.js';
+export { DatabaseError, type DatabaseErrorCode } from './folder/database-error.js';
+export type { FolderLock, PinnedFolder, WritableFile, WritableFolder } from './folder/writable-folder.js';
+export type { CompactedTables, CompactionRequest, PackedEntries, TableThread, TableThreadSettings, WrittenTable } from './folder/table-thread.js';
+export { WritableMemoryFolder } from './folder/writable-memory-folder.js';
 export { Database, type WriteOptions } from './write/database.js';
+export type { DatabaseEvent, TableInLevel, TableMade } from './write/database-event.js';
 export type { DatabaseOptions } from './write/database-options.js';
-export type { RepairOptions, RepairReport, SetAside } from './write/repair.js';
-export { DatabaseSnapshot } from './write/snapshot.js';
+export type { RepairOptions } from './write/repair.js';
+export type { RepairReport, SetAside } from './write/repair-report.js';
+export type { DatabaseSnapshot } from './write/snapshot.js';

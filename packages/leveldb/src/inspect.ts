@@ -1,3 +1,3 @@
-export { type DatabaseFinding, type DatabaseVerification, type UncheckedInFile, verifyDatabase, type VerifyDatabaseOptions } from './verify-database.js';
-export { versionEditLayout } from './version-edit.js';
-export { writeBatchLayout } from './write-batch.js';
+export { type DatabaseFinding, type UncheckedInFile, verifyDatabase, type VerifyDatabaseOptions, type VerifyDatabaseReport } from './inspect/verify-database.js';
+export { versionEditLayout } from './format/version-edit.js';
+export { writeBatchLayout } from './format/write-batch.js';

@@ -1,10 +1,10 @@
 // The program of a BackgroundThread.
 import { parentPort } from 'node:worker_threads';
 import type { Answer, Order } from './node/background-thread.js';
-import { ThreadNodeFolder } from './node/thread-node-folder.js';
-import type { FileMetadata } from './version-edit.js';
-import type { PackedEntries, TableThreadSettings } from './write/table-thread.js';
-import { ThreadTables } from './write/thread-tables.js';
+import type { FolderPin } from './node/folder-pin.js';
+import { ThreadNodeFolder } from './node/table-thread-folder.js';
+import type { CompactedTables, PackedEntries, TableThreadSettings } from './folder/table-thread.js';
+import { ThreadTables } from './write/table-thread-work.js';
 
 const port = parentPort!;
 
@@ -21,25 +21,26 @@ class ThreadDatabase {
   /** The flush that is under way. */
   #flushing: Promise<void> | undefined;
 
-  constructor(path: string, settings: TableThreadSettings, cutOff: Int32Array) {
-    this.#tables = new ThreadTables(new ThreadNodeFolder(path), settings);
+  constructor(pin: FolderPin, settings: TableThreadSettings, cutOff: Int32Array) {
+    this.#tables = new ThreadTables(new ThreadNodeFolder(pin), settings);
     this.#cutOff = cutOff;
   }
 
-  async flush({ entries, number }: { readonly entries: PackedEntries; readonly number: bigint }): Promise<FileMetadata[]> {
+  async flush({ entries, number }: { readonly entries: PackedEntries; readonly number: bigint }): Promise<CompactedTables> {
     const writing = this.#tables.flush(entries, number);
     this.#flushing = writing.then(
       () => undefined,
       () => undefined,
     );
     try {
-      return [await writing];
+      const written = await writing;
+      return { tables: [written], entriesRead: written.entries, shadowedDropped: 0, deletionsDropped: 0 };
     } finally {
       this.#flushing = undefined;
     }
   }
 
-  compact({ database, id, plan, oldestSequence }: Extract<Order, { type: 'compact' }>): Promise<FileMetadata[]> {
+  compact({ database, id, plan, oldestSequence }: Extract<Order, { type: 'compact' }>): Promise<CompactedTables> {
     const newFileNumber = (): Promise<bigint> =>
       new Promise((resolve) => {
         this.#waiting.set(id, resolve);
@@ -65,7 +66,7 @@ const databases = new Map<number, ThreadDatabase>();
 port.on('message', (order: Order) => {
   const { database: number } = order;
   if (order.type === 'open') {
-    databases.set(number, new ThreadDatabase(order.path, order.settings, order.cutOff));
+    databases.set(number, new ThreadDatabase(order.pin, order.settings, order.cutOff));
     return;
   }
   if (order.type === 'close') {
@@ -79,7 +80,7 @@ port.on('message', (order: Order) => {
   }
   const { id } = order;
   (order.type === 'flush' ? database.flush(order) : database.compact(order)).then(
-    (files) => answer({ type: 'done', database: number, id, files }),
+    (made) => answer({ type: 'done', database: number, id, made }),
     (error: unknown) => answer({ type: 'failed', database: number, id, problem: String(error) }),
   );
 });

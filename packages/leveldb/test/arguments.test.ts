@@ -1,5 +1,6 @@
 // A wrong argument is an error that names it, before anything is read.
-import { Database, DatabaseReader, MemoryFolder, storedEntries, SyncDatabaseReader, WritableMemoryFolder } from '@bloom/leveldb';
+import { Database, DatabaseReader, MemoryFolder, storedEntries, SyncDatabaseReader, WritableMemoryFolder, WriteBatch } from '@bloom/leveldb';
+import { verifyDatabase } from '@bloom/leveldb/inspect';
 import { HttpFolder } from '@bloom/leveldb/http';
 import { WritableNodeFolder } from '@bloom/leveldb/node';
 import { HttpSource } from '@bloom/sstable/http';
@@ -21,7 +22,7 @@ const folder = new MemoryFolder(assembleDatabase({ tables: [{ level: 1, number: 
 const WRONG_OPTIONS: readonly (readonly [options: object, message: RegExp])[] = [
   [{ damange: 'skip' }, /has no option "damange": did you mean damage\?/],
   [{ comparator: undefined, comparators: {} }, /^comparators must be an array/],
-  [{ comparators: [1] }, /comparator must be/],
+  [{ comparators: [1] }, /^comparators\[0\] must be a comparator, got number/],
   [{ cache: 1000 }, /^cache must be a BlockCache or null, got number/],
   [{ codecs: 1 }, /^codecs must be an array/],
   [{ filterPolicies: 'x' }, /^filterPolicies must be/],
@@ -30,7 +31,8 @@ const WRONG_OPTIONS: readonly (readonly [options: object, message: RegExp])[] = 
   [{ gapBytes: -5 }, /^gapBytes must be/],
   [{ tailBytes: 1 }, /^tailBytes must be/],
   [{ maxBlockBytes: 0 }, /^maxBlockBytes must be/],
-  [{ maxOpenTables: 0 }, /^maxOpenTables must be/],
+  [{ maxOpenFiles: -1 }, /^maxOpenFiles must be/],
+  [{ maxOpenTables: 5 }, /has no option "maxOpenTables": did you mean maxOpenFiles\?/],
   [{ maxRestarts: -1 }, /^maxRestarts must be/],
   [{ insistOnBytewise: 1 }, /^insistOnBytewise must be a boolean/],
 ];
@@ -53,7 +55,7 @@ describe('opening for reading', () => {
   });
 });
 
-test.each(WRONG_OPTIONS.filter(([options]) => !('comparators' in options || 'maxOpenTables' in options || 'maxRestarts' in options || 'insistOnBytewise' in options || 'maxBlockBytes' in options)))(
+test.each(WRONG_OPTIONS.filter(([options]) => !('comparators' in options || 'maxRestarts' in options || 'insistOnBytewise' in options || 'maxBlockBytes' in options)))(
   'opening for writing refuses %j',
   async (options, message) => {
     const written = new WritableMemoryFolder();
@@ -69,10 +71,15 @@ describe('reads', () => {
     ['has with a misspelt option', () => database.has(key, { sequnce: 0n } as never), /did you mean sequence\?/],
     ['cursor with a signal', () => database.cursor({ signal: new AbortController().signal } as never), /no option "signal"/],
     ['cursor with a misspelt option', () => database.cursor({ sequnce: 0n } as never), /did you mean sequence\?/],
-    ['a range with a misspelt bound', () => database.entries({ gtr: key } as never), /a range has no option "gtr": did you mean gt/],
-    ['a range that is null', () => database.keys(null as never), /the options of a range must be an object, got null/],
+    ['a range with a misspelt bound', () => database.entries({ gtr: key } as never), /^SyncDatabaseReader\.entries has no option "gtr": did you mean gt/],
+    ['a range that is null', () => database.keys(null as never), /^the options of SyncDatabaseReader\.keys must be an object, got null/],
     ['a direction that is no boolean', () => database.values({ reverse: 'no' as never }), /^reverse must be a boolean/],
+    ['compare of strings', () => database.compare('a' as never, 'b' as never), /^a must be a Uint8Array, got string/],
+    ['compare with nothing', () => database.compare(key, undefined as never), /^b must be a Uint8Array, got undefined/],
     ['getMany of a number', () => database.getMany(5 as never), /^keys must be an iterable of Uint8Arrays/],
+    ['getMany of a string among keys', () => database.getMany([key, 'b' as never]), /^keys\[1\] must be a Uint8Array, got string/],
+    ['versions of a string', () => database.versions('a' as never), /^key must be a Uint8Array, got string/],
+    ['versions at a number', () => database.versions(key, { sequence: 1 as never }), /^sequence must be a bigint, got number/],
   ];
   test.each(WRONG_READS)('refuse %s', (_, call, message) => {
     expect(messageOf(caught(call))).toMatch(message);
@@ -83,8 +90,33 @@ describe('reads', () => {
     expect(messageOf(await rejection(promised.get(key, { sequnce: 0n } as never)))).toContain('did you mean sequence?');
     expect(await rejection(promised.getMany([key, 'b' as never]))).toMatchObject({ message: 'keys[1] must be a Uint8Array, got string' });
     expect(messageOf(await rejection(promised.get(key, { signal: 1 as never })))).toContain('signal must be an AbortSignal');
-    expect(messageOf(caught(() => promised.entries({ gtr: key } as never)))).toContain('a range has no option "gtr"');
+    expect(messageOf(caught(() => promised.entries({ gtr: key } as never)))).toContain('DatabaseReader.entries has no option "gtr"');
   });
+});
+
+test('writes name the call that was made when an option is wrong', async () => {
+  const database = await Database.open(new WritableMemoryFolder());
+  const wrong = { snyc: true } as never;
+  for (const [call, writing] of [
+    ['Database.put', database.put(key, key, wrong)],
+    ['Database.delete', database.delete(key, wrong)],
+    ['Database.write', database.write(new WriteBatch(), wrong)],
+  ] as const) {
+    expect(messageOf(await rejection(writing))).toMatch(new RegExp(`^${call} has no option "snyc": did you mean sync\\?`));
+  }
+  await database.close();
+});
+
+test.each<readonly [object, RegExp]>([
+  [{ comparators: 7 }, /^comparators must be an array/],
+  [{ comparators: [7] }, /^comparators\[0\] must be a comparator, got number/],
+  [{ codecs: 1 }, /^codecs must be an array/],
+  [{ anyOrder: true }, /^verifyDatabase has no option "anyOrder": it has comparators,/],
+  [{ maxFindings: -1 }, /^maxFindings must be/],
+  [{ signal: 1 }, /^signal must be an AbortSignal/],
+  [{ comparator: null }, /^verifyDatabase has no option "comparator": did you mean comparators\?/],
+])('verifyDatabase refuses %j', async (options, message) => {
+  expect(messageOf(await rejection(verifyDatabase(folder, options)))).toMatch(message);
 });
 
 test('storedEntries refuses an unknown option', async () => {

@@ -3,7 +3,7 @@ import { LogWriter } from '@bloom/log';
 import type { FilterPolicy } from '@bloom/policy';
 import { bytewiseComparator, type Comparator, MemorySink, TableBuilder, type TableBuilderOptions } from '@bloom/sstable';
 import { encodeInternalKey, internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/database';
-import type { FileMetadata } from '../src/version-edit.js';
+import type { FileMetadata } from '../src/format/version-edit.js';
 
 /** A version of a key. */
 export interface Version {
@@ -39,7 +39,7 @@ export interface DatabaseParts {
   /** Of user keys; null for tables without filters. */
   readonly filterPolicy?: FilterPolicy | null;
   readonly lastSequence?: number;
-  readonly build?: Pick<TableBuilderOptions, 'blockSize' | 'compression' | 'restartInterval'>;
+  readonly build?: Pick<TableBuilderOptions, 'blockSize' | 'compression' | 'blockRestartInterval'>;
 }
 
 /** The file of records, in LevelDB's form. */

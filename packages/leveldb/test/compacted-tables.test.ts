@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { Database, type WritableFile, WritableMemoryFolder } from '@bloom/leveldb';
 import { expect, test } from 'vitest';
 
@@ -20,7 +21,7 @@ class FailingFolder extends WritableMemoryFolder {
       append: (bytes) => (isTable ? this.#appendLater(file, bytes) : file.append(bytes)),
       async sync() {
         // As slow as a disk: the next table is begun meanwhile.
-        for (let i = 0; i < 5; i++) await new Promise((resolve) => setTimeout(resolve, 0));
+        for (let i = 0; i < 5; i++) await setImmediate();
         if (fails) throw new Error('EIO');
         await file.sync();
       },
@@ -33,7 +34,7 @@ class FailingFolder extends WritableMemoryFolder {
 
   async #appendLater(file: WritableFile, bytes: Uint8Array): Promise<void> {
     // As slow as a disk: the next chunk is filled meanwhile.
-    await new Promise((resolve) => setTimeout(resolve, 0));
+    await setImmediate();
     if (--this.chunksUntilFailure < 0) throw new Error('ENOSPC');
     await file.append(bytes);
   }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { logFileName, manifestFileName, oldTableFileName, parseFileName, tableFileName, temporaryFileName } from '../src/file-name.js';
+import { isCanonicalName, logFileName, manifestFileName, oldTableFileName, parseFileName, tableFileName, temporaryFileName } from '../src/format/file-name.js';
 
 // LevelDB, db/filename_test.cc.
 
@@ -44,3 +44,17 @@ test('numbers in file names have at least six digits', () => {
   ]);
   expect(logFileName(2n ** 64n - 1n)).toBe('18446744073709551615.log');
 });
+
+test.each(['CURRENT', 'LOCK', 'LOG', 'LOG.old', '000099.log', '1000000.log', '000099.ldb', '000099.sst', 'MANIFEST-000099', '000099.dbtmp'])(
+  'LevelDB opens %s under the number that it has',
+  (name) => {
+    expect(isCanonicalName(name)).toBe(true);
+  },
+);
+
+test.each(['99.log', '0000099.log', '99.ldb', '99.sst', '0000099.sst', 'MANIFEST-99', 'MANIFEST-0000099', '99.dbtmp', 'other', ''])(
+  'LevelDB never opens %j, though it may take a number from it',
+  (name) => {
+    expect(isCanonicalName(name)).toBe(false);
+  },
+);

@@ -136,13 +136,13 @@ describe.each(opening)('$name: $written', (golden) => {
     for (const get of golden.gets) expectGet(() => database.get(get.key), get);
   });
 
-  test('has the same entries with maxOpenTables: 1', async () => {
+  test('has the same entries with maxOpenFiles: 11', async () => {
     const folder = new MemoryFolder(folderFiles(golden.path));
-    const database = SyncDatabaseReader.open(folder, { ...options, damage: 'skip', maxOpenTables: 1 });
+    const database = SyncDatabaseReader.open(folder, { ...options, damage: 'skip', maxOpenFiles: 11 });
     expectEntries([...database.entries()], verifiedEntries(golden));
     expectEntries([...database.entries({ reverse: true })].reverse(), verifiedEntries(golden));
     for (const get of golden.gets) expectGet(() => database.get(get.key), get);
-    const other = await DatabaseReader.open(folder, { ...options, damage: 'skip', maxOpenTables: 1 });
+    const other = await DatabaseReader.open(folder, { ...options, damage: 'skip', maxOpenFiles: 11 });
     expectEntries(await collect(other.entries()), verifiedEntries(golden));
   });
 

@@ -59,7 +59,7 @@ describe.runIf(native !== undefined).each(seeds)('the random database of seed %i
       const backwards = [...database.entries({ reverse: true })].reverse();
       expect(entriesSha256(backwards)).toBe(entriesSha256(entries));
 
-      const promised = await DatabaseReader.open(new NodeFolder(path), { ...options, maxOpenTables: 1 + (seed % 4), cache: null });
+      const promised = await DatabaseReader.open(new NodeFolder(path), { ...options, maxOpenFiles: 11 + (seed % 4), cache: null });
       expect(entriesSha256(await collect(promised.entries()))).toBe(entriesSha256(entries));
       expect(entriesSha256((await collect(promised.entries({ reverse: true }))).reverse())).toBe(entriesSha256(entries));
 

@@ -1,7 +1,7 @@
 // Calls that overlap others, and what a caller does to keys and cursors meanwhile.
-import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { turns } from '@bloom/fixtures/event-loop';
 import { Database, type DatabaseCursor, DatabaseReader, encodeVersionEdit, FolderError, MemoryFolder, SyncDatabaseReader, WritableMemoryFolder } from '@bloom/leveldb';
 import { readLog } from '@bloom/log';
 import { bytewiseComparator } from '@bloom/sstable';
@@ -24,11 +24,6 @@ function gated(parts: Parameters<typeof assembleDatabase>[0]): GatedFolder {
   return new GatedFolder(assembleDatabase({ build: { blockSize: 1 }, ...parts }));
 }
 
-/** Lets everything run that waits for nothing else. */
-async function settle(): Promise<void> {
-  for (let i = 0; i < 20; i++) await setImmediate();
-}
-
 const a = (sequence: number, value: string): Uint8Array => recordOf({ sequence, operations: [[utf8('a'), utf8(value)]] });
 
 /** Lets a writer replace a log, and add an edit with its last sequence to the MANIFEST, before CURRENT is opened next. */
@@ -49,7 +44,7 @@ describe('refresh', () => {
     const gate = new Gate();
     folder.onOpen = (name) => (name.startsWith('MANIFEST') ? gate.pass() : undefined);
     const first = database.refresh();
-    await settle();
+    await turns();
     folder.files = new Map([...folder.files, ['000003.log', logOf([a(1, 'old'), a(2, 'new')])]]);
     const second = database.refresh();
     gate.open();
@@ -64,8 +59,8 @@ describe('refresh', () => {
     const gate = new Gate();
     folder.onRead = () => gate.pass();
     const controller = new AbortController();
-    const aborted = rejection(database.refresh(controller.signal));
-    await settle();
+    const aborted = rejection(database.refresh({ signal: controller.signal }));
+    await turns();
     const other = database.refresh();
     controller.abort(new Error('enough'));
     gate.open();
@@ -115,12 +110,12 @@ describe('refresh', () => {
     const gate = new Gate();
     folder.onOpen = () => gate.pass();
     const first = database.refresh();
-    await settle();
+    await turns();
     const controller = new AbortController();
-    const waiting = rejection(database.refresh(controller.signal));
+    const waiting = rejection(database.refresh({ signal: controller.signal }));
     controller.abort(new Error('enough'));
     expect(await waiting).toMatchObject({ message: 'enough' });
-    expect(await rejection(database.refresh(AbortSignal.abort(new Error('before'))))).toMatchObject({ message: 'before' });
+    expect(await rejection(database.refresh({ signal: AbortSignal.abort(new Error('before')) }))).toMatchObject({ message: 'before' });
     // The next one still waits for the first.
     const opened: string[] = [];
     folder.onOpen = (name) => {
@@ -128,7 +123,7 @@ describe('refresh', () => {
       return gate.pass();
     };
     const next = database.refresh();
-    await settle();
+    await turns();
     expect(opened).toEqual([]);
     gate.open();
     expect(await Promise.all([first, next])).toEqual([false, false]);
@@ -163,7 +158,7 @@ describe('refresh', () => {
   test('that fails leaves the reader as it was, also when not all of its tables are open', async () => {
     const tables = KEYS.slice(0, 4).map((key, i) => tableOf(5 + i, [key], 1 + i));
     const folder = gated({ tables });
-    const database = await DatabaseReader.open(folder, { maxOpenTables: 2 });
+    const database = await DatabaseReader.open(folder, { maxOpenFiles: 12 });
     // LevelDB opened it again: the same tables, and another MANIFEST.
     const manifest = folder.files.get('MANIFEST-000001')!;
     folder.files = new Map([...folder.files, ['CURRENT', utf8('MANIFEST-000020\n')], ['MANIFEST-000020', manifest]]);
@@ -215,7 +210,7 @@ describe('getMany', () => {
     const gate = new Gate();
     folder.onRead = (name) => (name === '000005.ldb' ? gate.pass() : undefined);
     const values = database.getMany(KEYS);
-    await settle();
+    await turns();
     folder.files = assembleDatabase({ tables: [tableOf(7, [utf8('other')])] });
     folder.files = new Map([...folder.files, ['CURRENT', utf8('MANIFEST-000006\n')], ['MANIFEST-000006', folder.files.get('MANIFEST-000001')!]]);
     expect(await database.refresh()).toBe(true);
@@ -231,11 +226,11 @@ describe('getMany', () => {
     let reads = 0;
     folder.onRead = async () => {
       if (++reads === 3) throw new Error('EIO');
-      await settle();
+      await turns();
     };
     expect(await rejection(database.getMany(KEYS))).toMatchObject({ message: 'EIO' });
     const readsAtEnd = reads;
-    await settle();
+    await turns();
     expect(reads).toBe(readsAtEnd);
     expect(reads).toBeLessThan(KEYS.length);
     // The view is still held by the reader alone: its table stays open.
@@ -307,7 +302,7 @@ describe('the signal of a move', () => {
     folder.onRead = () => gate.pass();
     const controller = new AbortController();
     const moved = rejection(cursor.next({ signal: controller.signal }));
-    await settle();
+    await turns();
     controller.abort(new Error('enough'));
     expect(await moved).toMatchObject({ message: 'enough' });
     gate.open();
@@ -336,7 +331,7 @@ describe('closing while reads never end', () => {
     const cursor = database.cursor();
     const walk = database.keys()[Symbol.asyncIterator]();
     for (let i = 0; i < 4; i++) await Promise.all([i === 0 ? cursor.seekToFirst() : cursor.next(), walk.next()]);
-    await settle();
+    await turns();
     isStalled = true;
     return { folder, database, cursor, walk, signals };
   }
@@ -350,7 +345,7 @@ describe('closing while reads never end', () => {
         state.isOver = true;
       };
       moved.then(end, end);
-      await settle();
+      await turns();
       // In an object, because an async function would wait for it.
       if (!state.isOver) return { moved };
     }
@@ -362,7 +357,7 @@ describe('closing while reads never end', () => {
     const { moved: stepped } = await waiting(() => walk.next());
     const calls = [moved, stepped, database.get(KEYS[90]!), database.has(KEYS[91]!), database.getMany(KEYS.slice(80)), database.versions(KEYS[92]!), database.refresh()];
     const rejections = Promise.all(calls.map((call) => rejection(call)));
-    await settle();
+    await turns();
     expect(signals.length).toBeGreaterThan(0);
     await database.close();
     for (const error of await rejections) expect(error).toMatchObject({ name: 'TypeError', message: 'the reader is closed' });
@@ -392,9 +387,9 @@ describe('closing while reads never end', () => {
 });
 
 test.each([
-  { tables: 1, maxOpenTables: undefined },
-  { tables: 3, maxOpenTables: 1 },
-])('one of $tables tables that was replaced under the same MANIFEST is read again after a refresh with maxOpenTables: $maxOpenTables', async ({ tables, maxOpenTables }) => {
+  { tables: 1, maxOpenFiles: undefined },
+  { tables: 3, maxOpenFiles: 11 },
+])('one of $tables tables that was replaced under the same MANIFEST is read again after a refresh with maxOpenFiles: $maxOpenFiles', async ({ tables, maxOpenFiles }) => {
   const folder = gated({ tables: [tableOf(5), ...[utf8('l'), utf8('m')].slice(0, tables - 1).map((key, i) => tableOf(6 + i, [key]))] });
   let isReplaced = false;
   const open = folder.open.bind(folder);
@@ -406,7 +401,7 @@ test.each([
       read: (offset, length) => (isReplaced ? Promise.reject(new FolderError('BLOOM_FOLDER_CHANGED', 'replaced', { file: name })) : file.read(offset, length)),
     };
   };
-  const database = await DatabaseReader.open(folder, { cache: null, maxOpenTables });
+  const database = await DatabaseReader.open(folder, { cache: null, maxOpenFiles });
   await database.get(KEYS[7]!);
   isReplaced = true;
   expect(await rejection(database.get(KEYS[7]!))).toMatchObject({ code: 'BLOOM_FOLDER_CHANGED' });
@@ -442,12 +437,12 @@ test('what a refresh was rejected with is not kept in memory by later ones', asy
   const database = await DatabaseReader.open(gated({ tables: [tableOf(5)] }));
   const aborted = async (): Promise<WeakRef<Error>> => {
     const reason = new Error('enough');
-    expect(await rejection(database.refresh(AbortSignal.abort(reason)))).toBe(reason);
+    expect(await rejection(database.refresh({ signal: AbortSignal.abort(reason) }))).toBe(reason);
     return new WeakRef(reason);
   };
   const reason = await aborted();
   for (let i = 0; i < 3; i++) await database.refresh();
-  await settle();
+  await turns();
   setFlagsFromString('--expose-gc');
   (runInNewContext('gc') as () => void)();
   expect(reason.deref()).toBeUndefined();
@@ -519,7 +514,7 @@ describe('a signal', () => {
     folder.onRead = () => gate.pass();
     const controller = new AbortController();
     const ended = rejection(run(controller.signal));
-    await settle();
+    await turns();
     controller.abort(new Error('enough'));
     gate.open();
     expect(await ended).toMatchObject({ message: 'enough' });
@@ -534,7 +529,7 @@ describe('a signal', () => {
 
 test('a cursor that is closed while it moves is on no entry, and holds no table', async () => {
   const folder = gated({ tables: KEYS.slice(0, 20).map((key, i) => tableOf(5 + i, [key], 1 + i)) });
-  const database = await DatabaseReader.open(folder, { cache: null, maxOpenTables: 2 });
+  const database = await DatabaseReader.open(folder, { cache: null, maxOpenFiles: 12 });
   for (const key of KEYS.slice(0, 10)) {
     const cursor = database.cursor();
     const moved = cursor.seek(key);
@@ -619,5 +614,5 @@ test('closing a reader whose folder fails to close files is no unhandled rejecti
   }
   expect(caught(() => SyncDatabaseReader.open(folder).close())).toBeUndefined();
   // Vitest fails on an unhandled rejection.
-  await settle();
+  await turns();
 });

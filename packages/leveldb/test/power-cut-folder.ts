@@ -24,6 +24,13 @@ function apply(change: Change, files: Map<string, Contents>): void {
   }
 }
 
+/** Where files of the folder `lost` are. */
+const LOST = 'lost/';
+
+function mustBePlain(name: string): void {
+  if (/^$|^\.{1,2}$|[/\\\0]/.test(name)) throw new RangeError(`not the name of a file: ${name}`);
+}
+
 /** The possible states of the folder after a power cut. */
 export interface Remains {
   /** @returns one possible state, with some of the unsynced bytes and any subset of the unsynced changes. */
@@ -39,6 +46,7 @@ export class PowerCutFolder implements WritableFolder {
   readonly #files = new Map<string, Contents>();
   #synced = new Map<string, Contents>();
   #changes: Change[] = [];
+  #isDead = false;
 
   constructor(files: Iterable<readonly [string, Uint8Array]> = []) {
     for (const [name, bytes] of files) this.#files.set(name, { bytes: bytes.slice(), length: bytes.length, synced: bytes.length });
@@ -49,11 +57,37 @@ export class PowerCutFolder implements WritableFolder {
     return new Map([...this.#files].map(([name, { bytes, length }]) => [name, bytes.slice(0, length)]));
   }
 
+  /** Ends the process that uses the folder: from here on all of its calls fail. @returns the folder for another process. */
+  kill(): PowerCutFolder {
+    const next = new PowerCutFolder();
+    for (const [name, contents] of this.#files) next.#files.set(name, contents);
+    next.#synced = this.#synced;
+    next.#changes = this.#changes;
+    this.#isDead = true;
+    return next;
+  }
+
+  /** What a system may do at any time without being asked: any of the changes of the folder, and any bytes, reach the disk. */
+  writeBack(random: Random): void {
+    // The changes of one name keep their order.
+    const waiting = new Set<string>();
+    this.#changes = this.#changes.filter((change) => {
+      const names = change.kind === 'rename' ? [change.from, change.to] : [change.name];
+      const isWritten = random.below(2) === 0 && !names.some((name) => waiting.has(name));
+      if (isWritten) apply(change, this.#synced);
+      else for (const name of names) waiting.add(name);
+      return !isWritten;
+    });
+    for (const contents of this.#files.values()) contents.synced += random.below(contents.length - contents.synced + 1);
+  }
+
   list(): string[] {
-    return [...this.#files.keys()];
+    this.#mustLive();
+    return [...this.#files.keys()].filter((name) => !name.startsWith(LOST));
   }
 
   open(name: string): FolderFile | undefined {
+    this.#mustLive();
     const contents = this.#files.get(name);
     return contents && new MemorySource(contents.bytes.subarray(0, contents.length), name);
   }
@@ -67,6 +101,11 @@ export class PowerCutFolder implements WritableFolder {
   }
 
   create(name: string): WritableFile {
+    mustBePlain(name);
+    return this.#create(name);
+  }
+
+  #create(name: string): WritableFile {
     this.#begin(`create ${name}`);
     const contents: Contents = { bytes: new Uint8Array(0), length: 0, synced: 0 };
     this.#files.set(name, contents);
@@ -75,12 +114,17 @@ export class PowerCutFolder implements WritableFolder {
   }
 
   openForAppend(name: string): WritableFile {
-    return this.#writer(name, this.#files.get(name)!);
+    return this.#writer(name, this.#mustHave(name));
   }
 
   rename(from: string, to: string): void {
+    mustBePlain(to);
+    this.#rename(from, to);
+  }
+
+  #rename(from: string, to: string): void {
     this.#begin(`rename ${from} ${to}`);
-    const contents = this.#files.get(from)!;
+    const contents = this.#mustHave(from);
     this.#files.delete(from);
     this.#files.set(to, contents);
     this.#changes.push({ kind: 'rename', from, to, contents });
@@ -97,22 +141,22 @@ export class PowerCutFolder implements WritableFolder {
     this.#begin('syncFolder');
     const rest: Change[] = [];
     for (const change of this.#changes) {
-      if (change.kind !== 'rename' && change.name.startsWith('lost/') !== isLost) rest.push(change);
+      if (change.kind !== 'rename' && change.name.startsWith(LOST) !== isLost) rest.push(change);
       else apply(change, this.#synced);
     }
     this.#changes = rest;
   }
 
   lostFolder(): WritableFolder {
-    const path = (name: string): string => `lost/${name}`;
+    const path = (name: string): string => LOST + name;
     return {
-      list: () => this.list().flatMap((name) => (name.startsWith('lost/') ? name.slice(5) : [])),
+      list: () => [...this.#files.keys()].flatMap((name) => (name.startsWith(LOST) ? name.slice(LOST.length) : [])),
       open: (name) => this.open(path(name)),
       createFolder: () => this.createFolder(),
       removeFolder: () => this.removeFolder(),
-      create: (name) => this.create(path(name)),
+      create: (name) => this.#create(path(name)),
       openForAppend: (name) => this.openForAppend(path(name)),
-      rename: (from, to) => this.rename(path(from), path(to)),
+      rename: (from, to) => this.#rename(path(from), path(to)),
       delete: (name) => this.delete(path(name)),
       syncFolder: () => this.syncFolder(true),
       lostFolder: () => this.lostFolder(),
@@ -121,7 +165,7 @@ export class PowerCutFolder implements WritableFolder {
   }
 
   moveToLost(name: string, as: string): void {
-    this.rename(name, `lost/${as}`);
+    this.#rename(name, LOST + as);
   }
 
   /** The possible states if the power is cut now. */
@@ -149,7 +193,18 @@ export class PowerCutFolder implements WritableFolder {
     };
   }
 
+  #mustLive(): void {
+    if (this.#isDead) throw new Error('the process was killed');
+  }
+
+  #mustHave(name: string): Contents {
+    const contents = this.#files.get(name);
+    if (contents === undefined) throw Object.assign(new Error(`there is no file ${name}`), { code: 'ENOENT' });
+    return contents;
+  }
+
   #begin(operation: string): void {
+    this.#mustLive();
     this.onOperation(this.operations++, operation);
   }
 

@@ -254,7 +254,7 @@ function randomDatabase(seed: number): { readonly parts: DatabaseParts; readonly
     number: number++,
     batches: generation(i).map(({ key, sequence, value }) => ({ sequence, operations: [[key, value]] as const })),
   }));
-  const build = { blockSize: random.pick([1, 100, 4096]), restartInterval: random.pick([1, 2, 16]) };
+  const build = { blockSize: random.pick([1, 100, 4096]), blockRestartInterval: random.pick([1, 2, 16]) };
   const filterPolicy = random.below(3) === 0 ? null : new BloomFilterPolicy();
   return { parts: { tables, logs, build, filterPolicy }, states };
 }
@@ -266,7 +266,7 @@ describe('random databases agree with a model', () => {
     const { parts, states } = randomDatabase(seed);
     const random = seeded(seed + 1000);
     const folder = new MemoryFolder(assembleDatabase(parts));
-    const options = { maxOpenTables: random.pick([1, 3, 1000]), ...(random.below(2) === 0 && { cache: null }) };
+    const options = { maxOpenFiles: random.pick([11, 13, 1000]), ...(random.below(2) === 0 && { cache: null }) };
     const database = SyncDatabaseReader.open(folder, options);
     const promised = await DatabaseReader.open(folder, options);
     for (let i = 0; i < 12; i++) {
@@ -304,7 +304,7 @@ describe('random databases agree with a model', () => {
     const state = [...states[at]!].sort(([a], [b]) => (a < b ? -1 : 1));
     const options = { sequence: BigInt(at) };
     const cursor = SyncDatabaseReader.open(folder, { cache: null }).cursor(options);
-    const promised = (await DatabaseReader.open(folder, { maxOpenTables: 2 })).cursor(options);
+    const promised = (await DatabaseReader.open(folder, { maxOpenFiles: 12 })).cursor(options);
     let place = -1;
     for (let step = 0; step < 150; step++) {
       const target = random.bytes(random.below(4));
@@ -430,7 +430,7 @@ describe('recovering', () => {
       },
     };
     const versions = Array.from({ length: 60 }, (_, i) => put(`k${100 + i}`, i + 1, 'v'.repeat(100)));
-    const files = assembleDatabase({ tables: [{ level: 1, number: 5, versions }], build: { blockSize: 1024, restartInterval: 2, compression: codec } });
+    const files = assembleDatabase({ tables: [{ level: 1, number: 5, versions }], build: { blockSize: 1024, blockRestartInterval: 2, compression: codec } });
     const database = SyncDatabaseReader.open(new MemoryFolder(files), { damage: 'skip', codecs: [codec] });
     const keys = [...database.keys()].map(text);
     expect(keys.length).toBeGreaterThan(40);
@@ -536,7 +536,7 @@ describe('filters', () => {
     ];
     const reads = (filterPolicy: BloomFilterPolicy | null): { readonly reads: number; readonly tablesAsked: number } => {
       const database = openSync({ tables, filterPolicy }, { cache: null });
-      expect(database.filterStatus).toBe(filterPolicy === null ? 'absent' : 'used');
+      expect(database.filterStatus.state).toBe(filterPolicy === null ? 'absent' : 'used');
       for (let i = 0; i < 10_000; i++) expect(database.get(absent(i * 10 - 5))).toBeUndefined();
       const { blockReads, tablesAsked, filterNegatives, filterFalsePositives } = database.stats;
       expect(filterNegatives + filterFalsePositives).toBe(filterPolicy === null ? 0 : tablesAsked);
@@ -552,7 +552,7 @@ describe('filters', () => {
 
 test('refuses invalid options and arguments, and calls after close', async () => {
   const folder = new MemoryFolder(assembleDatabase({ tables: [{ level: 0, number: 5, versions: [put('a', 1, '1')] }] }));
-  for (const options of [{ maxOpenTables: 0 }, { maxRestarts: -1 }, { damage: 'maybe' as 'skip' }]) {
+  for (const options of [{ maxOpenFiles: 1.5 }, { maxRestarts: -1 }, { damage: 'maybe' as 'skip' }]) {
     expect(() => SyncDatabaseReader.open(folder, options)).toThrow(new RegExp(Object.keys(options)[0]!));
     expect(() => SyncDatabaseReader.open(folder, options)).toThrow(RangeError);
   }

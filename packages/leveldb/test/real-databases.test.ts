@@ -1,8 +1,9 @@
 import { inflateRawSync } from 'node:zlib';
-import { entriesSha256, folderFiles, type RealDatabase, realDatabases } from '@bloom/fixtures';
-import { DatabaseReader, MemoryFolder, type ReaderOptions, SyncDatabaseReader } from '@bloom/leveldb';
+import { entriesSha256, folderFiles, goldenDatabases, type RealDatabase, realDatabases } from '@bloom/fixtures';
+import { DatabaseReader, decodeVersionEdit, encodeVersionEdit, MemoryFolder, type ReaderOptions, SyncDatabaseReader, WriteBatch, WriteBatchReader } from '@bloom/leveldb';
 import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
 import { NodeFolder, SyncNodeFolder } from '@bloom/leveldb/node';
+import { readLog } from '@bloom/log';
 import type { Codec } from '@bloom/sstable';
 import { describe, expect, test } from 'vitest';
 import { caught, rejection } from './caught.js';
@@ -72,4 +73,30 @@ describe.each(all.filter(({ openBytewise }) => openBytewise !== undefined))('$na
     expect(error).toMatchObject({ code: 'BLOOM_UNKNOWN_COMPARATOR' });
     expect((error as Error).message).toContain('idb_cmp1');
   });
+});
+
+test('all edits and batches of the golden and real databases are encoded to the same bytes after decoding', () => {
+  let edits = 0;
+  let batches = 0;
+  for (const { path } of [...goldenDatabases(), ...realDatabases()]) {
+    for (const [name, bytes] of folderFiles(path)) {
+      for (const record of readLog(/^MANIFEST|\.log$/.test(name) ? bytes : new Uint8Array(0)).records) {
+        if (name.startsWith('MANIFEST')) {
+          expect(Buffer.compare(encodeVersionEdit(decodeVersionEdit(record.bytes, { structure: 'version edit', offset: record.offset })), record.bytes)).toBe(0);
+          edits++;
+          continue;
+        }
+        const reader = new WriteBatchReader(record.bytes);
+        const batch = new WriteBatch();
+        while (reader.next()) {
+          if (reader.type === 1) batch.put(reader.key, reader.value);
+          else batch.delete(reader.key);
+        }
+        if (reader.problem === undefined) expect(Buffer.compare(batch.encode(reader.sequence), record.bytes)).toBe(0);
+        batches++;
+      }
+    }
+  }
+  expect(edits).toBeGreaterThan(60);
+  expect(batches).toBeGreaterThan(10_000);
 });

@@ -1,9 +1,9 @@
 import { bytewiseComparator } from '@bloom/sstable';
 import { encodeInternalKey, VALUE } from '@bloom/sstable/database';
 import { expect, test } from 'vitest';
-import { keyOrderOf, seekKey } from '../src/database-key.js';
-import { type FileMetadata, LEVEL_COUNT } from '../src/version-edit.js';
-import { Version, VersionBuilder } from '../src/version.js';
+import { keyOrderOf, seekKey } from '../src/format/database-key.js';
+import { type FileMetadata, LEVEL_COUNT } from '../src/format/version-edit.js';
+import { Version, VersionBuilder, versionProblems } from '../src/format/version.js';
 import { caught } from './caught.js';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -43,6 +43,10 @@ test('FindFile Multiple: finds the first table whose largest key is at or after 
   expect([findFile(version, '200', 100n), findFile(version, '200', 99n)]).toEqual([0, 1]);
 });
 
+test('a table is found by its largest key itself', () => {
+  expect(versionOf(1, [file(1, 'a', 'c'), file(2, 'd', 'e')]).findFile(1, file(1, 'a', 'c').largest)).toBe(0);
+});
+
 test('a search reads one table of a level, and none if the key is between two tables', () => {
   const version = versionOf(1, [file(1, 'b', 'd'), file(2, 'f', 'h')]);
   const asked = (key: string): bigint | undefined => version.fileFor(1, seekKey(utf8(key), 100n))?.number;
@@ -79,4 +83,64 @@ test('an edit deletes tables before it adds tables, so a table can move down a l
   builder.apply({ deletedFiles: [{ level: 1, number: 5n }], newFiles: [{ level: 1, file: file(5, 'a', 'b') }] });
   expect(builder.build(order, place).files.map(({ number }) => number)).toEqual([5n]);
   expect(empty.build(order, place).files).toEqual([]);
+});
+
+test('a table may hold what a search looks for when the user key lies within its first and last', () => {
+  const table = file(1, 'b', 'd', 100n, 50n);
+  const version = versionOf(0, [table]);
+  const mayHold = (key: string, sequence: bigint): boolean => version.mayHold(table, seekKey(utf8(key), sequence));
+  // Only user keys count: a version that is not within the table's bounds may be looked for in it all the same.
+  for (const sequence of [0n, 49n, 50n, 100n, 101n]) {
+    expect(['a', 'azz', 'b', 'c', 'd', 'd0', 'e'].map((key) => mayHold(key, sequence))).toEqual([false, false, true, true, true, false, false]);
+  }
+});
+
+test('a user key that only begins as a bound does is not that bound', () => {
+  const table = file(1, 'b\0', 'd');
+  const version = versionOf(1, [table]);
+  for (const [key, isHeld] of [['b', false], ['b\0', true], ['d', true], ['d\0', false]] as const) {
+    expect(version.mayHold(table, seekKey(utf8(key), 2n ** 56n - 1n)), key).toBe(isHeld);
+    expect(version.fileFor(1, seekKey(utf8(key), 2n ** 56n - 1n)) === table, key).toBe(isHeld);
+  }
+});
+
+test('the tables of a level are sorted by their first key, and by number where that is the same, in whatever order they were added', () => {
+  const files = [file(9, 'm', 'n'), file(10, 'a', 'z'), file(3, 'm', 'o'), file(2, 'm', 'o', 200n)];
+  expect(versionOf(0, files).levels[0]!.map(({ number }) => number)).toEqual([10n, 2n, 3n, 9n]);
+  expect(versionOf(2, [file(8, 'x', 'y'), file(9, 'a', 'b')]).levels[2]!.map(({ number }) => number)).toEqual([9n, 8n]);
+  expect(new Version([[file(1, 'a', 'b')], [file(2, 'a', 'b')], []], order, place).files.map(({ number }) => number)).toEqual([1n, 2n]);
+});
+
+test('every problem of a folder’s tables is listed, and their order only where it is known', () => {
+  const short = { ...file(3, 'a', 'b'), largest: utf8('1234567') };
+  const levels = [[file(1, 'b', 'a')], [file(2, 'a', 'd'), file(4, 'e', 'h'), file(2, 'c', 'f')], [file(5, 'a', 'c'), file(6, 'b', 'd')]];
+  expect([...versionProblems(levels, order, true)]).toEqual([
+    'the keys of table 1 are the wrong way round',
+    'table 2 is listed twice',
+    'tables 2 and 2 overlap at level 1',
+    'tables 2 and 4 overlap at level 1',
+    'tables 5 and 6 overlap at level 2',
+  ]);
+  expect([...versionProblems(levels, order, false)]).toEqual(['table 2 is listed twice']);
+  // Keys that are too short cannot be compared with others.
+  expect([...versionProblems([...levels, [short]], order, true)]).toEqual([
+    'the keys of table 1 are the wrong way round',
+    'table 2 is listed twice',
+    'a key of table 3 is too short',
+  ]);
+  expect([...versionProblems([[{ ...file(3, 'a', 'b'), smallest: new Uint8Array(8), largest: new Uint8Array(8) }]], order, true)]).toEqual([]);
+});
+
+test('a table whose first key is its last one is in order, also next to one that begins with an older version of it', () => {
+  expect(versionOf(1, [file(1, 'a', 'a'), file(2, 'a', 'b', 99n)]).files).toHaveLength(2);
+  expect(caught(() => versionOf(1, [file(1, 'a', 'b'), file(2, 'b', 'c')]))).toMatchObject({ ...place, code: 'BLOOM_BAD_VERSION' });
+});
+
+test('an unknown order says nothing of the order of tables', () => {
+  const levels = [[], [file(1, 'c', 'b'), file(2, 'a', 'b')]];
+  expect(new Version(levels, order, place, false).files).toHaveLength(2);
+  const builder = new VersionBuilder();
+  builder.apply({ newFiles: levels[1]!.map((one) => ({ level: 1, file: one })) });
+  expect(builder.build(order, place, false).files).toHaveLength(2);
+  expect(() => builder.build(order, place)).toThrow('wrong way round');
 });

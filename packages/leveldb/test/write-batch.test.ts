@@ -1,9 +1,10 @@
 import { fromHex } from '@bloom/fixtures';
-import { WriteBatch, WriteBatchReader } from '@bloom/leveldb';
 import { bytewiseComparator } from '@bloom/sstable';
 import { expect, test } from 'vitest';
-import { keyOrderOf } from '../src/database-key.js';
-import { Memtable } from '../src/memtable.js';
+import { keyOrderOf } from '../src/format/database-key.js';
+import { WriteBatch, WriteBatchReader } from '../src/format/write-batch.js';
+import { Memtable } from '../src/memtable/memtable.js';
+import { MemtableCursor } from '../src/memtable/memtable-cursor.js';
 
 // LevelDB, db/write_batch_test.cc.
 
@@ -19,7 +20,7 @@ function printed(record: Uint8Array): string {
     memtable.add(sequence, reader.type, reader.bytes, reader.keyStart, reader.keyEnd, reader.valueStart, reader.valueEnd);
   }
   let out = '';
-  const cursor = memtable.cursor();
+  const cursor = new MemtableCursor(memtable);
   for (cursor.seekToFirst(); cursor.valid; cursor.next()) {
     const { keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd } = cursor.entry;
     const key = text(keyBytes.subarray(keyStart, keyEnd - 8));
@@ -68,6 +69,7 @@ test('Append: appended batches add their operations in order', () => {
 test.each([
   ['64000000000000 03000000', 'log record too small'],
   ['6400000000000000 00000000 02', 'unknown WriteBatch tag'],
+  ['6400000000000000 01000000 02 000161', 'unknown WriteBatch tag'],
   ['6400000000000000 01000000 01', 'bad WriteBatch Put'],
   ['6400000000000000 01000000 0103', 'bad WriteBatch Put'],
   ['6400000000000000 01000000 01 ffffffff0f', 'bad WriteBatch Put'],
@@ -96,8 +98,40 @@ test('keys and values of any length and all sequences are read as written', () =
   }
 });
 
-test('refuses keys and values that are not bytes', () => {
-  expect(() => new WriteBatch().put('a' as unknown as Uint8Array, utf8('b'))).toThrow(TypeError);
-  expect(() => new WriteBatch().put(utf8('a'), 'b' as unknown as Uint8Array)).toThrow(TypeError);
-  expect(() => new WriteBatch().delete('a' as unknown as Uint8Array)).toThrow(TypeError);
+test('an encoded batch takes further operations, and is encoded again from its start', () => {
+  const batch = new WriteBatch().put(utf8('a'), utf8('1'));
+  const first = batch.encode(1n).slice();
+  expect(hex(batch.encode(1n))).toBe(hex(first));
+  batch.delete(utf8('b'.repeat(1000)));
+  const reader = new WriteBatchReader(batch.encode(2n ** 56n));
+  const found: string[] = [];
+  while (reader.next()) found.push(`${reader.type} ${reader.key.length} ${text(reader.value)}`);
+  expect([found, reader.sequence, reader.count, reader.found, reader.problem]).toEqual([['1 1 1', '0 1000 '], 2n ** 56n, 2, 2, undefined]);
+  expect(batch.byteLength).toBe(batch.encode(0n).length);
+});
+
+test('a cleared batch is as a new one, and one that is appended to itself has its operations twice', () => {
+  const batch = multiple();
+  expect(hex(batch.clear().encode(5n))).toBe(hex(new WriteBatch().encode(5n)));
+  expect([batch.count, batch.byteLength]).toEqual([0, 12]);
+  batch.put(utf8('a'), utf8('1'));
+  expect(printed(batch.append(batch).encode(3n))).toBe('Put(a, 1)@4Put(a, 1)@3');
+});
+
+test('many small operations are added without a copy of the batch for each', () => {
+  const batch = new WriteBatch();
+  const buffers = new Set<ArrayBufferLike>();
+  for (let i = 0; i < 5000; i++) buffers.add(batch.put(utf8('key'), utf8('value')).encode(1n).buffer);
+  expect(buffers.size).toBeLessThan(20);
+});
+
+test('a record is read from within a larger array, and where it ends there is no operation', () => {
+  const bytes = Buffer.concat([utf8('before'), multiple().encode(100n), utf8('after')]);
+  expect(printed(bytes.subarray(6, -5))).toBe('Put(baz, boo)@102Delete(box)@101Put(foo, bar)@100');
+});
+
+test('refuses keys and values that are not bytes, by their names', () => {
+  expect(() => new WriteBatch().put('a' as unknown as Uint8Array, utf8('b'))).toThrow(/^key must/);
+  expect(() => new WriteBatch().put(utf8('a'), 'b' as unknown as Uint8Array)).toThrow(/^value must/);
+  expect(() => new WriteBatch().delete('a' as unknown as Uint8Array)).toThrow(/^key must/);
 });

@@ -1,5 +1,6 @@
+import { turns } from '@bloom/fixtures/event-loop';
 import { describe, expect, test } from 'vitest';
-import { WriteBatch } from '../src/write-batch.js';
+import { WriteBatch } from '../src/format/write-batch.js';
 import { type RecordTarget, WriteQueue } from '../src/write/write-queue.js';
 
 function targetOf(append: (batch: WriteBatch) => Promise<void> | undefined): RecordTarget {
@@ -8,11 +9,6 @@ function targetOf(append: (batch: WriteBatch) => Promise<void> | undefined): Rec
 
 function putOf(byte: number): WriteBatch {
   return new WriteBatch().put(Uint8Array.of(byte), Uint8Array.of(byte));
-}
-
-/** More turns than anything without I/O needs. */
-async function someTurns(): Promise<void> {
-  for (let i = 0; i < 5; i++) await new Promise((resolve) => setTimeout(resolve, 0));
 }
 
 describe('the queue of writes', () => {
@@ -34,7 +30,7 @@ describe('the queue of writes', () => {
           }),
         );
         push(1);
-        await someTurns();
+        await turns();
         expect(settled).toEqual([1, 2]);
         expect(appended).toEqual([1, 1]);
       });

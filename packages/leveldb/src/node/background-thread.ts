@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { FileMetadata } from '../version-edit.js';
-import type { CompactionPlan } from '../write/compaction.js';
-import type { CompactionRequest, PackedEntries, TableThread, TableThreadSettings } from '../write/table-thread.js';
+import type { FileMetadata } from '../format/version-edit.js';
+import type { CompactionPlan } from '../format/compaction-plan.js';
+import type { FolderPin } from './folder-pin.js';
+import type { CompactedTables, CompactionRequest, PackedEntries, TableThread, TableThreadSettings, WrittenTable } from '../folder/table-thread.js';
 
 /** The numbers of the database and of the job that a message is about. */
 interface Job {
@@ -16,7 +16,7 @@ export type Order =
   | {
       readonly type: 'open';
       readonly database: number;
-      readonly path: string;
+      readonly pin: FolderPin;
       readonly settings: TableThreadSettings;
       /** Set to a value other than 0 to stop the work for the database. */
       readonly cutOff: Int32Array;
@@ -29,7 +29,7 @@ export type Order =
 /** A message from the worker. */
 export type Answer =
   | ({ readonly type: 'number' } & Job)
-  | ({ readonly type: 'done'; readonly files: FileMetadata[] } & Job)
+  | ({ readonly type: 'done'; readonly made: CompactedTables } & Job)
   | ({ readonly type: 'failed'; readonly problem: string } & Job);
 
 /** The worker's file, next to the built entry point. */
@@ -64,18 +64,30 @@ export class BackgroundThread {
   /**
    * Starts to work for a database: called by its folder.
    *
-   * @returns undefined after `close`, and where the worker's file is missing, as in a bundle of one file.
+   * @returns undefined after `close`, where the worker's file is missing, as in a bundle of one file, and where the process
+   *   may not or cannot have another thread.
    */
-  attach(path: string, settings: TableThreadSettings): TableThread | undefined {
+  attach(pin: FolderPin, settings: TableThreadSettings): TableThread | undefined {
     if (this.#isClosed || !existsSync(PROGRAM)) return undefined;
-    if (this.#worker?.hasEnded !== false) this.#worker = new TableWorker();
-    return new DatabaseThread(this.#worker, ++this.#databases, path, settings);
+    if (this.#worker?.hasEnded !== false) {
+      try {
+        this.#worker = new TableWorker();
+      } catch {
+        return undefined;
+      }
+    }
+    return new DatabaseThread(this.#worker, ++this.#databases, pin, settings);
   }
 
   /** Ends the thread. Databases that still use it do its work themselves, in slices. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#worker?.terminate();
+  }
+
+  /** Closes the thread, at the end of an `await using` block. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 }
 
@@ -87,26 +99,26 @@ class DatabaseThread implements TableThread {
   readonly #jobs = new Set<Promise<unknown>>();
   #isClosed = false;
 
-  constructor(worker: TableWorker, database: number, path: string, settings: TableThreadSettings) {
+  constructor(worker: TableWorker, database: number, pin: FolderPin, settings: TableThreadSettings) {
     this.#worker = worker;
     this.#database = database;
-    worker.post({ type: 'open', database, path: resolve(path), settings, cutOff: this.#cutOff });
+    worker.post({ type: 'open', database, pin, settings, cutOff: this.#cutOff });
   }
 
   get hasEnded(): boolean {
     return this.#worker.hasEnded;
   }
 
-  compact({ plan, oldestSequence, newFileNumber }: CompactionRequest): Promise<FileMetadata[]> {
+  compact({ plan, oldestSequence, newFileNumber }: CompactionRequest): Promise<CompactedTables> {
     return this.#do(this.#worker.ask((id) => ({ type: 'compact', database: this.#database, id, plan: detached(plan), oldestSequence }), [], newFileNumber));
   }
 
-  async flush(entries: PackedEntries, number: bigint): Promise<FileMetadata> {
+  async flush(entries: PackedEntries, number: bigint): Promise<WrittenTable> {
     // The entries may have been packed while the database was closed.
     if (this.#isClosed) throw new Error('the database is closed');
     const transferred = [entries.bytes.buffer, entries.places.buffer] as ArrayBuffer[];
-    const [file] = await this.#do(this.#worker.ask((id) => ({ type: 'flush', database: this.#database, id, entries, number }), transferred));
-    return file!;
+    const { tables } = await this.#do(this.#worker.ask((id) => ({ type: 'flush', database: this.#database, id, entries, number }), transferred));
+    return tables[0]!;
   }
 
   async close(): Promise<void> {
@@ -128,9 +140,9 @@ class DatabaseThread implements TableThread {
 }
 
 /** A thread for a single database, which ends with it. */
-export function ownThread(path: string, settings: TableThreadSettings): TableThread | undefined {
+export function ownThread(pin: FolderPin, settings: TableThreadSettings): TableThread | undefined {
   const thread = new BackgroundThread();
-  const own = thread.attach(path, settings);
+  const own = thread.attach(pin, settings);
   return own && {
     get hasEnded() {
       return own.hasEnded;
@@ -147,7 +159,7 @@ export function ownThread(path: string, settings: TableThreadSettings): TableThr
 /** A job that the worker has not answered yet. */
 interface AskedJob {
   readonly newFileNumber: (() => bigint) | undefined;
-  readonly resolve: (files: FileMetadata[]) => void;
+  readonly resolve: (made: CompactedTables) => void;
   readonly reject: (error: Error) => void;
 }
 
@@ -170,7 +182,7 @@ class TableWorker {
     this.#worker.postMessage(order, transferred);
   }
 
-  ask(order: (id: number) => Order, transferred: ArrayBuffer[], newFileNumber?: () => bigint): Promise<FileMetadata[]> {
+  ask(order: (id: number) => Order, transferred: ArrayBuffer[], newFileNumber?: () => bigint): Promise<CompactedTables> {
     return new Promise((done, reject) => {
       if (this.hasEnded) throw new Error('the worker has ended');
       const id = ++this.#lastId;
@@ -194,7 +206,7 @@ class TableWorker {
     }
     this.#jobs.delete(id);
     if (this.#jobs.size === 0) this.#worker.unref();
-    if (answer.type === 'done') job.resolve(answer.files);
+    if (answer.type === 'done') job.resolve(answer.made);
     else job.reject(new Error(answer.problem));
   }
 

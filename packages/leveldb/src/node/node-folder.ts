@@ -1,8 +1,24 @@
 import { readdirSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
-import { FileSource, SyncFileSource } from '@bloom/sstable/node';
-import { type Folder, type FolderFile, isPlainName, type SyncFolder, type SyncFolderFile } from '../folder.js';
+import { join, resolve } from 'node:path';
+import { mustBeBoolean, mustBeOptions } from '@bloom/bytes';
+import type { FileIdentity } from '@bloom/sstable';
+import { fileIdentity, ReadPace } from '@bloom/sstable/node';
+import { LOCK } from '../format/file-name.js';
+import { type Folder, type FolderFile, isPlainName, type SyncFolder, type SyncFolderFile } from '../folder/folder.js';
+import { openForReading, openForReadingSync } from './node-file.js';
+import { codeOf } from './system-error.js';
+
+/** How to read a folder of the file system. */
+export interface NodeFolderOptions {
+  /**
+   * Whether short reads of what the system has in memory are made at once instead of by another thread, which takes several times as
+   * long. Reads that hold up the event loop for more than two milliseconds, or come from a slow disk, go to a thread. Default: true.
+   */
+  readonly readsAtOnce?: boolean | undefined;
+}
+
+export const NODE_FOLDER_OPTIONS: Record<string, true> = { readsAtOnce: true };
 
 /**
  * A folder of the file system.
@@ -13,20 +29,36 @@ import { type Folder, type FolderFile, isPlainName, type SyncFolder, type SyncFo
  * ```
  */
 export class NodeFolder implements Folder {
+  /** The path, as it was given. */
   readonly name: string;
+  /** The path from the root: the current directory of the process may change. */
+  readonly path: string;
+  /** Of all files of the folder, which are on one disk. */
+  readonly #pace: ReadPace | false;
 
-  constructor(path: string) {
+  /** @throws TypeError for an option that is wrong. */
+  constructor(path: string, options: NodeFolderOptions = {}) {
+    mustBeOptions('NodeFolder', options, NODE_FOLDER_OPTIONS);
+    const { readsAtOnce = true } = options;
+    mustBeBoolean('readsAtOnce', readsAtOnce);
     this.name = path;
+    this.path = resolve(path);
+    this.#pace = readsAtOnce && new ReadPace();
   }
 
   list(): Promise<string[]> {
-    return readdir(this.name);
+    return readdir(this.path);
+  }
+
+  /** Without a promise: the system answers in a few microseconds, and the way to another thread and back takes fifty times as long. */
+  identityOf(name: string): FileIdentity | undefined {
+    return isPlainName(name) ? fileIdentity(join(this.path, name)) : undefined;
   }
 
   async open(name: string): Promise<FolderFile | undefined> {
-    if (!isPlainName(name)) return undefined;
+    if (!isReadable(name)) return undefined;
     try {
-      return await FileSource.open(join(this.name, name));
+      return await openForReading(join(this.path, name), this.#pace);
     } catch (error) {
       if (isAbsence(error)) return undefined;
       throw error;
@@ -36,20 +68,28 @@ export class NodeFolder implements Folder {
 
 /** {@link NodeFolder} without promises. */
 export class SyncNodeFolder implements SyncFolder {
+  /** The path, as it was given. */
   readonly name: string;
+  /** The path from the root: the current directory of the process may change. */
+  readonly path: string;
 
   constructor(path: string) {
     this.name = path;
+    this.path = resolve(path);
   }
 
   list(): string[] {
-    return readdirSync(this.name);
+    return readdirSync(this.path);
+  }
+
+  identityOf(name: string): FileIdentity | undefined {
+    return isPlainName(name) ? fileIdentity(join(this.path, name)) : undefined;
   }
 
   open(name: string): SyncFolderFile | undefined {
-    if (!isPlainName(name)) return undefined;
+    if (!isReadable(name)) return undefined;
     try {
-      return SyncFileSource.open(join(this.name, name));
+      return openForReadingSync(join(this.path, name));
     } catch (error) {
       if (isAbsence(error)) return undefined;
       throw error;
@@ -57,8 +97,15 @@ export class SyncNodeFolder implements SyncFolder {
   }
 }
 
-/** Whether a file cannot be opened because there is none, or because it is a folder. */
+/**
+ * Whether a file may be opened. LOCK is never opened, as if there were none: by closing it the process would lose a lock that
+ * LevelDB holds in it.
+ */
+function isReadable(name: string): boolean {
+  return isPlainName(name) && name.toUpperCase() !== LOCK;
+}
+
+/** Whether there is no file: nothing at all, a folder, a pipe, or a link that leads nowhere. */
 function isAbsence(error: unknown): boolean {
-  const { code } = error as { readonly code?: unknown };
-  return code === 'ENOENT' || code === 'EISDIR' || code === 'ENAMETOOLONG';
+  return ['ENOENT', 'EISDIR', 'ENAMETOOLONG', 'ELOOP', 'ENXIO', 'EINVAL'].includes(codeOf(error) ?? '');
 }

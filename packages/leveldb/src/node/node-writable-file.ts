@@ -1,6 +1,13 @@
-import { writeSync } from 'node:fs';
-import type { FileHandle } from 'node:fs/promises';
-import type { WritableFile } from '../writable-folder.js';
+import { close, closeSync, constants, fdatasync, fstatSync, openSync, unlinkSync, write, writeSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { FolderError } from '../folder/folder.js';
+import type { WritableFile } from '../folder/writable-folder.js';
+import { codeOf } from './system-error.js';
+
+const closeLater = promisify(close);
+const syncLater = promisify(fdatasync);
+const writeLater = promisify(write);
 
 /**
  * Writes of up to this many bytes are synchronous: the system copies them in a few microseconds, and handing them to
@@ -8,35 +15,121 @@ import type { WritableFile } from '../writable-folder.js';
  */
 const FEW_BYTES = 64 * 2 ** 10;
 
-/** A file of the file system that is being written. */
-export class NodeWritableFile implements WritableFile {
-  readonly #handle: FileHandle;
+/** How often, in milliseconds, a file that is appended to without being synced is looked at: the look takes as long as a small write. */
+const LOOK_INTERVAL = 1000;
 
-  constructor(handle: FileHandle) {
-    this.#handle = handle;
+/**
+ * Creates a file. One that has the name is deleted first rather than emptied: it may be a link to a file outside of the folder,
+ * a pipe, or a file that has another name elsewhere, as in a copy that was made of links.
+ *
+ * Not handed to another thread: the folder, which was looked at just now, must still be the same.
+ */
+export function createFile(path: string): NodeWritableFile {
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
+  for (;;) {
+    try {
+      return new NodeWritableFile(openSync(path, flags), path);
+    } catch (error) {
+      if (codeOf(error) !== 'EEXIST') throw error;
+    }
+    try {
+      unlinkSync(path);
+    } catch (error) {
+      if (codeOf(error) !== 'ENOENT') throw error;
+    }
+  }
+}
+
+/** Opens a file for appending. @returns undefined for a link, or what is no file, or is a file that has another name too. */
+export function openFileForAppend(path: string): NodeWritableFile | undefined {
+  let fd: number;
+  try {
+    fd = openSync(path, constants.O_WRONLY | constants.O_APPEND | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    // ELOOP, or EMLINK on FreeBSD: a link. ENXIO: a pipe or a socket.
+    if (['ELOOP', 'EMLINK', 'ENXIO'].includes(codeOf(error) ?? '')) return undefined;
+    throw error;
+  }
+  const stats = fstatSync(fd);
+  if (stats.isFile() && stats.nlink <= 1) return new NodeWritableFile(fd, path);
+  closeSync(fd);
+  return undefined;
+}
+
+/**
+ * A file of the file system that is being written. It has a descriptor rather than a `FileHandle`, which is closed when it is
+ * garbage, even if the database was only left open.
+ */
+export class NodeWritableFile implements WritableFile {
+  readonly #fd: number;
+  readonly #path: string;
+  /** When to look next whether the file still has its name; some file systems never say how many names a file has. */
+  #nextLook: number;
+  #closing: Promise<void> | undefined;
+  /** Called when the file is looked at: whether its folder is still the same. */
+  onLook: (() => void) | undefined;
+
+  constructor(fd: number, path: string) {
+    this.#fd = fd;
+    this.#path = path;
+    this.#nextLook = fstatSync(fd).nlink === 0 ? Infinity : 0;
   }
 
   append(bytes: Uint8Array): void | Promise<void> {
+    const now = performance.now();
+    if (now >= this.#nextLook) {
+      this.check();
+      this.#nextLook = now + LOOK_INTERVAL;
+    }
     if (bytes.length > FEW_BYTES) return this.#append(bytes, 0);
-    const written = writeSync(this.#handle.fd, bytes);
+    const written = writeSync(this.#fd, bytes);
     // Bytes are left over only if a signal interrupted the write, or if the disk is full.
     if (written < bytes.length) return this.#append(bytes, written);
   }
 
   async #append(bytes: Uint8Array, start: number): Promise<void> {
     for (let written = start; written < bytes.length; ) {
-      const step = await this.#handle.write(bytes, written, Math.min(2 ** 30, bytes.length - written));
+      const step = await writeLater(this.#fd, bytes, written, Math.min(2 ** 30, bytes.length - written), null);
       if (step.bytesWritten === 0) throw Object.assign(new Error('EIO: the system writes nothing, write'), { code: 'EIO', syscall: 'write' });
       written += step.bytesWritten;
     }
   }
 
   async sync(): Promise<void> {
-    // On macOS, both calls use F_FULLFSYNC.
-    await this.#handle.datasync();
+    await this.#sync();
+    this.check();
+  }
+
+  /** @throws FolderError `BLOOM_FOLDER_CHANGED` when what was written is lost, or may be. */
+  check(): void {
+    if (this.#nextLook !== Infinity) this.#mustHaveName();
+    this.onLook?.();
+  }
+
+  async #sync(): Promise<void> {
+    try {
+      // On macOS, all of these calls use F_FULLFSYNC.
+      await syncLater(this.#fd);
+    } catch (error) {
+      if (codeOf(error) !== 'ERR_ACCESS_DENIED') throw error;
+      // Node's permission model has switched off the call for descriptors. A file can be synced through any of them.
+      const handle = await open(this.#path, 'r+');
+      try {
+        await handle.datasync();
+      } finally {
+        await handle.close();
+      }
+    }
   }
 
   close(): Promise<void> {
-    return this.#handle.close();
+    this.#closing ??= closeLater(this.#fd);
+    return this.#closing;
+  }
+
+  /** @throws FolderError `BLOOM_FOLDER_CHANGED` when the file was deleted: what is written to it is lost. */
+  #mustHaveName(): void {
+    if (fstatSync(this.#fd).nlink > 0) return;
+    throw new FolderError('BLOOM_FOLDER_CHANGED', `${this.#path} was deleted while it was being written`, { file: this.#path });
   }
 }

@@ -1,18 +1,23 @@
-import { constants } from 'node:fs';
-import { mkdir, open, rename, rmdir, unlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { constants, lstatSync, renameSync, unlinkSync } from 'node:fs';
+import { mkdir, open, rmdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import process from 'node:process';
 import { mustBeOptions } from '@bloom/bytes';
-import { LOST } from '../file-name.js';
-import { isPlainName, type SyncFolderFile } from '../folder.js';
-import type { FolderLock, WritableFile, WritableFolder } from '../writable-folder.js';
-import type { TableThread, TableThreadSettings } from '../write/table-thread.js';
+import { DatabaseError } from '../folder/database-error.js';
+import { LOST } from '../format/file-name.js';
+import { mustBePlainName, type SyncFolderFile } from '../folder/folder.js';
+import type { FolderLock, PinnedFolder, WritableFile, WritableFolder } from '../folder/writable-folder.js';
+import type { TableThread, TableThreadSettings } from '../folder/table-thread.js';
 import { BackgroundThread, ownThread } from './background-thread.js';
 import { lockFolder } from './folder-lock.js';
-import { NodeFolder, SyncNodeFolder } from './node-folder.js';
-import { NodeWritableFile } from './node-writable-file.js';
+import { pinFolder } from './folder-pin.js';
+import { NODE_FOLDER_OPTIONS, NodeFolder, type NodeFolderOptions, SyncNodeFolder } from './node-folder.js';
+import { createFile, openFileForAppend } from './node-writable-file.js';
+import { PinnedNodeFolder } from './pinned-node-folder.js';
+import { codeOf } from './system-error.js';
 
 /** How to write to a folder of the file system. */
-export interface WritableNodeFolderOptions {
+export interface WritableNodeFolderOptions extends NodeFolderOptions {
   /**
    * Where the database flushes and compacts. With `true`, on a worker thread of its own, which is started when there is a
    * megabyte to write. With a {@link BackgroundThread}, on that thread, which several databases can share. With `false`, on
@@ -26,6 +31,12 @@ export interface WritableNodeFolderOptions {
  *
  * Its lock keeps out LevelDB and all that is built on it, and needs the package `fs-native-extensions`.
  *
+ * A relative path is resolved here, so that changing the current directory later has no effect. Files are only ever created,
+ * never written through a link that has the name of one.
+ *
+ * What changes the folder is not handed to another thread, as the folder could be replaced in the time that this takes. It holds
+ * up the event loop for some ten microseconds.
+ *
  * @example
  * ```ts
  * const database = await Database.open(new WritableNodeFolder('path/to/database'));
@@ -36,9 +47,9 @@ export class WritableNodeFolder extends NodeFolder implements WritableFolder {
 
   /** @throws TypeError for an option that is wrong. */
   constructor(path: string, options: WritableNodeFolderOptions = {}) {
-    super(path);
-    mustBeOptions('WritableNodeFolder', options, { thread: true });
-    const { thread = true } = options;
+    mustBeOptions('WritableNodeFolder', options, { thread: true, ...NODE_FOLDER_OPTIONS });
+    const { thread = true, readsAtOnce } = options;
+    super(path, { readsAtOnce });
     if (typeof thread !== 'boolean' && !(thread instanceof BackgroundThread)) throw new TypeError('thread must be a boolean or a BackgroundThread');
     this.#thread = thread;
   }
@@ -46,85 +57,116 @@ export class WritableNodeFolder extends NodeFolder implements WritableFolder {
   async createFolder(): Promise<void> {
     try {
       // Only the last part of the path, as LevelDB does.
-      await mkdir(this.name);
+      await mkdir(this.path);
     } catch (error) {
       if (codeOf(error) !== 'EEXIST') throw error;
+      return;
+    }
+    try {
+      await syncFolderAt(dirname(this.path));
+    } catch (error) {
+      // A folder that may be written to and not read cannot be synced.
+      if (!['EACCES', 'EPERM'].includes(codeOf(error) ?? '')) throw error;
     }
   }
 
   async removeFolder(): Promise<void> {
     try {
-      await rmdir(this.name);
-    } catch (error) {
-      if (!['ENOENT', 'ENOTEMPTY', 'EEXIST'].includes(codeOf(error) ?? '')) throw error;
+      await rmdir(this.path);
+    } catch {
+      // It has other files, or is a link, a mount point, or in a folder that must not change. LevelDB ignores it too.
     }
   }
 
   /** Opened synchronously, so asynchronous callers of this file read it synchronously too: an asynchronous handle cannot be opened without a promise. */
   openSync(name: string): SyncFolderFile | undefined {
-    return new SyncNodeFolder(this.name).open(name);
+    return new SyncNodeFolder(this.path).open(name);
   }
 
-  async create(name: string): Promise<WritableFile> {
-    return new NodeWritableFile(await open(this.#path(name), 'w'));
+  create(name: string): WritableFile {
+    return createFile(this.pathOf(name));
   }
 
-  async openForAppend(name: string): Promise<WritableFile> {
-    return new NodeWritableFile(await open(this.#path(name), constants.O_WRONLY | constants.O_APPEND));
+  openForAppend(name: string): WritableFile | undefined {
+    return openFileForAppend(this.pathOf(name));
   }
 
-  async rename(from: string, to: string): Promise<void> {
-    await rename(this.#path(from), this.#path(to));
+  rename(from: string, to: string): void {
+    renameSync(this.pathOf(from), this.pathOf(to));
   }
 
-  async delete(name: string): Promise<void> {
+  delete(name: string): void {
     try {
-      await unlink(this.#path(name));
+      unlinkSync(this.pathOf(name));
     } catch (error) {
       if (codeOf(error) !== 'ENOENT') throw error;
     }
   }
 
-  async syncFolder(): Promise<void> {
-    // Windows cannot sync folders, and does not need to.
-    if (process.platform === 'win32') return;
-    const handle = await open(this.name, constants.O_RDONLY | constants.O_DIRECTORY);
-    try {
-      await handle.sync();
-    } catch (error) {
-      if (!FOLDERS_DO_NOT_SYNC.has(codeOf(error))) throw error;
-    } finally {
-      await handle.close();
-    }
+  syncFolder(): Promise<void> {
+    return syncFolderAt(this.path);
   }
 
-  lostFolder(): WritableNodeFolder {
-    return new WritableNodeFolder(join(this.name, LOST));
+  lostFolder(): WritableFolder {
+    return new LostNodeFolder(join(this.path, LOST));
   }
 
-  async moveToLost(name: string, as: string): Promise<void> {
-    await rename(this.#path(name), this.lostFolder().#path(as));
+  moveToLost(name: string, as: string): void {
+    const lost = new LostNodeFolder(join(this.path, LOST));
+    renameSync(this.pathOf(name), lost.pathOf(as));
   }
 
   lock(): Promise<FolderLock> {
-    return lockFolder(this.name);
+    return lockFolder(this.path);
+  }
+
+  pin(): PinnedFolder {
+    return new PinnedNodeFolder(this, this.path);
   }
 
   startTableThread(settings: TableThreadSettings): TableThread | undefined {
-    if (this.#thread instanceof BackgroundThread) return this.#thread.attach(this.name, settings);
-    return this.#thread ? ownThread(this.name, settings) : undefined;
+    const pin = pinFolder(this.path);
+    if (this.#thread instanceof BackgroundThread) return this.#thread.attach(pin, settings);
+    return this.#thread ? ownThread(pin, settings) : undefined;
   }
 
-  #path(name: string): string {
-    if (!isPlainName(name)) throw new RangeError(`name must be that of a file within the folder, got ${JSON.stringify(name)}`);
-    return join(this.name, name);
+  /** The path of a file in the folder. @throws RangeError for a name that leads elsewhere. */
+  protected pathOf(name: string): string {
+    mustBePlainName(name);
+    return join(this.path, name);
+  }
+}
+
+/** The folder `lost`. It must not be a link: files would be moved out of the database. */
+class LostNodeFolder extends WritableNodeFolder {
+  override async createFolder(): Promise<void> {
+    await super.createFolder();
+    this.#mustBeFolder();
+  }
+
+  override pathOf(name: string): string {
+    this.#mustBeFolder();
+    return super.pathOf(name);
+  }
+
+  #mustBeFolder(): void {
+    if (lstatSync(this.path, { throwIfNoEntry: false })?.isDirectory() === true) return;
+    throw new DatabaseError('BLOOM_NOT_A_FOLDER', `${this.path} must be a folder, as files are moved into it, and is a link or a file`);
   }
 }
 
 /** The errors of file systems that do not support syncing a folder at all. */
 const FOLDERS_DO_NOT_SYNC: ReadonlySet<string | undefined> = new Set(['EINVAL', 'ENOTSUP', 'ENOSYS']);
 
-function codeOf(error: unknown): string | undefined {
-  const { code } = error as { readonly code?: unknown };
-  return typeof code === 'string' ? code : undefined;
+async function syncFolderAt(path: string): Promise<void> {
+  // Windows cannot sync folders, and does not need to.
+  if (process.platform === 'win32') return;
+  const handle = await open(path, constants.O_RDONLY | constants.O_DIRECTORY);
+  try {
+    await handle.sync();
+  } catch (error) {
+    if (!FOLDERS_DO_NOT_SYNC.has(codeOf(error))) throw error;
+  } finally {
+    await handle.close();
+  }
 }

@@ -1,12 +1,19 @@
 import { mustBeBoolean, mustBeOptions, mustBeWhole } from '@bloom/bytes';
 import { BloomFilterPolicy, type FilterPolicy, mustBeFilterPolicy } from '@bloom/policy';
 import { BlockCache, bytewiseComparator, type Codec, type Comparator, MemorySink, TableBuilder, type TableBuilderOptions } from '@bloom/sstable';
-import { DEFAULT_CACHE_BYTES, internalKeyComparator, internalKeyPolicy, internalTableOptions, mustBeReading } from '@bloom/sstable/database';
-import { mustBeDamageMode, type ReaderOptions } from '../reader-options.js';
-import type { TableThreadSettings } from './table-thread.js';
+import { decodingFor, DEFAULT_CACHE_BYTES, internalKeyComparator, internalKeyPolicy, internalTableOptions, mustBeReading } from '@bloom/sstable/database';
+import { mustBeDamageMode, openTablesFor, type ReaderOptions } from '../read/reader-options.js';
+import type { TableThreadSettings } from '../folder/table-thread.js';
+import { type DatabaseEvent, type EventSink, guardedListener } from './database-event.js';
 
 /** How to open a {@link Database}. Every option has a default. */
 export interface DatabaseOptions extends Pick<ReaderOptions, 'filterPolicies' | 'codecs' | 'cache' | 'tailBytes' | 'readAheadBytes' | 'gapBytes'> {
+  /**
+   * The most bytes that a block may have, up to 1 GiB: the same limit for blocks that are read and for those that are written.
+   * An entry that would need a larger block is refused by `put`. Raise it to open a database in which LevelDB put larger
+   * values; whoever reads it must raise it too. Default: 256 MiB.
+   */
+  readonly maxBlockBytes?: number | undefined;
   /** Creates the database if it does not exist. Default: true. */
   readonly createIfMissing?: boolean | undefined;
   /** Fails if the database exists already. Default: false. */
@@ -33,10 +40,12 @@ export interface DatabaseOptions extends Pick<ReaderOptions, 'filterPolicies' | 
   readonly blockRestartInterval?: number | undefined;
   /**
    * How many bytes of a new table each filter covers, a power of two. Default: 2,048, as in LevelDB. Raise it where
-   * values are larger than some hundred bytes: see `TableBuilderOptions.filterRange`.
+   * values are larger than some hundred bytes, to about a hundred entries; see `TableBuilderOptions.filterRange` for what
+   * more than some tens of thousands of keys in a filter lead to. A table whose filters would need a
+   * block of more than `maxBlockBytes` is written without filters.
    */
   readonly filterRange?: number | undefined;
-  /** The most files to keep open, including ten that are not tables. Default: 1000; at least 74 and at most 50,000 are used. */
+  /** The most files to keep open, ten of which are not tables. Default: 1000; at least 74 and at most 50,000 are used. */
   readonly maxOpenFiles?: number | undefined;
   /**
    * Appends to the existing MANIFEST and log, as Chromium does. Opening is then quicker, and the contents of the log
@@ -45,7 +54,7 @@ export interface DatabaseOptions extends Pick<ReaderOptions, 'filterPolicies' | 
   readonly reuseLogs?: boolean | undefined;
   /**
    * What opening does with damaged logs. `'strict'` refuses the database, as opening it would lose for good what is behind
-   * the damage. `'skip'` goes on as LevelDB does, with the records that are left, and keeps copies of the damaged logs in the
+   * the damage. `'skip'` opens it with the records that are left, as LevelDB does, and keeps copies of the damaged logs in the
    * folder `lost`; `describe().dropped` says what was left out. A damaged MANIFEST is refused in both: see
    * `Database.repair`. Default: `'strict'`.
    */
@@ -55,6 +64,14 @@ export interface DatabaseOptions extends Pick<ReaderOptions, 'filterPolicies' | 
    * destroy the database. Default: `'folder'`.
    */
   readonly lock?: 'folder' | 'none' | undefined;
+  /**
+   * Is told what the database does while it does it: records in the log, flushes, compactions, versions, deleted files.
+   *
+   * It is called in the middle of that work, before the next step is taken, so it should return soon. It may call the database;
+   * what it asks for is done afterwards. It changes nothing: what it throws is reported by the host as an unhandled rejection,
+   * as a listener's mistake, and the database goes on. Without it, no events are made. After `close` has settled there are none.
+   */
+  readonly onEvent?: ((event: DatabaseEvent) => void) | undefined;
 }
 
 const DATABASE_OPTIONS: Record<keyof DatabaseOptions, true> = {
@@ -72,16 +89,18 @@ const DATABASE_OPTIONS: Record<keyof DatabaseOptions, true> = {
   blockRestartInterval: true,
   filterRange: true,
   maxOpenFiles: true,
+  maxBlockBytes: true,
   reuseLogs: true,
   damage: true,
   lock: true,
+  onEvent: true,
   tailBytes: true,
   readAheadBytes: true,
   gapBytes: true,
 };
 
-/** How many of the open files are reserved for files that are not tables, as in LevelDB. */
-const OTHER_FILES = 10;
+/** As in LevelDB: a compaction reads from many tables at once. */
+const LEAST_OPEN_TABLES = 64;
 
 /** The options of a database, checked, and clamped as LevelDB clamps them. */
 export interface Settings {
@@ -94,6 +113,10 @@ export interface Settings {
   readonly reuseLogs: boolean;
   readonly skipsDamage: boolean;
   readonly locks: boolean;
+  readonly onEvent: EventSink;
+  readonly maxBlockBytes: number;
+  /** Bytes at which a data block ends. */
+  readonly blockSize: number;
   readonly cache: BlockCache | null;
   /** How tables are built, and how they are opened: by internal keys. */
   readonly building: TableBuilderOptions;
@@ -111,15 +134,20 @@ export function settingsOf(options: DatabaseOptions): Settings {
   mustBeLockMode(lock);
   mustBeDamageMode(options.damage);
   mustBeReading(options);
+  if (options.onEvent !== undefined && typeof options.onEvent !== 'function') throw new TypeError('onEvent must be a function');
   const { compression = 'snappy' } = options;
   const filterPolicy = policyOf(options, comparator);
+  const { maxBlockBytes } = decodingFor(options);
+  const blockSize = Math.min(maxBlockBytes, clipped('blockSize', options.blockSize ?? 4096, 2 ** 10, 4 * 2 ** 20));
   const building: TableBuilderOptions = {
     comparator: internalKeyComparator(comparator),
     filterPolicy: filterPolicy && internalKeyPolicy(filterPolicy),
     compression,
-    blockSize: clipped('blockSize', options.blockSize ?? 4096, 2 ** 10, 4 * 2 ** 20),
-    restartInterval: mustBeWhole('blockRestartInterval', options.blockRestartInterval ?? 16, 1),
+    blockSize,
+    blockRestartInterval: mustBeWhole('blockRestartInterval', options.blockRestartInterval ?? 16, 1),
     filterRange: options.filterRange,
+    maxBlockBytes,
+    omitLargeFilters: true,
   };
   // Checks the options before anything is read.
   new TableBuilder(new MemorySink(), building);
@@ -131,10 +159,13 @@ export function settingsOf(options: DatabaseOptions): Settings {
     comparator,
     writeBufferSize: clipped('writeBufferSize', options.writeBufferSize ?? 4 * 2 ** 20, 64 * 2 ** 10, 2 ** 30),
     maxFileSize: clipped('maxFileSize', options.maxFileSize ?? 2 * 2 ** 20, 2 ** 20, 2 ** 30),
-    maxOpenTables: clipped('maxOpenFiles', options.maxOpenFiles ?? 1000, 64 + OTHER_FILES, 50_000) - OTHER_FILES,
+    maxOpenTables: openTablesFor(options.maxOpenFiles, LEAST_OPEN_TABLES),
     reuseLogs: flag('reuseLogs', options.reuseLogs ?? false),
     skipsDamage: options.damage === 'skip',
     locks: lock === 'folder',
+    onEvent: options.onEvent && guardedListener(options.onEvent),
+    maxBlockBytes,
+    blockSize,
     cache: options.cache === undefined ? new BlockCache(DEFAULT_CACHE_BYTES) : options.cache,
     building,
     opening: internalTableOptions({
@@ -142,6 +173,7 @@ export function settingsOf(options: DatabaseOptions): Settings {
       filterPolicies: filterPolicies ?? readablePolicies(filterPolicy, comparator),
       codecs: [...own, ...(codecs ?? [])],
       tailBytes,
+      maxBlockBytes,
     }),
     reading,
     thread: tableThreadSettings(options, filterPolicy),
@@ -167,8 +199,8 @@ function tableThreadSettings(options: DatabaseOptions, filterPolicy: FilterPolic
   if (comparator !== bytewiseComparator || typeof compression === 'object' || codecs.length > 0) return undefined;
   if (filterPolicy !== null && !isOwn(filterPolicy)) return undefined;
   const bitsPerKey = filterPolicy?.bitsPerKey ?? null;
-  const { maxFileSize, blockSize, blockRestartInterval, filterRange, tailBytes, readAheadBytes, gapBytes } = options;
-  return { compression, bitsPerKey, maxFileSize, blockSize, blockRestartInterval, filterRange, tailBytes, readAheadBytes, gapBytes };
+  const { maxFileSize, blockSize, blockRestartInterval, filterRange, maxBlockBytes, tailBytes, readAheadBytes, gapBytes } = options;
+  return { compression, bitsPerKey, maxFileSize, blockSize, blockRestartInterval, filterRange, maxBlockBytes, tailBytes, readAheadBytes, gapBytes };
 }
 
 /** Whether it is exactly LevelDB's Bloom filter: a subclass may override its methods. */

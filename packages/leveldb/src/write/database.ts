@@ -1,21 +1,26 @@
-import { mustBeBoolean, mustBeBytes, mustBeIterable, mustBeOptions, mustHaveMethods } from '@bloom/bytes';
-import { bytewiseComparator } from '@bloom/sstable';
-import { AsyncReaderFace } from '../async-reader-face.js';
-import { beforeVersions } from '../database-key.js';
-import { parseFileName } from '../file-name.js';
-import { runAsync, runSync } from '../folder-reading.js';
-import type { Lookup } from '../lookup.js';
-import type { SequenceOptions } from '../reader-face.js';
-import type { View } from '../view.js';
-import type { VisibleCursor } from '../visible-cursor.js';
-import type { WritableFolder } from '../writable-folder.js';
-import { WriteBatch, WriteBatchReader } from '../write-batch.js';
+import { type Bytes, mustBeBoolean, mustBeBytes, mustBeOptions, type Signal } from '@bloom/bytes';
+import { bytewiseComparator, type SignalOptions } from '@bloom/sstable';
+import { type SequenceOptions, signalOf } from '@bloom/sstable/database';
+import { AsyncReaderFace } from '../read/async-reader-face.js';
+import { beforeVersions } from '../format/database-key.js';
+import { runAsync } from '../folder/folder-reading.js';
+import type { ViewLookup } from '../read/view-lookup.js';
+import type { DatabaseKeyRange } from '../read/database-range.js';
+import type { LookupExplanation } from '../read/lookup-explanation.js';
+import type { StoredVersion } from '../read/reader-face.js';
+import type { SyncDatabaseCursor } from '../read/sync-database-cursor.js';
+import type { View } from '../read/view.js';
+import type { VisibleCursor } from '../cursor/visible-cursor.js';
+import { isMissing, mustBeWritable, type WritableFolder } from '../folder/writable-folder.js';
+import { isSmallBatch, misfitOf } from '../memtable/batch-entries.js';
+import { WriteBatch, WriteBatchReader } from '../format/write-batch.js';
 import { type DatabaseOptions, mustBeLockMode, settingsOf } from './database-options.js';
-import { lockOf } from './opening.js';
-import { compareInternal } from './overlap.js';
+import { destroyDatabase, isDatabase } from './destruction.js';
+import { compareInternal } from '../compact/overlap.js';
 import { tablesToText } from './properties.js';
 import { CursorSampler } from './read-sample.js';
-import type { RepairOptions, RepairReport } from './repair.js';
+import type { RepairOptions } from './repair.js';
+import type { RepairReport } from './repair-report.js';
 import { DatabaseSnapshot } from './snapshot.js';
 import { Store } from './store.js';
 
@@ -27,12 +32,8 @@ export interface WriteOptions {
 
 const WRITE_OPTIONS: Record<keyof WriteOptions, true> = { sync: true };
 
-/**
- * The most bytes of a batch, which is written as one record: half of the limit for a block, so that every entry fits into a block.
- */
+/** The most bytes of a batch, which is written as one record, unless `maxBlockBytes` allows larger entries. */
 const MAX_BATCH_BYTES = 128 * 2 ** 20;
-
-const FOLDER_METHODS = ['list', 'open', 'create', 'openForAppend', 'rename', 'delete', 'syncFolder', 'createFolder', 'removeFolder', 'lostFolder', 'moveToLost'];
 
 /**
  * A LevelDB database that is read and written, in a folder that LevelDB opens too.
@@ -52,7 +53,6 @@ const FOLDER_METHODS = ['list', 'open', 'create', 'openForAppend', 'rename', 'de
  * ```
  */
 export class Database extends AsyncReaderFace {
-  protected override readonly kind = 'database';
   readonly #store: Store;
   /** How many cursors were made. */
   #cursors = 0;
@@ -61,11 +61,11 @@ export class Database extends AsyncReaderFace {
   #closing: Promise<void> | undefined;
 
   private constructor(store: Store) {
-    super(store.folder, store, store.view);
+    super({ kind: 'database', className: 'Database' }, store.folder, store, store.state.view);
     this.#store = store;
-    // The store holds a pin of its own.
-    store.view.pin();
-    store.onView = (view) => {
+    // The state holds a pin of its own.
+    store.state.view.pin();
+    store.state.onView = (view) => {
       view.pin();
       this.show(view);
     };
@@ -75,8 +75,8 @@ export class Database extends AsyncReaderFace {
    * Opens the database in a folder, or creates one. The contents of its logs become tables.
    *
    * @throws TypeError or RangeError for an option that is wrong.
-   * @throws CorruptionError when CURRENT, the MANIFEST or a log is damaged, also where LevelDB would go on without what is
-   *   lost: opening for writing would lose it for good. Damage in a table is found when it is read.
+   * @throws CorruptionError when CURRENT, the MANIFEST or a log is damaged, even where LevelDB opens it without what is
+   *   damaged: opening for writing would lose that for good. Damage in a table is found when it is read.
    * @throws UnsupportedError `BLOOM_UNKNOWN_COMPARATOR` when the database has another comparator.
    * @throws DatabaseError when it is locked, when it is missing, or when `errorIfExists` forbids it.
    */
@@ -86,30 +86,21 @@ export class Database extends AsyncReaderFace {
   }
 
   /**
-   * Deletes the files of a database, and the folder if nothing else is in it. A folder without a database is no error.
+   * Deletes the files of a database, and the folder if nothing else is in it. A folder without a database, that is, with neither
+   * CURRENT nor a MANIFEST, is left as it is, and is no error. Files whose names LevelDB would not write are left too.
    *
    * @throws DatabaseError `BLOOM_LOCKED` when the database is open.
+   * @throws the folder's error when a file cannot be deleted. All others are deleted all the same.
    */
   static async destroy(folder: WritableFolder, options: Pick<DatabaseOptions, 'lock'> = {}): Promise<void> {
     mustBeWritable(folder);
     mustBeOptions('Database.destroy', options, { lock: true });
     if (options.lock !== undefined) mustBeLockMode(options.lock);
-    let names: readonly string[];
     try {
-      names = await folder.list();
+      if (isDatabase(await folder.list())) await destroyDatabase(folder, options.lock !== 'none');
     } catch (error) {
-      if ((error as { readonly code?: unknown }).code === 'ENOENT') return;
-      throw error;
-    }
-    const known = names.filter((name) => parseFileName(name) !== undefined);
-    if (known.length > 0) {
-      const lock = options.lock === 'none' ? undefined : await lockOf(folder);
-      try {
-        for (const name of known) if (name !== LOCK) await folder.delete(name);
-      } finally {
-        await lock?.release();
-      }
-      await folder.delete(LOCK);
+      // The folder is gone already.
+      if (!isMissing(error)) throw error;
     }
     await folder.removeFolder();
   }
@@ -146,17 +137,17 @@ export class Database extends AsyncReaderFace {
 
   /** Writes an entry. */
   put(key: Uint8Array, value: Uint8Array, options?: WriteOptions): Promise<void> {
-    return this.#write((batch) => batch.put(key, value), options);
+    return this.#write('Database.put', (batch) => batch.put(key, value), options);
   }
 
   /** Deletes an entry, if there is one. */
   delete(key: Uint8Array, options?: WriteOptions): Promise<void> {
-    return this.#write((batch) => batch.delete(key), options);
+    return this.#write('Database.delete', (batch) => batch.delete(key), options);
   }
 
   /** Writes all operations of a batch, or none. The batch is copied. */
   write(batch: WriteBatch, options?: WriteOptions): Promise<void> {
-    return this.#write((copy) => {
+    return this.#write('Database.write', (copy) => {
       if (!(batch instanceof WriteBatch)) throw new TypeError('batch must be a WriteBatch');
       copy.append(batch);
     }, options);
@@ -168,24 +159,57 @@ export class Database extends AsyncReaderFace {
    * @throws TypeError when the folder can only read asynchronously.
    * @throws CorruptionError when what may hold the key is damaged.
    */
-  getSync(key: Uint8Array, options?: SequenceOptions): Uint8Array | undefined {
-    const lookup = this.lookup(key, options);
-    if (!lookup.run()) runSync(this.#store.folder, lookup.settle());
-    return this.valueOf(lookup);
+  getSync(key: Uint8Array, options?: SequenceOptions): Bytes | undefined {
+    return this.getAtOnce('getSync', key, options);
+  }
+
+  /** `has` without a promise. @throws as {@link getSync}. */
+  hasSync(key: Uint8Array, options?: SequenceOptions): boolean {
+    return this.hasAtOnce('hasSync', key, options);
   }
 
   /** `getSync` for each of `keys`, in their order. */
-  getManySync(keys: Iterable<Uint8Array>, options?: SequenceOptions): (Uint8Array | undefined)[] {
-    this.mustBeOpen();
-    mustBeIterable('keys', keys, 'Uint8Arrays');
-    return Array.from(keys, (key) => this.getSync(key, options));
+  getManySync(keys: Iterable<Uint8Array>, options?: SequenceOptions): (Bytes | undefined)[] {
+    return this.getManyAtOnce('getManySync', keys, options);
+  }
+
+  /** `entries` without promises. @throws as {@link getSync}, when a step has to read. */
+  entriesSync(range: DatabaseKeyRange = {}): IterableIterator<[Bytes, Bytes]> {
+    return this.iterateAtOnce('entriesSync', range, (cursor) => [this.copyKey(cursor), this.copyValue(cursor)]);
+  }
+
+  /** `keys` without promises. @throws as {@link entriesSync}. */
+  keysSync(range: DatabaseKeyRange = {}): IterableIterator<Bytes> {
+    return this.iterateAtOnce('keysSync', range, (cursor) => this.copyKey(cursor));
+  }
+
+  /** `values` without promises. @throws as {@link entriesSync}. */
+  valuesSync(range: DatabaseKeyRange = {}): IterableIterator<Bytes> {
+    return this.iterateAtOnce('valuesSync', range, (cursor) => this.copyValue(cursor));
+  }
+
+  /** `cursor` whose moves need no promises. They throw as {@link getSync}. */
+  cursorSync(options?: SequenceOptions): SyncDatabaseCursor {
+    return this.cursorAtOnce('cursorSync', options);
+  }
+
+  /** `explain` without a promise. */
+  explainSync(key: Uint8Array, options?: SequenceOptions): LookupExplanation {
+    return this.explainAtOnce('explainSync', key, options);
+  }
+
+  /** `versions` without a promise. @throws as {@link getSync}. */
+  versionsSync(key: Uint8Array, options?: SequenceOptions): StoredVersion[] {
+    return this.versionsAtOnce('versionsSync', key, options);
   }
 
   /** Keeps the current state readable: pass the snapshot's sequence to reads. */
   snapshot(): DatabaseSnapshot {
     this.mustBeOpen();
-    const sequence = this.#store.hold();
-    return new DatabaseSnapshot(sequence, () => this.#store.letGo(sequence));
+    const { held, versions } = this.#store.state;
+    const sequence = versions.lastSequence;
+    held.add(sequence);
+    return new DatabaseSnapshot(sequence, () => held.remove(sequence));
   }
 
   /**
@@ -206,8 +230,9 @@ export class Database extends AsyncReaderFace {
   }
 
   /** The approximate number of bytes that the keys from `start` up to, but not including, `limit` take in tables. Entries in memory do not count. */
-  async approximateSize(start: Uint8Array, limit: Uint8Array): Promise<number> {
+  async approximateSize(start: Uint8Array, limit: Uint8Array, options?: SignalOptions): Promise<number> {
     this.mustBeOpen();
+    const signal = signalOf('Database.approximateSize', options);
     mustBeBytes('start', start);
     mustBeBytes('limit', limit);
     const { view } = this;
@@ -216,8 +241,8 @@ export class Database extends AsyncReaderFace {
     const limitKey = beforeVersions(limit);
     view.pin();
     try {
-      const from = await this.#approximateOffset(view, startKey);
-      return Math.max(0, (await this.#approximateOffset(view, limitKey)) - from);
+      const from = await this.#approximateOffset(view, startKey, signal);
+      return Math.max(0, (await this.#approximateOffset(view, limitKey, signal)) - from);
     } finally {
       view.unpin();
     }
@@ -237,11 +262,11 @@ export class Database extends AsyncReaderFace {
     const { version } = this.view;
     switch (name) {
       case 'leveldb.stats':
-        return this.#store.compactionStats.toText(version);
+        return this.#store.background.stats.toText(version);
       case 'leveldb.sstables':
         return tablesToText(version);
       case 'leveldb.approximate-memory-usage':
-        return String((this.#store.settings.cache?.byteLength ?? 0) + this.#store.memoryUsage);
+        return String((this.#store.settings.cache?.byteLength ?? 0) + this.#store.state.memoryUsage);
     }
     const [, level] = /^leveldb\.num-files-at-level([0-9]{1,20})$/.exec(name) ?? [];
     return level === undefined ? undefined : version.levels[Number(level)]?.length.toString();
@@ -250,12 +275,12 @@ export class Database extends AsyncReaderFace {
   /** Waits until no table is being written in the background. */
   async idle(): Promise<void> {
     this.mustBeOpen();
-    await this.#store.idle();
+    await this.#store.background.idle();
   }
 
   /** Waits for pending writes, and closes all files. Further calls return the promise of the first. */
   close(): Promise<void> {
-    if (this.markClosed()) this.#closing = this.#store.close();
+    if (this.state.close()) this.#closing = this.#store.close();
     return this.#closing!;
   }
 
@@ -264,30 +289,39 @@ export class Database extends AsyncReaderFace {
     return this.close();
   }
 
-  protected override isFound(lookup: Lookup): boolean {
-    if (lookup.askedTables > 1 && lookup.isOf(this.view)) this.#store.chargeSeek(lookup.firstTable!);
+  protected override isFound(lookup: ViewLookup): boolean {
+    if (lookup.askedTables > 1 && lookup.isOf(this.view)) this.#store.background.chargeSeek(lookup.firstTable!);
     return super.isFound(lookup);
   }
 
   protected override cursorOf(view: View, sequence: bigint): VisibleCursor {
-    return view.cursor(sequence, new CursorSampler(++this.#cursors, (key) => this.#store.sampleRead(key)));
+    return view.cursor(sequence, new CursorSampler(++this.#cursors, (key) => this.#store.background.sampleRead(key)));
   }
 
   // Async, so that a caller's mistake is a rejection like any other.
-  async #write(fill: (batch: WriteBatch) => void, options: WriteOptions | undefined): Promise<void> {
+  async #write(call: string, fill: (batch: WriteBatch) => void, options: WriteOptions | undefined): Promise<void> {
     this.mustBeOpen();
     if (options !== undefined) {
-      mustBeOptions('Database.write', options, WRITE_OPTIONS);
+      mustBeOptions(call, options, WRITE_OPTIONS);
       if (options.sync !== undefined) mustBeBoolean('sync', options.sync);
     }
     const batch = this.#spares.pop() ?? new WriteBatch();
     fill(batch);
     this.#mustBeOrdered(batch);
-    if (batch.byteLength > MAX_BATCH_BYTES) {
-      throw new RangeError(`a batch must have at most ${MAX_BATCH_BYTES} bytes, got ${batch.byteLength}`);
-    }
-    await this.#store.write(batch, options?.sync ?? false);
+    this.#mustFit(batch);
+    await this.#store.writes.push(batch, options?.sync ?? false);
     if (this.#spares.length < MAX_SPARES && batch.byteLength <= MAX_SPARE_BYTES) this.#spares.push(batch.clear());
+  }
+
+  /** @throws RangeError for a batch that no table could be made of, before it is in the log: a log with such a batch could not be replayed. */
+  #mustFit(batch: WriteBatch): void {
+    const { settings } = this.#store;
+    const maxBatchBytes = Math.max(MAX_BATCH_BYTES, settings.maxBlockBytes / 2);
+    if (batch.byteLength > maxBatchBytes) throw new RangeError(`a batch must have at most ${maxBatchBytes} bytes, got ${batch.byteLength}`);
+    // Before the record is made: nearly every batch is.
+    if (isSmallBatch(batch.byteLength, settings)) return;
+    const problem = misfitOf(batch.encode(0n), settings);
+    if (problem !== undefined) throw new RangeError(problem);
   }
 
   /** @throws what the comparator throws for a key, before the key is in the log: a log with such a key could not be replayed. */
@@ -301,12 +335,12 @@ export class Database extends AsyncReaderFace {
   }
 
   /** Source: LevelDB, db/version_set.cc, `VersionSet::ApproximateOffsetOf`. */
-  async #approximateOffset({ version, tables, order }: View, key: Uint8Array): Promise<number> {
+  async #approximateOffset({ version, tables, order }: View, key: Uint8Array, signal: Signal | undefined): Promise<number> {
     let offset = 0;
     for (const file of version.files) {
       if (compareInternal(order, file.largest, key) <= 0) offset += file.size;
       else if (compareInternal(order, file.smallest, key) <= 0) {
-        const handle = await runAsync(this.#store.folder, tables.open(file));
+        const handle = await runAsync(this.folder, tables.open(file), signal);
         offset += handle.approximateOffset(key);
       }
     }
@@ -314,12 +348,6 @@ export class Database extends AsyncReaderFace {
   }
 }
 
-const LOCK = 'LOCK';
-
 /** How many batches are kept for later writes, and the most bytes of one. */
 const MAX_SPARES = 4;
 const MAX_SPARE_BYTES = 256 * 2 ** 10;
-
-function mustBeWritable(folder: unknown): asserts folder is WritableFolder {
-  mustHaveMethods('folder', folder, 'a folder that can be written to', FOLDER_METHODS);
-}

@@ -1,14 +1,15 @@
 import type { TableStats } from '@bloom/sstable';
-import { DamagePolicy, type Dropped } from '../damage.js';
-import { parseFileName } from '../file-name.js';
-import { all, runAsync } from '../folder-reading.js';
-import type { ViewLog } from '../log-memtable.js';
-import { TableCache, ViewTables } from '../table-cache.js';
-import type { FileMetadata } from '../version-edit.js';
-import type { Version } from '../version.js';
-import { View } from '../view.js';
-import type { WritableFolder } from '../writable-folder.js';
+import { DamagePolicy, type Dropped } from '../folder/damage.js';
+import { isCanonicalName, parseFileName } from '../format/file-name.js';
+import { all, runAsync } from '../folder/folder-reading.js';
+import type { ViewLog } from '../memtable/log-memtable.js';
+import { TableCache, ViewTables } from '../table/table-cache.js';
+import type { FileMetadata } from '../format/version-edit.js';
+import { View } from '../read/view.js';
+import type { WritableFolder } from '../folder/writable-folder.js';
 import type { Settings } from './database-options.js';
+import { LiveTables } from './live-tables.js';
+import { Pacer } from '../table/pacer.js';
 import type { VersionSet } from './version-set.js';
 
 /** Keeps the tables that are in use open, and deletes the files that nothing needs any more. */
@@ -17,16 +18,18 @@ export class LiveFiles {
   readonly #settings: Settings;
   readonly #tables: TableCache;
   readonly #damage = new DamagePolicy(true);
-  /** Views that may still be in use, whose files must stay. */
-  readonly #views = new Set<View>();
+  readonly #live = new LiveTables();
   /** The numbers of tables that are being written. */
   readonly #pending = new Set<bigint>();
 
-  /** @param dropped what was left out when the database was opened. */
-  constructor(folder: WritableFolder, settings: Settings, dropped: readonly Dropped[]) {
+  constructor(folder: WritableFolder, settings: Settings) {
     this.#folder = folder;
     this.#settings = settings;
     this.#tables = new TableCache(settings.maxOpenTables, settings.reading, settings.opening, settings.cache);
+  }
+
+  /** Notes what was left out when the database was opened. */
+  addDropped(dropped: readonly Dropped[]): void {
     for (const one of dropped) this.#damage.add(one);
   }
 
@@ -53,7 +56,7 @@ export class LiveFiles {
       tables: new ViewTables(this.#tables, files, pinned, areAllOpen),
       damage: this.#damage,
     });
-    this.#views.add(view);
+    this.#live.add(view);
     return view;
   }
 
@@ -72,33 +75,50 @@ export class LiveFiles {
     await runAsync(this.#folder, all(files.map((file) => this.#tables.openAtFirst(file))));
   }
 
-  /** Deletes the files that are no longer needed. Source: LevelDB, db/db_impl.cc, `DBImpl::RemoveObsoleteFiles`. */
-  async removeObsolete({ logNumber, previousLogNumber, manifestNumber, current }: VersionSet): Promise<void> {
+  /**
+   * Deletes the files that are no longer needed. One that cannot be deleted, such as a folder with the name of a log, stays, and
+   * is tried again the next time.
+   *
+   * @returns the names of those that are deleted.
+   *
+   * Source: LevelDB, db/db_impl.cc, `DBImpl::RemoveObsoleteFiles`.
+   */
+  async removeObsolete({ logNumber, previousLogNumber, manifestNumber }: VersionSet): Promise<string[]> {
     const names = await this.#folder.list();
-    const versions: Version[] = [current];
-    for (const view of this.#views) {
-      if (view.isReleased) this.#views.delete(view);
-      else versions.push(view.version);
-    }
-    const tables = versions.flatMap((version) => version.files);
-    this.#tables.keepOnly(tables);
-    const live = new Set([...this.#pending, ...tables.map(({ number }) => number)]);
+    this.#live.forgetReleased();
+    this.#tables.closeUnless((number) => this.#live.has(number));
+    const pacer = new Pacer(1);
+    const deleted: string[] = [];
     for (const name of names) {
       const file = parseFileName(name);
-      if (file === undefined || !('number' in file)) continue;
+      if (file === undefined || !('number' in file) || !isCanonicalName(name)) continue;
       const { type, number } = file;
       const isKept =
         type === 'log'
           ? number >= logNumber || number === previousLogNumber
           : type === 'manifest'
             ? number >= manifestNumber
-            : live.has(number);
-      if (!isKept) await this.#folder.delete(name);
+            : this.#live.has(number) || this.#pending.has(number);
+      if (isKept) continue;
+      if (await deleteIfPossible(this.#folder, name)) deleted.push(name);
+      if (pacer.isDue()) await pacer.pause();
     }
+    return deleted;
   }
 
   /** Closes all tables. */
   close(): Promise<void> {
     return this.#tables.close();
+  }
+}
+
+/** Deletes a file. A failure is ignored: a leftover file does no harm. @returns whether it is deleted. */
+export async function deleteIfPossible(folder: WritableFolder, name: string): Promise<boolean> {
+  try {
+    await folder.delete(name);
+    return true;
+  } catch {
+    // Others can be deleted all the same.
+    return false;
   }
 }

@@ -1,15 +1,17 @@
-import type { Dropped } from '../damage.js';
-import { logFileName } from '../file-name.js';
-import type { ViewLog } from '../log-memtable.js';
-import { Memtable } from '../memtable.js';
-import type { KeyOrder } from '../version.js';
-import type { WritableFolder } from '../writable-folder.js';
-import { RecordFile } from './record-file.js';
+import type { Dropped } from '../folder/damage.js';
+import { logFileName } from '../format/file-name.js';
+import type { ViewLog } from '../memtable/log-memtable.js';
+import { Memtable } from '../memtable/memtable.js';
+import type { KeyOrder } from '../format/version.js';
+import type { WritableFolder } from '../folder/writable-folder.js';
+import { RecordFile } from '../folder/record-file.js';
 
 /** A log that is being written, or that was replaced and whose memtable is being flushed. */
 export class LiveLog implements ViewLog {
   readonly memtable: Memtable;
   readonly file: RecordFile;
+  /** Whether the folder was synced since the log was created, so that its name survives a power failure. */
+  isNamed = false;
   readonly dropped: readonly Dropped[] = [];
   readonly tail = undefined;
 

@@ -1,33 +1,46 @@
 /**
- * Opens a folder for writing: takes the lock, reads CURRENT and the MANIFEST, and replays the logs.
+ * Opens a folder for writing: locks it, reads CURRENT and the MANIFEST, and replays the logs.
  *
  * Source: LevelDB, db/db_impl.cc, `DB::Open` and `DBImpl::Recover`.
  */
 import { CorruptionError } from '@bloom/bytes';
-import type { Dropped } from '../damage.js';
-import { DatabaseError } from '../database-error.js';
-import { keyOrderOf } from '../database-key.js';
-import { CURRENT, parseFileName } from '../file-name.js';
-import type { VersionEdit } from '../version-edit.js';
-import type { FolderLock, WritableFolder } from '../writable-folder.js';
+import { DatabaseError } from '../folder/database-error.js';
+import { keyOrderOf } from '../format/database-key.js';
+import { CURRENT, parseFileName } from '../format/file-name.js';
+import type { VersionEdit } from '../format/version-edit.js';
+import { isMissing, type WritableFolder } from '../folder/writable-folder.js';
 import type { Settings } from './database-options.js';
+import { type FolderHold, holdFolder } from './folder-hold.js';
+import { LiveFiles } from './live-files.js';
 import { LiveLog } from './live-log.js';
 import { mustHaveTables, recoverLogs } from './recovery.js';
+import { mustBeSupported } from './supported-tables.js';
 import { createDatabase, VersionSet } from './version-set.js';
 
-/** Locks a folder. */
-export async function lockOf(folder: WritableFolder): Promise<FolderLock> {
-  if (folder.lock === undefined) throw new DatabaseError('BLOOM_NO_LOCK', "the folder cannot be locked: make sure that nobody else writes to it, and give lock: 'none'");
-  return folder.lock();
+/** How often to begin again when the folder is deleted before it is locked. */
+const MAX_ATTEMPTS = 100;
+
+/** Creates the folder if it may be created, and locks it. */
+export async function holdDatabaseFolder(folder: WritableFolder, { createIfMissing, locks }: Settings): Promise<FolderHold> {
+  for (let attempt = 1; ; attempt++) {
+    if (createIfMissing) await folder.createFolder();
+    else await mustHaveDatabase(folder);
+    try {
+      return await holdFolder(folder, locks);
+    } catch (error) {
+      // Somebody deleted the database, and its folder, just now.
+      if (!isMissing(error) || attempt === MAX_ATTEMPTS) throw error;
+    }
+  }
 }
 
 /** @throws DatabaseError `BLOOM_DATABASE_MISSING` unless the folder has a database. Nothing is written, not even the file LOCK. */
-export async function mustHaveDatabase(folder: WritableFolder): Promise<void> {
+async function mustHaveDatabase(folder: WritableFolder): Promise<void> {
   let names: readonly string[];
   try {
     names = await folder.list();
   } catch (error) {
-    if ((error as { readonly code?: unknown }).code !== 'ENOENT') throw error;
+    if (!isMissing(error)) throw error;
     throw missingDatabase(folder, error);
   }
   if (!names.includes(CURRENT)) throw missingDatabase(folder);
@@ -40,13 +53,11 @@ function missingDatabase({ name = 'the folder' }: WritableFolder, cause?: unknow
 /** The state of a database that was opened for writing. */
 export interface OpenedVersions {
   readonly versions: VersionSet;
+  readonly files: LiveFiles;
   /** The log for the next writes. */
   readonly log: LiveLog;
-  readonly isLogReused: boolean;
   /** The edit that must be written to the MANIFEST first; undefined if the MANIFEST is reused unchanged. */
   readonly change: VersionEdit | undefined;
-  /** What was left out of logs because it is damaged. */
-  readonly dropped: readonly Dropped[];
 }
 
 /** Reads the database of a folder, or creates one, and makes tables of what its logs hold. */
@@ -62,15 +73,18 @@ export async function openVersions(folder: WritableFolder, settings: Settings): 
   }
   const order = keyOrderOf(settings.comparator);
   const versions = await VersionSet.read(folder, settings.comparator, order, settings.reuseLogs ? settings.maxFileSize : undefined);
+  const files = new LiveFiles(folder, settings);
   try {
     names = await folder.list();
-    mustHaveTables(versions.current, names, folder.name);
-    const { files, isChanged, log: reused, dropped } = await recoverLogs(folder, names, versions, settings);
+    await mustHaveTables(versions.current, names, folder);
+    await mustBeSupported(versions.current, folder, settings);
+    const { files: recovered, isChanged, log: reused, dropped } = await recoverLogs(folder, names, versions, settings);
     const log = reused ?? (await LiveLog.create(folder, versions.newFileNumber(), order));
-    const change: VersionEdit = { previousLogNumber: 0n, logNumber: log.number, newFiles: files.map((file) => ({ level: 0, file })) };
-    return { versions, log, isLogReused: reused !== undefined, change: isChanged || !versions.isManifestReused ? change : undefined, dropped };
+    const change: VersionEdit = { previousLogNumber: 0n, logNumber: log.number, newFiles: recovered.map((file) => ({ level: 0, file })) };
+    files.addDropped(dropped);
+    return { versions, files, log, change: isChanged || !versions.isManifestReused ? change : undefined };
   } catch (error) {
-    await Promise.allSettled([versions.close()]);
+    await Promise.allSettled([versions.close(), files.close()]);
     throw error;
   }
 }

@@ -4,8 +4,8 @@
  * Source: LevelDB, db/db_impl.cc, `DBImpl::GetProperty`, and db/version_set.cc, `Version::DebugString`.
  */
 import { decodeInternalKey } from '@bloom/sstable/database';
-import type { Version } from '../version.js';
-import { sizeOf } from './overlap.js';
+import type { Version } from '../format/version.js';
+import { sizeOf } from '../compact/overlap.js';
 
 const MIB = 2 ** 20;
 

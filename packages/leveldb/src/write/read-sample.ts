@@ -1,13 +1,14 @@
-import { ParkMiller } from '../park-miller.js';
-import type { FileMetadata } from '../version-edit.js';
-import type { Version } from '../version.js';
-import type { ReadSampler } from '../visible-cursor.js';
+import { ParkMiller } from '../memtable/park-miller.js';
+import type { FileMetadata } from '../format/version-edit.js';
+import type { Version } from '../format/version.js';
+import type { ReadSampler } from '../cursor/visible-cursor.js';
 
 /** About so many bytes are read from one sample to the next. */
 const READ_BYTES_PERIOD = 2 ** 20;
 
 /**
- * Takes samples of the keys that a cursor reads, for tables that reads have to go through are charged with them.
+ * Takes samples of the keys that a cursor reads. A table that reads have to pass too often is compacted, and a sample counts as a
+ * read of its key.
  *
  * Source: LevelDB, db/db_iter.cc, `DBIter::ParseKey`.
  */

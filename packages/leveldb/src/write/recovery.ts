@@ -3,26 +3,27 @@
  *
  * Source: LevelDB, db/db_impl.cc, `DBImpl::Recover` and `RecoverLogFile`.
  */
-import { type CorruptionCode, CorruptionError, type Structure } from '@bloom/bytes';
-import { LogReader } from '@bloom/log';
+import { CorruptionError } from '@bloom/bytes';
 import type { TableBuilderOptions } from '@bloom/sstable';
-import { MAX_SEQUENCE, readRange } from '@bloom/sstable/database';
-import type { Dropped } from '../damage.js';
-import { logFileName, parseFileName, tableFileName } from '../file-name.js';
-import { Memtable } from '../memtable.js';
-import { compareBigints, type FileMetadata } from '../version-edit.js';
-import type { Version } from '../version.js';
-import type { WritableFolder } from '../writable-folder.js';
-import { WriteBatchReader } from '../write-batch.js';
+import { addBatch, misfitOf } from '../memtable/batch-entries.js';
+import type { Dropped } from '../folder/damage.js';
+import { logFileName, oldTableFileName, tableFileName } from '../format/file-name.js';
+import { runAsync } from '../folder/folder-reading.js';
+import { LogReplay } from '../memtable/log-replay.js';
+import { Memtable } from '../memtable/memtable.js';
+import { missingFiles, missingTables, neededLogs } from '../format/needed-files.js';
+import type { WrittenTable } from '../folder/table-thread.js';
+import type { FileMetadata } from '../format/version-edit.js';
+import type { Version } from '../format/version.js';
+import type { WritableFolder } from '../folder/writable-folder.js';
+import { type EventSink, tableMade } from './database-event.js';
+import { mustLeaveNumbers } from './file-numbers.js';
 import { LiveLog } from './live-log.js';
-import { LostFiles } from './lost-files.js';
-import { Pacer } from './pacer.js';
-import { RecordFile } from './record-file.js';
-import { ENTRIES_PER_LOOK, writeMemtable } from './table-file.js';
+import { LostFiles } from '../folder/lost-files.js';
+import { Pacer } from '../table/pacer.js';
+import { RecordFile } from '../folder/record-file.js';
+import { ENTRIES_PER_LOOK, writeMemtable } from '../table/table-file.js';
 import type { VersionSet } from './version-set.js';
-
-/** Bytes of a log that are read at once. */
-const CHUNK_LENGTH = 4 * 2 ** 20;
 
 /** How logs are recovered. */
 export interface RecoverySettings {
@@ -31,6 +32,9 @@ export interface RecoverySettings {
   /** Whether what is damaged is left out, as LevelDB does it, rather than an error. */
   readonly skipsDamage: boolean;
   readonly building: TableBuilderOptions;
+  readonly blockSize: number;
+  readonly maxBlockBytes: number;
+  readonly onEvent: EventSink;
 }
 
 /** What came of the logs. */
@@ -39,7 +43,7 @@ export interface Recovered {
   readonly files: readonly FileMetadata[];
   /** Whether a table was made, or would have been made had there been an entry, or a damaged log must become obsolete. */
   readonly isChanged: boolean;
-  /** The last log, where it is gone on with. */
+  /** The last log, where it is reused. */
   readonly log: LiveLog | undefined;
   /** What was left out because it is damaged. */
   readonly dropped: readonly Dropped[];
@@ -56,7 +60,8 @@ export async function recoverLogs(folder: WritableFolder, names: readonly string
   const dropped: Dropped[] = [];
   let isChanged = false;
   let log: LiveLog | undefined;
-  const numbers = logNumbers(names, versions);
+  const numbers = neededLogs(names, versions);
+  mustLeaveNumbers(numbers);
   let lastSequence = 0n;
   for (const [i, number] of numbers.entries()) {
     const recovered = await recoverLog(folder, number, versions, settings, i === numbers.length - 1);
@@ -79,101 +84,94 @@ export async function recoverLogs(folder: WritableFolder, names: readonly string
 }
 
 /**
- * Refuses a folder that lacks tables: there must be a file of each number, of whatever type, as LevelDB checks it.
+ * Refuses a folder that lacks tables. What has the name of a table must be a file, where the host says so without opening it.
  *
  * @throws CorruptionError `BLOOM_MISSING_FILE`.
  */
-export function mustHaveTables(version: Version, names: readonly string[], file: string | undefined): void {
-  const numbers = new Set<bigint>();
-  for (const name of names) {
-    const parsed = parseFileName(name);
-    if (parsed !== undefined && 'number' in parsed) numbers.add(parsed.number);
+export async function mustHaveTables({ files }: Version, names: readonly string[], folder: WritableFolder): Promise<void> {
+  let missing = missingTables(files, names);
+  if (missing.length === 0 && folder.identityOf !== undefined) {
+    const pacer = new Pacer(ENTRIES_PER_LOOK);
+    const unreadable: FileMetadata[] = [];
+    for (const file of files) {
+      const { number } = file;
+      const identity = (await folder.identityOf(tableFileName(number))) ?? (await folder.identityOf(oldTableFileName(number)));
+      if (identity === undefined) unreadable.push(file);
+      if (pacer.isDue()) await pacer.pause();
+    }
+    missing = unreadable;
   }
-  const missing = version.files.map(({ number }) => number).filter((number) => !numbers.has(number));
-  if (missing.length === 0) return;
-  const [first] = missing.sort(compareBigints);
-  const problem = `${missing.length} missing ${missing.length === 1 ? 'table' : 'tables, such as'} ${tableFileName(first!)}`;
-  throw new CorruptionError('BLOOM_MISSING_FILE', { structure: 'MANIFEST', offset: 0, file }, problem);
-}
-
-function logNumbers(names: readonly string[], { logNumber, previousLogNumber }: VersionSet): bigint[] {
-  const numbers = new Set<bigint>();
-  for (const name of names) {
-    const file = parseFileName(name);
-    if (file?.type === 'log' && (file.number >= logNumber || file.number === previousLogNumber)) numbers.add(file.number);
-  }
-  return [...numbers].sort(compareBigints);
+  if (missing.length > 0) throw missingFiles(missing, { file: folder.name });
 }
 
 async function recoverLog(
   folder: WritableFolder,
   number: bigint,
   versions: VersionSet,
-  { writeBufferSize, reuseLogs, skipsDamage, building }: RecoverySettings,
+  settings: RecoverySettings,
   isLast: boolean,
 ): Promise<Recovered & { readonly lastSequence: bigint }> {
+  const { writeBufferSize, blockSize, maxBlockBytes } = settings;
   const name = logFileName(number);
   const file = await folder.open(name);
   if (file === undefined) throw new CorruptionError('BLOOM_MISSING_FILE', { structure: 'folder', offset: 0, file: folder.name }, `${name} is listed and cannot be opened`);
-  let lastSequence = 0n;
   let memtable: Memtable | undefined;
   /** Memtables that are full, to become tables. */
   let full: Memtable[] = [];
-  const files: FileMetadata[] = [];
-  let flushed = 0;
-  const pacer = new Pacer(ENTRIES_PER_LOOK);
-
+  const tables: WrittenTable[] = [];
   const dropped: Dropped[] = [];
-  function drop(code: CorruptionCode, structure: Structure, offset: number, byteLength: number, reason: string): void {
-    if (!skipsDamage) throw new CorruptionError(code, { structure, offset, file: name }, `${reason} (${byteLength} bytes)`);
-    dropped.push({ file: name, offset, byteLength, reason, code });
-  }
+  let flushed = 0;
+  let operations = 0;
+  const pacer = new Pacer(ENTRIES_PER_LOOK);
 
   async function flush(filled: Memtable): Promise<void> {
     flushed++;
-    const table = await writeMemtable(filled, folder, versions.newFileNumber(), building, pacer);
-    if (table !== undefined) files.push(table);
+    const table = await writeMemtable(filled, folder, versions.newFileNumber(), settings.building, pacer);
+    if (table !== undefined) tables.push(table);
   }
 
-  const reader = new LogReader({
-    drop: ({ offset, byteLength, reason }) => drop('BLOOM_BAD_LOG', 'log record', offset, byteLength, reason),
-    record(record, offset) {
-      const batch = new WriteBatchReader(record);
-      if (batch.sequence + BigInt(batch.count) > MAX_SEQUENCE) {
-        drop('BLOOM_BAD_WRITE_BATCH', 'write batch', offset, record.length, 'its sequence is too high');
-        return;
-      }
+  const replay = new LogReplay(file, name, {
+    batch(batch, place) {
+      const problem = misfitOf(batch.bytes, settings);
+      if (problem !== undefined) throw new CorruptionError('BLOOM_TOO_LARGE', place, `${problem}: open the database with a larger maxBlockBytes, of up to 1 GiB`);
       memtable ??= new Memtable(versions.order.compareInternalKeys);
-      for (let next = batch.sequence; batch.next(); next++) {
-        memtable.add(next, batch.type, batch.bytes, batch.keyStart, batch.keyEnd, batch.valueStart, batch.valueEnd);
-      }
-      if (batch.problem !== undefined) drop('BLOOM_BAD_WRITE_BATCH', 'write batch', offset, record.length, batch.problem);
-      // A record without a header has no operations.
-      const last = batch.problem === 'log record too small' ? 0n : batch.sequence + BigInt(batch.count) - 1n;
-      if (last > lastSequence) lastSequence = last;
-      if (memtable.memoryUsage <= writeBufferSize) return;
+      addBatch(memtable, batch, place);
+      operations += batch.found;
+      if (memtable.memoryUsage <= writeBufferSize && memtable.tableBound.indexBytes(blockSize) <= maxBlockBytes / 2) return;
       full.push(memtable);
       memtable = undefined;
     },
+    skip: settings.skipsDamage ? (damage) => void dropped.push(damage) : undefined,
   });
-  let isTorn: boolean;
   try {
-    for (let position = 0; position < file.byteLength; position += CHUNK_LENGTH) {
-      reader.push(await readRange(file, { offset: position, length: Math.min(CHUNK_LENGTH, file.byteLength - position) }));
+    for (let isMore = true; isMore; ) {
+      isMore = await runAsync(folder, replay.readPiece());
       const filled = full;
       full = [];
       for (const one of filled) await flush(one);
     }
-    isTorn = reader.finish() !== undefined;
   } finally {
     await file.close?.();
   }
-  for (const one of full) await flush(one);
+  const { lastSequence } = replay;
   // What is added behind a torn record could not be read again, and a damaged log would be refused again.
-  if (reuseLogs && isLast && flushed === 0 && !isTorn && dropped.length === 0) {
-    const records = new RecordFile(number, name, await folder.openForAppend(name), file.byteLength);
+  const mayReuse = settings.reuseLogs && isLast && flushed === 0 && replay.tail === undefined && dropped.length === 0;
+  const appended = mayReuse ? await folder.openForAppend(name) : undefined;
+  if (appended === undefined && memtable !== undefined) await flush(memtable);
+  settings.onEvent?.({
+    kind: 'log-replayed',
+    log: name,
+    byteLength: file.byteLength,
+    operations,
+    lastSequence: lastSequence.toString(),
+    tables: tables.map(tableMade),
+    isReused: appended !== undefined,
+    dropped: dropped.length,
+  });
+  const files = tables.map((table) => table.file);
+  if (appended !== undefined) {
+    const records = new RecordFile(number, name, appended, file.byteLength);
     return { files, isChanged: false, lastSequence, dropped, log: new LiveLog(records, memtable ?? new Memtable(versions.order.compareInternalKeys)) };
   }
-  if (memtable !== undefined) await flush(memtable);
   return { files, isChanged: flushed > 0 || dropped.length > 0, lastSequence, log: undefined, dropped };
 }

@@ -25,6 +25,11 @@ export class DatabaseSnapshot {
     this.#letGo?.();
     this.#letGo = undefined;
   }
+
+  /** Releases the snapshot, at the end of a `using` block. */
+  [Symbol.dispose](): void {
+    this.release();
+  }
 }
 
 /** The sequences that snapshots hold. */

@@ -3,23 +3,20 @@
  *
  * Source: LevelDB, db/version_set.cc.
  */
-import { CorruptionError, type Place, UnsupportedError } from '@bloom/bytes';
-import { LogReader } from '@bloom/log';
+import { CorruptionError, type Place, quotedName, UnsupportedError } from '@bloom/bytes';
 import type { Comparator } from '@bloom/sstable';
 import { MAX_SEQUENCE } from '@bloom/sstable/database';
-import { readCurrent } from '../current.js';
-import { CURRENT, manifestFileName, parseFileName, temporaryFileName } from '../file-name.js';
-import { runAsync } from '../folder-reading.js';
-import type { FolderFile } from '../folder.js';
-import { pushAll } from '../log-memtable.js';
-import { ManifestBuilder, type ManifestFields } from '../manifest.js';
-import { encodeVersionEdit, type VersionEdit } from '../version-edit.js';
-import type { KeyOrder, Version } from '../version.js';
-import type { WritableFolder } from '../writable-folder.js';
-import { RecordFile } from './record-file.js';
-
-/** From here on a counter of 64 bits could overflow: none gets there by counting. */
-export const FILE_NUMBER_END = 2n ** 63n;
+import { missingManifest, readCurrent } from '../folder/current-file.js';
+import { encodeCurrent } from '../format/current.js';
+import { CURRENT, manifestFileName, parseFileName, temporaryFileName } from '../format/file-name.js';
+import { runAsync } from '../folder/folder-reading.js';
+import { manifestPlace, readManifest } from '../folder/manifest-file.js';
+import type { ManifestBuilder, ManifestFields } from '../format/manifest.js';
+import { encodeVersionEdit, type VersionEdit } from '../format/version-edit.js';
+import type { KeyOrder, Version } from '../format/version.js';
+import type { WritableFolder } from '../folder/writable-folder.js';
+import { firstNewNumber } from './file-numbers.js';
+import { RecordFile } from '../folder/record-file.js';
 
 /** Writes the first MANIFEST of a new database, and CURRENT. Source: `DBImpl::NewDB`. */
 export async function createDatabase(folder: WritableFolder, comparator: Comparator): Promise<void> {
@@ -37,7 +34,7 @@ export async function setCurrent(folder: WritableFolder, manifestNumber: bigint)
   await folder.syncFolder();
   const temporary = temporaryFileName(manifestNumber);
   const file = await folder.create(temporary);
-  await file.append(new TextEncoder().encode(`${manifestFileName(manifestNumber)}\n`));
+  await file.append(encodeCurrent(manifestFileName(manifestNumber)));
   await file.sync();
   await file.close();
   await folder.rename(temporary, CURRENT);
@@ -61,14 +58,14 @@ export class VersionSet implements ManifestFields {
   readonly #place: Place;
   #manifest: RecordFile | undefined;
 
-  private constructor(folder: WritableFolder, comparator: Comparator, order: KeyOrder, builder: ManifestBuilder, place: Place) {
+  private constructor(folder: WritableFolder, comparator: Comparator, order: KeyOrder, builder: ManifestBuilder, name: string, place: Place) {
     const fields = builder.fields(place);
     if (fields.comparator !== undefined && fields.comparator !== comparator.name) {
-      const problem = `its keys are in the order of the comparator ${JSON.stringify(fields.comparator)}, the one given is ${JSON.stringify(comparator.name)}`;
+      const problem = `its keys are in the order of the comparator ${quotedName(fields.comparator)}, the one given is ${quotedName(comparator.name)}`;
       throw new UnsupportedError('BLOOM_UNKNOWN_COMPARATOR', place, problem);
     }
-    if (fields.lastSequence >= MAX_SEQUENCE || fields.nextFileNumber >= FILE_NUMBER_END) {
-      throw new CorruptionError('BLOOM_BAD_VERSION', place, 'its last sequence or next file number leaves none for what is written');
+    if (fields.lastSequence >= MAX_SEQUENCE) {
+      throw new CorruptionError('BLOOM_BAD_VERSION', place, `its last sequence, ${fields.lastSequence}, leaves none for what is written`);
     }
     this.#folder = folder;
     this.comparator = comparator.name;
@@ -79,14 +76,14 @@ export class VersionSet implements ManifestFields {
     this.logNumber = fields.logNumber;
     this.previousLogNumber = fields.previousLogNumber;
     this.lastSequence = fields.lastSequence;
-    this.manifestNumber = fields.nextFileNumber;
-    this.nextFileNumber = fields.nextFileNumber + 1n;
+    this.manifestNumber = firstNewNumber(fields, this.current.files, name, place);
+    this.nextFileNumber = this.manifestNumber + 1n;
   }
 
   /**
    * Reads CURRENT and the MANIFEST.
    *
-   * @param reuseBytes the MANIFEST is gone on with if it is smaller; undefined: in no case.
+   * @param reuseBytes the MANIFEST is reused if it is smaller than this; undefined: never.
    * @throws CorruptionError or UnsupportedError when it cannot be read.
    */
   static async read(folder: WritableFolder, comparator: Comparator, order: KeyOrder, reuseBytes: number | undefined): Promise<VersionSet> {
@@ -98,19 +95,18 @@ export class VersionSet implements ManifestFields {
       await current?.close?.();
     }
     const file = await folder.open(name);
-    if (file === undefined) {
-      const place: Place = { structure: 'CURRENT', offset: 0, file: folder.name };
-      throw new CorruptionError('BLOOM_BAD_CURRENT', place, `it points to ${JSON.stringify(name)}, which is not there`);
-    }
+    if (file === undefined) throw missingManifest(name, folder.name);
     try {
-      const place: Place = { structure: 'MANIFEST', offset: 0, file: file.name ?? name };
-      const { builder, isTorn } = await readManifest(folder, file, place);
-      const versions = new VersionSet(folder, comparator, order, builder, place);
+      const { builder, isTorn } = await runAsync(folder, readManifest(file, name));
+      const versions = new VersionSet(folder, comparator, order, builder, name, manifestPlace(file, name));
       const parsed = parseFileName(name);
       // What is added behind a torn record could not be read again.
       if (reuseBytes !== undefined && !isTorn && parsed?.type === 'manifest' && file.byteLength < reuseBytes) {
-        versions.manifestNumber = parsed.number;
-        versions.#manifest = new RecordFile(parsed.number, name, await folder.openForAppend(name), file.byteLength);
+        const appended = await folder.openForAppend(name);
+        if (appended !== undefined) {
+          versions.manifestNumber = parsed.number;
+          versions.#manifest = new RecordFile(parsed.number, name, appended, file.byteLength);
+        }
       }
       return versions;
     } finally {
@@ -128,7 +124,7 @@ export class VersionSet implements ManifestFields {
     return this.#builder.compactPointers;
   }
 
-  /** Whether the MANIFEST that was read is gone on with, so that it need not be written anew. */
+  /** Whether the MANIFEST that was read is reused, so that it need not be written anew. */
   get isManifestReused(): boolean {
     return this.#manifest !== undefined;
   }
@@ -149,7 +145,7 @@ export class VersionSet implements ManifestFields {
   }
 
   /**
-   * Makes a change on disk, and then here. The first one writes a new MANIFEST, unless one is gone on with.
+   * Makes a change on disk, and then here. The first one writes a new MANIFEST, unless the old one is reused.
    *
    * After a failure the change may be on disk or not, so nothing more may be written.
    *
@@ -169,6 +165,15 @@ export class VersionSet implements ManifestFields {
     this.current = version;
     this.logNumber = logNumber;
     this.previousLogNumber = previousLogNumber;
+  }
+
+  /**
+   * Makes what the MANIFEST and the folder say survive a power failure, where the MANIFEST is reused: the process that wrote
+   * them may have ended before it synced them, and files that only an older state needs are deleted next.
+   */
+  async syncReused(): Promise<void> {
+    await this.#manifest?.sync();
+    await this.#folder.syncFolder();
   }
 
   async close(): Promise<void> {
@@ -203,16 +208,4 @@ export class VersionSet implements ManifestFields {
     const pointers = [...this.#builder.compactPointers].sort(([a], [b]) => a - b);
     return { comparator: this.comparator, compactPointers: pointers.map(([level, key]) => ({ level, key })), newFiles };
   }
-}
-
-async function readManifest(folder: WritableFolder, file: FolderFile, place: Place): Promise<{ builder: ManifestBuilder; isTorn: boolean }> {
-  const builder = new ManifestBuilder();
-  const reader = new LogReader({
-    record: (record, offset) => builder.add(record, { structure: 'version edit', offset, file: place.file }),
-    drop({ offset, byteLength, reason }) {
-      throw new CorruptionError('BLOOM_BAD_LOG', { structure: 'log record', offset, file: place.file }, `${reason} (${byteLength} bytes)`);
-    },
-  });
-  await runAsync(folder, pushAll(reader, file, 0));
-  return { builder, isTorn: reader.finish() !== undefined };
 }

@@ -1,5 +1,5 @@
-import { WriteBatch } from '../write-batch.js';
-import { Pacer } from './pacer.js';
+import { WriteBatch } from '../format/write-batch.js';
+import { Pacer } from '../table/pacer.js';
 
 /** What a merged record may have at most, and what is added at most to a small first batch so that it is not held up. */
 const MAX_GROUP_BYTES = 2 ** 20;
@@ -46,6 +46,8 @@ function merged(writers: readonly Writer[], count: number): WriteBatch {
 export interface RecordTarget {
   /** Whether a record can be appended now. @param force whether the memtable is to become a table first. */
   hasRoom(force: boolean): boolean;
+  /** Whether there are sequences for a batch. Left out where they do not run out. */
+  hasNumbers?(batch: WriteBatch): boolean;
   /** Waits until there is room. */
   makeRoom(force: boolean): Promise<void>;
   /** Appends one record. */
@@ -88,7 +90,9 @@ export class WriteQueue {
         if (!this.#target.hasRoom(force)) await this.#target.makeRoom(force);
         if (!force) {
           count = groupLength(writers);
-          const appending = this.#target.append(merged(writers, count), first.sync);
+          let batch = merged(writers, count);
+          if (count > 1 && this.#target.hasNumbers?.(batch) === false) [count, batch] = [1, first.batch];
+          const appending = this.#target.append(batch, first.sync);
           if (appending !== undefined) await appending;
         }
       } catch (error) {

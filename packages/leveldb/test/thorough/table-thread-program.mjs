@@ -108,6 +108,7 @@ const tasks = {
     await database.close();
     return { files: digest() };
   },
+  noThread: () => tasks['thread']?.() ?? Promise.resolve(),
   async slices() {
     const database = await open({}, false);
     await write(database);

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 interface Found {
@@ -18,9 +19,9 @@ const folder = mkdtempSync(join(tmpdir(), 'bloom-table-thread-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Runs a task of table-thread-program.mjs in a separate process, which must exit by itself. */
-function run(task: string): Promise<Found> {
+function run(task: string, ...flags: string[]): Promise<Found> {
   const program = join(import.meta.dirname, 'table-thread-program.mjs');
-  const child = spawn(process.execPath, [program, task, join(folder, task)], { cwd: join(import.meta.dirname, '../..') });
+  const child = spawn(process.execPath, [...flags, program, task, join(folder, task)], { cwd: join(import.meta.dirname, '../..') });
   let output = '';
   let problems = '';
   child.stdout.on('data', (data: Buffer) => (output += data.toString()));
@@ -66,6 +67,13 @@ describe('the worker thread that writes tables', () => {
     expect(dies.workers).toBe(1);
     expect(dies.jobs.failed).toBeGreaterThan(0);
     expect(dies.entries).toBe(open.entries);
+  });
+
+  test('is not needed: where the process may not have another, its work is done on the main thread', async () => {
+    const flags = [process.allowedNodeEnvironmentFlags.has('--permission') ? '--permission' : '--experimental-permission', '--no-warnings'];
+    const found = await run('noThread', ...flags, '--allow-fs-read=*', '--allow-fs-write=*');
+    expect(found).toMatchObject({ workers: 0, jobs: { done: 0, failed: 0 } });
+    expect(found.files).toEqual(here.files);
   });
 
   test('does not keep a process alive that leaves its database open', () => {

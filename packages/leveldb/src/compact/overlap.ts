@@ -1,0 +1,73 @@
+/**
+ * Which tables hold keys of a range.
+ *
+ * Source: LevelDB, db/version_set.cc.
+ */
+import { INTERNAL_KEY_TRAILER_LENGTH } from '@bloom/sstable/database';
+import type { FileMetadata } from '../format/version-edit.js';
+import type { KeyOrder, Version } from '../format/version.js';
+
+/** How two internal keys compare. */
+export function compareInternal({ compareInternalKeys }: KeyOrder, a: Uint8Array, b: Uint8Array): number {
+  return compareInternalKeys(a, 0, a.length, b, 0, b.length);
+}
+
+/** How the user keys of two internal keys compare. */
+export function compareUser({ compareUserKeys }: KeyOrder, a: Uint8Array, b: Uint8Array): number {
+  return compareUserKeys(a, 0, a.length - INTERNAL_KEY_TRAILER_LENGTH, b, 0, b.length - INTERNAL_KEY_TRAILER_LENGTH);
+}
+
+/** A range of internal keys, both ends included, of which only the user keys count. An undefined bound is unbounded. */
+export interface KeyBounds {
+  readonly begin: Uint8Array | undefined;
+  readonly end: Uint8Array | undefined;
+}
+
+/** Whether a table of the level holds user keys of the range. */
+export function overlapsLevel(version: Version, level: number, order: KeyOrder, { begin, end }: KeyBounds): boolean {
+  return version.levels[level]!.some(({ smallest, largest }) => {
+    return (begin === undefined || compareUser(order, largest, begin) >= 0) && (end === undefined || compareUser(order, smallest, end) <= 0);
+  });
+}
+
+/**
+ * The tables of a level that hold user keys of the range. In level 0, where tables overlap, also those that overlap them,
+ * again and again.
+ *
+ * Source: `Version::GetOverlappingInputs`.
+ */
+export function overlappingFiles(version: Version, level: number, order: KeyOrder, { begin, end }: KeyBounds): FileMetadata[] {
+  const files = version.levels[level]!;
+  let found: FileMetadata[] = [];
+  for (let i = 0; i < files.length; ) {
+    const file = files[i++]!;
+    if (begin !== undefined && compareUser(order, file.largest, begin) < 0) continue;
+    if (end !== undefined && compareUser(order, file.smallest, end) > 0) continue;
+    found.push(file);
+    if (level > 0) continue;
+    if (begin !== undefined && compareUser(order, file.smallest, begin) < 0) begin = file.smallest;
+    else if (end !== undefined && compareUser(order, file.largest, end) > 0) end = file.largest;
+    else continue;
+    // The table made the range larger.
+    found = [];
+    i = 0;
+  }
+  return found;
+}
+
+/** The least and the greatest internal key of some tables. */
+export function boundsOf(files: readonly FileMetadata[], order: KeyOrder): { readonly begin: Uint8Array; readonly end: Uint8Array } {
+  let { smallest: begin, largest: end } = files[0]!;
+  for (const { smallest, largest } of files) {
+    if (compareInternal(order, smallest, begin) < 0) begin = smallest;
+    if (compareInternal(order, largest, end) > 0) end = largest;
+  }
+  return { begin, end };
+}
+
+/** Bytes of some tables. */
+export function sizeOf(files: readonly FileMetadata[]): number {
+  let size = 0;
+  for (const file of files) size += file.size;
+  return size;
+}

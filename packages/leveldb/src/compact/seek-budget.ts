@@ -1,0 +1,22 @@
+import type { FileMetadata } from '../format/version-edit.js';
+
+/** A seek costs about as much as compacting so many bytes. */
+const BYTES_PER_SEEK = 16_384;
+const MIN_SEEKS = 100;
+
+/**
+ * Counts the lookups that a table cost without deciding them. When compacting the table would have been cheaper, it is
+ * due.
+ *
+ * Source: LevelDB, db/version_set.cc, `Version::UpdateStats`.
+ */
+export class SeekBudget {
+  readonly #left = new WeakMap<FileMetadata, number>();
+
+  /** Counts a lookup. @returns whether the table is due. */
+  charge(file: FileMetadata): boolean {
+    const left = (this.#left.get(file) ?? Math.max(MIN_SEEKS, Math.floor(file.size / BYTES_PER_SEEK))) - 1;
+    this.#left.set(file, left);
+    return left <= 0;
+  }
+}

@@ -1,0 +1,17 @@
+import { seeded } from '@bloom/bytes';
+
+/** `byteLength` bytes that differ for each `seed`, and of which no part looks like another. */
+export function contents(seed: number, byteLength: number): Uint8Array {
+  return seeded(seed).bytes(byteLength);
+}
+
+/** The arrays as one. */
+export function joined(...parts: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+  let end = 0;
+  for (const part of parts) {
+    whole.set(part, end);
+    end += part.length;
+  }
+  return whole;
+}

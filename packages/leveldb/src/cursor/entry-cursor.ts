@@ -1,0 +1,54 @@
+import type { Side } from '@bloom/sstable/database';
+import type { FolderReading } from '../folder/folder-reading.js';
+
+const NO_BYTES = new Uint8Array(0);
+
+/** The entry that a cursor is on. */
+export class Entry {
+  /** Its internal key is `keyBytes[keyStart, keyEnd)`. */
+  keyBytes: Uint8Array = NO_BYTES;
+  keyStart = 0;
+  keyEnd = 0;
+  /** Its value is `valueBytes[valueStart, valueEnd)`. */
+  valueBytes: Uint8Array = NO_BYTES;
+  valueStart = 0;
+  valueEnd = 0;
+}
+
+/**
+ * A place among entries sorted by internal key: those of a memtable, of a table, of a level, or of many of them.
+ *
+ * A move returns true when it is over. It returns false when something must be read first: then `settle` reads it and
+ * ends the move. So a move within a block costs neither a promise nor a generator.
+ *
+ * Key and value are lent until the next move. A move that throws leaves the cursor on no entry.
+ */
+export abstract class EntryCursor {
+  /** Whether the cursor is on an entry. */
+  valid = false;
+  /**
+   * That entry, while the cursor is valid. A cursor over several sources refers to the entry of its current source, so that
+   * levels and merges copy nothing.
+   */
+  entry = new Entry();
+
+  abstract seekToFirst(): boolean;
+  abstract seekToLast(): boolean;
+  /** @param key an internal key, lent until the move is over. */
+  abstract seek(key: Uint8Array, side: Side): boolean;
+  /** Given a cursor on an entry. */
+  abstract next(): boolean;
+  /** Given a cursor on an entry. */
+  abstract prev(): boolean;
+
+  /** Ends a move that returned false. */
+  // eslint-disable-next-line require-yield -- what lies in memory has nothing to read
+  *settle(): FolderReading<void> {
+    return;
+  }
+
+  /** Lets go of what the cursor reads from. */
+  close(): void {
+    this.valid = false;
+  }
+}

@@ -1,0 +1,34 @@
+/**
+ * Why a database cannot be opened for writing, or is no longer written. The codes are stable.
+ *
+ * - `BLOOM_DATABASE_MISSING`: there is no database in the folder, and `createIfMissing` is false; or there is no folder to
+ *   repair.
+ * - `BLOOM_DATABASE_EXISTS`: there is one, and `errorIfExists` is true.
+ * - `BLOOM_LOCKED`: it is open for writing already, in this process or in another.
+ * - `BLOOM_NO_LOCK`: the folder cannot be locked. Do what the message says, such as to install `fs-native-extensions`, or
+ *   make sure that nobody else writes and give `lock: 'none'`.
+ * - `BLOOM_NO_ROOM`: the sequences or the file numbers of the database are used up, so the write was refused; no other is
+ *   affected. A batch with fewer operations may still fit. What is there can be read, and copied to a new database.
+ * - `BLOOM_NOT_A_FOLDER`: `lost`, into which files are moved, is a link or a file. Rename it.
+ * - `BLOOM_WRITING_ENDED`: the folder failed to take what was written, so nothing more is written; `cause` is its error.
+ *   What is there can be read. Close the database and open it again.
+ */
+export type DatabaseErrorCode =
+  | 'BLOOM_DATABASE_MISSING'
+  | 'BLOOM_DATABASE_EXISTS'
+  | 'BLOOM_LOCKED'
+  | 'BLOOM_NO_LOCK'
+  | 'BLOOM_NO_ROOM'
+  | 'BLOOM_NOT_A_FOLDER'
+  | 'BLOOM_WRITING_ENDED';
+
+/** A database cannot be opened for writing, or is no longer written; its bytes are sound. */
+export class DatabaseError extends Error {
+  override readonly name = 'DatabaseError';
+  readonly code: DatabaseErrorCode;
+
+  constructor(code: DatabaseErrorCode, problem: string, options?: ErrorOptions) {
+    super(problem, options);
+    this.code = code;
+  }
+}

@@ -1,0 +1,316 @@
+/**
+ * What is read from a folder, written once for callers with promises and callers without: computations that yield requests and
+ * are resumed with the answers.
+ */
+import type { Signal, SignalController } from '@bloom/bytes';
+import type { FileIdentity, Source } from '@bloom/sstable';
+import { isRequestBound, type ReadAhead, type Reading, readRange, readRangeAtOnce, readRangeSync, type SyncReadAhead, untilAborted } from '@bloom/sstable/database';
+import { type Folder, FolderError, type FolderFile, withoutPromises } from './folder.js';
+
+/** What a walk through a table's blocks keeps from one to the next. */
+export interface TableWalk {
+  readonly reverse: boolean;
+  ahead: ReadAhead | SyncReadAhead | undefined;
+}
+
+/** A table that is open, as far as its blocks and filters are read. */
+export interface ReadableTable {
+  /** Whether the file is no longer the one that was opened, so that it should be opened again. */
+  isStale: boolean;
+  /** Without a promise where the block is at hand. */
+  block(i: number, walk: TableWalk | undefined, signal: Signal | undefined): Uint8Array | Promise<Uint8Array>;
+  blockSync(i: number, walk: TableWalk | undefined): Uint8Array;
+  readFilter(signal: Signal | undefined): Promise<void>;
+  readFilterSync(): void;
+}
+
+/** What a computation needs before it can continue. */
+export type FolderRequest =
+  /** The names of the files. */
+  | { readonly kind: 'list' }
+  /** A file, or undefined. */
+  | { readonly kind: 'open'; readonly name: string }
+  /** What the host knows of a file, or undefined. */
+  | { readonly kind: 'identify'; readonly name: string }
+  /** Bytes of a file. */
+  | { readonly kind: 'read'; readonly source: Source; readonly offset: number; readonly length: number }
+  /** The contents of a data block. */
+  | { readonly kind: 'block'; readonly table: ReadableTable; readonly block: number; readonly walk: TableWalk | undefined }
+  /** The filter of a table is read, if that is due. */
+  | { readonly kind: 'filter'; readonly table: ReadableTable }
+  /** The result of a computation that several callers may wait for. */
+  | { readonly kind: 'shared'; readonly shared: SharedReadings<unknown>; readonly key: unknown; readonly reading: () => FolderReading<unknown> }
+  /** The results of several computations, in their order. They may run at the same time. */
+  | { readonly kind: 'all'; readonly readings: readonly FolderReading<unknown>[] };
+
+/** A computation that yields requests and is resumed with their answers. */
+export type FolderReading<T> = Generator<FolderRequest, T, unknown>;
+
+export function* listFiles(): FolderReading<readonly string[]> {
+  return (yield { kind: 'list' }) as readonly string[];
+}
+
+/** The file called `name`, or undefined. The caller closes it. */
+export function* openFile(name: string): FolderReading<FolderFile | undefined> {
+  return (yield { kind: 'open', name }) as FolderFile | undefined;
+}
+
+/** What the host knows of the file called `name`, in a folder that can tell. */
+export function* identifyFile(name: string): FolderReading<FileIdentity | undefined> {
+  return (yield { kind: 'identify', name }) as FileIdentity | undefined;
+}
+
+export function* readBytes(source: Source, offset: number, length: number): FolderReading<Uint8Array> {
+  return (yield { kind: 'read', source, offset, length }) as Uint8Array;
+}
+
+export function* readBlock(table: ReadableTable, block: number, walk?: TableWalk): FolderReading<Uint8Array> {
+  try {
+    return (yield { kind: 'block', table, block, walk }) as Uint8Array;
+  } catch (error) {
+    if (error instanceof FolderError && error.code === 'BLOOM_FOLDER_CHANGED') table.isStale = true;
+    throw error;
+  }
+}
+
+export function* readFilter(table: ReadableTable): FolderReading<void> {
+  yield { kind: 'filter', table };
+}
+
+/** The result of `reading`, or that of a reading of the same key that is under way. */
+export function* shareReading<Key, T>(shared: SharedReadings<Key>, key: Key, reading: () => FolderReading<T>): FolderReading<T> {
+  return (yield { kind: 'shared', shared, key, reading }) as T;
+}
+
+/**
+ * Readings under way that any number of calls can wait for, each with a signal of its own or none; where reads are bound to a
+ * request, only calls of the same turn.
+ */
+export class SharedReadings<Key> {
+  readonly #running = new Map<Key, { readonly answer: Promise<unknown>; readonly controller: SignalController; waiting: number }>();
+
+  /** The result of the reading of `key` that is under way, or else that of `reading`. A reading ends when the signals of all its calls are aborted. */
+  run(folder: Folder, key: Key, reading: () => FolderReading<unknown>, signal: Signal | undefined): Promise<unknown> {
+    const running = this.#running.get(key) ?? this.#start(folder, key, reading);
+    running.waiting++;
+    if (signal === undefined) return running.answer;
+    return untilAborted(running.answer, signal).catch((error: unknown) => {
+      if (signal.aborted && --running.waiting === 0) this.#abort(key, signal.reason);
+      throw error;
+    });
+  }
+
+  /** Ends all readings. Calls that wait for them are rejected with `reason` at once. */
+  abort(reason: unknown): void {
+    for (const key of [...this.#running.keys()]) this.#abort(key, reason);
+  }
+
+  #start(folder: Folder, key: Key, reading: () => FolderReading<unknown>) {
+    const controller: SignalController = new AbortController();
+    const answer = untilAborted(runAsync(folder, reading(), controller.signal), controller.signal);
+    const running = { answer, controller, waiting: 0 };
+    this.#running.set(key, running);
+    const end = (): void => {
+      if (this.#running.get(key) === running) this.#running.delete(key);
+    };
+    answer.then(end, end);
+    // A call of another request must neither wait for it nor end it.
+    if (isRequestBound()) void Promise.resolve().then(end);
+    return running;
+  }
+
+  #abort(key: Key, reason: unknown): void {
+    const running = this.#running.get(key);
+    this.#running.delete(key);
+    running?.controller.abort(reason);
+  }
+}
+
+/** The results of several readings, in their order. */
+type Given<Readings extends readonly FolderReading<unknown>[]> = {
+  -readonly [I in keyof Readings]: Readings[I] extends FolderReading<infer T> ? T : never;
+};
+
+/**
+ * The results of `readings`. When some fail, those that were begun are awaited, and the failure of the first reading is thrown, as
+ * if they had run one after another.
+ */
+export function* all<const Readings extends readonly FolderReading<unknown>[]>(readings: Readings): FolderReading<Given<Readings>> {
+  return (yield { kind: 'all', readings }) as Given<Readings>;
+}
+
+/** A reading of one source as one of its folder. */
+export function* readingOf<T>(source: Source, reading: Reading<T>): FolderReading<T> {
+  let step = reading.next();
+  while (step.done !== true) {
+    let bytes: Uint8Array;
+    try {
+      bytes = yield* readBytes(source, step.value.offset, step.value.length);
+    } catch (error) {
+      step = reading.throw(error);
+      continue;
+    }
+    step = reading.next(bytes);
+  }
+  return step.value;
+}
+
+/** The most readings that run at the same time. */
+const PARALLEL_READINGS = 16;
+
+/** Runs a reading over a folder that may answer with promises. */
+export async function runAsync<T>(folder: Folder, reading: FolderReading<T>, signal?: Signal): Promise<T> {
+  return runAtOnce(folder, reading, signal);
+}
+
+/** The same without a promise where the reading needs only bytes, and all of them are at hand. */
+export function runAtOnce<T>(folder: Folder, reading: FolderReading<T>, signal?: Signal): T | Promise<T> {
+  let step = reading.next();
+  while (step.done !== true) {
+    let answer: unknown;
+    try {
+      answer = answerAsync(folder, step.value, signal);
+    } catch (error) {
+      step = reading.throw(error);
+      continue;
+    }
+    if (!(answer instanceof Uint8Array)) return runFrom(resumed(reading, answer), folder, reading, signal);
+    step = reading.next(answer);
+  }
+  return step.value;
+}
+
+async function runFrom<T>(
+  begun: Promise<IteratorResult<FolderRequest, T>>,
+  folder: Folder,
+  reading: FolderReading<T>,
+  signal: Signal | undefined,
+): Promise<T> {
+  let step = await begun;
+  while (step.done !== true) {
+    let answer: unknown;
+    try {
+      answer = answerAsync(folder, step.value, signal);
+      if (!(answer instanceof Uint8Array)) answer = await answer;
+    } catch (error) {
+      step = reading.throw(error);
+      continue;
+    }
+    step = reading.next(answer);
+  }
+  return step.value;
+}
+
+/** Resumes a reading once its answer is there. */
+async function resumed<T>(reading: FolderReading<T>, answering: unknown): Promise<IteratorResult<FolderRequest, T>> {
+  let answer: unknown;
+  try {
+    answer = await answering;
+  } catch (error) {
+    return reading.throw(error);
+  }
+  return reading.next(answer);
+}
+
+function answerAsync(folder: Folder, request: FolderRequest, signal: Signal | undefined): unknown {
+  signal?.throwIfAborted();
+  switch (request.kind) {
+    case 'list':
+      return folder.list!(signal);
+    case 'open':
+      return folder.open(request.name, signal);
+    case 'identify':
+      return folder.identityOf!(request.name, signal);
+    case 'read':
+      return readRangeAtOnce(request.source, request) ?? readRange(request.source, request, signal);
+    case 'block':
+      return request.table.block(request.block, request.walk, signal);
+    case 'filter':
+      return request.table.readFilter(signal);
+    case 'shared':
+      return request.shared.run(folder, request.key, request.reading, signal);
+    case 'all':
+      return allAsync(folder, request.readings, signal);
+  }
+}
+
+async function allAsync(folder: Folder, readings: readonly FolderReading<unknown>[], signal?: Signal): Promise<unknown[]> {
+  const results = new Array<unknown>(readings.length);
+  await inParallel(readings.length, async (i) => {
+    results[i] = await runAsync(folder, readings[i]!, signal);
+  });
+  return results;
+}
+
+/**
+ * Calls `work` with the numbers below `count`, some of them at the same time. When a call fails, no further one is begun, and
+ * those that were begun are awaited.
+ *
+ * @param most how many at most.
+ * @throws the failure of the lowest number.
+ */
+export async function inParallel(
+  count: number,
+  work: (i: number) => void | Promise<void>,
+  most: number = PARALLEL_READINGS,
+): Promise<void> {
+  let next = 0;
+  let failed = count;
+  let failure: unknown;
+  const lane = async (): Promise<void> => {
+    while (next < count && failed === count) {
+      const i = next++;
+      try {
+        const working = work(i);
+        if (working !== undefined) await working;
+      } catch (error) {
+        if (i < failed) [failed, failure] = [i, error];
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(most, count) }, lane));
+  if (failed < count) throw failure;
+}
+
+/** Runs a reading over a folder that does not return promises. @throws TypeError where it does not. */
+export function runSync<T>(folder: Folder, reading: FolderReading<T>): T {
+  let step = reading.next();
+  while (step.done !== true) {
+    let answer: unknown;
+    try {
+      answer = answerSync(folder, step.value);
+    } catch (error) {
+      step = reading.throw(error);
+      continue;
+    }
+    step = reading.next(answer);
+  }
+  return step.value;
+}
+
+function answerSync(folder: Folder, request: FolderRequest): unknown {
+  switch (request.kind) {
+    case 'list':
+      return mustBeSync(folder.list!());
+    case 'open':
+      return mustBeSync(folder.openSync === undefined ? folder.open(request.name) : folder.openSync(request.name));
+    case 'identify':
+      return mustBeSync(folder.identityOf!(request.name));
+    case 'read':
+      return readRangeSync(withoutPromises(request.source), request);
+    case 'block':
+      return request.table.blockSync(request.block, request.walk);
+    case 'filter':
+      request.table.readFilterSync();
+      return undefined;
+    case 'shared':
+      return runSync(folder, request.reading());
+    case 'all':
+      return request.readings.map((reading) => runSync(folder, reading));
+  }
+}
+
+function mustBeSync(answer: unknown): unknown {
+  if (answer instanceof Promise) throw new TypeError('folder must not return promises here: with one that does, use DatabaseReader, or get instead of getSync');
+  return answer;
+}

@@ -1,0 +1,130 @@
+/** Where the files of a database are. */
+import { mustHaveMethods, type Signal } from '@bloom/bytes';
+import type { FileIdentity, Source, SyncSource } from '@bloom/sstable';
+
+/** A file of a folder, opened for reading. It has the length that it had when it was opened, even if it grows. */
+export interface FolderFile extends Source {
+  /** `read` without a promise, where it returns one and the host can do without. */
+  readonly readSync?: ((offset: number, length: number) => Uint8Array) | undefined;
+  /** Whether the file was written to since it was opened, where that can be told at once. Asked after each read of a table. */
+  hasChanged?(): boolean;
+  close?(): void | Promise<void>;
+}
+
+/** A file of a {@link SyncFolder}. */
+export interface SyncFolderFile extends SyncSource {
+  hasChanged?(): boolean;
+  close?(): void;
+}
+
+/**
+ * A folder that is read. Nothing in it is ever changed.
+ *
+ * ## The laws
+ *
+ * `readFolderLaws` of `@bloom/leveldb/contract` checks them, under the same numbers.
+ *
+ * 1. **A file has the length that it says, and is read in pieces** at any offset. A range past its end fails, or gives the bytes
+ *    that there are.
+ * 2. **Bytes that were read never change.** They may be views of the folder's own memory: a reader does not write to them.
+ * 3. **What is not there is undefined, not an error**: a name that no file has, and a name that is no plain file name, such as
+ *    `../CURRENT`. CURRENT may be damaged, and what it names is opened.
+ * 4. **The list has the name of each file once.**
+ * 5. **Closing a file ends that file alone**, not others that were opened under the same name. Closing it again does nothing.
+ * 6. **Reads at the same time do not disturb each other**, in one file and in several.
+ * 7. **What is read without a promise is the same**: `readSync`, `readAtOnce`, `openSync` and `readInto`, where there are any.
+ * 8. **`identityOf` tells the identity of the file that `open` gives**, where there is an `identityOf`.
+ */
+export interface Folder {
+  /** Names the folder in errors. */
+  readonly name?: string | undefined;
+  /**
+   * Whether opening a file takes a round trip, as over HTTP. A reader then opens tables when they are first needed; its option
+   * `openTables` says otherwise.
+   */
+  readonly isRemote?: boolean | undefined;
+
+  /**
+   * The names of the files, in any order. Left out where a folder cannot be listed, as on a web server: then logs are
+   * looked for by their numbers.
+   */
+  list?(signal?: Signal): readonly string[] | Promise<readonly string[]>;
+
+  /**
+   * Opens a file; undefined when there is none of that name. A name that is no plain file name is that of no file.
+   *
+   * What is read of it is what it held when it was opened. Where that cannot be had, because the file was changed, the
+   * read fails with a {@link FolderError} `BLOOM_FOLDER_CHANGED`.
+   */
+  open(name: string, signal?: Signal): FolderFile | undefined | Promise<FolderFile | undefined>;
+
+  /**
+   * What the host knows of a file, without opening it; undefined when there is none of that name. Where a folder has it, each
+   * `refresh` looks whether the tables are still the same files. It must agree with the `identity` of the file that `open` gives.
+   */
+  identityOf?(name: string, signal?: Signal): FileIdentity | undefined | Promise<FileIdentity | undefined>;
+
+  /** `open` without a promise, where it returns one and the host can do without: for `Database.getSync`. */
+  openSync?(name: string): SyncFolderFile | undefined;
+}
+
+/** A folder that answers at once. */
+export interface SyncFolder extends Folder {
+  list(): readonly string[];
+  open(name: string): SyncFolderFile | undefined;
+  identityOf?(name: string): FileIdentity | undefined;
+}
+
+/** @throws TypeError unless `folder` has the methods of a folder. */
+export function mustBeFolder(folder: unknown, methods: readonly string[] = ['open']): void {
+  mustHaveMethods('folder', folder, 'a folder, such as a NodeFolder', methods);
+}
+
+/**
+ * What can be wrong with a folder that another process writes. The codes are stable.
+ *
+ * - `BLOOM_FOLDER_BUSY`: the folder changed each time that it was read. Try again when the writer is less busy, or allow
+ *   more `maxRestarts`.
+ * - `BLOOM_FOLDER_CHANGED`: a file that belongs to what is being read is gone or was replaced. Call `refresh`.
+ */
+export type FolderErrorCode = 'BLOOM_FOLDER_BUSY' | 'BLOOM_FOLDER_CHANGED';
+
+/** A folder is sound, and was changed while it was read. */
+export class FolderError extends Error {
+  override readonly name = 'FolderError';
+  readonly code: FolderErrorCode;
+  /** The file that it is about, where it is one. */
+  readonly file: string | undefined;
+
+  constructor(code: FolderErrorCode, problem: string, options: ErrorOptions & { readonly file?: string } = {}) {
+    super(problem, options);
+    this.code = code;
+    this.file = options.file;
+  }
+}
+
+/** Whether two files of one name are the same file in the same state, as far as the host can tell at one moment. */
+export function isSameState(a: FileIdentity | undefined, b: FileIdentity | undefined): boolean {
+  return a !== undefined && b !== undefined && Object.is(a.file, b.file) && Object.is(a.state, b.state);
+}
+
+/** Whether two files of one name hold the same bytes. @param before the one that was opened first. */
+export function holdsTheSame(before: FileIdentity | undefined, now: FileIdentity | undefined): boolean {
+  return before?.isSettled === true && isSameState(before, now);
+}
+
+/** Whether `name` is that of a file within a folder, and leads nowhere else. */
+export function isPlainName(name: string): boolean {
+  return name !== '' && name !== '.' && name !== '..' && !/[/\\\0]/.test(name);
+}
+
+/** @throws RangeError for a name that is not that of a file within a folder. */
+export function mustBePlainName(name: string): void {
+  if (!isPlainName(name)) throw new RangeError(`name must be that of a file within the folder, got ${JSON.stringify(name)}`);
+}
+
+/** The source as one that does not return promises: a source that does so all the same is found out when it is read. */
+export function withoutPromises(source: FolderFile): SyncSource {
+  if (source.readSync === undefined) return source as SyncSource;
+  return { byteLength: source.byteLength, name: source.name, read: (offset, length) => source.readSync!(offset, length) };
+}

@@ -1,0 +1,69 @@
+import { piecesOf } from './file-pieces.js';
+import type { WritableFolder } from './writable-folder.js';
+
+/**
+ * The folder `lost` of a database, where damaged files are kept that the database no longer uses.
+ *
+ * Nothing in it is ever replaced: LevelDB's repair gives each file its own name there and so overwrites what an earlier
+ * repair kept.
+ *
+ * Source: LevelDB, db/repair.cc, `Repairer::ArchiveFile`.
+ */
+export class LostFiles {
+  readonly #folder: WritableFolder;
+  readonly #lost: WritableFolder;
+  readonly #taken: Set<string>;
+
+  private constructor(folder: WritableFolder, lost: WritableFolder, taken: Set<string>) {
+    this.#folder = folder;
+    this.#lost = lost;
+    this.#taken = taken;
+  }
+
+  /** Creates the folder unless it exists. */
+  static async open(folder: WritableFolder): Promise<LostFiles> {
+    const lost = folder.lostFolder();
+    await lost.createFolder();
+    return new LostFiles(folder, lost, new Set(await lost.list()));
+  }
+
+  /** Moves a file of the database here. @returns its name here. */
+  async move(name: string): Promise<string> {
+    const as = this.#freeName(name);
+    await this.#folder.moveToLost(name, as);
+    return as;
+  }
+
+  /** Copies a file of the database, and syncs the copy. @returns the name of the copy. */
+  async copy(name: string): Promise<string> {
+    const as = this.#freeName(name);
+    const source = await this.#folder.open(name);
+    if (source === undefined) throw new Error(`${name} is gone`);
+    try {
+      const file = await this.#lost.create(as);
+      try {
+        for await (const piece of piecesOf(source)) await file.append(piece);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+    } finally {
+      await source.close?.();
+    }
+    return as;
+  }
+
+  /** Makes all moves and copies so far survive a power failure. */
+  async sync(): Promise<void> {
+    await this.#lost.syncFolder();
+    await this.#folder.syncFolder();
+  }
+
+  /** `name`, or, where a file has it already, `name.1`, `name.2` and so on. */
+  #freeName(name: string): string {
+    let free = name;
+    for (let i = 1; this.#taken.has(free); i++) free = `${name}.${i}`;
+    this.#taken.add(free);
+    return free;
+  }
+}

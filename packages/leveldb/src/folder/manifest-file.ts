@@ -1,0 +1,72 @@
+/**
+ * Reads a MANIFEST: readers, the writer, repair, verification and `comparatorName` all read it here.
+ *
+ * Source: LevelDB, db/version_set.cc, `VersionSet::Recover`.
+ */
+import { CorruptionError, type Place } from '@bloom/bytes';
+import { LogReader } from '@bloom/log';
+import { ManifestBuilder, MAX_MANIFEST_LENGTH, mustBeManifestLength } from '../format/manifest.js';
+import { logDamage } from './damage.js';
+import type { FolderFile } from './folder.js';
+import type { FolderReading } from './folder-reading.js';
+import type { KnownPrefix } from './known-prefix.js';
+import { readRecords } from './stored-records.js';
+
+/** A MANIFEST as far as it was read. */
+export interface ManifestContents {
+  /** Its edits, added up. */
+  readonly builder: ManifestBuilder;
+  /** What was read, up to the end of its last whole record. */
+  readonly prefix: KnownPrefix;
+  /** Whether it ends in a part of a record. */
+  readonly isTorn: boolean;
+}
+
+/** How to read a MANIFEST. */
+export interface ManifestReading {
+  /** What was read earlier, with which the file starts: only what follows it is read. */
+  readonly before?: Pick<ManifestContents, 'builder' | 'prefix'> | undefined;
+  /** Takes note of a damaged record, which is then left out. By default it is thrown. */
+  readonly onDamage?: ((error: CorruptionError) => void) | undefined;
+  /** Reads no more than the first {@link MAX_MANIFEST_LENGTH} bytes of a longer file, which is an error otherwise. */
+  readonly isStartEnough?: boolean | undefined;
+}
+
+/**
+ * Reads the edits of a MANIFEST.
+ *
+ * @param name of the file within the folder.
+ * @throws CorruptionError `BLOOM_TOO_LARGE`, before anything is read, when it is longer than a MANIFEST can be.
+ * @throws CorruptionError `BLOOM_BAD_LOG`, `BLOOM_BAD_VERSION_EDIT` or `BLOOM_BAD_VERSION` for a damaged record, unless there is `onDamage`.
+ */
+export function* readManifest(file: FolderFile, name: string, options: ManifestReading = {}): FolderReading<ManifestContents> {
+  const { before, onDamage = refuse, isStartEnough = false } = options;
+  const place = manifestPlace(file, name);
+  if (!isStartEnough) mustBeManifestLength(file, place);
+  const builder = before?.builder.copy() ?? new ManifestBuilder();
+  const reader = new LogReader(
+    {
+      drop: (drop) => onDamage(logDamage(drop, place.file)),
+      record(record, offset) {
+        try {
+          builder.add(record, { structure: 'version edit', offset, file: place.file });
+        } catch (error) {
+          if (!(error instanceof CorruptionError)) throw error;
+          onDamage(error);
+        }
+      },
+    },
+    before?.prefix.byteLength ?? 0,
+  );
+  const { prefix, tail } = yield* readRecords(reader, file, before?.prefix, Math.min(file.byteLength, MAX_MANIFEST_LENGTH));
+  return { builder, prefix, isTorn: tail !== undefined };
+}
+
+/** Where a MANIFEST is, in errors about it. */
+export function manifestPlace(file: FolderFile, name: string): Place {
+  return { structure: 'MANIFEST', offset: 0, file: file.name ?? name };
+}
+
+function refuse(error: CorruptionError): never {
+  throw error;
+}

@@ -1,0 +1,58 @@
+import { LogWriter } from '@bloom/log';
+import type { WritableFile } from './writable-folder.js';
+
+const NO_BYTES = new Uint8Array(0);
+
+/** A log or a MANIFEST that is being written. */
+export class RecordFile {
+  readonly number: bigint;
+  readonly name: string;
+  /** Whether all that was written is on disk. */
+  isSynced: boolean;
+  readonly #file: WritableFile;
+  readonly #writer: LogWriter;
+  /** What the writer made of the record. */
+  #bytes: Uint8Array = NO_BYTES;
+
+  /** @param byteLength of the file that is appended to. */
+  constructor(number: bigint, name: string, file: WritableFile, byteLength = 0) {
+    this.number = number;
+    this.name = name;
+    this.#file = file;
+    // Whoever wrote to the file before may not have synced it.
+    this.isSynced = byteLength === 0;
+    this.#writer = new LogWriter({ append: (bytes) => (this.#bytes = bytes), isLent: true }, byteLength);
+  }
+
+  /** Bytes of the file. */
+  get byteLength(): number {
+    return this.#writer.byteLength;
+  }
+
+  /**
+   * Appends a record.
+   *
+   * REQUIRES: the record before it is written, and no record has failed: after a failure the file may end in a part of the record.
+   */
+  addRecord(record: Uint8Array): void | Promise<void> {
+    this.isSynced = false;
+    this.#writer.addRecord(record);
+    const bytes = this.#bytes;
+    this.#bytes = NO_BYTES;
+    return this.#file.append(bytes);
+  }
+
+  async sync(): Promise<void> {
+    await this.#file.sync();
+    this.isSynced = true;
+  }
+
+  /** Fails when what was written is lost. */
+  async check(): Promise<void> {
+    await this.#file.check?.();
+  }
+
+  async close(): Promise<void> {
+    await this.#file.close();
+  }
+}

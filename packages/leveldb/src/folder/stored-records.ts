@@ -1,0 +1,62 @@
+import type { LogReader, LogTail } from '@bloom/log';
+import { PIECE_LENGTH } from './file-pieces.js';
+import type { FolderFile } from './folder.js';
+import { type FolderReading, readBytes } from './folder-reading.js';
+import { type KnownPrefix, type Piece, PrefixChecksum } from './known-prefix.js';
+
+/** The records of a log or a MANIFEST, read a piece of the file at a time. */
+export class StoredRecords {
+  /** What the file ends in, unless that is a record: no damage, for the writer was stopped, or is still writing. Known when all is read. */
+  tail: LogTail | undefined;
+  readonly #reader: LogReader;
+  readonly #file: FolderFile;
+  readonly #end: number;
+  readonly #checksum: PrefixChecksum | undefined;
+  #piece: Piece;
+  /** Where the next piece starts. */
+  #offset: number;
+
+  /**
+   * @param reader takes the pieces, the first of them from the end of what `checksum` has, or from the start.
+   * @param checksum moves along with the whole records that were read. Left out where nobody reads on later.
+   * @param end by default the end that the file had when it was opened.
+   */
+  constructor(reader: LogReader, file: FolderFile, checksum?: PrefixChecksum, end = file.byteLength) {
+    this.#reader = reader;
+    this.#file = file;
+    this.#checksum = checksum;
+    this.#end = end;
+    this.#offset = checksum?.byteLength ?? 0;
+    this.#piece = { offset: this.#offset, bytes: new Uint8Array(0) };
+  }
+
+  /** Gives the reader the next piece, or tells it that there is none. @returns whether there may be more. */
+  *readPiece(): FolderReading<boolean> {
+    const offset = this.#offset;
+    const isOver = offset >= this.#end;
+    if (isOver) {
+      this.tail = this.#reader.finish();
+    } else {
+      this.#piece = { offset, bytes: yield* readBytes(this.#file, offset, Math.min(PIECE_LENGTH, this.#end - offset)) };
+      this.#offset += this.#piece.bytes.length;
+      this.#reader.push(this.#piece.bytes);
+    }
+    if (this.#checksum !== undefined) yield* this.#checksum.moveTo(this.#reader.resumeOffset, this.#file, this.#piece);
+    return !isOver;
+  }
+}
+
+/** What a file of records holds. */
+interface Records {
+  /** What was read, up to the end of the last whole record. */
+  readonly prefix: KnownPrefix;
+  readonly tail: LogTail | undefined;
+}
+
+/** Reads all records of a log or MANIFEST, from the end of what was read `before` to `end`. */
+export function* readRecords(reader: LogReader, file: FolderFile, before?: KnownPrefix, end?: number): FolderReading<Records> {
+  const checksum = new PrefixChecksum(before);
+  const records = new StoredRecords(reader, file, checksum, end);
+  while (yield* records.readPiece());
+  return { prefix: checksum.prefixOf(file), tail: records.tail };
+}

@@ -1,0 +1,71 @@
+import type { ReadingOptions, TableOptions } from '@bloom/sstable';
+import type { FileMetadata } from '../format/version-edit.js';
+import type { CompactionPlan } from '../format/compaction-plan.js';
+
+/**
+ * How a thread reads and writes tables: the database's options that it needs. Comparators, policies and codecs are
+ * functions, which no thread can be sent, so only those that it can make by itself are possible.
+ */
+export interface TableThreadSettings extends Pick<TableOptions, 'maxBlockBytes' | 'tailBytes'>, Pick<ReadingOptions, 'readAheadBytes' | 'gapBytes'> {
+  readonly maxFileSize: number | undefined;
+  readonly blockSize: number | undefined;
+  readonly blockRestartInterval: number | undefined;
+  readonly filterRange: number | undefined;
+  readonly compression: 'none' | 'snappy';
+  /** Of LevelDB's Bloom filter; null for tables without filters. */
+  readonly bitsPerKey: number | null;
+}
+
+/** A table that was written, and is on disk. */
+export interface WrittenTable {
+  readonly file: FileMetadata;
+  readonly entries: number;
+  /** How many filters it has, and the bytes of their block. */
+  readonly filters: number;
+  readonly filterBytes: number;
+}
+
+/** The tables that a compaction made, and what became of its entries. */
+export interface CompactedTables {
+  readonly tables: readonly WrittenTable[];
+  /** How many entries the inputs have. */
+  readonly entriesRead: number;
+  /** Versions that were dropped because a newer one hides them. */
+  readonly shadowedDropped: number;
+  /** Deletions that were dropped because nothing older is left for them to hide. */
+  readonly deletionsDropped: number;
+}
+
+/** What is asked for while a compaction runs. */
+export interface CompactionRequest {
+  readonly plan: CompactionPlan;
+  /** Everything visible to readers at this sequence or a later one is kept. */
+  readonly oldestSequence: bigint;
+  /** Allocates the number of the next table. */
+  readonly newFileNumber: () => bigint;
+}
+
+/**
+ * Writes tables of one folder beside the thread that the database runs in.
+ *
+ * Each call may fail for whatever reason, including that the thread has ended: the caller then does the work itself.
+ * Files may be left that belong to nothing.
+ */
+export interface TableThread {
+  /** Merges the inputs of a compaction into new tables, which are on disk when the promise settles. */
+  compact(request: CompactionRequest): Promise<CompactedTables>;
+  /** Writes a memtable that is not empty as a table, which is on disk when the promise settles. */
+  flush(entries: PackedEntries, number: bigint): Promise<WrittenTable>;
+  /** Whether the thread has ended, so that every call fails. */
+  readonly hasEnded: boolean;
+  /** Ends the work for the database, and the thread if no other database can use it. Calls that have not settled fail. */
+  close(): Promise<void>;
+}
+
+/** The entries of a memtable in their order, as two arrays that can be sent to a thread. */
+export interface PackedEntries {
+  /** Key and value of each entry, adjacent. */
+  readonly bytes: Uint8Array;
+  /** Of each entry in order: where its key starts, the length of the key, the length of the value. */
+  readonly places: Uint32Array;
+}

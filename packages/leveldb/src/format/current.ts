@@ -1,0 +1,25 @@
+/**
+ * CURRENT: the name of the MANIFEST, and a newline.
+ *
+ * Source: LevelDB, db/version_set.cc, `VersionSet::Recover`, and db/filename.cc, `SetCurrentFile`.
+ */
+import { CorruptionError, type Place } from '@bloom/bytes';
+
+/** More bytes than the name of any file has. */
+export const MAX_CURRENT_LENGTH = 4096;
+
+/** The contents of CURRENT. */
+export function encodeCurrent(manifest: string): Uint8Array {
+  return new TextEncoder().encode(`${manifest}\n`);
+}
+
+/**
+ * The name of the MANIFEST. It is believed as it is: it may name any file of the folder.
+ *
+ * @throws CorruptionError `BLOOM_BAD_CURRENT` when it does not end with a newline.
+ */
+export function decodeCurrent(bytes: Uint8Array, place: Place): string {
+  if (bytes.at(-1) !== 0x0a) throw new CorruptionError('BLOOM_BAD_CURRENT', place, 'it does not end with a newline');
+  // A byte order mark is part of the name, as it is for LevelDB.
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(0, -1));
+}

@@ -1,0 +1,105 @@
+/**
+ * The names of the files in a database folder.
+ *
+ *     CURRENT             the name of the MANIFEST, and a newline
+ *     MANIFEST-000002     a log of version edits
+ *     000004.log          a log of write batches
+ *     000005.ldb          a table; .sst before LevelDB 1.14
+ *     000002.dbtmp        CURRENT before its rename
+ *     LOCK                empty
+ *     LOG, LOG.old        text for people
+ *     lost/               files that a repair set aside
+ *
+ * Numbers have 64 bits and at least six digits; one counter numbers them all.
+ *
+ * Source: LevelDB, db/filename.cc.
+ */
+
+/** What a file of a database folder is, by its name. */
+export type FileName =
+  | { readonly type: 'current' | 'lock' | 'info log' }
+  | { readonly type: 'manifest' | 'log' | 'table' | 'temporary'; readonly number: bigint };
+
+const MAX_NUMBER = 2n ** 64n - 1n;
+
+const typesByExtension = { log: 'log', ldb: 'table', sst: 'table', dbtmp: 'temporary' } as const;
+
+/** What the file called `name` is, or undefined when the name is none of LevelDB's: such a file is left alone. */
+export function parseFileName(name: string): FileName | undefined {
+  switch (name) {
+    case 'CURRENT':
+      return { type: 'current' };
+    case 'LOCK':
+      return { type: 'lock' };
+    case 'LOG':
+    case 'LOG.old':
+      return { type: 'info log' };
+  }
+  const [, manifest, file, extension] = /^(?:MANIFEST-([0-9]+)|([0-9]+)\.(log|ldb|sst|dbtmp))$/.exec(name) ?? [];
+  const digits = manifest ?? file;
+  // Longer ones would take time without end to become a number; zeros in front are free.
+  if (digits === undefined || digits.replace(/^0+/, '').length > 20) return undefined;
+  const number = BigInt(digits);
+  if (number > MAX_NUMBER) return undefined;
+  if (manifest !== undefined) return { type: 'manifest', number };
+  return { type: typesByExtension[extension as keyof typeof typesByExtension], number };
+}
+
+function padded(number: bigint): string {
+  return number.toString().padStart(6, '0');
+}
+
+/**
+ * Whether `name` is the one that its number gives. LevelDB takes the number from a name and opens the file of the name that
+ * the number gives, so it never opens `99.log`, which has the number of `000099.log`.
+ */
+export function isCanonicalName(name: string): boolean {
+  const file = parseFileName(name);
+  if (file === undefined) return false;
+  switch (file.type) {
+    case 'log':
+      return name === logFileName(file.number);
+    case 'table':
+      return name === tableFileName(file.number) || name === oldTableFileName(file.number);
+    case 'manifest':
+      return name === manifestFileName(file.number);
+    case 'temporary':
+      return name === temporaryFileName(file.number);
+    default:
+      return true;
+  }
+}
+
+/** `CURRENT`. */
+export const CURRENT = 'CURRENT';
+
+/** The file that is locked while a database is open for writing. */
+export const LOCK = 'LOCK';
+
+/** The folder within the database's, for files that a repair sets aside. */
+export const LOST = 'lost';
+
+/** The name of log `number`. */
+export function logFileName(number: bigint): string {
+  return `${padded(number)}.log`;
+}
+
+/** The name of table `number`. */
+export function tableFileName(number: bigint): string {
+  return `${padded(number)}.ldb`;
+}
+
+/** The name of table `number` before LevelDB 1.14. */
+export function oldTableFileName(number: bigint): string {
+  return `${padded(number)}.sst`;
+}
+
+/** The name of MANIFEST `number`. */
+export function manifestFileName(number: bigint): string {
+  return `MANIFEST-${padded(number)}`;
+}
+
+/** The name of temporary file `number`. */
+export function temporaryFileName(number: bigint): string {
+  return `${padded(number)}.dbtmp`;
+}

@@ -1,0 +1,86 @@
+/**
+ * A MANIFEST: a log of version edits, which add up to what a database is.
+ *
+ * Source: LevelDB, db/version_set.cc, `VersionSet::Recover`.
+ */
+import { CorruptionError, type Place, quotedName } from '@bloom/bytes';
+import { decodeVersionEdit } from './version-edit.js';
+import { VersionBuilder } from './version.js';
+
+/** The single fields of a MANIFEST. Of each the last edit that has it counts. */
+export interface ManifestFields {
+  /** The name of the order of the user keys; undefined when no edit has it. */
+  readonly comparator: string | undefined;
+  /** Logs with a lower number are obsolete. */
+  readonly logNumber: bigint;
+  /** A lower log that is needed too; 0 for none. */
+  readonly previousLogNumber: bigint;
+  readonly nextFileNumber: bigint;
+  readonly lastSequence: bigint;
+}
+
+/**
+ * The most bytes of a MANIFEST: 1 GiB. LevelDB begins another at each opening, goleveldb at 64 MiB; an edit has some hundred
+ * bytes, so that this is enough for millions of compactions between two openings.
+ */
+export const MAX_MANIFEST_LENGTH = 2 ** 30;
+
+/** @throws CorruptionError `BLOOM_TOO_LARGE`, before anything is read, when it is longer than a MANIFEST can be. */
+export function mustBeManifestLength({ byteLength }: { readonly byteLength: number }, place: Place): void {
+  if (byteLength <= MAX_MANIFEST_LENGTH) return;
+  const problem = `it has ${byteLength} bytes, a MANIFEST has at most ${MAX_MANIFEST_LENGTH}: Database.repair makes another`;
+  throw new CorruptionError('BLOOM_TOO_LARGE', place, problem);
+}
+
+/** Adds the records of a MANIFEST up. */
+export class ManifestBuilder {
+  readonly files: VersionBuilder;
+  /** Where the next compaction of each level starts: an internal key. */
+  readonly compactPointers: Map<number, Uint8Array>;
+  readonly #fields: { -readonly [Name in keyof ManifestFields]?: ManifestFields[Name] };
+
+  constructor(files = new VersionBuilder(), fields: Partial<ManifestFields> = {}, compactPointers: ReadonlyMap<number, Uint8Array> = new Map()) {
+    this.files = files;
+    this.compactPointers = new Map(compactPointers);
+    this.#fields = { ...fields };
+  }
+
+  /** The name of the order of the user keys, as far as an edit had it. */
+  get comparator(): string | undefined {
+    return this.#fields.comparator;
+  }
+
+  /** A copy, to which further edits can be added. */
+  copy(): ManifestBuilder {
+    return new ManifestBuilder(this.files.copy(), this.#fields, this.compactPointers);
+  }
+
+  /** @throws CorruptionError when the record is no edit, or one of another order of keys. */
+  add(record: Uint8Array, place: Place): void {
+    const edit = decodeVersionEdit(record, place);
+    const { comparator, logNumber, previousLogNumber, nextFileNumber, lastSequence } = edit;
+    const fields = this.#fields;
+    if (comparator !== undefined && fields.comparator !== undefined && comparator !== fields.comparator) {
+      const problem = `the comparator is ${quotedName(comparator)}, and was ${quotedName(fields.comparator)} before`;
+      throw new CorruptionError('BLOOM_BAD_VERSION', place, problem);
+    }
+    fields.comparator = comparator ?? fields.comparator;
+    if (logNumber !== undefined) fields.logNumber = logNumber;
+    if (previousLogNumber !== undefined) fields.previousLogNumber = previousLogNumber;
+    if (nextFileNumber !== undefined) fields.nextFileNumber = nextFileNumber;
+    if (lastSequence !== undefined) fields.lastSequence = lastSequence;
+    for (const { level, key } of edit.compactPointers ?? []) this.compactPointers.set(level, key);
+    this.files.apply(edit);
+  }
+
+  /** @throws CorruptionError `BLOOM_BAD_VERSION` when a field is missing that each MANIFEST has. */
+  fields(place: Place): ManifestFields {
+    const { comparator, logNumber, previousLogNumber = 0n, nextFileNumber, lastSequence } = this.#fields;
+    const missing = (entry: string): CorruptionError =>
+      new CorruptionError('BLOOM_BAD_VERSION', place, `no ${entry} entry in descriptor`);
+    if (nextFileNumber === undefined) throw missing('meta-nextfile');
+    if (logNumber === undefined) throw missing('meta-lognumber');
+    if (lastSequence === undefined) throw missing('last-sequence-number');
+    return { comparator, logNumber, previousLogNumber, nextFileNumber, lastSequence };
+  }
+}

@@ -1,0 +1,152 @@
+/**
+ * A version: the tables of a database at one moment, by level.
+ *
+ * Level 0 holds flushed memtables, which may overlap; the newer has the higher number. Each deeper level is sorted and
+ * does not overlap by internal keys, though two of its tables may share a user key: the newer versions of it end the one,
+ * the older ones begin the next.
+ *
+ * Source: LevelDB, db/version_set.cc.
+ */
+import { CorruptionError, type Place } from '@bloom/bytes';
+import { type CompareRange, INTERNAL_KEY_TRAILER_LENGTH } from '@bloom/sstable/database';
+import { compareBigints, type FileMetadata, LEVEL_COUNT, type VersionEdit } from './version-edit.js';
+
+/** The orders of a database's keys. */
+export interface KeyOrder {
+  readonly compareInternalKeys: CompareRange;
+  readonly compareUserKeys: CompareRange;
+}
+
+/** The tables of a database. Never changes. */
+export class Version {
+  /** By smallest key, then by number. In level 0 this is not the order of age. */
+  readonly levels: readonly (readonly FileMetadata[])[];
+  /** Level 0 from the newest table to the oldest. */
+  readonly newestFirst: readonly FileMetadata[];
+  readonly #order: KeyOrder;
+
+  /**
+   * @param isOrdered whether `order` is that of the database; if not, nothing is said of the order of its tables.
+   * @throws CorruptionError `BLOOM_BAD_VERSION` when the tables cannot be those of one database.
+   */
+  constructor(levels: readonly (readonly FileMetadata[])[], order: KeyOrder, place: Place, isOrdered = true) {
+    const [problem] = versionProblems(levels, order, isOrdered);
+    if (problem !== undefined) throw new CorruptionError('BLOOM_BAD_VERSION', place, problem);
+    this.#order = order;
+    this.levels = levels.map((files) => sorted(files, order));
+    this.newestFirst = [...this.levels[0]!].sort((a, b) => compareBigints(b.number, a.number));
+  }
+
+  /** All tables, the upper levels first. */
+  get files(): readonly FileMetadata[] {
+    return this.levels.flat();
+  }
+
+  /** The first table of a level below 0 whose largest key is at or after `internalKey`, by its place; the level's length for none. */
+  findFile(level: number, internalKey: Uint8Array): number {
+    const files = this.levels[level]!;
+    let left = 0;
+    let right = files.length;
+    while (left < right) {
+      const middle = (left + right) >>> 1;
+      const { largest } = files[middle]!;
+      if (this.#order.compareInternalKeys(largest, 0, largest.length, internalKey, 0, internalKey.length) < 0) left = middle + 1;
+      else right = middle;
+    }
+    return left;
+  }
+
+  /** The one table of a level below 0 that may hold what a search for `internalKey` looks for. */
+  fileFor(level: number, internalKey: Uint8Array): FileMetadata | undefined {
+    const file = this.levels[level]![this.findFile(level, internalKey)];
+    return file !== undefined && this.startsAtOrBefore(file, internalKey) ? file : undefined;
+  }
+
+  /** Whether the user key of `internalKey` lies within the table's. */
+  mayHold(file: FileMetadata, internalKey: Uint8Array): boolean {
+    const { largest } = file;
+    const end = internalKey.length - INTERNAL_KEY_TRAILER_LENGTH;
+    const order = this.#order.compareUserKeys(largest, 0, largest.length - INTERNAL_KEY_TRAILER_LENGTH, internalKey, 0, end);
+    return order >= 0 && this.startsAtOrBefore(file, internalKey);
+  }
+
+  /** Whether the table's first user key is at or before that of `internalKey`. */
+  startsAtOrBefore({ smallest }: FileMetadata, internalKey: Uint8Array): boolean {
+    const end = internalKey.length - INTERNAL_KEY_TRAILER_LENGTH;
+    return this.#order.compareUserKeys(smallest, 0, smallest.length - INTERNAL_KEY_TRAILER_LENGTH, internalKey, 0, end) <= 0;
+  }
+}
+
+/**
+ * Why tables cannot be those of one database.
+ *
+ * @param isOrdered whether `order` is that of the database.
+ */
+export function* versionProblems(
+  levels: readonly (readonly FileMetadata[])[],
+  order: KeyOrder,
+  isOrdered: boolean,
+): Generator<string, void, undefined> {
+  const compare = comparisonOf(order);
+  const numbers = new Set<bigint>();
+  let isComparable = isOrdered;
+  for (const { number, smallest, largest } of levels.flat()) {
+    if (numbers.has(number)) yield `table ${number} is listed twice`;
+    numbers.add(number);
+    if (Math.min(smallest.length, largest.length) < INTERNAL_KEY_TRAILER_LENGTH) {
+      yield `a key of table ${number} is too short`;
+      isComparable = false;
+    } else if (isOrdered && compare(smallest, largest) > 0) {
+      yield `the keys of table ${number} are the wrong way round`;
+    }
+  }
+  if (!isComparable) return;
+  for (const [level, unsorted] of levels.entries()) {
+    if (level === 0) continue;
+    const files = sorted(unsorted, order);
+    for (let i = 1; i < files.length; i++) {
+      if (compare(files[i - 1]!.largest, files[i]!.smallest) < 0) continue;
+      yield `tables ${files[i - 1]!.number} and ${files[i]!.number} overlap at level ${level}`;
+    }
+  }
+}
+
+function comparisonOf({ compareInternalKeys }: KeyOrder): (a: Uint8Array, b: Uint8Array) => number {
+  return (a, b) => compareInternalKeys(a, 0, a.length, b, 0, b.length);
+}
+
+/** The tables of a level by smallest key, then by number. */
+function sorted(files: readonly FileMetadata[], order: KeyOrder): FileMetadata[] {
+  const compare = comparisonOf(order);
+  return [...files].sort((a, b) => compare(a.smallest, b.smallest) || compareBigints(a.number, b.number));
+}
+
+/** Adds version edits up. */
+export class VersionBuilder {
+  readonly #levels: Map<bigint, FileMetadata>[];
+
+  constructor(levels: readonly ReadonlyMap<bigint, FileMetadata>[] = Array.from({ length: LEVEL_COUNT }, () => new Map())) {
+    this.#levels = levels.map((files) => new Map(files));
+  }
+
+  /** A copy, to which further edits can be applied. */
+  copy(): VersionBuilder {
+    return new VersionBuilder(this.#levels);
+  }
+
+  /** First deletes, then adds: a table that moves down a level is both in one edit. */
+  apply({ deletedFiles = [], newFiles = [] }: VersionEdit): void {
+    for (const { level, number } of deletedFiles) this.#levels[level]!.delete(number);
+    for (const { level, file } of newFiles) this.#levels[level]!.set(file.number, file);
+  }
+
+  /** The tables that are left, by level. */
+  get levels(): FileMetadata[][] {
+    return this.#levels.map((files) => [...files.values()]);
+  }
+
+  /** The tables that are left, as a version. Parameters as those of {@link Version}. */
+  build(order: KeyOrder, place: Place, isOrdered = true): Version {
+    return new Version(this.levels, order, place, isOrdered);
+  }
+}

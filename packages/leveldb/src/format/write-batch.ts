@@ -1,0 +1,255 @@
+/**
+ * A write batch: operations that are applied all or none, and the contents of a log's record.
+ *
+ *     sequence (u64) | count (u32) | operation*
+ *
+ *     operation:  01 | key (string) | value (string)      a put
+ *                 00 | key (string)                       a deletion
+ *
+ * A string is its length (varint32) and its bytes. Operation i has the sequence of the batch plus i. All integers are
+ * little-endian.
+ *
+ * Source: LevelDB, db/write_batch.cc.
+ */
+import { type Bytes, type LabelledRange, mustBeBytes, putVarint, VarintReader } from '@bloom/bytes';
+import { copyBytes, DELETION, MAX_SEQUENCE, VALUE } from '@bloom/sstable/database';
+
+/** Sequence and count. */
+const BATCH_HEADER_LENGTH = 12;
+
+/** The most bytes of a varint32. */
+const MAX_VARINT32_LENGTH = 5;
+const COUNT_POSITION = 8;
+const NO_BYTES = new Uint8Array(0);
+
+/** Why a record is not a write batch, in LevelDB's words. */
+export type BatchProblem =
+  | 'log record too small'
+  | 'unknown WriteBatch tag'
+  | 'bad WriteBatch Put'
+  | 'bad WriteBatch Delete'
+  | 'WriteBatch has wrong count';
+
+/**
+ * Puts and deletions that are written at once.
+ *
+ * @example
+ * ```ts
+ * const batch = new WriteBatch().put(utf8('foo'), utf8('bar')).delete(utf8('box'));
+ * ```
+ */
+export class WriteBatch {
+  #bytes = NO_BYTES;
+  #view: DataView<ArrayBuffer> | undefined;
+  #length = BATCH_HEADER_LENGTH;
+  #count = 0;
+
+  /** How many operations there are. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Bytes of the record that the batch becomes. */
+  get byteLength(): number {
+    return this.#length;
+  }
+
+  /** Adds a put. Of several operations on one key the last one counts. */
+  put(key: Uint8Array, value: Uint8Array): this {
+    mustBeBytes('key', key);
+    mustBeBytes('value', value);
+    this.#reserve(1 + 2 * MAX_VARINT32_LENGTH + key.length + value.length);
+    this.#bytes[this.#length++] = VALUE;
+    this.#putString(key);
+    this.#putString(value);
+    this.#count++;
+    return this;
+  }
+
+  /** Adds a deletion. */
+  delete(key: Uint8Array): this {
+    mustBeBytes('key', key);
+    this.#reserve(1 + MAX_VARINT32_LENGTH + key.length);
+    this.#bytes[this.#length++] = DELETION;
+    this.#putString(key);
+    this.#count++;
+    return this;
+  }
+
+  /** Adds all operations of another batch. */
+  append(other: WriteBatch): this {
+    const length = other.#length - BATCH_HEADER_LENGTH;
+    this.#reserve(length);
+    this.#bytes.set(other.#bytes.subarray(BATCH_HEADER_LENGTH, other.#length), this.#length);
+    this.#length += length;
+    this.#count += other.#count;
+    return this;
+  }
+
+  /** Removes all operations. */
+  clear(): this {
+    this.#length = BATCH_HEADER_LENGTH;
+    this.#count = 0;
+    return this;
+  }
+
+  /** The record of the batch with its first operation at `sequence`: a view that holds until the next change. */
+  encode(sequence: bigint): Bytes {
+    this.#reserve(0);
+    const view = (this.#view ??= new DataView(this.#bytes.buffer));
+    view.setBigUint64(0, sequence, true);
+    view.setUint32(COUNT_POSITION, this.#count, true);
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  #putString(bytes: Uint8Array): void {
+    const start = putVarint(this.#bytes, this.#length, bytes.length);
+    copyBytes(bytes, 0, bytes.length, this.#bytes, start);
+    this.#length = start + bytes.length;
+  }
+
+  #reserve(length: number): void {
+    const needed = this.#length + length;
+    if (needed <= this.#bytes.length) return;
+    const grown = new Uint8Array(Math.max(needed, this.#bytes.length * 2));
+    grown.set(this.#bytes.subarray(0, this.#length));
+    this.#bytes = grown;
+    this.#view = undefined;
+  }
+}
+
+/**
+ * Goes through the operations of a record.
+ *
+ * Operations that stand before damage are given: LevelDB applies them all the same.
+ *
+ * @example
+ * ```ts
+ * const reader = new WriteBatchReader(record);
+ * while (reader.next()) console.log(reader.type, reader.key, reader.value);
+ * if (reader.problem !== undefined) throw new Error(reader.problem);
+ * ```
+ */
+export class WriteBatchReader {
+  readonly bytes: Uint8Array;
+  /** Of the first operation. */
+  readonly sequence: bigint;
+  /** The number of operations, as the header has it. */
+  readonly count: number;
+  /** The number of operations so far; that of the current one is `found - 1`. */
+  found = 0;
+  /** 1 (`VALUE`) or 0 (`DELETION`), as in `@bloom/sstable/database`. */
+  type = DELETION;
+  /** The key of the operation is `bytes[keyStart, keyEnd)`. */
+  keyStart = 0;
+  keyEnd = 0;
+  /** The value of the operation is `bytes[valueStart, valueEnd)`; empty for a deletion. */
+  valueStart = 0;
+  valueEnd = 0;
+  /** What is wrong, once `next` returned false. */
+  problem: BatchProblem | undefined;
+
+  readonly #reader: VarintReader;
+
+  constructor(record: Uint8Array) {
+    this.bytes = record;
+    this.#reader = new VarintReader(record, BATCH_HEADER_LENGTH);
+    if (record.length < BATCH_HEADER_LENGTH) {
+      this.sequence = 0n;
+      this.count = 0;
+      this.problem = 'log record too small';
+      return;
+    }
+    const view = new DataView(record.buffer, record.byteOffset, record.length);
+    this.sequence = view.getBigUint64(0, true);
+    this.count = view.getUint32(COUNT_POSITION, true);
+  }
+
+  /** A view of the key. */
+  get key(): Uint8Array {
+    return this.bytes.subarray(this.keyStart, this.keyEnd);
+  }
+
+  /** A view of the value. */
+  get value(): Uint8Array {
+    return this.bytes.subarray(this.valueStart, this.valueEnd);
+  }
+
+  /** Moves to the next operation. @returns whether there is one; when there is not, `problem` says why. */
+  next(): boolean {
+    if (this.problem !== undefined) return false;
+    const reader = this.#reader;
+    if (reader.position >= this.bytes.length) {
+      if (this.found !== this.count) this.problem = 'WriteBatch has wrong count';
+      return false;
+    }
+    const tag = this.bytes[reader.position++]!;
+    if (tag !== VALUE && tag !== DELETION) return this.#fail('unknown WriteBatch tag');
+    const problem = tag === VALUE ? 'bad WriteBatch Put' : 'bad WriteBatch Delete';
+    if (!this.#readString()) return this.#fail(problem);
+    this.keyStart = this.valueStart;
+    this.keyEnd = this.valueStart = this.valueEnd;
+    if (tag === VALUE && !this.#readString()) return this.#fail(problem);
+    this.type = tag;
+    this.found++;
+    return true;
+  }
+
+  /** Reads a string into `valueStart` and `valueEnd`. */
+  #readString(): boolean {
+    const reader = this.#reader;
+    const length = reader.varint32();
+    if (length < 0 || length > this.bytes.length - reader.position) return false;
+    this.valueStart = reader.position;
+    reader.position += length;
+    this.valueEnd = reader.position;
+    return true;
+  }
+
+  #fail(problem: BatchProblem): false {
+    this.problem = problem;
+    return false;
+  }
+}
+
+/** Whether the sequences of a batch are those of a database. The highest sequence stands for all versions of a key. */
+export function hasSequences({ sequence, count }: WriteBatchReader): boolean {
+  return sequence + BigInt(count) <= MAX_SEQUENCE;
+}
+
+/**
+ * What every byte of a record is: each once, in order, with offsets from the start of the record.
+ *
+ * What is damaged is one range with what is wrong as its label, in LevelDB's words.
+ */
+export function writeBatchLayout(record: Uint8Array): LabelledRange[] {
+  mustBeBytes('record', record);
+  const reader = new WriteBatchReader(record);
+  const ranges: LabelledRange[] = [];
+  let position = 0;
+  /** Adds what lies between the last range and `end`. */
+  function add(end: number, label: string, value?: string): void {
+    if (end > position) ranges.push({ offset: position, byteLength: end - position, label, ...(value !== undefined && { value }) });
+    position = end;
+  }
+
+  if (record.length >= BATCH_HEADER_LENGTH) {
+    add(COUNT_POSITION, 'sequence', String(reader.sequence));
+    add(BATCH_HEADER_LENGTH, 'count', String(reader.count));
+  }
+  while (reader.next()) {
+    const { found, type, keyStart, keyEnd, valueStart, valueEnd } = reader;
+    const name = `operation ${found - 1}`;
+    const sequence = reader.sequence + BigInt(found - 1);
+    add(position + 1, `${name}: type`, `${type === VALUE ? 'put' : 'deletion'} with sequence ${sequence}`);
+    add(keyStart, `${name}: key length`, String(keyEnd - keyStart));
+    add(keyEnd, `${name}: key`);
+    add(valueStart, `${name}: value length`, String(valueEnd - valueStart));
+    add(valueEnd, `${name}: value`);
+  }
+  if (position < record.length) add(record.length, reader.problem!);
+  else if (reader.problem === 'WriteBatch has wrong count') {
+    ranges[1] = { ...ranges[1]!, value: `${reader.count}: ${reader.problem}, there are ${reader.found}` };
+  }
+  return ranges;
+}

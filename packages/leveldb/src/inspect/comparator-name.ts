@@ -1,0 +1,78 @@
+import { CorruptionError } from '@bloom/bytes';
+import type { SignalOptions } from '@bloom/sstable';
+import { signalOf } from '@bloom/sstable/database';
+import { ClosingFiles } from '../folder/closing-files.js';
+import { readCurrent } from '../folder/current-file.js';
+import { type Folder, mustBeFolder, type SyncFolder } from '../folder/folder.js';
+import { type FolderReading, listFiles, openFile, runAsync, runSync } from '../folder/folder-reading.js';
+import { readManifest } from '../folder/manifest-file.js';
+import { CURRENT, parseFileName } from '../format/file-name.js';
+import { compareBigints } from '../format/version-edit.js';
+
+/**
+ * The name of the order of a database's keys, also of a database that cannot be opened: from the MANIFEST that CURRENT names, or else
+ * from the newest one that has it. Damaged records are passed over.
+ *
+ * @param folder one that can be listed.
+ * @returns undefined when no MANIFEST has the name.
+ * @throws TypeError when the folder cannot be listed; else what the folder throws, never for the bytes of its files.
+ * @example
+ * ```ts
+ * await comparatorName(new NodeFolder('path/to/database')); // 'leveldb.BytewiseComparator'
+ * ```
+ */
+export async function comparatorName(folder: Folder, options?: SignalOptions): Promise<string | undefined> {
+  mustBeFolder(folder, ['open', 'list']);
+  const signal = signalOf('comparatorName', options);
+  const closing = new ClosingFiles();
+  try {
+    return await runAsync(folder, readComparatorName(folder.name, closing), signal);
+  } finally {
+    await closing.settled();
+  }
+}
+
+/** {@link comparatorName} without a promise. */
+export function comparatorNameSync(folder: SyncFolder): string | undefined {
+  mustBeFolder(folder, ['open', 'list']);
+  return runSync(folder, readComparatorName(folder.name, new ClosingFiles()));
+}
+
+function* readComparatorName(folderName: string | undefined, closing: ClosingFiles): FolderReading<string | undefined> {
+  const named = yield* manifestOf(folderName, closing);
+  const others = manifestsOf(yield* listFiles()).filter((name) => name !== named);
+  for (const name of [...(named === undefined ? [] : [named]), ...others]) {
+    const file = yield* openFile(name);
+    if (file === undefined) continue;
+    try {
+      const { builder } = yield* readManifest(file, name, { isStartEnough: true, onDamage: () => undefined });
+      if (builder.comparator !== undefined) return builder.comparator;
+    } finally {
+      closing.close(file);
+    }
+  }
+  return undefined;
+}
+
+/** What CURRENT names; undefined when there is none, or it names nothing. */
+function* manifestOf(folderName: string | undefined, closing: ClosingFiles): FolderReading<string | undefined> {
+  const current = yield* openFile(CURRENT);
+  try {
+    return yield* readCurrent(current, folderName);
+  } catch (error) {
+    if (!(error instanceof CorruptionError)) throw error;
+    return undefined;
+  } finally {
+    closing.close(current);
+  }
+}
+
+/** The MANIFESTs among the files of a folder, the newest first. */
+function manifestsOf(names: readonly string[]): string[] {
+  const manifests: { readonly name: string; readonly number: bigint }[] = [];
+  for (const name of names) {
+    const file = parseFileName(name);
+    if (file?.type === 'manifest') manifests.push({ name, number: file.number });
+  }
+  return manifests.sort((a, b) => compareBigints(b.number, a.number)).map(({ name }) => name);
+}

@@ -1,0 +1,205 @@
+import { mustBeFunction, mustBeOptions, type Signal } from '@bloom/bytes';
+import { decodeInternalKey, decodingFor, internalTableOptions, readOpenTable, VALUE } from '@bloom/sstable/database';
+import { ClosingFiles } from '../folder/closing-files.js';
+import { DamagePolicy, type Dropped } from '../folder/damage.js';
+import { typeOf } from '../format/database-key.js';
+import { parseFileName } from '../format/file-name.js';
+import { type Folder, type FolderFile, mustBeFolder, type SyncFolder } from '../folder/folder.js';
+import { type FolderReading, listFiles, openFile, readingOf, runAsync, runSync } from '../folder/folder-reading.js';
+import { LogReplay } from '../memtable/log-replay.js';
+import type { StoredEntry } from '../read/reader-face.js';
+import { mustBeDamageMode, type ReaderOptions } from '../read/reader-options.js';
+import { TableEntries } from '../table/table-cursor.js';
+import { TableHandle } from '../table/table-handle.js';
+import { compareBigints } from '../format/version-edit.js';
+
+/** How to list what is stored. */
+export interface StoredEntriesOptions extends Pick<ReaderOptions, 'codecs' | 'maxBlockBytes' | 'damage'> {
+  /** Takes note of what is left out where `damage` is `'skip'`. */
+  readonly onDropped?: ((dropped: Dropped) => void) | undefined;
+}
+
+/** The most entries of a table that are handed on at once. */
+const PORTION = 256;
+/** No more entries are added to a portion after so many bytes. */
+const PORTION_BYTES = 2 ** 20;
+const NO_KEY = new Uint8Array(0);
+
+/**
+ * What every log and table of a folder holds, unmerged: by the number of the file, and within it in the file's own order.
+ *
+ * It needs neither MANIFEST nor comparator, so that it reads databases that nothing else can. It gives what is deleted,
+ * overwritten or obsolete too.
+ *
+ * @throws CorruptionError where `damage` is strict, as it is by default.
+ * @example
+ * ```ts
+ * for await (const { file, key, value } of storedEntries(new NodeFolder('path/to/database'))) …
+ * ```
+ */
+export async function* storedEntries(
+  folder: Folder,
+  options: StoredEntriesOptions & { readonly signal?: Signal | undefined } = {},
+): AsyncGenerator<StoredEntry, void, undefined> {
+  const entries = new StoredEntries('storedEntries', folder, options);
+  try {
+    await runAsync(folder, entries.list(), options.signal);
+    for (;;) {
+      const portion = await runAsync(folder, entries.next(), options.signal);
+      if (portion === undefined) return;
+      yield* portion;
+    }
+  } finally {
+    await entries.close();
+  }
+}
+
+/** {@link storedEntries} without promises. */
+export function* storedEntriesSync(folder: SyncFolder, options: StoredEntriesOptions = {}): Generator<StoredEntry, void, undefined> {
+  const entries = new StoredEntries('storedEntriesSync', folder, options);
+  try {
+    runSync(folder, entries.list());
+    for (;;) {
+      const portion = runSync(folder, entries.next());
+      if (portion === undefined) return;
+      yield* portion;
+    }
+  } finally {
+    void entries.close();
+  }
+}
+
+interface OpenStoredLog {
+  readonly file: FolderFile;
+  readonly replay: LogReplay;
+  /** Those of the piece that was read last. */
+  entries: StoredEntry[];
+}
+
+interface OpenStoredTable {
+  readonly name: string;
+  readonly handle: TableHandle;
+  readonly entries: TableEntries;
+}
+
+const STORED_ENTRIES_OPTIONS: Record<keyof StoredEntriesOptions | 'signal', true> = {
+  codecs: true,
+  maxBlockBytes: true,
+  damage: true,
+  onDropped: true,
+  signal: true,
+};
+
+/** Goes through the files of a folder, a portion of entries at a time. */
+class StoredEntries {
+  readonly #options: StoredEntriesOptions;
+  readonly #damage: DamagePolicy;
+  #names: string[] = [];
+  /** The log or the table that is being gone through. */
+  #log: OpenStoredLog | undefined;
+  #table: OpenStoredTable | undefined;
+  readonly #closing = new ClosingFiles();
+
+  constructor(call: string, folder: Folder, options: StoredEntriesOptions) {
+    mustBeFolder(folder, ['list', 'open']);
+    mustBeOptions(call, options, STORED_ENTRIES_OPTIONS);
+    mustBeDamageMode(options.damage);
+    decodingFor(options);
+    if (options.onDropped !== undefined) mustBeFunction('onDropped', options.onDropped);
+    this.#options = options;
+    this.#damage = new DamagePolicy(options.damage !== 'skip', options.onDropped);
+  }
+
+  *list(): FolderReading<void> {
+    const files: { readonly name: string; readonly number: bigint }[] = [];
+    for (const name of yield* listFiles()) {
+      const file = parseFileName(name);
+      if (file?.type === 'log' || file?.type === 'table') files.push({ name, number: file.number });
+    }
+    // The next one is taken from the end.
+    this.#names = files.sort((a, b) => compareBigints(b.number, a.number)).map(({ name }) => name);
+  }
+
+  /** Further entries, perhaps none; undefined at the end. */
+  *next(): FolderReading<StoredEntry[] | undefined> {
+    if (this.#log !== undefined) return yield* this.#logEntries(this.#log);
+    if (this.#table !== undefined) return yield* this.#tableEntries(this.#table);
+    const name = this.#names.pop();
+    if (name === undefined) return undefined;
+    const file = yield* openFile(name);
+    if (file === undefined) return [];
+    if (parseFileName(name)?.type === 'log') {
+      this.#openLog(name, file);
+      return [];
+    }
+    try {
+      const table = yield* readingOf(file, readOpenTable(file, internalTableOptions({ ...this.#options, filterPolicies: [] })));
+      const metadata = { number: 0n, size: file.byteLength, smallest: NO_KEY, largest: NO_KEY };
+      const handle = new TableHandle(metadata, table, file, file, null, {});
+      const entries = new TableEntries(handle, this.#damage);
+      this.#table = { name, handle, entries };
+      if (!entries.seekToFirst()) yield* entries.settle();
+    } catch (error) {
+      if (this.#table === undefined) this.#closing.close(file);
+      this.#damage.pass(error);
+    }
+    return [];
+  }
+
+  async close(): Promise<void> {
+    this.#endLog();
+    this.#endTable();
+    await this.#closing.settled();
+  }
+
+  *#tableEntries({ name, entries, handle }: OpenStoredTable): FolderReading<StoredEntry[]> {
+    const portion: StoredEntry[] = [];
+    let byteLength = 0;
+    while (entries.valid && portion.length < PORTION && byteLength < PORTION_BYTES) {
+      const { keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd } = entries.entry;
+      byteLength += keyEnd - keyStart + valueEnd - valueStart;
+      try {
+        const type = typeOf(keyBytes, keyStart, keyEnd, handle.table.file ?? name);
+        const { userKey: key, sequence } = decodeInternalKey(keyBytes.slice(keyStart, keyEnd))!;
+        const kind = type === VALUE ? 'value' : 'deletion';
+        portion.push({ file: name, kind, sequence, key, value: valueBytes.slice(valueStart, valueEnd) });
+      } catch (error) {
+        this.#damage.pass(error);
+      }
+      if (!entries.next()) yield* entries.settle();
+    }
+    if (!entries.valid) this.#endTable();
+    return portion;
+  }
+
+  #openLog(name: string, file: FolderFile): void {
+    const replay = new LogReplay(file, file.name ?? name, {
+      batch(batch) {
+        for (let sequence = batch.sequence; batch.next(); sequence++) {
+          const kind = batch.type === VALUE ? 'value' : 'deletion';
+          log.entries.push({ file: name, kind, sequence, key: batch.key.slice(), value: batch.value.slice() });
+        }
+      },
+      skip: this.#damage.isStrict ? undefined : (damage) => this.#damage.add(damage),
+    });
+    const log: OpenStoredLog = { file, replay, entries: [] };
+    this.#log = log;
+  }
+
+  /** Those of the next piece of the log. */
+  *#logEntries(log: OpenStoredLog): FolderReading<StoredEntry[]> {
+    log.entries = [];
+    if (!(yield* log.replay.readPiece())) this.#endLog();
+    return log.entries;
+  }
+
+  #endLog(): void {
+    this.#closing.close(this.#log?.file);
+    this.#log = undefined;
+  }
+
+  #endTable(): void {
+    this.#closing.close(this.#table?.handle);
+    this.#table = undefined;
+  }
+}

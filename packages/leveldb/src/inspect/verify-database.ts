@@ -1,0 +1,281 @@
+import { CorruptionError, mustBeOptions, mustBeSignal, mustBeWhole, quotedName, type Signal, UnsupportedError } from '@bloom/bytes';
+import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
+import { bytewiseComparator, type Comparator, type Source, Table } from '@bloom/sstable';
+import { decodingFor, internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/database';
+import { type Finding, type Unchecked, verifyTable, type VerifyOptions } from '@bloom/sstable/inspect';
+import { missingManifest, readCurrent } from '../folder/current-file.js';
+import { keyOrderOf } from '../format/database-key.js';
+import { CURRENT, logFileName, oldTableFileName, parseFileName, tableFileName } from '../format/file-name.js';
+import { type Folder, type FolderFile, mustBeFolder } from '../folder/folder.js';
+import { runAsync } from '../folder/folder-reading.js';
+import { LogReplay } from '../memtable/log-replay.js';
+import { readManifest } from '../folder/manifest-file.js';
+import { ManifestBuilder, type ManifestFields } from '../format/manifest.js';
+import { neededLogs } from '../format/needed-files.js';
+import { mustBeComparators, type ReaderOptions } from '../read/reader-options.js';
+import { WholeTable } from '../table/table-cache.js';
+import { compareBigints, type FileMetadata } from '../format/version-edit.js';
+import { versionProblems } from '../format/version.js';
+
+/** How to look at a whole folder. All of it has a default. */
+export interface VerifyDatabaseOptions extends Pick<ReaderOptions, 'codecs' | 'maxBlockBytes'> {
+  /** Orders of user keys beside the bytewise one, by name; null leaves the order unchecked, as in `verifyTable`. */
+  readonly comparators?: ReaderOptions['comparators'] | null;
+  /** The policies whose filters are checked, where they agree with the database's comparator. Default: LevelDB's Bloom filter. */
+  readonly filterPolicies?: ReaderOptions['filterPolicies'];
+  /** How many findings are listed; the others are counted. Default: 10,000. */
+  readonly maxFindings?: number | undefined;
+  /** Ends the work early. */
+  readonly signal?: VerifyOptions['signal'];
+}
+
+/** Something wrong with a file of a folder. */
+export interface DatabaseFinding extends Finding {
+  /** The name of the file within the folder. */
+  readonly file: string;
+}
+
+/** A part of a table that could not be checked. */
+export interface UncheckedInFile extends Unchecked {
+  /** The name of the file within the folder. */
+  readonly file: string;
+}
+
+/** What was looked at in a folder, and what is wrong with it. */
+export interface VerifyDatabaseReport {
+  /** Everything that is wrong with it, up to `maxFindings`. */
+  readonly findings: readonly DatabaseFinding[];
+  /** How many more findings there were. */
+  readonly moreFindings: number;
+  /** What could not be checked. */
+  readonly unchecked: readonly UncheckedInFile[];
+  /** The name of the order of the keys; undefined where the MANIFEST does not say it. */
+  readonly comparator: string | undefined;
+  /** The names of the tables and logs that were looked at. */
+  readonly tables: readonly string[];
+  readonly logs: readonly string[];
+}
+
+/**
+ * Everything that is wrong with the files of a database, whatever state they are in.
+ *
+ * Reads CURRENT, the MANIFEST, the logs that are not obsolete, and each table as `verifyTable` does. Checks that the tables
+ * of the MANIFEST are there, hold the keys that it says, and do not overlap. Where the MANIFEST cannot be read, all logs and
+ * tables of the folder are looked at, in whatever order their keys are. Nobody may write to the folder while it is verified.
+ *
+ * @param folder one that can be listed.
+ * @throws TypeError when the folder cannot be listed; RangeError for an option that is wrong; else what the folder throws, never for the bytes of its files.
+ * @example
+ * ```ts
+ * const { findings } = await verifyDatabase(new NodeFolder('path/to/database'));
+ * for (const { file, structure, offset, problem } of findings) console.log(file, structure, offset, problem);
+ * ```
+ */
+export async function verifyDatabase(folder: Folder, options: VerifyDatabaseOptions = {}): Promise<VerifyDatabaseReport> {
+  mustBeFolder(folder);
+  if (folder.list === undefined) throw new TypeError('folder must have a method list: all of its files are to be seen');
+  const verifier = new DatabaseVerifier(folder, options);
+  return verifier.verify(await folder.list(options.signal));
+}
+
+const VERIFY_DATABASE_OPTIONS: Record<keyof VerifyDatabaseOptions, true> = {
+  comparators: true,
+  codecs: true,
+  maxBlockBytes: true,
+  filterPolicies: true,
+  maxFindings: true,
+  signal: true,
+};
+
+const DEFAULT_MAX_FINDINGS = 10_000;
+
+/** What a MANIFEST adds up to, as far as it can be read. */
+interface ManifestContents {
+  readonly name: string;
+  readonly builder: ManifestBuilder;
+  /** Undefined where one of them is missing. */
+  readonly fields: ManifestFields | undefined;
+}
+
+class DatabaseVerifier {
+  readonly #folder: Folder;
+  readonly #options: VerifyDatabaseOptions;
+  readonly #signal: Signal | undefined;
+  readonly #maxFindings: number;
+  readonly #findings: DatabaseFinding[] = [];
+  readonly #unchecked: UncheckedInFile[] = [];
+  #moreFindings = 0;
+
+  constructor(folder: Folder, options: VerifyDatabaseOptions) {
+    mustBeOptions('verifyDatabase', options, VERIFY_DATABASE_OPTIONS);
+    mustBeComparators(options.comparators ?? []);
+    decodingFor(options);
+    if (options.signal !== undefined) mustBeSignal('signal', options.signal);
+    this.#folder = folder;
+    this.#options = options;
+    this.#signal = options.signal;
+    this.#maxFindings = mustBeWhole('maxFindings', options.maxFindings ?? DEFAULT_MAX_FINDINGS, 0);
+  }
+
+  async verify(names: readonly string[]): Promise<VerifyDatabaseReport> {
+    const manifest = await this.#manifest();
+    const fields = manifest?.fields;
+    const comparatorName = fields && (fields.comparator ?? bytewiseComparator.name);
+    const order = manifest && comparatorName !== undefined ? this.#comparator(comparatorName, manifest.name) : undefined;
+    let tables: string[];
+    if (manifest !== undefined && fields !== undefined) {
+      for (const problem of versionProblems(manifest.builder.files.levels, keyOrderOf(order ?? bytewiseComparator), order !== undefined)) {
+        this.#report(manifest.name, { code: 'BLOOM_BAD_VERSION', structure: 'MANIFEST', offset: 0, problem });
+      }
+      const listed = manifest.builder.files.levels.flat().sort((a, b) => compareBigints(a.number, b.number));
+      tables = [];
+      for (const file of listed) tables.push(await this.#listedTable(file, order));
+    } else {
+      tables = namesOf(names, 'table');
+      for (const name of tables) await this.#withFile(name, (file) => this.#table(name, file, undefined));
+    }
+    const logs = fields === undefined ? namesOf(names, 'log') : neededLogs(names, fields).map(logFileName);
+    for (const name of logs) await this.#withFile(name, (file) => this.#log(name, file));
+    return { findings: this.#findings, moreFindings: this.#moreFindings, unchecked: this.#unchecked, comparator: comparatorName, tables, logs };
+  }
+
+  async #manifest(): Promise<ManifestContents | undefined> {
+    const { name: folderName } = this.#folder;
+    let name: string;
+    try {
+      name = await this.#open(CURRENT, (file) => runAsync(this.#folder, readCurrent(file, folderName), this.#signal));
+    } catch (error) {
+      this.#reportError(CURRENT, error);
+      return undefined;
+    }
+    return this.#open(name, async (file) => {
+      if (file === undefined) {
+        this.#reportError(CURRENT, missingManifest(name, folderName));
+        return undefined;
+      }
+      let builder = new ManifestBuilder();
+      try {
+        const reading = readManifest(file, name, { onDamage: (error) => this.#report(name, error) });
+        ({ builder } = await runAsync(this.#folder, reading, this.#signal));
+        return { name, builder, fields: builder.fields({ structure: 'MANIFEST', offset: 0 }) };
+      } catch (error) {
+        this.#reportError(name, error);
+        return { name, builder, fields: undefined };
+      }
+    });
+  }
+
+  /** The order to check; undefined where it is not known, or is to be left out. */
+  #comparator(name: string, manifest: string): Comparator | undefined {
+    const { comparators = [] } = this.#options;
+    if (comparators === null) return undefined;
+    const comparator = [...comparators, bytewiseComparator].find((given) => given.name === name);
+    if (comparator === undefined) {
+      const problem = `the order of the keys cannot be checked: the comparator ${quotedName(name)} was not given`;
+      this.#report(manifest, { code: 'BLOOM_UNKNOWN_COMPARATOR', structure: 'MANIFEST', offset: 0, problem });
+    }
+    return comparator;
+  }
+
+  /** @returns the name of the table's file. */
+  async #listedTable(metadata: FileMetadata, comparator: Comparator | undefined): Promise<string> {
+    for (const name of [tableFileName(metadata.number), oldTableFileName(metadata.number)]) {
+      const isThere = await this.#withFile(name, async (file) => {
+        try {
+          const source = new WholeTable(file, metadata.size, name);
+          const isSound = await this.#table(name, source, comparator);
+          if (isSound && comparator !== undefined) await this.#bounds(name, source, metadata, comparator);
+        } catch (error) {
+          this.#reportError(name, error);
+        }
+      });
+      if (isThere) return name;
+    }
+    const name = tableFileName(metadata.number);
+    this.#report(name, { code: 'BLOOM_MISSING_FILE', structure: 'file', offset: 0, problem: 'the MANIFEST lists it, and it is not there' });
+    return name;
+  }
+
+  /** @returns whether nothing is wrong with the table. */
+  async #table(name: string, source: Source, comparator: Comparator | undefined): Promise<boolean> {
+    const { codecs, maxBlockBytes, signal } = this.#options;
+    const given: readonly FilterPolicy[] = this.#options.filterPolicies ?? [new BloomFilterPolicy()];
+    const policies = given.filter(({ keyEquivalence }) => keyEquivalence === comparator?.keyEquivalence);
+    const verifyOptions: VerifyOptions = {
+      comparator: comparator === undefined ? null : internalKeyComparator(comparator),
+      filterPolicies: policies.map(internalKeyPolicy),
+      codecs,
+      maxBlockBytes,
+      maxFindings: this.#maxFindings,
+      signal,
+    };
+    const { findings, moreFindings, unchecked } = await verifyTable(source, verifyOptions);
+    for (const finding of findings) this.#report(name, finding);
+    this.#moreFindings += moreFindings;
+    this.#unchecked.push(...unchecked.map((part) => ({ file: name, ...part })));
+    return findings.length + moreFindings === 0;
+  }
+
+  /** Compares the first and last key of a table with those of the MANIFEST. */
+  async #bounds(name: string, source: Source, { smallest, largest }: FileMetadata, comparator: Comparator): Promise<void> {
+    const { codecs, maxBlockBytes } = this.#options;
+    const order = internalKeyComparator(comparator);
+    const table = await Table.open(source, { comparator: order, filterPolicies: [], codecs, maxBlockBytes, cache: null });
+    const cursor = table.cursor();
+    const report = (problem: string): void => this.#report(name, { code: 'BLOOM_BAD_VERSION', structure: 'file', offset: 0, problem });
+    if (!(await cursor.seekToFirst())) {
+      report('it has no entries');
+      return;
+    }
+    if (order.compare(cursor.key, smallest) !== 0) report('its first key is not the one that the MANIFEST says');
+    await cursor.seekToLast();
+    if (order.compare(cursor.key, largest) !== 0) report('its last key is not the one that the MANIFEST says');
+  }
+
+  async #log(name: string, file: FolderFile): Promise<void> {
+    const replay = new LogReplay(file, name, {
+      skip: ({ code, offset, byteLength, reason }, structure) => {
+        const problem = structure === 'write batch' ? reason : `${reason} (${byteLength} bytes)`;
+        this.#report(name, { code, structure, offset, problem });
+      },
+    });
+    await runAsync(this.#folder, replay.readAll(), this.#signal);
+  }
+
+  /** Does `work` with a file. @returns whether there is one of that name. */
+  #withFile(name: string, work: (file: FolderFile) => Promise<unknown>): Promise<boolean> {
+    return this.#open(name, async (file) => {
+      if (file !== undefined) await work(file);
+      return file !== undefined;
+    });
+  }
+
+  async #open<T>(name: string, work: (file: FolderFile | undefined) => Promise<T>): Promise<T> {
+    const file = await this.#folder.open(name, this.#signal);
+    try {
+      return await work(file);
+    } finally {
+      await file?.close?.();
+    }
+  }
+
+  #reportError(file: string, error: unknown): void {
+    if (!(error instanceof CorruptionError || error instanceof UnsupportedError)) throw error;
+    this.#report(file, error);
+  }
+
+  #report(file: string, { code, structure, offset, problem }: Finding): void {
+    if (this.#findings.length >= this.#maxFindings) this.#moreFindings++;
+    else this.#findings.push({ file, code, structure, offset, problem });
+  }
+}
+
+/** The names of the files of a type, by their numbers. */
+function namesOf(names: readonly string[], type: 'log' | 'table'): string[] {
+  const files: { readonly name: string; readonly number: bigint }[] = [];
+  for (const name of names) {
+    const file = parseFileName(name);
+    if (file?.type === type) files.push({ name, number: file.number });
+  }
+  return files.sort((a, b) => compareBigints(a.number, b.number)).map(({ name }) => name);
+}

@@ -1,0 +1,50 @@
+import { CorruptionError, type Place } from '@bloom/bytes';
+import type { Memtable } from './memtable.js';
+import { MemtableFull } from './memtable-full.js';
+import { TableBound } from './table-bound.js';
+import { WriteBatchReader } from '../format/write-batch.js';
+
+/** A batch of this share of `maxBlockBytes`, less a block, is small. */
+const SMALL_BATCH = 1 / 8;
+
+/** How large blocks of tables are, and can be: the database's options of these names. */
+export interface BlockLimits {
+  readonly blockSize: number;
+  readonly maxBlockBytes: number;
+}
+
+/** Whether a table can be made of a batch of so many bytes, whatever is in it. */
+export function isSmallBatch(byteLength: number, { blockSize, maxBlockBytes }: BlockLimits): boolean {
+  return byteLength <= maxBlockBytes * SMALL_BATCH - blockSize;
+}
+
+/** Why no table can be made of the operations of a batch; undefined when one can. LevelDB has no such limit. */
+export function misfitOf(record: Uint8Array, limits: BlockLimits): string | undefined {
+  if (isSmallBatch(record.length, limits)) return undefined;
+  const { blockSize, maxBlockBytes } = limits;
+  const bound = new TableBound();
+  for (const batch = new WriteBatchReader(record); batch.next(); ) bound.addUserKey(batch.keyEnd - batch.keyStart, batch.valueEnd - batch.valueStart);
+  const blockBytes = bound.blockBytes(blockSize);
+  if (blockBytes > maxBlockBytes) return `an entry needs a block of up to ${blockBytes} bytes, maxBlockBytes is ${maxBlockBytes}`;
+  const indexBytes = bound.indexBytes(blockSize);
+  // Half of it may be taken by entries that are in the memtable already.
+  if (indexBytes > maxBlockBytes / 2) return `the keys need an index of up to ${indexBytes} bytes, half of maxBlockBytes is ${maxBlockBytes / 2}`;
+  return undefined;
+}
+
+/**
+ * Adds the operations of a log's batch to a memtable, up to where the batch is damaged.
+ *
+ * @param place of the batch.
+ * @throws CorruptionError `BLOOM_TOO_LARGE` when they need more memory than a memtable can have.
+ */
+export function addBatch(memtable: Memtable, batch: WriteBatchReader, place: Place): void {
+  try {
+    for (let sequence = batch.sequence; batch.next(); sequence++) {
+      memtable.add(sequence, batch.type, batch.bytes, batch.keyStart, batch.keyEnd, batch.valueStart, batch.valueEnd);
+    }
+  } catch (error) {
+    if (!(error instanceof MemtableFull)) throw error;
+    throw new CorruptionError('BLOOM_TOO_LARGE', place, `its operations are too many for the memory: ${error.message}`, { cause: error });
+  }
+}

@@ -1,0 +1,58 @@
+/**
+ * The keys and values of a memtable's entries, one after another:
+ *
+ *     arena:  (user key | sequence << 8 | type (u64, little-endian) | value)*
+ */
+import { copyBytes, INTERNAL_KEY_TRAILER_LENGTH } from '@bloom/sstable/database';
+import { grown } from './memtable-full.js';
+
+const MIN_LENGTH = 1024;
+
+/** The bytes of entries, to which more can be added. */
+export class EntryArena {
+  /** Views of it hold, also when later entries move them to a larger one. */
+  bytes: Uint8Array;
+  #length = 0;
+
+  /** @param expectedBytes of keys and values: room that is made at once. */
+  constructor(expectedBytes: number) {
+    this.bytes = new Uint8Array(Math.max(MIN_LENGTH, expectedBytes));
+  }
+
+  /**
+   * Adds an entry.
+   *
+   * @param bytes hold the user key at `[keyStart, keyEnd)` and the value at `[valueStart, valueEnd)`.
+   * @returns where its internal key starts.
+   * @throws MemtableFull when there is no room.
+   */
+  add(sequence: bigint, type: number, bytes: Uint8Array, keyStart: number, keyEnd: number, valueStart: number, valueEnd: number): number {
+    const start = this.#length;
+    const trailer = start + keyEnd - keyStart;
+    const value = trailer + INTERNAL_KEY_TRAILER_LENGTH;
+    const end = value + valueEnd - valueStart;
+    if (end > this.bytes.length) this.bytes = grown(this.bytes, end, (length) => new Uint8Array(length));
+    this.#length = end;
+    const arena = this.bytes;
+    copyBytes(bytes, keyStart, keyEnd, arena, start);
+    putTrailer(arena, trailer, sequence, type);
+    copyBytes(bytes, valueStart, valueEnd, arena, value);
+    return start;
+  }
+}
+
+/** Writes sequence and type as they stand at the end of an internal key. */
+function putTrailer(bytes: Uint8Array, position: number, sequence: bigint, type: number): void {
+  // Nearly all sequences are exact as a number, which is quicker to take apart.
+  const number = Number(sequence);
+  const low = number <= Number.MAX_SAFE_INTEGER ? number >>> 0 : Number(sequence & 0xffff_ffffn);
+  const high = number <= Number.MAX_SAFE_INTEGER ? (number - low) / 2 ** 32 : Number(sequence >> 32n);
+  bytes[position] = type;
+  bytes[position + 1] = low;
+  bytes[position + 2] = low >>> 8;
+  bytes[position + 3] = low >>> 16;
+  bytes[position + 4] = low >>> 24;
+  bytes[position + 5] = high;
+  bytes[position + 6] = high >>> 8;
+  bytes[position + 7] = high >>> 16;
+}

@@ -1,0 +1,101 @@
+/**
+ * The batches of a log, in their order: the one reading of logs, for opening, readers, repair and inspection alike.
+ *
+ * What is damaged is told with the same codes to all of them, and each decides whether it ends the replay.
+ *
+ * Source: LevelDB, db/db_impl.cc, `DBImpl::RecoverLogFile`.
+ */
+import { type CorruptionCode, CorruptionError, type Place } from '@bloom/bytes';
+import { LogReader, type LogTail } from '@bloom/log';
+import { type Dropped, logDropCode } from '../folder/damage.js';
+import type { FolderFile } from '../folder/folder.js';
+import type { FolderReading } from '../folder/folder-reading.js';
+import type { PrefixChecksum } from '../folder/known-prefix.js';
+import { StoredRecords } from '../folder/stored-records.js';
+import { hasSequences, WriteBatchReader } from '../format/write-batch.js';
+
+/** Damage that a replay skips. */
+export interface SkippedDamage extends Dropped {
+  readonly byteLength: number;
+  readonly code: CorruptionCode;
+}
+
+/** The parts of a log that can be damaged. */
+export type DamagedPart = 'log record' | 'write batch';
+
+/** Takes what a {@link LogReplay} finds. */
+export interface LogReplayTarget {
+  /**
+   * Takes a batch whose sequences are those of a database. Operations that it leaves are passed over. One that is damaged has the
+   * operations before the damage, and the damage is told afterwards.
+   */
+  batch?(batch: WriteBatchReader, place: Place): void;
+  /** Is told of damage, which is skipped. Without this method, damage ends the replay with an error. */
+  skip?: ((damage: SkippedDamage, part: DamagedPart) => void) | undefined;
+}
+
+/** Replays one log, a piece of the file at a time, so that its target can empty its memory in between. */
+export class LogReplay {
+  /** The sequence of the last operation, by the batches' headers; 0 for none. */
+  lastSequence = 0n;
+  readonly #name: string;
+  readonly #target: LogReplayTarget;
+  readonly #records: StoredRecords;
+
+  /**
+   * @param name of the file, in errors and damage.
+   * @param checksum of what was read before, from the end of which the log is replayed.
+   */
+  constructor(file: FolderFile, name: string, target: LogReplayTarget, checksum?: PrefixChecksum) {
+    this.#name = name;
+    this.#target = target;
+    const reader = new LogReader(
+      {
+        record: (record, offset) => this.#replay(record, offset),
+        drop: ({ offset, byteLength, reason }) => this.#damaged('log record', logDropCode(reason), offset, byteLength, reason),
+      },
+      checksum?.byteLength,
+    );
+    this.#records = new StoredRecords(reader, file, checksum);
+  }
+
+  /** What the log ends in, unless that is a record. Known when all is read. */
+  get tail(): LogTail | undefined {
+    return this.#records.tail;
+  }
+
+  /**
+   * Replays the next piece.
+   *
+   * @returns whether there may be more.
+   * @throws CorruptionError `BLOOM_BAD_LOG`, `BLOOM_TOO_LARGE` or `BLOOM_BAD_WRITE_BATCH` for damage, unless the target skips it; and what the target throws.
+   */
+  readPiece(): FolderReading<boolean> {
+    return this.#records.readPiece();
+  }
+
+  /** Replays all of it. */
+  *readAll(): FolderReading<void> {
+    while (yield* this.readPiece());
+  }
+
+  #replay(record: Uint8Array, offset: number): void {
+    const batch = new WriteBatchReader(record);
+    if (!hasSequences(batch)) {
+      this.#damaged('write batch', 'BLOOM_BAD_WRITE_BATCH', offset, record.length, 'its sequence is too high');
+      return;
+    }
+    this.#target.batch?.(batch, { structure: 'write batch', offset, file: this.#name });
+    while (batch.next());
+    // Of a record without a header, sequence and count are 0.
+    const last = batch.sequence + BigInt(batch.count) - 1n;
+    if (last > this.lastSequence) this.lastSequence = last;
+    if (batch.problem !== undefined) this.#damaged('write batch', 'BLOOM_BAD_WRITE_BATCH', offset, record.length, batch.problem);
+  }
+
+  #damaged(part: DamagedPart, code: CorruptionCode, offset: number, byteLength: number, reason: string): void {
+    const file = this.#name;
+    if (this.#target.skip === undefined) throw new CorruptionError(code, { structure: part, offset, file }, `${reason} (${byteLength} bytes)`);
+    this.#target.skip({ file, offset, byteLength, reason, code }, part);
+  }
+}

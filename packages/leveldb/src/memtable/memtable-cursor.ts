@@ -1,0 +1,70 @@
+import type { Side } from '@bloom/sstable/database';
+import { EntryCursor } from '../cursor/entry-cursor.js';
+import { HEAD, type Memtable } from './memtable.js';
+
+/** Moves over a memtable's entries. */
+export class MemtableCursor extends EntryCursor {
+  readonly #memtable: Memtable;
+  #node = HEAD;
+
+  constructor(memtable: Memtable) {
+    super();
+    this.#memtable = memtable;
+  }
+
+  /** Whether the entry before has the same internal key. */
+  get isCopy(): boolean {
+    return this.#memtable.isCopy(this.#node);
+  }
+
+  override seekToFirst(): boolean {
+    return this.#land(this.#memtable.first);
+  }
+
+  override seekToLast(): boolean {
+    return this.#land(this.#memtable.last);
+  }
+
+  override seek(key: Uint8Array, side: Side): boolean {
+    switch (side) {
+      case 'at-or-after':
+        return this.#land(this.#memtable.seek(key));
+      case 'after':
+        return this.#land(this.#memtable.after(this.#memtable.seekBefore(key, true)));
+      case 'at-or-before':
+        return this.#land(this.#memtable.seekBefore(key, true));
+      case 'before':
+        return this.#land(this.#memtable.seekBefore(key, false));
+    }
+  }
+
+  override next(): boolean {
+    return this.#land(this.#memtable.after(this.#node));
+  }
+
+  override prev(): boolean {
+    return this.#land(this.#memtable.before(this.#node));
+  }
+
+  #land(node: number): true {
+    this.#node = node;
+    this.valid = node !== HEAD;
+    if (!this.valid) return true;
+    const { entry } = this;
+    const memtable = this.#memtable;
+    entry.keyBytes = entry.valueBytes = memtable.arena;
+    entry.keyStart = memtable.keyStart(node);
+    entry.keyEnd = entry.valueStart = entry.keyStart + memtable.keyLength(node);
+    entry.valueEnd = entry.valueStart + memtable.valueLength(node);
+    return true;
+  }
+}
+
+/** Walks forward over a memtable's entries. Of several with the same internal key, it visits only the one added last. */
+export class MemtableEntries extends MemtableCursor {
+  override next(): boolean {
+    do super.next();
+    while (this.valid && this.isCopy);
+    return true;
+  }
+}

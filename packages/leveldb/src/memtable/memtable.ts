@@ -1,0 +1,283 @@
+/**
+ * The newest entries of a database, which are in its log and in no table yet: a skip list of internal keys.
+ *
+ *     nodes:  (start of the key in the arena | bytes of the key | bytes of the value | node before | abbreviation (2) | next node at each level)*
+ *
+ * A node is the place where it starts in `nodes`: what a search needs of it is adjacent, in one line of the processor's
+ * cache. With an array for each field, and a second comparison with the same node a level below, an insertion took an
+ * eighth more time.
+ *
+ * Keys are compared by their abbreviations first (`key-abbreviation.ts`). With any order but LevelDB's all abbreviations are 0,
+ * and the comparator decides.
+ *
+ * Entries are only ever added, so a cursor stays good while others are added.
+ *
+ * Source: LevelDB, db/memtable.cc and db/skiplist.h.
+ */
+import { compareInternalBytes, type CompareRange, INTERNAL_KEY_TRAILER_LENGTH } from '@bloom/sstable/database';
+import { EntryArena } from './entry-arena.js';
+import { KeyAbbreviation } from './key-abbreviation.js';
+import { grown } from './memtable-full.js';
+import { MemtableFilter } from './memtable-filter.js';
+import { MemtableMemory } from './memtable-memory.js';
+import { MAX_HEIGHT, NodeHeights } from './node-heights.js';
+import { TableBound } from './table-bound.js';
+
+/** The node before the first entry; as a link: none. */
+export const HEAD = 0;
+// Where the parts of a node are.
+const KEY_START = 0;
+const KEY_LENGTH = 1;
+const VALUE_LENGTH = 2;
+const BEFORE = 3;
+const ABBREVIATION = 4;
+const LINKS = 6;
+
+/** A filter is made once there was one lookup for every so many entries, so that a memtable that is rarely read has none. */
+const ENTRIES_PER_LOOKUP = 8;
+
+/** Entries by internal key. */
+export class Memtable {
+  readonly #compare: CompareRange;
+  /** Whether keys are in the order that abbreviations have. */
+  readonly #isAbbreviated: boolean;
+  readonly #arena: EntryArena;
+  #count = 0;
+  #nodes = new Uint32Array(1024);
+  #nodesLength = LINKS + MAX_HEIGHT;
+  #height = 1;
+  #last = HEAD;
+  /** The node before the place that was searched for, at each level. */
+  readonly #path = new Uint32Array(MAX_HEIGHT);
+  readonly #heights = new NodeHeights();
+  readonly #memory = new MemtableMemory(MAX_HEIGHT);
+  readonly #tableBound = new TableBound();
+  readonly #abbreviation = new KeyAbbreviation();
+  /** Which user keys there may be, once it is worth knowing. */
+  #filter: MemtableFilter | undefined;
+  /** How many lookups searched because there was no filter. */
+  #lookups = 0;
+
+  /** @param expectedBytes of keys and values: room that is made at once. */
+  constructor(compareInternalKeys: CompareRange, expectedBytes = 0) {
+    this.#compare = compareInternalKeys;
+    this.#isAbbreviated = compareInternalKeys === compareInternalBytes;
+    this.#arena = new EntryArena(expectedBytes);
+  }
+
+  /** How many entries there are. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Bytes that LevelDB's memtable would take: it switches logs by them. */
+  get memoryUsage(): number {
+    return this.#memory.byteLength;
+  }
+
+  /** How large the table can get that it becomes. */
+  get tableBound(): TableBound {
+    return this.#tableBound;
+  }
+
+  /** The keys and values of all entries: views of it hold, also when later entries move them to a larger one. */
+  get arena(): Uint8Array {
+    return this.#arena.bytes;
+  }
+
+  /**
+   * Adds an entry. One with the same internal key as another comes before it.
+   *
+   * @param bytes hold the user key at `[keyStart, keyEnd)` and the value at `[valueStart, valueEnd)`.
+   */
+  add(
+    sequence: bigint,
+    type: number,
+    bytes: Uint8Array,
+    keyStart: number,
+    keyEnd: number,
+    valueStart: number,
+    valueEnd: number,
+  ): void {
+    const start = this.#arena.add(sequence, type, bytes, keyStart, keyEnd, valueStart, valueEnd);
+    this.#insert(start, keyEnd - keyStart + INTERNAL_KEY_TRAILER_LENGTH, valueEnd - valueStart);
+  }
+
+  /** The first node whose key is at or after `key`; 0 for none. */
+  seek(key: Uint8Array): number {
+    return this.after(this.seekBefore(key, false));
+  }
+
+  /**
+   * {@link seek} for a lookup: gives 0 also where a filter tells without a search that no entry has the user key of `key`.
+   */
+  find(key: Uint8Array): number {
+    return this.#mayHold(key) ? this.seek(key) : HEAD;
+  }
+
+  /** The last node whose key is before `key`, or at it where `inclusive`; 0 for none. */
+  seekBefore(key: Uint8Array, inclusive: boolean): number {
+    if (this.#isAbbreviated) this.#abbreviation.makeOfAny(key, 0, key.length - INTERNAL_KEY_TRAILER_LENGTH, this.#arena.bytes);
+    return this.#findBefore(key, 0, key.length, inclusive);
+  }
+
+  /** The first node; 0 for none. */
+  get first(): number {
+    return this.after(HEAD);
+  }
+
+  /** The last node; 0 for none. */
+  get last(): number {
+    return this.#last;
+  }
+
+  /** The node after `node`; 0 for none. */
+  after(node: number): number {
+    return this.#nodes[node + LINKS]!;
+  }
+
+  /** The node before `node`; 0 for none. */
+  before(node: number): number {
+    return this.#nodes[node + BEFORE]!;
+  }
+
+  /** Whether the entry before `node` has the same internal key: only where a log has a record twice. */
+  isCopy(node: number): boolean {
+    const before = this.#nodes[node + BEFORE]!;
+    if (before === HEAD) return false;
+    const arena = this.#arena.bytes;
+    const start = this.#nodes[node + KEY_START]!;
+    const end = start + this.#nodes[node + KEY_LENGTH]!;
+    const otherStart = this.#nodes[before + KEY_START]!;
+    const otherEnd = otherStart + this.#nodes[before + KEY_LENGTH]!;
+    // The lowest byte of the sequence differs between nearly all neighbours.
+    const sequence = INTERNAL_KEY_TRAILER_LENGTH - 1;
+    return arena[end - sequence] === arena[otherEnd - sequence] && this.#compare(arena, start, end, arena, otherStart, otherEnd) === 0;
+  }
+
+  /** Where in the arena the internal key of `node` starts; the value follows it. */
+  keyStart(node: number): number {
+    return this.#nodes[node + KEY_START]!;
+  }
+
+  /** Bytes of the internal key of `node`. */
+  keyLength(node: number): number {
+    return this.#nodes[node + KEY_LENGTH]!;
+  }
+
+  /** Bytes of the value of `node`. */
+  valueLength(node: number): number {
+    return this.#nodes[node + VALUE_LENGTH]!;
+  }
+
+  #mayHold(key: Uint8Array): boolean {
+    if (!this.#isAbbreviated) return true;
+    const filter = this.#filter ?? this.#makeFilter();
+    return filter === undefined || filter.mayHold(key, 0, key.length - INTERNAL_KEY_TRAILER_LENGTH);
+  }
+
+  /** Makes the filter if there were enough lookups. */
+  #makeFilter(): MemtableFilter | undefined {
+    if (++this.#lookups * ENTRIES_PER_LOOKUP < this.#count) return undefined;
+    const filter = new MemtableFilter(this.#count);
+    for (let node = this.first; node !== HEAD; node = this.after(node)) {
+      const start = this.#nodes[node + KEY_START]!;
+      filter.add(this.#arena.bytes, start, start + this.#nodes[node + KEY_LENGTH]! - INTERNAL_KEY_TRAILER_LENGTH);
+    }
+    return (this.#filter = filter);
+  }
+
+  #insert(start: number, keyLength: number, valueLength: number): void {
+    const arena = this.#arena.bytes;
+    const userKeyEnd = start + keyLength - INTERNAL_KEY_TRAILER_LENGTH;
+    const abbreviation = this.#abbreviation;
+    if (this.#isAbbreviated) {
+      if (this.#count === 0) abbreviation.shareAll(start, userKeyEnd);
+      else if (abbreviation.share(arena, start, userKeyEnd)) this.#abbreviateAgain();
+      abbreviation.make(arena, start, userKeyEnd);
+    }
+    if (this.#filter !== undefined) {
+      this.#filter.add(arena, start, userKeyEnd);
+      if (this.#filter.isFull) {
+        this.#filter = undefined;
+        this.#lookups = 0;
+      }
+    }
+    this.#findBefore(arena, start, start + keyLength, false);
+    const height = this.#heights.next();
+    this.#memory.add(keyLength, valueLength, height);
+    this.#tableBound.add(keyLength, valueLength);
+    const path = this.#path;
+    // On levels that no node had, the path is HEAD from the start.
+    if (this.#height < height) this.#height = height;
+    const node = this.#addNode(height);
+    const nodes = this.#nodes;
+    nodes[node + KEY_START] = start;
+    nodes[node + KEY_LENGTH] = keyLength;
+    nodes[node + VALUE_LENGTH] = valueLength;
+    nodes[node + BEFORE] = path[0]!;
+    nodes[node + ABBREVIATION] = abbreviation.first;
+    nodes[node + ABBREVIATION + 1] = abbreviation.second;
+    for (let level = LINKS; level < LINKS + height; level++) {
+      const link = path[level - LINKS]! + level;
+      nodes[node + level] = nodes[link]!;
+      nodes[link] = node;
+    }
+    const after = nodes[node + LINKS]!;
+    if (after === HEAD) this.#last = node;
+    else nodes[after + BEFORE] = node;
+  }
+
+  /** The last node before the key that was abbreviated, or at it where `inclusive`; leaves the path to it. */
+  #findBefore(bytes: Uint8Array, start: number, end: number, inclusive: boolean): number {
+    const most = inclusive ? 0 : -1;
+    const { first, second } = this.#abbreviation;
+    const nodes = this.#nodes;
+    const arena = this.#arena.bytes;
+    let node = HEAD;
+    /** The last node that compared greater, which need not be compared again one level down. */
+    let late = HEAD;
+    for (let level = this.#height - 1; level >= 0; level--) {
+      for (;;) {
+        const next = nodes[node + LINKS + level]!;
+        if (next === late) break;
+        let order = nodes[next + ABBREVIATION]! - first;
+        if (order === 0) order = nodes[next + ABBREVIATION + 1]! - second;
+        if (order === 0) {
+          const nextStart = nodes[next + KEY_START]!;
+          order = this.#compare(arena, nextStart, nextStart + nodes[next + KEY_LENGTH]!, bytes, start, end);
+        }
+        if (order > most) {
+          late = next;
+          break;
+        }
+        node = next;
+      }
+      this.#path[level] = node;
+    }
+    return node;
+  }
+
+  /** Makes all abbreviations again. */
+  #abbreviateAgain(): void {
+    const nodes = this.#nodes;
+    const arena = this.#arena.bytes;
+    const abbreviation = this.#abbreviation;
+    for (let node = this.first; node !== HEAD; node = this.after(node)) {
+      const start = nodes[node + KEY_START]!;
+      abbreviation.make(arena, start, start + nodes[node + KEY_LENGTH]! - INTERNAL_KEY_TRAILER_LENGTH);
+      nodes[node + ABBREVIATION] = abbreviation.first;
+      nodes[node + ABBREVIATION + 1] = abbreviation.second;
+    }
+  }
+
+  /** Makes room for a node. */
+  #addNode(height: number): number {
+    const node = this.#nodesLength;
+    const end = node + LINKS + height;
+    if (end > this.#nodes.length) this.#nodes = grown(this.#nodes, end, (length) => new Uint32Array(length));
+    this.#nodesLength = end;
+    this.#count++;
+    return node;
+  }
+}

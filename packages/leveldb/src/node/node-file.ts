@@ -1,0 +1,164 @@
+/**
+ * Files of a database folder that are read.
+ *
+ * A file is kept open as long as not too many are. Beyond that, and where the system has no descriptor left, a file is opened
+ * for each read, as LevelDB does it: a database of any number of tables can be read with few descriptors.
+ */
+import { statSync } from 'node:fs';
+import type { Signal } from '@bloom/bytes';
+import type { FileIdentity } from '@bloom/sstable';
+import { fileIdentity, FileSource, type ReadPace, SyncFileSource } from '@bloom/sstable/node';
+import { FolderError, type FolderFile, isSameState, type SyncFolderFile } from '../folder/folder.js';
+import { OpenFileLimit } from './open-file-limit.js';
+import { codeOf } from './system-error.js';
+
+const limit = new OpenFileLimit();
+
+/** @throws the system's error when the file cannot be opened, or is no regular file. */
+export async function openForReading(path: string, readsAtOnce: ReadPace | false): Promise<FolderFile> {
+  if (!limit.take()) return new ReopenedFile(path);
+  try {
+    return new KeptFile(await FileSource.open(path, { readsAtOnce }));
+  } catch (error) {
+    limit.giveBack();
+    if (!isOutOfDescriptors(error)) throw error;
+    return new ReopenedFile(path);
+  }
+}
+
+/** {@link openForReading} without a promise. */
+export function openForReadingSync(path: string): SyncFolderFile {
+  if (!limit.take()) return new SyncReopenedFile(path);
+  try {
+    return new SyncKeptFile(SyncFileSource.open(path));
+  } catch (error) {
+    limit.giveBack();
+    if (!isOutOfDescriptors(error)) throw error;
+    return new SyncReopenedFile(path);
+  }
+}
+
+/** A file that stays open until it is closed. */
+abstract class OpenFile<Source extends FileSource | SyncFileSource> {
+  readonly name: string;
+  readonly byteLength: number;
+  readonly identity: FileIdentity;
+  protected readonly source: Source;
+  #isClosed = false;
+
+  constructor(source: Source) {
+    this.source = source;
+    this.name = source.name;
+    this.byteLength = source.byteLength;
+    this.identity = source.identity;
+  }
+
+  hasChanged(): boolean {
+    return this.source.hasChanged();
+  }
+
+  close(): ReturnType<Source['close']> {
+    if (!this.#isClosed) limit.giveBack();
+    this.#isClosed = true;
+    return this.source.close() as ReturnType<Source['close']>;
+  }
+}
+
+class KeptFile extends OpenFile<FileSource> implements FolderFile {
+  read(offset: number, length: number, signal?: Signal): Promise<Uint8Array> {
+    return this.source.read(offset, length, signal);
+  }
+
+  readSync(offset: number, length: number): Uint8Array {
+    return this.source.readSync(offset, length);
+  }
+
+  readAtOnce(offset: number, length: number): Uint8Array | undefined {
+    return this.source.readAtOnce(offset, length);
+  }
+}
+
+/** {@link KeptFile} without promises. */
+class SyncKeptFile extends OpenFile<SyncFileSource> implements SyncFolderFile {
+  read(offset: number, length: number): Uint8Array {
+    return this.source.read(offset, length);
+  }
+
+  readInto(offset: number, bytes: Uint8Array): number {
+    return this.source.readInto(offset, bytes);
+  }
+}
+
+/** A file that is opened for each read. It must not be written to or replaced, as far as the system can tell. */
+class SyncReopenedFile implements SyncFolderFile {
+  readonly name: string;
+  readonly byteLength: number;
+  readonly identity: FileIdentity;
+
+  /** @throws the system's error when there is no such file. */
+  constructor(path: string) {
+    const { size } = statSync(path);
+    const identity = fileIdentity(path);
+    if (identity === undefined) throw Object.assign(new Error(`EINVAL: not a regular file, open '${path}'`), { code: 'EINVAL', path, syscall: 'open' });
+    this.name = path;
+    this.byteLength = size;
+    this.identity = identity;
+  }
+
+  read(offset: number, length: number): Uint8Array {
+    return this.#opened((source) => source.read(offset, length));
+  }
+
+  readInto(offset: number, bytes: Uint8Array): number {
+    return this.#opened((source) => source.readInto(offset, bytes));
+  }
+
+  hasChanged(): boolean {
+    return !isSameState(this.identity, fileIdentity(this.name));
+  }
+
+  #opened<T>(use: (source: SyncFileSource) => T): T {
+    let source: SyncFileSource | undefined;
+    try {
+      source = SyncFileSource.open(this.name);
+      if (source.identity.file === this.identity.file && source.byteLength >= this.byteLength) return use(source);
+    } catch (error) {
+      if (codeOf(error) !== 'ENOENT') throw error;
+    } finally {
+      source?.close();
+    }
+    throw new FolderError('BLOOM_FOLDER_CHANGED', `${this.name} was deleted or replaced`, { file: this.name });
+  }
+}
+
+/** {@link SyncReopenedFile} behind promises. Its reads hold up the event loop: each is of a few blocks. */
+class ReopenedFile implements FolderFile {
+  readonly name: string;
+  readonly byteLength: number;
+  readonly identity: FileIdentity;
+  readonly #file: SyncReopenedFile;
+
+  constructor(path: string) {
+    this.#file = new SyncReopenedFile(path);
+    this.name = path;
+    this.byteLength = this.#file.byteLength;
+    this.identity = this.#file.identity;
+  }
+
+  hasChanged(): boolean {
+    return this.#file.hasChanged();
+  }
+
+  read(offset: number, length: number): Uint8Array {
+    return this.#file.read(offset, length);
+  }
+
+  readSync(offset: number, length: number): Uint8Array {
+    return this.#file.read(offset, length);
+  }
+}
+
+function isOutOfDescriptors(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === 'EMFILE' || code === 'ENFILE';
+}

@@ -1,0 +1,114 @@
+import type { FileIdentity } from '@bloom/sstable';
+import type { FolderFile, SyncFolderFile } from '../folder/folder.js';
+import type { PinnedFolder, WritableFile, WritableFolder } from '../folder/writable-folder.js';
+import type { TableThread, TableThreadSettings } from '../folder/table-thread.js';
+import { type FolderPin, keepFolderOpen, mustBePinned, pinFolder } from './folder-pin.js';
+import { NodeWritableFile } from './node-writable-file.js';
+
+/** A folder of the file system as it is now: each operation checks that no other folder has taken its place. */
+export class PinnedNodeFolder implements PinnedFolder {
+  readonly name: string | undefined;
+  readonly #folder: WritableFolder;
+  readonly #letGo: () => void;
+  readonly #pin: FolderPin;
+
+  constructor(folder: WritableFolder, path: string) {
+    this.name = folder.name;
+    this.#folder = folder;
+    this.#pin = pinFolder(path);
+    // Last, because nothing would close the folder if what follows failed.
+    this.#letGo = keepFolderOpen(path);
+  }
+
+  unpin(): void {
+    this.#letGo();
+  }
+
+  async list(): Promise<readonly string[]> {
+    const names = await this.#run((folder) => folder.list());
+    mustBePinned(this.#pin);
+    return names;
+  }
+
+  async open(name: string): Promise<FolderFile | undefined> {
+    const file = await this.#run((folder) => folder.open(name));
+    try {
+      mustBePinned(this.#pin);
+    } catch (error) {
+      await file?.close?.();
+      throw error;
+    }
+    return file;
+  }
+
+  identityOf(name: string): FileIdentity | undefined | Promise<FileIdentity | undefined> {
+    return this.#checked().identityOf!(name);
+  }
+
+  openSync(name: string): SyncFolderFile | undefined {
+    return this.#checked().openSync!(name);
+  }
+
+  createFolder(): Promise<void> {
+    return this.#run((folder) => folder.createFolder());
+  }
+
+  removeFolder(): Promise<void> {
+    return this.#run((folder) => folder.removeFolder());
+  }
+
+  async create(name: string): Promise<WritableFile> {
+    return this.#watched(await this.#run((folder) => folder.create(name)));
+  }
+
+  async openForAppend(name: string): Promise<WritableFile | undefined> {
+    return this.#watched(await this.#run((folder) => folder.openForAppend(name)));
+  }
+
+  rename(from: string, to: string): Promise<void> {
+    return this.#run((folder) => folder.rename(from, to));
+  }
+
+  delete(name: string): Promise<void> {
+    return this.#run((folder) => folder.delete(name));
+  }
+
+  syncFolder(): Promise<void> {
+    return this.#run((folder) => folder.syncFolder());
+  }
+
+  lostFolder(): WritableFolder {
+    return this.#checked().lostFolder();
+  }
+
+  moveToLost(name: string, as: string): Promise<void> {
+    return this.#run((folder) => folder.moveToLost(name, as));
+  }
+
+  startTableThread(settings: TableThreadSettings): TableThread | undefined {
+    return this.#checked().startTableThread?.(settings);
+  }
+
+  /** A file that is looked at from time to time looks at the folder too. */
+  #watched<File extends WritableFile | undefined>(file: File): File {
+    if (file instanceof NodeWritableFile) file.onLook = () => mustBePinned(this.#pin);
+    return file;
+  }
+
+  async #run<T>(operation: (folder: WritableFolder) => T | Promise<T>): Promise<T> {
+    mustBePinned(this.#pin);
+    try {
+      return await operation(this.#folder);
+    } catch (error) {
+      // The folder may have been replaced since.
+      mustBePinned(this.#pin);
+      throw error;
+    }
+  }
+
+  /** @throws FolderError `BLOOM_FOLDER_CHANGED` when the folder is another one now. */
+  #checked(): WritableFolder {
+    mustBePinned(this.#pin);
+    return this.#folder;
+  }
+}

@@ -1,0 +1,183 @@
+import { type Bytes, mustBeBytes, mustBeIterable, type Signal } from '@bloom/bytes';
+import type { SignalOptions } from '@bloom/sstable';
+import { mustNotBeAborted, type SequenceOptions } from '@bloom/sstable/database';
+import { AsyncRangeIterator } from './async-range.js';
+import { DatabaseCursor } from './database-cursor.js';
+import { type DatabaseKeyRange, DatabaseRange, mustBeDatabaseRange } from './database-range.js';
+import { type FolderReading, inParallel, runAtOnce } from '../folder/folder-reading.js';
+import type { LookupExplanation } from './lookup-explanation.js';
+import { ReaderFace, type StoredVersion } from './reader-face.js';
+import type { View } from './view.js';
+import type { VisibleCursor } from '../cursor/visible-cursor.js';
+
+/** The most lookups of one call that wait for blocks of a remote folder, whose tables bound the reads themselves. */
+const PARALLEL_REMOTE_LOOKUPS = 512;
+
+/** A range, the state of the database to look at, and a signal that ends the walk through it. */
+export interface AsyncDatabaseKeyRange extends DatabaseKeyRange {
+  readonly signal?: Signal | undefined;
+}
+
+/** Which state of the database to look at, and a signal that ends the call. */
+export interface AsyncReadOptions extends SequenceOptions, SignalOptions {}
+
+/** The methods for reading that `DatabaseReader` and `Database` share. */
+export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterable<[Bytes, Bytes]> {
+  /**
+   * A copy of the value of `key`; undefined when it is absent. Short copies share a buffer with others.
+   *
+   * @throws CorruptionError when what may hold it is damaged.
+   */
+  async get(key: Uint8Array, options?: AsyncReadOptions): Promise<Bytes | undefined> {
+    mustNotBeAborted(options?.signal);
+    const lookup = this.lookup('get', key, options);
+    if (!lookup.run()) {
+      const settling = this.#run(lookup.settle(), this.view, options?.signal);
+      if (settling !== undefined) await settling;
+    }
+    return this.valueOf(lookup);
+  }
+
+  /**
+   * Looks up a key as `get` does, and says how: which memtables and tables were asked in which order and which were not, what each filter
+   * said, which blocks were read, and what was found. Counted in `stats` as `get` is. Damage is not thrown: it is the outcome.
+   *
+   * @throws TypeError, or the folder's error, as `get` does.
+   * @example
+   * ```ts
+   * const { steps, outcome } = await database.explain(utf8('hello'));
+   * for (const step of steps) if (step.source === 'table' && step.asked) console.log(step.file, step.search.filter, step.found);
+   * console.log(outcome.kind); // 'value', 'deletion', 'absent' or 'failed'
+   * ```
+   */
+  async explain(key: Uint8Array, options?: AsyncReadOptions): Promise<LookupExplanation> {
+    mustNotBeAborted(options?.signal);
+    return this.#run(this.explained(this.view, 'explain', key, options), this.view, options?.signal);
+  }
+
+  /** Whether there is a value of `key`. */
+  async has(key: Uint8Array, options?: AsyncReadOptions): Promise<boolean> {
+    mustNotBeAborted(options?.signal);
+    const lookup = this.lookup('has', key, options);
+    if (!lookup.run()) {
+      const settling = this.#run(lookup.settle(), this.view, options?.signal);
+      if (settling !== undefined) await settling;
+    }
+    return this.isFound(lookup);
+  }
+
+  /** `get` for each of `keys`, in their order. Keys of one block share its read. */
+  async getMany(keys: Iterable<Uint8Array>, options?: AsyncReadOptions): Promise<(Bytes | undefined)[]> {
+    this.mustBeOpen();
+    mustBeIterable('keys', keys, 'Uint8Arrays');
+    // Copies: an iterator may yield one array again and again, and the caller may change keys during the call.
+    const wanted = Array.from(keys, (key, i) => {
+      mustBeBytes(`keys[${i}]`, key);
+      return new Uint8Array(key);
+    });
+    const values = new Array<Bytes | undefined>(wanted.length).fill(undefined);
+    // All lookups see the same state, even if `refresh` is called before they end.
+    const { view } = this;
+    const sequence = this.sequenceOf('getMany', options);
+    const signal = options?.signal;
+    mustNotBeAborted(signal);
+    const isRemote = this.folder.isRemote === true;
+    const order = [...wanted.keys()];
+    // So that blocks that lie near one another are wanted at the same time, and are read together.
+    if (isRemote) order.sort((a, b) => view.comparator.compare(wanted[a]!, wanted[b]!));
+    view.pin();
+    try {
+      const lookUp = (n: number): void | Promise<void> => {
+        const i = order[n]!;
+        const lookup = this.lookupAt(wanted[i]!, sequence, view);
+        const take = (): void => {
+          values[i] = this.valueOf(lookup);
+        };
+        const settling = lookup.run() ? undefined : this.#run(lookup.settle(), view, signal);
+        if (settling !== undefined) return settling.then(take);
+        take();
+        return undefined;
+      };
+      await inParallel(wanted.length, lookUp, isRemote ? PARALLEL_REMOTE_LOOKUPS : undefined);
+    } finally {
+      view.unpin();
+    }
+    return values;
+  }
+
+  /** The entries of a range, as copies, in order. */
+  entries(range: AsyncDatabaseKeyRange = {}): AsyncIterableIterator<[Bytes, Bytes]> {
+    return this.#iterate('entries', range, (cursor) => [this.copyKey(cursor), this.copyValue(cursor)]);
+  }
+
+  /** The keys of a range, as copies, in order. */
+  keys(range: AsyncDatabaseKeyRange = {}): AsyncIterableIterator<Bytes> {
+    return this.#iterate('keys', range, (cursor) => this.copyKey(cursor));
+  }
+
+  /** The values of a range, as copies, in the order of their keys. */
+  values(range: AsyncDatabaseKeyRange = {}): AsyncIterableIterator<Bytes> {
+    return this.#iterate('values', range, (cursor) => this.copyValue(cursor));
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<[Bytes, Bytes]> {
+    return this.entries();
+  }
+
+  /** A cursor, on no entry yet. It sees the database as it is now until it is closed. */
+  cursor(options?: SequenceOptions): DatabaseCursor {
+    this.mustBeOpen();
+    const { view } = this;
+    return new DatabaseCursor(view, this.cursorOf(view, this.cursorSequenceOf('cursor', options)), this.state, (reading, signal) => this.#run(reading, view, signal));
+  }
+
+  /** All that is stored of a key, the newest version first: also what is deleted or overwritten. With a `sequence`, what was written up to it. */
+  async versions(key: Uint8Array, options?: AsyncReadOptions): Promise<StoredVersion[]> {
+    this.mustBeOpen();
+    const reading = this.versionsIn(this.view, 'versions', key, options);
+    mustNotBeAborted(options?.signal);
+    return this.#run(reading, this.view, options?.signal);
+  }
+
+  /** Runs a reading of `view`, whose files stay open until it ends. Without a promise where all that it needs is at hand. */
+  #run<T>(reading: FolderReading<T>, view = this.view, signal?: Signal): T | Promise<T> {
+    view.pin();
+    let running: T | Promise<T>;
+    try {
+      running = runAtOnce(this.folder, reading, signal);
+    } catch (error) {
+      view.unpin();
+      throw error;
+    }
+    if (running instanceof Promise) return this.#ran(running, view, signal);
+    view.unpin();
+    // A comparator, a codec or a file may have closed the reader, or aborted the call.
+    this.mustBeOpen();
+    signal?.throwIfAborted();
+    return running;
+  }
+
+  async #ran<T>(running: Promise<T>, view: View, signal: Signal | undefined): Promise<T> {
+    try {
+      const result = await running;
+      // A block that was read ahead is returned even if the call was aborted, or the reader closed, in the meantime.
+      this.mustBeOpen();
+      signal?.throwIfAborted();
+      return result;
+    } catch (error) {
+      // An error from a file that `close` has closed is not the caller's error.
+      this.mustBeOpen();
+      throw error;
+    } finally {
+      view.unpin();
+    }
+  }
+
+  #iterate<T>(call: string, range: AsyncDatabaseKeyRange, pick: (cursor: VisibleCursor) => T): AsyncIterableIterator<T> {
+    this.mustBeOpen();
+    mustBeDatabaseRange(this.nameOf(call), range);
+    const { view } = this;
+    const walk = new DatabaseRange(this.cursorOf(view, this.visibleAt(range.sequence)), view.order, range);
+    return new AsyncRangeIterator(walk, view, pick, this.state, (reading) => this.#run(reading, view, range.signal), range.signal);
+  }
+}

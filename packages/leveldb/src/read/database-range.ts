@@ -1,0 +1,74 @@
+import type { AsyncKeyRange, KeyRange } from '@bloom/sstable';
+import { type Bound, KEY_RANGE, KeyBounds, mustBeKeyRange, type SequenceOptions } from '@bloom/sstable/database';
+import type { KeyOrder } from '../format/version.js';
+import type { VisibleCursor } from '../cursor/visible-cursor.js';
+
+/** A range, and the state of the database to look at. */
+export interface DatabaseKeyRange extends KeyRange, SequenceOptions {}
+
+const DATABASE_KEY_RANGE: Record<keyof (AsyncKeyRange & SequenceOptions), true> = { ...KEY_RANGE, sequence: true };
+
+/** @throws TypeError, which names the call, unless `range` is a range. */
+export function mustBeDatabaseRange(call: string, range: DatabaseKeyRange): void {
+  mustBeKeyRange(call, range, DATABASE_KEY_RANGE);
+}
+
+/** Goes through a range of visible entries. Its moves are like those of {@link VisibleCursor}. */
+export class DatabaseRange {
+  readonly cursor: VisibleCursor;
+  readonly #order: KeyOrder;
+  readonly #reverse: boolean;
+  readonly #from: KeyBounds['from'];
+  readonly #to: Bound | undefined;
+  #left: number;
+  #started = false;
+
+  /** @throws the errors of {@link KeyBounds}. */
+  constructor(cursor: VisibleCursor, order: KeyOrder, range: KeyRange) {
+    const { limit, reverse, from, to } = new KeyBounds(range, order.compareUserKeys);
+    this.cursor = cursor;
+    this.#order = order;
+    this.#left = limit;
+    this.#reverse = reverse;
+    this.#from = from;
+    this.#to = to;
+  }
+
+  /** Moves on by an entry. Once the move is over, `accept` says whether the entry is in the range. */
+  next(): boolean {
+    if (this.#left <= 0) return true;
+    if (this.#started) return this.#reverse ? this.cursor.prev() : this.cursor.next();
+    this.#started = true;
+    if (this.#from === undefined) return this.#reverse ? this.cursor.seekToLast() : this.cursor.seekToFirst();
+    return this.cursor.seek(this.#from.key, this.#from.side);
+  }
+
+  /** Whether the range came to another entry. */
+  accept(): boolean {
+    if (this.#left <= 0) return false;
+    if (this.cursor.valid && this.#isBeforeEnd()) {
+      this.#left--;
+      return true;
+    }
+    this.#left = 0;
+    return false;
+  }
+
+  /** Whether it gives no more entries. */
+  get isOver(): boolean {
+    return this.#left <= 0;
+  }
+
+  /** Gives no more entries. */
+  end(): void {
+    this.#left = 0;
+  }
+
+  #isBeforeEnd(): boolean {
+    const to = this.#to;
+    if (to === undefined) return true;
+    const { keyBytes, keyLength } = this.cursor;
+    const order = this.#order.compareUserKeys(keyBytes, 0, keyLength, to.key, 0, to.key.length);
+    return order === 0 ? to.inclusive : order < 0 !== this.#reverse;
+  }
+}

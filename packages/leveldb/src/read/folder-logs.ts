@@ -1,0 +1,172 @@
+/** The logs that are part of a database, as they are opened, looked for and replayed for a view. */
+import { CorruptionError, type Place } from '@bloom/bytes';
+import type { ClosingFiles } from '../folder/closing-files.js';
+import { type Folder, FolderError, type FolderFile } from '../folder/folder.js';
+import { all, type FolderReading, identifyFile, listFiles, openFile } from '../folder/folder-reading.js';
+import { startsWith } from '../folder/known-prefix.js';
+import { logFileName } from '../format/file-name.js';
+import type { ManifestFields } from '../format/manifest.js';
+import { isLogNeeded, listedLogs, neededLogs } from '../format/needed-files.js';
+import type { KeyOrder, Version } from '../format/version.js';
+import { type LogMemtable, replayLog } from '../memtable/log-memtable.js';
+import type { OpenedFiles } from './opened-files.js';
+import { Restart } from './restart.js';
+
+/** With so many logs in a folder, those that are obsolete are found out before any is opened. */
+const MANY_LOGS = 16;
+/** How many numbers past the MANIFEST's next one a log is looked for, where the folder cannot be listed. */
+const NUMBERS_AHEAD = 16;
+/** How many numbers are tried for logs, where the folder cannot be listed. */
+const MAX_LOG_NUMBERS = 1024;
+
+/** A log that was opened for one attempt. */
+export interface OpenLog {
+  readonly number: bigint;
+  readonly file: FolderFile;
+}
+
+/** The logs that were replayed for the last view. */
+export interface KnownLogs {
+  readonly logs: Map<bigint, LogMemtable>;
+  readonly order: KeyOrder;
+  /** The highest sequence that a view shows: what is visible at it must not change. */
+  readonly visible: bigint;
+}
+
+/** Opens and replays the logs of a folder. */
+export class FolderLogs {
+  readonly #folderName: string | undefined;
+  readonly #isStrict: boolean;
+  readonly #closing: ClosingFiles;
+  readonly #onReplaced: () => void;
+
+  /**
+   * @param isStrict whether damage is an error.
+   * @param onReplaced is called when a log turns out to be another file than at the last reading.
+   */
+  constructor(folder: Folder, isStrict: boolean, closing: ClosingFiles, onReplaced: () => void) {
+    this.#folderName = folder.name;
+    this.#isStrict = isStrict;
+    this.#closing = closing;
+    this.#onReplaced = onReplaced;
+  }
+
+  /**
+   * Opens the logs that are listed, so that they are as long as they are now whatever is written from here on.
+   *
+   * @param readFields reads the MANIFEST: only called where there are many logs.
+   */
+  *open(open: OpenedFiles, readFields: () => FolderReading<ManifestFields>): FolderReading<OpenLog[]> {
+    let numbers = listedLogs(yield* listFiles());
+    if (numbers.length > MANY_LOGS) {
+      // The log number only ever grows.
+      const fields = yield* readFields();
+      numbers = numbers.filter((number) => isLogNeeded(number, fields));
+    }
+    const logs: OpenLog[] = [];
+    for (const number of numbers) {
+      const file = yield* open.open(logFileName(number));
+      // One that is gone by now is obsolete.
+      if (file !== undefined) logs.push({ number, file });
+    }
+    return logs;
+  }
+
+  /** Looks for the logs of a folder that cannot be listed, and opens them. @param place of the MANIFEST. */
+  *find(open: OpenedFiles, version: Version, fields: ManifestFields, place: Place): FolderReading<OpenLog[]> {
+    const taken = new Set(version.files.map(({ number }) => number));
+    const numbers: bigint[] = fields.previousLogNumber > 0n && fields.previousLogNumber < fields.logNumber ? [fields.previousLogNumber] : [];
+    const last = fields.nextFileNumber + BigInt(NUMBERS_AHEAD);
+    for (let number = fields.logNumber; number < last; number++) {
+      if (taken.has(number) || number === 0n) continue;
+      numbers.push(number);
+      if (numbers.length > MAX_LOG_NUMBERS) {
+        const problem = `any of more than ${MAX_LOG_NUMBERS} numbers may be that of a log: say which files there are`;
+        throw new CorruptionError('BLOOM_TOO_LARGE', place, problem);
+      }
+    }
+    const files = yield* all(numbers.map((number) => open.open(logFileName(number))));
+    return numbers.flatMap((number, i) => (files[i] === undefined ? [] : [{ number, file: files[i] }]));
+  }
+
+  /** Replays those of `logs` that are part of the database. What is the same as in `known` is not read again. */
+  *replay(logs: readonly OpenLog[], { logs: known, order, visible }: KnownLogs, fields: ManifestFields): FolderReading<LogMemtable[]> {
+    const replayed: LogMemtable[] = [];
+    for (const { number, file } of logs) {
+      if (!isLogNeeded(number, fields)) continue;
+      const before = known.get(number);
+      // A replay that fails may have added to the memtable: then the log is replayed from its start.
+      known.delete(number);
+      if (before !== undefined && !(yield* startsWith(file, before.prefix))) {
+        // Logs only grow, so the tables need not be the same either.
+        this.#onReplaced();
+        throw new FolderError('BLOOM_FOLDER_CHANGED', `${logFileName(number)} was replaced`, { file: logFileName(number) });
+      }
+      const log = yield* replayLog(number, file, order, this.#isStrict, before, visible);
+      known.set(number, log);
+      replayed.push(log);
+    }
+    return replayed;
+  }
+
+  /** @throws Restart when a log is needed that was not there, or not listed, when the logs were opened. */
+  mustHaveRead(logs: readonly OpenLog[], fields: ManifestFields, names: readonly string[], evidence: string): void {
+    const newest = logs.at(-1)?.number;
+    if (newest === undefined) return;
+    const read = new Set(logs.map(({ number }) => number));
+    const missed = neededLogs(names, fields).find((number) => number < newest && !read.has(number));
+    if (missed === undefined) return;
+    const problem = `${logFileName(missed)} is listed and cannot be opened`;
+    const damage = new CorruptionError('BLOOM_MISSING_FILE', { structure: 'folder', offset: 0, file: this.#folderName }, problem);
+    throw new Restart(damage, evidence);
+  }
+
+  /**
+   * Looks for writes that the view would miss. Called when the MANIFEST's last sequence is later than that of every log that
+   * was read: the writes between are in tables, or in a log that was created, extended or deleted after the logs were opened.
+   * In the second case the view would have the last sequence of a write that it does not show.
+   *
+   * @throws FolderError when there is such a log.
+   */
+  *mustHaveSeen(logs: readonly LogMemtable[], { logNumber }: ManifestFields, names: readonly string[]): FolderReading<void> {
+    const read = new Map(logs.map(({ number, byteLength }) => [number, byteLength]));
+    // Of the logs that were read, only the newest can have become longer.
+    const newest = logs.at(-1)?.number;
+    const suspects = listedLogs(names).filter((number) => number >= logNumber && !read.has(number));
+    if (newest !== undefined && newest >= logNumber) suspects.push(newest);
+    for (const number of suspects) {
+      const name = logFileName(number);
+      const file = yield* openFile(name);
+      this.#closing.close(file);
+      const isChanged =
+        file === undefined
+          ? // It may have grown before it was deleted. A name that is still listed cannot be opened as a file: a folder, for example.
+            !(yield* listFiles()).includes(name)
+          : file.byteLength > (read.get(number) ?? -1);
+      if (isChanged) throw new FolderError('BLOOM_FOLDER_CHANGED', `${name} was written while the folder was read`, { file: name });
+    }
+  }
+
+  /** @throws FolderError when one of `logs`, which were read, is gone or was replaced while the folder was read. A writer may have added to it. */
+  *mustBeSame(logs: readonly OpenLog[]): FolderReading<void> {
+    for (const { number, file } of logs) {
+      const name = logFileName(number);
+      const now = yield* identifyFile(name);
+      if (file.identity === undefined || (now !== undefined && Object.is(now.file, file.identity.file))) continue;
+      throw new FolderError('BLOOM_FOLDER_CHANGED', `${name} was replaced while the folder was read`, { file: name });
+    }
+  }
+}
+
+/**
+ * Whether the only log is the one that the MANIFEST names. Then the view is a prefix of the writes even if the folder has changed
+ * since the MANIFEST was read: what the log lacks comes after all that it has.
+ */
+export function isOneLog(logs: readonly LogMemtable[], { logNumber, previousLogNumber }: ManifestFields): boolean {
+  return logs.length === 1 && logs[0]!.number === logNumber && previousLogNumber === 0n;
+}
+
+/** Whether the MANIFEST knows of later writes than the logs. */
+export function isBehind(logs: readonly LogMemtable[], { lastSequence }: ManifestFields): boolean {
+  return logs.every((log) => log.lastSequence < lastSequence);
+}

@@ -1,0 +1,105 @@
+/** CURRENT and the MANIFEST that it names, as they are read for a view, and again at a refresh. */
+import { CorruptionError, type Place } from '@bloom/bytes';
+import type { FileIdentity } from '@bloom/sstable';
+import type { ClosingFiles } from '../folder/closing-files.js';
+import { missingManifest, readCurrent } from '../folder/current-file.js';
+import { type Folder, FolderError, type FolderFile, isSameState } from '../folder/folder.js';
+import { type FolderReading, identifyFile } from '../folder/folder-reading.js';
+import { type KnownPrefix, startsWith } from '../folder/known-prefix.js';
+import { type ManifestContents, manifestPlace, readManifest } from '../folder/manifest-file.js';
+import { CURRENT } from '../format/file-name.js';
+import type { ManifestFields } from '../format/manifest.js';
+import { OpenedFiles } from './opened-files.js';
+import { Restart } from './restart.js';
+
+/** A MANIFEST as far as it was read. */
+export interface ManifestState extends Pick<ManifestContents, 'builder' | 'prefix'> {
+  readonly name: string;
+}
+
+/** The MANIFEST, as it was in one attempt. */
+export interface OpenManifest {
+  readonly state: ManifestState;
+  /** Whether it is the one that was read before, perhaps with more edits. */
+  readonly isContinued: boolean;
+  readonly fields: ManifestFields;
+  readonly place: Place;
+  readonly byteLength: number;
+  /** What the host knew of CURRENT. */
+  readonly current: FileIdentity | undefined;
+}
+
+/** Reads CURRENT and the MANIFEST of a folder, and makes sure that they have not changed since. */
+export class FolderManifest {
+  readonly #folderName: string | undefined;
+  readonly #canIdentify: boolean;
+  readonly #closing: ClosingFiles;
+
+  constructor(folder: Folder, closing: ClosingFiles) {
+    this.#folderName = folder.name;
+    this.#canIdentify = folder.identityOf !== undefined;
+    this.#closing = closing;
+  }
+
+  /**
+   * Reads CURRENT and the MANIFEST that it names.
+   *
+   * @param last what was read before: if the file starts with it, only what follows is read.
+   * @throws Restart when CURRENT names a file that is not there.
+   */
+  *read(open: OpenedFiles, last: ManifestState | undefined): FolderReading<OpenManifest> {
+    const current = yield* open.open(CURRENT);
+    const name = yield* readCurrent(current, this.#folderName);
+    const file = yield* open.open(name);
+    if (file === undefined) throw new Restart(missingManifest(name, this.#folderName), name);
+    const before = last?.name === name && (yield* this.#isContinued(file, last.prefix)) ? last : undefined;
+    const { builder, prefix } = yield* readManifest(file, name, { before });
+    const place = manifestPlace(file, name);
+    const { byteLength } = file;
+    return { state: { name, builder, prefix }, isContinued: before !== undefined, fields: builder.fields(place), place, byteLength, current: current?.identity };
+  }
+
+  /**
+   * Makes sure that CURRENT and the MANIFEST are those that were read. A writer may have added to the MANIFEST.
+   *
+   * @throws FolderError when one of them was replaced while the folder was read.
+   */
+  *mustBeSame({ state, current }: OpenManifest): FolderReading<void> {
+    const changed = (file: string): FolderError => new FolderError('BLOOM_FOLDER_CHANGED', `${file} was replaced while the folder was read`, { file });
+    if (current !== undefined && !isSameState(current, yield* identifyFile(CURRENT))) throw changed(CURRENT);
+    const { identity } = state.prefix;
+    if (identity === undefined) return;
+    const now = yield* identifyFile(state.name);
+    if (isSameState(identity, now)) return;
+    if (now === undefined || !Object.is(now.file, identity.file)) throw changed(state.name);
+    const open = new OpenedFiles(this.#closing);
+    try {
+      const file = yield* open.open(state.name);
+      if (file === undefined || !(yield* startsWith(file, state.prefix))) throw changed(state.name);
+    } finally {
+      open.close();
+    }
+  }
+
+  /** @throws Restart when CURRENT or the MANIFEST is no longer what was read, also when something was added. */
+  *mustBeUnchanged({ state, byteLength, place }: OpenManifest): FolderReading<void> {
+    const open = new OpenedFiles(this.#closing);
+    try {
+      const name = yield* readCurrent(yield* open.open(CURRENT), this.#folderName);
+      const file = name === state.name ? yield* open.open(name) : undefined;
+      const { identity } = state.prefix;
+      if (file?.byteLength === byteLength && (identity === undefined || isSameState(identity, file.identity))) return;
+      const damage = new CorruptionError('BLOOM_BAD_CURRENT', place, 'it is not the same each time that it is read');
+      throw new Restart(damage, `${name}\n${file?.byteLength ?? -1}`);
+    } finally {
+      open.close();
+    }
+  }
+
+  /** Whether `file` is the MANIFEST that was read before, perhaps with more edits. */
+  *#isContinued(file: FolderFile, prefix: KnownPrefix): FolderReading<boolean> {
+    // Without a look at each table, that the MANIFEST has another version is the only sign that the folder was replaced.
+    if (!this.#canIdentify && prefix.identity !== undefined && !isSameState(prefix.identity, file.identity)) return false;
+    return yield* startsWith(file, prefix);
+  }
+}

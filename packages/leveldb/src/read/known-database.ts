@@ -1,0 +1,59 @@
+/** What was read of a folder, which the next reading can build on as long as the MANIFEST is the same. */
+import type { Comparator, FileIdentity } from '@bloom/sstable';
+import { isSameState } from '../folder/folder.js';
+import type { ManifestFields } from '../format/manifest.js';
+import type { FileMetadata } from '../format/version-edit.js';
+import type { KeyOrder, Version } from '../format/version.js';
+import type { LogMemtable } from '../memtable/log-memtable.js';
+import type { TableCache } from '../table/table-cache.js';
+import type { ManifestState } from './folder-manifest.js';
+
+/** A database as far as it was read. */
+export interface KnownDatabase {
+  readonly comparator: Comparator;
+  readonly order: KeyOrder;
+  readonly tables: TableCache;
+  readonly logs: Map<bigint, LogMemtable>;
+  manifest: ManifestState;
+  /** The highest sequence that a view shows: what is visible at it must not change. */
+  visible: bigint;
+  /** What its views have in common. */
+  origin: object;
+  /** What the last view shows. */
+  shown: Shown | undefined;
+}
+
+/** The files of a view. */
+export interface Shown {
+  readonly version: Version;
+  readonly logs: readonly LogMemtable[];
+  readonly fields: ManifestFields;
+  /** What the host knew of LOCK. */
+  readonly lock: FileIdentity | undefined;
+}
+
+/**
+ * Whether a MANIFEST is that of the database that was shown before: LevelDB writes another at each opening, and makes tables of
+ * logs. All numbers and files must agree, and there must be a table or the file LOCK, which is written once, that is still the same.
+ */
+export function isSameDatabase(before: KnownDatabase, now: KnownDatabase): boolean {
+  if (before.shown === undefined || now.shown === undefined) return false;
+  const { version, logs, fields, lock } = before.shown;
+  const files = new Map(version.files.map((file) => [file.number, file]));
+  let isKnown = isSameState(lock, now.shown.lock);
+  for (const file of now.shown.version.files) {
+    const old = files.get(file.number);
+    if (old === undefined ? file.number < fields.nextFileNumber : !isSameTable(old, file)) return false;
+    if (old !== undefined) isKnown = true;
+  }
+  for (const { number, prefix } of now.shown.logs) {
+    const old = logs.find((log) => log.number === number)?.prefix;
+    if (old === undefined ? number < fields.nextFileNumber : old.byteLength !== prefix.byteLength || old.checksum !== prefix.checksum) return false;
+  }
+  return isKnown && now.shown.fields.nextFileNumber >= fields.nextFileNumber && before.tables.mayBe(now.tables);
+}
+
+function isSameTable(a: FileMetadata, b: FileMetadata): boolean {
+  const isSame = (key: Uint8Array, other: Uint8Array): boolean => key.length === other.length && key.every((byte, i) => byte === other[i]);
+  return a.size === b.size && isSame(a.smallest, b.smallest) && isSame(a.largest, b.largest);
+}

@@ -1,0 +1,136 @@
+import { mustBeArray, mustBeBoolean, mustBeOptions, mustBeSignal, mustBeWhole, type Signal } from '@bloom/bytes';
+import type { FilterPolicy } from '@bloom/policy';
+import { bytewiseComparator, type BlockCache, type Codec, type Comparator, type FilterReading, type ReadingOptions } from '@bloom/sstable';
+import { internalTableOptions, mustBeComparator, mustBeReading } from '@bloom/sstable/database';
+
+/** How to read a database. All of it has a default. */
+export interface ReaderOptions extends ReadingOptions {
+  /** Orders of user keys beside the bytewise one. The database says by its name which one is its own. */
+  readonly comparators?: readonly Comparator[] | undefined;
+  /**
+   * Reads a database of an unknown order as if its keys were in bytewise order, which is wrong for some of them: then
+   * keys are missed, or come in another order than they should. Default: false, an unknown order is refused.
+   */
+  readonly insistOnBytewise?: boolean | undefined;
+  /**
+   * The policies whose filters can be asked; the one whose name a table carries is. They are asked with user keys.
+   * Default: LevelDB's Bloom filter, or none where the comparator calls different bytes equal.
+   */
+  readonly filterPolicies?: readonly FilterPolicy[] | undefined;
+  /** When the filters of a table are read, as in `@bloom/sstable`. Default: `'when-needed'` over HTTP, otherwise `'at-opening'`. */
+  readonly filters?: FilterReading | undefined;
+  /** Codecs beside none and Snappy. */
+  readonly codecs?: readonly Codec[] | undefined;
+  /** Keeps blocks that were read; null keeps none. Default: a cache of the reader's own, of 8 MiB. */
+  readonly cache?: BlockCache | null | undefined;
+  /** The most bytes that the contents of one block may have. Default: 256 MiB. */
+  readonly maxBlockBytes?: number | undefined;
+  /**
+   * How many bytes at the end of a table are read first, in the hope that index and filter are there. Default: a 32nd of the
+   * table, but at least 64 KiB and at most 256 KiB.
+   */
+  readonly tailBytes?: number | undefined;
+  /**
+   * `'strict'` refuses a database whose logs are damaged, and throws at each damaged block. `'skip'` gives what LevelDB
+   * gives by default: the rest; `describe` says what was left out. A `get` throws in both where the damage may hide the
+   * answer. Default: `'strict'`.
+   */
+  readonly damage?: 'strict' | 'skip' | undefined;
+  /**
+   * The most files to keep open, ten of which are not tables; at least 11 and at most 50,000 are used. A database with no more
+   * tables than that opens all at once, and so stays readable as it was even when another process deletes them. With more,
+   * tables are opened when needed, and one that is gone by then is an error `BLOOM_FOLDER_CHANGED`. Default: 1000.
+   */
+  readonly maxOpenFiles?: number | undefined;
+  /**
+   * `'at-opening'` opens all tables with the database, if `maxOpenFiles` allows it. `'when-needed'` opens each when
+   * it is first needed, and keeps it open: then a table that is missing, or was deleted, is found out only then, as an error
+   * `BLOOM_FOLDER_CHANGED`. Default: `'when-needed'` for a remote folder, such as `HttpFolder`, otherwise `'at-opening'`.
+   */
+  readonly openTables?: 'at-opening' | 'when-needed' | undefined;
+  /** How often to start again when another process changes the folder while it is read. Default: 100. */
+  readonly maxRestarts?: number | undefined;
+}
+
+/** How many of the open files are reserved for files that are not tables, as in LevelDB. */
+const OTHER_FILES = 10;
+/** More are not kept open, as in LevelDB. */
+const MOST_OPEN_FILES = 50_000;
+const DEFAULT_MAX_OPEN_FILES = 1000;
+/** The default of {@link ReaderOptions.maxRestarts}. */
+export const DEFAULT_MAX_RESTARTS = 100;
+
+/** How to open a `SyncDatabaseReader`, which joins no reads. All of it has a default. */
+export type SyncReaderOptions = Omit<ReaderOptions, 'gapBytes'>;
+
+/** How to open a `DatabaseReader`. All of it has a default. */
+export interface AsyncReaderOptions extends ReaderOptions {
+  /** Ends the opening early. */
+  readonly signal?: Signal | undefined;
+}
+
+/** The names for both readers, so that one object can be used for both. `SyncDatabaseReader` ignores the signal. */
+const READER_OPTIONS: Record<keyof AsyncReaderOptions, true> = {
+  comparators: true,
+  insistOnBytewise: true,
+  filterPolicies: true,
+  filters: true,
+  codecs: true,
+  cache: true,
+  maxBlockBytes: true,
+  tailBytes: true,
+  readAheadBytes: true,
+  gapBytes: true,
+  damage: true,
+  maxOpenFiles: true,
+  openTables: true,
+  maxRestarts: true,
+  signal: true,
+};
+
+/** Checks options before anything is read. @throws TypeError or RangeError, which names the option that is wrong. */
+export function mustBeReaderOptions(owner: string, options: AsyncReaderOptions): void {
+  mustBeOptions(owner, options, READER_OPTIONS);
+  const { comparators = [], insistOnBytewise, filterPolicies, maxOpenFiles, openTables, maxRestarts, signal } = options;
+  mustBeComparators(comparators, filterPolicies);
+  if (insistOnBytewise !== undefined) mustBeBoolean('insistOnBytewise', insistOnBytewise);
+  mustBeReading(options);
+  mustBeDamageMode(options.damage);
+  openTablesFor(maxOpenFiles);
+  mustBeTableOpening(openTables);
+  if (maxRestarts !== undefined) mustBeWhole('maxRestarts', maxRestarts, 0);
+  if (signal !== undefined) mustBeSignal('signal', signal);
+}
+
+/**
+ * How many tables may be open, of `maxOpenFiles` files.
+ *
+ * @param least how many at least: a reader needs one.
+ * @throws RangeError unless it is a whole number.
+ */
+export function openTablesFor(maxOpenFiles = DEFAULT_MAX_OPEN_FILES, least = 1): number {
+  return Math.min(Math.max(mustBeWhole('maxOpenFiles', maxOpenFiles, 0) - OTHER_FILES, least), MOST_OPEN_FILES - OTHER_FILES);
+}
+
+/** @throws TypeError or RangeError unless they are orders, and `filterPolicies` policies that agree with each of them. */
+export function mustBeComparators(comparators: unknown, filterPolicies?: ReaderOptions['filterPolicies']): void {
+  mustBeArray('comparators', comparators, 'comparators');
+  for (const [i, comparator] of comparators.entries()) mustBeComparator(`comparators[${i}]`, comparator);
+  for (const comparator of [bytewiseComparator, ...(comparators as readonly Comparator[])]) internalTableOptions({ comparator, filterPolicies });
+}
+
+/** @throws RangeError unless it is undefined, `'strict'` or `'skip'`. */
+export function mustBeDamageMode(damage: unknown): void {
+  if (damage === undefined || damage === 'strict' || damage === 'skip') return;
+  throw new RangeError(`damage must be 'strict' or 'skip', got ${given(damage)}`);
+}
+
+/** @throws RangeError unless it is undefined, `'at-opening'` or `'when-needed'`. */
+function mustBeTableOpening(openTables: unknown): void {
+  if (openTables === undefined || openTables === 'at-opening' || openTables === 'when-needed') return;
+  throw new RangeError(`openTables must be 'at-opening' or 'when-needed', got ${given(openTables)}`);
+}
+
+function given(value: unknown): string {
+  return typeof value === 'string' ? JSON.stringify(value) : typeof value;
+}

@@ -1,0 +1,135 @@
+import type { Bytes } from '@bloom/bytes';
+import type { SequenceOptions } from '@bloom/sstable/database';
+import type { DatabaseKeyRange } from './database-range.js';
+import { runSync } from '../folder/folder-reading.js';
+import { mustBeFolder, type SyncFolder } from '../folder/folder.js';
+import type { LookupExplanation } from './lookup-explanation.js';
+import { ReaderFace, type StoredVersion } from './reader-face.js';
+import { mustBeReaderOptions, type SyncReaderOptions } from './reader-options.js';
+import type { SyncDatabaseCursor } from './sync-database-cursor.js';
+import type { View } from './view.js';
+import { ViewReader } from './view-reader.js';
+
+/**
+ * Reads a LevelDB database without promises, from a folder that answers at once. Nothing in the folder is changed, and no
+ * lock is taken.
+ *
+ * @example
+ * ```ts
+ * const database = SyncDatabaseReader.open(new SyncNodeFolder('path/to/database'));
+ * database.get(utf8('hello')); // Uint8Array, or undefined
+ * for (const [key, value] of database.entries({ gte: utf8('a'), lt: utf8('b') })) …
+ * database.close();
+ * ```
+ */
+export class SyncDatabaseReader extends ReaderFace implements Iterable<[Bytes, Bytes]> {
+  readonly #viewReader: ViewReader;
+
+  private constructor(folder: SyncFolder, viewReader: ViewReader, view: View) {
+    super({ kind: 'reader', className: 'SyncDatabaseReader' }, folder, viewReader, view);
+    this.#viewReader = viewReader;
+  }
+
+  /**
+   * Opens the database of a folder: reads its MANIFEST and its logs, and opens its tables.
+   *
+   * @throws TypeError or RangeError for an option that is wrong.
+   * @throws CorruptionError or UnsupportedError when the folder is not a database that can be read.
+   * @throws FolderError when another process changes it all the time.
+   */
+  static open(folder: SyncFolder, options: SyncReaderOptions = {}): SyncDatabaseReader {
+    mustBeFolder(folder);
+    mustBeReaderOptions('SyncDatabaseReader.open', options);
+    const viewReader = new ViewReader(folder, options);
+    try {
+      return new SyncDatabaseReader(folder, viewReader, runSync(folder, viewReader.read()));
+    } catch (error) {
+      viewReader.close().catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /**
+   * A copy of the value of `key`; undefined when it is absent. Short copies share a buffer with others.
+   *
+   * @throws CorruptionError when what may hold it is damaged.
+   */
+  get(key: Uint8Array, options?: SequenceOptions): Bytes | undefined {
+    return this.getAtOnce('get', key, options);
+  }
+
+  /**
+   * Looks up a key as `get` does, and says how: which memtables and tables were asked in which order and which were not, what each filter
+   * said, which blocks were read, and what was found. Counted in `stats` as `get` is. Damage is not thrown: it is the outcome.
+   *
+   * @throws TypeError, or the folder's error, as `get` does.
+   * @example
+   * ```ts
+   * const { steps, outcome } = database.explain(utf8('hello'));
+   * for (const step of steps) if (step.source === 'table' && step.asked) console.log(step.file, step.search.filter, step.found);
+   * console.log(outcome.kind); // 'value', 'deletion', 'absent' or 'failed'
+   * ```
+   */
+  explain(key: Uint8Array, options?: SequenceOptions): LookupExplanation {
+    return this.explainAtOnce('explain', key, options);
+  }
+
+  /** Whether there is a value of `key`. */
+  has(key: Uint8Array, options?: SequenceOptions): boolean {
+    return this.hasAtOnce('has', key, options);
+  }
+
+  /** `get` for each of `keys`, in their order. */
+  getMany(keys: Iterable<Uint8Array>, options?: SequenceOptions): (Bytes | undefined)[] {
+    return this.getManyAtOnce('getMany', keys, options);
+  }
+
+  /** The entries of a range, as copies, in order. */
+  entries(range: DatabaseKeyRange = {}): IterableIterator<[Bytes, Bytes]> {
+    return this.iterateAtOnce('entries', range, (cursor) => [this.copyKey(cursor), this.copyValue(cursor)]);
+  }
+
+  /** The keys of a range, as copies, in order. */
+  keys(range: DatabaseKeyRange = {}): IterableIterator<Bytes> {
+    return this.iterateAtOnce('keys', range, (cursor) => this.copyKey(cursor));
+  }
+
+  /** The values of a range, as copies, in the order of their keys. */
+  values(range: DatabaseKeyRange = {}): IterableIterator<Bytes> {
+    return this.iterateAtOnce('values', range, (cursor) => this.copyValue(cursor));
+  }
+
+  [Symbol.iterator](): Iterator<[Bytes, Bytes]> {
+    return this.entries();
+  }
+
+  /** A cursor, on no entry yet. It sees the database as it is now until it is closed. */
+  cursor(options?: SequenceOptions): SyncDatabaseCursor {
+    return this.cursorAtOnce('cursor', options);
+  }
+
+  /** All that is stored of a key, the newest version first: also what is deleted or overwritten. With a `sequence`, what was written up to it. */
+  versions(key: Uint8Array, options?: SequenceOptions): StoredVersion[] {
+    return this.versionsAtOnce('versions', key, options);
+  }
+
+  /**
+   * Sees what was written since. Cursors and walks that were begun before still show the earlier state.
+   *
+   * @returns whether anything was written.
+   */
+  refresh(): boolean {
+    this.mustBeOpen();
+    return this.show(runSync(this.folder, this.#viewReader.read()));
+  }
+
+  /** Closes the files. Closing twice does nothing. */
+  close(): void {
+    if (this.state.close()) void this.#viewReader.close();
+  }
+
+  /** Closes the reader, at the end of a `using` block. */
+  [Symbol.dispose](): void {
+    this.close();
+  }
+}

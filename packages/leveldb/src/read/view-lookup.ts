@@ -1,0 +1,255 @@
+/**
+ * Finds the newest version of a user key at or below a sequence: in the memtables, then in level 0 from the newest table
+ * to the oldest, then in one table of each deeper level. The first that has the key decides.
+ *
+ * Source: LevelDB, db/db_impl.cc, `DBImpl::Get`, and db/version_set.cc, `Version::ForEachOverlapping`.
+ */
+import { ABSENT, INTERNAL_KEY_TRAILER_LENGTH, SAME, UNKNOWN, VALUE } from '@bloom/sstable/database';
+import { seekKey, typeOf } from '../format/database-key.js';
+import { type FolderReading, readBlock, readFilter } from '../folder/folder-reading.js';
+import type { TableHandle } from '../table/table-handle.js';
+import type { FileMetadata } from '../format/version-edit.js';
+import type { LookupTrace } from './lookup-trace.js';
+import type { View } from './view.js';
+
+/** What lookups asked so far. */
+export interface LookupCounts {
+  lookups: number;
+  memtablesAsked: number;
+  tablesAsked: number;
+}
+
+const NO_BYTES = new Uint8Array(0);
+/** Up to so many bytes a loop copies faster than set(). */
+const FEW_BYTES = 32;
+
+/**
+ * Looks up one key at a time: `start`, `run`, and where that returns false, `settle`. It is used again for other keys, as
+ * making one takes as long as asking a table.
+ */
+export class ViewLookup {
+  /** Whether the key has a value, once the lookup is over. */
+  found = false;
+  /** The value is `valueBytes[valueStart, valueEnd)`, lent until the next lookup. */
+  valueBytes: Uint8Array = NO_BYTES;
+  valueStart = 0;
+  valueEnd = 0;
+
+  /** How many tables were asked, and the first of them. */
+  askedTables = 0;
+  firstTable: FileMetadata | undefined;
+
+  #view: View;
+  /** The internal key that is sought, of which `#sequence` is encoded. */
+  #key: Uint8Array = NO_BYTES;
+  #sequence = -1n;
+  readonly #counts: LookupCounts;
+  #trace: LookupTrace | undefined;
+  /** The next of the tables of level 0, then the next level. */
+  #newest = 0;
+  #level = 1;
+  /** What must be read: the table, or a block of it. */
+  #file: FileMetadata | undefined;
+  #handle: TableHandle | undefined;
+  #block = ABSENT;
+
+  constructor(view: View, counts: LookupCounts) {
+    this.#view = view;
+    this.#counts = counts;
+  }
+
+  /** Begins to look for a key, which is copied. @param trace takes down each step. */
+  start(view: View, userKey: Uint8Array, sequence: bigint, trace?: LookupTrace): void {
+    this.#view = view;
+    this.#trace = trace;
+    this.#newest = 0;
+    this.#level = 1;
+    this.#file = this.#handle = undefined;
+    this.found = false;
+    this.askedTables = 0;
+    const { length } = userKey;
+    if (this.#key.length !== length + INTERNAL_KEY_TRAILER_LENGTH || this.#sequence !== sequence) {
+      this.#key = seekKey(userKey, sequence);
+      this.#sequence = sequence;
+    } else if (length > FEW_BYTES) {
+      this.#key.set(userKey);
+    } else {
+      for (let i = 0; i < length; i++) this.#key[i] = userKey[i]!;
+    }
+  }
+
+  /** Whether it looks, or looked, in `view`. */
+  isOf(view: View): boolean {
+    return this.#view === view;
+  }
+
+  /** @returns whether the lookup is over; when it is not, something must be read. */
+  run(): boolean {
+    this.#counts.lookups++;
+    for (const log of this.#view.newestLogs) {
+      const { memtable } = log;
+      this.#trace?.memtable(log);
+      if (memtable.count === 0) continue;
+      this.#counts.memtablesAsked++;
+      const node = memtable.find(this.#key);
+      if (node === 0) continue;
+      const { arena } = memtable;
+      const start = memtable.keyStart(node);
+      const end = start + memtable.keyLength(node);
+      if (this.#decide(arena, start, end, arena, end, end + memtable.valueLength(node), undefined)) return true;
+    }
+    return this.#askTables();
+  }
+
+  *settle(): FolderReading<void> {
+    const { tables } = this.#view;
+    do {
+      if (this.#handle === undefined) {
+        const asked = yield* tables.open(this.#file!);
+        if (asked.isFilterDue) yield* this.#readFilter(asked);
+        if (this.#ask(asked)) return;
+      }
+      const handle = this.#takeHandle();
+      if (handle === undefined) continue;
+      if (yield* this.#readAndSearch(handle)) return;
+    } while (!this.#askTables());
+  }
+
+  *#readFilter(handle: TableHandle): FolderReading<void> {
+    const { tables } = this.#view;
+    tables.pin(handle);
+    try {
+      yield* readFilter(handle);
+    } finally {
+      tables.unpin(handle);
+    }
+  }
+
+  /** @returns whether the block decides the lookup. */
+  *#readAndSearch(handle: TableHandle): FolderReading<boolean> {
+    const { tables } = this.#view;
+    const settle = handle.countUnread(this.#block);
+    let isNeeded = true;
+    tables.pin(handle);
+    try {
+      this.#trace?.table?.takes(false);
+      const contents = yield* readBlock(handle, this.#block);
+      isNeeded = this.#search(handle, contents);
+      return isNeeded;
+    } finally {
+      tables.unpin(handle);
+      settle?.(isNeeded);
+    }
+  }
+
+  /** The table of which a block must be read, if one must. */
+  #takeHandle(): TableHandle | undefined {
+    const handle = this.#handle;
+    this.#handle = undefined;
+    return handle;
+  }
+
+  /** @returns whether the lookup is over. */
+  #askTables(): boolean {
+    const { tables } = this.#view;
+    for (let file = this.#nextFile(); file !== undefined; file = this.#nextFile()) {
+      this.#counts.tablesAsked++;
+      if (this.askedTables++ === 0) this.firstTable = file;
+      const handle = tables.get(file);
+      // The levels below 0 were counted on before their table is asked.
+      this.#trace?.askTable(file, this.#level - 1, handle !== undefined);
+      this.#file = file;
+      if (handle === undefined || handle.isFilterDue) return false;
+      if (this.#ask(handle)) return true;
+      if (this.#handle !== undefined) return false;
+    }
+    return true;
+  }
+
+  /** Asks a table. @returns whether it decides; `#handle` is set when one of its blocks must be read first. */
+  #ask(handle: TableHandle): boolean {
+    const i = handle.locate(this.#key, this.#trace?.table);
+    if (i === ABSENT) return false;
+    this.#block = i;
+    const contents = handle.blocks.cached(i);
+    this.#trace?.table?.takes(contents !== undefined);
+    if (contents !== undefined) return this.#search(handle, contents);
+    this.#handle = handle;
+    return false;
+  }
+
+  #search(handle: TableHandle, contents: Uint8Array): boolean {
+    const { searcher, table } = handle;
+    const { entries } = searcher;
+    const outcome = entries.search(contents, this.#key, 0, this.#key.length);
+    let decided = outcome === SAME;
+    if (outcome === UNKNOWN) {
+      searcher.reset(contents, table.index.offsetOf(this.#block));
+      const isThere = searcher.seek(this.#key);
+      this.#trace?.searched(handle, contents, outcome);
+      decided = isThere && this.#decide(searcher.keyBytes, 0, searcher.keyLength, contents, searcher.valueStart, searcher.valueEnd, table.file);
+    } else {
+      this.#trace?.searched(handle, contents, outcome);
+      if (decided) {
+        const { valueStart, valueEnd } = entries;
+        this.#take(contents, valueStart - INTERNAL_KEY_TRAILER_LENGTH, valueStart, contents, valueStart, valueEnd, table.file);
+      }
+    }
+    handle.count(decided);
+    return decided;
+  }
+
+  /** Takes an entry at or after the key for the answer if its user key is the one that is looked up. */
+  #decide(
+    keyBytes: Uint8Array,
+    keyStart: number,
+    keyEnd: number,
+    valueBytes: Uint8Array,
+    valueStart: number,
+    valueEnd: number,
+    file: string | undefined,
+  ): boolean {
+    const key = this.#key;
+    const end = keyEnd - INTERNAL_KEY_TRAILER_LENGTH;
+    if (end >= keyStart) {
+      const { compareUserKeys } = this.#view.order;
+      if (compareUserKeys(keyBytes, keyStart, end, key, 0, key.length - INTERNAL_KEY_TRAILER_LENGTH) !== 0) return false;
+    }
+    this.#take(keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd, file);
+    return true;
+  }
+
+  /** Takes an entry for the answer. @throws CorruptionError when its type is none. */
+  #take(
+    keyBytes: Uint8Array,
+    keyStart: number,
+    keyEnd: number,
+    valueBytes: Uint8Array,
+    valueStart: number,
+    valueEnd: number,
+    file: string | undefined,
+  ): void {
+    const type = typeOf(keyBytes, keyStart, keyEnd, file);
+    this.#trace?.take(type, keyBytes, keyEnd, valueEnd - valueStart);
+    this.found = type === VALUE;
+    this.valueBytes = valueBytes;
+    this.valueStart = valueStart;
+    this.valueEnd = valueEnd;
+  }
+
+  #nextFile(): FileMetadata | undefined {
+    const { version } = this.#view;
+    while (this.#newest < version.newestFirst.length) {
+      const file = version.newestFirst[this.#newest++]!;
+      if (version.mayHold(file, this.#key)) return file;
+      this.#trace?.passTable(file);
+    }
+    while (this.#level < version.levels.length) {
+      const level = this.#level++;
+      const file = version.fileFor(level, this.#key);
+      if (file !== undefined) return file;
+      this.#trace?.passLevel(level);
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,244 @@
+/**
+ * Reads what a database folder holds, also while another process writes to it.
+ *
+ * The writer makes files visible in this order: a table, the edit of the MANIFEST that lists it, the deletion of the log
+ * that it replaces. So the logs are opened first, then the MANIFEST is read, then the tables are opened. Whatever the writer does
+ * in between, the result is a prefix of the writes, or a file is missing and the reading starts again.
+ *
+ * Source: LevelDB, db/db_impl.cc, `DBImpl::Recover`, and db/version_set.cc, `VersionSet::Recover`. They hold the lock, so
+ * that no other process writes while they read.
+ */
+import { type Place, quotedName, UnsupportedError } from '@bloom/bytes';
+import { BlockCache, bytewiseComparator, type Comparator, type TableStats } from '@bloom/sstable';
+import { DEFAULT_CACHE_BYTES, internalTableOptions } from '@bloom/sstable/database';
+import { ClosingFiles } from '../folder/closing-files.js';
+import { DamagePolicy } from '../folder/damage.js';
+import { keyOrderOf } from '../format/database-key.js';
+import { LOCK } from '../format/file-name.js';
+import { type Folder, FolderError } from '../folder/folder.js';
+import { all, type FolderReading, identifyFile, listFiles } from '../folder/folder-reading.js';
+import type { LogMemtable } from '../memtable/log-memtable.js';
+import type { ManifestFields } from '../format/manifest.js';
+import { isLogNeeded } from '../format/needed-files.js';
+import { FolderLogs, isBehind, isOneLog, type OpenLog } from './folder-logs.js';
+import { FolderManifest, type OpenManifest } from './folder-manifest.js';
+import { FolderTables } from './folder-tables.js';
+import { isSameDatabase, type KnownDatabase } from './known-database.js';
+import { OpenedFiles } from './opened-files.js';
+import { DEFAULT_MAX_RESTARTS, openTablesFor, type ReaderOptions } from './reader-options.js';
+import { evidenceOf, Restart } from './restart.js';
+import { sumOf, TableCache, ViewTables } from '../table/table-cache.js';
+import type { TableHandle } from '../table/table-handle.js';
+import type { Version } from '../format/version.js';
+import { View } from './view.js';
+
+/** Reads views of one folder. */
+export class ViewReader {
+  /** How often reading started again because the folder had changed. */
+  restarts = 0;
+  readonly #canList: boolean;
+  readonly #canIdentify: boolean;
+  readonly #folderName: string | undefined;
+  readonly #options: ReaderOptions;
+  readonly #comparators: readonly Comparator[];
+  readonly #maxOpenTables: number;
+  readonly #maxRestarts: number;
+  readonly #isStrict: boolean;
+  readonly #cache: BlockCache | null;
+  readonly #closing = new ClosingFiles();
+  readonly #manifest: FolderManifest;
+  readonly #logs: FolderLogs;
+  readonly #tables: FolderTables;
+  /** What the last view was made of. */
+  #known: KnownDatabase | undefined;
+  /** What the next view is being made of, from the reading of a new MANIFEST until that view is complete. */
+  #next: KnownDatabase | undefined;
+  /** The tables of what was known before the database was replaced by another. */
+  readonly #retired: TableCache[] = [];
+  /** Whether a table or log is not the one that was there before, although the MANIFEST is: then nothing that is known is used. */
+  #isReplaced = false;
+
+  /** @param options checked by {@link mustBeReaderOptions}. */
+  constructor(folder: Folder, options: ReaderOptions) {
+    this.#isStrict = options.damage !== 'skip';
+    this.#canList = folder.list !== undefined;
+    this.#canIdentify = folder.identityOf !== undefined;
+    this.#folderName = folder.name;
+    this.#options = options;
+    this.#comparators = [...(options.comparators ?? []), bytewiseComparator];
+    this.#maxOpenTables = openTablesFor(options.maxOpenFiles);
+    this.#maxRestarts = options.maxRestarts ?? DEFAULT_MAX_RESTARTS;
+    this.#cache = options.cache === undefined ? new BlockCache(DEFAULT_CACHE_BYTES) : options.cache;
+    const onReplaced = (): void => {
+      this.#isReplaced = true;
+    };
+    const opensTablesLater = (options.openTables ?? (folder.isRemote === true ? 'when-needed' : 'at-opening')) === 'when-needed';
+    this.#manifest = new FolderManifest(folder, this.#closing);
+    this.#logs = new FolderLogs(folder, this.#isStrict, this.#closing, onReplaced);
+    this.#tables = new FolderTables(folder, opensTablesLater, this.#isStrict, onReplaced);
+  }
+
+  /**
+   * The folder as it is now. What is the same as at the last call is not read again.
+   *
+   * @throws CorruptionError or UnsupportedError when it cannot be read.
+   * @throws FolderError `BLOOM_FOLDER_BUSY` when it changes all the time.
+   */
+  *read(): FolderReading<View> {
+    let evidence: string | undefined;
+    for (let attempt = 0; attempt <= this.#maxRestarts; attempt++) {
+      if (attempt > 0) this.restarts++;
+      try {
+        return yield* this.#attempt();
+      } catch (error) {
+        if (error instanceof FolderError && error.code === 'BLOOM_FOLDER_CHANGED') continue;
+        if (!(error instanceof Restart)) throw error;
+        if (error.evidence === evidence) throw error.damage;
+        ({ evidence } = error);
+      }
+    }
+    const folder = this.#folderName === undefined ? '' : ` ${this.#folderName}`;
+    throw new FolderError('BLOOM_FOLDER_BUSY', `the folder${folder} changed each of ${this.#maxRestarts + 1} times that it was read`);
+  }
+
+  /** What all tables did so far. */
+  get counts(): TableStats {
+    return sumOf(this.#caches.map((tables) => tables.counts()));
+  }
+
+  /** Closes all files. @returns when they are closed. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#caches.map((tables) => tables.close()), this.#closing.settled()]);
+  }
+
+  get #caches(): TableCache[] {
+    return [...this.#retired, ...[this.#known, this.#next].flatMap((known) => known?.tables ?? [])];
+  }
+
+  *#attempt(): FolderReading<View> {
+    const open = new OpenedFiles(this.#closing);
+    const pinned: TableHandle[] = [];
+    let known: KnownDatabase | undefined;
+    try {
+      const openedLogs = this.#canList ? yield* this.#openLogs(open) : undefined;
+      const manifest = yield* this.#readManifest(open);
+      const { state, fields, place } = manifest;
+      known = this.#knownFor(manifest);
+      const { comparator, order, tables } = known;
+      const isOrdered = comparator.name === (fields.comparator ?? comparator.name);
+      const version = state.builder.files.build(order, place, isOrdered);
+      const seen = `${state.name}\n${manifest.byteLength}`;
+      const damage = new DamagePolicy(this.#isStrict);
+      // All at the same time. The order says which failure comes before another.
+      const [names, logs, failures] = yield* all([
+        openedLogs === undefined ? nothing() : this.#checkedNames(openedLogs, version, fields, place, seen),
+        openedLogs === undefined ? this.#findLogs(open, known, version, manifest) : this.#logs.replay(openedLogs, known, fields),
+        this.#tables.open(tables, version, pinned),
+      ]);
+      this.#tables.judge(failures, names, tables, damage, place, seen);
+      if (names !== undefined && isBehind(logs, fields)) yield* this.#logs.mustHaveSeen(logs, fields, names);
+      if (this.#canIdentify) {
+        // A writer may have added to the MANIFEST and to logs.
+        yield* this.#logs.mustBeSame((openedLogs ?? []).filter(({ number }) => isLogNeeded(number, fields)));
+        yield* this.#manifest.mustBeSame(manifest);
+      } else if (!this.#canList && !isOneLog(logs, fields)) {
+        yield* this.#manifest.mustBeUnchanged(manifest);
+      }
+      let { lastSequence } = fields;
+      for (const log of logs) if (log.lastSequence > lastSequence) ({ lastSequence } = log);
+      if (lastSequence > known.visible) known.visible = lastSequence;
+      tables.keepOnly(version.files);
+      for (const number of known.logs.keys()) if (!logs.some((log) => log.number === number)) known.logs.delete(number);
+      const lock = this.#canIdentify ? yield* identifyFile(LOCK) : undefined;
+      known.shown = { version, logs, fields, lock };
+      this.#use(known);
+      const viewTables = new ViewTables(tables, version.files, pinned, this.#tables.opensLater && version.files.length <= this.#maxOpenTables);
+      return new View({ comparator, order, fields, manifest: state.name, version, logs, lastSequence, tables: viewTables, damage, origin: known.origin });
+    } catch (error) {
+      for (const handle of pinned) known?.tables.unpin(handle);
+      throw error;
+    } finally {
+      open.close();
+    }
+  }
+
+  /** What is known of the folder already, or, where its MANIFEST is another one, nothing. */
+  #knownFor({ state, isContinued: isSame, fields, place }: OpenManifest): KnownDatabase {
+    const comparator = this.#comparatorOf(fields, place);
+    const known = this.#next ?? this.#known;
+    if (known !== undefined && isSame && known.comparator === comparator) {
+      known.manifest = state;
+      return known;
+    }
+    if (this.#next !== undefined) this.#retire(this.#next);
+    const tables = new TableCache(this.#maxOpenTables, this.#options, internalTableOptions(this.#tableOptions(comparator)), this.#cache, true);
+    this.#next = { comparator, order: keyOrderOf(comparator), tables, logs: new Map(), manifest: state, visible: 0n, origin: {}, shown: undefined };
+    this.#isReplaced = false;
+    return this.#next;
+  }
+
+  /** Replaces what the last view was made of. Its tables are retired only now, because until then that view may have to open more of them. */
+  #use(known: KnownDatabase): void {
+    if (known === this.#known) return;
+    if (this.#known !== undefined) {
+      if (isSameDatabase(this.#known, known)) known.origin = this.#known.origin;
+      this.#retire(this.#known);
+    }
+    this.#known = known;
+    this.#next = undefined;
+  }
+
+  #retire({ tables }: KnownDatabase): void {
+    tables.retire();
+    this.#retired.push(tables);
+  }
+
+  #tableOptions(comparator: Comparator) {
+    const { filterPolicies, filters, codecs, maxBlockBytes, tailBytes } = this.#options;
+    return { comparator, filterPolicies, filters, codecs, maxBlockBytes, tailBytes };
+  }
+
+  *#openLogs(open: OpenedFiles): FolderReading<OpenLog[]> {
+    const readManifest = this.#readManifest.bind(this, open);
+    return yield* this.#logs.open(open, function* () {
+      return (yield* readManifest()).fields;
+    });
+  }
+
+  /** Finds and replays the logs of a folder that cannot be listed. */
+  *#findLogs(open: OpenedFiles, known: KnownDatabase, version: Version, { fields, place }: OpenManifest): FolderReading<LogMemtable[]> {
+    const logs = yield* this.#logs.find(open, version, fields, place);
+    return yield* this.#logs.replay(logs, known, fields);
+  }
+
+  *#readManifest(open: OpenedFiles): FolderReading<OpenManifest> {
+    return yield* this.#manifest.read(open, this.#isReplaced ? undefined : (this.#next ?? this.#known)?.manifest);
+  }
+
+  #comparatorOf(fields: ManifestFields, place: Place): Comparator {
+    const name = fields.comparator ?? bytewiseComparator.name;
+    let comparator = this.#comparators.find((given) => given.name === name);
+    if (comparator === undefined && this.#options.insistOnBytewise === true) comparator = bytewiseComparator;
+    if (comparator === undefined) {
+      const problem =
+        `its keys are in the order of the comparator ${quotedName(name)}, which was not given. Give it in comparators; or list what ` +
+        'each log and table holds, unmerged, with storedEntries; or set insistOnBytewise, which is wrong for some keys';
+      throw new UnsupportedError('BLOOM_UNKNOWN_COMPARATOR', place, problem);
+    }
+    return comparator;
+  }
+
+  /** The names of all files, listed after the MANIFEST was read. @throws Restart when a log or a table is not what it should be. */
+  *#checkedNames(logs: readonly OpenLog[], version: Version, fields: ManifestFields, place: Place, seen: string): FolderReading<readonly string[]> {
+    const names = yield* listFiles();
+    const evidence = evidenceOf(seen, names);
+    this.#logs.mustHaveRead(logs, fields, names, evidence);
+    this.#tables.mustHave(version, names, place, evidence);
+    return names;
+  }
+}
+
+// eslint-disable-next-line require-yield -- there is nothing to read
+function* nothing(): FolderReading<undefined> {
+  return undefined;
+}

@@ -1,0 +1,369 @@
+import { CorruptionError, type Signal } from '@bloom/bytes';
+import type { BlockCache, FileIdentity, ReadingOptions, SyncSource, TableOptions, TableStats } from '@bloom/sstable';
+import { type MutableTableStats, newTableStats, ReadGate, readOpenTable } from '@bloom/sstable/database';
+import { ClosingFiles } from '../folder/closing-files.js';
+import { oldTableFileName, tableFileName } from '../format/file-name.js';
+import { FolderError, type FolderFile, holdsTheSame, isSameState, type SyncFolderFile } from '../folder/folder.js';
+import { type FolderReading, openFile, readingOf, SharedReadings, shareReading } from '../folder/folder-reading.js';
+import { TableHandle } from './table-handle.js';
+import type { FileMetadata } from '../format/version-edit.js';
+
+/** The counts of several tables together. */
+export function sumOf(all: readonly TableStats[]): MutableTableStats {
+  const sum = newTableStats(0);
+  for (const counts of all) for (const name of Object.keys(sum) as (keyof TableStats)[]) sum[name] += counts[name];
+  return sum;
+}
+
+/** A table that the folder does not have. */
+export class MissingTable extends Error {
+  readonly metadata: FileMetadata;
+
+  constructor(metadata: FileMetadata) {
+    super(`${tableFileName(metadata.number)} is gone`);
+    this.metadata = metadata;
+  }
+}
+
+/** The tables that are open, those used longest ago first. Tables that are pinned stay open. */
+export class TableCache {
+  readonly maxOpenTables: number;
+  readonly #options: ReadingOptions;
+  readonly #tableOptions: TableOptions;
+  readonly #blockCache: BlockCache | null;
+  readonly #handles = new Map<bigint, TableHandle>();
+  /** The same, and those that are still used although the database has dropped them. */
+  readonly #open = new Set<TableHandle>();
+  /** Tables that could not be opened, and why. */
+  readonly #broken = new Map<bigint, CorruptionError>();
+  /** Tables that are being opened. */
+  readonly #openings = new SharedReadings<bigint>();
+  readonly #gate = new ReadGate();
+  /** What tables did that are closed. */
+  #counts = newTableStats(0);
+  readonly #closing = new ClosingFiles();
+  #closed = false;
+  /** Whether others may change the folder, so that a table is not believed to be the one that was there before. */
+  readonly #isForeign: boolean;
+  /** What the host knew of the tables when the database was last looked at, or else when they were first opened. */
+  readonly #identities = new Map<bigint, FileIdentity>();
+
+  /**
+   * @param tableOptions how to open the tables, whose keys are internal ones.
+   * @param isForeign whether others may change the folder.
+   */
+  constructor(maxOpenTables: number, options: ReadingOptions, tableOptions: TableOptions, blockCache: BlockCache | null, isForeign = false) {
+    this.#isForeign = isForeign;
+    this.maxOpenTables = maxOpenTables;
+    this.#options = options;
+    this.#tableOptions = tableOptions;
+    this.#blockCache = blockCache;
+  }
+
+  /** The table, if it is open. */
+  get({ number }: FileMetadata): TableHandle | undefined {
+    const handle = this.#handles.get(number);
+    if (handle === undefined || this.#handles.size < this.maxOpenTables) return handle;
+    this.#handles.delete(number);
+    this.#handles.set(number, handle);
+    return handle;
+  }
+
+  /** Opens a table no more: there is none, as `error` says. */
+  giveUp({ number }: FileMetadata, error: CorruptionError): void {
+    this.#broken.set(number, error);
+  }
+
+  /**
+   * Opens a table, unless it is open.
+   *
+   * @throws CorruptionError when it is no table.
+   * @throws FolderError `BLOOM_FOLDER_CHANGED` when it is gone.
+   */
+  *open(metadata: FileMetadata): FolderReading<TableHandle> {
+    try {
+      return yield* this.openAtFirst(metadata);
+    } catch (error) {
+      if (!(error instanceof MissingTable)) throw error;
+      const file = tableFileName(metadata.number);
+      throw new FolderError('BLOOM_FOLDER_CHANGED', `${error.message}: refresh the reader`, { file, cause: error });
+    }
+  }
+
+  /** As `open`, where that the table is gone is no surprise. @throws MissingTable when it is. */
+  *openAtFirst(metadata: FileMetadata): FolderReading<TableHandle> {
+    const { number } = metadata;
+    const open = this.get(metadata);
+    if (open !== undefined) return open;
+    const broken = this.#broken.get(number);
+    if (broken !== undefined) throw broken;
+    const shared = yield* shareReading(this.#openings, number, () => this.#openFile(metadata));
+    // Another table may have taken its place before this call, which has not pinned it yet, was resumed. Nothing comes between the
+    // end of an opening of its own and the pin.
+    return this.#open.has(shared) ? shared : yield* this.#openFile(metadata);
+  }
+
+  *#openFile(metadata: FileMetadata): FolderReading<TableHandle> {
+    const { number } = metadata;
+    const name = tableFileName(number);
+    const file = (yield* openFile(name)) ?? (yield* openFile(oldTableFileName(number)));
+    if (file === undefined) throw new MissingTable(metadata);
+    try {
+      if (this.#isForeign) this.#mustBeKnown(number, file.identity);
+      if (file.isRemote === true && file.byteLength > metadata.size) {
+        // On a disk, bytes behind a table are harmless. Here, where a table may be opened long after the MANIFEST was read, they
+        // are those of another table.
+        const problem = `${name} has ${file.byteLength} bytes, the MANIFEST says ${metadata.size}: the folder was replaced`;
+        throw new FolderError('BLOOM_FOLDER_CHANGED', problem, { file: name });
+      }
+      const source = new WholeTable(file, metadata.size, file.name ?? name, this.#isForeign);
+      const table = yield* readingOf(source, readOpenTable(source, this.#tableOptions));
+      // Another reading may have been quicker.
+      const other = this.#handles.get(number);
+      if (other !== undefined) {
+        this.#closing.close(file);
+        return other;
+      }
+      if (this.#closed) {
+        throw new FolderError('BLOOM_FOLDER_CHANGED', 'the database was replaced by another, or the reader was closed', { file: name });
+      }
+      const handle = new TableHandle(metadata, table, file, source, this.#blockCache, this.#options, this.#gate);
+      this.#evict(this.maxOpenTables - 1);
+      this.#handles.set(number, handle);
+      this.#open.add(handle);
+      return handle;
+    } catch (error) {
+      this.#closing.close(file);
+      if (error instanceof CorruptionError) this.#broken.set(number, error);
+      throw error;
+    }
+  }
+
+  /** @throws FolderError `BLOOM_FOLDER_CHANGED` when another file has the table's name. */
+  #mustBeKnown(number: bigint, identity: FileIdentity | undefined): void {
+    const known = this.#identities.get(number);
+    if (known === undefined) {
+      if (identity !== undefined) this.#identities.set(number, identity);
+    } else if (!isSameState(known, identity)) {
+      const file = tableFileName(number);
+      throw new FolderError('BLOOM_FOLDER_CHANGED', `${file} was replaced: refresh the reader`, { file });
+    }
+  }
+
+  /** Whether nothing that the host knows of these tables says that those of `other` with their numbers are not the same. */
+  mayBe(other: TableCache): boolean {
+    for (const [number, identity] of this.#identities) {
+      const another = other.#identities.get(number);
+      if (another !== undefined && !isSameState(identity, another)) return false;
+    }
+    return true;
+  }
+
+  /**
+   * Looks whether a table is still the file that it was, and closes it where the host cannot say so.
+   *
+   * @param identity what the host knows of it now.
+   * @returns false when it is another file, or has changed.
+   */
+  isStill({ number }: FileMetadata, identity: FileIdentity | undefined): boolean {
+    const known = this.#identities.get(number);
+    if (identity === undefined) return known === undefined;
+    if (known !== undefined && !isSameState(known, identity)) return false;
+    this.#identities.set(number, identity);
+    const handle = this.#handles.get(number);
+    if (handle !== undefined && !holdsTheSame(handle.identity, identity)) this.#forget(handle);
+    return true;
+  }
+
+  pin(handle: TableHandle): void {
+    handle.pins++;
+  }
+
+  unpin(handle: TableHandle): void {
+    if (--handle.pins === 0 && (this.#closed || this.#handles.get(handle.metadata.number) !== handle)) this.#close(handle);
+  }
+
+  /** Closes all tables but `files`, as soon as nobody uses them. */
+  keepOnly(files: Iterable<FileMetadata>): void {
+    const kept = new Set([...files].map(({ number }) => number));
+    this.closeUnless((number) => kept.has(number));
+  }
+
+  /** Closes all tables but those whose numbers are kept, as soon as nobody uses them. */
+  closeUnless(isKept: (number: bigint) => boolean): void {
+    for (const [number, handle] of this.#handles) if (!isKept(number)) this.#forget(handle);
+    for (const number of this.#broken.keys()) if (!isKept(number)) this.#broken.delete(number);
+    for (const number of this.#identities.keys()) if (!isKept(number)) this.#identities.delete(number);
+  }
+
+  /** Forgets tables whose files were replaced, or could not be opened, so that they are opened again when they are next needed. */
+  forgetStale(): void {
+    this.#broken.clear();
+    for (const handle of [...this.#handles.values()]) if (handle.isStale) this.#forget(handle);
+  }
+
+  /** What all tables did so far. */
+  counts(): TableStats {
+    return sumOf([this.#counts, ...[...this.#open].map(({ stats }) => stats)]);
+  }
+
+  /** Closes each table as soon as nobody uses it, and opens no more. */
+  retire(): void {
+    this.#closed = true;
+    for (const handle of [...this.#handles.values()]) this.#forget(handle);
+  }
+
+  /** Closes all tables, used or not. @returns when they are closed. */
+  async close(): Promise<void> {
+    this.retire();
+    this.#openings.abort(new TypeError('the reader was closed'));
+    for (const handle of [...this.#open]) this.#close(handle);
+    await this.#closing.settled();
+  }
+
+  /** Closes tables that nobody uses until no more than `count` are open. */
+  #evict(count: number): void {
+    if (this.#handles.size <= count) return;
+    for (const handle of this.#handles.values()) {
+      if (handle.pins === 0) this.#forget(handle);
+      if (this.#handles.size <= count) return;
+    }
+  }
+
+  #forget(handle: TableHandle): void {
+    this.#handles.delete(handle.metadata.number);
+    if (handle.pins === 0) this.#close(handle);
+  }
+
+  #close(handle: TableHandle): void {
+    if (!this.#open.delete(handle)) return;
+    this.#counts = sumOf([this.#counts, handle.stats]);
+    this.#closing.close(handle);
+  }
+}
+
+/** The tables of a view: those that it has pinned stay at hand, also when the database has dropped them. */
+export class ViewTables {
+  readonly #cache: TableCache;
+  readonly #pinned: TableHandle[];
+  /** Whether tables that are opened later are pinned as well. */
+  readonly #pinsLater: boolean;
+  #released = false;
+  /** By the objects of the version: by their numbers, which are bigints, a lookup would take several times as long. */
+  readonly #handles: Map<FileMetadata, TableHandle>;
+
+  /**
+   * @param files those of the view's version, of which `pinned` are open.
+   * @param pinsLater whether tables that are opened later are pinned too: only where all of them may be open at once.
+   */
+  constructor(cache: TableCache, files: readonly FileMetadata[], pinned: readonly TableHandle[], pinsLater = false) {
+    this.#cache = cache;
+    this.#pinned = [...pinned];
+    this.#pinsLater = pinsLater;
+    const byNumber = new Map(pinned.map((handle) => [handle.metadata.number, handle]));
+    const handles = new Map<FileMetadata, TableHandle>();
+    for (const file of files) {
+      const handle = byNumber.get(file.number);
+      if (handle !== undefined) handles.set(file, handle);
+    }
+    this.#handles = handles;
+  }
+
+  /** The table, if it is open. */
+  get(file: FileMetadata): TableHandle | undefined {
+    const handle = this.#handles.get(file);
+    if (handle !== undefined) return handle;
+    const opened = this.#cache.get(file);
+    if (opened !== undefined) this.#keep(file, opened);
+    return opened;
+  }
+
+  /** As {@link TableCache.open}. */
+  *open(file: FileMetadata): FolderReading<TableHandle> {
+    const handle = this.#handles.get(file);
+    if (handle !== undefined) return handle;
+    const opened = yield* this.#cache.open(file);
+    this.#keep(file, opened);
+    return opened;
+  }
+
+  pin(handle: TableHandle): void {
+    this.#cache.pin(handle);
+  }
+
+  unpin(handle: TableHandle): void {
+    this.#cache.unpin(handle);
+  }
+
+  /** Unpins what the view has pinned. */
+  release(): void {
+    if (this.#released) return;
+    this.#released = true;
+    for (const handle of this.#pinned) this.#cache.unpin(handle);
+  }
+
+  #keep(file: FileMetadata, handle: TableHandle): void {
+    if (!this.#pinsLater || this.#released || this.#handles.has(file)) return;
+    this.#cache.pin(handle);
+    this.#pinned.push(handle);
+    this.#handles.set(file, handle);
+  }
+}
+
+/** A table as long as the MANIFEST says: the footer is looked for there, and bytes behind it do not matter. */
+export class WholeTable implements FolderFile {
+  readonly byteLength: number;
+  readonly name: string;
+  readonly isRemote: boolean | undefined;
+  readonly heldTailBytes: number | undefined;
+  readonly readInto: SyncSource['readInto'];
+  readonly readSync: FolderFile['readSync'];
+  readonly readAtOnce: FolderFile['readAtOnce'];
+  readonly #isWatched: boolean = false;
+  #hasChanged = false;
+  readonly #file: FolderFile;
+
+  /**
+   * @param isForeign whether others may write to the file: then each read makes sure that they have not.
+   * @throws CorruptionError `BLOOM_TRUNCATED` when the file is shorter.
+   */
+  constructor(file: FolderFile, byteLength: number, name: string, isForeign = false) {
+    if (file.byteLength < byteLength) {
+      const problem = `the MANIFEST says that it has ${byteLength} bytes, it has ${file.byteLength}`;
+      throw new CorruptionError('BLOOM_TRUNCATED', { structure: 'file', offset: 0, file: name }, problem);
+    }
+    this.byteLength = byteLength;
+    this.name = name;
+    this.isRemote = file.isRemote;
+    this.heldTailBytes = file.byteLength === byteLength ? file.heldTailBytes : undefined;
+    this.readInto = (file as SyncFolderFile).readInto?.bind(file);
+    this.readSync = file.readSync?.bind(file);
+    this.readAtOnce = file.readAtOnce?.bind(file);
+    this.#file = file;
+    if (!isForeign || file.hasChanged === undefined) return;
+    const { readInto, readSync, readAtOnce } = this;
+    this.#isWatched = true;
+    this.readInto = readInto && ((offset, bytes) => this.#unchanged(readInto(offset, bytes)));
+    this.readSync = readSync && ((offset, length) => this.#unchanged(readSync(offset, length)));
+    this.readAtOnce =
+      readAtOnce &&
+      ((offset, length) => {
+        const bytes = readAtOnce(offset, length);
+        return bytes && this.#unchanged(bytes);
+      });
+  }
+
+  read(offset: number, length: number, signal?: Signal): Uint8Array | Promise<Uint8Array> {
+    const bytes = this.#file.read(offset, length, signal);
+    if (!this.#isWatched) return bytes;
+    return bytes instanceof Promise ? bytes.then((read) => this.#unchanged(read)) : this.#unchanged(bytes);
+  }
+
+  /** What was read, if the file has not changed since it was opened: it was written once, so that changed bytes are another table's. */
+  #unchanged<T>(read: T): T {
+    // For good: once the file is deleted too, the host may no longer tell that it was overwritten.
+    this.#hasChanged ||= this.#file.hasChanged!();
+    if (this.#hasChanged) throw new FolderError('BLOOM_FOLDER_CHANGED', `${this.name} was overwritten: refresh the reader`, { file: this.name });
+    return read;
+  }
+}

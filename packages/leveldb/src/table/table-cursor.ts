@@ -1,0 +1,266 @@
+import { SETTLED, type Side, TableCursor } from '@bloom/sstable/database';
+import type { DamagePolicy } from '../folder/damage.js';
+import { EntryCursor } from '../cursor/entry-cursor.js';
+import { type FolderReading, readBlock, type TableWalk } from '../folder/folder-reading.js';
+import type { ViewTables } from './table-cache.js';
+import type { TableHandle } from './table-handle.js';
+import type { FileMetadata } from '../format/version-edit.js';
+
+/** A block without entries, in the place of a damaged one: a walk goes past it. */
+const EMPTY_BLOCK = Uint8Array.of(0, 0, 0, 0, 1, 0, 0, 0);
+
+/** Moves over a table's entries. */
+export class TableEntries extends EntryCursor {
+  readonly #handle: TableHandle;
+  readonly #cursor: TableCursor;
+  readonly #damage: DamagePolicy;
+  readonly #readsAtOnce: boolean;
+  /** The block that the move needs. */
+  #wanted = SETTLED;
+  #walk: TableWalk | undefined;
+
+  /**
+   * @param handle pinned for as long as the cursor is used.
+   * @param readsAtOnce whether moves read blocks themselves, instead of leaving it to `settle`: only where the folder does
+   *   not return promises. Settling takes half a microsecond for each block.
+   */
+  constructor(handle: TableHandle, damage: DamagePolicy, readsAtOnce = false) {
+    super();
+    this.#handle = handle;
+    this.#cursor = new TableCursor(handle.table);
+    this.#damage = damage;
+    this.#readsAtOnce = readsAtOnce;
+  }
+
+  override seekToFirst(): boolean {
+    return this.#start(this.#cursor.seekToFirst(), false);
+  }
+
+  override seekToLast(): boolean {
+    return this.#start(this.#cursor.seekToLast(), true);
+  }
+
+  override seek(key: Uint8Array, side: Side): boolean {
+    return this.#start(this.#cursor.seek(key, side), side === 'before' || side === 'at-or-before');
+  }
+
+  override next(): boolean {
+    return this.#drive(this.#cursor.next());
+  }
+
+  override prev(): boolean {
+    return this.#drive(this.#cursor.prev());
+  }
+
+  override *settle(): FolderReading<void> {
+    let contents: Uint8Array;
+    // The move may need further blocks.
+    do {
+      try {
+        contents = yield* readBlock(this.#handle, this.#wanted, this.#walk);
+      } catch (error) {
+        this.#damage.pass(error);
+        contents = EMPTY_BLOCK;
+      }
+    } while (!this.#drive(this.#supply(contents)));
+  }
+
+  override close(): void {
+    super.close();
+    if (this.#walk !== undefined) this.#handle.endWalk(this.#walk);
+  }
+
+  #start(wanted: number, reverse: boolean): boolean {
+    // What was read ahead of where it was is of no use where it is going.
+    if (this.#walk !== undefined) this.#handle.endWalk(this.#walk);
+    this.#walk = { reverse, ahead: undefined };
+    return this.#drive(wanted);
+  }
+
+  #drive(wanted: number): boolean {
+    const { blocks } = this.#handle;
+    while (wanted !== SETTLED) {
+      this.#wanted = wanted;
+      this.valid = false;
+      let contents = blocks.cached(wanted);
+      if (contents === undefined) {
+        if (!this.#readsAtOnce) return false;
+        contents = this.#readSync(wanted);
+      }
+      wanted = this.#supply(contents);
+    }
+    const { entry } = this;
+    const { block } = this.#cursor;
+    this.valid = block.valid;
+    // Comparing first is cheaper than storing the reference again: without it a walk takes 1.05 times as long.
+    if (entry.keyBytes !== block.keyBytes) entry.keyBytes = block.keyBytes;
+    entry.keyEnd = block.keyLength;
+    if (entry.valueBytes !== block.bytes) entry.valueBytes = block.bytes;
+    entry.valueStart = block.valueStart;
+    entry.valueEnd = block.valueEnd;
+    return true;
+  }
+
+  #readSync(block: number): Uint8Array {
+    try {
+      return this.#handle.blockSync(block, this.#walk);
+    } catch (error) {
+      this.#damage.pass(error);
+      return EMPTY_BLOCK;
+    }
+  }
+
+  #supply(contents: Uint8Array): number {
+    if (!this.#damage.isStrict && contents !== EMPTY_BLOCK) {
+      try {
+        const { searcher, table } = this.#handle;
+        searcher.reset(contents, table.index.offsetOf(this.#wanted));
+        // The walk must not stop in the middle of the block because of damage behind a right checksum.
+        searcher.mustBeWhole();
+      } catch (error) {
+        this.#damage.pass(error);
+        contents = EMPTY_BLOCK;
+      }
+    }
+    return this.#cursor.supply(contents);
+  }
+}
+
+/** Moves over the entries of several tables, sorted and without overlap: a level, or one table. Each is opened when it is reached. */
+export class LevelEntries extends EntryCursor {
+  readonly #files: readonly FileMetadata[];
+  /** The table to look in for a key: the first whose largest key is at or after it. */
+  readonly #find: (key: Uint8Array) => number;
+  readonly #tables: ViewTables;
+  readonly #damage: DamagePolicy;
+  readonly #readsAtOnce: boolean;
+  /** The table that the cursor is in, and its entries, once it is open. */
+  #i = -1;
+  #handle: TableHandle | undefined;
+  #entries: TableEntries | undefined;
+  /** How the move lands in the table that it reaches. */
+  #landing: 'first' | 'last' | Side = 'first';
+  #target: Uint8Array = new Uint8Array(0);
+  #reverse = false;
+
+  /** Parameters as those of {@link TableEntries}. */
+  constructor(files: readonly FileMetadata[], find: (key: Uint8Array) => number, tables: ViewTables, damage: DamagePolicy, readsAtOnce = false) {
+    super();
+    this.#files = files;
+    this.#find = find;
+    this.#tables = tables;
+    this.#damage = damage;
+    this.#readsAtOnce = readsAtOnce;
+  }
+
+  override seekToFirst(): boolean {
+    return this.#enter(0, 'first', false);
+  }
+
+  override seekToLast(): boolean {
+    return this.#enter(this.#files.length - 1, 'last', true);
+  }
+
+  override seek(key: Uint8Array, side: Side): boolean {
+    this.#target = key;
+    const i = this.#find(key);
+    const reverse = side === 'before' || side === 'at-or-before';
+    return i === this.#files.length && reverse ? this.seekToLast() : this.#enter(i, side, reverse);
+  }
+
+  override next(): boolean {
+    return this.#entries!.next() ? this.#go() : this.#wait();
+  }
+
+  override prev(): boolean {
+    return this.#entries!.prev() ? this.#go() : this.#wait();
+  }
+
+  override *settle(): FolderReading<void> {
+    do {
+      if (this.#entries === undefined) {
+        try {
+          this.#use(yield* this.#tables.open(this.#files[this.#i]!));
+        } catch (error) {
+          this.#damage.pass(error);
+          this.#leave();
+          continue;
+        }
+        if (this.#land()) continue;
+      }
+      yield* this.#entries!.settle();
+    } while (!this.#go());
+  }
+
+  override close(): void {
+    super.close();
+    this.#release();
+    // A move that still waits for a block ends here, rather than in another table.
+    this.#i = -1;
+  }
+
+  #enter(i: number, landing: 'first' | 'last' | Side, reverse: boolean): boolean {
+    this.#landing = landing;
+    this.#reverse = reverse;
+    if (i !== this.#i) {
+      this.#release();
+      this.#i = i;
+    }
+    if (this.#entries !== undefined && !this.#land()) return this.#wait();
+    return this.#go();
+  }
+
+  /** Moves from table to table until one has an entry. @returns false when something must be read first. */
+  #go(): boolean {
+    while (this.#i >= 0 && this.#i < this.#files.length) {
+      if (this.#entries === undefined) {
+        const handle = this.#tables.get(this.#files[this.#i]!);
+        if (handle === undefined) return this.#wait();
+        this.#use(handle);
+        if (!this.#land()) return this.#wait();
+      }
+      const entries = this.#entries!;
+      if (entries.valid) return (this.valid = true);
+      this.#leave();
+    }
+    this.valid = false;
+    return true;
+  }
+
+  #wait(): false {
+    this.valid = false;
+    return false;
+  }
+
+  /** Goes to the table next to this one, which has no entry for the move to land on. */
+  #leave(): void {
+    this.#release();
+    this.#i += this.#reverse ? -1 : 1;
+    this.#landing = this.#reverse ? 'last' : 'first';
+  }
+
+  #land(): boolean {
+    const entries = this.#entries!;
+    switch (this.#landing) {
+      case 'first':
+        return entries.seekToFirst();
+      case 'last':
+        return entries.seekToLast();
+      default:
+        return entries.seek(this.#target, this.#landing);
+    }
+  }
+
+  #use(handle: TableHandle): void {
+    this.#tables.pin(handle);
+    this.#handle = handle;
+    this.#entries = new TableEntries(handle, this.#damage, this.#readsAtOnce);
+    this.entry = this.#entries.entry;
+  }
+
+  #release(): void {
+    this.#entries?.close();
+    if (this.#handle !== undefined) this.#tables.unpin(this.#handle);
+    this.#handle = this.#entries = undefined;
+  }
+}

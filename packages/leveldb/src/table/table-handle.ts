@@ -1,0 +1,148 @@
+import type { BlockCache, FileIdentity, ReadingOptions } from '@bloom/sstable';
+import {
+  BlockReader,
+  BlockSearch,
+  DataBlocks,
+  type MutableTableStats,
+  newTableStats,
+  type OpenTable,
+  ReadAhead,
+  type ReadGate,
+  readingFor,
+  readRangeSync,
+  SyncReadAhead,
+  TableLookup,
+  type TableTrace,
+} from '@bloom/sstable/database';
+import type { Signal } from '@bloom/bytes';
+import { type FolderFile, withoutPromises } from '../folder/folder.js';
+import type { ReadableTable, TableWalk } from '../folder/folder-reading.js';
+import type { FileMetadata } from '../format/version-edit.js';
+
+/** Whether a block may be overwritten once the walk moves to the next one. Not on backward walks, which keep an entry's value while they move on. */
+function isLentTo({ reverse }: TableWalk): boolean {
+  return !reverse;
+}
+
+/** A table of a database, open. */
+export class TableHandle implements ReadableTable {
+  readonly metadata: FileMetadata;
+  readonly table: OpenTable;
+  readonly blocks: DataBlocks;
+  readonly stats: MutableTableStats;
+  /** What the host knew of the file when it was opened. */
+  readonly identity: FileIdentity | undefined;
+  /** Searches one block at a time. */
+  readonly searcher: BlockSearch;
+  /** Whether the file is no longer the one that was opened, so that it should be opened again. */
+  isStale = false;
+  /** How many views, cursors and lookups use it. */
+  pins = 0;
+  readonly #lookup: TableLookup;
+  readonly #file: FolderFile;
+  readonly #source: FolderFile;
+  readonly #options: ReadingOptions;
+  readonly #gate: ReadGate | undefined;
+  #reader: BlockReader | undefined;
+
+  /**
+   * @param source the file, as long as the MANIFEST says it is.
+   * @param cache null: none.
+   * @param gate bounds the simultaneous reads of all tables of a remote folder.
+   */
+  constructor(
+    metadata: FileMetadata,
+    table: OpenTable,
+    file: FolderFile,
+    source: FolderFile,
+    cache: BlockCache | null,
+    options: ReadingOptions,
+    gate?: ReadGate,
+  ) {
+    this.metadata = metadata;
+    this.table = table;
+    this.stats = newTableStats(table.bytesRead);
+    this.blocks = new DataBlocks(table, cache, this.stats);
+    this.searcher = new BlockSearch(table.compare, 'data block', table.file);
+    this.#lookup = new TableLookup(table, this.blocks, this.stats);
+    this.identity = file.identity;
+    this.#file = file;
+    this.#source = source;
+    this.#options = options;
+    this.#gate = gate;
+  }
+
+  /** The data block to search for an internal key; `ABSENT` when index or filter say that it is in none. */
+  locate(key: Uint8Array, trace?: TableTrace): number {
+    return this.#lookup.locate(key, trace);
+  }
+
+  /** The approximate offset in the file at which an internal key is, or would be. */
+  approximateOffset(key: Uint8Array): number {
+    return this.#lookup.approximateOffset(key);
+  }
+
+  /** Whether the filter, which has not been read, should be read before the next lookup. */
+  get isFilterDue(): boolean {
+    return this.table.unread?.isDue === true;
+  }
+
+  /** Reads the filter, if that is due. */
+  readFilter(signal?: Signal): Promise<void> {
+    return this.#blockReader().readFilterIfDue(signal);
+  }
+
+  /** The same without a promise. @throws TypeError where the source returns promises alone. */
+  readFilterSync(): void {
+    const { unread } = this.table;
+    if (unread !== undefined) this.blocks.readFilterSync(unread, withoutPromises(this.#source));
+  }
+
+  /** Counts a lookup that is to read data block `i`, as `TableLookup` of `@bloom/sstable` does. */
+  countUnread(i: number): ((isNeeded: boolean) => void) | undefined {
+    return this.#lookup.countUnread(i);
+  }
+
+  /** Counts what came of a lookup that the filter let pass. */
+  count(found: boolean): void {
+    if (this.table.filter === undefined) {
+      if (this.table.filterStatus.state === 'unread') this.stats.filtersUnread++;
+      return;
+    }
+    if (found) this.stats.filterTruePositives++;
+    else this.stats.filterFalsePositives++;
+  }
+
+  /** The contents of data block `i`, without a promise where they are at hand. */
+  block(i: number, walk?: TableWalk, signal?: Signal): Uint8Array | Promise<Uint8Array> {
+    const reader = this.#blockReader();
+    if (walk === undefined) return reader.read(i, signal);
+    walk.ahead ??= reader.ahead(walk.reverse, isLentTo(walk));
+    return (walk.ahead as ReadAhead).block(i, signal);
+  }
+
+  /** The contents of data block `i`, which is not in the cache. @throws TypeError where the source returns promises alone. */
+  blockSync(i: number, walk?: TableWalk): Uint8Array {
+    const source = withoutPromises(this.#source);
+    if (walk === undefined) return this.blocks.decode(i, readRangeSync(source, this.blocks.rangeOf(i)));
+    walk.ahead ??= new SyncReadAhead(this.blocks, source, readingFor(this.#options).readAheadBytes, isLentTo(walk));
+    return (walk.ahead as SyncReadAhead).block(i);
+  }
+
+  /** Ends what a walk reads ahead. */
+  endWalk(walk: TableWalk): void {
+    if (walk.ahead instanceof ReadAhead) walk.ahead.end();
+  }
+
+  #blockReader(): BlockReader {
+    const { readAheadBytes, gapBytes } = readingFor(this.#options);
+    return (this.#reader ??= new BlockReader(this.blocks, this.#source, readAheadBytes, gapBytes, this.#gate));
+  }
+
+  /** Drops the table's blocks from the cache, ends all reads under way, and closes the file. */
+  close(): void | Promise<void> {
+    this.blocks.close();
+    this.#reader?.close(new TypeError('the table was closed'));
+    return this.#file.close?.();
+  }
+}

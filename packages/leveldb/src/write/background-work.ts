@@ -1,0 +1,322 @@
+/**
+ * What is done beside reads and writes, one thing at a time: memtables become tables, tables are merged, and files that nothing
+ * needs any more are deleted.
+ *
+ * Source: LevelDB, db/db_impl.cc, `DBImpl::MaybeScheduleCompaction` and what it calls.
+ */
+import { UnsupportedError } from '@bloom/bytes';
+import { type Compaction, compactionOf, type CompactionState, isTooFull, levelForFlush, pickCompaction } from '../compact/compaction.js';
+import { type KeyBounds, sizeOf } from '../compact/overlap.js';
+import { SeekBudget } from '../compact/seek-budget.js';
+import type { WrittenTable } from '../folder/table-thread.js';
+import type { WritableFolder } from '../folder/writable-folder.js';
+import { tableFileName } from '../format/file-name.js';
+import type { FileMetadata, VersionEdit } from '../format/version-edit.js';
+import type { Version } from '../format/version.js';
+import { turn } from '../table/pacer.js';
+import { tableMade, versionInstalled } from './database-event.js';
+import type { Settings } from './database-options.js';
+import type { DatabaseState } from './database-state.js';
+import type { LiveLog } from './live-log.js';
+import { CompactionStats } from './properties.js';
+import { firstOfSeveral } from './read-sample.js';
+import { TableMaker } from './table-maker.js';
+
+/** A compaction that a caller asked for. */
+interface ManualCompaction {
+  readonly level: number;
+  /** What is left to be compacted. */
+  bounds: KeyBounds;
+  done: boolean;
+  /** Why it cannot be done, where it cannot. */
+  failure?: UnsupportedError;
+}
+
+/** Thrown to stop background work when the database is closed. */
+class CutOff extends Error {}
+
+/** Schedules the background work of a database, and does it. */
+export class BackgroundWork {
+  /** Time and bytes of flushes and compactions. */
+  readonly stats = new CompactionStats();
+  readonly #settings: Settings;
+  readonly #state: DatabaseState;
+  readonly #tables: TableMaker;
+  readonly #seeks = new SeekBudget();
+  /** The table whose seeks ran out, due for compaction only in the version in which they did. */
+  #sought: { readonly file: FileMetadata; readonly version: Version } | undefined;
+  #manual: ManualCompaction | undefined;
+  #cannotMerge: UnsupportedError | undefined;
+  #running: Promise<void> | undefined;
+  /** Callers that wait for progress. */
+  #waiting: (() => void)[] = [];
+  /** Total duration of all flushes, in milliseconds. A flush that interrupts a compaction is not counted as part of it. */
+  #flushTime = 0;
+
+  constructor(folder: WritableFolder, settings: Settings, state: DatabaseState) {
+    this.#settings = settings;
+    this.#state = state;
+    this.#tables = new TableMaker(folder, settings, state.versions.order);
+  }
+
+  /** Why no tables are merged any more, if that is so: some have blocks of a codec that was not given. */
+  get cannotMerge(): UnsupportedError | undefined {
+    return this.#cannotMerge;
+  }
+
+  /** Begins with the work that there is, or tells a merge that is under way to look for it. */
+  schedule(): void {
+    if (this.#running !== undefined) this.#tables.lookUp();
+    else if (this.#hasWork()) this.#running = this.#work();
+  }
+
+  /** Waits for the next step of the work. */
+  progress(): Promise<void> {
+    if (this.#running === undefined) this.schedule();
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  /** Waits until there is nothing to do. */
+  async idle(): Promise<void> {
+    while (this.#running !== undefined) await this.#running;
+  }
+
+  /** Stops the work of a database that is closing. */
+  async close(): Promise<void> {
+    this.#wake();
+    this.#tables.lookUp();
+    const ending = this.#tables.close();
+    await this.idle();
+    await ending;
+  }
+
+  /** Charges a table of the current view for a lookup that had to search it in vain. */
+  chargeSeek(file: FileMetadata): void {
+    const { current } = this.#state.versions;
+    if (!this.#seeks.charge(file) || this.#dueFile !== undefined || !current.files.includes(file)) return;
+    this.#sought = { file, version: current };
+    this.schedule();
+  }
+
+  /** Charges the first table for a sampled read of a cursor, if a lookup of that key would have to search several. */
+  sampleRead(internalKey: Uint8Array): void {
+    const file = firstOfSeveral(this.#state.versions.current, internalKey);
+    if (file !== undefined) this.chargeSeek(file);
+  }
+
+  /** Merges the tables of a level that have keys within the bounds into the next level. */
+  async compactLevel(level: number, bounds: KeyBounds): Promise<void> {
+    const manual: ManualCompaction = { level, bounds, done: false };
+    while (!manual.done) {
+      this.#state.mustWrite();
+      if (this.#manual === undefined) {
+        this.#manual = manual;
+        this.schedule();
+      }
+      await this.progress();
+      if (manual.failure !== undefined) throw manual.failure;
+      if (this.#state.isClosing) throw new TypeError('the database is closed');
+    }
+  }
+
+  /** Deletes files that are no longer needed. What cannot be deleted is tried again the next time. */
+  async removeObsoleteFiles(): Promise<void> {
+    // After a failure, the files on disk may differ from the state in memory.
+    if (this.#state.failure !== undefined) return;
+    try {
+      const files = await this.#state.files.removeObsolete(this.#state.versions);
+      if (files.length > 0) this.#settings.onEvent?.({ kind: 'files-deleted', files });
+    } catch {
+      // The folder could not be listed. A leftover file does no harm.
+    }
+  }
+
+  get #dueFile(): FileMetadata | undefined {
+    return this.#sought?.version === this.#state.versions.current ? this.#sought.file : undefined;
+  }
+
+  #hasWork(): boolean {
+    const { isClosing, failure, flushing, versions } = this.#state;
+    if (isClosing || failure !== undefined) return false;
+    if (flushing !== undefined || this.#manual !== undefined) return true;
+    if (this.#cannotMerge !== undefined) return false;
+    return this.#dueFile !== undefined || isTooFull(versions.current);
+  }
+
+  async #work(): Promise<void> {
+    // Lets the write that started this finish first, because others may be queued behind it. Otherwise the last
+    // sequence in the MANIFEST would depend on how busy the machine is.
+    await turn();
+    await this.#state.inserting?.catch(() => undefined);
+    while (this.#hasWork()) {
+      try {
+        const { flushing } = this.#state;
+        if (flushing !== undefined) await this.#flush(flushing);
+        else await this.#compact();
+      } catch (error) {
+        if (!(error instanceof CutOff)) this.#state.fail(error);
+      }
+      this.#wake();
+    }
+    // It would keep an old version in memory.
+    if (this.#dueFile === undefined) this.#sought = undefined;
+    // No await may come between the check for work and this line, or work scheduled in between would be lost.
+    this.#running = undefined;
+    this.#wake();
+  }
+
+  #wake(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const resolve of waiting) resolve();
+  }
+
+  /** Source: `DBImpl::CompactMemTable`. */
+  async #flush({ memtable, name }: LiveLog): Promise<void> {
+    const { versions, files, log } = this.#state;
+    const { onEvent } = this.#settings;
+    const base = versions.current;
+    const number = versions.newFileNumber();
+    const start = performance.now();
+    files.keep(number);
+    onEvent?.({ kind: 'flush-began', log: name, table: tableFileName(number), entries: memtable.count });
+    try {
+      const written = await this.#tables.flush(memtable, number);
+      const file = written?.file;
+      if (file !== undefined) await files.openTables([file]);
+      this.#mustBeOpen();
+      const level = file && levelForFlush(base, versions.order, file, this.#settings.maxFileSize);
+      const newFiles = file === undefined ? [] : [{ level: level!, file }];
+      const milliseconds = performance.now() - start;
+      this.stats.add(level ?? 0, { milliseconds, bytesRead: 0, bytesWritten: file?.size ?? 0 });
+      this.#flushTime += milliseconds;
+      onEvent?.({ kind: 'flush-ended', log: name, level, table: written && tableMade(written), milliseconds });
+      await this.#install({ previousLogNumber: 0n, logNumber: log.number, newFiles }, () => {
+        // The folder was synced before the edit was written.
+        log.isNamed = true;
+        this.#state.endFlush();
+      });
+    } finally {
+      files.unkeep(number);
+    }
+    await this.removeObsoleteFiles();
+  }
+
+  /** Source: `DBImpl::BackgroundCompaction`. */
+  async #compact(): Promise<void> {
+    const { versions } = this.#state;
+    const manual = this.#manual;
+    const state: CompactionState = {
+      version: versions.current,
+      order: versions.order,
+      maxFileSize: this.#settings.maxFileSize,
+      compactPointers: versions.compactPointers,
+    };
+    const compaction = manual === undefined ? pickCompaction(state, this.#dueFile) : compactionOf(state, manual.level, manual.bounds);
+    const isMove = manual === undefined && compaction?.isTrivialMove === true;
+    try {
+      if (compaction !== undefined) this.#tellChosen(compaction, manual !== undefined ? 'manual' : isTooFull(versions.current) ? 'size' : 'seeks', isMove);
+      if (compaction === undefined) {
+        if (manual === undefined) this.#sought = undefined;
+      } else if (isMove) {
+        await this.#move(compaction);
+      } else {
+        await this.#merge(compaction);
+      }
+    } catch (error) {
+      // Nothing is wrong with the tables, and what needs no such block can be written and read.
+      if (!(error instanceof UnsupportedError)) throw error;
+      if (manual === undefined) this.#cannotMerge = error;
+      else manual.failure = error;
+    } finally {
+      if (manual !== undefined) {
+        const { begin } = manual.bounds;
+        const last = compaction?.inputs[0].at(-1)?.largest;
+        manual.bounds = { begin: last ?? begin, end: manual.bounds.end };
+        manual.done = compaction === undefined;
+        this.#manual = undefined;
+      }
+    }
+  }
+
+  #tellChosen({ level, inputs: [upper, lower] }: Compaction, reason: 'size' | 'seeks' | 'manual', isMove: boolean): void {
+    const namesOf = (files: readonly FileMetadata[]): string[] => files.map(({ number }) => tableFileName(number));
+    this.#settings.onEvent?.({ kind: 'compaction-chosen', level, inputs: [namesOf(upper), namesOf(lower)], reason, isMove });
+  }
+
+  /** Moves the one table of a compaction that overlaps no other. */
+  async #move({ level, inputs: [[file]], pointer }: Compaction): Promise<void> {
+    await this.#install({
+      compactPointers: [{ level, key: pointer }],
+      deletedFiles: [{ level, number: file!.number }],
+      // A copy, so that its seek count starts again.
+      newFiles: [{ level: level + 1, file: { ...file! } }],
+    });
+  }
+
+  async #merge(compaction: Compaction): Promise<void> {
+    const { view, versions, files, held } = this.#state;
+    const { onEvent } = this.#settings;
+    const outputLevel = compaction.level + 1;
+    const numbers: bigint[] = [];
+    const start = performance.now() - this.#flushTime;
+    const oldestSequence = held.oldest ?? versions.lastSequence;
+    const newFileNumber = (): bigint => {
+      const number = versions.newFileNumber();
+      numbers.push(number);
+      files.keep(number);
+      return number;
+    };
+    view.pin();
+    try {
+      const onTable = onEvent && ((table: WrittenTable) => onEvent({ kind: 'compaction-output', level: outputLevel, table: tableMade(table) }));
+      const made = await this.#tables.merge({ plan: compaction, oldestSequence, newFileNumber }, view, onTable, () => this.#interlude());
+      const outputs = made.tables.map(({ file }) => file);
+      await files.openTables(outputs);
+      this.#mustBeOpen();
+      const { level, inputs, pointer } = compaction;
+      const milliseconds = performance.now() - this.#flushTime - start;
+      this.stats.add(outputLevel, { milliseconds, bytesRead: sizeOf(inputs.flat()), bytesWritten: sizeOf(outputs) });
+      onEvent?.({
+        kind: 'compaction-ended',
+        level,
+        outputs: outputs.map(({ number }) => tableFileName(number)),
+        entriesRead: made.entriesRead,
+        entriesWritten: made.tables.reduce((sum, { entries }) => sum + entries, 0),
+        shadowedDropped: made.shadowedDropped,
+        deletionsDropped: made.deletionsDropped,
+        milliseconds,
+      });
+      await this.#install({
+        compactPointers: [{ level, key: pointer }],
+        deletedFiles: inputs.flatMap((tables, i) => tables.map(({ number }) => ({ level: level + i, number }))),
+        newFiles: outputs.map((file) => ({ level: outputLevel, file })),
+      });
+    } finally {
+      view.unpin();
+      for (const number of numbers) files.unkeep(number);
+    }
+    await this.removeObsoleteFiles();
+  }
+
+  /** Makes a change in the MANIFEST, and then `show`s it to readers. */
+  async #install(change: VersionEdit, show = () => this.#state.show()): Promise<void> {
+    const { versions } = this.#state;
+    const before = versions.current;
+    await versions.apply(change);
+    show();
+    this.#settings.onEvent?.(versionInstalled(versions.manifestName, before, versions.current, versions.lastSequence));
+  }
+
+  /** Work that must not wait for the end of a compaction: flushing a full memtable. */
+  #interlude(): Promise<void> | undefined {
+    this.#mustBeOpen();
+    const { flushing } = this.#state;
+    // Writers may be blocked until it is flushed.
+    return flushing && this.#flush(flushing).then(() => this.#wake());
+  }
+
+  #mustBeOpen(): void {
+    if (this.#state.isClosing) throw new CutOff();
+  }
+}

@@ -1,0 +1,139 @@
+import { CorruptionError } from '@bloom/bytes';
+import { DatabaseError } from '../folder/database-error.js';
+import { WriteBatchReader } from '../format/write-batch.js';
+import type { View } from '../read/view.js';
+import { Pacer } from '../table/pacer.js';
+import { ENTRIES_PER_LOOK } from '../table/table-file.js';
+import type { EventSink } from './database-event.js';
+import type { LiveFiles } from './live-files.js';
+import type { LiveLog } from './live-log.js';
+import { HeldSequences } from './snapshot.js';
+import type { VersionSet } from './version-set.js';
+
+/**
+ * What a database that is written consists of now: its version, the logs with their memtables, what readers see of them, and
+ * why nothing more is written, where that is so. Writes and the background work have it in common.
+ */
+export class DatabaseState {
+  readonly versions: VersionSet;
+  readonly files: LiveFiles;
+  /** The sequences whose state is protected from compaction. */
+  readonly held = new HeldSequences();
+  /** Called when `view` is replaced. */
+  onView: (view: View) => void = () => undefined;
+  #view: View;
+  #log: LiveLog;
+  #flushing: LiveLog | undefined;
+  #inserting: Promise<void> | undefined;
+  #isClosing = false;
+  #failure: DatabaseError | undefined;
+  readonly #onEvent: EventSink;
+
+  constructor(versions: VersionSet, files: LiveFiles, log: LiveLog, onEvent: EventSink) {
+    this.#onEvent = onEvent;
+    this.versions = versions;
+    this.files = files;
+    this.#log = log;
+    this.#view = this.#newView();
+  }
+
+  /** The current view, on which the state holds a pin. */
+  get view(): View {
+    return this.#view;
+  }
+
+  /** The log that is written, and its memtable. */
+  get log(): LiveLog {
+    return this.#log;
+  }
+
+  /** The previous log, until its memtable has become a table. */
+  get flushing(): LiveLog | undefined {
+    return this.#flushing;
+  }
+
+  /** Bytes of the memtables, as LevelDB counts them. */
+  get memoryUsage(): number {
+    return this.#log.memtable.memoryUsage + (this.#flushing?.memtable.memoryUsage ?? 0);
+  }
+
+  /** Makes `log` the one that is written; the memtable of the one before is to become a table. */
+  replaceLog(log: LiveLog): void {
+    this.#flushing = this.#log;
+    this.#log = log;
+    this.show();
+  }
+
+  /** Lets go of the previous log, whose entries are in a table of the current version. */
+  endFlush(): void {
+    this.#flushing = undefined;
+    this.show();
+  }
+
+  /** Makes readers see the current version and memtables. */
+  show(): void {
+    const before = this.#view;
+    this.#view = this.#newView();
+    this.onView(this.#view);
+    before.unpin();
+  }
+
+  /** Adds the operations of a record to the memtable. Readers see them only when all of them are inserted. */
+  insert(record: Uint8Array): Promise<void> | undefined {
+    return (this.#inserting = this.#insertRest(new WriteBatchReader(record), new Pacer(ENTRIES_PER_LOOK)));
+  }
+
+  /** The insertion of the last record, if it took more than a time slice. */
+  get inserting(): Promise<void> | undefined {
+    return this.#inserting;
+  }
+
+  /** Inserts for one time slice, and then schedules the rest. */
+  #insertRest(reader: WriteBatchReader, pacer: Pacer): Promise<void> | undefined {
+    const { memtable } = this.#log;
+    try {
+      while (reader.next()) {
+        const sequence = reader.sequence + BigInt(reader.found - 1);
+        memtable.add(sequence, reader.type, reader.bytes, reader.keyStart, reader.keyEnd, reader.valueStart, reader.valueEnd);
+        if (pacer.isDue()) return pacer.pause().then(() => this.#insertRest(reader, pacer));
+      }
+    } catch (error) {
+      // A comparator that throws: the log has the record already, and the memtable may have part of it.
+      throw this.fail(error, 'an entry that is in the log could not be put into the memtable');
+    }
+    this.versions.lastSequence = this.#view.lastSequence = reader.sequence + BigInt(reader.found) - 1n;
+    return undefined;
+  }
+
+  /** Why nothing more is written, if that is so. */
+  get failure(): DatabaseError | undefined {
+    return this.#failure;
+  }
+
+  /** Ends writing: what is on disk may differ from what is known here. @returns the error to throw, that of the first failure. */
+  fail(cause: unknown, what = cause instanceof CorruptionError ? 'a table that is merged is damaged' : 'the folder failed to take what was written'): DatabaseError {
+    if (this.#failure === undefined) {
+      this.#failure = new DatabaseError('BLOOM_WRITING_ENDED', `nothing more is written: ${what}: ${String(cause)}`, { cause });
+      this.#onEvent?.({ kind: 'writing-ended', message: this.#failure.message });
+    }
+    return this.#failure;
+  }
+
+  get isClosing(): boolean {
+    return this.#isClosing;
+  }
+
+  markClosing(): void {
+    this.#isClosing = true;
+  }
+
+  /** @throws DatabaseError when writing has ended. */
+  mustWrite(): void {
+    if (this.#failure !== undefined) throw this.#failure;
+    if (this.#isClosing) throw new TypeError('the database is closed');
+  }
+
+  #newView(): View {
+    return this.files.viewOf(this.versions, this.#flushing === undefined ? [this.#log] : [this.#flushing, this.#log]);
+  }
+}

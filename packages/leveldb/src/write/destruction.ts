@@ -1,0 +1,42 @@
+/**
+ * Deletes a database.
+ *
+ * Source: LevelDB, db/db_impl.cc, `DestroyDB`.
+ */
+import { CURRENT, isCanonicalName, LOCK, parseFileName } from '../format/file-name.js';
+import type { WritableFolder } from '../folder/writable-folder.js';
+import { holdFolder } from './folder-hold.js';
+
+/** Whether a folder has a database, or what is left of one: other programs have files like `2024.log`. */
+export function isDatabase(names: readonly string[]): boolean {
+  return names.some((name) => name === CURRENT || parseFileName(name)?.type === 'manifest');
+}
+
+/** Deletes the files of a database. @throws the first error of a file that could not be deleted, when all others are deleted. */
+export async function destroyDatabase(folder: WritableFolder, locks: boolean): Promise<void> {
+  const hold = await holdFolder(folder, locks);
+  const failures: unknown[] = [];
+  try {
+    const names = await hold.folder.list();
+    if (!isDatabase(names)) return;
+    for (const name of inOrder(names)) {
+      try {
+        await hold.folder.delete(name);
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+  } finally {
+    await hold.release();
+  }
+  if (failures.length > 0) throw failures[0];
+}
+
+/**
+ * The files of a database, CURRENT after all that it needs, so that a deletion that is interrupted can be begun again. LOCK
+ * comes last, and is deleted while it is locked: from then on others can have a lock, on a file of their own.
+ */
+function inOrder(names: readonly string[]): string[] {
+  const rank = (name: string): number => (name === LOCK ? 3 : name === CURRENT ? 2 : parseFileName(name)?.type === 'manifest' ? 1 : 0);
+  return names.filter((name) => isCanonicalName(name)).sort((a, b) => rank(a) - rank(b));
+}

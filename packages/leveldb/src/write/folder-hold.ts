@@ -1,0 +1,35 @@
+import { DatabaseError } from '../folder/database-error.js';
+import type { FolderLock, WritableFolder } from '../folder/writable-folder.js';
+
+/** A folder that is locked, and stays the same one, until it is released. */
+export interface FolderHold {
+  /** The folder to work on: its operations fail once another folder has taken its place. */
+  readonly folder: WritableFolder;
+  release(): Promise<void>;
+}
+
+/** Locks a folder, unless `locks` is false, and pins it. */
+export async function holdFolder(folder: WritableFolder, locks: boolean): Promise<FolderHold> {
+  const lock = locks ? await lockOf(folder) : undefined;
+  try {
+    const pinned = await folder.pin?.();
+    return {
+      folder: pinned ?? folder,
+      async release() {
+        try {
+          await pinned?.unpin();
+        } finally {
+          await lock?.release();
+        }
+      },
+    };
+  } catch (error) {
+    await lock?.release();
+    throw error;
+  }
+}
+
+async function lockOf(folder: WritableFolder): Promise<FolderLock> {
+  if (folder.lock === undefined) throw new DatabaseError('BLOOM_NO_LOCK', "the folder cannot be locked: make sure that nobody else writes to it, and give lock: 'none'");
+  return folder.lock();
+}

@@ -1,0 +1,59 @@
+import { CorruptionError } from '@bloom/bytes';
+import type { FolderFile } from '../folder/folder.js';
+import { runAsync } from '../folder/folder-reading.js';
+import type { WritableFolder } from '../folder/writable-folder.js';
+import { addBatch, misfitOf } from '../memtable/batch-entries.js';
+import { LogReplay } from '../memtable/log-replay.js';
+import type { Settings } from './database-options.js';
+import type { LostPlaces } from './repair-report.js';
+import type { RepairedTables } from './repaired-tables.js';
+
+/** The largest limit that can be given: a batch that is larger cannot be saved. */
+const MAX_BLOCK_BYTES = 2 ** 30;
+
+/**
+ * What a repair saves of one log: its operations go to `tables`, of batches that are damaged those before the damage, and what
+ * cannot be read goes to `lost`.
+ *
+ * @throws CorruptionError `BLOOM_TOO_LARGE` for a batch that could be saved with a larger `maxBlockBytes`.
+ *
+ * Source: LevelDB, db/repair.cc, `Repairer::ConvertLogToTable`.
+ */
+export async function rescueLog(
+  folder: WritableFolder,
+  name: string,
+  file: FolderFile,
+  settings: Settings,
+  tables: RepairedTables,
+  lost: LostPlaces,
+): Promise<void> {
+  const replay = new LogReplay(file, name, {
+    batch(batch, place) {
+      const lose = (code: string, reason: string): void => lost.add({ file: name, offset: place.offset, byteLength: batch.bytes.length, reason, code });
+      const problem = misfitOf(batch.bytes, settings);
+      if (problem !== undefined) {
+        const error = new CorruptionError('BLOOM_TOO_LARGE', place, `${problem}: give a larger maxBlockBytes`);
+        // With a larger limit it can be saved, and nothing has changed so far.
+        if (settings.maxBlockBytes < MAX_BLOCK_BYTES) throw error;
+        lose(error.code, problem);
+        return;
+      }
+      try {
+        addBatch(tables.memtable, batch, place);
+      } catch (error) {
+        if (!(error instanceof CorruptionError)) throw error;
+        lose(error.code, error.problem);
+      }
+      // A batch may have more operations than its header says, and all of them are to be seen.
+      if (batch.found > 0) tables.sawSequence(batch.sequence + BigInt(batch.found) - 1n);
+    },
+    skip: (damage) => lost.add(damage),
+  });
+  for (let isMore = true; isMore; ) {
+    isMore = await runAsync(folder, replay.readPiece());
+    await tables.flushIfFull();
+  }
+  tables.sawSequence(replay.lastSequence);
+  const { tail } = replay;
+  if (tail !== undefined) lost.add({ file: name, offset: tail.offset, byteLength: tail.byteLength, reason: tail.problem, code: 'BLOOM_TRUNCATED' });
+}

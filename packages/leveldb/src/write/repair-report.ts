@@ -1,0 +1,42 @@
+import type { Dropped } from '../folder/damage.js';
+
+/** A file that a repair moved to the folder `lost`. */
+export interface SetAside {
+  /** Its name in the folder of the database. */
+  readonly file: string;
+  /** Its name in `lost`. */
+  readonly as: string;
+}
+
+/** What a repair did, and what could not be saved. */
+export interface RepairReport {
+  /** The tables that were sound and are part of the database as they were. */
+  readonly kept: readonly string[];
+  /** The tables that were written, of logs, of damaged tables and of tables that overlapped. */
+  readonly written: readonly string[];
+  /** How many versions of keys these tables hold, deletions included. */
+  readonly entries: number;
+  /** The sequence of the last write that was found. */
+  readonly lastSequence: bigint;
+  /** The logs, the MANIFESTs and the damaged tables, which are in the folder `lost` now. */
+  readonly setAside: readonly SetAside[];
+  /** What could not be read, and tables that the MANIFEST lists and the folder does not have; at most 10,000 places. */
+  readonly lost: readonly Dropped[];
+  /** The number of places that are not listed. */
+  readonly moreLost: number;
+}
+
+/** The most places of a report: a file of nothing but damage has one every few bytes. */
+const MAX_LOST = 10_000;
+
+/** The places that a repair cannot read, listed up to a limit and counted beyond it. */
+export class LostPlaces {
+  readonly listed: Dropped[] = [];
+  /** How many are not listed. */
+  more = 0;
+
+  add(place: Dropped): void {
+    if (this.listed.length < MAX_LOST) this.listed.push(place);
+    else this.more++;
+  }
+}

@@ -1,0 +1,127 @@
+import { type CompactionContext, writeCompactedTables } from '../compact/compacted-tables.js';
+import { sizeOf } from '../compact/overlap.js';
+import type { CompactedTables, CompactionRequest, TableThread, WrittenTable } from '../folder/table-thread.js';
+import type { WritableFolder } from '../folder/writable-folder.js';
+import { runAsync } from '../folder/folder-reading.js';
+import type { KeyOrder } from '../format/version.js';
+import type { Memtable } from '../memtable/memtable.js';
+import type { View } from '../read/view.js';
+import { Pacer } from '../table/pacer.js';
+import { ENTRIES_PER_LOOK, writeMemtable } from '../table/table-file.js';
+import type { Settings } from './database-options.js';
+import { packedEntries } from './packed-entries.js';
+
+/** Less is merged or written here: to start a thread takes as long as to write a table of this size. */
+const THREAD_MIN_BYTES = 2 ** 20;
+
+/**
+ * Makes tables of a memtable, or of other tables: on the folder's thread, if it has one and the work is worth sending, or else
+ * here, in time slices. What fails on the thread, for any reason, is done again here, where an error that persists has its type.
+ */
+export class TableMaker {
+  readonly #folder: WritableFolder;
+  readonly #settings: Settings;
+  readonly #order: KeyOrder;
+  #thread: TableThread | undefined;
+  /** Ends the wait of a merge that runs on the thread. */
+  #look: () => void = () => undefined;
+
+  constructor(folder: WritableFolder, settings: Settings, order: KeyOrder) {
+    this.#folder = folder;
+    this.#settings = settings;
+    this.#order = order;
+  }
+
+  /** Writes a memtable as a table. @returns nothing where it is empty. */
+  async flush(memtable: Memtable, number: bigint): Promise<WrittenTable | undefined> {
+    const onThread = await this.#flushOnThread(memtable, number);
+    return onThread ?? writeMemtable(memtable, this.#folder, number, this.#settings.building, new Pacer(ENTRIES_PER_LOOK));
+  }
+
+  /**
+   * Merges the tables of a plan into new ones.
+   *
+   * @param view of which the tables are.
+   * @param onTable is called with each table that is on disk; with those of a thread when all are.
+   * @param interlude is called again and again: what it returns is awaited, and what it throws ends the merge.
+   */
+  async merge(
+    request: CompactionRequest,
+    { tables, damage }: View,
+    onTable: CompactionContext['onTable'],
+    interlude: CompactionContext['interlude'],
+  ): Promise<CompactedTables> {
+    const onThread = await this.#mergeOnThread(request, interlude);
+    if (onThread !== undefined) {
+      if (onTable !== undefined) for (const table of onThread.tables) onTable(table);
+      return onThread;
+    }
+    const { plan, oldestSequence, newFileNumber } = request;
+    const { building, maxFileSize } = this.#settings;
+    return writeCompactedTables(plan, {
+      folder: this.#folder,
+      read: (reading) => runAsync(this.#folder, reading),
+      readsAtOnce: false,
+      order: this.#order,
+      tables,
+      damage,
+      building,
+      maxFileSize,
+      oldestSequence,
+      newFileNumber,
+      onTable,
+      interlude,
+    });
+  }
+
+  /** Makes a merge that runs on the thread call its interlude. */
+  lookUp(): void {
+    this.#look();
+  }
+
+  /** Ends the work on the thread, which fails. */
+  async close(): Promise<void> {
+    await this.#thread?.close();
+  }
+
+  async #flushOnThread(memtable: Memtable, number: bigint): Promise<WrittenTable | undefined> {
+    const thread = this.#threadFor(memtable.memoryUsage);
+    if (thread === undefined || memtable.count === 0) return undefined;
+    try {
+      return await thread.flush(await packedEntries(memtable, new Pacer(ENTRIES_PER_LOOK)), number);
+    } catch {
+      return undefined;
+    }
+  }
+
+  async #mergeOnThread(request: CompactionRequest, interlude: CompactionContext['interlude']): Promise<CompactedTables | undefined> {
+    const thread = this.#threadFor(sizeOf(request.plan.inputs.flat()));
+    if (thread === undefined) return undefined;
+    const job: { isSettled: boolean; made?: CompactedTables } = { isSettled: false };
+    void thread
+      .compact(request)
+      .then((made) => void (job.made = made))
+      .catch(() => undefined)
+      .then(() => {
+        job.isSettled = true;
+        this.#look();
+      });
+    for (;;) {
+      const waiting = interlude();
+      if (waiting !== undefined) await waiting;
+      else if (job.isSettled) return job.made;
+      else await new Promise<void>((resolve) => (this.#look = resolve));
+    }
+  }
+
+  /** The thread, if there is one and `byteLength` is enough work to be worth sending. */
+  #threadFor(byteLength: number): TableThread | undefined {
+    const { thread: settings } = this.#settings;
+    if (settings === undefined || byteLength < THREAD_MIN_BYTES || this.#thread?.hasEnded === true) return undefined;
+    try {
+      return (this.#thread ??= this.#folder.startTableThread?.(settings));
+    } catch {
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * What a repair saves of one table: all of it where nothing is wrong with it, or else the entries that can be found.
+ *
+ * Source: LevelDB, db/repair.cc, `Repairer::ScanTable` and `RepairTable`.
+ */
+import { UnsupportedError } from '@bloom/bytes';
+import type { Source } from '@bloom/sstable';
+import { type Finding, salvagedEntries, type SalvageReport, verifyTable } from '@bloom/sstable/inspect';
+import type { SortedTable } from '../compact/sorted-tables.js';
+import type { FolderFile } from '../folder/folder.js';
+import { runAsync } from '../folder/folder-reading.js';
+import type { WritableFolder } from '../folder/writable-folder.js';
+import { databaseKeyOf } from '../format/database-key.js';
+import { Pacer } from '../table/pacer.js';
+import { ENTRIES_PER_LOOK } from '../table/table-file.js';
+import type { Settings } from './database-options.js';
+import type { LostPlaces } from './repair-report.js';
+import type { RepairedTables } from './repaired-tables.js';
+
+const NO_KEY = new Uint8Array(0);
+
+/**
+ * Whether every block, filter and key of a table is as it should be, in the database's order.
+ *
+ * @throws UnsupportedError when it has blocks of a codec that was not given: they are not damaged.
+ */
+export async function isSound(name: string, source: Source, { opening }: Settings): Promise<boolean> {
+  const { comparator, filterPolicies, codecs, maxBlockBytes } = opening;
+  const { findings } = await verifyTable(source, { comparator, filterPolicies, codecs, maxBlockBytes });
+  for (const { code, structure, offset, problem } of findings) {
+    if (code === 'BLOOM_UNSUPPORTED_CODEC') throw new UnsupportedError(code, { structure, offset, file: name }, problem);
+  }
+  return findings.length === 0;
+}
+
+/** The first and the last key of a sound table, and how many there are; undefined where a key is not a database's. */
+export async function scanTable(folder: WritableFolder, number: bigint, size: number, tables: RepairedTables): Promise<SortedTable | undefined> {
+  let smallest: Uint8Array = NO_KEY;
+  let largest: Uint8Array = NO_KEY;
+  let entries = 0;
+  let lastSequence = 0n;
+  const pacer = new Pacer(ENTRIES_PER_LOOK);
+  const cursor = tables.entriesOf([{ number, size, smallest, largest }]);
+  try {
+    for (let settled = cursor.seekToFirst(); ; settled = cursor.next()) {
+      if (!settled) await runAsync(folder, cursor.settle());
+      if (!cursor.valid) break;
+      if (pacer.isDue()) await pacer.pause();
+      const { keyBytes, keyStart, keyEnd } = cursor.entry;
+      largest = keyBytes.slice(keyStart, keyEnd);
+      const key = databaseKeyOf(largest);
+      if (key === undefined) return undefined;
+      if (key.sequence > lastSequence) lastSequence = key.sequence;
+      if (entries++ === 0) smallest = largest;
+    }
+  } finally {
+    cursor.close();
+  }
+  tables.sawSequence(lastSequence);
+  return { file: { number, size, smallest, largest }, entries };
+}
+
+/** Adds what can be read of a damaged table to `tables`, and what cannot to `lost`. */
+export async function salvageTable(name: string, file: FolderFile, { opening }: Settings, tables: RepairedTables, lost: LostPlaces): Promise<void> {
+  const { codecs, maxBlockBytes } = opening;
+  const saved = salvagedEntries(file, { comparator: null, codecs, maxBlockBytes });
+  let report: SalvageReport;
+  let badKeys = 0;
+  for (;;) {
+    const step = await saved.next();
+    if (step.done === true) {
+      report = step.value;
+      break;
+    }
+    const [bytes, value] = step.value;
+    const key = databaseKeyOf(bytes);
+    if (key === undefined) badKeys++;
+    else await tables.add(key, value);
+  }
+  for (const { offset, byteLength, problem: reason } of report.lost) {
+    lost.add({ file: name, offset, byteLength, reason, code: codeAt(report.findings, offset) });
+  }
+  lost.more += report.moreLost;
+  const { entries } = report;
+  if (entries === 0 && report.lost.length === 0 && file.byteLength > 0) {
+    lost.add({ file: name, offset: 0, byteLength: file.byteLength, reason: 'no entries can be found', code: 'BLOOM_NOT_A_TABLE' });
+  }
+  if (badKeys > 0) lost.add({ file: name, offset: 0, reason: `keys that are not a database's: ${badKeys}`, code: 'BLOOM_BAD_INTERNAL_KEY' });
+}
+
+function codeAt(findings: readonly Finding[], offset: number): string {
+  return findings.find((finding) => finding.offset === offset)?.code ?? 'BLOOM_BAD_CHECKSUM';
+}

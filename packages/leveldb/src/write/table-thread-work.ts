@@ -1,0 +1,78 @@
+import { BloomFilterPolicy } from '@bloom/policy';
+import { DamagePolicy } from '../folder/damage.js';
+import { keyOrderOf } from '../format/database-key.js';
+import { Entry } from '../cursor/entry-cursor.js';
+import { type FolderReading, runSync } from '../folder/folder-reading.js';
+import { TableCache, ViewTables } from '../table/table-cache.js';
+import type { KeyOrder } from '../format/version.js';
+import type { SyncFolder } from '../folder/folder.js';
+import type { WritableFolder } from '../folder/writable-folder.js';
+import { type CompactionContext, writeCompactedTables } from '../compact/compacted-tables.js';
+import type { CompactionPlan } from '../format/compaction-plan.js';
+import { type Settings, settingsOf } from './database-options.js';
+import { Pacer } from '../table/pacer.js';
+import { ENTRIES_PER_LOOK, type SortedEntries, writeTable } from '../table/table-file.js';
+import type { CompactedTables, PackedEntries, TableThreadSettings, WrittenTable } from '../folder/table-thread.js';
+
+/** A folder for a worker thread. It reads without promises, because nobody is held up when the worker's event loop waits. */
+export type ThreadFolder = SyncFolder & Pick<WritableFolder, 'create'>;
+
+/** What a {@link TableThread} does, in the thread itself. */
+export class ThreadTables {
+  readonly #folder: ThreadFolder;
+  readonly #settings: Settings;
+  readonly #order: KeyOrder;
+
+  constructor(folder: ThreadFolder, { bitsPerKey, ...options }: TableThreadSettings) {
+    this.#folder = folder;
+    this.#settings = settingsOf({ ...options, filterPolicy: bitsPerKey === null ? null : new BloomFilterPolicy(bitsPerKey), cache: null });
+    this.#order = keyOrderOf(this.#settings.comparator);
+  }
+
+  async compact(plan: CompactionPlan, asked: Pick<CompactionContext, 'oldestSequence' | 'newFileNumber' | 'interlude'>): Promise<CompactedTables> {
+    const { maxOpenTables, reading, opening, building, maxFileSize } = this.#settings;
+    const cache = new TableCache(maxOpenTables, reading, opening, null);
+    const folder = this.#folder;
+    const read = (reading: FolderReading<void>): void => runSync(folder, reading);
+    const tables = new ViewTables(cache, [], []);
+    const context = { folder, read, readsAtOnce: true, order: this.#order, tables, damage: new DamagePolicy(true), building, maxFileSize };
+    try {
+      return await writeCompactedTables(plan, { ...context, ...asked });
+    } finally {
+      await cache.close();
+    }
+  }
+
+  flush(entries: PackedEntries, number: bigint): Promise<WrittenTable> {
+    return writeTable(new PackedWalk(entries), this.#folder, number, this.#settings.building, new Pacer(ENTRIES_PER_LOOK));
+  }
+}
+
+/** Goes through packed entries. */
+class PackedWalk implements SortedEntries {
+  valid = false;
+  readonly entry = new Entry();
+  readonly #places: Uint32Array;
+  #position = 0;
+
+  constructor({ bytes, places }: PackedEntries) {
+    this.entry.keyBytes = this.entry.valueBytes = bytes;
+    this.#places = places;
+  }
+
+  seekToFirst(): boolean {
+    this.#position = 0;
+    return this.next();
+  }
+
+  next(): true {
+    const places = this.#places;
+    const { entry } = this;
+    this.valid = this.#position < places.length;
+    if (!this.valid) return true;
+    entry.keyStart = places[this.#position++]!;
+    entry.keyEnd = entry.valueStart = entry.keyStart + places[this.#position++]!;
+    entry.valueEnd = entry.valueStart + places[this.#position++]!;
+    return true;
+  }
+}

@@ -1,0 +1,143 @@
+/**
+ * The way of a record into the database: room is made for it, then it goes into the log and into the memtable.
+ *
+ * Source: LevelDB, db/db_impl.cc, `DBImpl::Write` and `MakeRoomForWrite`.
+ */
+import { MAX_SEQUENCE } from '@bloom/sstable/database';
+import { DatabaseError } from '../folder/database-error.js';
+import type { WritableFolder } from '../folder/writable-folder.js';
+import type { WriteBatch } from '../format/write-batch.js';
+import { delay } from '../table/pacer.js';
+import type { BackgroundWork } from './background-work.js';
+import type { Settings } from './database-options.js';
+import type { DatabaseState } from './database-state.js';
+import { WRITING_END } from './file-numbers.js';
+import { LiveLog } from './live-log.js';
+import type { RecordTarget } from './write-queue.js';
+
+/** The number of tables in level 0 from which each write is delayed by a millisecond, and from which it waits for a compaction. */
+const SLOWDOWN_TABLES = 8;
+const STOP_TABLES = 12;
+
+/** What a {@link WriteQueue} writes to. */
+export class WritePath implements RecordTarget {
+  readonly #folder: WritableFolder;
+  readonly #settings: Settings;
+  readonly #state: DatabaseState;
+  readonly #background: BackgroundWork;
+
+  constructor(folder: WritableFolder, settings: Settings, state: DatabaseState, background: BackgroundWork) {
+    this.#folder = folder;
+    this.#settings = settings;
+    this.#state = state;
+    this.#background = background;
+  }
+
+  hasRoom(force: boolean): boolean {
+    return !force && this.#state.failure === undefined && !this.#isFull() && this.#level0Length < SLOWDOWN_TABLES;
+  }
+
+  async makeRoom(force: boolean): Promise<void> {
+    const state = this.#state;
+    let mayDelay = !force;
+    for (;;) {
+      state.mustWrite();
+      if (mayDelay && this.#level0Length >= SLOWDOWN_TABLES) {
+        // Delaying each write a little avoids delaying a single one for long.
+        await delay(1);
+        mayDelay = false;
+      } else if (!force && !this.#isFull()) {
+        return;
+      } else if (state.flushing !== undefined || this.#level0Length >= STOP_TABLES) {
+        const { cannotMerge } = this.#background;
+        if (state.flushing === undefined && cannotMerge !== undefined) throw state.fail(cannotMerge, 'level 0 is full, and its tables cannot be merged');
+        await this.#background.progress();
+      } else {
+        await this.#switchLogs();
+        force = false;
+      }
+    }
+  }
+
+  hasNumbers({ count }: WriteBatch): boolean {
+    const { lastSequence, nextFileNumber } = this.#state.versions;
+    return lastSequence + BigInt(count) < MAX_SEQUENCE && nextFileNumber < WRITING_END;
+  }
+
+  /** @throws DatabaseError `BLOOM_NO_ROOM`, and then nothing has changed. */
+  append(batch: WriteBatch, sync: boolean): Promise<void> | undefined {
+    if (!this.hasNumbers(batch)) throw noRoom(batch.count);
+    const state = this.#state;
+    const record = batch.encode(state.versions.lastSequence + 1n);
+    let appending: void | Promise<void>;
+    try {
+      appending = state.log.file.addRecord(record);
+    } catch (error) {
+      throw state.fail(error);
+    }
+    if (appending !== undefined || sync) return this.#appendLater(appending, batch, record, sync);
+    this.#tellLogged(batch, record, false);
+    return state.insert(record);
+  }
+
+  async #appendLater(appending: void | Promise<void>, batch: WriteBatch, record: Uint8Array, sync: boolean): Promise<void> {
+    const { log } = this.#state;
+    try {
+      await appending;
+      if (sync) {
+        await log.file.sync();
+        if (!log.isNamed) await this.#folder.syncFolder();
+        log.isNamed = true;
+      }
+    } catch (error) {
+      // The log may now end with part of the record, or with a record that was reported as failed.
+      throw this.#state.fail(error);
+    }
+    this.#tellLogged(batch, record, sync);
+    await this.#state.insert(record);
+  }
+
+  #tellLogged({ count: operations }: WriteBatch, record: Uint8Array, isSynced: boolean): void {
+    const { onEvent } = this.#settings;
+    if (onEvent === undefined) return;
+    const { log, versions } = this.#state;
+    const firstSequence = (versions.lastSequence + 1n).toString();
+    onEvent({ kind: 'write-logged', log: log.name, firstSequence, operations, byteLength: record.length, logByteLength: log.byteLength, isSynced });
+  }
+
+  get #level0Length(): number {
+    return this.#state.versions.current.levels[0]!.length;
+  }
+
+  /** Whether the memtable is to become a table. LevelDB asks for the first alone: it writes an index of any size. */
+  #isFull(): boolean {
+    const { memtable } = this.#state.log;
+    const { writeBufferSize, maxBlockBytes, blockSize } = this.#settings;
+    return memtable.memoryUsage > writeBufferSize || memtable.tableBound.indexBytes(blockSize) > maxBlockBytes / 2;
+  }
+
+  async #switchLogs(): Promise<void> {
+    const { log: before, versions } = this.#state;
+    const number = versions.newFileNumber();
+    let log: LiveLog;
+    try {
+      // A record in the new log must not survive a power failure that loses an earlier one.
+      if (!before.file.isSynced) await before.file.sync();
+      log = await LiveLog.create(this.#folder, number, versions.order);
+    } catch (error) {
+      versions.reuseFileNumber(number);
+      throw this.#state.fail(error);
+    }
+    this.#state.replaceLog(log);
+    const { count: entries, memoryUsage } = before.memtable;
+    this.#settings.onEvent?.({ kind: 'memtable-switched', log: before.name, nextLog: log.name, entries, memoryUsage });
+    this.#background.schedule();
+    // Its contents are synced already, so a failure to close it loses nothing.
+    await Promise.allSettled([before.file.close()]);
+  }
+}
+
+function noRoom(count: number): DatabaseError {
+  const problem = `the database has no sequences for ${count} more operations, or no numbers for more files: copy its entries to a new one`;
+  return new DatabaseError('BLOOM_NO_ROOM', problem);
+}

@@ -1,0 +1,66 @@
+import { turns } from '@bloom/fixtures/event-loop';
+import { Database, DatabaseError, type TableThread, type WritableFile, WritableMemoryFolder } from '@bloom/leveldb';
+import { describe, expect, test } from 'vitest';
+import { rejection } from './caught.js';
+
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+/** A folder whose calls fail once `isFailing`, with an error of the same kind as the database's own. */
+class FailingFolder extends WritableMemoryFolder {
+  isFailing = false;
+  readonly error = new DatabaseError('BLOOM_LOCKED', 'the folder is not ours any more');
+
+  override create(name: string): WritableFile {
+    if (this.isFailing && name.endsWith('.ldb')) throw this.error;
+    return super.create(name);
+  }
+}
+
+test('a DatabaseError of the folder itself ends writing, and does not hold up the event loop', async () => {
+  const folder = new FailingFolder();
+  const database = await Database.open(folder);
+  await database.put(utf8('a'), utf8('1'));
+  folder.isFailing = true;
+  const flushing = rejection(database.flush());
+  await turns();
+  expect(await flushing).toMatchObject({ code: 'BLOOM_WRITING_ENDED', cause: folder.error });
+  expect(await rejection(database.put(utf8('b'), utf8('2')))).toMatchObject({ code: 'BLOOM_WRITING_ENDED' });
+  expect(await database.get(utf8('a'))).toEqual(utf8('1'));
+  await database.close();
+});
+
+describe('a folder whose thread', () => {
+  const rejecting: TableThread = {
+    hasEnded: false,
+    compact: () => Promise.reject(new Error('no')),
+    flush: () => Promise.reject(new Error('no')),
+    close: () => Promise.resolve(),
+  };
+  test.each<[string, () => TableThread | undefined]>([
+    [
+      'cannot be started',
+      () => {
+        throw Object.assign(new Error('EAGAIN: resource temporarily unavailable'), { code: 'EAGAIN' });
+      },
+    ],
+    ['does nothing', () => rejecting],
+    ['is none', () => undefined],
+  ])('%s is written to on the main thread', async (_, startTableThread) => {
+    let started = 0;
+    const folder = Object.assign(new WritableMemoryFolder(), {
+      startTableThread: () => {
+        started++;
+        return startTableThread();
+      },
+    });
+    const database = await Database.open(folder);
+    for (let round = 0; round < 3; round++) {
+      for (let i = 0; i < 1500; i++) await database.put(utf8(`key${i}`), new Uint8Array(1000).fill(round));
+      await database.flush();
+    }
+    await database.compactRange();
+    expect(started).toBeGreaterThan(0);
+    expect(await database.get(utf8('key7'))).toEqual(new Uint8Array(1000).fill(2));
+    await database.close();
+  });
+});

@@ -1,0 +1,215 @@
+import { spawnSync } from 'node:child_process';
+import { linkSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import process from 'node:process';
+import { Worker } from 'node:worker_threads';
+import { Database, DatabaseReader } from '@bloom/leveldb';
+import { WritableNodeFolder, NodeFolder, SyncNodeFolder } from '@bloom/leveldb/node';
+import { ClassicLevel } from 'classic-level';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { bundledProgram } from './bundled-program.js';
+import { rejection } from './caught.js';
+
+// LevelDB's locks belong to the process, and are lost when it closes any descriptor of LOCK.
+
+const root = mkdtempSync(join(tmpdir(), 'bloom-lock-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+const open = (path: string): Promise<Database> => Database.open(new WritableNodeFolder(path, { thread: false }));
+
+/** What another process says that tries to open the folder with classic-level. */
+function otherProcess(path: string): string {
+  const program = `import('classic-level').then(async ({ ClassicLevel }) => {
+    const db = new ClassicLevel(${JSON.stringify(path)});
+    await db.open().then(() => console.log('opened'), (error) => console.log(error.cause.code));
+  })`;
+  const { stdout, stderr } = spawnSync(process.execPath, ['-e', program], { cwd: join(import.meta.dirname, '..'), encoding: 'utf8' });
+  return (stdout + stderr).trim();
+}
+
+describe('a folder that classic-level holds in the same process', () => {
+  let path: string;
+  let classic: ClassicLevel;
+  beforeAll(async () => {
+    path = join(root, 'held');
+    classic = new ClassicLevel(path);
+    await classic.put('a', '1');
+  });
+  afterAll(() => classic.close());
+
+  test.each<[string, () => Promise<unknown>]>([
+    ['opened', () => open(path)],
+    ['opened again', () => open(path)],
+    ['destroyed', () => Database.destroy(new WritableNodeFolder(path))],
+    ['repaired', () => Database.repair(new WritableNodeFolder(path))],
+  ])('is refused when it is %s, and stays locked for other processes', async (_, attempt) => {
+    expect(await rejection(attempt())).toMatchObject({ code: 'BLOOM_LOCKED', message: expect.stringContaining('in this process') as string });
+    expect(otherProcess(path)).toBe('LEVEL_LOCKED');
+    await classic.put('b', '2');
+    expect(await classic.get('b')).toBe('2');
+  });
+
+  test('is read without losing its lock, even where CURRENT names LOCK', async () => {
+    for (const folder of [new NodeFolder(path), new SyncNodeFolder(path)]) expect(await folder.open('LOCK')).toBeUndefined();
+    const current = join(path, 'CURRENT');
+    const named = readFileSync(current);
+    writeFileSync(current, 'LOCK\n');
+    expect(await rejection(DatabaseReader.open(new NodeFolder(path)))).toMatchObject({ code: 'BLOOM_BAD_CURRENT' });
+    writeFileSync(current, named);
+    expect(otherProcess(path)).toBe('LEVEL_LOCKED');
+  });
+});
+
+test.runIf(process.platform === 'linux')('a refused opening keeps one descriptor however often it is tried, and takes the lock when it is free', async () => {
+  const path = join(root, 'freed');
+  const program = `import('classic-level').then(async ({ ClassicLevel }) => {
+    const db = new ClassicLevel(${JSON.stringify(path)});
+    await db.open();
+    process.stdout.write('open');
+    process.stdin.once('data', () => db.close().then(() => process.exit()));
+  })`;
+  const { spawn } = await import('node:child_process');
+  const child = spawn(process.execPath, ['-e', program], { cwd: join(import.meta.dirname, '..') });
+  await new Promise((resolve) => child.stdout.once('data', resolve));
+  const descriptors = (): number => readdirSync('/proc/self/fd').length;
+  expect(await rejection(open(path))).toMatchObject({ code: 'BLOOM_LOCKED', message: expect.stringContaining(`in another process (${child.pid})`) as string });
+  const before = descriptors();
+  for (let i = 0; i < 20; i++) expect(await rejection(open(path))).toMatchObject({ code: 'BLOOM_LOCKED' });
+  expect(descriptors()).toBeLessThan(before + 5);
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  child.stdin.write('close');
+  await ended;
+  const database = await open(path);
+  expect(otherProcess(path)).toBe('LEVEL_LOCKED');
+  await database.close();
+  expect(otherProcess(path)).toBe('opened');
+});
+
+test('a database that is open is refused a second time, and its lock is kept', async () => {
+  const path = join(root, 'twice');
+  const database = await open(path);
+  expect(await rejection(open(path))).toMatchObject({ code: 'BLOOM_LOCKED', message: expect.stringContaining('in this process') as string });
+  const other = join(root, 'twice-by-another-name');
+  symlinkSync(path, other);
+  expect(await rejection(open(other))).toMatchObject({ code: 'BLOOM_LOCKED' });
+  expect(await rejection(new ClassicLevel(path).open())).toMatchObject({ cause: { code: 'LEVEL_LOCKED' } });
+  expect(otherProcess(path)).toBe('LEVEL_LOCKED');
+  await database.put(utf8('a'), utf8('1'));
+  await database.close();
+  expect(otherProcess(path)).toBe('opened');
+});
+
+test.each<[string, (lock: string) => void]>([
+  ['a link to a file elsewhere', (lock) => symlinkSync(join(root, 'elsewhere'), lock)],
+  ['a folder', (lock) => mkdirSync(lock)],
+  ['a pipe', (lock) => void spawnSync('mkfifo', [lock])],
+])('a folder whose LOCK is %s is not opened, and nothing is written', async (_, make) => {
+  const path = mkdtempSync(join(root, 'odd-'));
+  make(join(path, 'LOCK'));
+  expect(await rejection(open(path))).toMatchObject({ code: 'BLOOM_NO_LOCK' });
+  expect(readdirSync(path)).toEqual(['LOCK']);
+  expect(readdirSync(root)).not.toContain('elsewhere');
+});
+
+test('a LOCK file that has another name is locked like any other', async () => {
+  const path = mkdtempSync(join(root, 'linked-'));
+  writeFileSync(join(root, 'other-name'), '');
+  linkSync(join(root, 'other-name'), join(path, 'LOCK'));
+  const database = await open(path);
+  expect(await rejection(open(path))).toMatchObject({ code: 'BLOOM_LOCKED' });
+  await database.close();
+});
+
+test('while databases are destroyed and opened at the same time, only one holds the folder', async () => {
+  const path = join(root, 'raced');
+  let inside = 0;
+  // Who gets the lock how often is up to the system, so what ends the race is a number of openings and not of attempts.
+  let opened = 0;
+  let isOver = false;
+  const opener = async (): Promise<void> => {
+    while (!isOver) {
+      try {
+        const database = await open(path);
+        expect(++inside).toBe(1);
+        if (++opened === 30) isOver = true;
+        await database.put(utf8('a'), utf8('1'), { sync: true });
+        expect(await database.get(utf8('a'))).toEqual(utf8('1'));
+        inside--;
+        await database.close();
+      } catch (error) {
+        if ((error as { code?: string }).code !== 'BLOOM_LOCKED') throw error;
+      }
+    }
+  };
+  const destroyer = async (): Promise<void> => {
+    while (!isOver) {
+      await Database.destroy(new WritableNodeFolder(path)).catch((error: unknown) => expect(error).toMatchObject({ code: 'BLOOM_LOCKED' }));
+      await new Promise(setImmediate);
+    }
+  };
+  const racers = [opener(), opener(), destroyer(), destroyer()];
+  await Promise.all(racers).finally(() => (isOver = true));
+});
+
+describe('a LOCK file that is deleted while the database is open', () => {
+  afterEach(() => void vi.useRealTimers());
+
+  test.each<[string, (database: Database) => Promise<unknown>]>([
+    ['flush', (database) => database.flush()],
+    ['synced write', (database) => database.put(utf8('b'), utf8('2'), { sync: true })],
+    ['compaction', (database) => database.compactRange()],
+  ])('ends writing at the next %s, as others may come in', async (_, call) => {
+    const path = mkdtempSync(join(root, 'unlocked-'));
+    const database = await open(path);
+    await database.put(utf8('a'), utf8('1'), { sync: true });
+    unlinkSync(join(path, 'LOCK'));
+    const classic = new ClassicLevel(path);
+    await classic.put('x', 'y');
+    expect(await rejection(call(database))).toMatchObject({ code: 'BLOOM_WRITING_ENDED', cause: { code: 'BLOOM_FOLDER_CHANGED' } });
+    expect(await database.get(utf8('a'))).toEqual(utf8('1'));
+    await database.close();
+    expect(await classic.get('a')).toBe('1');
+    await classic.close();
+  });
+
+  test('is told by writes that are not synced after a second, and else when the database is closed', async () => {
+    const path = mkdtempSync(join(root, 'unlocked-'));
+    vi.useFakeTimers({ toFake: ['performance'] });
+    const database = await open(path);
+    await database.put(utf8('a'), utf8('1'), { sync: true });
+    unlinkSync(join(path, 'LOCK'));
+    vi.advanceTimersByTime(999);
+    await database.put(utf8('b'), utf8('2'));
+    vi.advanceTimersByTime(1);
+    const failure = await rejection(database.put(utf8('c'), utf8('3')));
+    vi.useRealTimers();
+    expect(failure).toMatchObject({ code: 'BLOOM_WRITING_ENDED', cause: { code: 'BLOOM_FOLDER_CHANGED' } });
+    await database.close();
+
+    const again = await open(path);
+    await again.put(utf8('c'), utf8('3'));
+    unlinkSync(join(path, 'LOCK'));
+    await rejection(again.put(utf8('d'), utf8('4')));
+    expect(await rejection(again.close())).toMatchObject({ code: 'BLOOM_FOLDER_CHANGED' });
+    // The lock was released all the same.
+    await (await open(path)).close();
+  });
+});
+
+test.runIf(process.platform === 'linux')('the refusal says whether another thread or another process has the folder open', async () => {
+  const path = join(root, 'owners');
+  const database = await open(path);
+  const program = await bundledProgram('open-database.ts');
+  const { stdout } = spawnSync(process.execPath, [program, path, 'folder'], { encoding: 'utf8' });
+  expect(stdout).toMatch(/^DatabaseError BLOOM_LOCKED: .* is open for writing already, in another process\n$/);
+  const worker = new Worker(program, { argv: [path, 'folder'], stdout: true });
+  let output = '';
+  worker.stdout.on('data', (data: Buffer) => (output += data.toString()));
+  await new Promise((resolve) => worker.once('exit', resolve));
+  rmSync(dirname(program), { recursive: true });
+  expect(output).toMatch(/^DatabaseError BLOOM_LOCKED: .* is open for writing already, in this process, by another thread\n$/);
+  await database.put(utf8('a'), utf8('1'), { sync: true });
+  await database.close();
+});

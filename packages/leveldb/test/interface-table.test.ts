@@ -1,0 +1,190 @@
+// The tables of "One interface" in ARCHITECTURE.md say what the types say.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Database, DatabaseReader, MemoryFolder, SyncDatabaseReader, WritableMemoryFolder, WriteBatch } from '@bloom/leveldb';
+import { MemorySink, MemorySource, SyncTable, Table, TableBuilder } from '@bloom/sstable';
+import { DatabaseTable, internalKeyComparator, SyncDatabaseTable } from '@bloom/sstable/database';
+import { describe, expect, test } from 'vitest';
+import { type Callable, InterfaceFacts } from './interface-facts.js';
+
+const facts = new InterfaceFacts();
+const RANGE = ['gt', 'gte', 'lt', 'lte', 'reverse', 'limit'];
+const PRESENT = '✓';
+
+interface InterfaceTable {
+  readonly kind: 'member' | 'option';
+  /** The classes, or the calls. */
+  readonly columns: readonly string[];
+  readonly rows: readonly { readonly name: string; readonly cells: readonly string[]; readonly throws: readonly string[]; readonly reason: string }[];
+}
+
+/** The tables of a Markdown text whose first column is `member` or `option`. */
+function tablesOf(markdown: string): InterfaceTable[] {
+  return markdown.split('\n\n').flatMap((paragraph) => {
+    const lines = paragraph.trim().split('\n');
+    const [head = [], , ...body] = lines.map((line) => line.split('|').slice(1, -1).map((cell) => cell.trim()));
+    const [kind] = head;
+    if (kind !== 'member' && kind !== 'option') return [];
+    const columns = head.slice(1, kind === 'member' ? -2 : -1).map((name) => name.replaceAll('`', ''));
+    const rows = body.map(([name = '', ...cells]) => ({
+      name: name.replaceAll('`', ''),
+      cells: cells.slice(0, columns.length).map((cell) => cell.replaceAll('`', '')),
+      throws: kind === 'member' ? [...cells.at(-2)!.matchAll(/`(\w+)`/g)].map(([, error]) => error!) : [],
+      reason: cells.at(-1)!,
+    }));
+    return [{ kind, columns, rows }];
+  });
+}
+
+const tables = tablesOf(readFileSync(join(import.meta.dirname, '../../../ARCHITECTURE.md'), 'utf8').split('## One interface')[1]!.split('\n## ')[0]!);
+
+/** The cell for a member: its options in alphabetical order, with `range` for what all ranges have. */
+function cellOf(name: string, member: Callable | undefined): string {
+  if (member === undefined) return '';
+  // The options of opening have a table of their own.
+  if (member.options === undefined || name.startsWith('static ')) return PRESENT;
+  const isRange = RANGE.every((bound) => member.options!.includes(bound));
+  return [...(isRange ? ['range'] : []), ...member.options.filter((option) => !isRange || !RANGE.includes(option)).sort()].join(', ');
+}
+
+/** What the table would have to say: `name: cell | cell`, in the order of names. */
+function expectedRows({ kind, columns }: InterfaceTable): string[] {
+  const rows = new Map<string, string[]>();
+  for (const [i, column] of columns.entries()) {
+    const cells: Iterable<readonly [string, string]> =
+      kind === 'member'
+        ? [...facts.membersOf(column)].map(([name, member]) => [name, cellOf(name, member)] as const)
+        : facts.callable(column).options!.map((option) => [option, PRESENT] as const);
+    for (const [name, cell] of cells) {
+      const row = rows.get(name) ?? columns.map(() => '');
+      row[i] = cell;
+      rows.set(name, row);
+    }
+  }
+  return [...rows].map(([name, cells]) => `${name}: ${cells.join(' | ')}`).sort();
+}
+
+/** A member as its twin without promises has it. */
+function withoutPromises({ parameters, options, result }: Callable): Callable {
+  const left = options?.filter((option) => option !== 'signal' && option !== 'gapBytes').sort();
+  return {
+    parameters: parameters?.map((parameter) => parameter.replace(/: Source$/, ': SyncSource').replace(/: Folder$/, ': SyncFolder')),
+    options: left?.length === 0 ? undefined : left,
+    result: result
+      .replace(/^Promise<(.*)>$/, '$1')
+      .replace(/^Async/, '')
+      .replace(/^(File|Database)?(Table|Reader|Cursor)$/, 'Sync$&')
+      .replace(/^Database(Reader|Cursor)$/, 'SyncDatabase$1'),
+  };
+}
+
+function sorted({ parameters, options, result }: Callable): Callable {
+  return { parameters, options: options && [...options].sort(), result };
+}
+
+function withoutAsync(name: string): string {
+  return name.replace('[Symbol.async', '[Symbol.').replace(/Symbol\.([A-Z])/, (_, first: string) => `Symbol.${first.toLowerCase()}`);
+}
+
+describe('the interface table', () => {
+  test.each(tables)('of $columns has each $kind, and nothing else', (table) => {
+    expect(table.rows.map(({ name, cells }) => `${name}: ${cells.join(' | ')}`).sort()).toEqual(expectedRows(table));
+  });
+
+  test.each(tables)('of $columns gives a reason where cells differ, and none where they are alike', ({ rows }) => {
+    expect(rows.filter(({ cells, reason }) => new Set(cells).size > 1 !== reason.length > 0).map(({ name }) => name)).toEqual([]);
+  });
+
+  test.each(tables)('of $columns names errors that are exported', ({ rows }) => {
+    expect(rows.flatMap(({ throws }) => throws).filter((error) => !facts.exports(error))).toEqual([]);
+  });
+
+  test('has the classes and calls that it promises', () => {
+    const columns = new Set(tables.flatMap((table) => table.columns));
+    for (const name of ['Table', 'DatabaseTable', 'DatabaseReader', 'Database', 'Cursor', 'DatabaseCursor', 'HttpSource', 'Table.open', 'DatabaseReader.open', 'Database.open']) {
+      expect(columns, name).toContain(name);
+    }
+    // Whatever else is closed or released has a row too.
+    const closing = facts.classes().filter((name) => [...facts.membersOf(name).keys()].some((member) => ['close', 'release', '[Symbol.dispose]', '[Symbol.asyncDispose]'].includes(member)));
+    // The last two are for @bloom/leveldb alone, which assembles tables of them.
+    const known = new Set(['FileTable', 'SyncFileTable', 'BlockReader', 'DataBlocks', ...closing.filter((name) => name.startsWith('Sync') && columns.has(name.slice(4)))]);
+    expect(closing.filter((name) => !columns.has(name) && !known.has(name))).toEqual([]);
+  });
+});
+
+describe('twins', () => {
+  test.each([
+    ['Table', 'SyncTable'],
+    ['DatabaseTable', 'SyncDatabaseTable'],
+    ['DatabaseReader', 'SyncDatabaseReader'],
+    ['Cursor', 'SyncCursor'],
+    ['DatabaseCursor', 'SyncDatabaseCursor'],
+  ])('%s and %s have the same members, with the same arguments and options less signal and gapBytes', (name, twin) => {
+    const expected = [...facts.membersOf(name)].map(([member, fact]) => [withoutAsync(member), withoutPromises(fact)] as const);
+    const found = [...facts.membersOf(twin)].map(([member, fact]) => [member, sorted(fact)] as const);
+    expect(Object.fromEntries(found)).toEqual(Object.fromEntries(expected));
+  });
+
+  test('every call of Database that reads entries has one that ends in Sync', () => {
+    const members = facts.membersOf('Database');
+    const twins = [...members.keys()].filter((name) => name.endsWith('Sync'));
+    const reading = [...facts.membersOf('DatabaseReader')].filter(([name, { parameters }]) => parameters !== undefined && /^(get|has|getMany|entries|keys|values|cursor|explain|versions|batches|find)/.test(name)).map(([name]) => name);
+    expect(twins.sort()).toEqual(reading.map((name) => `${name}Sync`).sort());
+    for (const name of reading) expect(sorted(members.get(`${name}Sync`)!), name).toEqual(withoutPromises(members.get(name)!));
+    // A call that is added must be put on one side or the other.
+    const others = [...facts.membersOf('DatabaseReader')].filter(([name, { parameters }]) => parameters !== undefined && !reading.includes(name)).map(([name]) => name);
+    expect(others.sort()).toEqual(['[Symbol.asyncDispose]', '[Symbol.asyncIterator]', 'close', 'compare', 'describe', 'refresh', 'static open']);
+  });
+
+  test('openTable takes the options of Table.open and FileSource.open, and DatabaseTable.open those of Table.open', () => {
+    const options = (name: string): readonly string[] => [...facts.callable(name).options!].sort();
+    expect(options('openTable')).toEqual([...options('Table.open'), ...options('FileSource.open')].sort());
+    expect(options('DatabaseTable.open')).toEqual(options('Table.open'));
+    for (const name of ['openTableSync', 'SyncDatabaseTable.open']) expect(options(name)).toEqual(options('SyncTable.open'));
+    expect(options('storedEntriesSync')).toEqual(options('storedEntries').filter((option) => option !== 'signal'));
+    for (const name of ['FileTable', 'SyncFileTable']) expect([...facts.membersOf(name).keys()].sort()).toEqual([...facts.membersOf(name.replace('File', '')).keys()].sort());
+  });
+});
+
+test('each call with options refuses one that it does not have, and blames itself', async () => {
+  const sink = new MemorySink();
+  new TableBuilder(sink, { comparator: internalKeyComparator() }).finish();
+  const source = new MemorySource(sink.toBytes());
+  const written = new WritableMemoryFolder();
+  const database = await Database.open(written);
+  const folder = new MemoryFolder(written.files());
+  const reader = await DatabaseReader.open(folder);
+  const syncReader = SyncDatabaseReader.open(folder);
+  const table = await Table.open(source);
+  const classes = {
+    Table: table,
+    SyncTable: SyncTable.open(source),
+    DatabaseTable: await DatabaseTable.open(source),
+    SyncDatabaseTable: SyncDatabaseTable.open(source),
+    DatabaseReader: reader,
+    SyncDatabaseReader: syncReader,
+    Database: database,
+    Cursor: table.cursor(),
+    DatabaseCursor: reader.cursor(),
+  };
+  const key = new Uint8Array(1);
+  const argumentFor: Record<string, unknown> = { key, value: key, keys: [key], matches: () => true, batch: new WriteBatch(), start: key, limit: key };
+  const messages: Record<string, string> = {};
+  for (const [className, instance] of Object.entries(classes)) {
+    for (const [name, { parameters, options }] of facts.membersOf(className)) {
+      if (options === undefined || name.startsWith('static ')) continue;
+      const given = parameters!.map((parameter) => argumentFor[parameter.replace(/:.*/, '')]);
+      expect(given, `${className}.${name}`).not.toContain(undefined);
+      const call = (instance as unknown as Record<string, (...given: unknown[]) => unknown>)[name]!;
+      try {
+        await call.call(instance, ...given, { zzz: 1 });
+        messages[`${className}.${name}`] = 'accepted';
+      } catch (error) {
+        messages[`${className}.${name}`] = String(error);
+      }
+    }
+  }
+  expect(Object.keys(messages).length).toBeGreaterThan(50);
+  expect(Object.entries(messages).filter(([call, message]) => !message.startsWith(`TypeError: ${call} has no option "zzz": `))).toEqual([]);
+  await Promise.all([table.close(), reader.close(), database.close()]);
+});
