@@ -1,88 +1,22 @@
 #!/usr/bin/env node
-import { inspect } from 'node:util';
-import { Command, CommanderError } from 'commander';
+import { writeSync } from 'node:fs';
 import { version } from '../package.json';
-import { EXIT, Failure } from './failure.js';
-import { Interrupted } from './interruption.js';
-import { endWithReader, exit, note } from './output.js';
-import { terminalLines } from './terminal-text.js';
+import { loadProgram } from './code-cache.js';
 
-/** The commands, each loaded when it is needed: loading all of them takes longer than looking up a key. */
-const commands = {
-  build: async () => (await import('./build.js')).addBuild,
-  get: async () => (await import('./get.js')).addGet,
-  scan: async () => (await import('./scan.js')).addScan,
-  stat: async () => (await import('./stat.js')).addStat,
-  verify: async () => (await import('./verify.js')).addVerify,
-  layout: async () => (await import('./layout.js')).addLayout,
-  salvage: async () => (await import('./salvage.js')).addSalvage,
-};
+// Answered without the program, which takes longer to load than anything that it does here.
+if (!(isVersionWanted() && printed(`${version}\n`))) void loadProgram().run();
 
-const program = new Command('bloom')
-  .description("Builds, reads and inspects LevelDB's sorted string tables, and reads the folders of its databases.")
-  .version(version)
-  .exitOverride()
-  .configureOutput({
-    outputError() {
-      // `explain` prints the error in one line.
-    },
-  })
-  .addHelpText(
-    'after',
-    `
-Exit codes:
-  ${EXIT.ok}  success
-  ${EXIT.no}  a key is absent (get), something is wrong (verify) or was lost (salvage)
-  ${EXIT.failure}  bad input, options or files
-
-Examples:
-  bloom build capitals.tsv -o capitals.ldb
-  bloom get capitals.ldb France
-  bloom scan capitals.ldb --gte F --lt G
-  bloom stat capitals.ldb
-  bloom scan path/to/database
-  bloom help build`,
-  );
-await addCommands(process.argv[2]);
-
-/** Whether help is wanted about a command that does not exist. Without `help` before it, its name is reported as unknown. */
-const [, , first, topic] = process.argv;
-const isUnknownTopic = first === 'help' && topic !== undefined && !Object.hasOwn(commands, topic);
-
-endWithReader();
-// No error is shown as a stack trace.
-process.on('uncaughtException', (error) => {
-  void end(error);
-});
-try {
-  await program.parseAsync(isUnknownTopic ? process.argv.filter((_, i) => i !== 2) : process.argv);
-} catch (error) {
-  await end(error);
-}
-await exit();
-
-/** Adds the command that was named, or all of them, for the help and for suggestions. */
-async function addCommands(name: string | undefined): Promise<void> {
-  const named = Object.entries(commands).filter(([command]) => command === name);
-  for (const [, load] of named.length > 0 ? named : Object.entries(commands)) (await load())(program);
+function isVersionWanted(): boolean {
+  const [, , option, ...others] = process.argv;
+  return (option === '--version' || option === '-V') && others.length === 0;
 }
 
-async function end(error: unknown): Promise<never> {
-  process.exitCode = explain(error);
-  return exit();
-}
-
-/** Says what went wrong in one line. @returns the exit code. */
-function explain(error: unknown): number {
-  if (process.env.BLOOM_DEBUG) process.stderr.write(`${terminalLines(Buffer.from(inspect(error)))}\n`);
-  if (error instanceof Interrupted) error.endProgram();
-  if (error instanceof CommanderError) {
-    if (error.exitCode === 0) return EXIT.ok;
-    // Without a command, the help has been shown.
-    if (error.code !== 'commander.help') note(error.message.replace(/^error: /, '').replace(/\n(\(Did you mean .*\?\))$/, ' $1'));
-    return EXIT.failure;
+/** Prints to standard output. @returns false if it cannot be written to: the program knows what to do then. */
+function printed(text: string): boolean {
+  try {
+    writeSync(1, text);
+    return true;
+  } catch {
+    return false;
   }
-  if (error instanceof Failure) note(error.message);
-  else note(`this should not happen: ${error instanceof Error ? error.message : String(error)}; BLOOM_DEBUG=1 shows where`);
-  return EXIT.failure;
 }

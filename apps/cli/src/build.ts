@@ -20,7 +20,7 @@ interface BuildOptions {
   readonly bitsPerKey: number;
   readonly filter: boolean;
   readonly blockSize: number;
-  readonly restartInterval: number;
+  readonly blockRestartInterval: number;
   readonly compression: 'none' | 'snappy';
   readonly sort?: true;
   readonly quiet?: true;
@@ -47,7 +47,7 @@ export function addBuild(program: Command): void {
         .argParser(wholeNumber(1, 64 * 2 ** 20)),
     )
     .addOption(
-      new Option('--restart-interval <n>', 'entries from one restart of a block to the next')
+      new Option('--block-restart-interval <n>', 'entries from one restart of a block to the next')
         .default(16)
         .argParser(wholeNumber(1, 1_000_000)),
     )
@@ -83,7 +83,7 @@ async function build(path: string, options: BuildOptions): Promise<void> {
   const tableOptions = {
     filterPolicy: options.filter ? new BloomFilterPolicy(options.bitsPerKey) : null,
     blockSize: options.blockSize,
-    restartInterval: options.restartInterval,
+    blockRestartInterval: options.blockRestartInterval,
     compression: options.compression,
   };
 

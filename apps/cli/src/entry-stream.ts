@@ -16,7 +16,7 @@ interface EntryStreamOptions {
  *
  * Not an async generator, which would take longer per entry than building the table.
  */
-export class EntryStream implements AsyncIterableIterator<Entry> {
+export class EntryStream {
   readonly #input: Readable;
   readonly #name: string;
   readonly #decoder: EntryDecoder;
@@ -40,12 +40,12 @@ export class EntryStream implements AsyncIterableIterator<Entry> {
     this.#pieces = stream[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
   }
 
-  next(): Promise<IteratorResult<Entry, undefined>> {
+  /** The next entry, without a promise where it is in the piece that was read last. */
+  next(): IteratorResult<Entry, undefined> | Promise<IteratorResult<Entry, undefined>> {
     try {
-      const step = this.#step();
-      return step === undefined ? this.#read() : Promise.resolve(step);
+      return this.#step() ?? this.#read();
     } catch (error) {
-      return Promise.reject(this.#failed(error));
+      throw this.#failed(error);
     }
   }
 

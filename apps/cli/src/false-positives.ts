@@ -5,7 +5,8 @@ import { createHash } from 'node:crypto';
 import { type Random, seeded } from '@bloom/bytes';
 import { BloomFilterPolicy, type FilterPolicy, type FilterSink, idealFalsePositiveRate, type KeyList, MAX_PROBES } from '@bloom/policy';
 import { bytewiseComparator, type SyncTable } from '@bloom/sstable';
-import { decodeInternalKey, encodeInternalKey, MAX_SEQUENCE } from '@bloom/sstable/database';
+import { decodeInternalKey, encodeInternalKey, MAX_SEQUENCE, MAX_TYPE } from '@bloom/sstable/database';
+import { commonTail, neighboursOf } from './key-neighbour.js';
 
 /** The most absent keys to try. */
 const MAX_TRIED = 20_000;
@@ -43,16 +44,23 @@ export interface FilterTrial {
   readonly falsePositives: FalsePositives | undefined;
 }
 
-export interface FalsePositives {
-  /** Absent keys that were tried: all different, and none after the last key of the table. */
+/** Absent keys of one kind. */
+export interface AbsentKeys {
+  /** How many were tried: all different, and none after the last key of the table. */
   readonly tried: number;
   /** How many of them matched a filter. */
   readonly passed: number;
+}
+
+/** Stored keys with a byte changed, or some appended. */
+export interface FalsePositives extends AbsentKeys {
   /**
    * The rate at which absent keys would match filters of these sizes if all bits were drawn independently:
    * (1 - (1 - 1/m)^(k n))^k for a filter of m bits, n keys and k probes.
    */
   readonly expectedRate: number;
+  /** The absent keys next to stored ones. Undefined when there is none, as in a table of all numbers up to some number. */
+  readonly neighbours: (AbsentKeys & { readonly example: Uint8Array }) | undefined;
 }
 
 interface Filter {
@@ -75,7 +83,7 @@ export const plainKeys: FilteredKeys = { filtered: (key) => key, lookedUp: (key)
 /** For a database's filters, made from user keys. */
 export const databaseKeys: FilteredKeys = {
   filtered: (key) => decodeInternalKey(key)?.userKey ?? key,
-  lookedUp: (userKey) => encodeInternalKey({ userKey, sequence: MAX_SEQUENCE, type: 0xff }),
+  lookedUp: (userKey) => encodeInternalKey({ userKey, sequence: MAX_SEQUENCE, type: MAX_TYPE }),
 };
 
 /**
@@ -96,6 +104,7 @@ export function tryFilters(
   const cursor = table.cursor();
   let lastKey: Uint8Array | undefined;
   let lastFiltered: Uint8Array | undefined;
+  let before: Uint8Array | undefined;
   let denied = 0;
   let inversions = 0;
   for (let more = cursor.seekToFirst(); more; more = cursor.next()) {
@@ -108,8 +117,9 @@ export function tryFilters(
     const filter = policy.asked as Uint8Array | undefined;
     const isNew = lastFiltered === undefined || bytewiseComparator.compare(lastFiltered, filtered) !== 0;
     if (filter !== undefined) countKey(filters, filter, isNew);
+    if (isNew) before = lastFiltered;
+    samples.add(filtered, before);
     lastFiltered = filtered;
-    samples.add(filtered);
   }
   const probes = filters.values().next().value?.probes;
   const isMeaningful = denied === 0 && inversions === 0 && filters.size > 0;
@@ -117,58 +127,117 @@ export function tryFilters(
   return { denied, inversions, probes, falsePositives };
 }
 
+interface Sample {
+  readonly key: Uint8Array;
+  /** How many bytes at its end are the same in the key before it; undefined for the first key. */
+  readonly tail: number | undefined;
+}
+
 /** Keeps a sample of a table's keys, from the whole table. */
 class Samples {
-  kept: Uint8Array[] = [];
+  kept: Sample[] = [];
   #bytes = 0;
+  /** One key in so many is kept, each anywhere among them: with a fixed step, all kept numbers could end with the same digit. */
   #stride: number;
   #position = 0;
+  #chosen: number;
+  readonly #random = seeded(SEED + 1);
 
   constructor(stride: number) {
     this.#stride = stride;
+    this.#chosen = this.#random.below(stride);
   }
 
-  add(key: Uint8Array): void {
-    if (this.#position++ % this.#stride !== 0) return;
-    this.kept.push(key);
+  /** @param before the last key that is another than `key`. */
+  add(key: Uint8Array, before: Uint8Array | undefined): void {
+    if (this.#position === this.#stride) {
+      this.#position = 0;
+      this.#chosen = this.#random.below(this.#stride);
+    }
+    if (this.#position++ !== this.#chosen) return;
+    this.kept.push({ key, tail: before && commonTail(before, key) });
     this.#bytes += key.length;
     while (this.#bytes > MAX_TRIED_BYTES && this.kept.length > 1) {
       this.kept = this.kept.filter((_, i) => i % 2 === 0);
-      this.#bytes = this.kept.reduce((bytes, { length }) => bytes + length, 0);
+      this.#bytes = this.kept.reduce((bytes, { key: { length } }) => bytes + length, 0);
       this.#stride *= 2;
     }
+  }
+}
+
+/** Asks a table's filters for keys that it does not have, each once. */
+class Asking {
+  passed = 0;
+  /** The sum of the expected rates. */
+  expected = 0;
+  /** Bytes of all keys, whether absent or not. */
+  bytes = 0;
+  readonly #seen = new Set<string>();
+  readonly #cursor: ReturnType<SyncTable['cursor']>;
+
+  constructor(
+    readonly table: SyncTable,
+    readonly policy: WatchedBloomPolicy,
+    readonly filters: ReadonlyMap<number, Filter>,
+    readonly keys: FilteredKeys,
+  ) {
+    this.#cursor = table.cursor();
+  }
+
+  get tried(): number {
+    return this.#seen.size;
+  }
+
+  get isOver(): boolean {
+    return this.tried >= MAX_TRIED || this.bytes >= MAX_TRIED_BYTES;
+  }
+
+  /** @returns whether the table does not have `filtered`, and a filter decides that. */
+  ask(filtered: Uint8Array): boolean {
+    const { table, policy, filters, keys } = this;
+    this.bytes += filtered.length;
+    const key = keys.lookedUp(filtered);
+    // Past the last key, no filter is used.
+    if (!this.#cursor.seek(key) || bytewiseComparator.compare(keys.filtered(this.#cursor.key), filtered) === 0) return false;
+    const text = identityOf(filtered);
+    if (this.#seen.has(text)) return true;
+    this.#seen.add(text);
+    policy.asked = undefined;
+    if (table.mayContain(key)) this.passed++;
+    const filter = policy.asked as Uint8Array | undefined;
+    this.expected += filter === undefined ? 1 : expectedRate(filters.get(filter.byteOffset));
+    return true;
   }
 }
 
 function measure(
   table: SyncTable,
   policy: WatchedBloomPolicy,
-  samples: readonly Uint8Array[],
+  samples: readonly Sample[],
   filters: ReadonlyMap<number, Filter>,
   random: Random,
   keys: FilteredKeys,
 ): FalsePositives | undefined {
-  const cursor = table.cursor();
-  const seen = new Set<string>();
-  let passed = 0;
-  let expected = 0;
-  let bytes = 0;
-  for (let draw = 0; draw < MAX_TRIED * DRAWS && seen.size < MAX_TRIED && bytes < MAX_TRIED_BYTES; draw++) {
-    const filtered = misspell(samples[draw % samples.length]!, random);
-    bytes += filtered.length;
-    const key = keys.lookedUp(filtered);
-    // Past the last key, no filter is used.
-    if (!cursor.seek(key) || bytewiseComparator.compare(keys.filtered(cursor.key), filtered) === 0) continue;
-    const text = identityOf(filtered);
-    if (seen.has(text)) continue;
-    seen.add(text);
-    policy.asked = undefined;
-    if (table.mayContain(key)) passed++;
-    const filter = policy.asked as Uint8Array | undefined;
-    expected += filter === undefined ? 1 : expectedRate(filters.get(filter.byteOffset));
+  const asking = new Asking(table, policy, filters, keys);
+  for (let draw = 0; draw < MAX_TRIED * DRAWS && !asking.isOver; draw++) asking.ask(misspell(samples[draw % samples.length]!.key, random));
+  const { tried, passed, expected } = asking;
+  if (tried === 0) return undefined;
+  return { tried, passed, expectedRate: expected / tried, neighbours: measureNeighbours(new Asking(table, policy, filters, keys), samples) };
+}
+
+/** Tries the nearest absent neighbour of each sampled key. */
+function measureNeighbours(asking: Asking, samples: readonly Sample[]): FalsePositives['neighbours'] {
+  let example: Uint8Array | undefined;
+  for (const { key, tail } of samples) {
+    if (tail === undefined && samples.length > 1) continue;
+    for (const neighbour of neighboursOf(key, tail ?? 0)) {
+      if (asking.isOver) break;
+      if (!asking.ask(neighbour)) continue;
+      example ??= neighbour;
+      break;
+    }
   }
-  const tried = seen.size;
-  return tried === 0 ? undefined : { tried, passed, expectedRate: expected / tried };
+  return example === undefined ? undefined : { tried: asking.tried, passed: asking.passed, example };
 }
 
 /** Longer keys are identified by a hash. */

@@ -7,6 +7,8 @@ export function statusText(status: FilterStatus): string {
   switch (status.state) {
     case 'used':
       return `${status.policyName}, used`;
+    case 'unread':
+      return `${status.policyName}, not read yet`;
     case 'absent':
       return 'absent: the table has no filter';
     case 'unknown-policy':

@@ -12,6 +12,7 @@ const SHOWN_CHARACTERS = 200;
 export interface GetOptions extends KeyFormOptions, DamageOptions {
   readonly hex?: true;
   readonly allVersions?: true;
+  readonly explain?: true;
 }
 
 /** Prints what is found for each key, and names the keys that are not found. */

@@ -1,5 +1,5 @@
-import { DELETION } from '@bloom/sstable/database';
-import type { Command } from 'commander';
+import type { DatabaseEntry } from '@bloom/sstable/database';
+import { type Command, Option } from 'commander';
 import { type GetOptions, print, valueEncoder } from './found-values.js';
 import { keyArgument } from './key-argument.js';
 import { addDamageOption, isFolder, mustBeForFolder, noteDatabase } from './folder-argument.js';
@@ -22,7 +22,8 @@ export function addGet(program: Command): void {
     .argument('<table|folder>', "the table, or a database's folder")
     .argument('<keys...>', 'the keys')
     .option('--hex', 'keys and values are in hexadecimal')
-    .option('--all-versions', 'for a folder: print all stored versions of each key: key, sequence, type, file, value');
+    .option('--all-versions', 'for a folder: print all stored versions of each key: key, sequence, type, file, value')
+    .addOption(new Option('--explain', 'for a folder: say on standard error how each key was looked up: logs, tables, filters, blocks').conflicts('allVersions'));
   addKeyFormOptions(addDamageOption(command))
     .addHelpText(
       'after',
@@ -34,6 +35,7 @@ Examples:
   bloom get 000005.ldb user/42
   bloom get path/to/database user/42
   bloom get --all-versions path/to/database user/42
+  bloom get --explain path/to/database user/42
   bloom get capitals.ldb -- -starts-with-a-dash`,
     )
     .action(get);
@@ -43,6 +45,7 @@ async function get(path: string, texts: readonly string[], options: GetOptions):
   const keys = texts.map((text) => keyArgument(text, options.hex === true));
   if (isFolder(path)) return (await import('./get-folder.js')).getFromFolder(path, keys, texts, options);
   mustBeForFolder(path, '--all-versions', options.allVersions);
+  mustBeForFolder(path, '--explain', options.explain);
   mustBeForFolder(path, '--damage', options.damage);
   await withTableFile(path, options, async (file) => {
     noteAssumption(file, options);
@@ -64,14 +67,14 @@ function values(file: TableFile, keys: readonly Uint8Array[]): ValueOf {
 
 function newestValues(file: TableFile, keys: readonly Uint8Array[]): ValueOf {
   const table = openDatabaseTable(file);
-  const valueOf = (newest: { type: number; value: Uint8Array } | undefined): Uint8Array | undefined =>
-    newest === undefined || newest.type === DELETION ? undefined : newest.value;
+  const valueOf = (newest: Pick<DatabaseEntry, 'kind' | 'value'> | undefined): Uint8Array | undefined =>
+    newest === undefined || newest.kind === 'deletion' ? undefined : newest.value;
   if (file.isSearchable) return (key) => valueOf(table.get(key));
-  const found = new WantedKeys<{ sequence: bigint; type: number; value: Uint8Array }>(keys);
-  for (const { userKey, sequence, type, value } of table.entries()) {
-    if (!found.has(userKey)) continue;
-    const newest = found.get(userKey);
-    if (newest === undefined || newest.sequence < sequence) found.set(userKey, { sequence, type, value });
+  const found = new WantedKeys<DatabaseEntry>(keys);
+  for (const entry of table.entries()) {
+    if (!found.has(entry.key)) continue;
+    const newest = found.get(entry.key);
+    if (newest === undefined || newest.sequence < entry.sequence) found.set(entry.key, entry);
   }
   return (key) => valueOf(found.get(key));
 }

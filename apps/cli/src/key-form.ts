@@ -10,7 +10,7 @@ import {
   UnsupportedError,
 } from '@bloom/sstable';
 import { allCodecs } from '@bloom/codecs';
-import { decodeInternalKey, DELETION, type InternalKey, VALUE } from '@bloom/sstable/database';
+import { decodeInternalKey, type InternalKey, isLikelyInternalKey } from '@bloom/sstable/database';
 
 /** What a sample of the keys looks like. */
 export interface KeyForm {
@@ -19,12 +19,12 @@ export interface KeyForm {
   /** Whether they cannot be internal keys, so that reading them as such would make no sense. */
   readonly isPlain: boolean;
   /** Their order if they are read as plain keys, and as internal keys. */
-  readonly plain: KeyOrder;
-  readonly internal: KeyOrder;
+  readonly plain: KeyReading;
+  readonly internal: KeyReading;
 }
 
-/** Whether lookups work. */
-export interface KeyOrder {
+/** Whether lookups work if the keys are read in one of the two ways. */
+export interface KeyReading {
   /** Whether the keys are in bytewise order; for internal keys, user keys in bytewise order, newest version first. */
   readonly isBytewise: boolean;
   /** Whether every key matches its filter. */
@@ -40,8 +40,6 @@ const LOOKED_AT = 64;
 const LOOKED_AT_FURTHER = 20_000;
 /** The most bytes of keys to sample from each end, apart from the first one. */
 const MAX_BYTES = 2 ** 20;
-/** A database would reach this after nine years with a million writes per second. */
-const MAX_PLAUSIBLE_SEQUENCE = 2n ** 48n;
 
 /**
  * Samples the keys of a table.
@@ -100,7 +98,7 @@ async function lookAtWhatIsLeft(source: SyncSource, searchBytes: number, evidenc
     byteLength: Math.min(source.byteLength, searchBytes),
     read: (offset, length) => source.read(offset, length),
   };
-  const { salvagedEntries } = await import('@bloom/sstable/inspect');
+  const { salvagedEntries } = await import('./salvaged-entries.js');
   let bytes = 0;
   let looked = 0;
   for await (const [key] of salvagedEntries(start, { codecs: allCodecs, comparator: null })) {
@@ -113,7 +111,7 @@ async function lookAtWhatIsLeft(source: SyncSource, searchBytes: number, evidenc
 class Evidence {
   #keys = 0;
   #tooShort = 0;
-  #implausible = 0;
+  #unlikely = 0;
   /** Whether two keys have the same sequence, or a newer version comes after an older one. */
   #contradicts = false;
   readonly #sequences = new Set<bigint>();
@@ -145,7 +143,7 @@ class Evidence {
       return;
     }
     const { userKey, sequence, type } = internal;
-    if (!isPlausible(internal)) this.#implausible++;
+    if (!isLikelyInternalKey(internal)) this.#unlikely++;
     // Tables that were loaded in bulk have sequence 0 in all their keys.
     if (sequence > 0n && this.#sequences.has(sequence)) this.#contradicts = true;
     this.#sequences.add(sequence);
@@ -167,7 +165,7 @@ class Evidence {
     return (
       this.#keys > 0 &&
       this.#tooShort === 0 &&
-      this.#implausible === 0 &&
+      this.#unlikely === 0 &&
       !this.#contradicts &&
       // Filters were made from the stored keys or from the user keys. If the order is not bytewise, even some of those do
       // not match, because the index leads to the filter of another block.
@@ -178,15 +176,9 @@ class Evidence {
   keyForm(): KeyForm {
     return {
       isInternal: this.isForInternal,
-      isPlain: this.#keys > 0 && (this.#tooShort > 0 || this.#implausible === this.#keys),
+      isPlain: this.#keys > 0 && (this.#tooShort > 0 || this.#unlikely === this.#keys),
       plain: { isBytewise: this.#plainInversions === 0, passesFilters: this.#keysDenied === 0 },
       internal: { isBytewise: this.#internalInversions === 0, passesFilters: this.#userKeysDenied === 0 },
     };
   }
-}
-
-/** Whether LevelDB writes such a sequence and type: it has two types, and its sequences start at 1. */
-function isPlausible({ sequence, type }: InternalKey): boolean {
-  if (sequence === 0n) return type === VALUE;
-  return (type === VALUE || type === DELETION) && sequence < MAX_PLAUSIBLE_SEQUENCE;
 }

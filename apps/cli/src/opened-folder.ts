@@ -1,13 +1,13 @@
 import { basename, join } from 'node:path';
 import { allCodecs } from '@bloom/codecs';
-import { type Dropped, FolderError, parseFileName, type ReaderOptions, SyncDatabaseReader } from '@bloom/leveldb';
+import { comparatorNameSync, type Dropped, FolderError, parseFileName, type ReaderOptions, SyncDatabaseReader } from '@bloom/leveldb';
 import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
 import { SyncNodeFolder } from '@bloom/leveldb/node';
 import { BloomFilterPolicy } from '@bloom/policy';
+import { quotedName } from '@bloom/bytes';
 import { CorruptionError, UnsupportedError } from '@bloom/sstable';
 import { Failure, failureOf, placedBytes } from './failure.js';
 import type { DamageOptions } from './folder-argument.js';
-import { comparatorNameOf } from './manifest-comparator.js';
 import { count, note } from './output.js';
 
 /** All known comparators and filter policies of databases. */
@@ -71,7 +71,7 @@ export function folderFailure(path: string, error: unknown): unknown {
   }
   if (error instanceof UnsupportedError && error.code === 'BLOOM_UNKNOWN_COMPARATOR') {
     const advice = 'scan --all-versions, without bounds, prints what each file stores, and verify --any-order checks everything but the order';
-    return new Failure(`${fileIn(path, error.file)}: ${unknownOrderText(comparatorNameOf(path))}; ${advice}`, { cause: error });
+    return new Failure(`${fileIn(path, error.file)}: ${unknownOrderText(comparatorNameSync(new SyncNodeFolder(path)))}; ${advice}`, { cause: error });
   }
   if (error instanceof CorruptionError && error.code === 'BLOOM_NOT_A_DATABASE' && hasLogsOrTables(path)) {
     return new Failure(`${path}: it has no CURRENT, so it cannot be opened as a database`, { cause: error });
@@ -90,7 +90,7 @@ function isPlaced(error: unknown): error is CorruptionError | UnsupportedError {
 
 /** That `bloom` does not know the order of a database's keys. @param name the name of the comparator, if that is known. */
 export function unknownOrderText(name: string | undefined): string {
-  return `its keys are in the order of ${name === undefined ? 'a comparator' : `the comparator ${JSON.stringify(name)}`}, which bloom does not know`;
+  return `its keys are in the order of ${name === undefined ? 'a comparator' : `the comparator ${quotedName(name)}`}, which bloom does not know`;
 }
 
 /** Whether logs or tables are in a folder, by their names. */

@@ -155,7 +155,7 @@ const OTHER_FILES: Readonly<Record<string, string>> = {
 /** @throws Failure when a file that cannot be opened as a table has the name of another file of a database. */
 async function mustNotBeOtherFile(path: string): Promise<void> {
   // Loaded only here, as most runs of `bloom` for a table do not need it.
-  const { parseFileName } = await import('@bloom/leveldb');
+  const { parseFileName } = await import('./database-file.js');
   const other = OTHER_FILES[parseFileName(basename(path))?.type ?? ''];
   if (other !== undefined) throw new Failure(`${path}: not a LevelDB table, but by its name ${other}`);
 }

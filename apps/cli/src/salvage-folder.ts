@@ -1,7 +1,7 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
 import { allCodecs } from '@bloom/codecs';
-import { type Dropped, storedEntriesSync, type SyncDatabaseReader } from '@bloom/leveldb';
+import { comparatorNameSync, type Dropped, storedEntriesSync, type SyncDatabaseReader } from '@bloom/leveldb';
 import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
 import { SyncNodeFolder } from '@bloom/leveldb/node';
 import { BloomFilterPolicy } from '@bloom/policy';
@@ -10,7 +10,6 @@ import { writeTable } from '@bloom/sstable/node';
 import type { Entry } from './entry.js';
 import { EXIT, Failure } from './failure.js';
 import { interruptible } from './interruption.js';
-import { comparatorNameOf } from './manifest-comparator.js';
 import { droppedText, folderFailure, hasLogsOrTables, openDatabase, unknownOrderText } from './opened-folder.js';
 import { counted, Lines, note } from './output.js';
 import { mustBeWritable, writingFailure } from './table-to-write.js';
@@ -94,7 +93,7 @@ function tableOptionsFor(comparator: Comparator): TableBuilderOptions {
 
 /** The comparator of a database that cannot be opened: bytewise if no MANIFEST names one. */
 function comparatorOf(path: string): Comparator {
-  const name = comparatorNameOf(path) ?? bytewiseComparator.name;
+  const name = comparatorNameSync(new SyncNodeFolder(path)) ?? bytewiseComparator.name;
   const comparator = [bytewiseComparator, idbComparator].find((known) => known.name === name);
   if (comparator === undefined) {
     throw new Failure(`${path}: ${unknownOrderText(name)}; scan --all-versions, without bounds, prints what each file stores`);

@@ -7,7 +7,7 @@ import { mustNotInsist } from './folder-argument.js';
 import { formats } from './format.js';
 import { noteDropped, withFolder, withFolderFailures } from './opened-folder.js';
 import { hasBounds, inRange, print, type ScanOptions, VERSION_REMEDIES, withMark } from './printed-entries.js';
-import { encodeStoredVersion } from './stored-version.js';
+import { encodeVersion } from './version.js';
 
 /** Prints the entries of a database's folder. */
 export async function scanFolder(path: string, range: KeyRange, options: ScanOptions): Promise<void> {
@@ -37,7 +37,7 @@ async function scanAllVersions(path: string, range: KeyRange, options: ScanOptio
     const stored = storedEntriesSync(new SyncNodeFolder(path), { codecs: allCodecs, damage, onDropped });
     try {
       const entries = inRange(stored, range, ({ key }) => key, compare);
-      await print(path, format, entries, (entry: StoredEntry, out) => encodeStoredVersion(entry, format, options.hex === true, out), VERSION_REMEDIES);
+      await print(path, format, entries, (entry: StoredEntry, out) => encodeVersion(entry, format, options.hex === true, out), VERSION_REMEDIES);
     } finally {
       noteDropped(path, dropped);
     }

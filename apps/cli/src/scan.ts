@@ -1,5 +1,5 @@
 import { bytewiseComparator, type KeyRange } from '@bloom/sstable';
-import { encodeInternalKey } from '@bloom/sstable/database';
+import { type DatabaseEntry, encodeInternalKey, typeOfKind } from '@bloom/sstable/database';
 import { type Command, Option } from 'commander';
 import { Failure } from './failure.js';
 import { formatHelp, formatNames, formats } from './format.js';
@@ -96,11 +96,11 @@ async function scan(path: string, options: ScanOptions): Promise<void> {
     if (format === 'kv' && options.internal === true) {
       throw new Failure(`${path}: kv cannot represent sequence and type: omit --internal to print the keys as stored, or try --format jsonl`);
     }
-    const entries = entriesOf(file, openDatabaseTable(file, { cache: null }), range, ({ userKey }) => userKey);
+    const entries = entriesOf(file, openDatabaseTable(file, { cache: null }), range, ({ key }) => key);
     // kv prints entries as stored, so what they look like matters only to bounds.
     if (format !== 'kv' || hasBounds(range)) noteAssumption(file, options);
     noteDatabase(path);
-    if (format === 'kv') await print(path, format, entries, (entry, out) => encodeKv(encodeInternalKey(entry), entry.value, out));
+    if (format === 'kv') await print(path, format, entries, (entry, out) => encodeKv(storedKey(entry), entry.value, out));
     else await print(path, format, entries, (entry, out) => encodeVersion(entry, format, hex, out), VERSION_REMEDIES);
   });
 }
@@ -117,6 +117,11 @@ function* entriesOf<T>(
     return;
   }
   yield* inRange(table.entries({ reverse: range.reverse }), range, keyOf, (a, b) => bytewiseComparator.compare(a, b));
+}
+
+/** The key of an entry as the table stores it. */
+function storedKey({ key, sequence, kind }: DatabaseEntry): Uint8Array {
+  return encodeInternalKey({ userKey: key, sequence, type: typeOfKind(kind) });
 }
 
 /** Whether the table can go to the start of the range. */

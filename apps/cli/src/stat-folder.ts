@@ -13,7 +13,7 @@ export async function statFolder(path: string, asJson: boolean): Promise<void> {
     const description = database.describe();
     if (asJson) {
       const out = new ByteBuffer();
-      out.utf8(`${terminalJson(jsonOf(path, description, database.filterStatus), 2)}\n`);
+      out.utf8(`${terminalJson(jsonOf(path, description, database.filterStatus.state), 2)}\n`);
       await flush(out);
       return;
     }
@@ -45,7 +45,7 @@ function textOf(path: string, description: DatabaseDescription): string[] {
 }
 
 function tableText({ byteLength, smallest, largest, filterStatus }: TableDescription): string {
-  const filter = filterStatus === undefined ? 'not opened' : filterStatus.state === 'absent' ? 'no filter' : `filter ${statusText(filterStatus)}`;
+  const filter = filterStatus.state === 'unopened' ? 'not opened' : filterStatus.state === 'absent' ? 'no filter' : `filter ${statusText(filterStatus)}`;
   return `${counted(byteLength, 'byte')}, ${keyText(smallest.userKey)} to ${keyText(largest.userKey)}, ${filter}`;
 }
 
@@ -71,7 +71,7 @@ function jsonOf(folder: string, description: DatabaseDescription, filterState: s
         bytes: byteLength,
         smallest: internalKeyJson(smallest),
         largest: internalKeyJson(largest),
-        filter: filterStatus ? { state: filterStatus.state, policies: policyNames(filterStatus) } : null,
+        filter: filterStatus.state === 'unopened' ? null : { state: filterStatus.state, policies: policyNames(filterStatus) },
       })),
     ),
     logs: logs.map(({ name, byteLength, entries, tail }) => ({ name, bytes: byteLength, operations: entries, tail: tail ?? null })),

@@ -4,9 +4,10 @@ import { internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/databas
 import { profileTable, type TableProfile } from '@bloom/sstable/inspect';
 import type { Command } from 'commander';
 import { ByteBuffer } from './byte-buffer.js';
-import { databaseKeys, type FilterTrial, plainKeys, tryFilters, WatchedBloomPolicy } from './false-positives.js';
+import { databaseKeys, type FalsePositives, type FilterTrial, plainKeys, tryFilters, WatchedBloomPolicy } from './false-positives.js';
 import { policyNames, problemOf, statusText } from './filter-text.js';
 import { isFolder, mustNotInsist } from './folder-argument.js';
+import { keyText } from './key-text.js';
 import {
   addKeyFormOptions,
   type KeyFormOptions,
@@ -111,6 +112,7 @@ function asJson({ path, table, isInternal, profile, trial }: Findings): object {
           passed: falsePositives.passed,
           rate: falsePositives.passed / falsePositives.tried,
           expectedRate: falsePositives.expectedRate,
+          neighbours: neighboursJson(falsePositives.neighbours),
         }
       : null,
   };
@@ -136,6 +138,7 @@ function asText({ path, table, isInternal, profile, trial }: Findings): string[]
     const probes = trial.probes === undefined ? '' : `, ${counted(trial.probes, 'probe')}`;
     rows.push(['bits per key', bits === undefined ? 'none: no keys' : `${bits.toFixed(2)}${probes}`]);
     rows.push(['false positives', falsePositivesText(trial)]);
+    if (trial.falsePositives !== undefined) rows.push(['  of neighbours', neighboursText(trial.falsePositives)]);
   }
   const width = Math.max(...rows.map(([name]) => name.length));
   return rows.map(([name, text]) => `${name.padEnd(width)}  ${text}`);
@@ -154,6 +157,18 @@ function falsePositivesText({ denied, inversions, falsePositives }: FilterTrial)
   const { tried, passed, expectedRate } = falsePositives;
   const rate = percent(passed / tried);
   return `${rate}: ${count(passed)} of ${count(tried)} absent keys passed; independent probes would give ${percent(expectedRate)}`;
+}
+
+function neighboursText({ neighbours }: FalsePositives): string {
+  if (neighbours === undefined) return 'not measured: the keys next to stored keys are stored too';
+  const { tried, passed, example } = neighbours;
+  return `${percent(passed / tried)}: ${count(passed)} of ${count(tried)} absent keys next to stored keys passed, such as ${keyText(example)}`;
+}
+
+function neighboursJson(neighbours: FalsePositives['neighbours']): object | null {
+  if (neighbours === undefined) return null;
+  const { tried, passed, example } = neighbours;
+  return { tried, passed, rate: passed / tried, exampleHex: Buffer.from(example).toString('hex') };
 }
 
 /** The size of the data blocks before compression, divided by their stored size; undefined if there are none. */

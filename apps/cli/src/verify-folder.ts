@@ -8,7 +8,8 @@ import { uncheckedText } from './unchecked-text.js';
 /** Checks all files of a database, and prints what is wrong with each. */
 export async function verifyFolder(path: string, anyOrder: boolean): Promise<void> {
   await withFolderFailures(path, { damage: 'skip' }, async () => {
-    const { findings, moreFindings, unchecked, comparator, tables, logs } = await verifyDatabase(new NodeFolder(path), { ...databaseOptions, anyOrder });
+    const options = { ...databaseOptions, ...(anyOrder && { comparators: null }) };
+    const { findings, moreFindings, unchecked, comparator, tables, logs } = await verifyDatabase(new NodeFolder(path), options);
     // A folder without a database is bad input, as a missing file is.
     const [first] = findings;
     if (first?.code === 'BLOOM_NOT_A_DATABASE' && tables.length + logs.length === 0) throw new Failure(`${path}: ${first.problem}`);

@@ -1,5 +1,6 @@
-/** Prints the entries of a database's table: versions of user keys. */
-import { type DatabaseEntry, DELETION, VALUE } from '@bloom/sstable/database';
+/** Prints versions of keys: of one table of a database, or of a folder, each with the log or table that stores it. */
+import type { StoredEntry } from '@bloom/leveldb';
+import type { DatabaseEntry } from '@bloom/sstable/database';
 import type { ByteBuffer } from './byte-buffer.js';
 import { OutputError } from './entry.js';
 import type { VersionFormat } from './format.js';
@@ -12,26 +13,28 @@ const TAB = 9;
 const LF = 10;
 
 /** Appends a version in `format`. @throws OutputError when the format cannot represent it. */
-export function encodeVersion(entry: DatabaseEntry, format: VersionFormat, hex: boolean, out: ByteBuffer): void {
-  const { userKey, sequence, type, value } = entry;
+export function encodeVersion(version: DatabaseEntry | StoredEntry, format: VersionFormat, hex: boolean, out: ByteBuffer): void {
+  const { key, sequence, value } = version;
+  const kind = String(version.kind);
+  const file = 'file' in version ? version.file : undefined;
   switch (format) {
     case 'jsonl': {
-      const version = { sequence: String(sequence), type: typeText(type) };
+      const stored = { sequence: String(sequence), type: kind, ...(file !== undefined && { file }) };
       if (hex) {
-        out.utf8(`${terminalJson({ keyHex: hexOf(userKey), ...version, valueHex: hexOf(value) })}\n`);
+        out.utf8(`${terminalJson({ keyHex: hexOf(key), ...stored, valueHex: hexOf(value) })}\n`);
         return;
       }
-      const texts = textsOf(userKey, value);
-      out.utf8(`${terminalJson({ key: texts.key, ...version, value: texts.value })}\n`);
+      const texts = textsOf(key, value);
+      out.utf8(`${terminalJson({ key: texts.key, ...stored, value: texts.value })}\n`);
       return;
     }
     case 'tsv':
     case 'words': {
-      const fits = hex || (!userKey.includes(TAB) && fitsOnLine(userKey) && fitsOnLine(value));
-      if (!fits) throw new OutputError(`key ${keyText(userKey)} or its value has a TAB or a line break in it`);
-      putBytes(userKey, hex, out);
+      const fits = hex || (!key.includes(TAB) && fitsOnLine(key) && (format === 'words' || fitsOnLine(value)));
+      if (!fits) throw new OutputError(`key ${keyText(key)} or its value has a TAB or a line break in it`);
+      putBytes(key, hex, out);
       if (format === 'tsv') {
-        out.utf8(`\t${sequence}\t${typeText(type)}\t`);
+        out.utf8(file === undefined ? `\t${sequence}\t${kind}\t` : `\t${sequence}\t${kind}\t${file}\t`);
         putBytes(value, hex, out);
       }
       out.byte(LF);
@@ -43,10 +46,4 @@ export function encodeVersion(entry: DatabaseEntry, format: VersionFormat, hex: 
 function putBytes(bytes: Uint8Array, hex: boolean, out: ByteBuffer): void {
   if (hex) out.hex(bytes);
   else out.bytes(bytes);
-}
-
-/** The name of an entry's type, or its number if LevelDB has no name for it. */
-function typeText(type: number): string {
-  if (type === VALUE) return 'value';
-  return type === DELETION ? 'deletion' : String(type);
 }

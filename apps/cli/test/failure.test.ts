@@ -116,7 +116,7 @@ const failures: [args: string, problem: string][] = [
   ],
   ['build good.tsv -o out.ldb --block-size 0', "option '--block-size <bytes>' argument '0' is invalid."],
   ['build good.tsv -o out.ldb --bits-per-key -1', "option '--bits-per-key <n>' argument '-1' is invalid."],
-  ['build good.tsv -o out.ldb --restart-interval x', "option '--restart-interval <n>' argument 'x' is invalid."],
+  ['build good.tsv -o out.ldb --block-restart-interval x', "option '--block-restart-interval <n>' argument 'x' is invalid."],
   [
     'build good.tsv -o out.ldb --compression zstd',
     "option '--compression <codec>' argument 'zstd' is invalid. Allowed choices are none, snappy.",

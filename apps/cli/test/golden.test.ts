@@ -13,7 +13,7 @@ describe.concurrent.each(goldenTables())(
       const blocks = [
         '--block-size',
         String(options.blockSize),
-        '--restart-interval',
+        '--block-restart-interval',
         String(options.blockRestartInterval),
       ];
       const args = [

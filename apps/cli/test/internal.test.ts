@@ -35,6 +35,16 @@ describe("a database's table", patient, () => {
     );
   });
 
+  test('words prints the keys of values with line breaks', async () => {
+    const sink = new MemorySink();
+    const builder = new TableBuilder(sink, { comparator: internalKeyComparator() });
+    builder.add(encodeInternalKey({ userKey: Buffer.from('a'), sequence: 1n, type: 1 }), Buffer.from('two\nlines'));
+    builder.finish();
+    const lines = scratch.write('lines.ldb', sink.toBytes());
+    expect(await bloom(['scan', '--internal', '-f', 'words', lines], scratch.path)).toMatchObject({ code: 0, stdout: Buffer.from('a\n') });
+    expect((await bloom(['scan', '--internal', '-f', 'tsv', lines], scratch.path)).code).toBe(2);
+  });
+
   test('get prints the newest version of a key, and does not find a deleted key', async () => {
     expect(await bloomPrints(['get', '--internal', path, 'foo'], scratch.path)).toBe('four\n');
     expect(await bloom(['get', '--internal', path, 'bar'], scratch.path)).toMatchObject({ code: 1, stderr: 'bloom: bar: not found\n' });

@@ -1,4 +1,5 @@
 import { goldenTables, realTables } from '@bloom/fixtures';
+import { MemorySink, MemorySource, SyncTable, TableBuilder } from '@bloom/sstable';
 import { describe, expect, test } from 'vitest';
 import { bloom, bloomPrints, build, patient, Scratch } from './bloom-process.js';
 
@@ -18,7 +19,13 @@ interface Stat {
     readonly probes: number | null;
     readonly deniedKeys: number | null;
   };
-  readonly falsePositives: { tried: number; passed: number; rate: number; expectedRate: number } | null;
+  readonly falsePositives: {
+    tried: number;
+    passed: number;
+    rate: number;
+    expectedRate: number;
+    neighbours: { tried: number; passed: number; rate: number; exampleHex: string } | null;
+  } | null;
 }
 
 async function stat(path: string, ...options: string[]): Promise<Stat> {
@@ -47,6 +54,53 @@ describe.concurrent('stat', patient, () => {
     }
   });
 
+  test('measures the neighbours of stored keys: of 100,000 even numbers in one filter, one odd number in nine passes', async () => {
+    const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+    const numbered = (number: number): Uint8Array => utf8(`key${String(number).padStart(9, '0')}`);
+    const sink = new MemorySink();
+    const builder = new TableBuilder(sink, { filterRange: 2 ** 40 });
+    for (let i = 0; i < 100_000; i++) builder.add(numbered(2 * i), utf8('value'));
+    builder.finish();
+    scratch.write('even.ldb', sink.toBytes());
+    // All odd numbers, where the command takes a sample.
+    const table = SyncTable.open(new MemorySource(sink.toBytes()));
+    let passed = 0;
+    for (let i = 0; i < 99_999; i++) if (table.mayContain(numbered(2 * i + 1))) passed++;
+    const rate = passed / 99_999;
+    expect(rate).toBeGreaterThan(0.11);
+
+    const { falsePositives } = await stat('even.ldb');
+    expect(falsePositives!.rate).toBeLessThan(0.02);
+    const { neighbours } = falsePositives!;
+    expect(neighbours!.tried).toBeGreaterThan(19_990);
+    expect(neighbours!.rate).toBe(neighbours!.passed / neighbours!.tried);
+    // Four standard deviations of a sample of 20,000.
+    expect(Math.abs(neighbours!.rate - rate)).toBeLessThan(4 * Math.sqrt((rate * (1 - rate)) / 20_000));
+    expect(Buffer.from(neighbours!.exampleHex, 'hex').toString()).toMatch(/^key\d{8}[13579]$/);
+    expect(await bloomPrints(['stat', 'even.ldb'], scratch.path)).toMatch(
+      /^ {2}of neighbours {2}11\.\d\d%: [\d,]+ of (?:20,000|19,999) absent keys next to stored keys passed, such as "key\d{8}[13579]"$/m,
+    );
+  });
+
+  test('says so when the keys next to stored keys are stored too', async () => {
+    const lines = Array.from({ length: 200 }, (_, i) => `${String(i).padStart(3, '0')}\tvalue`);
+    await build('dense.ldb', [], scratch.path, lines.join('\n'));
+    expect((await stat('dense.ldb')).falsePositives!.neighbours).toBeNull();
+    expect(await bloomPrints(['stat', 'dense.ldb'], scratch.path)).toContain(
+      '  of neighbours  not measured: the keys next to stored keys are stored too\n',
+    );
+  });
+
+  test("measures the neighbours of user keys in a database's table", async () => {
+    const table = realTables().find(({ keyKind, filter }) => keyKind === 'internal' && filter !== null)!;
+    const { falsePositives } = await stat(table.path, '--internal');
+    const { tried, rate, exampleHex } = falsePositives!.neighbours!;
+    expect(tried).toBeGreaterThan(0);
+    expect(rate).toBeLessThan(1);
+    const found = await bloom(['get', '--internal', '--hex', table.path, exampleHex], scratch.path);
+    expect(found.stdout.toString()).toBe('');
+  });
+
   test('prints the same text every time, with aligned columns', async () => {
     await build('same.ldb', [], scratch.path, 'France\tParis\nJapan\tTokyo\nPeru\tLima\n');
     const printed = await bloomPrints(['stat', 'same.ldb'], scratch.path);
@@ -61,6 +115,7 @@ describe.concurrent('stat', patient, () => {
         'filters          1: 18 bytes',
         'bits per key     48.00, 6 probes',
         'false positives  R: N of 20,000 absent keys passed; independent probes would give 0.02%',
+        '  of neighbours  50.00%: 1 of 2 absent keys next to stored keys passed, such as "Japao"',
         '',
       ].join('\n'),
     );

@@ -42,10 +42,8 @@ describe.runIf(process.platform !== 'win32')('a salvage that is interrupted by a
     const child = spawn(process.execPath, [program, 'salvage', 'junk.ldb', '-o', 'out.ldb'], { cwd: scratch.path });
     const closed = outcome(child);
     await expect.poll(() => readdirSync(scratch.path).length, patient).toBe(3);
-    const start = performance.now();
     child.kill('SIGINT');
     expect(await closed).toMatchObject({ code: null, signal: 'SIGINT', stderr: '' });
-    expect(performance.now() - start).toBeLessThan(3000);
     expect(readdirSync(scratch.path).sort()).toEqual(['good.ldb', 'junk.ldb']);
   });
 });

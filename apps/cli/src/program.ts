@@ -1,0 +1,91 @@
+import { inspect } from 'node:util';
+import { Command, CommanderError } from 'commander';
+import { version } from '../package.json';
+import type { CommandName } from './command-name.js';
+import { EXIT, Failure } from './failure.js';
+import { Interrupted } from './interruption.js';
+import { endWithReader, exit, note } from './output.js';
+import { terminalLines } from './terminal-text.js';
+
+/** The commands, each loaded when it is needed: loading all of them takes longer than looking up a key. */
+const commands = {
+  build: async () => (await import('./build.js')).addBuild,
+  get: async () => (await import('./get.js')).addGet,
+  scan: async () => (await import('./scan.js')).addScan,
+  stat: async () => (await import('./stat.js')).addStat,
+  verify: async () => (await import('./verify.js')).addVerify,
+  layout: async () => (await import('./layout.js')).addLayout,
+  salvage: async () => (await import('./salvage.js')).addSalvage,
+} satisfies Record<CommandName, () => Promise<(program: Command) => void>>;
+
+const program = new Command('bloom')
+  .description("Builds, reads and inspects LevelDB's sorted string tables, and reads the folders of its databases.")
+  .version(version)
+  .exitOverride()
+  .configureOutput({
+    outputError() {
+      // `explain` prints the error in one line.
+    },
+  })
+  .addHelpText(
+    'after',
+    `
+Exit codes:
+  ${EXIT.ok}  success
+  ${EXIT.no}  a key is absent (get), something is wrong (verify) or was lost (salvage)
+  ${EXIT.failure}  bad input, options or files
+
+Examples:
+  bloom build capitals.tsv -o capitals.ldb
+  bloom get capitals.ldb France
+  bloom scan capitals.ldb --gte F --lt G
+  bloom stat capitals.ldb
+  bloom scan path/to/database
+  bloom help build`,
+  );
+
+/** Runs the program with the arguments of the process, and ends the process. */
+export async function run(): Promise<never> {
+  // Help about a command that does not exist: without `help` before it, its name is reported as unknown.
+  const [, , first, topic] = process.argv;
+  const isUnknownTopic = first === 'help' && topic !== undefined && !Object.hasOwn(commands, topic);
+
+  endWithReader();
+  // No error is shown as a stack trace.
+  process.on('uncaughtException', (error) => {
+    void end(error);
+  });
+  try {
+    await addCommands(first);
+    await program.parseAsync(isUnknownTopic ? process.argv.filter((_, i) => i !== 2) : process.argv);
+  } catch (error) {
+    return end(error);
+  }
+  return exit();
+}
+
+/** Adds the command that was named, or all of them, for the help and for suggestions. */
+async function addCommands(name: string | undefined): Promise<void> {
+  const named = Object.entries(commands).filter(([command]) => command === name);
+  for (const [, load] of named.length > 0 ? named : Object.entries(commands)) (await load())(program);
+}
+
+async function end(error: unknown): Promise<never> {
+  process.exitCode = explain(error);
+  return exit();
+}
+
+/** Says what went wrong in one line. @returns the exit code. */
+function explain(error: unknown): number {
+  if (process.env.BLOOM_DEBUG) process.stderr.write(`${terminalLines(Buffer.from(inspect(error)))}\n`);
+  if (error instanceof Interrupted) error.endProgram();
+  if (error instanceof CommanderError) {
+    if (error.exitCode === 0) return EXIT.ok;
+    // Without a command, the help has been shown.
+    if (error.code !== 'commander.help') note(error.message.replace(/^error: /, '').replace(/\n(\(Did you mean .*\?\))$/, ' $1'));
+    return EXIT.failure;
+  }
+  if (error instanceof Failure) note(error.message);
+  else note(`this should not happen: ${error instanceof Error ? error.message : String(error)}; BLOOM_DEBUG=1 shows where`);
+  return EXIT.failure;
+}
