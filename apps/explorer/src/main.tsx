@@ -2,9 +2,18 @@ import { render } from 'preact';
 import './shell/tokens.css';
 import './shell/shell.css';
 import './controls/controls.css';
+import { Session } from './session/session.js';
+import { SessionContext } from './session/use-session.js';
 import { App } from './shell/app.js';
 
-render(<App />, document.getElementById('explorer')!);
+const session = new Session();
+session.start();
+render(
+  <SessionContext.Provider value={session}>
+    <App />
+  </SessionContext.Provider>,
+  document.getElementById('explorer')!,
+);
 if (import.meta.env.PROD && 'serviceWorker' in navigator && isSecureContext) {
   // Keeps the page for when there is no network. Without it, the page works as long as its server does.
   navigator.serviceWorker.register('./service-worker.js').catch(() => undefined);

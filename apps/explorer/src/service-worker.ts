@@ -46,7 +46,11 @@ scope.addEventListener('fetch', (event) => {
 async function answer(request: Request): Promise<Response> {
   const cache = await caches.open(CACHE);
   const kept = await cache.match(request.url.split(/[?#]/)[0]!);
-  if (kept === undefined) return fetch(request);
+  if (kept === undefined) {
+    // A sample folder has no files but those that are kept. A reader that looks for further logs is told so, with a network or without.
+    if (request.url.startsWith(new URL('samples/', scope.registration.scope).href)) return new Response(null, { status: 404 });
+    return fetch(request);
+  }
   const range = /^bytes=(\d+)-(\d+)$/.exec(request.headers.get('range') ?? '');
   if (range === null && request.method === 'GET') return kept;
   const bytes = await kept.arrayBuffer();

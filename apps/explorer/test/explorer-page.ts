@@ -38,6 +38,8 @@ export class ExplorerPage {
       addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) => reportError(new Error(`policy: ${violatedDirective} ${blockedURI}`)));
     });
     await page.goto(server.url + hash);
+    // Views are loaded when they are opened. Without JavaScript there is none.
+    await page.locator('#view > :not([role=status]), .no-script').first().waitFor();
     return explorer;
   }
 
@@ -65,6 +67,57 @@ export class ExplorerPage {
     }, files.map(({ name, bytes }) => ({ name, bytes: [...bytes] })));
     await this.page.dispatchEvent(target, 'dragover', { dataTransfer: transfer });
     await this.page.dispatchEvent(target, 'drop', { dataTransfer: transfer });
+  }
+
+  /**
+   * Drops folders onto an element, as a browser gives them. Chromium lets no script make their entries: they are stand-ins with
+   * the same methods.
+   *
+   * @param files by their paths, whose first parts are the folders that are dropped.
+   */
+  async dropFolders(target: string, ...files: readonly GivenFile[]): Promise<void> {
+    await this.page.locator(target).evaluate(
+      (element, given) => {
+        interface Node {
+          readonly name: string;
+          readonly fullPath: string;
+          readonly children: Map<string, Node>;
+          file?: File;
+        }
+        const root: Node = { name: '', fullPath: '', children: new Map() };
+        for (const { name: path, bytes } of given) {
+          let node = root;
+          for (const part of path.split('/')) {
+            if (!node.children.has(part)) node.children.set(part, { name: part, fullPath: `${node.fullPath}/${part}`, children: new Map() });
+            node = node.children.get(part)!;
+          }
+          node.file = new File([Uint8Array.from(bytes)], node.name);
+        }
+        const entryOf = (node: Node): unknown => ({
+          name: node.name,
+          fullPath: node.fullPath,
+          isFile: node.file !== undefined,
+          isDirectory: node.file === undefined,
+          file: (resolve: (file: File) => void) => resolve(node.file!),
+          createReader: () => {
+            let rest = [...node.children.values()];
+            return {
+              readEntries: (resolve: (entries: unknown[]) => void) => {
+                // A few at a time, as browsers do.
+                const some = rest.slice(0, 3);
+                rest = rest.slice(3);
+                resolve(some.map(entryOf));
+              },
+            };
+          },
+        });
+        const items = [...root.children.values()].map((node) => ({ webkitGetAsEntry: () => entryOf(node) }));
+        const event = new Event('drop', { bubbles: true, cancelable: true });
+        Object.defineProperty(event, 'dataTransfer', { value: { items, files: [] } });
+        element.dispatchEvent(event);
+      },
+      files.map(({ name, bytes }) => ({ name, bytes: [...bytes] })),
+    );
   }
 
   async go(hash: string): Promise<void> {

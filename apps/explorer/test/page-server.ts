@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
 import { contentSecurityPolicy } from '../content-security-policy.js';
 
-const TYPES: Readonly<Record<string, string>> = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml' };
+const TYPES: Readonly<Record<string, string>> = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml', '.png': 'image/png' };
 
 /** Serves the built page under a path, with its Content-Security-Policy as a header, and files that a test adds. */
 export class PageServer {
@@ -55,13 +55,17 @@ export class PageServer {
     }
     const bytes = this.#bytesOf(path);
     if (bytes === undefined) {
-      response.writeHead(404, { 'content-security-policy': this.policy }).end();
+      // As static hosts do. That page has a policy of its own.
+      const notFound = path.startsWith(PageServer.path) ? this.#bytesOf(`${PageServer.path}404.html`) : undefined;
+      response.writeHead(404, { 'content-type': TYPES['.html'], ...(notFound === undefined && { 'content-security-policy': this.policy }) }).end(notFound);
       return;
     }
     const headers = { 'content-type': TYPES[extname(path) || '.html'] ?? 'application/octet-stream', 'content-security-policy': this.policy };
-    const range = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '');
-    const start = range === null ? 0 : Number(range[1]);
-    const part = range === null ? bytes : bytes.subarray(start, Number(range[2]) + 1);
+    const range = /^bytes=(\d*)-(\d+)$/.exec(request.headers.range ?? '');
+    // Without a start, a range has so many bytes at the end.
+    const isSuffix = range?.[1] === '';
+    const start = range === null ? 0 : isSuffix ? Math.max(0, bytes.length - Number(range[2])) : Number(range[1]);
+    const part = range === null ? bytes : bytes.subarray(start, isSuffix ? bytes.length : Number(range[2]) + 1);
     const contentRange = { 'content-range': `bytes ${start}-${start + part.length - 1}/${bytes.length}` };
     response.writeHead(range === null ? 200 : 206, { ...headers, 'content-length': part.length, ...(range !== null && contentRange) });
     if (path.startsWith('/files/') && request.method !== 'HEAD') this.bytesSent += part.length;

@@ -1,20 +1,22 @@
 import { counted } from '../controls/sizes.js';
 import { Segmented } from '../controls/controls.js';
-import { KEY_FORM_TITLES, KEY_FORMS, type KeyForm, partsOf } from './key-form.js';
+import { KEY_FORM_TITLES, KEY_FORMS, type KeyForm, partsOf, valueParts } from './key-form.js';
 
 interface BytesTextProps {
   readonly bytes: Uint8Array;
   readonly form: KeyForm;
   /** How many bytes there are, where `bytes` are only the first of them. */
   readonly byteLength?: number | undefined;
+  /** Whether they are a value, which has no form of keys. */
+  readonly isValue?: boolean | undefined;
 }
 
 /** Bytes as text, in the form that was chosen. What is no text is told apart. */
-export function BytesText({ bytes, form, byteLength = bytes.length }: BytesTextProps) {
+export function BytesText({ bytes, form, byteLength = bytes.length, isValue = false }: BytesTextProps) {
   if (byteLength === 0) return <span class="bytes-empty">empty</span>;
   return (
     <span class="bytes-text">
-      {partsOf(bytes, form).map(({ text, isEscaped }, i) => (
+      {(isValue ? valueParts(bytes, form) : partsOf(bytes, form)).map(({ text, isEscaped }, i) => (
         <span key={i} class={isEscaped ? 'bytes-escaped' : ''}>
           {text}
         </span>

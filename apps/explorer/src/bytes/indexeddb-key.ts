@@ -9,15 +9,15 @@
  */
 import { VarintReader } from '@bloom/bytes';
 
-const GLOBAL: Readonly<Record<number, string>> = {
+export const GLOBAL: Readonly<Record<number, string>> = {
   0: 'schema version', 1: 'highest database id', 2: 'data version', 3: 'recovery journal', 4: 'active journal', 5: 'earliest sweep',
   6: 'earliest compaction', 7: 'scopes',
 };
-const DATABASE: Readonly<Record<number, string>> = {
+export const DATABASE: Readonly<Record<number, string>> = {
   0: 'origin name', 1: 'name', 2: 'version text', 3: 'highest object store id', 4: 'version', 5: 'blob number generator', 6: 'blob number generator',
 };
-const STORE: readonly string[] = ['name', 'key path', 'auto-increment', 'evictable', 'last version', 'highest index id', 'has key path', 'key generator'];
-const INDEX: readonly string[] = ['name', 'unique', 'key path', 'multi-entry'];
+export const STORE: readonly string[] = ['name', 'key path', 'auto-increment', 'evictable', 'last version', 'highest index id', 'has key path', 'key generator'];
+export const INDEX: readonly string[] = ['name', 'unique', 'key path', 'multi-entry'];
 
 /** A key in words; undefined when it is none of these. */
 export function indexedDbKey(key: Uint8Array): string | undefined {

@@ -1,6 +1,7 @@
 /** Ways to show bytes to people. */
 import { indexedDbKey } from './indexeddb-key.js';
-import { minecraftKey } from './minecraft-key.js';
+import { typedIndexedDbKey } from './indexeddb-key-text.js';
+import { minecraftKey, typedMinecraftKey } from './minecraft-key.js';
 
 export const KEY_FORMS = ['text', 'hex', 'numbers', 'indexeddb', 'minecraft'] as const;
 export type KeyForm = (typeof KEY_FORMS)[number];
@@ -12,6 +13,11 @@ export const KEY_FORM_TITLES: Record<KeyForm, string> = {
   indexeddb: 'IndexedDB',
   minecraft: 'Minecraft',
 };
+
+/** The form in which the keys of a file are shown unless another one is chosen. */
+export function usualKeyForm({ isIndexedDb, isMinecraft }: { readonly isIndexedDb: boolean; readonly isMinecraft: boolean }): KeyForm {
+  return isIndexedDb ? 'indexeddb' : isMinecraft ? 'minecraft' : 'text';
+}
 
 /** A piece of text, or of bytes that are no text and are written as escapes. */
 export interface TextPart {
@@ -31,6 +37,10 @@ function characterLength(byte: number): number {
   if (byte < 0xe0) return 2;
   if (byte < 0xf0) return 3;
   return byte < 0xf5 ? 4 : 0;
+}
+
+function isHexDigit(byte: number | undefined): boolean {
+  return byte !== undefined && /[0-9a-f]/i.test(String.fromCharCode(byte));
 }
 
 /** Bytes as UTF-8 where they are, escapes like `\x00` where they are not. */
@@ -53,7 +63,9 @@ export function textParts(bytes: Uint8Array): TextPart[] {
         character = undefined;
       }
     }
-    if (character !== undefined && !INVISIBLE.test(character)) {
+    // A backslash that would read as an escape is one.
+    const isAmbiguous = character === '\\' && bytes[i + 1] === 0x78 && isHexDigit(bytes[i + 2]) && isHexDigit(bytes[i + 3]);
+    if (character !== undefined && !isAmbiguous && !INVISIBLE.test(character)) {
       if (escaped !== '') flush();
       text += character;
       i += length;
@@ -116,10 +128,79 @@ export function partsOf(bytes: Uint8Array, form: KeyForm): TextPart[] {
   }
 }
 
-/** The bytes that a reader typed: text, or hexadecimal digits; undefined for digits that are none. */
-export function typedBytes(text: string, form: 'text' | 'hex'): Uint8Array | undefined {
-  if (form === 'text') return new TextEncoder().encode(text);
-  const digits = text.replace(/[\s,]|0x/g, '');
-  if (!/^([0-9a-f]{2})*$/i.test(digits)) return undefined;
-  return Uint8Array.from(digits.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+/** Ways to type bytes: every way to show them that says all of them. */
+export const TYPINGS = ['text', 'hex', 'indexeddb', 'minecraft'] as const;
+export type Typing = (typeof TYPINGS)[number];
+
+/** How the keys of a database are typed unless another way is chosen. */
+export function usualTyping(facts: { readonly isIndexedDb: boolean; readonly isMinecraft: boolean }): Typing {
+  const form = usualKeyForm(facts);
+  return form === 'numbers' ? 'text' : form;
+}
+
+/** The ways to type keys that are worth a choice. */
+export function typingOptions(facts: { readonly isIndexedDb: boolean; readonly isMinecraft: boolean }): readonly (readonly [Typing, string])[] {
+  const usual = usualTyping(facts);
+  const names: readonly Typing[] = usual === 'text' || usual === 'hex' ? ['text', 'hex'] : [usual, 'text', 'hex'];
+  return names.map((name) => [name, KEY_FORM_TITLES[name]]);
+}
+
+/** The bytes that a reader typed; undefined where the words are none of that form. In text, `\x00` is a byte, as it is shown. */
+export function typedBytes(text: string, typing: Typing): Uint8Array | undefined {
+  switch (typing) {
+    case 'text':
+      return textBytes(text);
+    case 'hex': {
+      const digits = text.replace(/[\s,]|0x/g, '');
+      if (!/^([0-9a-f]{2})*$/i.test(digits)) return undefined;
+      return Uint8Array.from(digits.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+    }
+    case 'indexeddb':
+      return text === '' ? new Uint8Array(0) : typedIndexedDbKey(text);
+    case 'minecraft':
+      return typedMinecraftKey(text) ?? textBytes(text);
+  }
+}
+
+/** What is wrong with words that are no bytes. */
+export const TYPING_HELP: Readonly<Record<Typing, string>> = {
+  text: '',
+  hex: 'Hexadecimal digits come in pairs of 0 to 9 and a to f.',
+  indexeddb: 'Keys of IndexedDB are typed as they are shown, such as: database 1, store 2, record "abc"',
+  minecraft: '',
+};
+
+/** Bytes in the words in which they are typed: those that {@link typedBytes} makes the same bytes of. Where none do, in digits. */
+export function typedForm(bytes: Uint8Array, preferred: Typing): { readonly key: string; readonly typing: Typing } {
+  for (const typing of [preferred, 'text'] as const) {
+    const key = partsOf(bytes, typing).map(({ text }) => text).join('');
+    const back = typedBytes(key, typing);
+    if (back?.length === bytes.length && back.every((byte, i) => byte === bytes[i])) return { key, typing };
+  }
+  return { key: hexOf(bytes), typing: 'hex' };
+}
+
+function textBytes(text: string): Uint8Array {
+  const encoder = new TextEncoder();
+  const parts = text.split(/((?:\\x[0-9a-f]{2})+)/i).map((part, i) => (i % 2 === 0 ? encoder.encode(part) : Uint8Array.from(part.match(/[0-9a-f]{2}(?=\\|$)/gi)!, (pair) => Number.parseInt(pair, 16))));
+  return Uint8Array.from(parts.flatMap((part) => [...part]));
+}
+
+/** Values of IndexedDB's own records are texts of UTF-16, big-endian: as those where they are, otherwise as any bytes. */
+function utf16Text(bytes: Uint8Array): string | undefined {
+  if (bytes.length < 4 || bytes.length % 2 === 1) return undefined;
+  let text = '';
+  for (let i = 0; i < bytes.length; i += 2) text += String.fromCharCode(bytes[i]! * 256 + bytes[i + 1]!);
+  // Half of the units at least have a 0, as in texts of Latin letters: any bytes could be text of other scripts.
+  const zeros = bytes.filter((byte, i) => i % 2 === 0 && byte === 0).length;
+  return zeros * 4 >= bytes.length && !INVISIBLE.test(text) ? JSON.stringify(text) : undefined;
+}
+
+/** A value in the form that was chosen for keys. */
+export function valueParts(bytes: Uint8Array, form: KeyForm): TextPart[] {
+  if (form === 'indexeddb') {
+    const text = utf16Text(bytes);
+    if (text !== undefined) return [{ text, isEscaped: false }];
+  }
+  return form === 'indexeddb' || form === 'minecraft' ? textParts(bytes) : partsOf(bytes, form);
 }

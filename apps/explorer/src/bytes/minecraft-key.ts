@@ -31,6 +31,32 @@ export function minecraftKey(key: Uint8Array): string | undefined {
   return `${chunk}: ${tag}${hasSubchunk ? ` ${view.getInt8(chunkLength + 1)}` : ''}`;
 }
 
+/** The key, or its beginning, in the words in which {@link minecraftKey} shows it; undefined for other words, which are plain text. */
+export function typedMinecraftKey(text: string): Uint8Array | undefined {
+  const actor = /^actor (-?\d{1,19})$/.exec(text);
+  if (actor !== null) {
+    const key = new Uint8Array(19);
+    key.set(new TextEncoder().encode('actorprefix'));
+    new DataView(key.buffer).setBigInt64(11, BigInt(actor[1]!), true);
+    return key;
+  }
+  const [, digest, x, z, world, part] = /^(actor digest of )?chunk (-?\d{1,7}), (-?\d{1,7}) of the (\w+)(?:: (.+))?$/.exec(text) ?? [];
+  if (x === undefined || z === undefined) return undefined;
+  const dimension = world === 'Overworld' ? 0 : Number(Object.entries(DIMENSIONS).find(([, name]) => name === world)?.[0] ?? NaN);
+  if (Number.isNaN(dimension)) return undefined;
+  const chunk = new Uint8Array(dimension === 0 ? 8 : 12);
+  const view = new DataView(chunk.buffer);
+  view.setInt32(0, Number(x), true);
+  view.setInt32(4, Number(z), true);
+  if (dimension !== 0) view.setInt32(8, dimension, true);
+  if (digest !== undefined) return part === undefined ? Uint8Array.of(...new TextEncoder().encode('digp'), ...chunk) : undefined;
+  if (part === undefined) return chunk;
+  const subchunk = /^subchunk(?: (-?\d{1,3}))?$/.exec(part);
+  if (subchunk !== null) return Uint8Array.of(...chunk, 47, ...(subchunk[1] === undefined ? [] : [Number(subchunk[1]) & 0xff]));
+  const tag = Object.entries(TAGS).find(([, name]) => name === part)?.[0];
+  return tag === undefined ? undefined : Uint8Array.of(...chunk, Number(tag));
+}
+
 /** Coordinates beyond these are in no world. */
 const FARTHEST_CHUNK = 2 ** 21;
 

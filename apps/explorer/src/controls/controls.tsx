@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useId, useRef, useState } from 'preact/hooks';
+import { type DroppedFile, pickedFiles } from './dropped-files.js';
 
 interface SegmentedProps<Name extends string> {
   readonly legend: string;
@@ -98,7 +99,7 @@ interface DropProps {
   readonly urlLabel: string;
   readonly urlPlaceholder: string;
   readonly sampleLabel: string;
-  readonly onFiles: (files: readonly File[]) => void;
+  readonly onFiles: (files: readonly DroppedFile[]) => void;
   readonly onUrl: (url: string) => void;
   readonly onSample: () => void;
   readonly children?: ComponentChildren;
@@ -118,11 +119,8 @@ export function Drop({ title, explanation, folder, urlLabel, urlPlaceholder, sam
         setOver(true);
       }}
       onDragLeave={() => setOver(false)}
-      onDrop={(event) => {
-        event.preventDefault();
-        setOver(false);
-        if (event.dataTransfer !== null) void droppedFiles(event.dataTransfer).then(onFiles);
-      }}
+      // The page takes what is dropped anywhere on it.
+      onDrop={() => setOver(false)}
     >
       <svg class="drop-icon" viewBox="0 0 24 24" aria-hidden="true">
         <path d="M12 15V4m0 0L8 8m4-4 4 4M4 15v4a1 1 0 0 0 1 1h14a1 1 0 0 0 1-1v-4" stroke-linecap="round" stroke-linejoin="round" />
@@ -147,7 +145,7 @@ export function Drop({ title, explanation, folder, urlLabel, urlPlaceholder, sam
           aria-hidden="true"
           multiple={folder === true}
           onChange={({ currentTarget }) => {
-            onFiles([...(currentTarget.files ?? [])]);
+            onFiles(pickedFiles(currentTarget.files ?? []));
             currentTarget.value = '';
           }}
         />
@@ -164,36 +162,6 @@ export function Drop({ title, explanation, folder, urlLabel, urlPlaceholder, sam
       {children}
     </section>
   );
-}
-
-/** The files that were dropped; of a folder, those that lie directly in it. */
-export async function droppedFiles(transfer: DataTransfer): Promise<File[]> {
-  // Entries are to be taken before the event is over.
-  const entries = Array.from(transfer.items, (item) => item.webkitGetAsEntry());
-  const plain = [...transfer.files];
-  if (!entries.some((entry) => entry?.isDirectory)) return plain;
-  const files: File[] = [];
-  for (const entry of entries) {
-    if (entry === null) continue;
-    if (entry.isFile) files.push(await fileOf(entry as FileSystemFileEntry));
-    else for (const inner of await entriesOf(entry as FileSystemDirectoryEntry)) if (inner.isFile) files.push(await fileOf(inner as FileSystemFileEntry));
-  }
-  return files;
-}
-
-function fileOf(entry: FileSystemFileEntry): Promise<File> {
-  return new Promise((resolve, reject) => entry.file(resolve, reject));
-}
-
-async function entriesOf(directory: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
-  const reader = directory.createReader();
-  const entries: FileSystemEntry[] = [];
-  for (;;) {
-    // It gives a hundred or so at a time.
-    const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
-    if (some.length === 0) return entries;
-    entries.push(...some);
-  }
 }
 
 /** Work that takes a while. */

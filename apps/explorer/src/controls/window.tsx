@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 
 const ROW_HEIGHT = 34;
 /** Rows above and below those in sight. */
@@ -31,6 +31,7 @@ export function WindowedRows<Row>(props: WindowProps<Row>) {
   const [top, setTop] = useState(0);
   const [loaded, setLoaded] = useState<{ readonly key: string; readonly start: number; readonly rows: readonly Row[] }>();
   const [focused, setFocused] = useState(0);
+  const id = useId();
   const scroller = useRef<HTMLDivElement>(null);
   const fullHeight = rowCount * ROW_HEIGHT;
   const shownHeight = Math.min(fullHeight, MAX_HEIGHT);
@@ -91,6 +92,8 @@ export function WindowedRows<Row>(props: WindowProps<Row>) {
       aria-label={label}
       aria-rowcount={rowCount + 1}
       aria-colcount={headings.length}
+      // The row that keys move, for those who cannot see it: it is in the document as long as it is in sight.
+      aria-activedescendant={rowCount > 0 && focused >= start && focused < end ? `${id}-${focused}` : undefined}
       tabIndex={0}
       onScroll={({ currentTarget }) => setTop(currentTarget.scrollTop)}
       onKeyDown={move}
@@ -110,6 +113,7 @@ export function WindowedRows<Row>(props: WindowProps<Row>) {
           return (
             <div
               key={number}
+              id={`${id}-${number}`}
               role="row"
               aria-rowindex={number + 2}
               aria-selected={onSelect === undefined ? undefined : number === selected}

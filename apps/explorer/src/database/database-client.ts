@@ -1,37 +1,32 @@
-import type { Clipped } from '../table/table-facts.js';
+import { TrialRun } from '../trial/trial-run.js';
+import type { Clipped, StoredFilter } from '../table/table-facts.js';
 import { type CallOptions, WorkerCalls } from '../worker/worker-calls.js';
-import type {
-  AbsentLookups,
-  DatabaseFacts,
-  DatabasePage,
-  DroppedFacts,
-  EntryRange,
-  FolderOrigin,
-  LookupTrace,
-  OpenedFolder,
-  VersionFacts,
-} from './database-facts.js';
+import { Task } from '../worker/task.js';
+import type { AbsentLookups, DatabaseFacts, DatabasePage, DroppedFacts, EntryRange, LookupTrace, VersionFacts } from './database-facts.js';
+import type { FolderOrigin } from './folder-origin.js';
 
 /** A database that is open in a worker of its own. */
 export class DatabaseClient {
   readonly origin: FolderOrigin;
   readonly facts: DatabaseFacts;
+  /** Counts the visible entries. */
+  readonly count = new Task<number>((options) => this.#calls.call('count', [], options));
+  /** Looks up many absent keys. */
+  readonly absentLookups = new Task<AbsentLookups>((options) => this.#calls.call('absentLookups', [crypto.getRandomValues(new Uint32Array(1))[0]!], options));
+  readonly trials: TrialRun;
   readonly #calls: WorkerCalls;
 
   private constructor(origin: FolderOrigin, facts: DatabaseFacts, calls: WorkerCalls) {
     this.origin = origin;
     this.facts = facts;
     this.#calls = calls;
+    this.trials = new TrialRun(calls);
   }
 
-  /** @returns the database, or why it cannot be opened. */
-  static async open(origin: FolderOrigin, insistOnBytewise: boolean, options: CallOptions = {}): Promise<DatabaseClient | Extract<OpenedFolder, { ok: false }>> {
+  static async open(origin: FolderOrigin, options: CallOptions = {}): Promise<DatabaseClient> {
     const calls = new WorkerCalls(new Worker(new URL('./database-worker.ts', import.meta.url), { type: 'module' }));
     try {
-      const opened = await calls.call<OpenedFolder>('open', [origin, insistOnBytewise], options);
-      if (opened.ok) return new DatabaseClient(origin, opened.facts, calls);
-      calls.close();
-      return opened;
+      return new DatabaseClient(origin, await calls.call<DatabaseFacts>('open', [origin], options), calls);
     } catch (error) {
       calls.close();
       throw error;
@@ -50,10 +45,6 @@ export class DatabaseClient {
     return this.#calls.call('versions', [key]);
   }
 
-  count(options: CallOptions): Promise<number> {
-    return this.#calls.call('count', [], options);
-  }
-
   dropped(): Promise<readonly DroppedFacts[]> {
     return this.#calls.call('dropped', []);
   }
@@ -62,8 +53,8 @@ export class DatabaseClient {
     return this.#calls.call('trace', [key]);
   }
 
-  absentLookups(options: CallOptions): Promise<AbsentLookups> {
-    return this.#calls.call('absentLookups', [], options);
+  storedFilter(file: string, number: number): Promise<StoredFilter> {
+    return this.#calls.call('storedFilter', [file, number]);
   }
 
   close(): void {

@@ -2,11 +2,6 @@
 import type { Clipped } from '../table/table-facts.js';
 import type { FailureFacts } from '../worker/failure.js';
 
-/** Where a folder comes from. */
-export type FolderOrigin =
-  | { readonly kind: 'files'; readonly name: string; readonly files: readonly File[] }
-  | { readonly kind: 'url'; readonly name: string; readonly url: string };
-
 export interface BoundFacts {
   readonly userKey: Clipped;
   readonly sequence: string;
@@ -26,7 +21,7 @@ export interface LogFacts {
   readonly name: string;
   readonly byteLength: number;
   readonly entries: number;
-  /** What it ends in, where that is no record. */
+  /** What the file ends in, if that is not a record. */
   readonly tail: string | undefined;
 }
 
@@ -48,14 +43,12 @@ export interface DatabaseFacts {
   readonly logs: readonly LogFacts[];
   readonly dropped: readonly DroppedFacts[];
   readonly byteLength: number;
+  /** Of the entries that are visible. */
+  readonly firstKey: Clipped | undefined;
+  readonly lastKey: Clipped | undefined;
   readonly isIndexedDb: boolean;
   readonly isMinecraft: boolean;
 }
-
-/** What happened to a folder that was to be opened. */
-export type OpenedFolder =
-  | { readonly ok: true; readonly facts: DatabaseFacts }
-  | { readonly ok: false; readonly failure: FailureFacts; readonly files: readonly { readonly name: string; readonly byteLength: number }[] };
 
 export interface DatabaseRow {
   readonly key: Clipped;
@@ -92,7 +85,7 @@ export type FilterAnswer = 'no' | 'maybe' | 'no filter' | 'damaged';
 export interface TableTrace {
   readonly file: string;
   readonly level: number;
-  /** The search of the index: the entries that the key was compared with, and where that led. */
+  /** The search of the index: the entries that the key was compared with, and the block that it led to. */
   readonly index: {
     readonly entries: number;
     readonly compared: readonly { readonly entry: number; readonly key: Clipped; readonly order: 'before' | 'at or after' }[];
@@ -137,4 +130,9 @@ export interface AbsentLookups {
   readonly readsWithoutFilters: number;
   readonly falsePositives: number;
   readonly filterNegatives: number;
+  /** Lookups that failed, because damage may hide their keys: fewer where filters rule the damaged blocks out. */
+  readonly failuresWithFilters: number;
+  readonly failuresWithoutFilters: number;
+  /** One of the keys. */
+  readonly example: Clipped | undefined;
 }

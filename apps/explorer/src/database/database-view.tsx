@@ -1,37 +1,28 @@
 import './database.css';
 import '../table/table.css';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
+import { usualKeyForm } from '../bytes/key-form.js';
 import { Anatomy } from '../controls/anatomy.js';
-import { Drop, droppedFiles, Fact, Progress } from '../controls/controls.js';
+import { Drop, Fact, Progress } from '../controls/controls.js';
 import { byteSize, count, counted } from '../controls/sizes.js';
-import type { ViewProps } from '../shell/view-props.js';
-import { navigate } from '../shell/route.js';
+import { useSession, useSessionState } from '../session/use-session.js';
 import { FailureNotice } from '../table/failure-notice.js';
-import { openTable } from '../table/opened-table.js';
-import { failureFacts, type FailureFacts } from '../worker/failure.js';
+import { TrialCard } from '../trial/trial-card.js';
+import { useTask } from '../worker/task.js';
 import type { DatabaseClient } from './database-client.js';
-import type { DroppedFacts, FolderOrigin } from './database-facts.js';
+import type { DroppedFacts } from './database-facts.js';
 import { EntryBrowser } from './entry-browser.js';
 import { LevelMap } from './level-map.js';
-import { closeDatabase, type DatabaseOpening, paramsOf, useDatabase } from './opened-database.js';
+import { fileOfFolder } from './file-of-folder.js';
+import { folderAt, sampleDatabase } from './folder-origin.js';
 
 /** Databases up to this size are counted without being asked to. */
 const EAGER_COUNT_BYTES = 32 * 2 ** 20;
 
-/** The folder that was dropped: its name, where the browser says it. */
-export function originOfFiles(files: readonly File[]): FolderOrigin {
-  const path = files.find(({ name }) => name === 'CURRENT')?.webkitRelativePath ?? '';
-  const folder = path.split('/').at(-2);
-  return { kind: 'files', name: folder ?? 'dropped folder', files };
-}
-
 /** Asks for a database. */
-export function DatabaseDrop({ opening, view, wantedFolder }: { readonly opening: DatabaseOpening; readonly view: 'database' | 'lookup'; readonly wantedFolder: string | null }) {
-  const openFiles = (files: readonly File[]): void => {
-    if (files.length === 0) return;
-    const origin = originOfFiles(files);
-    void opening.open(origin).then((isOpen) => isOpen && navigate(view, { folder: origin.name }));
-  };
+export function DatabaseDrop({ view }: { readonly view: 'database' | 'lookup' }) {
+  const session = useSession();
+  const { lost } = useSessionState((state) => state.database);
   return (
     <Drop
       folder
@@ -40,42 +31,69 @@ export function DatabaseDrop({ opening, view, wantedFolder }: { readonly opening
       urlLabel="Address of a folder"
       urlPlaceholder="https://…/database/"
       sampleLabel="Open the sample"
-      onFiles={openFiles}
-      onUrl={(url) => navigate(view, { url })}
-      onSample={() => navigate(view, { sample: '1' })}
+      onFiles={(files) => session.take(files)}
+      onUrl={(url) => {
+        const origin = folderAt(url);
+        if (origin !== undefined) session.openDatabase(origin, view);
+      }}
+      onSample={() => session.openDatabase(sampleDatabase(), view)}
     >
-      {wantedFolder !== null && <p class="notice is-warn">“{wantedFolder}” is not kept when the page is left. Drop it again to go on.</p>}
+      {lost !== undefined && <p class="notice is-warn">“{lost}” is not kept when the page is left. Drop it again to go on.</p>}
     </Drop>
   );
 }
 
 /** What stands above a database that is not there yet, or cannot be opened. */
-export function DatabaseStatus({ opening }: { readonly opening: DatabaseOpening }) {
-  const { failure, refused } = opening;
-  const openFile = (file: File): void => {
-    void openTable({ kind: 'file', file }).then(() => navigate('table', { file: file.name }));
-  };
-  const tables = refused?.origin.kind === 'files' ? refused.origin.files.filter(({ name }) => /\.(ldb|sst)$/.test(name)) : [];
+export function DatabaseStatus({ view }: { readonly view: 'database' | 'lookup' }) {
+  const session = useSession();
+  const { opening, failed } = useSessionState((state) => state.database);
+  const choices = useSessionState((state) => state.choices);
+  const isOfUnknownOrder = failed?.failure.code === 'BLOOM_UNKNOWN_COMPARATOR';
+  const tables = failed?.origin.kind === 'files' ? failed.origin.files.filter(({ name }) => /\.(ldb|sst)$/.test(name)) : [];
   return (
     <>
-      {opening.opening !== undefined && (
+      {opening !== undefined && (
         <p role="status" class="notice">
-          Opening {opening.opening}…{' '}
-          <button type="button" class="is-link" onClick={opening.cancel}>
+          Opening {opening.name}…{' '}
+          <button type="button" class="is-link" onClick={() => session.cancelDatabase()}>
             Cancel
           </button>
         </p>
       )}
-      {failure !== undefined && <FailureNotice failure={failure} title="The database could not be opened." />}
-      {failure !== undefined && refused !== undefined && (
+      {choices.length > 0 && (
+        <section class="card" aria-label="Several databases">
+          <h2>Which of these {count(choices.length)} databases?</h2>
+          <ul class="choices">
+            {choices.slice(0, 500).map((folder) => (
+              <li key={folder.name}>
+                <button type="button" onClick={() => session.openDatabase(folder, view)}>
+                  {folder.name} {folder.kind === 'files' && <span class="muted">{byteSize(folder.files.reduce((sum, { size }) => sum + size, 0))}</span>}
+                </button>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {failed !== undefined && (
+        <FailureNotice failure={isOfUnknownOrder ? { ...failed.failure, message: unknownOrder(failed.failure.message) } : failed.failure} title="The database could not be opened." />
+      )}
+      {failed !== undefined && (
         <section class="card" aria-label="How to go on">
           <h2>How to go on</h2>
-          {/comparator/i.test(failure.message) && (
+          {failed.failure.code === 'BLOOM_MISSING_FILE' && failed.origin.kind === 'files' && failed.origin.hasGaps !== true && (
             <div class="row">
-              <button type="button" onClick={() => void opening.open(refused.origin, true)}>
-                Read it in bytewise order nevertheless
+              <button type="button" onClick={() => session.openDatabase({ ...failed.origin, hasGaps: true }, view)}>
+                Read what is there
               </button>
-              <span class="muted small">Wrong for some keys: they may be missed.</span>
+              <span class="muted small">Keys of the missing tables are missing too, and older versions of them may show.</span>
+            </div>
+          )}
+          {isOfUnknownOrder && (
+            <div class="row">
+              <button type="button" onClick={() => session.openDatabase({ ...failed.origin, isForcedBytewise: true }, view)}>
+                Read it in the order of its bytes
+              </button>
+              <span class="muted small">Some keys may be missed, or come out of order.</span>
             </div>
           )}
           {tables.length > 0 ? (
@@ -84,7 +102,7 @@ export function DatabaseStatus({ opening }: { readonly opening: DatabaseOpening 
               <ul class="chips">
                 {tables.slice(0, 200).map((file) => (
                   <li key={file.name}>
-                    <button type="button" onClick={() => openFile(file)}>
+                    <button type="button" onClick={() => session.openTable({ kind: 'file', file, folder: failed.origin })}>
                       {file.name} <span class="muted">{byteSize(file.size)}</span>
                     </button>
                   </li>
@@ -102,6 +120,12 @@ export function DatabaseStatus({ opening }: { readonly opening: DatabaseOpening 
   );
 }
 
+/** What a visitor is told of a comparator that the page does not know; the library speaks to programs. */
+function unknownOrder(message: string): string {
+  const name = /“([^”]+)”|"([^"]+)"/.exec(message);
+  return `Its keys are sorted in an order of its own${name === null ? '' : `, ${name[1] ?? name[2]!}`}, which this page does not know. The database is whole; only the program that wrote it knows the order.`;
+}
+
 /** From the newest to the oldest. */
 const PARTS = [
   { colour: 'filter', share: 1.4, title: 'Log', text: 'The newest writes, in the order in which they came.' },
@@ -110,63 +134,41 @@ const PARTS = [
   { colour: 'level-2', share: 5, title: 'Level 2 and deeper', text: 'Each level holds about ten times as much as the one above. Most of the data is here.' },
 ] as const;
 
-export function DatabaseView({ params }: ViewProps) {
-  const opening = useDatabase(params);
-  const { client } = opening;
-  const openFiles = (files: readonly File[]): void => {
-    const origin = originOfFiles(files);
-    void opening.open(origin).then((isOpen) => isOpen && navigate('database', { folder: origin.name }));
-  };
+export function DatabaseView() {
+  const { client, opening } = useSessionState((state) => state.database);
   return (
-    <div
-      class="page database-view"
-      onDragOver={(event) => event.preventDefault()}
-      onDrop={(event) => {
-        event.preventDefault();
-        if (event.dataTransfer !== null) void droppedFiles(event.dataTransfer).then((files) => files.length > 0 && openFiles(files));
-      }}
-    >
+    <div class="page database-view">
+      <DatabaseStatus view="database" />
       {client === undefined ? (
         <>
           <header class="view-head">
             <h1>Walk through a database</h1>
             <p class="lead">A LevelDB database is a folder of files. New writes go to a log; tables below it hold the rest, level by level. Open one and see what lies where, and every version of a key.</p>
           </header>
-          <DatabaseStatus opening={opening} />
-          {opening.opening === undefined && <Anatomy label="Parts of a database" parts={PARTS} />}
-          {opening.opening === undefined && <DatabaseDrop opening={opening} view="database" wantedFolder={params.get('folder')} />}
+          {opening === undefined && <Anatomy label="Parts of a database" parts={PARTS} />}
+          {opening === undefined && <DatabaseDrop view="database" />}
         </>
       ) : (
-        <>
-          <DatabaseStatus opening={opening} />
-          <OpenedDatabase
-            key={client.origin.name}
-            client={client}
-            params={params}
-            onClose={() => {
-              closeDatabase();
-              navigate('database');
-            }}
-          />
-        </>
+        <OpenedDatabase client={client} />
       )}
     </div>
   );
 }
 
-/** Goes to a table of the database. */
-export function openTableOf({ origin }: DatabaseClient, name: string): void {
-  if (origin.kind === 'url') {
-    const base = origin.url.endsWith('/') ? origin.url : `${origin.url}/`;
-    navigate('table', { url: base + name });
-    return;
-  }
-  const file = origin.files.find((candidate) => candidate.name === name) ?? origin.files.find((candidate) => candidate.name === name.replace(/\.ldb$/, '.sst'));
-  if (file !== undefined) void openTable({ kind: 'file', file }).then(() => navigate('table', { file: file.name }));
+/** Opens a table of the database. */
+export function useTableOpening({ origin }: DatabaseClient): (name: string) => void {
+  const session = useSession();
+  return (name) => {
+    const file = fileOfFolder(origin, name);
+    if (file !== undefined) session.openTable(file);
+  };
 }
 
-function OpenedDatabase({ client, params, onClose }: { readonly client: DatabaseClient; readonly params: URLSearchParams; readonly onClose: () => void }) {
+function OpenedDatabase({ client }: { readonly client: DatabaseClient }) {
+  const session = useSession();
+  const openTable = useTableOpening(client);
   const { facts } = client;
+  const form = useSessionState((state) => state.keyForm) ?? usualKeyForm(facts);
   const [dropped, setDropped] = useState<readonly DroppedFacts[]>(facts.dropped);
   const refreshDropped = (): void => void client.dropped().then(setDropped, () => undefined);
   const tableCount = facts.levels.reduce((sum, tables) => sum + tables.length, 0);
@@ -176,10 +178,10 @@ function OpenedDatabase({ client, params, onClose }: { readonly client: Database
         <div class="card-head">
           <h1 class="file-name">{facts.name}</h1>
           <div class="row">
-            <a class="button" href={`#/lookup?${new URLSearchParams(paramsOf(client)).toString()}`}>
+            <a class="button" href={session.linkTo('lookup')} onClick={() => session.saveUrl()}>
               Follow a lookup
             </a>
-            <button type="button" onClick={onClose}>
+            <button type="button" onClick={() => session.closeDatabase()}>
               Open another
             </button>
           </div>
@@ -200,55 +202,39 @@ function OpenedDatabase({ client, params, onClose }: { readonly client: Database
           <h2 id="levels-title">Levels</h2>
           <p class="muted small">Newest on top. Each bar is a table, drawn where its keys are. Click one to look inside.</p>
         </div>
-        <LevelMap facts={facts} onOpen={(name) => openTableOf(client, name)} />
+        <LevelMap facts={facts} form={form} onOpen={openTable} />
       </section>
       <div class="database-layout">
-        <EntryBrowser client={client} params={params} onRead={refreshDropped} />
+        <EntryBrowser client={client} onRead={refreshDropped} />
         <div class="table-side">
           <CountCard client={client} onRead={refreshDropped} />
           <DroppedCard dropped={dropped} />
         </div>
       </div>
+      {tableCount > 0 && <TrialCard run={client.trials} what="database" form={form} />}
     </>
   );
 }
 
 function CountCard({ client, onRead }: { readonly client: DatabaseClient; readonly onRead: () => void }) {
-  const [entries, setEntries] = useState<number>();
-  const [failure, setFailure] = useState<FailureFacts>();
-  const [progress, setProgress] = useState<{ readonly done: number; readonly total: number }>();
-  const controller = useRef<AbortController | undefined>(undefined);
-  const start = (): void => {
-    const mine = (controller.current = new AbortController());
-    setProgress({ done: 0, total: 1 });
-    setFailure(undefined);
-    client
-      .count({ signal: mine.signal, onProgress: (done, total) => controller.current === mine && setProgress({ done, total }) })
-      .then(setEntries, (error: unknown) => {
-        const reason = failureFacts(error);
-        if (reason.name !== 'AbortError') setFailure(reason);
-      })
-      .finally(() => {
-        if (controller.current === mine) setProgress(undefined);
-        onRead();
-      });
-  };
+  const { result: entries, failure, progress } = useTask(client.count);
   useEffect(() => {
-    if (client.facts.byteLength <= EAGER_COUNT_BYTES) start();
-    return () => controller.current?.abort();
+    if (!client.count.wasStarted && client.facts.byteLength <= EAGER_COUNT_BYTES) void client.count.start();
   }, [client]);
+  useEffect(onRead, [entries, failure]);
   const { facts } = client;
+  const openTable = useTableOpening(client);
   return (
     <section class="card" aria-label="Contents">
       <h2>Contents</h2>
       {failure !== undefined && <FailureNotice failure={failure} title="Not everything could be read." />}
       {progress !== undefined ? (
-        <Progress label="Counting entries" done={progress.done} total={progress.total} onCancel={() => controller.current?.abort()} />
+        <Progress label="Counting entries" done={progress.done} total={progress.total} onCancel={() => client.count.cancel()} />
       ) : (
         <dl class="facts">
           <Fact name="Visible entries">
             {entries === undefined ? (
-              <button type="button" onClick={start}>
+              <button type="button" onClick={() => void client.count.start()}>
                 Count
               </button>
             ) : (
@@ -258,7 +244,9 @@ function CountCard({ client, onRead }: { readonly client: DatabaseClient; readon
           <Fact name="Writes so far">{count(Number(facts.lastSequence))}</Fact>
           <Fact name="In the log">{counted(facts.logs.reduce((sum, log) => sum + log.entries, 0), 'write')}</Fact>
           <Fact name="MANIFEST">
-            <small>{facts.manifest}</small>
+            <button type="button" class="is-link" onClick={() => openTable(facts.manifest)}>
+              {facts.manifest}
+            </button>
           </Fact>
         </dl>
       )}

@@ -1,10 +1,12 @@
 import type { Folder } from '@bloom/leveldb';
-import { FileListFolder } from '@bloom/leveldb/browser';
+import { type FileLike, FileListFolder } from '@bloom/leveldb/browser';
 import { HttpFolder } from '@bloom/leveldb/http';
 import type { Work } from '../worker/calls.js';
-import { failureFacts } from '../worker/failure.js';
+import type { FilterChoice } from '../trial/trial-facts.js';
 import { serveCalls } from '../worker/serve-calls.js';
-import type { EntryRange, FolderOrigin, OpenedFolder } from './database-facts.js';
+import type { DatabaseFacts, EntryRange } from './database-facts.js';
+import type { FolderOrigin } from './folder-origin.js';
+import { folderWithGaps } from './folder-with-gaps.js';
 import { InspectedDatabase } from './inspected-database.js';
 
 let opened: InspectedDatabase | undefined;
@@ -14,19 +16,17 @@ function database(): InspectedDatabase {
   return opened;
 }
 
+/** The page has chosen the folder: paths say nothing more. */
+function withoutPath(file: File): FileLike {
+  return { name: file.name, size: file.size, slice: (start, end) => file.slice(start, end) };
+}
+
 serveCalls({
-  async open(work: Work, origin: FolderOrigin, insistOnBytewise: boolean): Promise<OpenedFolder> {
-    await opened?.close();
-    opened = undefined;
-    try {
-      const folder: Folder = origin.kind === 'files' ? new FileListFolder(origin.files) : new HttpFolder(origin.url, { retries: 1 });
-      opened = await InspectedDatabase.open(folder, origin.name, work, insistOnBytewise);
-      return { ok: true, facts: opened.facts };
-    } catch (error) {
-      work.signal.throwIfAborted();
-      const files = origin.kind === 'files' ? origin.files.map(({ name, size }) => ({ name, byteLength: size })) : [];
-      return { ok: false, failure: failureFacts(error), files };
-    }
+  async open(work: Work, origin: FolderOrigin): Promise<DatabaseFacts> {
+    const given: Folder = origin.kind === 'files' ? new FileListFolder(origin.files.map(withoutPath)) : new HttpFolder(origin.url, { retries: 1 });
+    const folder = origin.hasGaps === true ? await folderWithGaps(given) : given;
+    opened = await InspectedDatabase.open(folder, origin.name, work, origin.isForcedBytewise === true);
+    return opened.facts;
   },
   page: (_: Work, range: EntryRange, limit: number) => database().page(range, limit),
   value: (_: Work, key: Uint8Array) => database().value(key),
@@ -34,5 +34,8 @@ serveCalls({
   count: (work: Work) => database().count(work),
   dropped: () => database().dropped(),
   trace: (_: Work, key: Uint8Array) => database().trace(key),
-  absentLookups: (work: Work) => database().absentLookups(work),
+  storedFilter: (_: Work, file: string, number: number) => database().storedFilter(file, number),
+  startTrial: async (work: Work, keys: readonly Uint8Array[] | undefined, seed: number) => (await database().trials()).start(work, keys, seed),
+  tryFilters: async (work: Work, choice: FilterChoice) => (await database().trials()).try(work, choice),
+  absentLookups: (work: Work, seed: number) => database().absentLookups(work, seed),
 });

@@ -1,25 +1,24 @@
 import { useEffect, useId, useState } from 'preact/hooks';
 import { BytesText, KeyFormSwitch } from '../bytes/bytes-text.js';
-import { KEY_FORMS, type KeyForm, typedBytes } from '../bytes/key-form.js';
+import { type KeyForm, typedBytes, typedForm, type Typing, TYPING_HELP, typingOptions, usualKeyForm, usualTyping } from '../bytes/key-form.js';
 import { Segmented } from '../controls/controls.js';
 import { count, counted } from '../controls/sizes.js';
 import { WindowedRows } from '../controls/window.js';
-import { navigate, replaceState } from '../shell/route.js';
+import { useSession, useSessionState } from '../session/use-session.js';
 import { FailureNotice } from '../table/failure-notice.js';
 import type { Clipped } from '../table/table-facts.js';
 import { failureFacts, type FailureFacts } from '../worker/failure.js';
 import type { DatabaseClient } from './database-client.js';
 import type { DatabasePage, DatabaseRow, EntryRange, VersionFacts } from './database-facts.js';
-import { paramsOf } from './opened-database.js';
+import { type EntrySearch, FIRST_PAGE } from './entry-search.js';
 
 /** Entries of one page. */
 const PAGE_ROWS = 500;
 
-type Search = 'prefix' | 'range';
-
 /** The page that is shown; the next one may be on its way. */
 interface ShownPage extends DatabasePage {
   readonly number: number;
+  readonly step: EntryRange;
   /** Another one for each page that comes, so that lists notice it. */
   readonly id: number;
 }
@@ -34,29 +33,22 @@ function afterPrefix(prefix: Uint8Array): Uint8Array | undefined {
   return next;
 }
 
-export function hexDigits(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
-}
-
 /** The entries of a database: searched, a page at a time, with all versions of the one that is selected. */
-export function EntryBrowser({ client, params, onRead }: { readonly client: DatabaseClient; readonly params: URLSearchParams; readonly onRead: () => void }) {
+export function EntryBrowser({ client, onRead }: { readonly client: DatabaseClient; readonly onRead: () => void }) {
   const id = useId();
-  const { facts } = client;
-  const usualForm: KeyForm = facts.isIndexedDb ? 'indexeddb' : facts.isMinecraft ? 'minecraft' : 'text';
-  const [form, setForm] = useState<KeyForm>(() => KEY_FORMS.find((name) => name === params.get('form')) ?? usualForm);
-  const [search, setSearch] = useState<Search>(params.has('from') || params.has('to') ? 'range' : 'prefix');
-  const [typing, setTyping] = useState<'text' | 'hex'>(params.get('typing') === 'hex' ? 'hex' : 'text');
-  const [prefix, setPrefix] = useState(params.get('prefix') ?? '');
-  const [from, setFrom] = useState(params.get('from') ?? '');
-  const [to, setTo] = useState(params.get('to') ?? '');
-  const [step, setStep] = useState<EntryRange>({});
+  const session = useSession();
+  const search = useSessionState((state) => state.search);
+  const { by, prefix, from, to, page: wanted } = search;
+  const typing = search.typing ?? usualTyping(client.facts);
+  const form = useSessionState((state) => state.keyForm) ?? usualKeyForm(client.facts);
   const [page, setPage] = useState<ShownPage>();
-  const [pageNumber, setPageNumber] = useState(0);
   const [failure, setFailure] = useState<FailureFacts>();
   const [selected, setSelected] = useState<number>();
+  const change = (part: Partial<EntrySearch>): void => session.change({ search: { ...session.state.search, page: FIRST_PAGE, ...part } });
+  const setForm = (to: KeyForm): void => session.change({ keyForm: to === usualKeyForm(client.facts) ? undefined : to });
 
   const bounds = ((): EntryRange | undefined => {
-    if (search === 'prefix') {
+    if (by === 'prefix') {
       const bytes = typedBytes(prefix, typing);
       return bytes && { gte: bytes, lt: afterPrefix(bytes) };
     }
@@ -64,30 +56,16 @@ export function EntryBrowser({ client, params, onRead }: { readonly client: Data
     const last = typedBytes(to, typing);
     return first && last && { gte: first, ...(last.length > 0 && { lte: last }) };
   })();
-  const boundsKey = JSON.stringify([search, typing, prefix, from, to]);
+  const boundsKey = JSON.stringify([by, typing, prefix, from, to]);
 
-  useEffect(() => {
-    const next = new URLSearchParams(paramsOf(client));
-    if (form !== usualForm) next.set('form', form);
-    if (typing === 'hex') next.set('typing', 'hex');
-    if (search === 'prefix' && prefix !== '') next.set('prefix', prefix);
-    if (search === 'range' && from !== '') next.set('from', from);
-    if (search === 'range' && to !== '') next.set('to', to);
-    replaceState('database', next);
-  }, [boundsKey, form]);
-
-  useEffect(() => {
-    setStep({});
-    setPageNumber(0);
-  }, [boundsKey]);
   useEffect(() => {
     if (bounds === undefined) return;
     let current = true;
     const timer = setTimeout(() => {
-      client.page({ ...bounds, ...step }, PAGE_ROWS).then(
+      client.page({ ...bounds, ...wanted.step }, PAGE_ROWS).then(
         (found) => {
           if (!current) return;
-          setPage((before) => ({ ...found, number: pageNumber, id: (before?.id ?? 0) + 1 }));
+          setPage((before) => ({ ...found, ...wanted, id: (before?.id ?? 0) + 1 }));
           setSelected(undefined);
           setFailure(undefined);
           onRead();
@@ -99,12 +77,12 @@ export function EntryBrowser({ client, params, onRead }: { readonly client: Data
       current = false;
       clearTimeout(timer);
     };
-  }, [client, boundsKey, step]);
+  }, [client, boundsKey, wanted]);
 
   const rows = page?.rows ?? [];
   const chosen = selected === undefined ? undefined : rows[selected];
-  const isFirst = pageNumber === 0;
-  const hasNext = step.reverse === true ? true : (page?.hasMore ?? false);
+  const isFirst = wanted.number === 0;
+  const hasNext = wanted.step.reverse === true ? true : (page?.hasMore ?? false);
   return (
     <section class="card" aria-labelledby={`${id}-title`}>
       <div class="card-head">
@@ -115,42 +93,39 @@ export function EntryBrowser({ client, params, onRead }: { readonly client: Data
         <Segmented
           legend="Search by"
           name="entry-search"
-          value={search}
+          value={by}
           options={[
             ['prefix', 'Prefix'],
             ['range', 'Range'],
           ]}
-          onChange={setSearch}
+          onChange={(to) => change({ by: to })}
         />
         <Segmented
           legend="Typed as"
           name="entry-typing"
           value={typing}
-          options={[
-            ['text', 'Text'],
-            ['hex', 'Hex'],
-          ]}
-          onChange={setTyping}
+          options={typingOptions(client.facts)}
+          onChange={(to) => change({ typing: to })}
         />
-        {search === 'prefix' ? (
+        {by === 'prefix' ? (
           <div class="field grow">
             <label for={`${id}-prefix`}>Keys that begin with</label>
-            <input id={`${id}-prefix`} type="search" class="mono" value={prefix} spellcheck={false} autocapitalize="off" placeholder="all of them" onInput={({ currentTarget }) => setPrefix(currentTarget.value)} />
+            <input id={`${id}-prefix`} type="search" class="mono" value={prefix} spellcheck={false} autocapitalize="off" placeholder="all of them" onInput={({ currentTarget }) => change({ prefix: currentTarget.value })} />
           </div>
         ) : (
           <>
             <div class="field grow">
               <label for={`${id}-from`}>From</label>
-              <input id={`${id}-from`} type="search" class="mono" value={from} spellcheck={false} autocapitalize="off" placeholder="the first key" onInput={({ currentTarget }) => setFrom(currentTarget.value)} />
+              <input id={`${id}-from`} type="search" class="mono" value={from} spellcheck={false} autocapitalize="off" placeholder="the first key" onInput={({ currentTarget }) => change({ from: currentTarget.value })} />
             </div>
             <div class="field grow">
               <label for={`${id}-to`}>To, included</label>
-              <input id={`${id}-to`} type="search" class="mono" value={to} spellcheck={false} autocapitalize="off" placeholder="the last key" onInput={({ currentTarget }) => setTo(currentTarget.value)} />
+              <input id={`${id}-to`} type="search" class="mono" value={to} spellcheck={false} autocapitalize="off" placeholder="the last key" onInput={({ currentTarget }) => change({ to: currentTarget.value })} />
             </div>
           </>
         )}
       </div>
-      {bounds === undefined && <p class="notice is-warn">Hexadecimal digits come in pairs of 0 to 9 and a to f.</p>}
+      {bounds === undefined && <p class="notice is-warn">{TYPING_HELP[typing]}</p>}
       {failure !== undefined && <FailureNotice failure={failure} title="These entries could not be read." />}
       {page !== undefined && rows.length === 0 && <p class="muted" role="status">No key here.</p>}
       {page !== undefined && rows.length > 0 && (
@@ -168,17 +143,14 @@ export function EntryBrowser({ client, params, onRead }: { readonly client: Data
             onSelect={setSelected}
             row={({ key, value }) => [
               <BytesText key="key" bytes={key.bytes.subarray(0, 300)} byteLength={key.byteLength} form={form} />,
-              <BytesText key="value" bytes={value.bytes.subarray(0, 200)} byteLength={value.byteLength} form={form === 'hex' || form === 'numbers' ? form : 'text'} />,
+              <BytesText key="value" bytes={value.bytes.subarray(0, 200)} byteLength={value.byteLength} form={form} isValue />,
             ]}
           />
           <div class="row">
             <button
               type="button"
               disabled={isFirst}
-              onClick={() => {
-                setStep(pageNumber === 1 ? {} : { lt: rows[0]!.key.bytes, reverse: true });
-                setPageNumber(pageNumber - 1);
-              }}
+              onClick={() => change({ page: wanted.number === 1 ? FIRST_PAGE : { number: wanted.number - 1, step: { lt: rows[0]!.key.bytes, reverse: true } } })}
             >
               ← Earlier
             </button>
@@ -188,22 +160,20 @@ export function EntryBrowser({ client, params, onRead }: { readonly client: Data
             <button
               type="button"
               disabled={!hasNext}
-              onClick={() => {
-                setStep({ gte: undefined, gt: rows.at(-1)!.key.bytes });
-                setPageNumber(pageNumber + 1);
-              }}
+              onClick={() => change({ page: { number: wanted.number + 1, step: { gte: undefined, gt: rows.at(-1)!.key.bytes } } })}
             >
               Later →
             </button>
           </div>
         </>
       )}
-      {chosen !== undefined && <KeyDetails client={client} row={chosen} form={form} />}
+      {chosen !== undefined && <KeyDetails client={client} row={chosen} form={form} typing={usualTyping(client.facts)} />}
     </section>
   );
 }
 
-function KeyDetails({ client, row, form }: { readonly client: DatabaseClient; readonly row: DatabaseRow; readonly form: KeyForm }) {
+function KeyDetails({ client, row, form, typing }: { readonly client: DatabaseClient; readonly row: DatabaseRow; readonly form: KeyForm; readonly typing: Typing }) {
+  const session = useSession();
   const [versions, setVersions] = useState<readonly VersionFacts[]>();
   const [value, setValue] = useState<Clipped>();
   const [failure, setFailure] = useState<FailureFacts>();
@@ -219,21 +189,20 @@ function KeyDetails({ client, row, form }: { readonly client: DatabaseClient; re
     client.value(key).then((found) => current && setValue(found), fail);
     return () => void (current = false);
   }, [client, row]);
-  const valueForm = form === 'hex' || form === 'numbers' ? form : 'text';
   return (
     <section class="entry-details" aria-label="The selected key">
       <div class="card-head">
         <h3>
           <BytesText bytes={key.subarray(0, 600)} byteLength={row.key.byteLength} form={form} />
         </h3>
-        <button type="button" onClick={() => navigate('lookup', { ...paramsOf(client), key: hexDigits(key), typing: 'hex' })}>
+        <button type="button" onClick={() => session.show('lookup', { query: typedForm(key, typing) })}>
           Follow its lookup
         </button>
       </div>
       {failure !== undefined && <FailureNotice failure={failure} title="Not all of it could be read." />}
       {value !== undefined && (
         <div class="entry-bytes" tabIndex={0} role="region" aria-label="Value">
-          <BytesText bytes={value.bytes} byteLength={value.byteLength} form={valueForm} />
+          <BytesText bytes={value.bytes} byteLength={value.byteLength} form={form} isValue />
         </div>
       )}
       {versions !== undefined && (
@@ -257,7 +226,7 @@ function KeyDetails({ client, row, form }: { readonly client: DatabaseClient; re
                     <td>
                       {level === undefined ? 'log' : `level ${level}`}, {file}
                     </td>
-                    <td>{kind === 'deletion' ? '–' : <BytesText bytes={stored.bytes.subarray(0, 120)} byteLength={stored.byteLength} form={valueForm} />}</td>
+                    <td>{kind === 'deletion' ? '–' : <BytesText bytes={stored.bytes.subarray(0, 120)} byteLength={stored.byteLength} form={form} isValue />}</td>
                   </tr>
                 ))}
               </tbody>

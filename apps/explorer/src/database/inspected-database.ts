@@ -1,11 +1,13 @@
-import { type Comparator, DatabaseReader, type Folder, type DatabaseDescription } from '@bloom/leveldb';
+import { type AsyncReaderOptions, CorruptionError, type DatabaseDescription, DatabaseReader, type Folder, UnsupportedError } from '@bloom/leveldb';
 import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
-import { bytewiseComparator } from '@bloom/sstable';
 import { allCodecs } from '@bloom/codecs';
 import { minecraftKey } from '../bytes/minecraft-key.js';
 import { InspectedTable } from '../table/inspected-table.js';
 import type { Work } from '../worker/calls.js';
-import { failureFacts } from '../worker/failure.js';
+import { absentKeys, PORTION } from '../trial/absent-keys.js';
+import { databaseTrial } from '../trial/database-trial.js';
+import { FilterTrials } from '../trial/filter-trials.js';
+import type { StoredFilter } from '../table/table-facts.js';
 import { breathe } from '../worker/serve-calls.js';
 import type {
   AbsentLookups,
@@ -13,52 +15,50 @@ import type {
   DatabasePage,
   EntryRange,
   LookupTrace,
-  TraceStep,
   VersionFacts,
 } from './database-facts.js';
-import { bloomPolicy, clipped, traceTable } from './traced-lookup.js';
+import { clipped, lookupTrace } from './traced-lookup.js';
 
 /** What a list shows of a value. */
 const ROW_VALUE_BYTES = 300;
 const VALUE_BYTES = 64 * 1024;
 /** Tables whose index and filter are kept open for traces. */
 const KEPT_TABLES = 32;
-const ABSENT_LOOKUPS = 10_000;
-/** Lookups between two looks at messages. */
-const PORTION = 250;
 
 /** A database that is looked at from all sides. */
 export class InspectedDatabase {
   readonly facts: DatabaseFacts;
   readonly #folder: Folder;
   readonly #reader: DatabaseReader;
-  readonly #comparator: Comparator;
-  readonly #options: Parameters<typeof DatabaseReader.open>[1];
+  readonly #options: AsyncReaderOptions;
   readonly #tables = new Map<string, Promise<InspectedTable>>();
+  #trials: Promise<FilterTrials> | undefined;
 
-  private constructor(folder: Folder, reader: DatabaseReader, facts: DatabaseFacts, options: Parameters<typeof DatabaseReader.open>[1]) {
+  private constructor(folder: Folder, reader: DatabaseReader, facts: DatabaseFacts, options: AsyncReaderOptions) {
     this.facts = facts;
     this.#folder = folder;
     this.#reader = reader;
     this.#options = options;
-    this.#comparator = facts.comparator === idbComparator.name ? idbComparator : bytewiseComparator;
   }
 
   static async open(folder: Folder, name: string, { signal }: Work, insistOnBytewise: boolean): Promise<InspectedDatabase> {
-    const options = { codecs: allCodecs, comparators: [idbComparator], damage: 'skip', insistOnBytewise } as const;
-    const reader = await DatabaseReader.open(folder, { ...options, signal });
+    const { reader, options } = await openReader(folder, insistOnBytewise, signal);
     const description = reader.describe();
     let seen = 0;
     let minecraft = 0;
+    let firstKey: Uint8Array | undefined;
+    let lastKey: Uint8Array | undefined;
     try {
       for await (const key of reader.keys({ limit: 60 })) {
         seen++;
+        firstKey ??= key.slice();
         if (minecraftKey(key) !== undefined) minecraft++;
       }
+      for await (const key of reader.keys({ limit: 1, reverse: true })) lastKey = key.slice();
     } catch {
       // What is damaged is said by those who read it on purpose.
     }
-    return new InspectedDatabase(folder, reader, factsOf(name, description, seen > 0 && minecraft > seen / 2), options);
+    return new InspectedDatabase(folder, reader, factsOf(name, description, [firstKey, lastKey], seen > 0 && minecraft > seen / 2), options);
   }
 
   /** What was left out so far: it grows with what is read. */
@@ -102,59 +102,24 @@ export class InspectedDatabase {
   }
 
   async trace(key: Uint8Array): Promise<LookupTrace> {
-    const { logs, levels } = this.facts;
-    const steps: TraceStep[] = [];
-    let reads = 0;
-    let saved = 0;
-    const end = async (outcome: LookupTrace['outcome'], value?: Uint8Array, rest: readonly string[] = []): Promise<LookupTrace> => {
-      if (rest.length > 0) steps.push({ kind: 'rest', sources: rest });
-      return Promise.resolve({ steps, outcome, value: value && clipped(value, VALUE_BYTES), reads, saved });
-    };
-    const levelNames = levels.map((tables, level) => ({ level, tables })).filter(({ tables }) => tables.length > 0);
-    const restOf = (level: number): string[] => levelNames.filter((other) => other.level > level).map((other) => `level ${other.level}`);
-
-    const inLogs = logs.length === 0 ? [] : (await this.#reader.versions(key)).filter(({ level }) => level === undefined);
-    for (const log of [...logs].reverse()) {
-      const newest = inLogs.find(({ file }) => file === log.name);
-      const outcome = newest === undefined ? 'nothing' : newest.kind === 'deletion' ? 'deleted' : 'found';
-      steps.push({ kind: 'log', file: log.name, entries: log.entries, outcome, sequence: newest?.sequence.toString() });
-      if (newest !== undefined) return end(newest.kind === 'deletion' ? 'deleted' : 'found', newest.value, levelNames.map(({ level }) => `level ${level}`));
-    }
-    let isUnknown = false;
-    for (const { level, tables } of levelNames) {
-      const mayHold = tables.filter(({ smallest, largest }) => this.#isWithin(key, smallest.userKey, largest.userKey));
-      // In level 0 the newest table has the highest number.
-      if (level === 0) mayHold.sort((a, b) => Number(BigInt(b.number) - BigInt(a.number)));
-      if (mayHold.length === 0) steps.push({ kind: 'level', level, tables: tables.length, outcome: 'no table' });
-      for (const [i, { name }] of mayHold.entries()) {
-        const { value, ...trace } = await this.#traceTable(name, level, key);
-        steps.push({ kind: 'table', ...trace });
-        if (trace.outcome === 'skipped') saved++;
-        else if (trace.block !== undefined) reads++;
-        if (trace.failure !== undefined) isUnknown = true;
-        if (trace.outcome === 'found' || trace.outcome === 'deleted') {
-          // A newer version may hide in the damage: `get` fails then.
-          const rest = [...mayHold.slice(i + 1).map((other) => other.name), ...restOf(level)];
-          return isUnknown ? end('unknown', undefined, rest) : end(trace.outcome, value, rest);
-        }
-      }
-    }
-    return end(isUnknown ? 'unknown' : 'absent');
+    return lookupTrace(await this.#reader.explain(key), (name) => this.#table(name));
   }
 
-  /** Looks up many keys that are not there, with filters and without. */
-  async absentLookups(work: Work): Promise<AbsentLookups> {
+  /** Looks up many keys that are not there, with filters and without. @param seed other keys for another one. */
+  async absentLookups(work: Work, seed: number): Promise<AbsentLookups> {
     const { signal } = work;
-    const keys = await this.#absentKeys(signal);
     const withFilters = this.#reader;
+    const keys = await absentKeys(withFilters.keys({ signal }), (key) => has(withFilters, key), seed, signal);
     const withoutFilters = await DatabaseReader.open(this.#folder, { ...this.#options, filterPolicies: [], signal });
+    let failuresWithFilters = 0;
+    let failuresWithoutFilters = 0;
     try {
       const before = withFilters.stats;
       for (let i = 0; i < keys.length; i += PORTION) {
         signal.throwIfAborted();
         const portion = keys.slice(i, i + PORTION);
-        for (const key of portion) await withFilters.get(key);
-        for (const key of portion) await withoutFilters.get(key);
+        for (const key of portion) if ((await has(withFilters, key)) === undefined) failuresWithFilters++;
+        for (const key of portion) if ((await has(withoutFilters, key)) === undefined) failuresWithoutFilters++;
         work.progress(i, keys.length);
         await breathe();
       }
@@ -167,55 +132,36 @@ export class InspectedDatabase {
         readsWithoutFilters: without.blockReads + without.cacheHits,
         falsePositives: after.filterFalsePositives - before.filterFalsePositives,
         filterNegatives: after.filterNegatives - before.filterNegatives,
+        failuresWithFilters,
+        failuresWithoutFilters,
+        example: keys[0] && clipped(keys[0]),
       };
     } finally {
       await withoutFilters.close();
     }
   }
 
+  /** One filter of a table. */
+  async storedFilter(file: string, number: number): Promise<StoredFilter> {
+    return (await this.#table(file)).storedFilter(number);
+  }
+
+  /** Filters that its tables could have. */
+  trials(): Promise<FilterTrials> {
+    this.#trials ??= databaseTrial(this.#folder, this.#reader.describe(), this.#options, this.facts.isIndexedDb, async () => {
+      const sums = { filterBytes: 0, filters: 0 };
+      for (const { name } of this.facts.levels.flat()) {
+        const { filterBytes, filters } = await (await this.#table(name)).storedFilters();
+        sums.filterBytes += filterBytes;
+        sums.filters += filters;
+      }
+      return sums;
+    }).then((subject) => new FilterTrials(subject));
+    return this.#trials;
+  }
+
   async close(): Promise<void> {
     await this.#reader.close();
-  }
-
-  /** Keys beside keys that are there: absent ones within the tables' ranges, where only a filter saves the read. */
-  async #absentKeys(signal: AbortSignal): Promise<Uint8Array[]> {
-    const present: Uint8Array[] = [];
-    for await (const key of this.#reader.keys({ limit: 20_000, signal })) present.push(key.slice());
-    let state = 0x2545f491;
-    const random = (): number => {
-      state ^= state << 13;
-      state ^= state >>> 17;
-      state ^= state << 5;
-      return state >>> 0;
-    };
-    const keys: Uint8Array[] = [];
-    for (let tries = 0; keys.length < ABSENT_LOOKUPS && tries < 2 * ABSENT_LOOKUPS; tries++) {
-      const near = present.length === 0 ? new Uint8Array(0) : present[random() % present.length]!;
-      const key = new Uint8Array(near.length + 4);
-      key.set(near);
-      new DataView(key.buffer).setUint32(near.length, random());
-      if (!(await this.#reader.has(key))) keys.push(key);
-      if (tries % PORTION === 0) {
-        signal.throwIfAborted();
-        await breathe();
-      }
-    }
-    return keys;
-  }
-
-  #isWithin(key: Uint8Array, smallest: { bytes: Uint8Array; byteLength: number }, largest: { bytes: Uint8Array; byteLength: number }): boolean {
-    return this.#comparator.compare(smallest.bytes, key) <= 0 && this.#comparator.compare(key, largest.bytes) <= 0;
-  }
-
-  async #traceTable(name: string, level: number, key: Uint8Array) {
-    const policy = this.#comparator === idbComparator ? idbFilterPolicy : bloomPolicy;
-    let table: InspectedTable;
-    try {
-      table = await this.#table(name);
-    } catch (error) {
-      return { file: name, level, index: { entries: 0, compared: [], block: undefined }, filter: undefined, block: undefined, outcome: 'nothing' as const, sequence: undefined, value: undefined, failure: failureFacts(error) };
-    }
-    return traceTable(table, { file: name, level }, key, this.#comparator, policy);
   }
 
   #table(name: string): Promise<InspectedTable> {
@@ -235,11 +181,38 @@ export class InspectedDatabase {
   }
 }
 
+/** Opens a database in the order that it names: each order needs filter policies of its own. */
+async function openReader(folder: Folder, insistOnBytewise: boolean, signal: AbortSignal): Promise<{ reader: DatabaseReader; options: AsyncReaderOptions }> {
+  const common = { codecs: allCodecs, damage: 'skip', openTables: 'at-opening', filters: 'at-opening' } as const;
+  const attempts: AsyncReaderOptions[] = [common, { ...common, comparators: [idbComparator], filterPolicies: [idbFilterPolicy] }];
+  if (insistOnBytewise) attempts.push({ ...common, insistOnBytewise });
+  let unknown: unknown;
+  for (const options of attempts) {
+    try {
+      return { reader: await DatabaseReader.open(folder, { ...options, signal }), options };
+    } catch (error) {
+      if (!(error instanceof UnsupportedError && error.code === 'BLOOM_UNKNOWN_COMPARATOR')) throw error;
+      unknown = error;
+    }
+  }
+  throw unknown;
+}
+
+/** Whether the database has the key; undefined where damage may hide it. */
+async function has(reader: DatabaseReader, key: Uint8Array): Promise<boolean | undefined> {
+  try {
+    return await reader.has(key);
+  } catch (error) {
+    if (error instanceof CorruptionError) return undefined;
+    throw error;
+  }
+}
+
 function droppedOf({ dropped }: DatabaseDescription): DatabaseFacts['dropped'] {
   return dropped.map(({ file, offset, byteLength, reason, code }) => ({ file, offset, byteLength, reason, code }));
 }
 
-function factsOf(name: string, description: DatabaseDescription, isMinecraft: boolean): DatabaseFacts {
+export function factsOf(name: string, description: DatabaseDescription, [firstKey, lastKey]: readonly (Uint8Array | undefined)[], isMinecraft: boolean): DatabaseFacts {
   const { comparator, lastSequence, manifest, nextFileNumber, levels, logs } = description;
   // Bounds are compared with keys: they go whole.
   const bound = ({ userKey, sequence }: { userKey: Uint8Array; sequence: bigint }) => ({ userKey: clipped(userKey, Infinity), sequence: sequence.toString() });
@@ -256,12 +229,14 @@ function factsOf(name: string, description: DatabaseDescription, isMinecraft: bo
         byteLength,
         smallest: bound(smallest),
         largest: bound(largest),
-        filter: filterStatus?.state ?? 'not open',
+        filter: filterStatus.state === 'unopened' ? 'not open' : filterStatus.state,
       })),
     ),
     logs: logs.map(({ name: file, byteLength, entries, tail }) => ({ name: file, byteLength, entries, tail: tail === undefined ? undefined : describeTail(tail) })),
     dropped: droppedOf(description),
     byteLength: [...levels.flat(), ...logs].reduce((sum, { byteLength }) => sum + byteLength, 0),
+    firstKey: firstKey && clipped(firstKey, Infinity),
+    lastKey: lastKey && clipped(lastKey, Infinity),
     isIndexedDb: comparator === idbComparator.name,
     isMinecraft,
   };

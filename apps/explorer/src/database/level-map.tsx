@@ -1,39 +1,49 @@
 import { useMemo, useState } from 'preact/hooks';
 import { BytesText } from '../bytes/bytes-text.js';
-import { type KeyForm, textParts } from '../bytes/key-form.js';
+import { type KeyForm, partsOf } from '../bytes/key-form.js';
 import { Segmented } from '../controls/controls.js';
 import { byteSize, counted } from '../controls/sizes.js';
 import type { DatabaseFacts, LevelTableFacts } from './database-facts.js';
+import { keyAxis, type KeyScale } from './key-axis.js';
 
 /** More tables of one level than these are too narrow to touch. */
 const MOST_BARS = 300;
-const NUMBER_BYTES = 6;
-
-type Scale = 'bytes' | 'even';
+/** What a title says of a key. */
+const SHOWN_BYTES = 80;
 
 /** What a lookup did with a table or log. */
 export type Visit = 'found' | 'read' | 'skipped' | 'failed' | 'not asked';
 
 interface LevelMapProps {
   readonly facts: DatabaseFacts;
+  readonly form: KeyForm;
   readonly onOpen: (name: string) => void;
-  /** The key of a lookup, and by name what it did with logs and tables. */
-  readonly lookup?: { readonly key: Uint8Array; readonly visits: ReadonlyMap<string, Visit> } | undefined;
+  readonly lookup?: LookupPath | undefined;
+  /** By name, what is done to tables at the moment: a word for their names. */
+  readonly marks?: ReadonlyMap<string, string> | undefined;
+}
+
+/** The key of a lookup, and where it went so far. */
+export interface LookupPath {
+  readonly key: Uint8Array;
+  /** By name, what it did with logs and tables. */
+  readonly visits: ReadonlyMap<string, Visit>;
+  /** The levels that it came to, and whether it went through all their tables. */
+  readonly levels: ReadonlyMap<number, boolean>;
 }
 
 /** Levels one above the other, each table where its keys are. */
-export function LevelMap({ facts, onOpen, lookup }: LevelMapProps) {
+export function LevelMap({ facts, form, onOpen, lookup, marks }: LevelMapProps) {
   const tables = facts.levels.flat();
-  const positions = useMemo(() => ({ bytes: byteScale(tables), even: evenScale(facts) }), [facts]);
+  const axes = useMemo(() => ({ bytes: keyAxis(facts, 'bytes'), even: keyAxis(facts, 'even') }), [facts]);
   // Keys that bunch together say more when they are spread evenly.
-  const isBunched = tables.length > 1 && tables.filter((table) => positions.bytes(table.largest.userKey.bytes) - positions.bytes(table.smallest.userKey.bytes) < 0.01).length > tables.length / 2;
-  const [chosen, setChosen] = useState<Scale>();
-  const scale = chosen ?? (isBunched || facts.isIndexedDb ? 'even' : 'bytes');
-  const position = positions[scale];
-  const form: KeyForm = facts.isIndexedDb ? 'indexeddb' : facts.isMinecraft ? 'minecraft' : 'text';
-  const sorted = [...tables].sort((a, b) => position(a.smallest.userKey.bytes) - position(b.smallest.userKey.bytes));
-  const first = sorted[0];
-  const last = [...tables].sort((a, b) => position(b.largest.userKey.bytes) - position(a.largest.userKey.bytes))[0];
+  const widthOf = ({ smallest, largest }: LevelTableFacts): number => axes.bytes.position(largest.userKey.bytes) - axes.bytes.position(smallest.userKey.bytes);
+  const isBunched = tables.length > 1 && tables.filter((table) => widthOf(table) < 0.02).length > tables.length / 2;
+  const [chosen, setChosen] = useState<KeyScale>();
+  // The order of IndexedDB is not that of the bytes.
+  const scale = facts.isIndexedDb ? 'even' : (chosen ?? (isBunched ? 'even' : 'bytes'));
+  const { ends } = axes[scale];
+  const position = (key: Uint8Array): number => axes[scale].position(key);
   const visitOf = (name: string): string => (lookup === undefined ? '' : `is-${(lookup.visits.get(name) ?? 'not asked').replace(' ', '-')}`);
   return (
     <div class={`level-map ${lookup === undefined ? '' : 'has-lookup'}`}>
@@ -43,7 +53,10 @@ export function LevelMap({ facts, onOpen, lookup }: LevelMapProps) {
             <span class="level-name">Log</span>
             <div class="level-lanes">
               <div class={`log-bar ${visitOf(log.name)}`}>
-                {log.name} <span>{counted(log.entries, 'write')}, {byteSize(log.byteLength)}</span>
+                <button type="button" class="is-link" onClick={() => onOpen(log.name)}>
+                  {log.name}
+                </button>{' '}
+                <span>{counted(log.entries, 'write')}, {byteSize(log.byteLength)}</span>
                 {log.tail !== undefined && <span class="muted">It ends in the middle of a record ({log.tail}), as after a crash: that write never counted.</span>}
               </div>
             </div>
@@ -55,20 +68,34 @@ export function LevelMap({ facts, onOpen, lookup }: LevelMapProps) {
               <span class="level-name">
                 Level {level} <span class="muted">{counted(levelTables.length, 'table')}</span>
               </span>
-              <Lanes tables={levelTables} level={level} position={position} onOpen={onOpen} lookup={lookup} visitOf={visitOf} />
+              <Lanes tables={levelTables} level={level} form={form} position={position} onOpen={onOpen} lookup={lookup} marks={marks} visitOf={visitOf} />
             </li>
           ),
         )}
       </ol>
-      {first !== undefined && last !== undefined && (
+      {ends !== undefined && (
         <div class="level-axis small muted">
-          <span><BytesText bytes={first.smallest.userKey.bytes} form={form} /></span>
-          <span><BytesText bytes={last.largest.userKey.bytes} form={form} /></span>
+          <span>
+            <BytesText bytes={ends.first} form={form} />
+          </span>
+          <span>
+            <BytesText bytes={ends.last} form={form} />
+          </span>
         </div>
+      )}
+      {lookup === undefined && tables.some(({ filter }) => filter !== 'used') && (
+        <ul class="map-legend" aria-label="Bars">
+          <li>
+            <span class="filter-swatch" aria-hidden="true" /> has a filter
+          </li>
+          <li>
+            <span class="filter-swatch has-no-filter" aria-hidden="true" /> dashed: has none that can be asked, so every lookup that comes by reads a block
+          </li>
+        </ul>
       )}
       {lookup !== undefined ? null : tables.length === 0 ? (
         <p class="muted">No tables yet: everything is in the log.</p>
-      ) : (
+      ) : facts.isIndexedDb ? null : (
         <Segmented
           legend="Scale of keys"
           name="key-scale"
@@ -87,33 +114,40 @@ export function LevelMap({ facts, onOpen, lookup }: LevelMapProps) {
 interface LanesProps {
   readonly tables: readonly LevelTableFacts[];
   readonly level: number;
+  readonly form: KeyForm;
   readonly position: (key: Uint8Array) => number;
   readonly onOpen: (name: string) => void;
   readonly lookup: LevelMapProps['lookup'];
+  readonly marks: LevelMapProps['marks'];
   readonly visitOf: (name: string) => string;
 }
 
-function Lanes({ tables, level, position, onOpen, lookup, visitOf }: LanesProps) {
+function Lanes({ tables, level, form, position, onOpen, lookup, marks, visitOf }: LanesProps) {
   // Level 0 overlaps: each table has a lane of its own, the newest on top. Deeper levels need one.
   const lanes = level === 0 ? [...tables].sort((a, b) => Number(BigInt(b.number) - BigInt(a.number))).map((table) => [table]) : [tables];
   const shown = lanes.slice(0, 40);
+  // The line of the key goes no further than the lookup.
+  const lastAsked = Math.max(...shown.map((lane, i) => (lane.some(({ name }) => lookup?.visits.has(name) === true) ? i : -1)));
+  const isCrossed = (lane: number): boolean => lookup?.levels.has(level) === true && (lane <= lastAsked || lookup.levels.get(level) === true);
+  const plain = (bytes: Uint8Array): string => partsOf(bytes.subarray(0, SHOWN_BYTES), form).map(({ text }) => text).join('');
   const rest = tables.length - shown.reduce((sum, lane) => sum + Math.min(lane.length, MOST_BARS), 0);
   return (
     <div class="level-lanes">
       {shown.map((lane, i) => (
         <div key={i} class="lane">
-          {lookup !== undefined && <span class="key-line" style={{ left: `${Math.max(0, Math.min(1, position(lookup.key))) * 100}%` }} />}
+          {lookup !== undefined && isCrossed(i) && <span class="key-line" style={{ left: `${position(lookup.key) * 100}%` }} />}
           {lane.slice(0, MOST_BARS).map((table) => {
             const left = position(table.smallest.userKey.bytes) * 100;
-            const width = Math.max(0.4, position(table.largest.userKey.bytes) * 100 - left);
+            const width = position(table.largest.userKey.bytes) * 100 - left;
+            const mark = marks?.get(table.name);
             return (
               <button
                 key={table.number}
                 type="button"
-                class={`table-bar is-level-${Math.min(level, 3)} ${lookup !== undefined || table.filter === 'used' ? '' : 'has-no-filter'} ${visitOf(table.name)}`}
-                style={{ left: `${Math.min(99.6, left)}%`, width: `${width}%` }}
+                class={`table-bar is-level-${Math.min(level, 3)} ${lookup !== undefined || table.filter === 'used' ? '' : 'has-no-filter'} ${visitOf(table.name)} ${mark === undefined ? '' : 'is-marked'}`}
+                style={{ left: `${left}%`, width: `${width}%` }}
                 title={`${table.name}: ${byteSize(table.byteLength)}, filter ${table.filter}\n${plain(table.smallest.userKey.bytes)} … ${plain(table.largest.userKey.bytes)}`}
-                aria-label={`Table ${table.name}, level ${level}, ${byteSize(table.byteLength)}, filter ${table.filter}, keys from ${plain(table.smallest.userKey.bytes)} to ${plain(table.largest.userKey.bytes)}`}
+                aria-label={`Table ${table.name}, level ${level}, ${byteSize(table.byteLength)}, filter ${table.filter}, keys from ${plain(table.smallest.userKey.bytes)} to ${plain(table.largest.userKey.bytes)}${mark === undefined ? '' : `, ${mark}`}`}
                 onClick={() => onOpen(table.name)}
               >
                 <span data-number={table.number}>{table.name}</span>
@@ -125,44 +159,4 @@ function Lanes({ tables, level, position, onOpen, lookup, visitOf }: LanesProps)
       {rest > 0 && <p class="small muted">and {counted(rest, 'more table')}</p>}
     </div>
   );
-}
-
-function plain(bytes: Uint8Array): string {
-  return textParts(bytes.subarray(0, 80))
-    .map(({ text }) => text)
-    .join('');
-}
-
-/** Keys as numbers: the bytes after those that all bounds have in common. */
-function byteScale(tables: readonly LevelTableFacts[]): (key: Uint8Array) => number {
-  const bounds = tables.flatMap(({ smallest, largest }) => [smallest.userKey.bytes, largest.userKey.bytes]);
-  let common = bounds[0]?.length ?? 0;
-  for (const bound of bounds) {
-    let length = 0;
-    while (length < common && bound[length] === bounds[0]![length]) length++;
-    common = length;
-  }
-  const numberOf = (key: Uint8Array): number => {
-    let number = 0;
-    for (let i = common; i < common + NUMBER_BYTES; i++) number = number * 256 + (key[i] ?? 0);
-    return number;
-  };
-  const numbers = bounds.map(numberOf);
-  const least = Math.min(...numbers);
-  const span = Math.max(...numbers) - least || 1;
-  return (key) => (numberOf(key) - least) / span;
-}
-
-/** The bounds of all tables in their order, at equal distances: the order is that of the deepest levels and of the sort by bytes. */
-function evenScale(facts: DatabaseFacts): (key: Uint8Array) => number {
-  const bounds = facts.levels.flat().flatMap(({ smallest, largest }) => [smallest.userKey.bytes, largest.userKey.bytes]);
-  const keyOf = (key: Uint8Array): string => Array.from(key, (byte) => byte.toString(16).padStart(2, '0')).join('');
-  const places = [...new Set(bounds.map(keyOf))].sort();
-  const span = Math.max(1, places.length - 1);
-  return (key) => {
-    const wanted = keyOf(key);
-    const next = places.findIndex((place) => place >= wanted);
-    // Between two bounds: in the middle of them.
-    return (next < 0 ? span : places[next] === wanted ? next : next - 0.5) / span;
-  };
 }

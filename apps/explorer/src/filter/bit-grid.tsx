@@ -1,11 +1,16 @@
+import './bit-grid.css';
+import { LINE_BYTES } from '@bloom/policy-blocked';
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { colourOf, prefersReducedMotion, useColours } from '../shell/theme.js';
-import type { BuiltFilter, Probing } from './built-filter.js';
+import type { Probing } from './built-filter.js';
+import type { FilterBits } from './filter-bits.js';
 
 interface BitGridProps {
   readonly label: string;
-  readonly filter: BuiltFilter;
-  readonly probing: Probing | undefined;
+  readonly filter: FilterBits;
+  /** While a key is added: the filter as it was. */
+  readonly before?: FilterBits | undefined;
+  readonly probing: Pick<Probing, 'kind' | 'probes' | 'firstZero' | 'wasAdded'> | undefined;
   /** How many probes are shown already. */
   readonly shownProbes: number;
   readonly selected: number | undefined;
@@ -19,29 +24,35 @@ interface Grid {
   readonly bytesPerRow: number;
   readonly rowHeight: number;
   readonly rows: number;
+  /** Rows of a cache line, which has room below it; 0 where none is drawn. */
+  readonly lineRows: number;
 }
 
 const LEAST_BYTE_GAP = 8;
 const MARGIN = 5;
 const MAX_HEIGHT = 420;
+/** Between two cache lines. */
+const LINE_GAP = 8;
 const PULSE_MS = 420;
 /** Bits that the key does not look at step back behind those that it does. */
 const DIMMED = 0.6;
 
 /** The fewest bytes per row whose bits are not too large; the rows fill the width. */
 function gridFor(bits: number, width: number): Grid {
+  const hasLines = bits >= LINE_BYTES * 8 && bits % (LINE_BYTES * 8) === 0;
   const largest = bits <= 160 ? 42 : bits <= 700 ? 24 : bits <= 3000 ? 16 : bits <= 20_000 ? 11 : 7;
   const inner = width - 2 * MARGIN;
   const cellOf = (bytes: number): number => Math.floor(((inner + LEAST_BYTE_GAP) / bytes - LEAST_BYTE_GAP) / 8);
   let bytesPerRow = 2;
-  while (cellOf(bytesPerRow) > largest) bytesPerRow += bytesPerRow < 4 ? 2 : 4;
+  // Cache lines are whole rows.
+  while (cellOf(bytesPerRow) > largest && bytesPerRow < LINE_BYTES) bytesPerRow += hasLines ? bytesPerRow : bytesPerRow < 4 ? 2 : 4;
   const cell = Math.max(5, cellOf(bytesPerRow));
   const byteGap = Math.max(LEAST_BYTE_GAP, Math.floor((inner - bytesPerRow * 8 * cell) / (bytesPerRow - 1)));
-  return { cell, byteGap, bytesPerRow, rowHeight: cell + (cell >= 24 ? 6 : cell >= 15 ? 4 : 2), rows: Math.ceil(bits / 8 / bytesPerRow) };
+  return { cell, byteGap, bytesPerRow, rowHeight: cell + (cell >= 24 ? 6 : cell >= 15 ? 4 : 2), rows: Math.ceil(bits / 8 / bytesPerRow), lineRows: hasLines ? LINE_BYTES / bytesPerRow : 0 };
 }
 
 /** All bits of a filter: the set ones filled, those of the key that is looked up coloured and numbered. */
-export function BitGrid({ label, filter, probing, shownProbes, selected, onSelect }: BitGridProps) {
+export function BitGrid({ label, filter, before, probing, shownProbes, selected, onSelect }: BitGridProps) {
   const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const [width, setWidth] = useState(0);
@@ -59,12 +70,20 @@ export function BitGrid({ label, filter, probing, shownProbes, selected, onSelec
   }, []);
 
   const grid = gridFor(bits, Math.max(width, 200));
-  const fullHeight = grid.rows * grid.rowHeight + 2 * MARGIN;
+  const lineGaps = (row: number): number => (grid.lineRows === 0 ? 0 : Math.floor(row / grid.lineRows) * LINE_GAP);
+  const topOf = (row: number): number => row * grid.rowHeight + lineGaps(row);
+  const rowAt = (y: number): number => {
+    if (grid.lineRows === 0) return Math.floor(y / grid.rowHeight);
+    const lineHeight = grid.lineRows * grid.rowHeight + LINE_GAP;
+    const line = Math.floor(y / lineHeight);
+    return line * grid.lineRows + Math.min(grid.lineRows - 1, Math.floor((y - line * lineHeight) / grid.rowHeight));
+  };
+  const fullHeight = topOf(grid.rows) + 2 * MARGIN;
   const height = Math.min(fullHeight, MAX_HEIGHT);
   const position = (bit: number): { x: number; y: number } => {
     const byte = bit >> 3;
     const column = byte % grid.bytesPerRow;
-    return { x: MARGIN + column * (8 * grid.cell + grid.byteGap) + (bit & 7) * grid.cell, y: MARGIN + Math.floor(byte / grid.bytesPerRow) * grid.rowHeight };
+    return { x: MARGIN + column * (8 * grid.cell + grid.byteGap) + (bit & 7) * grid.cell, y: MARGIN + topOf(Math.floor(byte / grid.bytesPerRow)) };
   };
 
   useEffect(() => {
@@ -76,18 +95,30 @@ export function BitGrid({ label, filter, probing, shownProbes, selected, onSelec
     element.style.width = `${width}px`;
     element.style.height = `${height}px`;
     const colour = (name: string): string => colourOf(element, name);
-    const [set, clear, edge, ink, no, falseFill, maybeFill, onFill, surface] = ['bit-set', 'bit-clear', 'bit-edge', 'ink', 'no', 'false-fill', 'maybe-fill', 'on-fill', 'surface'].map(colour) as [string, string, string, string, string, string, string, string, string];
+    const [set, clear, edge, ink, no, falseFill, maybeFill, onFill, surface, accent, lineColour] = ['bit-set', 'bit-clear', 'bit-edge', 'ink', 'no', 'false-fill', 'maybe-fill', 'on-fill', 'surface', 'accent', 'line-strong'].map(colour) as [string, string, string, string, string, string, string, string, string, string, string];
     const shown = probing?.probes.slice(0, shownProbes) ?? [];
-    const isFalsePositive = probing?.firstZero === undefined && probing?.wasAdded === false;
+    const isAdding = probing?.kind === 'adding';
+    const shownBits = new Set(shown.map(({ bit }) => bit));
+    const wasSet = (bit: number): boolean => (before ?? filter).isSet(bit);
+    const isSetNow = (bit: number): boolean => wasSet(bit) || (isAdding && shownBits.has(bit));
+    const isFalsePositive = !isAdding && probing?.firstZero === undefined && probing?.wasAdded === false;
     const began = performance.now();
     let frame = 0;
     const draw = (now: number): void => {
       context.setTransform(ratio, 0, 0, ratio, 0, 0);
       context.clearRect(0, 0, width, height);
       context.translate(0, -top);
-      const firstRow = Math.max(0, Math.floor(top / grid.rowHeight));
-      const lastRow = Math.min(grid.rows, Math.ceil((top + height) / grid.rowHeight) + 1);
+      const firstRow = Math.max(0, rowAt(top));
+      const lastRow = Math.min(grid.rows, rowAt(top + height) + 2);
       const lastBit = Math.min(bits, lastRow * grid.bytesPerRow * 8);
+      if (grid.lineRows > 0) {
+        // A bar beside each cache line: thick where the key leads.
+        const touched = new Set(shown.map(({ bit }) => Math.floor(bit / (LINE_BYTES * 8))));
+        for (let line = Math.floor(firstRow / grid.lineRows); line * grid.lineRows < lastRow; line++) {
+          context.fillStyle = touched.has(line) ? ink : lineColour;
+          context.fillRect(0, MARGIN + topOf(line * grid.lineRows), touched.has(line) ? 3 : 1, grid.lineRows * grid.rowHeight - 2);
+        }
+      }
       const inset = grid.cell >= 15 ? 2 : 1;
       const size = grid.cell - inset;
       const radius = grid.cell >= 15 ? Math.round(grid.cell / 5) : 1.5;
@@ -95,11 +126,11 @@ export function BitGrid({ label, filter, probing, shownProbes, selected, onSelec
         const { x, y } = position(bit);
         context.beginPath();
         context.roundRect(x, y, size, size, radius);
-        context.fillStyle = filter.isSet(bit) ? set : clear;
-        context.globalAlpha = shown.length > 0 && filter.isSet(bit) ? DIMMED : 1;
+        context.fillStyle = wasSet(bit) ? set : clear;
+        context.globalAlpha = shown.length > 0 && wasSet(bit) ? DIMMED : 1;
         context.fill();
         context.globalAlpha = 1;
-        if (!filter.isSet(bit) && grid.cell >= 10) {
+        if (!wasSet(bit) && grid.cell >= 10) {
           context.strokeStyle = edge;
           context.lineWidth = 1;
           context.stroke();
@@ -110,8 +141,8 @@ export function BitGrid({ label, filter, probing, shownProbes, selected, onSelec
       for (const [bit, numbers] of order) {
         const { x, y } = position(bit);
         if (y + grid.cell < top || y > top + height) continue;
-        const isSet = filter.isSet(bit);
-        const mark = !isSet ? no : isFalsePositive && shownProbes >= probing.probes.length ? falseFill : maybeFill;
+        const isSet = isSetNow(bit);
+        const mark = isAdding && !wasSet(bit) ? accent : !isSet ? no : isFalsePositive && shownProbes >= probing.probes.length ? falseFill : maybeFill;
         const isNewest = numbers.includes(shown.length);
         const age = Math.min(1, (now - began) / PULSE_MS);
         const swell = isNewest && !prefersReducedMotion() ? (1 - age) ** 2 * 8 : 0;
@@ -132,7 +163,7 @@ export function BitGrid({ label, filter, probing, shownProbes, selected, onSelec
           context.globalAlpha = 1;
         }
         if (grid.cell >= 15) {
-          context.fillStyle = isSet ? onFill : no;
+          context.fillStyle = isAdding && !wasSet(bit) ? surface : isSet ? onFill : no;
           context.font = `700 ${Math.max(10, Math.round(grid.cell * 0.44))}px ${getComputedStyle(element).fontFamily}`;
           context.textAlign = 'center';
           context.textBaseline = 'middle';
@@ -151,7 +182,7 @@ export function BitGrid({ label, filter, probing, shownProbes, selected, onSelec
     };
     draw(began);
     return () => cancelAnimationFrame(frame);
-  }, [filter, probing, shownProbes, selected, width, height, top, colours]);
+  }, [filter, before, probing, shownProbes, selected, width, height, top, colours]);
 
   const bitAt = (event: MouseEvent): number | undefined => {
     const bounds = canvas.current!.getBoundingClientRect();
@@ -161,7 +192,7 @@ export function BitGrid({ label, filter, probing, shownProbes, selected, onSelec
     const column = Math.floor(x / byteWidth);
     const inByte = Math.floor((x - column * byteWidth) / grid.cell);
     if (column < 0 || column >= grid.bytesPerRow || inByte < 0 || inByte > 7) return undefined;
-    const bit = (Math.floor(y / grid.rowHeight) * grid.bytesPerRow + column) * 8 + inByte;
+    const bit = (rowAt(y) * grid.bytesPerRow + column) * 8 + inByte;
     return bit >= 0 && bit < bits ? bit : undefined;
   };
 

@@ -1,7 +1,6 @@
 import { bloomHash } from '@bloom/hash';
 import {
   bloomFilterMayMatch,
-  bloomProbes,
   fillBloomFilter,
   filterByteLength,
   idealFalsePositiveRate,
@@ -10,88 +9,66 @@ import {
 } from '@bloom/policy';
 import {
   blockedBloomFilterMayMatch,
-  blockedBloomProbes,
   fillBlockedBloomFilter,
   filterByteLength as blockedByteLength,
   probesFor as blockedProbesFor,
 } from '@bloom/policy-blocked';
+import { FilterBits, type KeyBits } from './filter-bits.js';
 import type { PolicyName } from './filter-state.js';
 
 const encoder = new TextEncoder();
 
 export const POLICY_TITLES: Record<PolicyName, string> = { leveldb: 'LevelDB’s filter', blocked: 'One cache line per key' };
 
-/** A probe of a key, with what it found. */
-export interface Probe {
-  readonly hash: number;
-  readonly bit: number;
-  readonly isSet: boolean;
-}
-
-/** How a key is looked up, step by step. */
-export interface Probing {
+/** How a key is looked up or added, step by step. */
+export interface Probing extends KeyBits {
+  /** Adding: what a probe finds is what was there before. */
+  readonly kind: 'asking' | 'adding';
   readonly key: string;
-  /** The hash that starts it all. */
-  readonly hash: number;
-  /** LevelDB's: what is added from one probe to the next. */
-  readonly delta: number | undefined;
-  /** The blocked filter's: the line that all probes fall into. */
-  readonly line: number | undefined;
-  readonly probes: readonly Probe[];
-  /** The first probe that meets a zero, or undefined when none does. */
-  readonly firstZero: number | undefined;
   readonly wasAdded: boolean;
 }
 
-/** What the filter says of a key, and whether that is so. */
-export type Verdict = 'no' | 'true positive' | 'false positive';
+/** What the filter says of a key, and whether that is so; or that it was added. */
+export type Verdict = 'no' | 'true positive' | 'false positive' | 'added';
 
-export function verdictOf({ firstZero, wasAdded }: Probing): Verdict {
+export function verdictOf({ kind, firstZero, wasAdded }: Probing): Verdict {
+  if (kind === 'adding') return 'added';
   if (firstZero !== undefined) return 'no';
   return wasAdded ? 'true positive' : 'false positive';
 }
 
-/** A lookup ends at the first 0. */
-export function neededProbes({ firstZero, probes }: Probing): number {
-  return firstZero === undefined ? probes.length : firstZero + 1;
+/** A lookup ends at the first 0; a key is added with all of its bits. */
+export function neededProbes({ kind, firstZero, probes }: Probing): number {
+  return firstZero === undefined || kind === 'adding' ? probes.length : firstZero + 1;
+}
+
+/** How large a filter is. */
+export interface FilterSize {
+  readonly bitsPerKey: number;
+  readonly expectedKeys: number;
+  /** Undefined: as many as the policy takes for the bits per key. */
+  readonly probes: number | undefined;
+  /** Instead of what the policy would take for so many keys. */
+  readonly byteLength?: number | undefined;
+}
+
+/**
+ * Sizes for both policies, in the same number of bytes: those of whole cache lines, with the bits per key that these give.
+ */
+export function equalSize({ bitsPerKey, expectedKeys, probes }: FilterSize): FilterSize {
+  const byteLength = blockedByteLength(expectedKeys, bitsPerKey);
+  return { bitsPerKey: Math.max(1, Math.floor(((byteLength - 1) * 8) / expectedKeys)), expectedKeys, probes, byteLength };
 }
 
 /** A filter of a size that was chosen, filled with keys. */
-export class BuiltFilter {
-  readonly policy: PolicyName;
-  readonly bytes: Uint8Array;
-  readonly probes: number;
+export class BuiltFilter extends FilterBits {
   readonly keys: readonly string[];
-  readonly setBits: number;
   readonly #added: ReadonlySet<string>;
 
-  constructor(policy: PolicyName, size: { bitsPerKey: number; expectedKeys: number; probes: number | undefined }, keys: readonly string[]) {
-    const { bitsPerKey, expectedKeys } = size;
-    this.policy = policy;
+  constructor(policy: PolicyName, size: FilterSize, keys: readonly string[]) {
+    super(policy, filledBytes(policy, size, keys));
     this.keys = keys;
     this.#added = new Set(keys);
-    const encoded = keys.map((key) => encoder.encode(key));
-    if (policy === 'leveldb') {
-      this.probes = size.probes ?? probesFor(bitsPerKey);
-      this.bytes = new Uint8Array(filterByteLength(expectedKeys, bitsPerKey));
-      fillBloomFilter(this.bytes, Uint32Array.from(encoded, bloomHash), this.probes);
-    } else {
-      this.probes = size.probes ?? blockedProbesFor(bitsPerKey);
-      this.bytes = new Uint8Array(blockedByteLength(expectedKeys, bitsPerKey));
-      fillBlockedBloomFilter(this.bytes, KeyBuffer.from(encoded), this.probes);
-    }
-    let setBits = 0;
-    for (let i = 0; i < this.bytes.length - 1; i++) for (let byte = this.bytes[i]!; byte !== 0; byte &= byte - 1) setBits++;
-    this.setBits = setBits;
-  }
-
-  /** How many bits there are to set: those of the last byte, which holds the number of probes, are not among them. */
-  get bits(): number {
-    return (this.bytes.length - 1) * 8;
-  }
-
-  isSet(bit: number): boolean {
-    return ((this.bytes[bit >> 3]! >> (bit & 7)) & 1) === 1;
   }
 
   mayMatch(key: Uint8Array): boolean {
@@ -99,18 +76,27 @@ export class BuiltFilter {
   }
 
   probingOf(key: string): Probing {
-    const bytes = encoder.encode(key);
-    const { hash, delta, line, probes } = this.#bitsOf(bytes);
-    const found = probes.map((probe) => ({ ...probe, isSet: this.isSet(probe.bit) }));
-    const firstZero = found.findIndex(({ isSet }) => !isSet);
-    return { key, hash, delta, line, probes: found, firstZero: firstZero < 0 ? undefined : firstZero, wasAdded: this.#added.has(key) };
+    return { kind: 'asking', key, ...this.bitsOf(encoder.encode(key)), wasAdded: this.#added.has(key) };
+  }
+
+  /** How `key`, which this filter has, was added to one that was the same but for it. */
+  additionOf(key: string, before: BuiltFilter): Probing {
+    const asked = this.probingOf(key);
+    const seen = new Set<number>();
+    const probes = asked.probes.map((probe) => {
+      const isSet = before.isSet(probe.bit) || seen.has(probe.bit);
+      seen.add(probe.bit);
+      return { ...probe, isSet };
+    });
+    const firstZero = probes.findIndex(({ isSet }) => !isSet);
+    return { ...asked, kind: 'adding', probes, firstZero: firstZero < 0 ? undefined : firstZero };
   }
 
   /** The keys that set each of `bits`, in one pass over all keys. */
   ownersOf(bits: Iterable<number>): ReadonlyMap<number, readonly string[]> {
     const owners = new Map<number, string[]>(Array.from(bits, (bit) => [bit, []]));
     for (const key of this.keys) {
-      for (const bit of new Set(this.#bitsOf(encoder.encode(key)).probes.map((probe) => probe.bit))) owners.get(bit)?.push(key);
+      for (const bit of new Set(this.bitsOf(encoder.encode(key)).probes.map((probe) => probe.bit))) owners.get(bit)?.push(key);
     }
     return owners;
   }
@@ -126,15 +112,18 @@ export class BuiltFilter {
     for (const key of absentKeys()) if (this.mayMatch(key)) passed++;
     return { passed, asked: ABSENT_KEYS };
   }
+}
 
-  #bitsOf(key: Uint8Array): { hash: number; delta: number | undefined; line: number | undefined; probes: readonly { hash: number; bit: number }[] } {
-    if (this.policy === 'leveldb') {
-      const hash = bloomHash(key);
-      return { hash, line: undefined, ...bloomProbes(hash, this.bytes.length, this.probes) };
-    }
-    const { lineHash, line, probes } = blockedBloomProbes(key, this.bytes.length, this.probes);
-    return { hash: lineHash, delta: undefined, line, probes };
+function filledBytes(policy: PolicyName, { bitsPerKey, expectedKeys, byteLength, probes }: FilterSize, keys: readonly string[]): Uint8Array {
+  const encoded = keys.map((key) => encoder.encode(key));
+  if (policy === 'leveldb') {
+    const bytes = new Uint8Array(byteLength ?? filterByteLength(expectedKeys, bitsPerKey));
+    fillBloomFilter(bytes, Uint32Array.from(encoded, bloomHash), probes ?? probesFor(bitsPerKey));
+    return bytes;
   }
+  const bytes = new Uint8Array(byteLength ?? blockedByteLength(expectedKeys, bitsPerKey));
+  fillBlockedBloomFilter(bytes, KeyBuffer.from(encoded), probes ?? blockedProbesFor(bitsPerKey));
+  return bytes;
 }
 
 const ABSENT_KEYS = 10_000;

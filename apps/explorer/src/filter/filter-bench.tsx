@@ -1,52 +1,42 @@
-import { useId, useMemo } from 'preact/hooks';
-import { Fact } from '../controls/controls.js';
-import { byteSize, count, counted, percent } from '../controls/sizes.js';
+import { useMemo } from 'preact/hooks';
+import { byteSize, count, counted } from '../controls/sizes.js';
 import { type BuiltFilter, neededProbes, POLICY_TITLES, type Probing } from './built-filter.js';
-import { useDesignedRate } from './designed-rate.js';
 import { FilterBytes } from './filter-bytes.js';
-import { RateCurve } from './rate-curve.js';
 
 interface BenchProps {
   readonly filter: BuiltFilter;
+  /** While a key is added: the filter as it was. */
+  readonly before: BuiltFilter | undefined;
   readonly probing: Probing;
   /** How many probes are shown already. */
   readonly shown: number;
-  readonly settings: { readonly bitsPerKey: number; readonly expectedKeys: number; readonly hasOwnProbes: boolean };
   readonly isOneOfTwo: boolean;
 }
 
-/** One filter in numbers: how good it is, how the key is looked up, its bytes. */
-export function FilterBench({ filter, probing, shown: shownOfAll, settings, isOneOfTwo }: BenchProps) {
-  const id = useId();
+/** One filter in numbers: how the key is looked up, its bytes. */
+export function FilterBench({ filter, before, probing, shown: shownOfAll, isOneOfTwo }: BenchProps) {
   const needed = neededProbes(probing);
-  const shown = Math.min(shownOfAll, needed);
-  const measured = useMemo(() => filter.measuredRate(), [filter]);
-  const measuredRate = measured.passed / measured.asked;
+  const isAsked = probing.key !== '';
+  const isAdding = probing.kind === 'adding';
+  const shown = isAsked ? Math.min(shownOfAll, needed) : 0;
+  // Before its last step, what is added is not there yet.
+  const stored = before !== undefined && shown < needed ? before : filter;
   const probedBytes = useMemo(() => new Set(probing.probes.slice(0, shown).map(({ bit }) => bit >> 3)), [probing, shown]);
-  const firstZeroByte = probing.firstZero !== undefined && shown > probing.firstZero ? probing.probes[probing.firstZero]!.bit >> 3 : undefined;
+  const firstZeroByte = !isAdding && probing.firstZero !== undefined && shown > probing.firstZero ? probing.probes[probing.firstZero]!.bit >> 3 : undefined;
   return (
     <div class="bench" data-policy={filter.policy}>
       {isOneOfTwo && <h2 class="bench-title">{POLICY_TITLES[filter.policy]}</h2>}
-      <section class="card bench-rate" aria-labelledby={`${id}-rate`}>
-        <h2 id={`${id}-rate`}>How often is a yes wrong?</h2>
-        <Rates filter={filter} measured={measured} settings={settings} />
-        <RateCurve filter={filter} expectedKeys={settings.expectedKeys} measured={measuredRate} />
-        <p class="muted small">
-          The dot shows this filter, measured with 10,000 keys that were never added. The line shows an ideal filter of the same size. The more keys a filter holds, the more bits are 1, and the more often a key that was never added finds only 1s.
-        </p>
+      <section class="card bench-steps" aria-label={isOneOfTwo ? `From the key to its bits, ${POLICY_TITLES[filter.policy]}` : 'From the key to its bits'}>
+        <h2>From the key to its bits</h2>
+        {isAsked ? <Steps filter={filter} probing={probing} shown={shown} needed={needed} /> : <p class="muted">Ask about a key to see how its bits are worked out.</p>}
       </section>
 
-      <section class="card bench-steps" aria-labelledby={`${id}-steps`}>
-        <h2 id={`${id}-steps`}>From the key to its bits</h2>
-        <Steps filter={filter} probing={probing} shown={shown} needed={needed} />
-      </section>
-
-      <section class="card bench-bytes" aria-labelledby={`${id}-bytes`}>
+      <section class="card bench-bytes" aria-label={isOneOfTwo ? `The bytes in a file, ${POLICY_TITLES[filter.policy]}` : 'The bytes in a file'}>
         <div class="card-head">
-          <h2 id={`${id}-bytes`}>The bytes in a file</h2>
+          <h2>The bytes in a file</h2>
           <p class="muted small">{byteSize(filter.bytes.length)}, lowest bit of byte 0 first</p>
         </div>
-        <FilterBytes filter={filter} probedBytes={probedBytes} firstZeroByte={firstZeroByte} />
+        <FilterBytes filter={stored} probedBytes={probedBytes} firstZeroByte={firstZeroByte} />
         <ul class="hex-legend small muted">
           <li>
             <span class="hex-byte hex-probed">00</span> checked
@@ -120,7 +110,7 @@ function Steps({ filter, probing, shown, needed }: { readonly filter: BuiltFilte
                     </code>
                   </td>
                   <td>
-                    {i >= needed ? <span class="muted">not checked</span> : !isShown ? '' : isSet ? <span class="found-one">1</span> : <span class="found-zero">0: never added</span>}
+                    {i >= needed ? <span class="muted">not checked</span> : !isShown ? '' : probing.kind === 'adding' ? (isSet ? <span class="found-one">1 already</span> : <span class="found-new">0, now 1</span>) : isSet ? <span class="found-one">1</span> : <span class="found-zero">0: never added</span>}
                   </td>
                 </tr>
               );
@@ -129,33 +119,5 @@ function Steps({ filter, probing, shown, needed }: { readonly filter: BuiltFilte
         </table>
       </div>
     </>
-  );
-}
-
-function Rates({ filter, measured, settings }: { readonly filter: BuiltFilter; readonly measured: { passed: number; asked: number }; readonly settings: BenchProps['settings'] }) {
-  const { bitsPerKey, expectedKeys, hasOwnProbes } = settings;
-  const designed = useDesignedRate(bitsPerKey, expectedKeys);
-  const expected = filter.expectedRate();
-  return (
-    <dl class="facts">
-      <Fact name="Bits that are 1">
-        {percent(filter.setBits / filter.bits)} <small>{count(filter.setBits)} of {count(filter.bits)}</small>
-      </Fact>
-      <Fact name="This filter, measured">
-        <span data-fact="measured">{percent(measured.passed / measured.asked)}</span>{' '}
-        <small>
-          {count(measured.passed)} of {count(measured.asked)} absent keys
-        </small>
-      </Fact>
-      <Fact name="An ideal filter">
-        {percent(expected)} <small>with {counted(filter.keys.length, 'key')}</small>
-      </Fact>
-      {filter.policy === 'leveldb' && !hasOwnProbes && (
-        <Fact name="LevelDB’s, on average">
-          {designed.isCurrent && designed.answer !== undefined ? percent(designed.answer) : '…'} <small>with {counted(expectedKeys, 'key')}</small>
-        </Fact>
-      )}
-      <Fact name="Probes per key">{filter.probes}</Fact>
-    </dl>
   );
 }

@@ -1,8 +1,11 @@
+import { LINE_BYTES } from '@bloom/policy-blocked';
+import { Fragment } from 'preact';
 import { useId, useMemo, useRef, useState } from 'preact/hooks';
 import { count, counted } from '../controls/sizes.js';
 import { prefersReducedMotion } from '../shell/theme.js';
 import { BitGrid } from './bit-grid.js';
 import { type BuiltFilter, neededProbes, POLICY_TITLES, type Probing, verdictOf } from './built-filter.js';
+import { KeyName, spaceWarning } from './key-name.js';
 import { type FilterState, MAX_KEYS } from './filter-state.js';
 import type { ProbeSteps } from './probe-steps.js';
 import { Verdict } from './verdict.js';
@@ -10,12 +13,19 @@ import { Verdict } from './verdict.js';
 /** With more keys than these, finding those that set a bit takes longer than a frame. */
 const MOST_KEYS_WITH_OWNERS = 2000;
 
-/** As wide as a window may be whose style is that of small screens. */
+const LINE_BITS = LINE_BYTES * 8;
+
+/** So many bits are listed, and those that the answer needs. */
+const MOST_TILES = 9;
+
+/** Windows up to this width have the style of small screens. */
 const SMALL_WIDTH = 600;
 
 interface StageProps {
   readonly state: FilterState;
   readonly filters: readonly BuiltFilter[];
+  /** While a key is added: the filters as they were. */
+  readonly before: readonly BuiltFilter[] | undefined;
   readonly probings: readonly Probing[];
   readonly steps: ProbeSteps;
   readonly message: string;
@@ -27,14 +37,16 @@ interface StageProps {
 }
 
 /** A key, the bits that it leads to, the answer, and the reason for it. */
-export function FilterStage({ state, filters, probings, steps, message, onQuery, onAdd, onShowAdding, onShowNo, onShowFalsePositive }: StageProps) {
+export function FilterStage({ state, filters, before, probings, steps, message, onQuery, onAdd, onShowAdding, onShowNo, onShowFalsePositive }: StageProps) {
   const id = useId();
   const stage = useRef<HTMLElement>(null);
   const isAdded = state.keys.includes(state.query);
   const isOneOfTwo = filters.length > 1;
   const first = filters[0]!;
   const isOver = steps.shown >= steps.needed;
-  const lesson = isOver ? LESSON_OF[verdictOf(probings[0]!)] : 0;
+  const isEmpty = state.query === '';
+  const lesson = isEmpty || state.isAdding ? 1 : isOver ? LESSON_OF[verdictOf(probings[0]!)] : 0;
+  const warning = spaceWarning(state.query);
   const probes = counted(first.probes, 'bit');
   const lessons = [
     {
@@ -78,11 +90,14 @@ export function FilterStage({ state, filters, probings, steps, message, onQuery,
         ))}
       </ol>
       <div class="stage-main">
+        <AddedWords keys={state.keys} query={state.query} />
         <form
           class="check"
           onSubmit={(event) => {
             event.preventDefault();
-            if (!isAdded && state.query !== '') onAdd(state.query);
+            if (isEmpty) return;
+            if (isAdded) onQuery(state.query);
+            else onAdd(state.query);
           }}
         >
           <label for={id}>Type a key to ask about it</label>
@@ -98,22 +113,31 @@ export function FilterStage({ state, filters, probings, steps, message, onQuery,
               placeholder="Type any word"
               onInput={({ currentTarget }) => onQuery(currentTarget.value)}
             />
-            <button type="submit" disabled={isAdded || state.query === '' || state.keys.length >= MAX_KEYS}>
-              {isAdded ? 'Added' : 'Add it'}
+            <button type="submit" disabled={isEmpty || (isAdded && !state.isAdding) || state.keys.length >= MAX_KEYS}>
+              {isAdded ? (state.isAdding ? 'Ask about it' : 'Added') : 'Add it'}
             </button>
           </div>
+          {warning !== undefined && <p class="small muted">{warning}</p>}
         </form>
         <p role="status" class="visually-hidden-when-empty notice is-warn">
           {message}
         </p>
         <div role="status" class={isOneOfTwo ? 'side-by-side' : ''}>
-          {filters.map((filter, i) => (
-            <Verdict key={filter.policy} filter={filter} probing={probings[i]!} shown={steps.shown} isOneOfTwo={isOneOfTwo} />
-          ))}
+          {isEmpty ? (
+            <div class="verdict is-question">
+              <p class="verdict-word">Is “{GUESS}” among them?</p>
+              <p>The filter cannot read the list. It has only the {count(first.bits)} bits below. What will it say?</p>
+              <button type="button" class="is-primary" onClick={() => onQuery(GUESS)}>
+                Ask about “{GUESS}”
+              </button>
+            </div>
+          ) : (
+            filters.map((filter, i) => <Verdict key={filter.policy} filter={filter} probing={probings[i]!} shown={steps.shown} isOneOfTwo={isOneOfTwo} />)
+          )}
         </div>
         <div class={isOneOfTwo ? 'side-by-side' : ''}>
           {filters.map((filter, i) => (
-            <Picture key={filter.policy} filter={filter} probing={probings[i]!} steps={steps} isOneOfTwo={isOneOfTwo} isFirst={i === 0} />
+            <Picture key={filter.policy} filter={filter} before={before?.[i]} probing={probings[i]!} steps={steps} isOneOfTwo={isOneOfTwo} isFirst={i === 0} />
           ))}
         </div>
       </div>
@@ -121,10 +145,44 @@ export function FilterStage({ state, filters, probings, steps, message, onQuery,
   );
 }
 
-const LESSON_OF = { 'true positive': 1, no: 2, 'false positive': 3 } as const;
+const LESSON_OF = { added: 1, no: 2, 'true positive': 3, 'false positive': 3 } as const;
+
+/** What is asked first. */
+const GUESS = 'pear';
+/** So many words of those that were added are named. */
+const NAMED_WORDS = 14;
+
+/** Which keys are in the filter, in few words: that is what the answers are about. */
+function AddedWords({ keys, query }: { readonly keys: readonly string[]; readonly query: string }) {
+  // The one that is asked about, or was added last, is among those that are named.
+  const last = keys.includes(query) ? query : undefined;
+  const named = keys.length <= NAMED_WORDS ? keys : [...keys.slice(0, NAMED_WORDS - 1).filter((key) => key !== last), ...(last === undefined ? [] : [last])];
+  const rest = keys.length - named.length;
+  return (
+    <p class="added-words">
+      {keys.length === 0 ? (
+        <strong>No key was added yet.</strong>
+      ) : (
+        <>
+          <strong>{counted(keys.length, 'key was', 'keys were')} added:</strong>{' '}
+          {named.map((key, i) => (
+            <Fragment key={key}>
+              {i > 0 && ', '}
+              <span class={key === query ? 'is-asked' : ''}>
+                <KeyName name={key} />
+              </span>
+            </Fragment>
+          ))}
+          {rest > 0 && ` and ${count(rest)} more`}.
+        </>
+      )}
+    </p>
+  );
+}
 
 interface PictureProps {
   readonly filter: BuiltFilter;
+  readonly before: BuiltFilter | undefined;
   readonly probing: Probing;
   readonly steps: ProbeSteps;
   readonly isOneOfTwo: boolean;
@@ -132,17 +190,20 @@ interface PictureProps {
   readonly isFirst: boolean;
 }
 
-function Picture({ filter, probing, steps, isOneOfTwo, isFirst }: PictureProps) {
+function Picture({ filter, before, probing, steps, isOneOfTwo, isFirst }: PictureProps) {
   const id = useId();
   const [selected, setSelected] = useState<number>();
   const needed = neededProbes(probing);
-  const shown = Math.min(steps.shown, needed);
+  const isAsked = probing.key !== '';
+  const isAdding = probing.kind === 'adding';
+  const tiles = probing.probes.length <= MOST_TILES ? probing.probes.length : Math.max(needed, MOST_TILES);
+  const shown = isAsked ? Math.min(steps.shown, needed) : 0;
   const owners = useMemo(() => (filter.keys.length > MOST_KEYS_WITH_OWNERS ? undefined : filter.ownersOf(probing.probes.map(({ bit }) => bit))), [filter, probing]);
   return (
     <section class="picture" aria-labelledby={`${id}-bits`}>
       <div class="picture-head">
-        <h3 id={`${id}-bits`}>{isOneOfTwo ? POLICY_TITLES[filter.policy] : probing.key === '' ? 'The bits of the empty key' : `The bits of “${probing.key}”`}</h3>
-        {isFirst && (
+        <h3 id={`${id}-bits`}>{isOneOfTwo ? POLICY_TITLES[filter.policy] : !isAsked ? 'All that the filter stores' : <>The bits of “<KeyName name={probing.key} />”</>}</h3>
+        {isFirst && isAsked && (
           <div class="row step-buttons">
             <button type="button" onClick={steps.play}>
               <span aria-hidden="true">▶</span> <span class="play-word">Replay</span>
@@ -156,10 +217,11 @@ function Picture({ filter, probing, steps, isOneOfTwo, isFirst }: PictureProps) 
           </div>
         )}
       </div>
-      <ol class="probes" aria-label="Bits of the key">
-        {probing.probes.map(({ bit, isSet }, i) => {
+      {isAsked && <ol class="probes" aria-label="Bits of the key">
+        {probing.probes.slice(0, tiles).map(({ bit, isSet }, i) => {
           const by = owners?.get(bit)?.filter((key) => key !== probing.key) ?? [];
           const isShown = i < shown;
+          if (isAdding) return <AddedBit key={i} number={i + 1} bit={bit} wasSet={isSet} isShown={isShown} by={by} />;
           return (
             <li key={i} class={`probe ${i >= needed ? 'is-unneeded' : !isShown ? 'is-waiting' : isSet ? (isFalse(probing) && shown >= needed ? 'is-one is-false' : 'is-one') : 'is-zero'}`}>
               <span class="probe-number">{i + 1}</span>
@@ -169,7 +231,7 @@ function Picture({ filter, probing, steps, isOneOfTwo, isFirst }: PictureProps) 
                 {i >= needed ? 'not needed' : !isShown || (isSet && owners === undefined) ? '' : !isSet ? 'the proof' : by.length === 0 ? 'not shared' : (
                   <>
                     <span class="probe-by">by </span>
-                    {by[0]}
+                    <KeyName name={by[0]!} />
                     {by.length > 1 && ` +${by.length - 1}`}
                   </>
                 )}
@@ -177,8 +239,9 @@ function Picture({ filter, probing, steps, isOneOfTwo, isFirst }: PictureProps) 
             </li>
           );
         })}
-      </ol>
-      <BitGrid label={isOneOfTwo ? `Bits, ${POLICY_TITLES[filter.policy]}` : 'Bits'} filter={filter} probing={probing} shownProbes={shown} selected={selected} onSelect={setSelected} />
+        {tiles < probing.probes.length && <li class="probe is-unneeded">and {counted(probing.probes.length - tiles, 'more bit')}, not needed</li>}
+      </ol>}
+      <BitGrid label={isOneOfTwo ? `Bits, ${POLICY_TITLES[filter.policy]}` : 'Bits'} filter={filter} before={before} probing={isAsked ? probing : undefined} shownProbes={shown} selected={selected} onSelect={setSelected} />
       <div class="picture-foot">
         <p class="bit-owners small" role="status">
           {selected === undefined || selected >= filter.bits ? <span class="muted">Click a bit to see which keys made it 1.</span> : <BitOwners filter={filter} bit={selected} />}
@@ -190,15 +253,47 @@ function Picture({ filter, probing, steps, isOneOfTwo, isFirst }: PictureProps) 
           <span>
             <span class="swatch is-clear" /> 0
           </span>
-          <span>
-            <span class={`swatch ${isFalse(probing) ? 'is-false' : 'is-probed'}`} /> checked: 1
-          </span>
-          <span>
-            <span class="swatch is-proof" /> checked: 0
-          </span>
+          {isAdding ? (
+            <>
+              <span>
+                <span class="swatch is-new" /> made 1 now
+              </span>
+              <span>
+                <span class="swatch is-probed" /> was 1 already
+              </span>
+            </>
+          ) : (
+            <>
+              <span>
+                <span class={`swatch ${isFalse(probing) ? 'is-false' : 'is-probed'}`} /> checked: 1
+              </span>
+              <span>
+                <span class="swatch is-proof" /> checked: 0
+              </span>
+            </>
+          )}
+          {filter.bits >= LINE_BITS && <span>each row of 64 bytes: a cache line</span>}
         </p>
       </div>
     </section>
+  );
+}
+
+/** A bit of a key that is being added. */
+function AddedBit({ number, bit, wasSet, isShown, by }: { readonly number: number; readonly bit: number; readonly wasSet: boolean; readonly isShown: boolean; readonly by: readonly string[] }) {
+  return (
+    <li class={`probe ${!isShown ? 'is-waiting' : wasSet ? 'is-one' : 'is-new'}`}>
+      <span class="probe-number">{number}</span>
+      <span class="probe-bit">bit {count(bit)}</span>
+      <span class="probe-value">{!isShown ? '?' : wasSet ? '1' : '0→1'}</span>
+      <span class="probe-owner">
+        {!isShown ? '' : !wasSet ? 'made 1 now' : by.length === 0 ? '1 already' : (
+          <>
+            1 already, by <KeyName name={by[0]!} />
+          </>
+        )}
+      </span>
+    </li>
   );
 }
 
@@ -214,7 +309,15 @@ function BitOwners({ filter, bit }: { readonly filter: BuiltFilter; readonly bit
   const rest = owners.length - shown.length;
   return (
     <>
-      {place} was made 1 by <strong>{shown.join(', ')}</strong>
+      {place} was made 1 by{' '}
+      <strong>
+        {shown.map((key, i) => (
+          <Fragment key={key}>
+            {i > 0 && ', '}
+            <KeyName name={key} />
+          </Fragment>
+        ))}
+      </strong>
       {rest > 0 && ` and ${count(rest)} more`}.
     </>
   );

@@ -1,4 +1,5 @@
 import { KEY_SAMPLES } from './key-samples.js';
+import { keptKeys, nameOfKeys } from './own-keys.js';
 
 export type PolicyChoice = 'leveldb' | 'blocked' | 'both';
 export type PolicyName = 'leveldb' | 'blocked';
@@ -14,15 +15,23 @@ export interface FilterState {
   /** Undefined: as many as the policy takes. */
   readonly probes: number | undefined;
   readonly policy: PolicyChoice;
+  /** Of LevelDB's filter, where it is shorter than its policy makes one: the row of the story. Undefined: as the policy does. */
+  readonly byteLength: number | undefined;
   /** Keys that were added, in order, each once. */
   readonly keys: readonly string[];
-  /** The key that is checked. */
+  /** The key that is asked about; empty: none yet. */
   readonly query: string;
+  /** Whether the key has just been added: then that is shown, and not how it is asked about. Not in the URL. */
+  readonly isAdding: boolean;
+  /** How many keys the URL stands for that this browser does not have. */
+  readonly lostKeys: number;
 }
 
-export const MAX_EXPECTED_KEYS = 100_000;
+export const MAX_EXPECTED_KEYS = 10_000_000;
 export const MAX_BITS_PER_KEY = 50;
 export const MAX_PROBES_BY_HAND = 30;
+/** LevelDB's filters have more. */
+const MAX_ROW_BITS = 64;
 /** So many keys can be added. */
 export const MAX_KEYS = 100_000;
 /** Longer links break in mails and chats. */
@@ -35,8 +44,11 @@ export const INITIAL: FilterState = {
   expectedKeys: 12,
   probes: undefined,
   policy: 'leveldb',
+  byteLength: undefined,
   keys: KEY_SAMPLES.fruit.keys(),
-  query: 'pear',
+  query: '',
+  isAdding: false,
+  lostKeys: 0,
 };
 
 function numberFrom(params: URLSearchParams, name: string, min: number, max: number, fallback: number, whole = true): number {
@@ -50,6 +62,9 @@ export function stateFromParams(params: URLSearchParams): FilterState {
   const policy = params.get('policy');
   const sample = params.get('sample');
   const keys = params.get('keys');
+  const own = params.get('own');
+  const kept = own === null ? undefined : keptKeys(own);
+  const row = numberFrom(params, 'row', 8, MAX_ROW_BITS, 0);
   const probes = numberFrom(params, 'probes', 1, MAX_PROBES_BY_HAND, 0);
   return {
     sizing: params.has('rate') ? 'rate' : 'bits',
@@ -58,17 +73,18 @@ export function stateFromParams(params: URLSearchParams): FilterState {
     expectedKeys: numberFrom(params, 'n', 1, MAX_EXPECTED_KEYS, INITIAL.expectedKeys),
     probes: probes === 0 ? undefined : probes,
     policy: policy === 'blocked' || policy === 'both' ? policy : 'leveldb',
+    byteLength: row === 0 ? undefined : Math.ceil(row / 8) + 1,
     keys:
       sample !== null && sample in KEY_SAMPLES
         ? KEY_SAMPLES[sample as keyof typeof KEY_SAMPLES].keys()
-        : keys === null
-          ? INITIAL.keys
-          : distinctKeys(keys.split('\n')),
+        : (kept ?? (keys === null ? INITIAL.keys : distinctKeys(keys.split('\n')))),
     query: params.get('q') ?? INITIAL.query,
+    isAdding: false,
+    lostKeys: own !== null && kept === undefined ? Number.parseInt(own, 10) || 0 : 0,
   };
 }
 
-/** @returns also whether all keys fitted. */
+/** @returns also whether all keys fitted: those that do not are for {@link keepKeys}. */
 export function paramsFromState(state: FilterState): { readonly params: URLSearchParams; readonly isWhole: boolean } {
   const params = new URLSearchParams();
   if (state.sizing === 'rate') params.set('rate', String(state.wantedRate));
@@ -76,12 +92,16 @@ export function paramsFromState(state: FilterState): { readonly params: URLSearc
   if (state.expectedKeys !== INITIAL.expectedKeys) params.set('n', String(state.expectedKeys));
   if (state.probes !== undefined) params.set('probes', String(state.probes));
   if (state.policy !== INITIAL.policy) params.set('policy', state.policy);
+  if (state.byteLength !== undefined) params.set('row', String((state.byteLength - 1) * 8));
   let isWhole = true;
   const sample = Object.entries(KEY_SAMPLES).find(([, { keys }]) => sameKeys(keys(), state.keys))?.[0];
   if (sample === undefined) {
     const text = state.keys.join('\n');
     if (text.length <= MAX_KEY_CHARACTERS) params.set('keys', text);
-    else isWhole = false;
+    else {
+      params.set('own', nameOfKeys(state.keys));
+      isWhole = false;
+    }
   } else if (sample !== 'fruit') params.set('sample', sample);
   if (state.query !== INITIAL.query) params.set('q', state.query);
   return { params, isWhole };
@@ -91,7 +111,7 @@ function sameKeys(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((key, i) => key === b[i]);
 }
 
-/** Keys out of lines: without blanks around them, each once. */
+/** Keys out of lines, each once. All of a line is the key, spaces too. */
 export function distinctKeys(lines: readonly string[]): string[] {
-  return [...new Set(lines.map((line) => line.trim()).filter((line) => line !== ''))].slice(0, MAX_KEYS);
+  return [...new Set(lines.map((line) => line.replace(/\r$/, '')).filter((line) => line !== ''))].slice(0, MAX_KEYS);
 }

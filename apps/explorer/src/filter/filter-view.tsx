@@ -1,11 +1,9 @@
 import './filter.css';
-import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
+import { useId, useMemo, useState } from 'preact/hooks';
 import { NumberField, Segmented } from '../controls/controls.js';
-import { count, counted, percent } from '../controls/sizes.js';
-import type { ViewProps } from '../shell/view-props.js';
-import { replaceState } from '../shell/route.js';
-import { BuiltFilter, neededProbes, verdictOf } from './built-filter.js';
-import { useBitsForRate } from './designed-rate.js';
+import { count, counted } from '../controls/sizes.js';
+import { useSession, useSessionState } from '../session/use-session.js';
+import { BuiltFilter, equalSize, neededProbes, verdictOf } from './built-filter.js';
 import { FilterBench } from './filter-bench.js';
 import { FilterStage } from './filter-stage.js';
 import {
@@ -16,45 +14,45 @@ import {
   MAX_PROBES_BY_HAND,
   paramsFromState,
   type PolicyName,
-  stateFromParams,
 } from './filter-state.js';
 import { KEY_SAMPLES, strangers } from './key-samples.js';
+import { KeyName } from './key-name.js';
 import { useProbeSteps } from './probe-steps.js';
+import { RateCard } from './rate-card.js';
+import { useBitsForRate } from './use-rates.js';
 
 /** So many keys are shown as chips. */
 const SHOWN_KEYS = 80;
 
-export function FilterView({ params }: ViewProps) {
-  const [state, setState] = useState(() => stateFromParams(params));
-  const change = (part: Partial<FilterState>): void => setState((old) => ({ ...old, ...part }));
-  const written = useRef('');
-  const shared = useMemo(() => paramsFromState(state), [state]);
-  useEffect(() => {
-    // A link that was followed, or Back.
-    if (params.toString() !== written.current && params.toString() !== shared.params.toString()) setState(stateFromParams(params));
-  }, [params]);
-  useEffect(() => {
-    const timer = setTimeout(() => {
-      written.current = shared.params.toString();
-      replaceState('filter', shared.params);
-    }, 200);
-    return () => clearTimeout(timer);
-  }, [shared]);
+export function FilterView() {
+  const session = useSession();
+  const state = useSessionState((all) => all.filter);
+  const change = (part: Partial<FilterState>): void => {
+    // Another size is one that LevelDB makes.
+    const isSized = 'bitsPerKey' in part || 'expectedKeys' in part || 'wantedRate' in part;
+    session.change({ filter: { ...session.state.filter, ...(isSized && { byteLength: undefined }), ...part } });
+  };
+  const { isWhole } = useMemo(() => paramsFromState(state), [state]);
 
   const wanted = useBitsForRate(state.wantedRate, state.expectedKeys, state.sizing === 'rate');
   const bitsPerKey = state.sizing === 'rate' ? Math.min(wanted.answer ?? state.bitsPerKey, MAX_BITS_PER_KEY) : state.bitsPerKey;
   const policies: readonly PolicyName[] = state.policy === 'both' ? ['leveldb', 'blocked'] : [state.policy];
-  const filters = useMemo(
-    () => policies.map((policy) => new BuiltFilter(policy, { bitsPerKey, expectedKeys: state.expectedKeys, probes: state.probes }, state.keys)),
-    [state.policy, bitsPerKey, state.expectedKeys, state.probes, state.keys],
-  );
+  const wantedSize = { bitsPerKey, expectedKeys: state.expectedKeys, probes: state.probes, ...(state.policy === 'leveldb' && { byteLength: state.byteLength }) };
+  // Two policies are compared in the same number of bytes.
+  const size = state.policy === 'both' ? equalSize(wantedSize) : wantedSize;
+  const buildOf = (keys: readonly string[]): BuiltFilter[] => policies.map((policy) => new BuiltFilter(policy, size, keys));
+  const sizeKey = JSON.stringify([state.policy, size]);
+  const filters = useMemo(() => buildOf(state.keys), [sizeKey, state.keys]);
+  const { isAdding, query } = state;
+  const before = useMemo(() => (isAdding ? buildOf(state.keys.filter((key) => key !== query)) : undefined), [sizeKey, state.keys, isAdding, query]);
   const first = filters[0]!;
   const [message, setMessage] = useState('');
 
   const addKeys = (keys: readonly string[], query?: string): void => {
     const all = distinctKeys([...state.keys, ...keys]);
-    change({ keys: all, ...(query !== undefined && { query }) });
-    setMessage(all.length === state.keys.length ? 'These keys were added before.' : '');
+    const isNew = all.length > state.keys.length;
+    change({ keys: all, lostKeys: 0, isAdding: isNew && query !== undefined, ...(query !== undefined && { query }) });
+    setMessage(isNew ? '' : 'These keys were added before.');
   };
   const stranger = (isWanted: (key: string) => boolean): string | undefined => {
     for (const key of strangers()) if (!state.keys.includes(key) && key !== state.query && isWanted(key)) return key;
@@ -62,7 +60,7 @@ export function FilterView({ params }: ViewProps) {
   };
   const show = (query: string): void => {
     setMessage('');
-    change({ query });
+    change({ query, isAdding: false });
   };
   const showAdding = (): void => {
     const key = stranger(() => true);
@@ -79,7 +77,10 @@ export function FilterView({ params }: ViewProps) {
     else show(key);
   };
 
-  const probings = useMemo(() => filters.map((filter) => filter.probingOf(state.query)), [filters, state.query]);
+  const probings = useMemo(
+    () => filters.map((filter, i) => (before === undefined ? filter.probingOf(query) : filter.additionOf(query, before[i]!))),
+    [filters, before, query],
+  );
   const steps = useProbeSteps(probings, Math.max(...probings.map(neededProbes)));
   const isOneOfTwo = filters.length > 1;
 
@@ -88,21 +89,18 @@ export function FilterView({ params }: ViewProps) {
       <header class="filter-hero">
         <h1>“Have I seen this before?”</h1>
         <p class="lead">
-          A Bloom filter answers this without storing what it has seen. All it keeps is a row of bits, each 0 or 1. Give it words, then ask about any word.
-          A <strong class="word-no">no</strong> is certain; a <strong class="word-maybe">yes</strong> only means “probably”. Try it and see why. From here on,
-          a word is a <em>key</em>.
+          A Bloom filter answers this without storing what it has seen: all it keeps is a row of bits. Give it words, its <em>keys</em>, and ask about any
+          word. A <strong class="word-no">no</strong> is certain; a <strong class="word-maybe">yes</strong> means “probably”.
         </p>
       </header>
       <FilterStage
         state={state}
         filters={filters}
+        before={before}
         probings={probings}
         steps={steps}
         message={message}
-        onQuery={(query) => {
-          setMessage('');
-          change({ query });
-        }}
+        onQuery={show}
         onAdd={(key) => addKeys([key], key)}
         onShowAdding={showAdding}
         onShowNo={showNo}
@@ -110,14 +108,15 @@ export function FilterView({ params }: ViewProps) {
       />
       <div class={`workbench ${isOneOfTwo ? 'is-of-two' : ''}`}>
         <KeysCard state={state} onAdd={addKeys} onChange={change} />
-        <SizeCard state={state} bitsPerKey={bitsPerKey} wanted={wanted} filters={filters} isWhole={shared.isWhole} params={shared.params} onChange={change} />
+        <SizeCard state={state} bitsPerKey={bitsPerKey} equalBits={size.bitsPerKey} wanted={wanted} filters={filters} isWhole={isWhole} onChange={change} />
+        <RateCard filters={filters} bitsPerKey={size.bitsPerKey} expectedKeys={state.expectedKeys} hasOwnProbes={state.probes !== undefined} />
         {filters.map((filter, i) => (
           <FilterBench
             key={filter.policy}
             filter={filter}
+            before={before?.[i]}
             probing={probings[i]!}
             shown={steps.shown}
-            settings={{ bitsPerKey, expectedKeys: state.expectedKeys, hasOwnProbes: state.probes !== undefined }}
             isOneOfTwo={isOneOfTwo}
           />
         ))}
@@ -143,10 +142,15 @@ function KeysCard({ state, onAdd, onChange }: KeysCardProps) {
         <h2 id={`${id}-title`}>
           Keys added <span class="muted">{count(keys.length)}</span>
         </h2>
-        <button type="button" class="is-quiet" disabled={keys.length === 0} onClick={() => onChange({ keys: [] })}>
+        <button type="button" class="is-quiet" disabled={keys.length === 0} onClick={() => onChange({ keys: [], isAdding: false, lostKeys: 0 })}>
           Clear all
         </button>
       </div>
+      {state.lostKeys > 0 && (
+        <p class="notice is-warn small" role="alert">
+          This link stands for {count(state.lostKeys)} keys that were too many for it. Only the browser tab that made it has them: paste them again.
+        </p>
+      )}
       {keys.length > state.expectedKeys && (
         <p class="notice is-warn small">
           More than the {count(state.expectedKeys)} it is sized for. It fills up with 1s and says yes too often.
@@ -158,15 +162,15 @@ function KeysCard({ state, onAdd, onChange }: KeysCardProps) {
         <ul class="chips key-chips" aria-label="Keys added">
           {keys.slice(0, SHOWN_KEYS).map((key) => (
             <li key={key} class="chip">
-              <button type="button" class="is-link" title={`Check ${key}`} onClick={() => onChange({ query: key })}>
-                {key}
+              <button type="button" class="is-link" title={`Ask about ${key}`} onClick={() => onChange({ query: key, isAdding: false })}>
+                <KeyName name={key} />
               </button>
               <button
                 type="button"
                 class="chip-remove"
                 aria-label={`Build the filter without ${key}`}
                 title="A filter cannot forget a key: it is built again without it"
-                onClick={() => onChange({ keys: keys.filter((other) => other !== key) })}
+                onClick={() => onChange({ keys: keys.filter((other) => other !== key), isAdding: false })}
               >
                 ×
               </button>
@@ -183,10 +187,10 @@ function KeysCard({ state, onAdd, onChange }: KeysCardProps) {
           setTyped('');
         }}
       >
-        <label for={id}>Add keys, one on each line</label>
+        <label for={id}>Add keys, one on each line; spaces count</label>
         <textarea id={id} rows={2} value={typed} spellcheck={false} placeholder="Paste as many as you like" onInput={({ currentTarget }) => setTyped(currentTarget.value)} />
         <div class="row">
-          <button type="submit" disabled={typed.trim() === ''}>
+          <button type="submit" disabled={distinctKeys(typed.split('\n')).length === 0}>
             Add
           </button>
         </div>
@@ -200,7 +204,7 @@ function KeysCard({ state, onAdd, onChange }: KeysCardProps) {
             class="is-quiet small"
             onClick={() => {
               const sampleKeys = sample.keys();
-              onChange({ keys: sampleKeys, expectedKeys: sampleKeys.length });
+              onChange({ keys: sampleKeys, expectedKeys: sampleKeys.length, isAdding: false, lostKeys: 0 });
             }}
           >
             {sample.title}
@@ -214,14 +218,15 @@ function KeysCard({ state, onAdd, onChange }: KeysCardProps) {
 interface SizeCardProps {
   readonly state: FilterState;
   readonly bitsPerKey: number;
+  /** With both policies: the bits per key that both have. */
+  readonly equalBits: number;
   readonly wanted: { readonly answer: number | undefined; readonly isCurrent: boolean };
   readonly filters: readonly BuiltFilter[];
   readonly isWhole: boolean;
-  readonly params: URLSearchParams;
   readonly onChange: (part: Partial<FilterState>) => void;
 }
 
-function SizeCard({ state, bitsPerKey, wanted, filters, isWhole, params, onChange }: SizeCardProps) {
+function SizeCard({ state, bitsPerKey, equalBits, wanted, filters, isWhole, onChange }: SizeCardProps) {
   const id = useId();
   const first = filters[0]!;
   return (
@@ -233,7 +238,7 @@ function SizeCard({ state, bitsPerKey, wanted, filters, isWhole, params, onChang
         value={state.sizing}
         options={[
           ['bits', 'Bits per key'],
-          ['rate', 'Target error rate'],
+          ['rate', 'Rate wanted'],
         ]}
         onChange={(sizing) => onChange({ sizing, ...(sizing === 'bits' && { bitsPerKey }) })}
       />
@@ -241,7 +246,7 @@ function SizeCard({ state, bitsPerKey, wanted, filters, isWhole, params, onChang
         <NumberField label="Bits per key" value={state.bitsPerKey} min={1} max={MAX_BITS_PER_KEY} sliderMax={20} hint="LevelDB’s usual choice is 10." onChange={(bits) => onChange({ bitsPerKey: bits })} />
       ) : (
         <NumberField
-          label="Wrong yes, at most, in %"
+          label="Absent keys that get a yes, at most, in %"
           value={Number((state.wantedRate * 100).toPrecision(6))}
           min={0.0001}
           max={50}
@@ -278,25 +283,26 @@ function SizeCard({ state, bitsPerKey, wanted, filters, isWhole, params, onChang
         onChange={(policy) => onChange({ policy })}
       />
       <p class="muted small">
-        {state.policy === 'leveldb'
+        {state.policy === 'leveldb' && state.byteLength !== undefined
+          ? `${count(first.bits)} bits, as in the story. LevelDB’s filters have at least 64: choose another size to see one.`
+          : state.policy === 'leveldb'
           ? `${count(state.expectedKeys)} × ${bitsPerKey} bits: ${count(first.bits)} bits. As in LevelDB, at least 64, and in whole bytes.`
           : 'One cache line: all bits of a key lie in the same 64 bytes, which a processor fetches at once. The filter is made of whole lines.'}
+        {state.policy === 'both' && ` So that the two can be compared, both have ${counted(first.bytes.length, 'byte')} here: ${counted(equalBits, 'bit')} for each expected key.`}
       </p>
-      {state.policy !== 'blocked' && (
-        <p class="muted small">{percent(first.setBits / first.bits)} of the bits are 1. For its size, a filter is wrong least often when about half are.</p>
-      )}
-      <Keep isWhole={isWhole} params={params} filters={filters} />
+      <Keep isWhole={isWhole} filters={filters} />
     </section>
   );
 }
 
-function Keep({ isWhole, params, filters }: { readonly isWhole: boolean; readonly params: URLSearchParams; readonly filters: readonly BuiltFilter[] }) {
+function Keep({ isWhole, filters }: { readonly isWhole: boolean; readonly filters: readonly BuiltFilter[] }) {
+  const session = useSession();
   const [status, setStatus] = useState('');
   const copy = async (): Promise<void> => {
-    replaceState('filter', params);
+    session.saveUrl();
     try {
       await navigator.clipboard.writeText(location.href);
-      setStatus(isWhole ? 'The link is copied. It opens this very filter.' : 'The link is copied, without the keys: they are too many for a link.');
+      setStatus(isWhole ? 'The link is copied. It opens this very filter.' : 'The link is copied, without the keys: they are too many for a link. Only this browser tab has them.');
     } catch {
       setStatus('The browser does not let this page copy. The link is in the address bar.');
     }
@@ -304,7 +310,7 @@ function Keep({ isWhole, params, filters }: { readonly isWhole: boolean; readonl
   return (
     <section class="keep" aria-label="Keep it">
       <div class="row">
-        <button type="button" class="is-primary" onClick={() => void copy()}>
+        <button type="button" onClick={() => void copy()}>
           Copy link
         </button>
         {filters.map((filter) => (

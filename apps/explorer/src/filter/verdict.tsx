@@ -1,7 +1,9 @@
 import { count, counted } from '../controls/sizes.js';
 import { type BuiltFilter, neededProbes, POLICY_TITLES, type Probing, verdictOf } from './built-filter.js';
+import { KeyName } from './key-name.js';
 
 const WORDS = {
+  added: 'Added.',
   no: 'Certainly not.',
   'true positive': 'Probably yes.',
   'false positive': 'Probably yes. But this time it is wrong.',
@@ -17,27 +19,37 @@ interface VerdictProps {
 
 /** The filter's answer to a key, in words. While probes are being played: what the last one found. */
 export function Verdict({ filter, probing, shown, isOneOfTwo }: VerdictProps) {
-  const { key, probes, firstZero } = probing;
+  const { kind, key, probes, firstZero } = probing;
   const title = isOneOfTwo && <p class="small muted">{POLICY_TITLES[filter.policy]}</p>;
   if (shown < neededProbes(probing)) {
     const last = probes[shown - 1];
     return (
       <div class="verdict is-looking" aria-hidden="true">
         {title}
-        <p class="verdict-word">Looking…</p>
-        <p>{last === undefined ? `The key leads to ${counted(probes.length, 'bit')}. Are they all 1?` : `Bit ${count(last.bit)} is 1. That proves nothing yet, so look at the next one.`}</p>
+        <p class="verdict-word">{kind === 'adding' ? 'Adding…' : 'Looking…'}</p>
+        <p>{kind === 'adding' ? (last === undefined ? `The key leads to ${counted(probes.length, 'bit')}. Each of them becomes 1.` : last.isSet ? `Bit ${count(last.bit)} is 1 already, and stays 1.` : `Bit ${count(last.bit)} was 0. Now it is 1.`) : last === undefined ? `The key leads to ${counted(probes.length, 'bit')}. Are they all 1?` : `Bit ${count(last.bit)} is 1. That proves nothing yet, so look at the next one.`}</p>
       </div>
     );
   }
   const verdict = verdictOf(probing);
-  const name = key === '' ? 'the empty key' : `“${key}”`;
+  const name = (
+    <>
+      “<KeyName name={key} />”
+    </>
+  );
+  const added = new Set(probes.filter(({ isSet }) => !isSet).map(({ bit }) => bit)).size;
   const bits = new Set(probes.map(({ bit }) => bit)).size;
   return (
     <div class={`verdict is-${verdict.replace(' ', '-')}`} data-policy={filter.policy} data-verdict={verdict}>
       {title}
       <p class="verdict-word">{WORDS[verdict]}</p>
       <p>
-        {verdict === 'no' ? (
+        {verdict === 'added' ? (
+          <>
+            {bits === 1 ? 'The bit' : `All ${count(bits)} bits`} of {name} {bits === 1 ? 'is' : 'are'} 1 now: {count(added)} {added === 1 ? 'was' : 'were'} 0 before
+            {added < bits && <>, {count(bits - added)} {bits - added === 1 ? 'was' : 'were'} 1 already because of other keys</>}. Nothing makes them 0 again. Ask about {name}, and the answer is yes.
+          </>
+        ) : verdict === 'no' ? (
           <>
             Bit {count(probes[firstZero!]!.bit)} is still 0. Adding {name} would have made it 1. So {name} was never added.
           </>

@@ -1,22 +1,22 @@
 import './lookup.css';
 import '../database/database.css';
 import '../table/table.css';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
-import { BytesText } from '../bytes/bytes-text.js';
-import { type KeyForm, typedBytes } from '../bytes/key-form.js';
+import { useEffect, useId, useState } from 'preact/hooks';
+import { BytesText, KeyFormSwitch } from '../bytes/bytes-text.js';
+import { type KeyForm, typedBytes, typedForm, TYPING_HELP, typingOptions, usualKeyForm, usualTyping } from '../bytes/key-form.js';
 import { Anatomy } from '../controls/anatomy.js';
 import { Fact, Progress, Segmented } from '../controls/controls.js';
 import { count, counted, percent } from '../controls/sizes.js';
-import { DatabaseDrop, DatabaseStatus, openTableOf } from '../database/database-view.js';
+import { DatabaseDrop, DatabaseStatus, useTableOpening } from '../database/database-view.js';
 import type { DatabaseClient } from '../database/database-client.js';
-import type { AbsentLookups, LookupTrace, TraceStep } from '../database/database-facts.js';
-import { hexDigits } from '../database/entry-browser.js';
-import { LevelMap, type Visit } from '../database/level-map.js';
-import { closeDatabase, paramsOf, useDatabase } from '../database/opened-database.js';
-import type { ViewProps } from '../shell/view-props.js';
-import { navigate, replaceState } from '../shell/route.js';
+import type { LookupTrace, TraceStep } from '../database/database-facts.js';
+import { LevelMap, type LookupPath, type Visit } from '../database/level-map.js';
+import { isSameFolder, sampleDatabase } from '../database/folder-origin.js';
+import { useSession, useSessionState } from '../session/use-session.js';
 import { FailureNotice } from '../table/failure-notice.js';
 import { failureFacts, type FailureFacts } from '../worker/failure.js';
+import { useTask } from '../worker/task.js';
+import type { LookupQuery } from './lookup-query.js';
 import { TraceSteps } from './trace-steps.js';
 
 /** In the order in which they are asked. */
@@ -27,62 +27,46 @@ const STAGES = [
   { colour: 'data', share: 1.4, title: '4 · Block', text: 'A maybe costs a read. Either the key is here, or the yes was wrong.' },
 ] as const;
 
-export function LookupView({ params }: ViewProps) {
-  const opening = useDatabase(params);
-  const { client } = opening;
+const NO_KEY = new Uint8Array(0);
+
+export function LookupView() {
+  const { client, opening } = useSessionState((state) => state.database);
   return (
     <div class="page lookup-view">
+      <DatabaseStatus view="lookup" />
       {client === undefined ? (
         <>
           <header class="view-head">
             <h1>Follow a lookup</h1>
             <p class="lead">Type a key and see where LevelDB looks for it: in the log first, then level by level. In each table a Bloom filter is asked before a block is read.</p>
           </header>
-          <DatabaseStatus opening={opening} />
-          {opening.opening === undefined && <Anatomy label="Steps of a lookup" parts={STAGES} />}
-          {opening.opening === undefined && <DatabaseDrop opening={opening} view="lookup" wantedFolder={params.get('folder')} />}
+          {opening === undefined && <Anatomy label="Steps of a lookup" parts={STAGES} />}
+          {opening === undefined && <DatabaseDrop view="lookup" />}
         </>
       ) : (
-        <>
-          <DatabaseStatus opening={opening} />
-          <Lookup
-            key={client.origin.name}
-            client={client}
-            params={params}
-            onClose={() => {
-              closeDatabase();
-              navigate('lookup');
-            }}
-          />
-        </>
+        <Lookup client={client} />
       )}
     </div>
   );
 }
 
-function Lookup({ client, params, onClose }: { readonly client: DatabaseClient; readonly params: URLSearchParams; readonly onClose: () => void }) {
+function Lookup({ client }: { readonly client: DatabaseClient }) {
   const id = useId();
+  const session = useSession();
+  const openTable = useTableOpening(client);
+  const query = useSessionState((state) => state.query);
+  const typed = query.key;
   const { facts } = client;
-  const form: KeyForm = facts.isIndexedDb ? 'indexeddb' : facts.isMinecraft ? 'minecraft' : 'text';
-  const [typing, setTyping] = useState<'text' | 'hex'>(params.get('typing') === 'hex' ? 'hex' : 'text');
-  const [typed, setTyped] = useState(params.get('key') ?? '');
+  const typing = query.typing ?? usualTyping(facts);
+  const form = useSessionState((state) => state.keyForm) ?? usualKeyForm(facts);
   const [trace, setTrace] = useState<LookupTrace>();
   const [failure, setFailure] = useState<FailureFacts>();
   const [shown, setShown] = useState(0);
   const key = typedBytes(typed, typing);
-  const isSample = client.origin.kind === 'url' && params.has('sample');
+  const isSample = isSameFolder(client.origin, sampleDatabase());
+  const ask = (part: Partial<LookupQuery>): void => session.change({ query: { ...session.state.query, ...part } });
 
   useEffect(() => {
-    const wanted = params.get('key');
-    if (wanted === null || (wanted === typed && (params.get('typing') ?? 'text') === typing)) return;
-    setTyped(wanted);
-    setTyping(params.get('typing') === 'hex' ? 'hex' : 'text');
-  }, [params]);
-  useEffect(() => {
-    const next = new URLSearchParams(paramsOf(client));
-    if (typed !== '') next.set('key', typed);
-    if (typing === 'hex') next.set('typing', 'hex');
-    replaceState('lookup', next);
     if (key === undefined || typed === '') {
       setTrace(undefined);
       return;
@@ -109,8 +93,7 @@ function Lookup({ client, params, onClose }: { readonly client: DatabaseClient; 
     void client.page({}, 200).then(({ rows }) => {
       const row = rows[Math.floor(Math.random() * rows.length)];
       if (row === undefined) return;
-      setTyping('hex');
-      setTyped(hexDigits(row.key.bytes));
+      ask(typedForm(row.key.bytes, typing));
     });
   };
   const steps = trace?.steps ?? [];
@@ -122,10 +105,10 @@ function Lookup({ client, params, onClose }: { readonly client: DatabaseClient; 
             A lookup in {facts.name}
           </h1>
           <div class="row">
-            <a class="button" href={`#/database?${new URLSearchParams(paramsOf(client)).toString()}`}>
+            <a class="button" href={session.linkTo('database')} onClick={() => session.saveUrl()}>
               The whole database
             </a>
-            <button type="button" onClick={onClose}>
+            <button type="button" onClick={() => session.closeDatabase()}>
               Open another
             </button>
           </div>
@@ -135,21 +118,27 @@ function Lookup({ client, params, onClose }: { readonly client: DatabaseClient; 
         <div class="entry-search">
           <div class="field grow">
             <label for={id}>Key to look up</label>
-            <input id={id} type="search" class="mono lookup-key" value={typed} spellcheck={false} autocapitalize="off" autocomplete="off" placeholder={isSample ? 'weather/oslo/2026-02-14' : 'any key'} onInput={({ currentTarget }) => setTyped(currentTarget.value)} />
+            <input id={id} type="search" class="mono lookup-key" value={typed} spellcheck={false} autocapitalize="off" autocomplete="off" placeholder={isSample ? 'weather/oslo/2026-02-14' : 'any key'} onInput={({ currentTarget }) => ask({ key: currentTarget.value })} />
           </div>
           <Segmented
             legend="Typed as"
             name="lookup-typing"
             value={typing}
-            options={[
-              ['text', 'Text'],
-              ['hex', 'Hex'],
-            ]}
-            onChange={setTyping}
+            options={typingOptions(facts)}
+            onChange={(to) => ask({ typing: to })}
           />
         </div>
-        {key === undefined && <p class="notice is-warn">Hexadecimal digits come in pairs of 0 to 9 and a to f.</p>}
-        <div class="row">
+        {key === undefined && <p class="notice is-warn">{TYPING_HELP[typing]}</p>}
+        {key !== undefined && key.length > 0 && (
+          <div class="row">
+            <KeyFormSwitch form={form} onChange={(to) => session.change({ keyForm: to === usualKeyForm(facts) ? undefined : to })} />
+            <p class="looked-up">
+              <span class="muted small">Looked up: </span>
+              <BytesText bytes={key} form={form} />
+            </p>
+          </div>
+        )}
+        <div class="row lookup-examples">
           <span class="muted small">Try:</span>
           {isSample ? (
             EXAMPLES.map(([example, title]) => (
@@ -157,10 +146,7 @@ function Lookup({ client, params, onClose }: { readonly client: DatabaseClient; 
                 key={example}
                 type="button"
                 class="is-quiet small"
-                onClick={() => {
-                  setTyping('text');
-                  setTyped(example);
-                }}
+                onClick={() => ask({ typing: 'text', key: example })}
               >
                 {title}
               </button>
@@ -189,7 +175,7 @@ function Lookup({ client, params, onClose }: { readonly client: DatabaseClient; 
               </li>
             </ul>
           </div>
-          <LevelMap facts={facts} onOpen={(name) => openTableOf(client, name)} lookup={{ key, visits: visitsOf(steps.slice(0, shown)) }} />
+          <LevelMap facts={facts} onOpen={openTable} form={form} lookup={pathOf(key, steps.slice(0, shown), shown >= steps.length)} />
         </section>
       )}
       <div class="lookup-layout">
@@ -214,7 +200,7 @@ function Lookup({ client, params, onClose }: { readonly client: DatabaseClient; 
             <p class="muted">Type a key, or try one of those above.</p>
           ) : (
             <>
-              <TraceSteps steps={steps.slice(0, shown)} form={form} total={steps.length} />
+              <TraceSteps steps={steps.slice(0, shown)} form={form} total={steps.length} asked={key ?? NO_KEY} storedFilter={(file, number) => client.storedFilter(file, number)} />
               {shown >= steps.length && <Outcome trace={trace} form={form} />}
             </>
           )}
@@ -233,34 +219,41 @@ function Lookup({ client, params, onClose }: { readonly client: DatabaseClient; 
               </dl>
             </section>
           )}
-          <AbsentCard client={client} />
+          <AbsentCard client={client} form={form} />
         </div>
       </div>
     </>
   );
 }
 
-/** What the steps did with each log and table. */
-function visitsOf(steps: readonly TraceStep[]): ReadonlyMap<string, Visit> {
+/** What the steps did with each log and table, and which levels they came to. */
+export function pathOf(key: Uint8Array, steps: readonly TraceStep[], isOver: boolean): LookupPath {
   const visits = new Map<string, Visit>();
+  const levels = new Map<number, boolean>();
+  let hasAnswer = false;
   for (const step of steps) {
+    if (step.kind === 'level') levels.set(step.level, true);
     if (step.kind !== 'log' && step.kind !== 'table') continue;
     const isAnswer = step.outcome === 'found' || step.outcome === 'deleted';
+    hasAnswer ||= isAnswer;
     visits.set(step.file, step.kind === 'table' && step.failure !== undefined ? 'failed' : isAnswer ? 'found' : step.outcome === 'skipped' ? 'skipped' : 'read');
+    if (step.kind === 'table') levels.set(step.level, false);
   }
-  return visits;
+  const deepest = Math.max(...levels.keys());
+  for (const level of levels.keys()) if (level < deepest || (isOver && !hasAnswer)) levels.set(level, true);
+  return { key, visits, levels };
 }
 
 const EXAMPLES: readonly (readonly [string, string])[] = [
   ['weather/oslo/2026-03-26', 'in the log'],
   ['weather/oslo/2026-03-19', 'in level 0'],
-  ['weather/oslo/2026-02-25', 'in level 1'],
+  ['weather/lima/2026-02-25', 'in level 1'],
   ['weather/oslo/2026-01-20', 'in level 2'],
   ['weather/accra/2026-01-11', 'deleted'],
   ['weather/oslo/2026-02-30', 'absent'],
 ];
 
-function Outcome({ trace, form }: { readonly trace: LookupTrace; readonly form: KeyForm }) {
+export function Outcome({ trace, form }: { readonly trace: LookupTrace; readonly form: KeyForm }) {
   const { outcome, value } = trace;
   return (
     <div role="status" class={`notice ${outcome === 'found' ? 'is-answer' : outcome === 'unknown' ? 'is-bad' : outcome === 'deleted' ? 'is-warn' : ''}`} data-outcome={outcome}>
@@ -271,55 +264,59 @@ function Outcome({ trace, form }: { readonly trace: LookupTrace; readonly form: 
       </p>
       {value !== undefined && (
         <p>
-          <BytesText bytes={value.bytes} byteLength={value.byteLength} form={form === 'indexeddb' || form === 'minecraft' ? 'text' : form} />
+          <BytesText bytes={value.bytes} byteLength={value.byteLength} form={form} isValue />
         </p>
       )}
     </div>
   );
 }
 
-function AbsentCard({ client }: { readonly client: DatabaseClient }) {
-  const [result, setResult] = useState<AbsentLookups>();
-  const [failure, setFailure] = useState<FailureFacts>();
-  const [progress, setProgress] = useState<{ readonly done: number; readonly total: number }>();
-  const controller = useRef<AbortController | undefined>(undefined);
-  useEffect(() => () => controller.current?.abort(), [client]);
-  const start = (): void => {
-    const mine = (controller.current = new AbortController());
-    setFailure(undefined);
-    setProgress({ done: 0, total: 10_000 });
-    client
-      .absentLookups({ signal: mine.signal, onProgress: (done, total) => controller.current === mine && setProgress({ done, total }) })
-      .then(setResult, (error: unknown) => {
-        const reason = failureFacts(error);
-        if (reason.name !== 'AbortError') setFailure(reason);
-      })
-      .finally(() => controller.current === mine && setProgress(undefined));
-  };
+function AbsentCard({ client, form }: { readonly client: DatabaseClient; readonly form: KeyForm }) {
+  const { result, failure, progress } = useTask(client.absentLookups);
   const without = result?.readsWithoutFilters ?? 0;
+  const tables = client.facts.levels.flat();
+  const filtered = tables.filter(({ filter }) => filter === 'used' || filter === 'unread').length;
   return (
     <section class="card" aria-label="Many absent keys">
       <h2>For 10,000 absent keys</h2>
       <p class="muted small">Each is a stored key with four random bytes after it. Key ranges and indexes cannot rule such keys out. Only a filter can.</p>
       {failure !== undefined && <FailureNotice failure={failure} title="They could not all be looked up." />}
       {progress !== undefined ? (
-        <Progress label="Looking them up" done={progress.done} total={progress.total} onCancel={() => controller.current?.abort()} />
+        <Progress label="Looking them up" done={progress.done} total={progress.total} onCancel={() => client.absentLookups.cancel()} />
       ) : (
-        <button type="button" class={result === undefined ? 'is-primary' : ''} onClick={start}>
+        <button type="button" class={result === undefined ? 'is-primary' : ''} onClick={() => void client.absentLookups.start()}>
           {result === undefined ? 'Look them up' : 'Again'}
         </button>
       )}
       {result !== undefined && (
         <>
           <div class="read-bars" role="img" aria-label={`${count(without)} block reads without filters, ${count(result.readsWithFilters)} with them`}>
-            <div class="read-bar is-without" style={{ width: '100%' }}>
-              {count(without)} <span>without filters</span>
-            </div>
-            <div class="read-bar is-with" style={{ width: `${without === 0 ? 100 : Math.max(1, (result.readsWithFilters / without) * 100)}%` }} />
+            <p>
+              <strong>{count(without)}</strong> without filters
+            </p>
+            <div class="read-bar is-without" />
             <p>
               <strong>{count(result.readsWithFilters)}</strong> with filters
             </p>
+            <div class="read-bar is-with" style={{ width: `${without === 0 ? 0 : (result.readsWithFilters / without) * 100}%` }} />
           </div>
+          {result.example !== undefined && (
+            <p class="small muted">
+              Such as <BytesText bytes={result.example.bytes} byteLength={result.example.byteLength} form={form} />. Each run has other keys.
+            </p>
+          )}
+          {result.failuresWithoutFilters + result.failuresWithFilters > 0 && (
+            <p class="notice is-warn">
+              Without filters {counted(result.failuresWithoutFilters, 'lookup')} failed, with them {count(result.failuresWithFilters)}: they came to a damaged block that may hide the key. The others are counted.
+            </p>
+          )}
+          {filtered < tables.length && (
+            <p class="notice is-warn" data-fact="no-filters">
+              {filtered === 0
+                ? 'No table of this database has a filter that can be asked, so each lookup reads a block of every table whose range the key falls into. LevelDB writes filters only where the program that opens the database sets filter_policy.'
+                : `${count(tables.length - filtered)} of ${counted(tables.length, 'table')} have no filter that can be asked: there, each lookup reads a block.`}
+            </p>
+          )}
           <dl class="facts">
             <Fact name="Lookups">
               <span data-fact="lookups">{count(result.lookups)}</span>

@@ -1,16 +1,32 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
 import { BytesText } from '../bytes/bytes-text.js';
 import type { KeyForm } from '../bytes/key-form.js';
 import { count, counted } from '../controls/sizes.js';
 import type { TableTrace, TraceStep } from '../database/database-facts.js';
+import { StoredFilterPicture } from '../filter/stored-filter.js';
+import type { StoredFilter } from '../table/table-facts.js';
 import { remedyOf } from '../table/remedy.js';
 
+interface StepsProps extends FilterAccess {
+  readonly steps: readonly TraceStep[];
+  readonly form: KeyForm;
+  readonly total: number;
+}
+
+/** The key that is looked up, and how the filters that were asked are read, where their bits are to be shown. */
+interface FilterAccess {
+  readonly asked: Uint8Array;
+  readonly storedFilter?: ((file: string, number: number) => Promise<StoredFilter>) | undefined;
+}
+
 /** The steps of a lookup, one under the other. */
-export function TraceSteps({ steps, form, total }: { readonly steps: readonly TraceStep[]; readonly form: KeyForm; readonly total: number }) {
+export function TraceSteps({ steps, form, total, asked, storedFilter }: StepsProps) {
   return (
     <ol class="trace" aria-label={`Steps ${steps.length} of ${total}`}>
       {steps.map((step, i) => (
         <li key={i} class={`trace-step is-${kindOf(step)}`} data-step={step.kind} data-outcome={'outcome' in step ? step.outcome : undefined}>
-          <StepText step={step} form={form} />
+          <StepText step={step} form={form} asked={asked} storedFilter={storedFilter} />
         </li>
       ))}
     </ol>
@@ -23,7 +39,7 @@ function kindOf(step: TraceStep): string {
   return step.outcome.replace(' ', '-');
 }
 
-function StepText({ step, form }: { readonly step: TraceStep; readonly form: KeyForm }) {
+function StepText({ step, form, ...access }: FilterAccess & { readonly step: TraceStep; readonly form: KeyForm }) {
   switch (step.kind) {
     case 'log':
       return (
@@ -48,11 +64,11 @@ function StepText({ step, form }: { readonly step: TraceStep; readonly form: Key
     case 'rest':
       return <p class="muted">Not looked at any more: {step.sources.join(', ')}.</p>;
     case 'table':
-      return <TableStep step={step} form={form} />;
+      return <TableStep step={step} form={form} {...access} />;
   }
 }
 
-function TableStep({ step, form }: { readonly step: TableTrace; readonly form: KeyForm }) {
+function TableStep({ step, form, asked, storedFilter }: FilterAccess & { readonly step: TableTrace; readonly form: KeyForm }) {
   const { file, level, index, filter, block, outcome, failure, sequence } = step;
   return (
     <>
@@ -99,6 +115,11 @@ function TableStep({ step, form }: { readonly step: TableTrace; readonly form: K
                 </p>
               ) : (
                 <p>{filter.answer === 'damaged' ? 'Damaged, so it is not asked: a read more, and no key is hidden.' : 'The table has none: the block must be read.'}</p>
+              )}
+              {storedFilter !== undefined && (filter.answer === 'no' || filter.answer === 'maybe') && filter.byteLength > 1 && (
+                <ShownOnRequest key={`${file} ${filter.number}`} summary="Its bits">
+                  <StoredFilterPicture number={filter.number} load={(number) => storedFilter(file, number)} asked={asked} form={form} />
+                </ShownOnRequest>
               )}
             </div>
           </li>
@@ -154,5 +175,16 @@ function TableStep({ step, form }: { readonly step: TableTrace; readonly form: K
         )}
       </ol>
     </>
+  );
+}
+
+/** What is read and drawn only once it is asked for. */
+function ShownOnRequest({ summary, children }: { readonly summary: string; readonly children: ComponentChildren }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>{summary}</summary>
+      {isOpen && children}
+    </details>
   );
 }

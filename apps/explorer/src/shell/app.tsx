@@ -1,46 +1,57 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { FilterView } from '../filter/filter-view.js';
-import type { ViewProps } from './view-props.js';
-import { hashOf, type Route, useRoute, type View, VIEWS } from './route.js';
+import { droppedFiles } from '../controls/dropped-files.js';
+import { useSession, useSessionState } from '../session/use-session.js';
+import { EmbeddedStep, StoryView } from '../story/story-view.js';
+import { type View, VIEWS } from './route.js';
 import { type Theme, THEMES, useTheme } from './theme.js';
 
-const TITLES: Record<View, string> = { filter: 'Filter', table: 'Table', database: 'Database', lookup: 'Lookup' };
+const TITLES: Record<View, string> = { story: 'Story', filter: 'Filter', table: 'Table', database: 'Database', lookup: 'Lookup', live: 'Live' };
 const TASKS: Record<View, string> = {
+  story: 'What a Bloom filter is, step by step',
   filter: 'Touch a Bloom filter',
   table: 'Look inside one file',
   database: 'Walk through a folder',
   lookup: 'Follow one key',
+  live: 'Watch a database at work',
 };
 
-type LazyView = Exclude<View, 'filter'>;
-const load: Record<LazyView, () => Promise<ComponentType<ViewProps>>> = {
+type LazyView = Exclude<View, 'story'>;
+const load: Record<LazyView, () => Promise<ComponentType>> = {
+  filter: async () => (await import('../filter/filter-view.js')).FilterView,
   table: async () => (await import('../table/table-view.js')).TableView,
   database: async () => (await import('../database/database-view.js')).DatabaseView,
   lookup: async () => (await import('../lookup/lookup-view.js')).LookupView,
+  live: async () => (await import('../live/live-view.js')).LiveView,
 };
 
 export function App() {
-  const route = useRoute();
+  const session = useSession();
+  // The links of all views have all of it.
+  const { view: shown, embedded } = useSessionState((state) => state);
   const [theme, setTheme] = useTheme();
   const main = useRef<HTMLElement>(null);
-  const lastView = useRef(route.view);
-  /** Where each view was left, so that its link leads back there. */
-  const left = useRef(new Map<View, string>());
+  const lastView = useRef(shown);
   useEffect(() => {
-    document.title = `${TITLES[route.view]} · Bloom explorer`;
-    if (lastView.current !== route.view) main.current?.focus();
-    lastView.current = route.view;
-    return () => void left.current.set(route.view, location.hash);
-  }, [route.view]);
-  const rememberWhereLeft = (): void => void left.current.set(route.view, location.hash);
+    document.title = `${TITLES[shown]} · Bloom explorer`;
+    // A link may lead to a place within the view, which has taken the focus.
+    if (lastView.current !== shown && main.current?.contains(document.activeElement) !== true) main.current?.focus();
+    lastView.current = shown;
+  }, [shown]);
+  if (shown === 'story' && embedded !== undefined) {
+    return (
+      <main id="view">
+        <EmbeddedStep number={embedded} />
+      </main>
+    );
+  }
   return (
     <>
-      <a class="skip-link" href={hashOf(route.view, route.params)} onClick={(event) => skipTo(event, main.current)}>
-        Skip to the view
-      </a>
       <header class="masthead">
-        <a class="brand" href="#/filter">
+        <a class="skip-link" href={session.linkTo(shown)} onClick={(event) => skipTo(event, main.current)}>
+          Skip to the view
+        </a>
+        <a class="brand" href={session.linkTo('story')} onClick={() => session.saveUrl()}>
           <Mark />
           <span>
             Bloom <span class="brand-word">explorer</span>
@@ -50,10 +61,10 @@ export function App() {
           {VIEWS.map((view) => (
             <a
               key={view}
-              href={left.current.get(view) ?? `#/${view}`}
-              aria-current={view === route.view ? 'page' : undefined}
+              href={session.linkTo(view)}
+              aria-current={view === shown ? 'page' : undefined}
               title={TASKS[view]}
-              onClick={rememberWhereLeft}
+              onClick={() => session.saveUrl()}
             >
               {TITLES[view]}
             </a>
@@ -61,8 +72,17 @@ export function App() {
         </nav>
         <ThemeSwitch theme={theme} onChange={setTheme} />
       </header>
-      <main ref={main} tabIndex={-1} id="view">
-        <CurrentView route={route} />
+      <main
+        ref={main}
+        tabIndex={-1}
+        id="view"
+        onDragOver={(event) => event.preventDefault()}
+        onDrop={(event) => {
+          event.preventDefault();
+          if (event.dataTransfer !== null) void droppedFiles(event.dataTransfer).then((files) => session.take(files));
+        }}
+      >
+        <CurrentView view={shown} />
       </main>
       <footer class="colophon">
         <p>
@@ -79,12 +99,11 @@ function skipTo(event: Event, element: HTMLElement | null): void {
   element?.focus();
 }
 
-function CurrentView({ route }: { readonly route: Route }) {
-  const [lazy, setLazy] = useState<{ readonly view: View; readonly component: ComponentType<ViewProps> }>();
+function CurrentView({ view }: { readonly view: View }) {
+  const [lazy, setLazy] = useState<{ readonly view: View; readonly component: ComponentType }>();
   const [problem, setProblem] = useState<string>();
-  const { view, params } = route;
   useEffect(() => {
-    if (view === 'filter' || lazy?.view === view) return;
+    if (view === 'story' || lazy?.view === view) return;
     let current = true;
     setProblem(undefined);
     load[view]().then(
@@ -93,7 +112,7 @@ function CurrentView({ route }: { readonly route: Route }) {
     );
     return () => void (current = false);
   }, [view]);
-  if (view === 'filter') return <FilterView params={params} />;
+  if (view === 'story') return <StoryView />;
   if (problem !== undefined) {
     return (
       <div class="page">
@@ -105,7 +124,7 @@ function CurrentView({ route }: { readonly route: Route }) {
   }
   if (lazy?.view !== view) return <p class="page muted" role="status">Loading…</p>;
   const Component = lazy.component;
-  return <Component params={params} />;
+  return <Component />;
 }
 
 function ThemeSwitch({ theme, onChange }: { readonly theme: Theme; readonly onChange: (theme: Theme) => void }) {

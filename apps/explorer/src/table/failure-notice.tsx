@@ -2,7 +2,7 @@ import { count } from '../controls/sizes.js';
 import type { FailureFacts } from '../worker/failure.js';
 import { remedyOf } from './remedy.js';
 
-/** An error with its place, and how to go on. */
+/** An error with its place, and what to do. */
 export function FailureNotice({ failure, title }: { readonly failure: FailureFacts; readonly title: string }) {
   const { code, structure, offset, message, file } = failure;
   const remedy = code === undefined ? undefined : (remedyOf(code) ?? HTTP_REMEDIES[code]);

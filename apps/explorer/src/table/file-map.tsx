@@ -21,7 +21,7 @@ export interface FileParts {
 }
 
 /** What is where in the file. Of blocks that overlap, the first has the bytes. */
-export function filePartsOf({ kinds, offsets, sizes, byteLength, footerLayout }: TableFacts): FileParts {
+export function filePartsOf({ kinds, offsets, sizes, byteLength, footerLayout, findings }: TableFacts): FileParts {
   const most = 2 * kinds.length + 3;
   const parts = new Uint8Array(most);
   const starts = new Float64Array(most + 1);
@@ -40,7 +40,7 @@ export function filePartsOf({ kinds, offsets, sizes, byteLength, footerLayout }:
     put(UNUSED_PART, offsets[i]!, -1);
     put(kinds[i]!, offsets[i]! + sizes[i]! + TRAILER_BYTES, i);
   }
-  if (footerLayout.length > 0) {
+  if (footerLayout.length > 0 && !findings.some(({ code }) => code === 'BLOOM_NOT_A_TABLE')) {
     put(UNUSED_PART, byteLength - FOOTER_BYTES, -1);
     put(FOOTER_PART, byteLength, -1);
   }

@@ -3,7 +3,7 @@ import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
 import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
 import { bytewiseComparator, type Comparator, type Source } from '@bloom/sstable';
 import { allCodecs } from '@bloom/codecs';
-import { decodeInternalKey, DELETION, internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/database';
+import { decodeInternalKey, internalKeyComparator, internalKeyPolicy, isLikelyInternalKey } from '@bloom/sstable/database';
 import {
   BLOCK_KINDS,
   type Finding,
@@ -11,6 +11,7 @@ import {
   inspectBlock,
   type InspectedBlock,
   outlineTable,
+  profileTable,
   type TableOutline,
   type VerifyReport,
   verifyTable,
@@ -18,7 +19,10 @@ import {
 import { indexedDbKey } from '../bytes/indexeddb-key.js';
 import { minecraftKey } from '../bytes/minecraft-key.js';
 import type { Work } from '../worker/calls.js';
-import type { BlockFacts, CheckFacts, Clipped, EntryRow, FilterBlockFacts, FilterRow, FilterState, TableFacts } from './table-facts.js';
+import { FilterTrials } from '../trial/filter-trials.js';
+import { tableTrial } from '../trial/table-trial.js';
+import { clipped } from './clipped.js';
+import type { BlockFacts, CheckFacts, EntryRow, FilterBlockFacts, FilterRow, FilterState, StoredFilter, TableFacts } from './table-facts.js';
 
 const codecs = allCodecs;
 /** Decoded blocks that are kept. */
@@ -31,6 +35,9 @@ const WHOLE_BYTES = 64 * 1024;
 const EAGER_FILTER_BYTES = 64 * 2 ** 20;
 const FILTER_PREFIX = 'filter.';
 const FOREIGN_FILTERS = /^(full|partitioned)filter\./;
+/** Keys of one filter that the page is sent. */
+const MOST_FILTER_KEYS = 5000;
+const MOST_FILTER_KEY_BYTES = 2 ** 20;
 /** Findings beyond these say nothing new. */
 const MAX_FINDINGS = 1000;
 
@@ -41,12 +48,15 @@ export class InspectedTable {
   readonly facts: TableFacts;
   readonly #blocks = new Map<number, InspectedBlock>();
   readonly #filterBlock: InspectedBlock | undefined;
+  /** Filters that the table could have. */
+  readonly trials: FilterTrials;
 
   private constructor(source: Source, outline: TableOutline, facts: TableFacts, filterBlock: InspectedBlock | undefined) {
     this.source = source;
     this.outline = outline;
     this.facts = facts;
     this.#filterBlock = filterBlock;
+    this.trials = new FilterTrials(tableTrial(source, facts, (signal) => this.storedFilters(signal)));
   }
 
   static async open(source: Source, signal?: AbortSignal): Promise<InspectedTable> {
@@ -159,6 +169,46 @@ export class InspectedTable {
     return rows;
   }
 
+  /** One filter of the block in use, and the keys that it was made from. */
+  async storedFilter(number: number, signal?: AbortSignal): Promise<StoredFilter> {
+    const reader = await this.#filterReader(this.#filterBlockNumber(), signal);
+    const from = number * reader.base;
+    const to = from + reader.base;
+    const { kinds, offsets } = this.outline;
+    const keys: Uint8Array[] = [];
+    let keyCount = 0;
+    let keyBytes = 0;
+    let isEveryKey = true;
+    for (let i = 0; i < kinds.length; i++) {
+      if (kinds[i] !== 0 || offsets[i]! < from || offsets[i]! >= to) continue;
+      const block = await this.block(i, signal);
+      if (block.problem !== undefined || block.entryProblem !== undefined) isEveryKey = false;
+      for (const { key: stored } of block.entries(0, block.entryCount)) {
+        const key = this.facts.isDatabase ? (decodeInternalKey(stored)?.userKey ?? stored) : stored;
+        // Versions of a key follow one another, and set the same bits.
+        const last = keys.at(-1);
+        if (last !== undefined && bytewiseComparator.compare(last, key) === 0) continue;
+        keyCount++;
+        keyBytes += key.length;
+        if (keys.length < MOST_FILTER_KEYS && keyBytes <= MOST_FILTER_KEY_BYTES) keys.push(key.slice());
+        else isEveryKey = false;
+      }
+    }
+    return { number, bytes: reader.filterAt(number)?.slice(), from, to, keys, keyCount, isEveryKey };
+  }
+
+  /** How large the filters in use are. */
+  async storedFilters(signal?: AbortSignal): Promise<{ filterBytes: number; filters: number }> {
+    const number = this.#filterBlockNumber();
+    if (this.facts.filter.state !== 'used' || number < 0) return { filterBytes: 0, filters: 0 };
+    const { contents } = await this.block(number, signal);
+    return { filterBytes: contents?.length ?? 0, filters: (await this.#filterReader(number, signal)).filterCount };
+  }
+
+  #filterBlockNumber(): number {
+    return this.outline.kinds.indexOf(BLOCK_KINDS.indexOf('filter block'));
+  }
+
   /** Bytes of the file, as they are. */
   async bytes(offset: number, length: number, signal: AbortSignal): Promise<Uint8Array> {
     const end = Math.min(offset + length, this.outline.byteLength);
@@ -170,13 +220,14 @@ export class InspectedTable {
     const { byteLength } = this.outline;
     const { isDatabase, isIndexedDb } = this.facts;
     let done = 0;
+    let isProfiling = false;
     const total = 2 * byteLength;
     const source: Source = {
       byteLength,
       name: this.source.name,
       read: (offset, length, signal) => {
         done = Math.min(byteLength, done + length);
-        work.progress(done, total);
+        work.progress(isProfiling ? byteLength + done : done, total);
         return this.source.read(offset, length, signal);
       },
     };
@@ -200,34 +251,41 @@ export class InspectedTable {
       }
     }
     const { findings, moreFindings, unchecked } = verification;
-    const counts = { entries: 0, deletions: 0, dataBlocks: 0, unreadableBlocks: 0, keyBytes: 0, valueBytes: 0 };
-    const codecCounts: Record<string, number> = {};
-    const { kinds, offsets, sizes } = this.outline;
-    for (let i = 0; i < kinds.length; i++) {
-      if (kinds[i] !== 0) continue;
-      const block = await inspectBlock(this.source, 'data block', { offset: offsets[i]!, size: sizes[i]! }, { codecs, signal: work.signal });
-      counts.dataBlocks++;
-      const codecName = block.codecName ?? `type ${block.compressionType}`;
-      codecCounts[codecName] = (codecCounts[codecName] ?? 0) + 1;
-      work.progress(byteLength + offsets[i]!, total);
-      if (block.problem !== undefined) {
-        counts.unreadableBlocks++;
-        continue;
-      }
-      // A few at a time: together, keys can have many times the bytes of their block.
-      for (let start = 0; start < block.entryCount; start += 256) {
-        for (const { key, value } of block.entries(start, start + 256)) {
-          counts.entries++;
-          counts.keyBytes += key.length;
-          counts.valueBytes += value.length;
-          if (isDatabase && key[key.length - 8] === DELETION) counts.deletions++;
-        }
-      }
-    }
-    return { ...counts, codecs: codecCounts, findings, moreFindings, unchecked: unchecked.map(({ part, reason }) => `${part}: ${reason}`), order: order.name, isOrderUnusual: isIndexedDb && order === bytewiseComparator };
+    done = 0;
+    isProfiling = true;
+    const userPolicy = order === idbComparator ? idbFilterPolicy : new BloomFilterPolicy();
+    const profile = await profileTable(source, {
+      codecs,
+      comparator: isDatabase ? internalKeyComparator(order) : order,
+      filterPolicies: [isDatabase ? internalKeyPolicy(userPolicy) : userPolicy],
+      damage: 'skip',
+      signal: work.signal,
+    });
+    return {
+      profile,
+      isSound: findings.length === 0,
+      probes: await this.#probes(work.signal),
+      findings,
+      moreFindings,
+      unchecked: unchecked.map(({ part, reason }) => `${part}: ${reason}`),
+      order: order.name,
+      isOrderUnusual: isIndexedDb && order === bytewiseComparator,
+    };
   }
 
-  async #filterReader(number: number, signal: AbortSignal): Promise<FilterBlockReader> {
+  /** Probes per key of the first filter that has keys. */
+  async #probes(signal: AbortSignal): Promise<number | undefined> {
+    const number = this.#filterBlockNumber();
+    if (this.facts.filter.state !== 'used' || number < 0) return undefined;
+    const reader = await this.#filterReader(number, signal);
+    for (let i = 0; i < reader.filterCount; i++) {
+      const filter = reader.filterAt(i);
+      if (filter !== undefined && filter.length > 1) return filter[filter.length - 1];
+    }
+    return undefined;
+  }
+
+  async #filterReader(number: number, signal?: AbortSignal): Promise<FilterBlockReader> {
     const { contents } = await this.block(number, signal);
     return new FilterBlockReader(new BloomFilterPolicy(), contents ?? new Uint8Array(0));
   }
@@ -253,16 +311,9 @@ function isOfOrder({ code }: Finding): boolean {
   return code === 'BLOOM_OUT_OF_ORDER' || code === 'BLOOM_BAD_SEPARATOR';
 }
 
-function clipped(bytes: Uint8Array, limit: number): Clipped {
-  return { bytes: bytes.slice(0, limit), byteLength: bytes.length };
-}
-
-/** Sequences grow by one a write: none is that large. */
-const MAX_PLAUSIBLE_SEQUENCE = 2n ** 48n;
-
 function isInternalKey(key: Uint8Array): boolean {
   const internal = decodeInternalKey(key);
-  return internal !== undefined && internal.type <= 1 && internal.sequence < MAX_PLAUSIBLE_SEQUENCE;
+  return internal !== undefined && isLikelyInternalKey(internal);
 }
 
 async function readFilter(source: Source, outline: TableOutline, signal: AbortSignal | undefined): Promise<{ filter: FilterState; filterBlock?: InspectedBlock }> {

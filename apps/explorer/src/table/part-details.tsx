@@ -1,10 +1,11 @@
 import type { Finding } from '@bloom/sstable/inspect';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useId, useState } from 'preact/hooks';
 import { BytesText } from '../bytes/bytes-text.js';
-import { hexOf, type KeyForm } from '../bytes/key-form.js';
-import { Fact } from '../controls/controls.js';
+import { hexOf, type KeyForm, typedBytes, TYPING_HELP, typingOptions, usualTyping } from '../bytes/key-form.js';
+import { Fact, Segmented } from '../controls/controls.js';
 import { byteSize, count, counted, percent } from '../controls/sizes.js';
 import { WindowedRows } from '../controls/window.js';
+import { StoredFilterPicture } from '../filter/stored-filter.js';
 import { type FailureFacts, failureFacts } from '../worker/failure.js';
 import { FailureNotice } from './failure-notice.js';
 import type { FileParts } from './file-map.js';
@@ -108,8 +109,8 @@ function EntryList({ client, block, facts, form, onGoTo }: PartProps & { readonl
       <WindowedRows<EntryRow>
         label={`Entries of the ${facts.kind}`}
         rowCount={facts.entryCount}
-        columns={`clamp(2.2rem, 4vw, 3.5rem) clamp(3.4rem, 5vw, 4.5rem) minmax(clamp(12rem, 30vw, 14rem), 1fr) ${isDatabase ? '5.5rem 5rem ' : ''}minmax(14rem, 1.2fr)`}
-        minWidth={isDatabase ? '52rem' : '40rem'}
+        columns={`clamp(2rem, 4vw, 3.5rem) clamp(2.6rem, 5vw, 4.5rem) minmax(9rem, 1fr) ${isDatabase ? '5.5rem 5rem ' : ''}minmax(14rem, 1.2fr)`}
+        minWidth={isDatabase ? '44rem' : '31rem'}
         headings={headings}
         loadKey={`${block} ${form}`}
         load={(start, end) => client.entries(block, start, end)}
@@ -122,7 +123,7 @@ function EntryList({ client, block, facts, form, onGoTo }: PartProps & { readonl
           ...(isDatabase ? [row.sequence ?? '–', kindText(row.type)] : []),
           row.handle === undefined ? (
             isData ? (
-              <BytesText key="value" bytes={row.value.bytes} byteLength={row.value.byteLength} form={form === 'indexeddb' || form === 'minecraft' ? 'text' : form} />
+              <BytesText key="value" bytes={row.value.bytes} byteLength={row.value.byteLength} form={form} isValue />
             ) : (
               'no handle'
             )
@@ -150,14 +151,18 @@ function KeyText({ row, form }: { readonly row: EntryRow; readonly form: KeyForm
   let at = cut;
   if (form === 'text') while (at > 0 && (key.bytes[at]! & 0xc0) === 0x80) at--;
   return (
-    <span title={`${counted(shared, 'byte')} shared, ${counted(row.keyByteLength - shared, 'byte')} stored`}>
+    <span class="key-parts" title={`${counted(shared, 'byte')} shared, ${counted(row.keyByteLength - shared, 'byte')} stored`}>
       {at > 0 && (
         <span class="bytes-shared">
           <BytesText bytes={key.bytes.subarray(0, at)} form={form} />
         </span>
       )}
-      {form === 'hex' && at > 0 && ' '}
-      {at < key.bytes.length && <BytesText bytes={key.bytes.subarray(at)} byteLength={key.byteLength - at} form={form} />}
+      {at < key.bytes.length && (
+        <span class="bytes-own">
+          {form === 'hex' && at > 0 && '\u00a0'}
+          <BytesText bytes={key.bytes.subarray(at)} byteLength={key.byteLength - at} form={form} />
+        </span>
+      )}
     </span>
   );
 }
@@ -184,14 +189,15 @@ function EntryDetails({ entry, form }: { readonly entry: EntryRow; readonly form
       </div>
       <h4>Value</h4>
       <div class="entry-bytes" tabIndex={0} role="region" aria-label="Value">
-        <BytesText bytes={value.bytes} byteLength={value.byteLength} form={form === 'indexeddb' || form === 'minecraft' ? 'text' : form} />
+        <BytesText bytes={value.bytes} byteLength={value.byteLength} form={form} isValue />
       </div>
     </section>
   );
 }
 
-function FilterDetails({ client, block, onGoTo }: PartProps & { readonly block: number }) {
+function FilterDetails({ client, block, form, onGoTo }: PartProps & { readonly block: number }) {
   const [facts, setFacts] = useState<FilterBlockFacts>();
+  const [selected, setSelected] = useState<number>();
   useEffect(() => {
     let current = true;
     void client.filterBlock(block).then((found) => current && setFacts(found), () => undefined);
@@ -214,6 +220,8 @@ function FilterDetails({ client, block, onGoTo }: PartProps & { readonly block: 
           headings={['Filter', 'For blocks from', 'Blocks', 'Offset', 'Bytes', 'Probes', 'Bits that are 1']}
           loadKey={`filters ${block}`}
           load={(start, end) => client.filters(block, start, end)}
+          selected={selected}
+          onSelect={setSelected}
           rowClass={({ state }) => (state === 'damaged' ? 'is-damaged' : state === 'empty' ? 'is-empty-filter' : '')}
           row={(row) => [
             count(row.number),
@@ -228,7 +236,30 @@ function FilterDetails({ client, block, onGoTo }: PartProps & { readonly block: 
           ]}
         />
       )}
+      {facts.filterCount > 0 && facts.policyName !== undefined && (selected === undefined ? <p class="muted small">Choose a filter to see its bits, and to ask it about a key.</p> : <FilterQuestion key={selected} client={client} number={selected} form={form} />)}
     </>
+  );
+}
+
+/** The bits of one filter, and those of a key that the reader types. */
+function FilterQuestion({ client, number, form }: { readonly client: TableClient; readonly number: number; readonly form: KeyForm }) {
+  const id = useId();
+  const [typed, setTyped] = useState('');
+  const [typing, setTyping] = useState(usualTyping(client.facts));
+  const asked = typed === '' ? undefined : typedBytes(typed, typing);
+  return (
+    <section class="entry-details" aria-label={`Filter ${number}`}>
+      <h3>Filter {count(number)}</h3>
+      <div class="filter-question">
+        <div class="field">
+          <label for={id}>Ask it about a key</label>
+          <input id={id} type="search" class="mono" value={typed} spellcheck={false} autocapitalize="off" autocomplete="off" placeholder="any key" onInput={({ currentTarget }) => setTyped(currentTarget.value)} />
+        </div>
+        <Segmented legend="Typed as" name={`filter-typing-${number}`} value={typing} options={typingOptions(client.facts)} onChange={setTyping} />
+      </div>
+      {typed !== '' && asked === undefined && <p class="notice is-warn">{TYPING_HELP[typing]}</p>}
+      <StoredFilterPicture number={number} load={(wanted) => client.storedFilter(wanted)} asked={asked} form={form} />
+    </section>
   );
 }
 

@@ -1,4 +1,4 @@
-/** What a finding means for the rest, and how to go on. */
+/** What a finding means for the rest of the file, and what to do. */
 const REMEDIES: Readonly<Record<string, string>> = {
   BLOOM_NOT_A_TABLE:
     'The end of the file is not that of a table: it was cut short, or is something else. “bloom salvage FILE” looks for whole blocks by their checksums and keeps their entries.',

@@ -1,30 +1,46 @@
 import { type CallOptions, WorkerCalls } from '../worker/worker-calls.js';
-import type { BlockFacts, CheckFacts, EntryRow, FileOrigin, FilterBlockFacts, FilterRow, TableFacts } from './table-facts.js';
+import { Task } from '../worker/task.js';
+import { TrialRun } from '../trial/trial-run.js';
+import { LogClient } from '../log/log-client.js';
+import type { FileFacts } from './file-facts.js';
+import { type FileOrigin, nameOfFile } from './file-origin.js';
+import type { BlockFacts, CheckFacts, EntryRow, FilterBlockFacts, FilterRow, StoredFilter, TableFacts } from './table-facts.js';
+
+/** A file that is open in a worker of its own. */
+export type FileClient = TableClient | LogClient;
+
+/** Opens a table, log or MANIFEST. */
+export async function openFile(origin: FileOrigin, options: CallOptions = {}): Promise<FileClient> {
+  const calls = new WorkerCalls(new Worker(new URL('./table-worker.ts', import.meta.url), { type: 'module' }));
+  try {
+    const { folder: _, ...sent } = origin.kind === 'file' ? origin : { ...origin, folder: undefined };
+    const opened = await calls.call<FileFacts>('open', [sent], options);
+    return opened.kind === 'table' ? new TableClient(origin, opened.facts, calls) : new LogClient(origin, opened.facts, calls);
+  } catch (error) {
+    calls.close();
+    throw error;
+  }
+}
 
 /** A table that is open in a worker of its own. */
 export class TableClient {
+  readonly kind = 'table';
   readonly origin: FileOrigin;
   readonly facts: TableFacts;
+  /** Looks at every byte. */
+  readonly check = new Task<CheckFacts>((options) => this.#calls.call('check', [], options));
+  readonly trials: TrialRun;
   readonly #calls: WorkerCalls;
 
-  private constructor(origin: FileOrigin, facts: TableFacts, calls: WorkerCalls) {
+  constructor(origin: FileOrigin, facts: TableFacts, calls: WorkerCalls) {
     this.origin = origin;
     this.facts = facts;
     this.#calls = calls;
-  }
-
-  static async open(origin: FileOrigin, options: CallOptions = {}): Promise<TableClient> {
-    const calls = new WorkerCalls(new Worker(new URL('./table-worker.ts', import.meta.url), { type: 'module' }));
-    try {
-      return new TableClient(origin, await calls.call<TableFacts>('open', [origin], options), calls);
-    } catch (error) {
-      calls.close();
-      throw error;
-    }
+    this.trials = new TrialRun(calls);
   }
 
   get name(): string {
-    return this.origin.kind === 'file' ? this.origin.file.name : this.origin.name;
+    return nameOfFile(this.origin);
   }
 
   block(number: number): Promise<BlockFacts> {
@@ -52,8 +68,8 @@ export class TableClient {
     return this.#calls.call('bytes', [offset, length]);
   }
 
-  check(options: CallOptions): Promise<CheckFacts> {
-    return this.#calls.call('check', [], options);
+  storedFilter(number: number): Promise<StoredFilter> {
+    return this.#calls.call('storedFilter', [number]);
   }
 
   close(): void {

@@ -1,9 +1,6 @@
 /** What the table worker tells the page. */
 import type { LabelledRange } from '@bloom/bytes';
-import type { Finding } from '@bloom/sstable/inspect';
-
-/** Where a file comes from. */
-export type FileOrigin = { readonly kind: 'file'; readonly file: File } | { readonly kind: 'url'; readonly url: string; readonly name: string };
+import type { Finding, TableProfile } from '@bloom/sstable/inspect';
 
 export type FilterState =
   | { readonly state: 'used'; readonly policyName: string }
@@ -90,6 +87,21 @@ export interface FilterBlockFacts {
   readonly policyName: string | undefined;
 }
 
+/** One filter of a table. */
+export interface StoredFilter {
+  readonly number: number;
+  /** Undefined where it is damaged; its last byte says how many probes a key has. */
+  readonly bytes: Uint8Array | undefined;
+  /** The range of the file whose blocks it is for. */
+  readonly from: number;
+  readonly to: number;
+  /** The keys of these blocks, each once: user keys, in a table of a database. */
+  readonly keys: readonly Uint8Array[];
+  readonly keyCount: number;
+  /** Whether `keys` are all that there are. */
+  readonly isEveryKey: boolean;
+}
+
 /** What a look at every byte found. */
 export interface CheckFacts {
   readonly findings: readonly Finding[];
@@ -97,14 +109,11 @@ export interface CheckFacts {
   readonly moreFindings: number;
   /** What could not be checked, and why. */
   readonly unchecked: readonly string[];
-  readonly entries: number;
-  readonly deletions: number;
-  readonly dataBlocks: number;
-  readonly unreadableBlocks: number;
-  readonly keyBytes: number;
-  readonly valueBytes: number;
-  /** How many data blocks each codec has. */
-  readonly codecs: Readonly<Record<string, number>>;
+  /** What the table consists of, as far as it can be read. */
+  readonly profile: TableProfile;
+  /** Whether nothing is wrong with it: only then do sizes and filters say what `bloom stat` would. */
+  readonly isSound: boolean;
+  readonly probes: number | undefined;
   /** Whether keys of IndexedDB are in another order than theirs. */
   readonly isOrderUnusual: boolean;
   /** The name of the order that the keys were checked against. */

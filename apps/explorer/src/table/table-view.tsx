@@ -1,39 +1,29 @@
 import './table.css';
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { KEY_FORMS, type KeyForm } from '../bytes/key-form.js';
+import { useEffect, useMemo } from 'preact/hooks';
+import { type KeyForm, usualKeyForm } from '../bytes/key-form.js';
 import { KeyFormSwitch } from '../bytes/bytes-text.js';
 import { Anatomy } from '../controls/anatomy.js';
 import { Drop, Fact, Progress } from '../controls/controls.js';
 import { byteSize, count, counted } from '../controls/sizes.js';
-import type { ViewProps } from '../shell/view-props.js';
-import { navigate, parseRoute, replaceState } from '../shell/route.js';
-import { CallError, type FailureFacts, failureFacts } from '../worker/failure.js';
+import { folderOfFile } from '../database/file-of-folder.js';
+import { useSession, useSessionState } from '../session/use-session.js';
+import { LogView } from '../log/log-view.js';
+import { TrialCard } from '../trial/trial-card.js';
+import { useTask } from '../worker/task.js';
 import { FailureNotice } from './failure-notice.js';
 import { FileMap, filePartsOf, partAt, partTitle } from './file-map.js';
 import { Findings } from './findings.js';
-import { closeTable, openedTable, openTable, SAMPLE_TABLE, sampleUrl } from './opened-table.js';
+import { fileAt, nameOfFile, sampleTable } from './file-origin.js';
 import { PartDetails } from './part-details.js';
-import type { TableClient } from './table-client.js';
-import type { CheckFacts, FileOrigin, TableFacts } from './table-facts.js';
+import type { FileClient, TableClient } from './table-client.js';
+import type { CheckFacts, TableFacts } from './table-facts.js';
+import type { TablePlace } from './table-place.js';
 
 /** Tables up to this size are checked without being asked to. */
 const EAGER_CHECK_BYTES = 32 * 2 ** 20;
 
-function originOf(params: URLSearchParams): FileOrigin | undefined {
-  const url = params.get('url');
-  if (params.has('sample')) return { kind: 'url', url: sampleUrl(SAMPLE_TABLE), name: SAMPLE_TABLE };
-  if (url === null) return undefined;
-  try {
-    const { href, pathname } = new URL(url, document.baseURI);
-    return { kind: 'url', url: href, name: decodeURIComponent(pathname.slice(pathname.lastIndexOf('/') + 1)) || href };
-  } catch {
-    return undefined;
-  }
-}
-
-function isSameOrigin(a: FileOrigin, b: FileOrigin): boolean {
-  return a.kind === 'url' && b.kind === 'url' ? a.url === b.url : a === b;
-}
+/** Data, filters, metaindex and index have keys, which the form is for. */
+const KEY_PARTS = new Set([0, 1, 3, 4]);
 
 /** In the order of the file. */
 const PARTS = [
@@ -43,88 +33,41 @@ const PARTS = [
   { colour: 'footer', share: 1.6, title: 'Footer', text: 'The last 48 bytes, where reading starts.' },
 ] as const;
 
-export function TableView({ params }: ViewProps) {
-  const [client, setClient] = useState<TableClient>();
-  const [failure, setFailure] = useState<FailureFacts>();
-  const [opening, setOpening] = useState<string>();
-  const controller = useRef<AbortController | undefined>(undefined);
-
-  const open = async (origin: FileOrigin): Promise<void> => {
-    controller.current?.abort();
-    const mine = (controller.current = new AbortController());
-    setFailure(undefined);
-    setOpening(origin.kind === 'file' ? origin.file.name : origin.name);
-    try {
-      const opened = await openTable(origin, mine.signal);
-      if (controller.current === mine) setClient(opened);
-    } catch (error) {
-      if (controller.current !== mine || (error instanceof CallError && error.isCancelled)) return;
-      setFailure(failureFacts(error));
-    } finally {
-      if (controller.current === mine) setOpening(undefined);
-    }
-  };
-
-  const wanted = originOf(params);
-  const wantedUrl = wanted?.kind === 'url' ? wanted.url : undefined;
-  const wantedFile = params.get('file');
-  useEffect(() => {
-    const kept = openedTable();
-    if (wanted !== undefined) {
-      if (kept !== undefined && isSameOrigin(kept.origin, wanted)) setClient(kept);
-      else void open(wanted);
-    } else if (wantedFile !== null && wantedFile === kept?.name) setClient(kept);
-    else setClient(undefined);
-  }, [wantedUrl, wantedFile]);
-  useEffect(() => () => controller.current?.abort(), []);
-
-  const openFile = (file: File | undefined): void => {
-    if (file === undefined) return;
-    void open({ kind: 'file', file }).then(() => openedTable()?.name === file.name && navigate('table', { file: file.name }));
-  };
+export function TableView() {
+  const session = useSession();
+  const { client, opening, failed, lost } = useSessionState((state) => state.table);
   const drop = (
     <Drop
-      title={client === undefined ? 'Look inside a table' : 'Another table'}
-      explanation="A table is one sorted file of a LevelDB database: .ldb or .sst. Drop one here; it stays on your machine."
+      title={client === undefined ? 'Look inside a table' : 'Another file'}
+      explanation="A table is one sorted file of a LevelDB database: .ldb or .sst. Logs and MANIFESTs open too. Drop one here; it stays on your machine."
       urlLabel="Address of a table"
       urlPlaceholder="https://… .ldb"
       sampleLabel="Open the sample"
-      onFiles={(files) => openFile(files[0])}
-      onUrl={(url) => navigate('table', { url })}
-      onSample={() => navigate('table', { sample: '1' })}
+      onFiles={(files) => session.take(files)}
+      onUrl={(url) => {
+        const origin = fileAt(url);
+        if (origin !== undefined) session.openTable(origin);
+      }}
+      onSample={() => session.openTable(sampleTable())}
     >
-      {client === undefined && wantedFile !== null && (
+      {client === undefined && lost !== undefined && (
         <p class="notice is-warn">
-          “{wantedFile}” is not kept when the page is left. Drop it again to go on.
+          “{lost}” is not kept when the page is left. Drop it again to go on.
         </p>
       )}
     </Drop>
   );
   return (
-    <div
-      class="page table-view"
-      onDragOver={(event) => event.preventDefault()}
-      onDrop={(event) => {
-        event.preventDefault();
-        openFile(event.dataTransfer?.files[0]);
-      }}
-    >
+    <div class="page table-view">
       {opening !== undefined && (
         <p role="status" class="notice">
-          Opening {opening}…{' '}
-          <button
-            type="button"
-            class="is-link"
-            onClick={() => {
-              controller.current?.abort();
-              setOpening(undefined);
-            }}
-          >
+          Opening {nameOfFile(opening)}…{' '}
+          <button type="button" class="is-link" onClick={() => session.cancelTable()}>
             Cancel
           </button>
         </p>
       )}
-      {failure !== undefined && <FailureNotice failure={failure} title="The table could not be opened." />}
+      {failed !== undefined && <FailureNotice failure={failed.failure} title="The table could not be opened." />}
       {client === undefined ? (
         <>
           <header class="view-head">
@@ -141,60 +84,72 @@ export function TableView({ params }: ViewProps) {
           )}
         </>
       ) : (
-        <OpenedTable
-          key={client.origin.kind === 'url' ? client.origin.url : client}
-          client={client}
-          params={params}
-          onClose={() => {
-            closeTable();
-            setClient(undefined);
-            navigate('table');
-          }}
-        />
+        <OpenedFile client={client} />
       )}
     </div>
   );
 }
 
-function OpenedTable({ client, params, onClose }: { readonly client: TableClient; readonly params: URLSearchParams; readonly onClose: () => void }) {
-  const { facts } = client;
-  const fileParts = useMemo(() => filePartsOf(facts), [facts]);
-  const [selected, setSelected] = useState(() => partAt(fileParts, Number(params.get('at') ?? 0) || 0));
-  const [form, setForm] = useState<KeyForm>(() => KEY_FORMS.find((name) => name === params.get('form')) ?? defaultForm(facts));
-  const check = useCheck(client);
-  const findings = check.facts?.findings ?? facts.findings;
-  const findingOffsets = useMemo(() => [...new Set(findings.map(({ offset }) => offset))], [findings]);
-
-  useEffect(() => {
-    // What opened the table may just have put its name there.
-    const next = new URLSearchParams(parseRoute(location.hash).params);
-    const start = fileParts.starts[selected] ?? 0;
-    if (start > 0) next.set('at', String(start));
-    else next.delete('at');
-    if (form === defaultForm(facts)) next.delete('form');
-    else next.set('form', form);
-    replaceState('table', next);
-  }, [selected, form]);
-
-  const goTo = (offset: number): void => setSelected(partAt(fileParts, offset));
-  const hasParts = fileParts.parts.length > 0;
+/** A file under its name, and the way back to where it lies. */
+function OpenedFile({ client }: { readonly client: FileClient }) {
+  const session = useSession();
+  const folder = folderOfFile(client.origin);
   return (
     <>
       <header class="view-head">
         <div class="card-head">
           <h1 class="file-name">{client.name}</h1>
-          <button type="button" onClick={onClose}>
-            Open another
-          </button>
+          <div class="row">
+            {folder !== undefined && (
+              <button type="button" onClick={() => session.showDatabase(folder)}>
+                Back to its database
+              </button>
+            )}
+            <button type="button" onClick={() => session.closeTable()}>
+              Open another
+            </button>
+          </div>
         </div>
-        <Chips facts={facts} check={check.facts} findingCount={findings.length} />
+        {client.kind === 'table' && <Chips client={client} />}
       </header>
+      {client.kind === 'table' ? <OpenedTable client={client} /> : <LogView client={client} />}
+    </>
+  );
+}
+
+function OpenedTable({ client }: { readonly client: TableClient }) {
+  const session = useSession();
+  const place = useSessionState((state) => state.place);
+  const { facts } = client;
+  const fileParts = useMemo(() => filePartsOf(facts), [facts]);
+  const selected = partAt(fileParts, place.at);
+  const form = place.form ?? usualKeyForm(facts);
+  const check = useTask(client.check);
+  const findings = check.result?.findings ?? facts.findings;
+  const findingOffsets = useMemo(() => [...new Set(findings.map(({ offset }) => offset))], [findings]);
+  const isNoTable = facts.findings.some(({ code }) => code === 'BLOOM_NOT_A_TABLE');
+  useEffect(() => {
+    if (!client.check.wasStarted && facts.byteLength <= EAGER_CHECK_BYTES) void client.check.start();
+  }, [client]);
+
+  const change = (part: Partial<TablePlace>): void => session.change({ place: { ...session.state.place, ...part } });
+  const goTo = (offset: number): void => change({ at: offset });
+  const setSelected = (part: number): void => goTo(fileParts.starts[part] ?? 0);
+  const setForm = (to: KeyForm): void => change({ form: to === usualKeyForm(facts) ? undefined : to });
+  const hasParts = fileParts.parts.length > 0;
+  return (
+    <>
+      {isNoTable && facts.footerLayout.length > 0 && (
+        <p class="notice is-bad" role="alert">
+          <strong>This is not a table.</strong> Its last 48 bytes are not the footer of one: the file is something else, or a table that was cut short.
+        </p>
+      )}
       {facts.footerLayout.length === 0 && (
         <p class="notice is-bad" role="alert">
           {facts.byteLength === 0 ? 'The file is empty.' : `The file has ${counted(facts.byteLength, 'byte')}. A table’s footer alone has 48.`}
         </p>
       )}
-      {hasParts && (
+      {hasParts && !isNoTable && (
         <section class="card" aria-label="Map">
           <FileMap fileParts={fileParts} byteLength={facts.byteLength} findings={findingOffsets} selected={selected} onSelect={setSelected} />
         </section>
@@ -213,41 +168,42 @@ function OpenedTable({ client, params, onClose }: { readonly client: TableClient
                 </button>
               </div>
             </div>
-            <KeyFormSwitch form={form} onChange={setForm} />
+            {KEY_PARTS.has(fileParts.parts[selected]!) && <KeyFormSwitch form={form} onChange={setForm} />}
             <PartDetails key={selected} client={client} fileParts={fileParts} part={selected} form={form} findings={findings} onGoTo={goTo} />
           </section>
         )}
         <div class="table-side">
-          <CheckCard client={client} check={check} />
-          {check.facts !== undefined && check.facts.unchecked.length > 0 && (
+          <CheckCard client={client} />
+          {check.result !== undefined && check.result.unchecked.length > 0 && (
             <section class="card" aria-label="Not checked">
               <h2>Not checked</h2>
-              {check.facts.unchecked.map((part) => (
+              {check.result.unchecked.map((part) => (
                 <p key={part} class="notice is-warn">
                   {part}
                 </p>
               ))}
             </section>
           )}
-          <Findings findings={findings} moreFindings={check.facts?.moreFindings ?? 0} isWhole={check.facts !== undefined} onShow={goTo} />
+          <Findings findings={findings} moreFindings={check.result?.moreFindings ?? 0} isWhole={check.result !== undefined} onShow={goTo} />
         </div>
       </div>
+      {hasParts && !isNoTable && <TrialCard run={client.trials} what="table" form={form} />}
     </>
   );
 }
 
-function defaultForm({ isIndexedDb, isMinecraft }: TableFacts): KeyForm {
-  return isIndexedDb ? 'indexeddb' : isMinecraft ? 'minecraft' : 'text';
-}
-
-function Chips({ facts, check, findingCount }: { readonly facts: TableFacts; readonly check: CheckFacts | undefined; readonly findingCount: number }) {
+function Chips({ client }: { readonly client: TableClient }) {
+  const { facts } = client;
+  const { result: check } = useTask(client.check);
+  const findingCount = (check?.findings ?? facts.findings).length;
   const { filter } = facts;
-  const dataBlocks = check?.dataBlocks ?? facts.kinds.reduce((sum, kind) => sum + (kind === 0 ? 1 : 0), 0);
+  if (facts.findings.some(({ code }) => code === 'BLOOM_NOT_A_TABLE')) return null;
+  const dataBlocks = check?.profile.dataBlocks ?? facts.kinds.reduce((sum, kind) => sum + (kind === 0 ? 1 : 0), 0);
   return (
     <ul class="chips" aria-label="About the file">
       <li class="chip">{byteSize(facts.byteLength)}</li>
       <li class="chip">{counted(dataBlocks, 'data block')}</li>
-      {check !== undefined && <li class="chip">{counted(check.entries, 'entry', 'entries')}</li>}
+      {check !== undefined && <li class="chip">{counted(check.profile.entries, 'entry', 'entries')}</li>}
       <li class="chip">{codecText(facts, check)}</li>
       {filter.state === 'used' && <li class="chip is-good">filter: {filter.policyName}</li>}
       {filter.state === 'absent' && <li class="chip">no filter</li>}
@@ -267,60 +223,24 @@ function Chips({ facts, check, findingCount }: { readonly facts: TableFacts; rea
 }
 
 function codecText({ codecName }: TableFacts, check: CheckFacts | undefined): string {
-  const codecs = check === undefined ? [] : Object.entries(check.codecs);
+  const codecs = check === undefined ? [] : Object.entries(check.profile.codecs);
   const name = (codec: string): string => (codec === 'none' ? 'not compressed' : codec);
   if (codecs.length > 1) return codecs.map(([codec, blocks]) => `${name(codec)} ${count(blocks)}`).join(', ');
   return codecName === undefined ? 'unknown codec' : name(codecs[0]?.[0] ?? codecName);
 }
 
-interface Check {
-  readonly facts: CheckFacts | undefined;
-  readonly failure: FailureFacts | undefined;
-  readonly progress: { readonly done: number; readonly total: number } | undefined;
-  readonly start: () => void;
-  readonly cancel: () => void;
-}
-
-function useCheck(client: TableClient): Check {
-  const [facts, setFacts] = useState<CheckFacts>();
-  const [failure, setFailure] = useState<FailureFacts>();
-  const [progress, setProgress] = useState<Check['progress']>();
-  const controller = useRef<AbortController | undefined>(undefined);
-  const start = (): void => {
-    const mine = (controller.current = new AbortController());
-    setFailure(undefined);
-    setProgress({ done: 0, total: 1 });
-    client
-      .check({ signal: mine.signal, onProgress: (done, total) => controller.current === mine && setProgress({ done, total }) })
-      .then(setFacts, (error: unknown) => {
-        const reason = failureFacts(error);
-        if (reason.name !== 'AbortError') setFailure(reason);
-      })
-      .finally(() => controller.current === mine && setProgress(undefined));
-  };
-  const cancel = (): void => {
-    controller.current?.abort();
-    setProgress(undefined);
-  };
-  useEffect(() => {
-    if (client.facts.byteLength <= EAGER_CHECK_BYTES) start();
-    return () => controller.current?.abort();
-  }, [client]);
-  return { facts, failure, progress, start, cancel };
-}
-
-function CheckCard({ client, check }: { readonly client: TableClient; readonly check: Check }) {
-  const { facts, failure, progress, start, cancel } = check;
+function CheckCard({ client }: { readonly client: TableClient }) {
+  const { result: facts, failure, progress } = useTask(client.check);
   return (
     <section class="card" aria-label="Contents">
       <h2>Contents</h2>
       {failure !== undefined && <FailureNotice failure={failure} title="The check could not be finished." />}
       {progress !== undefined ? (
-        <Progress label="Checking every byte" done={progress.done} total={progress.total} onCancel={cancel} />
+        <Progress label="Checking every byte" done={progress.done} total={progress.total} onCancel={() => client.check.cancel()} />
       ) : facts === undefined ? (
         <>
           <p class="muted">Only footer, index and filter were read so far. A check reads all {byteSize(client.facts.byteLength)}: every checksum, the order of keys, and whether each key passes its filter.</p>
-          <button type="button" class="is-primary" onClick={start}>
+          <button type="button" class="is-primary" onClick={() => void client.check.start()}>
             Check the whole file
           </button>
         </>
@@ -328,14 +248,33 @@ function CheckCard({ client, check }: { readonly client: TableClient; readonly c
         <>
         <dl class="facts">
           <Fact name="Entries">
-            <span data-fact="entries">{count(facts.entries)}</span>
+            <span data-fact="entries">{count(facts.profile.entries)}</span>
           </Fact>
-          {client.facts.isDatabase && <Fact name="Deletions among them">{count(facts.deletions)}</Fact>}
+          {facts.profile.deletions !== undefined && <Fact name="Deletions among them">{count(facts.profile.deletions)}</Fact>}
           <Fact name="Data blocks">
-            {count(facts.dataBlocks)} {facts.unreadableBlocks > 0 && <small>{count(facts.unreadableBlocks)} unreadable</small>}
+            {count(facts.profile.dataBlocks)} {facts.profile.damagedBlocks > 0 && <small>{count(facts.profile.damagedBlocks)} damaged</small>}
           </Fact>
-          <Fact name="Keys">{byteSize(facts.keyBytes)}</Fact>
-          <Fact name="Values">{byteSize(facts.valueBytes)}</Fact>
+          <Fact name="Keys">{byteSize(facts.profile.keyBytes)}</Fact>
+          <Fact name="Values">{byteSize(facts.profile.valueBytes)}</Fact>
+          {facts.isSound && facts.profile.storedDataBytes > 0 && (
+            <Fact name="Compression">
+              <span data-fact="compression">{(facts.profile.rawDataBytes / facts.profile.storedDataBytes).toFixed(2)} : 1</span>{' '}
+              <small>
+                {count(facts.profile.rawDataBytes)} bytes, stored as {count(facts.profile.storedDataBytes)}
+              </small>
+            </Fact>
+          )}
+          {facts.isSound && facts.profile.filters > 0 && (
+            <Fact name="Filters">
+              <span data-fact="filters">{count(facts.profile.filters)}</span> <small>{counted(facts.profile.filterBytes, 'byte')}</small>
+            </Fact>
+          )}
+          {facts.isSound && facts.profile.filters > 0 && facts.profile.entries > 0 && (
+            <Fact name="Bits per key">
+              <span data-fact="bits-per-key">{((facts.profile.filterBytes * 8) / facts.profile.entries).toFixed(2)}</span>{' '}
+              <small>{facts.probes === undefined ? '' : `${counted(facts.probes, 'probe')}; `}the whole filter block counts</small>
+            </Fact>
+          )}
           <Fact name="Order of keys" isWide>
             <small>{facts.order}</small>
           </Fact>

@@ -3,10 +3,14 @@ import { BlobSource } from '@bloom/sstable/blob';
 import { HttpSource } from '@bloom/sstable/http';
 import type { Work } from '../worker/calls.js';
 import { serveCalls } from '../worker/serve-calls.js';
+import { InspectedLog, isLog } from '../log/inspected-log.js';
+import type { FilterChoice } from '../trial/trial-facts.js';
 import { InspectedTable } from './inspected-table.js';
-import type { FileOrigin } from './table-facts.js';
+import type { FileFacts } from './file-facts.js';
+import type { FileOrigin } from './file-origin.js';
 
 let opened: InspectedTable | undefined;
+let log: InspectedLog | undefined;
 
 function table(): InspectedTable {
   if (opened === undefined) throw new TypeError('no table is open');
@@ -18,15 +22,24 @@ async function sourceOf(origin: FileOrigin, signal: AbortSignal): Promise<Source
 }
 
 serveCalls({
-  async open({ signal }: Work, origin: FileOrigin) {
-    opened = undefined;
-    opened = await InspectedTable.open(await sourceOf(origin, signal), signal);
-    return opened.facts;
+  async open({ signal }: Work, origin: FileOrigin): Promise<FileFacts> {
+    const source = await sourceOf(origin, signal);
+    if (await isLog(source)) {
+      log = await InspectedLog.open(source, signal);
+      return { kind: 'log', facts: log.facts };
+    }
+    opened = await InspectedTable.open(source, signal);
+    return { kind: 'table', facts: opened.facts };
   },
+  records: (_: Work, start: number, end: number) => log!.rows(start, end),
+  layout: (_: Work, number: number) => log!.layout(number),
   block: ({ signal }: Work, number: number) => table().blockFacts(number, signal),
   entries: ({ signal }: Work, number: number, start: number, end: number, isWhole: boolean) => table().entries(number, start, end, isWhole, signal),
   filterBlock: ({ signal }: Work, number: number) => table().filterBlockFacts(number, signal),
   filters: ({ signal }: Work, number: number, start: number, end: number) => table().filters(number, start, end, signal),
   bytes: ({ signal }: Work, offset: number, length: number) => table().bytes(offset, length, signal),
   check: (work: Work) => table().check(work),
+  storedFilter: ({ signal }: Work, number: number) => table().storedFilter(number, signal),
+  startTrial: (work: Work, keys: readonly Uint8Array[] | undefined, seed: number) => table().trials.start(work, keys, seed),
+  tryFilters: (work: Work, choice: FilterChoice) => table().trials.try(work, choice),
 });

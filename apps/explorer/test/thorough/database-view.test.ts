@@ -1,4 +1,6 @@
 import { folderFiles, goldenDatabases, realDatabases } from '@bloom/fixtures';
+import { MemorySource } from '@bloom/sstable';
+import { outlineTable } from '@bloom/sstable/inspect';
 import { expect, test } from 'vitest';
 import { weatherDatabase } from '../../samples/weather-database.js';
 import type { ExplorerPage, GivenFile } from '../explorer-page.js';
@@ -38,18 +40,120 @@ describeInChromium('the database view', ({ open, server }) => {
     else expect(damage).toContain('Left out');
   });
 
+  test('dashed bars, of tables without a filter that can be asked, have a legend, and only they', async () => {
+    const borderOf = (explorer: ExplorerPage, selector: string): Promise<string> => explorer.page.locator(selector).first().evaluate((element) => getComputedStyle(element).borderTopStyle);
+    const sound = await open('#/database?sample=1');
+    await sound.page.locator('.table-bar').first().waitFor();
+    expect(await borderOf(sound, '.table-bar')).toBe('solid');
+    expect(await sound.page.getByRole('list', { name: 'Bars' }).count()).toBe(0);
+
+    const files = inFolder('half filtered').map(({ name, bytes }) => ({ name, bytes: bytes.slice() }));
+    const table = files.find(({ name }) => name.endsWith('000006.ldb'))!;
+    const { kinds, offsets } = await outlineTable(new MemorySource(table.bytes));
+    table.bytes[offsets[kinds.indexOf(1)]! + 3]! ^= 1;
+    const explorer = await open('#/database');
+    await explorer.dropFolders('.database-view', ...files);
+    await explorer.page.locator('.table-bar').first().waitFor();
+    expect(await explorer.page.locator('.table-bar.has-no-filter').allTextContents()).toEqual(['000006.ldb']);
+    expect(await borderOf(explorer, '.table-bar.has-no-filter')).toBe('dashed');
+    expect(await borderOf(explorer, '.filter-swatch.has-no-filter')).toBe('dashed');
+    await explorer.page.getByRole('list', { name: 'Bars' }).getByText('dashed: has none that can be asked, so every lookup that comes by reads a block').waitFor();
+  });
+
+  test.each([
+    ['entries and axis of a database', '#/database?sample=1', '.window-row .bytes-text', undefined],
+    ['versions of a key', '#/database?sample=1', '.bytes-text', '.window-row'],
+    ['a lookup', '#/lookup?sample=1&key=weather/oslo/2026-01-20', '.trace-step', undefined],
+    ['a data block', '#/table?sample=1', '.window-row .bytes-text', undefined],
+    ['an entry of a data block', '#/table?sample=1', '.entry-bytes .bytes-text', '.window-row'],
+    ['the index', '#/table?sample=1&at=106500', '.window-row .bytes-text', undefined],
+    ['a stored filter', '#/table?sample=1&at=102541', '.stored-filter', '.window-row'],
+    ['the records of a log', '#/table?url=samples/database/000013.log', '.window-row', undefined],
+  ])('“Show bytes as” acts on %s: keys and values are digits, and no text is left', async (what, hash, ready, click) => {
+    const { page } = await open(hash);
+    await page.locator('main h1').first().waitFor();
+    if (click !== undefined) await page.locator(click).first().click();
+    if (what === 'a stored filter') await page.getByLabel('Ask it about a key').fill('weather/oslo/2026-01-20');
+    await page.locator(ready).first().waitFor();
+    if (what === 'a lookup') {
+      await page.getByRole('button', { name: 'Look them up' }).click();
+      await page.locator('.read-bars').waitFor();
+    }
+    for (const summary of await page.locator('main details summary').all()) await summary.click();
+    await page.locator('main .bytes-text').first().waitFor();
+    const texts = (): Promise<string[]> => page.locator('main .bytes-text').allTextContents();
+    expect((await texts()).some((text) => /weather|oslo|rain|sun|\d/.test(text))).toBe(true);
+    await page.getByRole('group', { name: 'Show bytes as' }).getByRole('radio', { name: 'Hex', exact: true }).check();
+    await expect.poll(async () => (await texts()).filter((text) => !/^( ?[0-9a-f]{2})*( … [\d,]+ bytes)?$/.test(text.replace('\u00a0', ' ')))).toEqual([]);
+    expect((await texts()).length).toBeGreaterThan(0);
+  });
+
   test('reports a missing table, and suggests how to go on', async () => {
     const { path } = goldenDatabases().find(({ name }) => name === 'missing-table')!;
     const explorer = await opened(filesOf(path));
     await explorer.page.getByRole('alert').getByText('missing').first().waitFor();
     expect(await explorer.region('How to go on').count()).toBe(1);
+    await explorer.button('Read what is there').click();
+    await explorer.page.getByRole('grid', { name: 'Entries of the database' }).waitFor();
+    await explorer.region('Damage').getByText(/missing/).first().waitFor();
   });
+
+  test.each(['#/filter', '#/table', '#/table?sample=1', '#/database?sample=1', '#/lookup', '#/lookup?sample=1'])('opens a folder that is dropped onto %s, by its own name', async (hash) => {
+    const explorer = await open(hash);
+    await explorer.page.locator('.page h1').waitFor();
+    await explorer.dropFolders('.page', ...inFolder('my weather'));
+    await explorer.page.getByRole('heading', { level: 1, name: /my weather$/ }).waitFor();
+  });
+
+  test.each(['#/filter', '#/table?sample=1', '#/database?sample=1', '#/lookup'])('opens a table that is dropped onto %s', async (hash) => {
+    const explorer = await open(hash);
+    await explorer.page.locator('.page h1').waitFor();
+    await explorer.drop('.page', { name: 'alone.ldb', bytes: weatherDatabase()[0]!.bytes });
+    await explorer.page.getByRole('heading', { level: 1, name: 'alone.ldb' }).waitFor();
+  });
+
+  test('finds the database in a folder that holds its folder', async () => {
+    const explorer = await open('#/database');
+    await explorer.page.locator('.drop').waitFor();
+    await explorer.dropFolders('.page', { name: 'world/level.dat', bytes: new Uint8Array(9) }, ...inFolder('world/saved/db'));
+    await explorer.page.getByRole('heading', { level: 1, name: 'db' }).waitFor();
+    expect(await explorer.fact('entries')).toBe('2,407');
+  });
+
+  test('lets one choose among several databases, by keyboard', async () => {
+    const explorer = await open('#/database');
+    await explorer.page.locator('.drop').waitFor();
+    await explorer.dropFolders('.page', ...inFolder('profile/Local Storage/leveldb'), ...inFolder('profile/Session Storage'));
+    const choices = explorer.region('Several databases').getByRole('button');
+    expect(await choices.allTextContents()).toEqual([expect.stringContaining('profile/Session Storage'), expect.stringContaining('profile/Local Storage/leveldb')]);
+    await choices.nth(1).press('Enter');
+    await explorer.page.getByRole('heading', { level: 1, name: 'profile/Local Storage/leveldb' }).waitFor();
+    expect(await explorer.region('Several databases').count()).toBe(0);
+  });
+
+  test('a second folder is shown in its own form, whatever was chosen for the first', async () => {
+    const explorer = await openSampleView();
+    await explorer.page.getByRole('group', { name: 'Show bytes as' }).getByRole('radio', { name: 'Hex' }).check();
+    await explorer.page.getByRole('grid').getByText('77 65 61').first().waitFor();
+    await explorer.dropFolders('.page', ...inFolder('second'));
+    await explorer.page.getByRole('heading', { level: 1, name: 'second' }).waitFor();
+    await explorer.page.getByRole('grid').getByText('weather/accra/2026-01-01').first().waitFor();
+  });
+
+  const inFolder = (path: string): GivenFile[] => weatherDatabase().map(({ name, bytes }) => ({ name: `${path}/${name}`, bytes }));
+  const openSampleView = async (): Promise<ExplorerPage> => {
+    const explorer = await open('#/database?sample=1');
+    await explorer.page.getByRole('grid', { name: 'Entries of the database' }).waitFor();
+    return explorer;
+  };
 
   test('reads a database with another comparator in bytewise order on request', async () => {
     const { path } = goldenDatabases().find(({ comparator }) => comparator !== undefined)!;
     const explorer = await opened(filesOf(path));
-    await explorer.page.getByRole('alert').getByText('comparator').first().waitFor();
-    await explorer.button('Read it in bytewise order nevertheless').click();
+    await explorer.page.getByRole('alert').getByText('order of its own').first().waitFor();
+    expect(await explorer.page.getByRole('alert').textContent()).not.toContain('insistOnBytewise');
+    expect(await explorer.page.getByRole('alert').textContent()).toContain('test.ReverseBytewiseComparator');
+    await explorer.button('Read it in the order of its bytes').click();
     await explorer.page.getByRole('heading', { level: 1, name: 'dropped folder' }).waitFor();
   });
 

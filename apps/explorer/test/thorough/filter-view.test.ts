@@ -13,8 +13,35 @@ const bitsOf = (key: string, filterBytes = fruitFilter.length, probes = 6): numb
 const isSet = (filter: Uint8Array, bit: number): boolean => ((filter[bit >> 3]! >> (bit & 7)) & 1) === 1;
 
 describeInChromium('the filter view', ({ open }) => {
-  test('opens with a certain no, and shows the first bit of the key that is 0 as proof', async () => {
-    const { page } = await open('');
+  test.each([
+    [1280, 800],
+    [768, 1024],
+    [360, 740],
+    [320, 640],
+  ])('opens with a question, with all twelve keys and the way to the answer in sight, at %d by %d', async (width, height) => {
+    const explorer = await open('#/filter', { viewport: { width, height } });
+    const { page } = explorer;
+    expect(await page.locator('[data-verdict]').count()).toBe(0);
+    const words = page.locator('.added-words');
+    expect(await words.textContent()).toBe(`12 keys were added: ${fruit.join(', ')}.`);
+    for (const part of [words, page.getByText('Is “pear” among them?'), explorer.button('Ask about “pear”')]) {
+      const box = (await part.boundingBox())!;
+      expect(box.y + box.height).toBeLessThan(height);
+    }
+    // The strongest button is the one that asks.
+    expect(await page.locator('button.is-primary').allTextContents()).toEqual(['Ask about “pear”']);
+  });
+
+  test('the first answer is found out by asking, by keyboard alone', async () => {
+    const explorer = await open('#/filter');
+    await explorer.button('Ask about “pear”').press('Enter');
+    await explorer.page.locator('[data-verdict=no]').waitFor();
+    // The URL follows a moment later.
+    await expect.poll(() => explorer.page.url()).toContain('q=pear');
+  });
+
+  test('shows the first bit of the key that is 0 as proof of a no', async () => {
+    const { page } = await open('#/filter?q=pear');
     const zero = bitsOf('pear').find((bit) => !isSet(fruitFilter, bit))!;
     const verdict = page.locator('[data-verdict]');
     expect(await verdict.getAttribute('data-verdict')).toBe('no');
@@ -50,12 +77,121 @@ describeInChromium('the filter view', ({ open }) => {
     await page.keyboard.type('quince');
     await page.locator('[data-verdict=no]').waitFor();
     await page.keyboard.press('Enter');
-    await page.locator('[data-verdict="true positive"]').waitFor();
+    await page.locator('[data-verdict=added]').waitFor();
     expect(await page.getByRole('list', { name: 'Keys added' }).textContent()).toContain('quince');
+    await page.keyboard.press('Enter');
+    await page.locator('[data-verdict="true positive"]').waitFor();
+  });
+
+  test('shows an addition as such: which bits were 0 and are made 1, and which were 1', async () => {
+    const explorer = await open('#/filter?q=quince', { reducedMotion: 'no-preference' });
+    const { page } = explorer;
+    await page.locator('[data-verdict=no]').waitFor();
+    await explorer.button('Add it').click();
+    await page.locator('.verdict.is-looking').getByText('Adding…').waitFor();
+    // Nothing is asked while a key is added.
+    expect(await page.locator('.verdict').textContent()).not.toContain('Looking');
+    await page.locator('[data-verdict=added]').waitFor();
+    const bits = bitsOf('quince');
+    const values = await page.locator('.probe-value').allTextContents();
+    expect(values).toEqual(bits.map((bit) => (isSet(fruitFilter, bit) ? '1' : '0→1')));
+    const fresh = bits.filter((bit) => !isSet(fruitFilter, bit)).length;
+    expect(await page.locator('[data-verdict=added]').textContent()).toContain(`${fresh} were 0 before`);
+    // A step back takes the last bit away again.
+    await explorer.button('One step back').click();
+    await page.locator('.verdict.is-looking').getByText('Adding…').waitFor();
+  });
+
+  test('“Add a key and watch” adds, and asks nothing', async () => {
+    const explorer = await open('#/filter', { reducedMotion: 'no-preference' });
+    await explorer.button('Add a key and watch').click();
+    await explorer.page.locator('.verdict.is-looking').getByText(/was 0\. Now it is 1|is 1 already/).first().waitFor();
+    await explorer.page.locator('[data-verdict=added]').waitFor();
+    expect(await explorer.page.locator('.added-words').textContent()).toMatch(/^13 keys were added/);
+  });
+
+  test('spaces count in keys that are added and in keys that are asked about, and can be seen', async () => {
+    const explorer = await open('#/filter?keys=');
+    const { page } = explorer;
+    const ask = page.getByLabel('Type a key to ask about it');
+    await ask.fill('kumquat ');
+    await page.getByText('This key ends with a space, and spaces count').waitFor();
+    await ask.press('Enter');
+    await page.locator('[data-verdict=added]').waitFor();
+    expect(await page.getByRole('list', { name: 'Keys added' }).textContent()).toContain('kumquat␣');
+    await ask.press('Enter');
+    await page.locator('[data-verdict="true positive"]').waitFor();
+    await ask.fill('kumquat');
+    await page.locator('[data-verdict=no]').waitFor();
+    await page.getByLabel('Add keys, one on each line; spaces count').fill(' fig\r\nfig\n\n  two  words ');
+    await explorer.button('Add').click();
+    await expect.poll(() => page.locator('.added-words').textContent()).toBe('4 keys were added: kumquat␣, ␣fig, fig, ␣␣two␣␣words␣.');
+  });
+
+  test('says what is measured: the share of absent keys that get a yes', async () => {
+    const { page } = await open('#/filter');
+    await page.getByRole('heading', { name: 'How many absent keys get a yes?' }).waitFor();
+    const text = (await page.locator('main').textContent())!;
+    expect(text).not.toMatch(/often is a yes wrong\?|wrong least often|error rate/i);
+    expect(text).toContain('How often a yes is wrong is another question');
+  });
+
+  test('compares both policies in equal bytes, on one axis, with their cache lines', async () => {
+    const { page } = await open('#/filter?policy=both&sample=cities&n=60&q=Oslo');
+    const labels = await page.getByRole('application').evaluateAll((grids) => grids.map((grid) => /of (\d+) bits/.exec(grid.getAttribute('aria-label')!)![1]));
+    expect(labels).toEqual(['1024', '1024']);
+    expect(await page.locator('.curve').count()).toBe(1);
+    const dots = page.locator('.curve [data-dot]');
+    expect(await dots.evaluateAll((all) => all.map((dot) => dot.getAttribute('data-dot')))).toEqual(['leveldb', 'blocked']);
+    expect(await page.getByText('each row of 64 bytes: a cache line').count()).toBe(2);
+    // The bytes as stored are as many.
+    expect(await page.locator('.bench-bytes').evaluateAll((cards) => cards.map((card) => /(\d+) B,/.exec(card.textContent)![1]))).toEqual(['129', '129']);
+  });
+
+  test('draws ideal, usual and measured rates apart, and says why LevelDB’s is the worse one', async () => {
+    const explorer = await open('#/filter');
+    const { page } = explorer;
+    await expect.poll(() => explorer.fact('usual')).toMatch(/%/);
+    expect(Number.parseFloat(await explorer.fact('ideal'))).toBeLessThan(Number.parseFloat(await explorer.fact('usual')));
+    await page.locator('.curve-line.is-ideal').waitFor({ state: 'attached' });
+    await page.locator('.curve-line.is-leveldb').waitFor({ state: 'attached' });
+    await page.getByText('all probes of a key follow from one hash of 32 bits').waitFor();
+    // The axis has a line for each power of ten.
+    const ticks = await page.locator('.curve g > text').allTextContents();
+    expect(ticks.slice(0, 3)).toEqual(['100%', '10%', '1.0%']);
+  });
+
+  test('takes more than 100,000 expected keys, and answers a wish that no filter grants at once', async () => {
+    const explorer = await open('#/filter');
+    const { page } = explorer;
+    await page.getByLabel('Expected keys').fill('1000000');
+    await page.getByRole('application', { name: 'of 10000000 bits are 1' }).waitFor();
+    await explorer.choose('Rate wanted');
+    const wish = page.getByLabel('Absent keys that get a yes, at most, in %');
+    await wish.fill('0.0001');
+    await page.getByText('cannot reach that rate').waitFor({ timeout: 4000 });
+    await page.getByLabel('Expected keys').fill('12');
+    await page.getByText('cannot reach that rate').waitFor({ timeout: 6000 });
+    await wish.fill('1');
+    await page.getByText(/LevelDB’s filter needs \d+ bits per key/).waitFor({ timeout: 6000 });
+  });
+
+  test('nine hundred keys of one’s own survive a reload, and a copied link says that it lacks them', async () => {
+    const explorer = await open('#/filter', {});
+    const { page } = explorer;
+    const keys = Array.from({ length: 900 }, (_, i) => `a key of my own, number ${i}`);
+    await explorer.button('Clear all').click();
+    await page.getByLabel('Add keys, one on each line; spaces count').fill(keys.join('\n'));
+    await explorer.button('Add').click();
+    await expect.poll(() => page.url()).toContain('own=900-');
+    await page.reload();
+    expect(await page.locator('.added-words').textContent()).toMatch(/^900 keys were added: a key of my own, number 0/);
+    const elsewhere = await open(new URL(page.url()).hash, {});
+    await elsewhere.page.getByText('This link stands for 900 keys').waitFor();
   });
 
   test('shows which keys set a bit, by keyboard alone', async () => {
-    const { page } = await open('');
+    const { page } = await open('#/filter?q=pear');
     await page.getByRole('application', { name: /^Bits: \d+ of 120 bits are 1$/ }).focus();
     const wanted = bitsOf('kiwi')[0]!;
     for (let presses = 0; presses <= wanted; presses++) await page.keyboard.press('ArrowRight');
@@ -67,7 +203,7 @@ describeInChromium('the filter view', ({ open }) => {
   });
 
   test('shows which keys set a bit that is clicked', async () => {
-    const { page } = await open('');
+    const { page } = await open('#/filter');
     const bounds = (await page.locator('.bit-grid canvas').boundingBox())!;
     await page.mouse.click(bounds.x + 10, bounds.y + 10);
     expect(await page.locator('.bit-owners').textContent()).toMatch(/^Bit 0 \(byte 0, bit 0 in it\) (was made 1 by|is 0: no key)/);
@@ -101,14 +237,14 @@ describeInChromium('the filter view', ({ open }) => {
     await explorer.page.locator('[data-verdict=no]').waitFor();
     expect(await now.allTextContents()).toEqual(['2 A single 0 proves “no”']);
     await explorer.button('Add a key and watch').click();
-    await explorer.page.locator('[data-verdict="true positive"]').waitFor();
+    await explorer.page.locator('[data-verdict=added]').waitFor();
     expect(await now.allTextContents()).toEqual(['1 Adding a key makes its bits 1']);
   });
 
   test('accepts many pasted keys, sizes the array for the expected number, and warns when there are more', async () => {
     const explorer = await open('#/filter?keys=');
     const { page } = explorer;
-    await page.getByLabel('Add keys, one on each line').fill(Array.from({ length: 300 }, (_, i) => `key ${i}`).join('\n'));
+    await page.getByLabel('Add keys, one on each line; spaces count').fill(Array.from({ length: 300 }, (_, i) => `key ${i}`).join('\n'));
     await explorer.button('Add').click();
     expect(await page.getByRole('heading', { name: 'Keys added' }).textContent()).toContain('300');
     expect(await page.getByText('More than the 12 it is sized for').count()).toBe(1);
@@ -121,7 +257,7 @@ describeInChromium('the filter view', ({ open }) => {
   });
 
   test('accepts bits per key, a number of probes and a target error rate', async () => {
-    const explorer = await open('');
+    const explorer = await open('#/filter');
     const { page } = explorer;
     await page.getByLabel('Bits per key', { exact: true }).last().fill('16');
     await page.getByRole('application', { name: 'of 192 bits are 1' }).waitFor();
@@ -130,22 +266,22 @@ describeInChromium('the filter view', ({ open }) => {
     const filter = new Uint8Array(filterByteLength(12, 16));
     fillBloomFilter(filter, Uint32Array.from(fruit.map(utf8), bloomHash), 3);
     await expect.poll(async () => (await page.locator('[data-byte]').allTextContents()).join('')).toBe(hex(filter));
-    await explorer.choose('Target error rate');
-    await page.getByLabel('Wrong yes, at most, in %').fill('0.5');
+    await explorer.choose('Rate wanted');
+    await page.getByLabel('Absent keys that get a yes, at most, in %').fill('0.5');
     const bits = bloomBitsPerKey(0.005, 12)!;
     await page.getByText(`LevelDB’s filter needs ${bits} bits per key for that.`).waitFor();
     await page.getByRole('application', { name: `of ${(filterByteLength(12, bits) - 1) * 8} bits are 1` }).waitFor();
   });
 
   test('refuses invalid numbers, and says which ones are valid', async () => {
-    const { page } = await open('');
+    const { page } = await open('#/filter');
     await page.getByLabel('Expected keys').fill('0.5');
-    await page.getByText('A whole number from 1 to 100,000.').waitFor();
+    await page.getByText('A whole number from 1 to 10,000,000.').waitFor();
     expect(await page.getByRole('application').getAttribute('aria-label')).toContain('of 120 bits');
   });
 
   test('scrolls a large bit array to the bit that was probed last', async () => {
-    const { page } = await open('#/filter?sample=orders&n=1000');
+    const { page } = await open('#/filter?sample=orders&n=1000&q=pear');
     const keys = KEY_SAMPLES.orders.keys();
     const filter = buildFilter(new BloomFilterPolicy(10), keys.map(utf8));
     const zero = bitsOf('pear', filter.length).find((bit) => !isSet(filter, bit))!;
@@ -185,7 +321,7 @@ describeInChromium('the filter view', ({ open }) => {
   });
 
   test('downloads the filter that it shows', async () => {
-    const explorer = await open('');
+    const explorer = await open('#/filter');
     const [download] = await Promise.all([explorer.page.waitForEvent('download'), explorer.button('Download filter').click()]);
     expect(hex(await readFile(await download.path()))).toBe(hex(fruitFilter));
   });

@@ -1,4 +1,8 @@
+import { folderFiles, goldenDatabases, realDatabases } from '@bloom/fixtures';
+import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { weatherDatabase } from '../../samples/weather-database.js';
+import type { GivenFile } from '../explorer-page.js';
 import { describeInChromium } from '../in-chromium.js';
 
 describeInChromium('the lookup view', ({ open }) => {
@@ -55,7 +59,7 @@ describeInChromium('the lookup view', ({ open }) => {
 
   test('accepts keys in hexadecimal', async () => {
     const explorer = await open('#/lookup?sample=1');
-    await explorer.choose('Hex');
+    await explorer.page.getByRole('group', { name: 'Typed as' }).getByRole('radio', { name: 'Hex' }).check();
     await explorer.page.getByLabel('Key to look up').fill('77 65 7');
     await explorer.page.getByText('Hexadecimal digits come in pairs').waitFor();
     await explorer.page.getByLabel('Key to look up').fill(Buffer.from('weather/oslo/2026-01-20').toString('hex'));
@@ -75,6 +79,124 @@ describeInChromium('the lookup view', ({ open }) => {
     expect(await page.locator('.log-bar.is-read').count()).toBe(1);
   });
 
+  test('each example ends where its label says', async () => {
+    const { page } = await open('#/lookup?sample=1');
+    const examples = page.locator('.lookup-examples button');
+    await examples.first().waitFor();
+    const labels = await examples.allTextContents();
+    expect(labels.length).toBeGreaterThan(5);
+    for (const [i, label] of labels.entries()) {
+      await examples.nth(i).press('Enter');
+      const said = page.locator('[data-outcome].notice');
+      const outcome = label === 'deleted' || label === 'absent' ? label : 'found';
+      await expect.poll(() => said.getAttribute('data-outcome')).toBe(outcome);
+      if (outcome !== 'found') continue;
+      await expect.poll(() => page.locator('.trace-step.is-found h3').textContent()).toMatch(label === 'in the log' ? /^Log/ : new RegExp(`^${label.replace('in level', 'Level')} `));
+    }
+  });
+
+  /** For each row of the map: the bars that the line of the key touches, or undefined where the line is not drawn. */
+  async function touched(page: Page): Promise<(string[] | undefined)[]> {
+    return page.locator('.lane').evaluateAll((lanes) =>
+      lanes.map((lane) => {
+        const line = lane.querySelector('.key-line')?.getBoundingClientRect();
+        if (line === undefined) return undefined;
+        const bars = [...lane.querySelectorAll('.table-bar')].filter((bar) => {
+          const box = bar.getBoundingClientRect();
+          return line.left >= box.left - 1 && line.left <= box.right;
+        });
+        return bars.map((bar) => bar.textContent);
+      }),
+    );
+  }
+
+  test.each([
+    ['zzz', [[], [], [], []]],
+    ['a', [[], [], [], []]],
+    ['weather', [[], [], [], []]],
+    ['weather/oslo/2026-01-20', [['000012.ldb'], [], [], ['000006.ldb']]],
+    // Between two tables of level 2.
+    ['weather/prague/2026-03-30', [['000012.ldb'], [], ['000010.ldb'], []]],
+    ['weather/lima/2026-02-25', [['000012.ldb'], ['000011.ldb'], ['000009.ldb'], undefined]],
+    ['weather/oslo/2026-03-19', [['000012.ldb'], undefined, undefined, undefined]],
+  ] as const)('the line of the key %s touches exactly the tables whose range it falls into, in the rows that were gone through', async (key, rows) => {
+    const { page } = await open(sample + encodeURIComponent(key));
+    await page.locator('[data-outcome].notice').waitFor();
+    expect(await touched(page)).toEqual(rows);
+  });
+
+  test('a key before all tables is drawn left of them, and one after them right of them', async () => {
+    const { page } = await open(`${sample}a`);
+    const places = async (): Promise<{ line: number; first: number; last: number }> =>
+      page.locator('.levels').evaluate((levels) => {
+        const boxes = [...levels.querySelectorAll('.table-bar')].map((bar) => bar.getBoundingClientRect());
+        return {
+          line: levels.querySelector('.key-line')!.getBoundingClientRect().left,
+          first: Math.min(...boxes.map(({ left }) => left)),
+          last: Math.max(...boxes.map(({ right }) => right)),
+        };
+      });
+    await page.locator('.key-line').first().waitFor();
+    const before = await places();
+    expect(before.line).toBeLessThan(before.first);
+    await page.getByLabel('Key to look up').fill('zzz');
+    await expect.poll(async () => (await places()).line).toBeGreaterThan(before.last);
+    // The axis begins and ends as the list of entries does.
+    const ends = await page.locator('.level-axis > span').allTextContents();
+    expect(ends).toEqual(['weather/accra/2026-01-01', 'weather/tunis/2026-03-26']);
+  });
+
+  const real = (pattern: RegExp): GivenFile[] => {
+    const { path } = realDatabases().find(({ name }) => pattern.test(name))!;
+    return Array.from(folderFiles(path), ([name, bytes]) => ({ name, bytes }));
+  };
+
+  test('keys of IndexedDB are typed and read in words, and one that is there keeps them', async () => {
+    const explorer = await open('#/lookup');
+    const { page } = explorer;
+    await explorer.give(...real(/file__0/));
+    const typed = page.getByLabel('Key to look up');
+    await expect
+      .poll(async () => {
+        await explorer.button('one that is there').press('Enter');
+        return typed.inputValue();
+      })
+      .toMatch(/^[a-z]/);
+    expect(await typed.inputValue()).not.toContain('\\x00');
+    expect(await page.locator('.looked-up').textContent()).toContain(await typed.inputValue());
+    await page.locator('[data-outcome=found].notice').waitFor();
+    await typed.fill('');
+    await typed.pressSequentially('database 1, name');
+    await page.getByText('Keys of IndexedDB are typed as they are shown').waitFor();
+    await typed.fill('database 1: store 1, name');
+    await page.locator('[data-outcome=found].notice').waitFor();
+    // The value is a text of UTF-16.
+    expect(await page.locator('[data-outcome=found].notice').textContent()).toMatch(/"test store[ -~]*"/);
+    expect(await page.locator('[data-outcome=found].notice').textContent()).not.toContain('\\x00');
+  });
+
+  test('keys of Minecraft are typed and read in words', async () => {
+    const explorer = await open('#/lookup');
+    const { page } = explorer;
+    await explorer.give(...real(/mctestdb/));
+    const typed = page.getByLabel('Key to look up');
+    await expect.poll(async () => {
+      await explorer.button('one that is there').click();
+      return typed.inputValue();
+    }).toMatch(/^chunk -?\d+, -?\d+ of the Overworld: /);
+    expect(await page.locator('.looked-up').textContent()).toContain(await typed.inputValue());
+    await page.locator('[data-outcome=found].notice').waitFor();
+  });
+
+  test('bytes that are no text are typed as they are shown', async () => {
+    const explorer = await open('#/lookup?sample=1');
+    const { page } = explorer;
+    await page.getByLabel('Key to look up').fill('a\\x00\\xff');
+    expect(await page.locator('.looked-up').textContent()).toBe('Looked up: a\\x00\\xff');
+    await page.getByRole('group', { name: 'Show bytes as' }).getByRole('radio', { name: 'Hex' }).check();
+    await expect.poll(() => page.locator('.looked-up').textContent()).toBe('Looked up: 61 00 ff');
+  });
+
   test('can cancel many lookups and start them again', async () => {
     const explorer = await open('#/lookup?sample=1');
     const { page } = explorer;
@@ -84,6 +206,39 @@ describeInChromium('the lookup view', ({ open }) => {
     expect(await page.locator('[data-fact=lookups]').count()).toBe(0);
     await explorer.button('Look them up').click();
     expect(await explorer.fact('lookups')).toBe('10,000');
+  });
+
+  test('draws the reads with filters and without to scale, and asks for other keys each time', async () => {
+    const explorer = await open('#/lookup?sample=1');
+    const { page } = explorer;
+    const examples = new Set<string>();
+    for (const name of ['Look them up', 'Again']) {
+      await explorer.button(name).click();
+      await explorer.button('Again').waitFor();
+      const number = async (fact: string): Promise<number> => Number((await explorer.fact(fact)).replaceAll(',', ''));
+      const widths = await page.locator('.read-bar').evaluateAll((bars) => bars.map((bar) => bar.getBoundingClientRect().width));
+      expect(widths[1]! / widths[0]!).toBeCloseTo((await number('reads-with')) / (await number('reads-without')), 3);
+      examples.add((await page.getByText('Each run has other keys.').textContent())!);
+    }
+    expect(examples.size).toBe(2);
+  });
+
+  test('says why nothing is saved in a database without filters', async () => {
+    const { path } = goldenDatabases().find(({ name }) => name === 'plain')!;
+    const explorer = await open('#/lookup');
+    await explorer.give(...Array.from(folderFiles(path), ([name, bytes]) => ({ name, bytes })));
+    await explorer.button('Look them up').click();
+    expect(await explorer.fact('no-filters')).toContain('No table of this database has a filter');
+  });
+
+  test('one damaged block does not end 10,000 lookups', async () => {
+    const files = weatherDatabase().map(({ name, bytes }) => ({ name, bytes: bytes.slice() }));
+    files.find(({ name }) => name === '000005.ldb')!.bytes[40]! ^= 0x20;
+    const explorer = await open('#/lookup');
+    await explorer.give(...files);
+    await explorer.button('Look them up').click();
+    expect(await explorer.fact('lookups')).toBe('10,000');
+    await explorer.page.getByText(/Without filters [1-9]\d* lookups? failed, with them \d+: they came to a damaged block/).waitFor();
   });
 
   test('shows that lookups of 10,000 absent keys read less than 3% as many blocks with filters as without', async () => {

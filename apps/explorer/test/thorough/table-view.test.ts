@@ -1,7 +1,9 @@
-import { goldenTables, realTables } from '@bloom/fixtures';
+import { folderFiles, goldenDatabases, goldenTables, realTables } from '@bloom/fixtures';
+import { WriteBatchReader } from '@bloom/leveldb';
+import { readLog } from '@bloom/log';
 import { BloomFilterPolicy } from '@bloom/policy';
 import { MemorySink, MemorySource, TableBuilder } from '@bloom/sstable';
-import { inspectBlock, outlineTable } from '@bloom/sstable/inspect';
+import { inspectBlock, outlineTable, profileTable } from '@bloom/sstable/inspect';
 import { expect, test } from 'vitest';
 import { weatherTable } from '../../samples/weather-table.js';
 import type { ExplorerPage, GivenFile } from '../explorer-page.js';
@@ -111,7 +113,7 @@ describeInChromium('the table view', ({ open, server }) => {
     const whole = await drawn();
     for (const zoomIn of [
       () => explorer.button('Zoom in').click(),
-      () => page.getByRole('slider').press('+'),
+      () => page.locator('[role=slider]').press('+'),
       async () => {
         await canvas.hover({ position: { x: 300, y: 40 } });
         await page.mouse.wheel(0, -400);
@@ -130,12 +132,116 @@ describeInChromium('the table view', ({ open, server }) => {
     const explorer = await opened({ name: 'numbered.ldb', bytes: numbered });
     const at = offsets[kinds.indexOf(4)]!;
     await explorer.go(`#/table?file=numbered.ldb`);
-    await explorer.page.getByRole('slider').focus();
+    await explorer.page.locator('[role=slider]').focus();
     await explorer.page.keyboard.press('End');
     await explorer.page.keyboard.press('ArrowLeft');
     await explorer.page.getByRole('heading', { name: `at ${grouped(at)}` }).waitFor();
     await explorer.page.getByRole('grid', { name: 'Entries of the index block' }).getByRole('button').nth(1).click();
     await explorer.page.getByRole('heading', { name: `Data block 2, ` }).waitFor();
+  });
+
+  test('the row that keys move in a list is named, and can be seen', async () => {
+    const { page } = await open('#/table?sample=1');
+    const grid = page.getByRole('grid', { name: 'Entries of the data block' });
+    await grid.getByRole('row').nth(1).waitFor();
+    await page.locator('[role=slider]').focus();
+    while (!(await grid.evaluate((element) => element === document.activeElement))) await page.keyboard.press('Tab');
+    for (const row of [2, 3, 2]) {
+      await page.keyboard.press(row === 2 && (await grid.getAttribute('aria-activedescendant'))?.endsWith('-2') === true ? 'ArrowUp' : 'ArrowDown');
+      const active = page.locator(`[id="${(await grid.getAttribute('aria-activedescendant'))!}"]`);
+      expect(await active.getAttribute('aria-rowindex')).toBe(String(row + 1));
+      const [outline, other] = await active.evaluate((element) => [getComputedStyle(element).outlineStyle, getComputedStyle(element.parentElement!.lastElementChild!).outlineStyle]);
+      expect([outline, other]).toEqual(['solid', 'none']);
+    }
+    // Far away too.
+    await page.keyboard.press('End');
+    const last = await grid.getAttribute('aria-rowcount');
+    await expect.poll(async () => page.locator(`[id="${(await grid.getAttribute('aria-activedescendant')) ?? 'none'}"]`).getAttribute('aria-rowindex')).toBe(last);
+  });
+
+  test('what keys do not share stays in sight at 360 pixels', async () => {
+    const { page } = await open('#/table?sample=1', { viewport: { width: 360, height: 740 } });
+    const grid = page.getByRole('grid', { name: 'Entries of the data block' });
+    await grid.locator('.bytes-own').first().waitFor();
+    const [own, cell, box] = await grid.evaluate((element) => {
+      const part = element.querySelector('.bytes-own')!;
+      return [part, part.closest('[role=gridcell]')!, element].map((node) => node.getBoundingClientRect().right);
+    });
+    expect(own).toBeLessThanOrEqual(cell! + 0.5);
+    expect(own).toBeLessThanOrEqual(box!);
+    expect(await grid.locator('.bytes-own').first().textContent()).toBe('2');
+  });
+
+  test('garbage is called garbage before anything else, and is not drawn as a table', async () => {
+    const explorer = await opened({ name: 'holiday.ldb', bytes: Uint8Array.from({ length: 5000 }, (_, i) => (i * 7919) >>> 3) });
+    const { page } = explorer;
+    expect(await page.getByRole('alert').first().textContent()).toMatch(/^This is not a table\./);
+    const [alert, card] = await Promise.all([page.getByRole('alert').first().boundingBox(), page.locator('.card').first().boundingBox()]);
+    expect(alert!.y).toBeLessThan(card!.y);
+    expect(await page.locator('[role=slider]').count()).toBe(0);
+    expect(await page.getByRole('heading', { name: /^Footer/ }).count()).toBe(0);
+  });
+
+  test('opens a log: its batches, their writes and fragments, by keyboard', async () => {
+    const explorer = await open('#/table');
+    const { page } = explorer;
+    const { path } = goldenDatabases().find(({ name }) => name === 'log-blocks')!;
+    const [name, bytes] = Array.from(folderFiles(path)).find(([file]) => file.endsWith('.log'))!;
+    const { records } = readLog(bytes);
+    await explorer.give({ name, bytes });
+    expect(await explorer.fact('records')).toBe(grouped(records.length));
+    expect(Number((await explorer.fact('fragments')).replaceAll(',', ''))).toBeGreaterThan(records.length);
+    expect(await page.locator('[role=slider]').count()).toBe(0);
+    await page.getByRole('grid', { name: 'Records' }).focus();
+    await page.keyboard.press('End');
+    await page.keyboard.press('Enter');
+    await page.getByRole('region', { name: `Record ${records.length}`, exact: true }).waitFor();
+    const batch = new WriteBatchReader(records.at(-1)!.bytes);
+    let writes = 0;
+    while (batch.next()) writes++;
+    await expect.poll(() => page.getByRole('table', { name: 'Writes of the batch' }).getByRole('row').count()).toBe(writes + 1);
+    await page.getByText('What each byte is').click();
+    const labels = await page.getByRole('table', { name: 'Bytes of the record' }).getByRole('row').allTextContents();
+    expect(labels.some((label) => label.includes('masked checksum'))).toBe(true);
+    // Every byte of the record is in one range.
+    const sizes = await page.getByRole('table', { name: 'Bytes of the record' }).locator('tbody tr td:nth-child(2)').allTextContents();
+    expect(sizes.reduce((sum, size) => sum + Number(size.replaceAll(',', '')), 0)).toBeGreaterThanOrEqual(records.at(-1)!.bytes.length + 7);
+  });
+
+  test('opens the MANIFEST and the log of a database from there', async () => {
+    const explorer = await open('#/database?sample=1');
+    const { page } = explorer;
+    await explorer.button('MANIFEST-000002').click();
+    await page.getByRole('heading', { level: 1, name: 'MANIFEST-000002' }).waitFor();
+    await page.getByRole('grid', { name: 'Records' }).press('Enter');
+    await page.getByRole('list', { name: 'Changes' }).getByText('comparator leveldb.BytewiseComparator').waitFor();
+    await page.getByRole('list', { name: 'Changes' }).getByText(/\+ table 12 in level 0, .*weather\//).waitFor();
+    await explorer.button('Back to its database').click();
+    await page.getByRole('button', { name: '000013.log' }).click();
+    expect(await explorer.fact('operations')).toBe('36');
+    // So short, each record is one fragment.
+    expect(await explorer.fact('fragments')).toBe('30');
+    expect(await page.getByRole('grid', { name: 'Records' }).getByRole('row').nth(1).getByRole('gridcell').nth(2).textContent()).toBe('1');
+  });
+
+  test('says of a log what is damaged and that its end is cut off', async () => {
+    const explorer = await open('#/table');
+    const { path } = goldenDatabases().find(({ name }) => name === 'log-torn')!;
+    const [name, bytes] = Array.from(folderFiles(path)).find(([file]) => file.endsWith('.log'))!;
+    await explorer.give({ name, bytes });
+    await explorer.page.getByText('of a record that was cut off').waitFor();
+    await explorer.drop('.page', { name: '000099.log', bytes: Uint8Array.from({ length: 4000 }, (_, i) => (i * 7919) >>> 3) });
+    expect(await explorer.page.getByRole('alert').first().textContent()).toContain('Not one record of this file can be read');
+  });
+
+  test('shows what bloom stat prints of a table: compression, filters, bits per key and probes', async () => {
+    const bytes = weatherTable();
+    const profile = await profileTable(new MemorySource(bytes));
+    const explorer = await open('#/table?sample=1');
+    expect(await explorer.fact('compression')).toBe(`${(profile.rawDataBytes / profile.storedDataBytes).toFixed(2)} : 1`);
+    expect(await explorer.fact('filters')).toBe(grouped(profile.filters));
+    expect(await explorer.fact('bits-per-key')).toBe(((profile.filterBytes * 8) / profile.entries).toFixed(2));
+    expect(await explorer.region('Contents').textContent()).toContain('6 probes');
   });
 
   test('counts and labels empty filters', async () => {
@@ -159,7 +265,7 @@ describeInChromium('the table view', ({ open, server }) => {
 
   test('shows the bytes of the footer with their meanings', async () => {
     const explorer = await opened({ name: 'numbered.ldb', bytes: numbered });
-    await explorer.page.getByRole('slider').focus();
+    await explorer.page.locator('[role=slider]').focus();
     await explorer.page.keyboard.press('End');
     const bytes = explorer.page.getByLabel('Bytes of the footer').locator('span');
     expect((await bytes.allTextContents()).join('')).toBe(Buffer.from(numbered.subarray(-48)).toString('hex'));

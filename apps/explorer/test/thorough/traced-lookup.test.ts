@@ -5,6 +5,7 @@ import { allCodecs } from '@bloom/codecs';
 import { CorruptionError } from '@bloom/bytes';
 import { expect, test } from 'vitest';
 import { weatherDatabase } from '../../samples/weather-database.js';
+import type { TraceStep } from '../../src/database/database-facts.js';
 import { InspectedDatabase } from '../../src/database/inspected-database.js';
 
 const KEYS_OF_EACH = 150;
@@ -46,6 +47,21 @@ function neighbour(random: Random, key: Uint8Array): Uint8Array {
   return other;
 }
 
+/** Fails unless the keys that a step shows lead to the key, by its order. Keys that are shown in part cannot be compared. */
+function mustBeOnTheWay(step: TraceStep, key: Uint8Array, compare: (a: Uint8Array, b: Uint8Array) => number): void {
+  if (step.kind !== 'table') return;
+  const isWhole = (shown: { bytes: Uint8Array; byteLength: number }): boolean => shown.bytes.length === shown.byteLength;
+  for (const { key: other, order } of [...step.index.compared, ...(step.block?.compared ?? [])]) {
+    if (!isWhole(other)) continue;
+    if (order === 'before') expect(compare(other.bytes, key)).toBeLessThanOrEqual(0);
+    else expect(compare(other.bytes, key)).toBeGreaterThanOrEqual(0);
+  }
+  const last = step.block?.walked.at(-1);
+  if (last === undefined || !isWhole(last)) return;
+  if (step.outcome === 'found' || step.outcome === 'deleted') expect(compare(last.bytes, key)).toBe(0);
+  for (const other of step.block!.walked.slice(0, -1)) if (isWhole(other)) expect(compare(other.bytes, key)).toBeLessThanOrEqual(0);
+}
+
 const outcomes = new Set<string>();
 
 test.each(databases)('a traced lookup in %s has the same result as get', async (name, folderOf) => {
@@ -65,6 +81,7 @@ test.each(databases)('a traced lookup in %s has the same result as get', async (
     const said = got instanceof CorruptionError ? 'unknown' : got === undefined ? 'nothing' : described(got.length, got.subarray(0, TRACED_BYTES));
     const traced = trace.outcome === 'unknown' ? 'unknown' : trace.outcome === 'found' ? described(trace.value!.byteLength, trace.value!.bytes) : 'nothing';
     expect(`${hex(key)}: ${traced}`).toBe(`${hex(key)}: ${said}`);
+    for (const step of trace.steps) mustBeOnTheWay(step, key, (a, b) => reader.compare(a, b));
     if (trace.outcome !== 'deleted' && trace.outcome !== 'absent') continue;
     const newest = (await reader.versions(key))[0];
     expect(trace.outcome).toBe(newest === undefined ? 'absent' : 'deleted');

@@ -1,0 +1,57 @@
+import { parseFileName } from '@bloom/leveldb';
+
+/** A file that was dropped or picked. */
+export interface DroppedFile {
+  /** From the folder that was dropped, which is the first part of it; of a single file, its name. */
+  readonly path: string;
+  readonly file: File;
+}
+
+/** Folders this deep in a dropped one are looked into. */
+const MAX_DEPTH = 8;
+/** So many names are read: a whole disk may have been dropped. */
+const MAX_NAMES = 100_000;
+
+/** The files that were dropped: single ones whatever they are, and of folders, at any depth, those with names of LevelDB's. */
+export async function droppedFiles(transfer: DataTransfer): Promise<DroppedFile[]> {
+  // Entries are to be taken before the event is over.
+  const entries = Array.from(transfer.items, (item) => item.webkitGetAsEntry()).filter((entry) => entry !== null);
+  if (!entries.some(({ isDirectory }) => isDirectory)) return Array.from(transfer.files, (file) => ({ path: file.name, file }));
+  const found: DroppedFile[] = [];
+  let level = entries;
+  let names = 0;
+  for (let depth = 0; level.length > 0 && depth <= MAX_DEPTH && names < MAX_NAMES; depth++) {
+    const next: FileSystemEntry[] = [];
+    for (const entry of level) {
+      if (entry.isFile) {
+        if (depth === 0 || parseFileName(entry.name) !== undefined) found.push({ path: entry.fullPath.replace(/^\//, ''), file: await fileOf(entry as FileSystemFileEntry) });
+      } else {
+        const inner = await entriesOf(entry as FileSystemDirectoryEntry);
+        names += inner.length;
+        next.push(...inner);
+      }
+    }
+    level = next;
+  }
+  return found;
+}
+
+/** The files that an input was given. */
+export function pickedFiles(files: Iterable<File>): DroppedFile[] {
+  return Array.from(files, (file) => ({ path: file.webkitRelativePath || file.name, file }));
+}
+
+function fileOf(entry: FileSystemFileEntry): Promise<File> {
+  return new Promise((resolve, reject) => entry.file(resolve, reject));
+}
+
+async function entriesOf(directory: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
+  const reader = directory.createReader();
+  const entries: FileSystemEntry[] = [];
+  for (;;) {
+    // It gives a hundred or so at a time.
+    const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
+    if (some.length === 0) return entries;
+    entries.push(...some);
+  }
+}

@@ -1,0 +1,35 @@
+import { type Typing, TYPINGS } from '../bytes/key-form.js';
+import type { EntryRange } from './database-facts.js';
+
+/** Which entries of a database are listed. */
+export interface EntrySearch {
+  readonly by: 'prefix' | 'range';
+  /** Undefined: as is usual for such a database. */
+  readonly typing: Typing | undefined;
+  readonly prefix: string;
+  readonly from: string;
+  readonly to: string;
+  /** The page of them, and how it was come to. Not in the URL. */
+  readonly page: { readonly number: number; readonly step: EntryRange };
+}
+
+export const FIRST_PAGE: EntrySearch['page'] = { number: 0, step: {} };
+export const EVERYTHING: EntrySearch = { by: 'prefix', typing: undefined, prefix: '', from: '', to: '', page: FIRST_PAGE };
+
+export function searchFromParams(params: URLSearchParams): EntrySearch {
+  return {
+    by: params.has('from') || params.has('to') ? 'range' : 'prefix',
+    typing: TYPINGS.find((typing) => typing === params.get('typing')),
+    prefix: params.get('prefix') ?? '',
+    from: params.get('from') ?? '',
+    to: params.get('to') ?? '',
+    page: FIRST_PAGE,
+  };
+}
+
+export function paramsOfSearch(params: URLSearchParams, { by, typing, prefix, from, to }: EntrySearch): void {
+  if (typing !== undefined) params.set('typing', typing);
+  if (by === 'prefix' && prefix !== '') params.set('prefix', prefix);
+  if (by === 'range' && from !== '') params.set('from', from);
+  if (by === 'range' && to !== '') params.set('to', to);
+}

@@ -1,0 +1,62 @@
+import type { DroppedFile } from '../controls/dropped-files.js';
+import { sampleUrl } from '../session/sample-url.js';
+
+/** Where a folder comes from. */
+export type FolderOrigin = (
+  | { readonly kind: 'files'; readonly name: string; readonly files: readonly File[] }
+  | { readonly kind: 'url'; readonly name: string; readonly url: string }
+) & {
+  /** Whether keys are read in bytewise order, though the database has another one, which the page does not know. */
+  readonly isForcedBytewise?: boolean | undefined;
+  /** Whether what is there is read, though tables are missing. */
+  readonly hasGaps?: boolean | undefined;
+};
+
+const SAMPLE_NAME = 'weather database';
+
+export function sampleDatabase(): FolderOrigin {
+  return { kind: 'url', name: SAMPLE_NAME, url: sampleUrl('database/') };
+}
+
+/** The databases among files that were dropped or picked: one for each CURRENT, or all files as one where there is none. */
+export function droppedFolders(dropped: readonly DroppedFile[]): FolderOrigin[] {
+  const folders = new Map<string, File[]>();
+  for (const { path, file } of dropped) {
+    const folder = path.slice(0, Math.max(0, path.lastIndexOf('/')));
+    folders.set(folder, [...(folders.get(folder) ?? []), file]);
+  }
+  const databases = [...folders].filter(([, files]) => files.some(({ name }) => name === 'CURRENT'));
+  // Without CURRENT, the opening says what is missing.
+  const chosen = databases.length > 0 ? databases : [...folders].sort(([, a], [, b]) => b.length - a.length).slice(0, 1);
+  return chosen.map(([path, files]) => ({ kind: 'files', name: (chosen.length > 1 ? path : path.split('/').at(-1)!) || 'dropped folder', files }));
+}
+
+/** The folder at `url`; undefined where that is no URL. */
+export function folderAt(url: string): FolderOrigin | undefined {
+  try {
+    const { href } = new URL(url.endsWith('/') ? url : `${url}/`, document.baseURI);
+    const sample = sampleDatabase();
+    return sample.kind === 'url' && sample.url === href ? sample : { kind: 'url', name: href, url: href };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The folder that a URL of the page asks for, if it can be had from there. */
+export function folderFromParams(params: URLSearchParams): FolderOrigin | undefined {
+  const url = params.get('url');
+  const folder = params.has('sample') ? sampleDatabase() : url === null ? undefined : folderAt(url);
+  return folder && params.get('order') === 'bytewise' ? { ...folder, isForcedBytewise: true } : folder;
+}
+
+export function paramsOfFolder(params: URLSearchParams, origin: FolderOrigin): void {
+  if (origin.kind === 'files') params.set('folder', origin.name);
+  else if (origin.name === SAMPLE_NAME) params.set('sample', '1');
+  else params.set('url', origin.url);
+  if (origin.isForcedBytewise === true) params.set('order', 'bytewise');
+}
+
+export function isSameFolder(a: FolderOrigin, b: FolderOrigin): boolean {
+  if (a.isForcedBytewise !== b.isForcedBytewise || a.hasGaps !== b.hasGaps) return false;
+  return a.kind === 'url' && b.kind === 'url' ? a.url === b.url : a.kind === 'files' && b.kind === 'files' && a.files === b.files;
+}

@@ -1,0 +1,82 @@
+import { idbComparator } from '@bloom/leveldb/idb-comparator';
+import { bytewiseComparator, type Comparator } from '@bloom/sstable';
+import type { DatabaseFacts } from './database-facts.js';
+
+/** `bytes`: as far apart as the keys are, read as numbers. `even`: all bounds of tables at equal distances. */
+export type KeyScale = 'bytes' | 'even';
+
+/** Where keys are drawn, from left to right in the order of the database. */
+export interface KeyAxis {
+  /** The ends of the axis; undefined without keys. */
+  readonly ends: { readonly first: Uint8Array; readonly last: Uint8Array } | undefined;
+  /** 0 to 1. Keys before the first and after the last have room beside them. */
+  position(key: Uint8Array): number;
+}
+
+/** The room left and right, for keys before and after all. */
+const MARGIN = 0.025;
+/** Two bounds are drawn at least this far apart, so that a key between two tables is seen to be in neither. */
+const LEAST_GAP = 0.008;
+/** The most that these gaps take of the axis. */
+const MOST_GAPS = 0.6;
+/** How close to a bound a key beside it is drawn, as a share of the gap. */
+const NEAREST = 0.25;
+/** As many bytes as a number holds exactly. */
+const NUMBER_BYTES = 6;
+
+export function keyOrderOf({ isIndexedDb }: DatabaseFacts): Comparator {
+  return isIndexedDb ? idbComparator : bytewiseComparator;
+}
+
+/** An axis for all tables of a database. Between their bounds, a key is where its order puts it, whatever the scale. */
+export function keyAxis(facts: DatabaseFacts, scale: KeyScale): KeyAxis {
+  const order = keyOrderOf(facts);
+  const { firstKey, lastKey } = facts;
+  const all = facts.levels.flat().flatMap(({ smallest, largest }) => [smallest.userKey.bytes, largest.userKey.bytes]);
+  if (firstKey !== undefined && lastKey !== undefined) all.push(firstKey.bytes, lastKey.bytes);
+  all.sort((a, b) => order.compare(a, b));
+  const bounds = all.filter((bound, i) => i === 0 || order.compare(all[i - 1]!, bound) !== 0);
+  const first = bounds[0];
+  const last = bounds.at(-1);
+  if (first === undefined || last === undefined) return { ends: undefined, position: () => 0.5 };
+  const numberOf = numbersAfter(commonLength(first, last));
+  const gaps = bounds.slice(1).map((bound, i) => (scale === 'even' ? 1 : Math.max(0, numberOf(bound) - numberOf(bounds[i]!))));
+  const span = gaps.reduce((sum, gap) => sum + gap, 0) || 1;
+  const least = Math.min(LEAST_GAP, MOST_GAPS / Math.max(1, gaps.length));
+  const places = [MARGIN];
+  for (const gap of gaps) places.push(places.at(-1)! + (least + (gap / span) * (1 - least * gaps.length)) * (1 - 2 * MARGIN));
+  return {
+    ends: { first, last },
+    position(key) {
+      let left = 0;
+      let right = bounds.length;
+      while (left < right) {
+        const middle = (left + right) >>> 1;
+        if (order.compare(bounds[middle]!, key) < 0) left = middle + 1;
+        else right = middle;
+      }
+      if (left === bounds.length) return 1 - MARGIN / 2;
+      if (order.compare(bounds[left]!, key) === 0) return places[left]!;
+      if (left === 0) return MARGIN / 2;
+      const from = numberOf(bounds[left - 1]!);
+      const share = (numberOf(key) - from) / (numberOf(bounds[left]!) - from);
+      const within = scale === 'even' || !(share >= 0 && share <= 1) ? 0.5 : Math.max(NEAREST, Math.min(1 - NEAREST, share));
+      return places[left - 1]! + (places[left]! - places[left - 1]!) * within;
+    },
+  };
+}
+
+function commonLength(a: Uint8Array, b: Uint8Array): number {
+  let length = 0;
+  while (length < a.length && a[length] === b[length]) length++;
+  return length;
+}
+
+/** Keys as numbers, by the bytes after `start`, which all have in common. */
+function numbersAfter(start: number): (key: Uint8Array) => number {
+  return (key) => {
+    let number = 0;
+    for (let i = start; i < start + NUMBER_BYTES; i++) number = number * 256 + (key[i] ?? 0);
+    return number;
+  };
+}

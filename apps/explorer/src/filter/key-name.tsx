@@ -1,0 +1,21 @@
+/** A key in a sentence or list: spaces that would not be seen are drawn, since they count. */
+export function KeyName({ name }: { readonly name: string }) {
+  return (
+    <>
+      {name.split(/(^\s+|\s{2,}|[^\S ]|\s+$)/).map((part, i) =>
+        i % 2 === 0 ? part : (
+          <span key={i} class="space-mark">
+            {part.replace(/\s/g, (space) => (space === '\t' ? '⇥' : '␣'))}
+          </span>
+        ),
+      )}
+    </>
+  );
+}
+
+/** What is to be said of a key whose spaces are easily missed; undefined for any other. */
+export function spaceWarning(key: string): string | undefined {
+  const places = [/^\s/.test(key) ? 'begins' : '', /\s$/.test(key) ? 'ends' : ''].filter((place) => place !== '');
+  if (key === '' || places.length === 0) return undefined;
+  return `This key ${places.join(' and ')} with a space, and spaces count: without it, it is another key, with other bits.`;
+}

@@ -1,0 +1,109 @@
+import { bestProbes, idealFalsePositiveRate, MIN_BITS, probesFor } from '@bloom/policy';
+import { useId, useMemo } from 'preact/hooks';
+import { Fact } from '../controls/controls.js';
+import { count, counted, percent } from '../controls/sizes.js';
+import type { BuiltFilter } from './built-filter.js';
+import { RateChart, type RateSeries } from './rate-chart.js';
+import { useDesignedRates } from './use-rates.js';
+
+/** The chart goes at least as far. */
+const USUAL_MOST_BITS = 24;
+/** From here on, the share of absent keys that have the hash of a stored one is worth a sentence. */
+const NOTABLE_COLLISIONS = 1e-5;
+
+/** Of a filter of the same size with the best number of probes. LevelDB's have at least 64 bits. */
+function idealRate(bitsPerKey: number, keys: number): number {
+  const bits = Math.max(bitsPerKey, MIN_BITS / keys);
+  return idealFalsePositiveRate({ bitsPerKey: bits, probes: bestProbes(bits), keys });
+}
+
+interface RateCardProps {
+  /** One, or two of the same size. */
+  readonly filters: readonly BuiltFilter[];
+  readonly bitsPerKey: number;
+  readonly expectedKeys: number;
+  readonly hasOwnProbes: boolean;
+}
+
+/** How good the filters are: measured, for LevelDB's on average, and for an ideal one, over bits per key. */
+export function RateCard({ filters, bitsPerKey, expectedKeys, hasOwnProbes }: RateCardProps) {
+  const id = useId();
+  const first = filters[0]!;
+  const isOneOfTwo = filters.length > 1;
+  const measured = useMemo(() => filters.map((filter) => filter.measuredRate()), [filters]);
+  const most = Math.max(USUAL_MOST_BITS, bitsPerKey);
+  const designed = useDesignedRates(bitsPerKey, expectedKeys, most);
+  const ideal = useMemo(
+    () => Array.from({ length: most }, (_, i) => [i + 1, idealRate(i + 1, expectedKeys)] as const),
+    [most, expectedKeys],
+  );
+  const leveldb = [...designed].filter(([bits]) => bits <= most).sort(([a], [b]) => a - b);
+  const series: RateSeries[] = [{ name: 'ideal', points: ideal }];
+  if (leveldb.length > 1) series.push({ name: 'leveldb', points: leveldb });
+  const rateOf = (i: number): number => measured[i]!.passed / measured[i]!.asked;
+  const filledBits = first.keys.length === 0 ? undefined : first.bits / first.keys.length;
+  const dots = filters.map(({ policy }, i) => ({ kind: policy, label: isOneOfTwo ? (policy === 'leveldb' ? 'LevelDB’s' : 'one line') : 'this filter', x: bitsPerKey, rate: rateOf(i) }));
+  const usual = designed.get(bitsPerKey);
+  const idealHere = idealRate(bitsPerKey, expectedKeys);
+  const bitsHere = Math.max(bitsPerKey, MIN_BITS / expectedKeys);
+  const collisions = expectedKeys / 2 ** 32;
+  return (
+    <section class="card bench-rate" aria-labelledby={`${id}-rate`}>
+      <h2 id={`${id}-rate`}>How many absent keys get a yes?</h2>
+      <p class="muted small">
+        Measured: {count(measured[0]!.asked)} keys that were never added are asked about, and those that get a yes are counted. How often a yes is wrong is another question: that
+        depends on how many of the keys you ask about were added.
+      </p>
+      <dl class="facts">
+        {filters.map((filter, i) => (
+          <Fact key={filter.policy} name={isOneOfTwo ? (filter.policy === 'leveldb' ? 'LevelDB’s, measured' : 'One cache line, measured') : 'This filter, measured'}>
+            <span data-fact={i === 0 ? 'measured' : 'measured-other'}>{percent(rateOf(i))}</span>{' '}
+            <small>
+              {count(measured[i]!.passed)} of {count(measured[i]!.asked)}
+            </small>
+          </Fact>
+        ))}
+        {!hasOwnProbes && (
+          <Fact name="LevelDB’s, usually">
+            <span data-fact="usual">{usual === undefined ? '…' : percent(usual)}</span> <small>with {counted(expectedKeys, 'key')}</small>
+          </Fact>
+        )}
+        <Fact name="An ideal filter">
+          <span data-fact="ideal">{percent(idealHere)}</span> <small>{counted(bestProbes(bitsHere), 'probe')}, all independent</small>
+        </Fact>
+        <Fact name="Bits that are 1">
+          {filters.map((filter) => percent(filter.setBits / filter.bits)).join(' and ')}{' '}
+          <small>
+            {filters.map((filter) => count(filter.setBits)).join(' and ')} of {count(first.bits)}
+          </small>
+        </Fact>
+        <Fact name="Probes per key">{[...new Set(filters.map(({ probes }) => probes))].join(' and ')}</Fact>
+      </dl>
+      <RateChart
+        label={`The share of absent keys that get a yes, by bits per key, on a logarithmic axis. An ideal filter at ${bitsPerKey} bits: ${percent(idealHere)}. ${usual === undefined ? '' : `LevelDB’s, usually: ${percent(usual)}. `}Measured: ${dots.map(({ label, rate }) => `${label} ${percent(rate)}`).join(', ')}.`}
+        xTitle="bits per key"
+        xMax={most}
+        series={series}
+        dots={dots}
+      />
+      <ul class="legend small" aria-label="Lines of the chart">
+        <li>
+          <span class="line-swatch is-ideal" aria-hidden="true" /> an ideal filter
+        </li>
+        <li>
+          <span class="line-swatch is-leveldb" aria-hidden="true" /> LevelDB’s, usually{leveldb.length < 2 && ' (being measured)'}
+        </li>
+      </ul>
+      <p class="muted small">
+        LevelDB’s line is the higher one. It rounds the number of probes down ({counted(bitsPerKey, 'bit')}: {probesFor(bitsPerKey)}, where {bestProbes(bitsHere)} {bestProbes(bitsHere) === 1 ? 'is' : 'are'} best), and all probes of a key follow from one hash of 32 bits, so that those of two keys coincide more often than by chance: more and more
+        bits help less and less.
+        {collisions > NOTABLE_COLLISIONS && ` Among ${count(expectedKeys)} keys, ${percent(collisions)} of absent ones have the very hash of a stored key, and no number of bits tells those apart.`}
+      </p>
+      {filledBits !== undefined && Math.abs(filledBits / bitsPerKey - 1) > 0.2 && !isOneOfTwo && (
+        <p class="muted small">
+          It holds {counted(first.keys.length, 'key')} and is sized for {count(expectedKeys)}, so its dot lies {filledBits > bitsPerKey ? 'lower' : 'higher'} than the lines.
+        </p>
+      )}
+    </section>
+  );
+}

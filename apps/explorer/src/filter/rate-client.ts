@@ -1,0 +1,38 @@
+import { type CallOptions, WorkerCalls } from '../worker/worker-calls.js';
+
+/** Measures the rates of LevelDB's filters in a worker. Only the newest question is worth an answer: it ends the one before. */
+export class RateClient {
+  readonly #answers = new Map<string, number | undefined>();
+  #calls: WorkerCalls | undefined;
+  #isBusy = false;
+
+  /** The share of absent keys that pass a filter of so many keys, out of filters that are made and asked. */
+  rate(bitsPerKey: number, keys: number): Promise<number> {
+    return this.#ask<number>('rate', [bitsPerKey, keys]);
+  }
+
+  /** The fewest bits per key that keep to `rate`; undefined: none do. */
+  bitsPerKey(rate: number, keys: number): Promise<number | undefined> {
+    return this.#ask('bitsPerKey', [rate, keys]);
+  }
+
+  /** What is being measured is of no use any more. */
+  cancel(): void {
+    if (!this.#isBusy) return;
+    this.#calls?.close();
+    this.#calls = undefined;
+    this.#isBusy = false;
+  }
+
+  async #ask<T extends number | undefined>(method: string, args: readonly number[], options?: CallOptions): Promise<T> {
+    const key = `${method} ${args.join()}`;
+    if (this.#answers.has(key)) return this.#answers.get(key) as T;
+    this.cancel();
+    const calls = (this.#calls ??= new WorkerCalls(new Worker(new URL('./rate-worker.ts', import.meta.url), { type: 'module' })));
+    this.#isBusy = true;
+    const answer = await calls.call<T>(method, args, options);
+    this.#isBusy = false;
+    this.#answers.set(key, answer);
+    return answer;
+  }
+}

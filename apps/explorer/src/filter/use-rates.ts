@@ -1,0 +1,58 @@
+import { useEffect, useState } from 'preact/hooks';
+import { useSession } from '../session/use-session.js';
+
+const DELAY_MS = 150;
+/** The curve may wait until the reader pauses. */
+const CURVE_DELAY_MS = 500;
+/** With more keys, one rate takes a second. */
+const MANY_KEYS = 100_000;
+
+/** The fewest bits per key that keep to `rate`, the last answer while the next is worked out; a current one that is undefined: none do. */
+export function useBitsForRate(rate: number, keys: number, isWanted: boolean): { readonly answer: number | undefined; readonly isCurrent: boolean } {
+  const { wishes } = useSession();
+  const [state, setState] = useState<{ readonly key: string; readonly answer: number | undefined }>();
+  const key = `${rate} ${keys}`;
+  useEffect(() => {
+    if (!isWanted) return;
+    let current = true;
+    const timer = setTimeout(() => {
+      wishes.bitsPerKey(rate, keys).then((answer) => current && setState({ key, answer }), () => undefined);
+    }, DELAY_MS);
+    return () => {
+      current = false;
+      clearTimeout(timer);
+    };
+  }, [key, isWanted]);
+  return { answer: state?.answer, isCurrent: state?.key === key };
+}
+
+/** The bits per key at which the curve of LevelDB's filter is measured; `first` is wanted most. */
+function curveBits(first: number, keys: number, most: number): readonly number[] {
+  const step = keys > MANY_KEYS ? 4 : 2;
+  const bits = Array.from({ length: Math.floor(most / step) }, (_, i) => (i + 1) * step);
+  return [...new Set([first, 1, ...bits, most])];
+}
+
+/** The measured rates of LevelDB's filters of `keys` keys, by bits per key: first that of `first`, the others one after another. */
+export function useDesignedRates(first: number, keys: number, most: number): ReadonlyMap<number, number> {
+  const { rates } = useSession();
+  const [state, setState] = useState<{ readonly keys: number; readonly rates: ReadonlyMap<number, number> }>({ keys, rates: new Map() });
+  useEffect(() => {
+    let isOver = false;
+    const work = async (): Promise<void> => {
+      for (const bits of curveBits(first, keys, most)) {
+        const rate = await rates.rate(bits, keys);
+        if (isOver) return;
+        setState((before) => ({ keys, rates: new Map(before.keys === keys ? before.rates : []).set(bits, rate) }));
+      }
+    };
+    // It is cancelled where something else is asked.
+    const timer = setTimeout(() => void work().catch(() => undefined), CURVE_DELAY_MS);
+    return () => {
+      isOver = true;
+      clearTimeout(timer);
+      rates.cancel();
+    };
+  }, [first, keys, most]);
+  return state.keys === keys ? state.rates : new Map();
+}

@@ -1,0 +1,170 @@
+import { useLayoutEffect, useReducer } from 'preact/hooks';
+import type { VersionFacts } from '../database/database-facts.js';
+import { CallError, failureFacts, type FailureFacts } from '../worker/failure.js';
+import { WorkerCalls } from '../worker/worker-calls.js';
+import type { Crash, LiveLookup, LiveSeek, LiveState, NumberedEvent } from './live-facts.js';
+import type { PaceName } from './pace.js';
+
+const KEPT_EVENTS = 300;
+
+/** A version of the key that is watched. */
+export interface WatchedVersion extends VersionFacts {
+  /** Whether no file and no memtable has it any more. */
+  readonly isGone: boolean;
+}
+
+/** The live database, in a worker of its own. It works on while other views are looked at. */
+export class LiveClient {
+  state: LiveState | undefined;
+  events: readonly NumberedEvent[] = [];
+  /** All versions of the watched key that were seen, the newest first. */
+  watched: readonly WatchedVersion[] = [];
+  lookup: LiveLookup | undefined;
+  seek: LiveSeek | undefined;
+  failure: FailureFacts | undefined;
+  readonly #calls = new WorkerCalls(new Worker(new URL('./live-worker.ts', import.meta.url), { type: 'module' }));
+  readonly #listeners = new Set<() => void>();
+  #watching = '';
+
+  constructor() {
+    void this.#follow();
+  }
+
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  setPace(name: PaceName): void {
+    this.#do('setPace', name);
+  }
+
+  step(): void {
+    this.#do('step');
+  }
+
+  put(key: Uint8Array, value: Uint8Array, sync: boolean): void {
+    this.#do('put', key, value, sync);
+  }
+
+  delete(key: Uint8Array, sync: boolean): void {
+    this.#do('delete', key, sync);
+  }
+
+  writeMany(sync: boolean): void {
+    this.#do('writeMany', sync);
+  }
+
+  flush(): void {
+    this.#do('flush');
+  }
+
+  compact(): void {
+    this.#do('compact');
+  }
+
+  hold(): void {
+    this.#do('hold');
+  }
+
+  release(id: number): void {
+    this.#do('release', id);
+  }
+
+  crash(how: Crash): void {
+    this.#forgetAnswers();
+    this.#do('crash', how);
+  }
+
+  startOver(): void {
+    this.#forgetAnswers();
+    this.watched = [];
+    this.events = [];
+    this.#do('startOver');
+  }
+
+  async lookUp(key: Uint8Array, sequence: string | undefined): Promise<void> {
+    await this.#ask(async () => {
+      this.lookup = await this.#calls.call<LiveLookup>('lookup', [key, sequence]);
+      this.seek = undefined;
+    });
+  }
+
+  async seekTo(key: Uint8Array, sequence: string | undefined): Promise<void> {
+    await this.#ask(async () => {
+      this.seek = await this.#calls.call<LiveSeek>('seek', [key, sequence]);
+      this.lookup = undefined;
+    });
+  }
+
+  /** Follows the versions of a key. */
+  watch(key: Uint8Array): void {
+    const name = String(key);
+    if (name === this.#watching) return;
+    this.#watching = name;
+    this.watched = [];
+    this.#forgetAnswers();
+    this.#do('watch', key);
+  }
+
+  async file(name: string): Promise<File> {
+    return new File([await this.#calls.call<Uint8Array<ArrayBuffer>>('file', [name])], name);
+  }
+
+  async #follow(): Promise<void> {
+    try {
+      for (;;) {
+        const state = await this.#calls.call<LiveState>('state', [this.state?.number ?? -1, this.events.at(-1)?.id ?? 0]);
+        this.state = state;
+        this.events = [...this.events, ...state.events].slice(-KEPT_EVENTS);
+        if (state.facts !== undefined) this.watched = watchedVersions(this.watched, state.watched);
+        this.#changed();
+      }
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  #do(method: string, ...args: readonly unknown[]): void {
+    void this.#ask(() => this.#calls.call(method, args));
+  }
+
+  async #ask(ask: () => Promise<unknown>): Promise<void> {
+    try {
+      this.failure = undefined;
+      await ask();
+    } catch (error) {
+      this.#failed(error);
+      return;
+    }
+    this.#changed();
+  }
+
+  #failed(error: unknown): void {
+    if (error instanceof CallError && error.isCancelled) return;
+    this.failure = failureFacts(error);
+    this.#changed();
+  }
+
+  #forgetAnswers(): void {
+    this.lookup = this.seek = undefined;
+    this.#changed();
+  }
+
+  #changed(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+/** Versions that were seen before and are not stored any more are kept, as gone. */
+function watchedVersions(before: readonly WatchedVersion[], now: readonly VersionFacts[]): readonly WatchedVersion[] {
+  const all = new Map(before.map((version) => [version.sequence, { ...version, isGone: true }]));
+  for (const version of now) all.set(version.sequence, { ...version, isGone: false });
+  return [...all.values()].sort((a, b) => Number(BigInt(b.sequence) - BigInt(a.sequence)));
+}
+
+/** Draws anew when the database has changed. */
+export function useLive(client: LiveClient): void {
+  const [, redraw] = useReducer((count: number) => count + 1, 0);
+  useLayoutEffect(() => client.subscribe(() => redraw(undefined)), [client]);
+}

@@ -1,0 +1,178 @@
+import { useEffect, useState } from 'preact/hooks';
+import { BytesText, KeyFormSwitch } from '../bytes/bytes-text.js';
+import { type KeyForm, usualKeyForm } from '../bytes/key-form.js';
+import { Fact } from '../controls/controls.js';
+import { byteSize, count, counted } from '../controls/sizes.js';
+import { WindowedRows } from '../controls/window.js';
+import { useSession, useSessionState } from '../session/use-session.js';
+import type { LogClient } from './log-client.js';
+import type { RecordLayout, RecordRow } from './log-facts.js';
+
+/** So many bytes' meanings are listed at once. */
+const SHOWN_RANGES = 400;
+
+/** A log or MANIFEST: its records, the fragments that they are cut into, and what they say. */
+export function LogView({ client }: { readonly client: LogClient }) {
+  const session = useSession();
+  const place = useSessionState((state) => state.place);
+  const [selected, setSelected] = useState<{ readonly number: number; readonly row: RecordRow }>();
+  const { facts } = client;
+  const form = place.form ?? usualKeyForm(facts);
+  const setForm = (to: KeyForm): void => session.change({ place: { ...place, form: to === usualKeyForm(facts) ? undefined : to } });
+  const isManifest = facts.holds === 'edits';
+  const isGarbage = facts.records === 0 && facts.byteLength > 0;
+  return (
+    <>
+      {isGarbage && (
+        <p class="notice is-bad" role="alert">
+          <strong>Not one record of this file can be read.</strong> By its name it is a {isManifest ? 'MANIFEST' : 'log'}; its bytes are something else, or all of it is damaged.
+        </p>
+      )}
+      <section class="card" aria-label="Contents">
+        <h2>{isManifest ? 'A MANIFEST: what the database consists of, as a list of changes' : 'A log: the newest writes, in the order in which they came'}</h2>
+        <p class="muted">
+          {isManifest
+            ? 'Each record is an edit: tables that come into a level or leave it. Added up, they are the database.'
+            : 'Each record is a batch of writes that count together or not at all. When the log is full, its keys become a table, with a filter.'}{' '}
+          Records are cut into fragments, so that none crosses a block of 32 KiB.
+        </p>
+        <dl class="facts">
+          <Fact name={isManifest ? 'Edits' : 'Batches'}>
+            <span data-fact="records">{count(facts.records)}</span>
+          </Fact>
+          {!isManifest && (
+            <Fact name="Writes">
+              <span data-fact="operations">{count(facts.operations)}</span>
+            </Fact>
+          )}
+          <Fact name="Fragments">
+            <span data-fact="fragments">{count(facts.fragments)}</span>
+          </Fact>
+          <Fact name="Size">{byteSize(facts.byteLength)}</Fact>
+        </dl>
+        {facts.damage.slice(0, 20).map(({ offset, byteLength, reason }) => (
+          <p key={offset} class="notice is-bad">
+            <strong>Damaged at {count(offset)}</strong>: {reason}, {counted(byteLength, 'byte')} are left out.
+          </p>
+        ))}
+        {facts.tail !== undefined && (
+          <p class="notice is-warn">
+            It ends in {counted(facts.tail.byteLength, 'byte')} of a record that was cut off, at {count(facts.tail.offset)}: the writer was stopped, or still writes. That record does not count.
+          </p>
+        )}
+      </section>
+      {facts.records > 0 && (
+        <section class="card" aria-label="Records">
+          <div class="card-head">
+            <h2>Records</h2>
+            {!isManifest && <KeyFormSwitch form={form} onChange={setForm} />}
+          </div>
+          <WindowedRows<RecordRow>
+            label="Records"
+            rowCount={facts.records}
+            columns="4rem 6rem 5.5rem minmax(14rem, 1fr)"
+            minWidth="34rem"
+            headings={['#', 'Offset', 'Fragments', isManifest ? 'What it changes' : 'Writes']}
+            loadKey={`records ${form}`}
+            load={(start, end) => client.records(start, end)}
+            selected={selected?.number}
+            onSelect={(number, row) => setSelected({ number, row })}
+            row={(row) => [count(row.number + 1), count(row.offset), count(row.fragments), <Summary key="what" row={row} form={form} />]}
+          />
+          {selected !== undefined && <RecordDetails client={client} row={selected.row} form={form} />}
+        </section>
+      )}
+    </>
+  );
+}
+
+function Summary({ row, form }: { readonly row: RecordRow; readonly form: KeyForm }) {
+  const first = row.operations[0];
+  if (row.problem !== undefined) return <span class="is-bad-text">{row.problem}</span>;
+  if (row.changes.length > 0) return <>{row.changes.join('; ')}</>;
+  if (first === undefined) return <span class="muted">no writes</span>;
+  return (
+    <>
+      {first.kind} <BytesText bytes={first.key.bytes} byteLength={first.key.byteLength} form={form} />
+      {row.operationCount > 1 && <span class="muted"> and {counted(row.operationCount - 1, 'more write')}</span>}
+    </>
+  );
+}
+
+function RecordDetails({ client, row, form }: { readonly client: LogClient; readonly row: RecordRow; readonly form: KeyForm }) {
+  const [layout, setLayout] = useState<RecordLayout>();
+  useEffect(() => {
+    let current = true;
+    setLayout(undefined);
+    client.layout(row.number).then((found) => current && setLayout(found), () => undefined);
+    return () => void (current = false);
+  }, [client, row.number]);
+  return (
+    <section class="entry-details" aria-label={`Record ${row.number + 1}`}>
+      <h3>
+        Record {count(row.number + 1)}, {counted(row.byteLength, 'byte')} in {counted(row.fragments, 'fragment')}
+      </h3>
+      {row.changes.length > 0 && (
+        <ul aria-label="Changes">
+          {row.changes.map((change) => (
+            <li key={change}>{change}</li>
+          ))}
+        </ul>
+      )}
+      {row.operations.length > 0 && (
+        <div class="scrolls">
+          <table class="rows" aria-label="Writes of the batch">
+            <thead>
+              <tr>
+                <th scope="col">Sequence</th>
+                <th scope="col">Kind</th>
+                <th scope="col">Key</th>
+                <th scope="col">Value</th>
+              </tr>
+            </thead>
+            <tbody>
+              {row.operations.slice(0, SHOWN_RANGES).map(({ kind, sequence, key, value }) => (
+                <tr key={sequence}>
+                  <td>{count(Number(sequence))}</td>
+                  <td>{kind}</td>
+                  <td>
+                    <BytesText bytes={key.bytes} byteLength={key.byteLength} form={form} />
+                  </td>
+                  <td>{value === undefined ? '–' : <BytesText bytes={value.bytes} byteLength={value.byteLength} form={form} isValue />}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {layout !== undefined && (
+        <details>
+          <summary>What each byte is</summary>
+          <div class="scrolls">
+            <table class="rows" aria-label="Bytes of the record">
+              <thead>
+                <tr>
+                  <th scope="col">Offset</th>
+                  <th scope="col">Bytes</th>
+                  <th scope="col">What they are</th>
+                  <th scope="col">What they say</th>
+                </tr>
+              </thead>
+              <tbody>
+                {layout.slice(0, SHOWN_RANGES).map(({ offset, byteLength, label, value }) => (
+                  <tr key={offset}>
+                    <td>{count(offset)}</td>
+                    <td>{count(byteLength)}</td>
+                    <td>{label}</td>
+                    <td>{value ?? '–'}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+          {layout.length > SHOWN_RANGES && <p class="muted small">and {count(layout.length - SHOWN_RANGES)} more</p>}
+        </details>
+      )}
+    </section>
+  );
+}

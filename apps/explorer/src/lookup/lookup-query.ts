@@ -1,0 +1,19 @@
+import { type Typing, TYPINGS } from '../bytes/key-form.js';
+
+/** The key that is looked up, as it was typed. */
+export interface LookupQuery {
+  readonly key: string;
+  /** Undefined: as is usual for such a database. */
+  readonly typing: Typing | undefined;
+}
+
+export const NO_QUERY: LookupQuery = { key: '', typing: undefined };
+
+export function queryFromParams(params: URLSearchParams): LookupQuery {
+  return { key: params.get('key') ?? '', typing: TYPINGS.find((typing) => typing === params.get('typing')) };
+}
+
+export function paramsOfQuery(params: URLSearchParams, { key, typing }: LookupQuery): void {
+  if (key !== '') params.set('key', key);
+  if (typing !== undefined) params.set('typing', typing);
+}

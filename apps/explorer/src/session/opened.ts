@@ -1,0 +1,76 @@
+import { CallError, type FailureFacts, failureFacts } from '../worker/failure.js';
+
+/** A file or folder of the session: the one that is open, and what happens to another that is to take its place. */
+export interface Opened<Origin, Client> {
+  readonly client: Client | undefined;
+  readonly opening: Origin | undefined;
+  /** What could not be opened, and why. */
+  readonly failed: { readonly origin: Origin; readonly failure: FailureFacts } | undefined;
+  /** The name of a file or folder that the URL asks for, and that the page no longer has. */
+  readonly lost: string | undefined;
+}
+
+export const NOTHING_OPEN = { client: undefined, opening: undefined, failed: undefined, lost: undefined } as const;
+
+/** Opens one file or folder at a time. What was open stays so until the next one is. */
+export class Opener<Origin, Client extends { readonly origin: Origin; close(): void }> {
+  #state: Opened<Origin, Client> = NOTHING_OPEN;
+  #controller: AbortController | undefined;
+  readonly #openClient: (origin: Origin, signal: AbortSignal) => Promise<Client>;
+  readonly #changed: (state: Opened<Origin, Client>) => void;
+
+  constructor(openClient: (origin: Origin, signal: AbortSignal) => Promise<Client>, changed: (state: Opened<Origin, Client>) => void) {
+    this.#openClient = openClient;
+    this.#changed = changed;
+  }
+
+  /** What is open, or will be as far as is known. */
+  get origin(): Origin | undefined {
+    const { client, opening, failed } = this.#state;
+    return opening ?? failed?.origin ?? client?.origin;
+  }
+
+  async open(origin: Origin): Promise<void> {
+    this.#controller?.abort();
+    const mine = (this.#controller = new AbortController());
+    this.#set({ ...this.#state, opening: origin, failed: undefined, lost: undefined });
+    try {
+      const client = await this.#openClient(origin, mine.signal);
+      if (this.#controller !== mine) {
+        client.close();
+        return;
+      }
+      this.#state.client?.close();
+      this.#set({ ...NOTHING_OPEN, client });
+    } catch (error) {
+      if (this.#controller !== mine) return;
+      const isCancelled = error instanceof CallError && error.isCancelled;
+      this.#set({ ...this.#state, opening: undefined, failed: isCancelled ? undefined : { origin, failure: failureFacts(error) } });
+    }
+  }
+
+  /** Gives up what is being opened. */
+  cancel(): void {
+    this.#controller?.abort();
+    this.#controller = undefined;
+    this.#set({ ...this.#state, opening: undefined });
+  }
+
+  /** Shows what was open before the one that could not be opened. */
+  forgetFailure(): void {
+    this.#set({ ...this.#state, failed: undefined });
+  }
+
+  /** @param lost the name of what should be open instead, and cannot be. */
+  close(lost?: string): void {
+    this.#controller?.abort();
+    this.#controller = undefined;
+    this.#state.client?.close();
+    this.#set({ ...NOTHING_OPEN, lost });
+  }
+
+  #set(state: Opened<Origin, Client>): void {
+    this.#state = state;
+    this.#changed(state);
+  }
+}

@@ -1,0 +1,275 @@
+/**
+ * What is open and what each view shows: the one place that knows. The URL says the same of the view that is shown, so that a
+ * link leads back to it.
+ */
+import { DatabaseClient } from '../database/database-client.js';
+import { EVERYTHING, type EntrySearch, paramsOfSearch, searchFromParams } from '../database/entry-search.js';
+import type { DroppedFile } from '../controls/dropped-files.js';
+import { droppedFolders, folderFromParams, type FolderOrigin, isSameFolder, paramsOfFolder } from '../database/folder-origin.js';
+import { KEY_FORMS, type KeyForm } from '../bytes/key-form.js';
+import { type FilterState, INITIAL, paramsFromState, stateFromParams } from '../filter/filter-state.js';
+import type { LiveClient } from '../live/live-client.js';
+import { liveFromParams, type LiveQuery, NEW_LIVE, paramsOfLive } from '../live/live-query.js';
+import { type LookupQuery, NO_QUERY, paramsOfQuery, queryFromParams } from '../lookup/lookup-query.js';
+import { keepKeys } from '../filter/own-keys.js';
+import { RateClient } from '../filter/rate-client.js';
+import { hashOf, parseRoute, type View } from '../shell/route.js';
+import { paramsOfStory, stepFrom, STORY_START, storyFromParams, type StoryState } from '../story/story-state.js';
+import { type FileClient, openFile } from '../table/table-client.js';
+import { fileFromParams, type FileOrigin, isSameFile, paramsOfFile } from '../table/file-origin.js';
+import { paramsOfPlace, placeFromParams, START, type TablePlace } from '../table/table-place.js';
+import { NOTHING_OPEN, type Opened, Opener } from './opened.js';
+
+export interface SessionState {
+  readonly view: View;
+  readonly story: StoryState;
+  /** The step of the story that stands alone in another page, by `?embed=` in the URL. */
+  readonly embedded: number | undefined;
+  readonly filter: FilterState;
+  readonly table: Opened<FileOrigin, FileClient>;
+  readonly place: TablePlace;
+  readonly database: Opened<FolderOrigin, DatabaseClient>;
+  /** Databases that were dropped together: the reader chooses one. */
+  readonly choices: readonly FolderOrigin[];
+  /** How the keys of the database are shown; undefined: as is usual for such a database. */
+  readonly keyForm: KeyForm | undefined;
+  readonly search: EntrySearch;
+  readonly query: LookupQuery;
+  readonly live: LiveQuery;
+}
+
+/** What a view changes while it is used. */
+export type ViewState = Pick<SessionState, 'story' | 'filter' | 'place' | 'keyForm' | 'search' | 'query' | 'live'>;
+
+/** The parts of the state that belong to a database, as they are when it has just been opened. */
+const NEW_DATABASE = { keyForm: undefined, search: EVERYTHING, query: NO_QUERY, choices: [] };
+
+/** Browsers slow down pages that change their URL with each key. */
+const URL_DELAY_MS = 100;
+
+export class Session {
+  #state: SessionState = { view: 'story', story: STORY_START, embedded: undefined, filter: INITIAL, table: NOTHING_OPEN, place: START, database: NOTHING_OPEN, ...NEW_DATABASE, live: NEW_LIVE };
+  readonly #listeners = new Set<() => void>();
+  readonly #tables = new Opener<FileOrigin, FileClient>(
+    (origin, signal) => openFile(origin, { signal }),
+    (table) => this.#opened({ table }),
+  );
+  readonly #databases = new Opener<FolderOrigin, DatabaseClient>(
+    (origin, signal) => DatabaseClient.open(origin, { signal }),
+    (database) => this.#opened({ database }),
+  );
+  /** What is measured: for the wish of the reader, and for the curve. */
+  readonly wishes = new RateClient();
+  readonly rates = new RateClient();
+  /** What was dropped, by the names that the URL has: a step back finds them again as long as the page is there. */
+  readonly #droppedFiles = new Map<string, FileOrigin>();
+  readonly #droppedFolders = new Map<string, FolderOrigin>();
+  /** The filter's part of the URL is long where many keys were typed. */
+  #filterParams: { readonly of: FilterState; readonly params: URLSearchParams } | undefined;
+  #urlTimer: ReturnType<typeof setTimeout> | undefined;
+  #live: LiveClient | undefined;
+
+  /** Takes up what the URL says, and follows it from then on. */
+  start(): void {
+    this.#set({ embedded: stepFrom(new URLSearchParams(location.search).get('embed')) });
+    this.#follow();
+    addEventListener('hashchange', () => this.#follow());
+    addEventListener('pagehide', () => this.saveUrl());
+  }
+
+  get state(): SessionState {
+    return this.#state;
+  }
+
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** Changes what the views show, without a step in the history. */
+  change(part: Partial<ViewState>): void {
+    this.#set(part);
+    clearTimeout(this.#urlTimer);
+    this.#urlTimer = setTimeout(() => this.saveUrl(), URL_DELAY_MS);
+  }
+
+  /** Goes to a view, which is as it was left but for `part`. Back undoes it. */
+  show(view: View, part: Partial<ViewState> = {}): void {
+    this.saveUrl();
+    this.#set({ ...part, view });
+    this.#write('push');
+  }
+
+  /** Opens what was dropped onto the page or picked, whatever is shown. */
+  take(dropped: readonly DroppedFile[]): void {
+    const [first] = dropped;
+    if (first === undefined) return;
+    if (dropped.length === 1 && !first.path.includes('/')) {
+      this.openTable({ kind: 'file', file: first.file });
+      return;
+    }
+    const folders = droppedFolders(dropped);
+    const view = this.#state.view === 'lookup' ? 'lookup' : 'database';
+    if (folders.length === 1) this.openDatabase(folders[0]!, view);
+    else {
+      this.show(view);
+      this.#set({ choices: folders });
+    }
+  }
+
+  openTable(origin: FileOrigin): void {
+    if (origin.kind === 'file') this.#droppedFiles.set(origin.file.name, origin);
+    this.#goTo('table', this.#tables.origin === undefined, { place: START });
+    void this.#tables.open(origin);
+  }
+
+  /** @param view where to see it: also in a lookup. */
+  openDatabase(origin: FolderOrigin, view: 'database' | 'lookup' = 'database'): void {
+    if (origin.kind === 'files') this.#droppedFolders.set(origin.name, origin);
+    this.#goTo(view, this.#databases.origin === undefined, NEW_DATABASE);
+    void this.#databases.open(origin);
+  }
+
+  /** Goes back to the database of a file, and opens it if another one is open. */
+  showDatabase(origin: FolderOrigin): void {
+    const now = this.#databases.origin;
+    if (now !== undefined && isSameFolder(now, origin)) this.show('database');
+    else this.openDatabase(origin);
+  }
+
+  /** The live database, which works on while other views are shown. @param start begins with it, the first time. */
+  liveDatabase(start: () => LiveClient): LiveClient {
+    return (this.#live ??= start());
+  }
+
+  closeTable(): void {
+    this.#goTo('table', false, { place: START });
+    this.#tables.close();
+  }
+
+  closeDatabase(): void {
+    this.#goTo(this.#state.view, false, NEW_DATABASE);
+    this.#databases.close();
+  }
+
+  cancelTable(): void {
+    this.#tables.cancel();
+  }
+
+  cancelDatabase(): void {
+    this.#databases.cancel();
+  }
+
+  /** The link to a view as it is now. */
+  linkTo(view: View): string {
+    return hashOf(view, this.#paramsOf(view));
+  }
+
+  /** Puts what is shown into the URL now, and not a moment later. */
+  saveUrl(): void {
+    if (this.#urlTimer === undefined) return;
+    this.#write('replace');
+  }
+
+  #set(part: Partial<SessionState>): void {
+    this.#state = { ...this.#state, ...part };
+    for (const listener of this.#listeners) listener();
+  }
+
+  #opened(part: Partial<SessionState>): void {
+    this.#set(part);
+    this.#write('replace');
+  }
+
+  /** @param isFirst whether the view is empty: then there is nothing to go back to. */
+  #goTo(view: View, isFirst: boolean, part: Partial<SessionState>): void {
+    this.saveUrl();
+    const stays = isFirst && view === this.#state.view;
+    this.#set({ ...part, view });
+    // What is being opened takes this step's place in the history as soon as its name is known, which is at once.
+    if (!stays) history.pushState(null, '', location.hash || '#');
+  }
+
+  #paramsOf(view: View): URLSearchParams {
+    const { story, filter, place, keyForm, search, query, live } = this.#state;
+    const params = new URLSearchParams();
+    switch (view) {
+      case 'story':
+        return paramsOfStory(story);
+      case 'filter':
+        if (this.#filterParams?.of !== filter) {
+          const { params: all, isWhole } = paramsFromState(filter);
+          if (!isWhole && filter.keys !== this.#filterParams?.of.keys) keepKeys(filter.keys);
+          this.#filterParams = { of: filter, params: all };
+        }
+        return this.#filterParams.params;
+      case 'table':
+        if (this.#tables.origin !== undefined) paramsOfFile(params, this.#tables.origin);
+        else if (this.#state.table.lost !== undefined) params.set('file', this.#state.table.lost);
+        paramsOfPlace(params, place);
+        return params;
+      case 'live':
+        paramsOfLive(params, live);
+        return params;
+      case 'database':
+      case 'lookup':
+        if (this.#databases.origin !== undefined) paramsOfFolder(params, this.#databases.origin);
+        else if (this.#state.database.lost !== undefined) params.set('folder', this.#state.database.lost);
+        if (keyForm !== undefined) params.set('form', keyForm);
+        if (view === 'database') paramsOfSearch(params, search);
+        else paramsOfQuery(params, query);
+        return params;
+    }
+  }
+
+  #write(how: 'push' | 'replace'): void {
+    clearTimeout(this.#urlTimer);
+    this.#urlTimer = undefined;
+    const hash = this.linkTo(this.#state.view);
+    if (hash === location.hash) return;
+    if (how === 'push') history.pushState(null, '', hash);
+    else history.replaceState(null, '', hash);
+  }
+
+  /** Shows what the URL says: of a link, Back, or what was typed there. A view without parameters is as it was left. */
+  #follow(): void {
+    clearTimeout(this.#urlTimer);
+    this.#urlTimer = undefined;
+    const { view, params } = parseRoute(location.hash);
+    const isBare = params.toString() === '';
+    const part: Partial<SessionState> = { view };
+    if (isBare || view === 'filter') {
+      this.#set(isBare ? part : { ...part, filter: stateFromParams(params) });
+      if (location.hash !== '') this.#write('replace');
+      return;
+    }
+    if (view === 'live') {
+      this.#set({ ...part, live: liveFromParams(params) });
+      return;
+    }
+    if (view === 'story') {
+      this.#set({ ...part, story: storyFromParams(params, this.#state.story) });
+      return;
+    }
+    if (view === 'table') {
+      this.#set({ ...part, place: placeFromParams(params) });
+      const name = params.get('file');
+      const wanted = fileFromParams(params) ?? (name === null ? undefined : this.#droppedFiles.get(name));
+      const now = this.#tables.origin;
+      if (wanted === undefined) this.#tables.close(name ?? undefined);
+      else if (now === undefined || !isSameFile(now, wanted)) void this.#tables.open(wanted);
+      return;
+    }
+    const form = KEY_FORMS.find((known) => known === params.get('form'));
+    this.#set({ ...part, keyForm: form, ...(view === 'database' ? { search: searchFromParams(params) } : { query: queryFromParams(params) }) });
+    const name = params.get('folder');
+    const wanted = folderFromParams(params) ?? (name === null ? undefined : this.#droppedFolders.get(name));
+    const now = this.#databases.origin;
+    if (wanted === undefined) this.#databases.close(name ?? undefined);
+    else if (now === undefined || !isSameFolder(now, wanted)) {
+      // What the other of the two views showed was of another database.
+      this.#set(view === 'database' ? { query: NO_QUERY } : { search: EVERYTHING });
+      void this.#databases.open(wanted);
+    }
+  }
+}

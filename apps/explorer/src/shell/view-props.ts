@@ -1,4 +1,0 @@
-/** What each view is given. */
-export interface ViewProps {
-  readonly params: URLSearchParams;
-}

@@ -1,0 +1,120 @@
+import { BloomFilterPolicy, buildFilter, probesFor } from '@bloom/policy';
+import { useId, useMemo } from 'preact/hooks';
+import { byteSize, count, counted } from '../controls/sizes.js';
+import { KEY_SAMPLES } from '../filter/key-samples.js';
+import { READ_MS } from './disk-path.js';
+import { Guess, useGuess } from './guess.js';
+import { Figure, useLit } from './lit.js';
+import { Step, useStory } from './step.js';
+import { FEW_BITS, MOST_BITS, USUAL_BITS } from './story-state.js';
+
+const KEYS = 1000;
+const COLUMNS = 40;
+const PITCH = 10;
+const encoder = new TextEncoder();
+
+const stored = (): Uint8Array[] => {
+  const fruit = KEY_SAMPLES.fruit.keys();
+  const pairs = KEY_SAMPLES.cities.keys().flatMap((city) => fruit.flatMap((name) => [`${city} ${name}`, `${name} ${city}`]));
+  return pairs.slice(0, KEYS).map((key) => encoder.encode(key));
+};
+const absent = (): Uint8Array[] => Array.from({ length: KEYS }, (_, i) => encoder.encode(`stranger ${i + 1}`));
+
+/** Which of the absent keys a filter of so many bits per key says “perhaps” to. */
+function passedBy(bitsPerKey: number, keys: readonly Uint8Array[], strangers: readonly Uint8Array[]): { readonly byteLength: number; readonly passed: ReadonlySet<number> } {
+  const policy = new BloomFilterPolicy(bitsPerKey);
+  const filter = buildFilter(policy, keys);
+  return { byteLength: filter.length, passed: new Set(strangers.flatMap((key, i) => (policy.keyMayMatch(key, filter) ? [i] : []))) };
+}
+
+export function BitsPerKey() {
+  const [{ bitsPerKey: chosen }, change] = useStory();
+  const id = useId();
+  const keys = useMemo(stored, []);
+  const strangers = useMemo(absent, []);
+  const hasGuessed = useGuess(5) !== undefined;
+  const bitsPerKey = hasGuessed ? chosen : FEW_BITS;
+  const few = useMemo(() => passedBy(FEW_BITS, keys, strangers).passed.size, []);
+  const usual = useMemo(() => passedBy(USUAL_BITS, keys, strangers).passed.size, []);
+  const { byteLength, passed } = useMemo(() => passedBy(bitsPerKey, keys, strangers), [bitsPerKey]);
+  return (
+    <Step
+      number={5}
+      title="A few more bits, far fewer mistakes"
+      picture={
+        <>
+          <p class="picture-title">
+            <span class="word-false" data-fact="wrong">
+              {count(passed.size)}
+            </span>{' '}
+            of {count(KEYS)} absent keys cost a read
+          </p>
+          <Dots passed={passed} />
+          <ul class="legend small" aria-label="Dots">
+            <li>
+              <span class="dot-swatch is-wrong" aria-hidden="true" /> a wrong “perhaps”: {READ_MS} ms for nothing
+            </li>
+            <li>
+              <span class="dot-swatch" aria-hidden="true" /> a certain “no”: the disk is not read
+            </li>
+          </ul>
+          <div class="field">
+            <label for={id}>
+              <span data-fact="story-bits">{counted(bitsPerKey, 'bit')}</span> for each key
+            </label>
+            <input id={id} type="range" min={1} max={MOST_BITS} step={1} value={bitsPerKey} disabled={!hasGuessed} aria-valuetext={`${counted(bitsPerKey, 'bit')} for each key: ${count(passed.size)} of ${count(KEYS)} absent keys cost a read`} onInput={({ currentTarget }) => change({ bitsPerKey: Number(currentTarget.value) })} />
+          </div>
+          <dl class="facts">
+            <div>
+              <dt>Memory</dt>
+              <dd>{byteSize(byteLength)}</dd>
+            </div>
+            <div>
+              <dt>Wasted on the disk</dt>
+              <dd>
+                {seconds(passed.size)} <small>without a filter: {seconds(KEYS)}</small>
+              </dd>
+            </div>
+          </dl>
+        </>
+      }
+    >
+      <p>
+        Here are real filters, of {count(KEYS)} keys. Another {count(KEYS)} keys, all absent, are asked about: each dot is one. With {counted(FEW_BITS, 'bit')} for each key, <Figure lights={['wrong']}>{count(few)}</Figure> get a wrong “perhaps”.
+      </p>
+      <Guess step={5} question={`Twice the bits: ${USUAL_BITS} for each key. How many wrong answers are left?`} options={['about half', 'about a tenth', 'none']} right={1}>
+        {counted(USUAL_BITS, 'bit')} leave {count(usual)} of {count(few)}. A key now leads to {probesFor(USUAL_BITS)} bits instead of {probesFor(FEW_BITS)}, and one 0 among them is enough for a “no”. Drag the slider: now {counted(bitsPerKey, 'bit')}, and <Figure lights={['wrong']}>{count(passed.size)}</Figure> wrong.
+      </Guess>
+      {hasGuessed && (
+        <div class="row">
+          {[FEW_BITS, USUAL_BITS, 16].map((bits) => (
+            <button key={bits} type="button" aria-pressed={bitsPerKey === bits} onClick={() => change({ bitsPerKey: bits })}>
+              {counted(bits, 'bit')}
+            </button>
+          ))}
+        </div>
+      )}
+    </Step>
+  );
+}
+
+function seconds(reads: number): string {
+  const ms = reads * READ_MS;
+  return ms < 1000 ? `${count(ms)} ms` : `${count(ms / 1000)} s`;
+}
+
+/** All dots of a kind are one line of points: a thousand elements would make the slider slow. */
+function Dots({ passed }: { readonly passed: ReadonlySet<number> }) {
+  const lit = useLit();
+  const path = (isWanted: (i: number) => boolean): string => {
+    let d = '';
+    for (let i = 0; i < KEYS; i++) if (isWanted(i)) d += `M${(i % COLUMNS) * PITCH + PITCH / 2} ${Math.floor(i / COLUMNS) * PITCH + PITCH / 2}h0`;
+    return d;
+  };
+  return (
+    <svg class={`dots ${lit.has('wrong') ? 'is-lit' : ''}`} viewBox={`0 0 ${COLUMNS * PITCH} ${(KEYS / COLUMNS) * PITCH}`} role="img" aria-label={`${count(KEYS)} absent keys: ${count(passed.size)} get a wrong “perhaps”, all others a certain “no”.`}>
+      <path class="dots-right" d={path((i) => !passed.has(i))} />
+      <path class="dots-wrong" d={path((i) => passed.has(i))} />
+    </svg>
+  );
+}

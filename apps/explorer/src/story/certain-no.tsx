@@ -1,0 +1,86 @@
+import { useId, useMemo } from 'preact/hooks';
+import { verdictOf } from '../filter/built-filter.js';
+import { KeyName } from '../filter/key-name.js';
+import { BitRow } from './bit-row.js';
+import { DiskPath } from './disk-path.js';
+import { Guess, useGuess } from './guess.js';
+import { Figure } from './lit.js';
+import { Step, useStory } from './step.js';
+import { distinctBits, ROW_BITS, rowOf, targetOf, wordsOr } from './story-row.js';
+import { MAX_WORD_LENGTH } from './story-state.js';
+import { BitFigures } from './bit-figures.js';
+
+export function CertainNo() {
+  const [{ words, asked: typed }, change] = useStory();
+  const id = useId();
+  const first = wordsOr(words)[0]!;
+  const row = useMemo(() => rowOf([first]), [first]);
+  const proposed = useMemo(() => targetOf([first]), [first]);
+  const guess = useGuess(3);
+  const asked = typed === '' ? proposed : typed;
+  const probing = useMemo(() => row.probingOf(asked), [row, asked]);
+  const verdict = verdictOf(probing);
+  // The question is about the word that the story proposes. Before it is answered, the picture gives nothing away.
+  const isJudged = guess !== undefined;
+  const bits = distinctBits(row, asked);
+  const zero = probing.firstZero === undefined ? undefined : probing.probes[probing.firstZero]!.bit;
+  const proposedZero = row.probingOf(proposed).probes.find(({ isSet }) => !isSet)!.bit;
+  return (
+    <Step
+      number={3}
+      title="Ask: a single 0 proves “no”"
+      picture={
+        <>
+          <p class="picture-title">
+            {isJudged && verdict === 'no' ? (
+              <span class="word-no">Certainly not: bit {zero} is 0</span>
+            ) : (
+              <>
+                Was “<KeyName name={asked} />” added?
+              </>
+            )}
+          </p>
+          <BitRow
+            bits={ROW_BITS}
+            isSet={(bit) => row.isSet(bit)}
+            added={{ word: first, bits: distinctBits(row, first) }}
+            asked={{ word: asked, bits }}
+            isJudged={isJudged}
+            isFalse={verdict === 'false positive'}
+          />
+          {isJudged && verdict === 'no' && (
+            <p class="picture-note is-reason">
+              Adding “<KeyName name={asked} />” would have made bit {zero} a 1, and nothing turns a 1 back into a 0.
+            </p>
+          )}
+          <DiskPath outcome={!isJudged ? 'waiting' : verdict === 'no' ? 'no' : verdict === 'true positive' ? 'found' : 'in vain'} />
+        </>
+      }
+    >
+      <p>
+        The row holds “<KeyName name={first} />” and nothing else. The program wants “{proposed}”. Before it goes to the disk, it looks at the bits of “{proposed}”.
+      </p>
+      <Guess step={3} question={`Can these bits tell that “${proposed}” is not on the disk?`} options={['Yes, for certain', 'Only probably', 'No']} right={0}>
+        <Figure lights={[proposedZero]}>Bit {proposedZero}</Figure> is 0. Had “{proposed}” been added, it would be 1: adding makes all bits of a word 1, and nothing ever makes one 0 again. So “no” is <strong class="word-no">certain</strong>, and{' '}
+        <Figure lights={['disk']}>the disk is left alone</Figure>.
+      </Guess>
+      {isJudged && (
+        <>
+          <div class="field">
+            <label for={id}>Ask about any word</label>
+            <div class="field-line">
+              <input id={id} type="text" value={typed} placeholder={proposed} maxLength={MAX_WORD_LENGTH} autocomplete="off" autocapitalize="off" spellcheck={false} onInput={({ currentTarget }) => change({ asked: currentTarget.value })} />
+              <button type="button" onClick={() => change({ asked: first })}>
+                Ask about “<KeyName name={first} />”
+              </button>
+            </div>
+          </div>
+          <p role="status" data-story-verdict={verdict}>
+            “<KeyName name={asked} />” leads to <BitFigures bits={bits} />.{' '}
+            {verdict === 'no' ? 'Not all of them are 1: certainly not added.' : verdict === 'true positive' ? 'All of them are 1: it may be there, so the disk is read.' : 'All of them are 1, though it was never added: a wrong “perhaps”. The next step is about those.'}
+          </p>
+        </>
+      )}
+    </Step>
+  );
+}

@@ -1,0 +1,56 @@
+/** A table whose order ignores trailing spaces, asked with a policy that does not ignore them, and with one that does. */
+import { bloomHash } from '@bloom/hash';
+import { BloomFilterPolicy, bloomProbes, buildFilter, type FilterPolicy, type FilterSink, type KeyList } from '@bloom/policy';
+import { MemorySink, TableBuilder } from '@bloom/sstable';
+import { trailingSpaceComparator, TrailingSpacePolicy } from './trailing-spaces.js';
+
+/** LevelDB's policy, which takes down the keys that it is given: what the policy around it has made of them. */
+class WatchedPolicy implements FilterPolicy {
+  readonly #policy = new BloomFilterPolicy();
+  readonly name = this.#policy.name;
+  seen: readonly Uint8Array[] = [];
+
+  createFilter(keys: KeyList, dst: FilterSink): void {
+    this.seen = Array.from(keys, (key) => key.slice());
+    this.#policy.createFilter(keys, dst);
+  }
+
+  keyMayMatch(key: Uint8Array, filter: Uint8Array): boolean {
+    this.seen = [key.slice()];
+    return this.#policy.keyMayMatch(key, filter);
+  }
+}
+
+export interface EqualKeys {
+  /** To the table. */
+  readonly isSameKey: boolean;
+  /** What the filter says. */
+  readonly mayMatch: boolean;
+  readonly bits: number;
+  readonly storedBits: readonly number[];
+  readonly askedBits: readonly number[];
+}
+
+/** @param ignoresSpaces whether the policy treats keys as the order does. */
+export function askAnotherForm(stored: string, asked: string, ignoresSpaces: boolean): EqualKeys {
+  const encoder = new TextEncoder();
+  const [storedKey, askedKey] = [encoder.encode(stored), encoder.encode(asked)];
+  const watched = new WatchedPolicy();
+  const policy: FilterPolicy = ignoresSpaces ? new TrailingSpacePolicy(watched) : watched;
+  const filter = buildFilter(policy, [storedKey]);
+  const bitsOf = (key: Uint8Array): number[] => [...new Set(bloomProbes(bloomHash(key), filter.length, filter.at(-1)!).probes.map(({ bit }) => bit))];
+  const storedBits = bitsOf(watched.seen[0]!);
+  const mayMatch = policy.keyMayMatch(askedKey, filter);
+  return { isSameKey: trailingSpaceComparator.compare(storedKey, askedKey) === 0, mayMatch, bits: (filter.length - 1) * 8, storedBits, askedBits: bitsOf(watched.seen[0]!) };
+}
+
+/** What the builder says of such a table with the wrong policy. */
+export function refusal(): string {
+  try {
+    new TableBuilder(new MemorySink(), { comparator: trailingSpaceComparator, filterPolicy: new BloomFilterPolicy() });
+  } catch (error) {
+    if (error instanceof RangeError) return error.message;
+    throw error;
+  }
+  throw new TypeError('the builder has taken a policy that does not fit the order');
+}

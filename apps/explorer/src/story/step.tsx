@@ -1,0 +1,55 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { useSession, useSessionState } from '../session/use-session.js';
+import { LitParts } from './lit.js';
+import { useIsEmbedded } from './way-in.js';
+import { STEPS, type StoryState } from './story-state.js';
+
+interface StepProps {
+  readonly number: number;
+  readonly title: string;
+  readonly picture: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+/** One idea: its words, and its picture. */
+export function Step({ number, title, picture, children }: StepProps) {
+  const section = useRef<HTMLElement>(null);
+  const wanted = useSessionState(({ story }) => story.step === number);
+  // A step that stands alone is all of its page.
+  const Title = useIsEmbedded() ? 'h1' : 'h2';
+  useEffect(() => {
+    if (wanted) goToStep(section.current!);
+  }, [wanted]);
+  return (
+    <section ref={section} class="story-step" aria-labelledby={`step-${number}`} data-step={number}>
+      <LitParts>
+        <div class="step-words">
+          <Title class="step-title" id={`step-${number}`} tabIndex={-1}>
+            <span class="step-number">
+              <span class="visually-hidden">Step </span>
+              {number}
+              <span class="visually-hidden"> of {STEPS.length}: </span>
+            </span>
+            {title}
+          </Title>
+          {children}
+        </div>
+        <div class="step-picture card">{picture}</div>
+      </LitParts>
+    </section>
+  );
+}
+
+/** Brings a step to the top of the window, and the focus with it. */
+export function goToStep(section: Element): void {
+  section.scrollIntoView();
+  section.querySelector<HTMLElement>('.step-title')!.focus({ preventScroll: true });
+}
+
+/** The story so far, and how to change it. */
+export function useStory(): [StoryState, (part: Partial<StoryState>) => void] {
+  const session = useSession();
+  const story = useSessionState((state) => state.story);
+  return [story, (part) => session.change({ story: { ...session.state.story, ...part } })];
+}

@@ -1,0 +1,60 @@
+/** What the reader of the story has done so far. */
+export interface StoryState {
+  /** Words that were added to the row, in order, each once. The first is of the second step, the others of the fourth. */
+  readonly words: readonly string[];
+  /** The word that is asked about in the third step; empty: the one that the story proposes. */
+  readonly asked: string;
+  readonly bitsPerKey: number;
+  /** The key that is looked up in the real table. */
+  readonly tableKey: string;
+  /** Whether the filter of the last step ignores trailing spaces, as its table does. */
+  readonly ignoresSpaces: boolean;
+  /** What was predicted in each step. Not in the URL: a link shows nobody the answers. */
+  readonly guesses: Readonly<Partial<Record<number, number>>>;
+  /** The step that a link leads to. */
+  readonly step: number | undefined;
+}
+
+export const STEPS = ['A slow disk', 'A row of bits', 'A certain no', 'A wrong “perhaps”', 'How many bits', 'In LevelDB', 'A trap'] as const;
+/** Before the reader predicts how the rate changes, and after. */
+export const FEW_BITS = 5;
+export const USUAL_BITS = 10;
+export const MOST_BITS = 20;
+export const PRESENT_KEY = 'weather/oslo/2026-01-20';
+export const ABSENT_KEY = 'weather/oslo/2027-01-20';
+/** Longer words would not fit the picture, nor a link. */
+export const MAX_WORD_LENGTH = 40;
+const MAX_WORDS = 64;
+
+export const STORY_START: StoryState = { words: [], asked: '', bitsPerKey: FEW_BITS, tableKey: ABSENT_KEY, ignoresSpaces: false, guesses: {}, step: undefined };
+
+export function storyFromParams(params: URLSearchParams, now: StoryState): StoryState {
+  const bits = Number(params.get('bits'));
+  const words = (params.get('words') ?? '').split('\n').filter((word) => word !== '').map((word) => word.slice(0, MAX_WORD_LENGTH));
+  return {
+    words: [...new Set(words)].slice(0, MAX_WORDS),
+    asked: (params.get('ask') ?? '').slice(0, MAX_WORD_LENGTH),
+    bitsPerKey: Number.isInteger(bits) && bits >= 1 && bits <= MOST_BITS ? bits : STORY_START.bitsPerKey,
+    tableKey: params.get('key') ?? ABSENT_KEY,
+    ignoresSpaces: params.has('trim'),
+    guesses: now.guesses,
+    step: stepFrom(params.get('step')),
+  };
+}
+
+export function paramsOfStory({ words, asked, bitsPerKey, tableKey, ignoresSpaces, step }: StoryState): URLSearchParams {
+  const params = new URLSearchParams();
+  if (words.length > 0) params.set('words', words.join('\n'));
+  if (asked !== '') params.set('ask', asked);
+  if (bitsPerKey !== STORY_START.bitsPerKey) params.set('bits', String(bitsPerKey));
+  if (tableKey !== ABSENT_KEY) params.set('key', tableKey);
+  if (ignoresSpaces) params.set('trim', '1');
+  if (step !== undefined) params.set('step', String(step));
+  return params;
+}
+
+/** The number of a step, from 1; undefined for anything else. */
+export function stepFrom(text: string | null): number | undefined {
+  const step = Number(text);
+  return Number.isInteger(step) && step >= 1 && step <= STEPS.length ? step : undefined;
+}

@@ -1,0 +1,74 @@
+import { useMemo } from 'preact/hooks';
+import { Segmented } from '../controls/controls.js';
+import { KeyName } from '../filter/key-name.js';
+import { BitRow } from './bit-row.js';
+import { Guess, useGuess } from './guess.js';
+import { Figure } from './lit.js';
+import { Step, useStory } from './step.js';
+import { useNear } from './use-near.js';
+
+const STORED = 'Candide';
+const ASKED = 'Candide ';
+
+export function TrailingSpace() {
+  const [{ ignoresSpaces }, change] = useStory();
+  const hasGuessed = useGuess(7) !== undefined;
+  const { ref, loaded, problem } = useNear(() => import('./equal-keys.js'));
+  const keys = useMemo(() => loaded?.askAnotherForm(STORED, ASKED, ignoresSpaces && hasGuessed), [loaded, ignoresSpaces, hasGuessed]);
+  const refusal = useMemo(() => loaded?.refusal(), [loaded]);
+  const zero = keys?.askedBits.find((bit) => !keys.storedBits.includes(bit));
+  return (
+    <Step
+      number={7}
+      title="A trap: one space too many"
+      picture={
+        <div ref={ref} class="near">
+          {problem !== undefined && (
+            <p role="alert" class="notice is-bad">
+              This step could not be loaded: {problem}.
+            </p>
+          )}
+          {keys !== undefined && (
+            <>
+              <p class="same-key">
+                To the table, “<KeyName name={STORED} />” and “<KeyName name={ASKED} />” are <strong>{keys.isSameKey ? 'the same key' : 'two keys'}</strong>.
+              </p>
+              <BitRow bits={keys.bits} isSet={(bit) => keys.storedBits.includes(bit)} added={{ word: STORED, bits: keys.storedBits }} asked={{ word: ASKED, bits: keys.askedBits }} isJudged={hasGuessed} />
+              <p class={`picture-note is-reason ${!hasGuessed ? '' : keys.mayMatch ? 'is-no' : 'is-false'}`} data-fact="space-answer">
+                {!hasGuessed ? 'What will the filter say?' : keys.mayMatch ? 'The filter: “Perhaps.” The book is found.' : 'The filter: “No.” The book is there, and is not found.'}
+              </p>
+            </>
+          )}
+        </div>
+      }
+    >
+      <p>
+        “No” is certain about the very bytes that were added. But a table can have its own rule for which keys are equal. In this one, spaces at the end do not count. It stores “{STORED}”. Somebody asks for “<KeyName name={ASKED} />”.
+      </p>
+      <Guess step={7} question="What does the filter say?" options={['“Perhaps”: it is there', '“No”: it is not there']} right={1}>
+        A space is a byte like any other: with it, the hash leads to other bits{zero !== undefined && !ignoresSpaces && (
+          <>
+            , and <Figure lights={[zero]}>bit {zero}</Figure> is 0
+          </>
+        )}
+        . The filter hides a book that is there. What helps is a filter that follows the table’s rule:
+      </Guess>
+      {hasGuessed && (
+        <>
+          <Segmented
+            legend="The filter hashes titles"
+            name="story-spaces"
+            value={ignoresSpaces ? 'without' : 'with'}
+            options={[
+              ['with', 'as they are'],
+              ['without', 'without spaces at the end'],
+            ]}
+            onChange={(value) => change({ ignoresSpaces: value === 'without' })}
+          />
+          <p>LevelDB’s documentation warns of this trap, but LevelDB cannot see it. Bloom lets the table’s order and the filter both say what they ignore. Where they differ, it refuses to write the table:</p>
+          <p class="refusal mono small">{refusal}</p>
+        </>
+      )}
+    </Step>
+  );
+}

@@ -1,0 +1,49 @@
+import { INITIAL, paramsFromState } from '../filter/filter-state.js';
+import { useSession, useSessionState } from '../session/use-session.js';
+import { hashOf } from '../shell/route.js';
+import { ROW_BITS, ROW_BYTES, ROW_PROBES, targetOf, wordsOr } from './story-row.js';
+
+/** Whether one step stands alone in another page. */
+export function useIsEmbedded(): boolean {
+  return useSessionState(({ embedded }) => embedded !== undefined);
+}
+
+/** A link to a view: out of a page in which one step stands, to the whole of this one. */
+export function pageUrl(hash: string, isEmbedded: boolean): string {
+  return isEmbedded ? new URL(`./${hash}`, document.baseURI).href : hash;
+}
+
+/** The laboratory, with the very bits that the reader has made. */
+export function hashOfOwnBits(storyWords: readonly string[]): string {
+  const keys = wordsOr(storyWords);
+  const { params } = paramsFromState({
+    ...INITIAL,
+    keys,
+    query: targetOf(keys),
+    expectedKeys: keys.length,
+    bitsPerKey: Math.max(1, Math.floor(ROW_BITS / keys.length)),
+    probes: ROW_PROBES,
+    byteLength: ROW_BYTES,
+  });
+  return hashOf('filter', params);
+}
+
+/** What comes after the story. */
+export function WayIn() {
+  const session = useSession();
+  const words = useSessionState(({ story }) => story.words);
+  return (
+    <section class="story-end" aria-labelledby="way-in">
+      <h2 id="way-in">Now it is yours</h2>
+      <p>In the laboratory, the same row waits with {words.length > 1 ? `your ${words.length} words` : 'your word'}: click any bit, change the size, or paste a thousand keys.</p>
+      <div class="row">
+        <a class="button is-primary" href={hashOfOwnBits(words)} onClick={() => session.saveUrl()}>
+          Open your {ROW_BITS} bits in the laboratory
+        </a>
+        <a class="button" href={hashOf('database', new URLSearchParams({ sample: '1' }))} onClick={() => session.saveUrl()}>
+          Walk through a database
+        </a>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,44 @@
+import type { FolderOrigin } from '../database/folder-origin.js';
+import { sampleUrl } from '../session/sample-url.js';
+
+/** Where a file comes from. */
+export type FileOrigin =
+  | { readonly kind: 'file'; readonly file: File; /** The database that it was opened out of. */ readonly folder?: FolderOrigin | undefined }
+  | { readonly kind: 'url'; readonly url: string; readonly name: string };
+
+const SAMPLE_TABLE = 'weather.ldb';
+
+export function sampleTable(): FileOrigin {
+  return { kind: 'url', url: sampleUrl(SAMPLE_TABLE), name: SAMPLE_TABLE };
+}
+
+/** The file at `url`; undefined where that is no URL. */
+export function fileAt(url: string): FileOrigin | undefined {
+  try {
+    const { href, pathname } = new URL(url, document.baseURI);
+    return { kind: 'url', url: href, name: decodeURIComponent(pathname.slice(pathname.lastIndexOf('/') + 1)) || href };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The file that a URL of the page asks for, if it can be had from there. */
+export function fileFromParams(params: URLSearchParams): FileOrigin | undefined {
+  if (params.has('sample')) return sampleTable();
+  const url = params.get('url');
+  return url === null ? undefined : fileAt(url);
+}
+
+export function paramsOfFile(params: URLSearchParams, origin: FileOrigin): void {
+  if (origin.kind === 'file') params.set('file', origin.file.name);
+  else if (origin.url === sampleUrl(SAMPLE_TABLE)) params.set('sample', '1');
+  else params.set('url', origin.url);
+}
+
+export function isSameFile(a: FileOrigin, b: FileOrigin): boolean {
+  return a.kind === 'url' && b.kind === 'url' ? a.url === b.url : a.kind === 'file' && b.kind === 'file' && a.file === b.file;
+}
+
+export function nameOfFile(origin: FileOrigin): string {
+  return origin.kind === 'file' ? origin.file.name : origin.name;
+}

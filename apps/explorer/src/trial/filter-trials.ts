@@ -1,0 +1,169 @@
+import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
+import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
+import { BlockedBloomFilterPolicy } from '@bloom/policy-blocked';
+import { CorruptionError, MemorySource, type Source, type TableStats } from '@bloom/sstable';
+import { type RefilteredTable, refilterTable } from '@bloom/sstable/inspect';
+import { internalKeyPolicy } from '@bloom/sstable/database';
+import { allCodecs } from '@bloom/codecs';
+import { clipped } from '../table/clipped.js';
+import type { Work } from '../worker/calls.js';
+import { breathe } from '../worker/serve-calls.js';
+import { absentKeys, PORTION } from './absent-keys.js';
+import type { FilterChoice, TrialStart, TriedFilters } from './trial-facts.js';
+
+/** Tables of so many bytes in total are read once, and kept for further trials. */
+const MOST_KEPT_BYTES = 64 * 2 ** 20;
+
+/** Something that is read with filters of its own. */
+export interface Reading {
+  /** Whether it has the key; undefined where damage may hide it. */
+  has(key: Uint8Array): Promise<boolean | undefined>;
+  stats(): TableStats;
+  keys(): AsyncIterable<Uint8Array>;
+  close(): Promise<void>;
+}
+
+/** A table or database that can be read with other filters. */
+export interface TrialSubject {
+  /** Whether keys are stored with versions, and filters made of what is before them. */
+  readonly hasVersions: boolean;
+  readonly isIndexedDb: boolean;
+  /** Its tables by name. */
+  readonly tables: ReadonlyMap<string, Source>;
+  /** The bytes of the filter blocks that it has. */
+  storedFilters(signal: AbortSignal): Promise<{ readonly filterBytes: number; readonly filters: number }>;
+  /** Reads it with other tables in the place of its own. @param policy of user keys; undefined for the filters that are stored. */
+  open(tables: ReadonlyMap<string, RefilteredTable> | undefined, policy: FilterPolicy | undefined, signal: AbortSignal): Promise<Reading>;
+}
+
+/** Builds filters of all keys of a table or database, and looks keys up with them. */
+export class FilterTrials {
+  readonly #subject: TrialSubject;
+  #tables: ReadonlyMap<string, Source> | undefined;
+  #keys: readonly Uint8Array[] = [];
+  readonly #damaged = new Set<string>();
+
+  constructor(subject: TrialSubject) {
+    this.#subject = subject;
+  }
+
+  /** @param own the reader's own keys; without them, 10,000 absent ones. @param seed other keys for another one. */
+  async start(work: Work, own: readonly Uint8Array[] | undefined, seed: number): Promise<TrialStart> {
+    const { signal } = work;
+    const reading = await this.#subject.open(undefined, undefined, signal);
+    let stored: TriedFilters;
+    let present = 0;
+    try {
+      if (own === undefined) this.#keys = await absentKeys(reading.keys(), (key) => reading.has(key), seed, signal);
+      else {
+        const absent: Uint8Array[] = [];
+        for (const [i, key] of own.entries()) {
+          if ((await reading.has(key)) === true) present++;
+          else absent.push(key);
+          if (i % PORTION === 0) await breathe();
+        }
+        this.#keys = absent;
+      }
+      const without = await this.#try(work, { policy: 'none', bitsPerKey: 0, filterRange: 2048 });
+      const filters = await this.#subject.storedFilters(signal);
+      stored = { choice: undefined, ...filters, entries: without.entries, ...(await this.#lookups(reading, work)) };
+      const { filterBytes } = filters;
+      const bytes = [...this.#subject.tables.values()].reduce((sum, { byteLength }) => sum + byteLength, 0);
+      return {
+        keys: { count: this.#keys.length, present, example: this.#keys[0] && clipped(this.#keys[0], 200) },
+        stored,
+        without,
+        otherBytes: bytes - filterBytes,
+        damagedTables: [...this.#damaged],
+      };
+    } finally {
+      await reading.close();
+    }
+  }
+
+  /** Builds filters, and looks up the keys with which `start` began. */
+  try(work: Work, choice: FilterChoice): Promise<TriedFilters> {
+    return this.#try(work, choice);
+  }
+
+  async #try(work: Work, choice: FilterChoice): Promise<TriedFilters> {
+    const { signal } = work;
+    const { isIndexedDb, hasVersions } = this.#subject;
+    const policy = policyOf(choice, isIndexedDb);
+    const stored = policy && hasVersions ? internalKeyPolicy(policy) : policy;
+    this.#tables ??= await kept(this.#subject.tables, signal);
+    const refiltered = new Map<string, RefilteredTable>();
+    let filterBytes = 0;
+    let filters = 0;
+    let entries = 0;
+    for (const [name, source] of this.#tables) {
+      work.progress(refiltered.size, this.#tables.size * 2);
+      try {
+        const table = await refilterTable(source, { filterPolicy: stored ?? null, filterRange: choice.filterRange, codecs: allCodecs, signal });
+        refiltered.set(name, table);
+        filterBytes += table.filterBytes;
+        filters += table.filters;
+        entries += table.entries;
+      } catch (error) {
+        if (!(error instanceof CorruptionError)) throw error;
+        this.#damaged.add(name);
+      }
+    }
+    const reading = await this.#subject.open(refiltered, policy, signal);
+    try {
+      return { choice, filterBytes, filters, entries, ...(await this.#lookups(reading, work)) };
+    } finally {
+      await reading.close();
+    }
+  }
+
+  async #lookups(reading: Reading, work: Work): Promise<Pick<TriedFilters, 'reads' | 'asked' | 'wrong' | 'failures'>> {
+    const keys = this.#keys;
+    const before = reading.stats();
+    let failures = 0;
+    for (const [i, key] of keys.entries()) {
+      if ((await reading.has(key)) === undefined) failures++;
+      if (i % PORTION === 0) {
+        work.signal.throwIfAborted();
+        work.progress(keys.length + i, keys.length * 2);
+        await breathe();
+      }
+    }
+    const after = reading.stats();
+    const wrong = after.filterFalsePositives - before.filterFalsePositives;
+    return {
+      reads: after.blockReads + after.cacheHits - before.blockReads - before.cacheHits,
+      asked: after.filterNegatives - before.filterNegatives + wrong,
+      wrong,
+      failures,
+    };
+  }
+}
+
+/** Tables in memory, where they are small enough together: each trial reads all of them. */
+async function kept(tables: ReadonlyMap<string, Source>, signal: AbortSignal): Promise<ReadonlyMap<string, Source>> {
+  const bytes = [...tables.values()].reduce((sum, { byteLength }) => sum + byteLength, 0);
+  if (bytes > MOST_KEPT_BYTES) return tables;
+  const sources = new Map<string, Source>();
+  for (const [name, source] of tables) sources.set(name, new MemorySource(await source.read(0, source.byteLength, signal), source.name));
+  return sources;
+}
+
+function policyOf({ policy, bitsPerKey }: FilterChoice, isIndexedDb: boolean): FilterPolicy | undefined {
+  if (policy === 'none') return undefined;
+  const made = policy === 'leveldb' ? new BloomFilterPolicy(bitsPerKey) : new BlockedBloomFilterPolicy(bitsPerKey);
+  return isIndexedDb ? forIndexedDb(made) : made;
+}
+
+/** No key matches it, but for those that IndexedDB's policy lets pass whatever the filter is. */
+const NO_BITS = Uint8Array.of(0, 0, 0, 0, 0, 0, 0, 0, 6);
+
+/** A policy for keys of which several spellings are one key: the filter is not asked for those. */
+function forIndexedDb(policy: FilterPolicy): FilterPolicy {
+  return {
+    name: policy.name,
+    keyEquivalence: idbComparator.keyEquivalence,
+    createFilter: (keys, dst) => policy.createFilter(keys, dst),
+    keyMayMatch: (key, filter) => policy.keyMayMatch(key, filter) || idbFilterPolicy.keyMayMatch(key, NO_BITS),
+  };
+}

@@ -1,0 +1,149 @@
+import './trial.css';
+import { useId, useRef } from 'preact/hooks';
+import { BytesText } from '../bytes/bytes-text.js';
+import type { KeyForm } from '../bytes/key-form.js';
+import { NumberField, Progress, Segmented } from '../controls/controls.js';
+import { byteSize, count, counted, percent } from '../controls/sizes.js';
+import { FailureNotice } from '../table/failure-notice.js';
+import type { FilterChoice, TriedFilters, TriedPolicy, TrialStart } from './trial-facts.js';
+import { comparedChoices, keyOfChoice, type TrialRun, type TrialState, useTrials } from './trial-run.js';
+
+const POLICIES: readonly (readonly [TriedPolicy, string])[] = [
+  ['leveldb', 'LevelDB’s filter'],
+  ['blocked', 'One cache line per key'],
+];
+/** Powers of two, as LevelDB reads them. */
+const RANGES: readonly (readonly [number, string])[] = [
+  [2048, '2 KiB, LevelDB’s'],
+  [8192, '8 KiB'],
+  [32_768, '32 KiB'],
+  [131_072, '128 KiB'],
+  [2 ** 40, 'one for a whole table'],
+];
+const MAX_BITS = 40;
+
+interface CardProps {
+  readonly run: TrialRun;
+  readonly what: 'table' | 'database';
+  readonly form: KeyForm;
+}
+
+/** Filters that a table or database could have instead: built of its keys, and asked. */
+export function TrialCard({ run, what, form }: CardProps) {
+  const id = useId();
+  const file = useRef<HTMLInputElement>(null);
+  const state = useTrials(run);
+  const { choice, start, progress, failure, keysFile } = state;
+  return (
+    <section class="card trial" aria-labelledby={`${id}-title`}>
+      <div class="card-head">
+        <h2 id={`${id}-title`}>What other filters would do</h2>
+        <p class="muted small">Built here from all keys of this {what}, for its blocks as they are. Nothing in the {what === 'table' ? 'file' : 'folder'} changes.</p>
+      </div>
+      <div class="trial-choice">
+        <Segmented legend="Policy" name={`${id}-policy`} value={choice.policy} options={POLICIES} onChange={(policy) => run.choose({ policy })} />
+        <NumberField label="Bits per key" value={choice.bitsPerKey} min={1} max={MAX_BITS} sliderMax={20} onChange={(bitsPerKey) => run.choose({ bitsPerKey })} />
+        <div class="field">
+          <label for={`${id}-range`}>One filter for</label>
+          <select id={`${id}-range`} value={choice.filterRange} onChange={({ currentTarget }) => run.choose({ filterRange: Number(currentTarget.value) })}>
+            {RANGES.map(([range, title]) => (
+              <option key={range} value={range}>
+                {title}
+              </option>
+            ))}
+          </select>
+        </div>
+      </div>
+      <div class="row">
+        <button type="button" class={start === undefined ? 'is-primary' : ''} onClick={() => void (keysFile === undefined ? run.start() : run.take(undefined))}>
+          {start === undefined ? 'Try with 10,000 absent keys' : keysFile === undefined ? 'Again, with other keys' : 'With 10,000 absent keys instead'}
+        </button>
+        <button type="button" onClick={() => file.current?.click()}>
+          Try with keys of a file
+        </button>
+        <input
+          ref={file}
+          class="visually-hidden keys-input"
+          type="file"
+          tabIndex={-1}
+          aria-hidden="true"
+          onChange={({ currentTarget }) => {
+            const given = currentTarget.files?.[0];
+            if (given !== undefined) void run.take(given);
+            currentTarget.value = '';
+          }}
+        />
+        <span class="muted small">a text, one key in each line</span>
+      </div>
+      {failure !== undefined && <FailureNotice failure={failure} title="The filters could not be tried." />}
+      {progress !== undefined && <Progress label="Building filters and looking keys up" done={progress.done} total={progress.total} onCancel={() => run.cancel()} />}
+      {start !== undefined && <Results state={state} start={start} form={form} />}
+    </section>
+  );
+}
+
+function Results({ state, start, form }: { readonly state: TrialState; readonly start: TrialStart; readonly form: KeyForm }) {
+  const { choice, tried, keysFile } = state;
+  const { keys, stored, without, otherBytes, damagedTables } = start;
+  if (keys.count === 0) return <p class="notice">{keys.present === 0 ? 'There are no keys to look up.' : `All ${counted(keys.present, 'key')} of ${keysFile ?? 'the file'} are stored here: a filter saves reads only for keys that are not.`}</p>;
+  const rows: readonly (readonly [string, TriedFilters | undefined, FilterChoice | undefined])[] = [
+    ['Without filters', without, undefined],
+    [stored.filters === 0 ? 'As stored: none' : 'As stored', stored, undefined],
+    ...comparedChoices(choice).map((other) => [counted(other.bitsPerKey, 'bit') + ' per key', tried.get(keyOfChoice(other)), other] as const),
+  ];
+  const most = Math.max(1, ...rows.map(([, row]) => row?.reads ?? 0));
+  return (
+    <>
+      <div class="scrolls" tabIndex={0} role="region" aria-label="Filters compared">
+        <table class="rows trial-rows">
+          <thead>
+            <tr>
+              <th scope="col">Filters</th>
+              <th scope="col">Blocks read for {counted(keys.count, 'absent key')}</th>
+              <th scope="col">Size</th>
+              <th scope="col">Of the bytes</th>
+              <th scope="col">Bits per key, in fact</th>
+              <th scope="col">Wrong yes</th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map(([title, row, of]) => (
+              <tr key={title} class={of?.bitsPerKey === choice.bitsPerKey ? 'is-chosen' : ''} data-trial={of === undefined ? title.split(':')[0] : of.bitsPerKey}>
+                <th scope="row">{title}</th>
+                {row === undefined ? (
+                  <td colSpan={5} class="muted">
+                    …
+                  </td>
+                ) : (
+                  <>
+                    <td>
+                      <span class="trial-reads">
+                        <strong data-cell="reads">{count(row.reads)}</strong>
+                        <span class="trial-bar" style={{ width: `${(row.reads / most) * 100}%` }} />
+                      </span>
+                    </td>
+                    <td data-cell="size" title={counted(row.filterBytes, 'byte')}>{byteSize(row.filterBytes)}</td>
+                    <td>{percent(row.filterBytes / Math.max(1, otherBytes + row.filterBytes))}</td>
+                    <td>{row.filterBytes === 0 || row.entries === 0 ? '–' : ((row.filterBytes * 8) / row.entries).toFixed(1)}</td>
+                    <td>{row.asked === 0 ? '–' : percent(row.wrong / row.asked)}</td>
+                  </>
+                )}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <p class="small muted">
+        {keysFile === undefined ? 'The keys are stored ones with four random bytes after them' : `The keys are those of ${keysFile}`}
+        {keys.example !== undefined && (
+          <>
+            , such as <BytesText bytes={keys.example.bytes} byteLength={keys.example.byteLength} form={form} />
+          </>
+        )}
+        .{keys.present > 0 && ` ${counted(keys.present, 'key is', 'keys are')} stored here, and not among those that are looked up.`} A filter has at least 64 bits, so where few keys fall into one, it takes more bits per key than were asked for.
+      </p>
+      {damagedTables.length > 0 && <p class="notice is-warn">Damaged, and counted with the filters that they have: {damagedTables.join(', ')}.</p>}
+      {without.failures > 0 && <p class="notice is-warn">{counted(without.failures, 'lookup')} failed without filters: they came to a damaged block that may hide the key.</p>}
+    </>
+  );
+}

@@ -1,0 +1,121 @@
+import { useLayoutEffect, useReducer } from 'preact/hooks';
+import { CallError, type FailureFacts, failureFacts } from '../worker/failure.js';
+import type { WorkerCalls } from '../worker/worker-calls.js';
+import { keysOfLines } from './keys-of-lines.js';
+import type { FilterChoice, TrialStart, TriedFilters } from './trial-facts.js';
+
+/** What the page shows of trials. */
+export interface TrialState {
+  readonly choice: FilterChoice;
+  readonly start: TrialStart | undefined;
+  /** What was tried with the keys of `start`, by its choice. */
+  readonly tried: ReadonlyMap<string, TriedFilters>;
+  /** The file of the reader's own keys. */
+  readonly keysFile: string | undefined;
+  readonly progress: { readonly done: number; readonly total: number } | undefined;
+  readonly failure: FailureFacts | undefined;
+}
+
+/** A slider moves through values that nobody wants to see the result of. */
+const DELAY_MS = 150;
+/** These stand beside what the reader chooses. */
+const COMPARED_BITS = [6, 10, 14];
+
+const FIRST: FilterChoice = { policy: 'leveldb', bitsPerKey: 10, filterRange: 2048 };
+
+export function keyOfChoice({ policy, bitsPerKey, filterRange }: FilterChoice): string {
+  return `${policy} ${bitsPerKey} ${filterRange}`;
+}
+
+/** What is compared with a choice: the same filters with other bits per key. */
+export function comparedChoices(choice: FilterChoice): FilterChoice[] {
+  return [...new Set([...COMPARED_BITS, choice.bitsPerKey])].sort((a, b) => a - b).map((bitsPerKey) => ({ ...choice, bitsPerKey }));
+}
+
+/** The trials of a table or database that is open: they and their results are there as long as it is. */
+export class TrialRun {
+  #state: TrialState = { choice: FIRST, start: undefined, tried: new Map(), keysFile: undefined, progress: undefined, failure: undefined };
+  #keys: readonly Uint8Array[] | undefined;
+  #controller: AbortController | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #calls: WorkerCalls;
+  readonly #listeners = new Set<() => void>();
+
+  constructor(calls: WorkerCalls) {
+    this.#calls = calls;
+  }
+
+  get state(): TrialState {
+    return this.#state;
+  }
+
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** Takes other filters; they are tried at once if a trial has begun. */
+  choose(part: Partial<FilterChoice>): void {
+    this.#set({ choice: { ...this.#state.choice, ...part } });
+    clearTimeout(this.#timer);
+    if (this.#state.start !== undefined) this.#timer = setTimeout(() => void this.#run(), DELAY_MS);
+  }
+
+  /** Takes the reader's own keys, one in each line of a file; undefined: absent keys again. */
+  async take(file: File | undefined): Promise<void> {
+    this.#keys = file && keysOfLines(new Uint8Array(await file.arrayBuffer()));
+    this.#set({ keysFile: file?.name, start: undefined, tried: new Map() });
+    await this.#run();
+  }
+
+  async start(): Promise<void> {
+    this.#set({ start: undefined, tried: new Map() });
+    await this.#run();
+  }
+
+  cancel(): void {
+    this.#controller?.abort();
+    this.#controller = undefined;
+    this.#set({ progress: undefined });
+  }
+
+  async #run(): Promise<void> {
+    this.#controller?.abort();
+    const mine = (this.#controller = new AbortController());
+    const set = (state: Partial<TrialState>): void => {
+      if (this.#controller === mine) this.#set(state);
+    };
+    const options = { signal: mine.signal, onProgress: (done: number, total: number) => set({ progress: { done, total } }) };
+    set({ failure: undefined, progress: { done: 0, total: 1 } });
+    try {
+      if (this.#state.start === undefined) {
+        const start = await this.#calls.call<TrialStart>('startTrial', [this.#keys, crypto.getRandomValues(new Uint32Array(1))[0]!], options);
+        set({ start });
+      }
+      const { choice } = this.#state;
+      // The reader's choice first.
+      for (const wanted of [choice, ...comparedChoices(choice)]) {
+        if (this.#controller !== mine) return;
+        if (this.#state.tried.has(keyOfChoice(wanted))) continue;
+        const tried = await this.#calls.call<TriedFilters>('tryFilters', [wanted], options);
+        set({ tried: new Map(this.#state.tried).set(keyOfChoice(wanted), tried) });
+      }
+      set({ progress: undefined });
+    } catch (error) {
+      const isCancelled = error instanceof CallError && error.isCancelled;
+      set({ progress: undefined, failure: isCancelled ? undefined : failureFacts(error) });
+    }
+  }
+
+  #set(state: Partial<TrialState>): void {
+    this.#state = { ...this.#state, ...state };
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+/** The state of trials, drawn anew when it changes. */
+export function useTrials(run: TrialRun): TrialState {
+  const [, redraw] = useReducer((count: number) => count + 1, 0);
+  useLayoutEffect(() => run.subscribe(() => redraw(undefined)), [run]);
+  return run.state;
+}

@@ -1,0 +1,70 @@
+import { useLayoutEffect, useReducer } from 'preact/hooks';
+import { CallError, type FailureFacts, failureFacts } from './failure.js';
+import type { CallOptions } from './worker-calls.js';
+
+/** How far a task is. */
+export interface TaskState<T> {
+  readonly result: T | undefined;
+  readonly failure: FailureFacts | undefined;
+  /** While it runs. */
+  readonly progress: { readonly done: number; readonly total: number } | undefined;
+}
+
+/** Long work that goes on, and whose result is kept, while other views are looked at. */
+export class Task<T> {
+  #state: TaskState<T> = { result: undefined, failure: undefined, progress: undefined };
+  #controller: AbortController | undefined;
+  readonly #run: (options: CallOptions) => Promise<T>;
+  readonly #listeners = new Set<() => void>();
+
+  constructor(run: (options: CallOptions) => Promise<T>) {
+    this.#run = run;
+  }
+
+  get state(): TaskState<T> {
+    return this.#state;
+  }
+
+  /** Whether it ran, or runs. */
+  get wasStarted(): boolean {
+    return this.#controller !== undefined;
+  }
+
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  async start(): Promise<void> {
+    this.#controller?.abort();
+    const mine = (this.#controller = new AbortController());
+    const set = (state: Partial<TaskState<T>>): void => {
+      if (this.#controller === mine) this.#set(state);
+    };
+    set({ failure: undefined, progress: { done: 0, total: 1 } });
+    try {
+      const result = await this.#run({ signal: mine.signal, onProgress: (done, total) => set({ progress: { done, total } }) });
+      set({ result, progress: undefined });
+    } catch (error) {
+      const isCancelled = error instanceof CallError && error.isCancelled;
+      set({ progress: undefined, failure: isCancelled ? undefined : failureFacts(error) });
+    }
+  }
+
+  cancel(): void {
+    this.#controller?.abort();
+    this.#set({ progress: undefined });
+  }
+
+  #set(state: Partial<TaskState<T>>): void {
+    this.#state = { ...this.#state, ...state };
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+/** The state of a task, drawn anew when it changes. */
+export function useTask<T>(task: Task<T>): TaskState<T> {
+  const [, redraw] = useReducer((count: number) => count + 1, 0);
+  useLayoutEffect(() => task.subscribe(() => redraw(undefined)), [task]);
+  return task.state;
+}

@@ -1,0 +1,109 @@
+import { folderFiles, goldenDatabases } from '@bloom/fixtures';
+import { expect, test } from 'vitest';
+import { weatherDatabase } from '../../samples/weather-database.js';
+import { weatherTable } from '../../samples/weather-table.js';
+import type { ExplorerPage, GivenFile } from '../explorer-page.js';
+import { describeInChromium } from '../in-chromium.js';
+
+const weather: readonly GivenFile[] = weatherDatabase();
+
+describeInChromium('what is open and shown', ({ open }) => {
+  async function withFolder(): Promise<ExplorerPage> {
+    const explorer = await open('#/database');
+    await explorer.give(...weather);
+    await explorer.page.locator('[data-fact=entries]').waitFor();
+    return explorer;
+  }
+  const to = async ({ page }: ExplorerPage, view: string): Promise<void> => page.getByRole('navigation').getByRole('link', { name: view, exact: true }).click();
+  const heading = async ({ page }: ExplorerPage, name: string | RegExp): Promise<void> => page.getByRole('heading', { level: 1, name }).waitFor();
+
+  test('a folder that is open in Database is open in Lookup too, and the other way round', async () => {
+    const explorer = await withFolder();
+    await to(explorer, 'Lookup');
+    await explorer.page.getByLabel('Key to look up').fill('weather/oslo/2026-01-20');
+    await explorer.page.locator('[data-outcome=found].notice').waitFor();
+    await to(explorer, 'Database');
+    await explorer.page.getByRole('grid', { name: 'Entries of the database' }).waitFor();
+  });
+
+  test('a database stays open while one of its tables is looked at, and the table leads back to it', async () => {
+    const explorer = await withFolder();
+    await explorer.page.getByLabel('Keys that begin with').fill('weather/rome');
+    await explorer.page.getByRole('button', { name: /^Table 000008\.ldb/ }).click();
+    await heading(explorer, '000008.ldb');
+    await to(explorer, 'Database');
+    await explorer.page.getByRole('grid', { name: 'Entries of the database' }).waitFor();
+    expect(await explorer.page.getByLabel('Keys that begin with').inputValue()).toBe('weather/rome');
+    await explorer.page.goBack();
+    await heading(explorer, '000008.ldb');
+    await explorer.button('Back to its database').click();
+    await explorer.page.getByRole('grid', { name: 'Entries of the database' }).waitFor();
+  });
+
+  test('a table that was opened by a link leads to the database that it lies in', async () => {
+    const explorer = await open('#/database?sample=1');
+    await explorer.page.getByRole('button', { name: /^Table 000008\.ldb/ }).click();
+    await heading(explorer, '000008.ldb');
+    await explorer.page.reload();
+    await explorer.button('Back to its database').click();
+    await heading(explorer, 'weather database');
+  });
+
+  test('another theme changes nothing of what the links lead to', async () => {
+    const explorer = await withFolder();
+    await explorer.page.getByRole('button', { name: /^Table 000008\.ldb/ }).click();
+    await heading(explorer, '000008.ldb');
+    await explorer.choose('Dark');
+    await to(explorer, 'Database');
+    await explorer.page.getByRole('grid', { name: 'Entries of the database' }).waitFor();
+  });
+
+  test('each view is as it was left: the key of a lookup, the place in a table, the keys of a filter', async () => {
+    const explorer = await open('#/lookup?sample=1&key=weather/oslo/2026-01-20');
+    const { page } = explorer;
+    await page.locator('[data-outcome=found].notice').waitFor();
+    await to(explorer, 'Table');
+    await explorer.button('Open the sample').click();
+    await page.locator('[role=slider]').press('End');
+    await page.getByRole('heading', { name: /^Footer, 48 bytes/ }).waitFor();
+    await to(explorer, 'Filter');
+    await page.getByLabel('Type a key to ask about it').fill('quince');
+    await to(explorer, 'Lookup');
+    await page.locator('[data-outcome=found].notice').waitFor();
+    await to(explorer, 'Table');
+    await page.getByRole('heading', { name: /^Footer, 48 bytes/ }).waitFor();
+    await to(explorer, 'Filter');
+    expect(await page.getByLabel('Type a key to ask about it').inputValue()).toBe('quince');
+  });
+
+  test('the result of many lookups is kept while another view is looked at', async () => {
+    const explorer = await open('#/lookup?sample=1');
+    await explorer.button('Look them up').click();
+    expect(await explorer.fact('lookups')).toBe('10,000');
+    await to(explorer, 'Database');
+    await explorer.page.getByRole('grid', { name: 'Entries of the database' }).waitFor();
+    await to(explorer, 'Lookup');
+    await explorer.page.locator('[data-fact=lookups]').waitFor({ timeout: 1000 });
+  });
+
+  test('Back leads to the table that was dropped before, and from there to the empty view', async () => {
+    const explorer = await open('#/table');
+    const { page } = explorer;
+    await explorer.give({ name: 'first.ldb', bytes: weatherTable() });
+    await heading(explorer, 'first.ldb');
+    await explorer.drop('main', { name: 'second.ldb', bytes: weatherTable() });
+    await heading(explorer, 'second.ldb');
+    await page.goBack();
+    await heading(explorer, 'first.ldb');
+    await page.goForward();
+    await heading(explorer, 'second.ldb');
+  });
+
+  test('a database that cannot be opened leaves the one that is open, and says so', async () => {
+    const explorer = await withFolder();
+    const { path } = goldenDatabases().find(({ comparator }) => comparator !== undefined)!;
+    await explorer.drop('main', ...Array.from(folderFiles(path), ([name, bytes]) => ({ name, bytes })));
+    await explorer.page.getByRole('alert').waitFor();
+    expect(await explorer.page.getByRole('grid', { name: 'Entries of the database' }).count()).toBe(1);
+  });
+});
