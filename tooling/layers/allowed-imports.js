@@ -6,14 +6,14 @@
  */
 export const arrows = {
   bytes: [],
-  crc32c: [],
+  crc32c: ['bytes'],
   hash: ['bytes'],
   policy: ['hash', 'bytes'],
   'policy-blocked': ['policy', 'hash'],
   'filter-block': ['policy', 'bytes'],
   log: ['bytes', 'crc32c'],
   sstable: ['filter-block', 'policy', 'bytes', 'crc32c'],
-  leveldb: ['sstable', 'log', 'policy', 'hash', 'bytes'],
+  leveldb: ['sstable', 'log', 'policy', 'hash', 'crc32c', 'bytes'],
   codecs: ['sstable'],
 };
 
@@ -32,5 +32,18 @@ export const rooms = {
     database: ['format', 'read'],
     node: ['read', 'write'],
     http: ['read'],
+  },
+  leveldb: {
+    format: [],
+    folder: ['format'],
+    cursor: ['format', 'folder'],
+    memtable: ['format', 'folder', 'cursor'],
+    table: ['format', 'folder', 'cursor', 'memtable'],
+    read: ['format', 'folder', 'cursor', 'memtable', 'table'],
+    compact: ['format', 'folder', 'cursor', 'memtable', 'table'],
+    write: ['format', 'folder', 'cursor', 'memtable', 'table', 'read', 'compact'],
+    inspect: ['format', 'folder', 'cursor', 'memtable', 'table', 'read'],
+    node: ['format', 'folder', 'write'],
+    contract: ['format', 'folder'],
   },
 };

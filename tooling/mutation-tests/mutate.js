@@ -1,4 +1,4 @@
-// Mutation testing of one package after another: `npx pnpm@10 --filter @bloom/mutation-tests mutate [PACKAGE…]`.
+// Mutation testing of one package after another: `npx pnpm@10 --filter @bloom/mutation-tests mutate [PACKAGE[/PART]…]`.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,13 +14,15 @@ import { join } from 'node:path';
 const inFormat = (name) => `src/format/${name}.ts`;
 
 /**
- * The hash, policies, the filter block, and the formats of a table. The contract of policies is a test itself, and has
- * broken policies for tests.
+ * The hash, the checksum, logs, policies, the filter block, the formats of a table, and of a database the formats, the memtable, the replay of logs, which
+ * tables are compacted, and recovery. The contract of policies is a test itself, and has broken policies for tests.
  *
  * @type {Run[]}
  */
 const runs = [
   { package: 'hash', files: ['src/**/*.ts'] },
+  { package: 'crc32c', files: ['src/*.ts', '!src/*.wasm.ts'] },
+  { package: 'log', files: ['src/*.ts'] },
   { package: 'filter-block', files: ['src/**/*.ts'] },
   {
     package: 'policy',
@@ -81,26 +83,92 @@ const runs = [
     files: ['block-search', 'entry-search'].map(inFormat),
     tests: ['block', 'block-steps', 'comparator', 'entry-search', 'internal-search'],
   },
+  {
+    package: 'codecs',
+    part: 'deflate',
+    files: ['src/*.ts'],
+    tests: ['deflate', 'growing-output'],
+  },
+  {
+    package: 'codecs',
+    part: 'xxh64',
+    files: ['src/zstd/xxh64.ts'],
+    tests: ['xxh64'],
+  },
+  {
+    package: 'codecs',
+    part: 'zstd-tables',
+    files: ['bits', 'fse-table', 'huffman-table'].map((name) => `src/zstd/${name}.ts`),
+    tests: ['zstd-frames', 'zstd-tables'],
+  },
+  {
+    package: 'codecs',
+    part: 'zstd-blocks',
+    files: ['frame', 'literals', 'sequences'].map((name) => `src/zstd/${name}.ts`),
+    tests: ['zstd-frames', 'zstd-headers', 'zstd-literals', 'zstd-sequences'],
+  },
+  {
+    package: 'leveldb',
+    part: 'format',
+    files: ['src/format/*.ts'],
+    tests: ['database-key', 'file-name', 'manifest', 'needed-files', 'record-layouts', 'version', 'version-edit', 'write-batch'],
+  },
+  {
+    package: 'leveldb',
+    part: 'compact',
+    files: ['compaction', 'last-key', 'overlap', 'seek-budget'].map((name) => `src/compact/${name}.ts`),
+    tests: ['compaction'],
+  },
+  {
+    package: 'leveldb',
+    part: 'memory',
+    files: ['batch-entries', 'memtable-filter', 'memtable-memory', 'park-miller', 'table-bound'].map((name) => `src/memtable/${name}.ts`),
+    tests: ['memtable-memory', 'memtable-filter', 'table-bound'],
+  },
+  {
+    package: 'leveldb',
+    part: 'memtable',
+    files: ['entry-arena', 'key-abbreviation', 'memtable', 'memtable-cursor', 'node-heights'].map((name) => `src/memtable/${name}.ts`),
+    tests: ['memtable', 'memtable-memory'],
+  },
+  {
+    package: 'leveldb',
+    part: 'replay',
+    files: ['src/memtable/log-memtable.ts', 'src/memtable/log-replay.ts', 'src/folder/stored-records.ts'],
+    tests: ['log-memtable', 'log-replay'],
+  },
+  {
+    package: 'leveldb',
+    part: 'recovery',
+    files: ['src/write/recovery.ts'],
+    tests: ['recovery'],
+  },
 ];
+
+/** @param {Run} run */
+const partName = ({ package: name, part }) => (part === undefined ? name : `${name}/${part}`);
 
 const packages = new Set(runs.map((run) => run.package));
 const names = process.argv.length > 2 ? process.argv.slice(2) : [...packages];
-for (const name of names) {
-  if (!packages.has(name)) throw new Error(`there is nothing to mutate in ${name}; known: ${[...packages].join(', ')}`);
+/** The runs of each name that was asked for. */
+const chosen = new Map(names.map((name) => [name, runs.filter((run) => run.package === name || partName(run) === name)]));
+for (const [name, found] of chosen) {
+  if (found.length > 0) continue;
+  throw new Error(`there is nothing to mutate in ${name}; known: ${[...new Set([...packages, ...runs.map(partName)])].join(', ')}`);
 }
 
 /** The least score of a package, all of its parts together, in per cent. */
 const LEAST_SCORE = 90;
 
-for (const name of names) {
+for (const [name, found] of chosen) {
   const total = { mutants: 0, noticed: 0 };
-  for (const run of runs.filter((other) => other.package === name)) {
+  for (const run of found) {
     const counts = mutate(run);
     if (counts === undefined) {
       process.exitCode = 1;
       continue;
     }
-    console.log(rowOf(`${name}${run.part === undefined ? '' : `, ${run.part}`}`, counts));
+    console.log(rowOf(partName(run).replace('/', ', '), counts));
     total.mutants += counts.mutants;
     total.noticed += counts.noticed;
   }

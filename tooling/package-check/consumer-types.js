@@ -19,11 +19,77 @@ const modules = [
 ];
 
 const hosts = [
-  { host: 'no DOM and no @types/node', lib: ['es2022'], types: [] },
-  { host: 'DOM', lib: ['es2022', 'dom'], types: [] },
-  { host: '@types/node', lib: ['es2022'], types: ['node'] },
-  { host: 'DOM and @types/node', lib: ['es2022', 'dom'], types: ['node'] },
+  { host: 'no DOM and no @types/node', lib: ['es2022'], types: [], programs: ['consumer.ts'] },
+  { host: 'DOM', lib: ['es2022', 'dom'], types: [], programs: ['consumer.ts', 'returned-bytes.ts'] },
+  { host: '@types/node', lib: ['es2022'], types: ['node'], programs: ['consumer.ts'] },
+  { host: 'DOM and @types/node', lib: ['es2022', 'dom'], types: ['node'], programs: ['consumer.ts', 'returned-bytes.ts'] },
 ];
+
+/**
+ * What a program does with bytes that the packages return. From TypeScript 5.7 on, none of it takes bytes whose buffer may be
+ * a SharedArrayBuffer.
+ */
+const RETURNED_BYTES = `
+import { Database, DatabaseReader, encodeVersionEdit, MemoryFolder, storedEntries, SyncDatabaseReader, WritableMemoryFolder, WriteBatch } from '@bloom/leveldb';
+import { BloomFilterPolicy, buildFilter } from '@bloom/policy';
+import { FilterBlockBuilder } from '@bloom/filter-block';
+import { MemorySink, MemorySource, SyncTable, Table, TableBuilder } from '@bloom/sstable';
+import { BlobSource } from '@bloom/sstable/blob';
+import { DatabaseTable, encodeInternalKey } from '@bloom/sstable/database';
+import { HttpSource } from '@bloom/sstable/http';
+import { salvagedEntries } from '@bloom/sstable/inspect';
+import { FileSource, SyncFileSource } from '@bloom/sstable/node';
+
+declare const socket: WebSocket;
+
+export async function main(key: Uint8Array): Promise<void> {
+  const sink = new MemorySink();
+  const builder = new TableBuilder(sink);
+  builder.add(key, key);
+  const source = new MemorySource(sink.toBytes());
+  const all = [sink.toBytes(), builder.lastKey, buildFilter(new BloomFilterPolicy(10), [key]), new FilterBlockBuilder(new BloomFilterPolicy(10)).finish()];
+  all.push(encodeInternalKey({ userKey: key, sequence: 1n, type: 1 }), new WriteBatch().put(key, key).encode(1n), encodeVersionEdit({}));
+  all.push(...new WritableMemoryFolder().files().values());
+  all.push(await new BlobSource(new Blob([])).read(0, 0), await (await HttpSource.open('')).read(0, 0));
+  const file = await FileSource.open('');
+  all.push(await file.read(0, 0), file.readSync(0, 0), SyncFileSource.open('').read(0, 0));
+
+  const table = await Table.open(source);
+  const direct = SyncTable.open(source);
+  const database = await Database.open(new WritableMemoryFolder());
+  const reader = await DatabaseReader.open(new MemoryFolder({}));
+  const directReader = SyncDatabaseReader.open(new MemoryFolder({}));
+  for (const found of [await table.get(key), direct.get(key), await database.get(key), database.getSync(key), await reader.get(key), directReader.get(key)]) {
+    if (found !== undefined) all.push(found);
+  }
+  for (const found of [...(await table.getMany([key])), ...direct.getMany([key]), ...(await database.getMany([key])), ...database.getManySync([key])]) {
+    if (found !== undefined) all.push(found);
+  }
+  for await (const entry of table) all.push(...entry);
+  for await (const entry of table.entries()) all.push(...entry);
+  for await (const bytes of table.keys()) all.push(bytes);
+  for await (const bytes of table.values()) all.push(bytes);
+  for (const entry of direct) all.push(...entry);
+  for (const bytes of [...direct.keys(), ...direct.values()]) all.push(bytes);
+  for await (const entry of database) all.push(...entry);
+  for await (const entry of reader.entries()) all.push(...entry);
+  for await (const bytes of reader.keys()) all.push(bytes);
+  for await (const bytes of database.values()) all.push(bytes);
+  for (const entry of directReader) all.push(...entry);
+  for (const { key: stored, value } of await reader.versions(key)) all.push(stored, value);
+  for await (const { key: stored, value } of storedEntries(new MemoryFolder({}))) all.push(stored, value);
+  for await (const { key: stored, value } of await DatabaseTable.open(source)) all.push(stored, value);
+  for await (const entry of salvagedEntries(source)) all.push(...entry);
+  all.push(...((await table.find(key, () => true)) ?? []));
+
+  for (const bytes of all) {
+    new Blob([bytes]);
+    new Response(bytes);
+    await crypto.subtle.digest('SHA-256', bytes);
+    socket.send(bytes);
+  }
+}
+`;
 
 /**
  * @param {readonly Packed[]} packages
@@ -47,6 +113,7 @@ export function checkConsumerTypes(packages, folder) {
   const imports = entryPoints.map((entryPoint, i) => `import * as entryPoint${i} from '${entryPoint}';\n`);
   const names = entryPoints.map((_, i) => `entryPoint${i}`);
   writeFileSync(join(folder, 'consumer.ts'), `${imports.join('')}export const all: unknown[] = [${names.join(', ')}];\n`);
+  writeFileSync(join(folder, 'returned-bytes.ts'), RETURNED_BYTES);
 
   const problems = [];
   for (const compiler of compilers) {
@@ -56,10 +123,10 @@ export function checkConsumerTypes(packages, folder) {
     const { version } = /** @type {{ version: string }} */ (manifest);
     const tsc = join(dirname(manifestPath), 'bin/tsc');
     for (const options of modules) {
-      for (const { host, lib, types } of hosts) {
+      for (const { host, lib, types, programs } of hosts) {
         const config = join(folder, 'tsconfig.json');
         const compilerOptions = { ...options, lib, types, target: 'es2022', strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false, noEmit: true };
-        writeFileSync(config, JSON.stringify({ compilerOptions, files: ['consumer.ts'] }));
+        writeFileSync(config, JSON.stringify({ compilerOptions, files: programs }));
         const { status, stdout } = spawnSync(process.execPath, [tsc, '-p', config], { encoding: 'utf8' });
         if (status !== 0) problems.push(`TypeScript ${version}, ${options.moduleResolution}, ${host}:\n${stdout}`);
       }

@@ -3,27 +3,28 @@ import { entryPoints } from './entry-points.js';
 
 /** @import { Check } from 'size-limit' */
 
-/** Limits for everything that an entry point exports. Except for the first two, slightly above the last measurement. */
+/** Limits for everything that an entry point exports. Except for the first, slightly above the last measurement. */
 const wholeEntryPoints = {
-  '@bloom/bytes': '2.5 kB',
-  '@bloom/crc32c': '3 kB',
+  '@bloom/bytes': '2.6 kB',
+  '@bloom/crc32c': '1.6 kB',
   '@bloom/hash': '3 kB',
   // 14 kB of this belong to Database.repair and are loaded when it is called.
-  '@bloom/leveldb': '70.4 kB',
+  '@bloom/leveldb': '81.6 kB',
   '@bloom/leveldb/browser': '2 kB',
-  '@bloom/leveldb/http': '5.2 kB',
+  '@bloom/leveldb/http': '6.3 kB',
   '@bloom/leveldb/idb-comparator': '6.5 kB',
-  '@bloom/leveldb/inspect': '33.7 kB',
-  '@bloom/log': '4 kB',
-  '@bloom/policy': '6 kB',
+  '@bloom/leveldb/inspect': '38.8 kB',
+  '@bloom/leveldb/contract': '11 kB',
+  '@bloom/log': '4.7 kB',
+  '@bloom/policy': '6.1 kB',
   '@bloom/policy/contract': '16 kB',
   '@bloom/policy-blocked': '2 kB',
   '@bloom/filter-block': '3.1 kB',
-  '@bloom/sstable': '29.2 kB',
-  '@bloom/sstable/database': '25.4 kB',
-  '@bloom/sstable/inspect': '28 kB',
+  '@bloom/sstable': '32.9 kB',
+  '@bloom/sstable/database': '29.1 kB',
+  '@bloom/sstable/inspect': '30.8 kB',
   '@bloom/sstable/blob': '0.9 kB',
-  '@bloom/sstable/http': '4.8 kB',
+  '@bloom/sstable/http': '5.7 kB',
   '@bloom/codecs': '20 kB',
 };
 
@@ -31,15 +32,15 @@ const wholeEntryPoints = {
 const jobs = {
   'read a table in a Blob': {
     source: `export { Table } from '@bloom/sstable'; export { BlobSource } from '@bloom/sstable/blob';`,
-    limit: '25 kB',
+    limit: '27.2 kB',
   },
   'read a database folder that the user picked': {
     source: `export { DatabaseReader } from '@bloom/leveldb'; export { FileListFolder } from '@bloom/leveldb/browser';`,
-    limit: '39.9 kB',
+    limit: '48.6 kB',
   },
   'read a table on a server': {
     source: `export { Table } from '@bloom/sstable'; export { HttpSource } from '@bloom/sstable/http';`,
-    limit: '27.2 kB',
+    limit: '31.3 kB',
   },
 };
 

@@ -1,6 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 
 /** @import { Options } from 'tsup' */
+/** @typedef {NonNullable<Options['esbuildPlugins']>[number]} Plugin */
 
 /** @type {Options} */
 const shared = {
@@ -47,4 +49,47 @@ function optionalDependencies() {
  */
 export function program(entry) {
   return { ...shared, entry, platform: 'node' };
+}
+
+/**
+ * Writes the licences of the third-party packages that are bundled into a program. It may be published only with them.
+ *
+ * @param {string} file
+ * @returns {Plugin}
+ */
+export function thirdPartyLicences(file) {
+  /** @type {Map<string, string>} */
+  const licences = new Map();
+  return {
+    name: 'third-party-licences',
+    setup(build) {
+      build.initialOptions.metafile = true;
+      build.onEnd(({ metafile }) => {
+        const bundled = Object.values(metafile?.outputs ?? {}).flatMap(({ inputs }) => Object.keys(inputs));
+        for (const path of bundled.filter((input) => input.includes('node_modules/'))) {
+          const folder = packageOf(path);
+          /** @type {unknown} */
+          const content = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+          const { name, version } = /** @type {{ name: string, version: string }} */ (content);
+          const licence = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
+          if (licence === undefined) throw new Error(`${name} has no file with its licence`);
+          licences.set(`${name} ${version}`, readFileSync(join(folder, licence), 'utf8').trim());
+        }
+        const texts = [...licences].sort().map(([name, text]) => `${name}\n\n${text}\n`);
+        mkdirSync(dirname(file), { recursive: true });
+        writeFileSync(file, texts.join(`\n${'-'.repeat(80)}\n\n`));
+      });
+    },
+  };
+}
+
+/**
+ * @param {string} path of a file in a package
+ * @returns {string} the folder of the package
+ */
+function packageOf(path) {
+  const folder = dirname(path);
+  const manifest = join(folder, 'package.json');
+  // Some packages have further manifests in folders, without a name.
+  return existsSync(manifest) && 'name' in /** @type {object} */ (JSON.parse(readFileSync(manifest, 'utf8'))) ? folder : packageOf(folder);
 }

@@ -31,5 +31,6 @@ declare function clearTimeout(timer: unknown): void;
 
 interface SymbolConstructor {
   readonly asyncDispose: unique symbol;
+  readonly dispose: unique symbol;
 }
 

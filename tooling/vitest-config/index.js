@@ -54,8 +54,9 @@ function project(root, folder, name, include, exclude) {
       exclude,
       environment: 'node',
       isolate: ISOLATED.has(folder),
-      // Generous, so that tests do not fail on slow machines.
-      testTimeout: 60_000,
+      // Generous, so that tests do not fail on slow or busy machines. The hooks of some make whole databases.
+      testTimeout: 120_000,
+      hookTimeout: 120_000,
     },
   };
 }

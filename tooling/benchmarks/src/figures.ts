@@ -41,6 +41,8 @@ const POWERS = [1e3, 1e4, 1e5, 1e6, 1e7];
 const TABLES = { sizeUnit: 'entries', sizes: POWERS, quickSizes: [1e5] } as const;
 /** A database of more entries takes minutes to write. */
 const DATABASES = { sizeUnit: 'entries', sizes: [1e4, 1e5, 1e6], quickSizes: [1e5], input: 'levels' } as const;
+/** Databases of which the contenders cache almost nothing. */
+const UNCACHED = { sizeUnit: 'entries', sizes: [1e5, 1e6], quickSizes: [1e5], input: 'levels' } as const;
 /** Databases that are written from scratch for each run. */
 const WRITTEN = { sizeUnit: 'entries', sizes: [1e5, 1e6], quickSizes: [1e5] } as const;
 const FILTERS = { sizeUnit: 'keys', sizes: [100, ...POWERS], quickSizes: [100, 1e4, 1e6] } as const;
@@ -316,6 +318,41 @@ export const figures: readonly Figure[] = [
     unit: 'key',
     ...DATABASES,
     others: [{ contender: 'classic-level', by: 'getMany' }],
+  },
+  {
+    name: 'db-uncached-get',
+    what: 'get of random present keys of a database, one after another, of blocks that only the system has in memory, DatabaseReader',
+    unit: 'key',
+    ...UNCACHED,
+    others: [{ contender: 'classic-level', by: 'get', goal: 0.25 }],
+  },
+  {
+    name: 'db-uncached-get-16',
+    what: 'the same by 16 callers at once',
+    unit: 'key',
+    ...UNCACHED,
+    others: [{ contender: 'classic-level', by: 'get', goal: 0.5 }],
+  },
+  {
+    name: 'db-uncached-get-many',
+    what: 'getMany of 100 random present keys at a time, of blocks that only the system has in memory, DatabaseReader',
+    unit: 'key',
+    ...UNCACHED,
+    others: [{ contender: 'classic-level', by: 'getMany', goal: 1.2 }],
+  },
+  {
+    name: 'db-uncached-range',
+    what: 'ten entries from a random key on, of blocks that only the system has in memory, DatabaseReader',
+    unit: 'call',
+    ...UNCACHED,
+    others: [{ contender: 'classic-level', by: 'iterator({ gte, limit: 10 })', goal: 0.5 }],
+  },
+  {
+    name: 'db-uncached-get-sync',
+    what: 'get of random present keys of a database, of blocks that only the system has in memory, SyncDatabaseReader',
+    unit: 'key',
+    ...UNCACHED,
+    others: [{ contender: 'classic-level', by: 'getSync', goal: 1.2 }],
   },
   {
     name: 'db-entries',

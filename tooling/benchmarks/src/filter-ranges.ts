@@ -1,5 +1,5 @@
 // Measures what larger filter ranges cost and gain, for values of several lengths and both policies:
-// `npx pnpm@10 --filter @bloom/benchmarks filter-ranges`. Prints the table of packages/sstable/README.md.
+// `npx pnpm@10 --filter @bloom/benchmarks filter-ranges`. Prints the table of packages/sstable/docs/filters.md.
 import { performance } from 'node:perf_hooks';
 import { seeded } from '@bloom/bytes';
 import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';

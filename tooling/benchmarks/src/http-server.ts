@@ -6,8 +6,9 @@ import type { AddressInfo } from 'node:net';
 const bytes = readFileSync(process.argv[2]!);
 
 const server = createServer((request, response) => {
-  const parts = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '');
-  const [start, end] = parts === null ? [0, bytes.length] : [Number(parts[1]), Math.min(Number(parts[2]) + 1, bytes.length)];
+  const parts = /^bytes=(\d*)-(\d+)$/.exec(request.headers.range ?? '');
+  let [start, end] = parts === null ? [0, bytes.length] : [Number(parts[1]), Math.min(Number(parts[2]) + 1, bytes.length)];
+  if (parts?.[1] === '') [start, end] = [Math.max(0, bytes.length - Number(parts[2])), bytes.length];
   response.writeHead(parts === null ? 200 : 206, {
     'accept-ranges': 'bytes',
     'content-length': end - start,

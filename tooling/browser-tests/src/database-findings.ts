@@ -31,7 +31,7 @@ export async function databaseFindings(folder: Folder, isIndexedDb: boolean): Pr
     const absent = await database.getMany(entries.map(([key]) => Uint8Array.of(...key, 0)));
     return {
       levels: database.describe().levels.map((tables) => tables.length),
-      filterStatus: database.filterStatus,
+      filterStatus: database.filterStatus.state,
       entries: entries.length,
       forwards: await hash(entries),
       backwards: await hash(backwards.reverse()),

@@ -86,10 +86,10 @@ describe.runIf(executablePath !== undefined)('in Chromium', () => {
       found = await openPage(contentSecurityPolicy);
     }, 60_000);
 
-    test(`the kernels of Bloom and Snappy ${contentSecurityPolicy === undefined ? 'are' : 'cannot be'} compiled`, () => {
+    test(`the kernels of Bloom, Snappy and the checksum ${contentSecurityPolicy === undefined ? 'are' : 'cannot be'} compiled`, () => {
       const { started, refusals } = found.webAssembly;
-      // One kernel for each policy, and one for Snappy.
-      const kernels = bitsPerKey.length + 1;
+      // One kernel for each policy, one for Snappy and one for the checksum.
+      const kernels = bitsPerKey.length + 2;
       if (contentSecurityPolicy === undefined) expect({ started, refusals }).toEqual({ started: kernels, refusals: [] });
       else {
         expect(started).toBe(0);

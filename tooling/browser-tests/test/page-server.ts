@@ -62,18 +62,19 @@ export class PageServer<Findings> {
       'cache-control': 'no-store',
       ...(this.contentSecurityPolicy !== undefined && { 'content-security-policy': this.contentSecurityPolicy }),
     };
-    const range = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '');
+    const range = /^bytes=(\d*)-(\d+)$/.exec(request.headers.range ?? '');
     if (range === null) {
       response.writeHead(200, { ...headers, 'content-length': file.bytes.length });
       response.end(method === 'HEAD' ? undefined : file.bytes);
       return;
     }
-    const start = Number(range[1]);
+    const isSuffix = range[1] === '';
+    const start = isSuffix ? Math.max(0, file.bytes.length - Number(range[2])) : Number(range[1]);
     if (start >= file.bytes.length) {
       response.writeHead(416, { ...headers, 'content-range': `bytes */${file.bytes.length}` }).end();
       return;
     }
-    const part = file.bytes.subarray(start, Number(range[2]) + 1);
+    const part = file.bytes.subarray(start, isSuffix ? file.bytes.length : Number(range[2]) + 1);
     const contentRange = `bytes ${start}-${start + part.length - 1}/${file.bytes.length}`;
     response.writeHead(206, { ...headers, 'content-length': part.length, 'content-range': contentRange }).end(part);
   }

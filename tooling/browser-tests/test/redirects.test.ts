@@ -63,13 +63,14 @@ function sendTable({ method, headers }: IncomingMessage, response: ServerRespons
     'cache-control': 'no-store',
     etag: '"one"',
   };
-  const range = /^bytes=(\d+)-(\d+)$/.exec(headers.range ?? '');
+  const range = /^bytes=(\d*)-(\d+)$/.exec(headers.range ?? '');
   if (range === null) {
     response.writeHead(200, { ...open, 'content-length': table.length }).end(method === 'HEAD' ? undefined : table);
     return;
   }
-  const part = table.subarray(Number(range[1]), Number(range[2]) + 1);
-  response.writeHead(206, { ...open, 'content-range': `bytes ${range[1]}-${range[2]}/${table.length}` }).end(part);
+  const first = range[1] === '' ? Math.max(0, table.length - Number(range[2])) : Number(range[1]);
+  const last = range[1] === '' ? table.length - 1 : Number(range[2]);
+  response.writeHead(206, { ...open, 'content-range': `bytes ${first}-${last}/${table.length}` }).end(table.subarray(first, last + 1));
 }
 
 describe.runIf(executablePath !== undefined)('in Chromium', () => {

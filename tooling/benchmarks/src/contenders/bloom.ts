@@ -19,6 +19,7 @@ import {
 } from '@bloom/sstable';
 import { FileSource, SyncFileSource, writeTable } from '@bloom/sstable/node';
 import { databasePath, type DatabaseState, EntriesChecksum } from '../database.js';
+import { getByManyCallers, shortRanges, SMALL_CACHE_BYTES, type UncachedDatabase } from '../uncached-database.js';
 import { serve, type Work } from '../work.js';
 import {
   allKeys,
@@ -444,8 +445,17 @@ function openDatabase(n: number, cache: BlockCache | null = new BlockCache(CACHE
   return DatabaseReader.open(new NodeFolder(databasePath(sharedFolder, n, 'levels')), { cache });
 }
 
-function openDatabaseSync(n: number, state: DatabaseState): SyncDatabaseReader {
-  return SyncDatabaseReader.open(new SyncNodeFolder(databasePath(sharedFolder, n, state)), { cache: new BlockCache(CACHE_BYTES) });
+function openDatabaseSync(n: number, state: DatabaseState, cacheBytes = CACHE_BYTES): SyncDatabaseReader {
+  return SyncDatabaseReader.open(new SyncNodeFolder(databasePath(sharedFolder, n, state)), { cache: new BlockCache(cacheBytes) });
+}
+
+function openUncached(n: number): Promise<DatabaseReader> {
+  return openDatabase(n, new BlockCache(SMALL_CACHE_BYTES));
+}
+
+async function uncached(n: number): Promise<UncachedDatabase> {
+  const database = await openUncached(n);
+  return { get: (key) => database.get(key), range: (gte, limit) => database.entries({ gte, limit }) };
 }
 
 async function databaseEntries(n: number, reverse: boolean): Promise<Work> {
@@ -484,7 +494,7 @@ function mustHaveLevels(database: DatabaseReader): void {
   const counts = levels.map((tables) => tables.length);
   process.stderr.write(`  tables by level: ${counts.join(' ')}; entries in logs: ${logs.reduce((sum, log) => sum + log.entries, 0)}\n`);
   if (counts.filter((count) => count > 0).length < 2) throw new Error(`the database has tables at too few levels: ${counts.join(' ')}`);
-  if (database.filterStatus !== 'used') throw new Error(`its filters are ${database.filterStatus}`);
+  if (database.filterStatus.state !== 'used') throw new Error(`its filters are ${database.filterStatus.state}`);
 }
 
 const SYNC = { sync: true } as const;
@@ -551,6 +561,11 @@ await serve({
   'db-compacted-get-present-sync': (n) => getSync(openDatabaseSync(n, 'compacted'), n, true),
   'db-compacted-get-absent-sync': (n) => getSync(openDatabaseSync(n, 'compacted'), n, false),
   'db-get-many': async (n) => getMany(await openDatabase(n), n),
+  'db-uncached-get': async (n) => get(await openUncached(n), n, true),
+  'db-uncached-get-16': async (n) => getByManyCallers(await uncached(n), n),
+  'db-uncached-get-many': async (n) => getMany(await openUncached(n), n),
+  'db-uncached-range': async (n) => shortRanges(await uncached(n), n),
+  'db-uncached-get-sync': (n) => getSync(openDatabaseSync(n, 'levels', SMALL_CACHE_BYTES), n, true),
   'db-entries': (n) => databaseEntries(n, false),
   'db-entries-reverse': (n) => databaseEntries(n, true),
 });

@@ -4,6 +4,7 @@ import { cpSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ClassicLevel } from 'classic-level';
 import { databaseOptions, databasePath, type DatabaseState, EntriesChecksum } from '../database.js';
+import { getByManyCallers, shortRanges, SMALL_CACHE_BYTES, type UncachedDatabase } from '../uncached-database.js';
 import { serve, type Work } from '../work.js';
 import { allKeys, LOOKUPS, lookupKeys, separate, Values } from '../workload.js';
 import { type WrittenDatabase, writtenDatabaseJobs } from '../written-database.js';
@@ -39,10 +40,10 @@ async function openDatabase(n: number): Promise<Database> {
 }
 
 /** Opens a copy of the folder that @bloom/leveldb reads, because opening a database turns its log into a table. */
-async function openCopy(n: number, state: DatabaseState): Promise<Database> {
-  const path = join(folder, `copy-${state}-${n}.db`);
+async function openCopy(n: number, state: DatabaseState, cacheSize = options.cacheSize): Promise<Database> {
+  const path = join(folder, `copy-${state}-${n}-${cacheSize}.db`);
   if (!existsSync(path)) cpSync(databasePath(sharedFolder, n, state), path, { recursive: true });
-  const db = new ClassicLevel<Uint8Array, Uint8Array>(path, options);
+  const db = new ClassicLevel<Uint8Array, Uint8Array>(path, { ...options, cacheSize });
   await db.open();
   return db;
 }
@@ -57,6 +58,7 @@ function once(name: string, open: () => Promise<Database>): Promise<Database> {
 
 const database = (n: number): Promise<Database> => once(`database ${n}`, () => openDatabase(n));
 const copy = (n: number, state: DatabaseState = 'levels'): Promise<Database> => once(`copy ${state} ${n}`, () => openCopy(n, state));
+const uncached = (n: number): Promise<Database> => once(`uncached ${n}`, () => openCopy(n, 'levels', SMALL_CACHE_BYTES));
 
 function getSync(db: Database, n: number, present: boolean): Work {
   const lookups = separate(lookupKeys(n, present));
@@ -106,6 +108,10 @@ function getMany(db: Database, n: number): Work {
     },
     check: () => sum,
   };
+}
+
+function asUncached(db: Database): UncachedDatabase {
+  return { get: (key) => db.get(key), range: (gte, limit) => db.iterator({ gte, limit }) };
 }
 
 async function iterator(n: number): Promise<Work> {
@@ -202,6 +208,11 @@ await serve({
   'db-compacted-get-present-sync': async (n) => getSync(await copy(n, 'compacted'), n, true),
   'db-compacted-get-absent-sync': async (n) => getSync(await copy(n, 'compacted'), n, false),
   'db-get-many': async (n) => getMany(await copy(n), n),
+  'db-uncached-get': async (n) => get(await uncached(n), n, true),
+  'db-uncached-get-16': async (n) => getByManyCallers(asUncached(await uncached(n)), n),
+  'db-uncached-get-many': async (n) => getMany(await uncached(n), n),
+  'db-uncached-range': async (n) => shortRanges(asUncached(await uncached(n)), n),
+  'db-uncached-get-sync': async (n) => getSync(await uncached(n), n, true),
   'db-entries': (n) => entries(n, false),
   'db-entries-reverse': (n) => entries(n, true),
 });

@@ -1,0 +1,20 @@
+import { execFile } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { promisify } from 'node:util';
+import type { ServerFindings } from '../src/server-findings.js';
+
+/** Runs a bundled `server.ts`. @returns what it prints. */
+export async function printedFindings(program: string): Promise<ServerFindings> {
+  const { stdout } = await promisify(execFile)(process.execPath, [program]);
+  return JSON.parse(stdout) as ServerFindings;
+}
+
+/** Whether this machine has the locks of fs-native-extensions, an optional dependency. */
+export function hasLocks(): boolean {
+  try {
+    createRequire(import.meta.url)('fs-native-extensions');
+    return true;
+  } catch {
+    return false;
+  }
+}
