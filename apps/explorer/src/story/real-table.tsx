@@ -1,5 +1,6 @@
+import { count, counted, hexNumber } from '@bloom/report';
 import { useId, useMemo } from 'preact/hooks';
-import { byteSize, count, counted, percent } from '../controls/sizes.js';
+import { byteSize, percent } from '../controls/sizes.js';
 import { hashOf } from '../shell/route.js';
 import { Guess, useGuess } from './guess.js';
 import { Figure, useLit } from './lit.js';
@@ -156,7 +157,7 @@ function Picture({ table, lookup, tableKey, hasGuessed }: { readonly table: Look
               const found = probed.get(i);
               return (
                 <span key={i} class={`hex-byte ${lit.has(`byte ${i}`) ? 'is-lit' : ''} ${isLast ? 'hex-probes' : found === undefined ? (byte === 0 ? 'hex-empty' : '') : found ? 'hex-probed' : 'hex-zero'}`}>
-                  {byte.toString(16).padStart(2, '0')}
+                  {hexNumber(byte)}
                 </span>
               );
             })}
@@ -175,7 +176,7 @@ function Picture({ table, lookup, tableKey, hasGuessed }: { readonly table: Look
               </>
             )}
             <li>
-              <span class="hex-byte hex-probes">{filter.at(-1)!.toString(16).padStart(2, '0')}</span> how many bits each key has
+              <span class="hex-byte hex-probes">{hexNumber(filter.at(-1)!)}</span> how many bits each key has
             </li>
           </ul>
         </>
