@@ -21,6 +21,8 @@ export class PageServer {
   bytesSent = 0;
   /** Requests for files that would make it more are not answered. */
   mostBytes = Number.POSITIVE_INFINITY;
+  /** The files of requests that were not answered because of that. */
+  readonly held = new Set<string>();
   readonly #root: string;
   readonly #server: Server;
 
@@ -70,6 +72,7 @@ export class PageServer {
     const part = range === null ? bytes : bytes.subarray(start, isSuffix ? bytes.length : Number(range[2]) + 1);
     const contentRange = { 'content-range': `bytes ${start}-${start + part.length - 1}/${bytes.length}` };
     if (path.startsWith('/files/') && this.bytesSent + part.length > this.mostBytes) {
+      this.held.add(name);
       response.on('close', () => this.givenUp.add(name));
       return;
     }

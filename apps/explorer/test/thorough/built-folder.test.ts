@@ -17,7 +17,7 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'bloom-explorer-'));
   const vite = join(app, 'node_modules/vite/bin/vite.js');
   execFileSync(process.execPath, [vite, 'build', '--outDir', folder, '--logLevel', 'error'], { cwd: app, env: { ...process.env, NODE_ENV: 'production', EXPLORER_URL: PUBLIC_URL.slice(0, -1) } });
-}, 60_000);
+});
 afterAll(() => rmSync(folder, { recursive: true }));
 
 test('the address of the page is one of a folder over HTTP', () => {
