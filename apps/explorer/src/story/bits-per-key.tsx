@@ -1,6 +1,7 @@
 import { BloomFilterPolicy, buildFilter, probesFor } from '@bloom/policy';
+import { count, counted } from '@bloom/report';
 import { useId, useMemo } from 'preact/hooks';
-import { byteSize, count, counted } from '../controls/sizes.js';
+import { byteSize } from '../controls/sizes.js';
 import { KEY_SAMPLES } from '../filter/key-samples.js';
 import { READ_MS } from './disk-path.js';
 import { Guess, useGuess } from './guess.js';

@@ -1,5 +1,5 @@
+import { count, counted } from '@bloom/report';
 import { useId, useMemo, useState } from 'preact/hooks';
-import { count, counted } from '../controls/sizes.js';
 import { neededProbes, verdictOf } from '../filter/built-filter.js';
 import { KeyName } from '../filter/key-name.js';
 import { useProbeSteps } from '../filter/probe-steps.js';

@@ -1,5 +1,5 @@
+import { counted } from '@bloom/report';
 import { useId, useMemo, useState } from 'preact/hooks';
-import { counted } from '../controls/sizes.js';
 import { KeyName } from '../filter/key-name.js';
 import { useProbeSteps } from '../filter/probe-steps.js';
 import { BitRow } from './bit-row.js';

@@ -1,5 +1,6 @@
+import { count, counted, hexNumber } from '@bloom/report';
 import { useId, useMemo } from 'preact/hooks';
-import { byteSize, count, counted, percent } from '../controls/sizes.js';
+import { byteSize, percent } from '../controls/sizes.js';
 import { hashOf } from '../shell/route.js';
 import { Guess, useGuess } from './guess.js';
 import { Figure, useLit } from './lit.js';
@@ -90,8 +91,6 @@ function Outcome({ lookup: { explanation, probes } }: { readonly lookup: TableLo
   );
 }
 
-const hex = (byte: number): string => byte.toString(16).padStart(2, '0');
-
 const KINDS = ['data', 'filter', 'meta', 'metaindex', 'index'] as const;
 
 function Picture({ table, lookup, tableKey, hasGuessed }: { readonly table: LookedUpTable; readonly lookup: TableLookup; readonly tableKey: string; readonly hasGuessed: boolean }) {
@@ -108,7 +107,7 @@ function Picture({ table, lookup, tableKey, hasGuessed }: { readonly table: Look
   if (hasGuessed) for (const { bit, isSet } of needed) probed.set(bit >> 3, isSet && probed.get(bit >> 3) !== false);
   const proof = probes[zero]?.bit;
   const sound = [...probed].find(([, isSet]) => isSet)?.[0];
-  const ones = sound === undefined ? undefined : filter?.[sound] === undefined ? undefined : hex(filter[sound]);
+  const ones = sound === undefined ? undefined : filter?.[sound] === undefined ? undefined : hexNumber(filter[sound]);
   return (
     <>
       <p class="picture-title">One file, to scale</p>
@@ -161,7 +160,7 @@ function Picture({ table, lookup, tableKey, hasGuessed }: { readonly table: Look
               const found = probed.get(i);
               return (
                 <span key={i} class={`hex-byte ${lit.has(`byte ${i}`) ? 'is-lit' : ''} ${isLast ? 'hex-probes' : found === undefined ? (byte === 0 ? 'hex-empty' : '') : found ? 'hex-probed' : 'hex-zero'}`}>
-                  {hex(byte)}
+                  {hexNumber(byte)}
                 </span>
               );
             })}
@@ -176,13 +175,13 @@ function Picture({ table, lookup, tableKey, hasGuessed }: { readonly table: Look
                 )}
                 {proof !== undefined && (
                   <li>
-                    <span class="hex-byte hex-zero">{hex(filter[proof >> 3]!)}</span> bit {count(proof)}, one of its eight, is 0: the proof
+                    <span class="hex-byte hex-zero">{hexNumber(filter[proof >> 3]!)}</span> bit {count(proof)}, one of its eight, is 0: the proof
                   </li>
                 )}
               </>
             )}
             <li>
-              <span class="hex-byte hex-probes">{hex(filter.at(-1)!)}</span> so many bits are checked for a key
+              <span class="hex-byte hex-probes">{hexNumber(filter.at(-1)!)}</span> so many bits are checked for a key
             </li>
           </ul>
         </>

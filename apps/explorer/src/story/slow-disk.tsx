@@ -1,5 +1,5 @@
+import { counted } from '@bloom/report';
 import { KEY_SAMPLES } from '../filter/key-samples.js';
-import { counted } from '../controls/sizes.js';
 import { DiskIcon, READ_MS } from './disk-path.js';
 import { Guess, useGuess } from './guess.js';
 import { Figure, useLit } from './lit.js';
