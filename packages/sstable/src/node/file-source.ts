@@ -155,14 +155,15 @@ export class FileSource implements Source {
   }
 
   /**
-   * The same as long as reads take no longer than from the system's memory and have not held up the event loop for more than
-   * two milliseconds; otherwise undefined.
+   * The same as long as reads take no longer than from the system's memory, and no more than two milliseconds have passed since the
+   * first that was made since the event loop last turned; otherwise undefined.
    *
    * @throws as {@link readSync}.
    */
   readAtOnce(offset: number, length: number): Bytes | undefined {
-    if (this.#pace?.takesNext() !== true) return undefined;
+    if (this.#pace === undefined) return undefined;
     const start = performance.now();
+    if (!this.#pace.takesNext(start)) return undefined;
     const bytes = this.readSync(offset, length);
     this.#pace.took(performance.now() - start);
     return bytes;
