@@ -48,17 +48,17 @@ const calls: readonly [string, Caller][] = [
   [
     'entries({ gte, limit: 10 })',
     async (database, keys) => {
-      for (const gte of keys.slice(0, keys.length / 2)) for await (const entry of database.entries({ gte, limit: 10 })) void entry;
+      for (const gte of keys.slice(0, keys.length / 2)) for await (const entry of database.entries({ gte, limit: 10 })) entry;
     },
   ],
 ];
 
-const path = join(process.env['BLOOM_DATABASE'] ?? mkdtempSync(join(tmpdir(), 'bloom-event-loop-')), `${entries}`);
+const path = join(process.env.BLOOM_DATABASE ?? mkdtempSync(join(tmpdir(), 'bloom-event-loop-')), `${entries}`);
 try {
   if (!existsSync(path)) await writeDatabase();
   process.stdout.write(`${await table()}\n`);
 } finally {
-  if (process.env['BLOOM_DATABASE'] === undefined) rmSync(path, { recursive: true });
+  if (process.env.BLOOM_DATABASE === undefined) rmSync(path, { recursive: true });
 }
 
 async function writeDatabase(): Promise<void> {
