@@ -53,7 +53,7 @@ function Reads() {
             <strong>{ASKED.length * READ_MS} ms</strong> in all, <strong class="word-false">{absent.length * READ_MS} ms for nothing</strong>
           </>
         ) : (
-          'How long will it take?'
+          'How many of these will be reads?'
         )}
       </p>
     </>

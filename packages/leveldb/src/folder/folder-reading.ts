@@ -68,9 +68,14 @@ export function* readBlock(table: ReadableTable, block: number, walk?: TableWalk
   try {
     return (yield { kind: 'block', table, block, walk }) as Uint8Array;
   } catch (error) {
-    if (error instanceof FolderError && error.code === 'BLOOM_FOLDER_CHANGED') table.isStale = true;
+    noteStale(table, error);
     throw error;
   }
+}
+
+/** Notes that the table is to be opened again, if that is what a failed read says. */
+export function noteStale(table: ReadableTable, error: unknown): void {
+  if (error instanceof FolderError && error.code === 'BLOOM_FOLDER_CHANGED') table.isStale = true;
 }
 
 export function* readFilter(table: ReadableTable): FolderReading<void> {
