@@ -35,7 +35,7 @@ export { BlockReader } from './read/block-reader.js';
 export { ByteCopier } from './read/byte-copier.js';
 export { DataBlocks } from './read/data-blocks.js';
 export { type Bound, KeyBounds } from './read/key-bounds.js';
-export { KEY_RANGE, mustBeKeyRange } from './read/key-range.js';
+export { fillsCache, KEY_RANGE, mustBeKeyRange } from './read/key-range.js';
 export { lookupFailureOf, TableTrace } from './read/table-explanation.js';
 export { ABSENT, TableLookup } from './read/table-lookup.js';
 export { onAbort } from './read/on-abort.js';

@@ -16,17 +16,19 @@ export class Cursor extends BaseCursor {
   readonly #cursor: TableCursor;
   readonly #blocks: DataBlocks;
   readonly #reader: BlockReader;
+  readonly #fillsCache: boolean;
   #moving = false;
   /** Reads for the moves in one direction since the last seek. */
   #ahead: ReadAhead | undefined;
   #isReverse = false;
 
   /** Made by `Table.cursor`. */
-  constructor(cursor: TableCursor, blocks: DataBlocks, reader: BlockReader) {
+  constructor(cursor: TableCursor, blocks: DataBlocks, reader: BlockReader, fillsCache: boolean) {
     super(cursor);
     this.#cursor = cursor;
     this.#blocks = blocks;
     this.#reader = reader;
+    this.#fillsCache = fillsCache;
   }
 
   /** Moves to the first entry. @returns whether there is one. */
@@ -79,7 +81,7 @@ export class Cursor extends BaseCursor {
   #aheadOf(isReverse: boolean): ReadAhead {
     if (isReverse !== this.#isReverse) this.#endReadAhead();
     this.#isReverse = isReverse;
-    return (this.#ahead ??= this.#reader.ahead(isReverse, true));
+    return (this.#ahead ??= this.#reader.ahead(isReverse, true, this.#fillsCache));
   }
 
   /** Supplies the move with blocks that are at hand. @returns the block that it must wait for; undefined if there is none. */
