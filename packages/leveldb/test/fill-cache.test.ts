@@ -40,7 +40,7 @@ test.each(Object.entries(readers))('walks and cursors of a %s leave the cache as
   expect(byteLength).toBeGreaterThan(0);
   const walks = async (fillCache: boolean): Promise<void> => {
     for (const reverse of [false, true]) {
-      const expected = reverse ? keys.toReversed() : keys;
+      const expected = reverse ? [...keys].reverse() : keys;
       const found: Uint8Array[] = [];
       for await (const [key] of database.entries({ reverse, fillCache })) found.push(key);
       expect(found).toEqual(expected);

@@ -36,6 +36,7 @@ export { ByteCopier } from './read/byte-copier.js';
 export { DataBlocks } from './read/data-blocks.js';
 export { type Bound, KeyBounds } from './read/key-bounds.js';
 export { fillsCache, KEY_RANGE, mustBeKeyRange } from './read/key-range.js';
+export { ManyEntries } from './read/many-entries.js';
 export { lookupFailureOf, TableTrace } from './read/table-explanation.js';
 export { ABSENT, TableLookup } from './read/table-lookup.js';
 export { onAbort } from './read/on-abort.js';

@@ -6,6 +6,7 @@ export { CorruptionError, type CorruptionCode, type Structure, UnsupportedError,
 export type { EntryBatch } from './read/entry-batch.js';
 export type { FilteredKeys, FilterStatus } from './read/filter-status.js';
 export type { AsyncKeyRange, CursorOptions, KeyRange } from './read/key-range.js';
+export type { AsyncNextManyOptions, AsyncPrevManyOptions, ManyOptions, NextManyOptions, PrevManyOptions } from './read/many-entries.js';
 export type { FilterAnswer, IndexedBlock, LookupFailure, SearchedBlock, TableExplanation, TableSearch } from './read/table-explanation.js';
 export type { TableStats } from './read/stats.js';
 export type { Cursor } from './read/cursor.js';

@@ -177,7 +177,7 @@ export class SyncTable extends BaseTable implements Iterable<[Bytes, Bytes]> {
   cursor(options: CursorOptions = {}): SyncCursor {
     this.mustBeOpen();
     const ahead = this.#ahead(fillsCache('SyncTable.cursor', options));
-    return new SyncCursor(new TableCursor(this.#table), this.#blocks, (i) => ahead.block(i));
+    return new SyncCursor(new TableCursor(this.#table), this.#blocks, (i) => ahead.block(i), this.#table.compare, this.#copier);
   }
 
   /** Drops the table's blocks from the cache. Does not close the source. Later calls throw; closing twice does nothing. */

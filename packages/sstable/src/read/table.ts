@@ -301,7 +301,7 @@ export class Table extends BaseTable implements AsyncIterable<[Bytes, Bytes]> {
   /** A new cursor, which is not on an entry. */
   cursor(options: CursorOptions = {}): Cursor {
     this.mustBeOpen();
-    return new Cursor(new TableCursor(this.#table), this.#blocks, this.#reader, fillsCache('Table.cursor', options));
+    return new Cursor(new TableCursor(this.#table), this.#blocks, this.#reader, fillsCache('Table.cursor', options), this.#table.compare, this.#copier);
   }
 
   #iterate<T>(call: string, range: AsyncKeyRange, pick: (cursor: TableCursor) => T): AsyncIterableIterator<T> {
