@@ -10,6 +10,7 @@ import { type Folder, FolderError, type FolderFile, withoutPromises } from './fo
 /** What a walk through a table's blocks keeps from one to the next. */
 export interface TableWalk {
   readonly reverse: boolean;
+  readonly fillsCache: boolean;
   ahead: ReadAhead | SyncReadAhead | undefined;
 }
 
