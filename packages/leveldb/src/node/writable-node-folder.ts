@@ -55,18 +55,13 @@ export class WritableNodeFolder extends NodeFolder implements WritableFolder {
   }
 
   async createFolder(): Promise<void> {
-    try {
-      // Only the last part of the path, as LevelDB does.
-      await mkdir(this.path);
-    } catch (error) {
-      if (codeOf(error) !== 'EEXIST') throw error;
-      return;
-    }
-    try {
-      await syncFolderAt(dirname(this.path));
-    } catch (error) {
-      // A folder that may be written to and not read cannot be synced.
-      if (!['EACCES', 'EPERM'].includes(codeOf(error) ?? '')) throw error;
+    for (const made of await this.makeFolders()) {
+      try {
+        await syncFolderAt(dirname(made));
+      } catch (error) {
+        // A folder that may be written to and not read cannot be synced.
+        if (!['EACCES', 'EPERM'].includes(codeOf(error) ?? '')) throw error;
+      }
     }
   }
 
@@ -130,6 +125,15 @@ export class WritableNodeFolder extends NodeFolder implements WritableFolder {
     return this.#thread ? ownThread(pin, settings) : undefined;
   }
 
+  /** Makes the folder and those that it is in, unless they are there. @returns the paths of those that were made. */
+  protected async makeFolders(): Promise<string[]> {
+    const first = await mkdir(this.path, { recursive: true });
+    if (first === undefined) return [];
+    const made = [this.path];
+    while (made.at(-1)!.length > first.length) made.push(dirname(made.at(-1)!));
+    return made;
+  }
+
   /** The path of a file in the folder. @throws RangeError for a name that leads elsewhere. */
   protected pathOf(name: string): string {
     mustBePlainName(name);
@@ -142,6 +146,17 @@ class LostNodeFolder extends WritableNodeFolder {
   override async createFolder(): Promise<void> {
     await super.createFolder();
     this.#mustBeFolder();
+  }
+
+  /** Not the folder that it is in: were that deleted, `lost` would be that of another. */
+  protected override async makeFolders(): Promise<string[]> {
+    try {
+      await mkdir(this.path);
+      return [this.path];
+    } catch (error) {
+      if (codeOf(error) !== 'EEXIST') throw error;
+      return [];
+    }
   }
 
   override pathOf(name: string): string {
