@@ -16,6 +16,8 @@ export const arrows = {
   leveldb: ['sstable', 'log', 'policy', 'hash', 'crc32c', 'bytes'],
   level: ['leveldb'],
   codecs: ['sstable'],
+  // Private: the apps carry it in their bundles.
+  report: ['sstable', 'policy', 'hash', 'bytes'],
 };
 
 /**

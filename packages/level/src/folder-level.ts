@@ -1,4 +1,4 @@
-import { Database, type DatabaseCursor, DatabaseReader, type Folder, type RepairOptions, type RepairReport, type WritableFolder, WriteBatch } from '@bloom/leveldb';
+import { type AsyncReadOptions, Database, type DatabaseCursor, DatabaseReader, type Folder, type RepairOptions, type RepairReport, type WritableFolder, WriteBatch } from '@bloom/leveldb';
 import { type AbstractBatchOperation, type AbstractChainedBatch, type AbstractIterator, type AbstractKeyIterator, AbstractLevel, type AbstractValueIterator, type Transcoder } from 'abstract-level';
 import { LevelBatch } from './level-batch.js';
 import { LevelError, levelErrorOf } from './level-error.js';
@@ -38,7 +38,7 @@ interface RangeOptions extends ReadOptions {
   readonly reverse: boolean;
   /** -1 for no limit. */
   readonly limit: number;
-  readonly signal?: AbortSignal | null;
+  readonly signal?: AsyncReadOptions['signal'] | null;
 }
 
 interface Operation {

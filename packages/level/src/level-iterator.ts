@@ -1,5 +1,5 @@
 import type { DatabaseCursor } from '@bloom/leveldb';
-import { AbstractIterator, type AbstractIteratorOptions, AbstractKeyIterator, AbstractValueIterator } from 'abstract-level';
+import { AbstractIterator, AbstractKeyIterator, AbstractValueIterator } from 'abstract-level';
 import type { ByteFormats } from './level-host.js';
 import type { RangeWalk } from './range-walk.js';
 import { boundOf, type Stored, type StoredFormat, storedOf } from './stored-format.js';
@@ -10,7 +10,7 @@ const MAX_READ_AHEAD = 1000;
 const DEFAULT_HIGH_WATER_MARK = 16 * 2 ** 10;
 
 /** What an iterator is told by abstract-level, beside its range. */
-export interface IteratorOptions extends Omit<AbstractIteratorOptions<unknown, unknown>, 'keyEncoding' | 'valueEncoding' | 'keys' | 'values'> {
+export interface IteratorOptions {
   readonly keyEncoding: StoredFormat;
   readonly valueEncoding: StoredFormat;
   readonly keys?: boolean;

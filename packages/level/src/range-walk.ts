@@ -1,4 +1,4 @@
-import type { DatabaseCursor } from '@bloom/leveldb';
+import type { AsyncReadOptions, DatabaseCursor } from '@bloom/leveldb';
 import { LevelError } from './level-error.js';
 
 /** A range of keys as abstract-level has it, in bytes. */
@@ -9,6 +9,8 @@ export interface ByteRange {
   readonly lte: Uint8Array | undefined;
   readonly reverse: boolean;
 }
+
+type Signal = NonNullable<AsyncReadOptions['signal']>;
 
 type Compare = (a: Uint8Array, b: Uint8Array) => number;
 
@@ -33,13 +35,13 @@ export class RangeWalk {
   readonly #reverse: boolean;
   readonly #first: Bound | undefined;
   readonly #last: Bound | undefined;
-  readonly #signal: AbortSignal | undefined;
-  readonly #options: { readonly signal: AbortSignal } | undefined;
+  readonly #signal: Signal | undefined;
+  readonly #options: { readonly signal: Signal } | undefined;
   /** Where the next move goes: to the range's first entry, to that of a key, or on from the entry that the cursor is on. */
   #start: Bound | 'first' | undefined = 'first';
   #isOver = false;
 
-  constructor(cursor: DatabaseCursor, compare: Compare, range: ByteRange, signal?: AbortSignal) {
+  constructor(cursor: DatabaseCursor, compare: Compare, range: ByteRange, signal?: Signal) {
     const low = boundOf(range.gte, range.gt);
     const high = boundOf(range.lte, range.lt);
     this.cursor = cursor;

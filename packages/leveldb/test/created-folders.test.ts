@@ -28,6 +28,6 @@ test('a folder is not created within a file', async () => {
 
 test('lost is not created where its database is gone', async () => {
   const path = join(root, 'gone');
-  expect(await rejection(new WritableNodeFolder(path).lostFolder().createFolder())).toMatchObject({ code: 'ENOENT' });
+  expect(await rejection(Promise.resolve(new WritableNodeFolder(path).lostFolder().createFolder()))).toMatchObject({ code: 'ENOENT' });
   expect(existsSync(path)).toBe(false);
 });

@@ -46,6 +46,7 @@ export { ReadGate } from './read/read-gate.js';
 export { type ByteRange, type Reading, readRange, readRangeAtOnce, readRangeSync } from './read/reading.js';
 export { isRequestBound } from './read/request-bound.js';
 export { type MutableTableStats, newTableStats } from './read/stats.js';
+export { StoredScratch } from './read/stored-scratch.js';
 export { SyncReadAhead } from './read/sync-read-ahead.js';
 export { SETTLED, type Side, TableCursor } from './read/table-cursor.js';
 export { untilAborted } from './read/until-aborted.js';

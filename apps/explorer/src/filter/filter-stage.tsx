@@ -1,7 +1,7 @@
 import { LINE_BYTES } from '@bloom/policy-blocked';
+import { count, counted } from '@bloom/report';
 import { Fragment } from 'preact';
 import { useId, useMemo, useRef, useState } from 'preact/hooks';
-import { count, counted } from '../controls/sizes.js';
 import { prefersReducedMotion } from '../shell/theme.js';
 import { BitGrid } from './bit-grid.js';
 import { type BuiltFilter, neededProbes, POLICY_TITLES, type Probing, verdictOf } from './built-filter.js';

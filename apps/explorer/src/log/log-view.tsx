@@ -1,8 +1,9 @@
+import { count, counted } from '@bloom/report';
 import { useEffect, useState } from 'preact/hooks';
 import { BytesText, KeyFormSwitch } from '../bytes/bytes-text.js';
 import { type KeyForm, usualKeyForm } from '../bytes/key-form.js';
 import { Fact } from '../controls/controls.js';
-import { byteSize, count, counted } from '../controls/sizes.js';
+import { byteSize } from '../controls/sizes.js';
 import { WindowedRows } from '../controls/window.js';
 import { useSession, useSessionState } from '../session/use-session.js';
 import type { LogClient } from './log-client.js';

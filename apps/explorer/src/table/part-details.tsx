@@ -1,9 +1,10 @@
 import type { Finding } from '@bloom/sstable/inspect';
+import { count, counted, hexNumber } from '@bloom/report';
 import { useEffect, useId, useState } from 'preact/hooks';
 import { BytesText } from '../bytes/bytes-text.js';
 import { hexOf, type KeyForm, typedBytes, TYPING_HELP, typingOptions, usualTyping } from '../bytes/key-form.js';
 import { Fact, Segmented } from '../controls/controls.js';
-import { byteSize, count, counted, percent } from '../controls/sizes.js';
+import { byteSize, percent } from '../controls/sizes.js';
 import { WindowedRows } from '../controls/window.js';
 import { StoredFilterPicture } from '../filter/stored-filter.js';
 import { type FailureFacts, failureFacts } from '../worker/failure.js';
@@ -273,7 +274,7 @@ function FooterDetails({ client }: PartProps) {
       <code class="footer-bytes" aria-label="Bytes of the footer">
         {Array.from(footerBytes, (byte, at) => (
           <span key={at} class={`footer-byte is-field-${fieldOf(at)}`} title={footerLayout[fieldOf(at)]?.label}>
-            {byte.toString(16).padStart(2, '0')}
+            {hexNumber(byte)}
           </span>
         ))}
       </code>

@@ -71,7 +71,7 @@ export function* readBlock(table: ReadableTable, block: number, walk?: TableWalk
   try {
     return (yield { kind: 'block', table, block, walk }) as Uint8Array;
   } catch (error) {
-    if (error instanceof FolderError && error.code === 'BLOOM_FOLDER_CHANGED') table.isStale = true;
+    noteStale(table, error);
     throw error;
   }
 }
@@ -79,6 +79,11 @@ export function* readBlock(table: ReadableTable, block: number, walk?: TableWalk
 /** Lets others have their turn of the event loop, unless the caller can do without promises. */
 export function* othersTurn(): FolderReading<void> {
   yield { kind: 'turn' };
+}
+
+/** Notes that the table is to be opened again, if that is what a failed read says. */
+export function noteStale(table: ReadableTable, error: unknown): void {
+  if (error instanceof FolderError && error.code === 'BLOOM_FOLDER_CHANGED') table.isStale = true;
 }
 
 export function* readFilter(table: ReadableTable): FolderReading<void> {

@@ -7,8 +7,8 @@ import { type DatabaseKeyRange, DatabaseRange, mustBeDatabaseRange } from './dat
 import { type FolderReading, inParallel, runAtOnce } from '../folder/folder-reading.js';
 import type { LookupExplanation } from './lookup-explanation.js';
 import { ReaderFace, type StoredVersion } from './reader-face.js';
-import type { ViewLookup } from './view-lookup.js';
 import type { View } from './view.js';
+import type { ViewLookup } from './view-lookup.js';
 import type { VisibleCursor } from '../cursor/visible-cursor.js';
 
 /** The most lookups of one call that wait for blocks of a remote folder, whose tables bound the reads themselves. */
@@ -32,10 +32,8 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
   async get(key: Uint8Array, options?: AsyncReadOptions): Promise<Bytes | undefined> {
     mustNotBeAborted(options?.signal);
     const lookup = this.lookup('get', key, options);
-    if (!lookup.run()) {
-      const settling = this.#run(lookup.settle(), this.view, options?.signal);
-      if (settling !== undefined) await settling;
-    }
+    const settling = this.#settle(lookup, this.view, options?.signal);
+    if (settling !== undefined) await settling;
     return this.valueOf(lookup);
   }
 
@@ -60,10 +58,8 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
   async has(key: Uint8Array, options?: AsyncReadOptions): Promise<boolean> {
     mustNotBeAborted(options?.signal);
     const lookup = this.lookup('has', key, options);
-    if (!lookup.run()) {
-      const settling = this.#run(lookup.settle(), this.view, options?.signal);
-      if (settling !== undefined) await settling;
-    }
+    const settling = this.#settle(lookup, this.view, options?.signal);
+    if (settling !== undefined) await settling;
     return this.isFound(lookup);
   }
 
@@ -104,7 +100,7 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
         const finish = (): void => {
           results[i] = take(lookup);
         };
-        const settling = lookup.run() ? undefined : this.#run(lookup.settle(), view, signal);
+        const settling = this.#settle(lookup, view, signal);
         if (settling !== undefined) return settling.then(finish);
         finish();
         return undefined;
@@ -148,6 +144,16 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
     const reading = this.versionsIn(this.view, 'versions', key, options);
     mustNotBeAborted(options?.signal);
     return this.#run(reading, this.view, options?.signal);
+  }
+
+  /** Runs a lookup in `view`. Without a promise where all that it needs is at hand. */
+  #settle(lookup: ViewLookup, view: View, signal: Signal | undefined): void | Promise<void> {
+    if (!lookup.run('at hand', signal)) return this.#run(lookup.settle(), view, signal);
+    if (!lookup.hasRead) return undefined;
+    // A codec or a file may have closed the reader, or aborted the call.
+    this.mustBeOpen();
+    signal?.throwIfAborted();
+    return undefined;
   }
 
   /** Runs a reading of `view`, whose files stay open until it ends. Without a promise where all that it needs is at hand. */

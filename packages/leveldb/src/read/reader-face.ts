@@ -162,7 +162,7 @@ export abstract class ReaderFace {
     const trace = new LookupTrace(view, own, sequence);
     const lookup = this.lookupAt(own, sequence, view, trace);
     try {
-      if (!lookup.run()) yield* lookup.settle();
+      if (!lookup.run('at hand')) yield* lookup.settle();
       return trace.explain(this.valueOf(lookup));
     } catch (error) {
       return trace.explainFailure(error);
@@ -195,14 +195,14 @@ export abstract class ReaderFace {
   /** `get` without a promise. */
   protected getAtOnce(call: string, key: Uint8Array, options: SequenceOptions | undefined): Bytes | undefined {
     const lookup = this.lookup(call, key, options);
-    if (!lookup.run()) runSync(this.folder, lookup.settle());
+    if (!lookup.run('sync')) runSync(this.folder, lookup.settle());
     return this.valueOf(lookup);
   }
 
   /** `has` without a promise. */
   protected hasAtOnce(call: string, key: Uint8Array, options: SequenceOptions | undefined): boolean {
     const lookup = this.lookup(call, key, options);
-    if (!lookup.run()) runSync(this.folder, lookup.settle());
+    if (!lookup.run('sync')) runSync(this.folder, lookup.settle());
     return this.isFound(lookup);
   }
 

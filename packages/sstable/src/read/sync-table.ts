@@ -9,9 +9,10 @@ import { ABSENT, GO_ON, TableLookup } from './table-lookup.js';
 import { type OpenTable, readOpenTable } from './open.js';
 import { mustBeTableOptions, readAheadBytesFor, type SyncTableOptions } from './options.js';
 import { RangeWalk, type Walk } from './range-walk.js';
-import { readRangeSync, runSync } from './reading.js';
+import { runSync } from './reading.js';
 import { mustBeSource, type SyncSource } from './source.js';
 import { newTableStats } from './stats.js';
+import { StoredScratch } from './stored-scratch.js';
 import { SyncCursor } from './sync-cursor.js';
 import { SyncReadAhead } from './sync-read-ahead.js';
 import { SETTLED, TableCursor } from './table-cursor.js';
@@ -33,6 +34,7 @@ export class SyncTable extends BaseTable implements Iterable<[Bytes, Bytes]> {
   readonly #lookup: TableLookup;
   readonly #readAheadBytes: number;
   readonly #copier = new ByteCopier();
+  readonly #scratch = new StoredScratch();
 
   /** For `openTable` of the Node entry point. Call {@link SyncTable.open}. */
   protected constructor(table: OpenTable, source: SyncSource, options: SyncTableOptions) {
@@ -237,6 +239,6 @@ export class SyncTable extends BaseTable implements Iterable<[Bytes, Bytes]> {
   #block(i: number): Uint8Array {
     const cached = this.#blocks.cached(i);
     if (cached !== undefined) return cached;
-    return this.#blocks.decode(i, readRangeSync(this.#source, this.#blocks.rangeOf(i)));
+    return this.#blocks.readSync(i, this.#source, this.#scratch);
   }
 }
