@@ -126,12 +126,8 @@ export class WritableNodeFolder extends NodeFolder implements WritableFolder {
   }
 
   /** Makes the folder and those that it is in, unless they are there. @returns the paths of those that were made. */
-  protected async makeFolders(): Promise<string[]> {
-    const first = await mkdir(this.path, { recursive: true });
-    if (first === undefined) return [];
-    const made = [this.path];
-    while (made.at(-1)!.length > first.length) made.push(dirname(made.at(-1)!));
-    return made;
+  protected makeFolders(): Promise<string[]> {
+    return makeFolders(this.path);
   }
 
   /** The path of a file in the folder. @throws RangeError for a name that leads elsewhere. */
@@ -149,14 +145,8 @@ class LostNodeFolder extends WritableNodeFolder {
   }
 
   /** Not the folder that it is in: were that deleted, `lost` would be that of another. */
-  protected override async makeFolders(): Promise<string[]> {
-    try {
-      await mkdir(this.path);
-      return [this.path];
-    } catch (error) {
-      if (codeOf(error) !== 'EEXIST') throw error;
-      return [];
-    }
+  protected override makeFolders(): Promise<string[]> {
+    return makeFolder(this.path);
   }
 
   override pathOf(name: string): string {
@@ -167,6 +157,28 @@ class LostNodeFolder extends WritableNodeFolder {
   #mustBeFolder(): void {
     if (lstatSync(this.path, { throwIfNoEntry: false })?.isDirectory() === true) return;
     throw new DatabaseError('BLOOM_NOT_A_FOLDER', `${this.path} must be a folder, as files are moved into it, and is a link or a file`);
+  }
+}
+
+/** Makes a folder, unless there is something. @returns its path, if it was made. */
+async function makeFolder(path: string): Promise<string[]> {
+  try {
+    await mkdir(path);
+    return [path];
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return [];
+    throw error;
+  }
+}
+
+/** The same with the folders that it is in. Node's own way fails when the folder is deleted at the same moment. */
+async function makeFolders(path: string): Promise<string[]> {
+  try {
+    return await makeFolder(path);
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT' || dirname(path) === path) throw error;
+    const parents = await makeFolders(dirname(path));
+    return [...parents, ...(await makeFolder(path))];
   }
 }
 
