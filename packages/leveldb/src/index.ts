@@ -29,6 +29,7 @@ export type {
   PassedMemtable,
   PassedTable,
 } from './read/lookup-explanation.js';
+export { ClosedError } from './read/open-state.js';
 export { MemoryFolder } from './folder/memory-folder.js';
 export type { DatabaseCursorOptions, DatabaseFilterStatus, ReaderStats, StoredEntry, StoredVersion } from './read/reader-face.js';
 export type { SequenceOptions } from '@bloom/sstable/database';

@@ -128,7 +128,7 @@ describe('twins', () => {
   test('every call of Database that reads entries has one that ends in Sync', () => {
     const members = facts.membersOf('Database');
     const twins = [...members.keys()].filter((name) => name.endsWith('Sync'));
-    const reading = [...facts.membersOf('DatabaseReader')].filter(([name, { parameters }]) => parameters !== undefined && /^(get|has|getMany|entries|keys|values|cursor|explain|versions|batches|find)/.test(name)).map(([name]) => name);
+    const reading = [...facts.membersOf('DatabaseReader')].filter(([name, { parameters }]) => parameters !== undefined && /^(get|has|getMany|hasMany|entries|keys|values|cursor|explain|versions|batches|find)/.test(name)).map(([name]) => name);
     expect(twins.sort()).toEqual(reading.map((name) => `${name}Sync`).sort());
     for (const name of reading) expect(sorted(members.get(`${name}Sync`)!), name).toEqual(withoutPromises(members.get(name)!));
     // A call that is added must be put on one side or the other.

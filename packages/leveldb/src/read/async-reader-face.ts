@@ -64,7 +64,17 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
   }
 
   /** `get` for each of `keys`, in their order. Keys of one block share its read. */
-  async getMany(keys: Iterable<Uint8Array>, options?: AsyncReadOptions): Promise<(Bytes | undefined)[]> {
+  getMany(keys: Iterable<Uint8Array>, options?: AsyncReadOptions): Promise<(Bytes | undefined)[]> {
+    return this.#lookUpAll<Bytes | undefined>('getMany', keys, options, undefined, (lookup) => this.valueOf(lookup));
+  }
+
+  /** `has` for each of `keys`, in their order. Keys of one block share its read. */
+  hasMany(keys: Iterable<Uint8Array>, options?: AsyncReadOptions): Promise<boolean[]> {
+    return this.#lookUpAll('hasMany', keys, options, false, (lookup) => this.isFound(lookup));
+  }
+
+  /** @param none what the result has until a lookup is over. */
+  async #lookUpAll<T>(call: string, keys: Iterable<Uint8Array>, options: AsyncReadOptions | undefined, none: T, take: (lookup: ViewLookup) => T): Promise<T[]> {
     this.mustBeOpen();
     mustBeIterable('keys', keys, 'Uint8Arrays');
     // Copies: an iterator may yield one array again and again, and the caller may change keys during the call.
@@ -72,10 +82,10 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
       mustBeBytes(`keys[${i}]`, key);
       return new Uint8Array(key);
     });
-    const values = new Array<Bytes | undefined>(wanted.length).fill(undefined);
+    const results = new Array<T>(wanted.length).fill(none);
     // All lookups see the same state, even if `refresh` is called before they end.
     const { view } = this;
-    const sequence = this.sequenceOf('getMany', options);
+    const sequence = this.sequenceOf(call, options);
     const signal = options?.signal;
     mustNotBeAborted(signal);
     const isRemote = this.folder.isRemote === true;
@@ -87,19 +97,19 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
       const lookUp = (n: number): void | Promise<void> => {
         const i = order[n]!;
         const lookup = this.lookupAt(wanted[i]!, sequence, view);
-        const take = (): void => {
-          values[i] = this.valueOf(lookup);
+        const finish = (): void => {
+          results[i] = take(lookup);
         };
         const settling = this.#settle(lookup, view, signal);
-        if (settling !== undefined) return settling.then(take);
-        take();
+        if (settling !== undefined) return settling.then(finish);
+        finish();
         return undefined;
       };
       await inParallel(wanted.length, lookUp, isRemote ? PARALLEL_REMOTE_LOOKUPS : undefined);
     } finally {
       view.unpin();
     }
-    return values;
+    return results;
   }
 
   /** The entries of a range, as copies, in order. */

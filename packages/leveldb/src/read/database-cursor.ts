@@ -3,6 +3,7 @@ import type { AsyncNextManyOptions, AsyncPrevManyOptions, SignalOptions } from '
 import { signalOf } from '@bloom/sstable/database';
 import { DatabaseCursorFace } from './cursor-face.js';
 import type { FolderReading } from '../folder/folder-reading.js';
+import { MOVES_PER_LOOK, Pacer } from '../folder/pacer.js';
 import type { OpenState } from './open-state.js';
 import type { View } from './view.js';
 import type { VisibleCursor } from '../cursor/visible-cursor.js';
@@ -18,6 +19,7 @@ const TRUE = Promise.resolve(true);
 export class DatabaseCursor extends DatabaseCursorFace {
   readonly #cursor: VisibleCursor;
   readonly #run: (reading: FolderReading<void>, signal: Signal | undefined) => void | Promise<void>;
+  readonly #pacer = new Pacer(MOVES_PER_LOOK);
   #moving = false;
   /** Whether many entries are being taken. */
   #isTaking = false;
@@ -42,6 +44,11 @@ export class DatabaseCursor extends DatabaseCursorFace {
   /** Moves to the first entry at or after `key`. @returns whether there is one. */
   seek(key: Uint8Array, options?: SignalOptions): Promise<boolean> {
     return this.#move('DatabaseCursor.seek', () => this.anew().seek(key, 'at-or-after'), options);
+  }
+
+  /** Moves to the last entry at or before `key`. @returns whether there is one. */
+  seekForPrev(key: Uint8Array, options?: SignalOptions): Promise<boolean> {
+    return this.#move('DatabaseCursor.seekForPrev', (cursor) => cursor.seek(key, 'at-or-before'), options);
   }
 
   /** Moves to the next entry; a no-op unless on an entry. @returns whether there is one. */
@@ -108,10 +115,9 @@ export class DatabaseCursor extends DatabaseCursorFace {
     try {
       if (!isPart) this.#mustNotBeMoving();
       const signal = signalOf(call, options);
-      if (!move(this.open())) {
-        const settling = this.#settle(signal);
-        if (settling !== undefined) return settling;
-      }
+      const settling = move(this.open()) ? undefined : this.#settle(signal);
+      if (this.#pacer.isDue()) return this.#settled(this.#pause(settling, signal));
+      if (settling !== undefined) return this.#settled(settling);
       // Within a block, a promise made in advance costs nothing.
       return this.#cursor.valid ? TRUE : Promise.resolve(false);
     } catch (error) {
@@ -120,14 +126,22 @@ export class DatabaseCursor extends DatabaseCursorFace {
   }
 
   /** Ends the move. @returns undefined if it is over. */
-  #settle(signal: Signal | undefined): Promise<boolean> | undefined {
+  #settle(signal: Signal | undefined): void | Promise<void> {
     try {
-      const settling = this.#run(this.#cursor.settle(), signal);
-      return settling === undefined ? undefined : this.#settled(settling);
+      return this.#run(this.#cursor.settle(), signal);
     } catch (error) {
       this.#cursor.valid = false;
       throw error;
     }
+  }
+
+  /** Ends a move, and lets others have their turn. */
+  async #pause(settling: void | Promise<void>, signal: Signal | undefined): Promise<void> {
+    await settling;
+    await this.#pacer.pause();
+    // As after a read: the reader may have been closed meanwhile.
+    this.open();
+    signal?.throwIfAborted();
   }
 
   async #settled(settling: Promise<void>): Promise<boolean> {

@@ -211,12 +211,21 @@ export abstract class ReaderFace {
 
   /** `getMany` without a promise. */
   protected getManyAtOnce(call: string, keys: Iterable<Uint8Array>, options: SequenceOptions | undefined): (Bytes | undefined)[] {
+    return this.#manyAtOnce(keys, (key) => this.getAtOnce(call, key, options));
+  }
+
+  /** `hasMany` without a promise. */
+  protected hasManyAtOnce(call: string, keys: Iterable<Uint8Array>, options: SequenceOptions | undefined): boolean[] {
+    return this.#manyAtOnce(keys, (key) => this.hasAtOnce(call, key, options));
+  }
+
+  #manyAtOnce<T>(keys: Iterable<Uint8Array>, lookUp: (key: Uint8Array) => T): T[] {
     this.mustBeOpen();
     mustBeIterable('keys', keys, 'Uint8Arrays');
     return Array.from(keys, (key, i) => {
       // The name is made only for an error.
       if (!(key instanceof Uint8Array)) mustBeBytes(`keys[${i}]`, key);
-      return this.getAtOnce(call, key, options);
+      return lookUp(key);
     });
   }
 

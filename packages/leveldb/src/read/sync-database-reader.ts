@@ -84,6 +84,11 @@ export class SyncDatabaseReader extends ReaderFace implements Iterable<[Bytes, B
     return this.getManyAtOnce('getMany', keys, options);
   }
 
+  /** `has` for each of `keys`, in their order. */
+  hasMany(keys: Iterable<Uint8Array>, options?: SequenceOptions): boolean[] {
+    return this.hasManyAtOnce('hasMany', keys, options);
+  }
+
   /** The entries of a range, as copies, in order. */
   entries(range: DatabaseKeyRange = {}): IterableIterator<[Bytes, Bytes]> {
     return this.iterateAtOnce('entries', range, (cursor) => [this.copyKey(cursor), this.copyValue(cursor)]);

@@ -173,6 +173,11 @@ export class Database extends AsyncReaderFace {
     return this.getManyAtOnce('getManySync', keys, options);
   }
 
+  /** `hasSync` for each of `keys`, in their order. */
+  hasManySync(keys: Iterable<Uint8Array>, options?: SequenceOptions): boolean[] {
+    return this.hasManyAtOnce('hasManySync', keys, options);
+  }
+
   /** `entries` without promises. @throws as {@link getSync}, when a step has to read. */
   entriesSync(range: DatabaseKeyRange = {}): IterableIterator<[Bytes, Bytes]> {
     return this.iterateAtOnce('entriesSync', range, (cursor) => [this.copyKey(cursor), this.copyValue(cursor)]);
