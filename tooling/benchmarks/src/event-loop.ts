@@ -1,6 +1,20 @@
 // Measures how long timers wait while a database is read, with reads made at once and without:
 // `npx pnpm@10 --filter @bloom/benchmarks event-loop [ENTRIES] [ROUNDS]`. The blocks are in the system's memory (warm), on the
-// disk (cold; python3 drops them from memory), or in a folder each of whose reads takes 20 ms (slow).
+// disk (cold; python3 drops them from memory), or in a folder each of whose reads takes 20 ms (slow). A machine that does other
+// work takes the processor away for longer than any read: `chrt -f 1` keeps it.
+//
+// Milliseconds that timers waited at most, of 4 million entries (477 MB), two cores, medians of two rounds under `chrt -f 1`:
+//
+//                                       before all time counted   at once   by threads
+//   warm   get, one caller                             19             6          1
+//          get, 16 callers                             23             6          3
+//          getMany(100)                                16             4          2
+//          entries({ gte, limit: 10 })                  9             4          5
+//   cold   get, one caller                            0.8           1.6        0.8
+//          get, 16 callers                            1.1           5.2        1.3
+//          getMany(100)                               0.6           1.5        1.0
+//          entries({ gte, limit: 10 })                0.7           1.0        0.9
+//   slow   each of them                                20            20          1   (one read of 257)
 import { spawnSync } from 'node:child_process';
 import fs, { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';

@@ -362,6 +362,13 @@ export const figures: readonly Figure[] = [
     others: [{ contender: 'classic-level', by: 'for await over iterator()', goal: 0.25 }],
   },
   {
+    name: 'db-next-many',
+    what: 'nextMany(1000) of a cursor, again and again, through a database, checksums verified',
+    unit: 'entry',
+    ...DATABASES,
+    others: [{ contender: 'classic-level', by: 'nextv(1000)' }],
+  },
+  {
     name: 'db-entries-reverse',
     what: 'for await over entries() of a database from the last to the first, checksums verified',
     unit: 'entry',

@@ -474,6 +474,22 @@ async function databaseEntries(n: number, reverse: boolean): Promise<Work> {
   };
 }
 
+async function databaseNextMany(n: number): Promise<Work> {
+  const database = await openDatabase(n, null);
+  let sum = 0;
+  return {
+    units: n,
+    async run() {
+      let s = 0;
+      using cursor = database.cursor();
+      await cursor.seekToFirst();
+      while (cursor.valid) for (const [key, value] of await cursor.nextMany(1000)) s += key[key.length - 1]! + value[0]!;
+      sum = s;
+    },
+    check: () => sum,
+  };
+}
+
 function openAndCloseDatabase(n: number): Work {
   let isFirst = true;
   return {
@@ -567,5 +583,6 @@ await serve({
   'db-uncached-range': async (n) => shortRanges(await uncached(n), n),
   'db-uncached-get-sync': (n) => getSync(openDatabaseSync(n, 'levels', SMALL_CACHE_BYTES), n, true),
   'db-entries': (n) => databaseEntries(n, false),
+  'db-next-many': databaseNextMany,
   'db-entries-reverse': (n) => databaseEntries(n, true),
 });

@@ -128,8 +128,7 @@ async function iterator(n: number): Promise<Work> {
   };
 }
 
-async function nextv(n: number): Promise<Work> {
-  const db = await database(n);
+function nextv(db: Database, n: number): Work {
   let sum = 0;
   return {
     units: n,
@@ -193,7 +192,7 @@ async function openWritten(path: string): Promise<WrittenDatabase> {
 await serve({
   ...writtenDatabaseJobs(folder, openWritten),
   iterator,
-  nextv,
+  nextv: async (n) => nextv(await database(n), n),
   'get-present-sync': async (n) => getSync(await database(n), n, true),
   'get-present': async (n) => get(await database(n), n, true),
   'get-many': async (n) => getMany(await database(n), n),
@@ -214,5 +213,6 @@ await serve({
   'db-uncached-range': async (n) => shortRanges(asUncached(await uncached(n)), n),
   'db-uncached-get-sync': async (n) => getSync(await uncached(n), n, true),
   'db-entries': (n) => entries(n, false),
+  'db-next-many': async (n) => nextv(await copy(n), n),
   'db-entries-reverse': (n) => entries(n, true),
 });
