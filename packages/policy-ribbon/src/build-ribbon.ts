@@ -73,17 +73,24 @@ export function shapeFor(count: number, { rate, width: asked }: RibbonSettings, 
   const slots = Math.max(1, perKey) * enlarged * count + 1 + Math.floor(seed / SEEDS_OF_SIZE);
   const groups = Math.ceil(slots / GROUP_SLOTS);
   if (groups > MAX_GROUPS) return undefined;
-  const shape = columnsFor(groups, width, AIM * rate);
+  const shape = columnsFor(groups, width, rate);
   return ribbonByteLength(shape) <= hashBloomFilterByteLength(count, rate) + BLOOM_TRAILER_BYTES ? shape : undefined;
 }
 
-/** Of r columns a key passes with probability 2^-r; so many groups get one more that the mean of both kinds is `rate`. */
+/**
+ * Of r columns a key passes with probability 2^-r; so many groups get one more that the mean of both kinds is what is aimed at. Rows
+ * that start past the last slot where one can are moved to it, so that they all have the other column or none has.
+ */
 function columnsFor(groups: number, width: RibbonWidth, rate: number): RibbonShape {
-  const columns = Math.floor(-Math.log2(rate));
-  const share = 2 - rate * 2 ** (columns + 1);
-  const span = Math.max(groups * GROUP_SLOTS, width);
-  const extraGroups = Math.min(groups, groups - Math.floor((Math.max(groups * GROUP_SLOTS - width, 0) + 1 + width / 2 - share * span) / GROUP_SLOTS));
-  return extraGroups === groups ? { width, groups, columns: columns + 1, extraGroups: 0 } : { width, groups, columns, extraGroups };
+  const aim = AIM * rate;
+  const columns = Math.floor(-Math.log2(aim));
+  const share = 2 - aim * 2 ** (columns + 1);
+  const slots = groups * GROUP_SLOTS;
+  const lastStart = Math.max(slots - width, 0);
+  const without = Math.floor((lastStart + 1 + width / 2 - share * Math.max(slots, width)) / GROUP_SLOTS);
+  if (without * GROUP_SLOTS > lastStart && 2 ** -columns <= rate) return { width, groups, columns, extraGroups: 0 };
+  const extraGroups = groups - Math.min(without, lastStart / GROUP_SLOTS);
+  return extraGroups >= groups ? { width, groups, columns: columns + 1, extraGroups: 0 } : { width, groups, columns, extraGroups };
 }
 
 /**

@@ -1,6 +1,6 @@
 import { fromHex, seeded } from '@bloom/fixtures';
 import { buildFilter, KeyBuffer } from '@bloom/policy';
-import { type RibbonFilterOptions, RibbonFilterPolicy, ribbonShapeOf } from '@bloom/policy-ribbon';
+import { type RibbonFilterOptions, RibbonFilterPolicy, type RibbonShape, ribbonShapeOf } from '@bloom/policy-ribbon';
 import { describe, expect, test } from 'vitest';
 import { modelFilter, modelMayMatch } from './ribbon-model.js';
 
@@ -189,6 +189,44 @@ test.each([
   const matched = policy.keysMayMatch(absent, filter).reduce((sum, answer) => sum + answer, 0);
   // Three standard deviations of a sample.
   expect(matched / absent.length).toBeLessThan(0.01 + 3 * Math.sqrt(0.0099 / absent.length));
+});
+
+/** The share of absent keys that match a filter of that shape, by where their rows start. */
+function rateOf({ width, groups, columns, extraGroups }: RibbonShape): number {
+  const slots = groups * 8;
+  const span = Math.max(slots, width);
+  const lastStart = Math.max(slots - width, 0);
+  let sum = 0;
+  for (let at = 0; at < span; at++) {
+    const start = Math.min(Math.max(at - (width / 2 - 1), 0), lastStart);
+    sum += Math.floor(start / 8) < groups - extraGroups ? 2 ** -columns : 2 ** -(columns + 1);
+  }
+  return sum / span;
+}
+
+test.each([undefined, 64, 128] as const)('of any number of keys and any rate keeps its keys and its rate, with a width of %s', (width) => {
+  const random = seeded(77);
+  const keys = Array.from({ length: 400 }, () => random.bytes(9));
+  const wrong: string[] = [];
+  let solved = 0;
+  for (let exponent = 1; exponent <= 16; exponent += 0.15) {
+    const rate = 2 ** -exponent;
+    for (const count of [1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 23, 30, 50, 63, 64, 90, 128, 150, 250, 400]) {
+      const filter = make(keys.slice(0, count), { width, rate });
+      const what = `${count} keys at ${rate}`;
+      if (!keys.slice(0, count).every((key) => policy.keyMayMatch(key, filter))) wrong.push(`${what}: a false negative`);
+      const shape = shapeOf(filter);
+      if (shape === undefined) {
+        if (filter.at(-1) !== 1) wrong.push(`${what}: no filter`);
+        continue;
+      }
+      solved++;
+      const actual = rateOf(shape);
+      if (actual > rate * (1 + 1e-9)) wrong.push(`${what}: ${actual}`);
+    }
+  }
+  expect(wrong).toEqual([]);
+  expect(solved).toBeGreaterThan(500);
 });
 
 describe('keysMayMatch', () => {
