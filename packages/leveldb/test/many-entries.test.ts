@@ -110,6 +110,21 @@ test('entries before damage are given, then the error, and a seek forgets it', a
   await cursor.nextMany(entries.length);
   await cursor.seekToFirst();
   expect(await cursor.nextMany(1)).toEqual([entries[0]]);
+
+  const files = readdirSync(damaged).filter((name) => name !== 'LOCK');
+  using syncReader = SyncDatabaseReader.open(new MemoryFolder(new Map(files.map((name) => [name, new Uint8Array(readFileSync(join(damaged, name)))]))), { cache: null });
+  using syncCursor = syncReader.cursor();
+  const [first, second] = entries.map(([key]) => key);
+  for (const each of [cursor, syncCursor]) {
+    for (const seek of [() => each.seekToFirst(), () => each.seekToLast(), () => each.seek(first!), () => each.seekForPrev(first!)]) {
+      await each.seekToFirst();
+      await each.nextMany(entries.length);
+      await seek();
+      const isLast = Buffer.compare(each.key, first!) !== 0;
+      expect(await (isLast ? each.prev() : each.next())).toBe(true);
+      expect(Buffer.from(each.key)).toEqual(Buffer.from(isLast ? entries.at(-2)![0] : second!));
+    }
+  }
 });
 
 test('a call ends when it is aborted, when its cursor is closed and when the reader is', async () => {

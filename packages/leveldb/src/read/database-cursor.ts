@@ -48,7 +48,7 @@ export class DatabaseCursor extends DatabaseCursorFace {
 
   /** Moves to the last entry at or before `key`. @returns whether there is one. */
   seekForPrev(key: Uint8Array, options?: SignalOptions): Promise<boolean> {
-    return this.#move('DatabaseCursor.seekForPrev', (cursor) => cursor.seek(key, 'at-or-before'), options);
+    return this.#move('DatabaseCursor.seekForPrev', () => this.anew().seek(key, 'at-or-before'), options);
   }
 
   /** Moves to the next entry; a no-op unless on an entry. @returns whether there is one. */

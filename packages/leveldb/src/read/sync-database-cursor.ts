@@ -41,7 +41,7 @@ export class SyncDatabaseCursor extends DatabaseCursorFace {
 
   /** Moves to the last entry at or before `key`. @returns whether there is one. */
   seekForPrev(key: Uint8Array): boolean {
-    return this.#settle(this.open().seek(key, 'at-or-before'));
+    return this.#settle(this.anew().seek(key, 'at-or-before'));
   }
 
   /** Moves to the next entry; a no-op unless on an entry. @returns whether there is one. */
