@@ -10,6 +10,8 @@ export const arrows = {
   hash: ['bytes'],
   policy: ['hash', 'bytes'],
   'policy-blocked': ['policy', 'hash'],
+  'policy-ribbon': ['policy', 'hash', 'bytes'],
+  'policy-fuse': ['policy', 'hash', 'bytes'],
   'filter-block': ['policy', 'bytes'],
   log: ['bytes', 'crc32c'],
   sstable: ['filter-block', 'policy', 'bytes', 'crc32c'],

@@ -7,7 +7,7 @@ import { entryPoints } from './entry-points.js';
 const wholeEntryPoints = {
   '@bloom/bytes': '2.6 kB',
   '@bloom/crc32c': '1.6 kB',
-  '@bloom/hash': '3 kB',
+  '@bloom/hash': '3.8 kB',
   // 14 kB of this belong to Database.repair and are loaded when it is called.
   '@bloom/leveldb': '82.5 kB',
   // Beside `@bloom/leveldb`, this is mostly abstract-level, with the packages buffer and events that it needs in browsers.
@@ -20,7 +20,10 @@ const wholeEntryPoints = {
   '@bloom/log': '4.7 kB',
   '@bloom/policy': '6.1 kB',
   '@bloom/policy/contract': '16 kB',
+  '@bloom/policy/kit': '3.4 kB',
   '@bloom/policy-blocked': '2 kB',
+  '@bloom/policy-ribbon': '6 kB',
+  '@bloom/policy-fuse': '5.5 kB',
   '@bloom/filter-block': '3.1 kB',
   '@bloom/sstable': '33 kB',
   '@bloom/sstable/database': '29.2 kB',

@@ -1,5 +1,6 @@
 import { mustBeBytes } from '@bloom/bytes';
 import { hashRange } from './hash.js';
+import { hash64Range } from './hash64.js';
 import { HashKernel } from './hash-kernel.js';
 
 /** With fewer keys than this, the plain loop finishes before the keys could be copied to the kernel. */
@@ -44,6 +45,46 @@ export function hashEach(
     return out;
   }
   for (let i = 0; i < count; i++) out[i] = hashRange(bytes, offsets[i]!, offsets[i + 1]!, seed);
+  return out;
+}
+
+/**
+ * The 64-bit hashes of many keys that lie in one flat buffer: key `i` is `bytes[offsets[i], offsets[i + 1])`.
+ *
+ * @param offsets in ascending order, one more than there are keys.
+ * @param out receives two elements for each key, the low lane of its hash and the high one. Default: a new array.
+ * @returns `out`.
+ * @throws TypeError when `bytes` is not a `Uint8Array`.
+ * @throws RangeError when `offsets` do not ascend or are not within `bytes`, or `out` is too short.
+ * @example
+ * ```ts
+ * hash64Each(new TextEncoder().encode('foobar'), Uint32Array.of(0, 3, 6), 1); // [0x7a0398b9, 0xdc36d2eb, …]
+ * ```
+ */
+export function hash64Each(
+  bytes: Uint8Array,
+  offsets: Uint32Array,
+  seed: number,
+  out: Uint32Array = new Uint32Array(Math.max(0, offsets.length - 1) * 2),
+): Uint32Array {
+  const count = Math.max(0, offsets.length - 1);
+  if (out.length < count * 2) throw new RangeError(`out must have at least ${count * 2} elements, two per key, got ${out.length}`);
+  const shared = count < KERNEL_MIN_KEYS ? null : kernelFor(count);
+  if (shared && offsets instanceof Uint32Array && out instanceof Uint32Array) {
+    if (!(bytes instanceof Uint8Array && bytes.length > 0)) mustBeBytes('bytes', bytes);
+    for (let i = 0; i < count;) {
+      const hashed = shared.hash64(bytes, offsets, i, seed, out);
+      if (hashed === 0) hash64Range(bytes, offsets[i]!, offsets[i + 1]!, seed, out.subarray(i * 2));
+      i += hashed || 1;
+    }
+    return out;
+  }
+  const lanes = new Uint32Array(2);
+  for (let i = 0; i < count; i++) {
+    hash64Range(bytes, offsets[i]!, offsets[i + 1]!, seed, lanes);
+    out[i * 2] = lanes[0]!;
+    out[i * 2 + 1] = lanes[1]!;
+  }
   return out;
 }
 

@@ -7,14 +7,15 @@ const MAX_KEYS = 1024;
 // The kernel's memory, in bytes: one page of 64 KiB, which never grows, so that views of it stay valid.
 const OFFSETS_AT = 1024;
 const HASHES_AT = OFFSETS_AT + (MAX_KEYS + 1) * 4;
-const KEYS_AT = HASHES_AT + MAX_KEYS * 4;
+const KEYS_AT = HASHES_AT + MAX_KEYS * 8;
 
 interface KernelExports extends Kernel {
   hashKeys(bytes: number, offsets: number, count: number, seed: number, hashes: number): void;
+  hashKeys64(bytes: number, offsets: number, count: number, seed: number, hashes: number): void;
 }
 
 /**
- * The loop of `hashEach` in WebAssembly, `assembly/hash-kernel.ts`.
+ * The loops of `hashEach` and `hash64Each` in WebAssembly, `assembly/hash-kernel.ts`.
  *
  * All calls can share an instance: each writes what it reads, and none can begin before another has ended.
  */
@@ -29,7 +30,7 @@ export class HashKernel {
     this.#exports = exports;
     this.#bytes = new Uint8Array(buffer);
     this.#offsets = new Uint32Array(buffer, OFFSETS_AT, MAX_KEYS + 1);
-    this.#hashes = new Uint32Array(buffer, HASHES_AT, MAX_KEYS);
+    this.#hashes = new Uint32Array(buffer, HASHES_AT, MAX_KEYS * 2);
   }
 
   /** A new kernel, or undefined where the host does not allow one. */
@@ -44,6 +45,24 @@ export class HashKernel {
    * @returns how many; 0 when the first two offsets descend or are not within `bytes`, and when the key is too long.
    */
   hash(bytes: Uint8Array, offsets: Uint32Array, first: number, seed: number, out: Uint32Array): number {
+    const count = this.#lend(bytes, offsets, first);
+    if (count === 0) return 0;
+    this.#exports.hashKeys(KEYS_AT - this.#offsets[0]!, OFFSETS_AT, count, seed, HASHES_AT);
+    out.set(this.#hashes.subarray(0, count), first);
+    return count;
+  }
+
+  /** {@link hash} for 64-bit hashes: two elements of `out` for each key. */
+  hash64(bytes: Uint8Array, offsets: Uint32Array, first: number, seed: number, out: Uint32Array): number {
+    const count = this.#lend(bytes, offsets, first);
+    if (count === 0) return 0;
+    this.#exports.hashKeys64(KEYS_AT - this.#offsets[0]!, OFFSETS_AT, count, seed, HASHES_AT);
+    out.set(this.#hashes.subarray(0, count * 2), first * 2);
+    return count;
+  }
+
+  /** Copies as many keys as there is room for, and their offsets, which stay relative to the start of `bytes`. */
+  #lend(bytes: Uint8Array, offsets: Uint32Array, first: number): number {
     const copied = this.#offsets;
     const most = Math.min(MAX_KEYS, offsets.length - 1 - first);
     copied.set(offsets.subarray(first, first + most + 1));
@@ -56,11 +75,7 @@ export class HashKernel {
       if (previous > next || next > end) break;
       previous = next;
     }
-    if (count === 0) return 0;
-    this.#bytes.set(bytes.subarray(start, copied[count]), KEYS_AT);
-    // The offsets are relative to the start of `bytes`.
-    this.#exports.hashKeys(KEYS_AT - start, OFFSETS_AT, count, seed, HASHES_AT);
-    out.set(this.#hashes.subarray(0, count), first);
+    if (count > 0) this.#bytes.set(bytes.subarray(start, copied[count]), KEYS_AT);
     return count;
   }
 }

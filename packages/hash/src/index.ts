@@ -1,2 +1,3 @@
 export { BLOOM_SEED, bloomHash, hash, hashRange } from './hash.js';
-export { hashEach } from './hash-each.js';
+export { hash64, hash64Range } from './hash64.js';
+export { hash64Each, hashEach } from './hash-each.js';

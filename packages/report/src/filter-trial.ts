@@ -5,7 +5,8 @@ import { type Random, seeded } from '@bloom/bytes';
 import { BloomFilterPolicy, type FilterPolicy, type FilterSink, idealFalsePositiveRate, type KeyList, MAX_PROBES } from '@bloom/policy';
 import { bytewiseComparator, type SyncTable } from '@bloom/sstable';
 import { decodeInternalKey, encodeInternalKey, MAX_SEQUENCE, MAX_TYPE } from '@bloom/sstable/database';
-import { commonTail, neighboursOf } from './key-neighbour.js';
+import { commonTail } from './common-bytes.js';
+import { neighboursOf } from './key-neighbour.js';
 import { KeySet } from './key-set.js';
 
 /** The most absent keys to try. */

@@ -1,3 +1,4 @@
+export { commonStart } from './common-bytes.js';
 export {
   databaseKeys,
   type FalsePositives,

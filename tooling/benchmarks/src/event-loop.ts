@@ -48,7 +48,7 @@ const calls: readonly [string, Caller][] = [
   [
     'entries({ gte, limit: 10 })',
     async (database, keys) => {
-      for (const gte of keys.slice(0, keys.length / 2)) for await (const entry of database.entries({ gte, limit: 10 })) entry;
+      for (const gte of keys.slice(0, keys.length / 2)) for await (const [key] of database.entries({ gte, limit: 10 })) if (key.length !== KEY_LENGTH) throw new Error('a wrong key');
     },
   ],
 ];

@@ -14,7 +14,7 @@ export function FilterBytes({ filter, probedBytes, firstZeroByte }: { readonly f
     <WindowedRows
       label="Bytes of the filter"
       rowCount={rows}
-      columns="3.2rem 1fr"
+      columns="clamp(2.3rem, 12vw, 3.2rem) 1fr"
       headings={['at', 'bytes']}
       height={286}
       loadKey={`${rows} ${filter.setBits} ${[...probedBytes].join()} ${firstZeroByte}`}

@@ -239,7 +239,7 @@ function Picture({ filter, before, probing, steps, isOneOfTwo, isFirst }: Pictur
             </li>
           );
         })}
-        {tiles < probing.probes.length && <li class="probe is-unneeded">and {counted(probing.probes.length - tiles, 'more bit')}, not needed</li>}
+        {tiles < probing.probes.length && <li class="probe is-unneeded is-rest">and {counted(probing.probes.length - tiles, 'more bit')}, not needed</li>}
       </ol>}
       <BitGrid label={isOneOfTwo ? `Bits, ${POLICY_TITLES[filter.policy]}` : 'Bits'} filter={filter} before={before} probing={isAsked ? probing : undefined} shownProbes={shown} selected={selected} onSelect={setSelected} />
       <div class="picture-foot">

@@ -71,8 +71,8 @@ export function LogView({ client }: { readonly client: LogClient }) {
           <WindowedRows<RecordRow>
             label="Records"
             rowCount={facts.records}
-            columns="4rem 6rem 5.5rem minmax(14rem, 1fr)"
-            minWidth="34rem"
+            columns="clamp(1.6rem, 6vw, 4rem) clamp(3.4rem, 12vw, 6rem) clamp(2.2rem, 10vw, 5.5rem) minmax(14rem, 1fr)"
+            minWidth="clamp(25rem, 100vw, 34rem)"
             headings={['#', 'Offset', 'Fragments', isManifest ? 'What it changes' : 'Writes']}
             loadKey={`records ${form}`}
             load={(start, end) => client.records(start, end)}

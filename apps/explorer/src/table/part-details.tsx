@@ -110,8 +110,8 @@ function EntryList({ client, block, facts, form, onGoTo }: PartProps & { readonl
       <WindowedRows<EntryRow>
         label={`Entries of the ${facts.kind}`}
         rowCount={facts.entryCount}
-        columns={`clamp(2rem, 4vw, 3.5rem) clamp(2.6rem, 5vw, 4.5rem) minmax(9rem, 1fr) ${isDatabase ? '5.5rem 5rem ' : ''}minmax(14rem, 1.2fr)`}
-        minWidth={isDatabase ? '44rem' : '31rem'}
+        columns={`clamp(1.5rem, 5vw, 3.5rem) clamp(2.1rem, 6vw, 4.5rem) minmax(clamp(6rem, 32vw, 9rem), 1fr) ${isDatabase ? '5.5rem 5rem ' : ''}minmax(clamp(10rem, 40vw, 14rem), 1.2fr)`}
+        minWidth={isDatabase ? 'clamp(36rem, 120vw, 44rem)' : 'clamp(24rem, 96vw, 31rem)'}
         headings={headings}
         loadKey={`${block} ${form}`}
         load={(start, end) => client.entries(block, start, end)}

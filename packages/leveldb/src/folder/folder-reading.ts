@@ -11,6 +11,7 @@ import { turn } from './pacer.js';
 /** What a walk through a table's blocks keeps from one to the next. */
 export interface TableWalk {
   readonly reverse: boolean;
+  readonly fillsCache: boolean;
   ahead: ReadAhead | SyncReadAhead | undefined;
 }
 

@@ -6,7 +6,7 @@ import { DatabaseCursor } from './database-cursor.js';
 import { type DatabaseKeyRange, DatabaseRange, mustBeDatabaseRange } from './database-range.js';
 import { type FolderReading, inParallel, runAtOnce } from '../folder/folder-reading.js';
 import type { LookupExplanation } from './lookup-explanation.js';
-import { ReaderFace, type StoredVersion } from './reader-face.js';
+import { type DatabaseCursorOptions, ReaderFace, type StoredVersion } from './reader-face.js';
 import type { View } from './view.js';
 import type { ViewLookup } from './view-lookup.js';
 import type { VisibleCursor } from '../cursor/visible-cursor.js';
@@ -132,10 +132,10 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
   }
 
   /** A cursor, on no entry yet. It sees the database as it is now until it is closed. */
-  cursor(options?: SequenceOptions): DatabaseCursor {
+  cursor(options?: DatabaseCursorOptions): DatabaseCursor {
     this.mustBeOpen();
     const { view } = this;
-    return new DatabaseCursor(view, this.cursorOf(view, this.cursorSequenceOf('cursor', options)), this.state, (reading, signal) => this.#run(reading, view, signal));
+    return new DatabaseCursor(view, this.cursorFor('cursor', options), this.state, (reading, signal) => this.#run(reading, view, signal));
   }
 
   /** All that is stored of a key, the newest version first: also what is deleted or overwritten. With a `sequence`, what was written up to it. */
@@ -194,7 +194,7 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
     this.mustBeOpen();
     mustBeDatabaseRange(this.nameOf(call), range);
     const { view } = this;
-    const walk = new DatabaseRange(this.cursorOf(view, this.visibleAt(range.sequence)), view.order, range);
+    const walk = new DatabaseRange(this.cursorOf(view, this.visibleAt(range.sequence), range.fillCache ?? true), view.order, range);
     return new AsyncRangeIterator(walk, view, pick, this.state, (reading) => this.#run(reading, view, range.signal), range.signal);
   }
 }

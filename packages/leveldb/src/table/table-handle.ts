@@ -122,7 +122,7 @@ export class TableHandle implements ReadableTable {
   block(i: number, walk?: TableWalk, signal?: Signal): Uint8Array | Promise<Uint8Array> {
     const reader = this.#blockReader();
     if (walk === undefined) return reader.read(i, signal);
-    walk.ahead ??= reader.ahead(walk.reverse, isLentTo(walk));
+    walk.ahead ??= reader.ahead(walk.reverse, isLentTo(walk), walk.fillsCache);
     return (walk.ahead as ReadAhead).block(i, signal);
   }
 
@@ -135,7 +135,7 @@ export class TableHandle implements ReadableTable {
   blockSync(i: number, walk?: TableWalk): Uint8Array {
     const source = (this.#syncSource ??= withoutPromises(this.#source));
     if (walk === undefined) return this.blocks.readSync(i, source, this.#scratch);
-    walk.ahead ??= new SyncReadAhead(this.blocks, source, readingFor(this.#options).readAheadBytes, isLentTo(walk));
+    walk.ahead ??= new SyncReadAhead(this.blocks, source, readingFor(this.#options).readAheadBytes, isLentTo(walk), walk.fillsCache);
     return (walk.ahead as SyncReadAhead).block(i);
   }
 

@@ -7,7 +7,7 @@ import { runAsync } from '../folder/folder-reading.js';
 import type { ViewLookup } from '../read/view-lookup.js';
 import type { DatabaseKeyRange } from '../read/database-range.js';
 import type { LookupExplanation } from '../read/lookup-explanation.js';
-import type { StoredVersion } from '../read/reader-face.js';
+import type { DatabaseCursorOptions, StoredVersion } from '../read/reader-face.js';
 import type { SyncDatabaseCursor } from '../read/sync-database-cursor.js';
 import type { View } from '../read/view.js';
 import type { VisibleCursor } from '../cursor/visible-cursor.js';
@@ -194,7 +194,7 @@ export class Database extends AsyncReaderFace {
   }
 
   /** `cursor` whose moves need no promises. They throw as {@link getSync}. */
-  cursorSync(options?: SequenceOptions): SyncDatabaseCursor {
+  cursorSync(options?: DatabaseCursorOptions): SyncDatabaseCursor {
     return this.cursorAtOnce('cursorSync', options);
   }
 
@@ -299,8 +299,8 @@ export class Database extends AsyncReaderFace {
     return super.isFound(lookup);
   }
 
-  protected override cursorOf(view: View, sequence: bigint): VisibleCursor {
-    return view.cursor(sequence, new CursorSampler(++this.#cursors, (key) => this.#store.background.sampleRead(key)));
+  protected override cursorOf(view: View, sequence: bigint, fillsCache: boolean): VisibleCursor {
+    return view.cursor(sequence, fillsCache, new CursorSampler(++this.#cursors, (key) => this.#store.background.sampleRead(key)));
   }
 
   // Async, so that a caller's mistake is a rejection like any other.

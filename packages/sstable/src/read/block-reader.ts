@@ -112,11 +112,12 @@ export class BlockReader {
    * The contents of data block `i`, which is not in the cache; without a promise where the source has its bytes at hand.
    *
    * @param signal ends the wait, and also the read if no other call waits for it.
+   * @param fillsCache whether the cache keeps it; a read that other calls share may have been begun with another answer.
    */
-  read(i: number, signal?: Signal): Uint8Array | Promise<Uint8Array> {
+  read(i: number, signal?: Signal, fillsCache = true): Uint8Array | Promise<Uint8Array> {
     const shared = this.#shared.get(i);
     if (shared !== undefined) return shared.wait(signal);
-    return this.#decodeAtOnce(i, signal) ?? this.#readLater(i, signal);
+    return this.#decodeAtOnce(i, signal, fillsCache) ?? this.#readLater(i, signal, fillsCache);
   }
 
   /** As {@link read}, only where the source has the block's bytes at hand; otherwise undefined. */
@@ -124,13 +125,14 @@ export class BlockReader {
     return this.#shared.has(i) ? undefined : this.#decodeAtOnce(i, signal);
   }
 
-  #decodeAtOnce(i: number, signal: Signal | undefined): Uint8Array | undefined {
+  #decodeAtOnce(i: number, signal: Signal | undefined, fillsCache = true): Uint8Array | undefined {
     const range = this.#blocks.rangeOf(i);
     const into = this.#source.readAtOnce === undefined ? undefined : this.#scratch.take(range.length);
     try {
       const stored = this.#readAtOnce(range, signal, into);
       if (stored === undefined) return undefined;
-      const contents = this.#blocks.decode(i, stored, into !== undefined && (stored === into || stored.buffer === into.buffer));
+      const isLent = into !== undefined && (stored === into || stored.buffer === into.buffer);
+      const contents = this.#blocks.decode(i, stored, isLent, fillsCache);
       // A codec is a function of the caller's, as the source is.
       this.#mustBeWanted(signal);
       return contents;
@@ -139,13 +141,13 @@ export class BlockReader {
     }
   }
 
-  #readLater(i: number, signal: Signal | undefined): Promise<Uint8Array> {
+  #readLater(i: number, signal: Signal | undefined, fillsCache: boolean): Promise<Uint8Array> {
     if (this.#queue !== undefined) return this.#readQueued(i, this.#queue).wait(signal);
     const controller = signal && new AbortController();
     const unshare = (): void => {
       if (this.#shared.get(i) === read) this.#shared.delete(i);
     };
-    const read = this.#start(this.#blocks.rangeOf(i), controller, (stored) => this.#blocks.decode(i, stored), unshare);
+    const read = this.#start(this.#blocks.rangeOf(i), controller, (stored) => this.#blocks.decode(i, stored, false, fillsCache), unshare);
     this.#shared.set(i, read);
     if (this.#isRequestBound) void Promise.resolve().then(unshare);
     return read.wait(signal);
@@ -190,15 +192,16 @@ export class BlockReader {
    * Makes the read-ahead of one walk through the table.
    *
    * @param isLent whether the contents of a block are only needed until the next one is asked for.
+   * @param fillsCache whether the cache keeps the blocks.
    */
-  ahead(reverse: boolean, isLent: boolean, signal?: Signal): ReadAhead {
+  ahead(reverse: boolean, isLent: boolean, fillsCache: boolean, signal?: Signal): ReadAhead {
     const reads = {
-      block: (i: number, waiting: Signal | undefined) => this.read(i, waiting),
+      block: (i: number, waiting: Signal | undefined) => this.read(i, waiting, fillsCache),
       rangeAtOnce: (range: ByteRange) => this.#readAtOnce(range, signal),
       range: (range: ByteRange, controller: SignalController) => this.#start(range, controller),
     };
     const maxBytes = Math.min(this.#readAheadBytes, this.#blocks.maxBytes);
-    return new ReadAhead(this.#blocks, reads, reverse ? -1 : 1, maxBytes, isLent, signal);
+    return new ReadAhead(this.#blocks, reads, reverse ? -1 : 1, maxBytes, isLent, fillsCache, signal);
   }
 
   /** Ends all reads under way. Calls that wait for them are rejected with `reason`. */

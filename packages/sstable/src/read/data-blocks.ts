@@ -130,12 +130,13 @@ export class DataBlocks {
    * Verifies and decompresses data block `i`, and keeps it in the cache.
    *
    * @param isLent whether the memory of `stored` is used again: then the contents have memory of their own.
+   * @param fillsCache whether the cache keeps it.
    */
-  decode(i: number, stored: Uint8Array, isLent = false): Uint8Array {
+  decode(i: number, stored: Uint8Array, isLent = false, fillsCache = true): Uint8Array {
     this.#count(stored);
     const decoded = decodeStoredBlock(stored, this.#placeOf(i), this.#table.decoding);
     const contents = isLent ? owned(decoded, stored) : decoded;
-    if (!this.isClosed) this.#cache?.set(this.#firstCacheId + i, contents);
+    if (fillsCache && !this.isClosed) this.#cache?.set(this.#firstCacheId + i, contents);
     return contents;
   }
 
@@ -155,9 +156,10 @@ export class DataBlocks {
    * Does {@link decode} for a walk that needs the contents only until it asks for the next block.
    *
    * @param isWindow whether `stored` is part of a larger array, which may be overwritten: then the cache keeps a copy.
+   * @param fillsCache whether the cache keeps it.
    */
-  decodeLent(i: number, stored: Uint8Array, scratch: BlockScratch, isWindow: boolean): Uint8Array {
-    if (this.#cache !== undefined && !this.isClosed) return this.decode(i, stored, isWindow);
+  decodeLent(i: number, stored: Uint8Array, scratch: BlockScratch, isWindow: boolean, fillsCache: boolean): Uint8Array {
+    if (fillsCache && this.#cache !== undefined && !this.isClosed) return this.decode(i, stored, isWindow);
     this.#count(stored);
     return scratch.decode(stored, this.#placeOf(i), this.#table.decoding);
   }

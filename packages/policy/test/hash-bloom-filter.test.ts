@@ -1,0 +1,75 @@
+import { seeded } from '@bloom/fixtures';
+import { hash64 } from '@bloom/hash';
+import { KeyBuffer } from '@bloom/policy';
+import { distinctHashes, encodeHashBloomFilter, hashBloomFilterByteLength, hashBloomFilterMayMatch, scaled } from '@bloom/policy/kit';
+import { describe, expect, test } from 'vitest';
+
+describe('distinctHashes', () => {
+  const random = seeded(7);
+  const keys = Array.from({ length: 3000 }, () => random.bytes(random.below(3)));
+  const whole = (hashes: Uint32Array): bigint[] => Array.from({ length: hashes.length / 2 }, (_, i) => (BigInt(hashes[2 * i + 1]!) << 32n) | BigInt(hashes[2 * i]!));
+
+  test('gives the hash of each key once, in ascending order', () => {
+    const expected = [...new Set(keys.map((key) => hash64(key, 5)))].sort((a, b) => (a < b ? -1 : 1));
+    expect(expected.length).toBeLessThan(2500);
+    expect(whole(distinctHashes(KeyBuffer.from(keys), 5))).toEqual(expected);
+    expect(whole(distinctHashes(KeyBuffer.from([...keys].reverse()), 5))).toEqual(expected);
+  });
+
+  test('of no keys is empty, and reads no offsets past the last key', () => {
+    const list = KeyBuffer.from(keys);
+    list.clear();
+    expect(distinctHashes(list, 5)).toHaveLength(0);
+    for (const key of keys.slice(0, 2)) list.push(key);
+    expect(whole(distinctHashes(list, 5))).toHaveLength(new Set(keys.slice(0, 2).map((key) => hash64(key, 5))).size);
+  });
+});
+
+test('scaled is floor(hash * n / 2^32), exactly', () => {
+  const random = seeded(3);
+  const wrong: string[] = [];
+  for (const n of [1, 2, 3, 2 ** 21 - 1, 2 ** 21, 2 ** 21 + 1, 2 ** 26 + 5, 2 ** 32 - 1, 2 ** 32]) {
+    const hashes = [0, 1, 2 ** 32 - 1, ...Array.from({ length: 1000 }, () => random.uint32())];
+    for (let i = 1n; i < 300n && i < BigInt(n); i++) {
+      const least = Number(((i << 32n) + BigInt(n) - 1n) / BigInt(n));
+      hashes.push(least, least - 1);
+    }
+    for (const hash of hashes) if (scaled(hash, n) !== Number((BigInt(hash) * BigInt(n)) >> 32n)) wrong.push(`${hash} of ${n}`);
+  }
+  expect(wrong).toEqual([]);
+});
+
+describe('a Bloom filter of hashes', () => {
+  const random = seeded(11);
+  const lanesOf = (count: number): Uint32Array => Uint32Array.from({ length: 2 * count }, () => random.uint32());
+
+  test.each([
+    [1, 0.01],
+    [3, 0.01],
+    [10, 0.01],
+    [100, 0.01],
+    [2, 1 / 256],
+    [60, 1 / 256],
+    [5, 0.1],
+  ])('of %i matches all of them, and at most %d of others', (count, rate) => {
+    let matched = 0;
+    const asked = 200_000;
+    const byteLength = hashBloomFilterByteLength(count, rate);
+    for (let round = 0; round < 200; round++) {
+      const hashes = lanesOf(count);
+      const filter = new Uint8Array(byteLength);
+      encodeHashBloomFilter(hashes, rate, filter);
+      for (let i = 0; i < count; i++) expect(hashBloomFilterMayMatch(hashes[2 * i]!, hashes[2 * i + 1]!, filter, 0, byteLength)).toBe(true);
+      for (let i = 0; i < asked / 200; i++) if (hashBloomFilterMayMatch(random.uint32(), random.uint32(), filter, 0, byteLength)) matched++;
+    }
+    expect(matched / asked).toBeLessThan(1.1 * rate);
+    expect(matched).toBeGreaterThan(0);
+  });
+
+  test('without bits or with a reserved number of probes matches all, and one of zeros none', () => {
+    const match = (...bytes: number[]): boolean => hashBloomFilterMayMatch(1, 2, Uint8Array.from(bytes), 0, bytes.length);
+    expect([match(7), match(0, 0), match(0, 33), match(0, 255)]).toEqual([true, true, true, true]);
+    expect([match(0, 1), match(0, 32), match(255, 32)]).toEqual([false, false, true]);
+    expect(() => encodeHashBloomFilter(lanesOf(1), 0.01, new Uint8Array(1))).toThrow('filter must have at least 2 bytes, got 1');
+  });
+});
