@@ -16,7 +16,10 @@ export const arrows = {
   log: ['bytes', 'crc32c'],
   sstable: ['filter-block', 'policy', 'bytes', 'crc32c'],
   leveldb: ['sstable', 'log', 'policy', 'hash', 'crc32c', 'bytes'],
+  level: ['leveldb'],
   codecs: ['sstable'],
+  // Private: the apps carry it in their bundles.
+  report: ['sstable', 'policy', 'hash', 'bytes'],
 };
 
 /**

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { arrows } from './allowed-imports.js';
 
 /** @typedef {Record<string, string>} Ranges */
-/** @typedef {{ name: string, dependencies?: Ranges, devDependencies?: Ranges, peerDependencies?: Ranges }} Manifest */
+/** @typedef {{ name: string, private?: boolean, dependencies?: Ranges, devDependencies?: Ranges, peerDependencies?: Ranges }} Manifest */
 
 const root = join(import.meta.dirname, '../..');
 
@@ -24,6 +24,7 @@ const apps = manifestsIn('apps');
 const tooling = new Set(manifestsIn('tooling').map(({ manifest }) => manifest.name));
 const libraries = packages.filter(({ folder }) => !folder.startsWith('example-'));
 const ours = new Set([...packages, ...apps].map(({ manifest }) => manifest.name));
+const hidden = new Set(packages.filter(({ manifest }) => manifest.private).map(({ manifest }) => manifest.name));
 const problems = [];
 
 for (const { folder, manifest } of [...packages, ...apps]) {
@@ -32,9 +33,10 @@ for (const { folder, manifest } of [...packages, ...apps]) {
     : libraries.map((library) => library.manifest.name);
   for (const name of Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })) {
     if (tooling.has(name)) problems.push(`${manifest.name} depends on ${name}: it may only be a dev dependency`);
+    else if (hidden.has(name) && !manifest.private) problems.push(`${manifest.name} depends on ${name}, which is not published`);
     else if (ours.has(name) && !targets.includes(name)) problems.push(`${manifest.name} depends on ${name}: no such arrow`);
   }
-  // The command is published as a bundle, which needs no package.
+  // The command is published as a bundle, which needs no package, and holds private ones too.
   if (manifest.name === '@bloom/cli') continue;
   for (const name of Object.keys(manifest.devDependencies ?? {})) {
     if (ours.has(name)) problems.push(`${manifest.name} has ${name} as a dev dependency: it must be a dependency`);

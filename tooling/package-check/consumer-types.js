@@ -18,11 +18,14 @@ const modules = [
   { module: 'esnext', moduleResolution: 'bundler' },
 ];
 
+/** abstract-level's own types need @types/node, and so do those of what is built on it. */
+const NEEDS_NODE_TYPES = new Set(['@bloom/level']);
+
 const hosts = [
   { host: 'no DOM and no @types/node', lib: ['es2022'], types: [], programs: ['consumer.ts'] },
   { host: 'DOM', lib: ['es2022', 'dom'], types: [], programs: ['consumer.ts', 'returned-bytes.ts'] },
-  { host: '@types/node', lib: ['es2022'], types: ['node'], programs: ['consumer.ts'] },
-  { host: 'DOM and @types/node', lib: ['es2022', 'dom'], types: ['node'], programs: ['consumer.ts', 'returned-bytes.ts'] },
+  { host: '@types/node', lib: ['es2022'], types: ['node'], programs: ['consumer.ts', 'node-consumer.ts'] },
+  { host: 'DOM and @types/node', lib: ['es2022', 'dom'], types: ['node'], programs: ['consumer.ts', 'node-consumer.ts', 'returned-bytes.ts'] },
 ];
 
 /**
@@ -103,16 +106,20 @@ export function checkConsumerTypes(packages, folder) {
     execFileSync('tar', ['-xzf', tarball, '-C', installed, '--strip-components', '1']);
   }
   mkdirSync(join(folder, 'node_modules/@types'), { recursive: true });
-  symlinkSync(dirname(require.resolve('@types/node/package.json')), join(folder, 'node_modules/@types/node'));
+  for (const name of ['@types/node', 'abstract-level']) symlinkSync(dirname(require.resolve(`${name}/package.json`)), join(folder, 'node_modules', name));
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module', private: true }));
   const entryPoints = packages.flatMap(({ manifest }) =>
     Object.keys(manifest.exports)
       .filter((path) => path !== './package.json')
       .map((path) => manifest.name + path.slice(1)),
   );
-  const imports = entryPoints.map((entryPoint, i) => `import * as entryPoint${i} from '${entryPoint}';\n`);
-  const names = entryPoints.map((_, i) => `entryPoint${i}`);
-  writeFileSync(join(folder, 'consumer.ts'), `${imports.join('')}export const all: unknown[] = [${names.join(', ')}];\n`);
+  /** @param {readonly string[]} imported */
+  const programOf = (imported) => {
+    const imports = imported.map((entryPoint, i) => `import * as entryPoint${i} from '${entryPoint}';\n`);
+    return `${imports.join('')}export const all: unknown[] = [${imported.map((_, i) => `entryPoint${i}`).join(', ')}];\n`;
+  };
+  writeFileSync(join(folder, 'consumer.ts'), programOf(entryPoints.filter((entryPoint) => !NEEDS_NODE_TYPES.has(entryPoint))));
+  writeFileSync(join(folder, 'node-consumer.ts'), programOf([...NEEDS_NODE_TYPES]));
   writeFileSync(join(folder, 'returned-bytes.ts'), RETURNED_BYTES);
 
   const problems = [];

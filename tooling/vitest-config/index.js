@@ -55,8 +55,10 @@ function project(root, folder, name, include, exclude) {
       environment: 'node',
       isolate: ISOLATED.has(folder),
       // Generous, so that tests do not fail on slow or busy machines. The hooks of some make whole databases.
-      testTimeout: 120_000,
-      hookTimeout: 120_000,
+      testTimeout: 300_000,
+      hookTimeout: 300_000,
+      // Vitest's second is not enough for a page or a server on such a machine.
+      expect: { poll: { timeout: 60_000 } },
     },
   };
 }

@@ -1,4 +1,5 @@
 import { BloomFilterPolicy } from '@bloom/policy';
+import { count, counted } from '@bloom/report';
 import type { TableInfo } from '@bloom/sstable';
 import { writeTable } from '@bloom/sstable/node';
 import { type Command, Option } from 'commander';
@@ -8,7 +9,7 @@ import { Failure } from './failure.js';
 import { formatHelp, type FormatName, formatNames, formats } from './format.js';
 import { inputStat, openInput } from './input.js';
 import { interruptible } from './interruption.js';
-import { count, counted, note } from './output.js';
+import { note } from './output.js';
 import { Progress } from './progress.js';
 import { SortedEntries } from './sorted-entries.js';
 import { mustBeWritable, writingFailure } from './table-to-write.js';

@@ -1,8 +1,8 @@
 /** How a key was looked up in a database, as text. */
 import type { AskedTable, FoundVersion, LookupExplanation, LookupStep, NotAsked } from '@bloom/leveldb';
+import { count, counted } from '@bloom/report';
 import { placedProblem } from './failure.js';
 import { keyText } from './key-text.js';
-import { count, counted } from './output.js';
 
 const REASONS: Readonly<Record<NotAsked, string>> = {
   empty: 'not asked: it is empty',

@@ -1,10 +1,10 @@
+import { LF } from '@bloom/report';
 import { ByteBuffer } from './byte-buffer.js';
 import { EXIT } from './failure.js';
 import type { DamageOptions } from './folder-argument.js';
 import type { KeyFormOptions } from './opened-table.js';
 import { drain, flush, note } from './output.js';
 
-const LF = 10;
 /** How many characters to show of a key that is not found. */
 const SHOWN_CHARACTERS = 200;
 

@@ -1,3 +1,4 @@
+import { hexBytes } from '@bloom/report';
 import { Failure } from './failure.js';
 
 /** A key or bound from the command line. @throws Failure when it is not UTF-8 or, with --hex, not hexadecimal. */
@@ -7,8 +8,7 @@ export function keyArgument(text: string, isHex: boolean): Uint8Array {
     if (text.includes('\ufffd')) throw new Failure(`${JSON.stringify(text)} is not UTF-8: pass the key in hexadecimal, with --hex`);
     return Buffer.from(text, 'utf8');
   }
-  if (!/^(?:[0-9a-f]{2})*$/i.test(text)) {
-    throw new Failure(`${JSON.stringify(text)} is not hexadecimal: it must have two digits per byte`);
-  }
-  return Buffer.from(text, 'hex');
+  const bytes = hexBytes(text);
+  if (bytes === undefined) throw new Failure(`${JSON.stringify(text)} is not hexadecimal: it must have two digits per byte`);
+  return bytes;
 }

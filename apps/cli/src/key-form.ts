@@ -1,7 +1,3 @@
-/**
- * Whether the keys of a table are plain keys, or the internal keys of a LevelDB database: user keys with 8 bytes of
- * sequence and type. Nothing in a table says which, but the keys themselves and the filters tell.
- */
 import {
   bytewiseComparator,
   CorruptionError,
@@ -10,26 +6,7 @@ import {
   UnsupportedError,
 } from '@bloom/sstable';
 import { allCodecs } from '@bloom/codecs';
-import { decodeInternalKey, type InternalKey, isLikelyInternalKey } from '@bloom/sstable/database';
-
-/** What a sample of the keys looks like. */
-export interface KeyForm {
-  /** Whether they look like internal keys. */
-  readonly isInternal: boolean;
-  /** Whether they cannot be internal keys, so that reading them as such would make no sense. */
-  readonly isPlain: boolean;
-  /** Their order if they are read as plain keys, and as internal keys. */
-  readonly plain: KeyReading;
-  readonly internal: KeyReading;
-}
-
-/** Whether lookups work if the keys are read in one of the two ways. */
-export interface KeyReading {
-  /** Whether the keys are in bytewise order; for internal keys, user keys in bytewise order, newest version first. */
-  readonly isBytewise: boolean;
-  /** Whether every key matches its filter. */
-  readonly passesFilters: boolean;
-}
+import { KeyEvidence, type KeyForm } from '@bloom/report';
 
 /** How many keys to sample from the start of the table, and as many from its end. */
 const LOOKED_AT = 64;
@@ -48,7 +25,7 @@ const MAX_BYTES = 2 ** 20;
  * @param searchBytes how far into the file to search for blocks if footer and index do not lead to any.
  */
 export async function keyFormOf(source: SyncSource, table: SyncTable | undefined, searchBytes: number): Promise<KeyForm> {
-  const evidence = new Evidence();
+  const evidence = new KeyEvidence();
   if (table !== undefined) lookAtEnds(table, evidence);
   if (evidence.isEmpty && searchBytes > 0) await lookAtWhatIsLeft(source, searchBytes, evidence);
   return evidence.keyForm();
@@ -64,7 +41,7 @@ export function undamaged<T>(work: () => T): T | undefined {
   }
 }
 
-function lookAtEnds(table: SyncTable, evidence: Evidence): void {
+function lookAtEnds(table: SyncTable, evidence: KeyEvidence): void {
   const cursor = table.cursor();
   let last: Uint8Array | undefined;
   const isAll = undamaged(() => {
@@ -93,7 +70,7 @@ function lookAtEnds(table: SyncTable, evidence: Evidence): void {
   for (const key of fromEnd.reverse()) evidence.add(key, table);
 }
 
-async function lookAtWhatIsLeft(source: SyncSource, searchBytes: number, evidence: Evidence): Promise<void> {
+async function lookAtWhatIsLeft(source: SyncSource, searchBytes: number, evidence: KeyEvidence): Promise<void> {
   const start: SyncSource = {
     byteLength: Math.min(source.byteLength, searchBytes),
     read: (offset, length) => source.read(offset, length),
@@ -105,80 +82,5 @@ async function lookAtWhatIsLeft(source: SyncSource, searchBytes: number, evidenc
     evidence.add(key, undefined);
     bytes += key.length;
     if (++looked === LOOKED_AT || bytes >= MAX_BYTES) return;
-  }
-}
-
-class Evidence {
-  #keys = 0;
-  #tooShort = 0;
-  #unlikely = 0;
-  /** Whether two keys have the same sequence, or a newer version comes after an older one. */
-  #contradicts = false;
-  readonly #sequences = new Set<bigint>();
-  #last: { readonly key: Uint8Array; readonly internal: InternalKey | undefined } | undefined;
-  #plainInversions = 0;
-  #internalInversions = 0;
-  /** How many keys, and user keys, do not match their filters. */
-  #keysDenied = 0;
-  #userKeysDenied = 0;
-
-  get isEmpty(): boolean {
-    return this.#keys === 0;
-  }
-
-  /** The next key that is added does not follow the last one. */
-  startRun(): void {
-    this.#last = undefined;
-  }
-
-  /** @param table the table whose filters to try. */
-  add(key: Uint8Array, table: SyncTable | undefined): void {
-    this.#keys++;
-    const internal = decodeInternalKey(key);
-    const last = this.#last;
-    this.#last = { key, internal };
-    if (last !== undefined && bytewiseComparator.compare(last.key, key) >= 0) this.#plainInversions++;
-    if (internal === undefined) {
-      this.#tooShort++;
-      return;
-    }
-    const { userKey, sequence, type } = internal;
-    if (!isLikelyInternalKey(internal)) this.#unlikely++;
-    // Tables that were loaded in bulk have sequence 0 in all their keys.
-    if (sequence > 0n && this.#sequences.has(sequence)) this.#contradicts = true;
-    this.#sequences.add(sequence);
-    if (last?.internal !== undefined) {
-      const order = bytewiseComparator.compare(last.internal.userKey, userKey);
-      if (order > 0) this.#internalInversions++;
-      if (order === 0 && (last.internal.sequence < sequence || (last.internal.sequence === sequence && last.internal.type <= type))) {
-        this.#contradicts = true;
-      }
-    }
-    if (table?.filterStatus.state === 'used') {
-      if (!table.mayContain(key)) this.#keysDenied++;
-      if (!table.mayContain(userKey)) this.#userKeysDenied++;
-    }
-  }
-
-  /** Whether the keys so far look like a database's. */
-  get isForInternal(): boolean {
-    return (
-      this.#keys > 0 &&
-      this.#tooShort === 0 &&
-      this.#unlikely === 0 &&
-      !this.#contradicts &&
-      // Filters were made from the stored keys or from the user keys. If the order is not bytewise, even some of those do
-      // not match, because the index leads to the filter of another block.
-      this.#userKeysDenied <= this.#keysDenied
-    );
-  }
-
-  keyForm(): KeyForm {
-    return {
-      isInternal: this.isForInternal,
-      isPlain: this.#keys > 0 && (this.#tooShort > 0 || this.#unlikely === this.#keys),
-      plain: { isBytewise: this.#plainInversions === 0, passesFilters: this.#keysDenied === 0 },
-      internal: { isBytewise: this.#internalInversions === 0, passesFilters: this.#userKeysDenied === 0 },
-    };
   }
 }

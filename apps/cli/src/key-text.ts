@@ -1,3 +1,5 @@
+import { hexDigits } from '@bloom/report';
+
 /** The most bytes of a key that a message shows. */
 const SHOWN_BYTES = 32;
 
@@ -6,7 +8,7 @@ export function keyText(key: Uint8Array): string {
   const start = key.subarray(0, SHOWN_BYTES);
   const isCut = key.length > SHOWN_BYTES;
   const rest = isCut ? '…' : '';
-  const hex = `0x${Buffer.from(start).toString('hex')}${rest}`;
+  const hex = `0x${hexDigits(start)}${rest}`;
   try {
     // The cut may split a character: with `stream`, an incomplete one is not an error.
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(start, { stream: isCut });

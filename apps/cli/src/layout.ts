@@ -3,6 +3,7 @@ import { allCodecs } from '@bloom/codecs';
 import { type FileName, parseFileName } from '@bloom/leveldb';
 import { versionEditLayout, writeBatchLayout } from '@bloom/leveldb/inspect';
 import { type LabelledRange, logRanges, type RecordLayout } from '@bloom/log';
+import { counted, hexDigits } from '@bloom/report';
 import { CorruptionError, type SyncSource, UnsupportedError } from '@bloom/sstable';
 import { tableLayout } from '@bloom/sstable/inspect';
 import type { Command } from 'commander';
@@ -10,7 +11,7 @@ import { Failure } from './failure.js';
 import { isFolder } from './folder-argument.js';
 import { layoutFolder } from './layout-folder.js';
 import { openTable, type TableFile, withFile, withTableFile } from './opened-table.js';
-import { counted, Lines, note } from './output.js';
+import { Lines, note } from './output.js';
 
 /** How many bytes of a range to show. */
 const SHOWN_BYTES = 8;
@@ -95,7 +96,7 @@ async function print(source: SyncSource, ranges: Iterable<LabelledRange> | Async
   try {
     for await (const { offset, byteLength, label, value } of ranges) {
       const shown = source.read(offset, Math.min(byteLength, SHOWN_BYTES));
-      const hex = `${Buffer.from(shown).toString('hex')}${byteLength > SHOWN_BYTES ? '…' : ''}`;
+      const hex = `${hexDigits(shown)}${byteLength > SHOWN_BYTES ? '…' : ''}`;
       const meaning = value === undefined ? label : `${label} = ${value}`;
       await lines.add(
         `${String(offset).padStart(offsetWidth)} ${String(byteLength).padStart(6)}  ${hex.padEnd(SHOWN_BYTES * 2 + 1)}  ${meaning}`,

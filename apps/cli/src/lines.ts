@@ -1,10 +1,6 @@
+import { BYTE_ORDER_MARK, endsInCarriageReturn, LF, startsWithMark, textAfterMark, textOfLine } from '@bloom/report';
 import type { ByteBuffer } from './byte-buffer.js';
 import { type Entry, type EntryDecoder, InputError, MAX_ENTRY_BYTES } from './entry.js';
-
-const LF = 10;
-const CR = 13;
-/** Some programs put this at the start of a text to mark it as UTF-8. It is not part of the text. */
-const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf] as const;
 
 /** Reads one entry from a line. Throws an error that says what is wrong with the line. */
 export type LineDecoder = (line: Uint8Array, number: number) => Entry;
@@ -69,10 +65,10 @@ export class LinesDecoder implements EntryDecoder {
 
   #entry(bytes: Uint8Array): Entry {
     this.position++;
-    const line = this.position === 1 && startsWithMark(bytes) ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes;
+    const line = this.position === 1 ? textAfterMark(bytes) : bytes;
     if (line.length > MAX_ENTRY_BYTES) throw this.#tooLong(this.position);
     try {
-      return this.#decodeLine(line.at(-1) === CR ? line.subarray(0, -1) : line, this.position);
+      return this.#decodeLine(textOfLine(line), this.position);
     } catch (error) {
       if (error instanceof LineError) throw new InputError(`line ${this.position}`, error.message);
       throw error;
@@ -84,11 +80,6 @@ export class LinesDecoder implements EntryDecoder {
   }
 }
 
-/** Whether the first bytes are a byte order mark. */
-export function startsWithMark(bytes: Uint8Array): boolean {
-  return BYTE_ORDER_MARK.every((byte, i) => bytes[i] === byte);
-}
-
 /** Appends a byte order mark. A reader skips only the first one, so that a second one is kept. */
 export function putMark(out: ByteBuffer): void {
   for (const byte of BYTE_ORDER_MARK) out.byte(byte);
@@ -97,9 +88,4 @@ export function putMark(out: ByteBuffer): void {
 /** Whether a line of these bytes would be read back as the same bytes. */
 export function fitsOnLine(bytes: Uint8Array): boolean {
   return !endsInCarriageReturn(bytes) && !bytes.includes(LF);
-}
-
-/** Whether a reader would take the last byte for a part of the line break. */
-export function endsInCarriageReturn(bytes: Uint8Array): boolean {
-  return bytes[bytes.length - 1] === CR;
 }

@@ -5,10 +5,11 @@ import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
 import { SyncNodeFolder } from '@bloom/leveldb/node';
 import { BloomFilterPolicy } from '@bloom/policy';
 import { quotedName } from '@bloom/bytes';
+import { count } from '@bloom/report';
 import { CorruptionError, UnsupportedError } from '@bloom/sstable';
 import { Failure, failureOf, placedBytes } from './failure.js';
 import type { DamageOptions } from './folder-argument.js';
-import { count, note } from './output.js';
+import { note } from './output.js';
 
 /** All known comparators and filter policies of databases. */
 export const databaseOptions = {

@@ -76,13 +76,3 @@ export async function exit(): Promise<never> {
   // Input that is still open would keep the program alive.
   process.exit();
 }
-
-/** 1234567 as 1,234,567. */
-export function count(value: number | bigint): string {
-  return value.toLocaleString('en-US');
-}
-
-/** `1 block`, `2 blocks`. */
-export function counted(value: number, noun: string): string {
-  return `${count(value)} ${value === 1 ? noun : noun.endsWith('y') ? `${noun.slice(0, -1)}ies` : `${noun}s`}`;
-}

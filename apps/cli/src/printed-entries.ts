@@ -1,10 +1,11 @@
+import { startsWithMark } from '@bloom/report';
 import type { EntryBatch, KeyRange } from '@bloom/sstable';
 import { ByteBuffer } from './byte-buffer.js';
 import { OutputError } from './entry.js';
 import { Failure } from './failure.js';
 import type { DamageOptions } from './folder-argument.js';
 import type { Encode, FormatName } from './format.js';
-import { putMark, startsWithMark } from './lines.js';
+import { putMark } from './lines.js';
 import type { KeyFormOptions } from './opened-table.js';
 import { drain, flush } from './output.js';
 

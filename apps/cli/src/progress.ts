@@ -1,5 +1,5 @@
+import { count } from '@bloom/report';
 import { SingleBar } from 'cli-progress';
-import { count } from './output.js';
 
 /** How long work takes before its progress is shown. */
 const QUIET_MS = 1000;

@@ -5,13 +5,14 @@ import { comparatorNameSync, type Dropped, storedEntriesSync, type SyncDatabaseR
 import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
 import { SyncNodeFolder } from '@bloom/leveldb/node';
 import { BloomFilterPolicy } from '@bloom/policy';
+import { counted } from '@bloom/report';
 import { bytewiseComparator, type Comparator, CorruptionError, type TableBuilderOptions } from '@bloom/sstable';
 import { writeTable } from '@bloom/sstable/node';
 import type { Entry } from './entry.js';
 import { EXIT, Failure } from './failure.js';
 import { interruptible } from './interruption.js';
 import { droppedText, folderFailure, hasLogsOrTables, openDatabase, unknownOrderText } from './opened-folder.js';
-import { counted, Lines, note } from './output.js';
+import { Lines, note } from './output.js';
 import { mustBeWritable, writingFailure } from './table-to-write.js';
 
 /** How many entries to write between two checks for signals. */

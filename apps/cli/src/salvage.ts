@@ -10,13 +10,14 @@ import { internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/databas
 import { salvagedEntries, type SalvageReport } from '@bloom/sstable/inspect';
 import { writeTable } from '@bloom/sstable/node';
 import { BloomFilterPolicy } from '@bloom/policy';
+import { count, counted } from '@bloom/report';
 import type { Command } from 'commander';
 import { EXIT, Failure, failureOf, placedBytes, placedProblem } from './failure.js';
 import { inputStat } from './input.js';
 import { interruptible } from './interruption.js';
 import { isFolder, mustNotInsist, noteDatabase } from './folder-argument.js';
 import { addKeyFormOptions, type KeyFormOptions, noteAssumption, type TableFile, withTableFile } from './opened-table.js';
-import { count, counted, Lines, note } from './output.js';
+import { Lines, note } from './output.js';
 import { salvageFolder } from './salvage-folder.js';
 import { mustBeWritable, writingFailure } from './table-to-write.js';
 

@@ -1,3 +1,4 @@
+import { commonStart } from '@bloom/report';
 import type { Entry } from './entry.js';
 
 /** Bytes of a page. */
@@ -75,7 +76,7 @@ export class SortedEntries implements Iterable<Entry> {
   #takePrefixes(): void {
     const first = this.length === 0 ? new Uint8Array(0) : this.#keyOf(0);
     let common = first.length;
-    for (let i = 1; i < this.length && common > 0; i++) common = commonLength(first, common, this.#keyOf(i));
+    for (let i = 1; i < this.length && common > 0; i++) common = commonStart(first, this.#keyOf(i), common);
     this.#common = common;
     this.#high = new Uint32Array(this.length);
     this.#low = new Uint32Array(this.length);
@@ -149,14 +150,6 @@ function numberAt(key: Uint8Array, start: number): number {
   let number = 0;
   for (let i = start; i < start + HALF_PREFIX_BYTES; i++) number = (number << 8) | (i < key.length ? key[i]! : 0);
   return number >>> 0;
-}
-
-/** How many of the first `most` bytes of `a` are also the first of `b`. */
-function commonLength(a: Uint8Array, most: number, b: Uint8Array): number {
-  const end = Math.min(most, b.length);
-  let i = 0;
-  while (i < end && a[i] === b[i]) i++;
-  return i;
 }
 
 /** Bits of a digit, of which a number has three. */

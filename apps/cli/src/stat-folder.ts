@@ -1,10 +1,11 @@
 import { basename } from 'node:path';
 import type { DatabaseDescription, LogDescription, TableDescription } from '@bloom/leveldb';
+import { count, counted, hexDigits } from '@bloom/report';
 import { ByteBuffer } from './byte-buffer.js';
 import { policyNames, statusText } from './filter-text.js';
 import { keyText } from './key-text.js';
 import { droppedText, withFolder } from './opened-folder.js';
-import { count, counted, flush, Lines } from './output.js';
+import { flush, Lines } from './output.js';
 import { terminalJson } from './terminal-text.js';
 
 /** Prints what a database consists of. Skips damaged parts and reports them, since users look for these. */
@@ -87,7 +88,7 @@ function jsonOf(folder: string, description: DatabaseDescription, filterState: s
 
 /** Keys are in hexadecimal, because they can be any bytes. */
 function internalKeyJson({ userKey, sequence, type }: TableDescription['smallest']): object {
-  return { keyHex: Buffer.from(userKey).toString('hex'), sequence: String(sequence), type };
+  return { keyHex: hexDigits(userKey), sequence: String(sequence), type };
 }
 
 function bytesOf(tables: readonly TableDescription[]): number {

@@ -1,10 +1,25 @@
 import type { SyncTable } from '@bloom/sstable';
 import { allCodecs } from '@bloom/codecs';
+import {
+  bitsPerKey,
+  compressionRatio,
+  count,
+  counted,
+  databaseKeys,
+  type FalsePositives,
+  falsePositivesText,
+  type FilterTrial,
+  hexDigits,
+  type MeasuredRate,
+  neighboursText,
+  plainKeys,
+  tryFilters,
+  WatchedBloomPolicy,
+} from '@bloom/report';
 import { internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/database';
 import { profileTable, type TableProfile } from '@bloom/sstable/inspect';
 import type { Command } from 'commander';
 import { ByteBuffer } from './byte-buffer.js';
-import { databaseKeys, type FalsePositives, type FilterTrial, plainKeys, tryFilters, WatchedBloomPolicy } from './false-positives.js';
 import { policyNames, problemOf, statusText } from './filter-text.js';
 import { isFolder, mustNotInsist } from './folder-argument.js';
 import { keyText } from './key-text.js';
@@ -16,7 +31,7 @@ import {
   openTable,
   withTableFile,
 } from './opened-table.js';
-import { count, counted, flush, Lines } from './output.js';
+import { flush, Lines } from './output.js';
 import { statFolder } from './stat-folder.js';
 import { terminalJson } from './terminal-text.js';
 
@@ -66,7 +81,7 @@ async function stat(path: string, options: StatOptions): Promise<void> {
     const table = isInternal ? openDatabaseTable(file, opening).table : openTable(file, opening);
     const keyOrder = isInternal ? { comparator: internalKeyComparator(), filterPolicies: [internalKeyPolicy(policy)] } : opening;
     const profile = await profileTable(file.source, { codecs: allCodecs, ...keyOrder });
-    const trial = tryFilters(table, policy, profile.entries, isInternal ? databaseKeys : plainKeys);
+    const trial = tryFilters({ table, policy, entries: profile.entries, keys: isInternal ? databaseKeys : plainKeys });
     const findings = { path, table, isInternal, profile, trial };
     if (options.json) {
       const out = new ByteBuffer();
@@ -137,8 +152,8 @@ function asText({ path, table, isInternal, profile, trial }: Findings): string[]
     rows.push(['filters', `${count(profile.filters)}: ${counted(profile.filterBytes, 'byte')}`]);
     const probes = trial.probes === undefined ? '' : `, ${counted(trial.probes, 'probe')}`;
     rows.push(['bits per key', bits === undefined ? 'none: no keys' : `${bits.toFixed(2)}${probes}`]);
-    rows.push(['false positives', falsePositivesText(trial)]);
-    if (trial.falsePositives !== undefined) rows.push(['  of neighbours', neighboursText(trial.falsePositives)]);
+    rows.push(['false positives', rateText(falsePositivesText(trial))]);
+    if (trial.falsePositives !== undefined) rows.push(['  of neighbours', neighbourText(trial.falsePositives)]);
   }
   const width = Math.max(...rows.map(([name]) => name.length));
   return rows.map(([name, text]) => `${name.padEnd(width)}  ${text}`);
@@ -148,39 +163,17 @@ function keysAndValues({ keyBytes, valueBytes }: TableProfile): string {
   return `${counted(keyBytes, 'byte')} of keys, ${count(valueBytes)} of values`;
 }
 
-function falsePositivesText({ denied, inversions, falsePositives }: FilterTrial): string {
-  if (inversions > 0) return 'not measured: the keys are not in bytewise order';
-  if (denied > 0) {
-    return `not measured: ${count(denied)} of the stored keys do not match the filters, which were made from other keys (a database's table?)`;
-  }
-  if (falsePositives === undefined) return 'not measured: no keys';
-  const { tried, passed, expectedRate } = falsePositives;
-  const rate = percent(passed / tried);
-  return `${rate}: ${count(passed)} of ${count(tried)} absent keys passed; independent probes would give ${percent(expectedRate)}`;
+function rateText(measured: MeasuredRate): string {
+  return 'rate' in measured ? `${measured.rate}: ${measured.detail}` : `not measured: ${measured.notMeasured}`;
 }
 
-function neighboursText({ neighbours }: FalsePositives): string {
-  if (neighbours === undefined) return 'not measured: the keys next to stored keys are stored too';
-  const { tried, passed, example } = neighbours;
-  return `${percent(passed / tried)}: ${count(passed)} of ${count(tried)} absent keys next to stored keys passed, such as ${keyText(example)}`;
+function neighbourText(falsePositives: FalsePositives): string {
+  const { neighbours } = falsePositives;
+  return `${rateText(neighboursText(falsePositives))}${neighbours === undefined ? '' : ` ${keyText(neighbours.example)}`}`;
 }
 
 function neighboursJson(neighbours: FalsePositives['neighbours']): object | null {
   if (neighbours === undefined) return null;
   const { tried, passed, example } = neighbours;
-  return { tried, passed, rate: passed / tried, exampleHex: Buffer.from(example).toString('hex') };
-}
-
-/** The size of the data blocks before compression, divided by their stored size; undefined if there are none. */
-function compressionRatio({ rawDataBytes, storedDataBytes }: TableProfile): number | undefined {
-  return storedDataBytes === 0 ? undefined : rawDataBytes / storedDataBytes;
-}
-
-/** Bits of filter block per key; undefined without keys. */
-function bitsPerKey({ filterBytes, entries }: TableProfile): number | undefined {
-  return entries === 0 ? undefined : (filterBytes * 8) / entries;
-}
-
-function percent(rate: number): string {
-  return `${(rate * 100).toFixed(2)}%`;
+  return { tried, passed, rate: passed / tried, exampleHex: hexDigits(example) };
 }

@@ -1,13 +1,13 @@
 /**
  * One entry per line: the key, a TAB, the value. The first TAB in the line is the separator.
  */
+import { endsInCarriageReturn, LF } from '@bloom/report';
 import type { ByteBuffer } from './byte-buffer.js';
 import { type Entry, OutputError } from './entry.js';
 import { keyText } from './key-text.js';
-import { endsInCarriageReturn, LineError } from './lines.js';
+import { LineError } from './lines.js';
 
 const TAB = 9;
-const LF = 10;
 
 export function decodeTsvLine(line: Uint8Array): Entry {
   const tab = line.indexOf(TAB);

@@ -1,8 +1,9 @@
 import { NodeFolder } from '@bloom/leveldb/node';
 import { type DatabaseFinding, verifyDatabase } from '@bloom/leveldb/inspect';
+import { counted } from '@bloom/report';
 import { EXIT, Failure, placedProblem } from './failure.js';
 import { databaseOptions, unknownOrderText, withFolderFailures } from './opened-folder.js';
-import { counted, Lines, note } from './output.js';
+import { Lines, note } from './output.js';
 import { uncheckedText } from './unchecked-text.js';
 
 /** Checks all files of a database, and prints what is wrong with each. */

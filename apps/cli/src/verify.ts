@@ -2,11 +2,12 @@ import { allCodecs } from '@bloom/codecs';
 import { internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/database';
 import { verifyTable, type VerifyOptions } from '@bloom/sstable/inspect';
 import { BloomFilterPolicy } from '@bloom/policy';
+import { counted } from '@bloom/report';
 import type { Command } from 'commander';
 import { EXIT, placedProblem } from './failure.js';
 import { isFolder, mustNotInsist } from './folder-argument.js';
 import { addKeyFormOptions, type KeyFormOptions, noteAssumption, withTableFile } from './opened-table.js';
-import { counted, Lines, note } from './output.js';
+import { Lines, note } from './output.js';
 import { uncheckedText } from './unchecked-text.js';
 import { verifyFolder } from './verify-folder.js';
 

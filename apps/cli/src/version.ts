@@ -1,5 +1,6 @@
 /** Prints versions of keys: of one table of a database, or of a folder, each with the log or table that stores it. */
 import type { StoredEntry } from '@bloom/leveldb';
+import { LF } from '@bloom/report';
 import type { DatabaseEntry } from '@bloom/sstable/database';
 import type { ByteBuffer } from './byte-buffer.js';
 import { OutputError } from './entry.js';
@@ -10,7 +11,6 @@ import { fitsOnLine } from './lines.js';
 import { terminalJson } from './terminal-text.js';
 
 const TAB = 9;
-const LF = 10;
 
 /** Appends a version in `format`. @throws OutputError when the format cannot represent it. */
 export function encodeVersion(version: DatabaseEntry | StoredEntry, format: VersionFormat, hex: boolean, out: ByteBuffer): void {

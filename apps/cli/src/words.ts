@@ -1,12 +1,11 @@
 /**
  * One key per line; its value is the number of the line, from 1, in decimal.
  */
+import { endsInCarriageReturn, LF } from '@bloom/report';
 import type { ByteBuffer } from './byte-buffer.js';
 import { type Entry, OutputError } from './entry.js';
 import { keyText } from './key-text.js';
-import { endsInCarriageReturn, LineError } from './lines.js';
-
-const LF = 10;
+import { LineError } from './lines.js';
 
 export function decodeWordLine(line: Uint8Array, number: number): Entry {
   // An empty line is far more likely a mistake than an empty word.

@@ -7,9 +7,6 @@ import { afterAll, expect } from 'vitest';
 /** The program as it is published: `pnpm test` builds it first. */
 export const program = join(import.meta.dirname, '../dist/bloom.cjs');
 
-/** The time limit for tests that start processes, which is generous for busy machines. */
-export const patient = { timeout: 120_000 };
-
 export interface Outcome {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;

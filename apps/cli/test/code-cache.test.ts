@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { chmodSync, chownSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { type Outcome, outcome, patient, program, Scratch } from './bloom-process.js';
+import { type Outcome, outcome, program, Scratch } from './bloom-process.js';
 
 const scratch = new Scratch();
 const isRoot = process.geteuid?.() === 0;
@@ -57,7 +57,7 @@ beforeEach(async () => {
   }
 });
 
-describe('the first run of a command', patient, () => {
+describe('the first run of a command', () => {
   test('writes its cache beside the program, which later runs use and leave as it is', async () => {
     expect(await run(ENTRY)).toEqual(FOUND);
     expect(namesIn(caches())).toEqual([expect.stringMatching(/^get-[0-9a-f]{16}-v\d/)]);
@@ -110,7 +110,7 @@ describe('the first run of a command', patient, () => {
   });
 });
 
-describe('a cache is not used', patient, () => {
+describe('a cache is not used', () => {
   test('when it is damaged anywhere, and the run replaces it', async () => {
     await run(ENTRY);
     const path = only(caches());
@@ -179,7 +179,7 @@ describe('a cache is not used', patient, () => {
   });
 });
 
-describe('--version', patient, () => {
+describe('--version', () => {
   test('is answered without the program', async () => {
     const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../package.json'), 'utf8')) as { version: string };
     unlinkSync(join(folder, 'program.cjs'));

@@ -2,7 +2,7 @@ import { goldenTables } from '@bloom/fixtures';
 import { MemorySink, TableBuilder } from '@bloom/sstable';
 import { mkdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { bloom, bloomPrints, patient, Scratch } from './bloom-process.js';
+import { bloom, bloomPrints, Scratch } from './bloom-process.js';
 
 const scratch = new Scratch();
 const golden = goldenTables().find(({ name }) => name === 'words-bits10.ldb')!;
@@ -14,7 +14,7 @@ const flipped = scratch.write('flipped.ldb', bytes.map((byte, i) => (i === 5000 
 /** A table without its end, which has the index and the footer. */
 const cut = scratch.write('cut.ldb', bytes.subarray(0, 60_000));
 
-describe('verify', patient, () => {
+describe('verify', () => {
   test('reports only that nothing is wrong with an intact table', async () => {
     const { code, stdout, stderr } = await bloom(['verify', whole], scratch.path);
     expect({ code, stdout: stdout.toString(), stderr }).toEqual({ code: 0, stdout: '', stderr: 'bloom: whole.ldb: nothing is wrong\n' });
@@ -42,7 +42,7 @@ describe('verify', patient, () => {
   });
 });
 
-describe('salvage', patient, () => {
+describe('salvage', () => {
   test('saves every block except the damaged one', async () => {
     const { code, stdout, stderr } = await bloom(['salvage', flipped, '-o', 'saved.ldb'], scratch.path);
     expect(code).toBe(1);
@@ -64,7 +64,7 @@ describe('salvage', patient, () => {
   });
 });
 
-describe.concurrent('a failure of reading a damaged table names salvage:', patient, () => {
+describe.concurrent('a failure of reading a damaged table names salvage:', () => {
   const flippedProblem = /: data block at offset \d+: its checksum is [^\n]*; bloom salvage copies what can still be read\n$/;
   const cutProblem = /: not a LevelDB table: [^\n]*; if it is a part of one, bloom salvage copies what can still be read\n$/;
   test.each([
@@ -80,7 +80,7 @@ describe.concurrent('a failure of reading a damaged table names salvage:', patie
   });
 });
 
-describe('layout', patient, () => {
+describe('layout', () => {
   test('shows every byte of the file exactly once, in order', async () => {
     const lines = (await bloomPrints(['layout', whole], scratch.path)).trimEnd().split('\n');
     let end = 0;

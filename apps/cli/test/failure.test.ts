@@ -2,7 +2,7 @@ import { goldenDatabases, seeded } from '@bloom/fixtures';
 import { copyFileSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { bloom, build, patient, Scratch } from './bloom-process.js';
+import { bloom, build, Scratch } from './bloom-process.js';
 
 const scratch = new Scratch();
 
@@ -27,7 +27,7 @@ beforeAll(async () => {
   for (const folder of ['empty-folder', 'logs']) mkdirSync(scratch.at(folder));
   const log = goldenDatabases().find(({ name }) => name === 'log-batches')!.path;
   for (const name of ['000003.log', 'MANIFEST-000002', 'CURRENT']) copyFileSync(join(log, name), scratch.at(`logs/${name}`));
-}, patient.timeout);
+});
 
 const failures: [args: string, problem: string][] = [
   // Input that is not in the format.
@@ -128,7 +128,7 @@ const failures: [args: string, problem: string][] = [
   ],
 ];
 
-describe.concurrent('a failure is one line on standard error, with exit code 2:', patient, () => {
+describe.concurrent('a failure is one line on standard error, with exit code 2:', () => {
   test.each(failures)('bloom %s', async (args, problem) => {
     const { code, stdout, stderr } = await bloom(args.split(' '), scratch.path);
     expect({ code, stdout: stdout.toString() }).toEqual({ code: 2, stdout: '' });
@@ -151,7 +151,7 @@ test('a failed build leaves nothing behind', () => {
   expect(readdirSync(scratch.path).filter((name) => name.startsWith('.'))).toEqual([]);
 });
 
-describe.concurrent('help', patient, () => {
+describe.concurrent('help', () => {
   test.each([['--help'], ['build --help'], ['get --help'], ['scan --help'], ['stat --help']])(
     'bloom %s gives examples',
     async (args) => {

@@ -9,7 +9,7 @@ import { MemorySource, SyncTable } from '@bloom/sstable';
 import { Command } from 'commander';
 import { describe, expect, test, vi } from 'vitest';
 import { addScan } from '../src/scan.js';
-import { bloom, bloomPrints, patient, Scratch } from './bloom-process.js';
+import { bloom, bloomPrints, Scratch } from './bloom-process.js';
 
 const scratch = new Scratch();
 const golden = goldenDatabases();
@@ -56,7 +56,7 @@ describe('scan of a folder in kv prints the entries that LevelDB returns', () =>
   });
 });
 
-describe.concurrent("a database's folder", patient, () => {
+describe.concurrent("a database's folder", () => {
   test.each(['level0-overlap', 'reuse-logs', 'bedrock-provider/mctestdb', 'dfindexeddb/chrome/linux_109_64/file__0.indexeddb.leveldb'])(
     'scan prints the visible entries of %s, and nothing else',
     async (name) => {

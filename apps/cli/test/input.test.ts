@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, closeSync, openSync, readdirSync, writeSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { bloom, bloomPrints, build, measuredBloom, patient, Scratch, shell } from './bloom-process.js';
+import { bloom, bloomPrints, build, measuredBloom, Scratch, shell } from './bloom-process.js';
 
 const scratch = new Scratch();
 const BOM = '\ufeff';
 
-describe.runIf(process.platform === 'linux')('a path that is not a regular file', patient, () => {
+describe.runIf(process.platform === 'linux')('a path that is not a regular file', () => {
   beforeAll(() => {
     execFileSync('mkfifo', [scratch.at('fifo')]);
   });
@@ -36,7 +36,7 @@ describe.runIf(process.platform === 'linux')('a path that is not a regular file'
   });
 });
 
-describe('an input that cannot be read', patient, () => {
+describe('an input that cannot be read', () => {
   const isRoot = process.getuid?.() === 0;
 
   test.runIf(process.platform === 'linux')('is a failure of one line that leaves no file behind', async () => {
@@ -70,7 +70,7 @@ describe('an input that cannot be read', patient, () => {
   });
 });
 
-describe.concurrent('a byte order mark at the start of the input is not part of the first key', patient, () => {
+describe.concurrent('a byte order mark at the start of the input is not part of the first key', () => {
   test.each([
     ['tsv', '--sort', `${BOM}b\t1\r\na\t2`, 'a\t2\nb\t1\n'],
     ['tsv', '', `${BOM}a\t1\nb\t2\n`, 'a\t1\nb\t2\n'],
@@ -84,7 +84,7 @@ describe.concurrent('a byte order mark at the start of the input is not part of 
   });
 });
 
-test('build reads back what scan prints for a key that starts with a byte order mark', patient, async () => {
+test('build reads back what scan prints for a key that starts with a byte order mark', async () => {
   await build('mark.ldb', ['-f', 'jsonl'], scratch.path, '{"key":"\\ufeffa","value":"1"}\n{"key":"\\ufeffb","value":"2"}\n');
   for (const format of ['tsv', 'words']) {
     const { stdout } = await bloom(['scan', 'mark.ldb', '-f', format], scratch.path);
@@ -94,7 +94,7 @@ test('build reads back what scan prints for a key that starts with a byte order 
   }
 });
 
-test('rejects a line of JSON with millions of values in bounded memory', patient, async () => {
+test('rejects a line of JSON with millions of values in bounded memory', async () => {
   scratch.write('heavy.jsonl', `{"key":"a","value":"b","more":[${'[],'.repeat(5_000_000)}0]}\n`);
   const { code, stderr } = await bloom(['build', 'heavy.jsonl', '-f', 'jsonl', '-o', 'heavy.ldb'], scratch.path);
   expect({ code, stderr }).toEqual({
@@ -106,7 +106,7 @@ test('rejects a line of JSON with millions of values in bounded memory', patient
   expect((await bloomPrints(['get', 'long.ldb', 'a'], scratch.path)).length).toBe(3_000_003);
 });
 
-test('build keeps only one piece of a long input in memory', patient, async () => {
+test('build keeps only one piece of a long input in memory', async () => {
   const value = 'v'.repeat(20_000);
   const file = openSync(scratch.at('large.tsv'), 'w');
   for (let i = 0; i < 160; i++) {

@@ -12,7 +12,7 @@ import {
   VALUE,
 } from '@bloom/sstable/database';
 import { describe, expect, test } from 'vitest';
-import { bloom, bloomPrints, patient, Scratch } from './bloom-process.js';
+import { bloom, bloomPrints, Scratch } from './bloom-process.js';
 
 const scratch = new Scratch();
 function utf8(text: string): Uint8Array {
@@ -22,7 +22,7 @@ function utf8(text: string): Uint8Array {
 // Not in a folder with CURRENT, where there would be a warning.
 const path = scratch.write('alone.sst', realTables().find(({ file }) => file.endsWith('db-stage-3/000005.sst'))!.bytes());
 
-describe("a database's table", patient, () => {
+describe("a database's table", () => {
   test('is printed as user key, sequence, type and value', async () => {
     expect(await bloomPrints(['scan', '--internal', path], scratch.path)).toBe(
       'bar\t5\tdeletion\t\nbar\t2\tvalue\ttwo\nbaz\t3\tvalue\tthree\nfoo\t4\tvalue\tfour\nfoo\t1\tvalue\tone\n',
@@ -100,7 +100,7 @@ function databaseTable(): Uint8Array {
   return sink.toBytes();
 }
 
-describe("a table with a database's keys is detected", patient, () => {
+describe("a table with a database's keys is detected", () => {
   const bytes = databaseTable();
   const name = scratch.write('000005.ldb', bytes);
 
@@ -208,7 +208,7 @@ describe("a table with a database's keys is detected", patient, () => {
   });
 });
 
-test("a short key in the middle of a table that looks like a database's is a failure that names the remedy", patient, async () => {
+test("a short key in the middle of a table that looks like a database's is a failure that names the remedy", async () => {
   // More keys than are sampled at both ends.
   const ends = ['a', 'c'].map((letter) =>
     encodeInternalKey({ userKey: utf8(letter.repeat(2 ** 20)), sequence: BigInt(letter.charCodeAt(0)), type: VALUE }),
@@ -224,7 +224,7 @@ test("a short key in the middle of a table that looks like a database's is a fai
   expect((await bloomPrints(['scan', '--no-internal', '--hex', name], scratch.path)).split('\n')).toHaveLength(4);
 });
 
-describe('a table of a database with another comparator', patient, () => {
+describe('a table of a database with another comparator', () => {
   const table = realTables().find(({ file }) => file.endsWith('000116.ldb'))!;
   const entries = [...SyncTable.open(new MemorySource(table.bytes()), { codecs: allCodecs })];
 

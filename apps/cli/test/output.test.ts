@@ -1,7 +1,7 @@
 import { formatKv } from '@bloom/fixtures';
 import { CorruptionError, MemorySource, SyncTable } from '@bloom/sstable';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { bloom, build, patient, Scratch, shell } from './bloom-process.js';
+import { bloom, build, Scratch, shell } from './bloom-process.js';
 
 const scratch = new Scratch();
 const COUNT = 8000;
@@ -16,9 +16,9 @@ beforeAll(async () => {
   // Flips a bit in every block before the filters and the index.
   for (let i = 100; i < 600_000; i += 540) bytes[i]! ^= 1;
   scratch.write('all.ldb', bytes);
-}, patient.timeout);
+});
 
-describe('what was decoded before a failure', patient, () => {
+describe('what was decoded before a failure', () => {
   test('is printed by scan, which then fails', async () => {
     const { code, stdout, stderr } = await bloom(['scan', 'one.ldb'], scratch.path);
     expect(code).toBe(2);
@@ -52,7 +52,7 @@ describe('what was decoded before a failure', patient, () => {
   });
 });
 
-describe.runIf(process.platform !== 'win32')('standard output', patient, () => {
+describe.runIf(process.platform !== 'win32')('standard output', () => {
   test('receives all lines of verify, salvage and get, even if it is read slowly', async () => {
     const { stdout } = await bloom(['verify', 'all.ldb'], scratch.path);
     const lines = stdout.toString().split('\n').length - 1;

@@ -3,12 +3,12 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { bloom, patient, Scratch } from './bloom-process.js';
+import { bloom, Scratch } from './bloom-process.js';
 
 const scratch = new Scratch();
 const files = realFiles();
 
-describe.concurrent('tables that other programs wrote', patient, () => {
+describe.concurrent('tables that other programs wrote', () => {
   const tables = files.filter((file) => file.isTable);
 
   test.each(tables)('scan prints the recorded entries of $file', async ({ path, entriesSha256, entries }) => {
@@ -21,7 +21,7 @@ describe.concurrent('tables that other programs wrote', patient, () => {
   });
 });
 
-describe.concurrent('a file that is not a table', patient, () => {
+describe.concurrent('a file that is not a table', () => {
   // One file of each kind: one for each other magic number, and a log.
   const kinds = new Map(files.filter((file) => !file.isTable).map((file) => [file.magic, file]));
 

@@ -1,6 +1,6 @@
 import { formatKv, type KeyValue, seeded } from '@bloom/fixtures';
 import { describe, expect, test } from 'vitest';
-import { bloom, bloomPrints, build, patient, Scratch } from './bloom-process.js';
+import { bloom, bloomPrints, build, Scratch } from './bloom-process.js';
 
 const scratch = new Scratch();
 
@@ -8,7 +8,7 @@ function utf8(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
-describe.concurrent('scan prints the entries from which a table was built,', patient, () => {
+describe.concurrent('scan prints the entries from which a table was built,', () => {
   const lines = Array.from({ length: 5000 }, (_, i) => `key ${String(i).padStart(5, '0')} é\tvalue\t${i} \r with TABs`);
 
   test('from tsv', async () => {
@@ -76,7 +76,7 @@ describe.concurrent('scan prints the entries from which a table was built,', pat
   });
 });
 
-test('scan fails at an entry that the format cannot represent, and names the remedy', patient, async () => {
+test('scan fails at an entry that the format cannot represent, and names the remedy', async () => {
   await build('room.ldb', ['-f', 'kv'], scratch.path, formatKv([[utf8('a'), utf8('v\nw')]]));
   const { code, stdout, stderr } = await bloom(['scan', 'room.ldb'], scratch.path);
   expect({ code, stdout: stdout.toString(), stderr }).toEqual({
@@ -88,7 +88,7 @@ test('scan fails at an entry that the format cannot represent, and names the rem
   });
 });
 
-describe.concurrent('--sort', patient, () => {
+describe.concurrent('--sort', () => {
   test('accepts any order, keeps the last value of each key, and reports how many were replaced', async () => {
     scratch.write('any.tsv', 'pear\t1\napple\t2\npear\t3\nfig\t4\napple\t5\npear\t6\n');
     const { code, stdout, stderr } = await bloom(['build', 'any.tsv', '--sort', '-o', 'any.ldb'], scratch.path);
@@ -112,7 +112,7 @@ describe.concurrent('--sort', patient, () => {
   });
 });
 
-test('the summary of a build goes to standard error', patient, async () => {
+test('the summary of a build goes to standard error', async () => {
   const { code, stdout, stderr } = await bloom(['build', '-', '-o', 'summary.ldb'], scratch.path, 'a\t1\nb\t2\n');
   expect({ code, stdout: stdout.toString() }).toEqual({ code: 0, stdout: '' });
   expect(stderr).toMatch(
@@ -120,7 +120,7 @@ test('the summary of a build goes to standard error', patient, async () => {
   );
 });
 
-test('get compares the bytes of keys, not their characters', patient, async () => {
+test('get compares the bytes of keys, not their characters', async () => {
   await build('utf8.ldb', ['-f', 'kv'], scratch.path, formatKv([[utf8('é'), utf8('found')]]));
   expect(await bloomPrints(['get', 'utf8.ldb', 'é'], scratch.path)).toBe('found\n');
   expect(await bloomPrints(['get', '--hex', 'utf8.ldb', 'c3A9'], scratch.path)).toBe('666f756e64\n');

@@ -1,6 +1,6 @@
 import { linkSync, readdirSync, symlinkSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { bloom, build, patient, Scratch, shell } from './bloom-process.js';
+import { bloom, build, Scratch, shell } from './bloom-process.js';
 
 const scratch = new Scratch();
 const tsv = 'a\t1\nb\t2\n';
@@ -16,9 +16,9 @@ beforeAll(async () => {
     symlinkSync(name, scratch.at(`soft-${name}`));
     symlinkSync(`soft-${name}`, scratch.at(`softer-${name}`));
   }
-}, patient.timeout);
+});
 
-describe.concurrent('a command that would overwrite its own input is refused before anything is written:', patient, () => {
+describe.concurrent('a command that would overwrite its own input is refused before anything is written:', () => {
   const names = (name: string): string[] => [name, `./${name}`, `hard-${name}`, `soft-${name}`, `softer-${name}`];
 
   test.each(names('damaged.ldb'))('salvage damaged.ldb -o %s', async (output) => {
@@ -50,7 +50,7 @@ describe.concurrent('a command that would overwrite its own input is refused bef
   });
 });
 
-test('salvage writes nothing if it saves nothing, and says so', patient, async () => {
+test('salvage writes nothing if it saves nothing, and says so', async () => {
   scratch.write('old.ldb', 'what was there before');
   const { code, stdout, stderr } = await bloom(['salvage', 'damaged.ldb', '-o', 'old.ldb'], scratch.path);
   expect(code).toBe(1);
@@ -60,7 +60,7 @@ test('salvage writes nothing if it saves nothing, and says so', patient, async (
   expect(readdirSync(scratch.path).filter((name) => name.includes('.tmp'))).toEqual([]);
 });
 
-test('file names may start with a dash', patient, async () => {
+test('file names may start with a dash', async () => {
   scratch.write('-in.tsv', tsv);
   const built = await bloom(['build', '-q', '-o', '-out.ldb', '--', '-in.tsv'], scratch.path);
   expect(built).toMatchObject({ code: 0, stderr: '' });

@@ -4,7 +4,7 @@ import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
 import { MemorySink, TableBuilder } from '@bloom/sstable';
 import { describe, expect, test } from 'vitest';
 import { terminalJson, terminalLine, terminalLines } from '../src/terminal-text.js';
-import { bloom, bloomPrints, build, type Outcome, patient, Scratch, shell } from './bloom-process.js';
+import { bloom, bloomPrints, build, type Outcome, Scratch, shell } from './bloom-process.js';
 
 const scratch = new Scratch();
 /** Clears the screen, starts a new line with a false message, and reverses the direction of writing. */
@@ -61,7 +61,7 @@ function tableOfPolicy(name: string): Uint8Array {
   return sink.toBytes();
 }
 
-describe.concurrent('names and keys with control characters are escaped:', patient, () => {
+describe.concurrent('names and keys with control characters are escaped:', () => {
   scratch.write('policy.ldb', tableOfPolicy(hostile));
   scratch.write('damaged.ldb', withoutHandle(tableOfPolicy(hostile), hostile));
 
@@ -117,7 +117,7 @@ function hasScript(): boolean {
   }
 }
 
-describe('entries', patient, () => {
+describe('entries', () => {
   const key = Buffer.from('\x1b[31mred\x9b', 'latin1');
   const value = Buffer.from('\x1b]0;title\x07 \u202e\r.');
 

@@ -21,7 +21,7 @@ beforeAll(async () => {
   });
   expect(stderr).toBe('');
   report = stdout;
-}, 60_000);
+});
 
 /** The numbers in the line that starts with `start`. */
 function numbers(start: string): number[] {

@@ -7,6 +7,9 @@ export interface GivenFile {
   readonly bytes: Uint8Array;
 }
 
+/** How many times as slow the page's thread is made, to find tests that read the page before it shows what they did. */
+const SLOWNESS = Number(process.env.BLOOM_SLOW_PAGE ?? 1);
+
 /** The page as a user sees it, and everything that it reports to the console. */
 export class ExplorerPage {
   readonly page: Page;
@@ -26,13 +29,14 @@ export class ExplorerPage {
 
   static async newContext(browser: Browser, options: BrowserContextOptions = {}): Promise<BrowserContext> {
     const context = await browser.newContext({ reducedMotion: 'reduce', viewport: { width: 1200, height: 900 }, serviceWorkers: 'block', ...options });
-    context.setDefaultTimeout(20_000);
+    context.setDefaultTimeout(60_000);
     return context;
   }
 
   /** @param ownsContext whether the context is closed with the page. */
   static async open(context: BrowserContext, server: PageServer, hash: string, ownsContext: boolean): Promise<ExplorerPage> {
     const page = await context.newPage();
+    if (SLOWNESS > 1) await (await context.newCDPSession(page)).send('Emulation.setCPUThrottlingRate', { rate: SLOWNESS });
     const explorer = new ExplorerPage(ownsContext ? context : undefined, page);
     await page.addInitScript(() => {
       addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) => reportError(new Error(`policy: ${violatedDirective} ${blockedURI}`)));
@@ -140,6 +144,21 @@ export class ExplorerPage {
   /** Waits for a fact. @returns its value. */
   async fact(name: string): Promise<string> {
     return (await this.page.locator(`[data-fact="${name}"]`).first().textContent()) ?? '';
+  }
+
+  /**
+   * Looks at the page after each of its changes from now on, within the page: a state that passes quickly is not missed.
+   *
+   * @returns what was seen so far.
+   */
+  async changes<Seen>(look: () => Seen): Promise<() => Promise<Seen[]>> {
+    const seen = await this.page.evaluateHandle(`(() => {
+      const look = ${String(look)};
+      const seen = [];
+      new MutationObserver(() => seen.push(look())).observe(document.body, { subtree: true, childList: true, attributes: true, characterData: true });
+      return seen;
+    })()`);
+    return async () => (await seen.jsonValue()) as Seen[];
   }
 
   async heading(): Promise<string> {

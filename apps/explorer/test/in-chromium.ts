@@ -34,7 +34,7 @@ export function describeInChromium(name: string, define: (given: InChromium) => 
       server = await PageServer.start(built);
       browser = await chromium.launch({ executablePath });
       shared = await ExplorerPage.newContext(browser);
-    }, 60_000);
+    });
     afterAll(async () => {
       await browser.close();
       await server.stop();

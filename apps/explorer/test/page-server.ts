@@ -19,6 +19,10 @@ export class PageServer {
   readonly givenUp = new Set<string>();
   /** The number of bytes of files that were sent. */
   bytesSent = 0;
+  /** Requests for files that would make it more are not answered. */
+  mostBytes = Number.POSITIVE_INFINITY;
+  /** The files of requests that were not answered because of that. */
+  readonly held = new Set<string>();
   readonly #root: string;
   readonly #server: Server;
 
@@ -67,6 +71,11 @@ export class PageServer {
     const start = range === null ? 0 : isSuffix ? Math.max(0, bytes.length - Number(range[2])) : Number(range[1]);
     const part = range === null ? bytes : bytes.subarray(start, isSuffix ? bytes.length : Number(range[2]) + 1);
     const contentRange = { 'content-range': `bytes ${start}-${start + part.length - 1}/${bytes.length}` };
+    if (path.startsWith('/files/') && this.bytesSent + part.length > this.mostBytes) {
+      this.held.add(name);
+      response.on('close', () => this.givenUp.add(name));
+      return;
+    }
     response.writeHead(range === null ? 200 : 206, { ...headers, 'content-length': part.length, ...(range !== null && contentRange) });
     if (path.startsWith('/files/') && request.method !== 'HEAD') this.bytesSent += part.length;
     response.end(request.method === 'HEAD' ? undefined : part);

@@ -29,8 +29,9 @@ export type {
   PassedMemtable,
   PassedTable,
 } from './read/lookup-explanation.js';
+export { ClosedError } from './read/open-state.js';
 export { MemoryFolder } from './folder/memory-folder.js';
-export type { DatabaseFilterStatus, ReaderStats, StoredEntry, StoredVersion } from './read/reader-face.js';
+export type { DatabaseCursorOptions, DatabaseFilterStatus, ReaderStats, StoredEntry, StoredVersion } from './read/reader-face.js';
 export type { SequenceOptions } from '@bloom/sstable/database';
 export type { AsyncReaderOptions, ReaderOptions, SyncReaderOptions } from './read/reader-options.js';
 export { comparatorName, comparatorNameSync } from './inspect/comparator-name.js';

@@ -77,6 +77,7 @@ describe('reads', () => {
     ['compare of strings', () => database.compare('a' as never, 'b' as never), /^a must be a Uint8Array, got string/],
     ['compare with nothing', () => database.compare(key, undefined as never), /^b must be a Uint8Array, got undefined/],
     ['getMany of a number', () => database.getMany(5 as never), /^keys must be an iterable of Uint8Arrays/],
+    ['hasMany of a number', () => database.hasMany(5 as never), /^keys must be an iterable of Uint8Arrays/],
     ['getMany of a string among keys', () => database.getMany([key, 'b' as never]), /^keys\[1\] must be a Uint8Array, got string/],
     ['versions of a string', () => database.versions('a' as never), /^key must be a Uint8Array, got string/],
     ['versions at a number', () => database.versions(key, { sequence: 1 as never }), /^sequence must be a bigint, got number/],

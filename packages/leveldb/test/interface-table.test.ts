@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { type Callable, InterfaceFacts } from './interface-facts.js';
 
 const facts = new InterfaceFacts();
-const RANGE = ['gt', 'gte', 'lt', 'lte', 'reverse', 'limit'];
+const RANGE = ['gt', 'gte', 'lt', 'lte', 'reverse', 'limit', 'fillCache'];
 const PRESENT = '✓';
 
 interface InterfaceTable {
@@ -128,7 +128,7 @@ describe('twins', () => {
   test('every call of Database that reads entries has one that ends in Sync', () => {
     const members = facts.membersOf('Database');
     const twins = [...members.keys()].filter((name) => name.endsWith('Sync'));
-    const reading = [...facts.membersOf('DatabaseReader')].filter(([name, { parameters }]) => parameters !== undefined && /^(get|has|getMany|entries|keys|values|cursor|explain|versions|batches|find)/.test(name)).map(([name]) => name);
+    const reading = [...facts.membersOf('DatabaseReader')].filter(([name, { parameters }]) => parameters !== undefined && /^(get|has|getMany|hasMany|entries|keys|values|cursor|explain|versions|batches|find)/.test(name)).map(([name]) => name);
     expect(twins.sort()).toEqual(reading.map((name) => `${name}Sync`).sort());
     for (const name of reading) expect(sorted(members.get(`${name}Sync`)!), name).toEqual(withoutPromises(members.get(name)!));
     // A call that is added must be put on one side or the other.
@@ -168,7 +168,7 @@ test('each call with options refuses one that it does not have, and blames itsel
     DatabaseCursor: reader.cursor(),
   };
   const key = new Uint8Array(1);
-  const argumentFor: Record<string, unknown> = { key, value: key, keys: [key], matches: () => true, batch: new WriteBatch(), start: key, limit: key };
+  const argumentFor: Record<string, unknown> = { key, value: key, keys: [key], matches: () => true, batch: new WriteBatch(), start: key, limit: key, count: 1 };
   const messages: Record<string, string> = {};
   for (const [className, instance] of Object.entries(classes)) {
     for (const [name, { parameters, options }] of facts.membersOf(className)) {

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Database, DatabaseReader, type Folder, MemoryFolder, storedEntries, storedEntriesSync, SyncDatabaseReader, WritableMemoryFolder } from '@bloom/leveldb';
+import { ClosedError, Database, DatabaseReader, type Folder, MemoryFolder, storedEntries, storedEntriesSync, SyncDatabaseReader, WritableMemoryFolder } from '@bloom/leveldb';
 import { BackgroundThread, WritableNodeFolder } from '@bloom/leveldb/node';
 import { seeded } from '@bloom/bytes';
 import { expect, test } from 'vitest';
@@ -12,11 +12,16 @@ import { collect } from './collect.js';
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const small = { writeBufferSize: 65_536, maxFileSize: 2 ** 20, blockSize: 1024 };
 
-/** A database with entries in memory, in level 0 and deeper, some of them deleted or overwritten. */
-async function filled(folder: WritableMemoryFolder | WritableNodeFolder): Promise<Database> {
+/**
+ * A database with entries in memory, in level 0 and deeper, some of them deleted or overwritten.
+ *
+ * @param hold the number of the last writes that are not seen at its oldest snapshot, which is never released.
+ */
+async function filled(folder: WritableMemoryFolder | WritableNodeFolder, hold = 0): Promise<Database> {
   const database = await Database.open(folder, { ...small, cache: null });
   const random = seeded(3);
   for (let i = 0; i < 3000; i++) {
+    if (i === 3000 - hold) database.snapshot();
     const key = utf8(`key ${random.below(700)}`);
     if (random.below(5) === 0) await database.delete(key);
     else await database.put(key, random.bytes(random.below(200)));
@@ -30,10 +35,11 @@ async function filled(folder: WritableMemoryFolder | WritableNodeFolder): Promis
 test.each(['in memory', 'in Node.js'])('the reads of a database without promises give what those with promises give, %s', async (kind) => {
   const path = await mkdtemp(join(tmpdir(), 'bloom-sync-'));
   try {
-    const database = await filled(kind === 'in memory' ? new WritableMemoryFolder() : new WritableNodeFolder(path, { thread: false }));
+    const database = await filled(kind === 'in memory' ? new WritableMemoryFolder() : new WritableNodeFolder(path, { thread: false }), 700);
     const keys = Array.from({ length: 710 }, (_, i) => utf8(`key ${i}`));
     for (const options of [{}, { sequence: database.lastSequence - 700n }]) {
       expect(database.getManySync(keys, options)).toEqual(await database.getMany(keys, options));
+      expect(database.hasManySync(keys, options)).toEqual(await database.hasMany(keys, options));
       const wrong: number[] = [];
       for (const [i, key] of keys.entries()) {
         const value = await database.get(key, options);
@@ -75,7 +81,7 @@ test('a walk without promises sees what it saw when it began, while the database
   expect([...database.entriesSync()]).toEqual([]);
   const left = database.keysSync();
   await database.close();
-  expect(caught(() => left.next())).toEqual(new TypeError('the database is closed'));
+  expect(caught(() => left.next())).toEqual(new ClosedError('the database is closed'));
 });
 
 test('the reads of a database without promises refuse a folder that answers with promises', async () => {
@@ -147,11 +153,11 @@ test('readers, cursors, snapshots and threads close at the end of a using block'
     expect(await rejection(Promise.resolve().then(() => cursor.next()))).toEqual(new TypeError('the cursor is closed'));
   }
   syncReader[Symbol.dispose]();
-  expect(caught(() => syncReader.get(utf8('a')))).toEqual(new TypeError('the reader is closed'));
+  expect(caught(() => syncReader.get(utf8('a')))).toEqual(new ClosedError('the reader is closed'));
   await reader[Symbol.asyncDispose]();
-  expect(await rejection(reader.get(utf8('a')))).toEqual(new TypeError('the reader is closed'));
+  expect(await rejection(reader.get(utf8('a')))).toEqual(new ClosedError('the reader is closed'));
   await database[Symbol.asyncDispose]();
-  expect(caught(() => database.getSync(utf8('a')))).toEqual(new TypeError('the database is closed'));
+  expect(caught(() => database.getSync(utf8('a')))).toEqual(new ClosedError('the database is closed'));
   const thread = new BackgroundThread();
   await thread[Symbol.asyncDispose]();
   expect(thread.attach(undefined as never, undefined as never)).toBeUndefined();

@@ -360,7 +360,7 @@ describe('closing while reads never end', () => {
     await turns();
     expect(signals.length).toBeGreaterThan(0);
     await database.close();
-    for (const error of await rejections) expect(error).toMatchObject({ name: 'TypeError', message: 'the reader is closed' });
+    for (const error of await rejections) expect(error).toMatchObject({ name: 'TypeError', code: 'BLOOM_CLOSED', message: 'the reader is closed' });
     expect(signals.filter((signal) => !signal.aborted)).toEqual([]);
     expect(folder.openFiles).toEqual([]);
   });

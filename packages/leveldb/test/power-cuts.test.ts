@@ -157,7 +157,7 @@ describe.each(seeds)('the script of seed %i', (seed) => {
       await last.close();
     }
     // About 360 cuts with two recoveries each can take longer than the usual minute on a busy machine.
-  }, 300_000);
+  });
 });
 
 describe.each(seeds)('the script of seed %i, with processes that are killed,', (seed) => {
@@ -219,7 +219,7 @@ describe.each(seeds)('the script of seed %i, with processes that are killed,', (
       expect(count, cut.operation).toBeGreaterThanOrEqual(cut.synced);
       await reopened.close();
     }
-  }, 300_000);
+  });
 });
 
 test('a failed operation ends writing, loses no acknowledged write, and does not affect reads', async () => {

@@ -189,6 +189,12 @@ describe('iterating', () => {
       [() => cursor.seek(utf8('a')), 'a->va'],
       [() => cursor.seek(utf8('ax')), 'b->vb'],
       [() => cursor.seek(utf8('z')), '(invalid)'],
+      [() => cursor.seekForPrev(utf8('')), '(invalid)'],
+      [() => cursor.seekForPrev(utf8('b')), 'b->vb'],
+      [() => cursor.prev(), 'a->va'],
+      [() => cursor.seekForPrev(utf8('ax')), 'a->va'],
+      [() => cursor.next(), 'b->vb'],
+      [() => cursor.seekForPrev(utf8('z')), 'c->vc'],
       // Changes of direction in the middle.
       [() => cursor.seekToFirst(), 'a->va'],
       [() => cursor.next(), 'b->vb'],
@@ -280,6 +286,15 @@ describe('random databases agree with a model', () => {
       const expected = keys.map((key) => states[at]!.get(hex(key)));
       expect(keys.map((key) => database.get(key, { sequence })).map((value) => value && hex(value))).toEqual(expected);
       expect((await promised.getMany(keys, { sequence })).map((value) => value && hex(value))).toEqual(expected);
+      expect(await promised.hasMany(keys, { sequence })).toEqual(expected.map((value) => value !== undefined));
+      expect(database.hasMany(keys, { sequence })).toEqual(expected.map((value) => value !== undefined));
+      const cursor = database.cursor({ sequence });
+      for (const key of keys) {
+        const before = state.filter(([name]) => name <= hex(key)).at(-1);
+        expect(cursor.seekForPrev(key)).toBe(before !== undefined);
+        if (before !== undefined) expect([hex(cursor.key), hex(cursor.value)]).toEqual(before);
+      }
+      cursor.close();
 
       const bounds = { gt: random.bytes(2), gte: random.bytes(2), lt: random.bytes(2), lte: random.bytes(2) };
       const range = Object.fromEntries(Object.entries(bounds).filter(() => random.below(2) === 0));

@@ -1,5 +1,5 @@
-import { Database, WritableMemoryFolder, WriteBatch } from '@bloom/leveldb';
-import { afterEach, expect, test, vi } from 'vitest';
+import { Database, DatabaseReader, WritableMemoryFolder, WriteBatch } from '@bloom/leveldb';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -28,4 +28,117 @@ test('a memtable is flushed after the batch that found it full is inserted, howe
   await database.idle();
   expect(isInserted).toEqual([true]);
   await database.close();
+});
+
+describe('others get their turn of the event loop, however slow the machine is', () => {
+  const COUNT = 20_000;
+  const key = (i: number): Uint8Array => new TextEncoder().encode(`key${String(i).padStart(6, '0')}`);
+
+  /** A database in memory whose entries are all in its log. */
+  async function logged(): Promise<WritableMemoryFolder> {
+    const folder = new WritableMemoryFolder();
+    const database = await Database.open(folder);
+    for (let i = 0; i < COUNT; i += 100) {
+      const batch = new WriteBatch();
+      for (let j = i; j < i + 100; j++) batch.put(key(j), new Uint8Array(20));
+      await database.write(batch);
+    }
+    await database.close();
+    return folder;
+  }
+
+  /** How many turns the event loop made during some work, for which every look at the clock says that a time slice is over. */
+  async function turnsOf(work: () => Promise<unknown>): Promise<number> {
+    let milliseconds = performance.now();
+    vi.spyOn(performance, 'now').mockImplementation(() => (milliseconds += 1000));
+    let turns = 0;
+    let isOver = false;
+    const count = (): void => {
+      if (isOver) return;
+      turns++;
+      setImmediate(count);
+    };
+    setImmediate(count);
+    await work();
+    isOver = true;
+    vi.restoreAllMocks();
+    return turns;
+  }
+
+  test('during entries, keys and a cursor in memory, both ways', async () => {
+    const database = await Database.open(await logged());
+    const walks: (() => Promise<number>)[] = [
+      async () => {
+        let count = 0;
+        for await (const _ of database.entries()) count++;
+        return count;
+      },
+      async () => {
+        let count = 0;
+        for await (const _ of database.keys({ reverse: true })) count++;
+        return count;
+      },
+      async () => {
+        using cursor = database.cursor();
+        let count = 0;
+        for (let isThere = await cursor.seekToFirst(); isThere; isThere = await cursor.next()) count++;
+        return count;
+      },
+      async () => {
+        using cursor = database.cursor();
+        let count = 0;
+        for (let isThere = await cursor.seekForPrev(key(COUNT)); isThere; isThere = await cursor.prev()) count++;
+        return count;
+      },
+    ];
+    for (const walk of walks) {
+      let count = 0;
+      const turns = await turnsOf(async () => (count = await walk()));
+      expect(count).toBe(COUNT);
+      expect(turns).toBeGreaterThanOrEqual(COUNT / 20);
+    }
+    await database.close();
+  });
+
+  test('while a log is replayed, by a database and by a reader', async () => {
+    const folder = await logged();
+    const bytes = [...folder.files()].find(([name]) => name.endsWith('.log'))![1].length;
+    const slices = Math.floor(bytes / 2 ** 16);
+    expect(slices).toBeGreaterThan(8);
+    let reader: DatabaseReader | undefined;
+    expect(await turnsOf(async () => (reader = await DatabaseReader.open(folder)))).toBeGreaterThanOrEqual(slices);
+    expect(await reader!.has(key(COUNT - 1))).toBe(true);
+    await reader!.close();
+    let database: Database | undefined;
+    // A log that is reused becomes no table, which is written in slices as well.
+    expect(await turnsOf(async () => (database = await Database.open(folder, { reuseLogs: true })))).toBeGreaterThanOrEqual(slices);
+    expect(await database!.has(key(COUNT - 1))).toBe(true);
+    await database!.close();
+  });
+
+  test('while a large batch is written', async () => {
+    const database = await Database.open(new WritableMemoryFolder());
+    const batch = new WriteBatch();
+    for (let i = 0; i < COUNT; i++) batch.put(key(i), new Uint8Array(20));
+    expect(await turnsOf(() => database.write(batch))).toBeGreaterThanOrEqual(COUNT / 100);
+    await database.close();
+  });
+
+  test('and a walk or a move that was interrupted by that ends with the database', async () => {
+    const database = await Database.open(await logged());
+    const cursor = database.cursor();
+    const walk = database.entries();
+    const errors: unknown[] = [];
+    await turnsOf(async () => {
+      await cursor.seekToFirst();
+      // The sixteenth of each waits for its turn.
+      const moves = Array.from({ length: 15 }, () => cursor.next());
+      const steps = Array.from({ length: 16 }, () => walk.next());
+      const ended = [...moves, ...steps].map((call) => call.catch((error: unknown) => void errors.push(error)));
+      await database.close();
+      await Promise.all(ended);
+    });
+    expect(errors).toHaveLength(2);
+    for (const error of errors) expect(error).toMatchObject({ name: 'TypeError', code: 'BLOOM_CLOSED', message: 'the database is closed' });
+  });
 });

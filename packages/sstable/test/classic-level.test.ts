@@ -59,7 +59,7 @@ beforeAll(async () => {
   for (const name of (await readdir(folder)).filter((other) => other.endsWith('.ldb')).sort()) {
     files.push({ name, bytes: new Uint8Array(await readFile(join(folder, name))) });
   }
-}, 30_000);
+});
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 

@@ -166,7 +166,7 @@ describe('openTable', () => {
     expect(await rejection(openTable(path, { signal: controller.signal }))).toBe(reason);
     expect(await openDescriptors()).toBe(1);
     release();
-    await vi.waitFor(async () => expect(await openDescriptors()).toBe(0), { timeout: 30_000 });
+    await vi.waitFor(async () => expect(await openDescriptors()).toBe(0), { timeout: 120_000 });
   });
 });
 

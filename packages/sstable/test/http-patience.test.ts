@@ -197,7 +197,7 @@ describe('close', () => {
     await arrived;
     void source.close();
     for (const error of await Promise.all(readings)) expect(error).toEqual(new TypeError('the source is closed'));
-    await vi.waitFor(() => expect(left).toBe(4), { timeout: 30_000 });
+    await vi.waitFor(() => expect(left).toBe(4), { timeout: 120_000 });
     expect(server.requests).toHaveLength(5);
   });
 

@@ -73,7 +73,7 @@ beforeAll(async () => {
   // If the process dies, it has printed lines for the tables before.
   const { stdout } = await child.catch((error: unknown) => error as { stdout: string });
   outcomes = stdout.split('\n').filter((line) => line !== '').map((line) => JSON.parse(line) as Outcome);
-}, 60_000);
+});
 afterAll(() => rm(folder, { recursive: true }));
 
 describe.each(sizes.map((size, i) => [size[0], i, size[2]] as const))('in a file of %s', (_, i, handle) => {

@@ -55,7 +55,7 @@ describe.runIf(executablePath !== undefined)('in Chromium', () => {
   beforeAll(async () => {
     server = await PageServer.start(await pageScript('page.ts'), { bitsPerKey, tables: [...tables.keys()] }, tables);
     browser = await chromium.launch({ executablePath: executablePath! });
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await browser.close();
@@ -84,7 +84,7 @@ describe.runIf(executablePath !== undefined)('in Chromium', () => {
 
     beforeAll(async () => {
       found = await openPage(contentSecurityPolicy);
-    }, 60_000);
+    });
 
     test(`the kernels of Bloom, Snappy and the checksum ${contentSecurityPolicy === undefined ? 'are' : 'cannot be'} compiled`, () => {
       const { started, refusals } = found.webAssembly;

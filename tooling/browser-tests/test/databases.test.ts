@@ -39,7 +39,7 @@ describe.runIf(executablePath !== undefined)('in Chromium, under a Content-Secur
     const answer = await outcome;
     if ('failure' in answer) throw new Error(answer.failure);
     found = answer.findings;
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await browser.close();

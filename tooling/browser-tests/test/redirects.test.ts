@@ -104,7 +104,7 @@ describe.runIf(executablePath !== undefined)('in Chromium', () => {
     browser = await chromium.launch({ executablePath: executablePath! });
     page = await browser.newPage();
     await page.goto(home.url);
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await browser.close();

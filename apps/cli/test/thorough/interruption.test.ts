@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { readdirSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { build, outcome, patient, program, Scratch } from '../bloom-process.js';
+import { build, outcome, program, Scratch } from '../bloom-process.js';
 
 /** The size of a hole in the file. It takes no disk space, and searching it for blocks takes far longer than the test. */
 const HOLE_BYTES = 2 ** 38;
@@ -12,7 +12,7 @@ const ENTRIES = 500;
 const salvaging = new Scratch();
 const scratches = { SIGTERM: new Scratch(), SIGINT: new Scratch() };
 
-describe.runIf(process.platform !== 'win32')('a build that is interrupted by a signal', patient, () => {
+describe.runIf(process.platform !== 'win32')('a build that is interrupted by a signal', () => {
   test.each(['SIGTERM', 'SIGINT'] as const)('leaves the old table and no other file after %s', async (signal) => {
     const scratch = scratches[signal];
     scratch.write('out.ldb', 'the old table');
@@ -24,7 +24,7 @@ describe.runIf(process.platform !== 'win32')('a build that is interrupted by a s
     });
     child.stdin.write('a\t1\nb\t2\n');
     // The build is still waiting for more input.
-    await expect.poll(() => readdirSync(scratch.path).length, patient).toBe(2);
+    await expect.poll(() => readdirSync(scratch.path).length).toBe(2);
     child.kill(signal);
     expect(await closed).toEqual([null, signal]);
     expect(stderr).toBe('');
@@ -33,7 +33,7 @@ describe.runIf(process.platform !== 'win32')('a build that is interrupted by a s
   });
 });
 
-describe.runIf(process.platform !== 'win32')('a salvage that is interrupted by a signal', patient, () => {
+describe.runIf(process.platform !== 'win32')('a salvage that is interrupted by a signal', () => {
   test('stops in the middle of its search, and leaves no file', async () => {
     const scratch = salvaging;
     await build('good.ldb', ['--sort'], scratch.path, Array.from({ length: ENTRIES }, (_, i) => `k${i}\tv\n`).join(''));
@@ -41,7 +41,7 @@ describe.runIf(process.platform !== 'win32')('a salvage that is interrupted by a
     truncateSync(join(scratch.path, 'junk.ldb'), HOLE_BYTES);
     const child = spawn(process.execPath, [program, 'salvage', 'junk.ldb', '-o', 'out.ldb'], { cwd: scratch.path });
     const closed = outcome(child);
-    await expect.poll(() => readdirSync(scratch.path).length, patient).toBe(3);
+    await expect.poll(() => readdirSync(scratch.path).length).toBe(3);
     child.kill('SIGINT');
     expect(await closed).toMatchObject({ code: null, signal: 'SIGINT', stderr: '' });
     expect(readdirSync(scratch.path).sort()).toEqual(['good.ldb', 'junk.ldb']);

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { build, measuredBloom, patient, Scratch } from '../bloom-process.js';
+import { build, measuredBloom, Scratch } from '../bloom-process.js';
 
 const scratch = new Scratch();
 const long = ' '.repeat(120_000);
@@ -9,7 +9,7 @@ beforeAll(async () => {
   scratch.write('good.tsv', 'a\t1\n');
   await build('good.ldb', [], scratch.path, 'a\t1\n');
   await build('long.ldb', [], scratch.path, Array.from({ length: 40 }, (_, i) => `${keyOf(i)}\tv\n`).join(''));
-}, patient.timeout);
+});
 
 // They take about 0.2 s each, and stat takes 1 s.
 const LIMIT_MS = 4000;
@@ -20,7 +20,7 @@ async function ends(args: readonly string[]): Promise<{ code: number | null; std
   return { code, stdout: stdout.toString(), stderr };
 }
 
-describe.concurrent('a name or key of 120,000 spaces', patient, () => {
+describe.concurrent('a name or key of 120,000 spaces', () => {
   test.each([
     ['as a table', ['get', long, 'a'], 2],
     ['as the input', ['build', long, '-o', 'out.ldb'], 2],
@@ -40,7 +40,7 @@ describe.concurrent('a name or key of 120,000 spaces', patient, () => {
   });
 });
 
-describe('keys of 100,000 bytes', patient, () => {
+describe('keys of 100,000 bytes', () => {
   test('are measured by stat', async () => {
     const { code, stdout } = await ends(['stat', '--json', 'long.ldb']);
     expect(code).toBe(0);

@@ -1,4 +1,4 @@
-import { counted } from '../controls/sizes.js';
+import { counted } from '@bloom/report';
 import { Segmented } from '../controls/controls.js';
 import { KEY_FORM_TITLES, KEY_FORMS, type KeyForm, partsOf, valueParts } from './key-form.js';
 

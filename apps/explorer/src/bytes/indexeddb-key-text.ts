@@ -1,5 +1,6 @@
 /** Keys of Chromium's IndexedDB as they are typed: in the words in which `indexedDbKey` shows them, whole or their beginning. */
 import { putVarint } from '@bloom/bytes';
+import { hexBytes } from '@bloom/report';
 import { DATABASE, GLOBAL, INDEX, STORE } from './indexeddb-key.js';
 
 /** The key, or the beginning of one; undefined for other words. */
@@ -65,7 +66,7 @@ function key(reader: TextReader): number[] {
   if (reader.take('minimum')) return [5];
   if (reader.take('bytes ')) {
     const digits = reader.match(/(?:[0-9a-f]{2})*/iy);
-    return [6, ...varint(digits.length / 2), ...(digits.match(/../g) ?? []).map((pair) => Number.parseInt(pair, 16))];
+    return [6, ...varint(digits.length / 2), ...hexBytes(digits)!];
   }
   if (reader.take('[')) {
     const items: number[][] = [];

@@ -7,6 +7,7 @@
  *
  * Source: Chromium, content/browser/indexed_db/docs/leveldb_coding_scheme.md.
  */
+import { hexDigits } from '@bloom/report';
 import { VarintReader } from '@bloom/bytes';
 
 export const GLOBAL: Readonly<Record<number, string>> = {
@@ -168,7 +169,7 @@ class KeyReader {
       case 5:
         return 'minimum';
       case 6:
-        return `bytes ${Array.from(this.#take(this.varint()), (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+        return `bytes ${hexDigits(this.#take(this.varint()))}`;
       default:
         throw new RangeError('no such type');
     }

@@ -1,4 +1,5 @@
 /** Ways to show bytes to people. */
+import { hexBytes, hexDigits, hexNumber } from '@bloom/report';
 import { indexedDbKey } from './indexeddb-key.js';
 import { typedIndexedDbKey } from './indexeddb-key-text.js';
 import { minecraftKey, typedMinecraftKey } from './minecraft-key.js';
@@ -71,7 +72,7 @@ export function textParts(bytes: Uint8Array): TextPart[] {
       i += length;
     } else {
       if (text !== '') flush();
-      escaped += `\\x${bytes[i]!.toString(16).padStart(2, '0')}`;
+      escaped += `\\x${hexNumber(bytes[i]!)}`;
       i++;
     }
   }
@@ -79,10 +80,9 @@ export function textParts(bytes: Uint8Array): TextPart[] {
   return parts;
 }
 
+/** Pairs of digits, told apart. */
 export function hexOf(bytes: Uint8Array): string {
-  let text = '';
-  for (let i = 0; i < bytes.length; i++) text += (i > 0 ? ' ' : '') + bytes[i]!.toString(16).padStart(2, '0');
-  return text;
+  return hexDigits(bytes, ' ');
 }
 
 /** Bytes as the numbers that programs store: whole ones both ways round, otherwise byte by byte. */
@@ -150,11 +150,8 @@ export function typedBytes(text: string, typing: Typing): Uint8Array | undefined
   switch (typing) {
     case 'text':
       return textBytes(text);
-    case 'hex': {
-      const digits = text.replace(/[\s,]|0x/g, '');
-      if (!/^([0-9a-f]{2})*$/i.test(digits)) return undefined;
-      return Uint8Array.from(digits.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
-    }
+    case 'hex':
+      return hexBytes(text.replace(/[\s,]|0x/g, ''));
     case 'indexeddb':
       return text === '' ? new Uint8Array(0) : typedIndexedDbKey(text);
     case 'minecraft':
@@ -182,7 +179,7 @@ export function typedForm(bytes: Uint8Array, preferred: Typing): { readonly key:
 
 function textBytes(text: string): Uint8Array {
   const encoder = new TextEncoder();
-  const parts = text.split(/((?:\\x[0-9a-f]{2})+)/i).map((part, i) => (i % 2 === 0 ? encoder.encode(part) : Uint8Array.from(part.match(/[0-9a-f]{2}(?=\\|$)/gi)!, (pair) => Number.parseInt(pair, 16))));
+  const parts = text.split(/((?:\\x[0-9a-f]{2})+)/i).map((part, i) => (i % 2 === 0 ? encoder.encode(part) : hexBytes(part.replaceAll(/\\x/gi, ''))!));
   return Uint8Array.from(parts.flatMap((part) => [...part]));
 }
 

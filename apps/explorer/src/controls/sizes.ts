@@ -1,12 +1,4 @@
-/** Numbers as people read them. */
-export function count(number: number): string {
-  return number.toLocaleString('en');
-}
-
-/** A number and the noun that it counts. */
-export function counted(number: number, singular: string, plural = `${singular}s`): string {
-  return `${count(number)} ${number === 1 ? singular : plural}`;
-}
+import { count } from '@bloom/report';
 
 export function byteSize(bytes: number): string {
   if (bytes < 1024) return `${count(bytes)} B`;

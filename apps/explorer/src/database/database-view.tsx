@@ -1,10 +1,11 @@
 import './database.css';
 import '../table/table.css';
+import { count, counted } from '@bloom/report';
 import { useEffect, useState } from 'preact/hooks';
 import { usualKeyForm } from '../bytes/key-form.js';
 import { Anatomy } from '../controls/anatomy.js';
 import { Drop, Fact, Progress } from '../controls/controls.js';
-import { byteSize, count, counted } from '../controls/sizes.js';
+import { byteSize } from '../controls/sizes.js';
 import { useSession, useSessionState } from '../session/use-session.js';
 import { FailureNotice } from '../table/failure-notice.js';
 import { TrialCard } from '../trial/trial-card.js';

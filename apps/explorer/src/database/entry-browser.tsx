@@ -1,8 +1,8 @@
+import { count, counted } from '@bloom/report';
 import { useEffect, useId, useState } from 'preact/hooks';
 import { BytesText, KeyFormSwitch } from '../bytes/bytes-text.js';
 import { type KeyForm, typedBytes, typedForm, type Typing, TYPING_HELP, typingOptions, usualKeyForm, usualTyping } from '../bytes/key-form.js';
 import { Segmented } from '../controls/controls.js';
-import { count, counted } from '../controls/sizes.js';
 import { WindowedRows } from '../controls/window.js';
 import { useSession, useSessionState } from '../session/use-session.js';
 import { FailureNotice } from '../table/failure-notice.js';
@@ -155,7 +155,7 @@ export function EntryBrowser({ client, onRead }: { readonly client: DatabaseClie
               ← Earlier
             </button>
             <span class="muted small" role="status">
-              {isFirst && !hasNext ? counted(rows.length, 'entry', 'entries') : `${count(page.number * PAGE_ROWS + 1)} to ${count(page.number * PAGE_ROWS + rows.length)}`}
+              {isFirst && !hasNext ? counted(rows.length, 'entry') : `${count(page.number * PAGE_ROWS + 1)} to ${count(page.number * PAGE_ROWS + rows.length)}`}
             </span>
             <button
               type="button"

@@ -1,4 +1,5 @@
 import { idbComparator } from '@bloom/leveldb/idb-comparator';
+import { commonStart } from '@bloom/report';
 import { bytewiseComparator, type Comparator } from '@bloom/sstable';
 import type { DatabaseFacts } from './database-facts.js';
 
@@ -39,7 +40,7 @@ export function keyAxis(facts: DatabaseFacts, scale: KeyScale): KeyAxis {
   const first = bounds[0];
   const last = bounds.at(-1);
   if (first === undefined || last === undefined) return { ends: undefined, position: () => 0.5 };
-  const numberOf = numbersAfter(commonLength(first, last));
+  const numberOf = numbersAfter(commonStart(first, last));
   const gaps = bounds.slice(1).map((bound, i) => (scale === 'even' ? 1 : Math.max(0, numberOf(bound) - numberOf(bounds[i]!))));
   const span = gaps.reduce((sum, gap) => sum + gap, 0) || 1;
   const least = Math.min(LEAST_GAP, MOST_GAPS / Math.max(1, gaps.length));
@@ -64,12 +65,6 @@ export function keyAxis(facts: DatabaseFacts, scale: KeyScale): KeyAxis {
       return places[left - 1]! + (places[left]! - places[left - 1]!) * within;
     },
   };
-}
-
-function commonLength(a: Uint8Array, b: Uint8Array): number {
-  let length = 0;
-  while (length < a.length && a[length] === b[length]) length++;
-  return length;
 }
 
 /** Keys as numbers, by the bytes after `start`, which all have in common. */

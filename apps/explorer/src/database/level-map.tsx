@@ -1,8 +1,9 @@
+import { counted } from '@bloom/report';
 import { useMemo, useState } from 'preact/hooks';
 import { BytesText } from '../bytes/bytes-text.js';
 import { type KeyForm, partsOf } from '../bytes/key-form.js';
 import { Segmented } from '../controls/controls.js';
-import { byteSize, counted } from '../controls/sizes.js';
+import { byteSize } from '../controls/sizes.js';
 import type { DatabaseFacts, LevelTableFacts } from './database-facts.js';
 import { keyAxis, type KeyScale } from './key-axis.js';
 

@@ -1,5 +1,6 @@
+import { count, counted, hexNumber } from '@bloom/report';
 import { useMemo } from 'preact/hooks';
-import { byteSize, count, counted } from '../controls/sizes.js';
+import { byteSize } from '../controls/sizes.js';
 import { type BuiltFilter, neededProbes, POLICY_TITLES, type Probing } from './built-filter.js';
 import { FilterBytes } from './filter-bytes.js';
 
@@ -45,16 +46,12 @@ export function FilterBench({ filter, before, probing, shown: shownOfAll, isOneO
             <span class="hex-byte hex-zero">00</span> holds the 0 that proves “no”
           </li>
           <li>
-            <span class="hex-byte hex-probes">{filter.probes.toString(16).padStart(2, '0')}</span> the last byte: {counted(filter.probes, 'probe')} per key
+            <span class="hex-byte hex-probes">{hexNumber(filter.probes)}</span> the last byte: {counted(filter.probes, 'probe')} per key
           </li>
         </ul>
       </section>
     </div>
   );
-}
-
-function hex8(number: number): string {
-  return number.toString(16).padStart(8, '0');
 }
 
 function Steps({ filter, probing, shown, needed }: { readonly filter: BuiltFilter; readonly probing: Probing; readonly shown: number; readonly needed: number }) {
@@ -65,17 +62,17 @@ function Steps({ filter, probing, shown, needed }: { readonly filter: BuiltFilte
         {isBlocked ? (
           <>
             <span>
-              hash <code>{hex8(probing.hash)}</code> → line <code>{probing.line}</code> of {count((filter.bytes.length - 1) / 64)}
+              hash <code>{hexNumber(probing.hash, 8)}</code> → line <code>{probing.line}</code> of {count((filter.bytes.length - 1) / 64)}
             </span>
             <span>each probe multiplies a second hash by 9e3779b9; its top 9 bits choose a bit of that line</span>
           </>
         ) : (
           <>
             <span>
-              h = <code>{hex8(probing.hash)}</code>
+              h = <code>{hexNumber(probing.hash, 8)}</code>
             </span>
             <span>
-              delta = h rotated right by 17 = <code>{hex8(probing.delta!)}</code>
+              delta = h rotated right by 17 = <code>{hexNumber(probing.delta!, 8)}</code>
             </span>
             <span>each step: h + delta</span>
           </>
@@ -99,7 +96,7 @@ function Steps({ filter, probing, shown, needed }: { readonly filter: BuiltFilte
                 <tr key={i} class={i >= needed ? 'is-skipped' : isShown ? (i === shown - 1 ? 'is-current' : '') : 'is-waiting'}>
                   <th scope="row">{i + 1}</th>
                   <td>
-                    <code>{hex8(hash)}</code>
+                    <code>{hexNumber(hash, 8)}</code>
                   </td>
                   <td>
                     <code>{count(bit)}</code>

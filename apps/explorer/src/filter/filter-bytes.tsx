@@ -1,12 +1,9 @@
+import { hexNumber } from '@bloom/report';
 import { WindowedRows } from '../controls/window.js';
 import type { BuiltFilter } from './built-filter.js';
 
 /** They fit a narrow screen. */
 const ROW_BYTES = 8;
-
-function hex(number: number, digits: number): string {
-  return number.toString(16).padStart(digits, '0');
-}
 
 /** The filter as it would be stored: its bits, and in the last byte the number of probes. */
 export function FilterBytes({ filter, probedBytes, firstZeroByte }: { readonly filter: BuiltFilter; readonly probedBytes: ReadonlySet<number>; readonly firstZeroByte: number | undefined }) {
@@ -17,14 +14,14 @@ export function FilterBytes({ filter, probedBytes, firstZeroByte }: { readonly f
     <WindowedRows
       label="Bytes of the filter"
       rowCount={rows}
-      columns="3.2rem 1fr"
+      columns="clamp(2.3rem, 12vw, 3.2rem) 1fr"
       headings={['at', 'bytes']}
       height={286}
       loadKey={`${rows} ${filter.setBits} ${[...probedBytes].join()} ${firstZeroByte}`}
       load={(start, end) => Array.from({ length: end - start }, (_, i) => start + i)}
       selected={Number.isFinite(firstProbed) ? Math.floor(firstProbed / ROW_BYTES) : undefined}
       row={(number) => [
-        <code key="at" class="muted">{hex(number * ROW_BYTES, 4)}</code>,
+        <code key="at" class="muted">{hexNumber(number * ROW_BYTES, 4)}</code>,
         <code key="bytes">
           {Array.from(bytes.subarray(number * ROW_BYTES, (number + 1) * ROW_BYTES), (byte, i) => {
             const at = number * ROW_BYTES + i;
@@ -34,7 +31,7 @@ export function FilterBytes({ filter, probedBytes, firstZeroByte }: { readonly f
             const title = isLast ? 'the number of probes' : at === firstZeroByte ? 'probed: the bit is 0' : isProbed ? 'probed' : undefined;
             return (
               <span key={i} class={`hex-byte ${kind}`} title={title} data-byte={at}>
-                {hex(byte, 2)}
+                {hexNumber(byte)}
               </span>
             );
           })}

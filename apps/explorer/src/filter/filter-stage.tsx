@@ -1,7 +1,7 @@
 import { LINE_BYTES } from '@bloom/policy-blocked';
+import { count, counted } from '@bloom/report';
 import { Fragment } from 'preact';
 import { useId, useMemo, useRef, useState } from 'preact/hooks';
-import { count, counted } from '../controls/sizes.js';
 import { prefersReducedMotion } from '../shell/theme.js';
 import { BitGrid } from './bit-grid.js';
 import { type BuiltFilter, neededProbes, POLICY_TITLES, type Probing, verdictOf } from './built-filter.js';
@@ -239,7 +239,7 @@ function Picture({ filter, before, probing, steps, isOneOfTwo, isFirst }: Pictur
             </li>
           );
         })}
-        {tiles < probing.probes.length && <li class="probe is-unneeded">and {counted(probing.probes.length - tiles, 'more bit')}, not needed</li>}
+        {tiles < probing.probes.length && <li class="probe is-unneeded is-rest">and {counted(probing.probes.length - tiles, 'more bit')}, not needed</li>}
       </ol>}
       <BitGrid label={isOneOfTwo ? `Bits, ${POLICY_TITLES[filter.policy]}` : 'Bits'} filter={filter} before={before} probing={isAsked ? probing : undefined} shownProbes={shown} selected={selected} onSelect={setSelected} />
       <div class="picture-foot">

@@ -1,7 +1,7 @@
 import './filter.css';
+import { count, counted } from '@bloom/report';
 import { useId, useMemo, useState } from 'preact/hooks';
 import { NumberField, Segmented } from '../controls/controls.js';
-import { count, counted } from '../controls/sizes.js';
 import { useSession, useSessionState } from '../session/use-session.js';
 import { BuiltFilter, equalSize, neededProbes, verdictOf } from './built-filter.js';
 import { FilterBench } from './filter-bench.js';

@@ -1,12 +1,13 @@
 /** Keys that are too many for a URL: kept in the browser's tab, so that a reload finds them again. They go nowhere else. */
 import { bloomHash } from '@bloom/hash';
+import { hexNumber } from '@bloom/report';
 
 const STORED_AS = 'bloom-explorer-keys ';
 const encoder = new TextEncoder();
 
 /** What the URL says of such keys: how many, and a hash of them. */
 export function nameOfKeys(keys: readonly string[]): string {
-  return `${keys.length}-${bloomHash(encoder.encode(keys.join('\n'))).toString(16).padStart(8, '0')}`;
+  return `${keys.length}-${hexNumber(bloomHash(encoder.encode(keys.join('\n'))), 8)}`;
 }
 
 export function keepKeys(keys: readonly string[]): void {

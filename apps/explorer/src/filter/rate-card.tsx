@@ -1,7 +1,8 @@
 import { bestProbes, idealFalsePositiveRate, MIN_BITS, probesFor } from '@bloom/policy';
+import { count, counted } from '@bloom/report';
 import { useId, useMemo } from 'preact/hooks';
 import { Fact } from '../controls/controls.js';
-import { count, counted, percent } from '../controls/sizes.js';
+import { percent } from '../controls/sizes.js';
 import type { BuiltFilter } from './built-filter.js';
 import { RateChart, type RateSeries } from './rate-chart.js';
 import { useDesignedRates } from './use-rates.js';

@@ -1,9 +1,10 @@
 import './stored-filter.css';
 import { useEffect, useId, useMemo, useState } from 'preact/hooks';
 import { MAX_PROBES } from '@bloom/policy';
+import { count, counted } from '@bloom/report';
 import { BytesText } from '../bytes/bytes-text.js';
 import type { KeyForm } from '../bytes/key-form.js';
-import { count, counted, percent } from '../controls/sizes.js';
+import { percent } from '../controls/sizes.js';
 import type { StoredFilter } from '../table/table-facts.js';
 import { FailureNotice } from '../table/failure-notice.js';
 import { type FailureFacts, failureFacts } from '../worker/failure.js';

@@ -1,4 +1,4 @@
-import { count, counted } from '../controls/sizes.js';
+import { count, counted } from '@bloom/report';
 import { type BuiltFilter, neededProbes, POLICY_TITLES, type Probing, verdictOf } from './built-filter.js';
 import { KeyName } from './key-name.js';
 

@@ -1,4 +1,5 @@
-import { byteSize, count, counted } from '../controls/sizes.js';
+import { count, counted } from '@bloom/report';
+import { byteSize } from '../controls/sizes.js';
 import type { LiveEvent, NumberedEvent } from './live-facts.js';
 
 const REASONS = {
@@ -44,7 +45,7 @@ export function EventText({ shown: { event, records, operations } }: { readonly 
     case 'memtable-switched':
       return (
         <>
-          <strong>Memtable switched</strong> with {counted(event.entries, 'entry', 'entries')}. Writes go to a new one, and to {event.nextLog}.
+          <strong>Memtable switched</strong> with {counted(event.entries, 'entry')}. Writes go to a new one, and to {event.nextLog}.
         </>
       );
     case 'flush-began':
@@ -60,7 +61,7 @@ export function EventText({ shown: { event, records, operations } }: { readonly 
         </>
       ) : (
         <>
-          <strong>Flush ended</strong>: {event.table.table} has {counted(event.table.entries, 'entry', 'entries')} in {byteSize(event.table.byteLength)}, {counted(event.table.filters, 'filter')} of{' '}
+          <strong>Flush ended</strong>: {event.table.table} has {counted(event.table.entries, 'entry')} in {byteSize(event.table.byteLength)}, {counted(event.table.filters, 'filter')} of{' '}
           {counted(event.table.filterBytes, 'byte')}, and goes to level {event.level}.
         </>
       );
@@ -79,7 +80,7 @@ export function EventText({ shown: { event, records, operations } }: { readonly 
     case 'compaction-output':
       return (
         <>
-          <strong>Output</strong> {event.table.table}: {counted(event.table.entries, 'entry', 'entries')}, {counted(event.table.filters, 'filter')}, {byteSize(event.table.byteLength)}.
+          <strong>Output</strong> {event.table.table}: {counted(event.table.entries, 'entry')}, {counted(event.table.filters, 'filter')}, {byteSize(event.table.byteLength)}.
         </>
       );
     case 'compaction-ended':

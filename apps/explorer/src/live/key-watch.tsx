@@ -1,6 +1,6 @@
+import { count, counted } from '@bloom/report';
 import { useId, useState } from 'preact/hooks';
 import { BytesText } from '../bytes/bytes-text.js';
-import { count, counted } from '../controls/sizes.js';
 import { Action } from './action.js';
 import { Outcome } from '../lookup/lookup-view.js';
 import { TraceSteps } from '../lookup/trace-steps.js';

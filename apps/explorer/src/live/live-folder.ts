@@ -1,5 +1,5 @@
 import { type Folder, type FolderFile, type FolderLock, type WritableFile, type WritableFolder, WritableMemoryFolder } from '@bloom/leveldb';
-import { count } from '../controls/sizes.js';
+import { count } from '@bloom/report';
 import type { FileState } from './live-facts.js';
 import type { Pace } from './pace.js';
 

@@ -1,10 +1,10 @@
 import '../database/database.css';
 import '../lookup/lookup.css';
 import './live.css';
+import { count, counted } from '@bloom/report';
 import { useEffect, useId, useState } from 'preact/hooks';
 import { typedBytes } from '../bytes/key-form.js';
 import { Segmented } from '../controls/controls.js';
-import { count, counted } from '../controls/sizes.js';
 import { LevelMap } from '../database/level-map.js';
 import { pathOf } from '../lookup/lookup-view.js';
 import { useSession, useSessionState } from '../session/use-session.js';

@@ -1,4 +1,5 @@
-import { byteSize, counted } from '../controls/sizes.js';
+import { counted } from '@bloom/report';
+import { byteSize } from '../controls/sizes.js';
 import type { LookupPath } from '../database/level-map.js';
 import type { FileState, LiveState } from './live-facts.js';
 
@@ -23,7 +24,7 @@ export function MemoryMap({ state: { memtables, files, writeBufferSize }, visits
               </span>
               <Meter share={memoryUsage / writeBufferSize} kind="memory" />
               <span class="small">
-                {counted(entries, 'entry', 'entries')}, {byteSize(memoryUsage)} of {byteSize(writeBufferSize)}
+                {counted(entries, 'entry')}, {byteSize(memoryUsage)} of {byteSize(writeBufferSize)}
               </span>
             </div>
             <LogOf name={log} file={files.find(({ name }) => name === log)} onOpen={onOpen} />

@@ -1,4 +1,5 @@
-import { byteSize, count, counted, percent } from '../controls/sizes.js';
+import { count, counted } from '@bloom/report';
+import { byteSize, percent } from '../controls/sizes.js';
 import type { FilterFill, LiveState, LiveTable } from './live-facts.js';
 
 /** Tables as they are made, each with its filters: how many of their bits are 1. */
@@ -12,7 +13,7 @@ export function TableFilters({ state: { tables, facts } }: { readonly state: Liv
         {[...tables].reverse().map((table) => (
           <li key={table.table} data-table={table.table}>
             <p class="small">
-              <strong>{table.table}</strong> <span class="muted">{levels.has(table.table) ? `level ${levels.get(table.table)}` : 'in no level'}</span> {counted(table.entries, 'entry', 'entries')}, {byteSize(table.byteLength)};{' '}
+              <strong>{table.table}</strong> <span class="muted">{levels.has(table.table) ? `level ${levels.get(table.table)}` : 'in no level'}</span> {counted(table.entries, 'entry')}, {byteSize(table.byteLength)};{' '}
               {counted(table.filters, 'filter')}, {byteSize(table.filterBytes)}
             </p>
             <Fills table={table} />

@@ -1,3 +1,4 @@
+import { seeded } from '@bloom/bytes';
 import { WriteBatch } from '@bloom/leveldb';
 
 /** How many users there are: fewer than writes, so that most keys have several versions. */
@@ -10,19 +11,13 @@ const DELETION_PERIOD = 10;
 /** A thousand made-up writes in batches: the same ones each time, for the same `round`. */
 export function* visits(round: number): Generator<WriteBatch> {
   const encoder = new TextEncoder();
-  let state = 0x9e3779b9 ^ (round + 1);
-  const random = (): number => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return state >>> 0;
-  };
+  const random = seeded(round);
   for (let i = 0; i < OPERATIONS; i += BATCH_OPERATIONS) {
     const batch = new WriteBatch();
     for (let j = 0; j < BATCH_OPERATIONS; j++) {
-      const key = encoder.encode(`user/${String(random() % USERS).padStart(4, '0')}`);
-      if (random() % DELETION_PERIOD === 0) batch.delete(key);
-      else batch.put(key, encoder.encode(`visit ${round * OPERATIONS + i + j}, session ${Array.from({ length: 10 }, () => random().toString(36)).join('')}`));
+      const key = encoder.encode(`user/${String(random.below(USERS)).padStart(4, '0')}`);
+      if (random.below(DELETION_PERIOD) === 0) batch.delete(key);
+      else batch.put(key, encoder.encode(`visit ${round * OPERATIONS + i + j}, session ${Array.from({ length: 10 }, () => random.uint32().toString(36)).join('')}`));
     }
     yield batch;
   }

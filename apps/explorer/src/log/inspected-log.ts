@@ -7,6 +7,7 @@ import { decodeInternalKey, DELETION } from '@bloom/sstable/database';
 import { indexedDbKey } from '../bytes/indexeddb-key.js';
 import { partsOf } from '../bytes/key-form.js';
 import { minecraftKey } from '../bytes/minecraft-key.js';
+import { clipped } from '../table/clipped.js';
 import type { LogFileFacts, OperationFacts, RecordRow } from './log-facts.js';
 
 /** LevelDB starts a new log at 4 MiB; what is far larger is no log of it. */
@@ -101,10 +102,6 @@ function isFragment(label: string): boolean {
   return /^fragment \d+: type$/.test(label);
 }
 
-function clipped(bytes: Uint8Array): OperationFacts['key'] {
-  return { bytes: bytes.slice(0, CLIPPED_BYTES), byteLength: bytes.length };
-}
-
 function operationsOf(record: Uint8Array, most: number): { readonly rows: OperationFacts[]; readonly count: number; readonly problem: string | undefined } {
   const rows: OperationFacts[] = [];
   const batch = new WriteBatchReader(record);
@@ -112,7 +109,7 @@ function operationsOf(record: Uint8Array, most: number): { readonly rows: Operat
   while (batch.next()) {
     if (rows.length < most) {
       const isDeletion = batch.type === DELETION;
-      rows.push({ kind: isDeletion ? 'delete' : 'put', sequence: String(batch.sequence + BigInt(count)), key: clipped(batch.key), value: isDeletion ? undefined : clipped(batch.value) });
+      rows.push({ kind: isDeletion ? 'delete' : 'put', sequence: String(batch.sequence + BigInt(count)), key: clipped(batch.key, CLIPPED_BYTES), value: isDeletion ? undefined : clipped(batch.value, CLIPPED_BYTES) });
     }
     count++;
   }

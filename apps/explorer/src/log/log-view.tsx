@@ -1,8 +1,9 @@
+import { count, counted } from '@bloom/report';
 import { useEffect, useState } from 'preact/hooks';
 import { BytesText, KeyFormSwitch } from '../bytes/bytes-text.js';
 import { type KeyForm, usualKeyForm } from '../bytes/key-form.js';
 import { Fact } from '../controls/controls.js';
-import { byteSize, count, counted } from '../controls/sizes.js';
+import { byteSize } from '../controls/sizes.js';
 import { WindowedRows } from '../controls/window.js';
 import { useSession, useSessionState } from '../session/use-session.js';
 import type { LogClient } from './log-client.js';
@@ -70,8 +71,8 @@ export function LogView({ client }: { readonly client: LogClient }) {
           <WindowedRows<RecordRow>
             label="Records"
             rowCount={facts.records}
-            columns="4rem 6rem 5.5rem minmax(14rem, 1fr)"
-            minWidth="34rem"
+            columns="clamp(1.6rem, 6vw, 4rem) clamp(3.4rem, 12vw, 6rem) clamp(2.2rem, 10vw, 5.5rem) minmax(14rem, 1fr)"
+            minWidth="clamp(25rem, 100vw, 34rem)"
             headings={['#', 'Offset', 'Fragments', isManifest ? 'What it changes' : 'Writes']}
             loadKey={`records ${form}`}
             load={(start, end) => client.records(start, end)}

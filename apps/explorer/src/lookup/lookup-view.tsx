@@ -1,12 +1,13 @@
 import './lookup.css';
 import '../database/database.css';
 import '../table/table.css';
+import { count, counted } from '@bloom/report';
 import { useEffect, useId, useState } from 'preact/hooks';
 import { BytesText, KeyFormSwitch } from '../bytes/bytes-text.js';
 import { type KeyForm, typedBytes, typedForm, TYPING_HELP, typingOptions, usualKeyForm, usualTyping } from '../bytes/key-form.js';
 import { Anatomy } from '../controls/anatomy.js';
 import { Fact, Progress, Segmented } from '../controls/controls.js';
-import { count, counted, percent } from '../controls/sizes.js';
+import { percent } from '../controls/sizes.js';
 import { DatabaseDrop, DatabaseStatus, useTableOpening } from '../database/database-view.js';
 import type { DatabaseClient } from '../database/database-client.js';
 import type { LookupTrace, TraceStep } from '../database/database-facts.js';

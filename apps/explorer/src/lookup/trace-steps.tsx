@@ -1,8 +1,8 @@
+import { count, counted } from '@bloom/report';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { BytesText } from '../bytes/bytes-text.js';
 import type { KeyForm } from '../bytes/key-form.js';
-import { count, counted } from '../controls/sizes.js';
 import type { TableTrace, TraceStep } from '../database/database-facts.js';
 import { StoredFilterPicture } from '../filter/stored-filter.js';
 import type { StoredFilter } from '../table/table-facts.js';
@@ -81,7 +81,7 @@ function TableStep({ step, form, asked, storedFilter }: FilterAccess & { readonl
             <span class="trace-label">Index</span>
             <div>
               <p>
-                {counted(index.compared.length, 'comparison')} among {counted(index.entries, 'entry', 'entries')}
+                {counted(index.compared.length, 'comparison')} among {counted(index.entries, 'entry')}
                 {index.block === undefined
                   ? ': the key is after all blocks.'
                   : `: block ${count(index.block.number + 1)}, ${counted(index.block.size, 'byte')} at ${count(index.block.offset)}.`}
@@ -129,7 +129,7 @@ function TableStep({ step, form, asked, storedFilter }: FilterAccess & { readonl
             <span class="trace-label">Block</span>
             <div>
               <p>
-                Read. {counted(block.compared.length, 'comparison')} to choose among {counted(block.restarts, 'restart')}, then {counted(block.walked.length, 'entry', 'entries')} walked.
+                Read. {counted(block.compared.length, 'comparison')} to choose among {counted(block.restarts, 'restart')}, then {counted(block.walked.length, 'entry')} walked.
               </p>
               <details>
                 <summary>What was walked</summary>

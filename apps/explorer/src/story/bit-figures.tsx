@@ -2,7 +2,8 @@ import { Fragment } from 'preact';
 import { Figure } from './lit.js';
 
 /** “bits 4, 17 and 30”, each of which shows its place. */
-export function BitFigures({ bits }: { readonly bits: readonly number[] }) {
+export function BitFigures({ bits: unsorted }: { readonly bits: readonly number[] }) {
+  const bits = [...unsorted].sort((a, b) => a - b);
   return (
     <>
       {bits.length === 1 ? 'bit ' : 'bits '}

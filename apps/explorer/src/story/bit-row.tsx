@@ -18,7 +18,7 @@ interface BitRowProps {
   readonly asked?: RowWord | undefined;
   /** Whether what is found is shown: not before the reader has predicted it. */
   readonly isJudged?: boolean;
-  /** Whether all 1s are a mistake. */
+  /** Whether what the bits say is a mistake. */
   readonly isFalse?: boolean;
 }
 
@@ -60,7 +60,7 @@ export function BitRow({ bits, isSet, added, fresh, asked, isJudged = true, isFa
     return { x: left + column * cell + Math.floor(column / 8) * BYTE_GAP, y: top + Math.floor(bit / columns) * rowHeight };
   };
   const tone = (bit: number): string => {
-    if (asked?.bits.includes(bit) === true) return !isJudged ? 'is-asked' : !isSet(bit) ? 'is-proof' : isFalse ? 'is-false' : 'is-one';
+    if (asked?.bits.includes(bit) === true) return !isJudged ? 'is-asked' : isFalse ? 'is-false' : isSet(bit) ? 'is-one' : 'is-proof';
     if (fresh?.has(bit) === true) return 'is-new';
     return added?.bits.includes(bit) === true ? 'is-kept' : '';
   };

@@ -1,6 +1,7 @@
 import { BloomFilterPolicy, buildFilter, probesFor } from '@bloom/policy';
+import { count, counted } from '@bloom/report';
 import { useId, useMemo } from 'preact/hooks';
-import { byteSize, count, counted } from '../controls/sizes.js';
+import { byteSize } from '../controls/sizes.js';
 import { KEY_SAMPLES } from '../filter/key-samples.js';
 import { READ_MS } from './disk-path.js';
 import { Guess, useGuess } from './guess.js';
@@ -80,10 +81,10 @@ export function BitsPerKey() {
       }
     >
       <p>
-        Here are real filters, of {count(KEYS)} keys. Another {count(KEYS)} keys, all absent, are asked about: each dot is one. With {counted(FEW_BITS, 'bit')} for each key, <Figure lights={['wrong']}>{count(few)}</Figure> get a wrong “perhaps”.
+        Here are real filters, of {count(KEYS)} keys: in a database, what is looked up is called a key. Another {count(KEYS)} keys, all absent, are asked about: each dot is one. With {counted(FEW_BITS, 'bit')} of memory for each key, <Figure lights={['wrong']}>{count(few)}</Figure> get a wrong “perhaps”.
       </p>
-      <Guess step={5} question={`Twice the bits: ${USUAL_BITS} for each key. How many wrong answers are left?`} options={['about half', 'about a tenth', 'none']} right={1}>
-        {counted(USUAL_BITS, 'bit')} leave {count(usual)} of {count(few)}. A key now leads to {probesFor(USUAL_BITS)} bits instead of {probesFor(FEW_BITS)}, and one 0 among them is enough for a “no”. Drag the slider: now {counted(bitsPerKey, 'bit')}, and <Figure lights={['wrong']}>{count(passed.size)}</Figure> wrong.
+      <Guess step={5} question={`Twice the memory: ${USUAL_BITS} bits for each key. How many wrong answers are left?`} options={['about half', 'about a tenth', 'none']} right={1}>
+        {counted(USUAL_BITS, 'bit')} leave {count(usual)} of {count(few)}. There is room for each key to make {probesFor(USUAL_BITS)} bits 1 instead of {probesFor(FEW_BITS)}, so {probesFor(USUAL_BITS)} are checked, and one 0 among them is enough for a “no”. The slider stands at {counted(bitsPerKey, 'bit')}, with <Figure lights={['wrong']}>{count(passed.size)}</Figure> wrong: drag it.
       </Guess>
       {hasGuessed && (
         <div class="row">

@@ -23,6 +23,7 @@ export function CertainNo() {
   // The question is about the word that the story proposes. Before it is answered, the picture gives nothing away.
   const isJudged = guess !== undefined;
   const bits = distinctBits(row, asked);
+  const zeros = bits.filter((bit) => !row.isSet(bit)).length;
   const zero = probing.firstZero === undefined ? undefined : probing.probes[probing.firstZero]!.bit;
   const proposedZero = row.probingOf(proposed).probes.find(({ isSet }) => !isSet)!.bit;
   return (
@@ -58,9 +59,9 @@ export function CertainNo() {
       }
     >
       <p>
-        The row holds “<KeyName name={first} />” and nothing else. The program wants “{proposed}”. Before it goes to the disk, it looks at the bits of “{proposed}”.
+        Take a disk with “<KeyName name={first} />” on it and nothing else, so that only “<KeyName name={first} />” was added. The program wants “{proposed}”. Before it goes to the disk, it looks at the bits of “{proposed}”.
       </p>
-      <Guess step={3} question={`Can these bits tell that “${proposed}” is not on the disk?`} options={['Yes, for certain', 'Only probably', 'No']} right={0}>
+      <Guess step={3} question={`Can these bits tell that “${proposed}” is not on the disk?`} options={['Yes, for certain', 'Only probably', 'They cannot tell']} right={0}>
         <Figure lights={[proposedZero]}>Bit {proposedZero}</Figure> is 0. Had “{proposed}” been added, it would be 1: adding makes all bits of a word 1, and nothing ever makes one 0 again. So “no” is <strong class="word-no">certain</strong>, and{' '}
         <Figure lights={['disk']}>the disk is left alone</Figure>.
       </Guess>
@@ -69,7 +70,7 @@ export function CertainNo() {
           <div class="field">
             <label for={id}>Ask about any word</label>
             <div class="field-line">
-              <input id={id} type="text" value={typed} placeholder={proposed} maxLength={MAX_WORD_LENGTH} autocomplete="off" autocapitalize="off" spellcheck={false} onInput={({ currentTarget }) => change({ asked: currentTarget.value })} />
+              <input id={id} type="text" value={typed} maxLength={MAX_WORD_LENGTH} autocomplete="off" autocapitalize="off" spellcheck={false} onInput={({ currentTarget }) => change({ asked: currentTarget.value })} />
               <button type="button" onClick={() => change({ asked: first })}>
                 Ask about “<KeyName name={first} />”
               </button>
@@ -77,7 +78,7 @@ export function CertainNo() {
           </div>
           <p role="status" data-story-verdict={verdict}>
             “<KeyName name={asked} />” leads to <BitFigures bits={bits} />.{' '}
-            {verdict === 'no' ? 'Not all of them are 1: certainly not added.' : verdict === 'true positive' ? 'All of them are 1: it may be there, so the disk is read.' : 'All of them are 1, though it was never added: a wrong “perhaps”. The next step is about those.'}
+            {verdict === 'no' ? `${zeros === bits.length ? 'All' : zeros} of them ${zeros === 1 ? 'is' : 'are'} 0, and one would be enough: certainly not added.` : verdict === 'true positive' ? 'All of them are 1: it may be there, so the disk is read.' : 'All of them are 1, though it was never added: a wrong “perhaps”. The next step is about those.'}
           </p>
         </>
       )}

@@ -31,7 +31,7 @@ export function DiskPath({ outcome }: { readonly outcome: DiskOutcome }) {
         <strong>{disk}</strong>
       </div>
       <span class="path-arrow" aria-hidden="true">
-        =
+        so
       </span>
       <div class={`path-part is-cost ${lit.has('cost') ? 'is-lit' : ''}`}>
         <span class="path-name">It takes</span>

@@ -2,11 +2,13 @@
 import { bloomHash } from '@bloom/hash';
 import { BloomFilterPolicy, bloomProbes, buildFilter, type FilterPolicy, type FilterSink, type KeyList } from '@bloom/policy';
 import { MemorySink, TableBuilder } from '@bloom/sstable';
+import { FEW_BITS } from './story-state.js';
 import { trailingSpaceComparator, TrailingSpacePolicy } from './trailing-spaces.js';
 
 /** LevelDB's policy, which takes down the keys that it is given: what the policy around it has made of them. */
 class WatchedPolicy implements FilterPolicy {
-  readonly #policy = new BloomFilterPolicy();
+  /** A key has three bits in it, as in the steps before: with the usual six, the picture is full of lines. */
+  readonly #policy = new BloomFilterPolicy(FEW_BITS);
   readonly name = this.#policy.name;
   seen: readonly Uint8Array[] = [];
 

@@ -1,5 +1,5 @@
+import { count, counted } from '@bloom/report';
 import { useId, useMemo, useState } from 'preact/hooks';
-import { count, counted } from '../controls/sizes.js';
 import { neededProbes, verdictOf } from '../filter/built-filter.js';
 import { KeyName } from '../filter/key-name.js';
 import { useProbeSteps } from '../filter/probe-steps.js';
@@ -48,7 +48,7 @@ export function FalsePositive() {
               </span>
             ) : (
               <>
-                “{target}” was never added: {count(found)} of its {counted(bits.length, 'bit')} {found === 1 ? 'is' : 'are'} 1
+                “{target}” was never added: {found === 0 ? 'none' : count(found)} of its {counted(bits.length, 'bit')} {found < 2 ? 'is' : 'are'} 1
               </>
             )}
           </p>
@@ -62,7 +62,7 @@ export function FalsePositive() {
           />
           {isWrong && (
             <p class="picture-note is-reason is-false">
-              Other words made its bits 1: {bits.map((bit) => `bit ${bit} by ${owners.get(bit)![0]}`).join(', ')}.
+              Other words made its bits 1: {[...bits].sort((a, b) => a - b).map((bit) => `bit ${bit} by ${owners.get(bit)![0]}`).join(', ')}.
             </p>
           )}
           <DiskPath outcome={isWrong ? 'in vain' : 'no'} />
@@ -75,18 +75,18 @@ export function FalsePositive() {
       <p>
         Now add more words, but never “{target}”. The <Figure lights={bits}>bits of “{target}”</Figure> are marked.
       </p>
-      <Guess step={4} question={`Can the filter ever say “perhaps” to “${target}”, which you never add?`} options={['Never', 'Yes']} right={1}>
+      <Guess step={4} question={`Can the filter ever say “perhaps” about “${target}”, which you never add?`} options={['Never', 'Yes']} right={1}>
         The words share one row. Once others have made all bits of “{target}” 1, the filter cannot tell. Make it happen:
       </Guess>
       {guess !== undefined && (
         <>
           <div class="row">
-            <button type="button" class="is-primary" disabled={!isOver} onClick={() => add(next)}>
+            <button type="button" class={isWrong ? '' : 'is-primary'} disabled={!isOver} onClick={() => add(next)}>
               Add “{next}”
             </button>
             {words.length > 1 && (
               <button type="button" onClick={() => change({ words: words.slice(0, 1) })}>
-                Take them back
+                Remove these words
               </button>
             )}
           </div>
@@ -110,7 +110,7 @@ export function FalsePositive() {
       <div role="status">
         {isWrong && (
           <p class="notice is-bad" data-story-verdict="false positive">
-            <strong>A false positive.</strong> What does it cost? <Figure lights={['cost']}>One read</Figure>: {READ_MS} ms. The disk is read, “{target}” is not there, and the program says so. The answer stays right; it only comes later.
+            <strong>A false positive.</strong> What does it cost? <Figure lights={['cost']}>One read</Figure>: {READ_MS} ms. The disk is read, “{target}” is not there, and the program says so. The program’s answer stays right; it only comes later.
           </p>
         )}
       </div>

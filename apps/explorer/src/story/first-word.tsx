@@ -1,5 +1,5 @@
+import { counted } from '@bloom/report';
 import { useId, useMemo, useState } from 'preact/hooks';
-import { counted } from '../controls/sizes.js';
 import { KeyName } from '../filter/key-name.js';
 import { useProbeSteps } from '../filter/probe-steps.js';
 import { BitRow } from './bit-row.js';
@@ -22,7 +22,7 @@ export function FirstWord() {
   return (
     <Step
       number={2}
-      title={`Remember a word with ${ROW_BITS} bits`}
+      title={`Remember words in ${ROW_BITS} bits`}
       picture={
         <>
           <p class="picture-title">A row of bits, in memory</p>
@@ -37,10 +37,10 @@ export function FirstWord() {
       }
     >
       <p>
-        Keep <Figure lights={['row']}>{ROW_BITS} bits</Figure> in memory, where a look takes next to no time. All are 0. Each word that is stored on the disk is also added here.
+        A bit is a box that holds 0 or 1. Keep <Figure lights={['row']}>{ROW_BITS} bits</Figure>, numbered from 0 to {ROW_BITS - 1}, in memory, where a look takes next to no time. All are 0. Each word that is stored on the disk is also added here.
       </p>
       <Guess step={2} question="How many bits does it take to add a word?" options={['one for each letter', '3', `all ${ROW_BITS}`]} right={1}>
-        Three, however long the word is. A fixed calculation, a <em>hash</em>, picks them: the same word always leads to the same bits. Try it.
+        Here it is three, however long the word is. A fixed calculation, a <em>hash</em>, picks them: the same word always leads to the same bits. Try it.
       </Guess>
       <form
         class="field"
@@ -53,7 +53,7 @@ export function FirstWord() {
         <div class="field-line">
           <input id={id} type="text" value={typed} maxLength={MAX_WORD_LENGTH} autocomplete="off" autocapitalize="off" spellcheck={false} onInput={({ currentTarget }) => setTyped(currentTarget.value)} />
           <button type="submit" class={first === undefined ? 'is-primary' : ''} disabled={typed === ''}>
-            {first === undefined ? 'Add it' : 'Start over with it'}
+            {first === undefined ? 'Add it' : 'Clear, and add this word'}
           </button>
         </div>
       </form>

@@ -1,5 +1,6 @@
+import { count, counted, hexNumber } from '@bloom/report';
 import { useId, useMemo } from 'preact/hooks';
-import { byteSize, count, counted, percent } from '../controls/sizes.js';
+import { byteSize, percent } from '../controls/sizes.js';
 import { hashOf } from '../shell/route.js';
 import { Guess, useGuess } from './guess.js';
 import { Figure, useLit } from './lit.js';
@@ -34,13 +35,13 @@ export function RealTable() {
       }
     >
       <p>
-        The database LevelDB keeps its keys in files like this one: weather reports by city and date. The reports lie in <Figure lights={['data']}>blocks</Figure>, and for each stretch of blocks there is <Figure lights={['filter']}>a filter</Figure>, with the usual 10 bits for each key.
+        The database LevelDB keeps its keys in files like this one: weather reports by city and date. The reports lie in <Figure lights={['data']}>blocks</Figure>, and for every 2 KiB of them there is <Figure lights={['filter']}>a filter</Figure>, with the usual 10 bits of memory for each key.
       </p>
-      <Guess step={6} question={`The file has ${table === undefined ? 'about 100 kB' : byteSize(table.outline.byteLength)}. How much of that are filters?`} options={['about 3%', 'about 20%', 'about half']} right={0}>
+      <Guess step={6} question={`The file has ${table === undefined ? 'about 100 KiB' : byteSize(table.outline.byteLength)}. How much of that are filters?`} options={['about 3%', 'about 20%', 'about half']} right={0}>
         <Figure lights={['filter']}>
           {byteSize(filterBytes)}, which is {percent(share)}
         </Figure>
-        . They stay in memory, and spare nearly all reads of what is not there. Look a report up:
+        . They stay in memory, and save nearly all reads for what is not there. Look a report up:
       </Guess>
       {hasGuessed && (
         <>
@@ -75,7 +76,7 @@ function Outcome({ lookup: { explanation, probes } }: { readonly lookup: TableLo
   const zero = probes.find(({ isSet }) => !isSet)?.bit;
   if (filter?.answer === 'no') {
     return zero === undefined ? (
-      <>This filter is empty: no block starts in its stretch. Nothing is read.</>
+      <>This filter is empty: no block begins in its 2 KiB. Nothing is read.</>
     ) : (
       <>
         <Figure lights={[`byte ${zero >> 3}`]}>Bit {count(zero)}</Figure> of the filter is 0: <strong class="word-no">certainly not there</strong>. <Figure lights={['block']}>Block {count(block.number)}</Figure> is not read.
@@ -104,6 +105,9 @@ function Picture({ table, lookup, tableKey, hasGuessed }: { readonly table: Look
   const needed = zero < 0 ? probes : probes.slice(0, zero + 1);
   const probed = new Map<number, boolean>();
   if (hasGuessed) for (const { bit, isSet } of needed) probed.set(bit >> 3, isSet && probed.get(bit >> 3) !== false);
+  const proof = probes[zero]?.bit;
+  const sound = [...probed].find(([, isSet]) => isSet)?.[0];
+  const ones = sound === undefined ? undefined : filter?.[sound] === undefined ? undefined : hexNumber(filter[sound]);
   return (
     <>
       <p class="picture-title">One file, to scale</p>
@@ -144,10 +148,10 @@ function Picture({ table, lookup, tableKey, hasGuessed }: { readonly table: Look
           <p class="picture-title">
             {hasGuessed ? (
               <>
-                “<span class="mono">{tableKey}</span>”? The filter of its block:
+                “<span class="mono">{tableKey}</span>”? The filter for its block:
               </>
             ) : (
-              'One of its filters, byte by byte:'
+              'One of its filters; each pair of signs is eight bits:'
             )}
           </p>
           <p class="real-bytes" data-real-filter={explanation.filter?.answer === 'no' || explanation.filter?.answer === 'maybe' ? explanation.filter.number : ''}>
@@ -156,7 +160,7 @@ function Picture({ table, lookup, tableKey, hasGuessed }: { readonly table: Look
               const found = probed.get(i);
               return (
                 <span key={i} class={`hex-byte ${lit.has(`byte ${i}`) ? 'is-lit' : ''} ${isLast ? 'hex-probes' : found === undefined ? (byte === 0 ? 'hex-empty' : '') : found ? 'hex-probed' : 'hex-zero'}`}>
-                  {byte.toString(16).padStart(2, '0')}
+                  {hexNumber(byte)}
                 </span>
               );
             })}
@@ -164,18 +168,20 @@ function Picture({ table, lookup, tableKey, hasGuessed }: { readonly table: Look
           <ul class="legend small" aria-label="Bytes of the filter">
             {hasGuessed && (
               <>
-                <li>
-                  <span class="hex-byte hex-probed" aria-hidden="true">1</span> a bit that was checked is 1
-                </li>
-                {zero >= 0 && (
+                {ones !== undefined && (
                   <li>
-                    <span class="hex-byte hex-zero" aria-hidden="true">0</span> it is 0: the proof
+                    <span class="hex-byte hex-probed">{ones}</span> the bits that were checked in it are 1
+                  </li>
+                )}
+                {proof !== undefined && (
+                  <li>
+                    <span class="hex-byte hex-zero">{hexNumber(filter[proof >> 3]!)}</span> bit {count(proof)}, one of its eight, is 0: the proof
                   </li>
                 )}
               </>
             )}
             <li>
-              <span class="hex-byte hex-probes">{filter.at(-1)!.toString(16).padStart(2, '0')}</span> how many bits each key has
+              <span class="hex-byte hex-probes">{hexNumber(filter.at(-1)!)}</span> so many bits are checked for a key
             </li>
           </ul>
         </>

@@ -1,5 +1,5 @@
+import { counted } from '@bloom/report';
 import { KEY_SAMPLES } from '../filter/key-samples.js';
-import { counted } from '../controls/sizes.js';
 import { DiskIcon, READ_MS } from './disk-path.js';
 import { Guess, useGuess } from './guess.js';
 import { Figure, useLit } from './lit.js';
@@ -53,7 +53,7 @@ function Reads() {
             <strong>{ASKED.length * READ_MS} ms</strong> in all, <strong class="word-false">{absent.length * READ_MS} ms for nothing</strong>
           </>
         ) : (
-          'How long will it take?'
+          'How many of these will be reads?'
         )}
       </p>
     </>

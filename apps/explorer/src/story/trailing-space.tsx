@@ -33,7 +33,7 @@ export function TrailingSpace() {
               <p class="same-key">
                 To the table, “<KeyName name={STORED} />” and “<KeyName name={ASKED} />” are <strong>{keys.isSameKey ? 'the same key' : 'two keys'}</strong>.
               </p>
-              <BitRow bits={keys.bits} isSet={(bit) => keys.storedBits.includes(bit)} added={{ word: STORED, bits: keys.storedBits }} asked={{ word: ASKED, bits: keys.askedBits }} isJudged={hasGuessed} />
+              <BitRow bits={keys.bits} isSet={(bit) => keys.storedBits.includes(bit)} added={{ word: STORED, bits: keys.storedBits }} asked={{ word: ASKED, bits: keys.askedBits }} isJudged={hasGuessed} isFalse={!keys.mayMatch} />
               <p class={`picture-note is-reason ${!hasGuessed ? '' : keys.mayMatch ? 'is-no' : 'is-false'}`} data-fact="space-answer">
                 {!hasGuessed ? 'What will the filter say?' : keys.mayMatch ? 'The filter: “Perhaps.” The book is found.' : 'The filter: “No.” The book is there, and is not found.'}
               </p>
@@ -43,15 +43,15 @@ export function TrailingSpace() {
       }
     >
       <p>
-        “No” is certain about the very bytes that were added. But a table can have its own rule for which keys are equal. In this one, spaces at the end do not count. It stores “{STORED}”. Somebody asks for “<KeyName name={ASKED} />”.
+        “No” is certain only for exactly the spelling that was added, spaces included. But a table can have its own rule for which keys are equal. In this table of book titles, spaces at the end, shown as ␣, do not count. It stores “{STORED}”. Somebody asks for “<KeyName name={ASKED} />”.
       </p>
       <Guess step={7} question="What does the filter say?" options={['“Perhaps”: it is there', '“No”: it is not there']} right={1}>
-        A space is a byte like any other: with it, the hash leads to other bits{zero !== undefined && !ignoresSpaces && (
+        For the filter, a space is a letter like any other: with it, the hash leads to other bits{zero !== undefined && !ignoresSpaces && (
           <>
             , and <Figure lights={[zero]}>bit {zero}</Figure> is 0
           </>
         )}
-        . The filter hides a book that is there. What helps is a filter that follows the table’s rule:
+        . The filter hides a book that is there. What helps is a filter that follows the table’s rule; switch to it:
       </Guess>
       {hasGuessed && (
         <>
@@ -65,8 +65,11 @@ export function TrailingSpace() {
             ]}
             onChange={(value) => change({ ignoresSpaces: value === 'without' })}
           />
-          <p>LevelDB’s documentation warns of this trap, but LevelDB cannot see it. Bloom lets the table’s order and the filter both say what they ignore. Where they differ, it refuses to write the table:</p>
-          <p class="refusal mono small">{refusal}</p>
+          <p>LevelDB’s documentation warns of this trap, but LevelDB cannot see it. In Bloom, the order of a table and its filter each state what they ignore. Where these differ, no table is written.</p>
+          <details>
+            <summary>What a programmer is told then</summary>
+            <p class="refusal mono small">{refusal}</p>
+          </details>
         </>
       )}
     </Step>

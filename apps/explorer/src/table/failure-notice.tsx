@@ -1,4 +1,4 @@
-import { count } from '../controls/sizes.js';
+import { count } from '@bloom/report';
 import type { FailureFacts } from '../worker/failure.js';
 import { remedyOf } from './remedy.js';
 

@@ -1,5 +1,6 @@
+import { count, counted } from '@bloom/report';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { byteSize, count, counted, percent } from '../controls/sizes.js';
+import { byteSize, percent } from '../controls/sizes.js';
 import { colourOf, useColours } from '../shell/theme.js';
 import type { TableFacts } from './table-facts.js';
 

@@ -1,5 +1,5 @@
+import { count } from '@bloom/report';
 import type { Finding } from '@bloom/sstable/inspect';
-import { count } from '../controls/sizes.js';
 import { remedyOf } from './remedy.js';
 
 const SHOWN_FINDINGS = 50;

@@ -1,9 +1,10 @@
 import { FilterBlockReader } from '@bloom/filter-block';
 import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
 import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
-import { bytewiseComparator, type Comparator, type Source } from '@bloom/sstable';
+import { databaseKeys, type FilterTrial, filterTrialSteps, KeyEvidence, plainKeys, WatchedBloomPolicy } from '@bloom/report';
+import { bytewiseComparator, type Comparator, MemorySource, type Source, SyncTable } from '@bloom/sstable';
 import { allCodecs } from '@bloom/codecs';
-import { decodeInternalKey, internalKeyComparator, internalKeyPolicy, isLikelyInternalKey } from '@bloom/sstable/database';
+import { decodeInternalKey, internalKeyComparator, internalKeyPolicy, SyncDatabaseTable } from '@bloom/sstable/database';
 import {
   BLOCK_KINDS,
   type Finding,
@@ -19,6 +20,7 @@ import {
 import { indexedDbKey } from '../bytes/indexeddb-key.js';
 import { minecraftKey } from '../bytes/minecraft-key.js';
 import type { Work } from '../worker/calls.js';
+import { breathe } from '../worker/serve-calls.js';
 import { FilterTrials } from '../trial/filter-trials.js';
 import { tableTrial } from '../trial/table-trial.js';
 import { clipped } from './clipped.js';
@@ -38,6 +40,8 @@ const FOREIGN_FILTERS = /^(full|partitioned)filter\./;
 /** Keys of one filter that the page is sent. */
 const MOST_FILTER_KEYS = 5000;
 const MOST_FILTER_KEY_BYTES = 2 ** 20;
+/** A table is in memory while its filters are tried. */
+const MOST_TRIED_BYTES = 64 * 2 ** 20;
 /** Findings beyond these say nothing new. */
 const MAX_FINDINGS = 1000;
 
@@ -65,7 +69,10 @@ export class InspectedTable {
     const firstData = kinds.indexOf(0);
     const first = firstData < 0 ? undefined : await inspectBlock(source, 'data block', { offset: offsets[firstData]!, size: sizes[firstData]! }, { codecs, signal });
     const keys = first?.entries(0, 200).map(({ key }) => key) ?? [];
-    const isDatabase = keys.length > 0 && keys.every(isInternalKey);
+    const evidence = new KeyEvidence();
+    // The filters are not at hand before the whole file is.
+    for (const key of keys) evidence.add(key, undefined);
+    const isDatabase = evidence.isForInternal;
     const userKeys = isDatabase ? keys.map((key) => decodeInternalKey(key)!.userKey) : keys;
     const { filter, filterBlock } = await readFilter(source, outline, signal);
     const facts: TableFacts = {
@@ -221,7 +228,7 @@ export class InspectedTable {
     const { isDatabase, isIndexedDb } = this.facts;
     let done = 0;
     let isProfiling = false;
-    const total = 2 * byteLength;
+    const total = 3 * byteLength;
     const source: Source = {
       byteLength,
       name: this.source.name,
@@ -261,10 +268,11 @@ export class InspectedTable {
       damage: 'skip',
       signal: work.signal,
     });
+    const isSound = findings.length === 0;
     return {
       profile,
-      isSound: findings.length === 0,
-      probes: await this.#probes(work.signal),
+      isSound,
+      trial: isSound && this.facts.filter.state === 'used' && byteLength <= MOST_TRIED_BYTES ? await this.#tryFilters(profile.entries, work) : undefined,
       findings,
       moreFindings,
       unchecked: unchecked.map(({ part, reason }) => `${part}: ${reason}`),
@@ -273,16 +281,22 @@ export class InspectedTable {
     };
   }
 
-  /** Probes per key of the first filter that has keys. */
-  async #probes(signal: AbortSignal): Promise<number | undefined> {
-    const number = this.#filterBlockNumber();
-    if (this.facts.filter.state !== 'used' || number < 0) return undefined;
-    const reader = await this.#filterReader(number, signal);
-    for (let i = 0; i < reader.filterCount; i++) {
-      const filter = reader.filterAt(i);
-      if (filter !== undefined && filter.length > 1) return filter[filter.length - 1];
+  /** How often absent keys match the filters, as `bloom stat` measures it. */
+  async #tryFilters(entries: number, work: Work): Promise<FilterTrial> {
+    const { byteLength } = this.outline;
+    const policy = new WatchedBloomPolicy();
+    const memory = new MemorySource(await this.source.read(0, byteLength, work.signal), this.source.name);
+    const options = { codecs, filterPolicies: [policy] };
+    const { isDatabase } = this.facts;
+    const table = isDatabase ? SyncDatabaseTable.open(memory, options).table : SyncTable.open(memory, options);
+    const steps = filterTrialSteps({ table, policy, entries, keys: isDatabase ? databaseKeys : plainKeys });
+    for (;;) {
+      const { done: isDone, value } = steps.next();
+      if (isDone === true) return value;
+      work.progress((2 + value.done / value.total) * byteLength, 3 * byteLength);
+      await breathe();
+      work.signal.throwIfAborted();
     }
-    return undefined;
   }
 
   async #filterReader(number: number, signal?: AbortSignal): Promise<FilterBlockReader> {
@@ -309,11 +323,6 @@ export class InspectedTable {
 
 function isOfOrder({ code }: Finding): boolean {
   return code === 'BLOOM_OUT_OF_ORDER' || code === 'BLOOM_BAD_SEPARATOR';
-}
-
-function isInternalKey(key: Uint8Array): boolean {
-  const internal = decodeInternalKey(key);
-  return internal !== undefined && isLikelyInternalKey(internal);
 }
 
 async function readFilter(source: Source, outline: TableOutline, signal: AbortSignal | undefined): Promise<{ filter: FilterState; filterBlock?: InspectedBlock }> {

@@ -1,9 +1,10 @@
 import type { Finding } from '@bloom/sstable/inspect';
+import { count, counted, hexNumber } from '@bloom/report';
 import { useEffect, useId, useState } from 'preact/hooks';
 import { BytesText } from '../bytes/bytes-text.js';
 import { hexOf, type KeyForm, typedBytes, TYPING_HELP, typingOptions, usualTyping } from '../bytes/key-form.js';
 import { Fact, Segmented } from '../controls/controls.js';
-import { byteSize, count, counted, percent } from '../controls/sizes.js';
+import { byteSize, percent } from '../controls/sizes.js';
 import { WindowedRows } from '../controls/window.js';
 import { StoredFilterPicture } from '../filter/stored-filter.js';
 import { type FailureFacts, failureFacts } from '../worker/failure.js';
@@ -109,8 +110,8 @@ function EntryList({ client, block, facts, form, onGoTo }: PartProps & { readonl
       <WindowedRows<EntryRow>
         label={`Entries of the ${facts.kind}`}
         rowCount={facts.entryCount}
-        columns={`clamp(2rem, 4vw, 3.5rem) clamp(2.6rem, 5vw, 4.5rem) minmax(9rem, 1fr) ${isDatabase ? '5.5rem 5rem ' : ''}minmax(14rem, 1.2fr)`}
-        minWidth={isDatabase ? '44rem' : '31rem'}
+        columns={`clamp(1.5rem, 5vw, 3.5rem) clamp(2.1rem, 6vw, 4.5rem) minmax(clamp(6rem, 32vw, 9rem), 1fr) ${isDatabase ? '5.5rem 5rem ' : ''}minmax(clamp(10rem, 40vw, 14rem), 1.2fr)`}
+        minWidth={isDatabase ? 'clamp(36rem, 120vw, 44rem)' : 'clamp(24rem, 96vw, 31rem)'}
         headings={headings}
         loadKey={`${block} ${form}`}
         load={(start, end) => client.entries(block, start, end)}
@@ -273,7 +274,7 @@ function FooterDetails({ client }: PartProps) {
       <code class="footer-bytes" aria-label="Bytes of the footer">
         {Array.from(footerBytes, (byte, at) => (
           <span key={at} class={`footer-byte is-field-${fieldOf(at)}`} title={footerLayout[fieldOf(at)]?.label}>
-            {byte.toString(16).padStart(2, '0')}
+            {hexNumber(byte)}
           </span>
         ))}
       </code>

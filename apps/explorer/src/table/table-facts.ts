@@ -1,5 +1,6 @@
 /** What the table worker tells the page. */
 import type { LabelledRange } from '@bloom/bytes';
+import type { FilterTrial } from '@bloom/report';
 import type { Finding, TableProfile } from '@bloom/sstable/inspect';
 
 export type FilterState =
@@ -113,7 +114,8 @@ export interface CheckFacts {
   readonly profile: TableProfile;
   /** Whether nothing is wrong with it: only then do sizes and filters say what `bloom stat` would. */
   readonly isSound: boolean;
-  readonly probes: number | undefined;
+  /** Undefined for a table with damage, without filters that are used, or too large for this page. */
+  readonly trial: FilterTrial | undefined;
   /** Whether keys of IndexedDB are in another order than theirs. */
   readonly isOrderUnusual: boolean;
   /** The name of the order that the keys were checked against. */

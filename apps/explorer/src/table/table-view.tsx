@@ -1,10 +1,12 @@
 import './table.css';
+import type { ComponentChildren } from 'preact';
+import { bitsPerKey, compressionRatio, count, counted, falsePositivesText, type FilterTrial, type MeasuredRate, neighboursText } from '@bloom/report';
 import { useEffect, useMemo } from 'preact/hooks';
 import { type KeyForm, usualKeyForm } from '../bytes/key-form.js';
-import { KeyFormSwitch } from '../bytes/bytes-text.js';
+import { BytesText, KeyFormSwitch } from '../bytes/bytes-text.js';
 import { Anatomy } from '../controls/anatomy.js';
 import { Drop, Fact, Progress } from '../controls/controls.js';
-import { byteSize, count, counted } from '../controls/sizes.js';
+import { byteSize } from '../controls/sizes.js';
 import { folderOfFile } from '../database/file-of-folder.js';
 import { useSession, useSessionState } from '../session/use-session.js';
 import { LogView } from '../log/log-view.js';
@@ -21,6 +23,9 @@ import type { TablePlace } from './table-place.js';
 
 /** Tables up to this size are checked without being asked to. */
 const EAGER_CHECK_BYTES = 32 * 2 ** 20;
+
+/** Of a key beside others in a sentence. */
+const SHOWN_KEY_BYTES = 100;
 
 /** Data, filters, metaindex and index have keys, which the form is for. */
 const KEY_PARTS = new Set([0, 1, 3, 4]);
@@ -173,7 +178,7 @@ function OpenedTable({ client }: { readonly client: TableClient }) {
           </section>
         )}
         <div class="table-side">
-          <CheckCard client={client} />
+          <CheckCard client={client} form={form} />
           {check.result !== undefined && check.result.unchecked.length > 0 && (
             <section class="card" aria-label="Not checked">
               <h2>Not checked</h2>
@@ -203,7 +208,7 @@ function Chips({ client }: { readonly client: TableClient }) {
     <ul class="chips" aria-label="About the file">
       <li class="chip">{byteSize(facts.byteLength)}</li>
       <li class="chip">{counted(dataBlocks, 'data block')}</li>
-      {check !== undefined && <li class="chip">{counted(check.profile.entries, 'entry', 'entries')}</li>}
+      {check !== undefined && <li class="chip">{counted(check.profile.entries, 'entry')}</li>}
       <li class="chip">{codecText(facts, check)}</li>
       {filter.state === 'used' && <li class="chip is-good">filter: {filter.policyName}</li>}
       {filter.state === 'absent' && <li class="chip">no filter</li>}
@@ -229,8 +234,10 @@ function codecText({ codecName }: TableFacts, check: CheckFacts | undefined): st
   return codecName === undefined ? 'unknown codec' : name(codecs[0]?.[0] ?? codecName);
 }
 
-function CheckCard({ client }: { readonly client: TableClient }) {
+function CheckCard({ client, form }: { readonly client: TableClient; readonly form: KeyForm }) {
   const { result: facts, failure, progress } = useTask(client.check);
+  const ratio = facts && compressionRatio(facts.profile);
+  const bits = facts && bitsPerKey(facts.profile);
   return (
     <section class="card" aria-label="Contents">
       <h2>Contents</h2>
@@ -254,11 +261,15 @@ function CheckCard({ client }: { readonly client: TableClient }) {
           <Fact name="Data blocks">
             {count(facts.profile.dataBlocks)} {facts.profile.damagedBlocks > 0 && <small>{count(facts.profile.damagedBlocks)} damaged</small>}
           </Fact>
-          <Fact name="Keys">{byteSize(facts.profile.keyBytes)}</Fact>
-          <Fact name="Values">{byteSize(facts.profile.valueBytes)}</Fact>
-          {facts.isSound && facts.profile.storedDataBytes > 0 && (
+          <Fact name="Keys">
+            {byteSize(facts.profile.keyBytes)} <small>{counted(facts.profile.keyBytes, 'byte')}</small>
+          </Fact>
+          <Fact name="Values">
+            {byteSize(facts.profile.valueBytes)} <small>{counted(facts.profile.valueBytes, 'byte')}</small>
+          </Fact>
+          {facts.isSound && ratio !== undefined && (
             <Fact name="Compression">
-              <span data-fact="compression">{(facts.profile.rawDataBytes / facts.profile.storedDataBytes).toFixed(2)} : 1</span>{' '}
+              <span data-fact="compression">{ratio.toFixed(2)} : 1</span>{' '}
               <small>
                 {count(facts.profile.rawDataBytes)} bytes, stored as {count(facts.profile.storedDataBytes)}
               </small>
@@ -269,12 +280,13 @@ function CheckCard({ client }: { readonly client: TableClient }) {
               <span data-fact="filters">{count(facts.profile.filters)}</span> <small>{counted(facts.profile.filterBytes, 'byte')}</small>
             </Fact>
           )}
-          {facts.isSound && facts.profile.filters > 0 && facts.profile.entries > 0 && (
+          {facts.isSound && facts.profile.filters > 0 && bits !== undefined && (
             <Fact name="Bits per key">
-              <span data-fact="bits-per-key">{((facts.profile.filterBytes * 8) / facts.profile.entries).toFixed(2)}</span>{' '}
-              <small>{facts.probes === undefined ? '' : `${counted(facts.probes, 'probe')}; `}the whole filter block counts</small>
+              <span data-fact="bits-per-key">{bits.toFixed(2)}</span>{' '}
+              <small>{facts.trial?.probes === undefined ? '' : `${counted(facts.trial.probes, 'probe')}; `}the whole filter block counts</small>
             </Fact>
           )}
+          {facts.isSound && client.facts.filter.state === 'used' && <FalsePositiveFacts trial={facts.trial} form={form} />}
           <Fact name="Order of keys" isWide>
             <small>{facts.order}</small>
           </Fact>
@@ -285,5 +297,33 @@ function CheckCard({ client }: { readonly client: TableClient }) {
         </>
       )}
     </section>
+  );
+}
+
+/** How often absent keys match the filters. */
+function FalsePositiveFacts({ trial, form }: { readonly trial: FilterTrial | undefined; readonly form: KeyForm }) {
+  if (trial === undefined) return <RateFact name="False positives" fact="false-positives" rate={{ notMeasured: 'the table is too large for this page; “bloom stat FILE” measures it' }} />;
+  const { falsePositives } = trial;
+  const example = falsePositives?.neighbours?.example;
+  return (
+    <>
+      <RateFact name="False positives" fact="false-positives" rate={falsePositivesText(trial)} />
+      {falsePositives !== undefined && (
+        <RateFact name="False positives of neighbours" fact="neighbours" rate={neighboursText(falsePositives)}>
+          {example !== undefined && <BytesText bytes={example.subarray(0, SHOWN_KEY_BYTES)} byteLength={example.length} form={form} />}
+        </RateFact>
+      )}
+    </>
+  );
+}
+
+function RateFact({ name, fact, rate, children }: { readonly name: string; readonly fact: string; readonly rate: MeasuredRate; readonly children?: ComponentChildren }) {
+  return (
+    <Fact name={name} isWide>
+      <span data-fact={fact}>{'rate' in rate ? rate.rate : 'not measured'}</span>{' '}
+      <small data-fact={`${fact}-detail`}>
+        {'rate' in rate ? rate.detail : rate.notMeasured} {children}
+      </small>
+    </Fact>
   );
 }

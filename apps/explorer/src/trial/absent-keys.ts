@@ -1,8 +1,11 @@
+import { seeded } from '@bloom/bytes';
 import { breathe } from '../worker/serve-calls.js';
 
 export const ABSENT_KEYS = 10_000;
 /** Keys from which they are made. */
 const MOST_PRESENT = 20_000;
+/** After a stored key. */
+const RANDOM_BYTES = 4;
 /** Keys between two looks at messages. */
 export const PORTION = 250;
 
@@ -18,20 +21,13 @@ export async function absentKeys(stored: AsyncIterable<Uint8Array>, isStored: (k
     present.push(key.slice());
     if (present.length === MOST_PRESENT) break;
   }
-  // Xorshift has no way out of 0.
-  let state = seed === 0 ? 1 : seed;
-  const random = (): number => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return state >>> 0;
-  };
+  const random = seeded(seed);
   const keys: Uint8Array[] = [];
   for (let tries = 0; keys.length < ABSENT_KEYS && tries < 2 * ABSENT_KEYS; tries++) {
-    const near = present.length === 0 ? new Uint8Array(0) : present[random() % present.length]!;
-    const key = new Uint8Array(near.length + 4);
+    const near = present.length === 0 ? new Uint8Array(0) : random.pick(present);
+    const key = new Uint8Array(near.length + RANDOM_BYTES);
     key.set(near);
-    new DataView(key.buffer).setUint32(near.length, random());
+    key.set(random.bytes(RANDOM_BYTES), near.length);
     // One that damage may hide is asked for too: its lookup fails, as any that comes by that block.
     if ((await isStored(key)) !== true) keys.push(key);
     if (tries % PORTION === 0) {

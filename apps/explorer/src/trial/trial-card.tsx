@@ -1,9 +1,10 @@
 import './trial.css';
+import { count, counted } from '@bloom/report';
 import { useId, useRef } from 'preact/hooks';
 import { BytesText } from '../bytes/bytes-text.js';
 import type { KeyForm } from '../bytes/key-form.js';
 import { NumberField, Progress, Segmented } from '../controls/controls.js';
-import { byteSize, count, counted, percent } from '../controls/sizes.js';
+import { byteSize, percent } from '../controls/sizes.js';
 import { FailureNotice } from '../table/failure-notice.js';
 import type { FilterChoice, TriedFilters, TriedPolicy, TrialStart } from './trial-facts.js';
 import { comparedChoices, keyOfChoice, type TrialRun, type TrialState, useTrials } from './trial-run.js';

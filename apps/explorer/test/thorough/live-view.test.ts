@@ -6,8 +6,6 @@ import type { ExplorerPage } from '../explorer-page.js';
 import { describeInChromium } from '../in-chromium.js';
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-/** How long the page may take to show what has happened. */
-const patient = { timeout: 15_000, interval: 25 };
 
 describeInChromium('the view of a live database', ({ open }) => {
   async function opened(hash = '#/live?pace=at-once'): Promise<ExplorerPage> {
@@ -17,15 +15,17 @@ describeInChromium('the view of a live database', ({ open }) => {
   }
 
   const press = ({ page }: ExplorerPage, name: string): Promise<void> => page.getByRole('button', { name, exact: true }).click();
-  const lastSequence = (explorer: ExplorerPage, wanted: string): Promise<void> => expect.poll(() => explorer.fact('last-sequence'), patient).toBe(wanted);
+  const lastSequence = (explorer: ExplorerPage, wanted: string): Promise<void> => expect.poll(() => explorer.fact('last-sequence')).toBe(wanted);
   const isIdle = (explorer: ExplorerPage): Promise<void> =>
-    expect.poll(async () => `${await explorer.fact('next-step')} ${await explorer.fact('making')}`, patient).toBe('Nothing to do. Nothing is done in the background.');
-  /** The step that waits, once it is another than `before`; undefined where there is none for a while. */
+    expect.poll(async () => `${await explorer.fact('next-step')} ${await explorer.fact('making')}`).toBe('Nothing to do. Nothing is done in the background.');
+  /** The step that waits, once it is another than `before`; undefined where there is nothing to do for a while. */
   async function nextStep(explorer: ExplorerPage, before?: string): Promise<string | undefined> {
-    for (let quiet = 0; quiet < 15; quiet++) {
-      const [, next] = /^Next: (.*)$/.exec(await explorer.fact('next-step')) ?? [];
+    for (let quiet = 0; quiet < 20; ) {
+      const said = await explorer.fact('next-step');
+      const [, next] = /^Next: (.*)$/.exec(said) ?? [];
       if (next !== undefined && next !== before) return next;
-      await explorer.page.waitForTimeout(20);
+      quiet = said === 'Working…' ? 0 : quiet + 1;
+      await explorer.page.waitForTimeout(40);
     }
     return undefined;
   }
@@ -49,21 +49,21 @@ describeInChromium('the view of a live database', ({ open }) => {
         return `${what}: ${where!.replace(/, .*| \(.*/, '')}`;
       }),
     );
-  const hasVersions = (explorer: ExplorerPage, wanted: readonly string[]): Promise<void> => expect.poll(() => versions(explorer), patient).toEqual(wanted);
+  const hasVersions = (explorer: ExplorerPage, wanted: readonly string[]): Promise<void> => expect.poll(() => versions(explorer)).toEqual(wanted);
 
   test('a thousand writes fill memtables, which become tables with filters, and none is lost on the way', async () => {
     const explorer = await opened();
     await press(explorer, 'Write a thousand');
     await lastSequence(explorer, '1,000');
     await isIdle(explorer);
-    const inMemory = numberIn(await explorer.page.locator('[data-memtable]').textContent(), /(\d+) entries/);
-    expect(Number((await explorer.fact('table-entries')).replaceAll(',', '')) + inMemory).toBe(1000);
-    expect(await newest(explorer, 'memtable-switched')).toMatch(/with \d+ entries/);
+    const inMemory = async (): Promise<number> => numberIn(await explorer.page.locator('[data-memtable]').textContent(), /(\d+) entries/);
+    await expect.poll(async () => Number((await explorer.fact('table-entries')).replaceAll(',', '')) + (await inMemory())).toBe(1000);
+    await expect.poll(() => newest(explorer, 'memtable-switched')).toMatch(/with \d+ entries/);
     const [, entries, filters] = /has (\d+) entries in .*, (\d+) filters of/.exec((await newest(explorer, 'flush-ended'))!)!;
     const table = explorer.page.locator('[data-table]');
-    expect(await table.textContent()).toContain(`${entries} entries`);
-    await expect.poll(() => table.locator('.live-fills > span').count(), patient).toBe(Number(filters));
-    expect(await table.getByRole('img').getAttribute('aria-label')).toMatch(/^\d+ filters of 00\d+\.ldb have bits, of which [345]\d% are 1$/);
+    await expect.poll(() => table.textContent()).toContain(`${entries} entries`);
+    await expect.poll(() => table.locator('.live-fills > span').count()).toBe(Number(filters));
+    await expect.poll(() => table.getByRole('img').getAttribute('aria-label')).toMatch(/^\d+ filters of 00\d+\.ldb have bits, of which [345]\d% are 1$/);
     await explorer.page.getByRole('button', { name: /^Table 00\d+\.ldb, level 2,/ }).waitFor();
   });
 
@@ -76,13 +76,13 @@ describeInChromium('the view of a live database', ({ open }) => {
     await hasVersions(explorer, ['three: memtable', 'two: level 2', 'one: level 2']);
     await press(explorer, 'Compact all');
     await hasVersions(explorer, ['three: level 2', 'two: gone', 'one: gone']);
-    expect(await newest(explorer, 'compaction-ended')).toBe('Compaction ended: 3 entries read, 1 written. 2 hidden versions and 0 deletions are gone.');
+    await expect.poll(() => newest(explorer, 'compaction-ended')).toBe('Compaction ended: 3 entries read, 1 written. 2 hidden versions and 0 deletions are gone.');
     await press(explorer, 'Delete');
     await hasVersions(explorer, ['deleted: memtable', 'three: level 2', 'two: gone', 'one: gone']);
     await press(explorer, 'Compact all');
     await hasVersions(explorer, ['deleted: gone', 'three: gone', 'two: gone', 'one: gone']);
-    expect(await newest(explorer, 'compaction-ended')).toBe('Compaction ended: 2 entries read, 0 written. 1 hidden version and 1 deletion are gone.');
-    expect(await explorer.fact('tables')).toBe('0 tables');
+    await expect.poll(() => newest(explorer, 'compaction-ended')).toBe('Compaction ended: 2 entries read, 0 written. 1 hidden version and 1 deletion are gone.');
+    await expect.poll(() => explorer.fact('tables')).toBe('0 tables');
   });
 
   test('a snapshot keeps what it sees through a compaction, and lookups and cursors read as of it, until it is released', async () => {
@@ -99,7 +99,7 @@ describeInChromium('the view of a live database', ({ open }) => {
     await page.getByRole('radio', { name: /^snapshot 1, after write 1/ }).check();
     await press(explorer, 'Look up');
     await page.getByText('Found, as write 1.').waitFor();
-    expect(await page.locator('.notice[data-outcome=found]').textContent()).toContain('before');
+    await expect.poll(() => page.locator('.notice[data-outcome=found]').textContent()).toContain('before');
     await press(explorer, 'Seek');
     await page.getByRole('list', { name: 'Entries from the key on' }).getByText('before').waitFor();
     await press(explorer, 'Release snapshot 1');
@@ -113,17 +113,17 @@ describeInChromium('the view of a live database', ({ open }) => {
     const { page } = explorer;
     await page.getByLabel('Sync each write').check();
     await put(explorer, 'synced');
-    expect(await explorer.fact('synced')).toBe('all synced');
+    await expect.poll(() => explorer.fact('synced')).toBe('all synced');
     await page.getByLabel('Sync each write').uncheck();
     await put(explorer, 'not synced');
-    expect(await explorer.fact('synced')).toMatch(/^\d+ B synced$/);
+    await expect.poll(() => explorer.fact('synced')).toMatch(/^\d+ B synced$/);
     await press(explorer, 'Crash the program');
-    await expect.poll(() => newest(explorer, 'reopened'), patient).toBe('Opened again: no write is lost.');
+    await expect.poll(() => newest(explorer, 'reopened')).toBe('Opened again: no write is lost.');
     // What opening makes of a log is in level 0.
     await hasVersions(explorer, ['not synced: level 0', 'synced: level 0']);
     await put(explorer, 'soon lost');
     await press(explorer, 'Cut the power');
-    await expect.poll(() => newest(explorer, 'reopened'), patient).toBe('Opened again: the last write is lost; all before it are there.');
+    await expect.poll(() => newest(explorer, 'reopened')).toBe('Opened again: the last write is lost; all before it are there.');
     await hasVersions(explorer, ['soon lost: gone', 'not synced: level 0', 'synced: level 0']);
   });
 
@@ -135,8 +135,8 @@ describeInChromium('the view of a live database', ({ open }) => {
     const inMemory = numberIn(await explorer.page.locator('[data-memtable]').textContent(), /(\d+) entries/);
     expect(inMemory).toBeGreaterThan(100);
     await press(explorer, 'Cut the power');
-    await expect.poll(() => newest(explorer, 'reopened'), patient).toBe(`Opened again: the last ${inMemory} writes are lost; all before them are there.`);
-    expect(await explorer.fact('table-entries')).toBe(String(1000 - inMemory));
+    await expect.poll(() => newest(explorer, 'reopened')).toBe(`Opened again: the last ${inMemory} writes are lost; all before them are there.`);
+    await expect.poll(() => explorer.fact('table-entries')).toBe(String(1000 - inMemory));
   });
 
   test('a power failure in any step of a flush loses no synced write', async () => {
@@ -158,16 +158,16 @@ describeInChromium('the view of a live database', ({ open }) => {
       await press(explorer, 'Cut the power');
       await explorer.choose('At once');
       await page.locator('[data-event=reopened]').waitFor();
-      expect(`after ${steps} steps, before ${next}: ${await newest(explorer, 'reopened')}`).toContain('no write is lost');
-      await expect.poll(async () => (await versions(explorer))[0], patient).toMatch(new RegExp(`^round ${steps}: level`));
+      await expect.poll(async () => `after ${steps} steps, before ${next}: ${await newest(explorer, 'reopened')}`).toContain('no write is lost');
+      await expect.poll(async () => (await versions(explorer))[0]).toMatch(new RegExp(`^round ${steps}: level`));
     }
   });
 
   test('step by step, each change of the folder waits until it is asked for, and says what it is', async () => {
     const explorer = await opened('#/live?pace=step');
     await press(explorer, 'Put');
-    await expect.poll(() => explorer.fact('next-step'), patient).toMatch(/^Next: append \d+ bytes to 00000\d\.log$/);
-    expect(await explorer.fact('last-sequence')).toBe('0');
+    await expect.poll(() => explorer.fact('next-step')).toMatch(/^Next: append \d+ bytes to 00000\d\.log$/);
+    await expect.poll(() => explorer.fact('last-sequence')).toBe('0');
     await press(explorer, 'Next step');
     await lastSequence(explorer, '1');
     await press(explorer, 'Flush');
@@ -199,10 +199,14 @@ describeInChromium('the view of a live database', ({ open }) => {
     }
     await put(explorer, 'three');
     await explorer.choose('Slow motion');
+    // The page itself waits for these, so that none is missed where this process is slow.
+    const seen = [
+      page.locator('[data-fact=making]', { hasText: /^Flushing the memtable of/ }),
+      page.locator('[data-fact=making]', { hasText: /^Merging 00.*into level/ }),
+      page.getByRole('button', { name: /^Table .*, being merged$/ }).first(),
+    ].map((locator) => locator.waitFor());
     await press(explorer, 'Compact all');
-    await page.locator('[data-fact=making]', { hasText: /^Flushing the memtable of/ }).waitFor();
-    await page.locator('[data-fact=making]', { hasText: /^Merging 00.*into level/ }).waitFor();
-    await page.getByRole('button', { name: /^Table .*, being merged$/ }).first().waitFor();
+    await Promise.all(seen);
     await hasVersions(explorer, ['three: level 2', 'two: gone', 'one: gone']);
   });
 
@@ -219,7 +223,7 @@ describeInChromium('the view of a live database', ({ open }) => {
     const nos = await page.locator('[data-filter=no]').count();
     expect(nos).toBeGreaterThan(1);
     await page.getByText(`${nos} reads saved by filters`).waitFor();
-    expect(await page.locator('.table-bar.is-skipped').count()).toBe(nos);
+    await expect.poll(() => page.locator('.table-bar.is-skipped').count()).toBe(nos);
     const bar = page.locator('.table-bar').first();
     const name = (await bar.getAttribute('aria-label'))!.split(/[ ,]/)[1]!;
     await bar.click();
@@ -236,7 +240,7 @@ describeInChromium('the view of a live database', ({ open }) => {
     await navigation.getByRole('link', { name: 'Filter' }).click();
     await navigation.getByRole('link', { name: 'Live' }).click();
     await hasVersions(explorer, ['kept: memtable']);
-    expect(await page.evaluate(() => location.hash)).toBe('#/live?key=mine&pace=at-once');
+    await expect.poll(() => page.evaluate(() => location.hash)).toBe('#/live?key=mine&pace=at-once');
   });
 
   test('can be used with the keyboard alone, and the focus stays where it was through a crash', async () => {
@@ -253,13 +257,13 @@ describeInChromium('the view of a live database', ({ open }) => {
     }
     expect(reached).toEqual(['Put', 'Delete', 'Write a thousand', 'Flush', 'Compact all', '', 'Crash the program', 'Cut the power']);
     await page.keyboard.press('Enter');
-    await expect.poll(() => newest(explorer, 'reopened'), patient).toContain('the last write is lost');
-    expect(await focused()).toBe('Cut the power');
+    await expect.poll(() => newest(explorer, 'reopened')).toContain('the last write is lost');
+    await expect.poll(() => focused()).toBe('Cut the power');
     await page.getByRole('radio', { name: 'At once' }).focus();
     await page.keyboard.press('ArrowRight');
     await page.keyboard.press('ArrowRight');
     await page.keyboard.press('Tab');
-    expect(await focused()).toBe('Next step');
+    await expect.poll(() => focused()).toBe('Next step');
   });
 
   test('axe finds nothing, and nothing is too wide, while tables are merged, a lookup is shown and versions are gone', async () => {
@@ -278,7 +282,7 @@ describeInChromium('the view of a live database', ({ open }) => {
     await explorer.choose('Step by step');
     await press(explorer, 'Compact all');
     for (let next = await nextStep(explorer); next !== undefined && (await page.locator('.table-bar.is-marked').count()) === 0; next = await nextStep(explorer, next)) await press(explorer, 'Next step');
-    expect(await page.locator('.table-bar.is-marked').count()).toBeGreaterThan(1);
+    await expect.poll(() => page.locator('.table-bar.is-marked').count()).toBeGreaterThan(1);
     await page.evaluate(axeSource);
     for (const [theme, width] of [['Light', 1280], ['Dark', 1280], ['Dark', 320], ['Light', 320]] as const) {
       await page.setViewportSize({ width, height: 800 });
@@ -286,7 +290,7 @@ describeInChromium('the view of a live database', ({ open }) => {
       await page.waitForTimeout(300);
       const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: { run(options: object): Promise<AxeResults> } }).axe.run({}));
       expect(violations.map(({ id, nodes }) => [theme, width, id, ...nodes.slice(0, 3).map(({ html }) => html.slice(0, 200))])).toEqual([]);
-      expect(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)).toBeLessThanOrEqual(0);
+      await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)).toBeLessThanOrEqual(0);
     }
   });
 

@@ -58,14 +58,14 @@ describeInChromium('filters of one’s own data', ({ open }) => {
 
     await page.getByLabel('Ask it about a key').fill('key 000003');
     await region.locator('[data-answer=maybe]').waitFor();
-    expect(await region.getByRole('status').first().textContent()).toContain('key 000003 is among the');
-    expect(await region.locator('.stored-probes li').allTextContents()).toEqual(bitsOf('key 000003').map((bit, i) => `${i + 1} bit ${grouped(bit)} is 1`));
+    await expect.poll(() => region.getByRole('status').first().textContent()).toContain('key 000003 is among the');
+    await expect.poll(() => region.locator('.stored-probes li').allTextContents()).toEqual(bitsOf('key 000003').map((bit, i) => `${i + 1} bit ${grouped(bit)} is 1`));
 
     const absent = Array.from({ length: 50 }, (_, i) => `absent ${i}`).find((key) => !bitsOf(key).every(isSet))!;
     await page.getByLabel('Ask it about a key').fill(absent);
     await region.locator('[data-answer=no]').waitFor();
     const firstZero = bitsOf(absent).find((bit) => !isSet(bit))!;
-    expect(await region.getByRole('status').first().textContent()).toContain(`Bit ${grouped(firstZero)} is 0.`);
+    await expect.poll(() => region.getByRole('status').first().textContent()).toContain(`Bit ${grouped(firstZero)} is 0.`);
 
     const wrong = Array.from({ length: 5000 }, (_, i) => `absent ${i}`).find((key) => bitsOf(key).every(isSet))!;
     await page.getByLabel('Ask it about a key').fill(wrong);
@@ -91,13 +91,13 @@ describeInChromium('filters of one’s own data', ({ open }) => {
     await page.locator('[data-filter=no] summary').first().press('Enter');
     const no = page.locator('[data-filter=no] .stored-filter');
     await no.waitFor();
-    expect(await no.getAttribute('data-answer')).toBe('no');
-    expect(await no.locator('.stored-probes .is-zero').count()).toBe(1);
+    await expect.poll(() => no.getAttribute('data-answer')).toBe('no');
+    await expect.poll(() => no.locator('.stored-probes .is-zero').count()).toBe(1);
     await page.locator('[data-filter=maybe] summary').first().press('Enter');
     const maybe = page.locator('[data-filter=maybe] .stored-filter').first();
     await maybe.waitFor();
-    expect(await maybe.getAttribute('data-answer')).toBe('maybe');
-    expect(await maybe.locator('.stored-probes .is-one').count()).toBe(6);
+    await expect.poll(() => maybe.getAttribute('data-answer')).toBe('maybe');
+    await expect.poll(() => maybe.locator('.stored-probes .is-one').count()).toBe(6);
     await maybe.getByText('Maybe, and rightly so.').waitFor();
   });
 
@@ -115,14 +115,14 @@ describeInChromium('filters of one’s own data', ({ open }) => {
     await explorer.page.locator(`[data-trial="${bits[2]}"] [data-cell=reads]`).waitFor();
     await explorer.page.getByText('2 keys are stored here, and not among those that are looked up.').waitFor();
     // The last index key is after all of them, so each costs a read where there is no filter.
-    expect(await readsOf(explorer, 'Without filters')).toBe(keys.length);
+    await expect.poll(() => readsOf(explorer, 'Without filters')).toBe(keys.length);
     for (const bitsPerKey of bits) {
       const options = optionsFor(bitsPerKey);
       const written = tableWith(options);
-      expect(await sizeOf(explorer, String(bitsPerKey))).toBe(`${grouped(written.filterBytes)} bytes`);
+      await expect.poll(() => sizeOf(explorer, String(bitsPerKey))).toBe(`${grouped(written.filterBytes)} bytes`);
       const table = await Table.open(new MemorySource(written.bytes), { filterPolicies: [options.filterPolicy] });
       for (const key of keys) expect(await table.get(utf8(key))).toBeUndefined();
-      expect(await readsOf(explorer, String(bitsPerKey))).toBe(table.stats.blockReads + table.stats.cacheHits);
+      await expect.poll(() => readsOf(explorer, String(bitsPerKey))).toBe(table.stats.blockReads + table.stats.cacheHits);
       await table.close();
     }
   });
@@ -135,12 +135,12 @@ describeInChromium('filters of one’s own data', ({ open }) => {
     const slider = page.getByRole('slider', { name: 'Bits per key, slider' });
     for (let i = 0; i < 8; i++) await slider.press('ArrowRight');
     await page.locator('[data-trial="18"] [data-cell=reads]').waitFor();
-    expect(await sizeOf(explorer, '18')).toBe(`${grouped(tableWith({ filterPolicy: new BloomFilterPolicy(18) }).filterBytes)} bytes`);
+    await expect.poll(() => sizeOf(explorer, '18')).toBe(`${grouped(tableWith({ filterPolicy: new BloomFilterPolicy(18) }).filterBytes)} bytes`);
     expect(await readsOf(explorer, '18')).toBeLessThan(await readsOf(explorer, '6'));
     await page.getByRole('link', { name: 'Lookup', exact: true }).click();
     await page.getByRole('link', { name: 'Table', exact: true }).click();
     await page.locator('[data-trial="18"] [data-cell=reads]').waitFor();
-    expect(await slider.inputValue()).toBe('18');
+    await expect.poll(() => slider.inputValue()).toBe('18');
   });
 
   test('a database’s filters are built again for all its tables: at 10 bits per key they are those that are stored', async () => {
@@ -176,9 +176,9 @@ describeInChromium('filters of one’s own data', ({ open }) => {
     for (const title of ['LevelDB’s filter', 'One cache line per key']) {
       await explorer.choose(title);
       await explorer.page.locator('.trial button').first().click();
-      await explorer.page.locator('[data-trial="14"] [data-cell=reads]').waitFor({ timeout: 60_000 });
-      expect(await explorer.page.locator('.trial [role=alert]').count()).toBe(0);
-      expect(await readsOf(explorer, '14')).toBeLessThan((await readsOf(explorer, 'Without filters')) / 5);
+      await explorer.page.locator('[data-trial="14"] [data-cell=reads]').waitFor();
+      await expect.poll(() => explorer.page.locator('.trial [role=alert]').count()).toBe(0);
+      await expect.poll(() => readsOf(explorer, '14')).toBeLessThan((await readsOf(explorer, 'Without filters')) / 5);
     }
   });
 });

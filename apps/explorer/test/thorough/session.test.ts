@@ -33,7 +33,7 @@ describeInChromium('what is open and shown', ({ open }) => {
     await heading(explorer, '000008.ldb');
     await to(explorer, 'Database');
     await explorer.page.getByRole('grid', { name: 'Entries of the database' }).waitFor();
-    expect(await explorer.page.getByLabel('Keys that begin with').inputValue()).toBe('weather/rome');
+    await expect.poll(() => explorer.page.getByLabel('Keys that begin with').inputValue()).toBe('weather/rome');
     await explorer.page.goBack();
     await heading(explorer, '000008.ldb');
     await explorer.button('Back to its database').click();
@@ -73,17 +73,17 @@ describeInChromium('what is open and shown', ({ open }) => {
     await to(explorer, 'Table');
     await page.getByRole('heading', { name: /^Footer, 48 bytes/ }).waitFor();
     await to(explorer, 'Filter');
-    expect(await page.getByLabel('Type a key to ask about it').inputValue()).toBe('quince');
+    await expect.poll(() => page.getByLabel('Type a key to ask about it').inputValue()).toBe('quince');
   });
 
   test('the result of many lookups is kept while another view is looked at', async () => {
     const explorer = await open('#/lookup?sample=1');
     await explorer.button('Look them up').click();
-    expect(await explorer.fact('lookups')).toBe('10,000');
+    await expect.poll(() => explorer.fact('lookups')).toBe('10,000');
     await to(explorer, 'Database');
     await explorer.page.getByRole('grid', { name: 'Entries of the database' }).waitFor();
     await to(explorer, 'Lookup');
-    await explorer.page.locator('[data-fact=lookups]').waitFor({ timeout: 1000 });
+    await explorer.page.locator('[data-fact=lookups]').waitFor();
   });
 
   test('Back leads to the table that was dropped before, and from there to the empty view', async () => {
@@ -104,6 +104,6 @@ describeInChromium('what is open and shown', ({ open }) => {
     const { path } = goldenDatabases().find(({ comparator }) => comparator !== undefined)!;
     await explorer.drop('main', ...Array.from(folderFiles(path), ([name, bytes]) => ({ name, bytes })));
     await explorer.page.getByRole('alert').waitFor();
-    expect(await explorer.page.getByRole('grid', { name: 'Entries of the database' }).count()).toBe(1);
+    await expect.poll(() => explorer.page.getByRole('grid', { name: 'Entries of the database' }).count()).toBe(1);
   });
 });

@@ -106,7 +106,7 @@ describeInChromium('the whole page', ({ open, server }) => {
     server().policy = policyWithoutWebAssembly;
     try {
       const explorer = await open('#/table?sample=1');
-      expect(await explorer.fact('entries')).toBe('2,705');
+      await expect.poll(() => explorer.fact('entries')).toBe('2,705');
       await explorer.go('#/filter?n=50000');
       await explorer.page.locator('.bench').waitFor();
       // The only reports are of WebAssembly that was refused.
@@ -133,14 +133,14 @@ describeInChromium('the whole page', ({ open, server }) => {
     await explorer.go('#/filter');
     await page.locator('.added-words').waitFor();
     await explorer.go('#/table?sample=1');
-    expect(await explorer.fact('entries')).toBe('2,705');
+    await expect.poll(() => explorer.fact('entries')).toBe('2,705');
     await explorer.go('#/database?sample=1');
     await page.getByRole('grid', { name: 'Entries of the database' }).waitFor();
-    expect(await explorer.fact('entries')).toBe('2,407');
+    await expect.poll(() => explorer.fact('entries')).toBe('2,407');
     await explorer.go('#/lookup?sample=1&key=weather/oslo/2026-01-20');
     await page.locator('[data-outcome=found].notice').waitFor();
     await explorer.go('#/live');
-    expect(await explorer.fact('last-sequence')).toBe('0');
+    await expect.poll(() => explorer.fact('last-sequence')).toBe('0');
     // Chromium reports the answers to requests for logs that do not exist.
     const others = explorer.complaints.filter((complaint) => !complaint.includes('404'));
     expect(others).toEqual([]);
@@ -153,11 +153,11 @@ describeInChromium('the whole page', ({ open, server }) => {
     await explorer.choose('Dark');
     const dark = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
     await page.reload();
-    expect(await page.evaluate(() => getComputedStyle(document.body).backgroundColor)).toBe(dark);
+    await expect.poll(() => page.evaluate(() => getComputedStyle(document.body).backgroundColor)).toBe(dark);
     for (const [link, title] of [['Filter', '“Have I seen this before?”'], ['Table', 'Inside a table'], ['Database', 'Walk through a database'], ['Lookup', 'Follow a lookup']] as const) {
       await page.getByRole('link', { name: link, exact: true }).click();
       await page.getByRole('heading', { level: 1, name: title }).waitFor();
-      expect(await page.title()).toBe(`${link} · Bloom explorer`);
+      await expect.poll(() => page.title()).toBe(`${link} · Bloom explorer`);
     }
     await page.goBack();
     await page.getByRole('heading', { level: 1, name: 'Walk through a database' }).waitFor();

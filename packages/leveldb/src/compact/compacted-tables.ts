@@ -19,7 +19,7 @@ import type { KeyOrder } from '../format/version.js';
 import type { WritableFolder } from '../folder/writable-folder.js';
 import { CompactionWalk } from './compaction.js';
 import { LastKey } from './last-key.js';
-import { Pacer } from '../table/pacer.js';
+import { Pacer } from '../folder/pacer.js';
 import { ENTRIES_PER_LOOK, TableFile } from '../table/table-file.js';
 
 /** How the tables of a compaction are read and written. */

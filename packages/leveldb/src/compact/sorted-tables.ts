@@ -6,7 +6,7 @@ import type { FileMetadata } from '../format/version-edit.js';
 import type { KeyOrder } from '../format/version.js';
 import type { WritableFolder } from '../folder/writable-folder.js';
 import { LastKey } from './last-key.js';
-import { Pacer } from '../table/pacer.js';
+import { Pacer } from '../folder/pacer.js';
 import { ENTRIES_PER_LOOK, TableFile } from '../table/table-file.js';
 
 /** How tables are written. */

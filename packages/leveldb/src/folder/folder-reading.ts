@@ -6,10 +6,12 @@ import type { Signal, SignalController } from '@bloom/bytes';
 import type { FileIdentity, Source } from '@bloom/sstable';
 import { isRequestBound, type ReadAhead, type Reading, readRange, readRangeAtOnce, readRangeSync, type SyncReadAhead, untilAborted } from '@bloom/sstable/database';
 import { type Folder, FolderError, type FolderFile, withoutPromises } from './folder.js';
+import { turn } from './pacer.js';
 
 /** What a walk through a table's blocks keeps from one to the next. */
 export interface TableWalk {
   readonly reverse: boolean;
+  readonly fillsCache: boolean;
   ahead: ReadAhead | SyncReadAhead | undefined;
 }
 
@@ -40,6 +42,8 @@ export type FolderRequest =
   | { readonly kind: 'filter'; readonly table: ReadableTable }
   /** The result of a computation that several callers may wait for. */
   | { readonly kind: 'shared'; readonly shared: SharedReadings<unknown>; readonly key: unknown; readonly reading: () => FolderReading<unknown> }
+  /** Others get their turn of the event loop, where it can be waited for. */
+  | { readonly kind: 'turn' }
   /** The results of several computations, in their order. They may run at the same time. */
   | { readonly kind: 'all'; readonly readings: readonly FolderReading<unknown>[] };
 
@@ -68,9 +72,19 @@ export function* readBlock(table: ReadableTable, block: number, walk?: TableWalk
   try {
     return (yield { kind: 'block', table, block, walk }) as Uint8Array;
   } catch (error) {
-    if (error instanceof FolderError && error.code === 'BLOOM_FOLDER_CHANGED') table.isStale = true;
+    noteStale(table, error);
     throw error;
   }
+}
+
+/** Lets others have their turn of the event loop, unless the caller can do without promises. */
+export function* othersTurn(): FolderReading<void> {
+  yield { kind: 'turn' };
+}
+
+/** Notes that the table is to be opened again, if that is what a failed read says. */
+export function noteStale(table: ReadableTable, error: unknown): void {
+  if (error instanceof FolderError && error.code === 'BLOOM_FOLDER_CHANGED') table.isStale = true;
 }
 
 export function* readFilter(table: ReadableTable): FolderReading<void> {
@@ -229,6 +243,8 @@ function answerAsync(folder: Folder, request: FolderRequest, signal: Signal | un
       return request.table.readFilter(signal);
     case 'shared':
       return request.shared.run(folder, request.key, request.reading, signal);
+    case 'turn':
+      return turn();
     case 'all':
       return allAsync(folder, request.readings, signal);
   }
@@ -305,6 +321,8 @@ function answerSync(folder: Folder, request: FolderRequest): unknown {
       return undefined;
     case 'shared':
       return runSync(folder, request.reading());
+    case 'turn':
+      return undefined;
     case 'all':
       return request.readings.map((reading) => runSync(folder, reading));
   }

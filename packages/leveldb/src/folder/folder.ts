@@ -1,11 +1,15 @@
 /** Where the files of a database are. */
-import { mustHaveMethods, type Signal } from '@bloom/bytes';
+import { type Bytes, mustBeBytes, mustHaveMethods, type Signal } from '@bloom/bytes';
 import type { FileIdentity, Source, SyncSource } from '@bloom/sstable';
 
 /** A file of a folder, opened for reading. It has the length that it had when it was opened, even if it grows. */
 export interface FolderFile extends Source {
-  /** `read` without a promise, where it returns one and the host can do without. */
-  readonly readSync?: ((offset: number, length: number) => Uint8Array) | undefined;
+  /**
+   * `read` without a promise, where it returns one and the host can do without.
+   *
+   * @param into memory of `length` bytes for those that are read, which the file may return, filled. It may do without.
+   */
+  readonly readSync?: ((offset: number, length: number, into?: Bytes) => Uint8Array) | undefined;
   /** Whether the file was written to since it was opened, where that can be told at once. Asked after each read of a table. */
   hasChanged?(): boolean;
   close?(): void | Promise<void>;
@@ -126,5 +130,15 @@ export function mustBePlainName(name: string): void {
 /** The source as one that does not return promises: a source that does so all the same is found out when it is read. */
 export function withoutPromises(source: FolderFile): SyncSource {
   if (source.readSync === undefined) return source as SyncSource;
-  return { byteLength: source.byteLength, name: source.name, read: (offset, length) => source.readSync!(offset, length) };
+  return {
+    byteLength: source.byteLength,
+    name: source.name,
+    read: (offset, length) => source.readSync!(offset, length),
+    readInto(offset, into: Bytes) {
+      const bytes = source.readSync!(offset, into.length, into);
+      mustBeBytes('the result of readSync', bytes);
+      if (bytes !== into) into.set(bytes.subarray(0, into.length));
+      return bytes.length;
+    },
+  };
 }

@@ -1,8 +1,12 @@
 import type { LogReader, LogTail } from '@bloom/log';
 import { PIECE_LENGTH } from './file-pieces.js';
 import type { FolderFile } from './folder.js';
-import { type FolderReading, readBytes } from './folder-reading.js';
+import { type FolderReading, othersTurn, readBytes } from './folder-reading.js';
 import { type KnownPrefix, type Piece, PrefixChecksum } from './known-prefix.js';
+import { Pacer } from './pacer.js';
+
+/** How much is replayed before the clock is looked at: some hundred entries take less than a millisecond. */
+const PUSHED_LENGTH = 32 * 2 ** 10;
 
 /** The records of a log or a MANIFEST, read a piece of the file at a time. */
 export class StoredRecords {
@@ -12,6 +16,7 @@ export class StoredRecords {
   readonly #file: FolderFile;
   readonly #end: number;
   readonly #checksum: PrefixChecksum | undefined;
+  readonly #pacer = new Pacer(1);
   #piece: Piece;
   /** Where the next piece starts. */
   #offset: number;
@@ -39,10 +44,20 @@ export class StoredRecords {
     } else {
       this.#piece = { offset, bytes: yield* readBytes(this.#file, offset, Math.min(PIECE_LENGTH, this.#end - offset)) };
       this.#offset += this.#piece.bytes.length;
-      this.#reader.push(this.#piece.bytes);
+      yield* this.#push(this.#piece.bytes);
     }
     if (this.#checksum !== undefined) yield* this.#checksum.moveTo(this.#reader.resumeOffset, this.#file, this.#piece);
     return !isOver;
+  }
+
+  *#push(bytes: Uint8Array): FolderReading<void> {
+    for (let start = 0; start < bytes.length; start += PUSHED_LENGTH) {
+      this.#reader.push(bytes.subarray(start, start + PUSHED_LENGTH));
+      if (this.#pacer.isDue()) {
+        yield* othersTurn();
+        this.#pacer.restart();
+      }
+    }
   }
 }
 

@@ -41,7 +41,9 @@ export interface FolderLock {
  * 13. **`create` gives an empty file**, and replaces one that has the name. Whoever has that open reads what it held, or gets a
  *     `FolderError` `BLOOM_FOLDER_CHANGED`.
  * 14. **`rename` replaces a file of the new name at once**: at any moment there is the old file or the new one, whole.
- * 15. **`delete` deletes that file alone.** Deleting what is not there is no error.
+ * 15. **`delete` deletes that file alone**, also while it is open: whoever reads it goes on to read what it held, or gets a
+ *     `FolderError` `BLOOM_FOLDER_CHANGED`. Where the host refuses to delete an open file, the folder hides it and deletes it once it is
+ *     closed. Deleting what is not there is no error.
  * 16. **The list follows each change.** An array of names that was returned does not change afterwards.
  * 17. **What is missing is reported as missing**, with the `code` `'ENOENT'`, as in Node: see {@link isMissing}. Nothing is
  *     created or replaced by a call that fails so.
@@ -52,7 +54,8 @@ export interface FolderLock {
  *     appended.
  * 21. **Calls at the same time do not disturb each other.** Only those of one file that is written never overlap.
  * 22. **`createFolder` leaves a folder that is there as it is; `removeFolder` removes an empty one**, and does nothing otherwise.
- *     A folder that is missing has no files, and its list is empty or missing.
+ *     A folder that is missing has no files: `open` and `identityOf` give undefined, and `list` gives an empty array, or fails with
+ *     the `code` `ENOENT`.
  * 23. **`lostFolder` is a folder of its own**, into which `moveToLost` moves a file.
  * 24. **The lock has one holder**, whatever else is called, until it is released. An attempt that is refused ends nobody's lock.
  * 25. **A pinned folder has the files of the folder**, and it can be pinned again after `unpin`.
@@ -67,7 +70,7 @@ export interface FolderLock {
 export interface WritableFolder extends Folder {
   list(signal?: Signal): readonly string[] | Promise<readonly string[]>;
 
-  /** Creates the folder itself unless it is there. Its name survives a power failure from then on. */
+  /** Creates the folder itself, and those that it is in, unless they are there. Their names survive a power failure from then on. */
   createFolder(): void | Promise<void>;
 
   /** Removes the folder itself, if it is empty. Where that is impossible, it does nothing. */

@@ -5,7 +5,7 @@
  * for each read, as LevelDB does it: a database of any number of tables can be read with few descriptors.
  */
 import { statSync } from 'node:fs';
-import type { Signal } from '@bloom/bytes';
+import type { Bytes, Signal } from '@bloom/bytes';
 import type { FileIdentity } from '@bloom/sstable';
 import { fileIdentity, FileSource, type ReadPace, SyncFileSource } from '@bloom/sstable/node';
 import { FolderError, type FolderFile, isSameState, type SyncFolderFile } from '../folder/folder.js';
@@ -69,12 +69,12 @@ class KeptFile extends OpenFile<FileSource> implements FolderFile {
     return this.source.read(offset, length, signal);
   }
 
-  readSync(offset: number, length: number): Uint8Array {
-    return this.source.readSync(offset, length);
+  readSync(offset: number, length: number, into?: Bytes): Uint8Array {
+    return this.source.readSync(offset, length, into);
   }
 
-  readAtOnce(offset: number, length: number): Uint8Array | undefined {
-    return this.source.readAtOnce(offset, length);
+  readAtOnce(offset: number, length: number, into?: Bytes): Uint8Array | undefined {
+    return this.source.readAtOnce(offset, length, into);
   }
 }
 

@@ -13,7 +13,7 @@ import { codeOf } from './system-error.js';
 export interface NodeFolderOptions {
   /**
    * Whether short reads of what the system has in memory are made at once instead of by another thread, which takes several times as
-   * long. Reads that hold up the event loop for more than two milliseconds, or come from a slow disk, go to a thread. Default: true.
+   * long. When the event loop has not turned for two milliseconds, or the disk is slow, they go to a thread. Default: true.
    */
   readonly readsAtOnce?: boolean | undefined;
 }

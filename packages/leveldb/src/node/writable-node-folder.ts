@@ -55,18 +55,13 @@ export class WritableNodeFolder extends NodeFolder implements WritableFolder {
   }
 
   async createFolder(): Promise<void> {
-    try {
-      // Only the last part of the path, as LevelDB does.
-      await mkdir(this.path);
-    } catch (error) {
-      if (codeOf(error) !== 'EEXIST') throw error;
-      return;
-    }
-    try {
-      await syncFolderAt(dirname(this.path));
-    } catch (error) {
-      // A folder that may be written to and not read cannot be synced.
-      if (!['EACCES', 'EPERM'].includes(codeOf(error) ?? '')) throw error;
+    for (const made of await this.makeFolders()) {
+      try {
+        await syncFolderAt(dirname(made));
+      } catch (error) {
+        // A folder that may be written to and not read cannot be synced.
+        if (!['EACCES', 'EPERM'].includes(codeOf(error) ?? '')) throw error;
+      }
     }
   }
 
@@ -130,6 +125,11 @@ export class WritableNodeFolder extends NodeFolder implements WritableFolder {
     return this.#thread ? ownThread(pin, settings) : undefined;
   }
 
+  /** Makes the folder and those that it is in, unless they are there. @returns the paths of those that were made. */
+  protected makeFolders(): Promise<string[]> {
+    return makeFolders(this.path);
+  }
+
   /** The path of a file in the folder. @throws RangeError for a name that leads elsewhere. */
   protected pathOf(name: string): string {
     mustBePlainName(name);
@@ -144,6 +144,11 @@ class LostNodeFolder extends WritableNodeFolder {
     this.#mustBeFolder();
   }
 
+  /** Not the folder that it is in: were that deleted, `lost` would be that of another. */
+  protected override makeFolders(): Promise<string[]> {
+    return makeFolder(this.path);
+  }
+
   override pathOf(name: string): string {
     this.#mustBeFolder();
     return super.pathOf(name);
@@ -152,6 +157,28 @@ class LostNodeFolder extends WritableNodeFolder {
   #mustBeFolder(): void {
     if (lstatSync(this.path, { throwIfNoEntry: false })?.isDirectory() === true) return;
     throw new DatabaseError('BLOOM_NOT_A_FOLDER', `${this.path} must be a folder, as files are moved into it, and is a link or a file`);
+  }
+}
+
+/** Makes a folder, unless there is something. @returns its path, if it was made. */
+async function makeFolder(path: string): Promise<string[]> {
+  try {
+    await mkdir(path);
+    return [path];
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return [];
+    throw error;
+  }
+}
+
+/** The same with the folders that it is in. Node's own way fails when the folder is deleted at the same moment. */
+async function makeFolders(path: string): Promise<string[]> {
+  try {
+    return await makeFolder(path);
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT' || dirname(path) === path) throw error;
+    const parents = await makeFolders(dirname(path));
+    return [...parents, ...(await makeFolder(path))];
   }
 }
 

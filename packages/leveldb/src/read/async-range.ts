@@ -1,6 +1,7 @@
 import type { Signal } from '@bloom/bytes';
 import type { DatabaseRange } from './database-range.js';
 import type { FolderReading } from '../folder/folder-reading.js';
+import { MOVES_PER_LOOK, Pacer } from '../folder/pacer.js';
 import type { OpenState } from './open-state.js';
 import type { View } from './view.js';
 import type { VisibleCursor } from '../cursor/visible-cursor.js';
@@ -13,6 +14,7 @@ export class AsyncRangeIterator<T> implements AsyncIterableIterator<T> {
   readonly #state: OpenState;
   readonly #run: (reading: FolderReading<void>) => void | Promise<void>;
   readonly #signal: Signal | undefined;
+  readonly #pacer = new Pacer(MOVES_PER_LOOK);
   #over = false;
   /** The last of the calls of `next` that are not over, so that they end in the order in which they were made. */
   #pending: Promise<unknown> | undefined;
@@ -63,7 +65,16 @@ export class AsyncRangeIterator<T> implements AsyncIterableIterator<T> {
   #step(): void | Promise<void> {
     this.#state.mustBeOpen();
     this.#signal?.throwIfAborted();
-    return this.#range.next() ? undefined : this.#run(this.#range.cursor.settle());
+    const settling = this.#range.next() ? undefined : this.#run(this.#range.cursor.settle());
+    return this.#pacer.isDue() ? this.#pause(settling) : settling;
+  }
+
+  /** Ends a move, and lets others have their turn. */
+  async #pause(settling: void | Promise<void>): Promise<void> {
+    await settling;
+    await this.#pacer.pause();
+    this.#state.mustBeOpen();
+    this.#signal?.throwIfAborted();
   }
 
   async #queued(pending: Promise<unknown>): Promise<IteratorResult<T, undefined>> {

@@ -6,8 +6,9 @@ import { DatabaseCursor } from './database-cursor.js';
 import { type DatabaseKeyRange, DatabaseRange, mustBeDatabaseRange } from './database-range.js';
 import { type FolderReading, inParallel, runAtOnce } from '../folder/folder-reading.js';
 import type { LookupExplanation } from './lookup-explanation.js';
-import { ReaderFace, type StoredVersion } from './reader-face.js';
+import { type DatabaseCursorOptions, ReaderFace, type StoredVersion } from './reader-face.js';
 import type { View } from './view.js';
+import type { ViewLookup } from './view-lookup.js';
 import type { VisibleCursor } from '../cursor/visible-cursor.js';
 
 /** The most lookups of one call that wait for blocks of a remote folder, whose tables bound the reads themselves. */
@@ -31,10 +32,8 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
   async get(key: Uint8Array, options?: AsyncReadOptions): Promise<Bytes | undefined> {
     mustNotBeAborted(options?.signal);
     const lookup = this.lookup('get', key, options);
-    if (!lookup.run()) {
-      const settling = this.#run(lookup.settle(), this.view, options?.signal);
-      if (settling !== undefined) await settling;
-    }
+    const settling = this.#settle(lookup, this.view, options?.signal);
+    if (settling !== undefined) await settling;
     return this.valueOf(lookup);
   }
 
@@ -59,15 +58,23 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
   async has(key: Uint8Array, options?: AsyncReadOptions): Promise<boolean> {
     mustNotBeAborted(options?.signal);
     const lookup = this.lookup('has', key, options);
-    if (!lookup.run()) {
-      const settling = this.#run(lookup.settle(), this.view, options?.signal);
-      if (settling !== undefined) await settling;
-    }
+    const settling = this.#settle(lookup, this.view, options?.signal);
+    if (settling !== undefined) await settling;
     return this.isFound(lookup);
   }
 
   /** `get` for each of `keys`, in their order. Keys of one block share its read. */
-  async getMany(keys: Iterable<Uint8Array>, options?: AsyncReadOptions): Promise<(Bytes | undefined)[]> {
+  getMany(keys: Iterable<Uint8Array>, options?: AsyncReadOptions): Promise<(Bytes | undefined)[]> {
+    return this.#lookUpAll<Bytes | undefined>('getMany', keys, options, undefined, (lookup) => this.valueOf(lookup));
+  }
+
+  /** `has` for each of `keys`, in their order. Keys of one block share its read. */
+  hasMany(keys: Iterable<Uint8Array>, options?: AsyncReadOptions): Promise<boolean[]> {
+    return this.#lookUpAll('hasMany', keys, options, false, (lookup) => this.isFound(lookup));
+  }
+
+  /** @param none what the result has until a lookup is over. */
+  async #lookUpAll<T>(call: string, keys: Iterable<Uint8Array>, options: AsyncReadOptions | undefined, none: T, take: (lookup: ViewLookup) => T): Promise<T[]> {
     this.mustBeOpen();
     mustBeIterable('keys', keys, 'Uint8Arrays');
     // Copies: an iterator may yield one array again and again, and the caller may change keys during the call.
@@ -75,10 +82,10 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
       mustBeBytes(`keys[${i}]`, key);
       return new Uint8Array(key);
     });
-    const values = new Array<Bytes | undefined>(wanted.length).fill(undefined);
+    const results = new Array<T>(wanted.length).fill(none);
     // All lookups see the same state, even if `refresh` is called before they end.
     const { view } = this;
-    const sequence = this.sequenceOf('getMany', options);
+    const sequence = this.sequenceOf(call, options);
     const signal = options?.signal;
     mustNotBeAborted(signal);
     const isRemote = this.folder.isRemote === true;
@@ -90,19 +97,19 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
       const lookUp = (n: number): void | Promise<void> => {
         const i = order[n]!;
         const lookup = this.lookupAt(wanted[i]!, sequence, view);
-        const take = (): void => {
-          values[i] = this.valueOf(lookup);
+        const finish = (): void => {
+          results[i] = take(lookup);
         };
-        const settling = lookup.run() ? undefined : this.#run(lookup.settle(), view, signal);
-        if (settling !== undefined) return settling.then(take);
-        take();
+        const settling = this.#settle(lookup, view, signal);
+        if (settling !== undefined) return settling.then(finish);
+        finish();
         return undefined;
       };
       await inParallel(wanted.length, lookUp, isRemote ? PARALLEL_REMOTE_LOOKUPS : undefined);
     } finally {
       view.unpin();
     }
-    return values;
+    return results;
   }
 
   /** The entries of a range, as copies, in order. */
@@ -125,10 +132,10 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
   }
 
   /** A cursor, on no entry yet. It sees the database as it is now until it is closed. */
-  cursor(options?: SequenceOptions): DatabaseCursor {
+  cursor(options?: DatabaseCursorOptions): DatabaseCursor {
     this.mustBeOpen();
     const { view } = this;
-    return new DatabaseCursor(view, this.cursorOf(view, this.cursorSequenceOf('cursor', options)), this.state, (reading, signal) => this.#run(reading, view, signal));
+    return new DatabaseCursor(view, this.cursorFor('cursor', options), this.state, (reading, signal) => this.#run(reading, view, signal));
   }
 
   /** All that is stored of a key, the newest version first: also what is deleted or overwritten. With a `sequence`, what was written up to it. */
@@ -137,6 +144,16 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
     const reading = this.versionsIn(this.view, 'versions', key, options);
     mustNotBeAborted(options?.signal);
     return this.#run(reading, this.view, options?.signal);
+  }
+
+  /** Runs a lookup in `view`. Without a promise where all that it needs is at hand. */
+  #settle(lookup: ViewLookup, view: View, signal: Signal | undefined): void | Promise<void> {
+    if (!lookup.run('at hand', signal)) return this.#run(lookup.settle(), view, signal);
+    if (!lookup.hasRead) return undefined;
+    // A codec or a file may have closed the reader, or aborted the call.
+    this.mustBeOpen();
+    signal?.throwIfAborted();
+    return undefined;
   }
 
   /** Runs a reading of `view`, whose files stay open until it ends. Without a promise where all that it needs is at hand. */
@@ -177,7 +194,7 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
     this.mustBeOpen();
     mustBeDatabaseRange(this.nameOf(call), range);
     const { view } = this;
-    const walk = new DatabaseRange(this.cursorOf(view, this.visibleAt(range.sequence)), view.order, range);
+    const walk = new DatabaseRange(this.cursorOf(view, this.visibleAt(range.sequence), range.fillCache ?? true), view.order, range);
     return new AsyncRangeIterator(walk, view, pick, this.state, (reading) => this.#run(reading, view, range.signal), range.signal);
   }
 }

@@ -1,3 +1,5 @@
+import type { AsyncNextManyOptions, AsyncPrevManyOptions } from '@bloom/sstable';
+import { ByteCopier, ManyEntries } from '@bloom/sstable/database';
 import type { OpenState } from './open-state.js';
 import type { View } from './view.js';
 import type { VisibleCursor } from '../cursor/visible-cursor.js';
@@ -8,6 +10,8 @@ export abstract class DatabaseCursorFace {
   readonly #cursor: VisibleCursor;
   readonly #state: OpenState;
   #closed = false;
+  #copier: ByteCopier | undefined;
+  #failure: { readonly error: unknown } | undefined;
 
   constructor(view: View, cursor: VisibleCursor, state: OpenState) {
     this.#view = view;
@@ -67,6 +71,37 @@ export abstract class DatabaseCursorFace {
   /** Closes the cursor, at the end of a `using` block. */
   [Symbol.dispose](): void {
     this.close();
+  }
+
+  /** Where many entries are taken to. @throws TypeError or RangeError for an argument or an option that is wrong. */
+  protected manyEntries(call: string, reverse: boolean, count: number, options: AsyncNextManyOptions & AsyncPrevManyOptions): ManyEntries {
+    this.open();
+    const many = new ManyEntries(call, reverse, count, options, this.#view.order.compareUserKeys, (this.#copier ??= new ByteCopier()));
+    this.sound();
+    return many;
+  }
+
+  /** Notes why the move behind the entries of a call failed. */
+  protected fail(error: unknown): void {
+    this.#failure = { error };
+  }
+
+  /** The cursor to move elsewhere, which what failed before does not concern. */
+  protected anew(): VisibleCursor {
+    const cursor = this.open();
+    this.#failure = undefined;
+    return cursor;
+  }
+
+  /** The cursor to move from where it is. @throws the error behind the entries of the last call. */
+  protected sound(): VisibleCursor {
+    const cursor = this.open();
+    if (this.#failure !== undefined) {
+      const { error } = this.#failure;
+      this.#failure = undefined;
+      throw error;
+    }
+    return cursor;
   }
 
   /** Whether the cursor was closed, perhaps while it moved. */

@@ -1,8 +1,9 @@
-import type { Signal } from '@bloom/bytes';
-import type { SignalOptions } from '@bloom/sstable';
+import type { Bytes, Signal } from '@bloom/bytes';
+import type { AsyncNextManyOptions, AsyncPrevManyOptions, SignalOptions } from '@bloom/sstable';
 import { signalOf } from '@bloom/sstable/database';
 import { DatabaseCursorFace } from './cursor-face.js';
 import type { FolderReading } from '../folder/folder-reading.js';
+import { MOVES_PER_LOOK, Pacer } from '../folder/pacer.js';
 import type { OpenState } from './open-state.js';
 import type { View } from './view.js';
 import type { VisibleCursor } from '../cursor/visible-cursor.js';
@@ -18,7 +19,10 @@ const TRUE = Promise.resolve(true);
 export class DatabaseCursor extends DatabaseCursorFace {
   readonly #cursor: VisibleCursor;
   readonly #run: (reading: FolderReading<void>, signal: Signal | undefined) => void | Promise<void>;
+  readonly #pacer = new Pacer(MOVES_PER_LOOK);
   #moving = false;
+  /** Whether many entries are being taken. */
+  #isTaking = false;
 
   /** Made by `cursor` of a `DatabaseReader` or a `Database`. */
   constructor(view: View, cursor: VisibleCursor, state: OpenState, run: (reading: FolderReading<void>, signal: Signal | undefined) => void | Promise<void>) {
@@ -29,37 +33,91 @@ export class DatabaseCursor extends DatabaseCursorFace {
 
   /** Moves to the first entry. @returns whether there is one. */
   seekToFirst(options?: SignalOptions): Promise<boolean> {
-    return this.#move('DatabaseCursor.seekToFirst', (cursor) => cursor.seekToFirst(), options);
+    return this.#move('DatabaseCursor.seekToFirst', () => this.anew().seekToFirst(), options);
   }
 
   /** Moves to the last entry. @returns whether there is one. */
   seekToLast(options?: SignalOptions): Promise<boolean> {
-    return this.#move('DatabaseCursor.seekToLast', (cursor) => cursor.seekToLast(), options);
+    return this.#move('DatabaseCursor.seekToLast', () => this.anew().seekToLast(), options);
   }
 
   /** Moves to the first entry at or after `key`. @returns whether there is one. */
   seek(key: Uint8Array, options?: SignalOptions): Promise<boolean> {
-    return this.#move('DatabaseCursor.seek', (cursor) => cursor.seek(key, 'at-or-after'), options);
+    return this.#move('DatabaseCursor.seek', () => this.anew().seek(key, 'at-or-after'), options);
+  }
+
+  /** Moves to the last entry at or before `key`. @returns whether there is one. */
+  seekForPrev(key: Uint8Array, options?: SignalOptions): Promise<boolean> {
+    return this.#move('DatabaseCursor.seekForPrev', (cursor) => cursor.seek(key, 'at-or-before'), options);
   }
 
   /** Moves to the next entry; a no-op unless on an entry. @returns whether there is one. */
   next(options?: SignalOptions): Promise<boolean> {
-    return this.#move('DatabaseCursor.next', (cursor) => cursor.next(), options);
+    return this.#move('DatabaseCursor.next', () => this.sound().next(), options);
   }
 
   /** Moves to the previous entry; a no-op unless on an entry. @returns whether there is one. */
   prev(options?: SignalOptions): Promise<boolean> {
-    return this.#move('DatabaseCursor.prev', (cursor) => cursor.prev(), options);
+    return this.#move('DatabaseCursor.prev', () => this.sound().prev(), options);
   }
 
-  #move(call: string, move: (cursor: VisibleCursor) => boolean, options: SignalOptions | undefined): Promise<boolean> {
+  /**
+   * Copies of up to `count` entries from the current one on, and moves to the one behind them: for programs to which a call for
+   * each entry costs too much. Empty where the cursor is on no entry, or on one beyond the bound.
+   *
+   * Where what is behind the entries cannot be read, they are returned, and the next move that is no seek is rejected with the error.
+   */
+  nextMany(count: number, options: AsyncNextManyOptions = {}): Promise<[Bytes, Bytes][]> {
+    return this.#many('DatabaseCursor.nextMany', false, count, options, (cursor) => cursor.next());
+  }
+
+  /** {@link nextMany} from the current entry backward. */
+  prevMany(count: number, options: AsyncPrevManyOptions = {}): Promise<[Bytes, Bytes][]> {
+    return this.#many('DatabaseCursor.prevMany', true, count, options, (cursor) => cursor.prev());
+  }
+
+  async #many(
+    call: string,
+    reverse: boolean,
+    count: number,
+    options: AsyncNextManyOptions & AsyncPrevManyOptions,
+    move: (cursor: VisibleCursor) => boolean,
+  ): Promise<[Bytes, Bytes][]> {
+    this.#mustNotBeMoving();
+    const many = this.manyEntries(call, reverse, count, options);
+    const { signal } = many;
+    signal?.throwIfAborted();
+    const signalOptions = signal && { signal };
+    this.#isTaking = true;
     try {
-      if (this.#moving) throw new TypeError('the cursor is still moving: await a move before the next');
-      const signal = signalOf(call, options);
-      if (!move(this.open())) {
-        const settling = this.#settle(signal);
-        if (settling !== undefined) return settling;
+      while (this.valid && many.take(this)) {
+        const moved = this.#move(call, move, signalOptions, true);
+        // Not awaited within a block.
+        if (moved !== TRUE) await moved;
       }
+    } catch (error) {
+      signal?.throwIfAborted();
+      // An error of a reader that was closed meanwhile is that of the call.
+      this.open();
+      this.fail(error);
+    } finally {
+      this.#isTaking = false;
+    }
+    return many.entries;
+  }
+
+  #mustNotBeMoving(): void {
+    if (this.#moving || this.#isTaking) throw new TypeError('the cursor is still moving: await a move before the next');
+  }
+
+  /** @param isPart whether it is one of the moves of a call that takes many entries. */
+  #move(call: string, move: (cursor: VisibleCursor) => boolean, options: SignalOptions | undefined, isPart = false): Promise<boolean> {
+    try {
+      if (!isPart) this.#mustNotBeMoving();
+      const signal = signalOf(call, options);
+      const settling = move(this.open()) ? undefined : this.#settle(signal);
+      if (this.#pacer.isDue()) return this.#settled(this.#pause(settling, signal));
+      if (settling !== undefined) return this.#settled(settling);
       // Within a block, a promise made in advance costs nothing.
       return this.#cursor.valid ? TRUE : Promise.resolve(false);
     } catch (error) {
@@ -68,14 +126,22 @@ export class DatabaseCursor extends DatabaseCursorFace {
   }
 
   /** Ends the move. @returns undefined if it is over. */
-  #settle(signal: Signal | undefined): Promise<boolean> | undefined {
+  #settle(signal: Signal | undefined): void | Promise<void> {
     try {
-      const settling = this.#run(this.#cursor.settle(), signal);
-      return settling === undefined ? undefined : this.#settled(settling);
+      return this.#run(this.#cursor.settle(), signal);
     } catch (error) {
       this.#cursor.valid = false;
       throw error;
     }
+  }
+
+  /** Ends a move, and lets others have their turn. */
+  async #pause(settling: void | Promise<void>, signal: Signal | undefined): Promise<void> {
+    await settling;
+    await this.#pacer.pause();
+    // As after a read: the reader may have been closed meanwhile.
+    this.open();
+    signal?.throwIfAborted();
   }
 
   async #settled(settling: Promise<void>): Promise<boolean> {

@@ -1,5 +1,5 @@
-import { type Bytes, mustBeBytes, mustBeIterable, mustBeOptions } from '@bloom/bytes';
-import type { FilterStatus, TableStats } from '@bloom/sstable';
+import { type Bytes, mustBeBoolean, mustBeBytes, mustBeIterable, mustBeOptions } from '@bloom/bytes';
+import type { CursorOptions, FilterStatus, TableStats } from '@bloom/sstable';
 import { ByteCopier, type DatabaseEntry, decodeInternalKey, mustBeSequence, type SequenceOptions, VALUE } from '@bloom/sstable/database';
 import { type DatabaseKeyRange, DatabaseRange, mustBeDatabaseRange } from './database-range.js';
 import { type DatabaseDescription, describe } from './description.js';
@@ -21,7 +21,10 @@ import type { VisibleCursor } from '../cursor/visible-cursor.js';
 /** The names for reads with promises and without, so that one object can be used for both. Those without ignore the signal. */
 const READ_OPTIONS: Record<string, true> = { sequence: true, signal: true };
 /** A cursor is made without reading: its moves take the signals. */
-const CURSOR_OPTIONS: Record<string, true> = { sequence: true };
+const CURSOR_OPTIONS: Record<keyof DatabaseCursorOptions, true> = { sequence: true, fillCache: true };
+
+/** Which state of the database a cursor looks at, and how it reads. */
+export interface DatabaseCursorOptions extends SequenceOptions, CursorOptions {}
 
 /** What a reader did so far. All counts start at 0 when it is opened. */
 export interface ReaderStats extends Readonly<LookupCounts>, TableStats {
@@ -162,7 +165,7 @@ export abstract class ReaderFace {
     const trace = new LookupTrace(view, own, sequence);
     const lookup = this.lookupAt(own, sequence, view, trace);
     try {
-      if (!lookup.run()) yield* lookup.settle();
+      if (!lookup.run('at hand')) yield* lookup.settle();
       return trace.explain(this.valueOf(lookup));
     } catch (error) {
       return trace.explainFailure(error);
@@ -180,8 +183,8 @@ export abstract class ReaderFace {
   }
 
   /** A cursor over what is visible in `view` at `sequence`. */
-  protected cursorOf(view: View, sequence: bigint): VisibleCursor {
-    return view.cursor(sequence);
+  protected cursorOf(view: View, sequence: bigint, fillsCache: boolean): VisibleCursor {
+    return view.cursor(sequence, fillsCache);
   }
 
   protected copyKey({ keyBytes, keyLength }: VisibleCursor): Bytes {
@@ -195,25 +198,34 @@ export abstract class ReaderFace {
   /** `get` without a promise. */
   protected getAtOnce(call: string, key: Uint8Array, options: SequenceOptions | undefined): Bytes | undefined {
     const lookup = this.lookup(call, key, options);
-    if (!lookup.run()) runSync(this.folder, lookup.settle());
+    if (!lookup.run('sync')) runSync(this.folder, lookup.settle());
     return this.valueOf(lookup);
   }
 
   /** `has` without a promise. */
   protected hasAtOnce(call: string, key: Uint8Array, options: SequenceOptions | undefined): boolean {
     const lookup = this.lookup(call, key, options);
-    if (!lookup.run()) runSync(this.folder, lookup.settle());
+    if (!lookup.run('sync')) runSync(this.folder, lookup.settle());
     return this.isFound(lookup);
   }
 
   /** `getMany` without a promise. */
   protected getManyAtOnce(call: string, keys: Iterable<Uint8Array>, options: SequenceOptions | undefined): (Bytes | undefined)[] {
+    return this.#manyAtOnce(keys, (key) => this.getAtOnce(call, key, options));
+  }
+
+  /** `hasMany` without a promise. */
+  protected hasManyAtOnce(call: string, keys: Iterable<Uint8Array>, options: SequenceOptions | undefined): boolean[] {
+    return this.#manyAtOnce(keys, (key) => this.hasAtOnce(call, key, options));
+  }
+
+  #manyAtOnce<T>(keys: Iterable<Uint8Array>, lookUp: (key: Uint8Array) => T): T[] {
     this.mustBeOpen();
     mustBeIterable('keys', keys, 'Uint8Arrays');
     return Array.from(keys, (key, i) => {
       // The name is made only for an error.
       if (!(key instanceof Uint8Array)) mustBeBytes(`keys[${i}]`, key);
-      return this.getAtOnce(call, key, options);
+      return lookUp(key);
     });
   }
 
@@ -222,16 +234,15 @@ export abstract class ReaderFace {
     this.mustBeOpen();
     mustBeDatabaseRange(this.nameOf(call), range);
     const { view } = this;
-    const walk = new DatabaseRange(this.cursorOf(view, this.visibleAt(range.sequence)), view.order, range);
+    const walk = new DatabaseRange(this.cursorOf(view, this.visibleAt(range.sequence), range.fillCache ?? true), view.order, range);
     return new SyncRangeIterator(walk, view, pick, this.state, (reading) => runSync(this.folder, reading));
   }
 
   /** `cursor` whose moves need no promises. */
-  protected cursorAtOnce(call: string, options: SequenceOptions | undefined): SyncDatabaseCursor {
+  protected cursorAtOnce(call: string, options: DatabaseCursorOptions | undefined): SyncDatabaseCursor {
     this.mustBeOpen();
     const { view } = this;
-    const cursor = this.cursorOf(view, this.cursorSequenceOf(call, options));
-    return new SyncDatabaseCursor(view, cursor, this.state, (reading) => runSync(this.folder, reading));
+    return new SyncDatabaseCursor(view, this.cursorFor(call, options), this.state, (reading) => runSync(this.folder, reading));
   }
 
   /** `versions` without a promise. */
@@ -255,10 +266,12 @@ export abstract class ReaderFace {
     return this.visibleAt(options?.sequence);
   }
 
-  /** The sequence at which a cursor reads. @throws TypeError for options that it does not have. */
-  protected cursorSequenceOf(call: string, options: SequenceOptions | undefined): bigint {
-    if (options !== undefined) mustBeOptions(this.nameOf(call), options, CURSOR_OPTIONS);
-    return this.visibleAt(options?.sequence);
+  /** The cursor that a call makes. @throws TypeError for options that it does not have. */
+  protected cursorFor(call: string, options: DatabaseCursorOptions = {}): VisibleCursor {
+    mustBeOptions(this.nameOf(call), options, CURSOR_OPTIONS);
+    const { sequence, fillCache = true } = options;
+    mustBeBoolean('fillCache', fillCache);
+    return this.cursorOf(this.view, this.visibleAt(sequence), fillCache);
   }
 
   /** The sequence at which a call reads that asks for `sequence`. */

@@ -1,3 +1,6 @@
+import type { Bytes } from '@bloom/bytes';
+import type { NextManyOptions, PrevManyOptions } from '@bloom/sstable';
+import type { ManyEntries } from '@bloom/sstable/database';
 import type { VisibleCursor } from '../cursor/visible-cursor.js';
 import type { FolderReading } from '../folder/folder-reading.js';
 import { DatabaseCursorFace } from './cursor-face.js';
@@ -23,27 +26,56 @@ export class SyncDatabaseCursor extends DatabaseCursorFace {
 
   /** Moves to the first entry. @returns whether there is one. */
   seekToFirst(): boolean {
-    return this.#settle(this.open().seekToFirst());
+    return this.#settle(this.anew().seekToFirst());
   }
 
   /** Moves to the last entry. @returns whether there is one. */
   seekToLast(): boolean {
-    return this.#settle(this.open().seekToLast());
+    return this.#settle(this.anew().seekToLast());
   }
 
   /** Moves to the first entry at or after `key`. @returns whether there is one. */
   seek(key: Uint8Array): boolean {
-    return this.#settle(this.open().seek(key, 'at-or-after'));
+    return this.#settle(this.anew().seek(key, 'at-or-after'));
+  }
+
+  /** Moves to the last entry at or before `key`. @returns whether there is one. */
+  seekForPrev(key: Uint8Array): boolean {
+    return this.#settle(this.open().seek(key, 'at-or-before'));
   }
 
   /** Moves to the next entry; a no-op unless on an entry. @returns whether there is one. */
   next(): boolean {
-    return this.#settle(this.open().next());
+    return this.#settle(this.sound().next());
   }
 
   /** Moves to the previous entry; a no-op unless on an entry. @returns whether there is one. */
   prev(): boolean {
-    return this.#settle(this.open().prev());
+    return this.#settle(this.sound().prev());
+  }
+
+  /**
+   * Copies of up to `count` entries from the current one on, and moves to the one behind them: for programs to which a call for
+   * each entry costs too much. Empty where the cursor is on no entry, or on one beyond the bound.
+   *
+   * Where what is behind the entries cannot be read, they are returned, and the next move that is no seek throws the error.
+   */
+  nextMany(count: number, options: NextManyOptions = {}): [Bytes, Bytes][] {
+    return this.#many(this.manyEntries('SyncDatabaseCursor.nextMany', false, count, options), (cursor) => cursor.next());
+  }
+
+  /** {@link nextMany} from the current entry backward. */
+  prevMany(count: number, options: PrevManyOptions = {}): [Bytes, Bytes][] {
+    return this.#many(this.manyEntries('SyncDatabaseCursor.prevMany', true, count, options), (cursor) => cursor.prev());
+  }
+
+  #many(many: ManyEntries, move: (cursor: VisibleCursor) => boolean): [Bytes, Bytes][] {
+    try {
+      while (this.valid && many.take(this)) this.#settle(move(this.open()));
+    } catch (error) {
+      this.fail(error);
+    }
+    return many.entries;
   }
 
   #settle(settled: boolean): boolean {

@@ -4,7 +4,7 @@ import type { DatabaseKeyRange } from './database-range.js';
 import { runSync } from '../folder/folder-reading.js';
 import { mustBeFolder, type SyncFolder } from '../folder/folder.js';
 import type { LookupExplanation } from './lookup-explanation.js';
-import { ReaderFace, type StoredVersion } from './reader-face.js';
+import { type DatabaseCursorOptions, ReaderFace, type StoredVersion } from './reader-face.js';
 import { mustBeReaderOptions, type SyncReaderOptions } from './reader-options.js';
 import type { SyncDatabaseCursor } from './sync-database-cursor.js';
 import type { View } from './view.js';
@@ -84,6 +84,11 @@ export class SyncDatabaseReader extends ReaderFace implements Iterable<[Bytes, B
     return this.getManyAtOnce('getMany', keys, options);
   }
 
+  /** `has` for each of `keys`, in their order. */
+  hasMany(keys: Iterable<Uint8Array>, options?: SequenceOptions): boolean[] {
+    return this.hasManyAtOnce('hasMany', keys, options);
+  }
+
   /** The entries of a range, as copies, in order. */
   entries(range: DatabaseKeyRange = {}): IterableIterator<[Bytes, Bytes]> {
     return this.iterateAtOnce('entries', range, (cursor) => [this.copyKey(cursor), this.copyValue(cursor)]);
@@ -104,7 +109,7 @@ export class SyncDatabaseReader extends ReaderFace implements Iterable<[Bytes, B
   }
 
   /** A cursor, on no entry yet. It sees the database as it is now until it is closed. */
-  cursor(options?: SequenceOptions): SyncDatabaseCursor {
+  cursor(options?: DatabaseCursorOptions): SyncDatabaseCursor {
     return this.cursorAtOnce('cursor', options);
   }
 

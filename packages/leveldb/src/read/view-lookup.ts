@@ -4,9 +4,10 @@
  *
  * Source: LevelDB, db/db_impl.cc, `DBImpl::Get`, and db/version_set.cc, `Version::ForEachOverlapping`.
  */
+import type { Signal } from '@bloom/bytes';
 import { ABSENT, INTERNAL_KEY_TRAILER_LENGTH, SAME, UNKNOWN, VALUE } from '@bloom/sstable/database';
 import { seekKey, typeOf } from '../format/database-key.js';
-import { type FolderReading, readBlock, readFilter } from '../folder/folder-reading.js';
+import { type FolderReading, noteStale, readBlock, readFilter } from '../folder/folder-reading.js';
 import type { TableHandle } from '../table/table-handle.js';
 import type { FileMetadata } from '../format/version-edit.js';
 import type { LookupTrace } from './lookup-trace.js';
@@ -18,6 +19,9 @@ export interface LookupCounts {
   memtablesAsked: number;
   tablesAsked: number;
 }
+
+/** How a lookup reads a block that the cache does not have: only where it is at hand, or else by waiting for the host. */
+export type BlockReads = 'at hand' | 'sync';
 
 const NO_BYTES = new Uint8Array(0);
 /** Up to so many bytes a loop copies faster than set(). */
@@ -34,6 +38,9 @@ export class ViewLookup {
   valueBytes: Uint8Array = NO_BYTES;
   valueStart = 0;
   valueEnd = 0;
+
+  /** Whether it has read a block without `settle`. */
+  hasRead = false;
 
   /** How many tables were asked, and the first of them. */
   askedTables = 0;
@@ -52,6 +59,8 @@ export class ViewLookup {
   #file: FileMetadata | undefined;
   #handle: TableHandle | undefined;
   #block = ABSENT;
+  #reads: BlockReads = 'at hand';
+  #signal: Signal | undefined;
 
   constructor(view: View, counts: LookupCounts) {
     this.#view = view;
@@ -65,7 +74,7 @@ export class ViewLookup {
     this.#newest = 0;
     this.#level = 1;
     this.#file = this.#handle = undefined;
-    this.found = false;
+    this.found = this.hasRead = false;
     this.askedTables = 0;
     const { length } = userKey;
     if (this.#key.length !== length + INTERNAL_KEY_TRAILER_LENGTH || this.#sequence !== sequence) {
@@ -83,9 +92,15 @@ export class ViewLookup {
     return this.#view === view;
   }
 
-  /** @returns whether the lookup is over; when it is not, something must be read. */
-  run(): boolean {
+  /**
+   * @param reads a block that is read here costs no generator and no request: a tenth of a lookup without a promise.
+   * @param signal was not aborted when the lookup began.
+   * @returns whether the lookup is over; when it is not, something must be read.
+   */
+  run(reads: BlockReads, signal?: Signal): boolean {
     this.#counts.lookups++;
+    this.#reads = reads;
+    this.#signal = signal;
     for (const log of this.#view.newestLogs) {
       const { memtable } = log;
       this.#trace?.memtable(log);
@@ -174,8 +189,23 @@ export class ViewLookup {
     const contents = handle.blocks.cached(i);
     this.#trace?.table?.takes(contents !== undefined);
     if (contents !== undefined) return this.#search(handle, contents);
+    const read = this.#read(handle, i);
+    if (read !== undefined) return this.#search(handle, read);
     this.#handle = handle;
     return false;
+  }
+
+  /** Block `i`, where it can be read here; undefined where `settle` is to read it, which takes down more. */
+  #read(handle: TableHandle, i: number): Uint8Array | undefined {
+    if (handle.table.unread !== undefined) return undefined;
+    try {
+      const contents = this.#reads === 'sync' ? handle.blockSync(i) : handle.blockAtOnce(i, this.#signal);
+      this.hasRead ||= contents !== undefined;
+      return contents;
+    } catch (error) {
+      noteStale(handle, error);
+      throw error;
+    }
   }
 
   #search(handle: TableHandle, contents: Uint8Array): boolean {

@@ -75,27 +75,31 @@ export class View implements ViewParts {
     return this.#pins === 0;
   }
 
-  /** A cursor over the entries that are visible at `sequence`. The caller pins the view while it uses it. */
-  cursor(sequence: bigint, sampler?: ReadSampler): VisibleCursor {
-    return new VisibleCursor(new MergeCursor(this.#sources(), this.order.compareInternalKeys), this.order, sequence, this.damage, sampler);
+  /**
+   * A cursor over the entries that are visible at `sequence`. The caller pins the view while it uses it.
+   *
+   * @param fillsCache whether the cache keeps the blocks that are read.
+   */
+  cursor(sequence: bigint, fillsCache: boolean, sampler?: ReadSampler): VisibleCursor {
+    return new VisibleCursor(new MergeCursor(this.#sources(fillsCache), this.order.compareInternalKeys), this.order, sequence, this.damage, sampler);
   }
 
   /** A cursor over the entries of one table. */
-  entriesOf(file: FileMetadata): EntryCursor {
+  entriesOf(file: FileMetadata, fillsCache = true): EntryCursor {
     const { compareInternalKeys: compare } = this.order;
     const { largest } = file;
     const find = (key: Uint8Array): number => (compare(largest, 0, largest.length, key, 0, key.length) >= 0 ? 0 : 1);
-    return new LevelEntries([file], find, this.tables, this.damage);
+    return new LevelEntries([file], find, this.tables, this.damage, false, fillsCache);
   }
 
   /** Memtables, tables of level 0, and deeper levels as one each: the newest first. */
-  #sources(): EntryCursor[] {
+  #sources(fillsCache: boolean): EntryCursor[] {
     const { version } = this;
     const sources: EntryCursor[] = this.newestLogs.map(({ memtable }) => new MemtableCursor(memtable));
-    for (const file of version.newestFirst) sources.push(this.entriesOf(file));
+    for (const file of version.newestFirst) sources.push(this.entriesOf(file, fillsCache));
     for (const [level, files] of version.levels.entries()) {
       if (level === 0 || files.length === 0) continue;
-      sources.push(new LevelEntries(files, (key) => version.findFile(level, key), this.tables, this.damage));
+      sources.push(new LevelEntries(files, (key) => version.findFile(level, key), this.tables, this.damage, false, fillsCache));
     }
     return sources;
   }

@@ -1,6 +1,6 @@
 import { CorruptionError, type Signal } from '@bloom/bytes';
 import type { BlockCache, FileIdentity, ReadingOptions, SyncSource, TableOptions, TableStats } from '@bloom/sstable';
-import { type MutableTableStats, newTableStats, ReadGate, readOpenTable } from '@bloom/sstable/database';
+import { type MutableTableStats, newTableStats, ReadGate, readOpenTable, StoredScratch } from '@bloom/sstable/database';
 import { ClosingFiles } from '../folder/closing-files.js';
 import { oldTableFileName, tableFileName } from '../format/file-name.js';
 import { FolderError, type FolderFile, holdsTheSame, isSameState, type SyncFolderFile } from '../folder/folder.js';
@@ -39,6 +39,7 @@ export class TableCache {
   /** Tables that are being opened. */
   readonly #openings = new SharedReadings<bigint>();
   readonly #gate = new ReadGate();
+  readonly #scratch = new StoredScratch();
   /** What tables did that are closed. */
   #counts = newTableStats(0);
   readonly #closing = new ClosingFiles();
@@ -127,7 +128,7 @@ export class TableCache {
       if (this.#closed) {
         throw new FolderError('BLOOM_FOLDER_CHANGED', 'the database was replaced by another, or the reader was closed', { file: name });
       }
-      const handle = new TableHandle(metadata, table, file, source, this.#blockCache, this.#options, this.#gate);
+      const handle = new TableHandle(metadata, table, file, source, this.#blockCache, this.#options, this.#scratch, this.#gate);
       this.#evict(this.maxOpenTables - 1);
       this.#handles.set(number, handle);
       this.#open.add(handle);
@@ -344,11 +345,11 @@ export class WholeTable implements FolderFile {
     const { readInto, readSync, readAtOnce } = this;
     this.#isWatched = true;
     this.readInto = readInto && ((offset, bytes) => this.#unchanged(readInto(offset, bytes)));
-    this.readSync = readSync && ((offset, length) => this.#unchanged(readSync(offset, length)));
+    this.readSync = readSync && ((offset, length, into) => this.#unchanged(readSync(offset, length, into)));
     this.readAtOnce =
       readAtOnce &&
-      ((offset, length) => {
-        const bytes = readAtOnce(offset, length);
+      ((offset, length, into) => {
+        const bytes = readAtOnce(offset, length, into);
         return bytes && this.#unchanged(bytes);
       });
   }

@@ -15,6 +15,7 @@ export class TableEntries extends EntryCursor {
   readonly #cursor: TableCursor;
   readonly #damage: DamagePolicy;
   readonly #readsAtOnce: boolean;
+  readonly #fillsCache: boolean;
   /** The block that the move needs. */
   #wanted = SETTLED;
   #walk: TableWalk | undefined;
@@ -23,13 +24,15 @@ export class TableEntries extends EntryCursor {
    * @param handle pinned for as long as the cursor is used.
    * @param readsAtOnce whether moves read blocks themselves, instead of leaving it to `settle`: only where the folder does
    *   not return promises. Settling takes half a microsecond for each block.
+   * @param fillsCache whether the cache keeps the blocks that are read.
    */
-  constructor(handle: TableHandle, damage: DamagePolicy, readsAtOnce = false) {
+  constructor(handle: TableHandle, damage: DamagePolicy, readsAtOnce = false, fillsCache = true) {
     super();
     this.#handle = handle;
     this.#cursor = new TableCursor(handle.table);
     this.#damage = damage;
     this.#readsAtOnce = readsAtOnce;
+    this.#fillsCache = fillsCache;
   }
 
   override seekToFirst(): boolean {
@@ -73,7 +76,7 @@ export class TableEntries extends EntryCursor {
   #start(wanted: number, reverse: boolean): boolean {
     // What was read ahead of where it was is of no use where it is going.
     if (this.#walk !== undefined) this.#handle.endWalk(this.#walk);
-    this.#walk = { reverse, ahead: undefined };
+    this.#walk = { reverse, fillsCache: this.#fillsCache, ahead: undefined };
     return this.#drive(wanted);
   }
 
@@ -134,6 +137,7 @@ export class LevelEntries extends EntryCursor {
   readonly #tables: ViewTables;
   readonly #damage: DamagePolicy;
   readonly #readsAtOnce: boolean;
+  readonly #fillsCache: boolean;
   /** The table that the cursor is in, and its entries, once it is open. */
   #i = -1;
   #handle: TableHandle | undefined;
@@ -144,13 +148,14 @@ export class LevelEntries extends EntryCursor {
   #reverse = false;
 
   /** Parameters as those of {@link TableEntries}. */
-  constructor(files: readonly FileMetadata[], find: (key: Uint8Array) => number, tables: ViewTables, damage: DamagePolicy, readsAtOnce = false) {
+  constructor(files: readonly FileMetadata[], find: (key: Uint8Array) => number, tables: ViewTables, damage: DamagePolicy, readsAtOnce = false, fillsCache = true) {
     super();
     this.#files = files;
     this.#find = find;
     this.#tables = tables;
     this.#damage = damage;
     this.#readsAtOnce = readsAtOnce;
+    this.#fillsCache = fillsCache;
   }
 
   override seekToFirst(): boolean {
@@ -254,7 +259,7 @@ export class LevelEntries extends EntryCursor {
   #use(handle: TableHandle): void {
     this.#tables.pin(handle);
     this.#handle = handle;
-    this.#entries = new TableEntries(handle, this.#damage, this.#readsAtOnce);
+    this.#entries = new TableEntries(handle, this.#damage, this.#readsAtOnce, this.#fillsCache);
     this.entry = this.#entries.entry;
   }
 

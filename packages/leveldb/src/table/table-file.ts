@@ -5,7 +5,7 @@ import type { Memtable } from '../memtable/memtable.js';
 import { MemtableEntries } from '../memtable/memtable-cursor.js';
 import type { WrittenTable } from '../folder/table-thread.js';
 import type { WritableFile, WritableFolder } from '../folder/writable-folder.js';
-import type { Pacer } from './pacer.js';
+import type { Pacer } from '../folder/pacer.js';
 
 /** How many entries are added to a table from one look at the clock to the next. */
 export const ENTRIES_PER_LOOK = 16;

@@ -1,4 +1,4 @@
-import type { BlockCache, FileIdentity, ReadingOptions } from '@bloom/sstable';
+import type { BlockCache, FileIdentity, ReadingOptions, SyncSource } from '@bloom/sstable';
 import {
   BlockReader,
   BlockSearch,
@@ -9,7 +9,7 @@ import {
   ReadAhead,
   type ReadGate,
   readingFor,
-  readRangeSync,
+  StoredScratch,
   SyncReadAhead,
   TableLookup,
   type TableTrace,
@@ -42,12 +42,15 @@ export class TableHandle implements ReadableTable {
   readonly #file: FolderFile;
   readonly #source: FolderFile;
   readonly #options: ReadingOptions;
+  readonly #scratch: StoredScratch;
   readonly #gate: ReadGate | undefined;
+  #syncSource: SyncSource | undefined;
   #reader: BlockReader | undefined;
 
   /**
    * @param source the file, as long as the MANIFEST says it is.
    * @param cache null: none.
+   * @param scratch is shared by all tables.
    * @param gate bounds the simultaneous reads of all tables of a remote folder.
    */
   constructor(
@@ -57,6 +60,7 @@ export class TableHandle implements ReadableTable {
     source: FolderFile,
     cache: BlockCache | null,
     options: ReadingOptions,
+    scratch = new StoredScratch(),
     gate?: ReadGate,
   ) {
     this.metadata = metadata;
@@ -69,6 +73,7 @@ export class TableHandle implements ReadableTable {
     this.#file = file;
     this.#source = source;
     this.#options = options;
+    this.#scratch = scratch;
     this.#gate = gate;
   }
 
@@ -117,15 +122,20 @@ export class TableHandle implements ReadableTable {
   block(i: number, walk?: TableWalk, signal?: Signal): Uint8Array | Promise<Uint8Array> {
     const reader = this.#blockReader();
     if (walk === undefined) return reader.read(i, signal);
-    walk.ahead ??= reader.ahead(walk.reverse, isLentTo(walk));
+    walk.ahead ??= reader.ahead(walk.reverse, isLentTo(walk), walk.fillsCache);
     return (walk.ahead as ReadAhead).block(i, signal);
+  }
+
+  /** The contents of data block `i`, which is not in the cache, if they are at hand. */
+  blockAtOnce(i: number, signal?: Signal): Uint8Array | undefined {
+    return this.#source.readAtOnce === undefined ? undefined : this.#blockReader().readAtOnce(i, signal);
   }
 
   /** The contents of data block `i`, which is not in the cache. @throws TypeError where the source returns promises alone. */
   blockSync(i: number, walk?: TableWalk): Uint8Array {
-    const source = withoutPromises(this.#source);
-    if (walk === undefined) return this.blocks.decode(i, readRangeSync(source, this.blocks.rangeOf(i)));
-    walk.ahead ??= new SyncReadAhead(this.blocks, source, readingFor(this.#options).readAheadBytes, isLentTo(walk));
+    const source = (this.#syncSource ??= withoutPromises(this.#source));
+    if (walk === undefined) return this.blocks.readSync(i, source, this.#scratch);
+    walk.ahead ??= new SyncReadAhead(this.blocks, source, readingFor(this.#options).readAheadBytes, isLentTo(walk), walk.fillsCache);
     return (walk.ahead as SyncReadAhead).block(i);
   }
 
@@ -136,7 +146,7 @@ export class TableHandle implements ReadableTable {
 
   #blockReader(): BlockReader {
     const { readAheadBytes, gapBytes } = readingFor(this.#options);
-    return (this.#reader ??= new BlockReader(this.blocks, this.#source, readAheadBytes, gapBytes, this.#gate));
+    return (this.#reader ??= new BlockReader(this.blocks, this.#source, readAheadBytes, gapBytes, this.#gate, this.#scratch));
   }
 
   /** Drops the table's blocks from the cache, ends all reads under way, and closes the file. */

@@ -13,7 +13,7 @@ import type { WritableFolder } from '../folder/writable-folder.js';
 import { tableFileName } from '../format/file-name.js';
 import type { FileMetadata, VersionEdit } from '../format/version-edit.js';
 import type { Version } from '../format/version.js';
-import { turn } from '../table/pacer.js';
+import { turn } from '../folder/pacer.js';
 import { tableMade, versionInstalled } from './database-event.js';
 import type { Settings } from './database-options.js';
 import type { DatabaseState } from './database-state.js';

@@ -1,8 +1,9 @@
 import { CorruptionError } from '@bloom/bytes';
 import { DatabaseError } from '../folder/database-error.js';
 import { WriteBatchReader } from '../format/write-batch.js';
+import { ClosedError } from '../read/open-state.js';
 import type { View } from '../read/view.js';
-import { Pacer } from '../table/pacer.js';
+import { Pacer } from '../folder/pacer.js';
 import { ENTRIES_PER_LOOK } from '../table/table-file.js';
 import type { EventSink } from './database-event.js';
 import type { LiveFiles } from './live-files.js';
@@ -130,7 +131,7 @@ export class DatabaseState {
   /** @throws DatabaseError when writing has ended. */
   mustWrite(): void {
     if (this.#failure !== undefined) throw this.#failure;
-    if (this.#isClosing) throw new TypeError('the database is closed');
+    if (this.#isClosing) throw new ClosedError('the database is closed');
   }
 
   #newView(): View {

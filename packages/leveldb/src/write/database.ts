@@ -7,7 +7,7 @@ import { runAsync } from '../folder/folder-reading.js';
 import type { ViewLookup } from '../read/view-lookup.js';
 import type { DatabaseKeyRange } from '../read/database-range.js';
 import type { LookupExplanation } from '../read/lookup-explanation.js';
-import type { StoredVersion } from '../read/reader-face.js';
+import type { DatabaseCursorOptions, StoredVersion } from '../read/reader-face.js';
 import type { SyncDatabaseCursor } from '../read/sync-database-cursor.js';
 import type { View } from '../read/view.js';
 import type { VisibleCursor } from '../cursor/visible-cursor.js';
@@ -173,6 +173,11 @@ export class Database extends AsyncReaderFace {
     return this.getManyAtOnce('getManySync', keys, options);
   }
 
+  /** `hasSync` for each of `keys`, in their order. */
+  hasManySync(keys: Iterable<Uint8Array>, options?: SequenceOptions): boolean[] {
+    return this.hasManyAtOnce('hasManySync', keys, options);
+  }
+
   /** `entries` without promises. @throws as {@link getSync}, when a step has to read. */
   entriesSync(range: DatabaseKeyRange = {}): IterableIterator<[Bytes, Bytes]> {
     return this.iterateAtOnce('entriesSync', range, (cursor) => [this.copyKey(cursor), this.copyValue(cursor)]);
@@ -189,7 +194,7 @@ export class Database extends AsyncReaderFace {
   }
 
   /** `cursor` whose moves need no promises. They throw as {@link getSync}. */
-  cursorSync(options?: SequenceOptions): SyncDatabaseCursor {
+  cursorSync(options?: DatabaseCursorOptions): SyncDatabaseCursor {
     return this.cursorAtOnce('cursorSync', options);
   }
 
@@ -294,8 +299,8 @@ export class Database extends AsyncReaderFace {
     return super.isFound(lookup);
   }
 
-  protected override cursorOf(view: View, sequence: bigint): VisibleCursor {
-    return view.cursor(sequence, new CursorSampler(++this.#cursors, (key) => this.#store.background.sampleRead(key)));
+  protected override cursorOf(view: View, sequence: bigint, fillsCache: boolean): VisibleCursor {
+    return view.cursor(sequence, fillsCache, new CursorSampler(++this.#cursors, (key) => this.#store.background.sampleRead(key)));
   }
 
   // Async, so that a caller's mistake is a rejection like any other.

@@ -9,7 +9,7 @@ import { View } from '../read/view.js';
 import type { WritableFolder } from '../folder/writable-folder.js';
 import type { Settings } from './database-options.js';
 import { LiveTables } from './live-tables.js';
-import { Pacer } from '../table/pacer.js';
+import { Pacer } from '../folder/pacer.js';
 import type { VersionSet } from './version-set.js';
 
 /** Keeps the tables that are in use open, and deletes the files that nothing needs any more. */

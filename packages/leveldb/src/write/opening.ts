@@ -47,7 +47,7 @@ async function mustHaveDatabase(folder: WritableFolder): Promise<void> {
 }
 
 function missingDatabase({ name = 'the folder' }: WritableFolder, cause?: unknown): DatabaseError {
-  return new DatabaseError('BLOOM_DATABASE_MISSING', `${name} has no database, and createIfMissing is false`, { cause });
+  return new DatabaseError('BLOOM_DATABASE_MISSING', `the database of ${name} does not exist, and createIfMissing is false`, { cause });
 }
 
 /** The state of a database that was opened for writing. */
@@ -69,7 +69,7 @@ export async function openVersions(folder: WritableFolder, settings: Settings): 
     mustBeNew(names, folder.name);
     await createDatabase(folder, settings.comparator);
   } else if (settings.errorIfExists) {
-    throw new DatabaseError('BLOOM_DATABASE_EXISTS', `${where} has a database, and errorIfExists is true`);
+    throw new DatabaseError('BLOOM_DATABASE_EXISTS', `the database of ${where} exists, and errorIfExists is true`);
   }
   const order = keyOrderOf(settings.comparator);
   const versions = await VersionSet.read(folder, settings.comparator, order, settings.reuseLogs ? settings.maxFileSize : undefined);

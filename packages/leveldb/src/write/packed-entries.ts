@@ -1,6 +1,6 @@
 import type { PackedEntries } from '../folder/table-thread.js';
 import type { Memtable } from '../memtable/memtable.js';
-import type { Pacer } from '../table/pacer.js';
+import type { Pacer } from '../folder/pacer.js';
 
 /** Copies the entries of a memtable that nothing is added to any more. */
 export async function packedEntries(memtable: Memtable, pacer: Pacer): Promise<PackedEntries> {

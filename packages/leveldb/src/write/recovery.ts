@@ -20,7 +20,7 @@ import { type EventSink, tableMade } from './database-event.js';
 import { mustLeaveNumbers } from './file-numbers.js';
 import { LiveLog } from './live-log.js';
 import { LostFiles } from '../folder/lost-files.js';
-import { Pacer } from '../table/pacer.js';
+import { Pacer } from '../folder/pacer.js';
 import { RecordFile } from '../folder/record-file.js';
 import { ENTRIES_PER_LOOK, writeMemtable } from '../table/table-file.js';
 import type { VersionSet } from './version-set.js';

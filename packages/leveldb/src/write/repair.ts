@@ -70,7 +70,7 @@ export async function repairDatabase(folder: WritableFolder, options: RepairOpti
     await folder.list();
   } catch (cause) {
     if (!isMissing(cause)) throw cause;
-    throw new DatabaseError('BLOOM_DATABASE_MISSING', `${folder.name ?? 'the folder'} is not there`, { cause });
+    throw new DatabaseError('BLOOM_DATABASE_MISSING', `${folder.name ?? 'the folder'} cannot be repaired: no such file or directory`, { cause });
   }
   const hold = await holdFolder(folder, settings.locks);
   try {

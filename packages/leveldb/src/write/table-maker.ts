@@ -6,7 +6,7 @@ import { runAsync } from '../folder/folder-reading.js';
 import type { KeyOrder } from '../format/version.js';
 import type { Memtable } from '../memtable/memtable.js';
 import type { View } from '../read/view.js';
-import { Pacer } from '../table/pacer.js';
+import { Pacer } from '../folder/pacer.js';
 import { ENTRIES_PER_LOOK, writeMemtable } from '../table/table-file.js';
 import type { Settings } from './database-options.js';
 import { packedEntries } from './packed-entries.js';

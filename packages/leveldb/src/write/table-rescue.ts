@@ -11,7 +11,7 @@ import type { FolderFile } from '../folder/folder.js';
 import { runAsync } from '../folder/folder-reading.js';
 import type { WritableFolder } from '../folder/writable-folder.js';
 import { databaseKeyOf } from '../format/database-key.js';
-import { Pacer } from '../table/pacer.js';
+import { Pacer } from '../folder/pacer.js';
 import { ENTRIES_PER_LOOK } from '../table/table-file.js';
 import type { Settings } from './database-options.js';
 import type { LostPlaces } from './repair-report.js';

@@ -10,7 +10,7 @@ import type { WritableFolder } from '../folder/writable-folder.js';
 import { type CompactionContext, writeCompactedTables } from '../compact/compacted-tables.js';
 import type { CompactionPlan } from '../format/compaction-plan.js';
 import { type Settings, settingsOf } from './database-options.js';
-import { Pacer } from '../table/pacer.js';
+import { Pacer } from '../folder/pacer.js';
 import { ENTRIES_PER_LOOK, type SortedEntries, writeTable } from '../table/table-file.js';
 import type { CompactedTables, PackedEntries, TableThreadSettings, WrittenTable } from '../folder/table-thread.js';
 

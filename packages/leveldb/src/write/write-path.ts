@@ -7,7 +7,7 @@ import { MAX_SEQUENCE } from '@bloom/sstable/database';
 import { DatabaseError } from '../folder/database-error.js';
 import type { WritableFolder } from '../folder/writable-folder.js';
 import type { WriteBatch } from '../format/write-batch.js';
-import { delay } from '../table/pacer.js';
+import { delay } from '../folder/pacer.js';
 import type { BackgroundWork } from './background-work.js';
 import type { Settings } from './database-options.js';
 import type { DatabaseState } from './database-state.js';

@@ -1,5 +1,5 @@
 import { WriteBatch } from '../format/write-batch.js';
-import { Pacer } from '../table/pacer.js';
+import { Pacer } from '../folder/pacer.js';
 
 /** What a merged record may have at most, and what is added at most to a small first batch so that it is not held up. */
 const MAX_GROUP_BYTES = 2 ** 20;

@@ -162,7 +162,7 @@ describe.each(seeds)('with seed %i', (seed) => {
     await Database.destroy(new WritableNodeFolder(path)).catch((error: unknown) => expect((error as { code?: string }).code).toMatch(/EISDIR|EPERM/));
     expect(readFileSync(target, 'utf8')).toBe('precious');
     expect(readdirSync(outside)).toEqual(['target']);
-  }, 120_000);
+  });
 
   test('a folder that is replaced, moved or deleted at any time stops its writer, and what took its place stays as it is', async () => {
     const writer = newWriter(seed);
@@ -199,7 +199,7 @@ describe.each(seeds)('with seed %i', (seed) => {
         await writer.check();
       }
     }
-  }, 120_000);
+  });
 
   test('changes of the current directory at any time do not mix up two databases of the same relative path', async () => {
     const random = seeded(seed);
@@ -226,7 +226,7 @@ describe.each(seeds)('with seed %i', (seed) => {
       await writer.close();
       await writer.check(join(folders[i]!, 'db'));
     }
-  }, 120_000);
+  });
 
   test('files of a database that are deleted while it is open are missed, and no acknowledged synced write is lost in silence', async () => {
     const writer = newWriter(seed);
@@ -248,7 +248,7 @@ describe.each(seeds)('with seed %i', (seed) => {
     } else if (failure !== undefined) {
       expect(failure).toMatchObject({ code: 'BLOOM_WRITING_ENDED', cause: { code: 'BLOOM_FOLDER_CHANGED' } });
     }
-  }, 120_000);
+  });
 });
 
 // The superuser may do everything, so another user does it.
@@ -304,5 +304,5 @@ describe.runIf(process.getuid !== undefined).each(seeds)('with seed %i, and perm
         process.setegid!(0);
       }
     }
-  }, 120_000);
+  });
 });

@@ -272,6 +272,18 @@ const faults: readonly Fault[] = [
     folder: withReader((file) => ({ readAtOnce: (offset, length) => Promise.resolve(file.read(offset, length)) as unknown as Uint8Array })),
   },
   {
+    fault: 'returns the memory that readSync is given as it is',
+    law: 7,
+    says: /readSync, with memory to read into,\(0, 5000\) of "000005.ldb" gives other bytes/,
+    folder: withReader((_, bytes) => ({ readSync: (offset, length, into) => into ?? bytes.subarray(offset, offset + length) })),
+  },
+  {
+    fault: 'returns the memory that readAtOnce is given as it is',
+    law: 7,
+    says: /readAtOnce, with memory to read into,\(0, 5000\) of "000005.ldb" gives other bytes/,
+    folder: withReader((_, bytes) => ({ readAtOnce: (offset, length, into) => into ?? bytes.subarray(offset, offset + length) })),
+  },
+  {
     fault: 'fills only a part of the memory that readInto is given',
     law: 7,
     says: /readInto\(0\) of "000005.ldb" reads 4096 of 5000 bytes/,

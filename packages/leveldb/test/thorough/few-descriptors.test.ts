@@ -19,4 +19,4 @@ test.runIf(process.platform === 'linux').each([120, 1024])('with %i descriptors,
   expect(found).toMatchObject({ found: 2858 + 286 + 2858, scanned: 60_000, entries: 20_000 });
   expect(found.tables).toBeGreaterThan(200);
   expect(found.descriptors).toBeLessThan(limit);
-}, 120_000);
+});

@@ -42,7 +42,7 @@ describe('the worker thread that writes tables', () => {
 
   beforeAll(async () => {
     [here, there, open] = await Promise.all([run('slices'), run('thread'), run('open')]);
-  }, 120_000);
+  });
 
   test('writes the same files as the main thread does, byte for byte', () => {
     expect(here).toMatchObject({ workers: 0, jobs: { done: 0, failed: 0 } });
@@ -92,7 +92,7 @@ describe('the worker thread that writes tables', () => {
     expect(workers).toBe(1);
     expect(jobs).toEqual({ done: 4 * there.jobs.done, failed: 0 });
     expect([files, ...others!]).toEqual(Array.from({ length: 4 }, () => here.files));
-  }, 120_000);
+  });
 
   test('starts again for the next database if it died, while databases that used it do their own work', async () => {
     const { workers, jobs, entries } = await run('sharedEnds');

@@ -143,27 +143,32 @@ export class FileSource implements Source {
   /**
    * The same without a promise: the host waits for the system.
    *
+   * @param into memory of `length` bytes to read into, which is returned.
    * @returns fewer bytes than `length` when the file has become shorter.
    * @throws RangeError when the range is not inside the file as it was opened; the system's error when the file
    *   cannot be read or is closed.
    */
-  readSync(offset: number, length: number): Bytes {
+  readSync(offset: number, length: number, into?: Bytes): Bytes {
     mustLieInside(offset, length, this);
     this.#mustBeOpen();
-    const bytes = allocate(length);
-    return bytes.subarray(0, fill(this.#fd, offset, bytes));
+    const bytes = into ?? allocate(length);
+    if (into !== undefined) mustHaveLength(into, length);
+    const filled = fill(this.#fd, offset, bytes);
+    return filled === length ? bytes : bytes.subarray(0, filled);
   }
 
   /**
-   * The same as long as reads take no longer than from the system's memory and have not held up the event loop for more than
-   * two milliseconds; otherwise undefined.
+   * The same as long as reads take no longer than from the system's memory, and no more than two milliseconds have passed since the
+   * first that was made since the event loop last turned; otherwise undefined.
    *
+   * @param into as that of {@link readSync}.
    * @throws as {@link readSync}.
    */
-  readAtOnce(offset: number, length: number): Bytes | undefined {
-    if (this.#pace?.takesNext() !== true) return undefined;
+  readAtOnce(offset: number, length: number, into?: Bytes): Bytes | undefined {
+    if (this.#pace === undefined) return undefined;
     const start = performance.now();
-    const bytes = this.readSync(offset, length);
+    if (!this.#pace.takesNext(start)) return undefined;
+    const bytes = this.readSync(offset, length, into);
     this.#pace.took(performance.now() - start);
     return bytes;
   }
@@ -305,6 +310,12 @@ function openLater(path: string, flags: number | string): Promise<number> {
       else reject(error);
     });
   });
+}
+
+/** @throws TypeError or RangeError unless `into` is bytes, `length` of them. */
+function mustHaveLength(into: Uint8Array, length: number): void {
+  mustBeBytes('into', into);
+  if (into.length !== length) throw new RangeError(`into must have ${length} bytes, got ${into.length}`);
 }
 
 /** Reads into `bytes`. @returns how many bytes it has read. */

@@ -1,4 +1,4 @@
-import type { Signal, SignalController } from '@bloom/bytes';
+import type { Bytes, Signal, SignalController } from '@bloom/bytes';
 import type { DataBlocks } from './data-blocks.js';
 import { BlockQueue, type GroupReads } from './block-queue.js';
 import { ReadGate } from './read-gate.js';
@@ -8,6 +8,7 @@ import { ReadAhead } from './read-ahead.js';
 import { type ByteRange, readRange, readRangeAtOnce, runAsync } from './reading.js';
 import { isRequestBound } from './request-bound.js';
 import type { Source } from './source.js';
+import { StoredScratch } from './stored-scratch.js';
 
 /** The most simultaneous reads of one call of `each`. */
 const PARALLEL_READS = 8;
@@ -34,6 +35,7 @@ export class BlockReader {
   readonly #source: Source;
   readonly #readAheadBytes: number;
   readonly #gapBytes: number;
+  readonly #scratch: StoredScratch;
   /**
    * Single blocks that are being read. Simultaneous calls for the same block share its read; where reads are bound to a
    * request, only calls of the same turn.
@@ -51,12 +53,16 @@ export class BlockReader {
   readonly #queue: BlockQueue<Group> | undefined;
   #filterRead: PendingRead | undefined;
 
-  /** @param gate bounds the simultaneous reads of single blocks from a remote source. */
-  constructor(blocks: DataBlocks, source: Source, readAheadBytes: number, gapBytes: number, gate?: ReadGate) {
+  /**
+   * @param gate bounds the simultaneous reads of single blocks from a remote source.
+   * @param scratch may be shared by the readers of many tables.
+   */
+  constructor(blocks: DataBlocks, source: Source, readAheadBytes: number, gapBytes: number, gate?: ReadGate, scratch = new StoredScratch()) {
     this.#blocks = blocks;
     this.#source = source;
     this.#readAheadBytes = readAheadBytes;
     this.#gapBytes = gapBytes;
+    this.#scratch = scratch;
     // A queue starts reads for whoever waits, also for other requests.
     if (source.isRemote !== true || this.#isRequestBound) return;
     const reads: GroupReads<Group> = {
@@ -106,25 +112,42 @@ export class BlockReader {
    * The contents of data block `i`, which is not in the cache; without a promise where the source has its bytes at hand.
    *
    * @param signal ends the wait, and also the read if no other call waits for it.
+   * @param fillsCache whether the cache keeps it; a read that other calls share may have been begun with another answer.
    */
-  read(i: number, signal?: Signal): Uint8Array | Promise<Uint8Array> {
+  read(i: number, signal?: Signal, fillsCache = true): Uint8Array | Promise<Uint8Array> {
     const shared = this.#shared.get(i);
     if (shared !== undefined) return shared.wait(signal);
-    const stored = this.#readAtOnce(this.#blocks.rangeOf(i), signal);
-    if (stored === undefined) return this.#readLater(i, signal);
-    const contents = this.#blocks.decode(i, stored);
-    // A codec is a function of the caller's, as the source is.
-    this.#mustBeWanted(signal);
-    return contents;
+    return this.#decodeAtOnce(i, signal, fillsCache) ?? this.#readLater(i, signal, fillsCache);
   }
 
-  #readLater(i: number, signal: Signal | undefined): Promise<Uint8Array> {
+  /** As {@link read}, only where the source has the block's bytes at hand; otherwise undefined. */
+  readAtOnce(i: number, signal?: Signal): Uint8Array | undefined {
+    return this.#shared.has(i) ? undefined : this.#decodeAtOnce(i, signal);
+  }
+
+  #decodeAtOnce(i: number, signal: Signal | undefined, fillsCache = true): Uint8Array | undefined {
+    const range = this.#blocks.rangeOf(i);
+    const into = this.#source.readAtOnce === undefined ? undefined : this.#scratch.take(range.length);
+    try {
+      const stored = this.#readAtOnce(range, signal, into);
+      if (stored === undefined) return undefined;
+      const isLent = into !== undefined && (stored === into || stored.buffer === into.buffer);
+      const contents = this.#blocks.decode(i, stored, isLent, fillsCache);
+      // A codec is a function of the caller's, as the source is.
+      this.#mustBeWanted(signal);
+      return contents;
+    } finally {
+      if (into !== undefined) this.#scratch.giveBack();
+    }
+  }
+
+  #readLater(i: number, signal: Signal | undefined, fillsCache: boolean): Promise<Uint8Array> {
     if (this.#queue !== undefined) return this.#readQueued(i, this.#queue).wait(signal);
     const controller = signal && new AbortController();
     const unshare = (): void => {
       if (this.#shared.get(i) === read) this.#shared.delete(i);
     };
-    const read = this.#start(this.#blocks.rangeOf(i), controller, (stored) => this.#blocks.decode(i, stored), unshare);
+    const read = this.#start(this.#blocks.rangeOf(i), controller, (stored) => this.#blocks.decode(i, stored, false, fillsCache), unshare);
     this.#shared.set(i, read);
     if (this.#isRequestBound) void Promise.resolve().then(unshare);
     return read.wait(signal);
@@ -151,9 +174,9 @@ export class BlockReader {
         take(i, cached, false);
         continue;
       }
-      const stored = missing.length > 0 || isOver() ? undefined : this.#readAtOnce(this.#blocks.rangeOf(i), signal);
-      if (stored === undefined) missing.push(i);
-      else take(i, this.#blocks.decode(i, stored), true);
+      const contents = missing.length > 0 || isOver() ? undefined : this.#decodeAtOnce(i, signal);
+      if (contents === undefined) missing.push(i);
+      else take(i, contents, true);
     }
     if (missing.length === 0) return;
     const call = new AbortController();
@@ -169,15 +192,16 @@ export class BlockReader {
    * Makes the read-ahead of one walk through the table.
    *
    * @param isLent whether the contents of a block are only needed until the next one is asked for.
+   * @param fillsCache whether the cache keeps the blocks.
    */
-  ahead(reverse: boolean, isLent: boolean, signal?: Signal): ReadAhead {
+  ahead(reverse: boolean, isLent: boolean, fillsCache: boolean, signal?: Signal): ReadAhead {
     const reads = {
-      block: (i: number, waiting: Signal | undefined) => this.read(i, waiting),
+      block: (i: number, waiting: Signal | undefined) => this.read(i, waiting, fillsCache),
       rangeAtOnce: (range: ByteRange) => this.#readAtOnce(range, signal),
       range: (range: ByteRange, controller: SignalController) => this.#start(range, controller),
     };
     const maxBytes = Math.min(this.#readAheadBytes, this.#blocks.maxBytes);
-    return new ReadAhead(this.#blocks, reads, reverse ? -1 : 1, maxBytes, isLent, signal);
+    return new ReadAhead(this.#blocks, reads, reverse ? -1 : 1, maxBytes, isLent, fillsCache, signal);
   }
 
   /** Ends all reads under way. Calls that wait for them are rejected with `reason`. */
@@ -267,9 +291,9 @@ export class BlockReader {
   }
 
   /** The bytes of a range if the source has them at hand. */
-  #readAtOnce(range: ByteRange, signal: Signal | undefined): Uint8Array | undefined {
+  #readAtOnce(range: ByteRange, signal: Signal | undefined, into?: Bytes): Uint8Array | undefined {
     this.#mustBeWanted(signal);
-    const stored = readRangeAtOnce(this.#source, range);
+    const stored = readRangeAtOnce(this.#source, range, into);
     // The source may have called its caller, which has closed the table or aborted the call.
     this.#mustBeWanted(signal);
     return stored;

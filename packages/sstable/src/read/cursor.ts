@@ -1,7 +1,10 @@
-import type { Signal } from '@bloom/bytes';
+import type { Bytes, Signal } from '@bloom/bytes';
+import type { CompareRange } from '../format/bytewise-order.js';
 import { BaseCursor } from './base-cursor.js';
 import type { BlockReader } from './block-reader.js';
+import type { ByteCopier } from './byte-copier.js';
 import type { DataBlocks } from './data-blocks.js';
+import { type AsyncNextManyOptions, type AsyncPrevManyOptions, ManyEntries } from './many-entries.js';
 import { signalOf, type SignalOptions } from './options.js';
 import type { ReadAhead } from './read-ahead.js';
 import { SETTLED, type TableCursor } from './table-cursor.js';
@@ -16,17 +19,27 @@ export class Cursor extends BaseCursor {
   readonly #cursor: TableCursor;
   readonly #blocks: DataBlocks;
   readonly #reader: BlockReader;
+  readonly #fillsCache: boolean;
+  readonly #compare: CompareRange;
+  readonly #copier: ByteCopier;
   #moving = false;
+  /** Whether many entries are being taken. */
+  #isTaking = false;
+  /** Why the move behind the entries of the last call failed. */
+  #failure: { readonly error: unknown } | undefined;
   /** Reads for the moves in one direction since the last seek. */
   #ahead: ReadAhead | undefined;
   #isReverse = false;
 
   /** Made by `Table.cursor`. */
-  constructor(cursor: TableCursor, blocks: DataBlocks, reader: BlockReader) {
+  constructor(cursor: TableCursor, blocks: DataBlocks, reader: BlockReader, fillsCache: boolean, compare: CompareRange, copier: ByteCopier) {
     super(cursor);
     this.#cursor = cursor;
     this.#blocks = blocks;
     this.#reader = reader;
+    this.#fillsCache = fillsCache;
+    this.#compare = compare;
+    this.#copier = copier;
   }
 
   /** Moves to the first entry. @returns whether there is one. */
@@ -54,16 +67,84 @@ export class Cursor extends BaseCursor {
     return this.#move('Cursor.prev', (cursor) => cursor.prev(), true, options);
   }
 
+  /**
+   * Copies of up to `count` entries from the current one on, and moves to the one behind them: for programs to which a call for
+   * each entry costs too much. Empty where the cursor is on no entry, or on one beyond the bound.
+   *
+   * Where a block behind the entries cannot be read, they are returned, and the next move that is no seek is rejected with the error.
+   */
+  nextMany(count: number, options: AsyncNextManyOptions = {}): Promise<[Bytes, Bytes][]> {
+    return this.#many('Cursor.nextMany', false, count, options, (cursor) => cursor.next());
+  }
+
+  /** {@link nextMany} from the current entry backward. */
+  prevMany(count: number, options: AsyncPrevManyOptions = {}): Promise<[Bytes, Bytes][]> {
+    return this.#many('Cursor.prevMany', true, count, options, (cursor) => cursor.prev());
+  }
+
+  async #many(
+    call: string,
+    reverse: boolean,
+    count: number,
+    options: AsyncNextManyOptions & AsyncPrevManyOptions,
+    move: (cursor: TableCursor) => number,
+  ): Promise<[Bytes, Bytes][]> {
+    this.#mustNotBeMoving();
+    this.#blocks.mustBeOpen();
+    const many = new ManyEntries(call, reverse, count, options, this.#compare, this.#copier);
+    many.signal?.throwIfAborted();
+    this.#mustNotHaveFailed();
+    this.#isTaking = true;
+    try {
+      while (this.valid && many.take(this)) {
+        const moved = this.#step(move, reverse, many.signal);
+        // Not awaited within a block.
+        if (moved !== TRUE) await moved;
+      }
+    } catch (error) {
+      many.signal?.throwIfAborted();
+      this.#blocks.mustBeOpen();
+      this.#failure = { error };
+    } finally {
+      this.#isTaking = false;
+    }
+    return many.entries;
+  }
+
+  /** @throws the error behind the entries of the last call. */
+  #mustNotHaveFailed(): void {
+    if (this.#failure === undefined) return;
+    const { error } = this.#failure;
+    this.#failure = undefined;
+    throw error;
+  }
+
+  #mustNotBeMoving(): void {
+    if (this.#moving || this.#isTaking) throw new TypeError('the cursor is still moving: await a move before the next');
+  }
+
   #seek(call: string, move: (cursor: TableCursor) => number, isReverse: boolean, options: SignalOptions | undefined): Promise<boolean> {
-    if (!this.#moving) this.#endReadAhead();
+    if (!this.#moving && !this.#isTaking) {
+      this.#endReadAhead();
+      this.#failure = undefined;
+    }
     return this.#move(call, move, isReverse, options);
   }
 
   #move(call: string, move: (cursor: TableCursor) => number, isReverse: boolean, options: SignalOptions | undefined): Promise<boolean> {
     try {
-      if (this.#moving) throw new TypeError('the cursor is still moving: await a move before the next');
+      this.#mustNotBeMoving();
       this.#blocks.mustBeOpen();
       const signal = signalOf(call, options);
+      if (this.#failure !== undefined) this.#mustNotHaveFailed();
+      return this.#step(move, isReverse, signal);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  #step(move: (cursor: TableCursor) => number, isReverse: boolean, signal: Signal | undefined): Promise<boolean> {
+    try {
       const wanted = move(this.#cursor);
       if (wanted !== SETTLED) {
         const waiting = this.#proceed(wanted, this.#aheadOf(isReverse), signal);
@@ -79,7 +160,7 @@ export class Cursor extends BaseCursor {
   #aheadOf(isReverse: boolean): ReadAhead {
     if (isReverse !== this.#isReverse) this.#endReadAhead();
     this.#isReverse = isReverse;
-    return (this.#ahead ??= this.#reader.ahead(isReverse, true));
+    return (this.#ahead ??= this.#reader.ahead(isReverse, true, this.#fillsCache));
   }
 
   /** Supplies the move with blocks that are at hand. @returns the block that it must wait for; undefined if there is none. */

@@ -5,9 +5,10 @@ import { BlockCache } from './block-cache.js';
 import type { BlockScratch } from './block-scratch.js';
 import { type OpenTable, readUnreadFilter } from './open.js';
 import { DEFAULT_CACHE_BYTES, type TableOptions } from './options.js';
-import { type ByteRange, type Reading, runSync } from './reading.js';
+import { type ByteRange, type Reading, readRangeInto, readRangeSync, runSync } from './reading.js';
 import type { SyncSource } from './source.js';
 import type { MutableTableStats } from './stats.js';
+import type { StoredScratch } from './stored-scratch.js';
 import type { UnreadFilter } from './unread-filter.js';
 
 /**
@@ -125,27 +126,42 @@ export class DataBlocks {
     return { last, range };
   }
 
-  /** Verifies and decompresses data block `i`, and keeps it in the cache. */
-  decode(i: number, stored: Uint8Array): Uint8Array {
+  /**
+   * Verifies and decompresses data block `i`, and keeps it in the cache.
+   *
+   * @param isLent whether the memory of `stored` is used again: then the contents have memory of their own.
+   * @param fillsCache whether the cache keeps it.
+   */
+  decode(i: number, stored: Uint8Array, isLent = false, fillsCache = true): Uint8Array {
     this.#count(stored);
-    const contents = decodeStoredBlock(stored, this.#placeOf(i), this.#table.decoding);
-    if (!this.isClosed) this.#cache?.set(this.#firstCacheId + i, contents);
+    const decoded = decodeStoredBlock(stored, this.#placeOf(i), this.#table.decoding);
+    const contents = isLent ? owned(decoded, stored) : decoded;
+    if (fillsCache && !this.isClosed) this.#cache?.set(this.#firstCacheId + i, contents);
     return contents;
+  }
+
+  /** Reads and decodes data block `i`, which is not in the cache, without a promise. @param scratch may receive the stored bytes. */
+  readSync(i: number, source: SyncSource, scratch: StoredScratch): Uint8Array {
+    const range = this.rangeOf(i);
+    const into = source.readInto === undefined ? undefined : scratch.take(range.length);
+    if (into === undefined) return this.decode(i, readRangeSync(source, range));
+    try {
+      return this.decode(i, readRangeInto(source, range, into), true);
+    } finally {
+      scratch.giveBack();
+    }
   }
 
   /**
    * Does {@link decode} for a walk that needs the contents only until it asks for the next block.
    *
    * @param isWindow whether `stored` is part of a larger array, which may be overwritten: then the cache keeps a copy.
+   * @param fillsCache whether the cache keeps it.
    */
-  decodeLent(i: number, stored: Uint8Array, scratch: BlockScratch, isWindow: boolean): Uint8Array {
+  decodeLent(i: number, stored: Uint8Array, scratch: BlockScratch, isWindow: boolean, fillsCache: boolean): Uint8Array {
+    if (fillsCache && this.#cache !== undefined && !this.isClosed) return this.decode(i, stored, isWindow);
     this.#count(stored);
-    if (this.#cache === undefined || this.isClosed) return scratch.decode(stored, this.#placeOf(i), this.#table.decoding);
-    const decoded = decodeStoredBlock(stored, this.#placeOf(i), this.#table.decoding);
-    // A codec may return a view too, but asking for the buffer takes as long as copying a kilobyte.
-    const contents = isWindow && (isPlain(stored) || decoded.buffer === stored.buffer) ? decoded.slice() : decoded;
-    this.#cache.set(this.#firstCacheId + i, contents);
-    return contents;
+    return scratch.decode(stored, this.#placeOf(i), this.#table.decoding);
   }
 
   #count(stored: Uint8Array): void {
@@ -169,4 +185,10 @@ export class DataBlocks {
   #placeOf(i: number): Place {
     return { structure: 'data block', offset: this.index.offsetOf(i), file: this.#table.file };
   }
+}
+
+/** Decoded contents in memory that is not that of the stored block. */
+function owned(decoded: Uint8Array, stored: Uint8Array): Uint8Array {
+  // A codec may return a view too, but asking for the buffer takes as long as copying a kilobyte.
+  return isPlain(stored) || decoded.buffer === stored.buffer ? decoded.slice() : decoded;
 }

@@ -1,4 +1,4 @@
-import { mustBeOptions, mustBeSignal, type Signal } from '@bloom/bytes';
+import { mustBeBoolean, mustBeOptions, mustBeSignal, type Signal } from '@bloom/bytes';
 
 /** Which entries to go through. Of two lower or two upper bounds, the stricter one applies. */
 export interface KeyRange {
@@ -14,11 +14,27 @@ export interface KeyRange {
   readonly reverse?: boolean | undefined;
   /** The most entries to return. Default: no limit. */
   readonly limit?: number | undefined;
+  /** Whether blocks that are read are put into the cache, in which long scans displace what lookups need. Default: true. */
+  readonly fillCache?: boolean | undefined;
 }
 
 /** A range, and a signal that ends the walk through it. */
 export interface AsyncKeyRange extends KeyRange {
   readonly signal?: Signal | undefined;
+}
+
+/** How a cursor reads. */
+export interface CursorOptions {
+  /** Whether blocks that are read are put into the cache, in which long scans displace what lookups need. Default: true. */
+  readonly fillCache?: boolean | undefined;
+}
+
+/** @returns whether the cursor fills the cache. @throws TypeError, which names `owner`, unless `options` are those of a cursor. */
+export function fillsCache(owner: string, options: CursorOptions): boolean {
+  mustBeOptions(owner, options, { fillCache: true });
+  const { fillCache = true } = options;
+  mustBeBoolean('fillCache', fillCache);
+  return fillCache;
 }
 
 /** The names for both `Table` and `SyncTable`, so that one range can be used for both. `SyncTable` ignores the signal. */
@@ -29,6 +45,7 @@ export const KEY_RANGE: Record<keyof AsyncKeyRange, true> = {
   lte: true,
   reverse: true,
   limit: true,
+  fillCache: true,
   signal: true,
 };
 
@@ -39,5 +56,6 @@ export const KEY_RANGE: Record<keyof AsyncKeyRange, true> = {
  */
 export function mustBeKeyRange(owner: string, range: AsyncKeyRange, names: Readonly<Record<string, true>> = KEY_RANGE): void {
   mustBeOptions(owner, range, names);
+  if (range.fillCache !== undefined) mustBeBoolean('fillCache', range.fillCache);
   if (range.signal !== undefined) mustBeSignal('signal', range.signal);
 }

@@ -16,6 +16,7 @@ export class ReadAhead {
   readonly #step: 1 | -1;
   readonly #maxBytes: number;
   readonly #scratch: BlockScratch | undefined;
+  readonly #fillsCache: boolean;
   readonly #signal: Signal | undefined;
   #windowBytes = 0;
   #current: Window | undefined;
@@ -23,14 +24,16 @@ export class ReadAhead {
 
   /**
    * @param isLent whether the contents of a block are only needed until the next one is asked for.
+   * @param fillsCache whether the cache keeps the blocks.
    * @param signal ends the walk.
    */
-  constructor(blocks: DataBlocks, reads: WalkReads, step: 1 | -1, maxBytes: number, isLent: boolean, signal?: Signal) {
+  constructor(blocks: DataBlocks, reads: WalkReads, step: 1 | -1, maxBytes: number, isLent: boolean, fillsCache: boolean, signal?: Signal) {
     this.#blocks = blocks;
     this.#reads = reads;
     this.#step = step;
     this.#maxBytes = maxBytes;
     this.#scratch = isLent ? new BlockScratch() : undefined;
+    this.#fillsCache = fillsCache;
     this.#signal = signal;
   }
 
@@ -54,9 +57,9 @@ export class ReadAhead {
     const { offset, length } = this.#blocks.rangeOf(i);
     const start = offset - range.offset;
     const stored = bytes.subarray(start, start + length);
-    if (this.#scratch !== undefined) return this.#blocks.decodeLent(i, stored, this.#scratch, true);
+    if (this.#scratch !== undefined) return this.#blocks.decodeLent(i, stored, this.#scratch, true, this.#fillsCache);
     // A copy for the cache, because a view would keep the whole window in memory.
-    return this.#blocks.decode(i, this.#blocks.hasCache ? stored.slice() : stored);
+    return this.#blocks.decode(i, this.#fillsCache && this.#blocks.hasCache ? stored.slice() : stored, false, this.#fillsCache);
   }
 
   /** Ends the reads under way, because the walk is over. */

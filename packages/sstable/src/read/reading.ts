@@ -1,4 +1,4 @@
-import { CorruptionError, mustBeBytes, plainBytes, type Signal } from '@bloom/bytes';
+import { type Bytes, CorruptionError, mustBeBytes, mustBeWhole, plainBytes, type Signal } from '@bloom/bytes';
 import { AT_ONCE_BYTES, type Source, type SyncSource } from './source.js';
 import { untilAborted } from './until-aborted.js';
 
@@ -43,10 +43,10 @@ export async function readRange(source: Source, range: ByteRange, signal?: Signa
   return whole(await source.read(range.offset, range.length, signal), range, source);
 }
 
-/** As {@link readRange}, if the source has the bytes at hand. */
-export function readRangeAtOnce(source: Source, range: ByteRange): Uint8Array | undefined {
+/** As {@link readRange}, if the source has the bytes at hand. @param into memory for them, which the source may leave unused. */
+export function readRangeAtOnce(source: Source, range: ByteRange, into?: Bytes): Uint8Array | undefined {
   if (source.readAtOnce === undefined || range.length > AT_ONCE_BYTES) return undefined;
-  const answer = source.readAtOnce(range.offset, range.length);
+  const answer = source.readAtOnce(range.offset, range.length, into);
   return answer === undefined ? undefined : whole(answer, range, source, 'readAtOnce');
 }
 
@@ -57,6 +57,12 @@ export function readRangeSync(source: SyncSource, range: ByteRange): Uint8Array 
     throw new TypeError('source must return a Uint8Array: a source that returns promises needs Table');
   }
   return whole(answer, range, source);
+}
+
+/** As {@link readRangeSync}, into memory of the range's length, from a source that has a `readInto`. */
+export function readRangeInto(source: SyncSource, range: ByteRange, into: Uint8Array): Uint8Array {
+  const filled = mustBeWhole('the result of source.readInto', source.readInto!(range.offset, into), 0, range.length);
+  return whole(filled === into.length ? into : into.subarray(0, filled), range, source);
 }
 
 /** What a source returned. */

@@ -1,4 +1,4 @@
-import { mustBeBytes, mustBeFunction, mustBeWhole, mustHaveMethods, plainBytes, type Signal } from '@bloom/bytes';
+import { type Bytes, mustBeBytes, mustBeFunction, mustBeWhole, mustHaveMethods, plainBytes, type Signal } from '@bloom/bytes';
 
 /** What a host knows of a file: enough to tell whether another file of the same name, opened later, holds the same bytes. */
 export interface FileIdentity {
@@ -38,8 +38,10 @@ export interface Source {
   /**
    * `read` without a promise, where that is quicker: of bytes that the host has in memory, which a promise would take longer to
    * deliver than to read. Undefined where `read` is to be called instead. Tables ask for at most {@link AT_ONCE_BYTES} at a time.
+   *
+   * @param into memory of `length` bytes for those that are read, which the source may return, filled. It may do without.
    */
-  readonly readAtOnce?: ((offset: number, length: number) => Uint8Array | undefined) | undefined;
+  readonly readAtOnce?: ((offset: number, length: number, into?: Bytes) => Uint8Array | undefined) | undefined;
 }
 
 /** A source that does not return promises. */

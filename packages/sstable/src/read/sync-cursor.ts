@@ -1,5 +1,9 @@
+import type { Bytes } from '@bloom/bytes';
+import type { CompareRange } from '../format/bytewise-order.js';
 import { BaseCursor } from './base-cursor.js';
+import type { ByteCopier } from './byte-copier.js';
 import type { DataBlocks } from './data-blocks.js';
+import { ManyEntries, type NextManyOptions, type PrevManyOptions } from './many-entries.js';
 import { SETTLED, type TableCursor } from './table-cursor.js';
 
 /**
@@ -11,36 +15,46 @@ export class SyncCursor extends BaseCursor {
   readonly #cursor: TableCursor;
   readonly #blocks: DataBlocks;
   readonly #block: (i: number) => Uint8Array;
+  readonly #compare: CompareRange;
+  readonly #copier: ByteCopier;
+  /** Why the move behind the entries of the last call failed. */
+  #failure: { readonly error: unknown } | undefined;
 
   /** Made by `SyncTable.cursor`. */
-  constructor(cursor: TableCursor, blocks: DataBlocks, block: (i: number) => Uint8Array) {
+  constructor(cursor: TableCursor, blocks: DataBlocks, block: (i: number) => Uint8Array, compare: CompareRange, copier: ByteCopier) {
     super(cursor);
     this.#cursor = cursor;
     this.#blocks = blocks;
     this.#block = block;
+    this.#compare = compare;
+    this.#copier = copier;
   }
 
   /** Moves to the first entry. @returns whether there is one. */
   seekToFirst(): boolean {
     this.#blocks.mustBeOpen();
+    this.#failure = undefined;
     return this.#settle(this.#cursor.seekToFirst());
   }
 
   /** Moves to the last entry. @returns whether there is one. */
   seekToLast(): boolean {
     this.#blocks.mustBeOpen();
+    this.#failure = undefined;
     return this.#settle(this.#cursor.seekToLast());
   }
 
   /** Moves to the first entry at or after `key`, which may be the cursor's own. @returns whether there is one. */
   seek(key: Uint8Array): boolean {
     this.#blocks.mustBeOpen();
+    this.#failure = undefined;
     return this.#settle(this.#cursor.seek(key, 'at-or-after'));
   }
 
   /** Moves to the next entry. A no-op unless on an entry. @returns whether there is one. */
   next(): boolean {
     this.#blocks.mustBeOpen();
+    if (this.#failure !== undefined) this.#mustNotHaveFailed();
     const wanted = this.#cursor.next();
     return wanted === SETTLED ? this.#cursor.valid : this.#settle(wanted);
   }
@@ -48,7 +62,42 @@ export class SyncCursor extends BaseCursor {
   /** Moves to the previous entry. A no-op unless on an entry. @returns whether there is one. */
   prev(): boolean {
     this.#blocks.mustBeOpen();
+    if (this.#failure !== undefined) this.#mustNotHaveFailed();
     return this.#settle(this.#cursor.prev());
+  }
+
+  /**
+   * Copies of up to `count` entries from the current one on, and moves to the one behind them: for programs to which a call for
+   * each entry costs too much. Empty where the cursor is on no entry, or on one beyond the bound.
+   *
+   * Where a block behind the entries cannot be read, they are returned, and the next move that is no seek throws the error.
+   */
+  nextMany(count: number, options: NextManyOptions = {}): [Bytes, Bytes][] {
+    return this.#many(new ManyEntries('SyncCursor.nextMany', false, count, options, this.#compare, this.#copier), () => this.next());
+  }
+
+  /** {@link nextMany} from the current entry backward. */
+  prevMany(count: number, options: PrevManyOptions = {}): [Bytes, Bytes][] {
+    return this.#many(new ManyEntries('SyncCursor.prevMany', true, count, options, this.#compare, this.#copier), () => this.prev());
+  }
+
+  #many(many: ManyEntries, move: () => boolean): [Bytes, Bytes][] {
+    this.#blocks.mustBeOpen();
+    this.#mustNotHaveFailed();
+    try {
+      while (this.valid && many.take(this)) move();
+    } catch (error) {
+      this.#failure = { error };
+    }
+    return many.entries;
+  }
+
+  /** @throws the error behind the entries of the last call. */
+  #mustNotHaveFailed(): void {
+    if (this.#failure === undefined) return;
+    const { error } = this.#failure;
+    this.#failure = undefined;
+    throw error;
   }
 
   #settle(wanted: number): boolean {

@@ -15,6 +15,7 @@ export class SyncReadAhead {
   readonly #source: SyncSource;
   readonly #maxBytes: number;
   readonly #scratch: BlockScratch | undefined;
+  readonly #fillsCache: boolean;
   /** Holds the bytes of the file from `#start` to `#end`. */
   #window = new Uint8Array(0);
   #start = 0;
@@ -27,11 +28,13 @@ export class SyncReadAhead {
   /**
    * @param maxBytes the most bytes to read at once; a larger block is read on its own.
    * @param isLent whether the contents of a block are only needed until the next one is asked for.
+   * @param fillsCache whether the cache keeps the blocks.
    */
-  constructor(blocks: DataBlocks, source: SyncSource, maxBytes: number, isLent: boolean) {
+  constructor(blocks: DataBlocks, source: SyncSource, maxBytes: number, isLent: boolean, fillsCache = true) {
     this.#blocks = blocks;
     this.#source = source;
     this.#maxBytes = Math.min(maxBytes, blocks.maxBytes);
+    this.#fillsCache = fillsCache;
     this.#scratch = isLent ? new BlockScratch() : undefined;
   }
 
@@ -42,8 +45,8 @@ export class SyncReadAhead {
     const cached = this.#blocks.cached(i);
     if (cached !== undefined) return cached;
     const stored = this.#stored(i, step);
-    if (this.#scratch === undefined) return this.#blocks.decode(i, stored);
-    return this.#blocks.decodeLent(i, stored, this.#scratch, this.#source.readInto !== undefined);
+    if (this.#scratch === undefined) return this.#blocks.decode(i, stored, false, this.#fillsCache);
+    return this.#blocks.decodeLent(i, stored, this.#scratch, this.#source.readInto !== undefined, this.#fillsCache);
   }
 
   #stored(i: number, step: number): Uint8Array {

@@ -4,14 +4,15 @@ import { BatchWalk } from './batch-walk.js';
 import { ByteCopier } from './byte-copier.js';
 import { DataBlocks } from './data-blocks.js';
 import type { EntryBatch } from './entry-batch.js';
-import { type KeyRange, mustBeKeyRange } from './key-range.js';
+import { type CursorOptions, fillsCache, type KeyRange, mustBeKeyRange } from './key-range.js';
 import { ABSENT, GO_ON, TableLookup } from './table-lookup.js';
 import { type OpenTable, readOpenTable } from './open.js';
 import { mustBeTableOptions, readAheadBytesFor, type SyncTableOptions } from './options.js';
 import { RangeWalk, type Walk } from './range-walk.js';
-import { readRangeSync, runSync } from './reading.js';
+import { runSync } from './reading.js';
 import { mustBeSource, type SyncSource } from './source.js';
 import { newTableStats } from './stats.js';
+import { StoredScratch } from './stored-scratch.js';
 import { SyncCursor } from './sync-cursor.js';
 import { SyncReadAhead } from './sync-read-ahead.js';
 import { SETTLED, TableCursor } from './table-cursor.js';
@@ -33,6 +34,7 @@ export class SyncTable extends BaseTable implements Iterable<[Bytes, Bytes]> {
   readonly #lookup: TableLookup;
   readonly #readAheadBytes: number;
   readonly #copier = new ByteCopier();
+  readonly #scratch = new StoredScratch();
 
   /** For `openTable` of the Node entry point. Call {@link SyncTable.open}. */
   protected constructor(table: OpenTable, source: SyncSource, options: SyncTableOptions) {
@@ -164,7 +166,7 @@ export class SyncTable extends BaseTable implements Iterable<[Bytes, Bytes]> {
     this.mustBeOpen();
     mustBeKeyRange('SyncTable.batches', range);
     const walk = new BatchWalk(new RangeWalk(this.#table, range));
-    return this.#walk(walk, () => walk.batch);
+    return this.#walk(walk, range, () => walk.batch);
   }
 
   [Symbol.iterator](): Iterator<[Bytes, Bytes]> {
@@ -172,10 +174,10 @@ export class SyncTable extends BaseTable implements Iterable<[Bytes, Bytes]> {
   }
 
   /** A new cursor, which is not on an entry. */
-  cursor(): SyncCursor {
+  cursor(options: CursorOptions = {}): SyncCursor {
     this.mustBeOpen();
-    const ahead = this.#ahead();
-    return new SyncCursor(new TableCursor(this.#table), this.#blocks, (i) => ahead.block(i));
+    const ahead = this.#ahead(fillsCache('SyncTable.cursor', options));
+    return new SyncCursor(new TableCursor(this.#table), this.#blocks, (i) => ahead.block(i), this.#table.compare, this.#copier);
   }
 
   /** Drops the table's blocks from the cache. Does not close the source. Later calls throw; closing twice does nothing. */
@@ -193,11 +195,11 @@ export class SyncTable extends BaseTable implements Iterable<[Bytes, Bytes]> {
     mustBeKeyRange(call, range);
     const walk = new RangeWalk(this.#table, range);
     const { cursor } = walk;
-    return this.#walk(walk, () => pick(cursor));
+    return this.#walk(walk, range, () => pick(cursor));
   }
 
-  *#walk<T>(walk: Walk, pick: () => T): Generator<T, void, undefined> {
-    const ahead = this.#ahead();
+  *#walk<T>(walk: Walk, range: KeyRange, pick: () => T): Generator<T, void, undefined> {
+    const ahead = this.#ahead(range.fillCache ?? true);
     for (;;) {
       this.#blocks.mustBeOpen();
       let wanted = walk.next();
@@ -222,8 +224,8 @@ export class SyncTable extends BaseTable implements Iterable<[Bytes, Bytes]> {
     return this.#searchUnread(i, (contents) => this.#lookup.search(i, contents, key, trace));
   }
 
-  #ahead(): SyncReadAhead {
-    return new SyncReadAhead(this.#blocks, this.#source, this.#readAheadBytes, true);
+  #ahead(fillsCache: boolean): SyncReadAhead {
+    return new SyncReadAhead(this.#blocks, this.#source, this.#readAheadBytes, true, fillsCache);
   }
 
   /** Searches data block `i`, and if it had to be read, counts that as a lookup that a filter might have ended. */
@@ -237,6 +239,6 @@ export class SyncTable extends BaseTable implements Iterable<[Bytes, Bytes]> {
   #block(i: number): Uint8Array {
     const cached = this.#blocks.cached(i);
     if (cached !== undefined) return cached;
-    return this.#blocks.decode(i, readRangeSync(this.#source, this.#blocks.rangeOf(i)));
+    return this.#blocks.readSync(i, this.#source, this.#scratch);
   }
 }

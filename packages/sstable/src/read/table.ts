@@ -6,7 +6,7 @@ import { ByteCopier } from './byte-copier.js';
 import { Cursor } from './cursor.js';
 import { DataBlocks } from './data-blocks.js';
 import type { EntryBatch } from './entry-batch.js';
-import { type AsyncKeyRange, mustBeKeyRange } from './key-range.js';
+import { type AsyncKeyRange, type CursorOptions, fillsCache, mustBeKeyRange } from './key-range.js';
 import { ABSENT, GO_ON, TableLookup } from './table-lookup.js';
 import { type OpenTable, readOpenTable } from './open.js';
 import { type AsyncTableOptions, mustBeTableOptions, readingFor, signalOf, type SignalOptions } from './options.js';
@@ -299,9 +299,9 @@ export class Table extends BaseTable implements AsyncIterable<[Bytes, Bytes]> {
   }
 
   /** A new cursor, which is not on an entry. */
-  cursor(): Cursor {
+  cursor(options: CursorOptions = {}): Cursor {
     this.mustBeOpen();
-    return new Cursor(new TableCursor(this.#table), this.#blocks, this.#reader);
+    return new Cursor(new TableCursor(this.#table), this.#blocks, this.#reader, fillsCache('Table.cursor', options), this.#table.compare, this.#copier);
   }
 
   #iterate<T>(call: string, range: AsyncKeyRange, pick: (cursor: TableCursor) => T): AsyncIterableIterator<T> {
@@ -313,7 +313,7 @@ export class Table extends BaseTable implements AsyncIterable<[Bytes, Bytes]> {
   }
 
   #iterator<T>(walk: Walk, range: AsyncKeyRange, pick: () => T): AsyncIterableIterator<T> {
-    const ahead = this.#reader.ahead(range.reverse ?? false, true, range.signal);
+    const ahead = this.#reader.ahead(range.reverse ?? false, true, range.fillCache ?? true, range.signal);
     return new RangeIterator(walk, this.#blocks, ahead, pick, range.signal);
   }
 }

@@ -11,7 +11,7 @@ describe('a table of 5 million entries over HTTP', () => {
   let server: StaticServer;
   beforeAll(async () => {
     server = await StaticServer.start(largeTable(COUNT));
-  }, 120_000);
+  });
   afterAll(() => server.stop());
 
   test('takes 2 requests and less than 1.3 MB to open', async () => {

@@ -37,7 +37,7 @@ async function run(cases: readonly string[], maxBytes: number): Promise<Record<s
 /** The heap, and freed memory that the allocator keeps. */
 const SLACK = 48 * 2 ** 20;
 
-test('opening stays within its budget, whatever its blocks expand to', { timeout: 60_000 }, async () => {
+test('opening stays within its budget, whatever its blocks expand to', async () => {
   const outcomes = await run(
     ['index', 'metaindex', 'filter'].flatMap((part) => ['empty entries', 'one long key'].map((kind) => `${part}: ${kind}: ${part === 'index' ? 'open' : 'get'}`)),
     4 * LIMIT + SLACK,
@@ -53,7 +53,7 @@ test('opening stays within its budget, whatever its blocks expand to', { timeout
   });
 });
 
-test('lookups and scans stay within their budget, whatever their blocks expand to', { timeout: 60_000 }, async () => {
+test('lookups and scans stay within their budget, whatever their blocks expand to', async () => {
   const actions = ['get', 'getMany', 'scan', 'scan with promises'];
   const cases = ['empty entries', 'one long key'].flatMap((kind) => actions.map((action) => `data: ${kind}: ${action}`));
   const outcomes = await run(cases, 5 * LIMIT + SLACK);
@@ -62,7 +62,7 @@ test('lookups and scans stay within their budget, whatever their blocks expand t
   }
 });
 
-test('backward scans stay within their budget, whatever their blocks expand to', { timeout: 60_000 }, async () => {
+test('backward scans stay within their budget, whatever their blocks expand to', async () => {
   const cases = ['empty entries', 'one long key'].flatMap((kind) => ['', ' with promises'].map((how) => `data: ${kind}: reverse scan${how}`));
   const outcomes = await run(cases, 8 * LIMIT + SLACK);
   expect(Object.values(outcomes)).toEqual([20, 20, 20, 20]);

@@ -47,7 +47,7 @@ beforeAll(async () => {
   await database.close();
   for (const [name, bytes] of folderFiles(join(folder, 'database'))) server.files.set(`/database/${name}`, bytes);
   await server.start();
-}, 60_000);
+});
 
 afterAll(async () => {
   await server.stop();
@@ -69,7 +69,7 @@ describe.each(['2023-06-01', '2026-04-01'])('a worker of %s', (compatibilityDate
   beforeAll(async () => {
     miniflare = new Miniflare({ modules: true, script, compatibilityDate, r2Buckets: ['BUCKET'], bindings: { FILES: server.url } });
     expect(await value('/put?from=r2')).toBe('put');
-  }, 60_000);
+  });
 
   afterAll(() => miniflare.dispose());
 

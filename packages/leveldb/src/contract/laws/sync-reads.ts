@@ -24,6 +24,8 @@ export async function syncReads(run: LawRun, place: ReadingPlace): Promise<void>
     for (const [offset, length] of ranges) {
       const found = run.callSync(`readSync(${offset}, ${length}) of "${name}"`, () => file.readSync!(offset, length));
       mustBe(found, 'readSync', offset);
+      const into = new Uint8Array(length);
+      mustBe(run.callSync(`readSync(${offset}, ${length}, into) of "${name}"`, () => file.readSync!(offset, length, into)), 'readSync, with memory to read into,', offset);
     }
   }
   for (const [offset, length] of ranges) {
@@ -31,6 +33,9 @@ export async function syncReads(run: LawRun, place: ReadingPlace): Promise<void>
     const found = run.callSync(`readAtOnce(${offset}, ${length}) of "${name}"`, () => file.readAtOnce!(offset, length));
     // It may have them another time.
     if (found !== undefined) mustBe(found, 'readAtOnce', offset);
+    const into = new Uint8Array(length);
+    const filled = run.callSync(`readAtOnce(${offset}, ${length}, into) of "${name}"`, () => file.readAtOnce!(offset, length, into));
+    if (filled !== undefined) mustBe(filled, 'readAtOnce, with memory to read into,', offset);
   }
   if (file.hasChanged?.() === true) run.fail(`hasChanged() of "${name}" is true, and nobody has changed the file`);
   await run.closeFile(file);

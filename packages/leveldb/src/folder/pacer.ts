@@ -4,6 +4,9 @@
  */
 const SLICE_MILLISECONDS = 4;
 
+/** How many moves of a cursor are made before the clock is looked at: most take less than a microsecond. */
+export const MOVES_PER_LOOK = 16;
+
 /** Cuts work into slices, so that the host's event loop stays free. */
 export class Pacer {
   readonly #stepsPerLook: number;
@@ -25,6 +28,11 @@ export class Pacer {
   /** Lets timers and I/O of the host go first. */
   async pause(): Promise<void> {
     await turn();
+    this.restart();
+  }
+
+  /** Begins a time slice: others had their turn. */
+  restart(): void {
     this.#start = performance.now();
   }
 }

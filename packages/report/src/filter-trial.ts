@@ -1,12 +1,13 @@
 /**
  * How often absent keys match a table's filters: measured, and in theory.
  */
-import { createHash } from 'node:crypto';
 import { type Random, seeded } from '@bloom/bytes';
 import { BloomFilterPolicy, type FilterPolicy, type FilterSink, idealFalsePositiveRate, type KeyList, MAX_PROBES } from '@bloom/policy';
 import { bytewiseComparator, type SyncTable } from '@bloom/sstable';
 import { decodeInternalKey, encodeInternalKey, MAX_SEQUENCE, MAX_TYPE } from '@bloom/sstable/database';
-import { commonTail, neighboursOf } from './key-neighbour.js';
+import { commonTail } from './common-bytes.js';
+import { neighboursOf } from './key-neighbour.js';
+import { KeySet } from './key-set.js';
 
 /** The most absent keys to try. */
 const MAX_TRIED = 20_000;
@@ -15,6 +16,8 @@ const MAX_TRIED_BYTES = 64 * 2 ** 20;
 /** Draws per key to try: some draws result in present keys. */
 const DRAWS = 4;
 const SEED = 0x626c6f6d;
+/** Keys in a step. */
+const STEP_KEYS = 1000;
 
 /** LevelDB's Bloom filter policy, which remembers the filter that was used last. */
 export class WatchedBloomPolicy implements FilterPolicy {
@@ -86,18 +89,35 @@ export const databaseKeys: FilteredKeys = {
   lookedUp: (userKey) => encodeInternalKey({ userKey, sequence: MAX_SEQUENCE, type: MAX_TYPE }),
 };
 
-/**
- * Tries the filters of a table with all its keys, and with absent keys.
- *
- * @param policy the one with which the table was opened.
- * @param entries how many entries the table has.
- */
-export function tryFilters(
-  table: SyncTable,
-  policy: WatchedBloomPolicy,
-  entries: number,
-  keys: FilteredKeys,
-): FilterTrial {
+/** How far a trial is: keys. */
+export interface TrialProgress {
+  readonly done: number;
+  readonly total: number;
+}
+
+/** What is tried, and how. */
+export interface FilterTrialSubject {
+  readonly table: SyncTable;
+  /** The one with which the table was opened. */
+  readonly policy: WatchedBloomPolicy;
+  /** How many entries the table has. */
+  readonly entries: number;
+  readonly keys: FilteredKeys;
+}
+
+/** Tries the filters of a table with all its keys, and with absent keys. */
+export function tryFilters(subject: FilterTrialSubject): FilterTrial {
+  const steps = filterTrialSteps(subject);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
+}
+
+/** The same a few keys at a time, for a caller that does something in between. Yields how many keys it has looked at, out of about how many. */
+export function* filterTrialSteps({ table, policy, entries, keys }: FilterTrialSubject): Generator<TrialProgress, FilterTrial, undefined> {
+  const total = entries + 2 * MAX_TRIED;
+  let done = 0;
   const random = seeded(SEED);
   const filters = new Map<number, Filter>();
   const samples = new Samples(Math.max(1, Math.floor(entries / MAX_TRIED)));
@@ -120,10 +140,11 @@ export function tryFilters(
     if (isNew) before = lastFiltered;
     samples.add(filtered, before);
     lastFiltered = filtered;
+    if (++done % STEP_KEYS === 0) yield { done, total };
   }
   const probes = filters.values().next().value?.probes;
   const isMeaningful = denied === 0 && inversions === 0 && filters.size > 0;
-  const falsePositives = isMeaningful ? measure(table, policy, samples.kept, filters, random, keys) : undefined;
+  const falsePositives = isMeaningful ? yield* measure({ table, policy, entries, keys }, samples.kept, filters, random) : undefined;
   return { denied, inversions, probes, falsePositives };
 }
 
@@ -172,16 +193,14 @@ class Asking {
   expected = 0;
   /** Bytes of all keys, whether absent or not. */
   bytes = 0;
-  readonly #seen = new Set<string>();
+  readonly #seen = new KeySet();
   readonly #cursor: ReturnType<SyncTable['cursor']>;
 
   constructor(
-    readonly table: SyncTable,
-    readonly policy: WatchedBloomPolicy,
+    readonly subject: FilterTrialSubject,
     readonly filters: ReadonlyMap<number, Filter>,
-    readonly keys: FilteredKeys,
   ) {
-    this.#cursor = table.cursor();
+    this.#cursor = subject.table.cursor();
   }
 
   get tried(): number {
@@ -194,59 +213,54 @@ class Asking {
 
   /** @returns whether the table does not have `filtered`, and a filter decides that. */
   ask(filtered: Uint8Array): boolean {
-    const { table, policy, filters, keys } = this;
+    const { table, policy, keys } = this.subject;
     this.bytes += filtered.length;
     const key = keys.lookedUp(filtered);
     // Past the last key, no filter is used.
     if (!this.#cursor.seek(key) || bytewiseComparator.compare(keys.filtered(this.#cursor.key), filtered) === 0) return false;
-    const text = identityOf(filtered);
-    if (this.#seen.has(text)) return true;
-    this.#seen.add(text);
+    if (!this.#seen.add(filtered)) return true;
     policy.asked = undefined;
     if (table.mayContain(key)) this.passed++;
     const filter = policy.asked as Uint8Array | undefined;
-    this.expected += filter === undefined ? 1 : expectedRate(filters.get(filter.byteOffset));
+    this.expected += filter === undefined ? 1 : expectedRate(this.filters.get(filter.byteOffset));
     return true;
   }
 }
 
-function measure(
-  table: SyncTable,
-  policy: WatchedBloomPolicy,
+function* measure(
+  subject: FilterTrialSubject,
   samples: readonly Sample[],
   filters: ReadonlyMap<number, Filter>,
   random: Random,
-  keys: FilteredKeys,
-): FalsePositives | undefined {
-  const asking = new Asking(table, policy, filters, keys);
-  for (let draw = 0; draw < MAX_TRIED * DRAWS && !asking.isOver; draw++) asking.ask(misspell(samples[draw % samples.length]!.key, random));
+): Generator<TrialProgress, FalsePositives | undefined, undefined> {
+  const { entries } = subject;
+  const total = entries + 2 * MAX_TRIED;
+  const asking = new Asking(subject, filters);
+  for (let draw = 0; draw < MAX_TRIED * DRAWS && !asking.isOver; draw++) {
+    asking.ask(misspell(samples[draw % samples.length]!.key, random));
+    if (draw % STEP_KEYS === 0) yield { done: entries + asking.tried, total };
+  }
   const { tried, passed, expected } = asking;
   if (tried === 0) return undefined;
-  return { tried, passed, expectedRate: expected / tried, neighbours: measureNeighbours(new Asking(table, policy, filters, keys), samples) };
-}
-
-/** Tries the nearest absent neighbour of each sampled key. */
-function measureNeighbours(asking: Asking, samples: readonly Sample[]): FalsePositives['neighbours'] {
+  const neighbours = new Asking(subject, filters);
   let example: Uint8Array | undefined;
-  for (const { key, tail } of samples) {
+  for (const [i, { key, tail }] of samples.entries()) {
+    if (i % STEP_KEYS === 0) yield { done: entries + MAX_TRIED + neighbours.tried, total };
     if (tail === undefined && samples.length > 1) continue;
+    // The nearest absent one.
     for (const neighbour of neighboursOf(key, tail ?? 0)) {
-      if (asking.isOver) break;
-      if (!asking.ask(neighbour)) continue;
+      if (neighbours.isOver) break;
+      if (!neighbours.ask(neighbour)) continue;
       example ??= neighbour;
       break;
     }
   }
-  return example === undefined ? undefined : { tried: asking.tried, passed: asking.passed, example };
-}
-
-/** Longer keys are identified by a hash. */
-const MAX_IDENTITY_BYTES = 256;
-
-/** A short text that identifies a key. V8 hashes strings of 16 KiB and more by their length, so sets of them are slow. */
-function identityOf(key: Uint8Array): string {
-  if (key.length > MAX_IDENTITY_BYTES) return createHash('sha256').update(key).digest('base64');
-  return Buffer.from(key.buffer, key.byteOffset, key.length).toString('latin1');
+  return {
+    tried,
+    passed,
+    expectedRate: expected / tried,
+    neighbours: example === undefined ? undefined : { tried: neighbours.tried, passed: neighbours.passed, example },
+  };
 }
 
 /** A key like `key`, with one byte changed or a few bytes appended. */

@@ -1,6 +1,7 @@
 import { fromHex } from '@bloom/fixtures';
 import { describe, expect, test } from 'vitest';
-import { commonTail, neighboursOf } from '../src/key-neighbour.js';
+import { commonTail } from '../src/common-bytes.js';
+import { neighboursOf } from '../src/key-neighbour.js';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');

@@ -38,14 +38,6 @@ export function* neighboursOf(key: Uint8Array, tail: number): Generator<Uint8Arr
   }
 }
 
-/** How many bytes at their ends `a` and `b` have in common. */
-export function commonTail(a: Uint8Array, b: Uint8Array): number {
-  const most = Math.min(a.length, b.length);
-  let length = 0;
-  while (length < most && a[a.length - 1 - length] === b[b.length - 1 - length]) length++;
-  return length;
-}
-
 /** `key`, of which the number that ends at `end` is increased by `step`; undefined when it has too few places. */
 function counted(key: Uint8Array, end: number, alphabet: Alphabet, step: number): Uint8Array | undefined {
   const neighbour = key.slice();

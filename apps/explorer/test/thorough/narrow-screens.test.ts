@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { describeInChromium } from '../in-chromium.js';
+
+describeInChromium('on narrow screens', ({ open }) => {
+  test.each([320, 360, 390, 412, 480, 600, 768, 900, 1024])('the six views are in one row at %d pixels', async (width) => {
+    const { page } = await open('', { viewport: { width, height: 800 } });
+    const tops = await page.getByRole('navigation', { name: 'Views' }).getByRole('link').evaluateAll((links) => links.map((link) => link.getBoundingClientRect().top));
+    expect(tops).toHaveLength(6);
+    expect(new Set(tops).size).toBe(1);
+  });
+
+  test.each([320, 360])('what tells a key from the one before it is in sight at %d pixels', async (width) => {
+    const { page } = await open('#/table?sample=1', { viewport: { width, height: 800 } });
+    const grid = page.getByRole('grid', { name: 'Entries of the data block' });
+    const own = grid.locator('.bytes-own').first();
+    await own.waitFor();
+    const box = (await grid.boundingBox())!;
+    const cell = (await own.boundingBox())!;
+    expect(cell.width).toBeGreaterThan(5);
+    expect(cell.x + cell.width).toBeLessThan(box.x + box.width);
+  });
+
+  test('what a record of a log writes begins in sight at 320 pixels', async () => {
+    const { page } = await open('#/table?url=samples/database/000013.log', { viewport: { width: 320, height: 800 } });
+    const grid = page.getByRole('grid', { name: 'Records' });
+    const written = grid.getByRole('row').nth(1).locator(':scope > *').last();
+    await written.waitFor();
+    const box = (await grid.boundingBox())!;
+    expect((await written.boundingBox())!.x + 40).toBeLessThan(box.x + box.width);
+  });
+
+  test('no byte of a filter’s row is cut off at 320 pixels', async () => {
+    const { page } = await open('#/filter?q=pear', { viewport: { width: 320, height: 800 } });
+    const grid = page.getByRole('grid', { name: 'Bytes of the filter' });
+    await grid.locator('[data-byte="7"]').waitFor();
+    const box = (await grid.boundingBox())!;
+    const last = (await grid.locator('[data-byte="7"]').boundingBox())!;
+    const cell = (await grid.getByRole('row').nth(1).locator(':scope > *').last().boundingBox())!;
+    expect(last.x + last.width).toBeLessThanOrEqual(Math.min(box.x + box.width, cell.x + cell.width));
+  });
+
+  test('figures stand two in a row at 320 pixels', async () => {
+    const { page } = await open('#/table?sample=1', { viewport: { width: 320, height: 800 } });
+    const facts = page.getByRole('region', { name: 'Contents', exact: true }).locator('dl.facts > div');
+    await facts.first().waitFor();
+    const tops = await facts.evaluateAll((all) => all.slice(0, 2).map((fact) => fact.getBoundingClientRect().top));
+    expect(tops[1]).toBe(tops[0]);
+  });
+});

@@ -1,0 +1,59 @@
+import { CorruptionError, DatabaseError, FolderError } from '@bloom/leveldb';
+
+/**
+ * What a level says beside the codes of abstract-level. The codes are stable, and those of classic-level.
+ *
+ * - `LEVEL_LOCKED`: another process or another level has the folder open for writing.
+ * - `LEVEL_CORRUPTION`: bytes of the database are not those that were written.
+ * - `LEVEL_IO_ERROR`: the folder failed to read or to write.
+ * - `LEVEL_DATABASE_NOT_OPEN`: the database is closed.
+ * - `LEVEL_ABORTED`: the signal of an iterator was aborted.
+ * - `LEVEL_READONLY`: a level that was opened with `readOnly` was to be written.
+ * - `LEVEL_NOT_SUPPORTED`: a level that was opened with `readOnly` does not have the method, or a level that was opened without
+ *   it has no `refresh`; or a string is no folder on this host.
+ */
+export type LevelErrorCode =
+  | 'LEVEL_LOCKED'
+  | 'LEVEL_CORRUPTION'
+  | 'LEVEL_IO_ERROR'
+  | 'LEVEL_DATABASE_NOT_OPEN'
+  | 'LEVEL_ABORTED'
+  | 'LEVEL_READONLY'
+  | 'LEVEL_NOT_SUPPORTED';
+
+/** An error with a code of abstract-level; `cause` is that of the folder or the database, where there is one. */
+export class LevelError extends Error {
+  readonly code: LevelErrorCode;
+
+  constructor(code: LevelErrorCode, problem: string, options?: ErrorOptions) {
+    super(problem, options);
+    this.name = code === 'LEVEL_ABORTED' ? 'AbortError' : 'LevelError';
+    this.code = code;
+  }
+}
+
+/** The error with the code that classic-level has for it. One for which it has none, such as a caller's mistake, is returned as it is. */
+export function levelErrorOf(error: unknown): unknown {
+  const code = codeOf(error);
+  return code === undefined ? error : new LevelError(code, (error as Error).message, { cause: error });
+}
+
+function codeOf(error: unknown): LevelErrorCode | undefined {
+  if (error instanceof CorruptionError) return 'LEVEL_CORRUPTION';
+  if (error instanceof FolderError) return 'LEVEL_IO_ERROR';
+  if (error instanceof DatabaseError) {
+    switch (error.code) {
+      case 'BLOOM_LOCKED':
+        return 'LEVEL_LOCKED';
+      case 'BLOOM_WRITING_ENDED':
+        return error.cause instanceof CorruptionError ? 'LEVEL_CORRUPTION' : 'LEVEL_IO_ERROR';
+      case 'BLOOM_NO_LOCK':
+      case 'BLOOM_NOT_A_FOLDER':
+        return 'LEVEL_IO_ERROR';
+      default:
+        return undefined;
+    }
+  }
+  // As Node marks errors of the system.
+  return error instanceof Error && 'syscall' in error ? 'LEVEL_IO_ERROR' : undefined;
+}

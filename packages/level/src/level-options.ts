@@ -1,0 +1,134 @@
+import { BlockCache, type DatabaseOptions, type Folder, type ReaderOptions } from '@bloom/leveldb';
+import type {
+  AbstractBatchOptions,
+  AbstractChainedBatchWriteOptions,
+  AbstractDatabaseOptions,
+  AbstractDelOptions,
+  AbstractIteratorOptions,
+  AbstractKeyIteratorOptions,
+  AbstractOpenOptions,
+  AbstractPutOptions,
+  AbstractValueIteratorOptions,
+  Transcoder,
+} from 'abstract-level';
+
+/** Options of `Database.open` that have the same name and meaning here. */
+type DatabaseLevelOptions = Pick<
+  DatabaseOptions,
+  | 'writeBufferSize'
+  | 'maxFileSize'
+  | 'blockSize'
+  | 'blockRestartInterval'
+  | 'maxOpenFiles'
+  | 'maxBlockBytes'
+  | 'comparator'
+  | 'filterPolicy'
+  | 'filterPolicies'
+  | 'filterRange'
+  | 'codecs'
+  | 'damage'
+  | 'lock'
+  | 'reuseLogs'
+  | 'onEvent'
+>;
+
+/** How to open a level. `createIfMissing` and `errorIfExists` are abstract-level's. */
+export interface OpenOptions extends AbstractOpenOptions, DatabaseLevelOptions {
+  /** Whether blocks of new tables are compressed with Snappy, or the codec to compress them with. Default: true. */
+  readonly compression?: boolean | Exclude<DatabaseOptions['compression'], string>;
+  /** Bytes of the cache of blocks; 0 for none. Default: 8 MiB. */
+  readonly cacheSize?: number | undefined;
+  /**
+   * Taken for the sake of programs written for classic-level. Threads of a process cannot share a database here: the first opens it, and
+   * others get `LEVEL_LOCKED`.
+   */
+  readonly multithreading?: boolean | undefined;
+}
+
+/** Options of the constructor of `BloomLevel`. */
+export interface LevelOptions<K, V> extends AbstractDatabaseOptions<K, V>, Omit<OpenOptions, 'passive'> {
+  /**
+   * Opens the database as it is, without a lock, beside a process that has it open for writing, and changes nothing in the
+   * folder. What is written afterwards is seen after `refresh`. Default: false.
+   */
+  readonly readOnly?: boolean | undefined;
+}
+
+/** Whether to wait until a write survives a power failure, not only the end of the process. Default: false. */
+interface Synced {
+  readonly sync?: boolean | undefined;
+}
+
+export interface PutOptions<K, V> extends AbstractPutOptions<K, V>, Synced {}
+export interface DelOptions<K> extends AbstractDelOptions<K>, Synced {}
+export interface BatchOptions<K, V> extends AbstractBatchOptions<K, V>, Synced {}
+export interface ChainedBatchWriteOptions extends AbstractChainedBatchWriteOptions, Synced {}
+
+interface ReadAheadOptions {
+  /**
+   * How many bytes of keys and values `nextv`, and what `next` reads ahead, may have before no further entry is added.
+   * Default: 16 KiB.
+   */
+  readonly highWaterMarkBytes?: number | undefined;
+}
+
+export type IteratorOptions<K, V> = AbstractIteratorOptions<K, V> & ReadAheadOptions;
+export type KeyIteratorOptions<K> = AbstractKeyIteratorOptions<K> & ReadAheadOptions;
+export type ValueIteratorOptions<K, V> = AbstractValueIteratorOptions<K, V> & ReadAheadOptions;
+
+/** How the ends of a range are encoded. Default: the level's key encoding. */
+export interface StartEndOptions<K> {
+  readonly keyEncoding?: string | Transcoder.PartialEncoder<K> | undefined;
+}
+
+const DEFAULT_CACHE_SIZE = 8 * 2 ** 20;
+
+function cacheOf({ cacheSize = DEFAULT_CACHE_SIZE }: OpenOptions): BlockCache | null {
+  return cacheSize === 0 ? null : new BlockCache(cacheSize);
+}
+
+/** How a database is opened for a level. */
+export function databaseOptionsOf(options: OpenOptions): DatabaseOptions {
+  const { compression = true, createIfMissing, errorIfExists, writeBufferSize, maxFileSize, blockSize, blockRestartInterval, maxOpenFiles } = options;
+  const { maxBlockBytes, comparator, filterPolicy, filterPolicies, filterRange, codecs, damage, lock, reuseLogs, onEvent } = options;
+  return {
+    createIfMissing,
+    errorIfExists,
+    compression: compression === true ? 'snappy' : compression === false ? 'none' : compression,
+    cache: cacheOf(options),
+    writeBufferSize,
+    maxFileSize,
+    blockSize,
+    blockRestartInterval,
+    maxOpenFiles,
+    maxBlockBytes,
+    comparator,
+    filterPolicy,
+    filterPolicies,
+    filterRange,
+    codecs,
+    damage,
+    lock,
+    reuseLogs,
+    onEvent,
+  };
+}
+
+/** How a database is opened for a level that only reads. */
+export function readerOptionsOf(options: OpenOptions): ReaderOptions {
+  const { compression, maxOpenFiles, maxBlockBytes, comparator, filterPolicy, filterPolicies, codecs = [], damage } = options;
+  return {
+    comparators: comparator === undefined ? [] : [comparator],
+    filterPolicies: filterPolicies ?? (filterPolicy ? [filterPolicy] : undefined),
+    codecs: typeof compression === 'object' ? [compression, ...codecs] : codecs,
+    cache: cacheOf(options),
+    maxOpenFiles,
+    maxBlockBytes,
+    damage,
+  };
+}
+
+/** Whether `location` is an object that may be a folder. */
+export function isFolder(location: unknown): location is Folder {
+  return typeof location === 'object' && location !== null && typeof (location as { readonly open?: unknown }).open === 'function';
+}

@@ -1,0 +1,73 @@
+/** The entry point for Node, Deno and Bun: a string as location is the path of a folder. */
+import { Buffer } from 'node:buffer';
+import type { Folder, RepairOptions, RepairReport, WritableFolder } from '@bloom/leveldb';
+import { NodeFolder, WritableNodeFolder } from '@bloom/leveldb/node';
+import { destroyLevel, FolderLevel, repairLevel } from './folder-level.js';
+import type { LevelHost } from './level-host.js';
+import type { LevelOptions } from './level-options.js';
+
+export { LevelError, type LevelErrorCode } from './level-error.js';
+export type {
+  BatchOptions,
+  ChainedBatchWriteOptions,
+  DelOptions,
+  IteratorOptions,
+  KeyIteratorOptions,
+  LevelOptions,
+  OpenOptions,
+  PutOptions,
+  StartEndOptions,
+  ValueIteratorOptions,
+} from './level-options.js';
+
+const host: LevelHost = {
+  folderAt: (location) => new WritableNodeFolder(location),
+  readOnlyFolderAt: (location) => new NodeFolder(location),
+  bytesOf: (text) => Buffer.from(text),
+  textOf: (bytes, start, end) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8', start, end),
+  bufferOf: (bytes, start, end) => Buffer.from(bytes.subarray(start, end)),
+};
+
+/**
+ * An abstract-level database on a LevelDB folder: strings, JSON and bytes as keys and values, sublevels, iterators, batches and events.
+ *
+ * @example
+ * ```ts
+ * const level = new BloomLevel('path/to/database', { valueEncoding: 'json' });
+ * await level.put('hello', { to: 'world' });
+ * await level.get('hello'); // { to: 'world' }
+ * await level.close();
+ * ```
+ */
+export class BloomLevel<KDefault = string, VDefault = string> extends FolderLevel<KDefault, VDefault> {
+  /**
+   * Opens the database on the next tick; operations wait until it is open.
+   *
+   * @param location the path of a folder, or a folder of `@bloom/leveldb`, such as `WritableMemoryFolder`; for `readOnly` also one that
+   *   cannot be written to, such as `HttpFolder`.
+   * @throws TypeError for another location.
+   */
+  constructor(location: string | Folder, options?: LevelOptions<KDefault, VDefault>) {
+    super(host, location, options);
+  }
+
+  /**
+   * Deletes a database, and its folder if nothing else is in it.
+   *
+   * @throws LevelError `LEVEL_LOCKED` when it is open, `LEVEL_IO_ERROR` when a file cannot be deleted.
+   */
+  static destroy(location: string | WritableFolder): Promise<void> {
+    return destroyLevel(host, location);
+  }
+
+  /**
+   * Rebuilds a database that cannot be opened from what can be read of it, as `Database.repair` of `@bloom/leveldb` does.
+   *
+   * @param options such as the comparator, policy and codecs of the database.
+   * @returns what was kept, and what was lost.
+   * @throws LevelError `LEVEL_LOCKED` when it is open, `LEVEL_IO_ERROR` when there is no folder or it fails.
+   */
+  static repair(location: string | WritableFolder, options?: RepairOptions): Promise<RepairReport> {
+    return repairLevel(host, location, options);
+  }
+}

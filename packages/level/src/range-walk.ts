@@ -1,0 +1,113 @@
+import type { AsyncReadOptions, DatabaseCursor } from '@bloom/leveldb';
+import { LevelError } from './level-error.js';
+
+/** A range of keys as abstract-level has it, in bytes. */
+export interface ByteRange {
+  readonly gt: Uint8Array | undefined;
+  readonly gte: Uint8Array | undefined;
+  readonly lt: Uint8Array | undefined;
+  readonly lte: Uint8Array | undefined;
+  readonly reverse: boolean;
+}
+
+type Signal = NonNullable<AsyncReadOptions['signal']>;
+
+type Compare = (a: Uint8Array, b: Uint8Array) => number;
+
+interface Bound {
+  readonly key: Uint8Array;
+  readonly inclusive: boolean;
+}
+
+/** Of two bounds at one end, the inclusive one counts, as in classic-level. */
+function boundOf(inclusive: Uint8Array | undefined, exclusive: Uint8Array | undefined): Bound | undefined {
+  if (inclusive !== undefined) return { key: inclusive, inclusive: true };
+  return exclusive && { key: exclusive, inclusive: false };
+}
+
+/**
+ * Walks through the entries of a range, which `seek` can send to any place within it. It sees the database as it was when the walk
+ * began.
+ */
+export class RangeWalk {
+  readonly cursor: DatabaseCursor;
+  readonly #compare: Compare;
+  readonly #reverse: boolean;
+  readonly #first: Bound | undefined;
+  readonly #last: Bound | undefined;
+  readonly #signal: Signal | undefined;
+  readonly #options: { readonly signal: Signal } | undefined;
+  /** Where the next move goes: to the range's first entry, to that of a key, or on from the entry that the cursor is on. */
+  #start: Bound | 'first' | undefined = 'first';
+  #isOver = false;
+
+  constructor(cursor: DatabaseCursor, compare: Compare, range: ByteRange, signal?: Signal) {
+    const low = boundOf(range.gte, range.gt);
+    const high = boundOf(range.lte, range.lt);
+    this.cursor = cursor;
+    this.#compare = compare;
+    this.#reverse = range.reverse;
+    [this.#first, this.#last] = range.reverse ? [high, low] : [low, high];
+    this.#signal = signal;
+    this.#options = signal && { signal };
+  }
+
+  /** Makes the next entry the one of `key`, or the next one after it in the walk's direction. Outside of the range there is none. */
+  seek(key: Uint8Array): void {
+    this.#isOver = this.#isBefore(key, this.#first) || this.#isBehind(key, this.#last);
+    this.#start = { key, inclusive: true };
+  }
+
+  /** Whether there is nothing more to come, unless by `seek`. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /**
+   * Hands the next entries over, on each of which the cursor is in turn, until there is none or `take` returns false.
+   *
+   * @throws LevelError `LEVEL_ABORTED` when the signal was aborted meanwhile, even if nothing had to be read.
+   */
+  async run(take: (cursor: DatabaseCursor) => boolean): Promise<void> {
+    const { cursor } = this;
+    try {
+      do {
+        if (this.#isOver) break;
+        const isOnEntry = await (this.#start === undefined ? this.#step() : this.#begin(this.#start));
+        if (this.#signal?.aborted === true) break;
+        this.#isOver = !isOnEntry || this.#isBehind(cursor.key, this.#last);
+      } while (!this.#isOver && take(cursor));
+    } catch (error) {
+      if (this.#signal?.aborted !== true) throw error;
+    }
+    if (this.#signal?.aborted === true) throw new LevelError('LEVEL_ABORTED', 'Operation has been aborted', { cause: this.#signal.reason });
+  }
+
+  /** Moves on from the entry that the cursor is on. */
+  #step(): Promise<boolean> {
+    return this.#reverse ? this.cursor.prev(this.#options) : this.cursor.next(this.#options);
+  }
+
+  /** Moves to the first entry of the range, or to the one that was sought. */
+  async #begin(start: Bound | 'first'): Promise<boolean> {
+    const { cursor } = this;
+    this.#start = undefined;
+    const bound = start === 'first' ? this.#first : start;
+    if (bound === undefined) return this.#reverse ? cursor.seekToLast(this.#options) : cursor.seekToFirst(this.#options);
+    const isThere = await (this.#reverse ? cursor.seekForPrev(bound.key, this.#options) : cursor.seek(bound.key, this.#options));
+    return isThere && !bound.inclusive && this.#compare(cursor.key, bound.key) === 0 ? this.#step() : isThere;
+  }
+
+  #isBefore(key: Uint8Array, first: Bound | undefined): boolean {
+    return first !== undefined && this.#isOutside(this.#compare(key, first.key), first);
+  }
+
+  #isBehind(key: Uint8Array, last: Bound | undefined): boolean {
+    return last !== undefined && this.#isOutside(this.#compare(last.key, key), last);
+  }
+
+  /** @param order of a key and a bound, in the order of the walk if it went forward. */
+  #isOutside(order: number, { inclusive }: Bound): boolean {
+    return order === 0 ? !inclusive : order < 0 !== this.#reverse;
+  }
+}

@@ -1,0 +1,32 @@
+import type { ByteFormats } from './level-host.js';
+
+/** Keys and values as abstract-level hands them over. */
+export type Stored = string | Uint8Array;
+
+/** The formats that need no encoding of abstract-level in between. */
+export type StoredFormat = 'utf8' | 'buffer' | 'view';
+
+const NO_BYTES = new Uint8Array(0);
+
+/** Keys and values as the database takes them. What is neither text nor bytes is left for the database to refuse. */
+export function bytesOf(formats: ByteFormats, stored: Stored): Uint8Array {
+  return typeof stored === 'string' ? formats.bytesOf(stored) : stored;
+}
+
+/** The bound of a range. As in classic-level, one that is neither text nor bytes is the empty key. */
+export function boundOf(formats: ByteFormats, bound: unknown): Uint8Array {
+  if (typeof bound === 'string') return formats.bytesOf(bound);
+  return bound instanceof Uint8Array ? new Uint8Array(bound) : NO_BYTES;
+}
+
+/** A copy of `bytes[start, end)` in a format. */
+export function storedOf(formats: ByteFormats, format: StoredFormat, bytes: Uint8Array, start: number, end: number): Stored {
+  switch (format) {
+    case 'utf8':
+      return formats.textOf(bytes, start, end);
+    case 'buffer':
+      return formats.bufferOf(bytes, start, end);
+    case 'view':
+      return bytes.slice(start, end);
+  }
+}

@@ -1,0 +1,431 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { BloomLevel, LevelError } from '@bloom/level';
+import { type Comparator, DatabaseReader, FolderError, MemoryFolder, WritableMemoryFolder } from '@bloom/leveldb';
+import { NodeFolder } from '@bloom/leveldb/node';
+import { ClassicLevel } from 'classic-level';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+
+let root = '';
+let folders = 0;
+beforeAll(() => void (root = mkdtempSync(join(tmpdir(), 'bloom-level-'))));
+afterAll(() => rmSync(root, { recursive: true }));
+
+const newPath = (): string => join(root, String(folders++));
+const inMemory = (): BloomLevel => new BloomLevel(new WritableMemoryFolder());
+const rejection = (call: Promise<unknown>): Promise<unknown> => call.then(() => undefined, (error: unknown) => error);
+const LETTERS = ['a', 'b', 'c', 'd', 'e', 'f'];
+
+async function withLetters<Level extends BloomLevel>(level: Level): Promise<Level> {
+  await level.batch(LETTERS.map((key) => ({ type: 'put', key, value: key.toUpperCase() })));
+  return level;
+}
+
+/** The name of the one file of a folder that ends so. */
+function fileOf(path: string, end: string): string {
+  const [name, ...others] = readdirSync(path).filter((file) => file.endsWith(end));
+  expect(others).toEqual([]);
+  return join(path, name!);
+}
+
+describe('a location', () => {
+  test.each([undefined, '', 5, null, {}])('is a string or a folder, not %j', (location) => {
+    const error = { name: 'TypeError', message: "The first argument 'location' must be a non-empty string" };
+    expect(() => new BloomLevel(location as never)).toThrow(expect.objectContaining(error));
+  });
+
+  test('is what the constructor was given', async () => {
+    const folder = new WritableMemoryFolder();
+    const [named, given] = [new BloomLevel(newPath()), new BloomLevel(folder)];
+    expect([named.location, given.location]).toEqual([join(root, String(folders - 1)), folder]);
+    await Promise.all([named.close(), given.close()]);
+  });
+
+  test('of a level that has no folder for it is refused at once, where there is no file system', async () => {
+    const web = (await import('../src/index.js')).BloomLevel;
+    expect(() => new web('database')).toThrow(expect.objectContaining({ name: 'LevelError', code: 'LEVEL_NOT_SUPPORTED' }));
+    const level = await withLetters(new web(new WritableMemoryFolder()));
+    expect((await level.get<string, Buffer>('a', { valueEncoding: 'buffer' }))?.toString('base64')).toBe('QQ==');
+    expect(await level.keys({ gt: 'b' }).all()).toEqual(['c', 'd', 'e', 'f']);
+    await level.close();
+  });
+});
+
+describe('classic-level', () => {
+  test('reads what was written here, and the other way round', async () => {
+    const path = newPath();
+    const entries = Array.from({ length: 500 }, (_, i) => [`key ${String(i).padStart(4, '0')}`, `välue ${i}`] as const);
+    const ours = new BloomLevel(path);
+    await ours.batch(entries.map(([key, value]) => ({ type: 'put', key, value })));
+    await ours.sublevel('sub').put('a', 'b');
+    await ours.close();
+    const theirs = new ClassicLevel(path);
+    expect(await theirs.iterator({ gte: 'key' }).all()).toEqual(entries);
+    expect(await theirs.sublevel('sub').get('a')).toBe('b');
+    await theirs.clear({ gt: 'key 0400' });
+    await theirs.close();
+    const again = new BloomLevel(path);
+    expect(await again.iterator({ gte: 'key' }).all()).toEqual(entries.slice(0, 401));
+    await again.close();
+  });
+
+  test('gives the same iterators for every bound, direction, limit and target', async () => {
+    const ours = await withLetters(new BloomLevel(newPath()));
+    const theirs = new ClassicLevel(newPath());
+    await theirs.batch(LETTERS.map((key) => ({ type: 'put', key, value: key.toUpperCase() })));
+    const bounds = [{}, { gt: 'b' }, { gte: 'b' }, { gt: 'b', gte: 'a' }, { gt: 'a', gte: 'bb' }, { lt: 'e' }, { lte: 'e' }, { lt: 'd', lte: 'e' }, { lt: 'e', lte: 'cc' }, { gt: 'b', lt: 'e' }, { gte: 'e', lte: 'b' }, { gt: '' }, { lt: '' }, { gte: undefined as never }];
+    let compared = 0;
+    for (const range of bounds) {
+      for (const reverse of [false, true]) {
+        for (const limit of [-1, 2]) {
+          const options = { ...range, reverse, limit };
+          expect(await ours.iterator(options).all(), JSON.stringify(options)).toEqual(await theirs.iterator(options).all());
+          for (const target of ['', 'a', 'bb', 'c', 'e', 'z']) {
+            const [a, b] = [ours.keys(options), theirs.keys(options)];
+            await Promise.all([a.next(), b.next()]);
+            a.seek(target);
+            b.seek(target);
+            expect(await a.all(), JSON.stringify({ ...options, target })).toEqual(await b.all());
+            compared++;
+          }
+        }
+      }
+    }
+    expect(compared).toBe(14 * 2 * 2 * 6);
+    await Promise.all([ours.close(), theirs.close()]);
+  });
+
+  test('has the same properties and approximate sizes', async () => {
+    const levels = [new BloomLevel(newPath(), { compression: false }), new ClassicLevel(newPath(), { compression: false })] as const;
+    const facts: unknown[] = [];
+    for (const level of levels) {
+      const value = 'x'.repeat(10_000);
+      for (const key of LETTERS) await level.put(key, value);
+      await level.compactRange('a', 'z');
+      const sizes = [await level.approximateSize('a', 'c'), await level.approximateSize('a', 'zz'), await level.approximateSize('x', 'z')];
+      // The filters, which classic-level writes as well, are behind the last key.
+      facts.push([sizes, level.getProperty('leveldb.num-files-at-level2'), level.getProperty('leveldb.nothing'), level.supports.additionalMethods]);
+      await level.close();
+    }
+    expect(facts[0]).toEqual(facts[1]);
+    expect((facts[0] as [number[]])[0][1]).toBeGreaterThan(60_000);
+  });
+});
+
+describe('an error has a code of abstract-level', () => {
+  test('when the database is open elsewhere', async () => {
+    const path = newPath();
+    const level = new BloomLevel(path);
+    await level.open();
+    const second = new BloomLevel(path, { multithreading: true });
+    expect(await rejection(second.open())).toMatchObject({ code: 'LEVEL_DATABASE_NOT_OPEN', cause: { code: 'LEVEL_LOCKED', cause: { code: 'BLOOM_LOCKED' } } });
+    expect(await rejection(BloomLevel.destroy(path))).toMatchObject({ code: 'LEVEL_LOCKED' });
+    expect(await rejection(BloomLevel.repair(path))).toMatchObject({ code: 'LEVEL_LOCKED' });
+    await level.close();
+    await second.open();
+    await second.close();
+  });
+
+  test('when a table is damaged, and a repair keeps the rest', async () => {
+    const path = newPath();
+    const level = await withLetters(new BloomLevel(path, { compression: false }));
+    await level.compactRange('a', 'z');
+    await level.close();
+    const table = fileOf(path, '.ldb');
+    const bytes = readFileSync(table);
+    bytes[3]! ^= 1;
+    writeFileSync(table, bytes);
+    const damaged = new BloomLevel(path);
+    const cause = { code: 'BLOOM_BAD_CHECKSUM' };
+    expect(await rejection(damaged.get('a'))).toMatchObject({ name: 'LevelError', code: 'LEVEL_CORRUPTION', cause });
+    expect(await rejection(damaged.getMany(['a']))).toMatchObject({ code: 'LEVEL_CORRUPTION' });
+    expect(await rejection(damaged.has('a'))).toMatchObject({ code: 'LEVEL_CORRUPTION' });
+    expect(await rejection(damaged.hasMany(['a']))).toMatchObject({ code: 'LEVEL_CORRUPTION' });
+    expect(await rejection(damaged.iterator().next())).toMatchObject({ code: 'LEVEL_CORRUPTION' });
+    expect(await rejection(damaged.clear())).toMatchObject({ code: 'LEVEL_CORRUPTION' });
+    expect(() => damaged.getSync('a')).toThrow(expect.objectContaining({ code: 'LEVEL_CORRUPTION', cause: expect.objectContaining(cause) as unknown }));
+    await damaged.close();
+    const report = await BloomLevel.repair(path);
+    expect(report.lost).toHaveLength(1);
+    await BloomLevel.destroy(path);
+    expect(readdirSync(path)).toEqual(['lost']);
+  });
+
+  test('when CURRENT is damaged', async () => {
+    const path = newPath();
+    await (await withLetters(new BloomLevel(path))).close();
+    writeFileSync(join(path, 'CURRENT'), 'MANIFEST');
+    expect(await rejection(new BloomLevel(path).open())).toMatchObject({ code: 'LEVEL_DATABASE_NOT_OPEN', cause: { code: 'LEVEL_CORRUPTION' } });
+  });
+
+  test('when the folder fails', async () => {
+    const file = join(root, 'file');
+    writeFileSync(file, '');
+    expect(await rejection(new BloomLevel(join(file, 'database')).open())).toMatchObject({ code: 'LEVEL_DATABASE_NOT_OPEN', cause: { code: 'LEVEL_IO_ERROR', cause: { code: 'ENOTDIR' } } });
+    expect(await rejection(BloomLevel.repair(newPath()))).toMatchObject({ message: expect.stringMatching(/no such file or directory/) as unknown });
+    const folder = new WritableMemoryFolder();
+    const level = new BloomLevel(folder);
+    await level.open();
+    vi.spyOn(folder, 'create').mockImplementation(() => {
+      throw new FolderError('BLOOM_FOLDER_CHANGED', 'gone');
+    });
+    expect(await rejection(level.compactRange('a', 'b'))).toMatchObject({ code: 'LEVEL_IO_ERROR', cause: { code: 'BLOOM_WRITING_ENDED' } });
+    for (const write of [level.put('a', ''), level.del('a'), level.batch([{ type: 'del', key: 'a' }]), level.batch().del('a').write()]) {
+      expect(await rejection(write)).toMatchObject({ code: 'LEVEL_IO_ERROR' });
+    }
+    await level.close();
+  });
+
+  test('and a mistake of the caller is a TypeError or a RangeError, as the cause where the database is not opened', async () => {
+    expect(await rejection(new BloomLevel(new WritableMemoryFolder(), { blockSize: 'x' as never }).open())).toMatchObject({ code: 'LEVEL_DATABASE_NOT_OPEN', cause: { name: 'RangeError' } });
+    const level = await withLetters(inMemory());
+    for (const call of [() => level.approximateSize('a', undefined as never), () => level.compactRange(undefined as never, 'b')]) {
+      expect(await rejection(call())).toMatchObject({ name: 'TypeError', message: "The arguments 'start' and 'end' are required" });
+    }
+    expect(() => level.getProperty(5 as never)).toThrow("The first argument 'property' must be a string");
+    const other = await withLetters(inMemory());
+    const snapshot = other.snapshot();
+    expect(await rejection(level.get('a', { snapshot }))).toMatchObject({ name: 'TypeError', message: 'snapshot must be one of this database' });
+    expect(() => level.iterator({ snapshot })).toThrow('snapshot must be one of this database');
+    await Promise.all([level.close(), other.close()]);
+    for (const call of [() => level.approximateSize('a', 'b'), () => level.compactRange('a', 'b'), () => level.refresh()]) {
+      expect(await rejection(call())).toMatchObject({ code: 'LEVEL_DATABASE_NOT_OPEN', message: expect.stringMatching(/^Database is not open: cannot call \w+\(\)$/) as unknown });
+    }
+    expect(() => level.getProperty('leveldb.stats')).toThrow(expect.objectContaining({ code: 'LEVEL_DATABASE_NOT_OPEN' }));
+  });
+});
+
+describe('options', () => {
+  test('of filters, codecs and orders reach the tables', async () => {
+    const reversed: Comparator = { ...(await import('@bloom/leveldb')).bytewiseComparator, name: 'reversed', compare: (a, b) => Buffer.compare(b, a), findShortestSeparator: (a) => a, findShortSuccessor: (a) => a };
+    const folder = new WritableMemoryFolder();
+    const options = { comparator: reversed, filterPolicy: null, compression: false, cacheSize: 0, valueEncoding: 'json' } as const;
+    const level = new BloomLevel<string, unknown>(folder, options);
+    for (const key of LETTERS) await level.put(key, { key });
+    expect(await level.keys({ gt: 'e', lte: 'b' }).all()).toEqual(['d', 'c', 'b']);
+    expect(await level.keys({ reverse: true, limit: 2 }).all()).toEqual(['a', 'b']);
+    await level.compactRange('f', 'a');
+    await level.close();
+    expect(await rejection(new BloomLevel(folder).open())).toMatchObject({ code: 'LEVEL_DATABASE_NOT_OPEN', cause: { code: 'BLOOM_UNKNOWN_COMPARATOR' } });
+    const reader = new BloomLevel<string, unknown>(folder, { ...options, readOnly: true });
+    expect(await reader.get('c')).toEqual({ key: 'c' });
+    await reader.close();
+    const raw = await DatabaseReader.open(folder, { comparators: [reversed] });
+    expect(raw.filterStatus).toEqual({ state: 'absent' });
+    await raw.close();
+  });
+
+  test('highWaterMarkBytes limits nextv, and what next reads ahead', async () => {
+    const level = await withLetters(inMemory());
+    const sizes = async (highWaterMarkBytes: number): Promise<number[]> => {
+      const entries = level.iterator({ highWaterMarkBytes });
+      const keys = level.keys({ highWaterMarkBytes });
+      const found = [(await entries.nextv(10)).length, (await keys.nextv(10)).length];
+      const ahead = level.iterator({ highWaterMarkBytes });
+      await ahead.next();
+      await ahead.next();
+      found.push((ahead as unknown as { readonly cached: number }).cached);
+      await Promise.all([entries.close(), keys.close(), ahead.close()]);
+      return found;
+    };
+    expect([await sizes(0), await sizes(Infinity), await sizes(2), await sizes(3), await sizes(100)]).toEqual([[1, 1, 0], [1, 1, 0], [2, 3, 1], [2, 4, 1], [6, 6, 4]]);
+    await level.close();
+  });
+
+  test('sync is passed on', async () => {
+    const folder = new WritableMemoryFolder();
+    const synced: boolean[] = [];
+    const level = new BloomLevel(folder, {
+      onEvent(event) {
+        if (event.kind === 'write-logged') synced.push(event.isSynced);
+      },
+    });
+    await level.put('a', '1', { sync: true });
+    await level.put('a', '1');
+    await level.del('a', { sync: true });
+    await level.batch([{ type: 'put', key: 'b', value: '2' }], { sync: true });
+    await level.batch().put('c', '3').write({ sync: true });
+    await level.batch().put('c', '3').write();
+    expect(synced).toEqual([true, false, true, true, true, false]);
+    await level.close();
+  });
+});
+
+describe('text', () => {
+  test.each(['', 'a', '\ufeffbom', 'ünï', '😀', '\0', 'x'.repeat(5000)])('%j is the same after a round trip, in every format and on every host', async (text) => {
+    const { BloomLevel: WebLevel } = await import('../src/index.js');
+    for (const level of [inMemory(), new WebLevel(new WritableMemoryFolder())]) {
+      await level.put(text, text);
+      expect(await level.get(text)).toBe(text);
+      expect(level.getSync(text)).toBe(text);
+      const bytes = Buffer.from(text);
+      expect(await level.get(bytes, { keyEncoding: 'buffer', valueEncoding: 'view' })).toEqual(new Uint8Array(bytes));
+      expect(await level.iterator().all()).toEqual([[text, text]]);
+      const [[key, value] = []] = await level.iterator<Buffer, Uint8Array>({ keyEncoding: 'buffer', valueEncoding: 'view' }).all();
+      expect([key?.toString('hex'), value]).toEqual([bytes.toString('hex'), new Uint8Array(bytes)]);
+      await level.close();
+    }
+  });
+});
+
+describe('an iterator', () => {
+  test('ends with its signal where nothing has to be read', async () => {
+    const level = await withLetters(inMemory());
+    for (const read of ['next', 'all', 'nextv'] as const) {
+      const controller = new AbortController();
+      const iterator = level.iterator({ signal: controller.signal });
+      const reading = rejection(read === 'nextv' ? iterator.nextv(100) : iterator[read]());
+      controller.abort();
+      expect(await reading).toMatchObject({ name: 'AbortError', code: 'LEVEL_ABORTED' });
+      await iterator.close();
+    }
+    await level.close();
+  });
+
+  test('sees the database as it was when it was made, also after a seek', async () => {
+    const level = await withLetters(inMemory());
+    const iterator = level.keys({ reverse: true });
+    await level.clear();
+    await level.put('aa', '');
+    expect(await iterator.nextv(2)).toEqual(['f', 'e']);
+    iterator.seek('bb');
+    expect(await iterator.all()).toEqual(['b', 'a']);
+    expect(await level.keys().all()).toEqual(['aa']);
+    await level.close();
+  });
+});
+
+test('an explicit snapshot is seen until it is closed, and closed with the level', async () => {
+  const level = await withLetters(inMemory());
+  const snapshot = level.snapshot();
+  await level.clear();
+  await level.compactRange('a', 'z');
+  expect(await level.getMany(['a', 'z'], { snapshot })).toEqual(['A', undefined]);
+  expect(await level.hasMany(['a', 'z'], { snapshot })).toEqual([true, false]);
+  expect(level.getSync('f', { snapshot })).toBe('F');
+  expect(await level.sublevel('s').get('x', { snapshot })).toBeUndefined();
+  expect(await level.values({ snapshot, limit: 2 }).all()).toEqual(['A', 'B']);
+  // What was written since is not deleted.
+  await level.put('g', 'G');
+  await level.clear({ snapshot });
+  expect(await level.keys().all()).toEqual(['g']);
+  await level.close();
+  expect(await rejection(snapshot.close())).toBeUndefined();
+});
+
+test('clear deletes what is in the range, of many entries and in either direction', async () => {
+  const level = inMemory();
+  const key = (i: number): string => `key ${String(i).padStart(5, '0')}`;
+  await level.batch(Array.from({ length: 20_000 }, (_, i) => ({ type: 'put', key: key(i), value: '' })));
+  await level.clear({ lt: key(5000), limit: 1000, reverse: true });
+  expect(await level.keys({ gte: key(3998), lt: key(5002) }).all()).toEqual([3998, 3999, 5000, 5001].map(key));
+  await level.clear({ gte: key(1), lt: key(19_999) });
+  expect(await level.keys().all()).toEqual([key(0), key(19_999)]);
+  await level.close();
+});
+
+test('others get their turn of the event loop during all, nextv and clear, however slow the machine is', async () => {
+  const level = inMemory();
+  const COUNT = 10_000;
+  await level.batch(Array.from({ length: COUNT }, (_, i) => ({ type: 'put', key: String(i), value: '' })));
+  let milliseconds = performance.now();
+  const now = vi.spyOn(performance, 'now').mockImplementation(() => (milliseconds += 1000));
+  const turns: number[] = [];
+  for (const work of [() => level.iterator({ highWaterMarkBytes: 2 ** 20 }).all(), () => level.values().all(), () => level.clear()]) {
+    let count = 0;
+    let isOver = false;
+    const tick = (): void => {
+      if (isOver) return;
+      count++;
+      setImmediate(tick);
+    };
+    setImmediate(tick);
+    await work();
+    isOver = true;
+    turns.push(count);
+  }
+  now.mockRestore();
+  for (const count of turns) expect(count).toBeGreaterThanOrEqual(COUNT / 20);
+  await level.close();
+});
+
+describe('close', () => {
+  test('waits for the reads that are under way', async () => {
+    const path = newPath();
+    const level = await withLetters(new BloomLevel(path));
+    await level.compactRange('a', 'z');
+    await level.close();
+    await level.open();
+    const reads = Promise.all([level.get('a'), level.getMany(['b']), level.has('c'), level.hasMany(['d']), level.put('g', 'G')]);
+    await level.close();
+    expect(await reads).toEqual(['A', ['B'], true, [true], undefined]);
+    expect(await rejection(level.get('a'))).toMatchObject({ code: 'LEVEL_DATABASE_NOT_OPEN' });
+  });
+
+  test('can be repeated when the folder was lost, and then the level opens anew', async () => {
+    const path = newPath();
+    const level = await withLetters(new BloomLevel(path));
+    rmSync(path, { recursive: true });
+    mkdirSync(path);
+    expect(await rejection(level.close())).toMatchObject({ code: 'LEVEL_DATABASE_NOT_CLOSED', cause: { code: 'LEVEL_IO_ERROR' } });
+    expect(await rejection(level.get('a'))).toMatchObject({ code: 'LEVEL_DATABASE_NOT_OPEN' });
+    await level.close();
+    await level.open();
+    expect(await level.get('a')).toBeUndefined();
+    await level.close();
+  });
+});
+
+describe('readOnly', () => {
+  test('opens beside a level that writes, and sees what that wrote after refresh', async () => {
+    const path = newPath();
+    const writer = await withLetters(new BloomLevel(path));
+    const reader = new BloomLevel(path, { readOnly: true });
+    expect(await reader.keys().all()).toEqual(LETTERS);
+    const before = readdirSync(path);
+    await writer.put('g', 'G');
+    const iterator = reader.keys();
+    expect([await reader.get('g'), await reader.refresh(), await reader.get('g'), await reader.refresh()]).toEqual([undefined, true, 'G', false]);
+    expect(await iterator.all()).toEqual(LETTERS);
+    expect(await reader.sublevel('s').keys().all()).toEqual([]);
+    await reader.close();
+    expect(readdirSync(path)).toEqual(before);
+    await writer.close();
+  });
+
+  test('takes folders that cannot be written to', async () => {
+    const files = new WritableMemoryFolder();
+    await (await withLetters(new BloomLevel(files))).close();
+    for (const folder of [new MemoryFolder(files.files()), files]) {
+      const level = new BloomLevel(folder, { readOnly: true });
+      expect(await level.getMany(['a', 'x'])).toEqual(['A', undefined]);
+      await level.close();
+    }
+    const missing = new BloomLevel(new NodeFolder(newPath()), { readOnly: true });
+    expect(await rejection(missing.open())).toMatchObject({ code: 'LEVEL_DATABASE_NOT_OPEN' });
+    expect(await rejection(new BloomLevel(files, { readOnly: true, errorIfExists: true }).open())).toMatchObject({ cause: { name: 'TypeError' } });
+  });
+
+  test('refuses what writes, and what it does not have', async () => {
+    const folder = new WritableMemoryFolder();
+    await (await withLetters(new BloomLevel(folder))).close();
+    const before = folder.files();
+    const level = new BloomLevel(folder, { readOnly: true });
+    await level.open();
+    expect(level.supports).toMatchObject({ getSync: false, explicitSnapshots: false, additionalMethods: { refresh: true } });
+    const writes = [() => level.put('a', ''), () => level.del('a'), () => level.batch([{ type: 'del', key: 'a' }]), () => level.clear()];
+    for (const write of writes) expect(await rejection(write())).toMatchObject({ code: 'LEVEL_READONLY' });
+    expect(() => level.batch()).toThrow(expect.objectContaining({ code: 'LEVEL_READONLY' }));
+    const others = [() => level.getSync('a'), () => level.snapshot(), () => level.getProperty('leveldb.stats')];
+    for (const other of others) expect(other).toThrow(expect.objectContaining({ code: 'LEVEL_NOT_SUPPORTED' }));
+    for (const other of [level.compactRange('a', 'b'), level.approximateSize('a', 'b')]) expect(await rejection(other)).toMatchObject({ code: 'LEVEL_NOT_SUPPORTED' });
+    await level.close();
+    expect(folder.files()).toEqual(before);
+    const writer = inMemory();
+    const error = await rejection(writer.refresh());
+    expect(error).toBeInstanceOf(LevelError);
+    expect(error).toMatchObject({ code: 'LEVEL_NOT_SUPPORTED' });
+    await writer.close();
+  });
+});

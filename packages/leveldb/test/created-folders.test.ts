@@ -1,0 +1,33 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Database } from '@bloom/leveldb';
+import { WritableNodeFolder } from '@bloom/leveldb/node';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { rejection } from './caught.js';
+
+let root = '';
+beforeAll(() => void (root = mkdtempSync(join(tmpdir(), 'bloom-created-'))));
+afterAll(() => rmSync(root, { recursive: true }));
+
+test('a database is created with the folders that it is in, which stay when it is destroyed', async () => {
+  const path = join(root, 'a', 'b', 'c');
+  const database = await Database.open(new WritableNodeFolder(path));
+  await database.put(new Uint8Array([1]), new Uint8Array([2]));
+  await database.close();
+  await Database.destroy(new WritableNodeFolder(path));
+  expect([existsSync(path), existsSync(join(root, 'a', 'b'))]).toEqual([false, true]);
+});
+
+test('a folder is not created within a file', async () => {
+  const file = join(root, 'file');
+  mkdirSync(file);
+  await new WritableNodeFolder(file).create('CURRENT').close();
+  expect(await rejection(new WritableNodeFolder(join(file, 'CURRENT', 'd')).createFolder())).toMatchObject({ code: 'ENOTDIR' });
+});
+
+test('lost is not created where its database is gone', async () => {
+  const path = join(root, 'gone');
+  expect(await rejection(Promise.resolve(new WritableNodeFolder(path).lostFolder().createFolder()))).toMatchObject({ code: 'ENOENT' });
+  expect(existsSync(path)).toBe(false);
+});

@@ -1,0 +1,15 @@
+/** How many of the first `most` bytes `a` and `b` have in common. */
+export function commonStart(a: Uint8Array, b: Uint8Array, most = a.length): number {
+  const end = Math.min(most, b.length);
+  let length = 0;
+  while (length < end && a[length] === b[length]) length++;
+  return length;
+}
+
+/** How many bytes at their ends `a` and `b` have in common. */
+export function commonTail(a: Uint8Array, b: Uint8Array): number {
+  const most = Math.min(a.length, b.length);
+  let length = 0;
+  while (length < most && a[a.length - 1 - length] === b[b.length - 1 - length]) length++;
+  return length;
+}

@@ -1,0 +1,17 @@
+export { commonStart } from './common-bytes.js';
+export {
+  databaseKeys,
+  type FalsePositives,
+  type FilterTrial,
+  filterTrialSteps,
+  type FilterTrialSubject,
+  plainKeys,
+  tryFilters,
+  WatchedBloomPolicy,
+} from './filter-trial.js';
+export { hexBytes, hexDigits, hexNumber } from './hexadecimal.js';
+export { KeyEvidence, type KeyForm, type KeyReading } from './key-evidence.js';
+export { KeySet } from './key-set.js';
+export { count, counted } from './quantity.js';
+export { bitsPerKey, compressionRatio, falsePositivesText, type MeasuredRate, neighboursText } from './table-figures.js';
+export { BYTE_ORDER_MARK, endsInCarriageReturn, LF, startsWithMark, textAfterMark, textOfLine } from './text-line.js';

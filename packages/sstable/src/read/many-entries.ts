@@ -1,0 +1,88 @@
+import { type Bytes, mustBeOptions, mustBeSignal, mustBeWhole, type Signal } from '@bloom/bytes';
+import type { CompareRange } from '../format/bytewise-order.js';
+import type { ByteCopier } from './byte-copier.js';
+import { type Bound, KeyBounds } from './key-bounds.js';
+
+/** Where many entries end that are taken at once. */
+export interface ManyOptions {
+  /** The entry with which keys and values have so many bytes is the last. Default: no limit. */
+  readonly maxBytes?: number | undefined;
+}
+
+/** Where entries end that are taken forward. */
+export interface NextManyOptions extends ManyOptions {
+  /** Only keys before this one. */
+  readonly lt?: Uint8Array | undefined;
+  /** Only this key and keys before it. */
+  readonly lte?: Uint8Array | undefined;
+}
+
+/** Where entries end that are taken backward. */
+export interface PrevManyOptions extends ManyOptions {
+  /** Only keys after this one. */
+  readonly gt?: Uint8Array | undefined;
+  /** Only this key and keys after it. */
+  readonly gte?: Uint8Array | undefined;
+}
+
+/** With a signal that ends the call. */
+export type AsyncNextManyOptions = NextManyOptions & { readonly signal?: Signal | undefined };
+/** With a signal that ends the call. */
+export type AsyncPrevManyOptions = PrevManyOptions & { readonly signal?: Signal | undefined };
+
+const NEXT_MANY: Record<keyof AsyncNextManyOptions, true> = { maxBytes: true, lt: true, lte: true, signal: true };
+const PREV_MANY: Record<keyof AsyncPrevManyOptions, true> = { maxBytes: true, gt: true, gte: true, signal: true };
+
+/** The entry that a cursor is on. */
+interface CursorPlace {
+  readonly keyBytes: Uint8Array;
+  readonly keyLength: number;
+  readonly value: Uint8Array;
+}
+
+/** Takes copies of one entry after another, until there are enough. */
+export class ManyEntries {
+  readonly entries: [Bytes, Bytes][] = [];
+  readonly signal: Signal | undefined;
+  readonly #copier: ByteCopier;
+  readonly #compare: CompareRange;
+  readonly #reverse: boolean;
+  readonly #to: Bound | undefined;
+  readonly #count: number;
+  readonly #maxBytes: number;
+  #bytes = 0;
+
+  /**
+   * @param call its name, for errors.
+   * @throws TypeError or RangeError for an argument or an option that is wrong.
+   */
+  constructor(call: string, reverse: boolean, count: number, options: AsyncNextManyOptions & AsyncPrevManyOptions, compare: CompareRange, copier: ByteCopier) {
+    this.#count = mustBeWhole('count', count, 1);
+    mustBeOptions(call, options, reverse ? PREV_MANY : NEXT_MANY);
+    const { maxBytes = Infinity, signal } = options;
+    this.#maxBytes = maxBytes === Infinity ? maxBytes : mustBeWhole('maxBytes', maxBytes, 1);
+    if (signal !== undefined) mustBeSignal('signal', signal);
+    this.signal = signal;
+    const { gt, gte, lt, lte } = options;
+    this.#to = new KeyBounds(reverse ? { gt, gte, reverse } : { lt, lte }, compare).to;
+    this.#compare = compare;
+    this.#reverse = reverse;
+    this.#copier = copier;
+  }
+
+  /** Takes the entry, if it is not beyond the end. @returns whether it did. */
+  take(place: CursorPlace): boolean {
+    if (this.entries.length >= this.#count || this.#bytes >= this.#maxBytes) return false;
+    const { keyBytes, keyLength } = place;
+    const to = this.#to;
+    if (to !== undefined) {
+      const order = this.#compare(keyBytes, 0, keyLength, to.key, 0, to.key.length);
+      if (order === 0 ? !to.inclusive : order < 0 === this.#reverse) return false;
+    }
+    const key = this.#copier.copyStart(keyBytes, keyLength);
+    const value = this.#copier.copy(place.value);
+    this.#bytes += key.length + value.length;
+    this.entries.push([key, value]);
+    return true;
+  }
+}

@@ -1,0 +1,27 @@
+import type { Bytes } from '@bloom/bytes';
+import { AT_ONCE_BYTES } from './source.js';
+
+/**
+ * Memory for one stored block at a time that is read and decoded without a promise: a new array of 4 KiB for each takes as long as
+ * reading into it.
+ */
+export class StoredScratch {
+  #bytes = new Uint8Array(0);
+  #isTaken = false;
+
+  /**
+   * @returns `length` bytes, until `giveBack`; undefined where an array of the caller's own is needed: the block is large, or a codec
+   *   that is decoding one looks up a key.
+   */
+  take(length: number): Bytes | undefined {
+    if (this.#isTaken || length > AT_ONCE_BYTES) return undefined;
+    if (length > this.#bytes.length) this.#bytes = new Uint8Array(Math.min(2 * length, AT_ONCE_BYTES));
+    this.#isTaken = true;
+    return this.#bytes.subarray(0, length);
+  }
+
+  /** Ends what `take` began. */
+  giveBack(): void {
+    this.#isTaken = false;
+  }
+}
