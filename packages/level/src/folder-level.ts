@@ -39,6 +39,7 @@ interface RangeOptions extends ReadOptions {
   /** -1 for no limit. */
   readonly limit: number;
   readonly signal?: AsyncReadOptions['signal'] | null;
+  readonly fillCache?: unknown;
 }
 
 interface Operation {
@@ -253,7 +254,7 @@ export abstract class FolderLevel<KDefault = string, VDefault = string> extends 
 
   protected async _clear(options: RangeOptions): Promise<void> {
     const database = this.#writable();
-    const walk = this.#walk(database, options);
+    const walk = this.#walk(database, { ...options, fillCache: false });
     try {
       await this.#during(this.#deleteAll(database, walk, options.limit));
     } finally {
@@ -327,7 +328,7 @@ export abstract class FolderLevel<KDefault = string, VDefault = string> extends 
   #walk(opened: Database | DatabaseReader, options: RangeOptions): RangeWalk {
     const bound = (name: 'gt' | 'gte' | 'lt' | 'lte'): Uint8Array | undefined => (name in options ? boundOf(this.#formats, options[name]) : undefined);
     const range = { gt: bound('gt'), gte: bound('gte'), lt: bound('lt'), lte: bound('lte'), reverse: options.reverse };
-    const cursor: DatabaseCursor = opened.cursor(this.#readingOf(opened, options));
+    const cursor: DatabaseCursor = opened.cursor({ ...this.#readingOf(opened, options), fillCache: options.fillCache !== false });
     return new RangeWalk(cursor, (a, b) => opened.compare(a, b), range, options.signal ?? undefined);
   }
 

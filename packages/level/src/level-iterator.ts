@@ -116,7 +116,7 @@ export class EntryIterator<Database, K, V> extends AbstractIterator<Database, K,
   readonly #items: ItemReader<Entry>;
 
   constructor(db: Database, source: IteratorSource, walk: RangeWalk, options: IteratorOptions) {
-    super(db, options as never);
+    super(db, options);
     const { formats } = source;
     const { keys = true, values = true } = options;
     const itemOf = (cursor: DatabaseCursor): Entry => [
@@ -153,7 +153,7 @@ export class KeyIterator<Database, K> extends AbstractKeyIterator<Database, K> {
   readonly #items: ItemReader<Stored>;
 
   constructor(db: Database, source: IteratorSource, walk: RangeWalk, options: IteratorOptions) {
-    super(db, options as never);
+    super(db, options);
     this.#items = new ItemReader(source, walk, options, (cursor) => keyOf(source.formats, options, cursor), (cursor) => cursor.keyLength);
   }
 
@@ -184,7 +184,7 @@ export class ValueIterator<Database, K, V> extends AbstractValueIterator<Databas
   readonly #items: ItemReader<Stored>;
 
   constructor(db: Database, source: IteratorSource, walk: RangeWalk, options: IteratorOptions) {
-    super(db, options as never);
+    super(db, options);
     this.#items = new ItemReader(source, walk, options, (cursor) => valueOf(source.formats, options, cursor), (cursor) => cursor.valueLength);
   }
 

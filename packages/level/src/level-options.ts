@@ -70,6 +70,8 @@ interface ReadAheadOptions {
    * Default: 16 KiB.
    */
   readonly highWaterMarkBytes?: number | undefined;
+  /** Whether blocks that are read stay in the cache. Default: true. */
+  readonly fillCache?: boolean | undefined;
 }
 
 export type IteratorOptions<K, V> = AbstractIteratorOptions<K, V> & ReadAheadOptions;

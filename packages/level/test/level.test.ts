@@ -233,6 +233,20 @@ describe('options', () => {
     await level.close();
   });
 
+  test('fillCache: false keeps what an iterator reads out of the cache', async () => {
+    const folder = new WritableMemoryFolder();
+    const level = await withLetters(new BloomLevel(folder));
+    await level.compactRange('a', 'z');
+    const used = (): number => Number(level.getProperty('leveldb.approximate-memory-usage'));
+    const before = used();
+    expect(await level.keys({ fillCache: false }).all()).toEqual(LETTERS);
+    expect(await level.iterator({ fillCache: false, limit: 1 }).all()).toEqual([['a', 'A']]);
+    expect(used()).toBe(before);
+    expect(await level.values({ limit: 1 }).all()).toEqual(['A']);
+    expect(used()).toBeGreaterThan(before);
+    await level.close();
+  });
+
   test('sync is passed on', async () => {
     const folder = new WritableMemoryFolder();
     const synced: boolean[] = [];

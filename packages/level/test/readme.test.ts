@@ -22,7 +22,7 @@ test("the README's table of options has every option that a level takes", () => 
   const names = [...passed, ...own].map(({ groups }) => groups!.name!);
   expect(names).toContain('filterPolicy');
   // Of writes, iterators and ranges.
-  const others = ['sync', 'highWaterMarkBytes', 'keyEncoding'];
+  const others = ['sync', 'highWaterMarkBytes', 'fillCache', 'keyEncoding'];
   const ofAbstractLevel = ['keyEncoding', 'valueEncoding', 'createIfMissing', 'errorIfExists', 'passive'];
   expect(rows.sort()).toEqual([...names.filter((name) => !others.includes(name)), ...ofAbstractLevel].sort());
 });

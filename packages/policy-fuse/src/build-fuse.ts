@@ -11,13 +11,15 @@ import {
   scaled64,
   writeFuseTrailer,
 } from './fuse-filter.js';
+import type { FuseKernel } from './fuse-kernel.js';
 
 /** With so many seeds, none fails less than once in 10^12 filters: at most half of them do. */
 const MAX_SEEDS = 48;
 
-/** Appends to `dst` the filter of `keys`. */
-export function encodeFuseFilter(keys: KeyList, fingerprintBits: FingerprintBits, dst: FilterSink): void {
+/** Appends to `dst` the filter of `keys`; the kernel, where there is one and it has room, makes the same bytes. */
+export function encodeFuseFilter(keys: KeyList, fingerprintBits: FingerprintBits, dst: FilterSink, kernel?: FuseKernel): void {
   if (keys.length === 0) return;
+  if (kernel !== undefined && encodeInKernel(keys, fingerprintBits, dst, kernel)) return;
   for (let seed = 0; seed < MAX_SEEDS; seed++) {
     const hashes = distinctHashes(keys, seed);
     const shape = arrayFor(hashes.length / 2, fingerprintBits);
@@ -30,6 +32,23 @@ export function encodeFuseFilter(keys: KeyList, fingerprintBits: FingerprintBits
     return;
   }
   encodeFewKeys(distinctHashes(keys, 0), fingerprintBits, dst);
+}
+
+/** @returns whether the kernel made the filter. */
+function encodeInKernel(keys: KeyList, fingerprintBits: FingerprintBits, dst: FilterSink, kept: FuseKernel): boolean {
+  const kernel = kept.forKeys(keys.length);
+  for (let seed = 0; seed < MAX_SEEDS; seed++) {
+    const count = kernel.hash(keys, seed);
+    const shape = count === undefined ? undefined : arrayFor(count, fingerprintBits);
+    if (count === undefined || shape === undefined || !kernel.hasRoomFor(count, shape)) return false;
+    const array = kernel.build(count, shape);
+    if (array === undefined) continue;
+    const filter = dst.extend(fuseByteLength(shape));
+    filter.set(array);
+    writeFuseTrailer(filter, shape, seed);
+    return true;
+  }
+  return false;
 }
 
 /** Appends a Bloom filter with the rate of the others. */

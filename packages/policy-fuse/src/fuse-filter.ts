@@ -39,6 +39,9 @@ export const BLOOM = 1;
 const MIN_SEGMENT_LOG = 2;
 const MAX_SEGMENT_LOG = 18;
 
+/** The largest index in int32 arithmetic. */
+const MAX_INT32 = 2 ** 31 - 1;
+
 /** The measures of a filter that is well-formed. */
 export interface FuseShape {
   readonly fingerprintBits: FingerprintBits;
@@ -106,7 +109,7 @@ export function fuseFilterMayMatch(
   lanes: Uint32Array,
 ): boolean {
   const length = end - start - TRAILER_BYTES;
-  if (length > 0 && end <= SMALL && bytes[end - 1] === 8) {
+  if (length > 0 && end <= MAX_INT32 && bytes[end - 1] === 8) {
     // The most frequent shape, in whole numbers of 32 bits and without an object: half the time of what follows.
     const segmentLog = bytes[end - 2]!;
     const mask = (1 << segmentLog) - 1;
@@ -115,7 +118,7 @@ export function fuseFilterMayMatch(
       const low = lanes[0]!;
       const high = lanes[1]!;
       const range = length - (2 << segmentLog);
-      const p0 = ((high * range + ((low * range * 2 ** -32) | 0)) * 2 ** -32) | 0;
+      const p0 = range <= SMALL ? ((high * range + ((low * range * 2 ** -32) | 0)) * 2 ** -32) | 0 : scaled64(low, high, range) | 0;
       const at = start + p0;
       const p1 = ((p0 + mask + 1) | 0) ^ (((low >>> 18) | (high << 14)) & mask);
       const p2 = ((p0 + mask + mask + 2) | 0) ^ (low & mask);

@@ -13,6 +13,7 @@ import {
   valueOf,
   writeRibbonTrailer,
 } from './ribbon-filter.js';
+import type { RibbonKernel } from './ribbon-kernel.js';
 
 /** What a caller asks of a filter. */
 export interface RibbonSettings {
@@ -39,9 +40,10 @@ const SEEDS_OF_SIZE = 6;
 const SLOTS_AT_2_17 = { 64: 1.0665, 128: 1.0215 } as const;
 const SLOTS_PER_DOUBLING = { 64: 0.0089, 128: 0.004 } as const;
 
-/** Appends to `dst` the filter of `keys`. */
-export function encodeRibbonFilter(keys: KeyList, settings: RibbonSettings, dst: FilterSink): void {
+/** Appends to `dst` the filter of `keys`; the kernel, where there is one and it has room, makes the same bytes. */
+export function encodeRibbonFilter(keys: KeyList, settings: RibbonSettings, dst: FilterSink, kernel?: RibbonKernel): void {
   if (keys.length === 0) return;
+  if (kernel !== undefined && encodeInKernel(keys, settings, dst, kernel)) return;
   for (let seed = 0; seed < MAX_SEEDS; seed++) {
     const hashes = distinctHashes(keys, seed);
     const count = hashes.length / 2;
@@ -55,6 +57,23 @@ export function encodeRibbonFilter(keys: KeyList, settings: RibbonSettings, dst:
     return;
   }
   encodeFewKeys(distinctHashes(keys, 0), settings.rate, dst);
+}
+
+/** @returns whether the kernel made the filter. */
+function encodeInKernel(keys: KeyList, settings: RibbonSettings, dst: FilterSink, kept: RibbonKernel): boolean {
+  const kernel = kept.forKeys(keys.length);
+  for (let seed = 0; seed < MAX_SEEDS; seed++) {
+    const count = kernel.hash(keys, seed);
+    const shape = count === undefined ? undefined : shapeFor(count, settings, seed);
+    if (count === undefined || shape === undefined || !kernel.hasRoomFor(count, shape)) return false;
+    const columns = kernel.build(count, shape);
+    if (columns === undefined) continue;
+    const filter = dst.extend(ribbonByteLength(shape));
+    filter.set(columns);
+    writeRibbonTrailer(filter, shape, seed);
+    return true;
+  }
+  return false;
 }
 
 /** Appends a Bloom filter with the rate of the others. */

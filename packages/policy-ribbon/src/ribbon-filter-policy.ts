@@ -1,7 +1,14 @@
 import { mustBeBytes } from '@bloom/bytes';
 import type { FilterPolicy, FilterSink, KeyList } from '@bloom/policy';
 import { encodeRibbonFilter } from './build-ribbon.js';
-import { ribbonFilterMayMatch, type RibbonWidth } from './ribbon-filter.js';
+import { ribbonFilterMayMatch, ribbonShapeOf, type RibbonWidth } from './ribbon-filter.js';
+import { RibbonKernel } from './ribbon-kernel.js';
+
+/** With fewer keys than this, the plain loops finish before the keys could be copied to the kernel. */
+const KERNEL_MIN_KEYS = 64;
+
+/** Compiling the kernel takes as long as filtering this many keys. */
+const KERNEL_WORTH_KEYS = 4096;
 
 const MIN_RATE = 2 ** -16;
 const MAX_RATE = 0.5;
@@ -38,6 +45,8 @@ export class RibbonFilterPolicy implements FilterPolicy {
   /** Bits of a key's row; undefined where the number of keys decides. */
   readonly width: RibbonWidth | undefined;
   readonly #lanes = new Uint32Array(2);
+  #kernel: RibbonKernel | undefined;
+  #keysSeen = 0;
 
   /**
    * @throws RangeError when `rate` is not from 2^-16 to 0.5, or `width` is neither 64 nor 128.
@@ -54,7 +63,7 @@ export class RibbonFilterPolicy implements FilterPolicy {
   }
 
   createFilter(keys: KeyList, dst: FilterSink): void {
-    encodeRibbonFilter(keys, this, dst);
+    encodeRibbonFilter(keys, this, dst, this.#kernelFor(keys.length));
   }
 
   /** @throws TypeError when `key` or `filter` is not a `Uint8Array`, or is detached. */
@@ -95,11 +104,27 @@ export class RibbonFilterPolicy implements FilterPolicy {
     mustBeBytes('answers', answers);
     const { length, bytes, offsets } = keys;
     if (answers.length < length) throw new RangeError(`answers must have at least ${length} bytes, one per key, got ${answers.length}`);
+    const shape = ribbonShapeOf(filter, 0, filter.length);
+    const kernel = shape && this.#kernelFor(length);
+    if (kernel?.takes(filter.length, length)) {
+      kernel.test(filter, keys, shape!, answers);
+      return answers;
+    }
     for (let i = 0; i < length; i++) {
       mustBeWithin(bytes, offsets[i]!, offsets[i + 1]!);
       answers[i] = ribbonFilterMayMatch(bytes, offsets[i]!, offsets[i + 1]!, filter, 0, filter.length, this.#lanes) ? 1 : 0;
     }
     return answers;
+  }
+
+  /** The kernel, once this policy has seen enough keys to repay compiling it. */
+  #kernelFor(keys: number): RibbonKernel | undefined {
+    if (keys < KERNEL_MIN_KEYS) return undefined;
+    if (this.#keysSeen < KERNEL_WORTH_KEYS) {
+      this.#keysSeen += keys;
+      if (this.#keysSeen >= KERNEL_WORTH_KEYS) this.#kernel = RibbonKernel.create();
+    }
+    return this.#kernel;
   }
 }
 

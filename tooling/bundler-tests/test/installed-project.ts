@@ -89,7 +89,7 @@ export class InstalledProject {
       project.#write(`src/${name.replace('.ts', '.js')}`, code);
     }
     const tarballs = join(folder, 'tarballs');
-    await promisify(execFile)('pnpm', ['-r', '--filter', './packages/*', '--filter', '!./packages/example-*', 'pack', '--pack-destination', tarballs], { cwd: root });
+    await promisify(execFile)('pnpm', ['-r', '--filter', './packages/*', '--filter', '!./packages/example-*', '--filter', '!./packages/report', 'pack', '--pack-destination', tarballs], { cwd: root });
     await project.run('npm', ['install', '--no-audit', '--no-fund', ...BUNDLERS, ...readdirSync(tarballs).map((name) => join(tarballs, name))]);
     return project;
   }

@@ -1,0 +1,242 @@
+// AssemblyScript. The loops over many keys of a Ribbon filter, for `src/ribbon-kernel.ts`, which lays out the memory: all
+// addresses are bytes from its start. `src/ribbon-filter.ts` explains the equations, `src/build-ribbon.ts` how they are solved.
+//
+// TypeScript, with which editors check this file, does not allow AssemblyScript's decorators on functions: hence each @ts-ignore.
+export { sortDistinct } from '../../policy/assembly/sort-hashes';
+
+const ONES: u64 = 0x0101010101010101;
+
+// @ts-ignore: decorator
+@inline
+function startOf(hash: u64, slots: u32, width: u32): u32 {
+  const start = i32(((hash >> 32) * u64(max(slots, width))) >> 32) - i32(width / 2 - 1);
+  return u32(max(0, min(start, i32(slots) - i32(width))));
+}
+
+/** The first 64 bits of the row of a hash. */
+// @ts-ignore: decorator
+@inline
+function rowOf(hash: u64): u64 {
+  const p = (u32(hash) ^ rotl<u32>(u32(hash >> 32), 16)) * 0x9e3779b1;
+  return (hash & 0xffffffff) | 1 | (u64(p ^ (p >> 15)) << 32);
+}
+
+/** The next 64 bits, after `row`. */
+// @ts-ignore: decorator
+@inline
+function upperRowOf(hash: u64, row: u64): u64 {
+  const q = (u32(row >> 32) ^ u32(hash >> 32)) * 0x85ebca6b;
+  const c2 = q ^ (q >> 13);
+  const t = (c2 + u32(hash)) * 0xc2b2ae35;
+  return u64(c2) | (u64(t ^ (t >> 16)) << 32);
+}
+
+// @ts-ignore: decorator
+@inline
+function valueOf(hash: u64): u32 {
+  return ((u32(hash >> 32) ^ rotl<u32>(u32(hash), 11)) * 0x85ebca77) >> 15;
+}
+
+/** The lowest `count` bits. */
+// @ts-ignore: decorator
+@inline
+function lowest(count: i32): u64 {
+  return count >= 64 ? ~u64(0) : count <= 0 ? 0 : (u64(1) << count) - 1;
+}
+
+/**
+ * Elimination, for rows of 64 bits.
+ *
+ * @param rows eight zero bytes for each slot, and `values` four.
+ * @returns false when an equation contradicts others.
+ */
+export function eliminate64(hashes: usize, count: u32, slots: u32, valueMask: u32, rows: usize, values: usize): bool {
+  const end = hashes + (usize(count) << 3);
+  for (let at = hashes; at < end; at += 8) {
+    const hash = load<u64>(at);
+    let slot = startOf(hash, slots, 64);
+    let row = rowOf(hash) & lowest(slots - slot);
+    let value = valueOf(hash) & valueMask;
+    for (;;) {
+      const there = rows + (usize(slot) << 3);
+      const other = load<u64>(there);
+      if (!other) {
+        store<u64>(there, row);
+        store<u32>(values + (usize(slot) << 2), value);
+        break;
+      }
+      row ^= other;
+      value ^= load<u32>(values + (usize(slot) << 2));
+      if (!row) {
+        if (value) return false;
+        break;
+      }
+      const by = ctz<u64>(row);
+      slot += u32(by);
+      row >>= by;
+    }
+  }
+  return true;
+}
+
+/** The same for rows of 128 bits, with sixteen bytes for each. */
+export function eliminate128(hashes: usize, count: u32, slots: u32, valueMask: u32, rows: usize, values: usize): bool {
+  const end = hashes + (usize(count) << 3);
+  for (let at = hashes; at < end; at += 8) {
+    const hash = load<u64>(at);
+    let slot = startOf(hash, slots, 128);
+    let row = rowOf(hash);
+    let upper = upperRowOf(hash, row) & lowest(i32(slots - slot) - 64);
+    row &= lowest(slots - slot);
+    let value = valueOf(hash) & valueMask;
+    for (;;) {
+      const there = rows + (usize(slot) << 4);
+      const other = load<u64>(there);
+      if (!other) {
+        store<u64>(there, row);
+        store<u64>(there, upper, 8);
+        store<u32>(values + (usize(slot) << 2), value);
+        break;
+      }
+      row ^= other;
+      upper ^= load<u64>(there, 8);
+      value ^= load<u32>(values + (usize(slot) << 2));
+      if (!row) {
+        if (!upper) {
+          if (value) return false;
+          break;
+        }
+        slot += 64;
+        row = upper;
+        upper = 0;
+      }
+      const by = ctz<u64>(row);
+      slot += u32(by);
+      if (by) row = (row >> by) | (upper << (64 - by));
+      upper >>= by;
+    }
+  }
+  return true;
+}
+
+/**
+ * Back substitution, from the last slot to the first, one column after the other: its last 64 or 128 bits are in `states`, which
+ * has sixteen zero bytes for each.
+ */
+export function substitute(
+  rows: usize,
+  values: usize,
+  width: u32,
+  groups: u32,
+  columns: u32,
+  extraGroups: u32,
+  states: usize,
+  array: usize,
+): void {
+  const all = extraGroups ? columns + 1 : columns;
+  const statesEnd = states + (usize(all) << 4);
+  const extraAt = array + usize(groups) * columns;
+  for (let slot = i32(groups << 3) - 1; slot >= 0; slot--) {
+    let value = u64(load<u32>(values + (usize(slot) << 2)));
+    if (width == 64) {
+      const row = load<u64>(rows + (usize(slot) << 3));
+      for (let state = states; state < statesEnd; state += 16) {
+        const shifted = load<u64>(state) << 1;
+        store<u64>(state, shifted | ((popcnt<u64>(shifted & row) ^ value) & 1));
+        value >>= 1;
+      }
+    } else {
+      const row = load<u64>(rows + (usize(slot) << 4));
+      const upperRow = load<u64>(rows + (usize(slot) << 4), 8);
+      for (let state = states; state < statesEnd; state += 16) {
+        const before = load<u64>(state);
+        const shifted = before << 1;
+        const upper = (load<u64>(state, 8) << 1) | (before >> 63);
+        store<u64>(state, shifted | ((popcnt<u64>((shifted & row) ^ (upper & upperRow)) ^ value) & 1));
+        store<u64>(state, upper, 8);
+        value >>= 1;
+      }
+    }
+    if (slot & 7) continue;
+    const group = u32(slot) >> 3;
+    for (let column: u32 = 0; column < columns; column++) {
+      store<u8>(array + usize(group) * columns + column, load<u8>(states + (usize(column) << 4)));
+    }
+    if (group >= groups - extraGroups) store<u8>(extraAt + (group + extraGroups - groups), load<u8>(statesEnd - 16));
+  }
+}
+
+/** The sum modulo 2 of eight groups, each with the bits of a byte of the row: eight columns, of a byte each. */
+// @ts-ignore: decorator
+@inline
+function sumOfEight(at: usize, stride: usize, row: u64): u64 {
+  let sum = load<u64>(at) & ((row & 0xff) * ONES);
+  sum ^= load<u64>((at += stride)) & (((row >> 8) & 0xff) * ONES);
+  sum ^= load<u64>((at += stride)) & (((row >> 16) & 0xff) * ONES);
+  sum ^= load<u64>((at += stride)) & (((row >> 24) & 0xff) * ONES);
+  sum ^= load<u64>((at += stride)) & (((row >> 32) & 0xff) * ONES);
+  sum ^= load<u64>((at += stride)) & (((row >> 40) & 0xff) * ONES);
+  sum ^= load<u64>((at += stride)) & (((row >> 48) & 0xff) * ONES);
+  return sum ^ (load<u64>(at + stride) & ((row >> 56) * ONES));
+}
+
+/** Writes 1 for each hash that the filter matches, 0 for the others. Rows may be read up to 17 groups past the array. */
+export function test(
+  hashes: usize,
+  count: u32,
+  width: u32,
+  groups: u32,
+  columns: u32,
+  extraGroups: u32,
+  array: usize,
+  answers: usize,
+): void {
+  const slots = groups << 3;
+  const stride = usize(columns);
+  const extraAt = array + usize(groups) * stride;
+  const firstExtra = groups - extraGroups;
+  for (let i: u32 = 0; i < count; i++) {
+    const hash = load<u64>(hashes + (usize(i) << 3));
+    const start = startOf(hash, slots, width);
+    const group = start >> 3;
+    const by = u64(start & 7);
+    const value = valueOf(hash);
+    const left = i32(slots - start);
+    const row = rowOf(hash);
+    const kept = row & lowest(left);
+    const lower = kept << by;
+    // Shifts by 64 would be shifts by 0.
+    let middle = (kept >> 1) >> (63 - by);
+    let last: u64 = 0;
+    if (width == 128) {
+      const upper = upperRowOf(hash, row) & lowest(left - 64);
+      middle |= upper << by;
+      last = (upper >> 1) >> (63 - by);
+    }
+    let matches = true;
+    for (let column: u32 = 0; column < columns; column += 8) {
+      const at = array + usize(group) * stride + column;
+      let sum = sumOfEight(at, stride, lower);
+      if (width == 64) sum ^= load<u64>(at + (stride << 3)) & (middle * ONES);
+      else sum ^= sumOfEight(at + (stride << 3), stride, middle) ^ (load<u64>(at + (stride << 4)) & (last * ONES));
+      sum ^= sum >> 4;
+      sum ^= sum >> 2;
+      sum ^= sum >> 1;
+      const bits = u64(value >> column);
+      // Each of eight bits to a byte of its own.
+      const expected = ((bits & 0x7f) * 0x0002040810204081) | ((bits & 0x80) << 49);
+      if ((sum ^ expected) & ONES & lowest(i32(columns - column) << 3)) {
+        matches = false;
+        break;
+      }
+    }
+    if (matches && group >= firstExtra) {
+      const at = extraAt + (group - firstExtra);
+      let sum = load<u64>(at) & lower;
+      if (width == 64) sum ^= u64(load<u8>(at, 8)) & middle;
+      else sum ^= (load<u64>(at, 8) & middle) ^ (u64(load<u8>(at, 16)) & last);
+      matches = ((popcnt<u64>(sum) ^ u64(value >> columns)) & 1) == 0;
+    }
+    store<u8>(answers + i, u32(matches));
+  }
+}

@@ -1,0 +1,130 @@
+/**
+ * Measures each shipped policy at 10^2 to 10^6 keys, with `--long` to 10^7: bits per key, the share of absent keys that match, and
+ * nanoseconds of processor time for making a filter and asking it, per key. `--write` stores them in results/filter-policies.json.
+ *
+ * The policies take turns, so that other work of the machine affects all of them alike; times are medians of the rounds.
+ */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { seeded } from '@bloom/fixtures';
+import { BloomFilterPolicy, type FilterPolicy, KeyBuffer, type KeyList } from '@bloom/policy';
+import { BlockedBloomFilterPolicy } from '@bloom/policy-blocked';
+import { FuseFilterPolicy } from '@bloom/policy-fuse';
+import { RibbonFilterPolicy } from '@bloom/policy-ribbon';
+
+const KEY_BYTES = 16;
+const ROUNDS = 7;
+/** Operations that are timed together, at least: the clock is coarse. */
+const TIMED = 400_000;
+const ABSENT = 1_000_000;
+
+interface Batches extends FilterPolicy {
+  keysMayMatch?(keys: KeyList, filter: Uint8Array): Uint8Array;
+}
+
+const makers: Record<string, () => Batches> = {
+  'Bloom, 10 bits': () => new BloomFilterPolicy(10),
+  'blocked, 10 bits': () => new BlockedBloomFilterPolicy(10),
+  'Ribbon, 1%': () => new RibbonFilterPolicy(),
+  'Ribbon, 1%, width 128': () => new RibbonFilterPolicy({ width: 128 }),
+  'fuse, 8 bits': () => new FuseFilterPolicy(8),
+};
+
+interface Row {
+  readonly keys: number;
+  readonly policy: string;
+  readonly bitsPerKey: number;
+  readonly rate: number;
+  readonly buildNs: number;
+  readonly absentNs: number;
+  readonly presentNs: number;
+  readonly batchNs: number | undefined;
+}
+
+const random = seeded(29);
+
+function randomKeys(count: number): KeyBuffer {
+  const keys = new KeyBuffer(count * KEY_BYTES, count);
+  const words = new Uint32Array(KEY_BYTES / 4);
+  const key = new Uint8Array(words.buffer);
+  for (let i = 0; i < count; i++) {
+    for (let word = 0; word < words.length; word++) words[word] = random.uint32();
+    keys.push(key);
+  }
+  return keys;
+}
+
+/** Nanoseconds of processor time for each of `count` operations; `run` is repeated until there are enough to time. */
+function time(count: number, run: () => void): number {
+  const repeat = Math.max(1, Math.ceil(TIMED / count));
+  const start = process.cpuUsage();
+  for (let again = 0; again < repeat; again++) run();
+  const { user, system } = process.cpuUsage(start);
+  return ((user + system) * 1000) / (count * repeat);
+}
+
+const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1]!;
+
+/** A function of its own for each policy: one that has seen several is slower. */
+function asker(): (policy: FilterPolicy, filter: Uint8Array, keys: KeyBuffer) => number {
+  // eslint-disable-next-line @typescript-eslint/no-implied-eval -- V8 compiles the same closure only once
+  return new Function(
+    'policy',
+    'filter',
+    'keys',
+    `const key = new Uint8Array(${KEY_BYTES}); let matches = 0;
+     for (let i = 0; i < keys.length; i++) {
+       for (let at = 0; at < ${KEY_BYTES}; at++) key[at] = keys.bytes[i * ${KEY_BYTES} + at];
+       if (policy.keyMayMatch(key, filter)) matches++;
+     }
+     return matches;`,
+  ) as ReturnType<typeof asker>;
+}
+
+function measure(count: number): Row[] {
+  const keys = randomKeys(count);
+  const absent = randomKeys(ABSENT);
+  const asked = new KeyBuffer();
+  for (let i = 0; i < 50_000; i++) asked.push(absent.at(i));
+  const subjects = Object.entries(makers).map(([name, make]) => {
+    const policy = make();
+    return { name, policy, ask: asker(), filter: new Uint8Array(0), build: [] as number[], absent: [] as number[], present: [] as number[], batch: [] as number[] };
+  });
+  for (let round = 0; round < (count > 1e6 ? 3 : ROUNDS); round++) {
+    for (const subject of subjects) {
+      const { policy, ask } = subject;
+      subject.build.push(time(count, () => policy.createFilter(keys, { extend: (byteLength) => (subject.filter = new Uint8Array(byteLength)) })));
+      const { filter } = subject;
+      subject.absent.push(time(asked.length, () => ask(policy, filter, asked)));
+      subject.present.push(time(count, () => ask(policy, filter, keys)));
+      if (ask(policy, filter, keys) !== count) throw new Error(`${subject.name} misses a key`);
+      if (policy.keysMayMatch) subject.batch.push(time(asked.length, () => policy.keysMayMatch!(asked, filter)));
+    }
+  }
+  return subjects.map(({ name, policy, ask, filter, ...times }) => ({
+    keys: count,
+    policy: name,
+    bitsPerKey: (filter.length * 8) / count,
+    rate: ask(policy, filter, absent) / ABSENT,
+    buildNs: median(times.build),
+    absentNs: median(times.absent),
+    presentNs: median(times.present),
+    batchNs: times.batch.length > 0 ? median(times.batch) : undefined,
+  }));
+}
+
+const counts = [100, 1000, 17_000, 100_000, 1_000_000, ...(process.argv.includes('--long') ? [10_000_000] : [])];
+process.stdout.write('| keys | policy | bits per key | absent that match | build | one absent | one present | in a batch |\n');
+process.stdout.write('| ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n');
+const rows = counts.flatMap((count) => {
+  const measured = measure(count);
+  for (const row of measured) {
+    const ns = [row.buildNs, row.absentNs, row.presentNs, row.batchNs].map((value) => value?.toFixed(0) ?? '–');
+    const cells = [count.toLocaleString('en'), row.policy, row.bitsPerKey.toFixed(2), `${(row.rate * 100).toFixed(2)}%`, ...ns];
+    process.stdout.write(`| ${cells.join(' | ')} |\n`);
+  }
+  return measured;
+});
+if (process.argv.includes('--write')) {
+  writeFileSync(join(import.meta.dirname, '../results/filter-policies.json'), `${JSON.stringify({ node: process.version, rows }, undefined, 2)}\n`);
+}
