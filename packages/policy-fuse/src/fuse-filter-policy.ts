@@ -1,14 +1,12 @@
 import { mustBeBytes } from '@bloom/bytes';
 import type { FilterPolicy, FilterSink, KeyList } from '@bloom/policy';
+import { KeptKernel, mustBeKeyRange } from '@bloom/policy/kit';
 import { encodeFuseFilter } from './build-fuse.js';
 import { type FingerprintBits, fuseFilterMayMatch, fuseShapeOf } from './fuse-filter.js';
 import { FuseKernel } from './fuse-kernel.js';
 
 /** With fewer keys than this, the plain loops finish before the keys could be copied to the kernel. */
 const KERNEL_MIN_KEYS = 64;
-
-/** Compiling the kernel takes as long as filtering this many keys. */
-const KERNEL_WORTH_KEYS = 4096;
 
 /**
  * A filter that is asked with three reads of memory: of about 9 bits per key at a rate of 0.39%, for which LevelDB's Bloom filter
@@ -30,8 +28,7 @@ export class FuseFilterPolicy implements FilterPolicy {
   /** Bits of a fingerprint. Reading does not depend on it: each filter says its own. */
   readonly fingerprintBits: FingerprintBits;
   readonly #lanes = new Uint32Array(2);
-  #kernel: FuseKernel | undefined;
-  #keysSeen = 0;
+  readonly #kernel = new KeptKernel(() => FuseKernel.create(), KERNEL_MIN_KEYS);
 
   /**
    * @param fingerprintBits 8 for a rate of 2^-8, 16 for one of 2^-16.
@@ -45,7 +42,7 @@ export class FuseFilterPolicy implements FilterPolicy {
   }
 
   createFilter(keys: KeyList, dst: FilterSink): void {
-    encodeFuseFilter(keys, this.fingerprintBits, dst, this.#kernelFor(keys.length));
+    encodeFuseFilter(keys, this.fingerprintBits, dst, this.#kernel.for(keys.length));
   }
 
   /** @throws TypeError when `key` or `filter` is not a `Uint8Array`, or is detached. */
@@ -69,7 +66,7 @@ export class FuseFilterPolicy implements FilterPolicy {
   ): boolean {
     if (!(keyBytes instanceof Uint8Array && keyBytes.length > 0)) mustBeBytes('keyBytes', keyBytes);
     if (!(filterBytes instanceof Uint8Array && filterBytes.length > 0)) mustBeBytes('filterBytes', filterBytes);
-    mustBeWithin(keyBytes, keyStart, keyEnd);
+    mustBeKeyRange(keyBytes, keyStart, keyEnd);
     return fuseFilterMayMatch(keyBytes, keyStart, keyEnd, filterBytes, filterStart, filterEnd, this.#lanes);
   }
 
@@ -87,31 +84,15 @@ export class FuseFilterPolicy implements FilterPolicy {
     const { length, bytes, offsets } = keys;
     if (answers.length < length) throw new RangeError(`answers must have at least ${length} bytes, one per key, got ${answers.length}`);
     const shape = fuseShapeOf(filter, 0, filter.length);
-    const kernel = shape && this.#kernelFor(length);
+    const kernel = shape && this.#kernel.for(length);
     if (kernel?.takes(filter.length, length)) {
       kernel.test(filter, keys, shape!, answers);
       return answers;
     }
     for (let i = 0; i < length; i++) {
-      mustBeWithin(bytes, offsets[i]!, offsets[i + 1]!);
+      mustBeKeyRange(bytes, offsets[i]!, offsets[i + 1]!);
       answers[i] = fuseFilterMayMatch(bytes, offsets[i]!, offsets[i + 1]!, filter, 0, filter.length, this.#lanes) ? 1 : 0;
     }
     return answers;
   }
-
-  /** The kernel, once this policy has seen enough keys to repay compiling it. */
-  #kernelFor(keys: number): FuseKernel | undefined {
-    if (keys < KERNEL_MIN_KEYS) return undefined;
-    if (this.#keysSeen < KERNEL_WORTH_KEYS) {
-      this.#keysSeen += keys;
-      if (this.#keysSeen >= KERNEL_WORTH_KEYS) this.#kernel = FuseKernel.create();
-    }
-    return this.#kernel;
-  }
-}
-
-/** A malformed filter is answered without the key's hash, which checks the range otherwise. */
-function mustBeWithin(bytes: Uint8Array, start: number, end: number): void {
-  if (start >= 0 && start <= end && end <= bytes.length) return;
-  throw new RangeError(`keyStart and keyEnd must be in order and within the ${bytes.length} bytes, got ${start} and ${end}`);
 }

@@ -1,14 +1,12 @@
 import { mustBeBytes } from '@bloom/bytes';
 import type { FilterPolicy, FilterSink, KeyList } from '@bloom/policy';
+import { KeptKernel, mustBeKeyRange } from '@bloom/policy/kit';
 import { encodeRibbonFilter } from './build-ribbon.js';
 import { ribbonFilterMayMatch, ribbonShapeOf, type RibbonWidth } from './ribbon-filter.js';
 import { RibbonKernel } from './ribbon-kernel.js';
 
 /** With fewer keys than this, the plain loops finish before the keys could be copied to the kernel. */
 const KERNEL_MIN_KEYS = 64;
-
-/** Compiling the kernel takes as long as filtering this many keys. */
-const KERNEL_WORTH_KEYS = 4096;
 
 const MIN_RATE = 2 ** -16;
 const MAX_RATE = 0.5;
@@ -45,8 +43,7 @@ export class RibbonFilterPolicy implements FilterPolicy {
   /** Bits of a key's row; undefined where the number of keys decides. */
   readonly width: RibbonWidth | undefined;
   readonly #lanes = new Uint32Array(2);
-  #kernel: RibbonKernel | undefined;
-  #keysSeen = 0;
+  readonly #kernel = new KeptKernel(() => RibbonKernel.create(), KERNEL_MIN_KEYS);
 
   /**
    * @throws RangeError when `rate` is not from 2^-16 to 0.5, or `width` is neither 64 nor 128.
@@ -63,7 +60,7 @@ export class RibbonFilterPolicy implements FilterPolicy {
   }
 
   createFilter(keys: KeyList, dst: FilterSink): void {
-    encodeRibbonFilter(keys, this, dst, this.#kernelFor(keys.length));
+    encodeRibbonFilter(keys, this, dst, this.#kernel.for(keys.length));
   }
 
   /** @throws TypeError when `key` or `filter` is not a `Uint8Array`, or is detached. */
@@ -87,7 +84,7 @@ export class RibbonFilterPolicy implements FilterPolicy {
   ): boolean {
     if (!(keyBytes instanceof Uint8Array && keyBytes.length > 0)) mustBeBytes('keyBytes', keyBytes);
     if (!(filterBytes instanceof Uint8Array && filterBytes.length > 0)) mustBeBytes('filterBytes', filterBytes);
-    mustBeWithin(keyBytes, keyStart, keyEnd);
+    mustBeKeyRange(keyBytes, keyStart, keyEnd);
     return ribbonFilterMayMatch(keyBytes, keyStart, keyEnd, filterBytes, filterStart, filterEnd, this.#lanes);
   }
 
@@ -105,31 +102,15 @@ export class RibbonFilterPolicy implements FilterPolicy {
     const { length, bytes, offsets } = keys;
     if (answers.length < length) throw new RangeError(`answers must have at least ${length} bytes, one per key, got ${answers.length}`);
     const shape = ribbonShapeOf(filter, 0, filter.length);
-    const kernel = shape && this.#kernelFor(length);
+    const kernel = shape && this.#kernel.for(length);
     if (kernel?.takes(filter.length, length)) {
       kernel.test(filter, keys, shape!, answers);
       return answers;
     }
     for (let i = 0; i < length; i++) {
-      mustBeWithin(bytes, offsets[i]!, offsets[i + 1]!);
+      mustBeKeyRange(bytes, offsets[i]!, offsets[i + 1]!);
       answers[i] = ribbonFilterMayMatch(bytes, offsets[i]!, offsets[i + 1]!, filter, 0, filter.length, this.#lanes) ? 1 : 0;
     }
     return answers;
   }
-
-  /** The kernel, once this policy has seen enough keys to repay compiling it. */
-  #kernelFor(keys: number): RibbonKernel | undefined {
-    if (keys < KERNEL_MIN_KEYS) return undefined;
-    if (this.#keysSeen < KERNEL_WORTH_KEYS) {
-      this.#keysSeen += keys;
-      if (this.#keysSeen >= KERNEL_WORTH_KEYS) this.#kernel = RibbonKernel.create();
-    }
-    return this.#kernel;
-  }
-}
-
-/** A malformed filter is answered without the key's hash, which checks the range otherwise. */
-function mustBeWithin(bytes: Uint8Array, start: number, end: number): void {
-  if (start >= 0 && start <= end && end <= bytes.length) return;
-  throw new RangeError(`keyStart and keyEnd must be in order and within the ${bytes.length} bytes, got ${start} and ${end}`);
 }

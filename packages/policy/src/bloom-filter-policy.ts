@@ -2,13 +2,11 @@ import { mustBeBytes } from '@bloom/bytes';
 import { BLOOM_SEED, bloomHash, hashRange } from '@bloom/hash';
 import { bloomFilterMayMatch, bloomFilterMayMatchRange, encodeBloomFilter, filterByteLength, MAX_PROBES, probesFor } from './bloom-filter.js';
 import { BloomKernel } from './bloom-kernel.js';
+import { KeptKernel } from './kept-kernel.js';
 import type { FilterPolicy, FilterSink, KeyList } from './policy.js';
 
 /** With fewer keys than this, the plain loops finish before the keys could be copied to the kernel. */
 const KERNEL_MIN_KEYS = 16;
-
-/** Compiling the kernel takes as long as filtering this many keys. */
-const KERNEL_WORTH_KEYS = 4096;
 
 /** The largest value of LevelDB's `int bits_per_key`. */
 const MAX_BITS_PER_KEY = 2 ** 31 - 1;
@@ -36,8 +34,7 @@ export class BloomFilterPolicy implements FilterPolicy {
   readonly name = 'leveldb.BuiltinBloomFilter2';
   /** Bits of filter per key, a whole number; 0 gives the smallest possible filters. */
   readonly bitsPerKey: number;
-  #kernel: BloomKernel | undefined;
-  #keysSeen = 0;
+  readonly #kernel = new KeptKernel(() => BloomKernel.create(), KERNEL_MIN_KEYS);
 
   /** @throws RangeError when `bitsPerKey` is not a whole number from 0 to 2^31 - 1. */
   constructor(bitsPerKey = 10) {
@@ -49,7 +46,7 @@ export class BloomFilterPolicy implements FilterPolicy {
 
   createFilter(keys: KeyList, dst: FilterSink): void {
     const filterBytes = filterByteLength(keys.length, this.bitsPerKey);
-    const kernel = BloomKernel.takes(filterBytes) ? this.#kernelFor(keys.length) : undefined;
+    const kernel = BloomKernel.takes(filterBytes) ? this.#kernel.for(keys.length) : undefined;
     if (kernel === undefined) {
       encodeBloomFilter(keys, this.bitsPerKey, dst);
       return;
@@ -101,7 +98,7 @@ export class BloomFilterPolicy implements FilterPolicy {
     if (answers.length < length) throw new RangeError(`answers must have at least ${length} bytes, one per key, got ${answers.length}`);
     const probes = filter[filter.length - 1] ?? 0;
     const isOrdinary = probes >= 1 && probes <= MAX_PROBES && BloomKernel.takes(filter.length);
-    const kernel = isOrdinary ? this.#kernelFor(length) : undefined;
+    const kernel = isOrdinary ? this.#kernel.for(length) : undefined;
     if (kernel !== undefined) kernel.test(filter, keys, probes, answers);
     else {
       for (let i = 0; i < length; i++) {
@@ -110,15 +107,5 @@ export class BloomFilterPolicy implements FilterPolicy {
       }
     }
     return answers;
-  }
-
-  /** The kernel, once this policy has seen enough keys to repay compiling it. */
-  #kernelFor(keys: number): BloomKernel | undefined {
-    if (keys < KERNEL_MIN_KEYS) return undefined;
-    if (this.#keysSeen < KERNEL_WORTH_KEYS) {
-      this.#keysSeen += keys;
-      if (this.#keysSeen >= KERNEL_WORTH_KEYS) this.#kernel = BloomKernel.create();
-    }
-    return this.#kernel;
   }
 }

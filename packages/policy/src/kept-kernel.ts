@@ -1,0 +1,29 @@
+/** Compiling a kernel takes as long as filtering this many keys. */
+const WORTH_KEYS = 4096;
+
+/** The kernel of a policy, which is compiled once the policy has seen enough keys to repay that. */
+export class KeptKernel<Kernel> {
+  readonly #create: () => Kernel | undefined;
+  readonly #minKeys: number;
+  #kernel: Kernel | undefined;
+  #keysSeen = 0;
+
+  /**
+   * @param create gives no kernel where the host allows none.
+   * @param minKeys with fewer keys at a time, the plain loops finish before the keys could be copied to the kernel.
+   */
+  constructor(create: () => Kernel | undefined, minKeys: number) {
+    this.#create = create;
+    this.#minKeys = minKeys;
+  }
+
+  /** The kernel for so many keys at a time; undefined where the plain loops are to do the work. */
+  for(keys: number): Kernel | undefined {
+    if (keys < this.#minKeys) return undefined;
+    if (this.#keysSeen < WORTH_KEYS) {
+      this.#keysSeen += keys;
+      if (this.#keysSeen >= WORTH_KEYS) this.#kernel = this.#create();
+    }
+    return this.#kernel;
+  }
+}
