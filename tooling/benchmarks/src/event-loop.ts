@@ -3,19 +3,19 @@
 // disk (cold; python3 drops them from memory), or in a folder each of whose reads takes 20 ms (slow). A machine that does other
 // work takes the processor away for longer than any read: `chrt -f 1` keeps it.
 //
-// Milliseconds that timers waited at most, of 4 million entries (477 MB), two cores, medians of two rounds under `chrt -f 1`,
-// when a first stalled read sent 16 reads to threads (now 256):
+// Milliseconds that timers waited at most, of 4 million entries (477 MB), two cores, under `chrt -f 1`: medians of three rounds; two,
+// on another day, of the code before, which counted only the time of the reads:
 //
-//                                       before all time counted   at once   by threads
-//   warm   get, one caller                             19             6          1
-//          get, 16 callers                             23             6          3
-//          getMany(100)                                16             4          2
-//          entries({ gte, limit: 10 })                  9             4          5
-//   cold   get, one caller                            0.8           1.6        0.8
-//          get, 16 callers                            1.1           5.2        1.3
-//          getMany(100)                               0.6           1.5        1.0
-//          entries({ gte, limit: 10 })                0.7           1.0        0.9
-//   slow   each of them                                20            20          1   (one read of 257)
+//                                       before   at once   by threads
+//   warm   get, one caller                  19         4            3
+//          get, 16 callers                  23         6            4
+//          getMany(100)                     16        10            9
+//          entries({ gte, limit: 10 })       9         5            4
+//   cold   get, one caller                 0.8       1.2          1.0
+//          get, 16 callers                 1.1       1.6          1.7
+//          getMany(100)                    0.6       2.0          0.9
+//          entries({ gte, limit: 10 })     0.7       0.8          0.8
+//   slow   each of them                     20        20            1   (one read of 257)
 import { spawnSync } from 'node:child_process';
 import fs, { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
