@@ -16,5 +16,6 @@ export type Signal = typeof globalThis extends { AbortSignal: { prototype: infer
 /** The members of an `AbortController` that the packages need. */
 export interface SignalController {
   readonly signal: Signal;
+  /** Aborts the signal, with a reason if one is given. */
   abort(reason?: unknown): void;
 }

@@ -10,7 +10,7 @@
  * Source: LevelDB, table/filter_block.cc and doc/table_format.md.
  */
 import { type Bytes, type LabelledRange, plainBytes } from '@bloom/bytes';
-import { bloomFilterLayout, FilterBuffer, type FilterPolicy, KeyBuffer, mayAskInRanges, mustBeBytes, mustBeFilterPolicy } from '@bloom/policy';
+import { askablePrefixes, bloomFilterLayout, FilterBuffer, type FilterPolicy, KeyBuffer, mayAskInRanges, mustBeBytes, mustBeFilterPolicy, type PrefixExtractor } from '@bloom/policy';
 
 /** log2 of {@link FILTER_BASE}. */
 export const FILTER_BASE_LG = 11;
@@ -203,6 +203,7 @@ export class FilterBlockReader {
   readonly byteLength: number;
   readonly #policy: FilterPolicy;
   readonly #asksInRanges: boolean;
+  readonly #prefixes: PrefixExtractor | undefined;
   readonly #contents: Uint8Array;
   readonly #view: DataView;
   /** Where the filters end and their offsets start. */
@@ -217,6 +218,7 @@ export class FilterBlockReader {
     mustBeBytes('contents', contents);
     this.#policy = policy;
     this.#asksInRanges = mayAskInRanges(policy);
+    this.#prefixes = askablePrefixes(policy);
     this.#contents = plainBytes(contents);
     this.byteLength = contents.length;
     this.#view = new DataView(contents.buffer, contents.byteOffset, contents.byteLength);
@@ -247,6 +249,23 @@ export class FilterBlockReader {
    */
   denies(blockOffset: number, keyBytes: Uint8Array, keyStart: number, keyEnd: number): boolean {
     return !this.#mayMatch(blockOffset, keyBytes, keyStart, keyEnd, true);
+  }
+
+  /** How keys have prefixes that the filters can be asked for; undefined where they cannot be. */
+  get prefixes(): PrefixExtractor | undefined {
+    return this.#prefixes;
+  }
+
+  /**
+   * Whether the filter excludes all keys with `prefix` from the data block that starts at `blockOffset`. As for {@link denies}, an
+   * empty filter excludes none.
+   *
+   * @param prefix of a key, by {@link prefixes}.
+   */
+  deniesPrefix(blockOffset: number, prefix: Uint8Array): boolean {
+    if (this.#prefixes === undefined) return false;
+    const filter = this.filterAt(Math.floor(blockOffset / this.base));
+    return filter !== undefined && filter.length > 0 && !this.#policy.prefixMayMatch!(prefix, filter);
   }
 
   /** The bytes of filter `i`: empty for a range without keys, undefined when the filter does not exist or is damaged. */

@@ -133,6 +133,20 @@ function hugeFilterMayMatch(h: number, bytes: Uint8Array, start: number, probes:
   return true;
 }
 
+/**
+ * The share of absent keys, 0 to 1, that match a filter, by the share of its bits that are set: for keys whose hashes are as good
+ * as random.
+ */
+export function bloomFilterRate(filter: Uint8Array): number {
+  const last = filter.length - 1;
+  if (last < 1) return 0;
+  const probes = filter[last]!;
+  if (probes > MAX_PROBES) return 1;
+  let set = 0;
+  for (let i = 0; i < last; i++) for (let rest = filter[i]!; rest !== 0; rest &= rest - 1) set++;
+  return (set / (last * 8)) ** probes;
+}
+
 /** The probes of one key, in order. */
 export interface BloomProbes {
   /** The difference between the hashes of adjacent probes, modulo 2^32. */

@@ -27,10 +27,12 @@ import { appendsOnly } from './contract/laws/appends-only.js';
 import { changesNothing } from './contract/laws/changes-nothing.js';
 import { rateIsAtMost } from './contract/laws/false-positive-rate.js';
 import { keepsNothing } from './contract/laws/keeps-nothing.js';
+import { manyKeysAsOne } from './contract/laws/many-keys.js';
 import { neverThrows } from './contract/laws/never-throws.js';
 import { noFalseNegatives } from './contract/laws/no-false-negatives.js';
 import { oneName } from './contract/laws/one-name.js';
 import { oneToTheFilter } from './contract/laws/one-to-the-filter.js';
+import { prefixesHold } from './contract/laws/prefixes.js';
 import { returnsInTime } from './contract/laws/returns-in-time.js';
 import { sameAnswer } from './contract/laws/same-answer.js';
 import { sameFilter } from './contract/laws/same-filter.js';
@@ -75,6 +77,8 @@ export function policyLaws(makePolicy: () => FilterPolicy, options: PolicyLawsOp
     ['8. one name for one format: the same for any tuning, and never the name of another format', oneName(makePolicy, options)],
     ['9. keys that the comparator calls equal are equal to the filter', oneToTheFilter(makePolicy, options)],
     ['10. every call returns, in time about proportional to its input', returnsInTime(makePolicy)],
+    ['11. a prefix is what it claims to be, and matches the filters of all keys that have it', prefixesHold(makePolicy, options)],
+    ['12. many keys at once get the answers of each', manyKeysAsOne(makePolicy)],
   ];
   if (maxFalsePositiveRate !== undefined) {
     laws.push([`at most ${maxFalsePositiveRate * 100}% of absent keys match`, rateIsAtMost(makePolicy, maxFalsePositiveRate)]);

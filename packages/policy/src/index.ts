@@ -1,9 +1,10 @@
-export { type FilterPolicy, type FilterSink, type KeyList, mayAskInRanges, mustBeFilterPolicy } from './policy.js';
+export { askablePrefixes, type FilterPolicy, type FilterSink, type KeyList, mayAskForMany, mayAskInRanges, mustBeFilterPolicy, type PrefixExtractor } from './policy.js';
 export { mustBeBytes } from '@bloom/bytes';
 export { BloomFilterPolicy } from './bloom-filter-policy.js';
 export {
   bloomFilterLayout,
   bloomFilterMayMatch,
+  bloomFilterRate,
   type BloomProbes,
   bloomProbes,
   encodeBloomFilter,
@@ -16,6 +17,7 @@ export {
 export { buildFilter } from './build-filter.js';
 export { FilterBuffer } from './filter-buffer.js';
 export { KeyBuffer } from './key-buffer.js';
+export { PrefixFilterPolicy, prefixOfLength, prefixThrough } from './prefix-filter-policy.js';
 export {
   bestProbes,
   bloomBitsPerKey,

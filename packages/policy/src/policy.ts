@@ -36,6 +36,12 @@
  * 10. **It returns in reasonable time**: `createFilter` in time about proportional to the number of keys and their bytes,
  *    `keyMayMatch` to the bytes of key and filter, however damaged the filter is.
  *
+ * 11. **A prefix is what it claims to be**, for a policy with `prefixes`: it is a prefix of the key, no other than that of every
+ *    key which begins with it; keys that have it are neighbours in the comparator's order; `prefixMayMatch` is true for the
+ *    prefix of every key that was added; and its name is part of the policy's, because filters with other prefixes are of
+ *    another format. Laws 2, 4 and 5 hold for these members too.
+ * 12. **Many keys at once get the answers of each**, for a policy with `keysMayMatch`.
+ *
  * Every array lent to a policy is a view of a larger buffer, at any offset, with other keys and filters around it: use an
  * array's `byteOffset` and `length` wherever you use its `buffer`.
  *
@@ -106,6 +112,43 @@ export interface FilterPolicy {
     filterStart: number,
     filterEnd: number,
   ): boolean;
+
+  /**
+   * `keyMayMatch` for many keys at once, for speed. Its answers are those of `keyMayMatch`, and it keeps the same laws; law 12
+   * compares them.
+   *
+   * @param answers receives 1 (may match) or 0 (does not match) for each key, and is changed nowhere else. Default: a new array.
+   * @returns `answers`.
+   */
+  keysMayMatch?(keys: KeyList, filter: Uint8Array, answers?: Uint8Array): Uint8Array;
+
+  /**
+   * How the prefix of a key is found, for a policy whose filters also answer for prefixes: then a walk through the keys with a
+   * prefix passes over the tables that have none. Absent where filters answer for whole keys alone.
+   */
+  readonly prefixes?: PrefixExtractor | undefined;
+
+  /**
+   * Whether a key with `prefix` may be among the keys that `filter` was made from. There if `prefixes` is there.
+   *
+   * @param prefix of a key, by `prefixes`.
+   * @param filter any bytes at all, as for `keyMayMatch`.
+   */
+  prefixMayMatch?(prefix: Uint8Array, filter: Uint8Array): boolean;
+}
+
+/** A rule by which keys have prefixes, such as "the first eight bytes", or "up to the first slash". */
+export interface PrefixExtractor {
+  /** Identifies the rule. It is part of the name of the policies that use it, so it changes when any key's prefix does. */
+  readonly name: string;
+
+  /**
+   * How many bytes of `key` are its prefix; undefined for a key that has none.
+   *
+   * It must be the same for every key that begins with that prefix, and for the prefix itself: a walk asks for it with the bytes
+   * that all its keys begin with, and knows no more of them.
+   */
+  prefixLength(key: Uint8Array): number | undefined;
 }
 
 /**
@@ -158,6 +201,13 @@ export function mustBeFilterPolicy(argument: string, value: unknown): asserts va
     ...(typeof policy.createFilter === 'function' ? [] : ['createFilter']),
     ...(typeof policy.keyMayMatch === 'function' ? [] : ['keyMayMatch']),
   ];
+  if (policy.prefixes !== undefined) {
+    if (typeof policy.prefixes !== 'object' || (policy.prefixes as PrefixExtractor | null) === null) missing.push('prefixes that are an object');
+    else {
+      if (typeof policy.prefixes.prefixLength !== 'function') missing.push('prefixes.prefixLength');
+      if (typeof policy.prefixMayMatch !== 'function') missing.push('prefixMayMatch');
+    }
+  }
   if (missing.length > 0) throw new TypeError(`${argument} must be a FilterPolicy, got an object without ${missing.join(', ')}`);
 }
 
@@ -166,13 +216,34 @@ export function mustBeFilterPolicy(argument: string, value: unknown): asserts va
  * `keyMayMatch` of a subclass, and that of a policy within a proxy not the proxy's.
  */
 export function mayAskInRanges(policy: FilterPolicy): boolean {
-  const range = memberOf(policy, 'keyMayMatchRange');
-  const whole = memberOf(policy, 'keyMayMatch');
-  return range !== undefined && whole !== undefined && range.depth <= whole.depth;
+  return answersFor(policy, 'keyMayMatchRange', 'keyMayMatch');
+}
+
+/**
+ * The policy's `prefixes`, if it has a `prefixMayMatch` that answers for its filters: that of a base class does not know the
+ * `createFilter` of a subclass.
+ */
+export function askablePrefixes(policy: FilterPolicy): PrefixExtractor | undefined {
+  const { prefixes } = policy;
+  return prefixes !== undefined && answersFor(policy, 'prefixMayMatch', 'createFilter') ? prefixes : undefined;
+}
+
+/** Whether the policy has a `keysMayMatch` that answers for its `keyMayMatch`. */
+export function mayAskForMany(policy: FilterPolicy): boolean {
+  return answersFor(policy, 'keysMayMatch', 'keyMayMatch');
+}
+
+type Method = 'createFilter' | 'keyMayMatch' | 'keyMayMatchRange' | 'keysMayMatch' | 'prefixMayMatch';
+
+/** Whether a method was written by somebody who knew the other one. */
+function answersFor(policy: FilterPolicy, method: Method, other: Method): boolean {
+  const own = memberOf(policy, method);
+  const known = memberOf(policy, other);
+  return own !== undefined && known !== undefined && own.depth <= known.depth;
 }
 
 /** How far up an object's prototypes a method is; undefined where there is none, or where the object returns another. */
-function memberOf(object: FilterPolicy, name: 'keyMayMatch' | 'keyMayMatchRange'): { readonly depth: number } | undefined {
+function memberOf(object: FilterPolicy, name: Method): { readonly depth: number } | undefined {
   let depth = 0;
   for (let owner: unknown = object; owner !== null; owner = Object.getPrototypeOf(owner), depth++) {
     const member = Object.getOwnPropertyDescriptor(owner, name);

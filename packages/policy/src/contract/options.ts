@@ -4,6 +4,7 @@ import type { FilterPolicy } from '../policy.js';
 export interface PolicyComparator {
   readonly name: string;
   readonly keyEquivalence?: string | undefined;
+  /** Negative where `a` comes first, positive where `b` does, 0 for keys that are equal to the comparator. */
   compare(a: Uint8Array, b: Uint8Array): number;
 }
 

@@ -144,7 +144,7 @@ function concat(a: Uint8Array, b: Uint8Array): Uint8Array {
   return both;
 }
 
-function compareBytes(a: Uint8Array, b: Uint8Array): number {
+export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   const length = a.length < b.length ? a.length : b.length;
   for (let i = 0; i < length; i++) if (a[i] !== b[i]) return a[i]! - b[i]!;
   return a.length - b.length;

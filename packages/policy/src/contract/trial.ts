@@ -2,7 +2,7 @@
 import { processorMs } from '#contract-host';
 import { FilterBuffer } from '../filter-buffer.js';
 import { type FilterPolicy, mayAskInRanges } from '../policy.js';
-import { GuardedSink, LentKeys, Memory, sideBySide } from './lending.js';
+import { equal, GuardedSink, LentKeys, Memory, sideBySide } from './lending.js';
 import { show } from './show.js';
 
 /** A problem with a call that every law reports. */
@@ -134,6 +134,34 @@ export class Trial {
     const ms = watch.returned();
     if (ms > patienceFor(key.length + filter.length)) this.#mustBeQuicker('keyMayMatch', () => this.policy.keyMayMatch(key, filter), key, filter, ms);
     if (this.#asksInRanges) this.#asksInRange(key, filter, answer);
+    return answer;
+  }
+
+  /** What `prefixes.prefixLength` returns for a copy of `key`. */
+  prefixLength(key: Uint8Array): number | undefined {
+    const lent = this.#keys.lend(key);
+    const before = lent.slice();
+    const length = this.policy.prefixes!.prefixLength(lent);
+    if (!equal(lent, before)) throw new Fault(`prefixLength(${show(key)}) changes the key`);
+    return length;
+  }
+
+  /** The prefix of `key`, if it has one that is as long as it should be. */
+  readonly prefixOf = (key: Uint8Array): Uint8Array | undefined => {
+    const length = this.prefixLength(key);
+    return length === undefined ? undefined : key.slice(0, length);
+  };
+
+  /** What `prefixMayMatch` returns for a copy of `prefix`; the filter is lent as it is. */
+  asksPrefix(prefix: Uint8Array, filter: Uint8Array): boolean {
+    const lent = this.#keys.lend(prefix);
+    this.#watch.asks(lent, filter, 'prefixMayMatch');
+    const answer = this.policy.prefixMayMatch!(lent, filter);
+    const ms = this.#watch.returned();
+    if (ms > patienceFor(prefix.length + filter.length)) {
+      this.#mustBeQuicker('prefixMayMatch', () => this.policy.prefixMayMatch!(lent, filter), prefix, filter, ms);
+    }
+    if (!equal(lent, prefix)) throw new Fault(`prefixMayMatch(${show(prefix)}, …) changes the prefix`);
     return answer;
   }
 

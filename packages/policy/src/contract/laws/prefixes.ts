@@ -1,0 +1,126 @@
+import { askablePrefixes, type FilterPolicy, type PrefixExtractor } from '../../policy.js';
+import { damaged } from '../garbage.js';
+import type { LawRun } from '../law-run.js';
+import { equal, noise } from '../lending.js';
+import type { PolicyLawsOptions } from '../options.js';
+import { compareBytes } from '../sample.js';
+import { show } from '../show.js';
+import { Fault, type Trial } from '../trial.js';
+
+/** Bytes that may follow a prefix: with delimiters, the lowest and the highest byte among them. */
+const TAILS = ['', '\0', '/', ':', 'a', '\x80', '\xff', '\xff\xff', 'a/b', '::', ' ', '\n'].map((text) => Uint8Array.from(text, (char) => char.charCodeAt(0)));
+
+export function prefixesHold(makePolicy: () => FilterPolicy, { tunedOtherwise = [], comparator }: PolicyLawsOptions) {
+  const compare = comparator === undefined ? compareBytes : (a: Uint8Array, b: Uint8Array): number => comparator.compare(a, b);
+  return (run: LawRun): void => {
+    run.step(() => declarationProblem(makePolicy, tunedOtherwise));
+    if (makePolicy().prefixes === undefined) return;
+    // Two of the first, so that one that answers by turns differs from itself.
+    const makers = [makePolicy, makePolicy, ...tunedOtherwise];
+    run.overSamples(({ keys, probes, garbage }) => {
+      const trials = makers.map((make) => run.trial(make));
+      const [trial] = trials as [Trial];
+      const asked = [...keys, ...probes];
+      const problem = lengthProblem(trials, asked) ?? orderProblem(trial.prefixOf, asked, compare);
+      if (problem !== undefined) return problem;
+      for (const maker of trials) {
+        const filter = maker.filterOf(keys);
+        const [placed] = trial.place(filter);
+        const before = placed!.slice();
+        const some = keys.length <= 60 ? keys : [...keys.slice(0, 30), ...keys.slice(-30)];
+        for (const key of some) {
+          const prefix = trial.prefixOf(key);
+          if (prefix === undefined) continue;
+          for (const reader of trials) {
+            const answer = reader.asksPrefix(prefix, placed!);
+            if (!answer) return `${show(key)} was added, and its prefix ${show(prefix)} does not match`;
+          }
+        }
+        if (!equal(placed!, before)) return 'prefixMayMatch changes the filter';
+        const others = asked.flatMap((key) => trial.prefixOf(key) ?? []).slice(-12);
+        for (const bytes of damaged(filter, garbage)) {
+          const [, lent] = trial.place(noise(20, 4), bytes);
+          for (const prefix of others) {
+            const answers = trials.map((reader) => wellFormed(reader, prefix, lent!));
+            const wrong = answers.find((answer): answer is string => typeof answer === 'string');
+            if (wrong !== undefined) return wrong;
+            if (answers.some((answer) => answer !== answers[0])) return `two instances differ about prefixMayMatch(${show(prefix)}, ${show(bytes)})`;
+          }
+        }
+      }
+      return undefined;
+    });
+  };
+}
+
+function wellFormed(trial: Trial, prefix: Uint8Array, filter: Uint8Array): boolean | string {
+  let answer: unknown;
+  try {
+    answer = trial.asksPrefix(prefix, filter);
+  } catch (error) {
+    if (error instanceof Fault) throw error;
+    return `prefixMayMatch(${show(prefix)}, ${show(filter)}) throws ${String(error)}`;
+  }
+  return typeof answer === 'boolean' ? answer : `prefixMayMatch(${show(prefix)}, ${show(filter)}) returns ${String(answer)}`;
+}
+
+function declarationProblem(makePolicy: () => FilterPolicy, tunedOtherwise: readonly (() => FilterPolicy)[]): string | undefined {
+  const policy = makePolicy();
+  const prefixes = policy.prefixes as Partial<PrefixExtractor> | null | undefined;
+  if (prefixes === undefined) return policy.prefixMayMatch === undefined ? undefined : 'the policy has prefixMayMatch, and no prefixes';
+  if (typeof prefixes !== 'object' || prefixes === null || typeof prefixes.prefixLength !== 'function') return 'prefixes must have a method prefixLength';
+  const { name } = prefixes;
+  if (typeof name !== 'string' || name === '') return 'prefixes has no name';
+  if (typeof policy.prefixMayMatch !== 'function') return 'the policy has prefixes, and no prefixMayMatch';
+  if (askablePrefixes(policy) === undefined) return 'prefixMayMatch is inherited from a class that does not know createFilter';
+  if (!policy.name.includes(name)) return `the policy's name ${policy.name} does not have the name of its prefixes, ${name}, in it`;
+  for (const make of [makePolicy, ...tunedOtherwise]) {
+    const other = make().prefixes?.name;
+    if (other !== name) return `one instance has the prefixes ${name}, another ${String(other)}`;
+  }
+  return undefined;
+}
+
+/** What is wrong with the prefixes of some keys: each is asked of the key, of all that begins with it, and of another instance. */
+function lengthProblem(trials: readonly Trial[], keys: readonly Uint8Array[]): string | undefined {
+  const [trial] = trials as [Trial];
+  for (const key of keys.slice(0, 80)) {
+    const length = trial.prefixLength(key);
+    for (const other of trials) if (other.prefixLength(key) !== length) return `two instances, or two calls, differ about the prefix of ${show(key)}`;
+    if (length === undefined) continue;
+    if (!(Number.isInteger(length) && length >= 0 && length <= key.length)) {
+      return `prefixLength(${show(key)}) is ${String(length)}, which is no number of its ${key.length} bytes`;
+    }
+    const prefix = key.slice(0, length);
+    const between = key.slice(0, length + ((key.length - length) >> 1));
+    for (const longer of [prefix, between, ...TAILS.map((tail) => Uint8Array.of(...prefix, ...tail))]) {
+      const theirs = trial.prefixLength(longer);
+      if (theirs !== length) return `${show(prefix)} is the prefix of ${show(key)}, and ${show(longer)}, which begins with it, has ${theirs === undefined ? 'none' : `one of ${String(theirs)} bytes`}`;
+    }
+  }
+  return undefined;
+}
+
+/** Keys with one prefix must follow one another. */
+function orderProblem(prefixOf: (key: Uint8Array) => Uint8Array | undefined, some: readonly Uint8Array[], compare: (a: Uint8Array, b: Uint8Array) => number): string | undefined {
+  const keys = some.slice(0, 120);
+  for (const key of keys.slice(0, 40)) {
+    const prefix = prefixOf(key);
+    if (prefix !== undefined) for (const tail of TAILS) keys.push(Uint8Array.of(...prefix, ...tail));
+    if (key.length > 0) keys.push(key.slice(0, -1));
+  }
+  const seen = new Map<string, Uint8Array>();
+  let last: string | undefined;
+  let lastKey: Uint8Array | undefined;
+  for (const key of keys.sort(compare)) {
+    const prefix = prefixOf(key);
+    const text = prefix === undefined ? undefined : prefix.join();
+    if (text !== undefined && text !== last && seen.has(text)) {
+      return `${show(seen.get(text)!)} and ${show(key)} have the prefix ${show(prefix!)}, and ${show(lastKey!)}, between them in the order of the comparator, has not`;
+    }
+    if (text !== undefined) seen.set(text, key);
+    last = text;
+    lastKey = key;
+  }
+  return undefined;
+}

@@ -1,0 +1,113 @@
+import { BloomFilterPolicy, type FilterPolicy, type FilterSink, KeyBuffer, type KeyList, type PrefixExtractor, PrefixFilterPolicy, prefixOfLength, prefixThrough } from '@bloom/policy';
+import { policyLaws, type PolicyLawsOptions } from '@bloom/policy/contract';
+import { describe, expect, test } from 'vitest';
+
+const PREFIX_LAW = '11.';
+
+const right: [string, () => FilterPolicy, PolicyLawsOptions][] = [
+  ['the first two bytes', () => new PrefixFilterPolicy(prefixOfLength(2)), {}],
+  ['up to a slash', () => new PrefixFilterPolicy(prefixThrough(0x2f), new BloomFilterPolicy(14)), { tunedOtherwise: [() => new PrefixFilterPolicy(prefixThrough(0x2f))] }],
+  ['the empty prefix', () => new PrefixFilterPolicy({ name: 'empty', prefixLength: () => 0 }), {}],
+  ['no prefix at all', () => new PrefixFilterPolicy({ name: 'none', prefixLength: () => undefined }), {}],
+];
+
+describe.each(right)('filters with prefixes, %s,', (_, make, options) => {
+  for (const law of policyLaws(make, { lendBuffers: true, budgetMs: 60_000, ...options })) test(law.name, law.run, 600_000);
+});
+
+/** A right one, of which some is replaced. */
+class Variant extends PrefixFilterPolicy {
+  constructor(prefixes: PrefixExtractor = prefixOfLength(2), policy?: FilterPolicy) {
+    super(prefixes, policy);
+  }
+  override createFilter(keys: KeyList, dst: FilterSink): void {
+    super.createFilter(keys, dst);
+  }
+  override prefixMayMatch(prefix: Uint8Array, filter: Uint8Array): boolean {
+    return super.prefixMayMatch(prefix, filter);
+  }
+}
+
+const extractor = (prefixLength: (key: Uint8Array) => unknown, name = 'variant'): (() => FilterPolicy) => {
+  return () => {
+    const prefixes = { name, prefixLength: prefixLength as PrefixExtractor['prefixLength'] };
+    // The filters are made with right prefixes, so that only what the extractor says is wrong.
+    return new (class extends Variant {
+      override createFilter(keys: KeyList, dst: FilterSink): void {
+        const list = new KeyBuffer();
+        for (const key of keys) list.push(key);
+        new BloomFilterPolicy(10).createFilter(list, dst);
+      }
+      override prefixMayMatch(): boolean {
+        return true;
+      }
+    })(prefixes);
+  };
+};
+
+const with_ = (members: (policy: Variant) => object): (() => FilterPolicy) => () => Object.defineProperties(new Variant(), Object.getOwnPropertyDescriptors(members(new Variant())));
+
+/** A policy that makes its filters, and asks them for prefixes, by itself. */
+const made = (members: (policy: Variant) => Partial<FilterPolicy>): (() => FilterPolicy) =>
+  with_((policy) => ({ prefixMayMatch: (prefix: Uint8Array, filter: Uint8Array) => policy.prefixMayMatch(prefix, filter), ...members(policy) }));
+
+let calls = 0;
+
+const broken: [string, () => FilterPolicy, PolicyLawsOptions?][] = [
+  ['says that a prefix is longer than the key', extractor((key) => Math.max(2, key.length + 1))],
+  ['takes a fixed length of keys that are shorter', extractor(() => 4)],
+  ['says a negative length', extractor(() => -1)],
+  ['says half a byte', extractor((key) => (key.length > 0 ? 0.5 : 0))],
+  ['says NaN', extractor(() => Number.NaN)],
+  ['says null where there is none', extractor((key) => (key.length < 2 ? null : 2))],
+  ['takes half of the key, so that longer keys have another prefix', extractor((key) => key.length >> 1)],
+  ['takes the whole key', extractor((key) => key.length)],
+  ['goes up to the last delimiter', extractor((key) => (key.lastIndexOf(0x2f) < 0 ? undefined : key.lastIndexOf(0x2f) + 1))],
+  ['leaves the delimiter out', extractor((key) => (!key.includes(0x2f) ? undefined : key.indexOf(0x2f)))],
+  ['takes all of a key without a delimiter', extractor((key) => (!key.includes(0x2f) ? key.length : key.indexOf(0x2f) + 1))],
+  ['takes a length that depends on what follows', extractor((key) => (key.length < 3 ? undefined : 1 + (key[2]! & 1)))],
+  ['has no prefix for the prefix itself', extractor((key) => (key.length > 2 ? 2 : undefined))],
+  ['has none for keys that end in 0xff', extractor((key) => (key.length < 2 || key.at(-1) === 0xff ? undefined : 2))],
+  ['answers from a counter', extractor((key) => (key.length < 4 ? undefined : 1 + (calls++ % 3)))],
+  ['trims spaces first', extractor((key) => { let end = key.length; while (end > 0 && key[end - 1] === 0x20) end--; return end < 2 ? undefined : 2; })],
+  ['reads the buffer of the key, not the key', extractor((key) => (!new Uint8Array(key.buffer).includes(0x2f) ? undefined : Math.min(key.length, 1)))],
+  ['changes the key', extractor((key) => { if (key.length > 1) key[1] = 0; return key.length < 2 ? undefined : 2; })],
+  ['throws at the empty key', extractor((key) => { if (key.length === 0) throw new Error('empty'); return key.length < 2 ? undefined : 2; })],
+  ['has prefixes without a name', with_(() => ({ prefixes: { name: '', prefixLength: () => undefined } }))],
+  ['has prefixes whose name is not in its own', with_(() => ({ name: 'example.Prefix' }))],
+  ['has another extractor than its filters', made((policy) => ({ prefixes: prefixOfLength(3), name: 'example.length.3', createFilter: (keys, dst) => policy.createFilter(keys, dst) }))],
+  ['has prefixMayMatch without prefixes', with_(() => ({ prefixes: undefined }))],
+  ['has prefixes without prefixMayMatch', with_(() => ({ prefixMayMatch: undefined }))],
+  ['replaces createFilter and inherits prefixMayMatch', () => new (class extends PrefixFilterPolicy { override createFilter(keys: KeyList, dst: FilterSink): void { new BloomFilterPolicy().createFilter(keys, dst); } })(prefixOfLength(2))],
+  ['adds no prefixes', made(() => ({ createFilter: (keys, dst) => new BloomFilterPolicy().createFilter(keys, dst) }))],
+  ['adds only the first prefix', made(() => ({ createFilter(keys, dst) {
+    const list = KeyBuffer.from(keys);
+    const first = [...keys].find((key) => key.length >= 2);
+    if (first !== undefined) list.push(Uint8Array.of(first[0]!, first[1]!, 0, 0xff, 0x70));
+    new BloomFilterPolicy().createFilter(list, dst);
+  } }))],
+  ['forgets the last prefix', made((policy) => ({ createFilter(keys, dst) {
+    const list = new KeyBuffer();
+    for (const [i, key] of [...keys].entries()) list.push(i === keys.length - 1 ? Uint8Array.of(0, 0, ...key) : key);
+    policy.createFilter(list, dst);
+  } }))],
+  ['denies prefixes that end in 0xff', with_((policy) => ({ prefixMayMatch: (prefix: Uint8Array, filter: Uint8Array) => prefix[1] !== 0xff && policy.prefixMayMatch(prefix, filter) }))],
+  ['asks for the prefix as a key', with_((policy) => ({ prefixMayMatch: (prefix: Uint8Array, filter: Uint8Array) => policy.keyMayMatch(prefix, filter) }))],
+  ['says undefined for no', with_((policy) => ({ prefixMayMatch: (prefix: Uint8Array, filter: Uint8Array) => policy.prefixMayMatch(prefix, filter) || undefined }))],
+  ['throws at a damaged filter', with_((policy) => ({ prefixMayMatch(prefix: Uint8Array, filter: Uint8Array) { if (filter.length < 9) throw new RangeError('short'); return policy.prefixMayMatch(prefix, filter); } }))],
+  ['changes the prefix', with_((policy) => ({ prefixMayMatch(prefix: Uint8Array, filter: Uint8Array) { const answer = policy.prefixMayMatch(prefix, filter); prefix.fill(0x55); return answer; } }))],
+  ['changes the filter', with_((policy) => ({ prefixMayMatch(prefix: Uint8Array, filter: Uint8Array) { const answer = policy.prefixMayMatch(prefix, filter); if (filter.length > 1) filter[0]! ^= 1; return answer; } }))],
+  ['answers by turns', with_((policy) => ({ prefixMayMatch: (prefix: Uint8Array, filter: Uint8Array) => policy.prefixMayMatch(prefix, filter) || calls++ % 5 === 0 }))],
+  ['is for keys in an order in which keys with a prefix are not neighbours', () => new PrefixFilterPolicy(prefixOfLength(2)), {
+    comparator: { name: 'example.LengthFirst', compare: (a, b) => a.length - b.length || Buffer.compare(a, b) },
+  }],
+];
+
+test('there are twenty broken variants and more', () => {
+  expect(broken.length).toBeGreaterThanOrEqual(20);
+});
+
+test.each(broken)('a policy that %s breaks the law of prefixes', (_, make, options) => {
+  const [law] = policyLaws(make, { budgetMs: 60_000, ...options }).filter(({ name }) => name.startsWith(PREFIX_LAW));
+  expect(law!.run).toThrow(PREFIX_LAW);
+}, 600_000);
