@@ -35,6 +35,7 @@ export { BlockReader } from './read/block-reader.js';
 export { ByteCopier } from './read/byte-copier.js';
 export { DataBlocks } from './read/data-blocks.js';
 export { type Bound, KeyBounds } from './read/key-bounds.js';
+export { afterPrefix, mayHavePrefix, mustHavePrefixes } from './read/key-prefix.js';
 export { fillsCache, KEY_RANGE, mustBeKeyRange } from './read/key-range.js';
 export { ManyEntries } from './read/many-entries.js';
 export { lookupFailureOf, TableTrace } from './read/table-explanation.js';

@@ -2,4 +2,5 @@ export { fileIdentity, FileSource, type FileSourceOptions, SyncFileSource } from
 export { type FileTable, type FileTableOptions, openTable, openTableSync, type SyncFileTable } from './node/file-table.js';
 export { ReadPace } from './node/read-pace.js';
 export { FolderSyncError } from './node/replacement.js';
+export { TableWriter } from './node/table-writer.js';
 export { type EntryInput, writeTable, type WriteTableOptions } from './node/write-table.js';

@@ -80,11 +80,10 @@ describe('openTable', () => {
 
   test('takes the options of Table.open', async () => {
     const cache = new BlockCache(2 ** 20);
-    const set = vi.spyOn(cache, 'set');
     await using table = await openTable(path, { filterPolicies: [], cache });
     expect(table.filterStatus.state).toBe('unknown-policy');
     await table.get(keys[0]!);
-    expect(set).toHaveBeenCalledTimes(1);
+    expect(cache.byteLength).toBeGreaterThan(0);
   });
 
   test.runIf(isLinux)('closes the file when the table is closed, and does nothing when it is closed again', async () => {

@@ -46,7 +46,7 @@ test('answers of threads that come in together are one turn of the event loop, i
   const path = join(root, 'file');
   writeFileSync(path, new Uint8Array(100));
   const pace = new ReadPace();
-  const source = await FileSource.open(path, { readsAtOnce: pace });
+  const source = await FileSource.open(path, { readsAtOnce: false });
   // From here on the loop first takes the threads' answers and then turns.
   await turn();
   expect(pace.takesNext(0)).toBe(true);
@@ -60,33 +60,103 @@ test('answers of threads that come in together are one turn of the event loop, i
   await source.close();
 });
 
-test('a read from a disk sends the next four to a thread, and each that is slow again twice as many, up to 256', () => {
+test('what waits for a turn of the event loop is resumed by it, and does not wait for a disk', async () => {
+  const pace = new ReadPace();
+  expect(pace.nextTurn(0)).toBeUndefined();
+  expect(pace.takesNext(0)).toBe(true);
+  expect(pace.nextTurn(1.9)).toBeUndefined();
+  const waiting = pace.nextTurn(2);
+  expect(pace.nextTurn(3)).toBe(waiting);
+  let hasTurned = false;
+  setImmediate(() => (hasTurned = true));
+  await waiting;
+  // The pace was first to ask for the turn.
+  expect(hasTurned).toBe(false);
+  expect(pace.takesNext(3)).toBe(true);
+  pace.took(1.5);
+  expect(pace.nextTurn(9)).toBeUndefined();
+});
+
+/** A source whose next read has to wait for a turn. */
+async function held(contents: Uint8Array): Promise<FileSource> {
+  const path = join(root, 'held');
+  writeFileSync(path, contents);
+  const pace = new ReadPace();
+  const source = await FileSource.open(path, { readsAtOnce: pace });
+  await turn();
+  pace.takesNext(performance.now() - 10);
+  expect(source.readAtOnce(0, 10)).toBeUndefined();
+  return source;
+}
+
+test('reads that wait for a turn read what others read, also when the file is closed meanwhile', async () => {
+  const contents = Uint8Array.from({ length: 1000 }, (_, i) => i);
+  const source = await held(contents);
+  const reads = [source.read(0, 10), source.read(500, 300), source.read(999, 1), source.read(0, 1000)];
+  const closing = source.close();
+  expect(await Promise.all(reads)).toEqual([contents.slice(0, 10), contents.slice(500, 800), contents.slice(999), contents]);
+  await closing;
+  await expect(source.read(0, 1)).rejects.toMatchObject({ code: 'EBADF' });
+});
+
+test('a read that waits for a turn is rejected at once by its signal', async () => {
+  const source = await held(new Uint8Array(100));
+  const controller = new AbortController();
+  const reason = new Error('enough');
+  const read = source.read(0, 10, controller.signal);
+  controller.abort(reason);
+  await expect(read).rejects.toBe(reason);
+  await source.close();
+});
+
+/** Two reads from a disk, one after the other. */
+function slowly(pace: ReadPace): void {
+  for (let i = 0; i < 2; i++) {
+    expect(pace.takesNext(0)).toBe(true);
+    pace.took(0.06);
+  }
+}
+
+test('two reads from a disk send the next four to a thread, and each two that are slow again twice as many, up to 256', () => {
   const pace = new ReadPace();
   const detours: number[] = [];
   for (let i = 0; i < 9; i++) {
-    pace.took(0.06);
+    slowly(pace);
+    // Which also asks for the first read after it.
     detours.push(detourOf(pace));
   }
   expect(detours).toEqual([4, 8, 16, 32, 64, 128, 256, 256, 256]);
 });
 
+test('the first read after a detour does not make another if the second is quick', () => {
+  const pace = new ReadPace();
+  slowly(pace);
+  expect(detourOf(pace)).toBe(4);
+  for (let i = 0; i < 5; i++) {
+    pace.took(0.06);
+    expect(detourOf(pace)).toBe(0);
+    pace.took(0.002);
+    expect(detourOf(pace)).toBe(0);
+  }
+});
+
 test('a quick read between two slow ones forgets the first', () => {
   const pace = new ReadPace();
-  pace.took(0.06);
+  slowly(pace);
   expect(detourOf(pace)).toBe(4);
-  pace.took(0.06);
+  slowly(pace);
   expect(detourOf(pace)).toBe(8);
   pace.took(0.002);
-  pace.took(0.06);
+  slowly(pace);
   expect(detourOf(pace)).toBe(4);
 });
 
 test('a read that takes as long as a network sends all of the next 256 to a thread at once', () => {
   const pace = new ReadPace();
   const detours: number[] = [];
-  for (const ms of [1.5, 20, 0.06, 0.002, 20]) {
+  for (const ms of [1.5, 20, 0.06, 0.06, 0.002, 20]) {
     pace.took(ms);
     detours.push(detourOf(pace));
   }
-  expect(detours).toEqual([256, 256, 256, 0, 256]);
+  expect(detours).toEqual([256, 256, 0, 256, 0, 256]);
 });

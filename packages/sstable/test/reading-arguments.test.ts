@@ -142,10 +142,10 @@ describe('a call', () => {
     ['getMany', [[utf8('abc'), 'abc']], 'keys[1] must be a Uint8Array, got string'],
     ['compare', ['a', utf8('b')], 'a must be a Uint8Array, got string'],
     ['compare', [utf8('b'), null], 'b must be a Uint8Array, got null'],
-    ['entries', [{ start: utf8('a') }], 'CLASS.entries has no option "start": it has gt, gte, lt, lte, reverse, limit, fillCache, signal'],
+    ['entries', [{ start: utf8('a') }], 'CLASS.entries has no option "start": it has gt, gte, lt, lte, prefix, reverse, limit, fillCache, signal'],
     ['keys', [{ gteq: utf8('a') }], 'CLASS.keys has no option "gteq": did you mean gte?'],
     ['values', [{ limt: 5 }], 'CLASS.values has no option "limt": did you mean limit?'],
-    ['keys', [utf8('a')], 'CLASS.keys has no option "0": it has gt, gte, lt, lte, reverse, limit, fillCache, signal'],
+    ['keys', [utf8('a')], 'CLASS.keys has no option "0": it has gt, gte, lt, lte, prefix, reverse, limit, fillCache, signal'],
     ['keys', [null], 'the options of CLASS.keys must be an object, got null'],
     ['keys', [{ reverse: 'false' }], 'reverse must be a boolean, got string'],
     ['keys', [{ gte: 'a' }], 'gte must be a Uint8Array, got string'],
@@ -189,7 +189,7 @@ describe('a call', () => {
     // The error is thrown before the walk begins, not at its first step.
     for (const [name, table] of [['SyncDatabaseTable', syncDatabase], ['DatabaseTable', database]] as const) {
       expect(caught(() => table.entries!({ gte: 'a' }))).toEqual(typeError('gte must be a Uint8Array, got string'));
-      expect(caught(() => table.entries!({ from: 'a' }))).toEqual(typeError(`${name}.entries has no option "from": it has gt, gte, lt, lte, reverse, limit, fillCache, signal`));
+      expect(caught(() => table.entries!({ from: 'a' }))).toEqual(typeError(`${name}.entries has no option "from": it has gt, gte, lt, lte, prefix, reverse, limit, fillCache, signal`));
       expect(caught(() => table.entries!({ limit: -1 }))).toBeInstanceOf(RangeError);
     }
   });

@@ -10,6 +10,7 @@ import {
   MAX_SEQUENCE,
   MAX_TYPE,
 } from '../format/internal-key.js';
+import { withinPrefix } from '../read/key-prefix.js';
 import { type AsyncKeyRange, type KeyRange, mustBeKeyRange } from '../read/key-range.js';
 import {
   type AsyncTableOptions,
@@ -79,7 +80,7 @@ export class DatabaseTable {
   /** All versions of a range of user keys, in the order of the keys, with the newest version of each key first. */
   entries(range: AsyncKeyRange = {}): AsyncIterableIterator<DatabaseEntry> {
     mustBeKeyRange('DatabaseTable.entries', range);
-    return this.#entriesOf(this.table.entries({ ...range, ...internalBounds(range) }));
+    return this.#entriesOf(this.table.entries(internalRange(range, this.table)));
   }
 
   async *#entriesOf(stored: AsyncIterable<[Bytes, Bytes]>): AsyncGenerator<DatabaseEntry, void, undefined> {
@@ -126,7 +127,7 @@ export class SyncDatabaseTable {
   /** All versions of a range of user keys, in the order of the keys, with the newest version of each key first. */
   entries(range: KeyRange = {}): IterableIterator<DatabaseEntry> {
     mustBeKeyRange('SyncDatabaseTable.entries', range);
-    return this.#entriesOf(this.table.entries({ ...range, ...internalBounds(range) }));
+    return this.#entriesOf(this.table.entries(internalRange(range, this.table)));
   }
 
   *#entriesOf(stored: Iterable<[Bytes, Bytes]>): Generator<DatabaseEntry, void, undefined> {
@@ -186,9 +187,14 @@ function oldestOf(userKey: Uint8Array): Uint8Array {
   return encodeInternalKey({ userKey, sequence: 0n, type: 0 });
 }
 
-function internalBounds({ gt, gte, lt, lte }: KeyRange): Pick<KeyRange, 'gt' | 'gte' | 'lt' | 'lte'> {
+/** A range of user keys as one of stored keys. @throws RangeError for a `prefix` of user keys that are not in bytewise order. */
+function internalRange<Range extends KeyRange>(given: Range, table: Table | SyncTable): Range {
+  const isEmpty = given.prefix !== undefined && !table.mayContainPrefix(given.prefix);
+  const range = withinPrefix(given);
+  const { gt, gte, lt, lte } = range;
   for (const [name, bound] of Object.entries({ gt, gte, lt, lte })) if (bound !== undefined) mustBeBytes(name, bound);
-  return { gt: gt && oldestOf(gt), gte: gte && newestOf(gte), lt: lt && newestOf(lt), lte: lte && oldestOf(lte) };
+  const bounds = { gt: gt && oldestOf(gt), gte: gte && newestOf(gte), lt: lt && newestOf(lt), lte: lte && oldestOf(lte) };
+  return { ...range, ...bounds, prefix: undefined, ...(isEmpty && { limit: 0 }) };
 }
 
 function entryOf([key, value]: readonly [Bytes, Bytes], { name }: Table | SyncTable): DatabaseEntry {

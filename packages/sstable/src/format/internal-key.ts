@@ -12,7 +12,7 @@
  * Source: LevelDB, db/dbformat.h and db/dbformat.cc.
  */
 import { type Bytes, mustBeBytes } from '@bloom/bytes';
-import { type FilterPolicy, KeyBuffer, mayAskInRanges, mustBeFilterPolicy } from '@bloom/policy';
+import { askablePrefixes, type FilterPolicy, KeyBuffer, mayAskInRanges, mustBeFilterPolicy } from '@bloom/policy';
 import { compareBytes, compareInternalBytes, type CompareRange, INTERNAL_KEY_TRAILER_LENGTH, internalOrderOf } from './bytewise-order.js';
 import { bytewiseComparator, type Comparator, compareRangeOf, mustBeComparator } from './comparator.js';
 
@@ -169,6 +169,9 @@ export class InternalKeyPolicy implements FilterPolicy {
   readonly createFilter: FilterPolicy['createFilter'];
   readonly keyMayMatch: FilterPolicy['keyMayMatch'];
   declare readonly keyMayMatchRange?: NonNullable<FilterPolicy['keyMayMatchRange']>;
+  /** Those of user keys. */
+  declare readonly prefixes?: FilterPolicy['prefixes'];
+  declare readonly prefixMayMatch?: NonNullable<FilterPolicy['prefixMayMatch']>;
   readonly #userPolicy: FilterPolicy;
   readonly #createFilter: FilterPolicy['createFilter'];
 
@@ -197,6 +200,12 @@ export class InternalKeyPolicy implements FilterPolicy {
       };
       // Not copied with the others by a spread, whose maker may replace these.
       Object.defineProperty(this, 'keyMayMatchRange', { value: keyMayMatchRange, configurable: true, enumerable: false });
+    }
+    const prefixes = askablePrefixes(userPolicy);
+    if (prefixes !== undefined) {
+      const prefixMayMatch: FilterPolicy['prefixMayMatch'] = (prefix, filter) => userPolicy.prefixMayMatch!(prefix, filter);
+      Object.defineProperty(this, 'prefixes', { value: prefixes, configurable: true, enumerable: false });
+      Object.defineProperty(this, 'prefixMayMatch', { value: prefixMayMatch, configurable: true, enumerable: false });
     }
     this.#createFilter = this.createFilter;
     // A database looks up the same array in one table after another, and making a view takes as long as the lookup.

@@ -10,6 +10,7 @@ export interface HttpResponse {
     cancel(): Promise<void>;
     getReader(): { read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>; cancel(): Promise<void> };
   } | null;
+  /** The whole body. */
   arrayBuffer(): Promise<ArrayBuffer>;
 }
 

@@ -1,6 +1,6 @@
 import { type Bytes, mustBeBoolean, mustBeBytes, mustBeOptions, type Signal } from '@bloom/bytes';
 import { closeSync, constants, fstatSync, open, openSync, read, readSync, type Stats, statSync } from 'node:fs';
-import { allocate, type FileIdentity, mustLieInside, PIECE_BYTES, type Source, type SyncSource } from '../read/source.js';
+import { allocate, AT_ONCE_BYTES, type FileIdentity, mustLieInside, PIECE_BYTES, type Source, type SyncSource } from '../read/source.js';
 import { untilAborted } from '../read/until-aborted.js';
 import { ReadPace } from './read-pace.js';
 
@@ -136,7 +136,8 @@ export class FileSource implements Source {
   async read(offset: number, length: number, signal?: Signal): Promise<Bytes> {
     mustLieInside(offset, length, this);
     signal?.throwIfAborted();
-    const reading = this.#read(offset, allocate(length), signal);
+    const turn = length > AT_ONCE_BYTES ? undefined : this.#pace?.nextTurn(performance.now());
+    const reading = turn === undefined ? this.#read(offset, allocate(length), signal) : this.#readInTurn(turn, offset, length, signal);
     return signal === undefined ? reading : untilAborted(reading, signal);
   }
 
@@ -177,6 +178,28 @@ export class FileSource implements Source {
   hasChanged(): boolean {
     this.#mustBeOpen();
     return hasChanged(this.#fd, this.#opened);
+  }
+
+  /** Reads at once when the event loop has turned, if the disk is still quick then. */
+  async #readInTurn(turn: Promise<void>, offset: number, length: number, signal: Signal | undefined): Promise<Bytes> {
+    this.#mustBeOpen();
+    this.#reading++;
+    try {
+      for (let next: Promise<void> | undefined = turn; next !== undefined; next = this.#pace!.nextTurn(performance.now())) {
+        await next;
+        signal?.throwIfAborted();
+        const start = performance.now();
+        // A read that was begun is made before the file is closed.
+        if (this.#closeNow === undefined && !this.#pace!.takesNext(start)) continue;
+        const bytes = allocate(length);
+        const filled = fill(this.#fd, offset, bytes);
+        this.#pace!.took(performance.now() - start);
+        return bytes.subarray(0, filled);
+      }
+    } finally {
+      if (--this.#reading === 0) this.#closeNow?.();
+    }
+    return this.#read(offset, allocate(length), signal);
   }
 
   async #read(offset: number, bytes: Bytes, signal: Signal | undefined): Promise<Bytes> {

@@ -2,14 +2,14 @@
 const SLOW_MS = 0.03;
 /** A read that takes longer is of a network or of a disk that seeks. */
 const STALLED_MS = 1;
-/** After a slow read so many go to a thread, and twice as many after each slow read that follows it. */
+/** After two slow reads so many go to a thread, and twice as many after each two that follow them. */
 const FIRST_DETOUR = 4;
 const LONGEST_DETOUR = 256;
 /** So long, in milliseconds, reads and what callers do with them may hold up the event loop before it has to turn. */
 const MAX_HOLD_MS = 2;
 
 /**
- * Says whether the next short read of a local file is made at once, or by one of the host's threads.
+ * Says whether the next short read of a local file is made at once, when the event loop has turned, or by one of the host's threads.
  *
  * Reading a block that the system has in memory takes a few microseconds, less than the trip to a thread and back. Reading one
  * that the system must fetch from a disk holds up the event loop for as long as the disk takes. A program cannot ask beforehand
@@ -22,10 +22,17 @@ export class ReadPace {
    * waited up to 23 ms behind 16 callers, and with all of it up to 6 (`event-loop` of the benchmarks).
    */
   #heldSince: number | undefined;
+  /** What waits for the event loop to turn. */
+  #turn: { readonly turned: Promise<void>; readonly resolve: () => void } | undefined;
   /** How many of the next reads go to a thread. */
   #detour = 0;
-  /** How many went there after the last read, which was slow; 0 if it was quick. */
+  /** How many went there after the last reads, which were slow; 0 if one was quick. */
   #lastDetour = 0;
+  /**
+   * Whether the last read was slow, and no detour followed it. The first read after a detour of some milliseconds finds caches cold:
+   * on a busy machine it took 40 to 60 µs, of a file in memory. With a detour after each slow read, all reads went to threads for good.
+   */
+  #isSuspected = false;
 
   /** Whether the next read is to be made at once. Counts it if not. @param now the time, in milliseconds. */
   takesNext(now: number): boolean {
@@ -37,17 +44,40 @@ export class ReadPace {
       this.#heldSince = now;
       // An answer of a thread does not show that the loop has turned: all answers that have come in are taken one after another,
       // before any timer. 1,000 callers would each begin to read at once again.
-      setImmediate(() => (this.#heldSince = undefined));
+      setImmediate(() => this.#release());
     }
     return now - this.#heldSince < MAX_HOLD_MS;
+  }
+
+  /**
+   * What the next read is to wait for before it is made at once after all: that the event loop turns, which takes less than a
+   * trip to a thread. Undefined where it is not to wait, but may have to go to a thread.
+   */
+  nextTurn(now: number): Promise<void> | undefined {
+    if (this.#detour > 0 || this.#heldSince === undefined || now - this.#heldSince < MAX_HOLD_MS) return undefined;
+    if (this.#turn === undefined) {
+      let resolve!: () => void;
+      const turned = new Promise<void>((resolveTurned) => (resolve = resolveTurned));
+      this.#turn = { turned, resolve };
+    }
+    return this.#turn.turned;
+  }
+
+  #release(): void {
+    this.#heldSince = undefined;
+    this.#turn?.resolve();
+    this.#turn = undefined;
   }
 
   /** Notes how long a read took that was made at once. */
   took(ms: number): void {
     if (ms < SLOW_MS) {
       this.#lastDetour = 0;
+      this.#isSuspected = false;
       return;
     }
+    this.#isSuspected = !this.#isSuspected && ms < STALLED_MS;
+    if (this.#isSuspected) return;
     const next = ms >= STALLED_MS ? LONGEST_DETOUR : Math.max(FIRST_DETOUR, 2 * this.#lastDetour);
     this.#detour = this.#lastDetour = Math.min(LONGEST_DETOUR, next);
   }

@@ -1,15 +1,9 @@
 import { mustBeFunction, mustBeOptions, mustBeSignal, mustHaveMethods, type Signal } from '@bloom/bytes';
-import type { FileHandle } from 'node:fs/promises';
-import { PIECE_BYTES } from '../read/source.js';
 import { onAbort } from '../read/on-abort.js';
 import { untilAborted } from '../read/until-aborted.js';
 import { TABLE_BUILDER_OPTIONS, type TableBuilderOptions } from '../write/options.js';
-import type { TableSink } from '../write/sink.js';
-import { TableBuilder, type TableInfo } from '../write/table-builder.js';
-import { Replacement } from './replacement.js';
-
-/** Bytes to gather before a write, because large writes cost the system less. */
-const WRITE_BYTES = 1 << 20;
+import type { TableInfo } from '../write/table-builder.js';
+import { TableWriter } from './table-writer.js';
 
 /** How to write a table. */
 export interface WriteTableOptions extends TableBuilderOptions {
@@ -77,53 +71,41 @@ export async function writeTable(path: string, entries: EntryInput, options: Wri
   if (onProgress !== undefined) mustBeFunction('onProgress', onProgress);
   signal?.throwIfAborted();
   mustBeIterable(entries);
-  const replacement = await Replacement.begin(path);
+  const { signal: _, onProgress: __, ...builderOptions } = options;
+  const writer = await TableWriter.create(path, builderOptions);
   try {
-    const info = await writeEntries(replacement.handle, entries, options);
-    await replacement.finish(signal);
-    return info;
+    await addEntries(writer, entries, options);
+    return await writer.finish(signal);
   } catch (error) {
-    await replacement.abandon();
+    await writer.abandon();
     throw error;
   }
 }
 
-function mustBeIterable(entries: unknown): void {
-  if (typeof entries === 'object' && entries !== null && (Symbol.iterator in entries || Symbol.asyncIterator in entries)) return;
-  throw new TypeError(`entries must be an iterable, got ${entries === null ? 'null' : typeof entries}`);
-}
-
-async function writeEntries(handle: FileHandle, entries: EntryInput, options: WriteTableOptions): Promise<TableInfo> {
-  const { signal, onProgress, ...builderOptions } = options;
-  const buffer = new WriteBuffer();
-  const builder = new TableBuilder(buffer, builderOptions);
-
-  function add(entry: readonly [Uint8Array, Uint8Array]): void {
-    if (!Array.isArray(entry)) throw shapeError(entry, builder.entries);
-    builder.add(entry[0], entry[1]);
-  }
-
-  async function drain(): Promise<void> {
-    await buffer.writeTo(handle);
-    signal?.throwIfAborted();
-    await onProgress?.(builder.entries);
-  }
-
+async function addEntries(writer: TableWriter, entries: EntryInput, { signal, onProgress }: WriteTableOptions): Promise<void> {
   const steps = new Steps(entries, signal);
   try {
     for (;;) {
       let step = steps.next();
       if (step instanceof Promise) step = await step;
       if (step.done === true) break;
-      add(step.value);
-      if (buffer.byteLength >= WRITE_BYTES) await drain();
+      const entry = step.value;
+      if (!Array.isArray(entry)) throw shapeError(entry, writer.entries);
+      writer.add(entry[0], entry[1]);
+      if (!writer.isDrainDue) continue;
+      await writer.drain();
+      signal?.throwIfAborted();
+      await onProgress?.(writer.entries);
     }
   } finally {
     await steps.leave();
   }
-  const info = builder.finish();
-  await drain();
-  return info;
+  await onProgress?.(writer.entries);
+}
+
+function mustBeIterable(entries: unknown): void {
+  if (typeof entries === 'object' && entries !== null && (Symbol.iterator in entries || Symbol.asyncIterator in entries)) return;
+  throw new TypeError(`entries must be an iterable, got ${entries === null ? 'null' : typeof entries}`);
 }
 
 function shapeError(entry: unknown, number: number): TypeError {
@@ -212,34 +194,4 @@ function isObject(value: unknown): value is object {
 
 function isPromise(step: EntryStep | PromiseLike<EntryStep>): step is PromiseLike<EntryStep> {
   return isObject(step) && 'then' in step;
-}
-
-/** Finished bytes that are not written yet. */
-class WriteBuffer implements TableSink {
-  #parts: Uint8Array[] = [];
-  byteLength = 0;
-
-  append(bytes: Uint8Array): void {
-    this.#parts.push(bytes);
-    this.byteLength += bytes.length;
-  }
-
-  async writeTo(handle: FileHandle): Promise<void> {
-    const { byteLength } = this;
-    const parts = this.#parts;
-    this.#parts = [];
-    this.byteLength = 0;
-    if (byteLength === 0) return;
-    let bytesWritten = byteLength > PIECE_BYTES ? 0 : (await handle.writev(parts)).bytesWritten;
-    // Bytes are left only if there were too many for one call, a signal interrupted it, or the disk is full.
-    for (const bytes of parts) {
-      let written = Math.min(bytesWritten, bytes.length);
-      bytesWritten -= written;
-      while (written < bytes.length) {
-        const step = await handle.write(bytes, written, Math.min(PIECE_BYTES, bytes.length - written));
-        if (step.bytesWritten === 0) throw Object.assign(new Error('EIO: the system writes nothing, write'), { code: 'EIO', syscall: 'write' });
-        written += step.bytesWritten;
-      }
-    }
-  }
 }

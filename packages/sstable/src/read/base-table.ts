@@ -1,6 +1,7 @@
 import { mustBeBytes } from '@bloom/bytes';
 import type { DataBlocks } from './data-blocks.js';
 import type { FilterStatus } from './filter-status.js';
+import { mayHavePrefix } from './key-prefix.js';
 import type { TableLookup } from './table-lookup.js';
 import type { OpenTable } from './open.js';
 import type { TableStats } from './stats.js';
@@ -50,6 +51,17 @@ export abstract class BaseTable {
   mayContain(key: Uint8Array): boolean {
     this.mustBeOpen();
     return this.#lookup.mayContain(key);
+  }
+
+  /**
+   * Whether a key that begins with `prefix` may be in the table: false only when there is certainly none, as far as its filters
+   * know prefixes: see `PrefixFilterPolicy` of `@bloom/policy`. Of a table of a database, `prefix` is that of user keys. Reads nothing.
+   *
+   * @throws RangeError when the keys are in another order than bytewise.
+   */
+  mayContainPrefix(prefix: Uint8Array): boolean {
+    this.mustBeOpen();
+    return mayHavePrefix(this.#table, prefix);
   }
 
   /** Compares two keys by the table's order. */

@@ -1,13 +1,21 @@
-import { mustBeWhole } from '@bloom/bytes';
+import { type Bytes, mustBeWhole } from '@bloom/bytes';
 import { createLRU } from 'lru.min';
 
 /** What a block costs besides its bytes: two objects, and their entries in map and list. */
 const BLOCK_OVERHEAD = 128;
 /** Initial room, in blocks. */
 const INITIAL_BLOCKS = 256;
+/** Memory of longer blocks is not used again: allocating it takes little of the time that reading them takes. */
+const MAX_REUSED_BYTES = 64 * 2 ** 10;
+/** The most arrays of evicted blocks that wait to be used again. */
+const MAX_SPARES = 8;
 
 /**
  * Keeps verified and decompressed blocks, up to a number of bytes. Any number of tables can share a cache.
+ *
+ * Lookups that miss evict one block for each that they add. The new one gets the memory of the old one: a new array of 4 KiB,
+ * which the garbage collector must also free, takes longer than reading a block of the system's memory into it. Blocks that were
+ * given to callers who may hold on to them are exempt: `get` marks them.
  *
  * lru.min: fast, without dependencies, and a tenth of the size of lru-cache, which would be a fifth of what a page loads
  * to read a table. It counts entries; this class counts bytes.
@@ -21,12 +29,11 @@ const INITIAL_BLOCKS = 256;
 export class BlockCache {
   /** The most bytes of blocks to keep. */
   readonly maxBytes: number;
-  readonly #blocks = createLRU<number, Uint8Array>({
-    max: INITIAL_BLOCKS,
-    onEviction: (_, block) => (this.#byteLength -= costOf(block)),
-  });
+  readonly #blocks = createLRU<number, CachedBlock>({ max: INITIAL_BLOCKS, onEviction: (_, block) => this.#release(block) });
   #byteLength = 0;
   #reserved = 0;
+  /** Memory of evicted blocks. */
+  readonly #spares: Bytes[] = [];
 
   /** @throws RangeError when `maxBytes` is not a whole number, at least 1. */
   constructor(maxBytes: number) {
@@ -49,20 +56,34 @@ export class BlockCache {
     return first;
   }
 
+  /** @returns the block, which counts as used last; undefined where it is not in the cache */
   get(id: number): Uint8Array | undefined {
-    return this.#blocks.get(id);
+    const block = this.#blocks.get(id);
+    if (block === undefined) return undefined;
+    block.isReusable = false;
+    return block.contents;
+  }
+
+  /** As {@link get}, for callers that use the block only until anything else is called: its memory may be another block's then. */
+  borrow(id: number): Uint8Array | undefined {
+    return this.#blocks.get(id)?.contents;
   }
 
   /** Keeps `block`, and evicts the least recently used ones. A block larger than the whole cache is not kept. */
   set(id: number, block: Uint8Array): void {
-    const blocks = this.#blocks;
-    blocks.delete(id);
-    const cost = costOf(block);
-    if (cost > this.maxBytes) return;
-    if (blocks.available === 0) blocks.resize(blocks.max * 2);
-    blocks.set(id, block);
-    this.#byteLength += cost;
-    while (this.#byteLength > this.maxBytes) blocks.evict(1);
+    this.#blocks.delete(id);
+    if (block.length + BLOCK_OVERHEAD <= this.maxBytes) this.#keep(id, new CachedBlock(block, undefined));
+  }
+
+  /** Keeps a copy of `block`, as {@link set} keeps a block. */
+  setCopy(id: number, block: Uint8Array): void {
+    const { length } = block;
+    this.#blocks.delete(id);
+    if (length + BLOCK_OVERHEAD > this.maxBytes) return;
+    while (this.#byteLength + length + BLOCK_OVERHEAD > this.maxBytes) this.#blocks.evict(1);
+    const memory = this.#takeSpare(length) ?? new Uint8Array(Math.min(roomFor(length), this.maxBytes - BLOCK_OVERHEAD));
+    memory.set(block);
+    this.#keep(id, new CachedBlock(memory.subarray(0, length), memory));
   }
 
   /** Drops the blocks with the `count` ids from `first`. */
@@ -71,8 +92,56 @@ export class BlockCache {
     if (count <= this.#blocks.size) for (let id = first; id < first + count; id++) this.#blocks.delete(id);
     else for (const id of [...this.#blocks.keys()]) if (id >= first && id < first + count) this.#blocks.delete(id);
   }
+
+  #keep(id: number, block: CachedBlock): void {
+    const blocks = this.#blocks;
+    if (blocks.available === 0) blocks.resize(blocks.max * 2);
+    blocks.set(id, block);
+    this.#byteLength += block.cost;
+    while (this.#byteLength > this.maxBytes) blocks.evict(1);
+  }
+
+  /** A block leaves the cache. */
+  #release({ cost, memory, isReusable }: CachedBlock): void {
+    this.#byteLength -= cost;
+    if (!isReusable || memory === undefined || memory.length > MAX_REUSED_BYTES) return;
+    if (this.#spares.length === MAX_SPARES) this.#spares.shift();
+    this.#spares.push(memory);
+  }
+
+  /** Memory of an evicted block for one of `length` bytes. */
+  #takeSpare(length: number): Bytes | undefined {
+    const spares = this.#spares;
+    for (let i = spares.length - 1; i >= 0; i--) {
+      const spare = spares[i]!;
+      // Much larger memory would cost the cache other blocks.
+      if (spare.length < length || spare.length > length + (length >>> 3)) continue;
+      spares[i] = spares.at(-1)!;
+      spares.pop();
+      return spare;
+    }
+    return undefined;
+  }
 }
 
-function costOf(block: Uint8Array): number {
-  return block.length + BLOCK_OVERHEAD;
+/** A block of the cache. */
+class CachedBlock {
+  readonly contents: Uint8Array;
+  /** What the cache has allocated for it; undefined for memory of the caller's. */
+  readonly memory: Bytes | undefined;
+  readonly cost: number;
+  /** Whether nobody outside may refer to its memory. */
+  isReusable = true;
+
+  constructor(contents: Uint8Array, memory: Bytes | undefined) {
+    this.contents = contents;
+    this.memory = memory;
+    this.cost = (memory ?? contents).length + BLOCK_OVERHEAD;
+  }
+}
+
+/** Bytes to allocate for a block of `length`, up to a 32nd more, so that blocks of about the same length fit into each other's memory. */
+function roomFor(length: number): number {
+  const step = Math.max(1, 2 ** (26 - Math.clz32(length)));
+  return Math.ceil(length / step) * step;
 }

@@ -117,22 +117,33 @@ export class BlockReader {
   read(i: number, signal?: Signal, fillsCache = true): Uint8Array | Promise<Uint8Array> {
     const shared = this.#shared.get(i);
     if (shared !== undefined) return shared.wait(signal);
-    return this.#decodeAtOnce(i, signal, fillsCache) ?? this.#readLater(i, signal, fillsCache);
+    return this.#decodeAtOnce(i, signal, fillsCache, false) ?? this.#readLater(i, signal, fillsCache);
   }
 
-  /** As {@link read}, only where the source has the block's bytes at hand; otherwise undefined. */
-  readAtOnce(i: number, signal?: Signal): Uint8Array | undefined {
-    return this.#shared.has(i) ? undefined : this.#decodeAtOnce(i, signal);
+  /**
+   * As {@link read}, only where the source has the block's bytes at hand, otherwise undefined: for callers like those of
+   * `DataBlocks.borrowed`.
+   */
+  borrowAtOnce(i: number, signal?: Signal): Uint8Array | undefined {
+    return this.#shared.has(i) ? undefined : this.#decodeAtOnce(i, signal, true, true);
   }
 
-  #decodeAtOnce(i: number, signal: Signal | undefined, fillsCache = true): Uint8Array | undefined {
+  /** As {@link read}, where {@link borrowAtOnce} has given nothing. */
+  readLater(i: number, signal?: Signal): Promise<Uint8Array> {
+    return this.#shared.get(i)?.wait(signal) ?? this.#readLater(i, signal, true);
+  }
+
+  #decodeAtOnce(i: number, signal: Signal | undefined, fillsCache: boolean, isBorrowed: boolean): Uint8Array | undefined {
     const range = this.#blocks.rangeOf(i);
     const into = this.#source.readAtOnce === undefined ? undefined : this.#scratch.take(range.length);
     try {
       const stored = this.#readAtOnce(range, signal, into);
       if (stored === undefined) return undefined;
       const isLent = into !== undefined && (stored === into || stored.buffer === into.buffer);
-      const contents = this.#blocks.decode(i, stored, isLent, fillsCache);
+      const contents =
+        isBorrowed && into !== undefined
+          ? this.#blocks.decodeBorrowed(i, stored, isLent, this.#scratch)
+          : this.#blocks.decode(i, stored, isLent, fillsCache);
       // A codec is a function of the caller's, as the source is.
       this.#mustBeWanted(signal);
       return contents;
@@ -159,6 +170,7 @@ export class BlockReader {
    * When a read fails, or `signal` is aborted, no further read is started.
    *
    * @param blocks block numbers, ascending and without duplicates.
+   * @param take is done with the contents when it returns.
    * @param isOver whether to start no further read; blocks that were not read by then are not passed.
    */
   async each(
@@ -169,12 +181,12 @@ export class BlockReader {
   ): Promise<void> {
     const missing: number[] = [];
     for (const i of blocks) {
-      const cached = this.#blocks.cached(i);
+      const cached = this.#blocks.borrowed(i);
       if (cached !== undefined) {
         take(i, cached, false);
         continue;
       }
-      const contents = missing.length > 0 || isOver() ? undefined : this.#decodeAtOnce(i, signal);
+      const contents = missing.length > 0 || isOver() ? undefined : this.#decodeAtOnce(i, signal, true, true);
       if (contents === undefined) missing.push(i);
       else take(i, contents, true);
     }

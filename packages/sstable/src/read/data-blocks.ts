@@ -1,4 +1,5 @@
 import { CorruptionError, type Place } from '@bloom/bytes';
+import { compareBytes, compareInternalBytes } from '../format/bytewise-order.js';
 import type { IndexBlock } from '../format/index-block.js';
 import { BLOCK_TRAILER_LENGTH, decodeStoredBlock, isPlain } from '../format/stored-block.js';
 import { BlockCache } from './block-cache.js';
@@ -26,11 +27,20 @@ export class DataBlocks {
   readonly #firstCacheId: number;
   /** Whether the table is closed. */
   isClosed = false;
+  /**
+   * Makes sure that blocks which were read are those of the table, before the cache gives one of them; undefined where that is known.
+   *
+   * @throws the error of a table whose file was changed.
+   */
+  mustBeSure: (() => void) | undefined;
+  /** Whether lookups may search memory that another lookup uses again: not where they call a comparator, which may look up a key. */
+  readonly #canBorrow: boolean;
 
   constructor(table: OpenTable, cache: TableOptions['cache'], stats: MutableTableStats) {
     this.index = table.index;
     this.maxBytes = table.decoding.maxBlockBytes;
     this.#table = table;
+    this.#canBorrow = table.lookupCompare === compareBytes || table.lookupCompare === compareInternalBytes;
     this.#stats = stats;
     this.#cache = cache === null ? undefined : (cache ?? new BlockCache(DEFAULT_CACHE_BYTES));
     this.#firstCacheId = this.#cache?.reserve(table.index.length) ?? 0;
@@ -68,14 +78,29 @@ export class DataBlocks {
 
   /** As `cached`, and is not counted. -1 is no block. */
   inMemory(i: number): Uint8Array | undefined {
-    return i < 0 ? undefined : this.#cache?.get(this.#firstCacheId + i);
+    const contents = i < 0 ? undefined : this.#cache?.get(this.#firstCacheId + i);
+    if (contents !== undefined) this.mustBeSure?.();
+    return contents;
   }
 
   /** The contents of data block `i`, if the cache has them. */
   cached(i: number): Uint8Array | undefined {
     const contents = this.#cache?.get(this.#firstCacheId + i);
-    if (contents !== undefined) this.#stats.cacheHits++;
+    if (contents !== undefined) this.#hit();
     return contents;
+  }
+
+  /** As {@link cached}, for a caller that is done with the contents before it, or any function of others, reads another block. */
+  borrowed(i: number): Uint8Array | undefined {
+    if (!this.#canBorrow) return this.cached(i);
+    const contents = this.#cache?.borrow(this.#firstCacheId + i);
+    if (contents !== undefined) this.#hit();
+    return contents;
+  }
+
+  #hit(): void {
+    this.mustBeSure?.();
+    this.#stats.cacheHits++;
   }
 
   /** Whether data block `i` exists, with a valid handle and an allowed size. */
@@ -140,13 +165,33 @@ export class DataBlocks {
     return contents;
   }
 
-  /** Reads and decodes data block `i`, which is not in the cache, without a promise. @param scratch may receive the stored bytes. */
-  readSync(i: number, source: SyncSource, scratch: StoredScratch): Uint8Array {
+  /**
+   * Does {@link decode} for a caller like those of {@link borrowed}.
+   *
+   * @param stored read with the memory of `scratch` taken.
+   */
+  decodeBorrowed(i: number, stored: Uint8Array, isLent: boolean, scratch: StoredScratch): Uint8Array {
+    // Bytes that the source has in memory are kept as they are.
+    if (!this.#canBorrow || (!isLent && isPlain(stored))) return this.decode(i, stored, isLent);
+    this.#count(stored);
+    const contents = scratch.contents.decode(stored, this.#placeOf(i), this.#table.decoding);
+    if (!this.isClosed) this.#cache?.setCopy(this.#firstCacheId + i, contents);
+    return contents;
+  }
+
+  /**
+   * Reads and decodes data block `i`, which is not in the cache, without a promise.
+   *
+   * @param scratch may receive the stored bytes.
+   * @param isBorrowed whether the caller is like those of {@link borrowed}.
+   */
+  readSync(i: number, source: SyncSource, scratch: StoredScratch, isBorrowed = false): Uint8Array {
     const range = this.rangeOf(i);
     const into = source.readInto === undefined ? undefined : scratch.take(range.length);
     if (into === undefined) return this.decode(i, readRangeSync(source, range));
     try {
-      return this.decode(i, readRangeInto(source, range, into), true);
+      const stored = readRangeInto(source, range, into);
+      return isBorrowed ? this.decodeBorrowed(i, stored, true, scratch) : this.decode(i, stored, true);
     } finally {
       scratch.giveBack();
     }
@@ -174,11 +219,16 @@ export class DataBlocks {
     if (this.isClosed) throw new TypeError('the table is closed');
   }
 
-  /** Drops the table's blocks from the cache. */
+  /** Drops the table's blocks from the cache, for good. */
   close(): void {
     if (this.isClosed) return;
     // So that a block whose read ends later does not stay in the cache.
     this.isClosed = true;
+    this.forget();
+  }
+
+  /** Drops the table's blocks from the cache. */
+  forget(): void {
     this.#cache?.drop(this.#firstCacheId, this.index.length);
   }
 

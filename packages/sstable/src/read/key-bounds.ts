@@ -1,5 +1,6 @@
 import { mustBeBoolean, mustBeBytes } from '@bloom/bytes';
 import type { CompareRange } from '../format/bytewise-order.js';
+import { mustHavePrefixes, withinPrefix } from './key-prefix.js';
 import type { KeyRange } from './key-range.js';
 import type { Side } from './table-cursor.js';
 
@@ -23,10 +24,13 @@ export class KeyBounds {
   readonly limit: number;
 
   /**
-   * @param range its bounds are copied.
-   * @throws TypeError for bounds that are not bytes, RangeError when `limit` is neither a whole number nor infinite.
+   * @param given its bounds are copied.
+   * @throws TypeError for bounds that are not bytes, RangeError when `limit` is neither a whole number nor infinite, and for a
+   *   `prefix` of keys that are not in bytewise order.
    */
-  constructor(range: KeyRange, compare: CompareRange) {
+  constructor(given: KeyRange, compare: CompareRange) {
+    if (given.prefix !== undefined) mustHavePrefixes(compare);
+    const range = withinPrefix(given);
     this.limit = range.limit ?? Infinity;
     if (!(this.limit === Infinity || (Number.isSafeInteger(this.limit) && this.limit >= 0))) {
       throw new RangeError(`limit must be a whole number, at least 0, got ${this.limit}`);

@@ -1,4 +1,4 @@
-import { mustBeBoolean, mustBeOptions, mustBeSignal, type Signal } from '@bloom/bytes';
+import { mustBeBoolean, mustBeBytes, mustBeOptions, mustBeSignal, type Signal } from '@bloom/bytes';
 
 /** Which entries to go through. Of two lower or two upper bounds, the stricter one applies. */
 export interface KeyRange {
@@ -10,6 +10,11 @@ export interface KeyRange {
   readonly lt?: Uint8Array | undefined;
   /** Only this key and keys before it. */
   readonly lte?: Uint8Array | undefined;
+  /**
+   * Only keys that begin with these bytes, for keys in bytewise order. Tables whose filters know prefixes and say that there are no
+   * such keys are not read: see `PrefixFilterPolicy` of `@bloom/policy`.
+   */
+  readonly prefix?: Uint8Array | undefined;
   /** Whether to go from the last entry to the first. Default: false. */
   readonly reverse?: boolean | undefined;
   /** The most entries to return. Default: no limit. */
@@ -43,6 +48,7 @@ export const KEY_RANGE: Record<keyof AsyncKeyRange, true> = {
   gte: true,
   lt: true,
   lte: true,
+  prefix: true,
   reverse: true,
   limit: true,
   fillCache: true,
@@ -56,6 +62,7 @@ export const KEY_RANGE: Record<keyof AsyncKeyRange, true> = {
  */
 export function mustBeKeyRange(owner: string, range: AsyncKeyRange, names: Readonly<Record<string, true>> = KEY_RANGE): void {
   mustBeOptions(owner, range, names);
+  if (range.prefix !== undefined) mustBeBytes('prefix', range.prefix);
   if (range.fillCache !== undefined) mustBeBoolean('fillCache', range.fillCache);
   if (range.signal !== undefined) mustBeSignal('signal', range.signal);
 }

@@ -1,4 +1,5 @@
 import { type Bound, KeyBounds } from './key-bounds.js';
+import { mayHavePrefix } from './key-prefix.js';
 import type { KeyRange } from './key-range.js';
 import type { OpenTable } from './open.js';
 import { SETTLED, TableCursor } from './table-cursor.js';
@@ -30,7 +31,7 @@ export class RangeWalk implements Walk {
     const { limit, reverse, from, to } = new KeyBounds(range, table.compare);
     this.cursor = new TableCursor(table);
     this.#table = table;
-    this.#left = limit;
+    this.#left = range.prefix === undefined || mayHavePrefix(table, range.prefix) ? limit : 0;
     this.#reverse = reverse;
     this.#from = from;
     this.#to = to;

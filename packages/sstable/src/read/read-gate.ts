@@ -20,6 +20,7 @@ export class ReadGate {
     return true;
   }
 
+  /** Makes room for one that waits. */
   leave(): void {
     this.#inside--;
     for (const retry of [...this.#waiting]) {

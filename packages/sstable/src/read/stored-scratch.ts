@@ -1,4 +1,5 @@
 import type { Bytes } from '@bloom/bytes';
+import { BlockScratch } from './block-scratch.js';
 import { AT_ONCE_BYTES } from './source.js';
 
 /**
@@ -6,6 +7,8 @@ import { AT_ONCE_BYTES } from './source.js';
  * reading into it.
  */
 export class StoredScratch {
+  /** For what is decompressed from it. */
+  readonly contents = new BlockScratch();
   #bytes = new Uint8Array(0);
   #isTaken = false;
 

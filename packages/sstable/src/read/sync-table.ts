@@ -102,7 +102,7 @@ export class SyncTable extends BaseTable implements Iterable<[Bytes, Bytes]> {
     if (unread?.isDue === true) this.#blocks.readFilterSync(unread, this.#source);
     const i = this.#lookup.locate(key);
     if (i === ABSENT) return false;
-    if (unread === undefined) return this.#lookup.has(i, this.#block(i), key);
+    if (unread === undefined) return this.#lookup.has(i, this.#borrowed(i), key);
     return this.#searchUnread(i, (contents) => this.#lookup.has(i, contents, key) || undefined) ?? false;
   }
 
@@ -216,7 +216,7 @@ export class SyncTable extends BaseTable implements Iterable<[Bytes, Bytes]> {
     const i = this.#lookup.locate(key, trace);
     if (i === ABSENT) return undefined;
     trace?.takes(this.#blocks.inMemory(i) !== undefined);
-    return unread === undefined ? this.#lookup.search(i, this.#block(i), key, trace) : this.#getUnread(i, key, trace);
+    return unread === undefined ? this.#lookup.search(i, this.#borrowed(i), key, trace) : this.#getUnread(i, key, trace);
   }
 
   /** Apart, as a closure in `get` itself makes each lookup allocate what it captures. */
@@ -234,6 +234,11 @@ export class SyncTable extends BaseTable implements Iterable<[Bytes, Bytes]> {
     const found = search(this.#block(i));
     this.#lookup.countUnread(i)?.(found !== undefined);
     return found;
+  }
+
+  /** {@link #block} for a search that ends before anything else is called. */
+  #borrowed(i: number): Uint8Array {
+    return this.#blocks.borrowed(i) ?? this.#blocks.readSync(i, this.#source, this.#scratch, true);
   }
 
   #block(i: number): Uint8Array {

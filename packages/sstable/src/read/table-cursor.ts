@@ -37,10 +37,12 @@ export class TableCursor {
     return this.block.valid;
   }
 
+  /** @returns the number of the block that must be loaded, or `SETTLED`; so do the other moves */
   seekToFirst(): number {
     return this.#enter(0, 'first');
   }
 
+  /** As {@link seekToFirst}, to the last entry. */
   seekToLast(): number {
     return this.#enter(this.#table.index.length - 1, 'last');
   }
@@ -66,10 +68,12 @@ export class TableCursor {
     this.#isTargetLent = false;
   }
 
+  /** As {@link seekToFirst}, to the entry after this one. */
   next(): number {
     return !this.block.valid || this.block.next() ? SETTLED : this.#enter(this.#loaded + 1, 'first');
   }
 
+  /** As {@link seekToFirst}, to the entry before this one. */
   prev(): number {
     return !this.block.valid || this.block.prev() ? SETTLED : this.#enter(this.#loaded - 1, 'last');
   }

@@ -103,7 +103,7 @@ export class Table extends BaseTable implements AsyncIterable<[Bytes, Bytes]> {
     }
     const i = this.#lookup.locate(own);
     if (i === ABSENT) return false;
-    const cached = this.#blocks.cached(i);
+    const cached = this.#blocks.borrowed(i);
     if (cached !== undefined) return this.#lookup.has(i, cached, own);
     const found = await this.#readAndSearch(i, (contents) => this.#lookup.has(i, contents, own) || undefined, signal);
     return found ?? false;
@@ -248,13 +248,13 @@ export class Table extends BaseTable implements AsyncIterable<[Bytes, Bytes]> {
     if (this.#table.unread !== undefined) return this.#getUnfiltered(key, signal, trace);
     const i = this.#lookup.locate(key, trace);
     if (i === ABSENT) return undefined;
-    const cached = this.#blocks.cached(i);
+    const cached = this.#blocks.borrowed(i);
     trace?.takes(cached !== undefined);
-    const contents = cached ?? this.#reader.read(i, signal);
-    if (!(contents instanceof Promise)) return this.#lookup.search(i, contents, key, trace);
+    const contents = cached ?? this.#reader.borrowAtOnce(i, signal);
+    if (contents !== undefined) return this.#lookup.search(i, contents, key, trace);
     // The caller may change its key while the block is read.
     const own = new Uint8Array(key);
-    return this.#lookup.search(i, await contents, own, trace);
+    return this.#lookup.search(i, await this.#reader.readLater(i, signal), own, trace);
   }
 
   /** `get` while the filter has not been read: first reads it, once that pays. */
@@ -269,7 +269,7 @@ export class Table extends BaseTable implements AsyncIterable<[Bytes, Bytes]> {
     }
     const i = this.#lookup.locate(own, trace);
     if (i === ABSENT) return undefined;
-    const cached = this.#blocks.cached(i);
+    const cached = this.#blocks.borrowed(i);
     trace?.takes(cached !== undefined);
     if (cached !== undefined) return this.#lookup.search(i, cached, own, trace);
     return this.#readAndSearch(i, (contents) => this.#lookup.search(i, contents, own, trace), signal);

@@ -1,0 +1,145 @@
+import { type Bytes, mustBeOptions, mustBeSignal, type Signal } from '@bloom/bytes';
+import type { FileHandle } from 'node:fs/promises';
+import { PIECE_BYTES } from '../read/source.js';
+import { TABLE_BUILDER_OPTIONS, type TableBuilderOptions } from '../write/options.js';
+import type { TableSink } from '../write/sink.js';
+import { TableBuilder, type TableInfo } from '../write/table-builder.js';
+import { Replacement } from './replacement.js';
+
+/** Bytes to gather before a write, because large writes cost the system less. */
+const WRITE_BYTES = 1 << 20;
+
+/**
+ * Writes a table to a file, completely or not at all, by a program that adds the entries itself. `writeTable` does the same
+ * with the entries of an iterable, and tells how the file takes its place.
+ *
+ * Call order: `create ((add | addRange)* drain?)* (finish | abandon)`. Adding is synchronous, and what it gives is kept in
+ * memory until `drain`, which is due when {@link isDrainDue} says so.
+ *
+ * @example
+ * ```ts
+ * const writer = await TableWriter.create('words.ldb');
+ * try {
+ *   for (const word of words) {
+ *     writer.add(word, utf8(''));
+ *     if (writer.isDrainDue) await writer.drain();
+ *   }
+ *   await writer.finish();
+ * } finally {
+ *   await writer.abandon();
+ * }
+ * ```
+ */
+export class TableWriter {
+  readonly #replacement: Replacement;
+  readonly #buffer: WriteBuffer;
+  readonly #builder: TableBuilder;
+
+  private constructor(replacement: Replacement, options: TableBuilderOptions) {
+    this.#replacement = replacement;
+    this.#buffer = new WriteBuffer();
+    this.#builder = new TableBuilder(this.#buffer, options);
+  }
+
+  /**
+   * Creates the temporary file beside `path`.
+   *
+   * @throws TypeError or RangeError for a wrong option; the system's error when the file cannot be created.
+   */
+  static async create(path: string, options: TableBuilderOptions = {}): Promise<TableWriter> {
+    mustBeOptions('TableWriter.create', options, TABLE_BUILDER_OPTIONS);
+    const replacement = await Replacement.begin(path);
+    try {
+      return new TableWriter(replacement, options);
+    } catch (error) {
+      await replacement.abandon();
+      throw error;
+    }
+  }
+
+  /** Entries added so far. */
+  get entries(): number {
+    return this.#builder.entries;
+  }
+
+  /** Bytes of the file so far, including those that are not written yet. */
+  get byteLength(): number {
+    return this.#builder.byteLength;
+  }
+
+  /** The last key added: a view that is valid until the next entry is added. */
+  get lastKey(): Bytes {
+    return this.#builder.lastKey;
+  }
+
+  /** Whether a MiB or more waits to be written. */
+  get isDrainDue(): boolean {
+    return this.#buffer.byteLength >= WRITE_BYTES;
+  }
+
+  /** Adds an entry as `TableBuilder.add` does, which says what it throws. */
+  add(key: Uint8Array, value: Uint8Array): void {
+    this.#builder.add(key, value);
+  }
+
+  /** Adds an entry as `TableBuilder.addRange` does, which says what it throws. */
+  addRange(keyBytes: Uint8Array, keyStart: number, keyEnd: number, valueBytes: Uint8Array, valueStart: number, valueEnd: number): void {
+    this.#builder.addRange(keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd);
+  }
+
+  /** Writes what waits. @throws the system's error when the file cannot be written. */
+  drain(): Promise<void> {
+    return this.#buffer.writeTo(this.#replacement.handle);
+  }
+
+  /**
+   * Ends the table, syncs the file, and gives it its name.
+   *
+   * @param signal keeps the file from getting its name: after that, call {@link abandon}.
+   * @throws RangeError when the table cannot be ended, the system's error when the file cannot be written, and
+   *   `FolderSyncError` as `writeTable` does.
+   */
+  async finish(signal?: Signal): Promise<TableInfo> {
+    if (signal !== undefined) mustBeSignal('signal', signal);
+    const info = this.#builder.finish();
+    await this.drain();
+    signal?.throwIfAborted();
+    await this.#replacement.finish(signal);
+    return info;
+  }
+
+  /** Removes the temporary file. Does nothing once the table has its name. */
+  abandon(): Promise<void> {
+    return this.#replacement.abandon();
+  }
+}
+
+/** Finished bytes that are not written yet. */
+class WriteBuffer implements TableSink {
+  #parts: Uint8Array[] = [];
+  byteLength = 0;
+
+  append(bytes: Uint8Array): void {
+    this.#parts.push(bytes);
+    this.byteLength += bytes.length;
+  }
+
+  async writeTo(handle: FileHandle): Promise<void> {
+    const { byteLength } = this;
+    const parts = this.#parts;
+    this.#parts = [];
+    this.byteLength = 0;
+    if (byteLength === 0) return;
+    let bytesWritten = byteLength > PIECE_BYTES ? 0 : (await handle.writev(parts)).bytesWritten;
+    // Bytes are left only if there were too many for one call, a signal interrupted it, or the disk is full.
+    for (const bytes of parts) {
+      let written = Math.min(bytesWritten, bytes.length);
+      bytesWritten -= written;
+      while (written < bytes.length) {
+        const step = await handle.write(bytes, written, Math.min(PIECE_BYTES, bytes.length - written));
+        if (step.bytesWritten === 0) throw Object.assign(new Error('EIO: the system writes nothing, write'), { code: 'EIO', syscall: 'write' });
+        written += step.bytesWritten;
+      }
+    }
+  }
+}
