@@ -1,5 +1,5 @@
 /** Folders behind HTTP: a copy of a database on a static server, a CDN, S3 through a `fetch` that signs. */
-import { mustBeOptions, type Signal } from '@bloom/bytes';
+import { mustBeBoolean, mustBeOptions, type Signal } from '@bloom/bytes';
 import type { FileIdentity } from '@bloom/sstable';
 import { HttpError, HttpSource, type HttpSourceOptions } from '@bloom/sstable/http';
 import { parseFileName } from './format/file-name.js';
@@ -12,10 +12,16 @@ export interface HttpFolderOptions extends Omit<HttpSourceOptions, 'byteLength' 
    * looked for by their numbers: a request for each number that may be one, usually 17 of them.
    */
   readonly files?: readonly string[] | undefined;
+  /**
+   * Whether only CURRENT is ever replaced, as in the databases that `@bloom/bulk` publishes: then no logs are looked for, and
+   * tables stay open when CURRENT names another MANIFEST. Default: false.
+   */
+  readonly isPublished?: boolean | undefined;
 }
 
 const HTTP_FOLDER_OPTIONS: Record<keyof HttpFolderOptions, true> = {
   files: true,
+  isPublished: true,
   fetch: true,
   headers: true,
   stallMs: true,
@@ -27,6 +33,9 @@ const HTTP_FOLDER_OPTIONS: Record<keyof HttpFolderOptions, true> = {
 
 /** How much of a file that is no table is read with its length: LevelDB's logs have this size, and MANIFESTs are smaller. */
 const START_BYTES = 4 * 2 ** 20;
+
+/** How much of the end of a published table is read first, so that it has the index of one of 16 MiB. */
+const PUBLISHED_TAIL_BYTES = 256 * 2 ** 10;
 
 /**
  * A folder behind a URL. Files are read by Range requests, as far as they are needed: CURRENT, MANIFEST and logs with one request
@@ -41,11 +50,12 @@ const START_BYTES = 4 * 2 ** 20;
  */
 export class HttpFolder implements Folder {
   readonly isRemote = true;
+  readonly isPublished: boolean;
   readonly name: string;
   /** Only where the files are known. */
   readonly list?: () => readonly string[];
   readonly #urlOf: (name: string) => string;
-  readonly #options: Omit<HttpFolderOptions, 'files'>;
+  readonly #options: Omit<HttpFolderOptions, 'files' | 'isPublished'>;
 
   /** @param url of the folder, or what gives the URL of a file of it. */
   constructor(url: string | { readonly href: string } | ((name: string) => string), options: HttpFolderOptions = {}) {
@@ -58,8 +68,10 @@ export class HttpFolder implements Folder {
       this.#urlOf = (name) => base + encodeURIComponent(name);
     }
     mustBeOptions('HttpFolder', options, HTTP_FOLDER_OPTIONS);
-    const { files, ...rest } = options;
-    this.#options = rest;
+    const { files, isPublished = false, ...rest } = options;
+    mustBeBoolean('isPublished', isPublished);
+    this.isPublished = isPublished;
+    this.#options = isPublished ? { tailBytes: PUBLISHED_TAIL_BYTES, ...rest } : rest;
     if (files !== undefined) this.list = () => files;
   }
 
@@ -67,7 +79,8 @@ export class HttpFolder implements Folder {
     if (!isPlainName(name)) return undefined;
     const startBytes = parseFileName(name)?.type === 'table' ? 0 : START_BYTES;
     try {
-      return new HttpFile(await HttpSource.open(this.#urlOf(name), { ...this.#options, startBytes, signal }), name);
+      const source = await HttpSource.open(this.#urlOf(name), { ...this.#options, startBytes, signal });
+      return new HttpFile(source, name, this.isPublished);
     } catch (error) {
       if (error instanceof HttpError && (error.status === 404 || error.status === 410)) return undefined;
       throw error;
@@ -82,8 +95,10 @@ class HttpFile implements FolderFile {
   readonly byteLength: number;
   readonly #source: HttpSource;
   readonly #file: string;
+  readonly #isPublished: boolean;
 
-  constructor(source: HttpSource, file: string) {
+  constructor(source: HttpSource, file: string, isPublished: boolean) {
+    this.#isPublished = isPublished;
     this.#source = source;
     this.name = source.name;
     this.byteLength = source.byteLength;
@@ -91,7 +106,8 @@ class HttpFile implements FolderFile {
   }
 
   get identity(): FileIdentity | undefined {
-    return this.#source.identity;
+    // The name of a published file stands for its bytes, which may have been written again under it.
+    return this.#isPublished ? undefined : this.#source.identity;
   }
 
   get heldTailBytes(): number {

@@ -14,7 +14,7 @@ export type { Dropped } from './folder/damage.js';
 export type { AsyncDatabaseKeyRange, AsyncReadOptions } from './read/async-reader-face.js';
 export type { DatabaseCursor } from './read/database-cursor.js';
 export { DatabaseReader } from './read/database-reader.js';
-export type { DatabaseDescription, LogDescription, TableDescription } from './read/description.js';
+export type { DatabaseDescription, LevelFilters, LogDescription, TableDescription } from './read/description.js';
 export { type FileName, parseFileName } from './format/file-name.js';
 export { type Folder, FolderError, type FolderErrorCode, type FolderFile, type SyncFolder, type SyncFolderFile } from './folder/folder.js';
 export type {
@@ -47,6 +47,7 @@ export type { CompactedTables, CompactionRequest, PackedEntries, TableThread, Ta
 export { WritableMemoryFolder } from './folder/writable-memory-folder.js';
 export { Database, type WriteOptions } from './write/database.js';
 export type { DatabaseEvent, TableInLevel, TableMade } from './write/database-event.js';
+export type { BitsByLevel } from './write/bits-by-level.js';
 export type { DatabaseOptions } from './write/database-options.js';
 export type { RepairOptions } from './write/repair.js';
 export type { RepairReport, SetAside } from './write/repair-report.js';

@@ -3,7 +3,7 @@ import { parentPort } from 'node:worker_threads';
 import type { Answer, Order } from './node/background-thread.js';
 import type { FolderPin } from './node/folder-pin.js';
 import { ThreadNodeFolder } from './node/table-thread-folder.js';
-import type { CompactedTables, PackedEntries, TableThreadSettings } from './folder/table-thread.js';
+import type { CompactedTables, TableThreadSettings } from './folder/table-thread.js';
 import { ThreadTables } from './write/table-thread-work.js';
 
 const port = parentPort!;
@@ -26,8 +26,8 @@ class ThreadDatabase {
     this.#cutOff = cutOff;
   }
 
-  async flush({ entries, number }: { readonly entries: PackedEntries; readonly number: bigint }): Promise<CompactedTables> {
-    const writing = this.#tables.flush(entries, number);
+  async flush({ entries, number, bitsPerKey }: Extract<Order, { type: 'flush' }>): Promise<CompactedTables> {
+    const writing = this.#tables.flush(entries, number, bitsPerKey);
     this.#flushing = writing.then(
       () => undefined,
       () => undefined,
@@ -40,13 +40,13 @@ class ThreadDatabase {
     }
   }
 
-  compact({ database, id, plan, oldestSequence }: Extract<Order, { type: 'compact' }>): Promise<CompactedTables> {
+  compact({ database, id, plan, oldestSequence, bitsPerKey }: Extract<Order, { type: 'compact' }>): Promise<CompactedTables> {
     const newFileNumber = (): Promise<bigint> =>
       new Promise((resolve) => {
         this.#waiting.set(id, resolve);
         answer({ type: 'number', database, id });
       });
-    return this.#tables.compact(plan, { oldestSequence, newFileNumber, interlude: () => this.#interlude() });
+    return this.#tables.compact(plan, bitsPerKey, { oldestSequence, newFileNumber, interlude: () => this.#interlude() });
   }
 
   take(id: number, number: bigint): void {

@@ -1,11 +1,11 @@
-import { Database, type DatabaseEvent, type DatabaseOptions, MemoryFolder, storedEntries, type TableThread, type TableThreadSettings, WritableMemoryFolder, WriteBatch } from '@bloom/leveldb';
+import { Database, type DatabaseEvent, type DatabaseOptions, MemoryFolder, storedEntries, WritableMemoryFolder, WriteBatch } from '@bloom/leveldb';
 import { describe, expect, test } from 'vitest';
-import { ThreadTables } from '../src/write/table-thread-work.js';
 import { rejection } from './caught.js';
 import { collect } from './collect.js';
 import { EventModel } from './event-model.js';
 import { randomScript } from './random-script.js';
 import { Script } from './script.js';
+import { ThreadedMemoryFolder } from './threaded-memory-folder.js';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const small: DatabaseOptions = { writeBufferSize: 65_536, maxFileSize: 2 ** 20 };
@@ -277,24 +277,3 @@ describe('a listener', () => {
     expect([...folder.files().keys()]).toEqual([]);
   });
 });
-
-/** A folder whose tables are written by what a worker thread runs. */
-class ThreadedMemoryFolder extends WritableMemoryFolder {
-  jobs = 0;
-
-  startTableThread(settings: TableThreadSettings): TableThread {
-    const tables = new ThreadTables(this, settings);
-    return {
-      hasEnded: false,
-      compact: async ({ plan, oldestSequence, newFileNumber }) => {
-        this.jobs++;
-        return tables.compact(plan, { oldestSequence, newFileNumber, interlude: () => undefined });
-      },
-      flush: async (entries, number) => {
-        this.jobs++;
-        return tables.flush(entries, number);
-      },
-      close: () => Promise.resolve(),
-    };
-  }
-}

@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { type Callable, InterfaceFacts } from './interface-facts.js';
 
 const facts = new InterfaceFacts();
-const RANGE = ['gt', 'gte', 'lt', 'lte', 'reverse', 'limit', 'fillCache'];
+const RANGE = ['gt', 'gte', 'lt', 'lte', 'prefix', 'reverse', 'limit', 'fillCache'];
 const PRESENT = '✓';
 
 interface InterfaceTable {

@@ -15,6 +15,9 @@ const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const keyAt = (i: number): Uint8Array => utf8(`key${String(i).padStart(5, '0')}`);
 let entries: [Uint8Array, Uint8Array][];
 
+// One string is compared ten times as fast as the elements of many arrays.
+const textOf = (some: readonly (readonly [Uint8Array, Uint8Array])[]): string => some.map(([key, value]) => `${Buffer.from(key).toString('latin1')} ${Buffer.from(value).toString('hex')}`).join('\n');
+
 // Two levels and a log, with keys that were overwritten and deleted.
 beforeAll(async () => {
   const random = seeded(77);
@@ -74,13 +77,13 @@ test.each(Object.entries(cursors))('random calls on a cursor of a %s give what s
       }
       const end = bound === undefined ? {} : { [reverse ? 'gt' : 'lt']: entries[bound]![0] };
       const found = await (reverse ? cursor.prevMany(count, { maxBytes, ...end }) : cursor.nextMany(count, { maxBytes, ...end }));
-      expect(found).toEqual(expected);
+      expect(textOf(found)).toBe(textOf(expected));
       kept.push([found, expected]);
       expect(cursor.valid).toBe(at >= 0 && at < entries.length);
-      if (cursor.valid) expect(cursor.key).toEqual(entries[at]![0]);
+      if (cursor.valid) expect(Buffer.compare(cursor.key, entries[at]![0])).toBe(0);
     }
   }
-  for (const [found, expected] of kept) expect(found).toEqual(expected);
+  for (const [found, expected] of kept) expect(textOf(found)).toBe(textOf(expected));
   cursor.close();
   await close();
 });
@@ -100,7 +103,7 @@ test('entries before damage are given, then the error, and a seek forgets it', a
   await cursor.seekToFirst();
   const found = await cursor.nextMany(entries.length);
   expect(found.length).toBeGreaterThan(100);
-  expect(found).toEqual(entries.slice(0, found.length));
+  expect(textOf(found)).toBe(textOf(entries.slice(0, found.length)));
   expect(await rejection(cursor.nextMany(1))).toMatchObject({ code: 'BLOOM_BAD_CHECKSUM' });
   expect(await cursor.nextMany(1)).toEqual([]);
   await cursor.seekToFirst();
@@ -150,7 +153,7 @@ test('a call ends when it is aborted, when its cursor is closed and when the rea
   closing.close();
   const found = await some;
   expect(found.length).toBeLessThan(entries.length);
-  expect(found).toEqual(entries.slice(0, found.length));
+  expect(textOf(found)).toBe(textOf(entries.slice(0, found.length)));
   expect(await rejection(closing.nextMany(1))).toBeInstanceOf(TypeError);
 
   const last = await started();

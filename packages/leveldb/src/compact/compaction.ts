@@ -42,7 +42,7 @@ export function isTooFull(version: Version): boolean {
 }
 
 /** The level for a flushed memtable. Source: `Version::PickLevelForMemTableOutput`. */
-export function levelForFlush(version: Version, order: KeyOrder, { smallest: begin, largest: end }: FileMetadata, maxFileSize: number): number {
+export function levelForFlush(version: Version, order: KeyOrder, { smallest: begin, largest: end }: Pick<FileMetadata, 'smallest' | 'largest'>, maxFileSize: number): number {
   const bounds: KeyBounds = { begin, end };
   if (overlapsLevel(version, 0, order, bounds)) return 0;
   let level = 0;

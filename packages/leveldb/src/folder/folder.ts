@@ -12,12 +12,15 @@ export interface FolderFile extends Source {
   readonly readSync?: ((offset: number, length: number, into?: Bytes) => Uint8Array) | undefined;
   /** Whether the file was written to since it was opened, where that can be told at once. Asked after each read of a table. */
   hasChanged?(): boolean;
+  /** Called when nothing reads the file any more. */
   close?(): void | Promise<void>;
 }
 
 /** A file of a {@link SyncFolder}. */
 export interface SyncFolderFile extends SyncSource {
+  /** As of a {@link FolderFile}. */
   hasChanged?(): boolean;
+  /** As of a {@link FolderFile}. */
   close?(): void;
 }
 
@@ -47,6 +50,12 @@ export interface Folder {
    * `openTables` says otherwise.
    */
   readonly isRemote?: boolean | undefined;
+  /**
+   * Whether only CURRENT is ever replaced: there are no logs, every other file was written once and whole before CURRENT led to
+   * it, and its name is never used again. So `@bloom/bulk` publishes databases. A reader then looks for no logs, reads a
+   * MANIFEST once, keeps its tables open when CURRENT names another MANIFEST, and calls neither `list` nor `identityOf`.
+   */
+  readonly isPublished?: boolean | undefined;
 
   /**
    * The names of the files, in any order. Left out where a folder cannot be listed, as on a web server: then logs are
@@ -85,15 +94,17 @@ export function mustBeFolder(folder: unknown, methods: readonly string[] = ['ope
 }
 
 /**
- * What can be wrong with a folder that another process writes. The codes are stable.
+ * What can be wrong with a folder that another process writes, or that is full. The codes are stable.
  *
  * - `BLOOM_FOLDER_BUSY`: the folder changed each time that it was read. Try again when the writer is less busy, or allow
  *   more `maxRestarts`.
  * - `BLOOM_FOLDER_CHANGED`: a file that belongs to what is being read is gone or was replaced. Call `refresh`.
+ * - `BLOOM_FOLDER_FULL`: nothing more can be written, because the quota of the origin, or the disk, is used up. Nothing is lost of what
+ *   was written before. Make room, close the database and open it again.
  */
-export type FolderErrorCode = 'BLOOM_FOLDER_BUSY' | 'BLOOM_FOLDER_CHANGED';
+export type FolderErrorCode = 'BLOOM_FOLDER_BUSY' | 'BLOOM_FOLDER_CHANGED' | 'BLOOM_FOLDER_FULL';
 
-/** A folder is sound, and was changed while it was read. */
+/** A folder is sound, and was changed while it was read, or is full. */
 export class FolderError extends Error {
   override readonly name = 'FolderError';
   readonly code: FolderErrorCode;

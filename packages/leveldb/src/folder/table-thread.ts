@@ -12,7 +12,7 @@ export interface TableThreadSettings extends Pick<TableOptions, 'maxBlockBytes' 
   readonly blockRestartInterval: number | undefined;
   readonly filterRange: number | undefined;
   readonly compression: 'none' | 'snappy';
-  /** Of LevelDB's Bloom filter; null for tables without filters. */
+  /** Of LevelDB's Bloom filter, where a call does not say otherwise; null for tables without filters. */
   readonly bitsPerKey: number | null;
 }
 
@@ -41,6 +41,8 @@ export interface CompactionRequest {
   readonly plan: CompactionPlan;
   /** Everything visible to readers at this sequence or a later one is kept. */
   readonly oldestSequence: bigint;
+  /** Of the filters of the new tables; 0 for none, undefined for that of the settings. */
+  readonly bitsPerKey: number | undefined;
   /** Allocates the number of the next table. */
   readonly newFileNumber: () => bigint;
 }
@@ -54,8 +56,8 @@ export interface CompactionRequest {
 export interface TableThread {
   /** Merges the inputs of a compaction into new tables, which are on disk when the promise settles. */
   compact(request: CompactionRequest): Promise<CompactedTables>;
-  /** Writes a memtable that is not empty as a table, which is on disk when the promise settles. */
-  flush(entries: PackedEntries, number: bigint): Promise<WrittenTable>;
+  /** Writes a memtable that is not empty as a table, which is on disk when the promise settles. @param bitsPerKey as in {@link CompactionRequest}. */
+  flush(entries: PackedEntries, number: bigint, bitsPerKey: number | undefined): Promise<WrittenTable>;
   /** Whether the thread has ended, so that every call fails. */
   readonly hasEnded: boolean;
   /** Ends the work for the database, and the thread if no other database can use it. Calls that have not settled fail. */

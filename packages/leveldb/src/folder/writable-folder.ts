@@ -16,6 +16,7 @@ export interface WritableFile {
   sync(): void | Promise<void>;
   /** Fails if what was appended may be lost, because the file or its folder was deleted or replaced. Called before a database is closed. */
   check?(): void | Promise<void>;
+  /** Called after the last call of `append` and `sync`. */
   close(): void | Promise<void>;
 }
 

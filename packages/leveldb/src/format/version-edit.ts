@@ -95,14 +95,15 @@ export function encodeVersionEdit(edit: VersionEdit): Bytes {
 }
 
 /**
- * The edit of a record. Keys are copies.
+ * The edit of a record. Keys are views of one copy of the record: a MANIFEST can list tens of thousands of tables, and an array
+ * for each key would take most of the time.
  *
  * @param place where the record is.
  * @param onField told after each field where in the record it ends.
  * @throws CorruptionError `BLOOM_BAD_VERSION_EDIT`, in LevelDB's words.
  */
 export function decodeVersionEdit(record: Uint8Array, place: Place, onField?: (end: number) => void): VersionEdit {
-  const bytes = plainBytes(record);
+  const bytes = plainBytes(record).slice();
   const reader = new VarintReader(bytes);
   const bad = (field: string): CorruptionError => new CorruptionError('BLOOM_BAD_VERSION_EDIT', place, `VersionEdit: ${field}`);
 
@@ -115,7 +116,7 @@ export function decodeVersionEdit(record: Uint8Array, place: Place, onField?: (e
     const length = reader.varint32();
     if (length < 0 || length > record.length - reader.position) throw bad(field);
     reader.position += length;
-    return bytes.slice(reader.position - length, reader.position);
+    return bytes.subarray(reader.position - length, reader.position);
   }
   function level(field: string): number {
     const value = reader.varint32();

@@ -23,6 +23,8 @@ export class Version {
   readonly levels: readonly (readonly FileMetadata[])[];
   /** Level 0 from the newest table to the oldest. */
   readonly newestFirst: readonly FileMetadata[];
+  /** All tables, the upper levels first. */
+  readonly files: readonly FileMetadata[];
   readonly #order: KeyOrder;
 
   /**
@@ -30,16 +32,14 @@ export class Version {
    * @throws CorruptionError `BLOOM_BAD_VERSION` when the tables cannot be those of one database.
    */
   constructor(levels: readonly (readonly FileMetadata[])[], order: KeyOrder, place: Place, isOrdered = true) {
-    const [problem] = versionProblems(levels, order, isOrdered);
+    // Before they are checked, so that they are sorted once: of keys that cannot be compared nothing is sorted.
+    const isComparable = levels.every((files) => files.every(({ smallest, largest }) => Math.min(smallest.length, largest.length) >= INTERNAL_KEY_TRAILER_LENGTH));
+    this.levels = isComparable ? levels.map((files) => sorted(files, order)) : levels;
+    const [problem] = versionProblems(this.levels, order, isOrdered);
     if (problem !== undefined) throw new CorruptionError('BLOOM_BAD_VERSION', place, problem);
     this.#order = order;
-    this.levels = levels.map((files) => sorted(files, order));
+    this.files = this.levels.flat();
     this.newestFirst = [...this.levels[0]!].sort((a, b) => compareBigints(b.number, a.number));
-  }
-
-  /** All tables, the upper levels first. */
-  get files(): readonly FileMetadata[] {
-    return this.levels.flat();
   }
 
   /** The first table of a level below 0 whose largest key is at or after `internalKey`, by its place; the level's length for none. */
@@ -116,8 +116,10 @@ function comparisonOf({ compareInternalKeys }: KeyOrder): (a: Uint8Array, b: Uin
 }
 
 /** The tables of a level by smallest key, then by number. */
-function sorted(files: readonly FileMetadata[], order: KeyOrder): FileMetadata[] {
+function sorted(files: readonly FileMetadata[], order: KeyOrder): readonly FileMetadata[] {
   const compare = comparisonOf(order);
+  const isSorted = files.every((file, i) => i === 0 || compare(files[i - 1]!.smallest, file.smallest) < 0);
+  if (isSorted) return files;
   return [...files].sort((a, b) => compare(a.smallest, b.smallest) || compareBigints(a.number, b.number));
 }
 

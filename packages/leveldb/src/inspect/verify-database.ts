@@ -13,7 +13,7 @@ import { readManifest } from '../folder/manifest-file.js';
 import { ManifestBuilder, type ManifestFields } from '../format/manifest.js';
 import { neededLogs } from '../format/needed-files.js';
 import { mustBeComparators, type ReaderOptions } from '../read/reader-options.js';
-import { WholeTable } from '../table/table-cache.js';
+import { WholeTable } from '../table/whole-table.js';
 import { compareBigints, type FileMetadata } from '../format/version-edit.js';
 import { versionProblems } from '../format/version.js';
 

@@ -121,6 +121,16 @@ export class Memtable {
     return this.#findBefore(key, 0, key.length, inclusive);
   }
 
+  /** The first and the last internal key of a memtable that is not empty: copies. */
+  get bounds(): { readonly smallest: Uint8Array; readonly largest: Uint8Array } {
+    return { smallest: this.#keyOf(this.first), largest: this.#keyOf(this.#last) };
+  }
+
+  #keyOf(node: number): Uint8Array {
+    const start = this.keyStart(node);
+    return this.arena.slice(start, start + this.keyLength(node));
+  }
+
   /** The first node; 0 for none. */
   get first(): number {
     return this.after(HEAD);

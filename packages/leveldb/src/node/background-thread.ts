@@ -22,8 +22,8 @@ export type Order =
       readonly cutOff: Int32Array;
     }
   | { readonly type: 'close'; readonly database: number }
-  | ({ readonly type: 'compact'; readonly plan: CompactionPlan; readonly oldestSequence: bigint } & Job)
-  | ({ readonly type: 'flush'; readonly entries: PackedEntries; readonly number: bigint } & Job)
+  | ({ readonly type: 'compact'; readonly plan: CompactionPlan; readonly oldestSequence: bigint; readonly bitsPerKey: number | undefined } & Job)
+  | ({ readonly type: 'flush'; readonly entries: PackedEntries; readonly number: bigint; readonly bitsPerKey: number | undefined } & Job)
   | ({ readonly type: 'number'; readonly number: bigint } & Job);
 
 /** A message from the worker. */
@@ -109,15 +109,16 @@ class DatabaseThread implements TableThread {
     return this.#worker.hasEnded;
   }
 
-  compact({ plan, oldestSequence, newFileNumber }: CompactionRequest): Promise<CompactedTables> {
-    return this.#do(this.#worker.ask((id) => ({ type: 'compact', database: this.#database, id, plan: detached(plan), oldestSequence }), [], newFileNumber));
+  compact({ plan, oldestSequence, newFileNumber, bitsPerKey }: CompactionRequest): Promise<CompactedTables> {
+    const order = (id: number): Order => ({ type: 'compact', database: this.#database, id, plan: detached(plan), oldestSequence, bitsPerKey });
+    return this.#do(this.#worker.ask(order, [], newFileNumber));
   }
 
-  async flush(entries: PackedEntries, number: bigint): Promise<WrittenTable> {
+  async flush(entries: PackedEntries, number: bigint, bitsPerKey: number | undefined): Promise<WrittenTable> {
     // The entries may have been packed while the database was closed.
     if (this.#isClosed) throw new Error('the database is closed');
     const transferred = [entries.bytes.buffer, entries.places.buffer] as ArrayBuffer[];
-    const { tables } = await this.#do(this.#worker.ask((id) => ({ type: 'flush', database: this.#database, id, entries, number }), transferred));
+    const { tables } = await this.#do(this.#worker.ask((id) => ({ type: 'flush', database: this.#database, id, entries, number, bitsPerKey }), transferred));
     return tables[0]!;
   }
 
@@ -148,7 +149,7 @@ export function ownThread(pin: FolderPin, settings: TableThreadSettings): TableT
       return own.hasEnded;
     },
     compact: (request) => own.compact(request),
-    flush: (entries, number) => own.flush(entries, number),
+    flush: (entries, number, bitsPerKey) => own.flush(entries, number, bitsPerKey),
     async close() {
       await own.close();
       await thread.close();

@@ -7,6 +7,7 @@ import { type DatabaseKeyRange, DatabaseRange, mustBeDatabaseRange } from './dat
 import { type FolderReading, inParallel, runAtOnce } from '../folder/folder-reading.js';
 import type { LookupExplanation } from './lookup-explanation.js';
 import { type DatabaseCursorOptions, ReaderFace, type StoredVersion } from './reader-face.js';
+import type { TableHandle } from '../table/table-handle.js';
 import type { View } from './view.js';
 import type { ViewLookup } from './view-lookup.js';
 import type { VisibleCursor } from '../cursor/visible-cursor.js';
@@ -92,6 +93,7 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
     const order = [...wanted.keys()];
     // So that blocks that lie near one another are wanted at the same time, and are read together.
     if (isRemote) order.sort((a, b) => view.comparator.compare(wanted[a]!, wanted[b]!));
+    const unsure = new Set<TableHandle>();
     view.pin();
     try {
       const lookUp = (n: number): void | Promise<void> => {
@@ -100,14 +102,18 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
         const finish = (): void => {
           results[i] = take(lookup);
         };
-        const settling = this.#settle(lookup, view, signal);
+        const settling = this.#settle(lookup, view, signal, unsure);
         if (settling !== undefined) return settling.then(finish);
         finish();
         return undefined;
       };
       await inParallel(wanted.length, lookUp, isRemote ? PARALLEL_REMOTE_LOOKUPS : undefined);
     } finally {
-      view.unpin();
+      try {
+        for (const table of unsure) table.mustBeSure();
+      } finally {
+        view.unpin();
+      }
     }
     return results;
   }
@@ -147,12 +153,15 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
   }
 
   /** Runs a lookup in `view`. Without a promise where all that it needs is at hand. */
-  #settle(lookup: ViewLookup, view: View, signal: Signal | undefined): void | Promise<void> {
-    if (!lookup.run('at hand', signal)) return this.#run(lookup.settle(), view, signal);
+  #settle(lookup: ViewLookup, view: View, signal: Signal | undefined, unsure?: Set<TableHandle>): void | Promise<void> {
+    if (!lookup.run('at hand', signal, unsure)) return this.#run(lookup.settle(), view, signal);
     if (!lookup.hasRead) return undefined;
     // A codec or a file may have closed the reader, or aborted the call.
     this.mustBeOpen();
-    signal?.throwIfAborted();
+    if (signal === undefined) return undefined;
+    // Which a signal of the caller's own may do too when it is asked.
+    lookup.keepValue();
+    signal.throwIfAborted();
     return undefined;
   }
 
@@ -194,7 +203,7 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
     this.mustBeOpen();
     mustBeDatabaseRange(this.nameOf(call), range);
     const { view } = this;
-    const walk = new DatabaseRange(this.cursorOf(view, this.visibleAt(range.sequence), range.fillCache ?? true), view.order, range);
+    const walk = new DatabaseRange(this.cursorOf(view, this.visibleAt(range.sequence), range.fillCache ?? true, range.prefix), view.order, range);
     return new AsyncRangeIterator(walk, view, pick, this.state, (reading) => this.#run(reading, view, range.signal), range.signal);
   }
 }

@@ -3,6 +3,8 @@ import { decodeInternalKey, type InternalKey } from '@bloom/sstable/database';
 import type { LogTail } from '@bloom/log';
 import type { Dropped } from '../folder/damage.js';
 import { tableFileName } from '../format/file-name.js';
+import type { FileMetadata } from '../format/version-edit.js';
+import type { ViewTables } from '../table/table-cache.js';
 import type { View } from './view.js';
 
 /** A table of a database. */
@@ -30,6 +32,23 @@ export interface LogDescription {
   readonly tail: LogTail | undefined;
 }
 
+/** The filters of a level. */
+export interface LevelFilters {
+  /** Tables of the level that are open and whose filters have been read: the figures are about these. */
+  readonly knownTables: number;
+  /** Bytes of their filters. */
+  readonly filterBytes: number;
+  /**
+   * How many blocks a lookup of an absent key is expected to read in vain in this level, whose tables have keys on both sides of
+   * it: 1 for a level without filters, and in level 0 up to the number of tables. Where not all tables are known, the
+   * others are taken to be like these; undefined when none is known.
+   *
+   * Of LevelDB's Bloom filters it is counted from their bits, for keys whose hashes are as good as random; others are asked for
+   * some keys that are not stored.
+   */
+  readonly wastedReads: number | undefined;
+}
+
 /** What a database consists of. */
 export interface DatabaseDescription {
   /** The name of the order of its keys. */
@@ -43,6 +62,8 @@ export interface DatabaseDescription {
   readonly nextFileNumber: bigint;
   /** The tables of each level, by their smallest keys. */
   readonly levels: readonly (readonly TableDescription[])[];
+  /** The filters of each level. Of an absent key, a lookup reads the sum of their `wastedReads` in vain. */
+  readonly filters: readonly LevelFilters[];
   /** The logs that are part of the database, the oldest first. */
   readonly logs: readonly LogDescription[];
   /** What was left out so far because it is damaged; always empty in strict reading. */
@@ -68,7 +89,28 @@ export function describe({ comparator, fields, manifest, version, logs, lastSequ
         filterStatus: tables.get(file)?.table.filterStatus ?? { state: 'unopened' },
       })),
     ),
+    filters: version.levels.map((files, level) => filtersOf(files, level, tables)),
     logs: logs.map(({ number, name, byteLength, memtable, tail }) => ({ number, name, byteLength, entries: memtable.count, tail })),
     dropped: [...logs.flatMap(({ dropped }) => dropped), ...damage.dropped],
   };
+}
+
+function filtersOf(files: readonly FileMetadata[], level: number, tables: ViewTables): LevelFilters {
+  let knownTables = 0;
+  let filterBytes = 0;
+  let knownBytes = 0;
+  let rates = 0;
+  for (const file of files) {
+    const known = tables.get(file)?.filters;
+    if (known === undefined) continue;
+    // A lookup asks all tables of level 0. Of a deeper level it asks one, a large one more often.
+    const share = level === 0 ? 1 : file.size;
+    knownTables++;
+    filterBytes += known.byteLength;
+    knownBytes += share;
+    rates += known.falsePositiveRate * share;
+  }
+  const rate = knownBytes === 0 ? undefined : rates / knownBytes;
+  const wastedReads = files.length === 0 ? 0 : rate === undefined || level > 0 ? rate : rate * files.length;
+  return { knownTables, filterBytes, wastedReads };
 }

@@ -33,11 +33,13 @@ export interface OpenManifest {
 export class FolderManifest {
   readonly #folderName: string | undefined;
   readonly #canIdentify: boolean;
+  readonly #isPublished: boolean;
   readonly #closing: ClosingFiles;
 
   constructor(folder: Folder, closing: ClosingFiles) {
     this.#folderName = folder.name;
-    this.#canIdentify = folder.identityOf !== undefined;
+    this.#isPublished = folder.isPublished === true;
+    this.#canIdentify = folder.identityOf !== undefined && !this.#isPublished;
     this.#closing = closing;
   }
 
@@ -50,6 +52,10 @@ export class FolderManifest {
   *read(open: OpenedFiles, last: ManifestState | undefined): FolderReading<OpenManifest> {
     const current = yield* open.open(CURRENT);
     const name = yield* readCurrent(current, this.#folderName);
+    if (this.#isPublished && last?.name === name) {
+      const place: Place = { structure: 'MANIFEST', offset: 0, file: name };
+      return { state: last, isContinued: true, fields: last.builder.fields(place), place, byteLength: last.prefix.byteLength, current: undefined };
+    }
     const file = yield* open.open(name);
     if (file === undefined) throw new Restart(missingManifest(name, this.#folderName), name);
     const before = last?.name === name && (yield* this.#isContinued(file, last.prefix)) ? last : undefined;

@@ -32,7 +32,7 @@ export class FolderTables {
    */
   constructor(folder: Folder, opensLater: boolean, isStrict: boolean, onReplaced: () => void) {
     this.opensLater = opensLater;
-    this.#canIdentify = folder.identityOf !== undefined;
+    this.#canIdentify = folder.identityOf !== undefined && folder.isPublished !== true;
     this.#isStrict = isStrict;
     this.#onReplaced = onReplaced;
   }

@@ -25,6 +25,8 @@ export interface KnownDatabase {
 
 /** The files of a view. */
 export interface Shown {
+  /** The name of the MANIFEST. */
+  readonly manifest: string;
   readonly version: Version;
   readonly logs: readonly LogMemtable[];
   readonly fields: ManifestFields;

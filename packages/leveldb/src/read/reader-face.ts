@@ -15,6 +15,7 @@ import { OpenState } from './open-state.js';
 import { SyncDatabaseCursor } from './sync-database-cursor.js';
 import { SyncRangeIterator } from './sync-range.js';
 import { type LookupCounts, ViewLookup } from './view-lookup.js';
+import type { TableHandle } from '../table/table-handle.js';
 import type { View } from './view.js';
 import type { VisibleCursor } from '../cursor/visible-cursor.js';
 
@@ -182,9 +183,9 @@ export abstract class ReaderFace {
     return lookup.found;
   }
 
-  /** A cursor over what is visible in `view` at `sequence`. */
-  protected cursorOf(view: View, sequence: bigint, fillsCache: boolean): VisibleCursor {
-    return view.cursor(sequence, fillsCache);
+  /** A cursor over what is visible in `view` at `sequence`; given a prefix, over what may have it, and perhaps more. */
+  protected cursorOf(view: View, sequence: bigint, fillsCache: boolean, prefix?: Uint8Array): VisibleCursor {
+    return view.cursor(sequence, fillsCache, undefined, prefix);
   }
 
   protected copyKey({ keyBytes, keyLength }: VisibleCursor): Bytes {
@@ -211,22 +212,26 @@ export abstract class ReaderFace {
 
   /** `getMany` without a promise. */
   protected getManyAtOnce(call: string, keys: Iterable<Uint8Array>, options: SequenceOptions | undefined): (Bytes | undefined)[] {
-    return this.#manyAtOnce(keys, (key) => this.getAtOnce(call, key, options));
+    return this.#manyAtOnce(call, keys, options, (lookup) => this.valueOf(lookup));
   }
 
   /** `hasMany` without a promise. */
   protected hasManyAtOnce(call: string, keys: Iterable<Uint8Array>, options: SequenceOptions | undefined): boolean[] {
-    return this.#manyAtOnce(keys, (key) => this.hasAtOnce(call, key, options));
+    return this.#manyAtOnce(call, keys, options, (lookup) => this.isFound(lookup));
   }
 
-  #manyAtOnce<T>(keys: Iterable<Uint8Array>, lookUp: (key: Uint8Array) => T): T[] {
+  #manyAtOnce<T>(call: string, keys: Iterable<Uint8Array>, options: SequenceOptions | undefined, take: (lookup: ViewLookup) => T): T[] {
     this.mustBeOpen();
     mustBeIterable('keys', keys, 'Uint8Arrays');
-    return Array.from(keys, (key, i) => {
-      // The name is made only for an error.
-      if (!(key instanceof Uint8Array)) mustBeBytes(`keys[${i}]`, key);
-      return lookUp(key);
-    });
+    return withSureTables((unsure) =>
+      Array.from(keys, (key, i) => {
+        // The name is made only for an error.
+        if (!(key instanceof Uint8Array)) mustBeBytes(`keys[${i}]`, key);
+        const lookup = this.lookup(call, key, options);
+        if (!lookup.run('sync', undefined, unsure)) runSync(this.folder, lookup.settle());
+        return take(lookup);
+      }),
+    );
   }
 
   /** `entries`, or a part of each of them, without promises. */
@@ -234,7 +239,7 @@ export abstract class ReaderFace {
     this.mustBeOpen();
     mustBeDatabaseRange(this.nameOf(call), range);
     const { view } = this;
-    const walk = new DatabaseRange(this.cursorOf(view, this.visibleAt(range.sequence), range.fillCache ?? true), view.order, range);
+    const walk = new DatabaseRange(this.cursorOf(view, this.visibleAt(range.sequence), range.fillCache ?? true, range.prefix), view.order, range);
     return new SyncRangeIterator(walk, view, pick, this.state, (reading) => runSync(this.folder, reading));
   }
 
@@ -328,6 +333,21 @@ export abstract class ReaderFace {
     }
     const found = yield* all(sources.map(versionsIn));
     return found.flat().sort((a, b) => (a.sequence > b.sequence ? -1 : a.sequence < b.sequence ? 1 : 0));
+  }
+}
+
+/**
+ * Does many lookups, which look once for each table whether its file has changed, instead of after each read: that takes as long as
+ * the read.
+ *
+ * @throws what `lookUp` throws, unless that may be because a file has changed.
+ */
+export function withSureTables<T>(lookUp: (unsure: Set<TableHandle>) => T): T {
+  const unsure = new Set<TableHandle>();
+  try {
+    return lookUp(unsure);
+  } finally {
+    for (const table of unsure) table.mustBeSure();
   }
 }
 

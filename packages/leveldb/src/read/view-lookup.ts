@@ -34,7 +34,7 @@ const FEW_BYTES = 32;
 export class ViewLookup {
   /** Whether the key has a value, once the lookup is over. */
   found = false;
-  /** The value is `valueBytes[valueStart, valueEnd)`, lent until the next lookup. */
+  /** The value is `valueBytes[valueStart, valueEnd)`, lent until anything is read. */
   valueBytes: Uint8Array = NO_BYTES;
   valueStart = 0;
   valueEnd = 0;
@@ -61,6 +61,7 @@ export class ViewLookup {
   #block = ABSENT;
   #reads: BlockReads = 'at hand';
   #signal: Signal | undefined;
+  #unsure: Set<TableHandle> | undefined;
 
   constructor(view: View, counts: LookupCounts) {
     this.#view = view;
@@ -95,12 +96,15 @@ export class ViewLookup {
   /**
    * @param reads a block that is read here costs no generator and no request: a tenth of a lookup without a promise.
    * @param signal was not aborted when the lookup began.
+   * @param unsure receives the tables of which it reads blocks without looking whether their files have changed, which the caller does
+   *   before it gives the answer to anyone; each read looks when left out.
    * @returns whether the lookup is over; when it is not, something must be read.
    */
-  run(reads: BlockReads, signal?: Signal): boolean {
+  run(reads: BlockReads, signal?: Signal, unsure?: Set<TableHandle>): boolean {
     this.#counts.lookups++;
     this.#reads = reads;
     this.#signal = signal;
+    this.#unsure = unsure;
     for (const log of this.#view.newestLogs) {
       const { memtable } = log;
       this.#trace?.memtable(log);
@@ -122,12 +126,21 @@ export class ViewLookup {
       if (this.#handle === undefined) {
         const asked = yield* tables.open(this.#file!);
         if (asked.isFilterDue) yield* this.#readFilter(asked);
-        if (this.#ask(asked)) return;
+        if (this.#ask(asked)) break;
       }
       const handle = this.#takeHandle();
       if (handle === undefined) continue;
-      if (yield* this.#readAndSearch(handle)) return;
+      if (yield* this.#readAndSearch(handle)) break;
     } while (!this.#askTables());
+    this.keepValue();
+  }
+
+  /** Makes the value the lookup's own, where other lookups may read, and use its memory, before it is copied for the caller. */
+  keepValue(): void {
+    if (!this.found) return;
+    this.valueBytes = this.valueBytes.slice(this.valueStart, this.valueEnd);
+    this.valueEnd -= this.valueStart;
+    this.valueStart = 0;
   }
 
   *#readFilter(handle: TableHandle): FolderReading<void> {
@@ -186,7 +199,7 @@ export class ViewLookup {
     const i = handle.locate(this.#key, this.#trace?.table);
     if (i === ABSENT) return false;
     this.#block = i;
-    const contents = handle.blocks.cached(i);
+    const contents = handle.blocks.borrowed(i);
     this.#trace?.table?.takes(contents !== undefined);
     if (contents !== undefined) return this.#search(handle, contents);
     const read = this.#read(handle, i);
@@ -198,8 +211,10 @@ export class ViewLookup {
   /** Block `i`, where it can be read here; undefined where `settle` is to read it, which takes down more. */
   #read(handle: TableHandle, i: number): Uint8Array | undefined {
     if (handle.table.unread !== undefined) return undefined;
+    const isUnsure = this.#unsure !== undefined;
+    if (isUnsure) this.#unsure!.add(handle);
     try {
-      const contents = this.#reads === 'sync' ? handle.blockSync(i) : handle.blockAtOnce(i, this.#signal);
+      const contents = this.#reads === 'sync' ? handle.borrowSync(i, isUnsure) : handle.borrowAtOnce(i, this.#signal, isUnsure);
       this.hasRead ||= contents !== undefined;
       return contents;
     } catch (error) {

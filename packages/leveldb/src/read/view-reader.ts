@@ -37,6 +37,7 @@ export class ViewReader {
   /** How often reading started again because the folder had changed. */
   restarts = 0;
   readonly #canList: boolean;
+  readonly #isPublished: boolean;
   readonly #canIdentify: boolean;
   readonly #folderName: string | undefined;
   readonly #options: ReaderOptions;
@@ -61,8 +62,9 @@ export class ViewReader {
   /** @param options checked by {@link mustBeReaderOptions}. */
   constructor(folder: Folder, options: ReaderOptions) {
     this.#isStrict = options.damage !== 'skip';
-    this.#canList = folder.list !== undefined;
-    this.#canIdentify = folder.identityOf !== undefined;
+    this.#isPublished = folder.isPublished === true;
+    this.#canList = folder.list !== undefined && !this.#isPublished;
+    this.#canIdentify = folder.identityOf !== undefined && !this.#isPublished;
     this.#folderName = folder.name;
     this.#options = options;
     this.#comparators = [...(options.comparators ?? []), bytewiseComparator];
@@ -126,7 +128,8 @@ export class ViewReader {
       known = this.#knownFor(manifest);
       const { comparator, order, tables } = known;
       const isOrdered = comparator.name === (fields.comparator ?? comparator.name);
-      const version = state.builder.files.build(order, place, isOrdered);
+      const isShown = this.#isPublished && known.shown?.manifest === state.name;
+      const version = isShown ? known.shown!.version : state.builder.files.build(order, place, isOrdered);
       const seen = `${state.name}\n${manifest.byteLength}`;
       const damage = new DamagePolicy(this.#isStrict);
       // All at the same time. The order says which failure comes before another.
@@ -141,7 +144,7 @@ export class ViewReader {
         // A writer may have added to the MANIFEST and to logs.
         yield* this.#logs.mustBeSame((openedLogs ?? []).filter(({ number }) => isLogNeeded(number, fields)));
         yield* this.#manifest.mustBeSame(manifest);
-      } else if (!this.#canList && !isOneLog(logs, fields)) {
+      } else if (!this.#canList && !this.#isPublished && !isOneLog(logs, fields)) {
         yield* this.#manifest.mustBeUnchanged(manifest);
       }
       let { lastSequence } = fields;
@@ -150,7 +153,7 @@ export class ViewReader {
       tables.keepOnly(version.files);
       for (const number of known.logs.keys()) if (!logs.some((log) => log.number === number)) known.logs.delete(number);
       const lock = this.#canIdentify ? yield* identifyFile(LOCK) : undefined;
-      known.shown = { version, logs, fields, lock };
+      known.shown = { manifest: state.name, version, logs, fields, lock };
       this.#use(known);
       const viewTables = new ViewTables(tables, version.files, pinned, this.#tables.opensLater && version.files.length <= this.#maxOpenTables);
       return new View({ comparator, order, fields, manifest: state.name, version, logs, lastSequence, tables: viewTables, damage, origin: known.origin });
@@ -166,7 +169,9 @@ export class ViewReader {
   #knownFor({ state, isContinued: isSame, fields, place }: OpenManifest): KnownDatabase {
     const comparator = this.#comparatorOf(fields, place);
     const known = this.#next ?? this.#known;
-    if (known !== undefined && isSame && known.comparator === comparator) {
+    if (known !== undefined && (isSame || this.#isPublished) && known.comparator === comparator) {
+      // Its tables are the same where their numbers are. What they add up to may be anything.
+      if (!isSame) known.origin = {};
       known.manifest = state;
       return known;
     }
@@ -207,6 +212,7 @@ export class ViewReader {
 
   /** Finds and replays the logs of a folder that cannot be listed. */
   *#findLogs(open: OpenedFiles, known: KnownDatabase, version: Version, { fields, place }: OpenManifest): FolderReading<LogMemtable[]> {
+    if (this.#isPublished) return [];
     const logs = yield* this.#logs.find(open, version, fields, place);
     return yield* this.#logs.replay(logs, known, fields);
   }

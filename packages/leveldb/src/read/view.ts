@@ -1,4 +1,5 @@
 import type { Comparator } from '@bloom/sstable';
+import { afterPrefix, INTERNAL_KEY_TRAILER_LENGTH, mayHavePrefix, mustHavePrefixes } from '@bloom/sstable/database';
 import type { DamagePolicy } from '../folder/damage.js';
 import type { EntryCursor } from '../cursor/entry-cursor.js';
 import type { ViewLog } from '../memtable/log-memtable.js';
@@ -7,6 +8,7 @@ import type { ManifestFields } from '../format/manifest.js';
 import { MergeCursor } from '../cursor/merge-cursor.js';
 import type { ViewTables } from '../table/table-cache.js';
 import { LevelEntries } from '../table/table-cursor.js';
+import type { TableHandle } from '../table/table-handle.js';
 import type { FileMetadata } from '../format/version-edit.js';
 import type { KeyOrder, Version } from '../format/version.js';
 import { type ReadSampler, VisibleCursor } from '../cursor/visible-cursor.js';
@@ -79,17 +81,17 @@ export class View implements ViewParts {
    * A cursor over the entries that are visible at `sequence`. The caller pins the view while it uses it.
    *
    * @param fillsCache whether the cache keeps the blocks that are read.
+   * @param prefix of the keys to see: what can have none is left out; other keys may be seen too.
+   * @throws RangeError when the keys with a prefix may be anywhere.
    */
-  cursor(sequence: bigint, fillsCache: boolean, sampler?: ReadSampler): VisibleCursor {
-    return new VisibleCursor(new MergeCursor(this.#sources(fillsCache), this.order.compareInternalKeys), this.order, sequence, this.damage, sampler);
+  cursor(sequence: bigint, fillsCache: boolean, sampler?: ReadSampler, prefix?: Uint8Array): VisibleCursor {
+    const sources = prefix === undefined ? this.#sources(fillsCache) : this.#sourcesWith(new Uint8Array(prefix), fillsCache);
+    return new VisibleCursor(new MergeCursor(sources, this.order.compareInternalKeys), this.order, sequence, this.damage, sampler);
   }
 
   /** A cursor over the entries of one table. */
-  entriesOf(file: FileMetadata, fillsCache = true): EntryCursor {
-    const { compareInternalKeys: compare } = this.order;
-    const { largest } = file;
-    const find = (key: Uint8Array): number => (compare(largest, 0, largest.length, key, 0, key.length) >= 0 ? 0 : 1);
-    return new LevelEntries([file], find, this.tables, this.damage, false, fillsCache);
+  entriesOf(file: FileMetadata, fillsCache = true, isPassedOver?: (handle: TableHandle) => boolean): EntryCursor {
+    return new LevelEntries([file], this.#finder([file]), this.tables, this.damage, false, fillsCache, isPassedOver);
   }
 
   /** Memtables, tables of level 0, and deeper levels as one each: the newest first. */
@@ -102,5 +104,31 @@ export class View implements ViewParts {
       sources.push(new LevelEntries(files, (key) => version.findFile(level, key), this.tables, this.damage, false, fillsCache));
     }
     return sources;
+  }
+
+  /** {@link #sources} without the tables that have no keys with the prefix, as the MANIFEST or their filters say. */
+  #sourcesWith(prefix: Uint8Array, fillsCache: boolean): EntryCursor[] {
+    const { version, order } = this;
+    mustHavePrefixes(order.compareUserKeys);
+    const after = afterPrefix(prefix);
+    const compare = (key: Uint8Array, user: Uint8Array): number => order.compareUserKeys(key, 0, key.length - INTERNAL_KEY_TRAILER_LENGTH, user, 0, user.length);
+    const mayHave = ({ smallest, largest }: FileMetadata): boolean => compare(largest, prefix) >= 0 && (after === undefined || compare(smallest, after) < 0);
+    const isPassedOver = ({ table }: TableHandle): boolean => !mayHavePrefix(table, prefix);
+    const sources: EntryCursor[] = this.newestLogs.map(({ memtable }) => new MemtableCursor(memtable));
+    for (const file of version.newestFirst) if (mayHave(file)) sources.push(this.entriesOf(file, fillsCache, isPassedOver));
+    for (const all of version.levels.slice(1)) {
+      const files = all.filter(mayHave);
+      if (files.length > 0) sources.push(new LevelEntries(files, this.#finder(files), this.tables, this.damage, false, fillsCache, isPassedOver));
+    }
+    return sources;
+  }
+
+  /** Finds in sorted tables the first whose largest key is at or after a key. */
+  #finder(files: readonly FileMetadata[]): (key: Uint8Array) => number {
+    const { compareInternalKeys: compare } = this.order;
+    return (key) => {
+      const i = files.findIndex(({ largest }) => compare(largest, 0, largest.length, key, 0, key.length) >= 0);
+      return i < 0 ? files.length : i;
+    };
   }
 }

@@ -1,11 +1,12 @@
-import { CorruptionError, type Signal } from '@bloom/bytes';
-import type { BlockCache, FileIdentity, ReadingOptions, SyncSource, TableOptions, TableStats } from '@bloom/sstable';
+import { CorruptionError } from '@bloom/bytes';
+import type { BlockCache, FileIdentity, ReadingOptions, TableOptions, TableStats } from '@bloom/sstable';
 import { type MutableTableStats, newTableStats, ReadGate, readOpenTable, StoredScratch } from '@bloom/sstable/database';
 import { ClosingFiles } from '../folder/closing-files.js';
 import { oldTableFileName, tableFileName } from '../format/file-name.js';
-import { FolderError, type FolderFile, holdsTheSame, isSameState, type SyncFolderFile } from '../folder/folder.js';
+import { FolderError, holdsTheSame, isSameState } from '../folder/folder.js';
 import { type FolderReading, openFile, readingOf, SharedReadings, shareReading } from '../folder/folder-reading.js';
 import { TableHandle } from './table-handle.js';
+import { WholeTable } from './whole-table.js';
 import type { FileMetadata } from '../format/version-edit.js';
 
 /** The counts of several tables together. */
@@ -186,7 +187,9 @@ export class TableCache {
 
   /** Closes all tables but `files`, as soon as nobody uses them. */
   keepOnly(files: Iterable<FileMetadata>): void {
-    const kept = new Set([...files].map(({ number }) => number));
+    if (this.#handles.size + this.#broken.size + this.#identities.size === 0) return;
+    const kept = new Set<bigint>();
+    for (const { number } of files) kept.add(number);
     this.closeUnless((number) => kept.has(number));
   }
 
@@ -308,63 +311,5 @@ export class ViewTables {
     this.#cache.pin(handle);
     this.#pinned.push(handle);
     this.#handles.set(file, handle);
-  }
-}
-
-/** A table as long as the MANIFEST says: the footer is looked for there, and bytes behind it do not matter. */
-export class WholeTable implements FolderFile {
-  readonly byteLength: number;
-  readonly name: string;
-  readonly isRemote: boolean | undefined;
-  readonly heldTailBytes: number | undefined;
-  readonly readInto: SyncSource['readInto'];
-  readonly readSync: FolderFile['readSync'];
-  readonly readAtOnce: FolderFile['readAtOnce'];
-  readonly #isWatched: boolean = false;
-  #hasChanged = false;
-  readonly #file: FolderFile;
-
-  /**
-   * @param isForeign whether others may write to the file: then each read makes sure that they have not.
-   * @throws CorruptionError `BLOOM_TRUNCATED` when the file is shorter.
-   */
-  constructor(file: FolderFile, byteLength: number, name: string, isForeign = false) {
-    if (file.byteLength < byteLength) {
-      const problem = `the MANIFEST says that it has ${byteLength} bytes, it has ${file.byteLength}`;
-      throw new CorruptionError('BLOOM_TRUNCATED', { structure: 'file', offset: 0, file: name }, problem);
-    }
-    this.byteLength = byteLength;
-    this.name = name;
-    this.isRemote = file.isRemote;
-    this.heldTailBytes = file.byteLength === byteLength ? file.heldTailBytes : undefined;
-    this.readInto = (file as SyncFolderFile).readInto?.bind(file);
-    this.readSync = file.readSync?.bind(file);
-    this.readAtOnce = file.readAtOnce?.bind(file);
-    this.#file = file;
-    if (!isForeign || file.hasChanged === undefined) return;
-    const { readInto, readSync, readAtOnce } = this;
-    this.#isWatched = true;
-    this.readInto = readInto && ((offset, bytes) => this.#unchanged(readInto(offset, bytes)));
-    this.readSync = readSync && ((offset, length, into) => this.#unchanged(readSync(offset, length, into)));
-    this.readAtOnce =
-      readAtOnce &&
-      ((offset, length, into) => {
-        const bytes = readAtOnce(offset, length, into);
-        return bytes && this.#unchanged(bytes);
-      });
-  }
-
-  read(offset: number, length: number, signal?: Signal): Uint8Array | Promise<Uint8Array> {
-    const bytes = this.#file.read(offset, length, signal);
-    if (!this.#isWatched) return bytes;
-    return bytes instanceof Promise ? bytes.then((read) => this.#unchanged(read)) : this.#unchanged(bytes);
-  }
-
-  /** What was read, if the file has not changed since it was opened: it was written once, so that changed bytes are another table's. */
-  #unchanged<T>(read: T): T {
-    // For good: once the file is deleted too, the host may no longer tell that it was overwritten.
-    this.#hasChanged ||= this.#file.hasChanged!();
-    if (this.#hasChanged) throw new FolderError('BLOOM_FOLDER_CHANGED', `${this.name} was overwritten: refresh the reader`, { file: this.name });
-    return read;
   }
 }

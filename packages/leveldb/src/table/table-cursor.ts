@@ -138,6 +138,8 @@ export class LevelEntries extends EntryCursor {
   readonly #damage: DamagePolicy;
   readonly #readsAtOnce: boolean;
   readonly #fillsCache: boolean;
+  /** Whether a table has nothing that is looked for. */
+  readonly #isPassedOver: ((handle: TableHandle) => boolean) | undefined;
   /** The table that the cursor is in, and its entries, once it is open. */
   #i = -1;
   #handle: TableHandle | undefined;
@@ -147,9 +149,18 @@ export class LevelEntries extends EntryCursor {
   #target: Uint8Array = new Uint8Array(0);
   #reverse = false;
 
-  /** Parameters as those of {@link TableEntries}. */
-  constructor(files: readonly FileMetadata[], find: (key: Uint8Array) => number, tables: ViewTables, damage: DamagePolicy, readsAtOnce = false, fillsCache = true) {
+  /** Parameters as those of {@link TableEntries}. @param isPassedOver whether an open table is not walked through. */
+  constructor(
+    files: readonly FileMetadata[],
+    find: (key: Uint8Array) => number,
+    tables: ViewTables,
+    damage: DamagePolicy,
+    readsAtOnce = false,
+    fillsCache = true,
+    isPassedOver?: (handle: TableHandle) => boolean,
+  ) {
     super();
+    this.#isPassedOver = isPassedOver;
     this.#files = files;
     this.#find = find;
     this.#tables = tables;
@@ -185,7 +196,12 @@ export class LevelEntries extends EntryCursor {
     do {
       if (this.#entries === undefined) {
         try {
-          this.#use(yield* this.#tables.open(this.#files[this.#i]!));
+          const handle = yield* this.#tables.open(this.#files[this.#i]!);
+          if (this.#isPassedOver?.(handle) === true) {
+            this.#leave();
+            continue;
+          }
+          this.#use(handle);
         } catch (error) {
           this.#damage.pass(error);
           this.#leave();
@@ -221,6 +237,10 @@ export class LevelEntries extends EntryCursor {
       if (this.#entries === undefined) {
         const handle = this.#tables.get(this.#files[this.#i]!);
         if (handle === undefined) return this.#wait();
+        if (this.#isPassedOver?.(handle) === true) {
+          this.#leave();
+          continue;
+        }
         this.#use(handle);
         if (!this.#land()) return this.#wait();
       }

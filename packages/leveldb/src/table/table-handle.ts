@@ -16,8 +16,10 @@ import {
 } from '@bloom/sstable/database';
 import type { Signal } from '@bloom/bytes';
 import { type FolderFile, withoutPromises } from '../folder/folder.js';
-import type { ReadableTable, TableWalk } from '../folder/folder-reading.js';
+import { type FolderReading, noteStale, type ReadableTable, readBlock, type TableWalk } from '../folder/folder-reading.js';
 import type { FileMetadata } from '../format/version-edit.js';
+import { type TableFilters, tableFiltersOf } from './table-filters.js';
+import { WholeTable } from './whole-table.js';
 
 /** Whether a block may be overwritten once the walk moves to the next one. Not on backward walks, which keep an entry's value while they move on. */
 function isLentTo({ reverse }: TableWalk): boolean {
@@ -41,11 +43,14 @@ export class TableHandle implements ReadableTable {
   readonly #lookup: TableLookup;
   readonly #file: FolderFile;
   readonly #source: FolderFile;
+  /** The same, where others may change the file. */
+  readonly #watched: WholeTable | undefined;
   readonly #options: ReadingOptions;
   readonly #scratch: StoredScratch;
   readonly #gate: ReadGate | undefined;
   #syncSource: SyncSource | undefined;
   #reader: BlockReader | undefined;
+  #filters: TableFilters | undefined;
 
   /**
    * @param source the file, as long as the MANIFEST says it is.
@@ -72,6 +77,7 @@ export class TableHandle implements ReadableTable {
     this.identity = file.identity;
     this.#file = file;
     this.#source = source;
+    this.#watched = source instanceof WholeTable && source.isWatched ? source : undefined;
     this.#options = options;
     this.#scratch = scratch;
     this.#gate = gate;
@@ -90,6 +96,22 @@ export class TableHandle implements ReadableTable {
   /** Whether the filter, which has not been read, should be read before the next lookup. */
   get isFilterDue(): boolean {
     return this.table.unread?.isDue === true;
+  }
+
+  /** What the filters are worth; undefined while they are unread. */
+  get filters(): TableFilters | undefined {
+    return (this.#filters ??= tableFiltersOf(this.table));
+  }
+
+  /** How many entries the table has, estimated: as many as its middle block, times its blocks. */
+  *entries(): FolderReading<number> {
+    const { index } = this.table;
+    if (index.length === 0) return 0;
+    const middle = index.length >>> 1;
+    this.searcher.reset(yield* readBlock(this, middle, { reverse: false, fillsCache: false, ahead: undefined }), index.offsetOf(middle));
+    let entries = 0;
+    for (let more = this.searcher.seekToFirst(); more; more = this.searcher.next()) entries++;
+    return entries * index.length;
   }
 
   /** Reads the filter, if that is due. */
@@ -126,14 +148,57 @@ export class TableHandle implements ReadableTable {
     return (walk.ahead as ReadAhead).block(i, signal);
   }
 
-  /** The contents of data block `i`, which is not in the cache, if they are at hand. */
-  blockAtOnce(i: number, signal?: Signal): Uint8Array | undefined {
-    return this.#source.readAtOnce === undefined ? undefined : this.#blockReader().readAtOnce(i, signal);
+  /**
+   * The contents of data block `i`, which is not in the cache, if they are at hand: for callers like those of `DataBlocks.borrowed`.
+   *
+   * @param isUnsure whether the caller calls `mustBeSure` before it gives anything to anyone.
+   */
+  borrowAtOnce(i: number, signal?: Signal, isUnsure = false): Uint8Array | undefined {
+    if (this.#source.readAtOnce === undefined) return undefined;
+    if (!isUnsure || this.#watched === undefined) return this.#blockReader().borrowAtOnce(i, signal);
+    return this.#withoutCheck(this.#watched, () => this.#blockReader().borrowAtOnce(i, signal));
+  }
+
+  /** As {@link blockSync}, for callers like those of {@link borrowAtOnce}. */
+  borrowSync(i: number, isUnsure = false): Uint8Array {
+    if (!isUnsure || this.#watched === undefined) return this.blocks.readSync(i, this.#withoutPromises(), this.#scratch, true);
+    return this.#withoutCheck(this.#watched, () => this.blocks.readSync(i, this.#withoutPromises(), this.#scratch, true));
+  }
+
+  /**
+   * Looks whether the file has changed since it was opened, if a block was read without looking.
+   *
+   * @throws FolderError `BLOOM_FOLDER_CHANGED` when it has.
+   */
+  mustBeSure(): void {
+    const isUnsure = this.blocks.mustBeSure !== undefined;
+    this.blocks.mustBeSure = undefined;
+    try {
+      if (isUnsure) this.#watched?.mustBeUnchanged();
+      else this.#watched?.mustNotBeKnownToHaveChanged();
+    } catch (error) {
+      // Some of them may be another table's.
+      this.blocks.forget();
+      noteStale(this, error);
+      throw error;
+    }
+  }
+
+  /** Reads a block without looking whether the file has changed. */
+  #withoutCheck<T>(watched: WholeTable, read: () => T): T {
+    this.blocks.mustBeSure ??= () => this.mustBeSure();
+    watched.isDeferring = true;
+    try {
+      return read();
+    } finally {
+      // Where it was not read after all.
+      watched.isDeferring = false;
+    }
   }
 
   /** The contents of data block `i`, which is not in the cache. @throws TypeError where the source returns promises alone. */
   blockSync(i: number, walk?: TableWalk): Uint8Array {
-    const source = (this.#syncSource ??= withoutPromises(this.#source));
+    const source = this.#withoutPromises();
     if (walk === undefined) return this.blocks.readSync(i, source, this.#scratch);
     walk.ahead ??= new SyncReadAhead(this.blocks, source, readingFor(this.#options).readAheadBytes, isLentTo(walk), walk.fillsCache);
     return (walk.ahead as SyncReadAhead).block(i);
@@ -144,6 +209,10 @@ export class TableHandle implements ReadableTable {
     if (walk.ahead instanceof ReadAhead) walk.ahead.end();
   }
 
+  #withoutPromises(): SyncSource {
+    return (this.#syncSource ??= withoutPromises(this.#source));
+  }
+
   #blockReader(): BlockReader {
     const { readAheadBytes, gapBytes } = readingFor(this.#options);
     return (this.#reader ??= new BlockReader(this.blocks, this.#source, readAheadBytes, gapBytes, this.#gate, this.#scratch));
@@ -151,6 +220,11 @@ export class TableHandle implements ReadableTable {
 
   /** Drops the table's blocks from the cache, ends all reads under way, and closes the file. */
   close(): void | Promise<void> {
+    try {
+      if (this.blocks.mustBeSure !== undefined) this.mustBeSure();
+    } catch {
+      // Whoever still has to look finds out.
+    }
     this.blocks.close();
     this.#reader?.close(new TypeError('the table was closed'));
     return this.#file.close?.();

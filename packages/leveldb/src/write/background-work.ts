@@ -18,6 +18,7 @@ import { tableMade, versionInstalled } from './database-event.js';
 import type { Settings } from './database-options.js';
 import type { DatabaseState } from './database-state.js';
 import type { LiveLog } from './live-log.js';
+import { BitsChoice } from './bits-by-level.js';
 import { CompactionStats } from './properties.js';
 import { firstOfSeveral } from './read-sample.js';
 import { TableMaker } from './table-maker.js';
@@ -42,6 +43,8 @@ export class BackgroundWork {
   readonly #settings: Settings;
   readonly #state: DatabaseState;
   readonly #tables: TableMaker;
+  /** Where bits per key depend on the level. */
+  readonly #bits: BitsChoice | undefined;
   readonly #seeks = new SeekBudget();
   /** The table whose seeks ran out, due for compaction only in the version in which they did. */
   #sought: { readonly file: FileMetadata; readonly version: Version } | undefined;
@@ -57,6 +60,7 @@ export class BackgroundWork {
     this.#settings = settings;
     this.#state = state;
     this.#tables = new TableMaker(folder, settings, state.versions.order);
+    this.#bits = settings.levelBits && new BitsChoice(settings.levelBits, (files) => state.files.filteredTables(files));
   }
 
   /** Why no tables are merged any more, if that is so: some have blocks of a codec that was not given. */
@@ -181,11 +185,12 @@ export class BackgroundWork {
     files.keep(number);
     onEvent?.({ kind: 'flush-began', log: name, table: tableFileName(number), entries: memtable.count });
     try {
-      const written = await this.#tables.flush(memtable, number);
+      const level = memtable.count === 0 ? undefined : levelForFlush(base, versions.order, memtable.bounds, this.#settings.maxFileSize);
+      const bitsPerKey = level === undefined ? undefined : this.#bits && (await this.#bits.ofMemtable(level, memtable, base));
+      const written = await this.#tables.flush(memtable, number, bitsPerKey);
       const file = written?.file;
       if (file !== undefined) await files.openTables([file]);
       this.#mustBeOpen();
-      const level = file && levelForFlush(base, versions.order, file, this.#settings.maxFileSize);
       const newFiles = file === undefined ? [] : [{ level: level!, file }];
       const milliseconds = performance.now() - start;
       this.stats.add(level ?? 0, { milliseconds, bytesRead: 0, bytesWritten: file?.size ?? 0 });
@@ -270,7 +275,8 @@ export class BackgroundWork {
     view.pin();
     try {
       const onTable = onEvent && ((table: WrittenTable) => onEvent({ kind: 'compaction-output', level: outputLevel, table: tableMade(table) }));
-      const made = await this.#tables.merge({ plan: compaction, oldestSequence, newFileNumber }, view, onTable, () => this.#interlude());
+      const bitsPerKey = this.#bits && (await this.#bits.ofCompaction(compaction, versions.current));
+      const made = await this.#tables.merge({ plan: compaction, oldestSequence, newFileNumber, bitsPerKey }, view, onTable, () => this.#interlude());
       const outputs = made.tables.map(({ file }) => file);
       await files.openTables(outputs);
       this.#mustBeOpen();

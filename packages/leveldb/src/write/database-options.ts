@@ -4,6 +4,7 @@ import { BlockCache, bytewiseComparator, type Codec, type Comparator, MemorySink
 import { decodingFor, DEFAULT_CACHE_BYTES, internalKeyComparator, internalKeyPolicy, internalTableOptions, mustBeReading } from '@bloom/sstable/database';
 import { mustBeDamageMode, openTablesFor, type ReaderOptions } from '../read/reader-options.js';
 import type { TableThreadSettings } from '../folder/table-thread.js';
+import { type BitsByLevel, type LevelBits, levelBitsOf } from './bits-by-level.js';
 import { type DatabaseEvent, type EventSink, guardedListener } from './database-event.js';
 
 /** How to open a {@link Database}. Every option has a default. */
@@ -22,6 +23,11 @@ export interface DatabaseOptions extends Pick<ReaderOptions, 'filterPolicies' | 
   readonly comparator?: Comparator | undefined;
   /** The filter policy of new tables; null for none. Default: LevelDB's Bloom filter with 10 bits per key. */
   readonly filterPolicy?: FilterPolicy | null | undefined;
+  /**
+   * Bits per key of LevelDB's Bloom filter by the level that a table is written to, instead of `filterPolicy`. A table that moves
+   * down a level as it is keeps its filters. LevelDB reads them all. Default: 10 in every level.
+   */
+  readonly bitsPerKey?: BitsByLevel | undefined;
   /** The compression of new tables. Default: `'snappy'`. */
   readonly compression?: 'none' | 'snappy' | Codec | undefined;
   /**
@@ -80,6 +86,7 @@ const DATABASE_OPTIONS: Record<keyof DatabaseOptions, true> = {
   comparator: true,
   filterPolicy: true,
   filterPolicies: true,
+  bitsPerKey: true,
   compression: true,
   codecs: true,
   cache: true,
@@ -120,6 +127,10 @@ export interface Settings {
   readonly cache: BlockCache | null;
   /** How tables are built, and how they are opened: by internal keys. */
   readonly building: TableBuilderOptions;
+  /** How tables are built whose filters have so many bits per key; undefined for `building`. */
+  readonly buildingWith: (bitsPerKey: number | undefined) => TableBuilderOptions;
+  /** Where bits per key depend on the level. */
+  readonly levelBits: LevelBits | undefined;
   readonly opening: ReturnType<typeof internalTableOptions>;
   /** How the tables are read. */
   readonly reading: ReaderOptions;
@@ -136,6 +147,7 @@ export function settingsOf(options: DatabaseOptions): Settings {
   mustBeReading(options);
   if (options.onEvent !== undefined && typeof options.onEvent !== 'function') throw new TypeError('onEvent must be a function');
   const { compression = 'snappy' } = options;
+  const levelBits = options.bitsPerKey === undefined ? undefined : levelBitsOf(options.bitsPerKey);
   const filterPolicy = policyOf(options, comparator);
   const { maxBlockBytes } = decodingFor(options);
   const blockSize = Math.min(maxBlockBytes, clipped('blockSize', options.blockSize ?? 4096, 2 ** 10, 4 * 2 ** 20));
@@ -149,6 +161,7 @@ export function settingsOf(options: DatabaseOptions): Settings {
     maxBlockBytes,
     omitLargeFilters: true,
   };
+  const bloomPolicies = new BloomPolicies();
   // Checks the options before anything is read.
   new TableBuilder(new MemorySink(), building);
   const own = typeof compression === 'object' ? [compression] : [];
@@ -168,6 +181,8 @@ export function settingsOf(options: DatabaseOptions): Settings {
     blockSize,
     cache: options.cache === undefined ? new BlockCache(DEFAULT_CACHE_BYTES) : options.cache,
     building,
+    buildingWith: (bitsPerKey) => (bitsPerKey === undefined ? building : { ...building, filterPolicy: bloomPolicies.with(bitsPerKey) }),
+    levelBits,
     opening: internalTableOptions({
       comparator,
       filterPolicies: filterPolicies ?? readablePolicies(filterPolicy, comparator),
@@ -180,11 +195,30 @@ export function settingsOf(options: DatabaseOptions): Settings {
   };
 }
 
-function policyOf({ filterPolicy }: DatabaseOptions, comparator: Comparator): FilterPolicy | null {
+function policyOf({ filterPolicy, bitsPerKey }: DatabaseOptions, comparator: Comparator): FilterPolicy | null {
+  if (bitsPerKey !== undefined) {
+    if (filterPolicy !== undefined) throw new TypeError("bitsPerKey is for LevelDB's Bloom filter: leave out filterPolicy");
+    if (comparator.keyEquivalence !== undefined) {
+      throw new RangeError(`bitsPerKey is for LevelDB's Bloom filter, which tells apart keys that ${comparator.name} calls equal`);
+    }
+  }
   if (filterPolicy !== undefined && filterPolicy !== null) mustBeFilterPolicy('filterPolicy', filterPolicy);
   if (filterPolicy !== undefined) return filterPolicy;
   // LevelDB's filter tells apart keys that such a comparator calls equal.
   return comparator.keyEquivalence === undefined ? new BloomFilterPolicy(10) : null;
+}
+
+/** LevelDB's Bloom filter of internal keys, one policy for each number of bits. */
+class BloomPolicies {
+  readonly #policies = new Map<number, FilterPolicy>();
+
+  /** Null, for no filters, with 0 bits. */
+  with(bitsPerKey: number): FilterPolicy | null {
+    if (bitsPerKey === 0) return null;
+    const made = this.#policies.get(bitsPerKey) ?? internalKeyPolicy(new BloomFilterPolicy(bitsPerKey));
+    this.#policies.set(bitsPerKey, made);
+    return made;
+  }
 }
 
 /** The policies of old tables: the one of new tables, and the default, for the policy may have changed. */

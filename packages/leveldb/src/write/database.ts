@@ -299,8 +299,8 @@ export class Database extends AsyncReaderFace {
     return super.isFound(lookup);
   }
 
-  protected override cursorOf(view: View, sequence: bigint, fillsCache: boolean): VisibleCursor {
-    return view.cursor(sequence, fillsCache, new CursorSampler(++this.#cursors, (key) => this.#store.background.sampleRead(key)));
+  protected override cursorOf(view: View, sequence: bigint, fillsCache: boolean, prefix?: Uint8Array): VisibleCursor {
+    return view.cursor(sequence, fillsCache, new CursorSampler(++this.#cursors, (key) => this.#store.background.sampleRead(key)), prefix);
   }
 
   // Async, so that a caller's mistake is a rejection like any other.

@@ -1,9 +1,10 @@
 import type { TableStats } from '@bloom/sstable';
 import { DamagePolicy, type Dropped } from '../folder/damage.js';
 import { isCanonicalName, parseFileName } from '../format/file-name.js';
-import { all, runAsync } from '../folder/folder-reading.js';
+import { all, type FolderReading, runAsync } from '../folder/folder-reading.js';
 import type { ViewLog } from '../memtable/log-memtable.js';
 import { TableCache, ViewTables } from '../table/table-cache.js';
+import type { FilteredTable } from '../compact/level-bits.js';
 import type { FileMetadata } from '../format/version-edit.js';
 import { View } from '../read/view.js';
 import type { WritableFolder } from '../folder/writable-folder.js';
@@ -73,6 +74,26 @@ export class LiveFiles {
   /** Opens newly written tables, which verifies that they can be read, and keeps them open. */
   async openTables(files: readonly FileMetadata[]): Promise<void> {
     await runAsync(this.#folder, all(files.map((file) => this.#tables.openAtFirst(file))));
+  }
+
+  /** The keys and filters of tables, in their order; undefined for a table that cannot be read. */
+  filteredTables(files: readonly FileMetadata[]): Promise<(FilteredTable | undefined)[]> {
+    return runAsync(this.#folder, all(files.map((file) => this.#filteredTable(file))));
+  }
+
+  *#filteredTable(file: FileMetadata): FolderReading<FilteredTable | undefined> {
+    try {
+      const handle = yield* this.#tables.openAtFirst(file);
+      this.#tables.pin(handle);
+      try {
+        return { keys: yield* handle.entries(), filterBits: handle.filters?.bits };
+      } finally {
+        this.#tables.unpin(handle);
+      }
+    } catch {
+      // Whoever needs the table is told what is wrong with it.
+      return undefined;
+    }
   }
 
   /**

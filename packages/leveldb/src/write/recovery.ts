@@ -16,6 +16,7 @@ import type { WrittenTable } from '../folder/table-thread.js';
 import type { FileMetadata } from '../format/version-edit.js';
 import type { Version } from '../format/version.js';
 import type { WritableFolder } from '../folder/writable-folder.js';
+import { BitsChoice, type LevelBits } from './bits-by-level.js';
 import { type EventSink, tableMade } from './database-event.js';
 import { mustLeaveNumbers } from './file-numbers.js';
 import { LiveLog } from './live-log.js';
@@ -31,7 +32,8 @@ export interface RecoverySettings {
   readonly reuseLogs: boolean;
   /** Whether what is damaged is left out, as LevelDB does it, rather than an error. */
   readonly skipsDamage: boolean;
-  readonly building: TableBuilderOptions;
+  readonly buildingWith: (bitsPerKey: number | undefined) => TableBuilderOptions;
+  readonly levelBits: LevelBits | undefined;
   readonly blockSize: number;
   readonly maxBlockBytes: number;
   readonly onEvent: EventSink;
@@ -126,7 +128,8 @@ async function recoverLog(
 
   async function flush(filled: Memtable): Promise<void> {
     flushed++;
-    const table = await writeMemtable(filled, folder, versions.newFileNumber(), settings.building, pacer);
+    const bitsPerKey = settings.levelBits && (await new BitsChoice(settings.levelBits).ofMemtable(0, filled, versions.current));
+    const table = await writeMemtable(filled, folder, versions.newFileNumber(), settings.buildingWith(bitsPerKey), pacer);
     if (table !== undefined) tables.push(table);
   }
 

@@ -32,10 +32,10 @@ export class TableMaker {
     this.#order = order;
   }
 
-  /** Writes a memtable as a table. @returns nothing where it is empty. */
-  async flush(memtable: Memtable, number: bigint): Promise<WrittenTable | undefined> {
-    const onThread = await this.#flushOnThread(memtable, number);
-    return onThread ?? writeMemtable(memtable, this.#folder, number, this.#settings.building, new Pacer(ENTRIES_PER_LOOK));
+  /** Writes a memtable as a table. @returns nothing where it is empty. @param bitsPerKey of its filters; undefined: as for any table. */
+  async flush(memtable: Memtable, number: bigint, bitsPerKey: number | undefined): Promise<WrittenTable | undefined> {
+    const onThread = await this.#flushOnThread(memtable, number, bitsPerKey);
+    return onThread ?? writeMemtable(memtable, this.#folder, number, this.#settings.buildingWith(bitsPerKey), new Pacer(ENTRIES_PER_LOOK));
   }
 
   /**
@@ -56,8 +56,8 @@ export class TableMaker {
       if (onTable !== undefined) for (const table of onThread.tables) onTable(table);
       return onThread;
     }
-    const { plan, oldestSequence, newFileNumber } = request;
-    const { building, maxFileSize } = this.#settings;
+    const { plan, oldestSequence, newFileNumber, bitsPerKey } = request;
+    const { maxFileSize } = this.#settings;
     return writeCompactedTables(plan, {
       folder: this.#folder,
       read: (reading) => runAsync(this.#folder, reading),
@@ -65,7 +65,7 @@ export class TableMaker {
       order: this.#order,
       tables,
       damage,
-      building,
+      building: this.#settings.buildingWith(bitsPerKey),
       maxFileSize,
       oldestSequence,
       newFileNumber,
@@ -84,11 +84,11 @@ export class TableMaker {
     await this.#thread?.close();
   }
 
-  async #flushOnThread(memtable: Memtable, number: bigint): Promise<WrittenTable | undefined> {
+  async #flushOnThread(memtable: Memtable, number: bigint, bitsPerKey: number | undefined): Promise<WrittenTable | undefined> {
     const thread = this.#threadFor(memtable.memoryUsage);
     if (thread === undefined || memtable.count === 0) return undefined;
     try {
-      return await thread.flush(await packedEntries(memtable, new Pacer(ENTRIES_PER_LOOK)), number);
+      return await thread.flush(await packedEntries(memtable, new Pacer(ENTRIES_PER_LOOK)), number, bitsPerKey);
     } catch {
       return undefined;
     }

@@ -29,8 +29,13 @@ export class ThreadTables {
     this.#order = keyOrderOf(this.#settings.comparator);
   }
 
-  async compact(plan: CompactionPlan, asked: Pick<CompactionContext, 'oldestSequence' | 'newFileNumber' | 'interlude'>): Promise<CompactedTables> {
-    const { maxOpenTables, reading, opening, building, maxFileSize } = this.#settings;
+  async compact(
+    plan: CompactionPlan,
+    bitsPerKey: number | undefined,
+    asked: Pick<CompactionContext, 'oldestSequence' | 'newFileNumber' | 'interlude'>,
+  ): Promise<CompactedTables> {
+    const { maxOpenTables, reading, opening, maxFileSize } = this.#settings;
+    const building = this.#settings.buildingWith(bitsPerKey);
     const cache = new TableCache(maxOpenTables, reading, opening, null);
     const folder = this.#folder;
     const read = (reading: FolderReading<void>): void => runSync(folder, reading);
@@ -43,8 +48,8 @@ export class ThreadTables {
     }
   }
 
-  flush(entries: PackedEntries, number: bigint): Promise<WrittenTable> {
-    return writeTable(new PackedWalk(entries), this.#folder, number, this.#settings.building, new Pacer(ENTRIES_PER_LOOK));
+  flush(entries: PackedEntries, number: bigint, bitsPerKey: number | undefined): Promise<WrittenTable> {
+    return writeTable(new PackedWalk(entries), this.#folder, number, this.#settings.buildingWith(bitsPerKey), new Pacer(ENTRIES_PER_LOOK));
   }
 }
 

@@ -24,7 +24,8 @@ afterAll(() => {
 });
 
 const texts = ['README.md', ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`)];
-const examples = texts.flatMap((text) => readmeExamples(join(root, text)).map((example) => ({ ...example, text })));
+// Those for browsers are tested there.
+const examples = texts.flatMap((text) => readmeExamples(join(root, text)).map((example) => ({ ...example, text }))).filter(({ code }) => !code.includes('@bloom/leveldb/opfs'));
 
 test('README and docs have examples', () => {
   expect(examples.length).toBeGreaterThanOrEqual(6);

@@ -57,8 +57,8 @@ class CountingFolder extends WritableNodeFolder {
         if (task === 'dies') setTimeout(() => void workers[0]?.terminate(), 2);
         return compacting;
       },
-      /** @param {import('@bloom/leveldb').PackedEntries} entries @param {bigint} number */
-      flush: (entries, number) => counted(thread.flush(entries, number)),
+      /** @param {import('@bloom/leveldb').PackedEntries} entries @param {bigint} number @param {number | undefined} bitsPerKey */
+      flush: (entries, number, bitsPerKey) => counted(thread.flush(entries, number, bitsPerKey)),
       close: () => thread.close(),
     };
   }
@@ -111,6 +111,18 @@ const tasks = {
   noThread: () => tasks['thread']?.() ?? Promise.resolve(),
   async slices() {
     const database = await open({}, false);
+    await write(database);
+    await database.close();
+    return { files: digest() };
+  },
+  async levelsOnThread() {
+    const database = await open({ bitsPerKey: 'auto' });
+    await write(database);
+    await database.close();
+    return { files: digest() };
+  },
+  async levelsInSlices() {
+    const database = await open({ bitsPerKey: 'auto' }, false);
     await write(database);
     await database.close();
     return { files: digest() };

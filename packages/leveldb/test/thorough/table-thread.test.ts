@@ -52,6 +52,13 @@ describe('the worker thread that writes tables', () => {
     expect(here.files!.length).toBeGreaterThan(4);
   });
 
+  test('is told the bits of each level', async () => {
+    const [onThread, inSlices] = await Promise.all([run('levelsOnThread'), run('levelsInSlices')]);
+    expect(onThread.jobs.done).toBeGreaterThan(0);
+    expect(onThread.jobs.failed).toBe(0);
+    expect(onThread.files).toEqual(inSlices.files);
+  });
+
   test('works in a program that uses require()', async () => {
     const found = await run('require');
     expect(found.jobs).toEqual(there.jobs);

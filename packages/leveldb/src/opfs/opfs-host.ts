@@ -1,0 +1,72 @@
+/** What is used of the browser: the origin private file system and Web Locks. */
+import type { BlobLike } from '@bloom/sstable/blob';
+
+/** What is needed of a `FileSystemSyncAccessHandle`. */
+export interface AccessHandle {
+  read(into: Uint8Array, options: { readonly at: number }): number;
+  write(bytes: Uint8Array, options: { readonly at: number }): number;
+  getSize(): number;
+  truncate(length: number): void;
+  flush(): void;
+  close(): void;
+}
+
+interface WritableStreamLike {
+  write(blob: BlobLike): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What is needed of a `FileSystemFileHandle`. */
+export interface FileHandle {
+  getFile(): Promise<BlobLike>;
+  createSyncAccessHandle?(): Promise<AccessHandle>;
+  createWritable(): Promise<WritableStreamLike>;
+  /** Not in the standard, and not in all browsers. */
+  move?(folder: DirectoryHandle, name: string): Promise<void>;
+}
+
+/** What is needed of a `FileSystemDirectoryHandle`. */
+export interface DirectoryHandle {
+  readonly name: string;
+  keys(): AsyncIterable<string>;
+  getFileHandle(name: string, options?: { readonly create: boolean }): Promise<FileHandle>;
+  getDirectoryHandle(name: string, options?: { readonly create: boolean }): Promise<DirectoryHandle>;
+  removeEntry(name: string): Promise<void>;
+}
+
+interface LockManager {
+  request(name: string, options: { readonly ifAvailable: true }, held: (lock: unknown) => Promise<void> | undefined): Promise<unknown>;
+}
+
+interface OpfsNavigator {
+  readonly storage?: { getDirectory?(): Promise<DirectoryHandle> };
+  readonly locks?: LockManager;
+}
+
+function navigatorHere(): OpfsNavigator {
+  return (globalThis as { readonly navigator?: OpfsNavigator }).navigator ?? {};
+}
+
+/** The root of the origin private file system. @throws TypeError where there is none. */
+export async function opfsRoot(): Promise<DirectoryHandle> {
+  const { storage } = navigatorHere();
+  if (storage?.getDirectory === undefined) {
+    throw new TypeError('there is no origin private file system here: it takes a browser, and a page that came over HTTPS or from this machine');
+  }
+  return storage.getDirectory();
+}
+
+/** The locks of the origin, which all of its pages and workers share; undefined where there are none. */
+export function locksHere(): LockManager | undefined {
+  return navigatorHere().locks;
+}
+
+/** The `name` of a `DOMException`, by which browsers tell errors apart. */
+export function nameOf(error: unknown): string {
+  return typeof error === 'object' && error !== null && 'name' in error ? String(error.name) : '';
+}
+
+/** Whether there is no such file: nothing at all, a folder of that name, or a name that no file can have. */
+export function isAbsence(error: unknown): boolean {
+  return ['NotFoundError', 'TypeMismatchError', 'TypeError'].includes(nameOf(error));
+}

@@ -1,0 +1,284 @@
+import { DatabaseError } from '../folder/database-error.js';
+import { isPlainName, mustBePlainName, type FolderFile } from '../folder/folder.js';
+import { delay } from '../folder/pacer.js';
+import { type FolderLock, missingFile, type WritableFile, type WritableFolder } from '../folder/writable-folder.js';
+import { LOST } from '../format/file-name.js';
+import { NameTurns } from './name-turns.js';
+import { folderErrorOf, OpfsFile, OpfsReadFile, OpfsWritableFile } from './opfs-file.js';
+import { type AccessHandle, type DirectoryHandle, type FileHandle, isAbsence, locksHere, nameOf } from './opfs-host.js';
+import { directoryAt, namesOfPath } from './opfs-path.js';
+
+/** How long to wait for a file that another worker holds. One that was terminated lets go of its lock before it lets go of its files. */
+const PATIENCE_MS = 5000;
+
+/**
+ * A folder of the origin private file system that a database can be written to, in a dedicated worker: only there, browsers have files that
+ * are read and written without a promise.
+ *
+ * Its lock is a Web Lock, which keeps out all pages and workers of the origin, and ends with the worker. `sync` is the `flush` of a
+ * `FileSystemSyncAccessHandle`: what it means for a loss of power is up to the browser, which offers nothing to sync names with.
+ *
+ * A file is open once for all that read and write it here, and nobody else can open it for writing meanwhile. A file that is deleted while
+ * it is open is hidden, and deleted when it is closed.
+ *
+ * @example
+ * ```ts
+ * const database = await Database.open(new WritableOpfsFolder('path/to/database'));
+ * ```
+ */
+export class WritableOpfsFolder implements WritableFolder {
+  /** The path, as it was given. */
+  readonly name: string;
+  readonly #names: readonly string[];
+  readonly #open = new Map<string, OpfsFile>();
+  /** Files that were deleted while they were open, and are still there. */
+  readonly #hidden = new Set<string>();
+  readonly #turns = new NameTurns();
+  #directory: Promise<DirectoryHandle | undefined> | undefined;
+  #lost: WritableOpfsFolder | undefined;
+
+  /** @param path from the root of the origin private file system, with `/` between the names. @throws RangeError for one that names no folder. */
+  constructor(path: string) {
+    this.#names = namesOfPath(path);
+    this.name = path;
+  }
+
+  async list(): Promise<string[]> {
+    const names: string[] = [];
+    try {
+      for await (const name of (await this.#find())?.keys() ?? []) if (!this.#hidden.has(name)) names.push(name);
+    } catch (error) {
+      if (nameOf(error) !== 'NotFoundError') throw error;
+      this.#directory = undefined;
+      return [];
+    }
+    return names;
+  }
+
+  async open(name: string): Promise<FolderFile | undefined> {
+    if (!isPlainName(name)) return undefined;
+    return this.#turns.take([name], async () => {
+      const file = await this.#existing(name);
+      return file && new OpfsReadFile(file);
+    });
+  }
+
+  async create(name: string): Promise<WritableFile> {
+    mustBePlainName(name);
+    return this.#turns.take([name], async () => {
+      this.#end(name, 'was replaced');
+      const directory = await this.#mustFind();
+      try {
+        const handle = await this.#doing(name, () => directory.getFileHandle(name, { create: true }));
+        const access = await this.#accessOf(handle, name);
+        access.truncate(0);
+        this.#hidden.delete(name);
+        return new OpfsWritableFile(this.#opened(name, access));
+      } catch (error) {
+        if (nameOf(error) === 'NotFoundError') throw this.#missing(name);
+        throw error;
+      }
+    });
+  }
+
+  async openForAppend(name: string): Promise<WritableFile> {
+    mustBePlainName(name);
+    return this.#turns.take([name], async () => {
+      const file = await this.#existing(name);
+      if (file === undefined) throw this.#missing(name);
+      return new OpfsWritableFile(file);
+    });
+  }
+
+  async rename(from: string, to: string): Promise<void> {
+    mustBePlainName(to);
+    await this.#turns.take([from, to], async () => {
+      const handle = await this.#toMove(from);
+      this.#end(to, 'was replaced');
+      await this.#move(handle, from, await this.#mustFind(), to);
+      this.#hidden.delete(to);
+    });
+  }
+
+  async delete(name: string): Promise<void> {
+    if (!isPlainName(name)) return;
+    await this.#turns.take([name], async () => {
+      const file = this.#open.get(name);
+      if (file === undefined) return this.#remove(name);
+      file.isDeleted = true;
+      this.#hidden.add(name);
+    });
+  }
+
+  syncFolder(): void {
+    // Browsers have no call for that.
+  }
+
+  async createFolder(): Promise<void> {
+    this.#directory = directoryAt(this.#names, true);
+    await this.#directory;
+  }
+
+  async removeFolder(): Promise<void> {
+    try {
+      const parent = await directoryAt(this.#names.slice(0, -1), false);
+      await parent?.removeEntry(this.#names.at(-1)!);
+      this.#directory = undefined;
+    } catch {
+      // It has files.
+    }
+  }
+
+  lostFolder(): WritableFolder {
+    return this.#lostFolder();
+  }
+
+  async moveToLost(name: string, as: string): Promise<void> {
+    mustBePlainName(as);
+    const lost = this.#lostFolder();
+    await this.#turns.take([name], async () => {
+      const handle = await this.#toMove(name);
+      await lost.#turns.take([as], async () => {
+        lost.#end(as, 'was replaced');
+        await this.#move(handle, name, await lost.#mustFind(), as);
+      });
+    });
+  }
+
+  lock(): Promise<FolderLock> {
+    const locks = locksHere();
+    if (locks === undefined) throw new DatabaseError('BLOOM_NO_LOCK', 'folders are locked with Web Locks, which are not there');
+    return new Promise((resolve, reject) => {
+      const requested = locks.request(`@bloom/leveldb ${this.#names.join('/')}`, { ifAvailable: true }, (lock) => {
+        if (lock === null) {
+          reject(new DatabaseError('BLOOM_LOCKED', `${this.name} is open for writing already, in this page or in another one of the origin`));
+          return undefined;
+        }
+        return new Promise<void>((end) => {
+          resolve({
+            async release() {
+              end();
+              // The lock is free when the request has settled.
+              await requested;
+            },
+          });
+        });
+      });
+      requested.catch(reject);
+    });
+  }
+
+  #lostFolder(): WritableOpfsFolder {
+    this.#lost ??= new WritableOpfsFolder([...this.#names, LOST].join('/'));
+    return this.#lost;
+  }
+
+  /** The file called `name`, opened unless it is open already; undefined when there is none. */
+  async #existing(name: string): Promise<OpfsFile | undefined> {
+    if (this.#hidden.has(name)) return undefined;
+    const open = this.#open.get(name);
+    if (open !== undefined) return open;
+    try {
+      const handle = await (await this.#find())?.getFileHandle(name);
+      return handle && this.#opened(name, await this.#accessOf(handle, name));
+    } catch (error) {
+      if (isAbsence(error)) return undefined;
+      throw error;
+    }
+  }
+
+  #opened(name: string, access: AccessHandle): OpfsFile {
+    const file = new OpfsFile(name, access, (closed) => this.#closed(closed));
+    this.#open.set(name, file);
+    return file;
+  }
+
+  /** Forgets a file that nobody uses any more, and deletes it if it is to be deleted. */
+  #closed(file: OpfsFile): void | Promise<void> {
+    const { name } = file;
+    if (this.#open.get(name) === file) this.#open.delete(name);
+    if (file.isDeleted) return this.#turns.take([name], () => (this.#hidden.has(name) ? this.#remove(name) : Promise.resolve()));
+  }
+
+  /** Ends the use of the file that has the name, if one is open. */
+  #end(name: string, why: string): void {
+    this.#open.get(name)?.end(why);
+    this.#open.delete(name);
+  }
+
+  async #remove(name: string): Promise<void> {
+    try {
+      const directory = await this.#find();
+      await this.#doing(name, async () => directory?.removeEntry(name));
+    } catch (error) {
+      if (!isAbsence(error)) throw error;
+    }
+    this.#hidden.delete(name);
+  }
+
+  /** The handle of a file that gets another name. */
+  async #toMove(name: string): Promise<FileHandle> {
+    if (!isPlainName(name) || this.#hidden.has(name)) throw this.#missing(name);
+    try {
+      const handle = await (await this.#mustFind()).getFileHandle(name);
+      this.#end(name, 'was renamed');
+      return handle;
+    } catch (error) {
+      if (isAbsence(error)) throw this.#missing(name);
+      throw error;
+    }
+  }
+
+  /** Moves a file, in place of one that has the new name. */
+  async #move(handle: FileHandle, from: string, folder: DirectoryHandle, to: string): Promise<void> {
+    if (handle.move !== undefined) return this.#doing(to, () => handle.move!(folder, to));
+    // What is written to such a stream takes the place of the file when it is closed, at once.
+    await this.#doing(to, async () => {
+      const stream = await (await folder.getFileHandle(to, { create: true })).createWritable();
+      await stream.write(await handle.getFile());
+      await stream.close();
+    });
+    await this.#remove(from);
+  }
+
+  async #accessOf(handle: FileHandle, name: string): Promise<AccessHandle> {
+    if (handle.createSyncAccessHandle === undefined) {
+      throw new TypeError('files of the origin private file system are written in a dedicated worker only, and this is none');
+    }
+    return this.#doing(name, () => handle.createSyncAccessHandle!());
+  }
+
+  /** Makes a call that is refused while another worker has the file open, which a terminated worker has for a short time. */
+  async #doing<T>(name: string, call: () => Promise<T>): Promise<T> {
+    const start = performance.now();
+    for (let wait = 1; ; wait *= 2) {
+      try {
+        return await call();
+      } catch (error) {
+        if (nameOf(error) === 'NotFoundError') this.#directory = undefined;
+        if (nameOf(error) !== 'NoModificationAllowedError') throw folderErrorOf(error, name);
+        if (performance.now() - start > PATIENCE_MS) throw new DatabaseError('BLOOM_LOCKED', `${name} in ${this.name} is open elsewhere`, { cause: error });
+      }
+      await delay(wait);
+    }
+  }
+
+  /** The folder itself; undefined when it is not there. */
+  #find(): Promise<DirectoryHandle | undefined> {
+    this.#directory ??= directoryAt(this.#names, false).then((directory) => {
+      if (directory === undefined) this.#directory = undefined;
+      return directory;
+    });
+    return this.#directory;
+  }
+
+  async #mustFind(): Promise<DirectoryHandle> {
+    const directory = await this.#find();
+    if (directory === undefined) throw missingFile(`there is no folder ${JSON.stringify(this.name)}`);
+    return directory;
+  }
+
+  #missing(name: string): Error {
+    return missingFile(`there is no file ${JSON.stringify(name)} in ${this.name}`);
+  }
+}

@@ -1,0 +1,96 @@
+import { CorruptionError, type Signal } from '@bloom/bytes';
+import type { SyncSource } from '@bloom/sstable';
+import { FolderError, type FolderFile, type SyncFolderFile } from '../folder/folder.js';
+
+/** A table as long as the MANIFEST says: the footer is looked for there, and bytes behind it do not matter. */
+export class WholeTable implements FolderFile {
+  readonly byteLength: number;
+  readonly name: string;
+  readonly isRemote: boolean | undefined;
+  readonly heldTailBytes: number | undefined;
+  readonly readInto: SyncSource['readInto'];
+  readonly readSync: FolderFile['readSync'];
+  readonly readAtOnce: FolderFile['readAtOnce'];
+  /** Whether each read makes sure that the file has not changed. */
+  readonly isWatched: boolean = false;
+  #hasChanged = false;
+  /** Whether the next read leaves it to `mustBeUnchanged` to look whether the file has changed. */
+  #isDeferring = false;
+  readonly #file: FolderFile;
+
+  /**
+   * @param isForeign whether others may write to the file: then each read makes sure that they have not.
+   * @throws CorruptionError `BLOOM_TRUNCATED` when the file is shorter.
+   */
+  constructor(file: FolderFile, byteLength: number, name: string, isForeign = false) {
+    if (file.byteLength < byteLength) {
+      const problem = `the MANIFEST says that it has ${byteLength} bytes, it has ${file.byteLength}`;
+      throw new CorruptionError('BLOOM_TRUNCATED', { structure: 'file', offset: 0, file: name }, problem);
+    }
+    this.byteLength = byteLength;
+    this.name = name;
+    this.isRemote = file.isRemote;
+    this.heldTailBytes = file.byteLength === byteLength ? file.heldTailBytes : undefined;
+    this.readInto = (file as SyncFolderFile).readInto?.bind(file);
+    this.readSync = file.readSync?.bind(file);
+    this.readAtOnce = file.readAtOnce?.bind(file);
+    this.#file = file;
+    if (!isForeign || file.hasChanged === undefined) return;
+    const { readInto, readSync, readAtOnce } = this;
+    this.isWatched = true;
+    this.readInto = readInto && ((offset, bytes) => this.#unchanged(this.#takeDeferral(), readInto(offset, bytes)));
+    this.readSync = readSync && ((offset, length, into) => this.#unchanged(this.#takeDeferral(), readSync(offset, length, into)));
+    this.readAtOnce =
+      readAtOnce &&
+      ((offset, length, into) => {
+        const isDeferred = this.#takeDeferral();
+        const bytes = readAtOnce(offset, length, into);
+        return bytes && this.#unchanged(isDeferred, bytes);
+      });
+  }
+
+  /** Whether the next read leaves it to a later `mustBeUnchanged` to look whether the file has changed. */
+  set isDeferring(isDeferring: boolean) {
+    this.#isDeferring = isDeferring;
+  }
+
+  /**
+   * Looks whether the file, which is watched, has changed since it was opened: it was written once, so that changed bytes are another
+   * table's.
+   *
+   * @throws FolderError `BLOOM_FOLDER_CHANGED` when it has.
+   */
+  mustBeUnchanged(): void {
+    // For good: once the file is deleted too, the host may no longer tell that it was overwritten.
+    this.#hasChanged ||= this.#file.hasChanged!();
+    if (this.#hasChanged) throw this.#changed();
+  }
+
+  /** As {@link mustBeUnchanged}, as far as it is known. */
+  mustNotBeKnownToHaveChanged(): void {
+    if (this.#hasChanged) throw this.#changed();
+  }
+
+  read(offset: number, length: number, signal?: Signal): Uint8Array | Promise<Uint8Array> {
+    const bytes = this.#file.read(offset, length, signal);
+    if (!this.isWatched) return bytes;
+    return bytes instanceof Promise ? bytes.then((read) => this.#unchanged(false, read)) : this.#unchanged(false, bytes);
+  }
+
+  /** What was read, if the file has not changed, unless that is looked at later. */
+  #unchanged<T>(isDeferred: boolean, read: T): T {
+    if (!isDeferred) this.mustBeUnchanged();
+    return read;
+  }
+
+  /** Whether the check of this read is deferred. What the read calls may read too: that is another read. */
+  #takeDeferral(): boolean {
+    const isDeferring = this.#isDeferring;
+    this.#isDeferring = false;
+    return isDeferring;
+  }
+
+  #changed(): FolderError {
+    return new FolderError('BLOOM_FOLDER_CHANGED', `${this.name} was overwritten: refresh the reader`, { file: this.name });
+  }
+}

@@ -1,0 +1,107 @@
+import { type FilteredTable, levelBits } from '../compact/level-bits.js';
+import type { CompactionPlan } from '../format/compaction-plan.js';
+import { type FileMetadata, LEVEL_COUNT } from '../format/version-edit.js';
+import type { Version } from '../format/version.js';
+import type { Memtable } from '../memtable/memtable.js';
+
+/**
+ * Bits per key of LevelDB's Bloom filter by the level of a table.
+ *
+ * - an array: the bits of level 0, of level 1, and so on; the last element is for all deeper levels too.
+ * - a function of the level, from 0 to 6; it is called once for each, when the database is opened.
+ * - `'auto'`, or `{ average }`: the bits that let a lookup of an absent key read the fewest blocks, with filters that are as
+ *   large as `average` bits for every key of the database would be; 10 for `'auto'`. Upper levels have few keys, so many
+ *   bits for them cost little.
+ *
+ * Bits are whole numbers; 0 stands for tables without filters. `average` is any positive number.
+ */
+export type BitsByLevel = readonly number[] | ((level: number) => number) | 'auto' | { readonly average: number };
+
+/** The bits of each level, or their average. */
+export type LevelBits = readonly number[] | { readonly average: number };
+
+const DEFAULT_AVERAGE = 10;
+/** With more, LevelDB's filter does not get better. */
+const MAX_AVERAGE = 64;
+const MAX_BITS = 2 ** 31 - 1;
+
+/** @throws TypeError or RangeError for a wrong option. */
+export function levelBitsOf(given: BitsByLevel): LevelBits {
+  // The caller may not be checked by a compiler.
+  const option = given as BitsByLevel | null;
+  if (option === 'auto') return { average: DEFAULT_AVERAGE };
+  if (Array.isArray(option) || typeof option === 'function') {
+    if (typeof option !== 'function' && (option.length === 0 || option.length > LEVEL_COUNT)) {
+      throw new RangeError(`bitsPerKey must have from 1 to ${LEVEL_COUNT} elements, one for each level, got ${option.length}`);
+    }
+    const perLevel = option as readonly number[] | ((level: number) => number);
+    return Array.from({ length: LEVEL_COUNT }, (_, level) => {
+      const bits: unknown = typeof perLevel === 'function' ? perLevel(level) : perLevel[Math.min(level, perLevel.length - 1)];
+      if (typeof bits === 'number' && Number.isInteger(bits) && bits >= 0 && bits <= MAX_BITS) return bits;
+      throw new RangeError(`bitsPerKey of level ${level} must be a whole number from 0 to 2^31 - 1, got ${String(bits)}`);
+    });
+  }
+  if (typeof option !== 'object' || option === null || !('average' in option)) {
+    throw new TypeError("bitsPerKey must be an array with an element for each level, a function of the level, 'auto', or { average }");
+  }
+  const { average } = option;
+  if (!(typeof average === 'number' && average > 0 && average <= MAX_AVERAGE)) {
+    throw new RangeError(`bitsPerKey.average must be above 0 and at most ${MAX_AVERAGE}, got ${String(average)}`);
+  }
+  return { average };
+}
+
+/** Looks up the keys and filters of tables, in their order; undefined for a table that cannot be read. */
+export type FilterLook = (files: readonly FileMetadata[]) => Promise<readonly (FilteredTable | undefined)[]>;
+
+/** Chooses the bits per key of tables that are about to be written. */
+export class BitsChoice {
+  readonly #bits: LevelBits;
+  readonly #look: FilterLook | undefined;
+  /** The tables that there were at the last choice, by their numbers. */
+  #known = new Map<bigint, FilteredTable | undefined>();
+
+  /** @param look undefined: filters are believed to be as they should be. */
+  constructor(bits: LevelBits, look?: FilterLook) {
+    this.#bits = bits;
+    this.#look = look;
+  }
+
+  /** Of the table of a memtable, in a level of `version`. */
+  async ofMemtable(level: number, { count, memoryUsage }: Memtable, version: Version): Promise<number> {
+    const bits = this.#bits;
+    if (!('average' in bits)) return bits[level]!;
+    const tables = await this.#tablesOf(version, memoryUsage / Math.max(1, count));
+    return levelBits(version.levels.map((files) => files.map((file) => tables.get(file)!)), { level, keys: count }, bits.average);
+  }
+
+  /** Of the tables that a compaction makes. */
+  async ofCompaction({ level, inputs }: CompactionPlan, version: Version): Promise<number> {
+    const bits = this.#bits;
+    if (!('average' in bits)) return bits[level + 1]!;
+    const tables = await this.#tablesOf(version, 1);
+    const merged = new Set(inputs.flat());
+    const kept = version.levels.map((files) => files.filter((file) => !merged.has(file)).map((file) => tables.get(file)!));
+    const keys = [...merged].reduce((sum, file) => sum + tables.get(file)!.keys, 0);
+    return levelBits(kept, { level: level + 1, keys }, bits.average);
+  }
+
+  /** @param usualBytesPerKey is used where no table says how many keys it has. */
+  async #tablesOf({ files }: Version, usualBytesPerKey: number): Promise<ReadonlyMap<FileMetadata, FilteredTable>> {
+    const unknown = this.#look === undefined ? [] : files.filter(({ number }) => !this.#known.has(number));
+    const looked = unknown.length === 0 ? [] : await this.#look!(unknown);
+    const known = new Map(files.map(({ number }) => [number, this.#known.get(number)]));
+    for (const [i, { number }] of unknown.entries()) known.set(number, looked[i]);
+    this.#known = known;
+    let bytes = 0;
+    let keys = 0;
+    for (const { number, size } of files) {
+      const table = known.get(number);
+      if (table === undefined) continue;
+      bytes += size;
+      keys += table.keys;
+    }
+    const bytesPerKey = keys > 0 ? bytes / keys : usualBytesPerKey;
+    return new Map(files.map((file) => [file, known.get(file.number) ?? { keys: file.size / bytesPerKey, filterBits: undefined }]));
+  }
+}

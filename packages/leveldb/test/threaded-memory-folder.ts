@@ -1,0 +1,23 @@
+import { type TableThread, type TableThreadSettings, WritableMemoryFolder } from '@bloom/leveldb';
+import { ThreadTables } from '../src/write/table-thread-work.js';
+
+/** A folder whose tables are written by what a worker thread runs. */
+export class ThreadedMemoryFolder extends WritableMemoryFolder {
+  jobs = 0;
+
+  startTableThread(settings: TableThreadSettings): TableThread {
+    const tables = new ThreadTables(this, settings);
+    return {
+      hasEnded: false,
+      compact: async ({ plan, oldestSequence, newFileNumber, bitsPerKey }) => {
+        this.jobs++;
+        return tables.compact(plan, bitsPerKey, { oldestSequence, newFileNumber, interlude: () => undefined });
+      },
+      flush: async (entries, number, bitsPerKey) => {
+        this.jobs++;
+        return tables.flush(entries, number, bitsPerKey);
+      },
+      close: () => Promise.resolve(),
+    };
+  }
+}
