@@ -1,12 +1,16 @@
-/** The entry point for browsers and all hosts that are not like Node: a location is a folder of `@bloom/leveldb`. */
-// The package, which abstract-level uses in browsers too, rather than Node's own module.
-import { Buffer } from 'buffer/index.js';
+/** The entry point for browsers and all hosts that are not like Node: a string as location is a path in the origin private file system. */
 import type { Folder, RepairOptions, RepairReport, WritableFolder } from '@bloom/leveldb';
-import { destroyLevel, FolderLevel, repairLevel } from './folder-level.js';
+import { OpfsFolder } from '@bloom/leveldb/opfs';
+import { destroyFolder, repairFolder } from './folder-calls.js';
 import { LevelError } from './level-error.js';
 import type { LevelHost } from './level-host.js';
-import type { LevelOptions } from './level-options.js';
+import { isFolder, type LevelOptions } from './level-options.js';
+import { mustBeText, StoreLevel } from './store-level.js';
+import { webFormats } from './web-formats.js';
+import type { WorkerLike } from './worker/browser-parts.js';
+import { openInWorker, WorkerCalls } from './worker/worker-store.js';
 
+export { copyLevel, type CopyOptions, type CopyProgress, type CopyResult, type CopySource, type CopyTarget } from './copy-level.js';
 export { LevelError, type LevelErrorCode } from './level-error.js';
 export type {
   BatchOptions,
@@ -21,44 +25,77 @@ export type {
   ValueIteratorOptions,
 } from './level-options.js';
 
-const encoder = new TextEncoder();
-/** As `Buffer` decodes: a byte order mark is part of the text. */
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+declare const Worker: (new (url: URL, options: { readonly type: 'module' }) => WorkerLike) | undefined;
 
-function refuse(location: string): never {
+type StartWorker = LevelOptions<unknown, unknown>['worker'];
+
+/** @throws LevelError `LEVEL_NOT_SUPPORTED` where there are no workers. */
+function mustHaveWorkers(location: string): void {
+  if (typeof Worker !== 'undefined') return;
   const problem = `${JSON.stringify(location)} names no folder here, where there is no file system: give a folder, such as new WritableMemoryFolder()`;
   throw new LevelError('LEVEL_NOT_SUPPORTED', problem);
 }
 
-const host: LevelHost = {
-  folderAt: refuse,
-  readOnlyFolderAt: refuse,
-  bytesOf: (text) => encoder.encode(text),
-  textOf: (bytes, start, end) => decoder.decode(bytes.subarray(start, end)),
-  bufferOf: (bytes, start, end) => Buffer.from(bytes.subarray(start, end)),
-};
+/** The worker that comes with the package. Bundlers know this form. */
+function startWorker(): WorkerLike {
+  return new Worker!(new URL('./level-worker.js', import.meta.url), { type: 'module' });
+}
+
+/** @param worker the option of that name. */
+function hostWith(worker: StartWorker = startWorker): LevelHost {
+  return {
+    ...webFormats,
+    writableAt(location) {
+      mustHaveWorkers(location);
+      return (options) => openInWorker(location, worker, options, webFormats);
+    },
+    readOnlyFolderAt(location) {
+      mustHaveWorkers(location);
+      return new OpfsFolder(location);
+    },
+  };
+}
+
+/** Makes one call in a worker. */
+async function inWorker<T>(location: string, worker: StartWorker = startWorker, call: (calls: WorkerCalls) => Promise<T>): Promise<T> {
+  mustBeText(location);
+  mustHaveWorkers(location);
+  const calls = new WorkerCalls(location, worker);
+  try {
+    return await call(calls);
+  } finally {
+    calls.fail('the worker has done what it was started for');
+  }
+}
+
+/** How a call about a path in the origin private file system is made. */
+export interface InWorker {
+  /** As the option of the constructor. */
+  readonly worker?: StartWorker;
+}
 
 /**
  * An abstract-level database on a LevelDB folder: strings, JSON and bytes as keys and values, sublevels, iterators, batches and events.
  *
  * @example
  * ```ts
- * const level = new BloomLevel(new WritableMemoryFolder(), { valueEncoding: 'json' });
+ * const level = new BloomLevel('path/to/database', { valueEncoding: 'json' });
  * await level.put('hello', { to: 'world' });
  * await level.get('hello'); // { to: 'world' }
  * await level.close();
  * ```
  */
-export class BloomLevel<KDefault = string, VDefault = string> extends FolderLevel<KDefault, VDefault> {
+export class BloomLevel<KDefault = string, VDefault = string> extends StoreLevel<KDefault, VDefault> {
   /**
    * Opens the database on the next tick; operations wait until it is open.
    *
-   * @param location a folder of `@bloom/leveldb`, such as `WritableMemoryFolder`; for `readOnly` also one that cannot be written to, such as
+   * @param location the path of a folder in the origin private file system, which is opened in a worker, once for all pages that give the
+   *   path; or a folder of `@bloom/leveldb`, such as `WritableMemoryFolder`; for `readOnly` also one that cannot be written to, such as
    *   `DirectoryFolder` and `HttpFolder`.
-   * @throws TypeError for another location, LevelError `LEVEL_NOT_SUPPORTED` for a string.
+   * @throws TypeError for another location, LevelError `LEVEL_NOT_SUPPORTED` for a string where there are no workers.
    */
   constructor(location: string | Folder, options?: LevelOptions<KDefault, VDefault>) {
-    super(host, location, options);
+    super(hostWith(options?.worker), location, options);
   }
 
   /**
@@ -66,18 +103,21 @@ export class BloomLevel<KDefault = string, VDefault = string> extends FolderLeve
    *
    * @throws LevelError `LEVEL_LOCKED` when it is open, `LEVEL_IO_ERROR` when a file cannot be deleted.
    */
-  static destroy(location: string | WritableFolder): Promise<void> {
-    return destroyLevel(host, location);
+  static async destroy(location: string | WritableFolder, options: InWorker = {}): Promise<void> {
+    if (isFolder(location)) return destroyFolder(location);
+    return inWorker(location, options.worker, (calls) => calls.call('destroy'));
   }
 
   /**
    * Rebuilds a database that cannot be opened from what can be read of it, as `Database.repair` of `@bloom/leveldb` does.
    *
-   * @param options such as the comparator, policy and codecs of the database.
+   * @param options such as the comparator, policy and codecs of the database; for a path, which is repaired in a worker, only `worker`.
    * @returns what was kept, and what was lost.
    * @throws LevelError `LEVEL_LOCKED` when it is open, `LEVEL_IO_ERROR` when there is no folder or it fails.
    */
-  static repair(location: string | WritableFolder, options?: RepairOptions): Promise<RepairReport> {
-    return repairLevel(host, location, options);
+  static async repair(location: string | WritableFolder, options: RepairOptions & InWorker = {}): Promise<RepairReport> {
+    const { worker, ...rest } = options;
+    if (isFolder(location)) return repairFolder(location, rest);
+    return inWorker(location, worker, (calls) => calls.call('repair'));
   }
 }

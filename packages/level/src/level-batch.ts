@@ -1,21 +1,15 @@
-import { type Database, WriteBatch } from '@bloom/leveldb';
 import { AbstractChainedBatch } from 'abstract-level';
-import { levelErrorOf } from './level-error.js';
-import type { ByteFormats } from './level-host.js';
 import type { ChainedBatchWriteOptions } from './level-options.js';
-import { bytesOf, type Stored } from './stored-format.js';
+import type { StoreBatch } from './level-store.js';
+import type { Stored } from './stored-format.js';
 
 /** The chained batch of `BloomLevel.batch()`. */
 export class LevelBatch<Level, K, V> extends AbstractChainedBatch<Level, K, V> {
-  readonly #database: () => Database;
-  readonly #formats: ByteFormats;
-  readonly #batch = new WriteBatch();
+  readonly #batch: StoreBatch;
 
-  /** @param database asked for when the batch is written. */
-  constructor(level: Level, database: () => Database, formats: ByteFormats) {
+  constructor(level: Level, batch: StoreBatch) {
     super(level);
-    this.#database = database;
-    this.#formats = formats;
+    this.#batch = batch;
   }
 
   override write(options?: ChainedBatchWriteOptions): Promise<void> {
@@ -23,22 +17,18 @@ export class LevelBatch<Level, K, V> extends AbstractChainedBatch<Level, K, V> {
   }
 
   protected _put(key: Stored, value: Stored): void {
-    this.#batch.put(bytesOf(this.#formats, key), bytesOf(this.#formats, value));
+    this.#batch.put(key, value);
   }
 
   protected _del(key: Stored): void {
-    this.#batch.delete(bytesOf(this.#formats, key));
+    this.#batch.delete(key);
   }
 
   protected _clear(): void {
     this.#batch.clear();
   }
 
-  protected async _write(options: ChainedBatchWriteOptions | undefined): Promise<void> {
-    try {
-      await this.#database().write(this.#batch, { sync: options?.sync === true });
-    } catch (error) {
-      throw levelErrorOf(error);
-    }
+  protected _write(options: ChainedBatchWriteOptions | undefined): Promise<void> {
+    return this.#batch.write(options?.sync === true);
   }
 }

@@ -6,9 +6,11 @@ import { CorruptionError, DatabaseError, FolderError } from '@bloom/leveldb';
  * - `LEVEL_LOCKED`: another process or another level has the folder open for writing.
  * - `LEVEL_CORRUPTION`: bytes of the database are not those that were written.
  * - `LEVEL_IO_ERROR`: the folder failed to read or to write.
+ * - `LEVEL_NO_SPACE`: the quota of the origin, in a browser, is used up. What was written before is there.
  * - `LEVEL_DATABASE_NOT_OPEN`: the database is closed.
  * - `LEVEL_ABORTED`: the signal of an iterator was aborted.
  * - `LEVEL_READONLY`: a level that was opened with `readOnly` was to be written.
+ * - `LEVEL_SNAPSHOT_LOST`: the page that had the database open for this one was closed, and the iterator or snapshot ended with it.
  * - `LEVEL_NOT_SUPPORTED`: a level that was opened with `readOnly` does not have the method, or a level that was opened without
  *   it has no `refresh`; or a string is no folder on this host.
  */
@@ -16,9 +18,11 @@ export type LevelErrorCode =
   | 'LEVEL_LOCKED'
   | 'LEVEL_CORRUPTION'
   | 'LEVEL_IO_ERROR'
+  | 'LEVEL_NO_SPACE'
   | 'LEVEL_DATABASE_NOT_OPEN'
   | 'LEVEL_ABORTED'
   | 'LEVEL_READONLY'
+  | 'LEVEL_SNAPSHOT_LOST'
   | 'LEVEL_NOT_SUPPORTED';
 
 /** An error with a code of abstract-level; `cause` is that of the folder or the database, where there is one. */
@@ -40,13 +44,13 @@ export function levelErrorOf(error: unknown): unknown {
 
 function codeOf(error: unknown): LevelErrorCode | undefined {
   if (error instanceof CorruptionError) return 'LEVEL_CORRUPTION';
-  if (error instanceof FolderError) return 'LEVEL_IO_ERROR';
+  if (error instanceof FolderError) return error.code === 'BLOOM_FOLDER_FULL' ? 'LEVEL_NO_SPACE' : 'LEVEL_IO_ERROR';
   if (error instanceof DatabaseError) {
     switch (error.code) {
       case 'BLOOM_LOCKED':
         return 'LEVEL_LOCKED';
       case 'BLOOM_WRITING_ENDED':
-        return error.cause instanceof CorruptionError ? 'LEVEL_CORRUPTION' : 'LEVEL_IO_ERROR';
+        return codeOf(error.cause) ?? 'LEVEL_IO_ERROR';
       case 'BLOOM_NO_LOCK':
       case 'BLOOM_NOT_A_FOLDER':
         return 'LEVEL_IO_ERROR';

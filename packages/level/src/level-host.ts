@@ -1,18 +1,15 @@
 import type { Folder, WritableFolder } from '@bloom/leveldb';
+import type { ByteFormats } from './byte-formats.js';
+import type { OpenOptions } from './level-options.js';
+import type { LevelStore } from './level-store.js';
 
-/** How a host makes text and `Buffer`s of bytes. */
-export interface ByteFormats {
-  bytesOf(text: string): Uint8Array;
-  /** The text of `bytes[start, end)`, which may change afterwards. */
-  textOf(bytes: Uint8Array, start: number, end: number): string;
-  /** A `Buffer` with a copy of `bytes[start, end)`. */
-  bufferOf(bytes: Uint8Array, start: number, end: number): Uint8Array;
-}
+/** Opens the database of a path. */
+export type StoreOpener = (options: OpenOptions) => Promise<LevelStore>;
 
 /** What differs from host to host. */
 export interface LevelHost extends ByteFormats {
-  /** The folder that a string names. */
-  folderAt(location: string): WritableFolder;
-  /** The same, for levels that only read. */
+  /** What a string names: a folder, or what is opened elsewhere. */
+  writableAt(location: string): WritableFolder | StoreOpener;
+  /** The folder that a string names, for levels that only read. */
   readOnlyFolderAt(location: string): Folder;
 }

@@ -1,51 +1,31 @@
-import type { DatabaseCursor } from '@bloom/leveldb';
 import { AbstractIterator, AbstractKeyIterator, AbstractValueIterator } from 'abstract-level';
-import type { ByteFormats } from './level-host.js';
-import type { RangeWalk } from './range-walk.js';
-import { boundOf, type Stored, type StoredFormat, storedOf } from './stored-format.js';
+import type { ByteFormats } from './byte-formats.js';
+import type { Item, StoreWalk } from './level-store.js';
+import { boundOf, type Stored } from './stored-format.js';
 
 /** How many entries `next` reads ahead at most, so that a loop over `next` gives others their turn. */
 const MAX_READ_AHEAD = 1000;
 
-const DEFAULT_HIGH_WATER_MARK = 16 * 2 ** 10;
-
 /** What an iterator is told by abstract-level, beside its range. */
 export interface IteratorOptions {
-  readonly keyEncoding: StoredFormat;
-  readonly valueEncoding: StoredFormat;
-  readonly keys?: boolean;
-  readonly values?: boolean;
   readonly highWaterMarkBytes?: unknown;
 }
 
-/** Where iterators read from. */
-export interface IteratorSource {
-  readonly formats: ByteFormats;
-  /** Counts a read that `close` waits for. @throws LevelError of what it throws. */
-  during<T>(reading: Promise<T>): Promise<T>;
-}
-
 /** The items of a walk in the order of their keys: entries, keys or values, some of them read ahead. */
-class ItemReader<Item> {
-  readonly #source: IteratorSource;
-  readonly #walk: RangeWalk;
+class ItemReader<T extends Item> {
+  readonly #walk: StoreWalk;
+  readonly #formats: ByteFormats;
   readonly #highWaterMark: number;
-  /** Makes an item of the entry that the cursor is on. */
-  readonly #itemOf: (cursor: DatabaseCursor) => Item;
-  /** Bytes of that item. */
-  readonly #byteLengthOf: (cursor: DatabaseCursor) => number;
   /** What was read ahead, from `#position` on. */
-  #ahead: Item[] = [];
+  #ahead: T[] = [];
   #position = 0;
   /** Whether the next read is the first since the beginning or a `seek`: mostly only one entry is wanted then. */
   #isFirst = true;
 
-  constructor(source: IteratorSource, walk: RangeWalk, options: IteratorOptions, itemOf: (cursor: DatabaseCursor) => Item, byteLengthOf: (cursor: DatabaseCursor) => number) {
-    this.#source = source;
+  constructor(walk: StoreWalk, formats: ByteFormats, options: IteratorOptions) {
     this.#walk = walk;
-    this.#itemOf = itemOf;
-    this.#byteLengthOf = byteLengthOf;
-    const { highWaterMarkBytes = DEFAULT_HIGH_WATER_MARK } = options;
+    this.#formats = formats;
+    const { highWaterMarkBytes = walk.readAheadBytes } = options;
     // As in classic-level, Infinity counts as 0.
     this.#highWaterMark = typeof highWaterMarkBytes === 'number' && Number.isFinite(highWaterMarkBytes) ? highWaterMarkBytes : 0;
   }
@@ -57,15 +37,15 @@ class ItemReader<Item> {
   seek(target: Stored): void {
     this.forget();
     this.#isFirst = true;
-    this.#walk.seek(boundOf(this.#source.formats, target));
+    this.#walk.seek(boundOf(this.#formats, target));
   }
 
   /** The next item, without a promise if it was read ahead. */
-  next(): Item | undefined | Promise<Item | undefined> {
+  next(): T | undefined | Promise<T | undefined> {
     return this.#position < this.#ahead.length ? this.#ahead[this.#position++] : this.#nextRead();
   }
 
-  async nextv(size: number): Promise<Item[]> {
+  async nextv(size: number): Promise<T[]> {
     this.#isFirst = false;
     if (this.cached > 0) {
       const items = this.#ahead.slice(this.#position, this.#position + size);
@@ -77,7 +57,7 @@ class ItemReader<Item> {
 
   close(): void {
     this.forget();
-    this.#walk.cursor.close();
+    this.#walk.close();
   }
 
   forget(): void {
@@ -85,7 +65,7 @@ class ItemReader<Item> {
     this.#position = 0;
   }
 
-  async #nextRead(): Promise<Item | undefined> {
+  async #nextRead(): Promise<T | undefined> {
     const size = this.#isFirst ? 1 : MAX_READ_AHEAD;
     this.#isFirst = false;
     this.#ahead = await this.#read(size);
@@ -93,19 +73,8 @@ class ItemReader<Item> {
     return this.#ahead[this.#position++];
   }
 
-  /** Reads up to `size` items, and no more after those that have more bytes than the high-water mark. */
-  async #read(size: number): Promise<Item[]> {
-    const items: Item[] = [];
-    if (this.#walk.isOver) return items;
-    let byteLength = 0;
-    await this.#source.during(
-      this.#walk.run((cursor) => {
-        items.push(this.#itemOf(cursor));
-        byteLength += this.#byteLengthOf(cursor);
-        return items.length < size && byteLength <= this.#highWaterMark;
-      }),
-    );
-    return items;
+  #read(size: number): Promise<T[]> {
+    return this.#walk.read(size, this.#highWaterMark) as Promise<T[]>;
   }
 }
 
@@ -115,15 +84,9 @@ type Entry = [key: Stored | undefined, value: Stored | undefined];
 export class EntryIterator<Database, K, V> extends AbstractIterator<Database, K, V> {
   readonly #items: ItemReader<Entry>;
 
-  constructor(db: Database, source: IteratorSource, walk: RangeWalk, options: IteratorOptions) {
-    super(db, options);
-    const { formats } = source;
-    const { keys = true, values = true } = options;
-    const itemOf = (cursor: DatabaseCursor): Entry => [
-      keys ? keyOf(formats, options, cursor) : undefined,
-      values ? valueOf(formats, options, cursor) : undefined,
-    ];
-    this.#items = new ItemReader(source, walk, options, itemOf, (cursor) => (keys ? cursor.keyLength : 0) + (values ? cursor.valueLength : 0));
+  constructor(db: Database, walk: StoreWalk, formats: ByteFormats, options: IteratorOptions) {
+    super(db, options as object);
+    this.#items = new ItemReader(walk, formats, options);
   }
 
   /** How many entries were read ahead. */
@@ -152,9 +115,9 @@ export class EntryIterator<Database, K, V> extends AbstractIterator<Database, K,
 export class KeyIterator<Database, K> extends AbstractKeyIterator<Database, K> {
   readonly #items: ItemReader<Stored>;
 
-  constructor(db: Database, source: IteratorSource, walk: RangeWalk, options: IteratorOptions) {
-    super(db, options);
-    this.#items = new ItemReader(source, walk, options, (cursor) => keyOf(source.formats, options, cursor), (cursor) => cursor.keyLength);
+  constructor(db: Database, walk: StoreWalk, formats: ByteFormats, options: IteratorOptions) {
+    super(db, options as object);
+    this.#items = new ItemReader(walk, formats, options);
   }
 
   /** How many keys were read ahead. */
@@ -183,9 +146,9 @@ export class KeyIterator<Database, K> extends AbstractKeyIterator<Database, K> {
 export class ValueIterator<Database, K, V> extends AbstractValueIterator<Database, K, V> {
   readonly #items: ItemReader<Stored>;
 
-  constructor(db: Database, source: IteratorSource, walk: RangeWalk, options: IteratorOptions) {
-    super(db, options);
-    this.#items = new ItemReader(source, walk, options, (cursor) => valueOf(source.formats, options, cursor), (cursor) => cursor.valueLength);
+  constructor(db: Database, walk: StoreWalk, formats: ByteFormats, options: IteratorOptions) {
+    super(db, options as object);
+    this.#items = new ItemReader(walk, formats, options);
   }
 
   /** How many values were read ahead. */
@@ -208,12 +171,4 @@ export class ValueIterator<Database, K, V> extends AbstractValueIterator<Databas
   protected _close(): void {
     this.#items.close();
   }
-}
-
-function keyOf(formats: ByteFormats, { keyEncoding }: IteratorOptions, { keyBytes, keyLength }: DatabaseCursor): Stored {
-  return storedOf(formats, keyEncoding, keyBytes, 0, keyLength);
-}
-
-function valueOf(formats: ByteFormats, { valueEncoding }: IteratorOptions, { valueBytes, valueStart, valueLength }: DatabaseCursor): Stored {
-  return storedOf(formats, valueEncoding, valueBytes, valueStart, valueStart + valueLength);
 }

@@ -11,6 +11,7 @@ import type {
   AbstractValueIteratorOptions,
   Transcoder,
 } from 'abstract-level';
+import type { WorkerLike } from './worker/browser-parts.js';
 
 /** Options of `Database.open` that have the same name and meaning here. */
 type DatabaseLevelOptions = Pick<
@@ -24,6 +25,7 @@ type DatabaseLevelOptions = Pick<
   | 'comparator'
   | 'filterPolicy'
   | 'filterPolicies'
+  | 'bitsPerKey'
   | 'filterRange'
   | 'codecs'
   | 'damage'
@@ -52,6 +54,11 @@ export interface LevelOptions<K, V> extends AbstractDatabaseOptions<K, V>, Omit<
    * folder. What is written afterwards is seen after `refresh`. Default: false.
    */
   readonly readOnly?: boolean | undefined;
+  /**
+   * In browsers: starts the worker that has the database of a path open, in which `serveLevels` of `@bloom/level/worker` is called.
+   * Default: one that comes with the package.
+   */
+  readonly worker?: (() => WorkerLike) | undefined;
 }
 
 /** Whether to wait until a write survives a power failure, not only the end of the process. Default: false. */
@@ -59,9 +66,13 @@ interface Synced {
   readonly sync?: boolean | undefined;
 }
 
+/** Options of `put`. */
 export interface PutOptions<K, V> extends AbstractPutOptions<K, V>, Synced {}
+/** Options of `del`. */
 export interface DelOptions<K> extends AbstractDelOptions<K>, Synced {}
+/** Options of `batch` with an array. */
 export interface BatchOptions<K, V> extends AbstractBatchOptions<K, V>, Synced {}
+/** Options of a chained batch's `write`. */
 export interface ChainedBatchWriteOptions extends AbstractChainedBatchWriteOptions, Synced {}
 
 interface ReadAheadOptions {
@@ -74,8 +85,11 @@ interface ReadAheadOptions {
   readonly fillCache?: boolean | undefined;
 }
 
+/** Options of `iterator`. */
 export type IteratorOptions<K, V> = AbstractIteratorOptions<K, V> & ReadAheadOptions;
+/** Options of `keys`. */
 export type KeyIteratorOptions<K> = AbstractKeyIteratorOptions<K> & ReadAheadOptions;
+/** Options of `values`. */
 export type ValueIteratorOptions<K, V> = AbstractValueIteratorOptions<K, V> & ReadAheadOptions;
 
 /** How the ends of a range are encoded. Default: the level's key encoding. */
@@ -92,7 +106,7 @@ function cacheOf({ cacheSize = DEFAULT_CACHE_SIZE }: OpenOptions): BlockCache | 
 /** How a database is opened for a level. */
 export function databaseOptionsOf(options: OpenOptions): DatabaseOptions {
   const { compression = true, createIfMissing, errorIfExists, writeBufferSize, maxFileSize, blockSize, blockRestartInterval, maxOpenFiles } = options;
-  const { maxBlockBytes, comparator, filterPolicy, filterPolicies, filterRange, codecs, damage, lock, reuseLogs, onEvent } = options;
+  const { maxBlockBytes, comparator, filterPolicy, filterPolicies, bitsPerKey, filterRange, codecs, damage, lock, reuseLogs, onEvent } = options;
   return {
     createIfMissing,
     errorIfExists,
@@ -107,6 +121,7 @@ export function databaseOptionsOf(options: OpenOptions): DatabaseOptions {
     comparator,
     filterPolicy,
     filterPolicies,
+    bitsPerKey,
     filterRange,
     codecs,
     damage,

@@ -1,26 +1,25 @@
-import type { DatabaseSnapshot } from '@bloom/leveldb';
 import { AbstractSnapshot } from 'abstract-level';
+import type { LevelStore, StoreSnapshot } from './level-store.js';
 
 /** Its types do not say that it takes the options that `_snapshot` is given. */
 const SnapshotWithOptions = AbstractSnapshot as new (options: unknown) => AbstractSnapshot;
 
 /** The snapshot of `BloomLevel.snapshot`. */
 export class LevelSnapshot extends SnapshotWithOptions {
-  readonly #snapshot: DatabaseSnapshot;
-  /** The opened database that it is of. */
-  readonly #database: object;
+  readonly #snapshot: StoreSnapshot;
+  readonly #store: LevelStore;
 
   /** @param options of abstract-level. */
-  constructor(snapshot: DatabaseSnapshot, database: object, options: unknown) {
+  constructor(store: LevelStore, snapshot: StoreSnapshot, options: unknown) {
     super(options);
     this.#snapshot = snapshot;
-    this.#database = database;
+    this.#store = store;
   }
 
-  /** The sequence to read at. @throws TypeError when it is the snapshot of another database, whose sequences mean nothing here. */
-  sequenceIn(database: object): bigint {
-    if (database !== this.#database) throw new TypeError('snapshot must be one of this database');
-    return this.#snapshot.sequence;
+  /** The snapshot to read at. @throws TypeError when it is the snapshot of another store, where it means nothing. */
+  snapshotOf(store: LevelStore): StoreSnapshot {
+    if (store !== this.#store) throw new TypeError('snapshot must be one of this database');
+    return this.#snapshot;
   }
 
   protected _close(): void {

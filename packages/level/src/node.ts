@@ -2,10 +2,12 @@
 import { Buffer } from 'node:buffer';
 import type { Folder, RepairOptions, RepairReport, WritableFolder } from '@bloom/leveldb';
 import { NodeFolder, WritableNodeFolder } from '@bloom/leveldb/node';
-import { destroyLevel, FolderLevel, repairLevel } from './folder-level.js';
+import { destroyFolder, repairFolder } from './folder-calls.js';
 import type { LevelHost } from './level-host.js';
-import type { LevelOptions } from './level-options.js';
+import { isFolder, type LevelOptions } from './level-options.js';
+import { mustBeText, StoreLevel } from './store-level.js';
 
+export { copyLevel, type CopyOptions, type CopyProgress, type CopyResult, type CopySource, type CopyTarget } from './copy-level.js';
 export { LevelError, type LevelErrorCode } from './level-error.js';
 export type {
   BatchOptions,
@@ -21,12 +23,18 @@ export type {
 } from './level-options.js';
 
 const host: LevelHost = {
-  folderAt: (location) => new WritableNodeFolder(location),
+  writableAt: (location) => new WritableNodeFolder(location),
   readOnlyFolderAt: (location) => new NodeFolder(location),
   bytesOf: (text) => Buffer.from(text),
   textOf: (bytes, start, end) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8', start, end),
   bufferOf: (bytes, start, end) => Buffer.from(bytes.subarray(start, end)),
 };
+
+function folderAt(location: string | WritableFolder): WritableFolder {
+  if (isFolder(location)) return location;
+  mustBeText(location);
+  return new WritableNodeFolder(location);
+}
 
 /**
  * An abstract-level database on a LevelDB folder: strings, JSON and bytes as keys and values, sublevels, iterators, batches and events.
@@ -39,7 +47,7 @@ const host: LevelHost = {
  * await level.close();
  * ```
  */
-export class BloomLevel<KDefault = string, VDefault = string> extends FolderLevel<KDefault, VDefault> {
+export class BloomLevel<KDefault = string, VDefault = string> extends StoreLevel<KDefault, VDefault> {
   /**
    * Opens the database on the next tick; operations wait until it is open.
    *
@@ -56,8 +64,8 @@ export class BloomLevel<KDefault = string, VDefault = string> extends FolderLeve
    *
    * @throws LevelError `LEVEL_LOCKED` when it is open, `LEVEL_IO_ERROR` when a file cannot be deleted.
    */
-  static destroy(location: string | WritableFolder): Promise<void> {
-    return destroyLevel(host, location);
+  static async destroy(location: string | WritableFolder): Promise<void> {
+    return destroyFolder(folderAt(location));
   }
 
   /**
@@ -67,7 +75,7 @@ export class BloomLevel<KDefault = string, VDefault = string> extends FolderLeve
    * @returns what was kept, and what was lost.
    * @throws LevelError `LEVEL_LOCKED` when it is open, `LEVEL_IO_ERROR` when there is no folder or it fails.
    */
-  static repair(location: string | WritableFolder, options?: RepairOptions): Promise<RepairReport> {
-    return repairLevel(host, location, options);
+  static async repair(location: string | WritableFolder, options?: RepairOptions): Promise<RepairReport> {
+    return repairFolder(folderAt(location), options);
   }
 }

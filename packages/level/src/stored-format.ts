@@ -1,4 +1,4 @@
-import type { ByteFormats } from './level-host.js';
+import type { ByteFormats } from './byte-formats.js';
 
 /** Keys and values as abstract-level hands them over. */
 export type Stored = string | Uint8Array;

@@ -1,10 +1,10 @@
 import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { runAbstractSuite, WHOLE_SUITE } from '@bloom/fixtures/abstract-suite';
 import { BloomLevel } from '@bloom/level';
 import { ClassicLevel } from 'classic-level';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { runAbstractSuite, WHOLE_SUITE } from '../abstract-suite.js';
 
 let root = '';
 let folders = 0;

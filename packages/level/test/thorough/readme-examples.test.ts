@@ -22,7 +22,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const examples = readmeExamples(join(root, 'README.md'));
 
 test('the README has examples', () => {
-  expect(examples).toHaveLength(4);
+  expect(examples).toHaveLength(3);
 });
 
 test.each(examples)('the example at line $line of the README runs', async ({ line, code }) => {

@@ -1,0 +1,8 @@
+/** How a host makes text and `Buffer`s of bytes. */
+export interface ByteFormats {
+  bytesOf(text: string): Uint8Array;
+  /** The text of `bytes[start, end)`, which may change afterwards. */
+  textOf(bytes: Uint8Array, start: number, end: number): string;
+  /** A `Buffer` with a copy of `bytes[start, end)`. */
+  bufferOf(bytes: Uint8Array, start: number, end: number): Uint8Array;
+}

@@ -1,0 +1,247 @@
+import { Database, type DatabaseCursor, DatabaseReader, type DatabaseSnapshot, WriteBatch } from '@bloom/leveldb';
+import { LevelError, levelErrorOf } from './level-error.js';
+import type { ByteFormats } from './byte-formats.js';
+import type { Item, ItemForm, LevelStore, StoreBatch, StoreSnapshot, StoreWalk, WalkOptions } from './level-store.js';
+import { type ByteRange, RangeWalk } from './range-walk.js';
+import { bytesOf, type Stored, type StoredFormat, storedOf } from './stored-format.js';
+
+/** Bytes of the keys that `clear` deletes with one write. */
+const CLEARED_BYTES = 64 * 2 ** 10;
+
+const SYNCED = { sync: true } as const;
+
+/** What a level reads and writes: a database, or the reader of one that others write. */
+export class DatabaseStore implements LevelStore {
+  readonly #opened: Database | DatabaseReader;
+  readonly #formats: ByteFormats;
+  /** Reads that are under way, for which `close` waits. */
+  #reading = 0;
+  #onIdle: (() => void) | undefined;
+
+  constructor(opened: Database | DatabaseReader, formats: ByteFormats) {
+    this.#opened = opened;
+    this.#formats = formats;
+  }
+
+  async get(key: Stored, format: StoredFormat, snapshot: StoreSnapshot | undefined): Promise<Stored | undefined> {
+    return this.#storedOf(await this.#during(this.#opened.get(bytesOf(this.#formats, key), readingOf(snapshot))), format);
+  }
+
+  getSync(key: Stored, format: StoredFormat, snapshot: StoreSnapshot | undefined): Stored | undefined {
+    const database = this.#writable('getSync()', 'LEVEL_NOT_SUPPORTED');
+    try {
+      return this.#storedOf(database.getSync(bytesOf(this.#formats, key), readingOf(snapshot)), format);
+    } catch (error) {
+      throw levelErrorOf(error);
+    }
+  }
+
+  async getMany(keys: readonly Stored[], format: StoredFormat, snapshot: StoreSnapshot | undefined): Promise<(Stored | undefined)[]> {
+    const values = await this.#during(this.#opened.getMany(this.#bytesOfAll(keys), readingOf(snapshot)));
+    return values.map((value) => this.#storedOf(value, format));
+  }
+
+  has(key: Stored, snapshot: StoreSnapshot | undefined): Promise<boolean> {
+    return this.#during(this.#opened.has(bytesOf(this.#formats, key), readingOf(snapshot)));
+  }
+
+  hasMany(keys: readonly Stored[], snapshot: StoreSnapshot | undefined): Promise<boolean[]> {
+    return this.#during(this.#opened.hasMany(this.#bytesOfAll(keys), readingOf(snapshot)));
+  }
+
+  async put(key: Stored, value: Stored, sync: boolean): Promise<void> {
+    const database = this.#writable();
+    try {
+      await database.put(bytesOf(this.#formats, key), bytesOf(this.#formats, value), sync ? SYNCED : undefined);
+    } catch (error) {
+      throw levelErrorOf(error);
+    }
+  }
+
+  async delete(key: Stored, sync: boolean): Promise<void> {
+    const database = this.#writable();
+    try {
+      await database.delete(bytesOf(this.#formats, key), sync ? SYNCED : undefined);
+    } catch (error) {
+      throw levelErrorOf(error);
+    }
+  }
+
+  batch(): StoreBatch {
+    return new DatabaseBatch(this.#writable(), this.#formats);
+  }
+
+  async clear(range: ByteRange, snapshot: StoreSnapshot | undefined, limit: number): Promise<void> {
+    const database = this.#writable();
+    const walk = this.#rangeWalk({ range, snapshot, fillCache: false, signal: undefined });
+    try {
+      await this.#during(deleteAll(database, walk, limit));
+    } finally {
+      walk.cursor.close();
+    }
+  }
+
+  walk(options: WalkOptions): StoreWalk {
+    return new DatabaseWalk(this.#rangeWalk(options), this.#formats, options.form, (reading) => this.#during(reading));
+  }
+
+  snapshot(): StoreSnapshot {
+    return this.#writable('snapshot()', 'LEVEL_NOT_SUPPORTED').snapshot();
+  }
+
+  async approximateSize(start: Uint8Array, end: Uint8Array): Promise<number> {
+    return this.#during(this.#writable('approximateSize()', 'LEVEL_NOT_SUPPORTED').approximateSize(start, end));
+  }
+
+  async compactRange(start: Uint8Array, end: Uint8Array): Promise<void> {
+    return this.#during(this.#writable('compactRange()', 'LEVEL_NOT_SUPPORTED').compactRange(start, end));
+  }
+
+  property(name: string): string {
+    return this.#writable('getProperty()', 'LEVEL_NOT_SUPPORTED').property(name) ?? '';
+  }
+
+  async refresh(): Promise<boolean> {
+    if (this.#opened instanceof DatabaseReader) return this.#during(this.#opened.refresh());
+    throw new LevelError('LEVEL_NOT_SUPPORTED', 'refresh() is for levels that were opened with readOnly: nobody else writes to this one');
+  }
+
+  async close(): Promise<void> {
+    if (this.#reading > 0) await new Promise<void>((resolve) => (this.#onIdle = resolve));
+    try {
+      await this.#opened.close();
+    } catch (error) {
+      throw levelErrorOf(error);
+    }
+  }
+
+  /** What is open, for what only a database that is written can do. @throws LevelError otherwise. */
+  #writable(call = 'a write', code: 'LEVEL_READONLY' | 'LEVEL_NOT_SUPPORTED' = 'LEVEL_READONLY'): Database {
+    if (this.#opened instanceof Database) return this.#opened;
+    throw new LevelError(code, `Database was opened with readOnly: it does not support ${call}`);
+  }
+
+  /** Waits for a read, which `close` waits for too. */
+  async #during<T>(reading: Promise<T>): Promise<T> {
+    this.#reading++;
+    try {
+      return await reading;
+    } catch (error) {
+      throw levelErrorOf(error);
+    } finally {
+      if (--this.#reading === 0) this.#onIdle?.();
+    }
+  }
+
+  #rangeWalk({ range, snapshot, fillCache, signal }: Omit<WalkOptions, 'form'>): RangeWalk {
+    const opened = this.#opened;
+    return new RangeWalk(opened.cursor({ ...readingOf(snapshot), fillCache }), (a, b) => opened.compare(a, b), range, signal);
+  }
+
+  #bytesOfAll(keys: readonly Stored[]): Uint8Array[] {
+    return keys.map((key) => bytesOf(this.#formats, key));
+  }
+
+  #storedOf(bytes: Uint8Array | undefined, format: StoredFormat): Stored | undefined {
+    return bytes && storedOf(this.#formats, format, bytes, 0, bytes.length);
+  }
+}
+
+/** @param snapshot of the same database. */
+function readingOf(snapshot: StoreSnapshot | undefined): { readonly sequence: bigint } | undefined {
+  return snapshot && { sequence: (snapshot as StoreSnapshot & Pick<DatabaseSnapshot, 'sequence'>).sequence };
+}
+
+async function deleteAll(database: Database, walk: RangeWalk, limit: number): Promise<void> {
+  let left = limit;
+  const batch = new WriteBatch();
+  do {
+    await walk.run((cursor) => {
+      batch.delete(cursor.key);
+      return --left > 0 && batch.byteLength < CLEARED_BYTES;
+    });
+    if (batch.count > 0) await database.write(batch);
+    batch.clear();
+  } while (left > 0 && !walk.isOver);
+}
+
+class DatabaseBatch implements StoreBatch {
+  readonly #database: Database;
+  readonly #formats: ByteFormats;
+  readonly #batch = new WriteBatch();
+
+  constructor(database: Database, formats: ByteFormats) {
+    this.#database = database;
+    this.#formats = formats;
+  }
+
+  put(key: Stored, value: Stored): void {
+    this.#batch.put(bytesOf(this.#formats, key), bytesOf(this.#formats, value));
+  }
+
+  delete(key: Stored): void {
+    this.#batch.delete(bytesOf(this.#formats, key));
+  }
+
+  clear(): void {
+    this.#batch.clear();
+  }
+
+  async write(sync: boolean): Promise<void> {
+    try {
+      await this.#database.write(this.#batch, sync ? SYNCED : undefined);
+    } catch (error) {
+      throw levelErrorOf(error);
+    }
+  }
+}
+
+/** As in classic-level. */
+const READ_AHEAD_BYTES = 16 * 2 ** 10;
+
+class DatabaseWalk implements StoreWalk {
+  readonly readAheadBytes = READ_AHEAD_BYTES;
+  readonly #walk: RangeWalk;
+  readonly #during: (reading: Promise<void>) => Promise<void>;
+  /** Makes an item of the entry that the cursor is on. */
+  readonly #itemOf: (cursor: DatabaseCursor) => Item;
+  readonly #countsKeys: boolean;
+  readonly #countsValues: boolean;
+
+  /** @param during counts a read that `close` of the store waits for. */
+  constructor(walk: RangeWalk, formats: ByteFormats, form: ItemForm, during: (reading: Promise<void>) => Promise<void>) {
+    const { kind, keyFormat, valueFormat, withKeys, withValues } = form;
+    const keyOf = ({ keyBytes, keyLength }: DatabaseCursor): Stored => storedOf(formats, keyFormat, keyBytes, 0, keyLength);
+    const valueOf = ({ valueBytes, valueStart, valueLength }: DatabaseCursor): Stored =>
+      storedOf(formats, valueFormat, valueBytes, valueStart, valueStart + valueLength);
+    this.#walk = walk;
+    this.#during = during;
+    if (kind === 'keys') this.#itemOf = keyOf;
+    else if (kind === 'values') this.#itemOf = valueOf;
+    else this.#itemOf = (cursor) => [withKeys ? keyOf(cursor) : undefined, withValues ? valueOf(cursor) : undefined];
+    this.#countsKeys = kind === 'keys' || (kind === 'entries' && withKeys);
+    this.#countsValues = kind === 'values' || (kind === 'entries' && withValues);
+  }
+
+  seek(key: Uint8Array): void {
+    this.#walk.seek(key);
+  }
+
+  async read(size: number, highWaterMark: number): Promise<Item[]> {
+    const items: Item[] = [];
+    if (this.#walk.isOver) return items;
+    let byteLength = 0;
+    await this.#during(
+      this.#walk.run((cursor) => {
+        items.push(this.#itemOf(cursor));
+        byteLength += (this.#countsKeys ? cursor.keyLength : 0) + (this.#countsValues ? cursor.valueLength : 0);
+        return items.length < size && byteLength <= highWaterMark;
+      }),
+    );
+    return items;
+  }
+
+  close(): void {
+    this.#walk.cursor.close();
+  }
+}

@@ -1,0 +1,4 @@
+/** The worker that a page starts for a level. */
+import { serveLevels } from './worker.js';
+
+serveLevels();

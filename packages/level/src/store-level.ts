@@ -1,0 +1,286 @@
+import { Database, DatabaseReader, type Folder, type WritableFolder } from '@bloom/leveldb';
+import { type AbstractBatchOperation, type AbstractChainedBatch, type AbstractIterator, type AbstractKeyIterator, AbstractLevel, type AbstractValueIterator, type Transcoder } from 'abstract-level';
+import { DatabaseStore } from './database-store.js';
+import { LevelBatch } from './level-batch.js';
+import { LevelError, levelErrorOf } from './level-error.js';
+import type { LevelHost, StoreOpener } from './level-host.js';
+import { EntryIterator, type IteratorOptions as GivenIteratorOptions, KeyIterator, ValueIterator } from './level-iterator.js';
+import {
+  type BatchOptions,
+  databaseOptionsOf,
+  type DelOptions,
+  isFolder,
+  type IteratorOptions,
+  type KeyIteratorOptions,
+  type LevelOptions,
+  type OpenOptions,
+  type PutOptions,
+  readerOptionsOf,
+  type StartEndOptions,
+  type ValueIteratorOptions,
+} from './level-options.js';
+import { LevelSnapshot } from './level-snapshot.js';
+import type { ItemForm, LevelStore, Signal, StoreSnapshot, StoreWalk } from './level-store.js';
+import type { ByteRange } from './range-walk.js';
+import { boundOf, type Stored, type StoredFormat } from './stored-format.js';
+
+/** What abstract-level hands over with a read. */
+interface ReadOptions {
+  readonly keyEncoding: StoredFormat;
+  readonly valueEncoding: StoredFormat;
+  readonly snapshot?: LevelSnapshot;
+}
+
+/** What abstract-level hands over with a range. */
+interface RangeOptions extends ReadOptions {
+  readonly gt?: unknown;
+  readonly gte?: unknown;
+  readonly lt?: unknown;
+  readonly lte?: unknown;
+  readonly reverse: boolean;
+  /** -1 for no limit. */
+  readonly limit: number;
+  readonly signal?: Signal | null;
+  readonly keys?: boolean;
+  readonly values?: boolean;
+  readonly fillCache?: unknown;
+}
+
+interface Operation {
+  readonly type: 'put' | 'del';
+  readonly key: Stored;
+  readonly value: Stored;
+}
+
+/** What abstract-level is told that a level can do. */
+const COMMON_MANIFEST = {
+  encodings: { buffer: true, utf8: true, view: true },
+  has: true,
+  createIfMissing: true,
+  errorIfExists: true,
+  signals: { iterators: true },
+};
+const MANIFEST = { ...COMMON_MANIFEST, explicitSnapshots: true, getSync: true, additionalMethods: { approximateSize: true, compactRange: true } };
+const REMOTE_MANIFEST = { ...MANIFEST, getSync: false };
+const READ_ONLY_MANIFEST = { ...COMMON_MANIFEST, explicitSnapshots: false, getSync: false, additionalMethods: { refresh: true } };
+
+/** abstract-level's methods, with the options that they take here. */
+export interface StoreLevel<KDefault, VDefault> {
+  open(options?: OpenOptions): Promise<void>;
+
+  put(key: KDefault, value: VDefault): Promise<void>;
+  put<K = KDefault, V = VDefault>(key: K, value: V, options: PutOptions<K, V>): Promise<void>;
+
+  del(key: KDefault): Promise<void>;
+  del<K = KDefault>(key: K, options: DelOptions<K>): Promise<void>;
+
+  batch(operations: AbstractBatchOperation<this, KDefault, VDefault>[]): Promise<void>;
+  batch<K = KDefault, V = VDefault>(operations: AbstractBatchOperation<this, K, V>[], options: BatchOptions<K, V>): Promise<void>;
+  batch(): LevelBatch<this, KDefault, VDefault>;
+
+  iterator(): AbstractIterator<this, KDefault, VDefault>;
+  iterator<K = KDefault, V = VDefault>(options: IteratorOptions<K, V>): AbstractIterator<this, K, V>;
+
+  keys(): AbstractKeyIterator<this, KDefault>;
+  keys<K = KDefault>(options: KeyIteratorOptions<K>): AbstractKeyIterator<this, K>;
+
+  values(): AbstractValueIterator<this, KDefault, VDefault>;
+  values<K = KDefault, V = VDefault>(options: ValueIteratorOptions<K, V>): AbstractValueIterator<this, K, V>;
+}
+
+/** A level, without what only one host has. */
+// eslint-disable-next-line @typescript-eslint/no-unsafe-declaration-merging -- the methods are those of AbstractLevel
+export abstract class StoreLevel<KDefault = string, VDefault = string> extends AbstractLevel<Stored, KDefault, VDefault> {
+  readonly #location: string | Folder;
+  readonly #host: LevelHost;
+  readonly #openStore: StoreOpener;
+  /** What is open; undefined while nothing is. */
+  #opened: LevelStore | undefined;
+
+  /** @param options of the constructor of `BloomLevel`. */
+  constructor(host: LevelHost, location: string | Folder, options: LevelOptions<KDefault, VDefault> | undefined) {
+    const readOnly = options?.readOnly === true;
+    const place = placeOf(host, location, readOnly);
+    super(readOnly ? READ_ONLY_MANIFEST : typeof place === 'function' ? REMOTE_MANIFEST : MANIFEST, options);
+    this.#location = location;
+    this.#host = host;
+    if (typeof place === 'function') this.#openStore = place;
+    else if (readOnly) this.#openStore = async (given) => new DatabaseStore(await openReader(place, given), host);
+    else this.#openStore = async (given) => new DatabaseStore(await Database.open(place as WritableFolder, databaseOptionsOf(given)), host);
+  }
+
+  /** What the constructor was given. */
+  get location(): string | Folder {
+    return this.#location;
+  }
+
+  /**
+   * The approximate number of bytes that the keys from `start` up to, but not including, `end` take in tables. What was written of late
+   * does not count.
+   */
+  async approximateSize<K = KDefault>(start: K, end: K, options?: StartEndOptions<K>): Promise<number> {
+    mustHaveEnds(start, end);
+    if (this.status === 'opening') return this.deferAsync(() => this.approximateSize(start, end, options));
+    return this.#store('approximateSize()').approximateSize(...this.#ends(start, end, options));
+  }
+
+  /** Merges the tables of the keys from `start` to `end`, so that deleted and overwritten entries take no more space. */
+  async compactRange<K = KDefault>(start: K, end: K, options?: StartEndOptions<K>): Promise<void> {
+    mustHaveEnds(start, end);
+    if (this.status === 'opening') return this.deferAsync(() => this.compactRange(start, end, options));
+    return this.#store('compactRange()').compactRange(...this.#ends(start, end, options));
+  }
+
+  /** A property in LevelDB's text form, such as `leveldb.stats`; an empty string for an unknown name. */
+  getProperty(property: string): string {
+    if (typeof property !== 'string') throw new TypeError("The first argument 'property' must be a string");
+    return this.#store('getProperty()').property(property);
+  }
+
+  /**
+   * Sees what was written by others since the level was opened with `readOnly`, or since the last refresh. Iterators that were begun go
+   * on to see what they saw.
+   *
+   * @returns whether anything was written.
+   */
+  async refresh(): Promise<boolean> {
+    if (this.status === 'opening') return this.deferAsync(() => this.refresh());
+    return this.#store('refresh()').refresh();
+  }
+
+  protected async _open(options: OpenOptions): Promise<void> {
+    try {
+      this.#opened = await this.#openStore(options);
+    } catch (error) {
+      throw levelErrorOf(error);
+    }
+  }
+
+  protected async _close(): Promise<void> {
+    const opened = this.#opened;
+    // Closed whatever happens: a second call must not fail as the first.
+    this.#opened = undefined;
+    await opened?.close();
+  }
+
+  protected async _get(key: Stored, options: ReadOptions): Promise<Stored | undefined> {
+    const store = this.#store();
+    return store.get(key, options.valueEncoding, snapshotIn(store, options));
+  }
+
+  protected _getSync(key: Stored, options: ReadOptions): Stored | undefined {
+    const store = this.#store();
+    return store.getSync(key, options.valueEncoding, snapshotIn(store, options));
+  }
+
+  protected async _getMany(keys: Stored[], options: ReadOptions): Promise<(Stored | undefined)[]> {
+    const store = this.#store();
+    return store.getMany(keys, options.valueEncoding, snapshotIn(store, options));
+  }
+
+  protected async _has(key: Stored, options: ReadOptions): Promise<boolean> {
+    const store = this.#store();
+    return store.has(key, snapshotIn(store, options));
+  }
+
+  protected async _hasMany(keys: Stored[], options: ReadOptions): Promise<boolean[]> {
+    const store = this.#store();
+    return store.hasMany(keys, snapshotIn(store, options));
+  }
+
+  protected async _put(key: Stored, value: Stored, options: PutOptions<unknown, unknown>): Promise<void> {
+    return this.#store().put(key, value, options.sync === true);
+  }
+
+  protected async _del(key: Stored, options: DelOptions<unknown>): Promise<void> {
+    return this.#store().delete(key, options.sync === true);
+  }
+
+  protected async _batch(operations: Operation[], options: BatchOptions<unknown, unknown>): Promise<void> {
+    const batch = this.#store().batch();
+    for (const { type, key, value } of operations) {
+      if (type === 'put') batch.put(key, value);
+      else batch.delete(key);
+    }
+    await batch.write(options.sync === true);
+  }
+
+  protected _chainedBatch(): AbstractChainedBatch<this, KDefault, VDefault> {
+    return new LevelBatch(this, this.#store().batch());
+  }
+
+  protected async _clear(options: RangeOptions): Promise<void> {
+    const store = this.#store();
+    await store.clear(this.#rangeOf(options), snapshotIn(store, options), options.limit < 0 ? Infinity : options.limit);
+  }
+
+  protected _iterator(options: RangeOptions & GivenIteratorOptions): EntryIterator<this, KDefault, VDefault> {
+    return new EntryIterator(this, this.#walk('entries', options), this.#host, options);
+  }
+
+  protected _keys(options: RangeOptions & GivenIteratorOptions): KeyIterator<this, KDefault> {
+    return new KeyIterator(this, this.#walk('keys', options), this.#host, options);
+  }
+
+  protected _values(options: RangeOptions & GivenIteratorOptions): ValueIterator<this, KDefault, VDefault> {
+    return new ValueIterator(this, this.#walk('values', options), this.#host, options);
+  }
+
+  protected _snapshot(options: unknown): LevelSnapshot {
+    const store = this.#store();
+    return new LevelSnapshot(store, store.snapshot(), options);
+  }
+
+  /** @throws LevelError `LEVEL_DATABASE_NOT_OPEN`. */
+  #store(call?: string): LevelStore {
+    if (this.#opened !== undefined && this.status === 'open') return this.#opened;
+    throw new LevelError('LEVEL_DATABASE_NOT_OPEN', call === undefined ? 'Database is not open' : `Database is not open: cannot call ${call}`);
+  }
+
+  #walk(kind: ItemForm['kind'], options: RangeOptions): StoreWalk {
+    const store = this.#store();
+    const { keyEncoding: keyFormat, valueEncoding: valueFormat, keys = true, values = true, fillCache, signal } = options;
+    return store.walk({
+      range: this.#rangeOf(options),
+      form: { kind, keyFormat, valueFormat, withKeys: keys, withValues: values },
+      fillCache: fillCache !== false,
+      snapshot: snapshotIn(store, options),
+      signal: signal ?? undefined,
+    });
+  }
+
+  #rangeOf(options: RangeOptions): ByteRange {
+    const bound = (name: 'gt' | 'gte' | 'lt' | 'lte'): Uint8Array | undefined => (name in options ? boundOf(this.#host, options[name]) : undefined);
+    return { gt: bound('gt'), gte: bound('gte'), lt: bound('lt'), lte: bound('lte'), reverse: options.reverse };
+  }
+
+  #ends<K>(start: K, end: K, options: StartEndOptions<K> | undefined): [Uint8Array, Uint8Array] {
+    const encoding = this.keyEncoding(options?.keyEncoding as Transcoder.MixedEncoding<unknown, Stored, unknown>);
+    return [boundOf(this.#host, encoding.encode(start)), boundOf(this.#host, encoding.encode(end))];
+  }
+}
+
+async function openReader(folder: Folder, options: OpenOptions): Promise<DatabaseReader> {
+  if (options.errorIfExists === true) throw new TypeError('errorIfExists must be false with readOnly, which opens a database that exists');
+  return DatabaseReader.open(folder, readerOptionsOf(options));
+}
+
+function snapshotIn(store: LevelStore, { snapshot }: ReadOptions): StoreSnapshot | undefined {
+  return snapshot?.snapshotOf(store);
+}
+
+/** @throws TypeError for what is neither a folder nor text. */
+function placeOf(host: LevelHost, location: unknown, readOnly: boolean): Folder | StoreOpener {
+  if (isFolder(location)) return location;
+  mustBeText(location);
+  return readOnly ? host.readOnlyFolderAt(location) : host.writableAt(location);
+}
+
+/** @throws TypeError for what is not the text of a location. */
+export function mustBeText(location: unknown): asserts location is string {
+  if (typeof location !== 'string' || location === '') throw new TypeError("The first argument 'location' must be a non-empty string");
+}
+
+function mustHaveEnds(start: unknown, end: unknown): void {
+  if (start === undefined || end === undefined) throw new TypeError("The arguments 'start' and 'end' are required");
+}

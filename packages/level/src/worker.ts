@@ -1,0 +1,28 @@
+/** The entry point for dedicated workers that have databases open for pages. */
+import { webFormats } from './web-formats.js';
+import type { Greeting } from './worker/level-messages.js';
+import type { WorkerScope } from './worker/browser-parts.js';
+import { LevelServer } from './worker/level-server.js';
+import type { ServeOptions } from './worker/shared-database.js';
+
+export type { ServeOptions } from './worker/shared-database.js';
+
+/**
+ * Makes a dedicated worker serve the level that its page opens: `new BloomLevel(path, { worker: () => new Worker(…) })`. Only needed for
+ * what a page cannot send to a worker, or where a bundler does not find the worker that comes with the package.
+ *
+ * @param options for every database that the worker opens.
+ *
+ * @example
+ * ```ts
+ * import { serveLevels } from '@bloom/level/worker';
+ * serveLevels();
+ * ```
+ */
+export function serveLevels(options: ServeOptions = {}): void {
+  const scope = globalThis as unknown as WorkerScope;
+  scope.onmessage = ({ data, ports }) => {
+    scope.onmessage = null;
+    new LevelServer(data as Greeting, ports[0]!, webFormats, options, () => scope.close());
+  };
+}

@@ -1,0 +1,64 @@
+/**
+ * What a page and the worker that has its database open say to each other.
+ *
+ *     page → worker      first { path, client }, with the port for all else; then, through the port, arrays of requests
+ *     request            [id, call, ...arguments]
+ *     worker → page      arrays of answers
+ *     answer             [id, 0, result], or [id, 1, error]
+ *
+ * Requests of one page are begun in their order, and answered in any. Arrays hold what was asked for, or was done, in one turn.
+ */
+import type { RepairReport } from '@bloom/leveldb';
+import type { OpenOptions } from '../level-options.js';
+import type { Item, ItemForm } from '../level-store.js';
+import type { ByteRange } from '../range-walk.js';
+import type { Stored, StoredFormat } from '../stored-format.js';
+
+/** A snapshot, or a walk: numbers that the page gives them. */
+export type Held = number;
+
+/** What a worker does for a page, by the names of requests. */
+export interface LevelCalls {
+  open(options: OpenOptions): Promise<void>;
+  close(): Promise<void>;
+  destroy(): Promise<void>;
+  repair(): Promise<RepairReport>;
+  get(key: Stored, format: StoredFormat, snapshot: Held | undefined): Promise<Stored | undefined>;
+  getMany(keys: readonly Stored[], format: StoredFormat, snapshot: Held | undefined): Promise<(Stored | undefined)[]>;
+  has(key: Stored, snapshot: Held | undefined): Promise<boolean>;
+  hasMany(keys: readonly Stored[], snapshot: Held | undefined): Promise<boolean[]>;
+  put(key: Stored, value: Stored, sync: boolean): Promise<void>;
+  delete(key: Stored, sync: boolean): Promise<void>;
+  /** @param operations key and value, which is undefined for a deletion, of one after another. */
+  write(operations: readonly (Stored | undefined)[], sync: boolean): Promise<void>;
+  clear(range: ByteRange, snapshot: Held | undefined, limit: number): Promise<void>;
+  snapshot(id: Held): void;
+  release(id: Held): void;
+  walk(id: Held, range: ByteRange, form: ItemForm, fillCache: boolean, snapshot: Held | undefined): void;
+  seek(id: Held, key: Uint8Array): void;
+  read(id: Held, size: number, highWaterMark: number): Promise<Item[]>;
+  endWalk(id: Held): void;
+  approximateSize(start: Uint8Array, end: Uint8Array): Promise<number>;
+  compactRange(start: Uint8Array, end: Uint8Array): Promise<void>;
+}
+
+export type LevelCall = keyof LevelCalls;
+
+export type Request = readonly [id: number, call: LevelCall, ...values: unknown[]];
+
+export type Answer = readonly [id: number, failed: 0, result: unknown] | readonly [id: number, failed: 1, error: SentError];
+
+/** An error on its way. */
+export interface SentError {
+  readonly name: string;
+  readonly message: string;
+  readonly code: unknown;
+  readonly cause: SentError | undefined;
+}
+
+/** The first message to a worker. A port comes with it. */
+export interface Greeting {
+  readonly path: string;
+  /** Names the page among all that use the path. */
+  readonly client: string;
+}

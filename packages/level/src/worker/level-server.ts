@@ -1,0 +1,203 @@
+/**
+ * The worker of one page. The workers of all pages that use a path elect one of them, which opens the database, for all: the one that
+ * holds the lock of the path. Its own page talks to it through a port. The others' workers pass on what their pages say, through a channel
+ * for each of them, and keep each request until it is answered. When the worker that has the database open ends, in whatever way, the lock
+ * goes to the next, which says so, and gets the requests that were not answered again.
+ *
+ *     lock       `@bloom/level PATH`             held by the worker that has the database open
+ *     lock       `@bloom/level client CLIENT`    held by every worker, so that it is noticed when it ends
+ *     channel    `@bloom/level PATH`             { hello: CLIENT } of those who look for the worker; { owner: EPOCH } of that worker
+ *     channel    `@bloom/level client CLIENT`    { owner: EPOCH }, then requests and answers
+ */
+import type { ByteFormats } from '../byte-formats.js';
+import type { OpenOptions } from '../level-options.js';
+import { browser, type MessagePortLike } from './browser-parts.js';
+import type { Answer, Greeting, Request } from './level-messages.js';
+import { LevelSession } from './level-session.js';
+import { type ServeOptions, SharedDatabase } from './shared-database.js';
+
+type PathMessage = { readonly hello: string } | { readonly owner: string };
+type ClientMessage = { readonly owner: string } | { readonly to: string; readonly requests: readonly Request[] } | { readonly answers: Answer[] };
+
+const lockOf = (path: string): string => `@bloom/level ${path}`;
+const lockOfClient = (client: string): string => `@bloom/level client ${client}`;
+
+/** Another page's worker, at the worker that has the database open. */
+interface Guest {
+  readonly session: LevelSession;
+  readonly channel: MessagePortLike;
+  /** Stops waiting for its end. */
+  readonly forget: AbortController;
+}
+
+export class LevelServer {
+  readonly #path: string;
+  readonly #client: string;
+  readonly #port: MessagePortLike;
+  readonly #database: SharedDatabase;
+  readonly #onEnd: () => void;
+  readonly #pathChannel: MessagePortLike;
+  readonly #clientChannel: MessagePortLike;
+  /** What its page has asked for and no answer came to. */
+  readonly #pending = new Map<number, Request>();
+  readonly #guests = new Map<string, Guest>();
+  /** With which options the page's level is open, for the next worker that has the database. */
+  #openWith: Request | undefined;
+  /** Its page's session, once this worker has the database open. */
+  #own: LevelSession | undefined;
+  /** Which worker has the database open, where it is another. */
+  #owner: string | undefined;
+  #isLeaving = false;
+  /** Lets the next worker have the database, from when on this one answers nobody. */
+  #endElection: () => void = () => undefined;
+  #hasEnded = false;
+  readonly #waiting = new AbortController();
+
+  /** @param onEnd called when the worker has no more to do. */
+  constructor({ path, client }: Greeting, port: MessagePortLike, formats: ByteFormats, options: ServeOptions, onEnd: () => void) {
+    this.#path = path;
+    this.#client = client;
+    this.#port = port;
+    this.#database = new SharedDatabase(path, formats, options);
+    this.#onEnd = onEnd;
+    this.#pathChannel = new browser.BroadcastChannel(lockOf(path));
+    this.#clientChannel = new browser.BroadcastChannel(lockOfClient(client));
+    this.#pathChannel.onmessage = ({ data }) => this.#hear(data as PathMessage);
+    this.#clientChannel.onmessage = ({ data }) => this.#hearOwner(data as ClientMessage);
+    port.onmessage = ({ data }) => this.#ask(data as Request[]);
+    void browser.navigator.locks.request(lockOfClient(client), {}, () => {
+      this.#join();
+      return new Promise(() => undefined);
+    });
+  }
+
+  /** Looks for the worker that has the database open, and waits to be that. */
+  #join(): void {
+    this.#pathChannel.postMessage({ hello: this.#client } satisfies PathMessage);
+    const elected = (): Promise<void> =>
+      new Promise((resolve) => {
+        this.#endElection = () => {
+          this.#hasEnded = true;
+          resolve();
+        };
+        this.#become();
+      });
+    browser.navigator.locks.request(lockOf(this.#path), { signal: this.#waiting.signal }, elected).then(
+      () => this.#onEnd(),
+      // It was stopped while it waited.
+      () => this.#onEnd(),
+    );
+  }
+
+  /** Has the lock: opens the database, for its own page and for all others. */
+  #become(): void {
+    this.#owner = undefined;
+    this.#own = new LevelSession(this.#database, (answers) => this.#answered(answers));
+    this.#own.handle(this.#unanswered());
+    this.#pathChannel.postMessage({ owner: this.#client } satisfies PathMessage);
+  }
+
+  #hear(message: PathMessage): void {
+    if ('hello' in message) {
+      if (this.#own !== undefined && !this.#hasEnded) this.#welcome(message.hello);
+    } else {
+      // The new one knows nobody yet.
+      this.#pathChannel.postMessage({ hello: this.#client } satisfies PathMessage);
+    }
+  }
+
+  /** Begins to serve another page's worker. */
+  #welcome(client: string): void {
+    if (this.#guests.has(client)) return;
+    const channel = new browser.BroadcastChannel(lockOfClient(client));
+    const session = new LevelSession(this.#database, (answers) => channel.postMessage({ answers } satisfies ClientMessage));
+    const forget = new AbortController();
+    this.#guests.set(client, { session, channel, forget });
+    channel.onmessage = ({ data }) => {
+      const message = data as ClientMessage;
+      if ('requests' in message && message.to === this.#client) session.handle(message.requests);
+    };
+    // Granted when that worker has ended.
+    browser.navigator.locks
+      .request(lockOfClient(client), { signal: forget.signal }, () => this.#dismiss(client))
+      .catch(() => undefined);
+    channel.postMessage({ owner: this.#client } satisfies ClientMessage);
+  }
+
+  async #dismiss(client: string): Promise<void> {
+    const guest = this.#guests.get(client);
+    if (guest === undefined) return;
+    this.#guests.delete(client);
+    guest.channel.close();
+    await guest.session.end().catch(() => undefined);
+    this.#leaveIfDone();
+  }
+
+  /** What the worker says that has the database open. */
+  #hearOwner(message: ClientMessage): void {
+    if (this.#own !== undefined) return;
+    if ('answers' in message) this.#answered(message.answers);
+    else if ('owner' in message && message.owner !== this.#owner) {
+      this.#owner = message.owner;
+      this.#passOn(this.#unanswered());
+    }
+  }
+
+  /** What the page asks for. */
+  #ask(requests: readonly Request[]): void {
+    for (const request of requests) this.#pending.set(request[0], request);
+    if (this.#own !== undefined) this.#own.handle(requests);
+    else if (this.#owner !== undefined) this.#passOn(requests);
+  }
+
+  #passOn(requests: readonly Request[]): void {
+    if (requests.length > 0) this.#clientChannel.postMessage({ to: this.#owner!, requests } satisfies ClientMessage);
+  }
+
+  /** All that a worker has to be told that did not have the database open before. */
+  #unanswered(): Request[] {
+    return [...(this.#openWith === undefined ? [] : [this.#openWith]), ...this.#pending.values()];
+  }
+
+  #answered(answers: readonly Answer[]): void {
+    const wanted: Answer[] = [];
+    let isClosed = false;
+    for (const answer of answers) {
+      const request = this.#pending.get(answer[0]);
+      if (request === undefined) continue;
+      this.#pending.delete(answer[0]);
+      wanted.push(answer);
+      const [, call] = request;
+      if (call === 'open' && answer[1] === 0) this.#openWith = openedAgain(request);
+      if (call === 'close' || call === 'destroy' || call === 'repair') isClosed = true;
+    }
+    if (wanted.length > 0) this.#port.postMessage(wanted, wanted.flatMap(largeBuffer));
+    if (isClosed) this.#leave();
+  }
+
+  /** The page is done with the worker. */
+  #leave(): void {
+    this.#openWith = undefined;
+    this.#isLeaving = true;
+    if (this.#own === undefined) this.#waiting.abort();
+    else this.#leaveIfDone();
+  }
+
+  /** Lets the next worker have the database, unless others use it here. */
+  #leaveIfDone(): void {
+    if (this.#isLeaving && this.#guests.size === 0) this.#endElection();
+  }
+}
+
+/** From how many bytes on a buffer is handed over rather than copied. */
+const LARGE_BYTES = 16 * 2 ** 10;
+
+/** The buffer of a large value, which the page gets instead of a copy. */
+function largeBuffer([, failed, result]: Answer): unknown[] {
+  return failed === 0 && result instanceof Uint8Array && result.length >= LARGE_BYTES && result.length === result.buffer.byteLength ? [result.buffer] : [];
+}
+
+/** The request that opens a level again that was open. */
+function openedAgain([, call, options]: Request): Request {
+  return [0, call, { ...(options as OpenOptions), errorIfExists: false }];
+}

@@ -1,0 +1,127 @@
+import { LevelError } from '../level-error.js';
+import type { OpenOptions } from '../level-options.js';
+import type { LevelStore, StoreSnapshot, StoreWalk } from '../level-store.js';
+import type { Answer, Held, LevelCalls, Request } from './level-messages.js';
+import { sentErrorOf } from './sent-error.js';
+import type { SharedDatabase } from './shared-database.js';
+
+/** What one page does with the database of a path, in the worker that has it open. */
+export class LevelSession {
+  readonly #database: SharedDatabase;
+  readonly #answer: (answers: Answer[]) => void;
+  readonly #walks = new Map<Held, StoreWalk>();
+  readonly #snapshots = new Map<Held, StoreSnapshot>();
+  readonly #calls: LevelCalls;
+  readonly #underWay = new Set<Promise<unknown>>();
+  /** While the database is being opened: what was asked for meanwhile waits. */
+  #opening: Promise<unknown> | undefined;
+  #opened: LevelStore | undefined;
+  #answers: Answer[] = [];
+
+  /** @param answer sends answers to the page. */
+  constructor(database: SharedDatabase, answer: (answers: Answer[]) => void) {
+    this.#database = database;
+    this.#answer = answer;
+    this.#calls = this.#makeCalls();
+  }
+
+  handle(requests: readonly Request[]): void {
+    for (const request of requests) {
+      const call = this.#make(request, request[1] === 'close' ? Promise.all([...this.#underWay]) : this.#opening);
+      if (request[1] === 'open') {
+        this.#opening = call.then(() => {
+          this.#opening = undefined;
+        });
+      }
+      this.#underWay.add(call);
+      void call.then((answer) => {
+        this.#underWay.delete(call);
+        if (this.#answers.length === 0) queueMicrotask(() => this.#send());
+        this.#answers.push(answer);
+      });
+    }
+  }
+
+  /** Ends what the page has begun, whether it asked for that or is gone. */
+  async end(): Promise<void> {
+    for (const walk of this.#walks.values()) walk.close();
+    this.#walks.clear();
+    for (const snapshot of this.#snapshots.values()) snapshot.release();
+    this.#snapshots.clear();
+    if (this.#opened === undefined) return;
+    this.#opened = undefined;
+    await this.#database.leave();
+  }
+
+  /** @param before what has to be over first. */
+  async #make([id, call, ...values]: Request, before: Promise<unknown> | undefined): Promise<Answer> {
+    try {
+      if (before !== undefined) await before;
+      return [id, 0, await (this.#calls[call] as (...given: unknown[]) => unknown)(...values)];
+    } catch (error) {
+      return [id, 1, sentErrorOf(error)];
+    }
+  }
+
+  #send(): void {
+    const answers = this.#answers;
+    this.#answers = [];
+    this.#answer(answers);
+  }
+
+  #makeCalls(): LevelCalls {
+    const snapshot = (id: Held | undefined): StoreSnapshot | undefined => (id === undefined ? undefined : held(this.#snapshots, id));
+    return {
+      open: async (options: OpenOptions) => {
+        this.#opened = await this.#database.join(options);
+      },
+      close: () => this.end(),
+      destroy: () => this.#database.destroy(),
+      repair: () => this.#database.repair(),
+      get: (key, format, at) => this.#store.get(key, format, snapshot(at)),
+      getMany: (keys, format, at) => this.#store.getMany(keys, format, snapshot(at)),
+      has: (key, at) => this.#store.has(key, snapshot(at)),
+      hasMany: (keys, at) => this.#store.hasMany(keys, snapshot(at)),
+      put: (key, value, sync) => this.#store.put(key, value, sync),
+      delete: (key, sync) => this.#store.delete(key, sync),
+      write: (operations, sync) => {
+        const batch = this.#store.batch();
+        for (let i = 0; i < operations.length; i += 2) {
+          const value = operations[i + 1];
+          if (value === undefined) batch.delete(operations[i]!);
+          else batch.put(operations[i]!, value);
+        }
+        return batch.write(sync);
+      },
+      clear: (range, at, limit) => this.#store.clear(range, snapshot(at), limit),
+      snapshot: (id) => void this.#snapshots.set(id, this.#store.snapshot()),
+      release: (id) => {
+        this.#snapshots.get(id)?.release();
+        this.#snapshots.delete(id);
+      },
+      walk: (id, range, form, fillCache, at) => {
+        this.#walks.set(id, this.#store.walk({ range, form, fillCache, snapshot: snapshot(at), signal: undefined }));
+      },
+      seek: (id, key) => held(this.#walks, id).seek(key),
+      read: (id, size, highWaterMark) => held(this.#walks, id).read(size, highWaterMark),
+      endWalk: (id) => {
+        this.#walks.get(id)?.close();
+        this.#walks.delete(id);
+      },
+      approximateSize: (start, end) => this.#store.approximateSize(start, end),
+      compactRange: (start, end) => this.#store.compactRange(start, end),
+    };
+  }
+
+  get #store(): LevelStore {
+    if (this.#opened === undefined) throw new LevelError('LEVEL_DATABASE_NOT_OPEN', 'Database is not open');
+    return this.#opened;
+  }
+}
+
+function held<T>(all: ReadonlyMap<Held, T>, id: Held): T {
+  const one = all.get(id);
+  if (one !== undefined) return one;
+  const problem = 'the page that had the database open was closed, and this iterator or snapshot ended with it: begin it again';
+  throw new LevelError('LEVEL_SNAPSHOT_LOST', problem);
+}
