@@ -1,0 +1,1 @@
+export { FolderStore, type FolderStoreOptions } from './node/folder-store.js';

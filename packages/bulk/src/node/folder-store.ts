@@ -1,0 +1,223 @@
+import { randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { link, mkdir, open, readdir, readFile, rename, stat, unlink, utimes } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import process from 'node:process';
+import { setTimeout as delay } from 'node:timers/promises';
+import { mustBeOptions, mustBeWhole, type Signal } from '@bloom/bytes';
+import { DatabaseError, type Folder, type FolderLock } from '@bloom/leveldb';
+import { NodeFolder, WritableNodeFolder } from '@bloom/leveldb/node';
+import { BulkError } from '../part/bulk-error.js';
+import type { NewObject, ReadObject, Replacement, Store, StoredObject } from '../store/store.js';
+
+/** How to write to a folder. */
+export interface FolderStoreOptions {
+  /** How long to wait for others that replace CURRENT, in milliseconds. Default: a minute. */
+  readonly patienceMs?: number | undefined;
+}
+
+const FOLDER_STORE_OPTIONS: Record<keyof FolderStoreOptions, true> = { patienceMs: true };
+const DEFAULT_PATIENCE_MS = 60_000;
+
+/** A store that is a folder of the file system, also one that a web server serves. */
+export class FolderStore implements Store {
+  /** The path, as it was given. */
+  readonly name: string;
+  /** The path from the root. */
+  readonly path: string;
+  readonly #patienceMs: number;
+
+  constructor(path: string, options: FolderStoreOptions = {}) {
+    mustBeOptions('FolderStore', options, FOLDER_STORE_OPTIONS);
+    this.#patienceMs = mustBeWhole('patienceMs', options.patienceMs ?? DEFAULT_PATIENCE_MS, 0);
+    this.name = path;
+    this.path = resolve(path);
+  }
+
+  async get(name: string, signal?: Signal): Promise<ReadObject | undefined> {
+    signal?.throwIfAborted();
+    try {
+      const bytes = new Uint8Array(await readFile(this.#pathOf(name)));
+      // Only CURRENT is asked for its state, and it is as short as that.
+      return { bytes, etag: Buffer.from(bytes.subarray(0, MAX_ETAG_BYTES)).toString('base64') };
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return undefined;
+      throw this.#failed(`read ${name}`, error, name);
+    }
+  }
+
+  async head(name: string, signal?: Signal): Promise<StoredObject | undefined> {
+    signal?.throwIfAborted();
+    try {
+      const stats = await stat(this.#pathOf(name));
+      return stats.isFile() ? { name, byteLength: stats.size, modifiedMs: stats.mtimeMs } : undefined;
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return undefined;
+      throw this.#failed(`find ${name}`, error, name);
+    }
+  }
+
+  /** The file gets its name by a link, which fails if there is one: at once, and only with all of its bytes. */
+  async create(object: NewObject, signal?: Signal): Promise<boolean> {
+    signal?.throwIfAborted();
+    const { name } = object;
+    try {
+      if ((await this.head(name)) !== undefined) return false;
+      const temporary = await this.#writeTemporary(object);
+      try {
+        await link(temporary, this.#pathOf(name));
+      } finally {
+        await unlink(temporary);
+      }
+      await syncFolder(this.path);
+      return true;
+    } catch (error) {
+      if (codeOf(error) === 'EEXIST') return false;
+      throw this.#failed(`write ${name}`, error, name);
+    }
+  }
+
+  async put(object: NewObject, signal?: Signal): Promise<void> {
+    signal?.throwIfAborted();
+    const { name } = object;
+    try {
+      // What is there has these bytes already.
+      if (await this.#isRenewed(name)) return;
+      const temporary = await this.#writeTemporary(object);
+      await this.#renameOver(temporary, name);
+    } catch (error) {
+      throw this.#failed(`write ${name}`, error, name);
+    }
+  }
+
+  /** CURRENT is compared and renamed while LevelDB's lock of the folder is held, which the system releases when a process ends. */
+  async replace(object: NewObject, etag: string | undefined, signal?: Signal): Promise<Replacement> {
+    const { name } = object;
+    const lock = await this.#lock(signal);
+    try {
+      const found = await this.get(name, signal);
+      if (found?.etag !== etag) return 'refused';
+      await this.#renameOver(await this.#writeTemporary(object), name);
+      return 'replaced';
+    } catch (error) {
+      throw this.#failed(`replace ${name}`, error, name);
+    } finally {
+      await lock.release();
+    }
+  }
+
+  async *list(signal?: Signal): AsyncGenerator<StoredObject, void, undefined> {
+    let names: string[];
+    try {
+      names = await readdir(this.path);
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return;
+      throw this.#failed('list it', error);
+    }
+    for (const name of names) {
+      const object = await this.head(name, signal);
+      if (object !== undefined) yield object;
+    }
+  }
+
+  async delete(name: string, signal?: Signal): Promise<void> {
+    signal?.throwIfAborted();
+    try {
+      await unlink(this.#pathOf(name));
+    } catch (error) {
+      if (codeOf(error) !== 'ENOENT') throw this.#failed(`delete ${name}`, error, name);
+    }
+  }
+
+  folder(): Folder {
+    return new PublishedNodeFolder(this.name);
+  }
+
+  #pathOf(name: string): string {
+    return join(this.path, name);
+  }
+
+  /** Writes the bytes to a file of another name, and makes sure that they are on the disk. */
+  async #writeTemporary({ name, bytes }: NewObject): Promise<string> {
+    const temporary = this.#pathOf(`.${name}.${randomBytes(8).toString('hex')}.tmp`);
+    const create = () => open(temporary, 'wx', 0o644);
+    const handle = await create().catch(async (error: unknown) => {
+      if (codeOf(error) !== 'ENOENT') throw error;
+      await mkdir(this.path, { recursive: true });
+      return create();
+    });
+    try {
+      await handle.writeFile(bytes);
+      await handle.sync();
+    } catch (error) {
+      await unlink(temporary).catch(() => undefined);
+      throw error;
+    } finally {
+      await handle.close();
+    }
+    return temporary;
+  }
+
+  async #renameOver(temporary: string, name: string): Promise<void> {
+    await rename(temporary, this.#pathOf(name));
+    await syncFolder(this.path);
+  }
+
+  /** Gives a file that is there the time of now. */
+  async #isRenewed(name: string): Promise<boolean> {
+    const now = new Date();
+    try {
+      await utimes(this.#pathOf(name), now, now);
+      return true;
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return false;
+      throw error;
+    }
+  }
+
+  async #lock(signal: Signal | undefined): Promise<FolderLock> {
+    await mkdir(this.path, { recursive: true });
+    const folder = new WritableNodeFolder(this.path);
+    const end = Date.now() + this.#patienceMs;
+    for (let waitMs = 1; ; waitMs = Math.min(2 * waitMs, 50)) {
+      signal?.throwIfAborted();
+      try {
+        return await folder.lock();
+      } catch (error) {
+        if (!(error instanceof DatabaseError && error.code === 'BLOOM_LOCKED') || Date.now() >= end) throw this.#failed('lock it', error);
+      }
+      // Not all at the same moment.
+      await delay(waitMs * (0.5 + Math.random()));
+    }
+  }
+
+  #failed(what: string, cause: unknown, file?: string): BulkError {
+    if (cause instanceof BulkError) return cause;
+    return new BulkError('BLOOM_STORE_FAILED', `${this.name}: could not ${what}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause, file });
+  }
+}
+
+const MAX_ETAG_BYTES = 256;
+
+/** A folder in which a database was published. */
+class PublishedNodeFolder extends NodeFolder {
+  readonly isPublished = true;
+}
+
+function codeOf(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException | undefined)?.code;
+}
+
+async function syncFolder(path: string): Promise<void> {
+  // Windows cannot sync folders, and does not need to.
+  if (process.platform === 'win32') return;
+  const handle = await open(path, constants.O_RDONLY | constants.O_DIRECTORY);
+  try {
+    await handle.sync();
+  } catch (error) {
+    // Some file systems do not support it.
+    if (!['EINVAL', 'ENOTSUP', 'ENOSYS'].includes(codeOf(error) ?? '')) throw error;
+  } finally {
+    await handle.close();
+  }
+}

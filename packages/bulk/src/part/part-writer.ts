@@ -1,0 +1,180 @@
+import { type Bytes, mustBeBytes, mustBeOptions, mustBeWhole } from '@bloom/bytes';
+import { bytewiseComparator, type Comparator, MemorySink, TableBuilder, type TableBuilderOptions } from '@bloom/sstable';
+import {
+  DELETION,
+  encodeInternalKey,
+  INTERNAL_KEY_TRAILER_LENGTH,
+  internalKeyComparator,
+  internalKeyPolicy,
+  MAX_SEQUENCE,
+  mustBeComparator,
+  VALUE,
+} from '@bloom/sstable/database';
+import { BloomFilterPolicy } from '@bloom/policy';
+import { numberOfSha256 } from './object-name.js';
+import type { Part, PartKind } from './part.js';
+import { sha256Hex, toHex } from './sha256.js';
+
+/** How to write parts. All but `sequence` has a default. The same entries and options always give the same bytes. */
+export interface PartOptions extends Omit<TableBuilderOptions, 'omitLargeFilters'> {
+  /**
+   * Creates the filters; null for none. Default: `new BloomFilterPolicy(14)`, whose filters LevelDB reads as those of its own 10 bits
+   * a key. Where a part lies on a server, a false positive costs a request.
+   */
+  readonly filterPolicy?: TableBuilderOptions['filterPolicy'];
+  /**
+   * The sequence of all entries, up to 2^56 - 1. Each delivery needs a higher one than what is published already: the number of
+   * the day, for example, or the last sequence of the publication and one.
+   */
+  readonly sequence: bigint;
+  /** A part ends with the entry with which its blocks and its index have this many bytes. Its filters come on top. Default: 16 MiB. */
+  readonly partBytes?: number | undefined;
+}
+
+const PART_OPTIONS: Record<keyof PartOptions, true> = {
+  sequence: true,
+  partBytes: true,
+  comparator: true,
+  filterPolicy: true,
+  filterRange: true,
+  blockSize: true,
+  blockRestartInterval: true,
+  compression: true,
+  maxBlockBytes: true,
+};
+
+/** The default of {@link PartOptions.partBytes}. */
+export const DEFAULT_PART_BYTES = 16 * 2 ** 20;
+
+const BITS_PER_KEY = 14;
+
+/** A part, and the bytes of its file. */
+export interface WrittenPart {
+  readonly part: Part;
+  readonly bytes: Bytes;
+}
+
+/**
+ * Writes entries in ascending order of their keys as parts. One part at a time is in memory.
+ *
+ * @example
+ * ```ts
+ * const writer = new PartWriter({ sequence: 1n });
+ * for (const [key, value] of entries) {
+ *   writer.put(key, value);
+ *   if (writer.isFull) await save(await writer.take());
+ * }
+ * if (!writer.isEmpty) await save(await writer.take());
+ * ```
+ */
+export class PartWriter {
+  readonly #comparator: Comparator;
+  readonly #options: TableBuilderOptions;
+  readonly #sequence: bigint;
+  readonly #partBytes: number;
+  #sink = new MemorySink();
+  #builder: TableBuilder;
+  #deletions = 0;
+  #first: Uint8Array = new Uint8Array(0);
+  #firstKind: PartKind = 'value';
+  #lastKind: PartKind = 'value';
+  /** The last key of the part before, which the next key must follow. */
+  #before: Uint8Array | undefined;
+  /** What follows the key of a value and of a deletion. */
+  readonly #valueTrailer: Uint8Array;
+  readonly #deletionTrailer: Uint8Array;
+  /** The internal key of the entry that is added. */
+  #stored = new Uint8Array(256);
+
+  /** @throws TypeError or RangeError for an option that is wrong. */
+  constructor(options: PartOptions) {
+    mustBeOptions('PartWriter', options, PART_OPTIONS);
+    const { sequence, partBytes = DEFAULT_PART_BYTES, comparator = bytewiseComparator, filterPolicy, ...rest } = options;
+    mustBeComparator('comparator', comparator);
+    if (typeof sequence !== 'bigint') throw new TypeError(`sequence must be a bigint, got ${typeof sequence}`);
+    if (sequence < 0n || sequence > MAX_SEQUENCE) throw new RangeError(`sequence must be from 0 to 2^56 - 1, got ${sequence}`);
+    this.#sequence = sequence;
+    this.#valueTrailer = encodeInternalKey({ userKey: NOTHING, sequence, type: VALUE });
+    this.#deletionTrailer = encodeInternalKey({ userKey: NOTHING, sequence, type: DELETION });
+    this.#partBytes = mustBeWhole('partBytes', partBytes, 1, 2 ** 40);
+    this.#comparator = comparator;
+    const policy = filterPolicy === undefined && comparator.keyEquivalence === undefined ? new BloomFilterPolicy(BITS_PER_KEY) : (filterPolicy ?? null);
+    this.#options = { ...rest, comparator: internalKeyComparator(comparator), filterPolicy: policy && internalKeyPolicy(policy) };
+    this.#builder = new TableBuilder(this.#sink, this.#options);
+  }
+
+  /** Whether the part has as many bytes as it should: then {@link take} is to be called before the next entry. */
+  get isFull(): boolean {
+    return this.#builder.byteLength + this.#builder.indexByteLength >= this.#partBytes;
+  }
+
+  /** Whether the part has no entry. */
+  get isEmpty(): boolean {
+    return this.#builder.entries === 0;
+  }
+
+  /**
+   * Adds a value.
+   *
+   * @throws TypeError or RangeError when the key is not after the last one, or an entry is too large: then it is not added.
+   */
+  put(key: Uint8Array, value: Uint8Array): void {
+    mustBeBytes('value', value);
+    this.#add(key, value, 'value');
+  }
+
+  /** Adds the deletion of a key, which hides the value that it has in the levels below. @throws as {@link put}. */
+  delete(key: Uint8Array): void {
+    this.#add(key, NOTHING, 'deletion');
+  }
+
+  /** Ends the part, and begins the next one. @throws TypeError when it has no entry. */
+  async take(): Promise<WrittenPart> {
+    if (this.isEmpty) throw new TypeError('the part has no entry');
+    const last = this.#builder.lastKey.slice(0, -INTERNAL_KEY_TRAILER_LENGTH);
+    const { entries } = this.#builder.finish();
+    const bytes = this.#sink.toBytes();
+    const [deletions, first, firstKind, lastKind] = [this.#deletions, this.#first, this.#firstKind, this.#lastKind];
+    this.#before = last;
+    this.#deletions = 0;
+    this.#sink = new MemorySink();
+    this.#builder = new TableBuilder(this.#sink, this.#options);
+    const sha256 = await sha256Hex(bytes);
+    const number = numberOfSha256(sha256);
+    const part: Part = { number, byteLength: bytes.length, sha256, comparator: this.#comparator.name, sequence: this.#sequence, entries, deletions, first, firstKind, last, lastKind };
+    return { part, bytes };
+  }
+
+  #add(key: Uint8Array, value: Uint8Array, kind: PartKind): void {
+    mustBeBytes('key', key);
+    const { isEmpty } = this;
+    this.#mustBeAfter(key, isEmpty ? this.#before : this.#builder.lastKey.subarray(0, -INTERNAL_KEY_TRAILER_LENGTH));
+    const length = key.length + INTERNAL_KEY_TRAILER_LENGTH;
+    if (this.#stored.length < length) this.#stored = new Uint8Array(2 * length);
+    this.#stored.set(key);
+    this.#stored.set(kind === 'value' ? this.#valueTrailer : this.#deletionTrailer, key.length);
+    this.#builder.addRange(this.#stored, 0, length, value, 0, value.length);
+    if (isEmpty) {
+      this.#first = key.slice();
+      this.#firstKind = kind;
+    }
+    this.#lastKind = kind;
+    if (kind === 'deletion') this.#deletions++;
+  }
+
+  /** Versions of one key would be in order for the table, but a part has one of each key. */
+  #mustBeAfter(key: Uint8Array, before: Uint8Array | undefined): void {
+    if (before === undefined) return;
+    const difference = this.#comparator.compare(before, key);
+    if (difference < 0) return;
+    const order = difference === 0 ? 'is equal to' : 'is before';
+    throw new RangeError(`key must be after the previous key: ${shown(key)} ${order} ${shown(before)} by ${this.#comparator.name}`);
+  }
+}
+
+const NOTHING = new Uint8Array(0);
+
+/** The start of a key, in hexadecimal. */
+function shown(key: Uint8Array): string {
+  return key.length > 32 ? `${toHex(key.subarray(0, 32))}…` : toHex(key);
+}

@@ -1,0 +1,182 @@
+import { type Bytes, mustBeArray, mustBeOptions, mustBeSignal, mustHaveMethods, type Signal } from '@bloom/bytes';
+import type { FileMetadata } from '@bloom/leveldb';
+import { bytewiseComparator, type Comparator } from '@bloom/sstable';
+import { decodeInternalKey, mustBeComparator } from '@bloom/sstable/database';
+import { BulkError } from '../part/bulk-error.js';
+import { manifestName, numberOfSha256, parseObjectName, partName } from '../part/object-name.js';
+import { metadataOf, type Part } from '../part/part.js';
+import { sha256Hex } from '../part/sha256.js';
+import { userKeyOf } from '../run/run.js';
+import type { Store, StoredObject } from '../store/store.js';
+import { encodeManifest, LEVEL_COUNT, type PublishedPart, type PublishedState } from './publication.js';
+
+/** What parts are assembled with. */
+export interface AssembleOptions {
+  /** What is published, as {@link readPublication} gives it. Left out for the first publication, or to begin anew. */
+  readonly previous?: PublishedState | undefined;
+  /**
+   * The levels of `previous` that the parts replace, because they are the merge of these levels: neighbours among those that
+   * have parts. Left out: the parts are a delivery, and come into the level above all others.
+   */
+  readonly replaces?: readonly number[] | undefined;
+  /** The order of the keys. Default: bytewise. */
+  readonly comparator?: Comparator | undefined;
+  readonly signal?: Signal | undefined;
+}
+
+const ASSEMBLE_OPTIONS: Record<keyof AssembleOptions, true> = { previous: true, replaces: true, comparator: true, signal: true };
+
+/** A database that can be published. */
+export interface Assembly extends PublishedState {
+  /** The MANIFEST. */
+  readonly bytes: Bytes;
+  /** Of `bytes`, in hexadecimal. */
+  readonly sha256: string;
+  /** What it was assembled on, which must still be current when it is published; undefined for a first publication. */
+  readonly previous: PublishedState | undefined;
+  /** The level into which the parts came. */
+  readonly level: number;
+}
+
+/**
+ * Assembles parts to a database: the base, a delivery above what is published, or a merge of some of its levels.
+ *
+ * Whether the store has each part, and all of it, is asked once for all parts. Nothing is written.
+ *
+ * @param parts in any order. A part of `previous` in a level that is replaced can be among them: it stays as it is.
+ * @throws BulkError `BLOOM_OVERLAP`, `BLOOM_MISSING_PART`, `BLOOM_OTHER_BYTES`, `BLOOM_OTHER_COMPARATOR`, `BLOOM_OLD_SEQUENCE` or
+ *   `BLOOM_NO_LEVEL`; and what the store throws.
+ */
+export async function assemble(store: Store, parts: readonly (Part | PublishedPart)[], options: AssembleOptions = {}): Promise<Assembly> {
+  mustHaveMethods('store', store, 'a store', ['list']);
+  mustBeArray('parts', parts, 'parts');
+  mustBeOptions('assemble', options, ASSEMBLE_OPTIONS);
+  const { previous, replaces = [], comparator = bytewiseComparator, signal } = options;
+  mustBeComparator('comparator', comparator);
+  mustBeArray('replaces', replaces, 'levels');
+  if (signal !== undefined) mustBeSignal('signal', signal);
+  mustBeOfOrder(comparator.name, previous, parts);
+  const added = parts.map((part) => ('sha256' in part ? { ...metadataOf(part), sequence: part.sequence } : part)).sort((a, b) => compareFirst(a, b, comparator));
+  mustBeDisjoint(added, comparator);
+  const { levels, level } = placed(added, previous, replaces);
+  mustBeListedOnce(levels);
+  mustGrow(levels, previous, level, replaces);
+  await mustBeStored(store, levels.flat(), parts, signal);
+  let lastSequence = previous?.lastSequence ?? 0n;
+  for (const { sequence } of added) if (sequence > lastSequence) lastSequence = sequence;
+  const bytes = encodeManifest(comparator.name, lastSequence, levels);
+  const sha256 = await sha256Hex(bytes);
+  return { manifest: manifestName(numberOfSha256(sha256)), comparator: comparator.name, lastSequence, levels, bytes, sha256, previous, level };
+}
+
+function mustBeOfOrder(name: string, previous: PublishedState | undefined, parts: readonly (Part | PublishedPart)[]): void {
+  if (previous !== undefined && previous.comparator !== name) {
+    throw new BulkError('BLOOM_OTHER_COMPARATOR', `what is published has the order ${previous.comparator}, the parts have ${name}`);
+  }
+  for (const part of parts) {
+    if (!('comparator' in part) || part.comparator === name) continue;
+    throw new BulkError('BLOOM_OTHER_COMPARATOR', `${partName(part.number)} has the order ${part.comparator}, and not ${name}`, { file: partName(part.number) });
+  }
+}
+
+/**
+ * Places parts above the levels of `previous`, or where the levels were that they replace. Only the order of levels means something,
+ * so that they are moved down to the lowest ones.
+ */
+function placed(added: readonly PublishedPart[], previous: PublishedState | undefined, replaces: readonly number[]): { levels: (readonly PublishedPart[])[]; level: number } {
+  const used = (previous?.levels ?? []).flatMap((parts, level) => (parts.length > 0 ? [level] : []));
+  for (const level of replaces) {
+    if (!used.includes(level)) throw new RangeError(`replaces must be levels with parts, which are ${used.join(', ') || 'none'}, got ${level}`);
+  }
+  const kept = used.filter((level) => !replaces.includes(level));
+  const above = replaces.length === 0 ? [] : kept.filter((level) => level < Math.min(...replaces));
+  const below = kept.slice(above.length);
+  if (below.some((level) => level < Math.max(...replaces, 0))) throw new RangeError(`replaces must be neighbours among the levels ${used.join(', ')}, got ${replaces.join(', ')}`);
+  const partsOf = (level: number): readonly PublishedPart[] => previous!.levels[level]!;
+  const stack = [...above.map(partsOf), ...(added.length > 0 ? [added] : []), ...below.map(partsOf)];
+  const empty = LEVEL_COUNT - stack.length;
+  if (empty < 1) throw new BulkError('BLOOM_NO_LEVEL', 'each of the levels 1 to 6 has parts: merge two of them, and say so with replaces');
+  return { levels: [...Array.from({ length: empty }, () => []), ...stack], level: empty + above.length };
+}
+
+function compareFirst(a: FileMetadata, b: FileMetadata, comparator: Comparator): number {
+  return comparator.compare(userKeyOf(a.smallest), userKeyOf(b.smallest));
+}
+
+function mustBeDisjoint(parts: readonly FileMetadata[], comparator: Comparator): void {
+  for (const [i, part] of parts.entries()) {
+    const name = partName(part.number);
+    const before = parts[i - 1];
+    if (comparator.compare(userKeyOf(part.smallest), userKeyOf(part.largest)) > 0) throw new BulkError('BLOOM_OVERLAP', `the last key of ${name} is before its first`, { file: name });
+    if (before === undefined || comparator.compare(userKeyOf(before.largest), userKeyOf(part.smallest)) < 0) continue;
+    throw new BulkError('BLOOM_OVERLAP', before.number === part.number ? `${name} is given twice` : `${partName(before.number)} and ${name} overlap`, { file: name });
+  }
+}
+
+function mustBeListedOnce(levels: readonly (readonly FileMetadata[])[]): void {
+  const seen = new Set<bigint>();
+  for (const { number } of levels.flat()) {
+    if (seen.has(number)) throw new BulkError('BLOOM_OVERLAP', `${partName(number)} is in two levels`, { file: partName(number) });
+    seen.add(number);
+  }
+}
+
+/** Makes sure that the entries of a level are newer than those of all levels below it: LevelDB tells by the sequence which is. */
+function mustGrow(levels: readonly (readonly PublishedPart[])[], previous: PublishedState | undefined, level: number, replaces: readonly number[]): void {
+  const sequences = (among: readonly (readonly PublishedPart[])[]): bigint[] => among.flat().map(({ sequence }) => sequence);
+  const refuse = (sequence: bigint, bound: string): never => {
+    throw new BulkError('BLOOM_OLD_SEQUENCE', `a part for level ${level} has the sequence ${sequence}, which is not ${bound}: write the parts again with another one`);
+  };
+  const below = highest(sequences(levels.slice(level + 1)));
+  const above = sequences(levels.slice(0, level)).reduce<bigint | undefined>((least, sequence) => (least === undefined || sequence < least ? sequence : least), undefined);
+  const isDelivery = previous !== undefined && replaces.length === 0;
+  for (const sequence of sequences([levels[level]!])) {
+    if (below !== undefined && sequence <= below) refuse(sequence, `above ${below}, which is below it`);
+    if (above !== undefined && sequence >= above) refuse(sequence, `below ${above}, which is above it`);
+    // Readers see by it that there is something new.
+    if (isDelivery && sequence <= previous.lastSequence) refuse(sequence, `above ${previous.lastSequence}, the last that was published`);
+  }
+}
+
+function highest(sequences: readonly bigint[]): bigint | undefined {
+  return sequences.reduce<bigint | undefined>((most, sequence) => (most === undefined || sequence > most ? sequence : most), undefined);
+}
+
+/** @throws BulkError unless the store has all parts, each with as many bytes as it should have, and what it knows of their SHA-256 agrees. */
+async function mustBeStored(store: Store, listed: readonly FileMetadata[], parts: readonly (Part | PublishedPart)[], signal: Signal | undefined): Promise<void> {
+  const stored = new Map<bigint, StoredObject>();
+  for await (const object of store.list(signal)) {
+    const name = parseObjectName(object.name);
+    if (name?.type === 'part') stored.set(name.number, object);
+  }
+  const described = new Map(parts.map((part) => [part.number, 'sha256' in part ? part.sha256 : undefined]));
+  for (const { number, size, smallest } of listed) {
+    const file = partName(number);
+    const object = stored.get(number);
+    if (object === undefined) throw new BulkError('BLOOM_MISSING_PART', `${store.name} does not have ${file}`, { file });
+    const sha256 = described.get(number);
+    if (object.byteLength !== size || (object.sha256 !== undefined && sha256 !== undefined && object.sha256 !== sha256)) {
+      throw new BulkError('BLOOM_OTHER_BYTES', `${file} in ${store.name} has ${object.byteLength} bytes, and is to have ${size} with the SHA-256 ${sha256 ?? 'that its name says'}`, { file });
+    }
+    if (decodeInternalKey(smallest) === undefined) throw new BulkError('BLOOM_BAD_PART', `the first key of ${file} is too short for a database's`, { file });
+  }
+}
+
+/**
+ * Which two levels should be merged before the next delivery: those neighbours that have the fewest bytes. Undefined while there is a
+ * level left for the delivery.
+ */
+export function levelsToMerge({ levels }: PublishedState): [upper: number, lower: number] | undefined {
+  const used = levels.flatMap((parts, level) => (parts.length > 0 ? [level] : []));
+  if (used.length < LEVEL_COUNT - 1) return undefined;
+  const bytesOf = (level: number): number => levels[level]!.reduce((sum, { size }) => sum + size, 0);
+  let least: [number, number] | undefined;
+  let leastBytes = Infinity;
+  for (const [i, lower] of used.entries()) {
+    if (i === 0) continue;
+    const upper = used[i - 1]!;
+    const bytes = bytesOf(upper) + bytesOf(lower);
+    if (bytes < leastBytes) [least, leastBytes] = [[upper, lower], bytes];
+  }
+  return least;
+}

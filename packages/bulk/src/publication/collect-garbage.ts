@@ -1,0 +1,110 @@
+import { mustBeBoolean, mustBeOptions, mustBeSignal, mustBeWhole, mustHaveMethods, type Signal } from '@bloom/bytes';
+import { BulkError } from '../part/bulk-error.js';
+import { parseObjectName, partName } from '../part/object-name.js';
+import type { Store, StoredObject } from '../store/store.js';
+import { readManifest, readPublication } from './publication.js';
+
+/** What is garbage. */
+export interface GarbageOptions {
+  /** How many publications that were replaced stay readable as well, the last ones. Default: 3. */
+  readonly keep?: number | undefined;
+  /**
+   * What was written, or replaced, less than so many milliseconds ago is kept. It must be longer than a job takes from its first
+   * part to its publication, and than a reader goes without `refresh`, and at least two hours. Default: a day.
+   */
+  readonly graceMs?: number | undefined;
+  /** Only says what would be deleted. Default: false. */
+  readonly isDryRun?: boolean | undefined;
+  /** The time in milliseconds since 1970. Default: that of this machine, which must agree with the store's to a few minutes. */
+  readonly nowMs?: number | undefined;
+  readonly signal?: Signal | undefined;
+}
+
+const GARBAGE_OPTIONS: Record<keyof GarbageOptions, true> = { keep: true, graceMs: true, isDryRun: true, nowMs: true, signal: true };
+
+const DEFAULT_KEEP = 3;
+const DEFAULT_GRACE_MS = 24 * 3_600_000;
+
+/** What was deleted. */
+export interface GarbageReport {
+  /** The names of the objects that were deleted, or would be. */
+  readonly deleted: readonly string[];
+  /** Their bytes. */
+  readonly freedBytes: number;
+  /** The MANIFESTs that stay: that which is current first, then those that were replaced, the last first. */
+  readonly manifests: readonly string[];
+}
+
+/** What a writer that was killed leaves in a folder. */
+const TEMPORARY = /^\.(?:CURRENT|MANIFEST-[0-9]+(?:\.replaced)?|[0-9]+\.ldb)\.[0-9a-f]+\.tmp$/;
+
+/**
+ * Deletes what no reader needs: parts that neither the current MANIFEST lists nor one of the last that were replaced, and other
+ * MANIFESTs. What is no object of a published database is left alone.
+ *
+ * Nothing is deleted when there is no CURRENT, or a MANIFEST that is kept cannot be read. A call that was interrupted is made
+ * again.
+ *
+ * @throws BulkError `BLOOM_NOT_PUBLISHED` and what {@link readPublication} throws.
+ */
+export async function collectGarbage(store: Store, options: GarbageOptions = {}): Promise<GarbageReport> {
+  mustHaveMethods('store', store, 'a store', ['get', 'list', 'delete']);
+  mustBeOptions('collectGarbage', options, GARBAGE_OPTIONS);
+  const { keep = DEFAULT_KEEP, graceMs = DEFAULT_GRACE_MS, isDryRun = false, nowMs = Date.now(), signal } = options;
+  mustBeWhole('keep', keep, 0);
+  mustBeWhole('graceMs', graceMs, 0);
+  mustBeBoolean('isDryRun', isDryRun);
+  if (signal !== undefined) mustBeSignal('signal', signal);
+  const objects: StoredObject[] = [];
+  for await (const object of store.list(signal)) objects.push(object);
+  // After the list: what is published since then has parts that are young, or that this MANIFEST lists as well.
+  const current = await readPublication(store, signal);
+  if (current === undefined) throw new BulkError('BLOOM_NOT_PUBLISHED', `${store.name} has no CURRENT, so that nothing says which parts are needed`);
+  const isYoung = ({ modifiedMs }: StoredObject): boolean => nowMs - modifiedMs < graceMs;
+  const manifests = keptManifests(objects, current.manifest, keep, isYoung);
+  const kept = new Set<string>();
+  for (const name of manifests) {
+    const { levels } = name === current.manifest ? current : await readManifest(store, name, signal);
+    for (const { number } of levels.flat()) kept.add(partName(number));
+  }
+  const garbage = objects.filter((object) => {
+    if (isYoung(object)) return false;
+    const name = parseObjectName(object.name);
+    switch (name?.type) {
+      case 'part':
+        return !kept.has(object.name);
+      case 'manifest':
+        return !manifests.includes(object.name);
+      case 'replaced':
+        return !manifests.includes(name.manifest);
+      case 'current':
+        return false;
+      case undefined:
+        return TEMPORARY.test(object.name);
+    }
+  });
+  // A MANIFEST before the parts that it lists, so that none ever lists parts that are gone; its mark last, so that an
+  // interrupted call can be made again.
+  garbage.sort((a, b) => orderOf(a) - orderOf(b) || (a.name < b.name ? -1 : 1));
+  if (!isDryRun) for (const { name } of garbage) await store.delete(name, signal);
+  return { deleted: garbage.map(({ name }) => name), freedBytes: garbage.reduce((sum, { byteLength }) => sum + byteLength, 0), manifests };
+}
+
+/** The MANIFESTs whose parts are kept. */
+function keptManifests(objects: readonly StoredObject[], current: string, keep: number, isYoung: (object: StoredObject) => boolean): string[] {
+  const there = new Set(objects.map(({ name }) => name));
+  const replaced = objects.flatMap((object) => {
+    const name = parseObjectName(object.name);
+    return name?.type === 'replaced' && name.manifest !== current && there.has(name.manifest) ? [{ object, manifest: name.manifest }] : [];
+  });
+  replaced.sort((a, b) => b.object.modifiedMs - a.object.modifiedMs || (a.manifest < b.manifest ? -1 : 1));
+  const last = replaced.filter(({ object }, i) => i < keep || isYoung(object)).map(({ manifest }) => manifest);
+  // One that is about to be published has no mark yet.
+  const young = objects.filter((object) => parseObjectName(object.name)?.type === 'manifest' && isYoung(object)).map(({ name }) => name);
+  return [...new Set([current, ...last, ...young])];
+}
+
+function orderOf({ name }: StoredObject): number {
+  const type = parseObjectName(name)?.type;
+  return type === 'manifest' ? 0 : type === 'replaced' ? 2 : 1;
+}

@@ -1,0 +1,71 @@
+import { mustBeOptions, mustBeSignal, mustHaveMethods, type Signal } from '@bloom/bytes';
+import { BulkError } from '../part/bulk-error.js';
+import { CURRENT, replacedName } from '../part/object-name.js';
+import { sha256Hex } from '../part/sha256.js';
+import { createObject } from '../store/create-object.js';
+import type { NewObject, Store } from '../store/store.js';
+import type { Assembly } from './assemble.js';
+import { encodeCurrent, type Publication, readCurrent } from './publication.js';
+
+/** How to publish. */
+export interface PublishOptions {
+  /**
+   * The `etag` of the publication that is to be replaced, and null where there must be none. Default: what the assembly was
+   * assembled on must still be current.
+   */
+  readonly ifMatch?: string | null | undefined;
+  readonly signal?: Signal | undefined;
+}
+
+const PUBLISH_OPTIONS: Record<keyof PublishOptions, true> = { ifMatch: true, signal: true };
+
+/** What was published. */
+export interface PublishResult {
+  /** The name of the MANIFEST. */
+  readonly manifest: string;
+  /** Whether it was published by this call: false where it is what was published already, as when a task runs again. */
+  readonly isNew: boolean;
+}
+
+/**
+ * Publishes an assembly: writes its MANIFEST, and makes CURRENT name it, unless another publication came first. Whatever
+ * happens in between, CURRENT names a whole database.
+ *
+ * The order of requests is: MANIFEST; CURRENT is read; a mark that the MANIFEST that it names is replaced; CURRENT is replaced.
+ *
+ * @throws BulkError `BLOOM_CONFLICT` when another publication came first; `BLOOM_STORE_FAILED` when the store fails: then it is
+ *   published or not, and the same call says which.
+ */
+export async function publish(store: Store, assembly: Assembly, options: PublishOptions = {}): Promise<PublishResult> {
+  mustHaveMethods('store', store, 'a store', ['get', 'head', 'create', 'put', 'replace']);
+  mustBeOptions('publish', options, PUBLISH_OPTIONS);
+  const { ifMatch, signal } = options;
+  if (signal !== undefined) mustBeSignal('signal', signal);
+  const { manifest, bytes, sha256 } = assembly;
+  await createObject(store, { name: manifest, bytes, sha256 }, signal);
+  const before = await readCurrent(store, signal);
+  if (before?.manifest === manifest) return { manifest, isNew: false };
+  const isExpected = ifMatch === undefined ? before?.manifest === assembly.previous?.manifest : (before?.etag ?? null) === ifMatch;
+  if (!isExpected) throw conflict(store, manifest, before);
+  // A mark of its own that was there before says nothing of this call.
+  const wasReplaced = (await store.head(replacedName(manifest), signal)) !== undefined;
+  if (before !== undefined) await store.put(await emptyObject(replacedName(before.manifest)), signal);
+  const current = encodeCurrent(manifest);
+  const answer = await store.replace({ name: CURRENT, bytes: current, sha256: await sha256Hex(current) }, before?.etag, signal);
+  if (answer === 'replaced') return { manifest, isNew: true };
+  const now = await readCurrent(store, signal);
+  if (now?.manifest === manifest) return { manifest, isNew: answer === 'unknown' };
+  // A request that seemed to have failed replaced CURRENT, and another publication has replaced it since.
+  if (answer === 'unknown' && !wasReplaced && (await store.head(replacedName(manifest), signal)) !== undefined) return { manifest, isNew: true };
+  throw conflict(store, manifest, now);
+}
+
+function conflict(store: Store, manifest: string, now: Pick<Publication, 'manifest'> | undefined): BulkError {
+  const problem = `another publication came first: CURRENT in ${store.name} names ${now?.manifest ?? 'nothing'}. Read it, and assemble ${manifest} anew on it`;
+  return new BulkError('BLOOM_CONFLICT', problem, { file: CURRENT });
+}
+
+async function emptyObject(name: string): Promise<NewObject> {
+  const bytes = new Uint8Array(0);
+  return { name, bytes, sha256: await sha256Hex(bytes) };
+}

@@ -1,0 +1,165 @@
+import { CorruptionError, mustBeOptions, mustBeSignal, mustHaveMethods, type Signal, UnsupportedError } from '@bloom/bytes';
+import { bytewiseComparator, type Codec, type Comparator, MemorySource, Table } from '@bloom/sstable';
+import { decodeInternalKey, DELETION, internalTableOptions, mustBeComparator, VALUE } from '@bloom/sstable/database';
+import { verifyTable } from '@bloom/sstable/inspect';
+import type { FilterPolicy } from '@bloom/policy';
+import { BulkError } from '../part/bulk-error.js';
+import { numberOfSha256, partName } from '../part/object-name.js';
+import { sha256Hex } from '../part/sha256.js';
+import type { Store } from '../store/store.js';
+import { type PublishedPart, readPublication } from './publication.js';
+
+/** How thoroughly to look. */
+export interface VerifyPublishedOptions {
+  /**
+   * `'entries'` reads each part and checks its bytes, its blocks, its filters and its entries. `'bytes'` checks only that the bytes are
+   * those that the name stands for. `'names'` only asks the store whether the parts are there, and how long they are. Default: `'entries'`.
+   */
+  readonly depth?: 'names' | 'bytes' | 'entries' | undefined;
+  /** The order of the keys. Default: bytewise. */
+  readonly comparator?: Comparator | undefined;
+  readonly filterPolicies?: readonly FilterPolicy[] | undefined;
+  readonly codecs?: readonly Codec[] | undefined;
+  readonly signal?: Signal | undefined;
+}
+
+const VERIFY_OPTIONS: Record<keyof VerifyPublishedOptions, true> = { depth: true, comparator: true, filterPolicies: true, codecs: true, signal: true };
+
+/** Something that is wrong with a published database. */
+export interface PublishedFinding {
+  /** The object. */
+  readonly file: string;
+  /** A code of this package, or of `@bloom/sstable`. */
+  readonly code: string;
+  readonly problem: string;
+}
+
+/** What a verification found. */
+export interface PublishedReport {
+  /** The name of the MANIFEST. */
+  readonly manifest: string;
+  readonly parts: number;
+  /** Bytes of all parts. */
+  readonly byteLength: number;
+  /** Entries of all parts, deletions included; 0 unless the depth is `'entries'`. */
+  readonly entries: number;
+  /** Empty where nothing is wrong. */
+  readonly findings: readonly PublishedFinding[];
+}
+
+/** How many parts are read at the same time: they are in memory meanwhile. */
+const PARALLEL_PARTS = 4;
+
+/**
+ * Verifies what is published: CURRENT, the MANIFEST, and each part.
+ *
+ * @throws BulkError `BLOOM_NOT_PUBLISHED`, or CorruptionError, when CURRENT or the MANIFEST cannot be used; what the store throws.
+ */
+export async function verifyPublished(store: Store, options: VerifyPublishedOptions = {}): Promise<PublishedReport> {
+  mustHaveMethods('store', store, 'a store', ['get', 'list']);
+  mustBeOptions('verifyPublished', options, VERIFY_OPTIONS);
+  const { depth = 'entries', comparator = bytewiseComparator, signal } = options;
+  if (!['names', 'bytes', 'entries'].includes(depth)) throw new RangeError(`depth must be 'names', 'bytes' or 'entries', got ${depth}`);
+  mustBeComparator('comparator', comparator);
+  if (signal !== undefined) mustBeSignal('signal', signal);
+  const publication = await readPublication(store, signal);
+  if (publication === undefined) throw new BulkError('BLOOM_NOT_PUBLISHED', `${store.name} has no CURRENT`);
+  if (publication.comparator !== comparator.name) {
+    throw new BulkError('BLOOM_OTHER_COMPARATOR', `what is published has the order ${publication.comparator}, and not ${comparator.name}`);
+  }
+  const findings: PublishedFinding[] = [...levelFindings(publication.levels, comparator)];
+  const parts = publication.levels.flat();
+  const lengths = new Map<string, number>();
+  for await (const { name, byteLength } of store.list(signal)) lengths.set(name, byteLength);
+  let entries = 0;
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    for (let part = parts[next++]; part !== undefined; part = parts[next++]) {
+      const file = partName(part.number);
+      const add = (code: string, problem: string): void => void findings.push({ file, code, problem });
+      const byteLength = lengths.get(file);
+      if (byteLength === undefined) add('BLOOM_MISSING_PART', `${store.name} does not have it`);
+      else if (byteLength !== part.size) add('BLOOM_OTHER_BYTES', `it has ${byteLength} bytes, the MANIFEST says ${part.size}`);
+      else if (depth !== 'names') {
+        // Not added in one expression, in which the sum would be that from before the part was read.
+        const verified = await verifyPart(store, part, options, comparator, add);
+        entries += verified;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: PARALLEL_PARTS }, lane));
+  findings.sort((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : 0));
+  return { manifest: publication.manifest, parts: parts.length, byteLength: parts.reduce((sum, { size }) => sum + size, 0), entries, findings };
+}
+
+/** What is wrong with the order of parts. */
+function* levelFindings(levels: readonly (readonly PublishedPart[])[], comparator: Comparator): Generator<PublishedFinding, void, undefined> {
+  let above: bigint | undefined;
+  for (const parts of levels) {
+    let least = above;
+    for (const [i, part] of parts.entries()) {
+      const file = partName(part.number);
+      const before = parts[i - 1];
+      if (before !== undefined && comparator.compare(before.largest.subarray(0, -8), part.smallest.subarray(0, -8)) >= 0) {
+        yield { file, code: 'BLOOM_OVERLAP', problem: `it overlaps ${partName(before.number)}, or is listed behind it` };
+      }
+      if (above !== undefined && part.sequence >= above) yield { file, code: 'BLOOM_OLD_SEQUENCE', problem: `its sequence ${part.sequence} is not below ${above} of a level above it` };
+      if (least === undefined || part.sequence < least) least = part.sequence;
+    }
+    above = least;
+  }
+}
+
+/** Reads and checks a part. @returns how many entries it has, as far as they were looked at. */
+async function verifyPart(
+  store: Store,
+  part: PublishedPart,
+  { depth, filterPolicies, codecs, signal }: VerifyPublishedOptions,
+  comparator: Comparator,
+  add: (code: string, problem: string) => void,
+): Promise<number> {
+  const file = partName(part.number);
+  const found = await store.get(file, signal);
+  if (found === undefined) {
+    add('BLOOM_MISSING_PART', `${store.name} does not have it`);
+    return 0;
+  }
+  const number = numberOfSha256(await sha256Hex(found.bytes));
+  if (number !== part.number) {
+    add('BLOOM_OTHER_BYTES', `its bytes are those of ${partName(number)}`);
+    return 0;
+  }
+  if (depth === 'bytes') return 0;
+  const source = new MemorySource(found.bytes, file);
+  const tableOptions = internalTableOptions({ comparator, filterPolicies, codecs });
+  const { findings } = await verifyTable(source, { comparator: tableOptions.comparator, filterPolicies: tableOptions.filterPolicies, codecs, signal });
+  for (const { code, problem } of findings) add(code, problem);
+  let entries = 0;
+  try {
+    const table = await Table.open(source, { ...tableOptions, cache: null });
+    const cursor = table.cursor({ fillCache: false });
+    let first: Uint8Array | undefined;
+    let last: Uint8Array | undefined;
+    await cursor.seekToFirst();
+    for (let some = await cursor.nextMany(1024); some.length > 0; some = await cursor.nextMany(1024)) {
+      entries += some.length;
+      first ??= some[0]![0];
+      last = some.at(-1)![0];
+      for (const [key] of some) {
+        const { sequence, type } = decodeInternalKey(key) ?? {};
+        if (sequence === part.sequence && (type === VALUE || type === DELETION)) continue;
+        add('BLOOM_BAD_INTERNAL_KEY', `an entry has the sequence ${sequence ?? 'none'} and the type ${type ?? 'none'}, and the part ${part.sequence}`);
+        break;
+      }
+    }
+    if (!isSame(first, part.smallest) || !isSame(last, part.largest)) add('BLOOM_BAD_VERSION', 'its first and last key are not those that the MANIFEST says');
+  } catch (error) {
+    if (!(error instanceof CorruptionError || error instanceof UnsupportedError)) throw error;
+    add(error.code, error.problem);
+  }
+  return entries;
+}
+
+function isSame(a: Uint8Array | undefined, b: Uint8Array): boolean {
+  return a?.length === b.length && a.every((byte, i) => byte === b[i]);
+}

@@ -1,0 +1,124 @@
+/** Entries in the order of their keys, as they are merged and written. */
+import { CorruptionError, type Signal } from '@bloom/bytes';
+import type { FileMetadata } from '@bloom/leveldb';
+import { type AsyncTableOptions, bytewiseComparator, type Comparator, type Table } from '@bloom/sstable';
+import { type DatabaseTable, decodeInternalKey, DELETION, encodeInternalKey, INTERNAL_KEY_TRAILER_LENGTH, MAX_SEQUENCE, MAX_TYPE, VALUE } from '@bloom/sstable/database';
+
+/** A key and its value; undefined for a deletion. */
+export type BulkEntry = readonly [key: Uint8Array, value: Uint8Array | undefined];
+
+/** A range of keys: from `gte` on, and before `lt`. Left out: without end. */
+export interface BulkRange {
+  readonly gte?: Uint8Array | undefined;
+  readonly lt?: Uint8Array | undefined;
+}
+
+/** Entries in ascending order of their keys, each key once. */
+export interface Run {
+  /** The entries of a range, several at a time: a promise for each entry would take longer than its merge. */
+  entries(range: BulkRange, signal?: Signal): AsyncIterable<readonly BulkEntry[]>;
+}
+
+/** How many entries, and bytes of them, are taken at a time. */
+const MANY = 1024;
+const MANY_BYTES = 256 * 2 ** 10;
+
+/** The entries of a table whose keys are plain ones, such as one that `writeTable` of `@bloom/sstable` writes. */
+export function tableRun(table: Table): Run {
+  return { entries: (range, signal) => storedEntries(table, range.gte, range.lt, signal) };
+}
+
+/** The newest versions of the keys in a table of a database, such as a part. */
+export function partRun({ table }: Pick<DatabaseTable, 'table'>): Run {
+  return {
+    async *entries({ gte, lt }, signal) {
+      let last: Uint8Array | undefined;
+      for await (const stored of storedEntries(table, gte && newest(gte), lt && newest(lt), signal)) {
+        const entries: BulkEntry[] = [];
+        for (const [storedKey, value] of stored) {
+          const { userKey, type } = decodeInternalKey(storedKey) ?? {};
+          if (userKey === undefined || (type !== VALUE && type !== DELETION)) throw badKey(storedKey, table.name);
+          // Of a key's versions the newest comes first.
+          if (last !== undefined && isSameUserKey(last, storedKey, table)) continue;
+          last = storedKey;
+          entries.push([userKey, type === VALUE ? value : undefined]);
+        }
+        if (entries.length > 0) yield entries;
+      }
+    },
+  };
+}
+
+/** A part that has not been opened: what the MANIFEST says of it. */
+export type ListedPart = Pick<FileMetadata, 'number' | 'smallest' | 'largest'>;
+
+/**
+ * The entries of disjoint parts, such as those of a level. Those that overlap the range are opened, one after another.
+ *
+ * @param open opens a part. It is closed when its entries are over.
+ */
+export function levelRun<Listed extends ListedPart>(
+  parts: readonly Listed[],
+  open: (part: Listed, signal?: Signal) => Promise<DatabaseTable>,
+  comparator: Comparator = bytewiseComparator,
+): Run {
+  const sorted = [...parts].sort((a, b) => comparator.compare(userKeyOf(a.smallest), userKeyOf(b.smallest)));
+  return {
+    async *entries({ gte, lt }, signal) {
+      for (const part of sorted) {
+        if (gte !== undefined && comparator.compare(userKeyOf(part.largest), gte) < 0) continue;
+        if (lt !== undefined && comparator.compare(userKeyOf(part.smallest), lt) >= 0) return;
+        const table = await open(part, signal);
+        try {
+          yield* partRun(table).entries({ gte, lt }, signal);
+        } finally {
+          await table.close();
+        }
+      }
+    },
+  };
+}
+
+/** The entries of an array, in ascending order: for what fits into memory. */
+export function arrayRun(entries: readonly BulkEntry[], comparator: Comparator = bytewiseComparator): Run {
+  return {
+    // eslint-disable-next-line @typescript-eslint/require-await -- as the other runs
+    async *entries({ gte, lt }) {
+      const inside = entries.filter(([key]) => (gte === undefined || comparator.compare(key, gte) >= 0) && (lt === undefined || comparator.compare(key, lt) < 0));
+      if (inside.length > 0) yield inside;
+    },
+  };
+}
+
+/** The user key of a key as it is stored. */
+export function userKeyOf(stored: Uint8Array): Uint8Array {
+  return stored.subarray(0, Math.max(0, stored.length - INTERNAL_KEY_TRAILER_LENGTH));
+}
+
+/** Options for a table that is read from its first entry to its last: nothing is kept of it. */
+export const READ_ONCE = { cache: null, filters: 'never', readAheadBytes: 2 ** 20 } as const satisfies AsyncTableOptions;
+
+async function* storedEntries(table: Table, gte: Uint8Array | undefined, lt: Uint8Array | undefined, signal: Signal | undefined) {
+  const cursor = table.cursor({ fillCache: false });
+  await (gte === undefined ? cursor.seekToFirst({ signal }) : cursor.seek(gte, { signal }));
+  for (;;) {
+    const entries = await cursor.nextMany(MANY, { lt, maxBytes: MANY_BYTES, signal });
+    if (entries.length === 0) return;
+    yield entries;
+  }
+}
+
+/** The stored key at or before all versions of a key. */
+function newest(userKey: Uint8Array): Uint8Array {
+  return encodeInternalKey({ userKey, sequence: MAX_SEQUENCE, type: MAX_TYPE });
+}
+
+function isSameUserKey(before: Uint8Array, stored: Uint8Array, table: Table): boolean {
+  const oldest = encodeInternalKey({ userKey: userKeyOf(before), sequence: 0n, type: 0 });
+  return table.compare(stored, oldest) <= 0;
+}
+
+function badKey(stored: Uint8Array, file: string | undefined): CorruptionError {
+  const problem = `a key of ${stored.length} bytes is neither that of a value nor that of a deletion in a database: its keys may be plain ones`;
+  return new CorruptionError('BLOOM_BAD_INTERNAL_KEY', { structure: 'file', offset: 0, file }, problem);
+}

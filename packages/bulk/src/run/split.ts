@@ -1,0 +1,97 @@
+import { mustBeArray, mustBeOptions, mustBeSignal, mustBeWhole, type Signal } from '@bloom/bytes';
+import { bytewiseComparator, type Comparator, type Source, type TableOptions } from '@bloom/sstable';
+import { INTERNAL_KEY_TRAILER_LENGTH, internalTableOptions, mustBeComparator, type OpenTable, readOpenTable, readRange } from '@bloom/sstable/database';
+import type { FileMetadata } from '@bloom/leveldb';
+import { userKeyOf } from './run.js';
+
+/** How sorted tables are read to split what they hold. */
+export interface SplitOptions extends Pick<TableOptions, 'codecs' | 'maxBlockBytes'> {
+  /** The order of the keys. Default: bytewise. */
+  readonly comparator?: Comparator | undefined;
+  /** Whether the tables are those of a database, such as parts, or have plain keys. Default: `'plain'`. */
+  readonly keys?: 'plain' | 'database' | undefined;
+  readonly signal?: Signal | undefined;
+}
+
+const SPLIT_OPTIONS: Record<keyof SplitOptions, true> = { comparator: true, keys: true, signal: true, codecs: true, maxBlockBytes: true };
+
+/** How many places of one table are looked at: of larger ones, every second block, or every third, and so on. */
+const MAX_SAMPLES = 2 ** 16;
+
+/** A key, and how many bytes come before it and after the last such key. */
+interface Sample {
+  readonly key: Uint8Array;
+  readonly bytes: number;
+}
+
+/**
+ * Where to split what sorted tables hold into ranges of about the same number of bytes: from the indexes of the tables alone.
+ *
+ * @param n how many ranges are wanted.
+ * @returns at most `n - 1` keys in ascending order: range `i` is from key `i - 1` on, and before key `i`. The same tables always
+ *   give the same keys, whatever their order. There are fewer where the tables have fewer blocks.
+ * @throws CorruptionError when a table cannot be opened.
+ */
+export async function split(sources: readonly Source[], n: number, options: SplitOptions = {}): Promise<Uint8Array[]> {
+  mustBeArray('sources', sources, 'sources');
+  mustBeWhole('n', n, 1);
+  mustBeOptions('split', options, SPLIT_OPTIONS);
+  const { comparator = bytewiseComparator, keys = 'plain', signal, codecs, maxBlockBytes } = options;
+  mustBeComparator('comparator', comparator);
+  if (!['plain', 'database'].includes(keys)) throw new RangeError(`keys must be 'plain' or 'database', got ${keys}`);
+  if (signal !== undefined) mustBeSignal('signal', signal);
+  const plain: TableOptions = { comparator, codecs, maxBlockBytes, filters: 'never', filterPolicies: [] };
+  const samples: Sample[] = [];
+  for (const source of sources) {
+    const { index } = await openedTable(source, keys === 'plain' ? plain : internalTableOptions(plain), signal);
+    const step = Math.max(1, Math.ceil(index.length / MAX_SAMPLES));
+    let bytes = 0;
+    for (let i = 0; i < index.length; i++) {
+      bytes += Math.max(0, index.sizeOf(i));
+      if ((i + 1) % step !== 0 && i + 1 < index.length) continue;
+      const separator = index.separatorOf(i);
+      samples.push({ key: (keys === 'plain' ? separator : userKeyOf(separator)).slice(), bytes });
+      bytes = 0;
+    }
+  }
+  return boundariesOf(samples, n, comparator);
+}
+
+/**
+ * Where to split parts into ranges of about the same number of bytes, from what the MANIFEST says of them: nothing is read. A
+ * range is then at least about one part.
+ *
+ * @returns as {@link split}.
+ */
+export function splitParts(parts: readonly Pick<FileMetadata, 'size' | 'largest'>[], n: number, comparator: Comparator = bytewiseComparator): Uint8Array[] {
+  mustBeArray('parts', parts, 'parts');
+  mustBeWhole('n', n, 1);
+  mustBeComparator('comparator', comparator);
+  return boundariesOf(
+    parts.map(({ size, largest }) => ({ key: largest.slice(0, -INTERNAL_KEY_TRAILER_LENGTH), bytes: size })),
+    n,
+    comparator,
+  );
+}
+
+function boundariesOf(samples: Sample[], n: number, comparator: Comparator): Uint8Array[] {
+  samples.sort((a, b) => comparator.compare(a.key, b.key));
+  const total = samples.reduce((sum, { bytes }) => sum + bytes, 0);
+  const boundaries: Uint8Array[] = [];
+  let before = 0;
+  // The last sample is at or behind the last key, so that a range from there on would be empty.
+  for (const { key, bytes } of samples.slice(0, -1)) {
+    before += bytes;
+    if (boundaries.length >= n - 1 || before * n < total * (boundaries.length + 1)) continue;
+    const last = boundaries.at(-1);
+    if (last === undefined || comparator.compare(last, key) < 0) boundaries.push(key);
+  }
+  return boundaries;
+}
+
+async function openedTable(source: Source, options: TableOptions, signal: Signal | undefined): Promise<OpenTable> {
+  const reading = readOpenTable(source, options);
+  let step = reading.next();
+  while (step.done !== true) step = reading.next(await readRange(source, step.value, signal));
+  return step.value;
+}

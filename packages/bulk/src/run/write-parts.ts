@@ -1,0 +1,44 @@
+import { mustBeSignal, mustHaveMethods, type Signal } from '@bloom/bytes';
+import { partName } from '../part/object-name.js';
+import type { Part } from '../part/part.js';
+import { type PartOptions, PartWriter } from '../part/part-writer.js';
+import { createObject } from '../store/create-object.js';
+import type { Store } from '../store/store.js';
+import type { BulkEntry } from './run.js';
+
+/** How to write parts into a store. */
+export interface WritePartsOptions extends PartOptions {
+  readonly signal?: Signal | undefined;
+}
+
+/** Entries in ascending order of their keys, several at a time: what {@link merge} gives, or arrays of entries. */
+export type BulkInput = AsyncIterable<readonly BulkEntry[]> | Iterable<readonly BulkEntry[]>;
+
+/**
+ * Writes entries as parts into a store. What is made twice is stored once, so that a task can run again, and also twice at the
+ * same time.
+ *
+ * @returns the description of each part as soon as it is in the store.
+ * @throws TypeError or RangeError for a wrong option, or keys that are not ascending; BulkError of the store.
+ */
+export async function* writeParts(store: Store, entries: BulkInput, options: WritePartsOptions): AsyncGenerator<Part, void, undefined> {
+  mustHaveMethods('store', store, 'a store', ['create', 'put', 'head']);
+  const { signal, ...partOptions } = options;
+  if (signal !== undefined) mustBeSignal('signal', signal);
+  const writer = new PartWriter(partOptions);
+  for await (const some of entries) {
+    for (const [key, value] of some) {
+      if (value === undefined) writer.delete(key);
+      else writer.put(key, value);
+      if (writer.isFull) yield await stored(store, writer, signal);
+    }
+    signal?.throwIfAborted();
+  }
+  if (!writer.isEmpty) yield await stored(store, writer, signal);
+}
+
+async function stored(store: Store, writer: PartWriter, signal: Signal | undefined): Promise<Part> {
+  const { part, bytes } = await writer.take();
+  await createObject(store, { name: partName(part.number), bytes, sha256: part.sha256 }, signal);
+  return part;
+}

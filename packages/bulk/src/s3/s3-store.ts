@@ -1,0 +1,407 @@
+import { type Bytes, mustBeFunction, mustBeOptions, mustBeWhole, type Signal } from '@bloom/bytes';
+import type { Folder } from '@bloom/leveldb';
+import { HttpFolder } from '@bloom/leveldb/http';
+import type { Fetch } from '@bloom/sstable/http';
+// aws4fetch: signs requests with Web Crypto in 2.5 kB, for every host that has fetch, where Amazon's SDK has megabytes.
+import { AwsV4Signer } from 'aws4fetch';
+import { BulkError } from '../part/bulk-error.js';
+import { CURRENT } from '../part/object-name.js';
+import { sha256Hex } from '../part/sha256.js';
+import type { NewObject, ReadObject, Replacement, Store, StoredObject } from '../store/store.js';
+import { decodeListPage, elementOf } from './s3-answer.js';
+
+/** With what requests are signed. */
+export interface S3Credentials {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string | undefined;
+}
+
+/** How to reach a bucket. */
+export interface S3StoreOptions {
+  readonly credentials: S3Credentials;
+  /** Default: `us-east-1`. Cloudflare R2 has `auto`. */
+  readonly region?: string | undefined;
+  /** Default: the host's `fetch`. */
+  readonly fetch?: S3Fetch | undefined;
+  /** How often a request is tried again that failed for a reason that may pass. Default: 5. */
+  readonly retries?: number | undefined;
+  /** Milliseconds before the first further try; each later one waits twice as long, with a random share of a half. Default: 200. */
+  readonly retryDelayMs?: number | undefined;
+  /** How long a request may take before it is given up and tried again, in milliseconds. Default: a minute. */
+  readonly timeoutMs?: number | undefined;
+  /** Objects of more bytes are uploaded in pieces of so many: at least 5 MiB. Default: 64 MiB. */
+  readonly multipartBytes?: number | undefined;
+}
+
+const S3_STORE_OPTIONS: Record<keyof S3StoreOptions, true> = {
+  credentials: true,
+  region: true,
+  fetch: true,
+  retries: true,
+  retryDelayMs: true,
+  timeoutMs: true,
+  multipartBytes: true,
+};
+
+/** The `fetch` of a host, as far as it is needed. */
+export type S3Fetch = S3FetchHost['fetch'];
+
+/** A host with `fetch`. As a method it may also take an `AbortSignal`, which not every host has a type for. */
+export interface S3FetchHost {
+  fetch(url: string, init: { readonly method: string; readonly headers: Record<string, string>; readonly body?: Uint8Array; readonly signal: Signal }): Promise<S3Response>;
+}
+
+/** An answer, as far as it is needed. */
+export interface S3Response {
+  readonly status: number;
+  readonly headers: { get(name: string): string | null };
+  /** The whole body. */
+  arrayBuffer(): Promise<ArrayBuffer>;
+}
+
+declare const fetch: S3Fetch;
+
+const DEFAULT_RETRIES = 5;
+const DEFAULT_RETRY_DELAY_MS = 200;
+const DEFAULT_TIMEOUT_MS = 60_000;
+/** S3 takes no smaller pieces, except for the last. */
+const LEAST_MULTIPART_BYTES = 5 * 2 ** 20;
+const DEFAULT_MULTIPART_BYTES = 64 * 2 ** 20;
+
+/** Answers after which the same request may succeed, beside those from 500 on. 409: another conditional request is under way. */
+const TEMPORARY: readonly number[] = [408, 409, 425, 429];
+
+/** SHA-256 as a header of the writer's, which every server keeps; the body is compared with its signature by the server. */
+const SHA256_HEADER = 'x-amz-meta-sha256';
+
+/** An answer that was received whole. */
+interface Answer {
+  readonly status: number;
+  readonly header: (name: string) => string | null;
+  readonly bytes: Bytes;
+  /** Whether a try before this one may have been carried out although it failed. */
+  readonly isAmbiguous: boolean;
+}
+
+interface Request {
+  readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
+  readonly name: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: { readonly bytes: Uint8Array; readonly sha256: string };
+}
+
+/**
+ * A store behind Amazon's S3, or a server with its API and conditional PUT (`If-None-Match` and `If-Match`): Cloudflare R2, MinIO,
+ * Ceph and others. Those that ignore the conditions must not be used, because then two publishers can overwrite each other.
+ *
+ * @example
+ * ```ts
+ * const store = new S3Store('https://my-bucket.s3.eu-central-1.amazonaws.com/databases/words/', { region: 'eu-central-1', credentials });
+ * ```
+ */
+export class S3Store implements Store {
+  /** The URL, with a slash at its end. */
+  readonly name: string;
+  readonly #credentials: S3Credentials;
+  readonly #region: string;
+  readonly #fetch: S3Fetch;
+  readonly #retries: number;
+  readonly #retryDelayMs: number;
+  readonly #timeoutMs: number;
+  readonly #multipartBytes: number;
+  /** The URL of the bucket, and what the keys of the database's objects begin with. */
+  readonly #bucket: string;
+  readonly #prefix: string;
+
+  /**
+   * @param url of the bucket, followed by a prefix: `https://BUCKET.s3.REGION.amazonaws.com/PREFIX/`, where the host begins with a
+   *   bucket's name and `.s3`, and otherwise `https://HOST/BUCKET/PREFIX/`.
+   * @throws TypeError or RangeError for an argument that is wrong.
+   */
+  constructor(url: string, options: S3StoreOptions) {
+    mustBeOptions('S3Store', options, S3_STORE_OPTIONS);
+    const { credentials, region = 'us-east-1', retries = DEFAULT_RETRIES, retryDelayMs = DEFAULT_RETRY_DELAY_MS } = options;
+    const { accessKeyId, secretAccessKey } = (credentials as Partial<S3Credentials> | undefined) ?? {};
+    if (typeof accessKeyId !== 'string' || typeof secretAccessKey !== 'string') throw new TypeError('credentials must have accessKeyId and secretAccessKey');
+    if (options.fetch !== undefined) mustBeFunction('fetch', options.fetch);
+    this.#credentials = credentials;
+    this.#region = region;
+    this.#fetch = options.fetch ?? fetch;
+    this.#retries = mustBeWhole('retries', retries, 0);
+    this.#retryDelayMs = mustBeWhole('retryDelayMs', retryDelayMs, 0);
+    this.#timeoutMs = mustBeWhole('timeoutMs', options.timeoutMs ?? DEFAULT_TIMEOUT_MS, 1);
+    this.#multipartBytes = mustBeWhole('multipartBytes', options.multipartBytes ?? DEFAULT_MULTIPART_BYTES, LEAST_MULTIPART_BYTES);
+    this.name = url.endsWith('/') ? url : `${url}/`;
+    [this.#bucket, this.#prefix] = bucketAndPrefix(this.name);
+  }
+
+  async get(name: string, signal?: Signal): Promise<ReadObject | undefined> {
+    const answer = await this.#ask({ method: 'GET', name }, signal);
+    if (answer.status === 404) return undefined;
+    this.#mustBe(answer, [200], `read ${name}`, name);
+    return { bytes: answer.bytes, etag: answer.header('etag') ?? '' };
+  }
+
+  async head(name: string, signal?: Signal): Promise<StoredObject | undefined> {
+    const answer = await this.#ask({ method: 'HEAD', name }, signal);
+    if (answer.status === 404) return undefined;
+    this.#mustBe(answer, [200], `find ${name}`, name);
+    const sha256 = answer.header(SHA256_HEADER) ?? undefined;
+    return { name, byteLength: Number(answer.header('content-length')), modifiedMs: Date.parse(answer.header('last-modified') ?? ''), sha256 };
+  }
+
+  async create(object: NewObject, signal?: Signal): Promise<boolean> {
+    const answer = await this.#write(object, { 'if-none-match': '*' }, signal);
+    if (answer.status !== 412) return true;
+    // An earlier try may have written it: then these are its bytes.
+    return answer.isAmbiguous && (await this.head(object.name, signal))?.sha256 === object.sha256;
+  }
+
+  async put(object: NewObject, signal?: Signal): Promise<void> {
+    await this.#write(object, {}, signal);
+  }
+
+  async replace(object: NewObject, etag: string | undefined, signal?: Signal): Promise<Replacement> {
+    const answer = await this.#write(object, etag === undefined ? { 'if-none-match': '*' } : { 'if-match': etag }, signal);
+    // S3 answers 404 where the object of the condition is gone.
+    if (answer.status !== 412 && answer.status !== 404) return 'replaced';
+    return answer.isAmbiguous ? 'unknown' : 'refused';
+  }
+
+  async *list(signal?: Signal): AsyncGenerator<StoredObject, void, undefined> {
+    let token: string | undefined;
+    do {
+      const query = { 'list-type': '2', 'encoding-type': 'url', prefix: this.#prefix, ...(token !== undefined && { 'continuation-token': token }) };
+      const answer = await this.#ask({ method: 'GET', name: '', query }, signal);
+      this.#mustBe(answer, [200], 'list it');
+      const page = decodeListPage(textOf(answer), this.#prefix);
+      yield* page.objects;
+      token = page.next;
+    } while (token !== undefined);
+  }
+
+  async delete(name: string, signal?: Signal): Promise<void> {
+    this.#mustBe(await this.#ask({ method: 'DELETE', name }, signal), [200, 204, 404], `delete ${name}`, name);
+  }
+
+  /** Requests of the folder are signed, and retried as the folder does it. */
+  folder(): Folder {
+    const signed: Fetch = async (url, { method, headers, signal }) => {
+      const request = await this.#signed(url, method, { ...headers }, EMPTY_SHA256);
+      return (await this.#fetch(request.url, { method, headers: request.headers, signal: signal })) as unknown as Awaited<ReturnType<Fetch>>;
+    };
+    return new HttpFolder((name) => this.#urlOf(name), { isPublished: true, fetch: signed });
+  }
+
+  /** Writes an object, at once or in pieces. @returns an answer of 2xx, 404 or 412. */
+  async #write(object: NewObject, condition: Record<string, string>, signal: Signal | undefined): Promise<Answer> {
+    const { name, bytes, sha256 } = object;
+    if (bytes.length > this.#multipartBytes) return this.#writeInPieces(object, condition, signal);
+    const headers = { ...headersOf(object), ...condition };
+    const answer = await this.#ask({ method: 'PUT', name, headers, body: { bytes, sha256 } }, signal);
+    return this.#mustBe(answer, [200, 201, 204, 404, 412], `write ${name}`, name);
+  }
+
+  async #writeInPieces(object: NewObject, condition: Record<string, string>, signal: Signal | undefined): Promise<Answer> {
+    const { name, bytes } = object;
+    const begun = await this.#ask({ method: 'POST', name, query: { uploads: '' }, headers: headersOf(object) }, signal);
+    this.#mustBe(begun, [200], `begin to write ${name}`, name);
+    const uploadId = elementOf(textOf(begun), 'UploadId');
+    if (uploadId === undefined) throw this.#failed(`begin to write ${name}`, begun, name);
+    try {
+      const etags: string[] = [];
+      for (let start = 0; start < bytes.length; start += this.#multipartBytes) {
+        const piece = bytes.subarray(start, start + this.#multipartBytes);
+        const query = { partNumber: String(etags.length + 1), uploadId };
+        const answer = await this.#ask({ method: 'PUT', name, query, body: { bytes: piece, sha256: await sha256Hex(piece) } }, signal);
+        this.#mustBe(answer, [200], `write ${name}`, name);
+        etags.push(answer.header('etag') ?? '');
+      }
+      const listed = etags.map((etag, i) => `<Part><PartNumber>${i + 1}</PartNumber><ETag>${etag.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}</ETag></Part>`);
+      const xml = new TextEncoder().encode(`<CompleteMultipartUpload>${listed.join('')}</CompleteMultipartUpload>`);
+      const answer = await this.#ask({ method: 'POST', name, query: { uploadId }, headers: condition, body: { bytes: xml, sha256: await sha256Hex(xml) } }, signal);
+      // An upload that an earlier try has ended is no longer known.
+      if (answer.status === 404 && answer.isAmbiguous) return { ...answer, status: 412 };
+      this.#mustBe(answer, [200, 412], `write ${name}`, name);
+      // S3 can begin an answer before it knows how it ends.
+      if (answer.status === 200 && textOf(answer).includes('<Error>')) throw this.#failed(`write ${name}`, answer, name);
+      if (answer.status === 412) await this.#abandon(name, uploadId);
+      return answer;
+    } catch (error) {
+      await this.#abandon(name, uploadId);
+      throw error;
+    }
+  }
+
+  /** Frees the pieces of an upload. One that is left is not listed, and a rule of the bucket may free it later. */
+  async #abandon(name: string, uploadId: string): Promise<void> {
+    await this.#ask({ method: 'DELETE', name, query: { uploadId } }, undefined).catch(() => undefined);
+  }
+
+  /** Sends a request, again where it fails for a reason that may pass. @returns the answer, which may be one with an error's status. */
+  async #ask(request: Request, signal: Signal | undefined): Promise<Answer> {
+    let isAmbiguous = false;
+    for (let tries = 0; ; tries++) {
+      signal?.throwIfAborted();
+      let answer: Answer | undefined;
+      let failure: unknown;
+      try {
+        answer = await this.#send(request, isAmbiguous, signal);
+      } catch (error) {
+        signal?.throwIfAborted();
+        failure = error;
+      }
+      const isTemporary = answer === undefined || answer.status >= 500 || TEMPORARY.includes(answer.status);
+      if (answer !== undefined && !isTemporary) return answer;
+      if (tries === this.#retries) throw this.#failed(`${request.method} ${request.name}`, answer, request.name, failure);
+      // 409 and 429 say that nothing was done. After anything else that nobody knows.
+      if (answer === undefined || answer.status >= 500) isAmbiguous = true;
+      await pause(Math.max(this.#retryDelayMs * 2 ** tries * (0.5 + Math.random() / 2), retryAfterMs(answer)), signal);
+    }
+  }
+
+  async #send({ method, name, query = {}, headers = {}, body }: Request, isAmbiguous: boolean, signal: Signal | undefined): Promise<Answer> {
+    const url = new URL(name === '' ? this.#bucket : this.#urlOf(name));
+    for (const [key, value] of Object.entries(query)) url.searchParams.set(key, value);
+    const request = await this.#signed(url.href, method, { ...headers }, body?.sha256 ?? EMPTY_SHA256);
+    const controller = new AbortController();
+    const end = (): void => controller.abort(signal?.reason);
+    signal?.addEventListener('abort', end, { once: true });
+    const timer = setTimeout(() => controller.abort(new Error(`no answer for ${this.#timeoutMs} ms`)), this.#timeoutMs);
+    try {
+      const init = { method, headers: request.headers, signal: controller.signal, ...(body !== undefined && { body: body.bytes }) };
+      const response = await this.#fetch(request.url, init);
+      const bytes = new Uint8Array(await response.arrayBuffer());
+      const length = response.headers.get('content-length');
+      if (method !== 'HEAD' && length !== null && response.headers.get('content-encoding') === null && Number(length) !== bytes.length) {
+        throw new Error(`the answer has ${bytes.length} bytes, and was to have ${length}`);
+      }
+      return { status: response.status, header: (header) => response.headers.get(header), bytes, isAmbiguous };
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+    }
+  }
+
+  async #signed(url: string, method: string, headers: Record<string, string>, sha256: string): Promise<{ url: string; headers: Record<string, string> }> {
+    const { accessKeyId, secretAccessKey, sessionToken } = this.#credentials;
+    const signer = new AwsV4Signer({
+      method,
+      url,
+      headers: { ...headers, 'x-amz-content-sha256': sha256 },
+      accessKeyId,
+      secretAccessKey,
+      ...(sessionToken !== undefined && { sessionToken }),
+      service: 's3',
+      region: this.#region,
+      // Conditions and ranges are signed as well, so that nobody in between can leave them out.
+      allHeaders: true,
+    });
+    // Its types are those of pages, which the core does not have.
+    const signed = (await signer.sign()) as unknown as { readonly url: { readonly href: string }; readonly headers: Iterable<[string, string]> };
+    return { url: signed.url.href, headers: Object.fromEntries(signed.headers) };
+  }
+
+  #urlOf(name: string): string {
+    return this.#bucket + encodedPath(this.#prefix) + encodeURIComponent(name);
+  }
+
+  #mustBe(answer: Answer, statuses: readonly number[], what: string, file?: string): Answer {
+    if (!statuses.includes(answer.status)) throw this.#failed(what, answer, file);
+    return answer;
+  }
+
+  #failed(what: string, answer: Answer | undefined, file?: string, cause?: unknown): BulkError {
+    const code = answer && elementOf(textOf(answer), 'Code');
+    const message = answer && elementOf(textOf(answer), 'Message');
+    const said = answer === undefined ? (cause instanceof Error ? cause.message : String(cause)) : `it answers ${[answer.status, code, message].filter((part) => part !== undefined).join(' ')}`;
+    return new BulkError('BLOOM_STORE_FAILED', `${this.name}: could not ${what}: ${said}`, { cause, file, status: answer?.status });
+  }
+}
+
+/** The environment of a process, of which Amazon's usual variables are taken. */
+export type S3Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The store of an address `s3://BUCKET/PREFIX`, with the credentials of Amazon's usual environment variables:
+ * `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, `AWS_REGION` or `AWS_DEFAULT_REGION`, and
+ * `AWS_ENDPOINT_URL_S3` or `AWS_ENDPOINT_URL` for another server than Amazon's.
+ *
+ * @throws TypeError when the address is another one, or a variable is missing. No message has the value of one.
+ */
+export function s3StoreOf(address: string, environment: S3Environment, options: Omit<S3StoreOptions, 'credentials' | 'region'> = {}): S3Store {
+  const [, bucket, prefix] = /^s3:\/\/([^/?#]+)\/?([^?#]*)$/.exec(address) ?? [];
+  if (bucket === undefined) throw new TypeError(`address must be s3://BUCKET/PREFIX, got ${address}`);
+  const variable = (name: string): string => {
+    const value = environment[name];
+    if (value === undefined || value === '') throw new TypeError(`${name} is not set in the environment`);
+    return value;
+  };
+  const credentials = {
+    accessKeyId: variable('AWS_ACCESS_KEY_ID'),
+    secretAccessKey: variable('AWS_SECRET_ACCESS_KEY'),
+    sessionToken: environment.AWS_SESSION_TOKEN ?? undefined,
+  };
+  const region = environment.AWS_REGION ?? environment.AWS_DEFAULT_REGION ?? 'us-east-1';
+  const endpoint = environment.AWS_ENDPOINT_URL_S3 ?? environment.AWS_ENDPOINT_URL;
+  const base = endpoint === undefined ? `https://${bucket}.s3.${region}.amazonaws.com/` : `${endpoint.replace(/\/+$/, '')}/${bucket}/`;
+  return new S3Store(base + (prefix ?? ''), { ...options, credentials, region });
+}
+
+/** Of no bytes. */
+const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+
+declare const URL: new (url: string) => {
+  readonly href: string;
+  readonly host: string;
+  readonly origin: string;
+  readonly pathname: string;
+  readonly searchParams: { set(name: string, value: string): void };
+};
+
+function bucketAndPrefix(url: string): [bucket: string, prefix: string] {
+  const { origin, host, pathname } = new URL(url);
+  const path = decodeURIComponent(pathname).slice(1);
+  if (/^[^.]+(?:\.[^.]+)*?\.s3[.-]/.test(host)) return [`${origin}/`, path];
+  const end = path.indexOf('/');
+  if (end <= 0) throw new RangeError(`url must have a bucket, got ${url}`);
+  return [`${origin}/${path.slice(0, end + 1)}`, path.slice(end + 1)];
+}
+
+function encodedPath(path: string): string {
+  return path.split('/').map(encodeURIComponent).join('/');
+}
+
+/** How an object is stored. Only CURRENT ever changes, so that everything else may be cached for good. */
+function headersOf({ name, sha256 }: NewObject): Record<string, string> {
+  return {
+    [SHA256_HEADER]: sha256,
+    'content-type': 'application/octet-stream',
+    'cache-control': name === CURRENT ? 'no-cache' : 'public, max-age=31536000, immutable',
+  };
+}
+
+function textOf({ bytes }: Answer): string {
+  return new TextDecoder().decode(bytes);
+}
+
+/** The wait that an answer asks for, up to a minute. */
+function retryAfterMs(answer: Answer | undefined): number {
+  const seconds = Number(answer?.header('retry-after') ?? 0);
+  return Number.isFinite(seconds) ? Math.min(Math.max(0, seconds), 60) * 1000 : 0;
+}
+
+async function pause(milliseconds: number, signal: Signal | undefined): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, milliseconds);
+    signal?.addEventListener('abort', end, { once: true });
+  });
+  signal?.throwIfAborted();
+}

@@ -1,0 +1,42 @@
+import type { Signal } from '@bloom/bytes';
+import { BulkError } from '../part/bulk-error.js';
+import { sha256Hex } from '../part/sha256.js';
+import type { NewObject, Store } from './store.js';
+
+/**
+ * After so long an object that is there already is written again, so that {@link collectGarbage} sees that somebody needs it. Not
+ * before, because on some servers it gets another ETag by that, at which open readers have to refresh.
+ */
+export const RENEWAL_MS = 3_600_000;
+
+/** How often to try again when the object is deleted while it is made. */
+const MAX_ATTEMPTS = 100;
+
+/**
+ * Makes sure that an object is in a store, and not about to be collected.
+ *
+ * @throws BulkError `BLOOM_OTHER_BYTES` when there are other bytes under its name.
+ */
+export async function createObject(store: Store, object: NewObject, signal?: Signal): Promise<void> {
+  const { name, bytes, sha256 } = object;
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    if (await store.create(object, signal)) return;
+    const found = await store.head(name, signal);
+    // It was deleted in between.
+    if (found === undefined) continue;
+    const stored = found.byteLength !== bytes.length ? undefined : (found.sha256 ?? (await storedSha256(store, name, signal)));
+    if (stored !== sha256) {
+      const problem = `${store.name} has other bytes under the name ${name}: ${found.byteLength} instead of ${bytes.length}, SHA-256 ${stored ?? 'not compared'}`;
+      throw new BulkError('BLOOM_OTHER_BYTES', problem, { file: name });
+    }
+    if (Date.now() - found.modifiedMs >= RENEWAL_MS) await store.put(object, signal);
+    return;
+  }
+  throw new BulkError('BLOOM_STORE_FAILED', `${store.name} says that there is an object ${name}, and that there is none`, { file: name });
+}
+
+/** The SHA-256 of an object, by its bytes. */
+async function storedSha256(store: Store, name: string, signal: Signal | undefined): Promise<string | undefined> {
+  const found = await store.get(name, signal);
+  return found && sha256Hex(found.bytes);
+}

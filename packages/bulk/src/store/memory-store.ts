@@ -1,0 +1,94 @@
+import { type Bytes, type Signal } from '@bloom/bytes';
+import type { Folder, FolderFile } from '@bloom/leveldb';
+import { MemorySource } from '@bloom/sstable';
+import type { NewObject, ReadObject, Replacement, Store, StoredObject } from './store.js';
+
+interface Kept {
+  readonly bytes: Bytes;
+  readonly sha256: string;
+  readonly etag: string;
+  readonly modifiedMs: number;
+}
+
+/** A store in memory, for tests and small databases. */
+export class MemoryStore implements Store {
+  readonly name: string;
+  readonly #objects = new Map<string, Kept>();
+  readonly #now: () => number;
+  #writes = 0;
+
+  /** @param now the clock, in milliseconds since 1970. */
+  constructor(name = 'memory', now: () => number = Date.now) {
+    this.name = name;
+    this.#now = now;
+  }
+
+  async get(name: string, signal?: Signal): Promise<ReadObject | undefined> {
+    await turn(signal);
+    const kept = this.#objects.get(name);
+    return kept && { bytes: kept.bytes.slice(), etag: kept.etag };
+  }
+
+  async head(name: string, signal?: Signal): Promise<StoredObject | undefined> {
+    await turn(signal);
+    const kept = this.#objects.get(name);
+    return kept && described(name, kept);
+  }
+
+  async create(object: NewObject, signal?: Signal): Promise<boolean> {
+    await turn(signal);
+    if (this.#objects.has(object.name)) return false;
+    this.#write(object);
+    return true;
+  }
+
+  async put(object: NewObject, signal?: Signal): Promise<void> {
+    await turn(signal);
+    this.#write(object);
+  }
+
+  async replace(object: NewObject, etag: string | undefined, signal?: Signal): Promise<Replacement> {
+    await turn(signal);
+    if (this.#objects.get(object.name)?.etag !== etag) return 'refused';
+    this.#write(object);
+    return 'replaced';
+  }
+
+  async *list(signal?: Signal): AsyncGenerator<StoredObject, void, undefined> {
+    await turn(signal);
+    for (const [name, kept] of [...this.#objects]) yield described(name, kept);
+  }
+
+  async delete(name: string, signal?: Signal): Promise<void> {
+    await turn(signal);
+    this.#objects.delete(name);
+  }
+
+  folder(): Folder {
+    return { name: this.name, isPublished: true, open: (name) => openIn(this.#objects, name) };
+  }
+
+  /** The bytes of each object by its name, as they are now. */
+  files(): Map<string, Uint8Array> {
+    return new Map([...this.#objects].map(([name, { bytes }]) => [name, bytes]));
+  }
+
+  #write({ name, bytes, sha256 }: NewObject): void {
+    this.#objects.set(name, { bytes: new Uint8Array(bytes), sha256, etag: `"${++this.#writes}"`, modifiedMs: this.#now() });
+  }
+}
+
+function openIn(objects: ReadonlyMap<string, Kept>, name: string): FolderFile | undefined {
+  const kept = objects.get(name);
+  return kept && new MemorySource(kept.bytes, name);
+}
+
+function described(name: string, { bytes, sha256, modifiedMs }: Kept): StoredObject {
+  return { name, byteLength: bytes.length, sha256, modifiedMs };
+}
+
+/** Lets other calls come in between, as any other store does. */
+async function turn(signal: Signal | undefined): Promise<void> {
+  await Promise.resolve();
+  signal?.throwIfAborted();
+}

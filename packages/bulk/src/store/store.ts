@@ -1,0 +1,72 @@
+/**
+ * Where the objects of a published database lie.
+ *
+ * Objects are written whole, and all but CURRENT once. What a store has to be able to do beyond that is one thing: to replace
+ * CURRENT only if it is still the one that the caller has seen.
+ */
+import type { Bytes, Signal } from '@bloom/bytes';
+import type { Folder } from '@bloom/leveldb';
+
+/** What a store says of an object. */
+export interface StoredObject {
+  readonly name: string;
+  readonly byteLength: number;
+  /** When it was last written, in milliseconds since 1970, by the store's clock. */
+  readonly modifiedMs: number;
+  /** The SHA-256 that its writer gave with it, in hexadecimal, where the store keeps it. */
+  readonly sha256?: string | undefined;
+}
+
+/** An object that was read. */
+export interface ReadObject {
+  readonly bytes: Bytes;
+  /** What the state of the object is known by. */
+  readonly etag: string;
+}
+
+/** Bytes that are to be written. */
+export interface NewObject {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+  /** Their SHA-256 in hexadecimal, by which the store makes sure that all have arrived. */
+  readonly sha256: string;
+}
+
+/**
+ * What came of a replacement. `'unknown'`: a request failed so that it may have been carried out, and a later one was refused.
+ */
+export type Replacement = 'replaced' | 'refused' | 'unknown';
+
+/** A store of objects, such as a folder or a bucket. Retries are its own affair: what it throws is final. */
+export interface Store {
+  /** Names the store in errors. */
+  readonly name: string;
+
+  /** Reads a whole object; undefined where there is none. */
+  get(name: string, signal?: Signal): Promise<ReadObject | undefined>;
+
+  /** What the store says of an object; undefined where there is none. */
+  head(name: string, signal?: Signal): Promise<StoredObject | undefined>;
+
+  /** Writes an object, unless there is one of that name. @returns whether it was written, also where an earlier try of this call wrote it. */
+  create(object: NewObject, signal?: Signal): Promise<boolean>;
+
+  /** Writes an object whether or not there is one: only for bytes that are the same each time. */
+  put(object: NewObject, signal?: Signal): Promise<void>;
+
+  /**
+   * Replaces an object if its state is still the one that the caller has seen.
+   *
+   * @param etag of {@link get}; undefined: there must be none.
+   */
+  replace(object: NewObject, etag: string | undefined, signal?: Signal): Promise<Replacement>;
+
+  /** All objects, in any order. */
+  list(signal?: Signal): AsyncIterable<StoredObject>;
+
+  /** Deletes an object, if there is one. */
+  delete(name: string, signal?: Signal): Promise<void>;
+
+  /** The folder for a `DatabaseReader`, to read the database where it lies. */
+  folder(): Folder;
+}

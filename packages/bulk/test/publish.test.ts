@@ -1,0 +1,329 @@
+// What is published is a LevelDB database, whose parts are named by their bytes.
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { assemble, BulkError, type BulkEntry, decodePart, encodePart, MemoryStore, partName, publish, PartWriter, readPublication, verifyPublished, writeParts } from '@bloom/bulk';
+import { Database, DatabaseReader } from '@bloom/leveldb';
+import { WritableNodeFolder } from '@bloom/leveldb/node';
+import { nativeDatabase } from '@bloom/native';
+import { ClassicLevel } from 'classic-level';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { collected, deliver, entriesOf, keyAt, Model, partsOf, range, SMALL, textOf, utf8 } from './model.js';
+
+const ENTRIES = 3000;
+const base = entriesOf(range(0, 2 * ENTRIES, 2));
+/** Every 30th key is deleted, one after it is new, and some keys have other values. */
+const changes: BulkEntry[] = range(0, 2 * ENTRIES, 30).flatMap((i): BulkEntry[] => [
+  [keyAt(i), undefined],
+  [keyAt(i + 1), utf8(`new ${i}`)],
+  [keyAt(i + 2), utf8(`changed ${i}`)],
+]);
+const model = new Model();
+model.apply(base);
+model.apply(changes);
+
+let folder = '';
+let copies = 0;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'bloom-bulk-'));
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
+
+/** A folder with the files of a store. */
+function copyOf(store: MemoryStore): string {
+  const path = join(folder, String(++copies));
+  mkdirSync(path);
+  for (const [name, bytes] of store.files()) writeFileSync(join(path, name), bytes);
+  return path;
+}
+
+async function twoDeliveries(): Promise<MemoryStore> {
+  const store = new MemoryStore();
+  await deliver(store, base, 1n);
+  await deliver(store, changes, 2n);
+  return store;
+}
+
+async function codeOf(work: Promise<unknown>): Promise<string | undefined> {
+  const error: unknown = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  return error instanceof BulkError ? error.code : String(error);
+}
+
+describe('a base and a delivery', () => {
+  test('are read as a sorted map that was changed in the same way', async () => {
+    const store = await twoDeliveries();
+    const reader = await DatabaseReader.open(store.folder());
+    expect(textOf(await collected(reader.entries()))).toBe(String(model));
+    expect(await reader.get(keyAt(30))).toBeUndefined();
+    expect(new TextDecoder().decode(await reader.get(keyAt(31)))).toBe('new 30');
+    await reader.close();
+    const { levels, lastSequence } = (await readPublication(store))!;
+    expect(levels.map((parts) => parts.length > 0)).toEqual([false, false, false, false, false, true, true]);
+    expect(levels[6]!.length).toBeGreaterThan(3);
+    expect(lastSequence).toBe(2n);
+  });
+
+  test('have parts and a MANIFEST whose numbers are the first 62 bits of the SHA-256 of their bytes', async () => {
+    const store = await twoDeliveries();
+    const files = [...store.files()].filter(([name]) => /^[0-9]+\.ldb$|^MANIFEST-[0-9]+$/.test(name));
+    expect(files.length).toBeGreaterThan(5);
+    for (const [name, bytes] of files) {
+      const number = createHash('sha256').update(bytes).digest().readBigUInt64BE() >> 2n;
+      expect(name).toContain(number.toString());
+    }
+  });
+
+  test('have the same bytes under the same names when they are made again', async () => {
+    const [one, another] = [(await twoDeliveries()).files(), (await twoDeliveries()).files()];
+    expect([...one.keys()].sort()).toEqual([...another.keys()].sort());
+    for (const [name, bytes] of one) expect(Buffer.compare(bytes, another.get(name)!), name).toBe(0);
+  });
+
+  test('are found sound by verifyPublished, which counts each entry', async () => {
+    const store = await twoDeliveries();
+    expect(await verifyPublished(store)).toMatchObject({ findings: [], entries: base.length + changes.length });
+  });
+
+  test('can be copied, written to and compacted by Database', async () => {
+    const path = copyOf(await twoDeliveries());
+    const database = await Database.open(new WritableNodeFolder(path));
+    expect(textOf(await collected(database.entries()))).toBe(String(model));
+    await database.put(keyAt(31), utf8('written later'));
+    await database.delete(keyAt(2));
+    await database.compactRange();
+    await database.close();
+    const reader = await Database.open(new WritableNodeFolder(path));
+    const expected = new Model();
+    for (const entries of [base, changes, [[keyAt(31), utf8('written later')], [keyAt(2), undefined]] as BulkEntry[]]) expected.apply(entries);
+    expect(textOf(await collected(reader.entries()))).toBe(String(expected));
+    await reader.close();
+  });
+
+  test('can be copied, written to and compacted by classic-level', async () => {
+    const path = copyOf(await twoDeliveries());
+    const open = () => new ClassicLevel<Uint8Array, Uint8Array>(path, { keyEncoding: 'view', valueEncoding: 'view' });
+    let level = open();
+    expect(textOf(await level.iterator().all())).toBe(String(model));
+    const values = await level.getMany(base.map(([key]) => key));
+    expect(values.filter((value) => value !== undefined)).toHaveLength(base.length - changes.length / 3);
+    await level.put(keyAt(31), utf8('written later'));
+    await level.compactRange(keyAt(0), keyAt(2 * ENTRIES));
+    await level.close();
+    level = open();
+    const expected = new Model();
+    for (const entries of [base, changes, [[keyAt(31), utf8('written later')]] as BulkEntry[]]) expected.apply(entries);
+    expect(textOf(await level.iterator().all())).toBe(String(expected));
+    await level.close();
+  });
+});
+
+const native = nativeDatabase();
+if (native === undefined) test.skip('cannot compare with LevelDB itself: it is not installed', () => {});
+
+test.runIf(native !== undefined)('LevelDB with paranoid checks opens a copy, sees each entry, finds each key through the filters, and writes on', async () => {
+  const path = copyOf(await twoDeliveries());
+  const dumped = native!.dump(path, { paranoid: true, bitsPerKey: 10 });
+  expect(dumped.status).toBe('OK');
+  expect(textOf(dumped.entries)).toBe(String(model));
+  const found = native!.get(path, base.map(([key]) => key), { paranoid: true, bitsPerKey: 10 });
+  expect(found.filter((value) => value !== undefined)).toHaveLength(base.length - changes.length / 3);
+  native!.fill(path, [[keyAt(31), utf8('written later')]], { compact: true, paranoid: true });
+  const expected = new Model();
+  for (const entries of [base, changes, [[keyAt(31), utf8('written later')]] as BulkEntry[]]) expected.apply(entries);
+  expect(textOf(native!.dump(path, { paranoid: true }).entries)).toBe(String(expected));
+});
+
+describe('PartWriter', () => {
+  test('makes parts of about the size that is wanted, disjoint and in order, with all entries', async () => {
+    const parts = await partsOf(new MemoryStore(), base, 7n);
+    for (const { byteLength } of parts.slice(0, -1)) expect(byteLength).toBeGreaterThan(SMALL.partBytes);
+    for (const { byteLength } of parts) expect(byteLength).toBeLessThan(1.5 * SMALL.partBytes);
+    expect(parts.reduce((sum, { entries }) => sum + entries, 0)).toBe(base.length);
+    for (const [i, { first }] of parts.slice(1).entries()) expect(Buffer.compare(parts[i]!.last, first)).toBeLessThan(0);
+  });
+
+  test('refuses a key that is not after the one before, also across parts and for another kind, and goes on', async () => {
+    const writer = new PartWriter({ sequence: 1n });
+    writer.put(keyAt(5), utf8('five'));
+    expect(() => writer.put(keyAt(5), utf8('again'))).toThrow(RangeError);
+    expect(() => writer.delete(keyAt(5))).toThrow('is equal to');
+    expect(() => writer.put(keyAt(4), utf8('four'))).toThrow('is before');
+    expect((await writer.take()).part.entries).toBe(1);
+    expect(() => writer.put(keyAt(5), utf8('again'))).toThrow(RangeError);
+    writer.delete(keyAt(6));
+    expect((await writer.take()).part).toMatchObject({ entries: 1, deletions: 1, firstKind: 'deletion', lastKind: 'deletion' });
+    await expect(writer.take()).rejects.toThrow(TypeError);
+  });
+
+  test.each([
+    [{}, 'sequence must be a bigint'],
+    [{ sequence: 2n ** 56n }, '2^56 - 1'],
+    [{ sequence: 1n, partBytes: 0 }, 'partBytes'],
+    [{ sequence: 1n, partSize: 1 }, 'partSize'],
+  ])('refuses the options %o', (options, problem) => {
+    expect(() => new PartWriter(options as never)).toThrow(problem);
+  });
+});
+
+describe('the line that describes a part', () => {
+  test('says the same when it is decoded', async () => {
+    for (const part of await partsOf(new MemoryStore(), changes, 9n)) expect(decodePart(encodePart(part))).toEqual(part);
+  });
+
+  test('is refused with a code when anything of it is missing or wrong', async () => {
+    const [part] = await partsOf(new MemoryStore(), changes, 9n);
+    const fields = JSON.parse(encodePart(part!)) as Record<string, unknown>;
+    for (const name of Object.keys(fields)) {
+      for (const value of [undefined, null, -1, 'x']) {
+        if (name === 'comparator' && value === 'x') continue;
+        expect(() => decodePart(JSON.stringify({ ...fields, [name]: value })), `${name}: ${String(value)}`).toThrow(BulkError);
+      }
+    }
+    for (const line of ['', '[]', 'null', '{', '"x"']) expect(() => decodePart(line)).toThrow('not the description of a part');
+  });
+});
+
+describe('assemble', () => {
+  test('refuses parts that overlap, or one twice', async () => {
+    const store = new MemoryStore();
+    const some = await partsOf(store, entriesOf(range(0, 100)), 1n);
+    const others = await partsOf(store, entriesOf(range(50, 150)), 1n);
+    expect(await codeOf(assemble(store, [...some, ...others]))).toBe('BLOOM_OVERLAP');
+    expect(await codeOf(assemble(store, [...some, ...some]))).toBe('BLOOM_OVERLAP');
+  });
+
+  test('refuses a part that is missing, or has other bytes', async () => {
+    const store = new MemoryStore();
+    const [part] = await partsOf(store, entriesOf(range(0, 100)), 1n);
+    expect(await codeOf(assemble(new MemoryStore(), [part!]))).toBe('BLOOM_MISSING_PART');
+    const damaged = new MemoryStore();
+    await damaged.put({ name: partName(part!.number), bytes: new Uint8Array(5), sha256: '' });
+    expect(await codeOf(assemble(damaged, [part!]))).toBe('BLOOM_OTHER_BYTES');
+  });
+
+  test('refuses another order of keys, among the parts and than what is published', async () => {
+    const store = new MemoryStore();
+    const [part] = await partsOf(store, entriesOf(range(0, 100)), 1n);
+    expect(await codeOf(assemble(store, [{ ...part!, comparator: 'another' }]))).toBe('BLOOM_OTHER_COMPARATOR');
+    await publish(store, await assemble(store, [part!]));
+    const previous = (await readPublication(store))!;
+    expect(await codeOf(assemble(store, [], { previous: { ...previous, comparator: 'another' } }))).toBe('BLOOM_OTHER_COMPARATOR');
+  });
+
+  test('refuses a delivery whose sequence is not above what is published, and a merge that is not between its neighbours', async () => {
+    const store = await twoDeliveries();
+    const previous = (await readPublication(store))!;
+    for (const sequence of [0n, 1n, 2n]) {
+      expect(await codeOf(assemble(store, await partsOf(store, entriesOf([1]), sequence), { previous })), String(sequence)).toBe('BLOOM_OLD_SEQUENCE');
+    }
+    expect(await codeOf(assemble(store, await partsOf(store, entriesOf([1]), 2n), { previous, replaces: [6] }))).toBe('BLOOM_OLD_SEQUENCE');
+    expect(await codeOf(assemble(store, await partsOf(store, entriesOf([1]), 1n), { previous, replaces: [5] }))).toBe('BLOOM_OLD_SEQUENCE');
+  });
+
+  test('has room for five deliveries above the base, and then refuses', async () => {
+    const store = new MemoryStore();
+    for (let day = 1n; day <= 6n; day++) expect((await deliver(store, entriesOf([Number(day)]), day)).level).toBe(7 - Number(day));
+    expect(await codeOf(deliver(store, entriesOf([7]), 7n))).toBe('BLOOM_NO_LEVEL');
+  });
+
+  test('takes only neighbours for a merge', async () => {
+    const store = new MemoryStore();
+    for (let day = 1n; day <= 3n; day++) await deliver(store, entriesOf([Number(day)]), day);
+    const previous = (await readPublication(store))!;
+    await expect(assemble(store, [], { previous, replaces: [4, 6] })).rejects.toThrow('neighbours');
+    await expect(assemble(store, [], { previous, replaces: [3] })).rejects.toThrow('levels with parts');
+  });
+});
+
+describe('publish', () => {
+  test('refuses what was not assembled on what is current, and writes nothing over it', async () => {
+    const store = new MemoryStore();
+    const parts = await partsOf(store, base, 1n);
+    const first = await assemble(store, parts);
+    expect(await publish(store, first)).toMatchObject({ isNew: true });
+    expect(await publish(store, first)).toMatchObject({ isNew: false });
+    const previous = await readPublication(store);
+    const one = await assemble(store, await partsOf(store, changes, 2n), { previous });
+    const another = await assemble(store, await partsOf(store, entriesOf([1]), 3n), { previous });
+    await publish(store, one);
+    expect(await codeOf(publish(store, another))).toBe('BLOOM_CONFLICT');
+    expect((await readPublication(store))!.manifest).toBe(one.manifest);
+    await publish(store, await assemble(store, await partsOf(store, entriesOf([1]), 3n), { previous: await readPublication(store) }));
+  });
+
+  test('replaces what the caller names by its etag', async () => {
+    const store = new MemoryStore();
+    await deliver(store, base, 1n);
+    const anew = await assemble(store, await partsOf(store, changes, 1n));
+    expect(await codeOf(publish(store, anew))).toBe('BLOOM_CONFLICT');
+    expect(await codeOf(publish(store, anew, { ifMatch: null }))).toBe('BLOOM_CONFLICT');
+    expect(await codeOf(publish(store, anew, { ifMatch: '"other"' }))).toBe('BLOOM_CONFLICT');
+    const { etag } = (await readPublication(store))!;
+    expect(await publish(store, anew, { ifMatch: etag })).toMatchObject({ isNew: true });
+  });
+});
+
+describe('writeParts', () => {
+  test('refuses a name under which there are other bytes', async () => {
+    const store = new MemoryStore();
+    const [part] = await partsOf(new MemoryStore(), base, 1n);
+    await store.put({ name: partName(part!.number), bytes: new Uint8Array(part!.byteLength), sha256: '00' });
+    expect(await codeOf(partsOf(store, base, 1n))).toBe('BLOOM_OTHER_BYTES');
+  });
+
+  test('writes again what is more than an hour old, so that it is not collected', async () => {
+    const old = new MemoryStore('old', () => Date.now() - 2 * 3_600_000);
+    const [part] = await partsOf(old, entriesOf([1]), 1n);
+    let puts = 0;
+    const put = old.put.bind(old);
+    old.put = (object) => (puts++, put(object));
+    expect(await collected(writeParts(old, [entriesOf([1])], { ...SMALL, sequence: 1n }))).toEqual([part]);
+    expect(puts).toBe(1);
+  });
+});
+
+describe('damage', () => {
+  test('of any byte of CURRENT, the MANIFEST and a part is found by verifyPublished', async () => {
+    const sound = await twoDeliveries();
+    const names = ['CURRENT', (await readPublication(sound))!.manifest, partName((await readPublication(sound))!.levels[6]![1]!.number)];
+    for (const name of names) {
+      const bytes = sound.files().get(name)!;
+      const step = Math.max(1, Math.floor(bytes.length / 40));
+      for (let i = 0; i < bytes.length; i += step) {
+        const store = new MemoryStore();
+        for (const [other, contents] of sound.files()) {
+          const changed = contents.slice();
+          if (other === name) changed[i]! ^= 1;
+          await store.put({ name: other, bytes: changed, sha256: '' });
+        }
+        const result = await verifyPublished(store, { depth: 'bytes' }).then(
+          ({ findings }) => findings.map(({ file, code }) => `${file} ${code}`),
+          (error: unknown) => [(error as { code: string }).code],
+        );
+        expect(result, `${name} at ${i}`).toHaveLength(1);
+        expect(result[0], `${name} at ${i}`).toMatch(/BLOOM_(OTHER_BYTES|NOT_PUBLISHED|MISSING_FILE)/);
+      }
+    }
+  });
+
+  test('of a part that is gone, cut or another one is found by its name', async () => {
+    const sound = await twoDeliveries();
+    const [first, second] = (await readPublication(sound))!.levels[6]!.map(({ number }) => partName(number)) as [string, string];
+    const findingsWhere = async (change: (store: MemoryStore) => Promise<void>) => {
+      const store = new MemoryStore();
+      for (const [name, bytes] of sound.files()) await store.put({ name, bytes, sha256: '' });
+      await change(store);
+      return (await verifyPublished(store)).findings.map(({ file, code }) => [file, code]);
+    };
+    const bytesOf = (name: string): Uint8Array => sound.files().get(name)!;
+    expect(await findingsWhere((store) => store.delete(first))).toEqual([[first, 'BLOOM_MISSING_PART']]);
+    expect(await findingsWhere((store) => store.put({ name: first, bytes: bytesOf(first).subarray(1), sha256: '' }))).toEqual([[first, 'BLOOM_OTHER_BYTES']]);
+    expect(await findingsWhere((store) => store.put({ name: first, bytes: bytesOf(second), sha256: '' }))).toEqual([[first, 'BLOOM_OTHER_BYTES']]);
+  });
+});
