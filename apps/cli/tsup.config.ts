@@ -2,13 +2,18 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { program, thirdPartyLicences } from '@bloom/tsup-config';
 
-export default {
-  ...program(['src/bloom.ts', 'src/program.ts']),
+const command = {
+  ...program(['src/bloom.ts', 'src/program.ts', 'src/decoding-thread.ts', 'src/merging-thread.ts']),
   // One file with everything in it, which starts in a third of the time of many. CommonJS, because then Node need not start
   // its loader of ES modules.
   format: 'cjs',
-  noExternal: [/./],
+  // The lock of folders is native code, which cannot be in a bundle.
+  noExternal: [/^(?!fs-native-extensions$)/],
   splitting: false,
+  esbuildOptions(options: { supported?: Record<string, boolean> }) {
+    // Where its code comes from V8's cache, a script cannot import modules, but it can require them.
+    options.supported = { 'dynamic-import': false };
+  },
   // For `import.meta.url`.
   shims: true,
   esbuildPlugins: [thirdPartyLicences('dist/third-party-notices.txt')],
@@ -18,3 +23,14 @@ export default {
     return Promise.resolve();
   },
 };
+
+/** What flushes and compacts beside the thread of the command: it looks for its program beside its own file, under this name. */
+const tableWorker = {
+  ...program([]),
+  entry: { 'table-worker.node': '../../packages/leveldb/src/table-worker.node.ts' },
+  clean: false,
+  noExternal: [/./],
+  splitting: false,
+};
+
+export default [command, tableWorker];

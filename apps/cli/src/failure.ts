@@ -1,3 +1,4 @@
+import { httpProblem, isHttpError } from './http-problem.js';
 import { CorruptionError, UnsupportedError } from '@bloom/sstable';
 import type { Finding } from '@bloom/sstable/inspect';
 
@@ -10,6 +11,13 @@ export const EXIT = {
   failure: 2,
 } as const;
 
+/** What the exit codes mean, for the help. */
+export const EXIT_MEANINGS: readonly (readonly [code: number, meaning: string])[] = [
+  [EXIT.ok, 'found, or nothing is wrong'],
+  [EXIT.no, 'a key is absent (get, find), something is wrong (verify) or lost (salvage)'],
+  [EXIT.failure, 'wrong use, or bad input'],
+];
+
 /** Ends the program with one line on standard error. */
 export class Failure extends Error {
   override readonly name = 'Failure';
@@ -20,6 +28,7 @@ export function failureOf(file: string, error: unknown): unknown {
   if (error instanceof CorruptionError || error instanceof UnsupportedError) {
     return new Failure(`${file}: ${placedProblem(error)}`, { cause: error });
   }
+  if (isHttpError(error)) return new Failure(`${file}: ${httpProblem(error)}`, { cause: error });
   if (isSystemError(error)) {
     return new Failure(`${file}: ${SYSTEM_PROBLEMS[error.code] ?? systemProblem(error)}`, { cause: error });
   }

@@ -44,3 +44,20 @@ export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>
     stopListening();
   }
 }
+
+/** What `promise` settles with. @throws the reason of the signal as soon as it is aborted. */
+export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  let abort!: () => void;
+  const aborted = new Promise<never>((_, reject) => {
+    abort = () => {
+      reject(signal.reason as Error);
+    };
+  });
+  signal.addEventListener('abort', abort);
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}

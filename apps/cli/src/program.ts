@@ -2,20 +2,34 @@ import { inspect } from 'node:util';
 import { Command, CommanderError } from 'commander';
 import { version } from '../package.json';
 import type { CommandName } from './command-name.js';
-import { EXIT, Failure } from './failure.js';
+import { EXIT, EXIT_MEANINGS, Failure } from './failure.js';
 import { Interrupted } from './interruption.js';
-import { endWithReader, exit, note } from './output.js';
-import { terminalLines } from './terminal-text.js';
+import { endWithReader, exit, note } from './outputs/output.js';
+import { terminalLines } from './outputs/terminal-text.js';
 
 /** The commands, each loaded when it is needed: loading all of them takes longer than looking up a key. */
 const commands = {
-  build: async () => (await import('./build.js')).addBuild,
-  get: async () => (await import('./get.js')).addGet,
-  scan: async () => (await import('./scan.js')).addScan,
-  stat: async () => (await import('./stat.js')).addStat,
-  verify: async () => (await import('./verify.js')).addVerify,
-  layout: async () => (await import('./layout.js')).addLayout,
-  salvage: async () => (await import('./salvage.js')).addSalvage,
+  build: async () => (await import('./commands/build.js')).addBuild,
+  get: async () => (await import('./commands/get.js')).addGet,
+  scan: async () => (await import('./commands/scan.js')).addScan,
+  count: async () => (await import('./commands/count.js')).addCount,
+  find: async () => (await import('./commands/find.js')).addFind,
+  stat: async () => (await import('./commands/stat.js')).addStat,
+  verify: async () => (await import('./commands/verify.js')).addVerify,
+  layout: async () => (await import('./commands/layout.js')).addLayout,
+  salvage: async () => (await import('./commands/salvage.js')).addSalvage,
+  merge: async () => (await import('./commands/merge.js')).addMerge,
+  convert: async () => (await import('./commands/convert.js')).addConvert,
+  diff: async () => (await import('./commands/diff.js')).addDiff,
+  put: async () => (await import('./commands/put.js')).addPut,
+  delete: async () => (await import('./commands/delete.js')).addDelete,
+  load: async () => (await import('./commands/load.js')).addLoad,
+  compact: async () => (await import('./commands/compact.js')).addCompact,
+  repair: async () => (await import('./commands/repair.js')).addRepair,
+  destroy: async () => (await import('./commands/destroy.js')).addDestroy,
+  copy: async () => (await import('./commands/copy.js')).addCopy,
+  filter: async () => (await import('./commands/filter.js')).addFilter,
+  completion: async () => (await import('./commands/completion.js')).addCompletion,
 } satisfies Record<CommandName, () => Promise<(program: Command) => void>>;
 
 const program = new Command('bloom')
@@ -31,9 +45,7 @@ const program = new Command('bloom')
     'after',
     `
 Exit codes:
-  ${EXIT.ok}  success
-  ${EXIT.no}  a key is absent (get), something is wrong (verify) or was lost (salvage)
-  ${EXIT.failure}  bad input, options or files
+${EXIT_MEANINGS.map(([code, meaning]) => `  ${code}  ${meaning}`).join('\n')}
 
 Examples:
   bloom build capitals.tsv -o capitals.ldb
@@ -66,7 +78,8 @@ export async function run(): Promise<never> {
 
 /** Adds the command that was named, or all of them, for the help and for suggestions. */
 async function addCommands(name: string | undefined): Promise<void> {
-  const named = Object.entries(commands).filter(([command]) => command === name);
+  // Completion is for all of them.
+  const named = Object.entries(commands).filter(([command]) => command === name && name !== 'completion');
   for (const [, load] of named.length > 0 ? named : Object.entries(commands)) (await load())(program);
 }
 

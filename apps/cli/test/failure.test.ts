@@ -1,6 +1,7 @@
 import { goldenDatabases, seeded } from '@bloom/fixtures';
-import { copyFileSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { bloom, build, Scratch } from './bloom-process.js';
 
@@ -24,6 +25,8 @@ beforeAll(async () => {
   scratch.write('random.ldb', seeded(3).bytes(4096));
   scratch.write('short.ldb', 'short');
   scratch.write('empty', '');
+  scratch.write('good.gz', gzipSync('a\t1\n'));
+  scratch.write('present.txt', 'a\nb\n');
   for (const folder of ['empty-folder', 'logs']) mkdirSync(scratch.at(folder));
   const log = goldenDatabases().find(({ name }) => name === 'log-batches')!.path;
   for (const name of ['000003.log', 'MANIFEST-000002', 'CURRENT']) copyFileSync(join(log, name), scratch.at(`logs/${name}`));
@@ -62,9 +65,10 @@ const failures: [args: string, problem: string][] = [
   ['salvage good.ldb -o .', '.: is a folder'],
   ['salvage good.ldb -o none/out.ldb', 'none/out.ldb: no such folder'],
   ['salvage missing.ldb -o out.ldb', 'missing.ldb: no such file or folder'],
-  ['get - a', '-: a table cannot be read from standard input: name a file'],
-  ['stat -', '-: a table cannot be read from standard input: name a file'],
-  ['salvage - -o out.ldb', '-: a table cannot be read from standard input: name a file'],
+  ['get - a', 'standard input: not a LevelDB table: 0 bytes are fewer than the 48 of a footer'],
+  ['stat -', 'standard input: not a LevelDB table: 0 bytes are fewer than the 48 of a footer'],
+  ['get - a --keys -', 'standard input can be an input or the keys, not both: name a file for one of them'],
+  ['salvage - -o out.ldb', '-: the damaged table must be a file: copy it to one first'],
   ['verify missing.ldb', 'missing.ldb: no such file or folder'],
   ['layout missing.ldb', 'missing.ldb: no such file or folder'],
   ['verify good.ldb/x', 'good.ldb/x: a part of the path is not a folder'],
@@ -87,26 +91,31 @@ const failures: [args: string, problem: string][] = [
   ['layout good.tsv', 'good.tsv: not a LevelDB table: 8 bytes are fewer than the 48 of a footer'],
   ['layout empty', 'empty: not a LevelDB table: 0 bytes are fewer than the 48 of a footer'],
   ['layout random.ldb', 'random.ldb: footer at offset 4048: not a LevelDB table: it ends in '],
-  ...['get logs/000003.log a', 'scan logs/000003.log', 'stat logs/000003.log', 'verify logs/000003.log', 'salvage logs/000003.log -o out.ldb'].map(
-    (args): [string, string] => [
-      args,
-      'logs/000003.log: not a LevelDB table, but by its name a log of write batches: bloom layout prints its records; name the folder to read its entries',
-    ],
-  ),
-  [
-    'verify logs/MANIFEST-000002',
-    'logs/MANIFEST-000002: not a LevelDB table, but by its name a MANIFEST: bloom layout prints its records; name the folder to read the database',
-  ],
-  ['scan logs/CURRENT', 'logs/CURRENT: not a LevelDB table, but by its name CURRENT, which names the MANIFEST: name the folder to read the database'],
+  ['salvage logs/000003.log -o out.ldb', 'logs/000003.log: is a file of a database, and not a table: name the folder'],
+  ['scan --internal logs/000003.log', 'logs/000003.log: is a log, whose keys are always user keys: omit --internal'],
+  ['scan good.gz', 'good.gz: is compressed with gzip: decompress it first, as in gunzip -c good.gz | bloom scan -'],
+  ['filter test logs', 'logs: is a database or a file of one: name one of its tables, which bloom layout lists'],
+  ['filter test good.ldb --absent present.txt', 'present.txt: good.ldb has all keys in it, so there is no absent one to try'],
+  // URLs.
+  ['scan http://', 'http://: is not a URL that can be read'],
+  ['scan http://localhost:1/a.ldb', 'http://localhost:1/a.ldb: the request failed (bad port): try again, or download it and read the copy'],
+  ['scan http://user:secret@localhost:1/a.ldb?token=secret', 'http://localhost:1/a.ldb: the request failed'],
+  ['scan http://localhost:1/a.ldb -H secret', '--header: a header must be NAME: VALUE'],
+  // Plug-ins.
+  ['scan good.ldb --comparator ./none.mjs', './none.mjs: no such module'],
+  ['scan good.ldb --policy none', 'none: no package of this name is installed'],
   // The command line.
   ['get good.ldb --internal a --no-internal', "option '--internal' cannot be used with option '--no-internal'"],
   ['scan good.ldb --no-internal --internal', "option '--internal' cannot be used with option '--no-internal'"],
-  ['scan good.ldb -f kv --hex', 'kv is binary, also with --hex: omit --hex, or try --format tsv'],
+  ['scan good.ldb -f kv --hex', 'kv is binary, also with --hex: omit --hex, or try --format hex'],
   ['help nope', "unknown command 'nope'"],
   ['help biuld', "unknown command 'biuld' (Did you mean build?)"],
   ['get good.ldb --hex zz', '"zz" is not hexadecimal: it must have two digits per byte'],
   ['scan good.ldb --hex --gt 123', '"123" is not hexadecimal: it must have two digits per byte'],
-  ['get good.ldb', "missing required argument 'keys'"],
+  ['get good.ldb', 'no key is given: name keys behind the input, or a file of them with --keys'],
+  ['scan good.ldb -f words --values-only', 'words are keys: omit --values-only, or try --format raw'],
+  ['completion tcsh', 'tcsh: must be one of bash, zsh, fish, man'],
+  ['filter size 0', "command-argument value '0' is invalid for argument 'keys'"],
   ['build good.tsv', "required option '-o, --output <table>' not specified"],
   ['scan good.ldb --bogus', "unknown option '--bogus'"],
   ['bogus', "unknown command 'bogus'"],
@@ -119,9 +128,13 @@ const failures: [args: string, problem: string][] = [
   ['build good.tsv -o out.ldb --block-restart-interval x', "option '--block-restart-interval <n>' argument 'x' is invalid."],
   [
     'build good.tsv -o out.ldb --compression zstd',
-    "option '--compression <codec>' argument 'zstd' is invalid. Allowed choices are none, snappy.",
+    '--compression zstd: there is no such codec that writes: there are none, snappy, zlib, deflate',
   ],
-  ['build good.tsv -o out.ldb -f csv', "option '-f, --format <format>' argument 'csv' is invalid."],
+  ['build good.tsv -o out.ldb -f xml', "option '-f, --format <format>' argument 'xml' is invalid."],
+  [
+    'build good.tsv -o out.ldb -f csv',
+    'good.tsv: line 1: the first line must name the columns, such as key,value: there is none named key or keyHex',
+  ],
   [
     'build good.tsv -o out.ldb --no-filter --bits-per-key 5',
     "option '--no-filter' cannot be used with option '--bits-per-key <n>'",
@@ -164,15 +177,14 @@ describe.concurrent('help', () => {
   test('bloom --help has an example of a folder, and says which commands take one', async () => {
     const { stdout } = await bloom(['--help'], scratch.path);
     expect(stdout.toString()).toMatch(/^ {2}bloom scan path\/to\/database$/m);
-    for (const command of ['get', 'scan', 'stat', 'verify', 'salvage']) {
-      expect(stdout.toString()).toMatch(new RegExp(`^  ${command} \\[options\\] <table\\|folder>`, 'm'));
+    for (const command of ['scan', 'count', 'find', 'stat', 'verify', 'layout']) {
+      expect(stdout.toString()).toMatch(new RegExp(`^  ${command} \\[options\\] .*<input\\.\\.\\.>`, 'm'));
     }
   });
 
-  test('bloom help scan describes the formats of scan, not of build', async () => {
+  test('bloom help scan describes the formats', async () => {
     const { stdout } = await bloom(['help', 'scan'], scratch.path);
-    expect(stdout.toString()).toContain('  words  one key per line, without values\n');
-    expect(stdout.toString()).not.toMatch(/can represent any entry\./);
+    expect(stdout.toString()).toContain('  words   one key per line, bytes as they are');
   });
 
   test('is printed to standard error if there is no command', async () => {
@@ -182,7 +194,8 @@ describe.concurrent('help', () => {
   });
 
   test('--version prints the version of the package', async () => {
+    const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../package.json'), 'utf8')) as { version: string };
     const { code, stdout } = await bloom(['--version'], scratch.path);
-    expect({ code, stdout: stdout.toString() }).toEqual({ code: 0, stdout: '0.0.0\n' });
+    expect({ code, stdout: stdout.toString() }).toEqual({ code: 0, stdout: `${version}\n` });
   });
 });

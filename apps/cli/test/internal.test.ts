@@ -42,7 +42,7 @@ describe("a database's table", () => {
     builder.finish();
     const lines = scratch.write('lines.ldb', sink.toBytes());
     expect(await bloom(['scan', '--internal', '-f', 'words', lines], scratch.path)).toMatchObject({ code: 0, stdout: Buffer.from('a\n') });
-    expect((await bloom(['scan', '--internal', '-f', 'tsv', lines], scratch.path)).code).toBe(2);
+    expect((await bloom(['scan', '--internal', '-f', 'raw', lines], scratch.path)).code).toBe(2);
   });
 
   test('get prints the newest version of a key, and does not find a deleted key', async () => {
@@ -50,10 +50,11 @@ describe("a database's table", () => {
     expect(await bloom(['get', '--internal', path, 'bar'], scratch.path)).toMatchObject({ code: 1, stderr: 'bloom: bar: not found\n' });
   });
 
-  test('kv with --internal fails, because it cannot represent versions', async () => {
-    const { code, stderr } = await bloom(['scan', '--internal', '-f', 'kv', path], scratch.path);
-    expect(code).toBe(2);
-    expect(stderr).toBe(`bloom: ${path}: kv cannot represent sequence and type: omit --internal to print the keys as stored, or try --format jsonl\n`);
+  test('kv prints the stored keys, which have sequence and type, also with --internal', async () => {
+    const stored = await bloom(['scan', '--no-internal', '-f', 'kv', path], scratch.path);
+    const internal = await bloom(['scan', '--internal', '-f', 'kv', path], scratch.path);
+    expect(internal.code).toBe(0);
+    expect(internal.stdout.equals(stored.stdout)).toBe(true);
   });
 
   test('passes verify --internal, which checks the order of internal keys', async () => {

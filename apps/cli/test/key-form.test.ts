@@ -5,7 +5,7 @@ import { bytewiseComparator } from '@bloom/sstable';
 import { encodeInternalKey, internalKeyComparator, internalKeyPolicy, VALUE } from '@bloom/sstable/database';
 import { BloomFilterPolicy } from '@bloom/policy';
 import { describe, expect, test } from 'vitest';
-import { keyFormOf } from '../src/key-form.js';
+import { keyFormOf } from '../src/inputs/key-form.js';
 
 const random = seeded(11);
 

@@ -1,6 +1,7 @@
 import { seeded } from '@bloom/fixtures';
 import { expect, test } from 'vitest';
-import { SortedEntries } from '../src/sorted-entries.js';
+import { SortedEntries } from '../src/inputs/sorted-entries.js';
+import { add, sortedOf } from './sorted.js';
 
 // A comparison by numbers could go wrong for prefixes of each other, for zeros, for bytes above 0x7f, and for keys with a common prefix.
 test.each(['', 'u', 'user:', 'a prefix of more than six bytes/'])('keys that all begin with %j are sorted, and the last entry of each key is kept', (front) => {
@@ -14,11 +15,11 @@ test.each(['', 'u', 'user:', 'a prefix of more than six bytes/'])('keys that all
     const count = random.below(isLarge ? 800 : 60);
     for (let i = 0; i < count; i++) {
       const key = front + (isLarge ? random.pick(['12345678', '1234567\xff']) : '') + Array.from({ length: random.below(4) }, () => random.pick(parts)).join('');
-      sorted.add(Buffer.from(key, 'latin1'), Buffer.from(String(i)));
+      add(sorted, Buffer.from(key, 'latin1'), Buffer.from(String(i)));
       expected.set(key, String(i));
     }
     expect(sorted.sort()).toBe(count - expected.size);
-    const found = Array.from(sorted, ([key, value]) => [Buffer.from(key).toString('latin1'), Buffer.from(value).toString()]);
+    const found = sortedOf(sorted).map(([key, value]) => [Buffer.from(key).toString('latin1'), Buffer.from(value).toString()]);
     expect(found).toEqual([...expected].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 });

@@ -1,10 +1,9 @@
 import { allCodecs } from '@bloom/codecs';
 import { folderFiles, realDatabases, seeded } from '@bloom/fixtures';
 import { MemoryFolder, storedEntries } from '@bloom/leveldb';
+import { indexedDbKey, minecraftKey } from '@bloom/report';
 import { expect, test } from 'vitest';
-import { indexedDbKey } from '../src/bytes/indexeddb-key.js';
 import { partsOf, typedBytes, typedForm } from '../src/bytes/key-form.js';
-import { minecraftKey } from '../src/bytes/minecraft-key.js';
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 

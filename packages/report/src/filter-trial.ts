@@ -19,11 +19,21 @@ const SEED = 0x626c6f6d;
 /** Keys in a step. */
 const STEP_KEYS = 1000;
 
-/** LevelDB's Bloom filter policy, which remembers the filter that was used last. */
-export class WatchedBloomPolicy implements FilterPolicy {
-  readonly #policy = new BloomFilterPolicy();
-  readonly name = this.#policy.name;
+/** A policy that remembers the filter that was used last. */
+export class WatchedPolicy implements FilterPolicy {
+  readonly #policy: FilterPolicy;
+  readonly name: string;
+  readonly keyEquivalence: string | undefined;
+  /** Whether it is LevelDB's Bloom filter, of which a filter says how many probes it has. */
+  readonly isBloom: boolean;
   asked: Uint8Array | undefined;
+
+  constructor(policy: FilterPolicy = new BloomFilterPolicy()) {
+    this.#policy = policy;
+    this.name = policy.name;
+    this.keyEquivalence = policy.keyEquivalence;
+    this.isBloom = policy instanceof BloomFilterPolicy;
+  }
 
   createFilter(keys: KeyList, dst: FilterSink): void {
     this.#policy.createFilter(keys, dst);
@@ -41,7 +51,7 @@ export interface FilterTrial {
   readonly denied: number;
   /** Adjacent keys that are not in bytewise order: 0 unless the table has another order. */
   readonly inversions: number;
-  /** Bits that a key sets in the first filter; undefined when there is no filter. */
+  /** Bits that a key sets in the first filter; undefined when there is no filter, or none of LevelDB's policy. */
   readonly probes: number | undefined;
   /** Undefined when it would be meaningless: without keys, with another order, or with filters of other keys. */
   readonly falsePositives: FalsePositives | undefined;
@@ -59,9 +69,9 @@ export interface AbsentKeys {
 export interface FalsePositives extends AbsentKeys {
   /**
    * The rate at which absent keys would match filters of these sizes if all bits were drawn independently:
-   * (1 - (1 - 1/m)^(k n))^k for a filter of m bits, n keys and k probes.
+   * (1 - (1 - 1/m)^(k n))^k for a filter of m bits, n keys and k probes. Undefined for another policy than LevelDB's.
    */
-  readonly expectedRate: number;
+  readonly expectedRate: number | undefined;
   /** The absent keys next to stored ones. Undefined when there is none, as in a table of all numbers up to some number. */
   readonly neighbours: (AbsentKeys & { readonly example: Uint8Array }) | undefined;
 }
@@ -99,7 +109,7 @@ export interface TrialProgress {
 export interface FilterTrialSubject {
   readonly table: SyncTable;
   /** The one with which the table was opened. */
-  readonly policy: WatchedBloomPolicy;
+  readonly policy: WatchedPolicy;
   /** How many entries the table has. */
   readonly entries: number;
   readonly keys: FilteredKeys;
@@ -142,7 +152,7 @@ export function* filterTrialSteps({ table, policy, entries, keys }: FilterTrialS
     lastFiltered = filtered;
     if (++done % STEP_KEYS === 0) yield { done, total };
   }
-  const probes = filters.values().next().value?.probes;
+  const probes = policy.isBloom ? filters.values().next().value?.probes : undefined;
   const isMeaningful = denied === 0 && inversions === 0 && filters.size > 0;
   const falsePositives = isMeaningful ? yield* measure({ table, policy, entries, keys }, samples.kept, filters, random) : undefined;
   return { denied, inversions, probes, falsePositives };
@@ -258,7 +268,7 @@ function* measure(
   return {
     tried,
     passed,
-    expectedRate: expected / tried,
+    expectedRate: subject.policy.isBloom ? expected / tried : undefined,
     neighbours: example === undefined ? undefined : { tried: neighbours.tried, passed: neighbours.passed, example },
   };
 }

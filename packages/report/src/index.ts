@@ -7,11 +7,13 @@ export {
   type FilterTrialSubject,
   plainKeys,
   tryFilters,
-  WatchedBloomPolicy,
+  WatchedPolicy,
 } from './filter-trial.js';
 export { hexBytes, hexDigits, hexNumber } from './hexadecimal.js';
+export { INDEXED_DB_FIELDS, indexedDbKey } from './indexeddb-key.js';
 export { KeyEvidence, type KeyForm, type KeyReading } from './key-evidence.js';
 export { KeySet } from './key-set.js';
+export { minecraftKey, typedMinecraftKey } from './minecraft-key.js';
 export { count, counted } from './quantity.js';
 export { bitsPerKey, compressionRatio, falsePositivesText, type MeasuredRate, neighboursText } from './table-figures.js';
 export { BYTE_ORDER_MARK, endsInCarriageReturn, LF, startsWithMark, textAfterMark, textOfLine } from './text-line.js';

@@ -49,7 +49,7 @@ export class KeyEvidence {
   }
 
   /** @param table the table whose filters to try; undefined where they are not at hand. */
-  add(key: Uint8Array, table: SyncTable | undefined): void {
+  add(key: Uint8Array, table: Pick<SyncTable, 'mayContain' | 'filterStatus'> | undefined): void {
     this.#keys++;
     const internal = decodeInternalKey(key);
     const last = this.#last;

@@ -26,7 +26,7 @@ export function falsePositivesText({ denied, inversions, falsePositives }: Filte
   const { tried, passed, expectedRate } = falsePositives;
   return {
     rate: percentage(passed / tried),
-    detail: `${count(passed)} of ${count(tried)} absent keys passed; independent probes would give ${percentage(expectedRate)}`,
+    detail: `${count(passed)} of ${count(tried)} absent keys passed${expectedRate === undefined ? '' : `; independent probes would give ${percentage(expectedRate)}`}`,
   };
 }
 

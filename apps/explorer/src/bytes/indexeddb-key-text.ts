@@ -1,7 +1,6 @@
 /** Keys of Chromium's IndexedDB as they are typed: in the words in which `indexedDbKey` shows them, whole or their beginning. */
 import { putVarint } from '@bloom/bytes';
-import { hexBytes } from '@bloom/report';
-import { DATABASE, GLOBAL, INDEX, STORE } from './indexeddb-key.js';
+import { hexBytes, INDEXED_DB_FIELDS } from '@bloom/report';
 
 /** The key, or the beginning of one; undefined for other words. */
 export function typedIndexedDbKey(text: string): Uint8Array | undefined {
@@ -23,7 +22,7 @@ function keyOf(reader: TextReader): number[] {
     const origin = text(reader.string());
     return [0, 0, 0, 0, 201, ...origin, ...(reader.take(': ') ? text(reader.string()) : [])];
   }
-  const type = reader.takeOneOf(GLOBAL);
+  const type = reader.takeOneOf(INDEXED_DB_FIELDS.GLOBAL);
   if (type !== undefined) return [0, 0, 0, 0, type];
   reader.must('database ');
   const database = reader.integer();
@@ -46,7 +45,7 @@ function keyOf(reader: TextReader): number[] {
 function metadata(reader: TextReader): number[] {
   if (reader.take('store named ')) return [200, ...text(reader.string())];
   if (reader.take('free store id ')) return [150, ...varint(reader.integer())];
-  const type = reader.takeOneOf(DATABASE);
+  const type = reader.takeOneOf(INDEXED_DB_FIELDS.DATABASE);
   if (type !== undefined) return [type];
   reader.must('store ');
   const store = varint(reader.integer());
@@ -55,10 +54,10 @@ function metadata(reader: TextReader): number[] {
   if (reader.take(', index ')) {
     const index = varint(reader.integer());
     reader.must(', ');
-    return [100, ...store, ...index, reader.mustOneOf(INDEX)];
+    return [100, ...store, ...index, reader.mustOneOf(INDEXED_DB_FIELDS.INDEX)];
   }
   reader.must(', ');
-  return [50, ...store, reader.mustOneOf(STORE)];
+  return [50, ...store, reader.mustOneOf(INDEXED_DB_FIELDS.STORE)];
 }
 
 function key(reader: TextReader): number[] {

@@ -1,8 +1,6 @@
 /** Ways to show bytes to people. */
-import { hexBytes, hexDigits, hexNumber } from '@bloom/report';
-import { indexedDbKey } from './indexeddb-key.js';
+import { hexBytes, hexDigits, hexNumber, indexedDbKey, minecraftKey, typedMinecraftKey } from '@bloom/report';
 import { typedIndexedDbKey } from './indexeddb-key-text.js';
-import { minecraftKey, typedMinecraftKey } from './minecraft-key.js';
 
 export const KEY_FORMS = ['text', 'hex', 'numbers', 'indexeddb', 'minecraft'] as const;
 export type KeyForm = (typeof KEY_FORMS)[number];

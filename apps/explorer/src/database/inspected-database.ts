@@ -1,7 +1,7 @@
 import { type AsyncReaderOptions, CorruptionError, type DatabaseDescription, DatabaseReader, type Folder, UnsupportedError } from '@bloom/leveldb';
 import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
 import { allCodecs } from '@bloom/codecs';
-import { minecraftKey } from '../bytes/minecraft-key.js';
+import { minecraftKey } from '@bloom/report';
 import { InspectedTable } from '../table/inspected-table.js';
 import type { Work } from '../worker/calls.js';
 import { absentKeys, PORTION } from '../trial/absent-keys.js';

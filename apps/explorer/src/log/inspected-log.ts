@@ -4,9 +4,8 @@ import { versionEditLayout, writeBatchLayout } from '@bloom/leveldb/inspect';
 import { LOG_BLOCK_LENGTH, logRanges, type LogRecord, readLog } from '@bloom/log';
 import type { Source } from '@bloom/sstable';
 import { decodeInternalKey, DELETION } from '@bloom/sstable/database';
-import { indexedDbKey } from '../bytes/indexeddb-key.js';
+import { indexedDbKey, minecraftKey } from '@bloom/report';
 import { partsOf } from '../bytes/key-form.js';
-import { minecraftKey } from '../bytes/minecraft-key.js';
 import { clipped } from '../table/clipped.js';
 import type { LogFileFacts, OperationFacts, RecordRow } from './log-facts.js';
 

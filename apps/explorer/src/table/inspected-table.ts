@@ -1,7 +1,7 @@
 import { FilterBlockReader } from '@bloom/filter-block';
 import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
 import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
-import { databaseKeys, type FilterTrial, filterTrialSteps, KeyEvidence, plainKeys, WatchedBloomPolicy } from '@bloom/report';
+import { databaseKeys, type FilterTrial, filterTrialSteps, indexedDbKey, KeyEvidence, minecraftKey, plainKeys, WatchedPolicy } from '@bloom/report';
 import { bytewiseComparator, type Comparator, MemorySource, type Source, SyncTable } from '@bloom/sstable';
 import { allCodecs } from '@bloom/codecs';
 import { decodeInternalKey, internalKeyComparator, internalKeyPolicy, SyncDatabaseTable } from '@bloom/sstable/database';
@@ -17,8 +17,6 @@ import {
   type VerifyReport,
   verifyTable,
 } from '@bloom/sstable/inspect';
-import { indexedDbKey } from '../bytes/indexeddb-key.js';
-import { minecraftKey } from '../bytes/minecraft-key.js';
 import type { Work } from '../worker/calls.js';
 import { breathe } from '../worker/serve-calls.js';
 import { FilterTrials } from '../trial/filter-trials.js';
@@ -284,7 +282,7 @@ export class InspectedTable {
   /** How often absent keys match the filters, as `bloom stat` measures it. */
   async #tryFilters(entries: number, work: Work): Promise<FilterTrial> {
     const { byteLength } = this.outline;
-    const policy = new WatchedBloomPolicy();
+    const policy = new WatchedPolicy();
     const memory = new MemorySource(await this.source.read(0, byteLength, work.signal), this.source.name);
     const options = { codecs, filterPolicies: [policy] };
     const { isDatabase } = this.facts;

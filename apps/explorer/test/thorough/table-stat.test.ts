@@ -27,7 +27,9 @@ function printed(bytes: Uint8Array): ReadonlyMap<string, string> {
   try {
     writeFileSync(join(folder, 'table.ldb'), bytes);
     const text = execFileSync(process.execPath, [command, 'stat', 'table.ldb'], { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
-    return new Map(text.trimEnd().split('\n').map((line) => [line.slice(0, 15).trim(), line.slice(15).trim()] as const));
+    // Up to the histogram; lines that begin with spaces continue the row before.
+    const rows = text.split('\n\n')[0]!.replaceAll(/\n {15,}/g, ' ').split('\n');
+    return new Map(rows.map((line) => [line.slice(0, 15).trim(), line.slice(15).trim()] as const));
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -1,0 +1,59 @@
+import { count, counted } from '@bloom/report';
+import type { Command } from 'commander';
+import { keyArgument } from '../inputs/key-argument.js';
+import { addDatabaseOptions, type DatabaseCommandOptions, withDatabase } from '../inputs/written-database.js';
+import { note } from '../outputs/output.js';
+
+interface CompactOptions extends DatabaseCommandOptions {
+  readonly hex?: true;
+  readonly from?: string;
+  readonly to?: string;
+  readonly quiet?: true;
+}
+
+export function addCompact(program: Command): void {
+  const command = program
+    .command('compact')
+    .summary('merge the tables of a database')
+    .description("Merges the tables of a database's folder, so that deleted and overwritten entries no longer take space.")
+    .argument('<folder>', 'the folder')
+    .option('--from <key>', 'only the tables of the keys from this one on')
+    .option('--to <key>', 'only the tables of the keys up to this one')
+    .option('--hex', 'keys are in hexadecimal')
+    .option('-q, --quiet', 'print only errors to standard error');
+  addDatabaseOptions(command)
+    .addHelpText(
+      'after',
+      `
+Tables that are not merged stay as they are: those alone in the last level, for
+example. Options about tables are for those that are written.
+
+Examples:
+  bloom compact path/to/database
+  bloom compact path/to/database --from user/ --to user0 --compression zlib`,
+    )
+    .action(compact);
+}
+
+async function compact(path: string, options: CompactOptions): Promise<void> {
+  const started = performance.now();
+  const key = (text: string | undefined): Uint8Array | undefined => (text === undefined ? undefined : keyArgument(text, options.hex === true));
+  const [before, after] = await withDatabase(path, options, false, async (database) => {
+    const size = (): Size => {
+      const tables = database.describe().levels.flat();
+      return { tables: tables.length, bytes: tables.reduce((sum, { byteLength }) => sum + byteLength, 0) };
+    };
+    await database.flush();
+    const first = size();
+    await database.compactRange(key(options.from), key(options.to));
+    return [first, size()] as const;
+  });
+  if (options.quiet) return;
+  const seconds = ((performance.now() - started) / 1000).toFixed(2);
+  note(`${path}: ${counted(after.tables, 'table')} of ${count(after.bytes)} bytes, before ${count(before.tables)} of ${count(before.bytes)}; ${seconds} s`);
+}
+
+interface Size {
+  readonly tables: number;
+  readonly bytes: number;
+}

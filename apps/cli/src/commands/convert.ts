@@ -1,0 +1,136 @@
+import { statSync } from 'node:fs';
+import { bytewiseComparator } from '@bloom/sstable';
+import { encodeInternalKey } from '@bloom/sstable/database';
+import { type Command, Option } from 'commander';
+import { Failure } from '../failure.js';
+import { EntryBatch } from '../formats/entry-batch.js';
+import type { BatchSource } from '../inputs/batch-source.js';
+import { byteSize } from '../inputs/byte-size.js';
+import { isFolder } from '../inputs/folder-argument.js';
+import { mergeTables } from '../inputs/merging-thread.js';
+import { addKeyFormOptions, type KeyFormOptions } from '../inputs/opened-table.js';
+import { wholeNumber } from '../inputs/whole-number.js';
+import { hasInternalKeys, openFile, openVisible } from '../inputs/visible-entries.js';
+import { interruptible } from '../interruption.js';
+import { note } from '../outputs/output.js';
+import { createOutput } from '../outputs/output-tables.js';
+import { Progress } from '../outputs/progress.js';
+import { addTableOptions, tableBuilderOptions, type TableOptions } from '../outputs/table-options.js';
+import { mustBeWritable } from '../outputs/table-to-write.js';
+import { writeEntries } from '../outputs/written-entries.js';
+import { loadPlugins } from '../plugins/plugin-options.js';
+import { outputFailure, summary } from './build.js';
+import { internalOptions, orderFailure } from './merge.js';
+
+type Keys = 'plain' | 'database';
+
+interface ConvertOptions extends TableOptions, KeyFormOptions {
+  readonly output: string;
+  readonly keys?: Keys;
+  readonly sequence?: number;
+  readonly maxTableSize?: number;
+  readonly quiet?: true;
+}
+
+export function addConvert(program: Command): void {
+  const command = program
+    .command('convert')
+    .summary('write a table or a folder anew')
+    .description(
+      "Writes the entries of a table with other compression, blocks or filters, or with other keys. Of a database's folder, writes the newest value of each key, with plain keys.",
+    )
+    .argument('<table|folder>', 'what is read')
+    .requiredOption('-o, --output <table>', 'the table to write');
+  addKeyFormOptions(addTableOptions(command))
+    .addOption(
+      new Option('--keys <form>', "plain: of a database's table, the newest value of each key; database: with a sequence and a type").choices(['plain', 'database']),
+    )
+    .addOption(new Option('--sequence <n>', 'the sequence of the first entry, from which they count up, for --keys database (default: 1)').argParser(wholeNumber(0, Number.MAX_SAFE_INTEGER)))
+    .addOption(
+      new Option('--max-table-size <bytes>', 'write numbered tables, each of which ends at so many bytes of data, and a list of their names').argParser(byteSize(1)),
+    )
+    .option('-q, --quiet', 'print only errors to standard error')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  bloom convert words.ldb -o smaller.ldb --compression zlib --block-size 64K
+  bloom convert words.ldb -o ribbon.ldb --policy ribbon --filter-range 1MiB
+  bloom convert path/to/database -o all.ldb`,
+    )
+    .action(convert);
+}
+
+async function convert(path: string, options: ConvertOptions): Promise<void> {
+  const started = performance.now();
+  const { output, keys, sequence = 1, maxTableSize } = options;
+  if (options.sequence !== undefined && keys !== 'database') throw new Failure('--sequence is for --keys database');
+  const plugins = await loadPlugins(options);
+  const plain = tableBuilderOptions(options, plugins);
+  let source: BatchSource;
+  let tableOptions = plain;
+  if (isFolder(path)) {
+    if (options.internal !== undefined) throw new Failure(`${path}: is a folder, whose keys are always user keys: omit ${options.internal ? '--internal' : '--no-internal'}`);
+    mustBeWritable(output, statSync(path, { bigint: true }));
+    const visible = await openVisible(path, options);
+    source = visible;
+    tableOptions = { ...plain, comparator: visible.comparator };
+  } else {
+    const file = openFile(path);
+    mustBeWritable(output, statSync(path, { bigint: true }));
+    const isInternal = options.internal ?? (await hasInternalKeys(file, plugins));
+    const staysInternal = isInternal && keys !== 'plain';
+    if (staysInternal && keys === 'database') throw new Failure(`${path}: its keys are those of a database already`);
+    source = isInternal && !staysInternal ? await openVisible(path, { ...options, internal: true }) : await mergeTables({ files: [file], plugins: options, isInternal });
+    if (staysInternal) tableOptions = internalOptions(plain);
+  }
+  if (keys === 'database') {
+    tableOptions = internalOptions({ ...tableOptions, comparator: tableOptions.comparator ?? bytewiseComparator });
+    source = new InternalKeys(source, BigInt(sequence));
+  }
+  const progress = new Progress('converting', 'entries', undefined, options.quiet !== true);
+  try {
+    const tables = await interruptible(async (signal) => {
+      const out = await createOutput(output, tableOptions, maxTableSize);
+      try {
+        await writeEntries(source, out, signal, { onEntries: (entries) => progress.update(entries), failureOf: orderFailure });
+        return await out.finish(signal);
+      } finally {
+        await out.abandon();
+      }
+    });
+    progress.stop();
+    if (!options.quiet) note(summary(tables, options, performance.now() - started));
+  } catch (error) {
+    throw outputFailure(output, error);
+  } finally {
+    progress.stop();
+    source.close();
+  }
+}
+
+/** Entries of plain keys as values of a database, which were written one after another. */
+class InternalKeys implements BatchSource {
+  readonly #source: BatchSource;
+  /** That of the next entry. */
+  #sequence: bigint;
+
+  constructor(source: BatchSource, sequence: bigint) {
+    this.#source = source;
+    this.#sequence = sequence;
+  }
+
+  async next(): Promise<EntryBatch | undefined> {
+    const plain = await this.#source.next();
+    if (plain === undefined) return undefined;
+    const internal = new EntryBatch(plain.bytes.length + 8 * plain.length, plain.length);
+    for (let i = 0; i < plain.length; i++) {
+      internal.add(encodeInternalKey({ userKey: plain.key(i), sequence: this.#sequence++, type: 1 }), plain.value(i), 0);
+    }
+    return internal;
+  }
+
+  close(): void {
+    this.#source.close();
+  }
+}

@@ -1,0 +1,36 @@
+import { count, counted } from '@bloom/report';
+import type { Command } from 'commander';
+import { copyFolder } from '../inputs/copied-folder.js';
+import { interruptible } from '../interruption.js';
+import { note } from '../outputs/output.js';
+
+interface CopyOptions {
+  readonly quiet?: true;
+}
+
+export function addCopy(program: Command): void {
+  program
+    .command('copy')
+    .summary('copy a database, also one in use')
+    .description(
+      "Copies a database's folder as it is at one moment, also while another program writes to it: what the copy has is all that was written until then. It needs no lock, and changes nothing in the folder.",
+    )
+    .argument('<folder>', 'the folder')
+    .argument('<copy>', 'the new folder, which must not exist')
+    .option('-q, --quiet', 'print only errors to standard error')
+    .addHelpText(
+      'after',
+      `
+The copy gets its name when it is complete. Files that the database does not
+need are left out.
+
+Examples:
+  bloom copy path/to/database path/to/copy`,
+    )
+    .action(copy);
+}
+
+async function copy(path: string, target: string, { quiet }: CopyOptions): Promise<void> {
+  const { files, bytes } = await interruptible((signal) => copyFolder(path, target, signal));
+  if (!quiet) note(`${target}: ${counted(files, 'file')}, ${count(bytes)} bytes`);
+}

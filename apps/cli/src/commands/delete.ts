@@ -1,0 +1,67 @@
+import { WriteBatch } from '@bloom/leveldb';
+import { counted } from '@bloom/report';
+import { type Command, Option } from 'commander';
+import { EXIT, Failure } from '../failure.js';
+import { keyArgument } from '../inputs/key-argument.js';
+import { addDatabaseOptions, type DatabaseCommandOptions, withDatabase } from '../inputs/written-database.js';
+import { note } from '../outputs/output.js';
+
+interface DeleteOptions extends DatabaseCommandOptions {
+  readonly hex?: true;
+  readonly gte?: string;
+  readonly lt?: string;
+  readonly sync?: true;
+}
+
+/** Operations of a batch. */
+const BATCH_OPERATIONS = 10_000;
+
+export function addDelete(program: Command): void {
+  const command = program
+    .command('delete')
+    .summary('delete entries of a database')
+    .description("Deletes keys of a database's folder, all at once, or a range of keys. Exits with 1 if none of the keys is there.")
+    .argument('<folder>', 'the folder')
+    .argument('[key...]', 'the keys')
+    .addOption(new Option('--gte <key>', 'delete the keys from this one on'))
+    .addOption(new Option('--lt <key>', 'delete the keys before this one'))
+    .option('--hex', 'keys are in hexadecimal')
+    .option('--sync', 'wait until the deletion survives a power failure');
+  addDatabaseOptions(command)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  bloom delete path/to/database France Japan
+  bloom delete path/to/database --gte session/ --lt session0`,
+    )
+    .action(remove);
+}
+
+async function remove(path: string, keys: readonly string[], options: DeleteOptions): Promise<void> {
+  const { hex, gte, lt, sync } = options;
+  const hasRange = gte !== undefined || lt !== undefined;
+  if (hasRange && keys.length > 0) throw new Failure('name either keys or a range of keys');
+  if (!hasRange && keys.length === 0) throw new Failure('name the keys, or a range of keys with --gte and --lt');
+  const bytes = (text: string): Uint8Array => keyArgument(text, hex === true);
+  const writing = { sync: sync === true };
+  const deleted = await withDatabase(path, options, false, async (database) => {
+    let count = 0;
+    let batch = new WriteBatch();
+    const range = { gte: gte === undefined ? undefined : bytes(gte), lt: lt === undefined ? undefined : bytes(lt) };
+    const found = hasRange ? database.keysSync(range) : keys.map(bytes);
+    for (const key of found) {
+      if (!hasRange && !database.hasSync(key)) continue;
+      batch.delete(key);
+      count++;
+      // The keys that are named are deleted by one batch. A range may have any number.
+      if (!hasRange || batch.count < BATCH_OPERATIONS) continue;
+      await database.write(batch);
+      batch = new WriteBatch();
+    }
+    await database.write(batch, writing);
+    return count;
+  });
+  if (deleted === 0) process.exitCode = EXIT.no;
+  note(`${path}: ${counted(deleted, 'key')} deleted`);
+}

@@ -1,0 +1,162 @@
+import { count } from '@bloom/report';
+import { type Command, Option } from 'commander';
+import { EXIT, Failure } from '../failure.js';
+import { ByteBuffer } from '../formats/byte-buffer.js';
+import type { EntryBatch } from '../formats/entry-batch.js';
+import type { Printer } from '../formats/format-contract.js';
+import { type FormatName, formats } from '../formats/format.js';
+import { addKeyFormOptions, type KeyFormOptions } from '../inputs/opened-table.js';
+import { openVisible, type VisibleEntries } from '../inputs/visible-entries.js';
+import { drain, flush, note } from '../outputs/output.js';
+import { addPluginOptions, type PluginOptions } from '../plugins/plugin-options.js';
+
+interface DiffOptions extends PluginOptions, KeyFormOptions {
+  readonly format: FormatName;
+  readonly hex?: true;
+  readonly keysOnly?: true;
+  readonly quiet?: true;
+}
+
+/** The formats in which a line can begin with a sign. */
+const FORMATS = ['tsv', 'hex', 'base64', 'jsonl'] as const;
+
+export function addDiff(program: Command): void {
+  const command = program
+    .command('diff')
+    .summary('compare two tables or folders')
+    .description(
+      "Prints the entries that only one of two tables or folders has: after - those of OLD, after + those of NEW, and both where a key has another value. Of tables and folders of databases, the newest value of each key counts. Exits with 1 if there are any.",
+    )
+    .argument('<old>', 'a table or a folder')
+    .argument('<new>', 'a table or a folder');
+  addKeyFormOptions(addPluginOptions(command))
+    .addOption(new Option('-f, --format <format>', 'how entries are printed').choices(FORMATS).default('tsv'))
+    .option('--hex', 'print keys and values in hexadecimal')
+    .option('--keys-only', 'print no values')
+    .option('-q, --quiet', 'print nothing: the exit code says whether they differ')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  bloom diff monday.ldb tuesday.ldb
+  bloom diff path/to/database path/to/copy --keys-only`,
+    )
+    .action(diff);
+}
+
+async function diff(oldPath: string, newPath: string, options: DiffOptions): Promise<void> {
+  const before = await openVisible(oldPath, options);
+  try {
+    const after = await openVisible(newPath, options);
+    try {
+      if (before.comparator.name !== after.comparator.name) {
+        throw new Failure(`${newPath}: its keys are in the order of ${after.comparator.name}, those of ${oldPath} in the order of ${before.comparator.name}`);
+      }
+      const differences = new Differences(new EntryWalk(before), new EntryWalk(after), options);
+      await differences.print();
+      const { removed, added, changed } = differences;
+      if (removed + added + changed > 0) process.exitCode = EXIT.no;
+      if (!options.quiet) note(`${count(removed)} only in ${oldPath}, ${count(added)} only in ${newPath}, ${count(changed)} with other values`);
+    } finally {
+      after.close();
+    }
+  } finally {
+    before.close();
+  }
+}
+
+/** One entry after another of what comes in batches. */
+class EntryWalk {
+  readonly source: VisibleEntries;
+  #batch: EntryBatch | undefined;
+  #i = 0;
+
+  constructor(source: VisibleEntries) {
+    this.source = source;
+  }
+
+  /** Views that are valid until the next move. */
+  get key(): Uint8Array {
+    return this.#batch!.key(this.#i);
+  }
+
+  get value(): Uint8Array {
+    return this.#batch!.value(this.#i);
+  }
+
+  /** Moves to the next entry, or to the first. @returns whether there is one, without a promise where it is at hand. */
+  next(): boolean | Promise<boolean> {
+    if (this.#batch !== undefined && ++this.#i < this.#batch.length) return true;
+    return this.#read();
+  }
+
+  async #read(): Promise<boolean> {
+    do this.#batch = await this.source.next();
+    while (this.#batch?.length === 0);
+    this.#i = 0;
+    return this.#batch !== undefined;
+  }
+}
+
+class Differences {
+  removed = 0;
+  added = 0;
+  changed = 0;
+  readonly #before: EntryWalk;
+  readonly #after: EntryWalk;
+  readonly #out = new ByteBuffer();
+  readonly #printer: Printer;
+  readonly #isQuiet: boolean;
+  readonly #format: FormatName;
+
+  constructor(before: EntryWalk, after: EntryWalk, { format, hex, keysOnly, quiet }: DiffOptions) {
+    this.#before = before;
+    this.#after = after;
+    this.#format = format;
+    this.#isQuiet = quiet === true;
+    this.#printer = formats[format].printer({ key: true, value: keysOnly !== true, facts: [], hex: hex === true });
+  }
+
+  async print(): Promise<void> {
+    const [before, after] = [this.#before, this.#after];
+    const { comparator } = before.source;
+    try {
+      let hasBefore = await before.next();
+      let hasAfter = await after.next();
+      while (hasBefore || hasAfter) {
+        const order = !hasBefore ? 1 : !hasAfter ? -1 : comparator.compare(before.key, after.key);
+        if (order < 0) {
+          this.removed++;
+          this.#put('-', before);
+        } else if (order > 0) {
+          this.added++;
+          this.#put('+', after);
+        } else if (Buffer.compare(before.value, after.value) !== 0 || Buffer.compare(before.key, after.key) !== 0) {
+          this.changed++;
+          this.#put('-', before);
+          this.#put('+', after);
+        }
+        if (this.#isQuiet && this.removed + this.added + this.changed > 0) return;
+        if (order <= 0) {
+          const step = before.next();
+          hasBefore = typeof step === 'boolean' ? step : await step;
+        }
+        if (order >= 0) {
+          const step = after.next();
+          hasAfter = typeof step === 'boolean' ? step : await step;
+        }
+        const written = drain(this.#out);
+        if (written !== undefined) await written;
+      }
+    } finally {
+      await flush(this.#out);
+    }
+  }
+
+  #put(sign: '-' | '+', { key, value }: EntryWalk): void {
+    if (this.#isQuiet) return;
+    this.#out.begin();
+    this.#out.utf8(this.#format === 'jsonl' ? sign : `${sign}\t`);
+    this.#printer.print(key, value, this.#out, []);
+  }
+}

@@ -1,0 +1,98 @@
+import { bloomBitsPerKey, type FilterPolicy, idealBitsPerKey } from '@bloom/policy';
+import type { PolicyFigures } from '@bloom/policy/compare';
+import { count } from '@bloom/report';
+import { Failure } from '../failure.js';
+import { type InputOptions, isDatabase, recognised } from '../inputs/opened-input.js';
+import { tracingFor } from '../inputs/opened-source.js';
+import { noteAssumption, openDatabaseTable, openTable, withTableFile } from '../inputs/opened-table.js';
+import { Lines } from '../outputs/output.js';
+import { shippedPolicies } from '../plugins/shipped-policy.js';
+
+/** Filters of more keys have LevelDB's rate or a worse one: its bits are chosen for this many. */
+const CHOSEN_FOR_KEYS = 10_000;
+const MOST_KEYS = 10_000_000;
+
+export interface CompareOptions extends InputOptions {
+  readonly keys?: number;
+  readonly rate: number;
+  readonly json?: true;
+}
+
+/** A policy, and how it is named on the command line. */
+interface Candidate {
+  readonly given: string;
+  readonly policy: FilterPolicy;
+}
+
+/** `bloom filter compare`. */
+export async function compareFilters(table: string | undefined, options: CompareOptions): Promise<void> {
+  const { rate } = options;
+  if ((table === undefined) === (options.keys === undefined)) throw new Failure('give a table, or --keys and a number of keys');
+  const keys = table === undefined ? options.keys! : await keysOf(table, options);
+  const candidates = await candidatesFor(rate, typeof keys === 'number' ? keys : keys.length);
+  const { comparePolicies } = await import('@bloom/policy/compare');
+  const figures = comparePolicies(candidates.map(({ policy }) => policy), { keys });
+  const rows = candidates.map(({ given }, i) => rowOf(given, figures[i]!));
+  const out = new Lines();
+  if (options.json) await out.add(JSON.stringify({ keys: typeof keys === 'number' ? keys : keys.length, rate, floorBits: Math.log2(1 / rate), policies: rows }));
+  else for (const line of linesOf(rows, rate)) await out.add(line);
+  await out.flush();
+}
+
+/** The keys of a table, of a database's the user keys, each once. */
+async function keysOf(table: string, options: CompareOptions): Promise<Uint8Array[]> {
+  const tracing = await tracingFor(options);
+  const location = await recognised(table, { ...options, tracing });
+  if (isDatabase(location)) throw new Failure(`${table}: filters are compared for the keys of one table: name one of its tables`);
+  return withTableFile(location, { ...options, tracing }, (file) => {
+    noteAssumption(file, options);
+    const keys: Uint8Array[] = [];
+    if (file.isInternal) {
+      for (const { key } of openDatabaseTable(file).entries()) {
+        const last = keys.at(-1);
+        if (last === undefined || Buffer.compare(last, key) !== 0) keys.push(key);
+      }
+    } else for (const key of openTable(file).keys()) keys.push(key);
+    if (keys.length === 0) throw new Failure(`${table}: it has no keys`);
+    if (keys.length > MOST_KEYS) throw new Failure(`${table}: it has more than ${count(MOST_KEYS)} keys`);
+    return keys;
+  });
+}
+
+/** The shipped policies with the fewest bits with which they keep to the rate, as far as they can. */
+async function candidatesFor(rate: number, keys: number): Promise<Candidate[]> {
+  const bloomBits = bloomBitsPerKey(rate, Math.min(keys, CHOSEN_FOR_KEYS));
+  const fuseBits = rate >= 2 ** -8 ? 8 : 16;
+  // One cache line for each key costs a tenth of the bits at a rate of 1%.
+  const blockedBits = Math.min(64, Math.ceil(idealBitsPerKey(rate) * 1.04));
+  const chosen: [keyof typeof shippedPolicies, number][] = [
+    ...(bloomBits === undefined ? [] : [['bloom', bloomBits] satisfies [keyof typeof shippedPolicies, number]]),
+    ['blocked', blockedBits],
+    ['ribbon', rate],
+    ['fuse', fuseBits],
+  ];
+  return Promise.all(chosen.map(async ([name, parameter]) => ({ given: `${name}:${parameter}`, policy: await shippedPolicies[name].make(parameter) })));
+}
+
+type Row = Omit<PolicyFigures, 'policy'> & { readonly policy: string };
+
+function rowOf(policy: string, { policy: _, ...figures }: PolicyFigures): Row {
+  return { policy, ...figures };
+}
+
+function linesOf(rows: readonly Row[], rate: number): string[] {
+  const head = ['policy', 'bytes', 'bits a key', 'rate', 'build', 'probe', 'batch'];
+  const nanoseconds = (time: number | undefined): string => (time === undefined ? '-' : `${time.toFixed(0)} ns`);
+  const cells = rows.map(({ policy, byteLength, bitsPerKey, falsePositiveRate, buildNanoseconds, probeNanoseconds, batchNanoseconds }) => [
+    policy,
+    count(byteLength),
+    bitsPerKey.toFixed(2),
+    `${(falsePositiveRate * 100).toFixed(3)}%`,
+    nanoseconds(buildNanoseconds),
+    nanoseconds(probeNanoseconds),
+    nanoseconds(batchNanoseconds),
+  ]);
+  const widths = head.map((title, i) => Math.max(title.length, ...cells.map((row) => row[i]!.length)));
+  const line = (row: readonly string[]): string => row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!))).join('  ');
+  return [line(head), ...cells.map(line), `No filter of a rate of ${rate * 100}% has fewer than ${Math.log2(1 / rate).toFixed(2)} bits a key.`];
+}

@@ -1,0 +1,98 @@
+import { randomBytes } from 'node:crypto';
+import { bloomBitsPerKey, buildFilter, type FilterPolicy } from '@bloom/policy';
+import { count } from '@bloom/report';
+import { Lines } from '../outputs/output.js';
+import { rateText } from '../outputs/filter-figures.js';
+import { aligned } from '../outputs/screen-text.js';
+import { terminalJson } from '../outputs/terminal-text.js';
+import { loadPolicy } from '../plugins/plugin.js';
+
+interface FilterSizeOptions {
+  readonly rate?: number;
+  readonly bitsPerKey?: number;
+  readonly json?: true;
+}
+
+const KEY_BYTES = 16;
+/** Absent keys to ask for. Of a rate of 1%, this measures the rate to a few percent of itself. */
+const ASKED = 200_000;
+/** Small filters differ from each other: so many keys are in filters, where a filter has fewer. */
+const MADE_KEYS = 20_000;
+/** With a rate, Bloom filters of one line need more bits than LevelDB's: so many more are tried. */
+const MORE_BITS = 20;
+
+interface Size {
+  readonly policy: string;
+  readonly bytes: number;
+  readonly bitsPerKey: number;
+  readonly rate: number;
+}
+
+/** Prints how large filters of `keys` keys are with each policy. */
+export async function filterSize(keys: number, { rate = 0.01, bitsPerKey, json }: FilterSizeOptions): Promise<void> {
+  const sizes: Size[] = [];
+  const notes: string[] = [];
+  const add = async (given: string): Promise<Size> => {
+    const size = measured(given, await loadPolicy(given), keys);
+    sizes.push(size);
+    return size;
+  };
+  const bits = bitsPerKey ?? bloomBitsPerKey(rate, keys);
+  if (bits === undefined) notes.push(`bloom: its 32-bit hash cannot reach ${rateText(rate)} with so many keys`);
+  else await add(`bloom:${bits}`);
+  await addBlocked();
+  if (bitsPerKey === undefined) {
+    await add(`ribbon:${Math.max(rate, 2 ** -16)}`);
+    if (rate >= 2 ** -16) await add(rate >= 2 ** -8 ? 'fuse:8' : 'fuse:16');
+    else notes.push('fuse: reaches 0.0015% at most');
+  }
+
+  const lines = new Lines();
+  if (json) {
+    await lines.add(terminalJson({ keys, rate: bitsPerKey === undefined ? rate : null, policies: sizes }));
+  } else {
+    const rows = sizes.map((size) => [size.policy, count(size.bytes), size.bitsPerKey.toFixed(2), rateText(size.rate)]);
+    for (const line of aligned([['policy', 'bytes', 'bits per key', 'absent keys that match'], ...rows])) await lines.add(line);
+    for (const text of notes) await lines.add(text);
+  }
+  await lines.flush();
+
+  /** Bits are added until the rate is reached, since no formula tells what a line costs. */
+  async function addBlocked(): Promise<void> {
+    if (bitsPerKey !== undefined) {
+      await add(`blocked:${bitsPerKey}`);
+      return;
+    }
+    const least = Math.max(1, bits ?? 1);
+    for (let more = 0; more <= MORE_BITS; more++) {
+      const given = `blocked:${least + more}`;
+      const size = measured(given, await loadPolicy(given), keys);
+      if (size.rate > rate * 1.03) continue;
+      sizes.push(size);
+      return;
+    }
+    notes.push(`blocked: does not reach ${rateText(rate)} with ${least + MORE_BITS} bits per key`);
+  }
+}
+
+/** Makes filters of random keys, and asks them for others. */
+function measured(policy: string, filterPolicy: FilterPolicy, keys: number): Size {
+  const made = Math.max(1, Math.ceil(MADE_KEYS / keys));
+  const asksPerFilter = Math.ceil(ASKED / made);
+  let bytes = 0;
+  let passed = 0;
+  for (let i = 0; i < made; i++) {
+    const filter = buildFilter(filterPolicy, randomKeys(keys));
+    bytes += filter.length;
+    const asked = randomBytes(asksPerFilter * KEY_BYTES);
+    for (let k = 0; k < asksPerFilter; k++) if (filterPolicy.keyMayMatch(asked.subarray(k * KEY_BYTES, (k + 1) * KEY_BYTES), filter)) passed++;
+  }
+  const each = bytes / made;
+  return { policy, bytes: Math.round(each), bitsPerKey: (each * 8) / keys, rate: passed / (made * asksPerFilter) };
+}
+
+/** Different ones, as 16 random bytes are. */
+function randomKeys(count: number): Uint8Array[] {
+  const bytes = randomBytes(count * KEY_BYTES);
+  return Array.from({ length: count }, (_, i) => bytes.subarray(i * KEY_BYTES, (i + 1) * KEY_BYTES));
+}

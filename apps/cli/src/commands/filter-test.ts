@@ -1,0 +1,189 @@
+import { BloomFilterPolicy, buildFilter, type FilterPolicy, idealFalsePositiveRate, probesFor } from '@bloom/policy';
+import { bitsPerKey, count, databaseKeys, plainKeys, tryFilters, WatchedPolicy } from '@bloom/report';
+import { type Comparator, SyncTable } from '@bloom/sstable';
+import { decodeInternalKey, encodeInternalKey, internalKeyComparator, internalKeyPolicy, MAX_SEQUENCE, MAX_TYPE } from '@bloom/sstable/database';
+import { profileTable } from '@bloom/sstable/inspect';
+import { Failure } from '../failure.js';
+import { keysFrom } from '../inputs/keys-file.js';
+import { type InputOptions, isDatabase, recognised } from '../inputs/opened-input.js';
+import { tracingFor } from '../inputs/opened-source.js';
+import { noteAssumption, openDatabaseTable, openTable, type SyncTableFile, withTableFile } from '../inputs/opened-table.js';
+import { rateText } from '../outputs/filter-figures.js';
+import { policyNames, statusText } from '../outputs/filter-text.js';
+import { Lines, note } from '../outputs/output.js';
+import { aligned } from '../outputs/screen-text.js';
+import { terminalJson } from '../outputs/terminal-text.js';
+import { loadPolicy } from '../plugins/plugin.js';
+
+interface FilterTestOptions extends InputOptions {
+  readonly absent?: string;
+  readonly hex?: true;
+  readonly json?: true;
+}
+
+const USUAL_POLICIES = ['bloom:10', 'blocked:10', 'ribbon:0.01', 'fuse:8'];
+/** Absent keys that are made from the table's own. */
+const MADE_ABSENT = 20_000;
+
+/** What filters of a policy cost, and what they let pass. */
+interface Tested {
+  readonly policy: string;
+  readonly bytes: number;
+  readonly bitsPerKey: number | null;
+  readonly rate: number | null;
+  /** In theory; null where there is no formula. */
+  readonly expectedRate: number | null;
+}
+
+/** Prints how often absent keys match the filters of a table, and those that other policies would make. */
+export async function filterTest(given: string, options: FilterTestOptions): Promise<void> {
+  const tracing = await tracingFor(options);
+  const location = await recognised(given, { ...options, tracing });
+  if (isDatabase(location)) throw new Failure(`${given}: is a database or a file of one: name one of its tables, which bloom layout lists`);
+  await withTableFile(location, { ...options, tracing }, async (file) => {
+    noteAssumption(file, options);
+    const order = file.opening.comparator;
+    const blocks = keysOfBlocks(file);
+    const absent = absentKeys(file, blocks, options);
+    const tested = [await ownFilters(file, blocks, absent)];
+    for (const name of options.policy ?? USUAL_POLICIES) {
+      const policy = await loadPolicy(name);
+      if (policy.keyEquivalence !== order?.keyEquivalence) note(`--policy ${name}: has other keys equal than the order of the table, so it is left out`);
+      else tested.push(otherFilters(name, policy, blocks, absent, file.comparator));
+    }
+    await print(file.path, blocks, absent.length, tested, options);
+  });
+}
+
+/** The keys of each data block: user keys, each once. */
+function keysOfBlocks(file: SyncTableFile): Uint8Array[][] {
+  const blocks: Uint8Array[][] = [];
+  for (const batch of openTable(file).batches()) {
+    const keys: Uint8Array[] = [];
+    for (let i = 0; i < batch.length; i++) {
+      const stored = batch.key(i).slice();
+      const key = file.isInternal ? (decodeInternalKey(stored)?.userKey ?? stored) : stored;
+      const last = keys.at(-1);
+      if (last === undefined || Buffer.compare(last, key) !== 0) keys.push(key);
+    }
+    if (keys.length > 0) blocks.push(keys);
+  }
+  return blocks;
+}
+
+/** Keys that the table does not have, each once. */
+function absentKeys(file: SyncTableFile, blocks: readonly (readonly Uint8Array[])[], { absent, hex }: FilterTestOptions): Uint8Array[] {
+  const present = new Set(blocks.flat().map(textOf));
+  const given = absent === undefined ? madeAbsent(blocks) : keysFrom(absent, hex === true);
+  const found = new Map<string, Uint8Array>();
+  for (const key of given) if (!present.has(textOf(key))) found.set(textOf(key), key);
+  if (absent !== undefined && given.length > 0 && found.size === 0) throw new Failure(`${absent}: ${file.path} has all keys in it, so there is no absent one to try`);
+  return [...found.values()];
+}
+
+/** Keys of the table with one byte changed, from all parts of it. */
+function madeAbsent(blocks: readonly (readonly Uint8Array[])[]): Uint8Array[] {
+  const keys = blocks.flat();
+  const made: Uint8Array[] = [];
+  // A generator whose sequence is the same in every run (MINSTD).
+  let state = 1;
+  const below = (limit: number): number => (state = (state * 48_271) % 0x7fff_ffff) % limit;
+  for (let i = 0; i < MADE_ABSENT * 2 && made.length < MADE_ABSENT && keys.length > 0; i++) {
+    const key = keys[below(keys.length)]!.slice();
+    if (key.length === 0) continue;
+    key[below(key.length)]! ^= 1 + below(255);
+    made.push(key);
+  }
+  return made;
+}
+
+function textOf(key: Uint8Array): string {
+  return Buffer.from(key.buffer, key.byteOffset, key.length).toString('latin1');
+}
+
+async function ownFilters(file: SyncTableFile, blocks: readonly (readonly Uint8Array[])[], absent: readonly Uint8Array[]): Promise<Tested> {
+  const { isInternal, opening } = file;
+  const { filterPolicies: policies = [new BloomFilterPolicy()] } = opening;
+  const status = openTable(file).filterStatus;
+  const used = policyNames(status);
+  const policy = new WatchedPolicy(policies.find(({ name }) => used.includes(name)));
+  const watched = { ...opening, filterPolicies: [policy] };
+  const table = isInternal ? openDatabaseTable(file, watched).table : SyncTable.open(file.source, watched);
+  const name = `its own: ${statusText(table.filterStatus)}`;
+  if (table.filterStatus.state !== 'used') return { policy: name, bytes: 0, bitsPerKey: null, rate: null, expectedRate: null };
+  const profile = await profileTable(file.source, {
+    codecs: opening.codecs,
+    comparator: isInternal ? internalKeyComparator(opening.comparator) : opening.comparator,
+    filterPolicies: isInternal ? [internalKeyPolicy(policy)] : [policy],
+  });
+  const trial = tryFilters({ table, policy, entries: profile.entries, keys: isInternal ? databaseKeys : plainKeys });
+  // Past the last key no filter is asked, and none needs to be.
+  const last = blocks.at(-1)?.at(-1);
+  const asked = absent.filter((key) => last !== undefined && file.comparator.compare(key, last) < 0);
+  const passed = asked.filter((key) => table.mayContain(isInternal ? encodeInternalKey({ userKey: key, sequence: MAX_SEQUENCE, type: MAX_TYPE }) : key)).length;
+  return {
+    policy: name,
+    bytes: profile.filterBytes,
+    bitsPerKey: bitsPerKey(profile) ?? null,
+    rate: asked.length === 0 ? null : passed / asked.length,
+    expectedRate: trial.falsePositives?.expectedRate ?? null,
+  };
+}
+
+/** Filters of another policy, one for each data block. */
+function otherFilters(name: string, policy: FilterPolicy, blocks: readonly (readonly Uint8Array[])[], absent: readonly Uint8Array[], comparator: Comparator): Tested {
+  const filters = blocks.map((keys) => buildFilter(policy, keys));
+  const lasts = blocks.map((keys) => keys.at(-1)!);
+  const bytes = filters.reduce((sum, { length }) => sum + length, 0);
+  const keys = blocks.reduce((sum, { length }) => sum + length, 0);
+  let asked = 0;
+  let passed = 0;
+  for (const key of absent) {
+    let from = 0;
+    let to = lasts.length;
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      if (comparator.compare(lasts[middle]!, key) < 0) from = middle + 1;
+      else to = middle;
+    }
+    if (from === lasts.length) continue;
+    asked++;
+    if (policy.keyMayMatch(key, filters[from]!)) passed++;
+  }
+  return {
+    policy: name,
+    bytes,
+    bitsPerKey: keys === 0 ? null : (bytes * 8) / keys,
+    rate: asked === 0 ? null : passed / asked,
+    expectedRate: expectedRateOf(policy, blocks),
+  };
+}
+
+/** The rate of a policy's filters by its own parameters; null where there is no formula. */
+function expectedRateOf(policy: FilterPolicy, blocks: readonly (readonly Uint8Array[])[]): number | null {
+  if (policy instanceof BloomFilterPolicy && policy.bitsPerKey > 0 && blocks.length > 0) {
+    const probes = probesFor(policy.bitsPerKey);
+    // Weighted by keys, since as many absent keys are asked of a block.
+    const rates = blocks.map(({ length }) => length * idealFalsePositiveRate({ bitsPerKey: Math.max(64, length * policy.bitsPerKey) / length, probes, keys: length }));
+    return rates.reduce((sum, rate) => sum + rate, 0) / blocks.reduce((sum, { length }) => sum + length, 0);
+  }
+  if ('rate' in policy && typeof policy.rate === 'number') return policy.rate;
+  if ('fingerprintBits' in policy && typeof policy.fingerprintBits === 'number') return 2 ** -policy.fingerprintBits;
+  return null;
+}
+
+async function print(path: string, blocks: readonly (readonly Uint8Array[])[], absent: number, tested: readonly Tested[], { json, absent: file }: FilterTestOptions): Promise<void> {
+  const lines = new Lines();
+  const keys = blocks.reduce((sum, { length }) => sum + length, 0);
+  if (json) {
+    await lines.add(terminalJson({ file: path, keys, dataBlocks: blocks.length, absentKeys: absent, policies: tested }));
+    await lines.flush();
+    return;
+  }
+  await lines.add(`${path}: ${count(keys)} keys in ${count(blocks.length)} data blocks; ${count(absent)} absent keys, ${file === undefined ? 'made from them' : `of ${file}`}`);
+  const cell = (rate: number | null): string => (rate === null ? '-' : rateText(rate));
+  const rows = tested.map((row, i) => [i === 0 ? 'its own' : row.policy, count(row.bytes), row.bitsPerKey === null ? '-' : row.bitsPerKey.toFixed(2), cell(row.rate), cell(row.expectedRate)]);
+  for (const line of aligned([['filters', 'bytes', 'bits per key', 'matched', 'in theory'], ...rows])) await lines.add(line);
+  await lines.add(tested[0]!.policy);
+  await lines.flush();
+}

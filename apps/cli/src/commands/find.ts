@@ -1,0 +1,134 @@
+import { type Folder, parseFileName, type StoredEntry, type StoredVersion, storedEntries, storedEntriesSync } from '@bloom/leveldb';
+import type { DatabaseEntry } from '@bloom/sstable/database';
+import { type Command, Option } from 'commander';
+import { EXIT, Failure } from '../failure.js';
+import type { Columns } from '../formats/format-contract.js';
+import { formatHelp, type FormatName, formatNames } from '../formats/format.js';
+import { storedKey } from '../formats/version.js';
+import { addDamageOption } from '../inputs/folder-argument.js';
+import { keyArgument } from '../inputs/key-argument.js';
+import { type Input, type InputOptions, withInput } from '../inputs/opened-input.js';
+import { type DatabaseFile, isSync, noteDropped } from '../inputs/opened-folder.js';
+import { addRemoteOptions, tracingFor } from '../inputs/opened-source.js';
+import { addKeyFormOptions, openDatabaseTable, openTable, type TableFile } from '../inputs/opened-table.js';
+import { EntryOutput } from '../outputs/entry-output.js';
+import { note } from '../outputs/output.js';
+import { knownCodecs } from '../plugins/known-plugins.js';
+import { addPluginOptions } from '../plugins/plugin-options.js';
+
+const FACTS = ['file', 'level', 'sequence', 'type'] as const;
+
+interface FindOptions extends InputOptions {
+  readonly hex?: true;
+  readonly format: FormatName;
+}
+
+/** One of the places that hold the key. */
+interface Found {
+  readonly key: Uint8Array;
+  readonly value: Uint8Array;
+  readonly file: string;
+  /** Of a table that belongs to a database. */
+  readonly level?: number | undefined;
+  readonly sequence?: bigint;
+  readonly kind: string | number;
+}
+
+export function addFind(program: Command): void {
+  const command = program
+    .command('find')
+    .summary('print every file and version that holds a key')
+    .description(
+      "Looks for KEY in tables, folders and logs, and prints every version of it: file, level, sequence, type, value. In a database's folder, it looks into all logs and tables, also those that no longer count; their level is -. Exits with 1 if nothing holds the key.",
+    )
+    .argument('<key>', 'the key')
+    .argument('<input...>', 'tables, folders, logs, MANIFESTs, URLs of them; - is standard input')
+    .option('--hex', 'key and values are in hexadecimal')
+    .addOption(new Option('-f, --format <format>', 'the format of the output').choices(formatNames.filter((name) => name !== 'words')).default('tsv'));
+  addRemoteOptions(addPluginOptions(addDamageOption(command)));
+  addKeyFormOptions(command)
+    .addHelpText(
+      'after',
+      `${formatHelp()}
+Examples:
+  bloom find France *.ldb
+  bloom find user/42 path/to/database
+  bloom find user/42 path/to/database -f jsonl`,
+    )
+    .action(find);
+}
+
+async function find(text: string, paths: readonly string[], options: FindOptions): Promise<void> {
+  const key = keyArgument(text, options.hex === true);
+  const { format } = options;
+  if (format === 'kv' && options.hex) throw new Failure('kv is binary, also with --hex: omit --hex, or try --format hex');
+  const columns: Columns = { key: format === 'kv', value: true, facts: format === 'kv' ? [] : FACTS, hex: options.hex === true };
+  const output = new EntryOutput(format);
+  const tracing = await tracingFor(options);
+  let places = 0;
+  try {
+    for (const path of paths) {
+      await withInput(path, { ...options, tracing }, async (input) => {
+        const found = await foundIn(input, key);
+        places += found.length;
+        await output.print(input.file.path, columns, found, (one) => ({
+          key: one.sequence === undefined ? one.key : storedKey({ ...one, kind: one.kind, sequence: one.sequence } as DatabaseEntry),
+          value: one.value,
+          facts: format === 'kv' ? [] : [one.file, one.level === undefined ? '-' : String(one.level), one.sequence === undefined ? '-' : String(one.sequence), String(one.kind)],
+        }));
+        tracing?.report(input.file.path, input.kind === 'database' ? input.file.database.stats : openTable(input.file).stats);
+      });
+    }
+  } finally {
+    await output.flush();
+  }
+  if (places > 0) return;
+  process.exitCode = EXIT.no;
+  note(`${text === '' ? '""' : text}: not found in ${paths.length === 1 ? paths[0]! : `any of ${paths.length} inputs`}`);
+}
+
+function foundIn({ kind, file }: Input, key: Uint8Array): Promise<readonly Found[]> {
+  return kind === 'database' ? foundInDatabase(file, key) : foundInTable(file, key);
+}
+
+async function foundInTable(file: TableFile, key: Uint8Array): Promise<readonly Found[]> {
+  const { path, comparator, isSearchable } = file;
+  const range = isSearchable ? { gte: key, lte: key } : {};
+  const isWanted = (other: Uint8Array): boolean => comparator.compare(other, key) === 0;
+  const found: Found[] = [];
+  if (!file.isInternal) {
+    const table = openTable(file);
+    // The filter may say that there is nothing to read.
+    if (isSearchable && !table.mayContain(key)) return found;
+    for await (const [other, value] of table.entries(range)) if (isWanted(other)) found.push({ key: other, value, file: path, kind: 'value' });
+    return found;
+  }
+  const table = await openDatabaseTable(file);
+  if (isSearchable && (await table.get(key)) === undefined) return found;
+  for await (const version of table.entries(range)) if (isWanted(version.key)) found.push({ ...version, file: path });
+  return found;
+}
+
+/** What counts of a database, by its index; then what is left in files that do not, such as tables that were compacted. */
+async function foundInDatabase({ path, database, folder, plugins }: DatabaseFile, key: Uint8Array): Promise<readonly Found[]> {
+  const inUse: StoredVersion[] = await database.versions(key);
+  const { levels, logs, dropped } = database.describe();
+  noteDropped(path, dropped);
+  const names = new Set([...levels.flat(), ...logs].map(({ name }) => name));
+  const obsolete = isSync(folder) ? folder.list().filter((name) => ['log', 'table'].includes(parseFileName(name)?.type ?? '') && !names.has(name)) : [];
+  const found: Found[] = [...inUse];
+  if (obsolete.length > 0) {
+    const stored = storedIn(onlyFiles(folder, obsolete), { codecs: knownCodecs(plugins), damage: 'skip' });
+    for await (const entry of stored) if (database.compare(entry.key, key) === 0) found.push(entry);
+  }
+  return found;
+}
+
+function storedIn(folder: Folder, options: Parameters<typeof storedEntries>[1]): Iterable<StoredEntry> | AsyncIterable<StoredEntry> {
+  return isSync(folder) ? storedEntriesSync(folder, options) : storedEntries(folder, options);
+}
+
+/** The folder as if it had only these files. */
+function onlyFiles(folder: Folder, names: readonly string[]): Folder {
+  return { name: folder.name, list: () => names, open: (name, signal) => (names.includes(name) ? folder.open(name, signal) : undefined) };
+}

@@ -1,0 +1,23 @@
+/** What `get` was asked, and what an input has for a key. */
+import type { StoredVersion } from '@bloom/leveldb';
+import type { FormatName } from '../formats/format.js';
+import type { InputOptions } from '../inputs/opened-input.js';
+
+export interface GetOptions extends InputOptions {
+  readonly hex?: true;
+  readonly allVersions?: true;
+  readonly explain?: true | undefined;
+  readonly keys?: string;
+  readonly format?: FormatName;
+}
+
+/** What an input has for a key. */
+export type Answer =
+  | { readonly kind: 'value'; readonly value: Uint8Array }
+  | { readonly kind: 'versions'; readonly versions: readonly StoredVersion[] }
+  /** So that no older input is asked. */
+  | { readonly kind: 'deleted' };
+
+export const DELETED: Answer = { kind: 'deleted' };
+
+export type Lookup = (key: Uint8Array) => Answer | undefined | Promise<Answer | undefined>;

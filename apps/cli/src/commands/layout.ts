@@ -1,0 +1,160 @@
+import { basename } from 'node:path';
+import { allCodecs } from '@bloom/codecs';
+import { type FileName, parseFileName } from '@bloom/leveldb';
+import { versionEditLayout, writeBatchLayout } from '@bloom/leveldb/inspect';
+import { type LabelledRange, logRanges, type RecordLayout } from '@bloom/log';
+import { counted, hexDigits } from '@bloom/report';
+import { type Codec, CorruptionError, type SyncSource, UnsupportedError } from '@bloom/sstable';
+import { tableLayout } from '@bloom/sstable/inspect';
+import type { Command } from 'commander';
+import { Failure } from '../failure.js';
+import { type Location, locate } from '../inputs/location.js';
+import { isDatabase, recognised } from '../inputs/opened-input.js';
+import { addRemoteOptions, type RemoteOptions, type TableLocation, tracingFor, withSource } from '../inputs/opened-source.js';
+import { layoutFolder } from './layout-folder.js';
+import { openTable, type SyncTableFile, withTableFile } from '../inputs/opened-table.js';
+import { Lines, note } from '../outputs/output.js';
+import { addPluginOptions, type PluginOptions } from '../plugins/plugin-options.js';
+
+/** How many bytes of a range to show. */
+const SHOWN_BYTES = 8;
+/** A log is read into memory. LevelDB starts a new log at 1 GiB at the latest. */
+const MAX_LOG_BYTES = 2 ** 31;
+
+interface LayoutCommandOptions extends RemoteOptions, PluginOptions {
+  readonly blocks?: true;
+}
+
+export function addLayout(program: Command): void {
+  const command = program
+    .command('layout')
+    .summary('show what every byte is')
+    .description(
+      "Prints every part of a table, a log or a MANIFEST in file order: offset, length, first bytes, and what they are. For a database's folder, prints the files: length, name, and what each is.",
+    )
+    .argument('<input...>', 'tables, logs, MANIFESTs, folders, URLs of files; - is standard input')
+    .option('--blocks', 'print only blocks, not their fields; for a log, only fragments');
+  addRemoteOptions(addPluginOptions(command))
+    .addHelpText(
+      'after',
+      `
+Examples:
+  bloom layout capitals.ldb
+  bloom layout --blocks 000005.ldb
+  bloom layout 000003.log
+  bloom layout MANIFEST-000002`,
+    )
+    .action(layout);
+}
+
+async function layout(paths: readonly string[], options: LayoutCommandOptions): Promise<void> {
+  const tracing = await tracingFor(options);
+  for (const [i, path] of paths.entries()) {
+    if (paths.length > 1) await printHead(path, i > 0);
+    await layoutInput(path, { ...options, tracing });
+  }
+}
+
+/** Names a file before its layout. */
+async function printHead(path: string, isAfterAnother: boolean): Promise<void> {
+  const lines = new Lines();
+  await lines.add(`${isAfterAnother ? '\n' : ''}${path}:`);
+  await lines.flush();
+}
+
+async function layoutInput(given: string, options: LayoutCommandOptions): Promise<void> {
+  const { blocks } = options;
+  const location = locate(given);
+  const name = fileNameOf(location);
+  const type = name === undefined ? undefined : parseFileName(name)?.type;
+  const recordLayout = recordLayoutOf(type);
+  if (recordLayout !== undefined) {
+    await withSource(fileLocation(given), options, async (path, source) => {
+      if (source.byteLength > MAX_LOG_BYTES) throw new Failure(`${path}: has more than ${counted(MAX_LOG_BYTES, 'byte')}: too long for a log`);
+      const bytes = source.read(0, source.byteLength);
+      await print(source, logRanges(bytes, blocks ? undefined : recordLayout));
+    });
+    return;
+  }
+  const printTable = (source: SyncSource, codecs: readonly Codec[] = allCodecs): Promise<void> =>
+    print(source, tableLayout(source, { codecs, detail: blocks ? 'blocks' : 'fields' }));
+  // CURRENT and the like have no structure, and are one range.
+  if (type !== undefined && type !== 'table') return withSource(fileLocation(given), options, (_path, source) => printTable(source));
+  if (location.kind === 'folder') return layoutFolder(location.path);
+  if (location.kind === 'remote-folder') throw new Failure(`${given}: a folder behind a URL cannot be listed: name a file in it, or try bloom stat`);
+  const found = await recognised(given, options);
+  if (isDatabase(found)) {
+    // A log without a log's name.
+    if (found.kind === 'folder' || found.kind === 'remote-folder') throw new Failure(`${given}: a folder behind a URL cannot be listed: name a file in it, or try bloom stat`);
+    return withSource(found, options, (_path, source) => print(source, logRanges(source.read(0, source.byteLength), blocks ? undefined : writeBatchLayout)));
+  }
+  await withTableFile(found, options, async (file) => {
+    mustEndAsTable(file);
+    if (file.isInternal && !blocks) {
+      note(`${file.path}: its keys look like a database's: the last 8 bytes of each are type and sequence, little-endian`);
+    }
+    await printTable(file.source, file.opening.codecs);
+  });
+}
+
+/** The name of a single file, which says what it is; undefined for a folder, and for what has no name. */
+function fileNameOf(location: Location): string | undefined {
+  switch (location.kind) {
+    case 'file':
+    case 'log':
+      return basename(location.path);
+    case 'folder':
+      return location.file;
+    case 'remote-log':
+    case 'remote-file':
+      return basename(location.url.pathname);
+    case 'remote-folder':
+      return location.file;
+    default:
+      return undefined;
+  }
+}
+
+/** A file by its path or URL, whatever its name says. */
+function fileLocation(given: string): TableLocation {
+  return /^https?:/i.test(given) ? { kind: 'remote-file', url: new URL(given) } : { kind: 'file', path: given };
+}
+
+/** Accepts any damage before the magic number, since the footer leads to what is left. @throws the error of opening any other file. */
+function mustEndAsTable(file: SyncTableFile): void {
+  try {
+    openTable(file);
+  } catch (error) {
+    const isPlaced = error instanceof CorruptionError || error instanceof UnsupportedError;
+    if (!isPlaced || error.code === 'BLOOM_NOT_A_TABLE' || error.code === 'BLOOM_UNSUPPORTED_FORMAT') throw error;
+  }
+}
+
+/** The layout of the records in a file that is named like a log or a MANIFEST; undefined for any other file. */
+function recordLayoutOf(type: FileName['type'] | undefined): RecordLayout | undefined {
+  switch (type) {
+    case 'log':
+      return writeBatchLayout;
+    case 'manifest':
+      return versionEditLayout;
+    default:
+      return undefined;
+  }
+}
+
+async function print(source: SyncSource, ranges: Iterable<LabelledRange> | AsyncIterable<LabelledRange>): Promise<void> {
+  const lines = new Lines();
+  const offsetWidth = String(source.byteLength).length;
+  try {
+    for await (const { offset, byteLength, label, value } of ranges) {
+      const shown = source.read(offset, Math.min(byteLength, SHOWN_BYTES));
+      const hex = `${hexDigits(shown)}${byteLength > SHOWN_BYTES ? '…' : ''}`;
+      const meaning = value === undefined ? label : `${label} = ${value}`;
+      await lines.add(
+        `${String(offset).padStart(offsetWidth)} ${String(byteLength).padStart(6)}  ${hex.padEnd(SHOWN_BYTES * 2 + 1)}  ${meaning}`,
+      );
+    }
+  } finally {
+    await lines.flush();
+  }
+}

@@ -1,0 +1,157 @@
+import { closeSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, extname, join } from 'node:path';
+import { counted } from '@bloom/report';
+import { bytewiseComparator, SyncTable, type TableBuilderOptions } from '@bloom/sstable';
+import { decodeInternalKey, internalKeyComparator, internalKeyPolicy, isLikelyInternalKey } from '@bloom/sstable/database';
+import { type Command, Option } from 'commander';
+import { Failure, failureOf } from '../failure.js';
+import { byteSize } from '../inputs/byte-size.js';
+import { mergeTables } from '../inputs/merging-thread.js';
+import { addKeyFormOptions, type KeyFormOptions } from '../inputs/opened-table.js';
+import { hasInternalKeys, openFile, type OpenedFile } from '../inputs/visible-entries.js';
+import { DescriptorSource } from '../inputs/sorted-run.js';
+import { interruptible } from '../interruption.js';
+import { note } from '../outputs/output.js';
+import { createOutput, type WrittenTable } from '../outputs/output-tables.js';
+import { Progress } from '../outputs/progress.js';
+import { addTableOptions, tableBuilderOptions, type TableOptions } from '../outputs/table-options.js';
+import { mustBeWritable } from '../outputs/table-to-write.js';
+import { writeEntries } from '../outputs/written-entries.js';
+import { knownCodecs } from '../plugins/known-plugins.js';
+import { loadPlugins, type Plugins } from '../plugins/plugin-options.js';
+import { outputFailure, summary } from './build.js';
+
+interface MergeOptions extends TableOptions, KeyFormOptions {
+  readonly output: string;
+  readonly files?: string;
+  readonly maxTableSize?: number;
+  readonly quiet?: true;
+}
+
+export function addMerge(program: Command): void {
+  const command = program
+    .command('merge')
+    .summary('put tables together')
+    .description('Writes the entries of several tables to one. Where tables have the same key, the entry of the table that is named first counts: name the newest first.')
+    .argument('[table...]', 'the tables, the newest first')
+    .requiredOption('-o, --output <table>', 'the table to write')
+    .option('--files <list>', 'a file with the names of further tables, one per line, the newest first; a dash is standard input');
+  addKeyFormOptions(addTableOptions(command))
+    .addOption(
+      new Option('--max-table-size <bytes>', 'write numbered tables, each of which ends at so many bytes of data, and a list of their names').argParser(byteSize(1)),
+    )
+    .option('-q, --quiet', 'print only errors to standard error')
+    .addHelpText(
+      'after',
+      `
+Tables of a database keep all versions of a key, which the new table has too.
+
+Examples:
+  bloom merge new.ldb old.ldb -o all.ldb
+  ls -t *.ldb | bloom merge --files - -o ../all.ldb`,
+    )
+    .action(merge);
+}
+
+async function merge(paths: readonly string[], options: MergeOptions): Promise<void> {
+  const started = performance.now();
+  const { output, maxTableSize } = options;
+  const names = [...paths, ...(options.files === undefined ? [] : namesIn(options.files))];
+  if (names.length === 0) throw new Failure('no tables: name them, or a file with their names after --files');
+  const plugins = await loadPlugins(options);
+  const files: OpenedFile[] = [];
+  try {
+    for (const name of names) {
+      const file = openFile(name);
+      files.push(file);
+      mustBeWritable(output, statSync(name, { bigint: true }));
+      if (maxTableSize !== undefined) mustNotBeReplaced(name, output);
+    }
+    const isInternal = options.internal ?? (await haveInternalKeys(files, plugins));
+    const tableOptions = isInternal ? internalOptions(tableBuilderOptions(options, plugins)) : tableBuilderOptions(options, plugins);
+    const source = await mergeTables({ files, plugins: options, isInternal });
+    const progress = new Progress('merging', 'entries', undefined, options.quiet !== true);
+    let tables: readonly WrittenTable[];
+    try {
+      tables = await interruptible(async (signal) => {
+        const out = await createOutput(output, tableOptions, maxTableSize);
+        try {
+          await writeEntries(source, out, signal, { onEntries: (entries) => progress.update(entries), failureOf: orderFailure });
+          return await out.finish(signal);
+        } finally {
+          await out.abandon();
+        }
+      });
+    } catch (error) {
+      throw outputFailure(output, error);
+    } finally {
+      progress.stop();
+      source.close();
+    }
+    if (!options.quiet) note(`${counted(files.length, 'table')} merged; ${summary(tables, options, performance.now() - started)}`);
+  } finally {
+    for (const { fd } of files) closeSync(fd);
+  }
+}
+
+/** The order of the keys contradicts the order by which the tables were merged. */
+export function orderFailure(error: unknown): unknown {
+  if (!(error instanceof RangeError && error.message.startsWith('key must be after'))) return error;
+  return new Failure('the keys of a table are in another order: name it with --comparator; bloom verify says which tables are in order', { cause: error });
+}
+
+/** The options of a table of a database. */
+export function internalOptions(options: TableBuilderOptions): TableBuilderOptions {
+  const { comparator = bytewiseComparator, filterPolicy } = options;
+  return { ...options, comparator: internalKeyComparator(comparator), filterPolicy: filterPolicy && internalKeyPolicy(filterPolicy) };
+}
+
+/** The names in a file, one per line. */
+function namesIn(path: string): string[] {
+  try {
+    const lines = readFileSync(path === '-' ? 0 : path, 'utf8').split(/\r?\n/);
+    return lines.filter((line) => line !== '');
+  } catch (error) {
+    throw failureOf(path === '-' ? 'standard input' : path, error);
+  }
+}
+
+/** Whether the tables are those of a database, as the first is. @throws Failure when some are and some are not. */
+async function haveInternalKeys(files: readonly OpenedFile[], plugins: Plugins): Promise<boolean> {
+  const [first, ...others] = files;
+  const isInternal = await hasInternalKeys(first!, plugins);
+  for (const file of others) {
+    const key = firstKey(file, plugins);
+    if (key === undefined || looksInternal(key) === isInternal) continue;
+    // A plain key may look like one of a database.
+    if (isInternal === (await hasInternalKeys(file, plugins))) continue;
+    const [internal, plain] = isInternal ? [first!, file] : [file, first!];
+    throw new Failure(`${internal.name} is a table of a database, and ${plain.name} is not: bloom convert --keys plain makes it one with plain keys`);
+  }
+  return isInternal;
+}
+
+function looksInternal(key: Uint8Array): boolean {
+  const internal = decodeInternalKey(key);
+  return internal !== undefined && isLikelyInternalKey(internal);
+}
+
+function firstKey({ name, fd, byteLength }: OpenedFile, plugins: Plugins): Uint8Array | undefined {
+  try {
+    const cursor = SyncTable.open(new DescriptorSource(fd, byteLength), { codecs: knownCodecs(plugins), cache: null, filterPolicies: [] }).cursor();
+    return cursor.seekToFirst() ? cursor.key : undefined;
+  } catch (error) {
+    throw failureOf(name, error);
+  }
+}
+
+/** @throws Failure when one of the numbered tables would replace the input. */
+function mustNotBeReplaced(input: string, output: string): void {
+  const extension = extname(output);
+  const stem = basename(output, extension);
+  const name = basename(input);
+  const number = name.slice(stem.length, name.length - extension.length);
+  if (!(name.startsWith(stem) && name.endsWith(extension) && /^-\d{6,}$/.test(number))) return;
+  if (realpathSync(dirname(input)) !== realpathSync(dirname(output))) return;
+  throw new Failure(`${input}: may be replaced by one of the numbered tables ${join(dirname(output), `${stem}-…${extension}`)}: name another output`);
+}

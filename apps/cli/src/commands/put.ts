@@ -1,0 +1,51 @@
+import type { Command } from 'commander';
+import { inputStat } from '../inputs/input.js';
+import { keyArgument } from '../inputs/key-argument.js';
+import { addDatabaseOptions, type DatabaseCommandOptions, withDatabase } from '../inputs/written-database.js';
+import { Failure, failureOf } from '../failure.js';
+import { readFileSync } from 'node:fs';
+
+interface PutOptions extends DatabaseCommandOptions {
+  readonly hex?: true;
+  readonly valueFrom?: string;
+  readonly sync?: true;
+}
+
+export function addPut(program: Command): void {
+  const command = program
+    .command('put')
+    .summary('write an entry to a database')
+    .description("Writes an entry to a database's folder, which is made if it does not exist.")
+    .argument('<folder>', 'the folder')
+    .argument('<key>', 'the key')
+    .argument('[value]', 'the value')
+    .option('--value-from <file>', 'the bytes of a file as the value; a dash is standard input')
+    .option('--hex', 'key and value are in hexadecimal')
+    .option('--sync', 'wait until the write survives a power failure');
+  addDatabaseOptions(command)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  bloom put path/to/database France Paris
+  bloom put path/to/database logo --value-from logo.png`,
+    )
+    .action(put);
+}
+
+async function put(path: string, key: string, value: string | undefined, options: PutOptions): Promise<void> {
+  const { hex, valueFrom, sync } = options;
+  if ((value === undefined) === (valueFrom === undefined)) throw new Failure('a value is needed: as an argument, or from a file with --value-from');
+  const keyBytes = keyArgument(key, hex === true);
+  const valueBytes = valueFrom === undefined ? keyArgument(value!, hex === true) : contentsOf(valueFrom);
+  await withDatabase(path, options, true, (database) => database.put(keyBytes, valueBytes, { sync: sync === true }));
+}
+
+function contentsOf(path: string): Uint8Array {
+  inputStat(path);
+  try {
+    return readFileSync(path === '-' ? 0 : path);
+  } catch (error) {
+    throw failureOf(path === '-' ? 'standard input' : path, error);
+  }
+}

@@ -1,0 +1,46 @@
+import { Database } from '@bloom/leveldb';
+import { WritableNodeFolder } from '@bloom/leveldb/node';
+import { count, counted } from '@bloom/report';
+import type { Command } from 'commander';
+import { EXIT } from '../failure.js';
+import { droppedText } from '../inputs/opened-folder.js';
+import { addDatabaseOptions, databaseFailure, type DatabaseCommandOptions, databaseOptionsOf } from '../inputs/written-database.js';
+import { Lines, note } from '../outputs/output.js';
+
+export function addRepair(program: Command): void {
+  const command = program
+    .command('repair')
+    .summary('make a database of what can still be read')
+    .description(
+      "Rebuilds a database's folder that cannot be opened from its logs and tables. Damaged files move to the folder lost in it. Prints what was lost, one item per line, and exits with 1 if anything was.",
+    )
+    .argument('<folder>', 'the folder');
+  addDatabaseOptions(command)
+    .addHelpText(
+      'after',
+      `
+Deleted keys may reappear, from files that the database no longer used. To be
+able to try again, copy the folder first.
+
+Examples:
+  bloom repair path/to/database`,
+    )
+    .action(repair);
+}
+
+async function repair(path: string, options: DatabaseCommandOptions): Promise<void> {
+  const settings = await databaseOptionsOf(path, options);
+  try {
+    const { kept, written, entries, setAside, lost, moreLost } = await Database.repair(new WritableNodeFolder(path), settings);
+    const lines = new Lines();
+    for (const drop of lost) await lines.add(`${drop.file}: ${droppedText(drop)}`);
+    if (moreLost > 0) await lines.add(`${count(moreLost)} more places`);
+    await lines.flush();
+    if (lost.length + moreLost > 0) process.exitCode = EXIT.no;
+    const parts = [`${counted(kept.length, 'table')} kept`, `${counted(written.length, 'table')} written`, counted(entries, 'entry')];
+    if (setAside.length > 0) parts.push(`${counted(setAside.length, 'file')} moved to lost`);
+    note(`${path}: ${parts.join(', ')}`);
+  } catch (error) {
+    throw databaseFailure(path, error);
+  }
+}

@@ -1,0 +1,173 @@
+import { existsSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, join, sep } from 'node:path';
+import { comparatorNameSync, type Dropped, storedEntriesSync, type SyncDatabaseReader } from '@bloom/leveldb';
+import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
+import { SyncNodeFolder } from '@bloom/leveldb/node';
+import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
+import { counted } from '@bloom/report';
+import { bytewiseComparator, type Comparator, CorruptionError, type TableBuilderOptions } from '@bloom/sstable';
+import { writeTable } from '@bloom/sstable/node';
+import type { Entry } from '../formats/entry.js';
+import { EXIT, Failure } from '../failure.js';
+import { interruptible } from '../interruption.js';
+import { droppedText, folderFailure, hasLogsOrTables, openDatabase, unknownOrderText } from '../inputs/opened-folder.js';
+import { knownCodecs } from '../plugins/known-plugins.js';
+import type { Plugins } from '../plugins/plugin-options.js';
+import { Lines, note } from '../outputs/output.js';
+import { mustBeWritable, writingFailure } from '../outputs/table-to-write.js';
+
+/** How many entries to write between two checks for signals. */
+const ENTRIES_AT_ONCE = 1000;
+
+/** What can be read from a database. */
+interface Readable {
+  readonly tableOptions: TableBuilderOptions;
+  readonly entries: Iterable<Entry>;
+  /** What was left out so far. */
+  readonly dropped: () => readonly Dropped[];
+  readonly close: () => void;
+}
+
+/** Writes the readable entries of a database to a table of plain keys. Does not change the folder. */
+export async function salvageFolder(path: string, output: string, plugins: Plugins): Promise<void> {
+  const folder = new SyncNodeFolder(path);
+  mustHaveFiles(path);
+  mustBeWritable(output, statSync(path, { bigint: true }));
+  mustBeOutside(path, output);
+  let readable: Readable;
+  let problem: string | undefined;
+  try {
+    readable = merged(await openDatabase(folder, plugins, { damage: 'skip' }), plugins);
+  } catch (error) {
+    const failure = folderFailure(path, folder, error);
+    if (!(failure instanceof Failure && error instanceof CorruptionError)) throw failure;
+    problem = failure.message;
+    readable = unmerged(path, comparatorOf(path, plugins), plugins);
+    note(`${path}: cannot be opened, so all its logs and tables are read: deleted keys may reappear`);
+  }
+  const { dropped } = readable;
+  let entries = 0;
+  let lost: readonly Dropped[];
+  try {
+    await interruptible(async (signal) => {
+      const counting = async function* (): AsyncGenerator<Entry, void, undefined> {
+        for (const entry of failingAs(path, readable.entries)) {
+          if (entries++ % ENTRIES_AT_ONCE === 0) await new Promise(setImmediate);
+          yield entry;
+        }
+        if (entries === 0 && (problem !== undefined || dropped().length > 0)) throw new NothingSaved();
+      };
+      try {
+        await writeTable(output, counting(), { ...readable.tableOptions, signal });
+      } catch (error) {
+        if (!(error instanceof NothingSaved)) throw writingFailure(output, error);
+      }
+    });
+    lost = dropped();
+  } finally {
+    readable.close();
+  }
+  const isLossy = problem !== undefined || lost.length > 0;
+  if (isLossy) process.exitCode = EXIT.no;
+  const lines = new Lines();
+  if (problem !== undefined) await lines.add(problem);
+  for (const drop of lost) await lines.add(`${basename(drop.file)}: ${droppedText(drop)}`);
+  await lines.flush();
+  if (entries === 0 && isLossy) note(`${path}: nothing can be saved; ${output} was not written`);
+  else note(`${output}: ${counted(entries, 'entry')}`);
+}
+
+/** The visible entries of a database that can be opened. */
+function merged(database: SyncDatabaseReader, plugins: Plugins): Readable {
+  return {
+    tableOptions: tableOptionsFor(comparatorNamed(database.describe().comparator, plugins)!),
+    entries: database.entries(),
+    dropped: () => database.describe().dropped,
+    close: () => {
+      database.close();
+    },
+  };
+}
+
+function tableOptionsFor(comparator: Comparator): TableBuilderOptions {
+  const policies: readonly FilterPolicy[] = [new BloomFilterPolicy(), idbFilterPolicy];
+  return { comparator, filterPolicy: policies.find(({ keyEquivalence }) => keyEquivalence === comparator.keyEquivalence) ?? null };
+}
+
+function comparatorNamed(name: string, plugins: Plugins): Comparator | undefined {
+  return [plugins.comparator, bytewiseComparator, idbComparator].find((known) => known?.name === name);
+}
+
+/** The comparator of a database that cannot be opened: bytewise if no MANIFEST names one. */
+function comparatorOf(path: string, plugins: Plugins): Comparator {
+  const name = comparatorNameSync(new SyncNodeFolder(path)) ?? (plugins.comparator ?? bytewiseComparator).name;
+  const comparator = comparatorNamed(name, plugins);
+  if (comparator === undefined) {
+    throw new Failure(`${path}: ${unknownOrderText(name)}; name it with --comparator MODULE; without it, scan --all-versions, without bounds, prints what each file stores`);
+  }
+  return comparator;
+}
+
+/** The newest version of each key in any log or table. Holds all of them in memory. */
+function unmerged(path: string, comparator: Comparator, plugins: Plugins): Readable {
+  const dropped: Dropped[] = [];
+  const onDropped = (drop: Dropped): unknown => dropped.push(drop);
+  function* newest(): Generator<Entry, void, undefined> {
+    const found = new Map<string, { readonly key: Uint8Array; readonly sequence: bigint; readonly value: Uint8Array | undefined }>();
+    for (const { key, sequence, kind, value } of storedEntriesSync(new SyncNodeFolder(path), { codecs: knownCodecs(plugins), damage: 'skip', onDropped })) {
+      const text = Buffer.from(key.buffer, key.byteOffset, key.length).toString('latin1');
+      const other = found.get(text);
+      if (other !== undefined && other.sequence >= sequence) continue;
+      found.set(text, { key, sequence, value: kind === 'value' ? value : undefined });
+    }
+    const versions = [...found.values()].sort(
+      (a, b) => comparator.compare(a.key, b.key) || (a.sequence < b.sequence ? 1 : -1),
+    );
+    let last: Uint8Array | undefined;
+    for (const { key, value } of versions) {
+      // The comparator may treat different bytes as the same key.
+      const isOlder = last !== undefined && comparator.compare(last, key) === 0;
+      last = key;
+      if (!isOlder && value !== undefined) yield [key, value];
+    }
+  }
+  return {
+    tableOptions: tableOptionsFor(comparator),
+    entries: newest(),
+    dropped: () => dropped,
+    close: () => undefined,
+  };
+}
+
+/** Ends the writing of a table that would have no entries. */
+class NothingSaved extends Error {
+  override readonly name = 'NothingSaved';
+}
+
+/** Wraps `entries` so that failures name a file of the folder rather than the new table. */
+function* failingAs(path: string, entries: Iterable<Entry>): Generator<Entry, void, undefined> {
+  try {
+    yield* entries;
+  } catch (error) {
+    throw folderFailure(path, new SyncNodeFolder(path), error);
+  }
+}
+
+/** @throws Failure when nothing in the folder is a part of a database. */
+function mustHaveFiles(path: string): void {
+  let isEmpty: boolean;
+  try {
+    isEmpty = !existsSync(join(path, 'CURRENT')) && !hasLogsOrTables(new SyncNodeFolder(path));
+  } catch (error) {
+    throw folderFailure(path, new SyncNodeFolder(path), error);
+  }
+  if (isEmpty) throw new Failure(`${path}: it has no CURRENT, no log and no table, so it is not a LevelDB database`);
+}
+
+/** @throws Failure when the new table would be a file of the folder. */
+function mustBeOutside(path: string, output: string): void {
+  const [folder, target] = [realpathSync(path), realpathSync(dirname(output))];
+  if (target === folder || target.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`)) {
+    throw new Failure(`${output}: is inside ${path}, which must not be changed: name a file elsewhere`);
+  }
+}

@@ -1,0 +1,56 @@
+import { type Dropped, type Folder, type StoredEntry, storedEntries, storedEntriesSync } from '@bloom/leveldb';
+import { Failure } from '../failure.js';
+import type { WantedRange } from '../inputs/key-range.js';
+import { type DatabaseFile, type DatabaseLocation, isSync, noteDropped, withDatabase, withDatabaseFolder } from '../inputs/opened-folder.js';
+import type { RemoteOptions } from '../inputs/opened-source.js';
+import { type EntryOutput, NO_FACTS } from '../outputs/entry-output.js';
+import { knownCodecs } from '../plugins/known-plugins.js';
+import type { Plugins } from '../plugins/plugin-options.js';
+import { columnsOf, type ScanOptions, versionPrinter } from './scan-columns.js';
+
+/** Prints the entries of a database. */
+export async function scanFolder(location: DatabaseLocation, wanted: WantedRange, options: ScanOptions & RemoteOptions, output: EntryOutput): Promise<void> {
+  if (options.allVersions) return scanAllVersions(location, wanted, options, output);
+  await withDatabase(location, options, async (file) => {
+    await scanDatabase(file, wanted, options, output);
+    options.tracing?.report(file.path, file.database.stats);
+  });
+}
+
+async function scanDatabase({ path, database }: DatabaseFile, wanted: WantedRange, options: ScanOptions, output: EntryOutput): Promise<void> {
+  const { range, keeps } = wanted.in({ name: database.describe().comparator }, (a, b) => database.compare(a, b));
+  const asked = { ...range, reverse: options.reverse, ...(keeps === undefined && { limit: output.limit }) };
+  try {
+    await output.print<readonly [Uint8Array, Uint8Array]>(path, columnsOf(options), database.entries(asked), ([key, value]) =>
+      keeps?.(key) === false ? undefined : { key, value, facts: NO_FACTS },
+    );
+  } finally {
+    noteDropped(path, database.describe().dropped);
+  }
+}
+
+/** Prints what each file of a database stores. Without bounds that needs neither MANIFEST nor comparator. */
+function scanAllVersions(location: DatabaseLocation, wanted: WantedRange, options: ScanOptions & RemoteOptions, output: EntryOutput): Promise<void> {
+  const { format, damage = 'strict' } = options;
+  if (wanted.isAll) {
+    return withDatabaseFolder(location, options, (path, folder, plugins) => printStored(path, folder, plugins, undefined));
+  }
+  return withDatabase(location, { ...options, damage: 'skip' }, async ({ path, folder, plugins, database }) => {
+    // Bounds refer to the order of the database.
+    const { keeps } = wanted.in(undefined, (a, b) => database.compare(a, b));
+    await printStored(path, folder, plugins, keeps);
+  });
+
+  async function printStored(path: string, folder: Folder, plugins: Plugins, keeps: ((key: Uint8Array) => boolean) | undefined): Promise<void> {
+    if (options.reverse) throw new Failure(`${path}: --all-versions prints file by file: omit --reverse`);
+    const columns = columnsOf(options, ['sequence', 'type', 'file']);
+    const dropped: Dropped[] = [];
+    const storedOptions = { codecs: knownCodecs(plugins), damage, onDropped: (drop: Dropped): unknown => dropped.push(drop) };
+    try {
+      const stored = isSync(folder) ? storedEntriesSync(folder, storedOptions) : storedEntries(folder, storedOptions);
+      await output.print<StoredEntry>(path, columns, stored, versionPrinter(format, columns, keeps));
+    } finally {
+      noteDropped(path, dropped);
+    }
+  }
+}

@@ -1,0 +1,127 @@
+import { type KeyRange, SyncTable, type Table } from '@bloom/sstable';
+import type { DatabaseEntry } from '@bloom/sstable/database';
+import { type Command, Option } from 'commander';
+import { Failure } from '../failure.js';
+import type { Columns } from '../formats/format-contract.js';
+import { formatHelp, formatNames } from '../formats/format.js';
+import { KEY_DECODERS } from '../decoded-keys/key-decoders.js';
+import { addDamageOption, mustBeForFolder, noteDatabase } from '../inputs/folder-argument.js';
+import { addLimitOption, addRangeOptions, WantedRange } from '../inputs/key-range.js';
+import { isDatabase, recognised } from '../inputs/opened-input.js';
+import { addRemoteOptions, tracingFor } from '../inputs/opened-source.js';
+import { addKeyFormOptions, noteAssumption, openDatabaseTable, openTable, type TableFile, withReadTable } from '../inputs/opened-table.js';
+import { EntryOutput } from '../outputs/entry-output.js';
+import { columnsOf, type ScanOptions, versionPrinter } from './scan-columns.js';
+import { addPluginOptions } from '../plugins/plugin-options.js';
+
+export function addScan(program: Command): void {
+  const command = program
+    .command('scan')
+    .summary('print entries in order')
+    .description(
+      "Prints the entries of tables, folders and logs, or of a range of their keys, in the order of the keys; of several, one after another. For a database's folder, and for a log, prints the newest version of each key that is not deleted. For a database's table, prints user key, sequence, type and value, and bounds are user keys. A MANIFEST stands for the folder as it describes it.",
+    )
+    .argument('<input...>', 'tables, folders, logs, MANIFESTs, URLs of them; - is standard input');
+  addLimitOption(addRangeOptions(command))
+    .option('--reverse', 'print from the last entry to the first')
+    .addOption(new Option('--keys-only', 'print only keys').conflicts('valuesOnly'))
+    .option('--values-only', 'print only values')
+    .addOption(new Option('-f, --format <format>', 'the format of the output').choices(formatNames).default('tsv'))
+    .option('--hex', 'bounds, and the keys and values of tsv, raw, words, csv and jsonl, are in hexadecimal')
+    .addOption(new Option('--decode-keys <program>', "print keys of Chromium's IndexedDB or of Minecraft's worlds as text; build does not read that back").choices(KEY_DECODERS))
+    .option(
+      '--all-versions',
+      'for a folder: print everything that its logs and tables store, file by file, including deleted, overwritten and obsolete entries: key, sequence, type, file, value',
+    );
+  addRemoteOptions(addPluginOptions(addDamageOption(command)));
+  addKeyFormOptions(command)
+    .addHelpText(
+      'after',
+      `${formatHelp()}
+An entry that raw or words cannot represent, such as a line break, ends the scan
+with an error. With --hex, tsv and raw print the format hex, and the members of
+jsonl and the columns of csv are keyHex and valueHex. kv keeps the keys of a
+database's table, and of --all-versions, as they are stored.
+
+Examples:
+  bloom scan capitals.ldb
+  bloom scan capitals.ldb --gte F --lt G
+  bloom scan capitals.ldb --prefix Fr --keys-only
+  bloom scan capitals.ldb --reverse --limit 10 -f words
+  bloom scan capitals.ldb -f jsonl > capitals.jsonl
+  bloom scan table.ldb --hex --gte 00ff
+  bloom scan january.ldb february.ldb
+  bloom scan path/to/database -f kv > entries.kv
+  bloom scan --all-versions path/to/database
+  bloom scan https://example.org/capitals.ldb --prefix Fr`,
+    )
+    .action(scan);
+}
+
+async function scan(paths: readonly string[], options: ScanOptions): Promise<void> {
+  const wanted = new WantedRange(options);
+  if (options.format === 'words' && options.valuesOnly) throw new Failure('words are keys: omit --values-only, or try --format raw');
+  if (options.format === 'kv' && options.hex && wanted.isAll) throw new Failure('kv is binary, also with --hex: omit --hex, or try --format hex');
+  if (options.decodeKeys !== undefined && (options.format === 'kv' || options.hex)) throw new Failure(`--decode-keys is for people: omit it, or ${options.hex ? '--hex' : '--format kv'}`);
+  const output = new EntryOutput(options.format, options.limit, options.decodeKeys && (await import('../decoded-keys/decoded-key.js')).keyDecoder(options.decodeKeys));
+  const tracing = await tracingFor(options);
+  const all = { ...options, tracing };
+  try {
+    for (const path of paths) {
+      if (output.isFull && options.limit !== 0) return;
+      const location = await recognised(path, all);
+      if (!isDatabase(location)) {
+        await withReadTable(location, all, async (file) => {
+          await scanTable(path, file, wanted, options, output);
+          tracing?.report(file.path, openTable(file).stats);
+        });
+      } else {
+        await (await import('./scan-folder.js')).scanFolder(location, wanted, all, output);
+      }
+    }
+  } finally {
+    await output.flush();
+  }
+}
+
+async function scanTable(given: string, file: TableFile, wanted: WantedRange, options: ScanOptions, output: EntryOutput): Promise<void> {
+  const { path, comparator } = file;
+  mustBeForFolder(path, '--all-versions', options.allVersions);
+  mustBeForFolder(path, '--damage', options.damage);
+  const { reverse } = options;
+  const { limit } = output;
+  const canSeek = file.isSearchable || wanted.isAll;
+  const { range, keeps } = wanted.in(canSeek ? comparator : undefined, (a, b) => comparator.compare(a, b));
+  // Bytewise, where nothing else is known of the order.
+  const asked = { ...range, reverse, ...(keeps === undefined && { limit }) };
+  if (!file.isInternal) {
+    const table: SyncTable | Table = openTable(file);
+    noteDatabase(given);
+    await printPlain(path, table, columnsOf(options), asked, keeps, output);
+    return;
+  }
+  const { format } = options;
+  const table = await openDatabaseTable(file, { cache: null });
+  // kv prints entries as stored, so what they look like matters only to bounds.
+  if (format !== 'kv' || !wanted.isAll) noteAssumption(file, options);
+  noteDatabase(given);
+  const columns = columnsOf(options, ['sequence', 'type']);
+  await output.print<DatabaseEntry>(path, columns, table.entries(asked), versionPrinter(format, columns, keeps));
+}
+
+async function printPlain(
+  path: string,
+  table: SyncTable | Table,
+  columns: Columns,
+  asked: KeyRange,
+  keeps: ((key: Uint8Array) => boolean) | undefined,
+  output: EntryOutput,
+): Promise<void> {
+  const { gt, gte, lt, lte, reverse } = asked;
+  const isToEnd = [gt, lt, lte, keeps].every((bound) => bound === undefined) && reverse !== true;
+  if (isToEnd && table instanceof SyncTable) {
+    const cursor = table.cursor();
+    if (await output.printRest(path, columns, cursor, () => (gte === undefined ? cursor.seekToFirst() : cursor.seek(gte)))) return;
+  }
+  await output.printBatches(path, columns, table.batches(asked), keeps);
+}

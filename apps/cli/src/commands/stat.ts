@@ -1,0 +1,221 @@
+import { BloomFilterPolicy } from '@bloom/policy';
+import { SyncTable } from '@bloom/sstable';
+import {
+  bitsPerKey,
+  compressionRatio,
+  count,
+  counted,
+  databaseKeys,
+  type FalsePositives,
+  falsePositivesText,
+  type FilterTrial,
+  hexDigits,
+  type MeasuredRate,
+  neighboursText,
+  plainKeys,
+  tryFilters,
+  WatchedPolicy,
+} from '@bloom/report';
+import { internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/database';
+import { profileTable, tableLayout, type TableProfile } from '@bloom/sstable/inspect';
+import type { Command } from 'commander';
+import { ByteBuffer } from '../formats/byte-buffer.js';
+import { policyNames, problemOf, statusText } from '../outputs/filter-text.js';
+import { type InputOptions, isDatabase, recognised } from '../inputs/opened-input.js';
+import { addRemoteOptions, type RemoteOptions, type TableLocation, tracingFor } from '../inputs/opened-source.js';
+import { addPluginOptions } from '../plugins/plugin-options.js';
+import { keyText } from '../outputs/key-text.js';
+import {
+  addKeyFormOptions,
+  noteAssumption,
+  openDatabaseTable,
+  openTable,
+  withTableFile,
+} from '../inputs/opened-table.js';
+import { flush, Lines } from '../outputs/output.js';
+import { statFolder } from './stat-folder.js';
+import { askedBits, rateCurve, reasonOfBits, SizeHistogram } from '../outputs/filter-figures.js';
+import { bars, namedRows, shortSize } from '../outputs/screen-text.js';
+import { terminalJson } from '../outputs/terminal-text.js';
+
+interface StatOptions extends InputOptions {
+  readonly json?: true;
+}
+
+interface Findings {
+  readonly path: string;
+  readonly table: SyncTable;
+  readonly isInternal: boolean;
+  readonly profile: TableProfile;
+  readonly trial: FilterTrial;
+  /** The stored sizes of the data blocks. */
+  readonly sizes: SizeHistogram;
+  /** Whether --comparator named the order. */
+  readonly isNamedOrder: boolean;
+}
+
+export function addStat(program: Command): void {
+  const command = program
+    .command('stat')
+    .summary('print what a table consists of')
+    .description(
+      'Prints what a table consists of, and measures how often absent keys match its filters.\nReads the whole table.\nFor a database\'s folder, prints levels, tables, logs, and what is left out because it is damaged. Does not read the tables\' entries then.',
+    )
+    .argument('<input...>', 'tables, folders, logs, MANIFESTs, URLs of them; - is standard input')
+    .option('--json', 'print one JSON object');
+  addRemoteOptions(addPluginOptions(command));
+  addKeyFormOptions(command)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  bloom stat capitals.ldb
+  bloom stat --json capitals.ldb
+  bloom stat path/to/database`,
+    )
+    .action(stat);
+}
+
+async function stat(paths: readonly string[], options: StatOptions): Promise<void> {
+  const tracing = await tracingFor(options);
+  for (const [i, path] of paths.entries()) {
+    if (i > 0 && options.json !== true) await printLines(['']);
+    const location = await recognised(path, { ...options, tracing });
+    if (isDatabase(location)) await statFolder(location, { ...options, tracing }, options.json === true);
+    else await statTable(location, { ...options, tracing });
+  }
+}
+
+async function statTable(location: TableLocation, options: StatOptions & RemoteOptions): Promise<void> {
+  await withTableFile(location, options, async (file) => {
+    noteAssumption(file, options);
+    const { path, isInternal } = file;
+    const { filterPolicies: policies = [new BloomFilterPolicy()] } = file.opening;
+    // The one whose filters the table has is watched.
+    const used = policyNames(openTable(file).filterStatus);
+    const policy = new WatchedPolicy(policies.find(({ name }) => used.includes(name)));
+    const opening = { ...file.opening, filterPolicies: [policy, ...policies.filter(({ name }) => name !== policy.name)] };
+    const table = isInternal ? openDatabaseTable(file, opening).table : SyncTable.open(file.source, opening);
+    const keyOrder = isInternal
+      ? { comparator: internalKeyComparator(opening.comparator), filterPolicies: opening.filterPolicies.map(internalKeyPolicy) }
+      : { comparator: opening.comparator, filterPolicies: opening.filterPolicies };
+    const profile = await profileTable(file.source, { codecs: opening.codecs, ...keyOrder });
+    const trial = tryFilters({ table, policy, entries: profile.entries, keys: isInternal ? databaseKeys : plainKeys });
+    const sizes = new SizeHistogram();
+    for await (const { byteLength, label } of tableLayout(file.source, { codecs: opening.codecs, detail: 'blocks' })) {
+      if (label.startsWith('data block')) sizes.add(byteLength);
+    }
+    const findings = { path, table, isInternal, profile, trial, sizes, isNamedOrder: opening.comparator !== undefined };
+    if (options.json) {
+      const out = new ByteBuffer();
+      out.utf8(`${terminalJson(asJson(findings), 2)}\n`);
+      await flush(out);
+      return;
+    }
+    await printLines(asText(findings));
+  });
+}
+
+async function printLines(texts: readonly string[]): Promise<void> {
+  const lines = new Lines();
+  for (const text of texts) await lines.add(text);
+  await lines.flush();
+}
+
+function asJson({ path, table, isInternal, profile, trial, sizes }: Findings): object {
+  const { filterStatus } = table;
+  const { falsePositives } = trial;
+  const isUsed = filterStatus.state === 'used';
+  return {
+    file: path,
+    bytes: table.byteLength,
+    entries: profile.entries,
+    keyBytes: profile.keyBytes,
+    valueBytes: profile.valueBytes,
+    dataBlocks: profile.dataBlocks,
+    rawDataBytes: profile.rawDataBytes,
+    storedDataBytes: profile.storedDataBytes,
+    compressionRatio: compressionRatio(profile) ?? null,
+    blockSizes: sizes.rows,
+    keys: isInternal ? 'internal' : 'plain',
+    isBytewise: trial.inversions === 0,
+    filter: {
+      state: filterStatus.state,
+      policies: policyNames(filterStatus),
+      problem: filterStatus.state === 'corrupt' ? problemOf(filterStatus.error) : null,
+      bytes: profile.filterBytes,
+      filters: profile.filters,
+      bitsPerKey: isUsed ? (bitsPerKey(profile) ?? null) : null,
+      probes: trial.probes ?? null,
+      deniedKeys: isUsed ? trial.denied : null,
+    },
+    falsePositives: falsePositives
+      ? {
+          tried: falsePositives.tried,
+          passed: falsePositives.passed,
+          rate: falsePositives.passed / falsePositives.tried,
+          expectedRate: falsePositives.expectedRate ?? null,
+          neighbours: neighboursJson(falsePositives.neighbours),
+        }
+      : null,
+  };
+}
+
+function asText({ path, table, isInternal, profile, trial, sizes, isNamedOrder }: Findings): string[] {
+  const ratio = compressionRatio(profile);
+  const bits = bitsPerKey(profile);
+  const rows: [name: string, text: string][] = [
+    ['file', `${path}, ${counted(table.byteLength, 'byte')}`],
+    ['entries', `${count(profile.entries)}: ${keysAndValues(profile)}`],
+    [
+      'data blocks',
+      `${count(profile.dataBlocks)}: ${counted(profile.rawDataBytes, 'byte')}, stored as ${count(profile.storedDataBytes)}`,
+    ],
+    ['compression', ratio === undefined ? 'none: no data' : `${ratio.toFixed(2)} : 1`],
+  ];
+  if (isInternal) rows.push(['keys', "a database's: user key, and 8 bytes of type and sequence"]);
+  if (trial.inversions > 0) {
+    rows.push(['order', isNamedOrder ? 'not that of --comparator' : 'not bytewise: get, and scan with bounds, may miss keys without --comparator']);
+  }
+  rows.push(['filter policy', statusText(table.filterStatus)]);
+  if (table.filterStatus.state === 'used') {
+    rows.push(['filters', `${count(profile.filters)}: ${counted(profile.filterBytes, 'byte')}`]);
+    const probes = trial.probes === undefined ? '' : `, ${counted(trial.probes, 'probe')}`;
+    rows.push(['bits per key', bits === undefined ? 'none: no keys' : `${bits.toFixed(2)}${probes}`]);
+    const reason = trial.probes === undefined ? undefined : reasonOfBits(profile, trial.probes);
+    if (reason !== undefined) rows.push(['', reason]);
+    rows.push(['false positives', rateText(falsePositivesText(trial))]);
+    if (trial.falsePositives !== undefined) rows.push(['  of neighbours', neighbourText(trial.falsePositives)]);
+  }
+  return [...namedRows(rows), ...blockSizeLines(sizes), ...curveLines(trial)];
+}
+
+function blockSizeLines({ rows }: SizeHistogram): string[] {
+  if (rows.length === 0) return [];
+  return ['', 'stored data blocks by size', ...bars(rows.map(({ from, to, blocks }) => ({ name: `${shortSize(from)} to ${shortSize(to)}`, share: blocks, figure: count(blocks) })))];
+}
+
+function curveLines({ probes }: FilterTrial): string[] {
+  const asked = probes === undefined ? undefined : askedBits(probes)?.most;
+  if (asked === undefined) return [];
+  return ['', 'false positives by bits per key, in theory, for filters of many keys', ...rateCurve(asked)];
+}
+
+function keysAndValues({ keyBytes, valueBytes }: TableProfile): string {
+  return `${counted(keyBytes, 'byte')} of keys, ${count(valueBytes)} of values`;
+}
+
+function rateText(measured: MeasuredRate): string {
+  return 'rate' in measured ? `${measured.rate}: ${measured.detail}` : `not measured: ${measured.notMeasured}`;
+}
+
+function neighbourText(falsePositives: FalsePositives): string {
+  const { neighbours } = falsePositives;
+  return `${rateText(neighboursText(falsePositives))}${neighbours === undefined ? '' : ` ${keyText(neighbours.example)}`}`;
+}
+
+function neighboursJson(neighbours: FalsePositives['neighbours']): object | null {
+  if (neighbours === undefined) return null;
+  const { tried, passed, example } = neighbours;
+  return { tried, passed, rate: passed / tried, exampleHex: hexDigits(example) };
+}

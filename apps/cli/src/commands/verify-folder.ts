@@ -1,0 +1,62 @@
+import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
+import type { Folder } from '@bloom/leveldb';
+import { type DatabaseFinding, verifyDatabase } from '@bloom/leveldb/inspect';
+import { counted } from '@bloom/report';
+import { EXIT, Failure, placedProblem } from '../failure.js';
+import type { InputOptions } from '../inputs/opened-input.js';
+import { type DatabaseLocation, openDatabase, readerOptions, unknownOrderText, withDatabaseFolder } from '../inputs/opened-folder.js';
+import type { Plugins } from '../plugins/plugin-options.js';
+import { Lines, note } from '../outputs/output.js';
+import { uncheckedText } from '../outputs/unchecked-text.js';
+
+/** Checks all files of a database, and prints what is wrong with each. */
+export async function verifyFolder(location: DatabaseLocation, options: InputOptions, anyOrder: boolean): Promise<void> {
+  await withDatabaseFolder(location, { ...options, damage: 'skip' }, async (path, folder, plugins) => {
+    const { comparators, filterPolicies, codecs } = await readerOptions(plugins);
+    const checking = {
+      codecs,
+      comparators: anyOrder ? null : [...(comparators ?? []), idbComparator],
+      filterPolicies: [...(filterPolicies ?? []), idbFilterPolicy],
+    };
+    const { findings, moreFindings, unchecked, comparator, tables, logs } = await verifyDatabase(await listed(folder, plugins), checking);
+    // A folder without a database is bad input, as a missing file is.
+    const [first] = findings;
+    if (first?.code === 'BLOOM_NOT_A_DATABASE' && tables.length + logs.length === 0) throw new Failure(`${path}: ${first.problem}`);
+    const seen = `${counted(tables.length, 'table')} and ${counted(logs.length, 'log')}`;
+    if (findings.length === 0) {
+      note(`${path}: nothing is wrong with ${seen}${uncheckedText(unchecked, anyOrder)}`);
+      return;
+    }
+    process.exitCode = EXIT.no;
+    const lines = new Lines();
+    for (const finding of findings) {
+      await lines.add(`${finding.file}: ${problemOf(finding, comparator)} (${finding.code})`);
+    }
+    if (moreFindings > 0) await lines.add(`and ${moreFindings} more`);
+    await lines.flush();
+    note(`${path}: ${counted(findings.length + moreFindings, 'finding')} in ${seen}${uncheckedText(unchecked, anyOrder)}`);
+  });
+}
+
+/** The folder, or where it cannot be listed, one that has the files that belong to the database. */
+async function listed(folder: Folder, plugins: Plugins): Promise<Folder> {
+  if (folder.list !== undefined) return folder;
+  const database = await openDatabase(folder, plugins, { damage: 'skip' });
+  const { manifest, levels, logs } = database.describe();
+  await database.close();
+  const names = ['CURRENT', manifest, ...[...levels.flat(), ...logs].map(({ name }) => name)];
+  return { name: folder.name, isRemote: folder.isRemote, list: () => names, open: (name, signal) => folder.open(name, signal) };
+}
+
+/** What is wrong, after the name of the file. @param comparator the name that the MANIFEST has. */
+function problemOf(finding: DatabaseFinding, comparator: string | undefined): string {
+  switch (finding.code) {
+    case 'BLOOM_NOT_A_DATABASE':
+      return 'it is missing';
+    case 'BLOOM_UNKNOWN_COMPARATOR':
+      return `${unknownOrderText(comparator)}, so the order cannot be checked: name it with --comparator MODULE, or leave it unchecked with --any-order`;
+    default:
+      // The name of the file says which structure it is.
+      return finding.structure === 'CURRENT' ? finding.problem : placedProblem(finding);
+  }
+}

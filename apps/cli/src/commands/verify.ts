@@ -1,0 +1,84 @@
+import { allCodecs } from '@bloom/codecs';
+import { internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/database';
+import { verifyTable, type VerifyOptions } from '@bloom/sstable/inspect';
+import { BloomFilterPolicy } from '@bloom/policy';
+import { counted } from '@bloom/report';
+import type { Command } from 'commander';
+import { EXIT, placedProblem } from '../failure.js';
+import { type InputOptions, isDatabase, recognised } from '../inputs/opened-input.js';
+import { addRemoteOptions, tracingFor } from '../inputs/opened-source.js';
+import { addKeyFormOptions, noteAssumption, withTableFile } from '../inputs/opened-table.js';
+import { Lines, note } from '../outputs/output.js';
+import { addPluginOptions } from '../plugins/plugin-options.js';
+import { uncheckedText } from '../outputs/unchecked-text.js';
+import { verifyFolder } from './verify-folder.js';
+
+/** Enough for a block of usual size: without a footer there is not much to verify, so it should not take long. */
+const SEARCH_BYTES = 2 ** 20;
+
+interface VerifyCommandOptions extends InputOptions {
+  readonly anyOrder?: true;
+}
+
+export function addVerify(program: Command): void {
+  const command = program
+    .command('verify')
+    .summary('look for damage')
+    .description(
+      "Checks every checksum, handle, key, index key and filter of tables; for a database's folder, those of all its tables, and the MANIFEST and logs. A MANIFEST stands for the folder as it describes it. Prints what is wrong, one finding per line, and exits with 1 if anything is.",
+    )
+    .argument('<input...>', 'tables, folders, logs, MANIFESTs, URLs of them; - is standard input');
+  addRemoteOptions(addPluginOptions(command));
+  addKeyFormOptions(command)
+    .option('--any-order', 'for keys in an unknown order: do not check the order')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  bloom verify capitals.ldb
+  bloom verify 000005.ldb
+  bloom verify path/to/database
+  bloom verify --any-order IndexedDB/000116.ldb`,
+    )
+    .action(verify);
+}
+
+async function verify(paths: readonly string[], options: VerifyCommandOptions): Promise<void> {
+  const tracing = await tracingFor(options);
+  for (const path of paths) await verifyInput(path, { ...options, tracing });
+}
+
+async function verifyInput(given: string, options: VerifyCommandOptions): Promise<void> {
+  const { anyOrder } = options;
+  const location = await recognised(given, options);
+  if (isDatabase(location)) return verifyFolder(location, options, anyOrder === true);
+  await withTableFile(location, { ...options, searchBytes: SEARCH_BYTES }, async (file) => {
+    noteAssumption(file, options);
+    const { path } = file;
+    const { comparator } = file.opening;
+    const { codecs = allCodecs, filterPolicies: policies = [new BloomFilterPolicy()] } = file.opening;
+    const verifyOptions: VerifyOptions = {
+      codecs,
+      comparator: anyOrder ? null : file.isInternal ? internalKeyComparator(comparator) : comparator,
+      filterPolicies: file.isInternal ? policies.map(internalKeyPolicy) : policies,
+    };
+    const { findings, moreFindings, unchecked, isDatabaseTable } = await verifyTable(file.source, verifyOptions);
+    if (options.internal === false && isDatabaseTable) {
+      const isOfUserKeys = file.table?.filterStatus.state === 'contradicted';
+      note(`${path}: checked as a database's table all the same: ${isOfUserKeys ? 'its filters do' : 'its order or its filters do'} not match the keys as stored`);
+    }
+    if (findings.length === 0) {
+      note(`${path}: nothing is wrong${uncheckedText(unchecked, anyOrder === true)}`);
+      return;
+    }
+    process.exitCode = EXIT.no;
+    const lines = new Lines();
+    for (const finding of findings) await lines.add(`${placedProblem(finding)} (${finding.code})`);
+    if (moreFindings > 0) await lines.add(`and ${moreFindings} more`);
+    await lines.flush();
+    note(`${path}: ${counted(findings.length + moreFindings, 'finding')}${uncheckedText(unchecked, anyOrder === true)}`);
+    if (!file.isOrdered && findings.some(({ code }) => code === 'BLOOM_OUT_OF_ORDER')) {
+      note(`${path}: if the keys are in another order, name it with --comparator MODULE, or use --any-order not to check it`);
+    }
+  });
+}

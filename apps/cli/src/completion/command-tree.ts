@@ -1,0 +1,57 @@
+/** The commands of the program as plain values, for what is generated from them: completion and the man page. */
+import type { Command, Option } from 'commander';
+
+export interface CommandTree {
+  /** The words that name it, after the program. */
+  readonly name: string;
+  readonly summary: string;
+  readonly description: string;
+  /** Arguments as the usage shows them, such as `<input...>`. */
+  readonly usage: string;
+  readonly options: readonly OptionEntry[];
+}
+
+export interface OptionEntry {
+  /** Such as `-f` and `--format`. */
+  readonly names: readonly string[];
+  /** As the help shows it, such as `-f, --format <format>`. */
+  readonly flags: string;
+  readonly description: string;
+  /** Whether a value follows. */
+  readonly hasValue: boolean;
+  /** What the value can be; undefined when it can be anything. */
+  readonly choices: readonly string[] | undefined;
+}
+
+/** All commands of the program, subcommands with the names of both. */
+export function commandTreesOf(program: Command, prefix = ''): CommandTree[] {
+  const helper = program.createHelp();
+  return program.commands.flatMap((command): CommandTree[] => {
+    const name = `${prefix}${command.name()}`;
+    const below = commandTreesOf(command, `${name} `);
+    const tree = {
+      name,
+      summary: command.summary(),
+      description: command.description(),
+      usage: command.registeredArguments.map((argument) => helper.argumentTerm(argument)).map((term, i) => decorated(term, command, i)).join(' '),
+      options: helper.visibleOptions(command).map(entryOf),
+    };
+    return [tree, ...below];
+  });
+}
+
+function decorated(term: string, command: Command, i: number): string {
+  const { required, variadic } = command.registeredArguments[i]!;
+  const text = `${term}${variadic ? '...' : ''}`;
+  return required ? `<${text}>` : `[${text}]`;
+}
+
+function entryOf({ short, long, flags, description, required, optional, argChoices }: Option): OptionEntry {
+  return {
+    names: [short, long].filter((name) => name !== undefined),
+    flags,
+    description,
+    hasValue: required || optional,
+    choices: argChoices,
+  };
+}

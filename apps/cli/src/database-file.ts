@@ -1,2 +1,0 @@
-// A file of its own, so that it can be loaded by itself, and a bundle has nothing else of the package.
-export { parseFileName } from '@bloom/leveldb';

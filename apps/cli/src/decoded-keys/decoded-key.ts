@@ -1,0 +1,12 @@
+/** Keys of known programs in words, as the explorer shows them: what `scan --decode-keys` prints instead of their bytes. */
+import { indexedDbKey, minecraftKey } from '@bloom/report';
+import type { KeyDecoderName } from './key-decoders.js';
+
+/** Makes the words of keys, as bytes. A key that is none of the program's, or is text already, stays as it is. */
+export function keyDecoder(name: KeyDecoderName): (key: Uint8Array) => Uint8Array {
+  const wordsOf = name === 'chromium' ? indexedDbKey : minecraftKey;
+  return (key) => {
+    const words = wordsOf(key);
+    return words === undefined ? key : Buffer.from(words, 'utf8');
+  };
+}

@@ -1,0 +1,31 @@
+// The program of a DecodingThread.
+import { parentPort, workerData } from 'node:worker_threads';
+import { decoderOf } from './formats/decoders.js';
+import { InputError } from './formats/entry.js';
+import { buffersOf, EntryBatch, packed } from './formats/entry-batch.js';
+import { decoded } from './inputs/decoded-piece.js';
+import type { DecodingOrder, PieceAnswer, PieceOrder } from './inputs/decoding-thread.js';
+
+const { form, state } = workerData as DecodingOrder;
+const port = parentPort!;
+const decoder = decoderOf(form, state);
+/** How many entries there were in the last piece: the next one will have as many. */
+let expected = 1024;
+
+port.on('message', ({ bytes, spare }: PieceOrder) => {
+  const { batch, error } = decoded(decoder, bytes, batchFor(bytes?.length ?? 0, spare));
+  expected = Math.max(16, Math.ceil(batch.length * 1.1));
+  const answer: PieceAnswer = {
+    batch: packed(batch),
+    bytes,
+    error: error instanceof InputError ? { place: error.place, problem: error.problem } : undefined,
+  };
+  port.postMessage(answer, [...buffersOf(batch), ...(bytes === undefined ? [] : [bytes.buffer])]);
+});
+
+function batchFor(byteLength: number, spare: PieceOrder['spare']): EntryBatch {
+  if (spare === undefined) return new EntryBatch(byteLength + 1024, expected);
+  const batch = EntryBatch.of(spare);
+  batch.clear();
+  return batch;
+}

@@ -1,0 +1,174 @@
+import { BACKSLASH, escapedLength, putEscaped } from './escapes.js';
+
+/** How many bytes to convert to hexadecimal digits at a time. */
+const HEX_BYTES = 2 ** 20;
+
+const TAB = 9;
+const LF = 10;
+
+/** Up to this many bytes, one loop is faster than a copy and a search. */
+const MAX_LOOPED_BYTES = 48;
+
+/** How many bytes to convert to base64 at a time: whole groups of three. */
+const BASE64_BYTES = 3 * 2 ** 18;
+
+/** The longest escape: `\\xHH`. */
+const MAX_ESCAPE_BYTES = 4;
+/** For longer texts, it is worth a look how long they are with their escapes, instead of allocating the most. */
+const MAX_UNCOUNTED_BYTES = 2 ** 20;
+
+/** Collects bytes before they are written. */
+export class ByteBuffer {
+  length = 0;
+  /** Where the last entry starts. */
+  entryStart = 0;
+  #buffer = Buffer.allocUnsafe(128 * 1024);
+
+  /** The collected bytes: a view that is valid until the next call of another method. */
+  view(): Uint8Array {
+    return this.#buffer.subarray(0, this.length);
+  }
+
+  clear(): void {
+    this.length = this.entryStart = 0;
+  }
+
+  byte(value: number): void {
+    this.#reserve(1);
+    this.#buffer[this.length++] = value;
+  }
+
+  uint32(value: number): void {
+    this.#reserve(4);
+    this.length = this.#buffer.writeUInt32LE(value, this.length);
+  }
+
+  bytes(bytes: Uint8Array): void {
+    this.#reserve(bytes.length);
+    this.#buffer.set(bytes, this.length);
+    this.length += bytes.length;
+  }
+
+  /** Begins another entry. */
+  begin(): void {
+    this.entryStart = this.length;
+  }
+
+  /** Drops what the last entry has appended. */
+  dropEntry(): void {
+    this.length = this.entryStart;
+  }
+
+  /** Appends `bytes`. @returns whether neither `a` nor `b` is among them. */
+  bytesWithout(bytes: Uint8Array, a: number, b: number): boolean {
+    const { length } = bytes;
+    if (length > MAX_LOOPED_BYTES) {
+      this.bytes(bytes);
+      return !bytes.includes(a) && (a === b || !bytes.includes(b));
+    }
+    this.#reserve(length);
+    const buffer = this.#buffer;
+    let isWithout = true;
+    for (let i = 0, at = this.length; i < length; i++, at++) {
+      const byte = bytes[i]!;
+      buffer[at] = byte;
+      if (byte === a || byte === b) isWithout = false;
+    }
+    this.length += length;
+    return isWithout;
+  }
+
+  /** Appends `bytes` in hexadecimal digits. */
+  hex(bytes: Uint8Array): void {
+    this.#reserve(bytes.length * 2);
+    // In pieces, because the longest string is slightly too short for the digits of 256 MiB.
+    for (let start = 0; start < bytes.length; start += HEX_BYTES) {
+      const length = Math.min(HEX_BYTES, bytes.length - start);
+      const digits = Buffer.from(bytes.buffer, bytes.byteOffset + start, length).toString('hex');
+      this.length += this.#buffer.write(digits, this.length, 'latin1');
+    }
+  }
+
+  /** Appends `bytes` in base64. */
+  base64(bytes: Uint8Array): void {
+    this.#reserve(Math.ceil(bytes.length / 3) * 4);
+    for (let start = 0; start < bytes.length; start += BASE64_BYTES) {
+      const length = Math.min(BASE64_BYTES, bytes.length - start);
+      const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, length).toString('base64');
+      this.length += this.#buffer.write(text, this.length, 'latin1');
+    }
+  }
+
+  /** Appends `bytes` as text in one line, with the escapes of `escapes.ts`. */
+  escaped(bytes: Uint8Array): void {
+    const { length } = bytes;
+    this.#reserve(length);
+    const buffer = this.#buffer;
+    let at = this.length;
+    for (let i = 0; i < length; i++, at++) {
+      const byte = bytes[i]!;
+      if (byte < 0x20 || byte >= 0x7f || byte === BACKSLASH) {
+        this.length = at;
+        this.#escapedFrom(bytes, i);
+        return;
+      }
+      buffer[at] = byte;
+    }
+    this.length = at;
+  }
+
+  /**
+   * Appends a line of two columns, a TAB between them, with escapes. The bytes are given by arrays and places in them, since views of
+   * them take longer to make than the line.
+   */
+  escapedLine(key: Uint8Array, keyEnd: number, value: Uint8Array, valueStart: number, valueEnd: number): void {
+    this.#reserve(keyEnd + valueEnd - valueStart + 2);
+    const buffer = this.#buffer;
+    let at = this.length;
+    for (let i = 0; i < keyEnd; i++) {
+      const byte = key[i]!;
+      if (byte < 0x20 || byte >= 0x7f || byte === BACKSLASH) {
+        this.#escapedColumns(key, keyEnd, value, valueStart, valueEnd);
+        return;
+      }
+      buffer[at++] = byte;
+    }
+    buffer[at++] = TAB;
+    for (let i = valueStart; i < valueEnd; i++) {
+      const byte = value[i]!;
+      if (byte < 0x20 || byte >= 0x7f || byte === BACKSLASH) {
+        this.#escapedColumns(key, keyEnd, value, valueStart, valueEnd);
+        return;
+      }
+      buffer[at++] = byte;
+    }
+    buffer[at++] = LF;
+    this.length = at;
+  }
+
+  #escapedColumns(key: Uint8Array, keyEnd: number, value: Uint8Array, valueStart: number, valueEnd: number): void {
+    this.escaped(key.subarray(0, keyEnd));
+    this.byte(TAB);
+    this.escaped(value.subarray(valueStart, valueEnd));
+    this.byte(LF);
+  }
+
+  #escapedFrom(bytes: Uint8Array, start: number): void {
+    const most = (bytes.length - start) * MAX_ESCAPE_BYTES;
+    this.#reserve(most <= MAX_UNCOUNTED_BYTES ? most : escapedLength(bytes, start));
+    this.length = putEscaped(bytes, start, this.#buffer, this.length);
+  }
+
+  utf8(text: string): void {
+    this.#reserve(text.length * 3);
+    this.length += this.#buffer.write(text, this.length, 'utf8');
+  }
+
+  #reserve(byteLength: number): void {
+    const needed = this.length + byteLength;
+    if (needed <= this.#buffer.length) return;
+    const grown = Buffer.allocUnsafe(Math.max(needed, this.#buffer.length * 2));
+    grown.set(this.view());
+    this.#buffer = grown;
+  }
+}

@@ -1,0 +1,229 @@
+/**
+ * Comma-separated values (RFC 4180). The first line names the columns, `key,value`, and each further record is an entry. Cells with
+ * a quotation mark, a comma, CR, LF or a space at either end are in quotation marks, which are doubled in them; bytes are as they
+ * are. In the columns `keyHex` and `valueHex`, they are in hexadecimal. Other columns are ignored.
+ */
+import { LineError } from './entry.js';
+import { BYTE_ORDER_MARK, LF, startsWithMark } from '@bloom/report';
+import type { ByteBuffer } from './byte-buffer.js';
+import { type DecoderState, type EntryDecoder, InputError, MAX_ENTRY_BYTES } from './entry.js';
+import type { EntryBatch } from './entry-batch.js';
+import type { Columns, Format, Printer } from './format-contract.js';
+import { hexField } from './hex.js';
+import { plainField } from './tab-columns.js';
+
+const COMMA = 0x2c;
+const QUOTE = 0x22;
+const CR = 13;
+
+/** Quotation marks are doubled, and there may be other columns. */
+const MAX_RECORD_BYTES = 3 * MAX_ENTRY_BYTES;
+
+export const csv = {
+  help: 'a line key,value, then comma-separated values, quoted where needed; any bytes',
+  printer,
+} satisfies Format;
+
+function printer({ key: hasKey, value: hasValue, facts: names, hex }: Columns): Printer {
+  const columns = [...(hasKey ? [hex ? 'keyHex' : 'key'] : []), ...names, ...(hasValue ? [hex ? 'valueHex' : 'value'] : [])];
+  // A record of one empty cell would be an empty line.
+  const isAlone = columns.length === 1;
+  const cell = (bytes: Uint8Array, out: ByteBuffer): void => {
+    if (hex) out.hex(bytes);
+    else if (mustBeQuoted(bytes) || (isAlone && bytes.length === 0)) putQuoted(bytes, out);
+    else out.bytes(bytes);
+  };
+  return {
+    head: `${columns.join(',')}\n`,
+    print(key, value, out, facts) {
+      if (hasKey) cell(key, out);
+      for (const [i, fact] of facts.entries()) out.utf8(hasKey || i > 0 ? `,${fact}` : fact);
+      if (hasValue) {
+        if (!isAlone) out.byte(COMMA);
+        cell(value, out);
+      }
+      out.byte(LF);
+    },
+  };
+}
+
+function mustBeQuoted(bytes: Uint8Array): boolean {
+  const { length } = bytes;
+  if (length === 0) return false;
+  // Some programs cut spaces off, and take the text after a byte order mark.
+  if (bytes[0] === 0x20 || bytes[length - 1] === 0x20 || bytes[0] === 0xef) return true;
+  for (let i = 0; i < length; i++) {
+    const byte = bytes[i]!;
+    if (byte <= COMMA && (byte === COMMA || byte === QUOTE || byte === 10 || byte === 13)) return true;
+  }
+  return false;
+}
+
+function putQuoted(bytes: Uint8Array, out: ByteBuffer): void {
+  out.byte(QUOTE);
+  let start = 0;
+  for (let quote = bytes.indexOf(QUOTE); quote >= 0; quote = bytes.indexOf(QUOTE, start)) {
+    out.bytes(bytes.subarray(start, quote + 1));
+    out.byte(QUOTE);
+    start = quote + 1;
+  }
+  out.bytes(bytes.subarray(start));
+  out.byte(QUOTE);
+}
+
+/** What a decoder needs to know of the pieces before, besides the state of every decoder. */
+interface CsvStart {
+  readonly isQuoted: boolean;
+  readonly columns: CsvColumns | undefined;
+}
+
+/** Which cells of a record are the key and the value, and how they are written. */
+interface CsvColumns {
+  readonly key: number;
+  readonly isKeyHex: boolean;
+  readonly value: number;
+  readonly isValueHex: boolean;
+}
+
+export class CsvDecoder implements EntryDecoder {
+  readonly unit = 'line';
+  /** What the first record says; undefined until it has been read. */
+  #columns: CsvColumns | undefined;
+  /** How many line breaks there were before the incomplete record. */
+  #lines: number;
+  /** The pieces of an incomplete record, and whether their end is in quotes. */
+  #begun: Uint8Array[];
+  #begunLength: number;
+  #isQuoted: boolean;
+
+  constructor(state?: DecoderState) {
+    const start = state?.start as CsvStart | undefined;
+    this.#columns = start?.columns;
+    this.#begunLength = state?.begun.length ?? 0;
+    this.#begun = state === undefined || this.#begunLength === 0 ? [] : [state.begun];
+    this.#isQuoted = start?.isQuoted ?? false;
+    this.#lines = state?.position ?? 0;
+  }
+
+  decode(bytes: Uint8Array, batch: EntryBatch): void {
+    let start = 0;
+    for (let i = 0; i < bytes.length; i++) {
+      const byte = bytes[i];
+      if (byte === QUOTE) this.#isQuoted = !this.#isQuoted;
+      else if (byte === LF && !this.#isQuoted) {
+        this.#add(this.#complete(bytes.subarray(start, i)), batch);
+        start = i + 1;
+      }
+    }
+    if (start === bytes.length) return;
+    this.#begun.push(bytes.slice(start));
+    this.#begunLength += bytes.length - start;
+    if (this.#begunLength > MAX_RECORD_BYTES) throw this.#error('a record that is too long: is a quoted cell not closed?');
+  }
+
+  end(batch: EntryBatch): void {
+    if (this.#begunLength === 0) return;
+    if (this.#isQuoted) throw this.#error('a quoted cell that is not closed');
+    const record = this.#complete(new Uint8Array(0));
+    const isMarkAlone = this.#lines === 0 && record.length === BYTE_ORDER_MARK.length && startsWithMark(record);
+    if (!isMarkAlone) this.#add(record, batch);
+  }
+
+  state(): DecoderState {
+    const start: CsvStart = { isQuoted: this.#isQuoted, columns: this.#columns };
+    return { position: this.#lines, begun: new Uint8Array(Buffer.concat(this.#begun)), start };
+  }
+
+  #complete(lastPiece: Uint8Array): Uint8Array {
+    if (this.#begunLength === 0) return lastPiece;
+    const record = Buffer.concat([...this.#begun, lastPiece]);
+    this.#begun = [];
+    this.#begunLength = 0;
+    return new Uint8Array(record.buffer, record.byteOffset, record.length);
+  }
+
+  #add(record: Uint8Array, batch: EntryBatch): void {
+    const from = this.#lines === 0 && startsWithMark(record) ? BYTE_ORDER_MARK.length : 0;
+    const before = batch.end;
+    try {
+      const cells = cellsOf(record, from);
+      if (this.#columns === undefined) this.#columns = columnsOf(cells);
+      else putEntry(cells, this.#columns, batch, this.#lines + 1);
+      if (batch.end - before > MAX_ENTRY_BYTES) throw new LineError(`longer than ${MAX_ENTRY_BYTES} bytes, the most that an entry may have`);
+    } catch (error) {
+      batch.end = before;
+      if (error instanceof LineError) throw this.#error(error.message);
+      throw error;
+    }
+    this.#lines++;
+    for (let at = record.indexOf(LF); at >= 0; at = record.indexOf(LF, at + 1)) this.#lines++;
+  }
+
+  #error(problem: string): InputError {
+    return new InputError(`line ${this.#lines + 1}`, problem);
+  }
+}
+
+/** The cells of the record that begins at `start`. */
+function cellsOf(record: Uint8Array, start: number): Uint8Array[] {
+  const end = record.length > start && record[record.length - 1] === CR ? record.length - 1 : record.length;
+  if (start === end) throw new LineError('empty, but must be a record');
+  const cells: Uint8Array[] = [];
+  for (let at = start; ; ) {
+    const isQuoted = at < end && record[at] === QUOTE;
+    const cell = isQuoted ? quotedCell(record, at, end) : plainCell(record, at, end);
+    cells.push(cell.bytes);
+    if (cell.end >= end) return cells;
+    at = cell.end + 1;
+  }
+}
+
+/** A cell, and where the comma behind it is, or the end of the record. */
+interface Cell {
+  readonly bytes: Uint8Array;
+  readonly end: number;
+}
+
+function plainCell(record: Uint8Array, start: number, recordEnd: number): Cell {
+  let end = start;
+  for (; end < recordEnd && record[end] !== COMMA; end++) {
+    if (record[end] === QUOTE) throw new LineError('a quotation mark in a cell that does not begin with one');
+  }
+  return { bytes: record.subarray(start, end), end };
+}
+
+function quotedCell(record: Uint8Array, start: number, recordEnd: number): Cell {
+  const bytes = new Uint8Array(recordEnd - start);
+  let length = 0;
+  let i = start + 1;
+  for (; ; i++) {
+    if (i >= recordEnd) throw new LineError('a quoted cell that is not closed');
+    const byte = record[i]!;
+    if (byte === QUOTE && record[++i] !== QUOTE) break;
+    bytes[length++] = byte;
+  }
+  if (i < recordEnd && record[i] !== COMMA) throw new LineError('bytes between the closing quotation mark and the comma');
+  return { bytes: bytes.subarray(0, length), end: i };
+}
+
+/** @param cells of the first record. */
+function columnsOf(cells: readonly Uint8Array[]): CsvColumns {
+  const names = cells.map((cell) => Buffer.from(cell).toString('latin1'));
+  const column = (name: string): { at: number; isHex: boolean } => {
+    const [at, other] = names.flatMap((found, i) => (found === name || found === `${name}Hex` ? [i] : []));
+    if (at === undefined) throw new LineError(`the first line must name the columns, such as key,value: there is none named ${name} or ${name}Hex`);
+    if (other !== undefined) throw new LineError(`two columns are named ${name} or ${name}Hex`);
+    return { at, isHex: names[at] !== name };
+  };
+  const [key, value] = [column('key'), column('value')];
+  return { key: key.at, isKeyHex: key.isHex, value: value.at, isValueHex: value.isHex };
+}
+
+function putEntry(cells: readonly Uint8Array[], { key, isKeyHex, value, isValueHex }: CsvColumns, batch: EntryBatch, number: number): void {
+  const [keyCell, valueCell] = [cells[key], cells[value]];
+  if (keyCell === undefined || valueCell === undefined) throw new LineError(`only ${cells.length === 1 ? 'one cell' : `${cells.length} cells`}, so that key or value is missing`);
+  (isKeyHex ? hexField : plainField)(keyCell, 0, keyCell.length, batch);
+  const keyEnd = batch.end;
+  (isValueHex ? hexField : plainField)(valueCell, 0, valueCell.length, batch);
+  batch.push(keyEnd, batch.end, number);
+}

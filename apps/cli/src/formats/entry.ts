@@ -1,0 +1,52 @@
+import type { EntryBatch } from './entry-batch.js';
+
+/** A key and its value, both views that must not be written to. */
+export type Entry = readonly [key: Uint8Array, value: Uint8Array];
+
+/** The most bytes of key and value together, so that their block stays far below the limit of readers. */
+export const MAX_ENTRY_BYTES = 128 * 2 ** 20;
+
+/** Where a decoder is between two pieces, in a form that can be handed to another thread. */
+export interface DecoderState {
+  /** The {@link EntryDecoder.position} of the last entry. */
+  readonly position: number;
+  /** The bytes of the entry that has begun. */
+  readonly begun: Uint8Array<ArrayBuffer>;
+  /** What a format remembers of the start of its input, such as the order of columns. */
+  readonly start?: unknown;
+}
+
+/** Finds the entries in the bytes of an input, which come in pieces of any size. */
+export interface EntryDecoder {
+  /** What positions count. */
+  readonly unit: 'line' | 'offset';
+  /** Adds copies of the entries that end in the next piece, whose memory can be used again afterwards. @throws InputError when the bytes are not in the format: the entries before it have been added. */
+  decode(bytes: Uint8Array, batch: EntryBatch): void;
+  /** Adds the entry that the end of the input completes. @throws InputError when it ends too early. */
+  end(batch: EntryBatch): void;
+  /** The state with which another decoder continues. */
+  state(): DecoderState;
+}
+
+/** The input is not in its format. */
+export class InputError extends Error {
+  override readonly name = 'InputError';
+
+  /** @param place a place in the input, such as `line 7` or `offset 120`. */
+  constructor(
+    readonly place: string,
+    readonly problem: string,
+  ) {
+    super(`${place}: ${problem}`);
+  }
+}
+
+/** The output format cannot represent the entry such that it could be read back. */
+export class OutputError extends Error {
+  override readonly name = 'OutputError';
+}
+
+/** What is wrong with a line. */
+export class LineError extends Error {
+  override readonly name = 'LineError';
+}

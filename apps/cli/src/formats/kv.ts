@@ -1,0 +1,107 @@
+/**
+ * Adjacent entries of any bytes, with nothing before, between or after them:
+ *
+ *     key length (u32, little-endian) | key | value length (u32, little-endian) | value
+ */
+import type { ByteBuffer } from './byte-buffer.js';
+import type { Columns, Format, Printer } from './format-contract.js';
+import { type DecoderState, type EntryDecoder, InputError, MAX_ENTRY_BYTES } from './entry.js';
+import type { EntryBatch } from './entry-batch.js';
+
+const LENGTH_BYTES = 4;
+
+export const kv = {
+  help: 'binary: key length (u32, little-endian), key, value length, value; any bytes',
+  isBinary: true,
+  printer,
+} satisfies Format;
+
+export class KvDecoder implements EntryDecoder {
+  readonly unit = 'offset';
+  /** Where the incomplete entry starts. */
+  #next: number;
+  /** The pieces of that entry so far. Nothing is allocated for a length before its bytes arrive. */
+  #begun: Uint8Array[];
+  #begunLength: number;
+  /** How many bytes of that entry are needed before decoding it can proceed. */
+  #needed = 2 * LENGTH_BYTES;
+
+  constructor(state?: DecoderState) {
+    this.#next = state?.position ?? 0;
+    this.#begunLength = state?.begun.length ?? 0;
+    this.#begun = state === undefined || this.#begunLength === 0 ? [] : [state.begun];
+  }
+
+  decode(bytes: Uint8Array, batch: EntryBatch): void {
+    let rest = bytes;
+    if (this.#begunLength > 0) {
+      this.#begun.push(bytes.slice());
+      this.#begunLength += bytes.length;
+      if (this.#begunLength < this.#needed) return;
+      rest = Buffer.concat(this.#begun);
+      this.#begun = [];
+      this.#begunLength = 0;
+    }
+    const view = new DataView(rest.buffer, rest.byteOffset, rest.byteLength);
+    let start = 0;
+    for (;;) {
+      this.#needed = this.#entryLength(view, start);
+      const end = start + this.#needed;
+      if (end > rest.length) break;
+      const keyStart = start + LENGTH_BYTES;
+      const keyEnd = keyStart + view.getUint32(start, true);
+      batch.addRange(rest, keyStart, keyEnd, keyEnd + LENGTH_BYTES, end, this.#next);
+      this.#next += this.#needed;
+      start = end;
+    }
+    if (start < rest.length) {
+      this.#begun.push(rest.slice(start));
+      this.#begunLength = rest.length - start;
+    }
+  }
+
+  end(): void {
+    if (this.#begunLength === 0) return;
+    const end = this.#next + this.#begunLength;
+    throw new InputError(`offset ${this.#next}`, `the file ends inside this entry, at offset ${end}`);
+  }
+
+  state(): DecoderState {
+    return { position: this.#next, begun: new Uint8Array(Buffer.concat(this.#begun)) };
+  }
+
+  /** The length of the entry at `start`, or a lower bound if the bytes so far do not tell it. */
+  #entryLength(view: DataView, start: number): number {
+    const available = view.byteLength - start;
+    if (available < LENGTH_BYTES) return 2 * LENGTH_BYTES;
+    const keyLength = view.getUint32(start, true);
+    this.#mustFit(keyLength);
+    const valueStart = 2 * LENGTH_BYTES + keyLength;
+    if (available < valueStart) return valueStart;
+    const valueLength = view.getUint32(start + LENGTH_BYTES + keyLength, true);
+    this.#mustFit(keyLength + valueLength);
+    return valueStart + valueLength;
+  }
+
+  #mustFit(byteLength: number): void {
+    if (byteLength <= MAX_ENTRY_BYTES) return;
+    throw new InputError(
+      `offset ${this.#next}`,
+      `an entry of at least ${byteLength} bytes, the limit is ${MAX_ENTRY_BYTES}: not a kv file?`,
+    );
+  }
+}
+
+function printer({ key: hasKey, value: hasValue }: Columns): Printer {
+  return {
+    print(key, value, out) {
+      if (hasKey) putPart(key, out);
+      if (hasValue) putPart(value, out);
+    },
+  };
+}
+
+function putPart(bytes: Uint8Array, out: ByteBuffer): void {
+  out.uint32(bytes.length);
+  out.bytes(bytes);
+}

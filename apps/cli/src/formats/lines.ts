@@ -1,0 +1,130 @@
+import { LineError } from './entry.js';
+import { BYTE_ORDER_MARK, LF, startsWithMark } from '@bloom/report';
+import type { ByteBuffer } from './byte-buffer.js';
+import { type DecoderState, type EntryDecoder, InputError, MAX_ENTRY_BYTES } from './entry.js';
+import type { EntryBatch } from './entry-batch.js';
+
+const CR = 13;
+/** The most bytes of a line: with escapes, an entry may take four times its own bytes. */
+const MAX_LINE_BYTES = 4 * MAX_ENTRY_BYTES + 16;
+/** In lines up to this length, a loop finds the end faster than a search. */
+const SHORT_LINE = 96;
+
+/**
+ * Adds the entry of the line `bytes[start, end)`, without its line break.
+ *
+ * @param number the number of the line, from 1.
+ * @throws LineError that says what is wrong with the line.
+ */
+export type LineDecoder = (bytes: Uint8Array, start: number, end: number, batch: EntryBatch, number: number) => void;
+
+/**
+ * Decodes entries of one line each.
+ *
+ * Lines end in LF or CR LF; the last one need not. They are not decoded as text: that is up to the format. A UTF-8 byte
+ * order mark at the start is skipped.
+ */
+export class LinesDecoder implements EntryDecoder {
+  readonly unit = 'line';
+  readonly #decodeLine: LineDecoder;
+  /** The number of the last complete line. */
+  #number: number;
+  /** The pieces of an incomplete line. */
+  #begun: Uint8Array[];
+  #begunLength: number;
+
+  constructor(decodeLine: LineDecoder, state?: DecoderState) {
+    this.#decodeLine = decodeLine;
+    this.#number = state?.position ?? 0;
+    this.#begunLength = state?.begun.length ?? 0;
+    this.#begun = state === undefined || this.#begunLength === 0 ? [] : [state.begun];
+  }
+
+  decode(bytes: Uint8Array, batch: EntryBatch): void {
+    let start = 0;
+    if (this.#begunLength > 0) {
+      const end = bytes.indexOf(LF);
+      if (end < 0) {
+        this.#begin(bytes.slice());
+        return;
+      }
+      const line = this.#complete(bytes.subarray(0, end));
+      this.#add(line, 0, line.length, batch);
+      start = end + 1;
+    }
+    for (;;) {
+      const end = lineEnd(bytes, start);
+      if (end < 0) break;
+      this.#add(bytes, start, end, batch);
+      start = end + 1;
+    }
+    if (start < bytes.length) this.#begin(bytes.slice(start));
+  }
+
+  end(batch: EntryBatch): void {
+    if (this.#begunLength === 0) return;
+    const line = this.#complete(new Uint8Array(0));
+    const isMarkAlone = this.#number === 0 && line.length === BYTE_ORDER_MARK.length && startsWithMark(line);
+    if (!isMarkAlone) this.#add(line, 0, line.length, batch);
+  }
+
+  state(): DecoderState {
+    const begun = new Uint8Array(this.#begunLength);
+    let at = 0;
+    for (const piece of this.#begun) {
+      begun.set(piece, at);
+      at += piece.length;
+    }
+    return { position: this.#number, begun };
+  }
+
+  #begin(piece: Uint8Array): void {
+    this.#begun.push(piece);
+    this.#begunLength += piece.length;
+    if (this.#begunLength > MAX_LINE_BYTES) throw this.#tooLong(this.#number + 1);
+  }
+
+  #complete(lastPiece: Uint8Array): Uint8Array {
+    this.#begun.push(lastPiece);
+    const line = Buffer.concat(this.#begun);
+    this.#begun = [];
+    this.#begunLength = 0;
+    return new Uint8Array(line.buffer, line.byteOffset, line.length);
+  }
+
+  #add(bytes: Uint8Array, start: number, end: number, batch: EntryBatch): void {
+    const number = ++this.#number;
+    const from = number === 1 && startsWithMark(bytes.subarray(start, end)) ? start + BYTE_ORDER_MARK.length : start;
+    const before = batch.end;
+    try {
+      this.#decodeLine(bytes, from, end > from && bytes[end - 1] === CR ? end - 1 : end, batch, number);
+    } catch (error) {
+      if (error instanceof LineError) throw new InputError(`line ${number}`, error.message);
+      throw error;
+    }
+    if (batch.end - before > MAX_ENTRY_BYTES) throw this.#tooLong(number);
+  }
+
+  #tooLong(number: number): InputError {
+    return new InputError(`line ${number}`, `longer than ${MAX_ENTRY_BYTES} bytes, the most that an entry may have`);
+  }
+}
+
+/** Where the line that begins at `start` has its LF; -1 if it has none. */
+function lineEnd(bytes: Uint8Array, start: number): number {
+  const near = Math.min(bytes.length, start + SHORT_LINE);
+  for (let i = start; i < near; i++) if (bytes[i] === LF) return i;
+  return near === bytes.length ? -1 : bytes.indexOf(LF, near);
+}
+
+/**
+ * Makes what puts a byte order mark before a text that starts with one, since a reader skips the first one. Called with the first
+ * bytes of each line.
+ */
+export function markBeforeMark(): (bytes: Uint8Array, out: ByteBuffer) => void {
+  let isFirst = true;
+  return (bytes, out) => {
+    if (isFirst && startsWithMark(bytes)) for (const byte of BYTE_ORDER_MARK) out.byte(byte);
+    isFirst = false;
+  };
+}

@@ -1,0 +1,38 @@
+/** What servers do wrong, as text. Without the code that sends requests, which most runs of `bloom` do not need. */
+import type { HttpError } from '@bloom/sstable/http';
+
+/** The variable that has headers, one per line. */
+export const HEADERS_VARIABLE = 'BLOOM_HTTP_HEADERS';
+
+export function isHttpError(error: unknown): error is HttpError {
+  return error instanceof Error && error.name === 'HttpError' && 'code' in error && String(error.code).startsWith('BLOOM_HTTP_');
+}
+
+/** What is wrong with a server or its answers, and what can be done. */
+export function httpProblem(error: HttpError): string {
+  const problem = error.message.startsWith(`${error.url}: `) ? error.message.slice(error.url.length + 2) : error.message;
+  const cause = causeOf(error);
+  const text = cause === undefined || problem.includes(cause) ? problem : `${problem} (${cause})`;
+  switch (error.code) {
+    case 'BLOOM_HTTP_STATUS':
+      if (error.status === 401 || error.status === 403) return `${text}: give what the server asks for with --header or ${HEADERS_VARIABLE}`;
+      return error.status === 404 || error.status === 410 ? `${text}: there is no such file` : text;
+    case 'BLOOM_HTTP_NO_RANGES':
+    case 'BLOOM_HTTP_ENCODED':
+    case 'BLOOM_HTTP_NO_LENGTH':
+      return `${text}: download it, and read the copy`;
+    case 'BLOOM_HTTP_CHANGED':
+      return `${text}: try again`;
+    case 'BLOOM_HTTP_STALLED':
+    case 'BLOOM_HTTP_FAILED':
+      return `${text}: try again, or download it and read the copy`;
+  }
+}
+
+/** The system's reason, such as ECONNREFUSED, which `fetch` hides in causes. */
+function causeOf(error: Error): string | undefined {
+  let deepest: unknown = error.cause;
+  while (deepest instanceof Error && deepest.cause instanceof Error) deepest = deepest.cause;
+  if (deepest instanceof AggregateError && deepest.errors[0] instanceof Error) deepest = deepest.errors[0];
+  return deepest instanceof Error && deepest.message !== '' ? deepest.message : undefined;
+}

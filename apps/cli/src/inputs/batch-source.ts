@@ -1,0 +1,9 @@
+import type { EntryBatch } from '../formats/entry-batch.js';
+
+/** Entries in batches, from wherever they come. */
+export interface BatchSource {
+  /** The next batch, which is valid until the one after it is asked for; undefined at the end. */
+  next(): Promise<EntryBatch | undefined>;
+  /** Ends the reading, also in the middle. */
+  close(): void;
+}

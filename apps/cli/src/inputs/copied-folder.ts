@@ -1,0 +1,223 @@
+/**
+ * Copies a database's folder while another program may write to it.
+ *
+ * The MANIFEST is read first: it lists the tables, which never change, and says which logs are needed. Tables and logs are
+ * copied, and then the MANIFEST is compared with what was read of it. If nothing was added, the tables that it lists and the
+ * logs belong together: what was written to a log since it was copied is simply not in the copy. Otherwise the round is
+ * repeated, and only what is new is copied. A log is copied anew in each round, as it grows.
+ */
+import { randomBytes } from 'node:crypto';
+import { constants, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { copyFile, open, readFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { decodeVersionEdit, parseFileName } from '@bloom/leveldb';
+
+import { readLog } from '@bloom/log';
+import { Failure, failureOf, isSystemError } from '../failure.js';
+
+/** How often a round is repeated because the folder changed. */
+const MAX_ROUNDS = 1000;
+
+/** What was copied. */
+export interface CopiedFolder {
+  readonly files: number;
+  readonly bytes: number;
+}
+
+/** Copies the database in `path` to the new folder `target`, completely or not at all. @throws Failure. */
+export async function copyFolder(path: string, target: string, signal: AbortSignal): Promise<CopiedFolder> {
+  if (target === '') throw new Failure('the name of the copy is empty');
+  const place = resolve(target);
+  if (existsSync(place)) throw new Failure(`${target}: exists already: name a new folder`);
+  const temporary = join(dirname(place), `.${basename(place).slice(0, 24)}.${randomBytes(6).toString('hex')}.tmp`);
+  try {
+    mkdirSync(temporary);
+  } catch (error) {
+    throw failureOf(target, error);
+  }
+  try {
+    const copied = await new FolderCopy(path, temporary, signal).run();
+    signal.throwIfAborted();
+    if (existsSync(place)) throw new Failure(`${target}: was made by another program meanwhile`);
+    renameSync(temporary, place);
+    await syncFolder(dirname(place));
+    return copied;
+  } catch (error) {
+    rmSync(temporary, { recursive: true, force: true });
+    throw failureOf(isSystemError(error) && String(error.path).startsWith(path) ? path : target, error);
+  }
+}
+
+/** What a MANIFEST says. */
+interface Contents {
+  readonly manifest: string;
+  readonly bytes: Uint8Array;
+  /** The numbers of the tables. */
+  readonly tables: ReadonlySet<bigint>;
+  readonly logNumber: bigint;
+  readonly previousLogNumber: bigint;
+}
+
+class FolderCopy {
+  readonly #path: string;
+  readonly #target: string;
+  readonly #signal: AbortSignal;
+  /** The tables that are copied already. */
+  readonly #tables = new Set<string>();
+  /** The tables that were missing the last time, and how often they were. */
+  #missed = '';
+  #missedTimes = 0;
+
+  constructor(path: string, target: string, signal: AbortSignal) {
+    this.#path = path;
+    this.#target = target;
+    this.#signal = signal;
+  }
+
+  async run(): Promise<CopiedFolder> {
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      this.#signal.throwIfAborted();
+      const copied = await this.#round();
+      if (copied !== undefined) return copied;
+    }
+    throw new Failure(`${this.#path}: another program keeps changing the folder: try again`);
+  }
+
+  /** @returns undefined when the folder changed meanwhile. */
+  async #round(): Promise<CopiedFolder | undefined> {
+    const contents = await this.#contents();
+    if (contents === undefined) return undefined;
+    const needed = this.#neededFiles(contents);
+    if (needed === undefined) return undefined;
+    for (const name of readdirSync(this.#target)) if (!this.#tables.has(name)) rmSync(join(this.#target, name));
+    for (const name of needed.tables) if (!this.#tables.has(name) && !(await this.#copy(name))) return undefined;
+    for (const name of this.#tables) {
+      if (needed.tables.includes(name)) continue;
+      rmSync(join(this.#target, name));
+      this.#tables.delete(name);
+    }
+    for (const name of needed.tables) this.#tables.add(name);
+    for (const name of needed.logs) if (!(await this.#copy(name))) return undefined;
+    const after = await this.#contents();
+    if (after?.manifest !== contents.manifest || after.bytes.length !== contents.bytes.length) return undefined;
+    await this.#write(contents.manifest, contents.bytes);
+    await this.#write('CURRENT', Buffer.from(`${contents.manifest}\n`, 'latin1'));
+    await syncFolder(this.#target);
+    const names = readdirSync(this.#target);
+    return { files: names.length, bytes: names.reduce((sum, name) => sum + statSync(join(this.#target, name)).size, 0) };
+  }
+
+  /** What the MANIFEST says now; undefined when it was replaced while it was read. */
+  async #contents(): Promise<Contents | undefined> {
+    const current = await this.#read('CURRENT');
+    if (current === undefined) throw new Failure(`${this.#path}: it has no CURRENT, so it is not a database, or it is damaged`);
+    const text = Buffer.from(current).toString('latin1');
+    const manifest = text.replace(/\n$/, '');
+    if (parseFileName(manifest)?.type !== 'manifest') throw new Failure(`${join(this.#path, 'CURRENT')}: names no MANIFEST; bloom repair makes a new one`);
+    const bytes = await this.#read(manifest);
+    if (bytes === undefined) {
+      if (String(await this.#read('CURRENT')) !== String(current)) return undefined;
+      throw new Failure(`${this.#path}: ${manifest}, which CURRENT names, is missing; bloom repair makes a new one`);
+    }
+    return { manifest, ...this.#parsed(manifest, bytes) };
+  }
+
+  #parsed(manifest: string, bytes: Uint8Array): Omit<Contents, 'manifest'> {
+    const tables = new Set<bigint>();
+    let [logNumber, previousLogNumber] = [0n, 0n];
+    const { records, drops, tail } = readLog(bytes);
+    if (drops.length > 0) throw new Failure(`${join(this.#path, manifest)}: is damaged at offset ${drops[0]!.offset}; bloom repair makes a new one`);
+    for (const record of records) {
+      const edit = decodeVersionEdit(record.bytes, { structure: 'MANIFEST', offset: record.offset, file: manifest });
+      for (const { number } of edit.deletedFiles ?? []) tables.delete(number);
+      for (const { file } of edit.newFiles ?? []) tables.add(file.number);
+      logNumber = edit.logNumber ?? logNumber;
+      previousLogNumber = edit.previousLogNumber ?? previousLogNumber;
+    }
+    // A record that is being written is not part of the copy.
+    return { bytes: tail === undefined ? bytes : bytes.subarray(0, tail.offset), tables, logNumber, previousLogNumber };
+  }
+
+  /** The names of the tables and the logs that are needed; undefined when a table is not there any more. */
+  #neededFiles({ tables, logNumber, previousLogNumber }: Contents): { readonly tables: readonly string[]; readonly logs: readonly string[] } | undefined {
+    const found = new Map<bigint, string>();
+    const logs: string[] = [];
+    for (const name of readdirSync(this.#path)) {
+      const file = parseFileName(name);
+      if (file?.type === 'table' && tables.has(file.number)) found.set(file.number, name);
+      if (file?.type === 'log' && (file.number >= logNumber || file.number === previousLogNumber)) logs.push(name);
+    }
+    if (found.size === tables.size) return { tables: [...found.values()], logs };
+    this.#miss(tables, found);
+    return undefined;
+  }
+
+  /** Tables that are missing twice are not those of a program that deletes them. */
+  #miss(tables: ReadonlySet<bigint>, found: ReadonlyMap<bigint, string>): void {
+    const missing = [...tables].filter((number) => !found.has(number));
+    const text = missing.join(' ');
+    if (this.#missed === text && ++this.#missedTimes > 3) {
+      throw new Failure(`${this.#path}: ${missing.length === 1 ? 'a table is' : `${missing.length} tables are`} missing, such as number ${missing[0]!}; bloom repair makes a database of the others`);
+    }
+    if (this.#missed !== text) this.#missedTimes = 0;
+    this.#missed = text;
+  }
+
+  async #read(name: string): Promise<Uint8Array | undefined> {
+    try {
+      return await readFile(join(this.#path, name));
+    } catch (error) {
+      if (isMissing(error) && existsSync(this.#path)) return undefined;
+      throw failureOf(name === 'CURRENT' ? this.#path : join(this.#path, name), error);
+    }
+  }
+
+  /** @returns whether the file was there. */
+  async #copy(name: string): Promise<boolean> {
+    this.#signal.throwIfAborted();
+    const target = join(this.#target, name);
+    try {
+      await copyFile(join(this.#path, name), target, constants.COPYFILE_FICLONE);
+    } catch (error) {
+      if (isMissing(error)) return false;
+      throw error;
+    }
+    await syncFile(target);
+    return true;
+  }
+
+  async #write(name: string, bytes: Uint8Array): Promise<void> {
+    const handle = await open(join(this.#target, name), 'w');
+    try {
+      await handle.writeFile(bytes);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return isSystemError(error) && error.code === 'ENOENT';
+}
+
+async function syncFile(path: string): Promise<void> {
+  const handle = await open(path, 'r+');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function syncFolder(path: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } catch {
+    // Not every file system can.
+  } finally {
+    await handle.close();
+  }
+}

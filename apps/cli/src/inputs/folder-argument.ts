@@ -1,0 +1,47 @@
+import { existsSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { type Command, Option } from 'commander';
+import { Failure } from '../failure.js';
+import type { KeyFormOptions } from './opened-table.js';
+import { note } from '../outputs/output.js';
+
+/** The option about damage in a folder. */
+export interface DamageOptions {
+  readonly damage?: 'strict' | 'skip';
+}
+
+/** Adds the option about damage in a folder. */
+export function addDamageOption(command: Command): Command {
+  return command.addOption(
+    new Option('--damage <how>', 'for a folder: fail at damage, or skip it and read the rest (default: strict)').choices(['strict', 'skip']),
+  );
+}
+
+/** Whether the path is a folder, which is then opened as a database. */
+export function isFolder(path: string): boolean {
+  try {
+    return path !== '' && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  } catch {
+    // Opening it as a file will report the error.
+    return false;
+  }
+}
+
+/** @throws Failure for --internal and --no-internal, which are for tables. */
+export function mustNotInsist(path: string, { internal }: KeyFormOptions): void {
+  if (internal === undefined) return;
+  throw new Failure(`${path}: is a folder, whose keys are always user keys: omit ${internal ? '--internal' : '--no-internal'}`);
+}
+
+/** @throws Failure for an option that is only for folders. */
+export function mustBeForFolder(path: string, option: string, value: unknown): void {
+  if (value === undefined) return;
+  throw new Failure(`${path}: is not a folder: ${option} is for folders`);
+}
+
+/** Warns if a table is part of a database, which may have newer versions elsewhere. */
+export function noteDatabase(path: string): void {
+  const folder = dirname(path);
+  if (!existsSync(join(folder, 'CURRENT'))) return;
+  note(`${path}: one file of the database in ${folder}: newer versions of its keys may be in other files; name the folder to read all of them`);
+}

@@ -1,0 +1,14 @@
+import { hexBytes } from '@bloom/report';
+import { Failure } from '../failure.js';
+
+/** A key or bound from the command line. @throws Failure when it is not UTF-8 or, with --hex, not hexadecimal. */
+export function keyArgument(text: string, isHex: boolean): Uint8Array {
+  if (!isHex) {
+    // Node replaces bytes that are not UTF-8 with this character, so this may not be the key that was meant.
+    if (text.includes('\ufffd')) throw new Failure(`${JSON.stringify(text)} is not UTF-8: pass the key in hexadecimal, with --hex`);
+    return Buffer.from(text, 'utf8');
+  }
+  const bytes = hexBytes(text);
+  if (bytes === undefined) throw new Failure(`${JSON.stringify(text)} is not hexadecimal: it must have two digits per byte`);
+  return bytes;
+}

@@ -1,0 +1,96 @@
+import type { Comparator, KeyRange } from '@bloom/sstable';
+import { bytewiseComparator } from '@bloom/sstable';
+import { type Command, Option } from 'commander';
+import { keyArgument } from './key-argument.js';
+import { wholeNumber } from './whole-number.js';
+
+/** Which keys a command was asked for. */
+export interface RangeOptions {
+  readonly prefix?: string;
+  readonly gt?: string;
+  readonly gte?: string;
+  readonly lt?: string;
+  readonly lte?: string;
+  readonly hex?: true;
+}
+
+/** Adds --prefix and the bounds. */
+export function addRangeOptions(command: Command): Command {
+  return command
+    .option('--prefix <key>', 'only keys that begin with KEY')
+    .option('--gt <key>', 'only keys after KEY')
+    .option('--gte <key>', 'only KEY and keys after it')
+    .option('--lt <key>', 'only keys before KEY')
+    .option('--lte <key>', 'only KEY and keys before it');
+}
+
+export function addLimitOption(command: Command): Command {
+  return command.addOption(new Option('--limit <n>', 'at most N entries').argParser(wholeNumber(0, Number.MAX_SAFE_INTEGER)));
+}
+
+type Bounds = Pick<KeyRange, 'gt' | 'gte' | 'lt' | 'lte'>;
+
+/** The keys that a command was asked for: those within bounds that begin with a prefix. */
+export class WantedRange {
+  readonly #bounds: Bounds;
+  readonly #prefix: Uint8Array | undefined;
+
+  constructor({ hex, prefix, ...bounds }: RangeOptions) {
+    const bytes = (text: string | undefined): Uint8Array | undefined => (text === undefined ? undefined : keyArgument(text, hex === true));
+    this.#prefix = bytes(prefix);
+    this.#bounds = { gt: bytes(bounds.gt), gte: bytes(bounds.gte), lt: bytes(bounds.lt), lte: bytes(bounds.lte) };
+  }
+
+  /** Whether all keys are wanted. */
+  get isAll(): boolean {
+    return this.#prefix === undefined && !this.#hasBounds;
+  }
+
+  /** Whether a key that is not in the range by its order shows that only in comparisons. */
+  get #hasBounds(): boolean {
+    return Object.values(this.#bounds).some((bound) => bound !== undefined);
+  }
+
+  /**
+   * What to ask a table or a database for, and what of that to keep.
+   *
+   * @param comparator the order in which it is; undefined when it is in none, and has to be read from start to end.
+   */
+  in(comparator: Pick<Comparator, 'name'> | undefined, compare: (a: Uint8Array, b: Uint8Array) => number): { readonly range: Bounds; readonly keeps: ((key: Uint8Array) => boolean) | undefined } {
+    const prefix = this.#prefix;
+    const begins = prefix && ((key: Uint8Array): boolean => beginsWith(key, prefix));
+    if (comparator === undefined) {
+      const { gt, gte, lt, lte } = this.#bounds;
+      if (this.isAll) return { range: {}, keeps: undefined };
+      return {
+        range: {},
+        keeps: (key) =>
+          !(gt !== undefined && compare(key, gt) <= 0) &&
+          !(gte !== undefined && compare(key, gte) < 0) &&
+          !(lt !== undefined && compare(key, lt) >= 0) &&
+          !(lte !== undefined && compare(key, lte) > 0) &&
+          begins?.(key) !== false,
+      };
+    }
+    // In bytewise order, keys of one prefix are next to each other.
+    if (prefix !== undefined && !this.#hasBounds && comparator.name === bytewiseComparator.name) {
+      return { range: { gte: prefix, lt: successorOf(prefix) }, keeps: undefined };
+    }
+    return { range: this.#bounds, keeps: begins };
+  }
+}
+
+function beginsWith(key: Uint8Array, prefix: Uint8Array): boolean {
+  return key.length >= prefix.length && prefix.every((byte, i) => key[i] === byte);
+}
+
+/** The first key in bytewise order that is after all keys of a prefix; undefined when there is none. */
+function successorOf(prefix: Uint8Array): Uint8Array | undefined {
+  let length = prefix.length;
+  while (length > 0 && prefix[length - 1] === 0xff) length--;
+  if (length === 0) return undefined;
+  // Not slice(): a Buffer's slice is a view, and the prefix would change.
+  const successor = new Uint8Array(prefix.subarray(0, length));
+  successor[length - 1]!++;
+  return successor;
+}

@@ -1,0 +1,75 @@
+import { type Comparator, type SyncCursor, SyncTable, bytewiseComparator } from '@bloom/sstable';
+import { compareRangeOf, internalKeyComparator } from '@bloom/sstable/database';
+import { failureOf } from '../failure.js';
+import { EntryBatch } from '../formats/entry-batch.js';
+import { knownCodecs } from '../plugins/known-plugins.js';
+import { loadPlugins } from '../plugins/plugin-options.js';
+import type { BatchSource } from './batch-source.js';
+import type { MergeOrder } from './merge-order.js';
+import { CursorError, MergedEntries } from './merged-entries.js';
+import { DescriptorSource } from './sorted-run.js';
+
+/** Bytes of a batch. */
+const BATCH_BYTES = 2 ** 19;
+/** Bytes that all tables together are read ahead, of which each has a part. */
+const READ_AHEAD_BYTES = 32 * 2 ** 20;
+const MOST_READ_AHEAD_BYTES = 2 ** 20;
+const LEAST_READ_AHEAD_BYTES = 16 * 2 ** 10;
+
+/** The entries of several tables as one sequence, in batches. Of equal keys, the entry of the newest table is given. */
+export class MergedTables implements BatchSource {
+  readonly #merged: MergedEntries;
+  readonly #names: readonly string[];
+  #expected = 1024;
+  #isOver = false;
+
+  private constructor(merged: MergedEntries, names: readonly string[]) {
+    this.#merged = merged;
+    this.#names = names;
+  }
+
+  /** @throws Failure that names the table that is damaged. */
+  static async open({ files, plugins: given, isInternal }: MergeOrder): Promise<MergedTables> {
+    const plugins = await loadPlugins(given);
+    const userComparator: Comparator = plugins.comparator ?? bytewiseComparator;
+    const comparator = isInternal ? internalKeyComparator(userComparator) : userComparator;
+    const readAheadBytes = Math.max(LEAST_READ_AHEAD_BYTES, Math.min(MOST_READ_AHEAD_BYTES, Math.floor(READ_AHEAD_BYTES / files.length)));
+    const cursors = files.map(({ name, fd, byteLength }): SyncCursor => {
+      try {
+        const source = new DescriptorSource(fd, byteLength);
+        return SyncTable.open(source, { comparator, codecs: knownCodecs(plugins), filterPolicies: [], cache: null, readAheadBytes }).cursor();
+      } catch (error) {
+        throw failureOf(name, error);
+      }
+    });
+    const names = files.map(({ name }) => name);
+    return new MergedTables(named(names, () => new MergedEntries(cursors, compareRangeOf(comparator))), names);
+  }
+
+  async next(): Promise<EntryBatch | undefined> {
+    await Promise.resolve();
+    return this.nextAtOnce();
+  }
+
+  nextAtOnce(): EntryBatch | undefined {
+    if (this.#isOver) return undefined;
+    const batch = new EntryBatch(BATCH_BYTES + 4096, this.#expected);
+    this.#isOver = !named(this.#names, () => this.#merged.fill(batch, BATCH_BYTES));
+    this.#expected = Math.max(16, Math.ceil(batch.length * 1.1));
+    return batch;
+  }
+
+  close(): void {
+    this.#isOver = true;
+  }
+}
+
+/** What `work` returns. @throws its errors as failures that name the table. */
+function named<T>(names: readonly string[], work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof CursorError) throw failureOf(names[error.age] ?? '', error.cause);
+    throw error;
+  }
+}

@@ -1,0 +1,213 @@
+import { basename, join } from 'node:path';
+import {
+  comparatorNameSync,
+  DatabaseReader,
+  type Dropped,
+  type Folder,
+  FolderError,
+  parseFileName,
+  type ReaderOptions,
+  SyncDatabaseReader,
+  type SyncFolder,
+} from '@bloom/leveldb';
+import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
+import { SyncNodeFolder } from '@bloom/leveldb/node';
+import { quotedName } from '@bloom/bytes';
+import { count, counted } from '@bloom/report';
+import { bytewiseComparator, CorruptionError, UnsupportedError } from '@bloom/sstable';
+import { Failure, failureOf, placedBytes } from '../failure.js';
+import { note } from '../outputs/output.js';
+import { knownCodecs, knownPolicies } from '../plugins/known-plugins.js';
+import { loadPlugins, type PluginOptions, type Plugins } from '../plugins/plugin-options.js';
+import { allShippedPolicies } from '../plugins/shipped-policy.js';
+import type { DamageOptions } from './folder-argument.js';
+import { type Location, shownName } from './location.js';
+import { folderOfLog, withCurrent } from './log-folder.js';
+import { type RemoteOptions, withSource } from './opened-source.js';
+
+/** How many places of damage to name per folder. */
+const SHOWN_DROPS = 20;
+
+/** A database that a command reads. */
+export interface DatabaseFile {
+  /** The name of the folder or log, in messages. */
+  readonly path: string;
+  readonly database: SyncDatabaseReader | DatabaseReader;
+  readonly folder: Folder;
+  readonly plugins: Plugins;
+}
+
+/** Where a whole database is; a log counts as one. */
+export type DatabaseLocation = Extract<Location, { kind: 'folder' | 'remote-folder' | 'log' | 'remote-log' | 'memory-log' }>;
+
+export interface FolderOptions extends DamageOptions, PluginOptions, RemoteOptions {
+  readonly internal?: boolean;
+}
+
+/** A log is read into memory. LevelDB starts a new log at 1 GiB at the latest. */
+const MAX_LOG_BYTES = 2 ** 31;
+
+/** Opens a database, does `work` with it, and closes it. Failures name the file. */
+export function withDatabase<T>(location: DatabaseLocation, options: FolderOptions, work: (file: DatabaseFile) => T | Promise<T>): Promise<T> {
+  return withDatabaseFolder(location, options, async (path, folder, plugins) => {
+    const database = await openDatabase(folder, plugins, { damage: options.damage });
+    try {
+      const { comparator } = database.describe();
+      if (plugins.comparator !== undefined && plugins.comparator.name !== comparator) {
+        note(`${path}: its order is ${comparator}, so --comparator, which is ${plugins.comparator.name}, is not used`);
+      }
+      return await work({ path, database, folder, plugins });
+    } finally {
+      await database.close();
+    }
+  });
+}
+
+/** Does `work` with the folder of a database. Failures name the file. */
+export async function withDatabaseFolder<T>(
+  location: DatabaseLocation,
+  options: FolderOptions,
+  work: (path: string, folder: Folder, plugins: Plugins) => Promise<T>,
+): Promise<T> {
+  mustNotInsist(location, options);
+  const plugins = await loadPlugins(options);
+  const { tracing } = options;
+  switch (location.kind) {
+    case 'folder': {
+      const { path, current } = location;
+      const folder = current === undefined ? new SyncNodeFolder(path) : withCurrent(new SyncNodeFolder(path), current);
+      return withFolderFailures(path, folder, options, () => work(path, tracing?.folder(folder) ?? folder, plugins));
+    }
+    case 'remote-folder': {
+      const { url, current } = location;
+      const path = shownName(url.href);
+      const { remoteFolder, transportOf } = await import('./remote.js');
+      const remote = remoteFolder(url, transportOf(url, options.header ?? [], tracing));
+      const folder = current === undefined ? remote : withCurrent(remote, current);
+      return withFolderFailures(path, folder, options, () => work(path, folder, plugins));
+    }
+    case 'log':
+    case 'remote-log':
+    case 'memory-log':
+      return withSource(location, options, (path, source) => {
+        if (source.byteLength > MAX_LOG_BYTES) throw new Failure(`${path}: has more than ${counted(MAX_LOG_BYTES, 'byte')}: too long for a log`);
+        const folder = folderOfLog(source.read(0, source.byteLength), basename(path), (plugins.comparator ?? bytewiseComparator).name);
+        return withFolderFailures(path, folder, options, () => work(path, folder, plugins));
+      });
+  }
+}
+
+/** @throws Failure for --internal and --no-internal, which are for tables. */
+function mustNotInsist(location: DatabaseLocation, { internal }: FolderOptions): void {
+  if (internal === undefined) return;
+  const name = 'path' in location ? location.path : shownName(location.url.href);
+  const kind = location.kind === 'folder' || location.kind === 'remote-folder' ? 'folder' : 'log';
+  throw new Failure(`${name}: is a ${kind}, whose keys are always user keys: omit ${internal ? '--internal' : '--no-internal'}`);
+}
+
+/** The readers' options for what `bloom` knows and what the command line names. */
+export async function readerOptions(plugins: Plugins): Promise<Required<Pick<ReaderOptions, 'codecs' | 'comparators' | 'filterPolicies'>>> {
+  const { comparator } = plugins;
+  const policies = await allShippedPolicies();
+  return {
+    codecs: knownCodecs(plugins),
+    comparators: comparator === undefined ? [] : [comparator],
+    filterPolicies: knownPolicies(plugins, policies, comparator),
+  };
+}
+
+/** Does `work` with the files of a folder. Failures name the file. */
+async function withFolderFailures<T>(path: string, folder: Folder, { damage = 'strict' }: DamageOptions, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const failure = folderFailure(path, folder, error);
+    const advice = failure instanceof Failure ? adviceFor(folder, damage, error) : undefined;
+    throw advice === undefined ? failure : new Failure(`${(failure as Failure).message}; ${advice}`, { cause: error });
+  }
+}
+
+/** Opens the database in a folder, with the comparator that it names if that is known. */
+export async function openDatabase(folder: SyncFolder, plugins: Plugins, options: ReaderOptions): Promise<SyncDatabaseReader>;
+export async function openDatabase(folder: Folder, plugins: Plugins, options: ReaderOptions): Promise<SyncDatabaseReader | DatabaseReader>;
+export async function openDatabase(folder: Folder, plugins: Plugins, options: ReaderOptions): Promise<SyncDatabaseReader | DatabaseReader> {
+  const given = await readerOptions(plugins);
+  const open = (all: ReaderOptions): SyncDatabaseReader | Promise<DatabaseReader> =>
+    isSync(folder) ? SyncDatabaseReader.open(folder, all) : DatabaseReader.open(folder, all);
+  try {
+    return await open({ ...given, ...options });
+  } catch (error) {
+    if (!(error instanceof UnsupportedError && error.code === 'BLOOM_UNKNOWN_COMPARATOR')) throw error;
+    return open({ ...given, comparators: [idbComparator], filterPolicies: [idbFilterPolicy], ...options });
+  }
+}
+
+/** Whether the folder answers at once. Only those behind URLs do not. */
+export function isSync(folder: Folder): folder is SyncFolder {
+  return folder.isRemote !== true;
+}
+
+/** Turns an error about a folder or a file in it into a failure with a line to show. Returns other errors unchanged. */
+export function folderFailure(path: string, folder: Folder, error: unknown): unknown {
+  if (error instanceof FolderError) {
+    const problem = error.code === 'BLOOM_FOLDER_BUSY' ? 'another program keeps changing the folder' : 'it was changed while it was read';
+    return new Failure(`${fileIn(path, error.file)}: ${problem}: try again`, { cause: error });
+  }
+  if (error instanceof UnsupportedError && error.code === 'BLOOM_UNKNOWN_COMPARATOR') {
+    const advice = 'give the order with --comparator MODULE; without it, scan --all-versions prints what each file stores, and verify --any-order checks everything but the order';
+    return new Failure(`${fileIn(path, error.file)}: ${unknownOrderText(isSync(folder) ? comparatorNameSync(folder) : undefined)}; ${advice}`, { cause: error });
+  }
+  if (error instanceof CorruptionError && error.code === 'BLOOM_NOT_A_DATABASE' && hasLogsOrTables(folder)) {
+    return new Failure(`${path}: it has no CURRENT, so it cannot be opened as a database`, { cause: error });
+  }
+  return failureOf(isPlaced(error) ? fileIn(path, error.file) : path, error);
+}
+
+/** The path of a file in a folder, or of the folder itself. @param file a path or only a name, as errors have it. */
+function fileIn(path: string, file: string | undefined): string {
+  // A log that is read as a database has the path of the file.
+  if (file === undefined || file === path || basename(file) === basename(path)) return path;
+  return path.includes('://') ? `${path.replace(/\/$/, '')}/${basename(file)}` : join(path, basename(file));
+}
+
+function isPlaced(error: unknown): error is CorruptionError | UnsupportedError {
+  return error instanceof CorruptionError || error instanceof UnsupportedError;
+}
+
+/** That `bloom` does not know the order of a database's keys. @param name the name of the comparator, if that is known. */
+export function unknownOrderText(name: string | undefined): string {
+  return `its keys are in the order of ${name === undefined ? 'a comparator' : `the comparator ${quotedName(name)}`}, which bloom does not know`;
+}
+
+/** Whether logs or tables are in a folder, by their names. */
+export function hasLogsOrTables(folder: Folder): boolean {
+  return isSync(folder) && folder.list().some((name) => {
+    const type = parseFileName(name)?.type;
+    return type === 'log' || type === 'table';
+  });
+}
+
+const READ_FILES = 'bloom repair makes a database of its logs and tables, and bloom salvage a table';
+
+/** What can be done about damage in a folder; undefined if nothing can. */
+function adviceFor(folder: Folder, damage: 'strict' | 'skip', error: unknown): string | undefined {
+  if (error instanceof UnsupportedError && error.code === 'BLOOM_UNSUPPORTED_CODEC') return '--codec MODULE reads it with a codec for this type';
+  if (!(error instanceof CorruptionError) || error.code === 'BLOOM_TOO_LARGE') return undefined;
+  if (error.code === 'BLOOM_NOT_A_DATABASE') return hasLogsOrTables(folder) ? READ_FILES : undefined;
+  const type = parseFileName(basename(error.file ?? ''))?.type;
+  // CURRENT may name a log or a table as the MANIFEST.
+  const isOfManifest = ['CURRENT', 'MANIFEST', 'version edit'].includes(error.structure);
+  if (isOfManifest || (type !== 'log' && type !== 'table')) return READ_FILES;
+  return damage === 'strict' ? '--damage skip reads the rest' : 'bloom salvage copies what can still be read';
+}
+
+/** Prints to standard error what was left out of a folder. */
+export function noteDropped(path: string, dropped: readonly Dropped[]): void {
+  for (const drop of dropped.slice(0, SHOWN_DROPS)) note(`${fileIn(path, drop.file)}: ${droppedText(drop)}`);
+  if (dropped.length > SHOWN_DROPS) note(`${path}: ${count(dropped.length - SHOWN_DROPS)} more places were left out`);
+}
+
+/** What was left out of a file, without the name of the file. */
+export function droppedText({ offset, byteLength, reason }: Dropped): string {
+  return `left out ${byteLength === undefined ? `at offset ${offset}` : placedBytes(byteLength, offset)}: ${reason}`;
+}

@@ -1,0 +1,92 @@
+import { fstatSync, readFileSync, statSync } from 'node:fs';
+import { type Command, Option } from 'commander';
+import { MemorySource, type SyncSource } from '@bloom/sstable';
+import { SyncFileSource } from '@bloom/sstable/node';
+import { Failure, failureOf } from '../failure.js';
+import { isSameFile } from '../outputs/same-file.js';
+import { type Location, shownName } from './location.js';
+import type { Trace } from './trace.js';
+
+const STDIN = 0;
+
+/** How URLs are read, and whether reads are reported. */
+export interface RemoteOptions {
+  readonly header?: readonly string[];
+  readonly trace?: true;
+  /** What --trace counts; the command makes it. */
+  readonly tracing?: Trace | undefined;
+}
+
+/** Where a single file is, which need not be a table. */
+export type TableLocation = Exclude<Location, { kind: 'folder' | 'remote-folder' | 'remote' }>;
+
+/** Adds --header and --trace. */
+export function addRemoteOptions(command: Command): Command {
+  const several = (value: string, before: readonly string[] | undefined): readonly string[] => [...(before ?? []), value];
+  return command
+    .addOption(new Option('-H, --header <header>', 'for a URL: a header to send, NAME: VALUE; can be repeated; also one per line in BLOOM_HTTP_HEADERS').argParser(several))
+    .option('--trace', 'say on standard error what is read: requests, bytes, answers of filters');
+}
+
+/** What --trace counts; undefined without it. */
+export async function tracingFor({ trace }: RemoteOptions): Promise<Trace | undefined> {
+  return trace === undefined ? undefined : new (await import('./trace.js')).Trace();
+}
+
+/** The name of a file in messages. */
+export function nameOf(location: TableLocation): string {
+  if (location.kind === 'stdin') return shownName('-');
+  return 'path' in location ? location.path : shownName(location.url.href);
+}
+
+/**
+ * Opens a file, does `work` with it, and closes it. What cannot be read at any place, such as a pipe, is read into memory first; so is
+ * what is behind a URL. Failures name the file.
+ */
+export async function withSource<T>(
+  location: TableLocation,
+  { header = [], tracing }: RemoteOptions,
+  work: (path: string, source: SyncSource) => T | Promise<T>,
+): Promise<T> {
+  const path = nameOf(location);
+  try {
+    if (location.kind === 'remote-file' || location.kind === 'remote-log') {
+      const { downloaded, transportOf } = await import('./remote.js');
+      return await work(path, await downloaded(location.url, transportOf(location.url, header, tracing)));
+    }
+    if (location.kind === 'stdin' || location.kind === 'pipe') return await work(path, counted(readWhole(location), tracing));
+    if (location.kind === 'memory' || location.kind === 'memory-log') return await work(path, counted(location.source, tracing));
+    mustBeReadable(path);
+    const source = SyncFileSource.open(path);
+    try {
+      return await work(path, counted(source, tracing));
+    } finally {
+      source.close();
+    }
+  } catch (error) {
+    throw failureOf(path, error);
+  }
+}
+
+/** Reads standard input or a pipe to its end. */
+export function readWhole(location: Extract<TableLocation, { kind: 'stdin' | 'pipe' }>): SyncSource {
+  const path = nameOf(location);
+  if (location.kind === 'stdin' && process.stdin.isTTY) throw new Failure('standard input is a terminal: give it a file, as in bloom scan - < table.ldb');
+  try {
+    return new MemorySource(readFileSync(location.kind === 'stdin' ? STDIN : location.path), path);
+  } catch (error) {
+    throw failureOf(path, error);
+  }
+}
+
+function counted(source: SyncSource, tracing: Trace | undefined): SyncSource {
+  return tracing?.source(source) ?? source;
+}
+
+function mustBeReadable(path: string): void {
+  if (path === '') throw new Failure('the name of the table is empty');
+  const found = statSync(path, { bigint: true });
+  if (isSameFile(found, fstatSync(1, { bigint: true }))) {
+    throw new Failure(`${path}: is also standard output, which would overwrite it`);
+  }
+}

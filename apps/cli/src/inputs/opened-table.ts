@@ -1,0 +1,168 @@
+import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
+import { bytewiseComparator, type Comparator, CorruptionError, type Source, type SyncSource, SyncTable, Table, type TableOptions, UnsupportedError } from '@bloom/sstable';
+import { DatabaseTable, SyncDatabaseTable } from '@bloom/sstable/database';
+import type { Command } from 'commander';
+import { Failure, failureOf } from '../failure.js';
+import { note } from '../outputs/output.js';
+import { knownCodecs, knownPolicies } from '../plugins/known-plugins.js';
+import { loadPlugins, type PluginOptions, type Plugins } from '../plugins/plugin-options.js';
+import { keyFormOf, undamaged } from './key-form.js';
+import { nameOf, type RemoteOptions, type TableLocation, withSource } from './opened-source.js';
+
+/** The options about a table's keys; undefined if it is up to the keys themselves. */
+export interface KeyFormOptions {
+  readonly internal?: boolean;
+}
+
+/** Adds the options that override what the keys of a table look like. */
+export function addKeyFormOptions(command: Command): Command {
+  // Commander's conflicts() cannot tell the two apart, because both set the same property.
+  const given = new Set<string>();
+  for (const flag of ['internal', 'no-internal']) {
+    command.on(`option:${flag}`, () => {
+      given.add(flag);
+      if (given.size > 1) command.error("error: option '--internal' cannot be used with option '--no-internal'");
+    });
+  }
+  return command
+    .option('--internal', "read the table as a database's: its keys are user keys with sequence and type")
+    .option('--no-internal', 'read the keys as plain keys, whatever they look like')
+    .addHelpText(
+      'after',
+      `
+Whether a table belongs to a LevelDB database is detected from its keys, and
+reported on standard error; --internal and --no-internal override it.`,
+    );
+}
+
+/** A table that a command reads. */
+export interface TableFile<T extends SyncTable | Table = SyncTable | Table> {
+  /** Its name in messages. */
+  readonly path: string;
+  readonly source: T extends SyncTable ? SyncSource : Source;
+  /** The table with plain keys; undefined when it cannot be opened. */
+  readonly table: T | undefined;
+  /** What opens it. */
+  readonly opening: TableOptions;
+  /** Whether to read its keys as internal keys, because they look like it or because of the option. */
+  readonly isInternal: boolean;
+  /** The order of its keys, or of its user keys. */
+  readonly comparator: Comparator;
+  /** Whether the sampled keys are in bytewise order, or in that of --comparator. */
+  readonly isOrdered: boolean;
+  /** Whether keys can be looked up by order and filters. Otherwise the whole table has to be read. */
+  readonly isSearchable: boolean;
+}
+
+/** A table that is read without promises: a file, or one that is in memory. */
+export type SyncTableFile = TableFile<SyncTable>;
+
+interface OpeningOptions extends KeyFormOptions, PluginOptions {
+  /** How far into the file to search for keys if footer and index do not lead to any. Default: not at all. */
+  readonly searchBytes?: number;
+}
+
+/**
+ * Opens the table that the command line names, does `work` with it, and closes it. Failures name the table. One that is behind a
+ * URL, or in a pipe, is read into memory first.
+ */
+export function withTableFile<T>(location: TableLocation, options: OpeningOptions & RemoteOptions, work: (file: SyncTableFile) => T | Promise<T>): Promise<T> {
+  return withSource(location, options, (path, source) => withTable(path, source, options, (opening) => SyncTable.open(source, opening), work));
+}
+
+/** {@link withTableFile}, but one behind a URL is read with requests for what is needed of it. */
+export async function withReadTable<T>(location: TableLocation, options: OpeningOptions & RemoteOptions, work: (file: TableFile) => T | Promise<T>): Promise<T> {
+  if (location.kind !== 'remote-file') return withTableFile(location, options, work as (file: SyncTableFile) => T | Promise<T>);
+  const path = nameOf(location);
+  const { openRemoteFile, transportOf } = await import('./remote.js');
+  try {
+    const source = await openRemoteFile(location.url, transportOf(location.url, options.header ?? [], options.tracing));
+    try {
+      return await withTable<T, Table>(path, source, options, (opening) => Table.open(source, opening), work);
+    } finally {
+      await source.close();
+    }
+  } catch (error) {
+    throw failureOf(path, error);
+  }
+}
+
+async function withTable<T, Opened extends SyncTable | Table>(
+  path: string,
+  source: TableFile<Opened>['source'],
+  { internal, searchBytes = 0, ...given }: OpeningOptions,
+  open: (opening: TableOptions) => Opened | Promise<Opened>,
+  work: (file: TableFile<Opened>) => T | Promise<T>,
+): Promise<T> {
+  let isInternal = internal;
+  try {
+    const plugins = await loadPlugins(given);
+    const { comparator } = plugins;
+    // Without a cache, as commands read few blocks more than once.
+    let opening: TableOptions = { codecs: knownCodecs(plugins), cache: null };
+    let table = await undamaged(() => open(opening));
+    const policies = await policiesFor(table, plugins, comparator);
+    if (comparator !== undefined || policies !== undefined) {
+      opening = { ...opening, comparator, filterPolicies: policies };
+      table = await undamaged(() => open(opening));
+    }
+    // A command that reads it says what is wrong when it needs the table, which is without promises.
+    if (table === undefined && source.isRemote === true) await open(opening);
+    // The keys say whether they are internal only where the order is bytewise.
+    const keyForm = await keyFormOf(source, comparator === undefined ? table : await undamaged(() => open({ codecs: opening.codecs, cache: null })), searchBytes);
+    isInternal ??= keyForm.isInternal;
+    if (internal === true && keyForm.isPlain) {
+      throw new Failure(`${path}: its keys are plain keys, without sequence and type: omit --internal`);
+    }
+    if (internal === true && !keyForm.isInternal) {
+      note(`${path}: not all of its keys look like a database's, but --internal reads them as such`);
+    }
+    const { isBytewise, passesFilters } = isInternal ? keyForm.internal : keyForm.plain;
+    const isOrdered = comparator !== undefined || isBytewise;
+    // Internal keys that are read as plain keys because of the option are still in the order of the database.
+    const isSearchable = comparator !== undefined || (isBytewise && passesFilters && (isInternal || !keyForm.isInternal));
+    return await work({ path, source, table, opening, isInternal, comparator: comparator ?? bytewiseComparator, isOrdered, isSearchable });
+  } catch (error) {
+    const failure = failureOf(path, error);
+    if (!(failure instanceof Failure && (error instanceof CorruptionError || error instanceof UnsupportedError))) throw failure;
+    throw new Failure(`${failure.message}; ${adviceFor(error, isInternal === true)}`, { cause: error });
+  }
+}
+
+/** The policies to open a table with, where the default is not enough. */
+async function policiesFor(table: SyncTable | Table | undefined, plugins: Plugins, comparator: Comparator | undefined): Promise<FilterPolicy[] | undefined> {
+  const status = table?.filterStatus;
+  const shipped = status?.state === 'unknown-policy' ? await (await import('../plugins/shipped-policy.js')).shippedPoliciesOf(status.policyNames) : [];
+  if (shipped.length === 0 && plugins.policies.length === 0 && comparator === undefined) return undefined;
+  return knownPolicies(plugins, [new BloomFilterPolicy(), ...shipped], comparator);
+}
+
+/** The table with plain keys. @throws why it could not be opened. */
+export function openTable({ source, table, opening }: SyncTableFile): SyncTable;
+export function openTable({ source, table, opening }: TableFile): SyncTable | Table;
+export function openTable({ source, table, opening }: TableFile): SyncTable | Table {
+  return table ?? SyncTable.open(source as SyncSource, opening);
+}
+
+/** The table as one of a database, with versions of user keys. */
+export function openDatabaseTable(file: SyncTableFile, options?: TableOptions): SyncDatabaseTable;
+export function openDatabaseTable(file: TableFile, options?: TableOptions): SyncDatabaseTable | Promise<DatabaseTable>;
+export function openDatabaseTable({ source, table, opening }: TableFile, options: TableOptions = {}): SyncDatabaseTable | Promise<DatabaseTable> {
+  const all = { ...opening, ...options };
+  return table instanceof Table ? DatabaseTable.open(source, all) : SyncDatabaseTable.open(source as SyncSource, all);
+}
+
+/** Reports that a table is read as a database's because its keys look like it. */
+export function noteAssumption({ path, isInternal }: TableFile, { internal }: KeyFormOptions): void {
+  if (!isInternal || internal !== undefined) return;
+  note(`${path}: its keys look like a database's, and are read as such; --no-internal reads them as stored`);
+}
+
+/** What can be done about a damaged table, or one that is not supported. */
+function adviceFor(error: CorruptionError | UnsupportedError, isInternal: boolean): string {
+  const { code } = error;
+  if (isInternal && code === 'BLOOM_BAD_INTERNAL_KEY') return '--no-internal reads them as stored';
+  if (code === 'BLOOM_UNSUPPORTED_CODEC') return '--codec MODULE reads it with a codec for this type';
+  if (error instanceof UnsupportedError) return 'bloom layout shows what it consists of';
+  return code === 'BLOOM_NOT_A_TABLE' ? 'if it is a part of one, bloom salvage copies what can still be read' : 'bloom verify lists all damage, and bloom salvage copies what can still be read';
+}

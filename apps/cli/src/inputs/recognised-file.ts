@@ -1,0 +1,67 @@
+/** Recognises files that have no entries in a format that `build` reads, by their first and last bytes. */
+import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FormatName } from '../formats/format.js';
+import { Failure, failureOf } from '../failure.js';
+
+/** The last bytes of a LevelDB table. */
+const TABLE_MAGIC = Buffer.from('57fb808b247547db', 'hex');
+
+interface Kind {
+  readonly starts: readonly string[];
+  readonly text: string;
+}
+
+/** By the hexadecimal digits of their first bytes. */
+const KINDS: readonly Kind[] = [
+  { starts: ['1f8b08'], text: 'is compressed by gzip: gunzip -c FILE | bloom build -' },
+  { starts: ['28b52ffd'], text: 'is compressed by zstd: zstd -dc FILE | bloom build -' },
+  { starts: ['fd377a585a00'], text: 'is compressed by xz: xz -dc FILE | bloom build -' },
+  { starts: ['504b0304'], text: 'is a zip archive: unzip -p FILE | bloom build -' },
+  { starts: ['53514c69746520666f726d6174203300'], text: 'is a database of SQLite: sqlite3 -separator "$(printf \'\\t\')" FILE "select key, value from …" | bloom build -' },
+];
+
+/** The most bytes of a start. */
+const START_BYTES = 16;
+
+/** @param start the first bytes of an input. @throws Failure, without the input's name, when they are those of another kind of file. */
+export function mustBeEntries(start: Uint8Array, format: FormatName): void {
+  // Any bytes can be the length of a key.
+  if (format === 'kv') return;
+  const digits = Buffer.from(start.subarray(0, START_BYTES)).toString('hex');
+  const kind = KINDS.find(({ starts }) => starts.some((known) => digits.startsWith(known)));
+  if (kind !== undefined) throw new UnfitInput(kind.text);
+}
+
+/** The input is another kind of file. The message lacks its name. */
+export class UnfitInput extends Error {
+  override readonly name = 'UnfitInput';
+}
+
+/** @param path a regular file, or `-`. @throws Failure when it is a table. */
+export function mustNotBeTable(path: string): void {
+  const file = path === '-' ? 0 : open(path);
+  try {
+    const { size } = fstatSync(file);
+    const end = Buffer.alloc(TABLE_MAGIC.length);
+    if (size < end.length) return;
+    if (readSync(file, end, 0, end.length, size - end.length) === end.length && end.equals(TABLE_MAGIC)) {
+      throw new Failure(`${path === '-' ? 'standard input' : path}: is a table already: bloom convert writes it with other options, and bloom merge puts tables together`);
+    }
+  } finally {
+    if (path !== '-') closeSync(file);
+  }
+}
+
+function open(path: string): number {
+  try {
+    return openSync(path, 'r');
+  } catch (error) {
+    throw failureOf(path, error);
+  }
+}
+
+/** What to do with a folder that was given as an input. */
+export function folderProblem(path: string): string {
+  return existsSync(join(path, 'CURRENT')) ? 'is the folder of a database: bloom convert writes its entries to a table' : 'is a folder';
+}

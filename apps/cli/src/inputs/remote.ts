@@ -1,0 +1,75 @@
+/** Tables and databases behind http(s) URLs. Loaded only for these. */
+import type { Folder } from '@bloom/leveldb';
+import { HttpFolder } from '@bloom/leveldb/http';
+import { MemorySource, type Source } from '@bloom/sstable';
+import { HttpError, HttpSource, type HttpSourceOptions } from '@bloom/sstable/http';
+import { Failure } from '../failure.js';
+import { HEADERS_VARIABLE } from '../http-problem.js';
+import type { RemoteLocation } from './location.js';
+import type { Trace } from './trace.js';
+
+/** More is not kept in memory, as commands that read all of a file do. */
+const MAX_WHOLE_BYTES = 2 ** 31;
+
+type Transport = Pick<HttpSourceOptions, 'fetch' | 'headers'>;
+
+/** How requests are sent. @param given the --header options. @throws Failure for what is no header, without showing it. */
+export function transportOf(url: URL, given: readonly string[], trace: Trace | undefined): Transport {
+  const lines = (process.env[HEADERS_VARIABLE] ?? '').split('\n').filter((line) => line.trim() !== '');
+  const headers: Record<string, string> = {};
+  for (const [i, line] of [...lines, ...given].entries()) {
+    const origin = i < lines.length ? HEADERS_VARIABLE : '--header';
+    const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*([\t\x20-\x7e\x80-\xff]*)$/.exec(line.trim()) ?? [];
+    if (name === undefined || value === undefined) throw new Failure(`${origin}: a header must be NAME: VALUE, for example Authorization: Bearer TOKEN`);
+    headers[name] = value;
+  }
+  if (url.username !== '' || url.password !== '') {
+    const userinfo = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+    headers.Authorization = `Basic ${Buffer.from(userinfo, 'utf8').toString('base64')}`;
+  }
+  const send = fetch as unknown as NonNullable<HttpSourceOptions['fetch']>;
+  return { headers, fetch: trace === undefined ? send : trace.fetch(send) };
+}
+
+/** The address to request: user and password are in a header. */
+function addressOf(url: URL): string {
+  const address = new URL(url);
+  address.username = address.password = '';
+  return address.href;
+}
+
+/** Opens a file behind a URL. */
+export function openRemoteFile(url: URL, transport: Transport): Promise<HttpSource> {
+  return HttpSource.open(addressOf(url), transport);
+}
+
+/** Reads all of a file behind a URL into memory, for commands that read every byte. */
+export async function downloaded(url: URL, transport: Transport): Promise<MemorySource> {
+  const source: Source = await HttpSource.open(addressOf(url), { ...transport, tailBytes: 0 });
+  const { byteLength } = source;
+  if (byteLength > MAX_WHOLE_BYTES) throw new Failure(`${url.origin}${url.pathname}: this command reads all of a table, and this one has more than 2 GiB: copy it to a file first`);
+  const bytes = byteLength === 0 ? new Uint8Array(0) : await source.read(0, byteLength);
+  return new MemorySource(bytes, source.name);
+}
+
+/** The folder behind a URL. */
+export function remoteFolder(url: URL, transport: Transport): Folder {
+  const folder = addressOf(new URL('./', url));
+  // A token in the address is that of each file.
+  const { search } = url;
+  return search === '' ? new HttpFolder(folder, transport) : new HttpFolder((name) => folder + encodeURIComponent(name) + search, transport);
+}
+
+/** What a URL names whose end does not say it: a folder if there is a CURRENT in it. */
+export async function resolved(location: Extract<RemoteLocation, { kind: 'remote' }>, transport: Transport): Promise<RemoteLocation> {
+  const asFolder = new URL(location.url);
+  asFolder.pathname += '/';
+  try {
+    const current = await remoteFolder(asFolder, transport).open('CURRENT');
+    await current?.close?.();
+    return current === undefined ? { kind: 'remote-file', url: location.url } : { kind: 'remote-folder', url: asFolder };
+  } catch (error) {
+    if (!(error instanceof HttpError)) throw error;
+    return { kind: 'remote-file', url: location.url };
+  }
+}

@@ -1,0 +1,104 @@
+/** Databases that commands write to. */
+import { comparatorNameSync, Database, DatabaseError, type DatabaseOptions } from '@bloom/leveldb';
+import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
+import { SyncNodeFolder, WritableNodeFolder } from '@bloom/leveldb/node';
+import { quotedName } from '@bloom/bytes';
+import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
+import { bytewiseComparator, type Comparator, CorruptionError, UnsupportedError } from '@bloom/sstable';
+import { type Command, Option } from 'commander';
+import { Failure } from '../failure.js';
+import { compressionOf, type TableOptions } from '../outputs/table-options.js';
+import { knownCodecs, knownPolicies } from '../plugins/known-plugins.js';
+import { addPluginOptions, loadPlugins, type Plugins } from '../plugins/plugin-options.js';
+import { byteSize } from './byte-size.js';
+import { lockHolders } from './lock-holder.js';
+import { folderFailure } from './opened-folder.js';
+import { wholeNumber } from './whole-number.js';
+
+/** The options of commands that write to a folder. */
+export type DatabaseCommandOptions = Omit<TableOptions, 'blockRestartInterval'>;
+
+/** Adds the options about the order of a database's keys and its new tables. */
+export function addDatabaseOptions(command: Command): Command {
+  command
+    .addOption(new Option('--bits-per-key <n>', 'bits of filter per key in new tables (default: 10)').argParser(wholeNumber(1, 1000)).conflicts('policy'))
+    .addOption(new Option('--no-filter', 'write no filters').conflicts(['bitsPerKey', 'policy']))
+    .addOption(new Option('--filter-range <bytes>', 'bytes of a new table that one filter covers, a power of two (default: 2048)').argParser(byteSize(1, 2 ** 40)))
+    .addOption(new Option('--block-size <bytes>', 'bytes before compression at which a block is full (default: 4096)').argParser(byteSize(2 ** 10, 4 * 2 ** 20)))
+    .addOption(new Option('--compression <codec>', 'compression of new tables: none, snappy, zlib, deflate, or the name of a codec of --codec (default: snappy)'));
+  return addPluginOptions(command);
+}
+
+/** The options of a `Database`, with the order that the folder's MANIFEST names. @throws Failure when that order is unknown. */
+export async function databaseOptionsOf(path: string, options: DatabaseCommandOptions): Promise<DatabaseOptions> {
+  const plugins = await loadPlugins(options);
+  const comparator = comparatorOf(path, plugins);
+  const { blockSize, filterRange } = options;
+  const others: FilterPolicy[] = comparator === idbComparator ? [idbFilterPolicy] : [new BloomFilterPolicy()];
+  return {
+    comparator,
+    filterPolicy: filterPolicyOf(options, plugins, comparator),
+    filterPolicies: knownPolicies(plugins, others, comparator),
+    codecs: plugins.codecs.length === 0 && (options.compression ?? 'snappy') === 'snappy' ? undefined : knownCodecs(plugins),
+    compression: compressionOf(options, plugins),
+    blockSize,
+    filterRange,
+  };
+}
+
+/** Undefined for that of the library, which depends on the comparator. */
+function filterPolicyOf({ filter, bitsPerKey }: DatabaseCommandOptions, { policies }: Plugins, comparator: Comparator): FilterPolicy | null | undefined {
+  if (!filter) return null;
+  if (policies[0] !== undefined) return policies[0];
+  if (comparator === idbComparator) return idbFilterPolicy;
+  return bitsPerKey === undefined ? undefined : new BloomFilterPolicy(bitsPerKey);
+}
+
+function comparatorOf(path: string, { comparator }: Plugins): Comparator {
+  if (comparator !== undefined) return comparator;
+  let name: string | undefined;
+  try {
+    name = comparatorNameSync(new SyncNodeFolder(path));
+  } catch {
+    // Opening the database will report what is wrong.
+  }
+  if (name === undefined || name === bytewiseComparator.name) return bytewiseComparator;
+  if (name === idbComparator.name) return idbComparator;
+  throw new Failure(`${path}: its keys are in the order of the comparator ${quotedName(name)}, which bloom does not know: name it with --comparator`);
+}
+
+/** Opens a database for writing, does `work` with it, and closes it. @throws Failure that names the folder. */
+export async function withDatabase<T>(path: string, options: DatabaseCommandOptions, createIfMissing: boolean, work: (database: Database) => Promise<T>): Promise<T> {
+  const settings = { ...(await databaseOptionsOf(path, options)), createIfMissing };
+  try {
+    const database = await Database.open(new WritableNodeFolder(path), settings);
+    try {
+      return await work(database);
+    } finally {
+      await database.close();
+    }
+  } catch (error) {
+    throw databaseFailure(path, error);
+  }
+}
+
+/** Turns an error about a database that is written into a failure with a line to show. Returns other errors unchanged. */
+export function databaseFailure(path: string, error: unknown): unknown {
+  if (error instanceof DatabaseError) return new Failure(databaseProblem(path, error), { cause: error });
+  if (error instanceof RangeError) return new Failure(`${path}: ${error.message}`, { cause: error });
+  const failure = folderFailure(path, new SyncNodeFolder(path), error);
+  if (!(failure instanceof Failure)) return failure;
+  if (error instanceof CorruptionError) return new Failure(`${failure.message}; bloom repair makes a database of what can be read`, { cause: error });
+  if (error instanceof UnsupportedError && error.code === 'BLOOM_UNSUPPORTED_CODEC') return new Failure(`${failure.message}: name a codec with --codec`, { cause: error });
+  return failure;
+}
+
+function databaseProblem(path: string, { code, message, cause }: DatabaseError): string {
+  if (code === 'BLOOM_DATABASE_MISSING') return `${path}: there is no database: bloom put and bloom load make one`;
+  if (code === 'BLOOM_WRITING_ENDED' && cause instanceof Error) return `${path}: ${cause.message}: what was written before can be read`;
+  if (code === 'BLOOM_LOCKED') {
+    const holders = lockHolders(path);
+    if (holders.length > 0) return `${path}: is open for writing already, by the process ${holders.join(' or ')}`;
+  }
+  return message.startsWith(path) ? message : `${path}: ${message}`;
+}

@@ -1,0 +1,78 @@
+import { ByteBuffer } from '../formats/byte-buffer.js';
+import { failureOf } from '../failure.js';
+import { terminalLine, terminalLines } from './terminal-text.js';
+
+/** How many bytes to collect before writing to standard output. */
+const WRITE_BYTES = 64 * 1024;
+
+/** Writes what `out` has collected if it is enough for a write. */
+export function drain(out: ByteBuffer): Promise<void> | undefined {
+  return out.length < WRITE_BYTES ? undefined : flush(out);
+}
+
+/**
+ * Writes all that `out` has collected, and waits for it, so that output for a slow reader does not pile up in memory.
+ *
+ * On a terminal, control characters are escaped; files and pipes get the bytes.
+ */
+export async function flush(out: ByteBuffer): Promise<void> {
+  if (out.length === 0) return;
+  const shown = process.stdout.isTTY ? terminalLines(out.view()) : out.view();
+  await new Promise<void>((resolve, reject) => {
+    process.stdout.write(shown, (error) => {
+      if (!error) resolve();
+      // A closed pipe ends the program: see `endWithReader`.
+      else if (!isBrokenPipe(error)) reject(failureOf('standard output', error));
+    });
+  });
+  out.clear();
+}
+
+/** Lines for people, on standard output. */
+export class Lines {
+  readonly #out = new ByteBuffer();
+
+  /** Adds a line, in which unsafe characters are escaped. */
+  add(line: string): Promise<void> | undefined {
+    this.#out.utf8(`${terminalLine(line)}\n`);
+    return drain(this.#out);
+  }
+
+  flush(): Promise<void> {
+    return flush(this.#out);
+  }
+}
+
+/**
+ * Ends the program quietly, with the current exit code, once nobody reads its output any more, as in `bloom scan | head`.
+ */
+export function endWithReader(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (isBrokenPipe(error)) process.exit();
+  });
+  process.stderr.on('error', () => {
+    // Nobody reads the errors.
+  });
+}
+
+function isBrokenPipe(error: NodeJS.ErrnoException): boolean {
+  return error.code === 'EPIPE';
+}
+
+/** Prints a line to standard error. */
+export function note(line: string): void {
+  process.stderr.write(`bloom: ${terminalLine(line)}\n`);
+}
+
+/** Ends the program once all notes are written: `process.exit` alone drops those that a slow reader has not read yet. */
+export async function exit(): Promise<never> {
+  if (process.stderr.writableLength > 0) {
+    await new Promise<void>((resolve) => {
+      process.stderr.write('', () => {
+        resolve();
+      });
+    });
+  }
+  // Input that is still open would keep the program alive.
+  process.exit();
+}

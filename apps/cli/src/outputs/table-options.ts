@@ -1,0 +1,61 @@
+/** The options of all commands that write tables. */
+import { deflateCodec, zlibCodec } from '@bloom/codecs';
+import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
+import type { Codec, TableBuilderOptions } from '@bloom/sstable';
+import { type Command, Option } from 'commander';
+import { Failure } from '../failure.js';
+import { byteSize } from '../inputs/byte-size.js';
+import { wholeNumber } from '../inputs/whole-number.js';
+import { addPluginOptions, type PluginOptions, type Plugins } from '../plugins/plugin-options.js';
+
+export interface TableOptions extends PluginOptions {
+  readonly bitsPerKey?: number;
+  readonly filter: boolean;
+  readonly filterRange?: number;
+  readonly blockSize?: number;
+  readonly blockRestartInterval?: number;
+  readonly compression?: string;
+}
+
+/** Adds what tells how a table is written. */
+export function addTableOptions(command: Command): Command {
+  command
+    .addOption(new Option('--bits-per-key <n>', 'bits of filter per key (default: 10)').argParser(wholeNumber(1, 1000)).conflicts('policy'))
+    .addOption(new Option('--no-filter', 'write no filter').conflicts(['bitsPerKey', 'policy']))
+    .addOption(new Option('--filter-range <bytes>', 'bytes of the file that one filter covers, a power of two (default: 2048)').argParser(byteSize(1, 2 ** 40)))
+    .addOption(
+      new Option('--block-size <bytes>', 'bytes before compression at which a block is full (default: 4096)').argParser(byteSize(1, 64 * 2 ** 20)),
+    )
+    .addOption(
+      new Option('--block-restart-interval <n>', 'entries from one restart of a block to the next (default: 16)').argParser(wholeNumber(1, 1_000_000)),
+    )
+    .addOption(new Option('--compression <codec>', 'compression of the blocks: none, snappy, zlib, deflate, or the name of a codec of --codec (default: snappy)'));
+  return addPluginOptions(command);
+}
+
+/** The options of a `TableBuilder`. @throws Failure for a compression that is unknown or cannot write. */
+export function tableBuilderOptions(options: TableOptions, plugins: Plugins): TableBuilderOptions {
+  const { blockSize, blockRestartInterval, filterRange } = options;
+  return {
+    comparator: plugins.comparator,
+    filterPolicy: policyOf(options, plugins),
+    filterRange,
+    blockSize,
+    blockRestartInterval,
+    compression: compressionOf(options, plugins),
+  };
+}
+
+/** The policy to write with; null for none. */
+export function policyOf({ filter, bitsPerKey }: TableOptions, { policies }: Plugins): FilterPolicy | null {
+  return filter ? (policies[0] ?? new BloomFilterPolicy(bitsPerKey)) : null;
+}
+
+/** How to compress, by the name of a codec. */
+export function compressionOf({ compression = 'snappy' }: Pick<TableOptions, 'compression'>, { codecs }: Plugins): 'none' | 'snappy' | Codec {
+  if (compression === 'none' || compression === 'snappy') return compression;
+  const writers = [...codecs, zlibCodec, deflateCodec].filter((codec) => codec.compress !== undefined);
+  const codec = writers.find(({ name }) => name === compression);
+  if (codec !== undefined) return codec;
+  throw new Failure(`--compression ${compression}: there is no such codec that writes: there are none, snappy, ${writers.map(({ name }) => name).join(', ')}`);
+}

@@ -1,0 +1,32 @@
+import { accessSync, type BigIntStats, constants, statSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { Failure, failureOf, isSystemError } from '../failure.js';
+import { isSameFile } from './same-file.js';
+
+/** Checks before long work that the output can be written. @throws Failure if not, or if that would overwrite the input. */
+export function mustBeWritable(output: string, input: BigIntStats): void {
+  if (output === '') throw new Failure('the name of the table to write is empty');
+  if (output === '-') {
+    throw new Failure(
+      '-: a table cannot be written to standard output, since it gets its name only when it is complete: name a file (./- for one with this name)',
+    );
+  }
+  if (basename(output) === '' || output.endsWith('/')) throw new Failure(`${output}: names a folder, not a file`);
+  let existing: BigIntStats | undefined;
+  try {
+    accessSync(dirname(output), constants.W_OK);
+    existing = statSync(output, { bigint: true, throwIfNoEntry: false });
+  } catch (error) {
+    throw writingFailure(output, error);
+  }
+  if (existing === undefined) return;
+  if (existing.isDirectory()) throw new Failure(`${output}: is a folder`);
+  if (!existing.isFile()) throw new Failure(`${output}: is not a regular file, so a table cannot replace it`);
+  if (isSameFile(existing, input)) throw new Failure(`${output}: is also the input: name another file`);
+}
+
+/** Turns an error about writing a table into a failure. */
+export function writingFailure(output: string, error: unknown): unknown {
+  if (isSystemError(error) && error.code === 'ENOENT') return new Failure(`${output}: no such folder`, { cause: error });
+  return failureOf(output, error);
+}

@@ -1,0 +1,39 @@
+import type { BatchSource } from '../inputs/batch-source.js';
+import { unlessAborted } from '../interruption.js';
+import type { OutputTables } from './output-tables.js';
+
+/** What a writing tells, and asks. */
+export interface WritingCalls {
+  /** Called with the number of entries written so far. */
+  readonly onEntries?: (entries: number) => void;
+  /** What to throw instead of the error of the entry `i` of the last batch. */
+  readonly failureOf?: (error: unknown, i: number) => unknown;
+}
+
+/** Writes all entries of a source. @throws what the source and the output throw, and the reason of the signal. */
+export async function writeEntries(source: BatchSource, out: OutputTables, signal: AbortSignal, { onEntries, failureOf }: WritingCalls = {}): Promise<void> {
+  for (;;) {
+    const batch = await unlessAborted(source.next(), signal);
+    if (batch === undefined) return;
+    const { bytes, ends, length } = batch;
+    let i = 0;
+    let start = 0;
+    while (i < length) {
+      try {
+        for (; i < length && !out.isDrainDue; i++) {
+          const keyEnd = ends[2 * i]!;
+          const end = ends[2 * i + 1]!;
+          out.addRange(bytes, start, keyEnd, bytes, keyEnd, end);
+          start = end;
+        }
+      } catch (error) {
+        throw failureOf?.(error, i) ?? error;
+      }
+      if (out.isDrainDue) {
+        await out.drain();
+        signal.throwIfAborted();
+      }
+    }
+    onEntries?.(out.entries);
+  }
+}

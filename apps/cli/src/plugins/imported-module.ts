@@ -1,0 +1,96 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { constants, Script } from 'node:vm';
+import { Failure } from '../failure.js';
+
+/** A module that the command line names, with the export that it names after `#`. */
+export interface ImportedModule {
+  /** As it was given, for messages. */
+  readonly given: string;
+  readonly exports: Readonly<Record<string, unknown>>;
+  /** The export that was named; undefined if none was. */
+  readonly exportName: string | undefined;
+}
+
+/** A path, as opposed to the name of a package. */
+const PATH = /^(?:\.{0,2}[/\\]|[a-z]:[/\\]|file:)/i;
+/** What Node can load as a module. Anything else in a path is part of a package's name. */
+const MODULE_FILE = /\.[cm]?[jt]s$/;
+
+/**
+ * Imports a module: a file, by its path from the current folder, or a package that is installed there or beside `bloom`.
+ *
+ * @param given `MODULE` or `MODULE#EXPORT`.
+ * @throws Failure when it cannot be loaded.
+ */
+export async function importModule(given: string): Promise<ImportedModule> {
+  const hash = given.lastIndexOf('#');
+  const name = hash < 0 ? given : given.slice(0, hash);
+  const exportName = hash < 0 ? undefined : given.slice(hash + 1);
+  if (name === '' || exportName === '') throw new Failure(`${given || '""'}: must be MODULE or MODULE#EXPORT, for example ./order.mjs or @bloom/codecs#zlibCodec`);
+  const isFile = PATH.test(name) || (MODULE_FILE.test(name) && existsSync(name));
+  const specifier = isFile && !name.startsWith('file:') ? pathToFileURL(resolve(name)).href : name;
+  try {
+    return { given, exports: await importFrom(specifier, isFile), exportName };
+  } catch (error) {
+    if (error instanceof Failure) throw error;
+    throw new Failure(`${given}: ${problemOf(error, isFile)}`, { cause: error });
+  }
+}
+
+async function importFrom(specifier: string, isFile: boolean): Promise<Record<string, unknown>> {
+  try {
+    return await importerIn(process.cwd())(specifier);
+  } catch (error) {
+    // A package that is installed globally, as `bloom` itself is.
+    if (isFile || !isMissing(error)) throw error;
+    return importerIn(__dirname)(specifier);
+  }
+}
+
+/**
+ * `import` as a file of that folder would do it. `require.resolve` would not find packages that are only for `import`, and
+ * `import.meta.resolve` takes another folder only with a flag of Node.
+ */
+function importerIn(folder: string): (specifier: string) => Promise<Record<string, unknown>> {
+  const script = new Script('(specifier) => import(specifier)', {
+    filename: resolve(folder, 'bloom.js'),
+    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+  });
+  const importer = script.runInThisContext() as (specifier: string) => Promise<Record<string, unknown>>;
+  return (specifier) => withoutExperimentalWarning(() => importer(specifier));
+}
+
+/** Node warns once that the constant above is experimental, which is nothing to users of `bloom`. */
+function withoutExperimentalWarning<T>(work: () => T): T {
+  const emitWarning = process.emitWarning.bind(process);
+  process.emitWarning = (warning: string | Error, ...rest: unknown[]) => {
+    if (rest[0] !== 'ExperimentalWarning') Reflect.apply(emitWarning, undefined, [warning, ...rest]);
+  };
+  try {
+    return work();
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}
+
+function isMissing(error: unknown): boolean {
+  return codeOf(error) === 'ERR_MODULE_NOT_FOUND';
+}
+
+function problemOf(error: unknown, isFile: boolean): string {
+  const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  if (isMissing(error)) {
+    // The module itself is missing, or one that it imports.
+    const [, missing] = /^Cannot find (?:module|package) '([^']+)'/.exec((error as Error).message) ?? [];
+    if (isFile) return missing === undefined ? message : `no such module, or it imports one that is not installed: ${missing}`;
+    return `no package of this name is installed here or beside bloom: install it in this folder, or name a file by its path, such as ./order.mjs`;
+  }
+  if (codeOf(error) === 'ERR_UNKNOWN_FILE_EXTENSION') return `this version of Node (${process.version}) cannot import it: name a .js or .mjs file`;
+  return `cannot be imported: ${message}`;
+}

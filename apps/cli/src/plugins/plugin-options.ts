@@ -1,0 +1,44 @@
+import type { Codec, Comparator } from '@bloom/sstable';
+import type { FilterPolicy } from '@bloom/policy';
+import { type Command, Option } from 'commander';
+
+/** The options that name plug-ins, as they were given. */
+export interface PluginOptions {
+  readonly comparator?: string;
+  readonly policy?: readonly string[];
+  readonly codec?: readonly string[];
+}
+
+/** What the command line names beside what `bloom` has itself. */
+export interface Plugins {
+  /** The order of the keys; undefined when none was given. */
+  readonly comparator: Comparator | undefined;
+  /** In the order in which they were given: a command that writes uses the first. */
+  readonly policies: readonly FilterPolicy[];
+  /** Those that come later replace earlier ones of the same type. */
+  readonly codecs: readonly Codec[];
+}
+
+export const NO_PLUGINS: Plugins = { comparator: undefined, policies: [], codecs: [] };
+
+/** Adds --comparator, --policy and --codec. */
+export function addPluginOptions(command: Command): Command {
+  const several = (value: string, before: readonly string[] | undefined): readonly string[] => [...(before ?? []), value];
+  return command
+    .option('--comparator <module>', 'the order of the keys: a file or an npm package that exports a comparator; MODULE#NAME names the export')
+    .addOption(
+      new Option('--policy <policy>', 'a filter policy: bloom, blocked, ribbon or fuse, such as ribbon:0.001, or a module; can be repeated').argParser(several),
+    )
+    .addOption(new Option('--codec <module>', 'a module that exports a codec, or an array of codecs; can be repeated').argParser(several));
+}
+
+/** Imports the modules that the options name. @throws Failure that names the module. */
+export async function loadPlugins({ comparator, policy = [], codec = [] }: PluginOptions): Promise<Plugins> {
+  if (comparator === undefined && policy.length === 0 && codec.length === 0) return NO_PLUGINS;
+  const { loadCodecs, loadComparator, loadPolicy } = await import('./plugin.js');
+  return {
+    comparator: comparator === undefined ? undefined : await loadComparator(comparator),
+    policies: await Promise.all(policy.map(loadPolicy)),
+    codecs: (await Promise.all(codec.map(loadCodecs))).flat(),
+  };
+}

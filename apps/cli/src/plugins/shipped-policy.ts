@@ -1,0 +1,67 @@
+/** The filter policies that `bloom` has. All but LevelDB's are loaded when they are needed. */
+import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
+import { Failure } from '../failure.js';
+
+interface ShippedPolicy {
+  /** What its filters carry in a table. */
+  readonly storedName: string;
+  /** What the number after the colon is. */
+  readonly parameter: string;
+  /** @throws RangeError for a parameter that it does not have. */
+  readonly make: (parameter: number | undefined) => Promise<FilterPolicy>;
+}
+
+/** By the name on the command line. */
+export const shippedPolicies = {
+  bloom: {
+    storedName: 'leveldb.BuiltinBloomFilter2',
+    parameter: 'bits per key',
+    make: (bitsPerKey) => Promise.resolve(new BloomFilterPolicy(bitsPerKey)),
+  },
+  blocked: {
+    storedName: 'bloom.BlockedBloomFilter',
+    parameter: 'bits per key',
+    make: async (bitsPerKey) => new (await import('@bloom/policy-blocked')).BlockedBloomFilterPolicy(bitsPerKey),
+  },
+  ribbon: {
+    storedName: 'bloom.RibbonFilter',
+    parameter: 'rate of false positives',
+    make: async (rate) => new (await import('@bloom/policy-ribbon')).RibbonFilterPolicy({ rate }),
+  },
+  fuse: {
+    storedName: 'bloom.BinaryFuseFilter',
+    parameter: 'bits of a fingerprint, 8 or 16',
+    // Its constructor checks that it is one of the two.
+    make: async (bits) => new (await import('@bloom/policy-fuse')).FuseFilterPolicy(bits as 8 | 16 | undefined),
+  },
+} satisfies Record<string, ShippedPolicy>;
+
+export type ShippedPolicyName = keyof typeof shippedPolicies;
+
+/** The policy that is named on the command line, such as `ribbon` or `ribbon:0.001`; undefined when it is none of these. */
+export async function shippedPolicy(given: string): Promise<FilterPolicy | undefined> {
+  const colon = given.indexOf(':');
+  const name = colon < 0 ? given : given.slice(0, colon);
+  if (!Object.hasOwn(shippedPolicies, name)) return undefined;
+  const { parameter, make }: ShippedPolicy = shippedPolicies[name as ShippedPolicyName];
+  const text = colon < 0 ? undefined : given.slice(colon + 1);
+  const isNumber = text === undefined || /^\d*\.?\d+(?:e-?\d+)?$/i.test(text);
+  try {
+    if (!isNumber) throw new RangeError(`${JSON.stringify(text)} is not a number`);
+    return await make(text === undefined ? undefined : Number(text));
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new Failure(`--policy ${given}: what follows the colon is the ${parameter}: ${error.message}`, { cause: error });
+  }
+}
+
+/** Those of the policies whose filters carry one of these names. */
+export function shippedPoliciesOf(storedNames: readonly string[]): Promise<FilterPolicy[]> {
+  const wanted = Object.values<ShippedPolicy>(shippedPolicies).filter(({ storedName }) => storedNames.includes(storedName));
+  return Promise.all(wanted.map(({ make }) => make(undefined)));
+}
+
+/** All of them, for files whose filters are not known yet. */
+export function allShippedPolicies(): Promise<FilterPolicy[]> {
+  return Promise.all(Object.values<ShippedPolicy>(shippedPolicies).map(({ make }) => make(undefined)));
+}

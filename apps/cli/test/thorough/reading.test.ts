@@ -1,0 +1,251 @@
+import { createServer, type Server } from 'node:http';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { join, normalize } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { goldenDatabases, realDatabases } from '@bloom/fixtures';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { bloom, bloomPrints, build, Scratch, shell } from '../bloom-process.js';
+
+const scratch = new Scratch();
+const golden = goldenDatabases();
+const ORDER = `
+  export default {
+    name: 'test.ReverseBytewiseComparator',
+    compare: (a, b) => Buffer.compare(b, a),
+    findShortestSeparator: (start) => start,
+    findShortSuccessor: (key) => key,
+  };
+`;
+
+function pathOf(name: string): string {
+  return golden.find((row) => row.name === name)!.path;
+}
+
+beforeAll(async () => {
+  scratch.write('reverse.mjs', ORDER);
+  await build('letters.ldb', [], scratch.path, 'a\t1\nab\t2\nb\t3\nba\t4\n');
+  await build('more.ldb', [], scratch.path, 'b\tnew\nc\t5\n');
+});
+
+describe('every golden folder is read,', () => {
+  test.each(golden.filter(({ open }) => open === 'OK'))('$name, with the comparator as a module', async (row) => {
+    const { entriesSha256 } = row.verified ?? row;
+    const { stdout } = await bloom(['scan', row.path, '-f', 'kv', '--damage', 'skip', '--comparator', './reverse.mjs'], scratch.path);
+    expect(createHash('sha256').update(stdout).digest('hex')).toBe(entriesSha256);
+    const counted = await bloom(['count', row.path, '--damage', 'skip', '--comparator', './reverse.mjs'], scratch.path);
+    expect(counted.stdout.toString()).toMatch(/^\d+\n$/);
+  });
+});
+
+describe('several inputs', () => {
+  test('are scanned one after another', async () => {
+    expect(await bloomPrints(['scan', 'letters.ldb', 'more.ldb', '--gte', 'b', '-f', 'csv'], scratch.path)).toBe('key,value\nb,3\nba,4\nb,new\nc,5\n');
+    expect(await bloomPrints(['scan', 'letters.ldb', 'more.ldb', '--limit', '5', '--keys-only'], scratch.path)).toBe('a\nab\nb\nba\nb\n');
+  });
+
+  test('are counted, with the sum', async () => {
+    expect(await bloomPrints(['count', 'letters.ldb', 'more.ldb', '--prefix', 'b'], scratch.path)).toBe('2  letters.ldb\n1  more.ldb\n3  in all\n');
+    expect(await bloomPrints(['count', 'letters.ldb', '--prefix', 'a', '--gt', 'a'], scratch.path)).toBe('1\n');
+  });
+
+  test('answer get in their order, and the first that has the key wins', async () => {
+    expect(await bloomPrints(['get', 'more.ldb', 'letters.ldb', '--', 'b', 'a'], scratch.path)).toBe('new\n1\n');
+    scratch.write('wanted.txt', 'a\nz\n');
+    const { code, stdout, stderr } = await bloom(['get', 'letters.ldb', '--keys', 'wanted.txt', '-f', 'jsonl'], scratch.path);
+    expect({ code, stdout: stdout.toString(), stderr }).toEqual({ code: 1, stdout: '{"key":"a","value":"1"}\n', stderr: 'bloom: z: not found\n' });
+  });
+
+  test('a key that a newer database deleted is absent', async () => {
+    await build('older.ldb', [], scratch.path, 'apple\told\n');
+    expect(await bloom(['get', pathOf('log-batches'), 'older.ldb', '--', 'apple'], scratch.path)).toMatchObject({ code: 1, stderr: 'bloom: apple: not found\n' });
+  });
+
+  test('find prints every place that holds a key', async () => {
+    expect(await bloomPrints(['find', 'b', 'letters.ldb', 'more.ldb'], scratch.path)).toBe('letters.ldb\t-\t-\tvalue\t3\nmore.ldb\t-\t-\tvalue\tnew\n');
+    const versions = await bloomPrints(['find', 'pear', pathOf('log-batches')], scratch.path);
+    expect(versions).toMatch(/^000003\.log\t-\t\d+\tvalue\tblue\n/);
+    expect(await bloom(['find', 'nothing', 'letters.ldb', 'more.ldb'], scratch.path)).toMatchObject({ code: 1, stderr: 'bloom: nothing: not found in any of 2 inputs\n' });
+  });
+});
+
+describe('a log, a MANIFEST and standard input', () => {
+  test('of a log, the newest entries are printed', async () => {
+    const path = join(pathOf('log-batches'), '000003.log');
+    expect(await bloomPrints(['scan', path], scratch.path)).toBe(await bloomPrints(['scan', pathOf('log-batches')], scratch.path));
+    expect((await bloom(['verify', path], scratch.path)).code).toBe(0);
+    expect(JSON.parse(await bloomPrints(['stat', '--json', path], scratch.path))).toMatchObject({ comparator: 'leveldb.BytewiseComparator' });
+    const { stdout } = await shell(`bloom count - < ${path}`, scratch.path);
+    expect(stdout.toString()).toBe(await bloomPrints(['count', path], scratch.path));
+  });
+
+  test('a MANIFEST stands for its folder', async () => {
+    const path = pathOf('levels');
+    for (const file of ['MANIFEST-000002', 'CURRENT']) expect(await bloomPrints(['count', join(path, file)], scratch.path)).toBe(await bloomPrints(['count', path], scratch.path));
+  });
+
+  test('what is compressed with gzip is said to be so', async () => {
+    scratch.write('packed', gzipSync(readFileSync(scratch.at('letters.ldb'))));
+    expect(await bloom(['scan', 'packed'], scratch.path)).toMatchObject({ code: 2, stderr: expect.stringContaining('is compressed with gzip') as string });
+  });
+});
+
+describe('shipped policies', () => {
+  test.each(['bloom:12', 'blocked', 'ribbon:0.001', 'fuse:16'])('%s is known without an option', async (policy) => {
+    const table = `policy-${policy.replace(':', '-')}.ldb`;
+    await build(table, ['--policy', policy], scratch.path, Array.from({ length: 2000 }, (_, i) => `key${String(i).padStart(5, '0')}\tvalue`).join('\n'));
+    const { filter, falsePositives } = JSON.parse(await bloomPrints(['stat', '--json', table], scratch.path)) as {
+      filter: { state: string; deniedKeys: number };
+      falsePositives: { tried: number; rate: number };
+    };
+    expect(filter).toMatchObject({ state: 'used', deniedKeys: 0 });
+    expect(falsePositives.tried).toBeGreaterThan(1000);
+    expect(falsePositives.rate).toBeLessThan(0.05);
+    const { policies } = JSON.parse(await bloomPrints(['filter', 'test', '--json', table], scratch.path)) as { policies: { rate: number }[] };
+    expect(policies).toHaveLength(5);
+    for (const { rate } of policies) expect(rate).toBeLessThan(0.05);
+  });
+
+  test('filter size prints a line for each', async () => {
+    const { policies } = JSON.parse(await bloomPrints(['filter', 'size', '10000', '--json'], scratch.path)) as { policies: { policy: string; bitsPerKey: number; rate: number }[] };
+    expect(policies.map(({ policy }) => policy.split(':')[0])).toEqual(['bloom', 'blocked', 'ribbon', 'fuse']);
+    for (const { bitsPerKey, rate } of policies) {
+      expect(bitsPerKey).toBeGreaterThan(6);
+      expect(bitsPerKey).toBeLessThan(16);
+      expect(rate).toBeLessThan(0.013);
+    }
+  });
+});
+
+test("keys of Minecraft's worlds are text on wish", async () => {
+  const { path } = realDatabases().find(({ name }) => name === 'bedrock-provider/mctestdb')!;
+  expect(await bloomPrints(['scan', path, '--decode-keys', 'minecraft', '--keys-only', '--limit', '3'], scratch.path)).toBe(
+    'chunk 0 0, overworld, Version\nchunk 0 0, overworld, Data2D\nchunk 0 0, overworld, SubChunkPrefix 0\n',
+  );
+});
+
+test("keys of Chromium's databases are text on wish", async () => {
+  const { path } = realDatabases().find(({ name }) => name.includes('linux_109_64'))!;
+  const lines = (await bloomPrints(['scan', path, '--decode-keys', 'chromium', '--keys-only'], scratch.path)).trimEnd().split('\n');
+  expect(lines.filter((line) => /^(?:all databases|database \d+), /.test(line)).length).toBe(lines.length);
+  expect(lines.some((line) => line.startsWith('database 1, store 1, data '))).toBe(true);
+});
+
+describe('completion', () => {
+  test('knows every command and option of --help, in each shell and in the man page', async () => {
+    const help = await bloomPrints(['scan', '--help'], scratch.path);
+    const options = [...help.matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)].map(([, option]) => option!);
+    expect(options).toContain('--keys-only');
+    for (const kind of ['bash', 'zsh', 'fish', 'man']) {
+      const text = (await bloomPrints(['completion', kind], scratch.path)).replaceAll('\\-', '-');
+      for (const option of options) expect(text).toContain(kind === 'fish' ? `-l ${option.slice(2)}` : option);
+      for (const command of ['get', 'merge', 'put']) expect(text).toContain(command);
+    }
+  });
+
+  test('completes in bash', async () => {
+    const { stdout } = await shell(
+      'source <(bloom completion bash); for line in "bloom sc" "bloom scan --keys" "bloom scan --format js" "bloom filter s"; do COMP_WORDS=($line); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _bloom; echo "${COMPREPLY[*]}"; done',
+      scratch.path,
+    );
+    expect(stdout.toString()).toBe('scan\n--keys-only\njsonl\nsize\n');
+  });
+});
+
+describe('a stranger', () => {
+  test.runIf(process.platform === 'linux')('who writes to a full device is told so', async () => {
+    const { code, stderr } = await shell('bloom scan letters.ldb > /dev/full', scratch.path);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: 'bloom: standard output: no space left on the device\n' });
+  });
+
+  test('who closes the pipe sees no error', async () => {
+    const lines = Array.from({ length: 100_000 }, (_, i) => `key${String(i).padStart(6, '0')}\tvalue`);
+    await build('many.ldb', [], scratch.path, lines.join('\n'));
+    const { stdout, stderr } = await shell('bloom scan many.ldb | head -1; echo ${PIPESTATUS[0]}', scratch.path);
+    expect({ stdout: stdout.toString(), stderr }).toEqual({ stdout: 'key000000\tvalue\n0\n', stderr: '' });
+  });
+});
+
+describe('URLs', () => {
+  let server: Server;
+  let base: string;
+  /** How many requests are answered whole before answers break off. */
+  let whole = Infinity;
+
+  beforeAll(async () => {
+    server = createServer((request, response) => {
+      const url = new URL(request.url!, 'http://localhost');
+      if (url.pathname.startsWith('/private/') && request.headers.authorization !== 'Bearer secret') {
+        response.writeHead(401).end();
+        return;
+      }
+      const name = normalize(decodeURIComponent(url.pathname)).replace(/^\/(?:private\/)?/, '');
+      const path = name.startsWith('levels') ? join(pathOf('levels'), name.slice('levels'.length)) : scratch.at(name);
+      if (!existsSync(path) || statSync(path).isDirectory()) {
+        response.writeHead(404).end();
+        return;
+      }
+      const bytes = readFileSync(path);
+      const [, from, to] = /^bytes=(\d*)-(\d*)$/.exec(request.headers.range ?? '') ?? [];
+      const start = from === undefined ? 0 : from === '' ? Math.max(0, bytes.length - Number(to)) : Number(from);
+      const end = from === undefined || from === '' || to === '' ? bytes.length : Math.min(bytes.length, Number(to) + 1);
+      const part = bytes.subarray(start, end);
+      response.writeHead(from === undefined ? 200 : 206, { etag: '"1"', 'content-length': part.length, 'content-range': `bytes ${start}-${end - 1}/${bytes.length}` });
+      if (whole-- > 0) response.end(request.method === 'HEAD' ? undefined : part);
+      else response.write(part.subarray(0, 1), () => response.destroy());
+    });
+    server.listen(0, 'localhost');
+    await once(server, 'listening');
+    base = `http://localhost:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(() => {
+    server.close();
+  });
+
+  test('of tables are read', async () => {
+    const url = `${base}/letters.ldb`;
+    expect(await bloomPrints(['get', url, 'ab'], scratch.path)).toBe('2\n');
+    expect(await bloomPrints(['scan', url, '--prefix', 'a'], scratch.path)).toBe('a\t1\nab\t2\n');
+    expect(await bloomPrints(['count', url], scratch.path)).toBe('4\n');
+    expect(await bloomPrints(['find', 'b', url], scratch.path)).toBe(`${url}\t-\t-\tvalue\t3\n`);
+    expect(await bloomPrints(['layout', url], scratch.path)).toBe(await bloomPrints(['layout', 'letters.ldb'], scratch.path));
+    expect((await bloom(['verify', url], scratch.path)).code).toBe(0);
+    expect(await bloomPrints(['stat', url], scratch.path)).toContain('entries          4: ');
+  });
+
+  test.each(['levels', 'levels/', 'levels/CURRENT', 'levels/MANIFEST-000002'])('of the folder %s are read', async (name) => {
+    expect(await bloomPrints(['scan', `${base}/${name}`], scratch.path)).toBe(await bloomPrints(['scan', pathOf('levels')], scratch.path));
+    expect((await bloom(['verify', `${base}/${name}`], scratch.path)).code).toBe(0);
+    expect(readdirSync(pathOf('levels'))).toContain('CURRENT');
+  });
+
+  test('get headers, which are never printed', async () => {
+    const url = `${base}/private/letters.ldb`;
+    const refused = await bloom(['get', url, 'a'], scratch.path);
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringMatching(/401: give what the server asks for with --header or BLOOM_HTTP_HEADERS\n$/) as string });
+    const { code, stdout, stderr } = await bloom(['get', url, 'a', '-H', 'Authorization: Bearer secret', '--trace'], scratch.path);
+    expect({ code, stdout: stdout.toString() }).toEqual({ code: 0, stdout: '1\n' });
+    expect(stderr).toMatch(/^bloom: request: GET letters\.ldb, bytes -65536: 206, [\d,]+ bytes, \d+ ms$/m);
+    expect(stderr).toMatch(/ requests?, [\d,]+ bytes; /);
+    expect(stderr).not.toContain('secret');
+    const fromVariable = await shell(`BLOOM_HTTP_HEADERS='Authorization: Bearer secret' bloom get ${url} a`, scratch.path);
+    expect(fromVariable.stdout.toString()).toBe('1\n');
+  });
+
+  test('that fail midway are failures in one line', async () => {
+    whole = 1;
+    try {
+      const { code, stderr } = await bloom(['scan', `${base}/many.ldb`], scratch.path);
+      expect(code).toBe(2);
+      expect(stderr).toMatch(/^bloom: http:\/\/localhost:\d+\/many\.ldb: [^\n]*: try again, or download it and read the copy\n$/);
+    } finally {
+      whole = Infinity;
+    }
+  });
+
+  test('of nothing are failures', async () => {
+    expect(await bloom(['scan', `${base}/none.ldb`], scratch.path)).toMatchObject({ code: 2, stderr: expect.stringContaining('404: there is no such file') as string });
+  });
+});

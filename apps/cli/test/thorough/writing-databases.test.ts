@@ -1,0 +1,166 @@
+import { createHash } from 'node:crypto';
+import { cpSync, existsSync, mkdirSync, readdirSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type GoldenDatabase, goldenDatabases } from '@bloom/fixtures';
+import { Database } from '@bloom/leveldb';
+import { WritableNodeFolder } from '@bloom/leveldb/node';
+import { describe, expect, test } from 'vitest';
+import { bloom, bloomPrints, Scratch, shell } from '../bloom-process.js';
+
+const scratch = new Scratch();
+
+/** The order of the golden folder `reverse`. */
+const REVERSE = 'reverse.mjs';
+scratch.write(
+  REVERSE,
+  `export default {
+    name: 'test.ReverseBytewiseComparator',
+    compare: (a, b) => Buffer.compare(b, a),
+    findShortestSeparator: (start) => start,
+    findShortSuccessor: (key) => key,
+  };`,
+);
+
+const sound = goldenDatabases().filter(({ open }) => open === 'OK');
+
+function optionsOf({ comparator }: GoldenDatabase): string[] {
+  return comparator === undefined ? [] : ['--comparator', `./${REVERSE}`];
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+describe('a golden folder is written, and read back with the same entries,', () => {
+  test.each(sound)('$name', async (row) => {
+    const order = optionsOf(row);
+    const name = `golden-${row.name}`;
+    const { verified = row } = row;
+    const { stdout: kv } = await bloom(['scan', row.path, '-f', 'kv', '--damage', 'skip', ...order], scratch.path);
+    expect(sha256(kv)).toBe(verified.entriesSha256);
+
+    // A new folder of its entries.
+    const loaded = await bloom(['load', name, '-', '-f', 'kv', '--compact', '-q', ...order], scratch.path, kv);
+    expect({ code: loaded.code, stderr: loaded.stderr }).toEqual({ code: 0, stderr: '' });
+    expect(sha256((await bloom(['scan', name, '-f', 'kv', ...order], scratch.path)).stdout)).toBe(verified.entriesSha256);
+    // A copy of that, and a table of the copy.
+    await bloomPrints(['copy', name, `${name}-copy`, '-q'], scratch.path);
+    await bloomPrints(['convert', `${name}-copy`, '-q', '-o', `${name}.ldb`, ...order], scratch.path);
+    expect(await bloom(['diff', name, `${name}.ldb`, '-q', ...order], scratch.path)).toMatchObject({ code: 0, stderr: '' });
+  });
+});
+
+describe('copy', () => {
+  test.each(sound)('of the golden folder $name has its entries', async (row) => {
+    await bloomPrints(['copy', row.path, `copied-${row.name}`, '-q'], scratch.path);
+    const { verified = row } = row;
+    const { stdout } = await bloom(['scan', `copied-${row.name}`, '-f', 'kv', '--damage', 'skip', ...optionsOf(row)], scratch.path);
+    expect(sha256(stdout)).toBe(verified.entriesSha256);
+  });
+
+  test('of a folder that is written has a prefix of the writes', async () => {
+    const database = await Database.open(new WritableNodeFolder(scratch.at('live')), { writeBufferSize: 64 * 1024 });
+    // A copy that is under way; an object, as it changes while others wait.
+    const copy = { isUnderWay: true };
+    let written = 0;
+    const value = new Uint8Array(500);
+    const writing = (async () => {
+      // Enough for flushes and compactions while it is copied.
+      while (copy.isUnderWay && written < 200_000) await database.put(Buffer.from(String(written++).padStart(8, '0')), value);
+    })();
+    await expect.poll(() => written).toBeGreaterThan(1000);
+    const before = written;
+    const copying = await bloom(['copy', 'live', 'live-copy', '-q'], scratch.path);
+    copy.isUnderWay = false;
+    await writing;
+    await database.close();
+    expect({ code: copying.code, stderr: copying.stderr }).toEqual({ code: 0, stderr: '' });
+    const keys = (await bloomPrints(['scan', 'live-copy', '-f', 'words'], scratch.path)).trimEnd().split('\n');
+    expect(keys.length).toBeGreaterThanOrEqual(before);
+    expect(keys).toEqual(Array.from({ length: keys.length }, (_, i) => String(i).padStart(8, '0')));
+    expect(await bloom(['verify', 'live-copy'], scratch.path)).toMatchObject({ code: 0 });
+  });
+
+  test('refuses what exists, and what is no database', async () => {
+    mkdirSync(scratch.at('empty'), { recursive: true });
+    expect(await bloom(['copy', 'empty', 'new'], scratch.path)).toMatchObject({ code: 2, stderr: 'bloom: empty: it has no CURRENT, so it is not a database, or it is damaged\n' });
+    expect(await bloom(['copy', sound[0]!.path, 'empty'], scratch.path)).toMatchObject({ code: 2, stderr: 'bloom: empty: exists already: name a new folder\n' });
+    const missing = goldenDatabases().find(({ name }) => name === 'missing-table')!;
+    const { code, stderr } = await bloom(['copy', missing.path, 'new'], scratch.path);
+    expect(code).toBe(2);
+    expect(stderr).toContain('a table is missing');
+    expect(readdirSync(scratch.path).filter((name) => name.includes('new'))).toEqual([]);
+  });
+});
+
+describe('a folder that another program has open for writing', () => {
+  test('is not written, and the message says who has it', async () => {
+    const database = await Database.open(new WritableNodeFolder(scratch.at('locked')));
+    for (const args of [['put', 'locked', 'a', 'b'], ['delete', 'locked', 'a'], ['compact', 'locked'], ['repair', 'locked'], ['destroy', '--yes', 'locked']]) {
+      const { code, stderr } = await bloom(args, scratch.path);
+      expect(code).toBe(2);
+      expect(stderr).toMatch(/^bloom: .*locked:? is open for writing already, [^\n]*\n$/);
+      if (process.platform === 'linux') expect(stderr).toContain(String(process.pid));
+    }
+    await database.close();
+  });
+});
+
+describe('wrong use is one line, and changes nothing', () => {
+  test.each([
+    ['put db a', 'a value is needed: as an argument, or from a file with --value-from'],
+    ['put db a b --value-from x', 'a value is needed: as an argument, or from a file with --value-from'],
+    ['put db a --value-from absent', 'absent: no such file or folder'],
+    ['put db 6 00 --hex', '"6" is not hexadecimal: it must have two digits per byte'],
+    ['delete none a', 'none: there is no database: bloom put and bloom load make one'],
+    ['delete db', 'name the keys, or a range of keys with --gte and --lt'],
+    ['delete db a --lt b', 'name either keys or a range of keys'],
+    ['compact none', 'none: there is no database: bloom put and bloom load make one'],
+    ['destroy --yes none', 'none: no such file or folder'],
+    ['load db absent.tsv', 'absent.tsv: no such file or folder'],
+    ['load db x.tsv --comparator ./absent.mjs', /^\.\/absent\.mjs: /],
+  ])('bloom %s', async (line, problem) => {
+    scratch.write('x.tsv', 'a\t1\n');
+    const { code, stderr } = await shell(`bloom ${line}`, scratch.path);
+    expect(code).toBe(2);
+    if (typeof problem === 'string') expect(stderr).toBe(`bloom: ${problem}\n`);
+    else expect(stderr.slice('bloom: '.length)).toMatch(problem);
+    expect(existsSync(scratch.at('db'))).toBe(false);
+    expect(existsSync(scratch.at('none'))).toBe(false);
+  });
+});
+
+describe('load', () => {
+  test('writes the batches before a line that is wrong', async () => {
+    scratch.write('half.tsv', 'a\t1\nb\t2\nc\n');
+    expect(await bloom(['load', 'half', 'half.tsv', '--batch-size', '1'], scratch.path)).toMatchObject({
+      code: 2,
+      stderr: 'bloom: half.tsv: line 3: no TAB between key and value\n',
+    });
+    expect(await bloomPrints(['scan', 'half'], scratch.path)).toBe('a\t1\nb\t2\n');
+  });
+
+  test('deletes ranges again', async () => {
+    scratch.write('range.tsv', 'a\t1\nb\t2\nc\t3\nd\t4\n');
+    await bloomPrints(['load', 'range', 'range.tsv', '-q'], scratch.path);
+    expect(await bloom(['delete', 'range', '--gte', 'b', '--lt', 'd'], scratch.path)).toMatchObject({ code: 0, stderr: 'bloom: range: 2 keys deleted\n' });
+    expect(await bloom(['delete', 'range', 'b'], scratch.path)).toMatchObject({ code: 1, stderr: 'bloom: range: 0 keys deleted\n' });
+    expect(await bloomPrints(['scan', 'range'], scratch.path)).toBe('a\t1\nd\t4\n');
+  });
+});
+
+describe('repair', () => {
+  test('makes a database of what is left, and says what was lost', async () => {
+    const plain = goldenDatabases().find(({ name }) => name === 'levels')!;
+    const path = scratch.at('damaged');
+    cpSync(plain.path, path, { recursive: true });
+    const table = readdirSync(path).find((name) => name.endsWith('.ldb'))!;
+    truncateSync(join(path, table), 100);
+    writeFileSync(join(path, 'CURRENT'), 'nonsense');
+    const { code, stdout, stderr } = await bloom(['repair', 'damaged'], scratch.path);
+    expect(code).toBe(1);
+    expect(stdout.toString()).toContain(table);
+    expect(stderr).toMatch(/^bloom: damaged: .* moved to lost\n$/);
+    expect((await bloom(['scan', 'damaged'], scratch.path)).code).toBe(0);
+  });
+});
