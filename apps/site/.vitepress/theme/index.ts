@@ -1,0 +1,14 @@
+import type { Theme } from 'vitepress';
+import DefaultTheme from 'vitepress/theme';
+import ExplorerStep from './ExplorerStep.vue';
+import FilterCalculator from './FilterCalculator.vue';
+import LayerChoice from './LayerChoice.vue';
+import LiveTable from './LiveTable.vue';
+import './style.css';
+
+export default {
+  extends: DefaultTheme,
+  enhanceApp({ app }) {
+    for (const [name, component] of Object.entries({ ExplorerStep, FilterCalculator, LayerChoice, LiveTable })) app.component(name, component);
+  },
+} satisfies Theme;

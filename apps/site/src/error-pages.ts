@@ -1,0 +1,58 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { publishedPackages, root } from '@bloom/package-check/published-packages.js';
+import { addressOf } from '@bloom/package-check/repository.js';
+import { repositoryText } from './repository.js';
+
+/** What one package says of a code. */
+interface Meaning {
+  readonly package: string;
+  readonly meaning: string;
+  readonly remedy: string;
+}
+
+/** The codes in the READMEs of the packages, each with its meanings, in the order of their names. Tests compare the READMEs with the sources. */
+export function errorCodes(): Map<string, Meaning[]> {
+  const codes = new Map<string, Meaning[]>();
+  for (const { path, manifest } of publishedPackages()) {
+    for (const row of repositoryText(`${path}/README.md`).split('\n')) {
+      if (!/^\| `(BLOOM|LEVEL)_/.test(row)) continue;
+      const [, first = '', meaning = '', remedy = ''] = row.split(/(?<!\\)\|/).map((cell) => cell.trim());
+      for (const [code] of first.matchAll(/(BLOOM|LEVEL)_[A-Z_]+/g)) {
+        codes.set(code, [...(codes.get(code) ?? []), { package: manifest.name, meaning, remedy }]);
+      }
+    }
+  }
+  return new Map([...codes].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** The sources that name a code, by path. */
+function sourcesOf(): (code: string) => string[] {
+  const texts = readdirSync(join(root, 'packages')).flatMap((name) => {
+    const folder = `packages/${name}/src`;
+    return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => ({ path: `${folder}/${file.replaceAll('\\', '/')}`, text: readFileSync(join(root, folder, file), 'utf8') }));
+  });
+  return (code) => texts.filter(({ text }) => text.includes(`'${code}'`)).map(({ path }) => path);
+}
+
+/** The pages, by name: one for each code, and their list. */
+export function errorPages(): Map<string, string> {
+  const codes = errorCodes();
+  const sources = sourcesOf();
+  const found = new Map<string, string>();
+  for (const [code, meanings] of codes) {
+    const sections = meanings.map((of) => {
+      const remedy = of.remedy === '' ? '' : `\n\n**What to do:** ${of.remedy}.`;
+      return `## In ${of.package}\n\n**When:** ${of.meaning}.${remedy}`;
+    });
+    const places = sources(code).map((path) => `- [${path}](${addressOf(path, 'blob')})`);
+    const where = places.length === 0 ? '' : `\n\n## In the sources\n\n${places.join('\n')}`;
+    found.set(code, `# ${code}\n\n${sections.join('\n\n')}${where}\n`);
+  }
+  const rows = [...codes].map(([code, [first]]) => `| [\`${code}\`](./${code}.md) | ${first!.meaning} |`);
+  const intro = 'Every error that is not a caller\'s mistake has a `code`. Codes are stable, messages are not. A caller\'s mistake is a `TypeError` or a `RangeError` that names the argument.';
+  found.set('index', `# Errors\n\n${intro}\n\n| code | when |\n| --- | --- |\n${rows.join('\n')}\n`);
+  return found;
+}

@@ -1,0 +1,34 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pages } from './repository.js';
+
+const INTRO = `# Bloom
+
+> LevelDB's Bloom filters, sorted tables and databases in TypeScript, byte for byte compatible with LevelDB 1.23, in Node, browsers and workers, without a native add-on. Packages are ES modules under the scope @bloom.
+`;
+
+/** The sections, and the pages in them, by the start of their paths. */
+const SECTIONS = [
+  ['Guides', /^guide\//],
+  ['Errors, one page for each code', /^errors\//],
+  ['Reference, one page for each entry point', /^reference\//],
+  ['Further', /^(results|changelogs|story)\.md$/],
+] as const;
+
+/** A list of all pages with what they are about, for programs that read: https://llmstxt.org. */
+export function llmsText(): string {
+  const paths = readdirSync(pages, { recursive: true, encoding: 'utf8' })
+    .map((path) => path.replaceAll('\\', '/'))
+    .filter((path) => path.endsWith('.md'))
+    .sort();
+  const sections = SECTIONS.map(([title, matches]) => {
+    const lines = paths.filter((path) => matches.test(path)).map((path) => {
+      const text = readFileSync(join(pages, path), 'utf8').replace(/^---\n[^]*?\n---\n/, '');
+      const heading = /^# (.+)$/m.exec(text)?.[1] ?? path;
+      const first = /^(?![#|<`:-])[A-Z“*][^\n]+/m.exec(text.slice(text.indexOf('\n')))?.[0] ?? '';
+      return `- [${heading}](/${path.replace(/(index)?\.md$/, (end) => (end === 'index.md' ? '' : '.html'))})${first === '' ? '' : `: ${first}`}`;
+    });
+    return `## ${title}\n\n${lines.join('\n')}\n`;
+  });
+  return `${INTRO}\n${sections.join('\n')}`;
+}

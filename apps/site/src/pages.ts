@@ -1,0 +1,41 @@
+// Makes the pages that say what other files say: errors, reference, results, changelogs, sizes, programs; and llms.txt.
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { publishedPackages, root } from '@bloom/package-check/published-packages.js';
+import { errorPages } from './error-pages.js';
+import { llmsText } from './llms-text.js';
+import { programsTable } from './programs.js';
+import { writeReference } from './reference.js';
+import { pages, plainMarkdown, repositoryText } from './repository.js';
+import { sizesTable } from './sizes.js';
+
+function write(name: string, text: string): void {
+  mkdirSync(dirname(join(pages, name)), { recursive: true });
+  writeFileSync(join(pages, name), text);
+}
+
+for (const name of ['errors', 'reference', 'generated', 'public']) rmSync(join(pages, name), { recursive: true, force: true });
+
+for (const [name, text] of errorPages()) write(`errors/${name}.md`, plainMarkdown(text));
+
+const plots = 'tooling/benchmarks/plots';
+cpSync(join(root, plots), join(pages, 'public/plots'), { recursive: true });
+const results = readFileSync(join(root, 'RESULTS.md'), 'utf8').replaceAll(`](${plots}/`, '](/plots/');
+write('results.md', `---\noutline: [2, 3]\n---\n\n${plainMarkdown(results)}`);
+
+// A package that was added since the last release has no changelog yet.
+const released = publishedPackages().filter(({ folder }) => existsSync(join(folder, 'CHANGELOG.md')));
+const changelogs = released.map(({ path }) => repositoryText(`${path}/CHANGELOG.md`).replace(/^#/gm, '##'));
+write('changelogs.md', `# Changelogs\n\n${plainMarkdown(changelogs.join('\n'))}`);
+
+write('generated/sizes.md', await sizesTable());
+write('generated/programs.md', programsTable());
+
+await writeReference(join(pages, 'reference'));
+
+const explorer = join(root, 'apps/explorer/dist');
+if (!existsSync(explorer)) throw new Error('build the explorer first: npx pnpm@10 build');
+cpSync(explorer, join(pages, 'public/explorer'), { recursive: true });
+
+write('public/llms.txt', llmsText());
+console.log(`${readdirSync(pages, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md')).length} pages`);

@@ -1,0 +1,71 @@
+import { readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { publishedPackages, root } from '@bloom/package-check/published-packages.js';
+import { addressOf } from '@bloom/package-check/repository.js';
+import { Application, type ProjectReflection } from 'typedoc';
+import type { MarkdownApplication } from 'typedoc-plugin-markdown';
+
+/** The sources of the entry points, by the name in an import. */
+function entryPoints(): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const { folder, manifest } of publishedPackages()) {
+    for (const [path, target] of Object.entries(manifest.exports)) {
+      // Where Node has an entry point of its own, the other has the same interface.
+      const source = (target as { readonly 'bloom-source'?: string })['bloom-source'];
+      if (source !== undefined) found.set(join(folder, source), manifest.name + path.slice(1));
+    }
+  }
+  return found;
+}
+
+/** Names each module as it is imported. */
+function nameModules(project: ProjectReflection, names: ReadonlyMap<string, string>): void {
+  for (const module of project.children ?? []) {
+    const source = module.sources?.[0]?.fullFileName;
+    module.name = (source && names.get(source)) ?? module.name;
+  }
+}
+
+/** Writes the reference, a page for each entry point, into a folder. */
+export async function writeReference(folder: string): Promise<void> {
+  const names = entryPoints();
+  const app = (await Application.bootstrapWithPlugins({
+    entryPoints: [...names.keys()],
+    tsconfig: join(import.meta.dirname, '../tsconfig.reference.json'),
+    plugin: ['typedoc-plugin-markdown'],
+    name: 'Reference',
+    readme: 'none',
+    router: 'module',
+    outputs: [{ name: 'markdown', path: folder }],
+    entryFileName: 'index.md',
+    basePath: root,
+    disableGit: true,
+    sourceLinkTemplate: `${addressOf('packages/{path}', 'blob')}#L{line}`,
+    gitRevision: 'main',
+    excludePrivate: true,
+    excludeProtected: true,
+    excludeInternal: true,
+    // The types are checked by `typecheck`.
+    skipErrorChecking: true,
+    logLevel: 'Error',
+    validation: false,
+    hidePageHeader: true,
+    hideBreadcrumbs: true,
+    useHTMLEncodedBrackets: true,
+    useCustomAnchors: true,
+    customAnchorsFormat: 'curlyBrace',
+    parametersFormat: 'table',
+    interfacePropertiesFormat: 'table',
+    propertyMembersFormat: 'table',
+    typeDeclarationFormat: 'list',
+  } as Parameters<typeof Application.bootstrapWithPlugins>[0])) as MarkdownApplication;
+  const project = await app.convert();
+  if (project === undefined) throw new Error('the reference could not be made');
+  nameModules(project, names);
+  await app.generateOutputs(project);
+}
+
+/** The pages of the reference below a folder, as paths from it. */
+export function referencePages(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md') && basename(name) !== 'index.md');
+}

@@ -1,0 +1,128 @@
+// Builds the site, and looks at what came of it: every link, and the pages' tools in Chromium, without the network.
+import { execFileSync, type ExecFileSyncOptions } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import { findChromium } from '@bloom/browser-tests/chromium';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { dist, pagePaths, SiteServer } from '../../src/site-server.js';
+
+const site = join(import.meta.dirname, '../..');
+const executablePath = findChromium();
+
+const bin = (name: string): string => join(site, 'node_modules/.bin', process.platform === 'win32' ? `${name}.cmd` : name);
+
+beforeAll(() => {
+  const options: ExecFileSyncOptions = { cwd: site, stdio: ['ignore', 'ignore', 'inherit'], shell: process.platform === 'win32' };
+  execFileSync(bin('tsx'), ['--conditions=bloom-source', 'src/pages.ts'], options);
+  execFileSync(bin('vitepress'), ['build'], options);
+});
+
+test('every link within the site leads to a file, and its fragment to an element there', () => {
+  const texts = new Map(pagePaths().map((path) => [path, readFileSync(join(dist, path), 'utf8')]));
+  const broken: string[] = [];
+  let links = 0;
+  for (const [path, text] of texts) {
+    for (const [, link = ''] of text.matchAll(/(?:href|src)="([^"]*)"/g)) {
+      if (/^([a-z]+:|\/\/)/.test(link)) continue;
+      links++;
+      const [file = '', fragment] = link.replace(/\?[^#]*/, '').split('#');
+      const target = decodeURIComponent(file === '' ? path : file.startsWith('/') ? file.slice(1) : posix.join(posix.dirname(path), file)).replace(/(^|\/)$/, '$1index.html');
+      if (!existsSync(join(dist, target))) broken.push(`${path}: ${link}`);
+      else if (fragment && texts.has(target) && !texts.get(target)!.includes(`id="${decodeURIComponent(fragment)}"`)) broken.push(`${path}: ${link}`);
+    }
+  }
+  expect(links).toBeGreaterThan(1000);
+  expect(broken).toEqual([]);
+});
+
+test('llms.txt lists every page, and no other', () => {
+  const listed = [...readFileSync(join(dist, 'llms.txt'), 'utf8').matchAll(/\]\(\/(?<path>[^)]*)\)/g)].map(({ groups }) => groups!.path!.replace(/(^|\/)$/, '$1index.html'));
+  expect(listed.sort()).toEqual(pagePaths().filter((path) => path !== 'index.html'));
+});
+
+describe.skipIf(executablePath === undefined)(`in Chromium${executablePath === undefined ? ' (not installed)' : ''}`, () => {
+  let server: SiteServer;
+  let browser: Browser;
+  const problems: string[] = [];
+
+  async function open(path: string, width = 1280): Promise<Page> {
+    const page = await browser.newPage({ viewport: { width, height: 900 } });
+    page.on('pageerror', (error) => problems.push(`${path}: ${error.message}`));
+    await page.route((url) => url.origin !== server.origin, (route) => {
+      problems.push(`${path} asks for ${route.request().url()}`);
+      return route.abort();
+    });
+    await page.goto(`${server.origin}/${path}`);
+    return page;
+  }
+
+  beforeAll(async () => {
+    server = await SiteServer.start();
+    browser = await chromium.launch({ executablePath: executablePath!, args: ['--no-sandbox'] });
+  });
+  afterAll(async () => {
+    await browser.close();
+    await server.stop();
+  });
+
+  test('the calculator shows the trap of keys that are alike', async () => {
+    const page = await open('guide/choose-a-filter.html');
+    await page.getByLabel('Keys in one filter').fill('100000');
+    await page.getByRole('combobox').selectOption('counters');
+    await page.getByRole('button', { name: 'Build filters' }).click();
+    const rate = async (row: number): Promise<number> => Number.parseFloat(await page.locator('.widget tbody tr').nth(row).locator('td').nth(2).innerText());
+    await expect.poll(() => page.locator('.widget tbody tr').count()).toBe(3);
+    expect(await rate(0)).toBeGreaterThan(5);
+    expect(await rate(1)).toBeLessThan(1.5);
+    await page.close();
+  });
+
+  test('the bytes of a table follow what is typed, and keys out of order are refused', async () => {
+    const page = await open('guide/format.html');
+    const text = page.getByRole('textbox', { name: 'Entries' });
+    await text.fill('zebra=striped');
+    await expect.poll(() => page.locator('.live-bytes').innerText()).toContain('7a 65 62 72 61');
+    await text.fill('b=1\na=2');
+    await expect.poll(() => page.getByRole('alert').innerText()).toContain('RangeError');
+    await page.close();
+  });
+
+  test('the choice of a layer follows the answers', async () => {
+    const page = await open('guide/choose-a-layer.html');
+    await page.getByLabel('a table: one file').check();
+    await page.getByLabel('on a web server').check();
+    await page.getByLabel('with zlib').check();
+    await expect.poll(() => page.locator('.widget').innerText()).toContain('npm install @bloom/sstable @bloom/codecs');
+    await page.getByRole('link', { name: '@bloom/sstable/http' }).click();
+    await expect.poll(() => page.locator('h1').innerText()).toContain('@bloom/sstable/http');
+    await page.close();
+  });
+
+  test('the search finds an error without the network', async () => {
+    const page = await open('index.html');
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.locator('#localsearch-input').fill('BLOOM_LOCKED');
+    await expect.poll(() => page.locator('.VPLocalSearchBox .results').innerText()).toContain('BLOOM_LOCKED');
+    await page.close();
+  });
+
+  test('a step of the explorer is on the page', async () => {
+    const page = await open('story.html');
+    const frame = page.locator('iframe').first().contentFrame();
+    await expect.poll(() => frame.getByText('Looking for what is not there is slow').count()).toBeGreaterThan(0);
+    await page.close();
+  });
+
+  test.each([320, 390])('no page of the guide is wider than a window of %i pixels', async (width) => {
+    for (const path of pagePaths().filter((name) => name.startsWith('guide/'))) {
+      const page = await open(path, width);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth), path).toBeLessThanOrEqual(width);
+      await page.close();
+    }
+  });
+
+  test('no page failed, or asked another server', () => {
+    expect(problems).toEqual([]);
+  });
+});

@@ -1,0 +1,63 @@
+// Runs each example of the site's guides, and of the READMEs of packages that have no such test of their own, as they are written.
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { goldenDatabases, realDatabases, realTables } from '@bloom/fixtures';
+import { readmeExamples } from '@bloom/fixtures/readme';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const site = join(import.meta.dirname, '../..');
+const packages = join(site, '../../packages');
+let folder = '';
+
+/** In place of the network: the files of the folder, with ranges. */
+const FETCH = `
+import { readFileSync } from 'node:fs';
+globalThis.fetch = async (address, { method = 'GET', headers } = {}) => {
+  const bytes = readFileSync(new URL(address).pathname.slice(1));
+  const [, start, end] = /^bytes=(\\d*)-(\\d*)$/.exec(new Headers(headers).get('range') ?? '') ?? [];
+  if (method === 'HEAD' || start === undefined) return new Response(method === 'HEAD' ? null : bytes, { headers: { 'content-length': bytes.length } });
+  const first = start === '' ? Math.max(0, bytes.length - Number(end)) : Number(start);
+  const last = start === '' || end === '' ? bytes.length - 1 : Math.min(bytes.length - 1, Number(end));
+  return new Response(bytes.subarray(first, last + 1), { status: 206, headers: { 'content-range': \`bytes \${first}-\${last}/\${bytes.length}\`, 'content-length': last + 1 - first } });
+};
+`;
+
+const guides = readdirSync(join(site, 'pages/guide')).map((name) => join(site, 'pages/guide', name));
+const readmes = [join(site, '../../README.md'), ...['bytes', 'crc32c', 'filter-block', 'hash', 'log', 'policy-blocked', 'policy-fuse', 'policy-ribbon'].map((name) => join(packages, name, 'README.md'))];
+const examples = [...guides, ...readmes].flatMap((path) => {
+  const name = path.endsWith('README.md') ? basename(dirname(path)) : basename(path, '.md');
+  return readmeExamples(path).map(({ line, code }) => ({ name, line, code }));
+});
+
+beforeAll(() => {
+  const reports = join(site, '.vitest');
+  mkdirSync(reports, { recursive: true });
+  folder = mkdtempSync(join(reports, 'examples-'));
+  const copies = [
+    [goldenDatabases().find(({ name }) => name === 'levels')!.path, 'path/to/database'],
+    [realDatabases().find(({ name }) => name.startsWith('dfindexeddb/chrome'))!.path, 'https_example.org_0.indexeddb.leveldb'],
+    [realDatabases().find(({ name }) => name.startsWith('bedrock-provider'))!.path, 'world/db'],
+    [realTables().find(({ file }) => file.endsWith('.index'))!.path, 'variables.index'],
+  ] as const;
+  for (const [from, to] of copies) cpSync(from, join(folder, to), { recursive: true });
+  writeFileSync(join(folder, 'fetch.mjs'), FETCH);
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
+
+test('there are examples', () => {
+  expect(examples.length).toBeGreaterThan(25);
+});
+
+test.each(examples)('$name, line $line', async ({ name, line, code }) => {
+  const file = join(folder, `${name}-${line}.ts`);
+  writeFileSync(file, code);
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, ['--conditions=bloom-source', '--import', 'tsx', '--import', './fetch.mjs', file], { cwd: folder });
+  expect(stderr).toBe('');
+  // `console.log(…); // what it prints`, where that is a literal.
+  const shown = [...code.matchAll(/console\.log\(.*\); \/\/ (?<printed>undefined|true|false|\d+|[a-z]+|about [a-z]+|the same [a-z ]+|\{ state.*|\[ '.*)$/gm)].map(({ groups }) => groups!.printed!);
+  expect(stdout.split('\n')).toEqual(expect.arrayContaining(shown));
+});
