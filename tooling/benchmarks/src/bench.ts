@@ -43,6 +43,11 @@ if (options.page) {
   process.exit();
 }
 const native = compileNative(packageFolder);
+/** Contenders that this machine cannot run, and why. */
+const unavailable = new Map<ContenderName, string>();
+if ('unavailable' in native) unavailable.set('leveldb', native.unavailable);
+// Its module is made of native code, and is there for some systems only.
+await import('lmdb').catch((error: unknown) => unavailable.set('lmdb', String(error)));
 const folder = mkdtempSync(join(tmpdir(), 'bloom-bench-'));
 
 function start(name: ContenderName): Contender {
@@ -57,7 +62,7 @@ function start(name: ContenderName): Contender {
 
 /** Each figure gets new processes, so that earlier figures do not influence what the engine optimises. */
 async function runFigure(figure: Figure): Promise<Comparison[]> {
-  const others = figure.others.filter(({ contender }) => contender !== 'leveldb' || 'path' in native);
+  const others = figure.others.filter(({ contender }) => !unavailable.has(contender));
   const names = new Set<ContenderName>(['bloom', ...others.map(({ contender }) => contender)]);
   const contenders = new Map([...names].map((name) => [name, start(name)]));
   try {
@@ -112,7 +117,7 @@ try {
   console.log(`\nRatios are our ${kind} / their ${kind}, medians of ${pace.rounds} alternating rounds.\n`);
   console.log(comparisonTable(comparisons));
   console.log(`\n${goalLine(comparisons)}`);
-  if ('unavailable' in native) console.log(`C++ LevelDB is left out: ${native.unavailable}`);
+  for (const [contender, reason] of unavailable) console.log(`${contender === 'leveldb' ? 'C++ LevelDB' : contender} is left out: ${reason}`);
   console.log(machineLine(machine));
   const isHttp = only.test('http');
   const http = isHttp ? await measureHttp(packageFolder, folder) : [];

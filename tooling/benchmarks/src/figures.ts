@@ -1,7 +1,7 @@
 import type { DatabaseState } from './database.js';
 
 /** Who does the work. */
-export type ContenderName = 'bloom' | 'leveldb' | 'classic-level' | 'bloom-filters' | 'bloomfilter';
+export type ContenderName = 'bloom' | 'leveldb' | 'classic-level' | 'lmdb' | 'bloom-filters' | 'bloomfilter';
 
 /** Another contender for a figure. */
 export interface Other {
@@ -324,35 +324,38 @@ export const figures: readonly Figure[] = [
     what: 'get of random present keys of a database, one after another, of blocks that only the system has in memory, DatabaseReader',
     unit: 'key',
     ...UNCACHED,
-    others: [{ contender: 'classic-level', by: 'get', goal: 0.25 }],
+    others: [{ contender: 'classic-level', by: 'get', goal: 0.25 }, { contender: 'lmdb', by: 'get, without a promise' }],
   },
   {
     name: 'db-uncached-get-16',
     what: 'the same by 16 callers at once',
     unit: 'key',
     ...UNCACHED,
-    others: [{ contender: 'classic-level', by: 'get', goal: 0.5 }],
+    others: [{ contender: 'classic-level', by: 'get', goal: 0.5 }, { contender: 'lmdb', by: 'get, in a promise' }],
   },
   {
     name: 'db-uncached-get-many',
     what: 'getMany of 100 random present keys at a time, of blocks that only the system has in memory, DatabaseReader',
     unit: 'key',
     ...UNCACHED,
-    others: [{ contender: 'classic-level', by: 'getMany', goal: 1.2 }],
+    others: [{ contender: 'classic-level', by: 'getMany', goal: 1.2 }, { contender: 'lmdb', by: 'getMany' }],
   },
   {
     name: 'db-uncached-range',
     what: 'ten entries from a random key on, of blocks that only the system has in memory, DatabaseReader',
     unit: 'call',
     ...UNCACHED,
-    others: [{ contender: 'classic-level', by: 'iterator({ gte, limit: 10 })', goal: 0.5 }],
+    others: [
+      { contender: 'classic-level', by: 'iterator({ gte, limit: 10 })', goal: 0.5 },
+      { contender: 'lmdb', by: 'getRange({ start, limit: 10 })' },
+    ],
   },
   {
     name: 'db-uncached-get-sync',
     what: 'get of random present keys of a database, of blocks that only the system has in memory, SyncDatabaseReader',
     unit: 'key',
     ...UNCACHED,
-    others: [{ contender: 'classic-level', by: 'getSync', goal: 1.2 }],
+    others: [{ contender: 'classic-level', by: 'getSync', goal: 1.2 }, { contender: 'lmdb', by: 'get' }],
   },
   {
     name: 'db-entries',

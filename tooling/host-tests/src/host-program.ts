@@ -72,7 +72,7 @@ class CountingFolder extends WritableNodeFolder {
         return thread.hasEnded;
       },
       compact: (request: CompactionRequest) => counted(thread.compact(request)),
-      flush: (entries: PackedEntries, number: bigint) => counted(thread.flush(entries, number)),
+      flush: (entries: PackedEntries, number: bigint, bitsPerKey: number | undefined) => counted(thread.flush(entries, number, bitsPerKey)),
       close: () => thread.close(),
     };
   }

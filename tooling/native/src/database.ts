@@ -73,6 +73,13 @@ export class NativeDatabase {
     });
   }
 
+  /** How often LevelDB reads the tables, all of them open, to look up each key once. Changes the folder. */
+  reads(folder: string, keys: readonly Uint8Array[], options: DatabaseOptions = {}): number {
+    const input = Buffer.concat(keys.flatMap((key) => [Buffer.from(Uint32Array.of(key.length).buffer), key]));
+    const output = this.#run(['reads', folder, ...optionArguments(options)], input);
+    return Number(new DataView(output.buffer, output.byteOffset).getBigUint64(0, true));
+  }
+
   /** Puts entries in the given order, and closes the database. */
   fill(folder: string, entries: Iterable<readonly [Uint8Array, Uint8Array]>, options: DatabaseOptions = {}): void {
     this.#run(['fill', folder, ...optionArguments(options)], formatKv(entries));

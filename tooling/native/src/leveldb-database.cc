@@ -7,6 +7,8 @@
 //   leveldb-database dump FOLDER [options]      -> the status of DB::Open, as text and a newline, then all entries, in order;
 //                                               fails unless they are the same backwards. Changes the folder.
 //   leveldb-database get FOLDER [options]       stdin: keys -> u8 found, u32 length, value; for each key. Changes the folder.
+//   leveldb-database reads FOLDER [options]     stdin: keys -> u64 reads of tables that are open, by gets of the keys. Nothing is
+//                                               cached, and no tables are compacted. Changes the folder.
 //   leveldb-database fill FOLDER [options]      stdin: entries; puts them in this order and closes the database
 //   leveldb-database script FOLDER [options]    stdin: operations, one per line; see Script. Ends without closing the database.
 //   leveldb-database count FOLDER SECONDS       writes for that long, one batch per count, and prints the counts; see Count
@@ -318,6 +320,61 @@ int Get(const std::string& folder, const Settings& settings) {
   return 0;
 }
 
+// Counts the reads of files, and does no background work, which would count too.
+class CountingEnv : public leveldb::EnvWrapper {
+ public:
+  CountingEnv() : EnvWrapper(leveldb::Env::Default()) {}
+
+  void Schedule(void (*)(void*), void*) override {}
+
+  Status NewRandomAccessFile(const std::string& name, leveldb::RandomAccessFile** result) override {
+    const Status status = target()->NewRandomAccessFile(name, result);
+    if (status.ok()) *result = new CountedFile(*result, &reads);
+    return status;
+  }
+
+  uint64_t reads = 0;
+
+ private:
+  class CountedFile : public leveldb::RandomAccessFile {
+   public:
+    CountedFile(leveldb::RandomAccessFile* file, uint64_t* reads) : file_(file), reads_(reads) {}
+
+    Status Read(uint64_t offset, size_t size, Slice* result, char* scratch) const override {
+      ++*reads_;
+      return file_->Read(offset, size, result, scratch);
+    }
+
+   private:
+    const std::unique_ptr<leveldb::RandomAccessFile> file_;
+    uint64_t* const reads_;
+  };
+};
+
+int Reads(const std::string& folder, Settings settings) {
+  const std::string input = ReadAll();
+  CountingEnv env;
+  settings.options.env = &env;
+  settings.options.block_cache = leveldb::NewLRUCache(0);
+  leveldb::DB* db = nullptr;
+  Check(leveldb::DB::Open(settings.options, folder, &db));
+  const std::vector<Slice> keys = Fields(input);
+  uint64_t before = 0;
+  // The first round opens the tables.
+  for (int round = 0; round < 2; round++) {
+    before = env.reads;
+    for (const Slice& key : keys) {
+      std::string value;
+      const Status status = db->Get(settings.read, key, &value);
+      if (!status.IsNotFound()) Check(status);
+    }
+  }
+  const uint64_t reads = env.reads - before;
+  Write(std::string(reinterpret_cast<const char*>(&reads), 8));
+  // Closing the database would wait for the background work.
+  _exit(0);
+}
+
 int Fill(const std::string& folder, Settings settings) {
   const std::string input = ReadAll();
   const std::vector<Slice> fields = Fields(input);
@@ -535,6 +592,7 @@ int main(int argc, char** argv) {
   if (command == "write" && argc == 5) return WriteRandom(folder, static_cast<uint32_t>(std::strtoul(argv[3], nullptr, 10)), argv[4]);
   if (command == "dump") return Dump(folder, ParseSettings(argc, argv, 3));
   if (command == "get") return Get(folder, ParseSettings(argc, argv, 3));
+  if (command == "reads") return Reads(folder, ParseSettings(argc, argv, 3));
   if (command == "fill") return Fill(folder, ParseSettings(argc, argv, 3));
   if (command == "script") return Script(folder, ParseSettings(argc, argv, 3));
   if (command == "count" && argc == 4) return Count(folder, std::atof(argv[3]));

@@ -1,0 +1,4 @@
+// Where pages look for the worker that comes with the package, beside their own script.
+import { serveLevels } from '@bloom/level/worker';
+
+serveLevels();

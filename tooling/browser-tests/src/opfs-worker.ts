@@ -1,0 +1,101 @@
+/** A worker that runs the laws of folders and abstract-level's suite on the origin private file system. */
+import { runAbstractSuite } from '@bloom/fixtures/abstract-suite';
+import { BloomLevel } from '@bloom/level';
+import { folderLaws } from '@bloom/leveldb/contract';
+import { OpfsFolder, WritableOpfsFolder } from '@bloom/leveldb/opfs';
+import { BrowserLevel } from 'browser-level';
+import { measureLevel } from './level-measure.js';
+import { answerCalls } from './worker-call.js';
+
+let made = 0;
+const newFolder = (): WritableOpfsFolder => new WritableOpfsFolder(`folders/${Math.random().toString(36).slice(2)}-${made++}`);
+
+interface FileHandlePrototype {
+  move?: unknown;
+}
+declare const FileSystemFileHandle: { readonly prototype: FileHandlePrototype };
+
+/** Each law, and how a folder breaks it. */
+async function checkLaws(withMove: boolean): Promise<(readonly [law: string, failure: string | undefined])[]> {
+  const { prototype } = FileSystemFileHandle;
+  const { move } = prototype;
+  if (!withMove) delete prototype.move;
+  const results: (readonly [string, string | undefined])[] = [];
+  try {
+    for (const law of folderLaws(newFolder, { again: (folder) => folder })) {
+      const failure = await law.run().then(
+        () => undefined,
+        (error: unknown) => String(error),
+      );
+      results.push([law.name, failure]);
+    }
+  } finally {
+    prototype.move = move;
+  }
+  return results;
+}
+
+/** What this worker has open. */
+let level: BloomLevel | undefined;
+
+/** Puts values that cannot be compressed until a write fails. @returns how many were acknowledged, and why the next one was not. */
+async function putUntilFull(byteLength: number): Promise<{ readonly count: number; readonly codes: unknown[] }> {
+  for (let count = 0; ; count++) {
+    try {
+      await level!.put(keyOf(count), randomText(byteLength));
+    } catch (error) {
+      return { count, codes: codesOf(error) };
+    }
+  }
+}
+
+const keyOf = (i: number): string => `key ${String(i).padStart(8, '0')}`;
+
+function randomText(byteLength: number): string {
+  return String.fromCharCode(...crypto.getRandomValues(new Uint8Array(byteLength)).map((byte) => byte & 127));
+}
+
+/** The codes of an error and its causes. */
+function codesOf(error: unknown): unknown[] {
+  const codes: unknown[] = [];
+  for (let one = error; one instanceof Error; one = one.cause) {
+    const { code } = one as { readonly code?: unknown };
+    // Those of the browser have a name, and a number for old programs.
+    codes.push(typeof code === 'string' ? code : one.name);
+  }
+  return codes;
+}
+
+/** How many of the keys of `putUntilFull` there are, from the first, without a hole. */
+async function countPut(opened: BloomLevel): Promise<number> {
+  let count = 0;
+  for await (const key of opened.keys()) if (key === keyOf(count)) count++;
+  return count;
+}
+
+answerCalls({
+  open: async (path: string, writeBufferSize?: number) => {
+    level = new BloomLevel(new WritableOpfsFolder(path), { ...(writeBufferSize !== undefined && { writeBufferSize }) });
+    await level.open().catch((error: unknown) => {
+      throw Object.assign(new Error(String((error as Error).cause)), { code: codesOf(error).join(' ') });
+    });
+  },
+  close: () => level!.close(),
+  measure: (name: string) => measureLevel(new BloomLevel(new WritableOpfsFolder(name))),
+  measureBrowserLevel: (name: string) => measureLevel(new BrowserLevel(name) as unknown as BloomLevel),
+  put: (key: string, value: string) => level!.put(key, value),
+  putUntilFull,
+  count: () => countPut(level!),
+  countReadOnly: async (path: string) => {
+    const reader = new BloomLevel(new OpfsFolder(path), { readOnly: true });
+    const count = await countPut(reader);
+    await reader.close();
+    return count;
+  },
+  checkLaws,
+  runSuite: () => runAbstractSuite((options) => new BloomLevel(newFolder(), options)),
+  read: async (path: string, name: string) => {
+    const file = await new OpfsFolder(path).open(name);
+    return file && new TextDecoder().decode(await file.read(0, file.byteLength));
+  },
+});

@@ -1,0 +1,82 @@
+import { WHOLE_SUITE } from '@bloom/fixtures/abstract-suite';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findChromium } from '../../src/chromium.js';
+import { BrowserOnDisk, bundled, Origin } from '../../src/origin.js';
+import { startWorker } from '../../src/page-worker.js';
+
+describe.runIf(findChromium() !== undefined)('in Chromium, on the origin private file system', () => {
+  const browser = new BrowserOnDisk();
+  let origin: Origin;
+  let page: Page;
+
+  beforeAll(async () => {
+    origin = await Origin.start(await bundled('opfs-worker'));
+    await browser.start();
+    page = await browser.newPage(origin.url);
+  });
+
+  afterAll(async () => {
+    await browser.stop();
+    await origin.stop();
+  });
+
+  test.each([
+    ['with', true],
+    ['without', false],
+  ])('a folder keeps the laws %s a move() of the browser', async (_, withMove) => {
+    const worker = await startWorker(page, '/opfs-worker.js');
+    const results = (await worker.call('checkLaws', withMove)) as (readonly [string, string | undefined])[];
+    expect(results.filter(([, failure]) => failure !== undefined)).toEqual([]);
+    expect(results.map(([law]) => parseInt(law, 10))).toEqual(Array.from({ length: 27 }, (__, i) => i + 1));
+    await worker.terminate();
+  });
+
+  test('a database has one writer, until it is closed or its worker is terminated, and readers beside it', async () => {
+    const [first, second] = [await startWorker(page, '/opfs-worker.js'), await startWorker(page, '/opfs-worker.js')];
+    const locked = { code: expect.stringContaining('LEVEL_LOCKED BLOOM_LOCKED') as string };
+    await first.call('open', 'one-writer');
+    await first.call('put', 'key 00000000', 'value');
+    await expect(second.call('open', 'one-writer')).rejects.toMatchObject(locked);
+    expect(await second.call('countReadOnly', 'one-writer')).toBe(1);
+    await first.call('close');
+    await second.call('open', 'one-writer');
+    await expect(first.call('open', 'one-writer')).rejects.toMatchObject(locked);
+    await second.call('put', 'key 00000001', 'value');
+    await second.terminate();
+    // The browser lets go of the lock some time after the worker has ended.
+    await expect.poll(() => first.call('open', 'one-writer').catch((error: unknown) => error)).toBeUndefined();
+    expect(await first.call('count')).toBe(2);
+    await first.terminate();
+  });
+
+  test.each([
+    ['a log', undefined],
+    ['tables', 2 ** 16],
+  ])('when the quota is used up by %s, writes fail with a code, and nothing is lost', async (_, writeBufferSize) => {
+    const path = `quota-${writeBufferSize}`;
+    const worker = await startWorker(page, '/opfs-worker.js');
+    const session = await browser.context.newCDPSession(page);
+    const setQuota = (quotaSize: number | undefined): Promise<unknown> => session.send('Storage.overrideQuotaForOrigin', { origin: origin.url, ...(quotaSize !== undefined && { quotaSize }) });
+    const { usage } = await session.send('Storage.getUsageAndQuota', { origin: origin.url });
+    await worker.call('open', path, writeBufferSize);
+    await setQuota(usage + 2e7);
+    const { count, codes } = (await worker.call('putUntilFull', 10_000)) as { readonly count: number; readonly codes: unknown[] };
+    expect(count).toBeGreaterThan(50);
+    expect(codes).toEqual(['LEVEL_NO_SPACE', 'BLOOM_WRITING_ENDED', 'BLOOM_FOLDER_FULL', 'QuotaExceededError']);
+    expect(await worker.call('count')).toBe(count);
+    await worker.call('close');
+    await expect(worker.call('open', path, writeBufferSize)).rejects.toMatchObject({ code: expect.stringContaining('LEVEL_NO_SPACE') as string });
+    expect(await worker.call('countReadOnly', path)).toBe(count);
+    await setQuota(undefined);
+    await worker.call('open', path, writeBufferSize);
+    expect(await worker.call('count')).toBe(count);
+    await worker.terminate();
+  });
+
+  test("in a worker, every assertion of abstract-level's suite holds", async () => {
+    const worker = await startWorker(page, '/opfs-worker.js');
+    expect(await worker.call('runSuite')).toEqual(WHOLE_SUITE);
+    await worker.terminate();
+  });
+});

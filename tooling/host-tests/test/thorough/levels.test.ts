@@ -1,0 +1,23 @@
+// Runs abstract-level's suite on the built packages in Deno and Bun, on files.
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { promisify } from 'node:util';
+import { WHOLE_SUITE } from '@bloom/fixtures/abstract-suite';
+import { afterAll, describe, expect, test } from 'vitest';
+import { hosts } from '../../src/hosts.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'bloom-levels-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const program = join(import.meta.dirname, '../../src/level-suite.ts');
+
+// Elsewhere they cannot lock a folder.
+describe.runIf(process.platform === 'linux').each(hosts.filter(({ binary }) => binary !== undefined))('in $name', ({ name, binary, run }) => {
+  test('every assertion of abstract-level 3.1.1 holds, on files', async () => {
+    const options = { cwd: join(import.meta.dirname, '../..'), env: { ...process.env, NO_COLOR: '1' }, maxBuffer: 2 ** 26 };
+    const { stdout } = await promisify(execFile)(binary!, [...run, program, join(folder, name)], options);
+    expect(JSON.parse(stdout.trimEnd().split('\n').at(-1)!)).toEqual(WHOLE_SUITE);
+  });
+});
