@@ -21,6 +21,20 @@ function withoutOurs(dependencies) {
   return Object.fromEntries(Object.entries(/** @type {Record<string, unknown>} */ (dependencies)).filter(([name]) => !name.startsWith('@bloom/')));
 }
 
+/**
+ * pnpm looks up several dependencies at once, and adds each as it is found. Sorted, the same package has the same bytes.
+ *
+ * @param {Record<string, unknown>} manifest
+ * @returns {Record<string, unknown>}
+ */
+function withSortedDependencies(manifest) {
+  const { dependencies, optionalDependencies, peerDependencies, devDependencies, ...others } = manifest;
+  const sorted = Object.entries({ dependencies, optionalDependencies, peerDependencies, devDependencies })
+    .filter(([, ranges]) => ranges !== undefined)
+    .map(([field, ranges]) => [field, Object.fromEntries(Object.entries(/** @type {object} */ (ranges)).sort(([a], [b]) => (a < b ? -1 : 1)))]);
+  return { ...others, .../** @type {Record<string, unknown>} */ (Object.fromEntries(sorted)) };
+}
+
 module.exports = {
   hooks: {
     // Packed packages hold no src for the condition to point at.
@@ -32,11 +46,11 @@ module.exports = {
       if (manifest.private === true) {
         // An example, to be built and tested where it is unpacked. Of its dev dependencies, ours are not published.
         manifest.devDependencies = withoutOurs(manifest.devDependencies);
-        return manifest;
+        return withSortedDependencies(manifest);
       }
       delete manifest.devDependencies;
       delete manifest.scripts;
-      return manifest;
+      return withSortedDependencies(manifest);
     },
   },
 };

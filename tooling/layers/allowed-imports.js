@@ -17,6 +17,7 @@ export const arrows = {
   sstable: ['filter-block', 'policy', 'bytes', 'crc32c'],
   leveldb: ['sstable', 'log', 'policy', 'hash', 'crc32c', 'bytes'],
   level: ['leveldb'],
+  bulk: ['leveldb', 'sstable', 'log', 'policy', 'bytes'],
   codecs: ['sstable'],
   // Private: the apps carry it in their bundles.
   report: ['sstable', 'policy', 'hash', 'bytes'],
@@ -49,6 +50,16 @@ export const rooms = {
     write: ['format', 'folder', 'cursor', 'memtable', 'table', 'read', 'compact'],
     inspect: ['format', 'folder', 'cursor', 'memtable', 'table', 'read'],
     node: ['format', 'folder', 'write'],
+    opfs: ['format', 'folder'],
     contract: ['format', 'folder'],
+  },
+  bulk: {
+    part: [],
+    store: ['part'],
+    run: ['part', 'store'],
+    publication: ['part', 'store', 'run'],
+    s3: ['part', 'store'],
+    r2: ['part', 'store'],
+    node: ['part', 'store'],
   },
 };

@@ -9,6 +9,8 @@ import { formatMessage } from 'publint/utils';
 import { checkConsumerTypes } from './consumer-types.js';
 import { checkCopiedExample } from './copied-example.js';
 import { packAll } from './pack.js';
+import { checkFiles } from './packed-files.js';
+import { checkReproduced } from './reproduced.js';
 
 /** @import { Packed } from './pack.js' */
 
@@ -20,12 +22,9 @@ const attw = join(dirname(attwManifest), 'dist/index.js');
  * @returns {Promise<string[]>} the problems
  */
 async function check({ manifest, tarball }) {
-  const files = execFileSync('tar', ['-tzf', tarball], { encoding: 'utf8' }).split('\n');
-  const problems = [];
-
-  for (const wanted of ['README.md', 'LICENSE']) {
-    if (!files.includes(`package/${wanted}`)) problems.push(`no ${wanted}`);
-  }
+  const files = execFileSync('tar', ['-tzf', tarball], { encoding: 'utf8' }).trim().split('\n');
+  const readme = execFileSync('tar', ['-xzOf', tarball, 'package/README.md'], { encoding: 'utf8' });
+  const problems = checkFiles(manifest, files.map((file) => file.replace(/^package\//, '')), readme);
 
   const packedManifest = execFileSync('tar', ['-xzOf', tarball, 'package/package.json'], { encoding: 'utf8' });
   for (const word of ['bloom-source', 'workspace:', 'catalog:', './src/']) {
@@ -61,6 +60,9 @@ const folder = mkdtempSync(join(tmpdir(), 'bloom-packages-'));
 try {
   const packages = packAll(folder);
   for (const packed of packages) report(packed.path, await check(packed));
+  const again = join(folder, 'again');
+  mkdirSync(again);
+  report('packed twice, the same bytes', checkReproduced(packages, packAll(again)));
   const consumer = join(folder, 'consumer');
   mkdirSync(consumer);
   report('types, as a consumer checks them', checkConsumerTypes(packages, consumer));

@@ -19,7 +19,7 @@ const modules = [
 ];
 
 /** abstract-level's own types need @types/node, and so do those of what is built on it. */
-const NEEDS_NODE_TYPES = new Set(['@bloom/level']);
+const NEEDS_NODE_TYPES = new Set(['@bloom/level', '@bloom/level/worker']);
 
 const hosts = [
   { host: 'no DOM and no @types/node', lib: ['es2022'], types: [], programs: ['consumer.ts'] },

@@ -1,31 +1,35 @@
-import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { sortTarball } from './canonical-tarball.js';
+import { pnpmJson } from './pnpm.js';
+import { packageAt, publishedPackages, root } from './published-packages.js';
 
-/** @typedef {{ name: string, private?: boolean, exports: Record<string, unknown>, dependencies?: Record<string, string> }} Manifest */
-/** @typedef {{ path: string, folder: string, manifest: Manifest, tarball: string }} Packed */
+/** @import { Package } from './published-packages.js' */
+/** @typedef {Package & { tarball: string }} Packed */
 
-const root = join(import.meta.dirname, '../..');
-
-/** @param {string} folder */
-function readManifest(folder) {
-  /** @type {unknown} */
-  const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  return /** @type {Manifest} */ (manifest);
+/**
+ * @param {readonly Package[]} packages
+ * @param {string} destination the folder for the tarballs
+ * @returns {Packed[]}
+ */
+function pack(packages, destination) {
+  const filters = packages.map(({ path }) => `--filter=./${path}`);
+  // One package gives an object, several give an array.
+  const summary = [pnpmJson(['-r', ...filters, 'pack', '--json', '--pack-destination', destination], root)].flat();
+  const tarballs = new Map(/** @type {{ name: string, filename: string }[]} */ (summary).map(({ name, filename }) => [name, filename]));
+  return packages.map((of) => {
+    const tarball = tarballs.get(of.manifest.name);
+    if (tarball === undefined) throw new Error(`pnpm did not pack ${of.manifest.name}`);
+    sortTarball(tarball);
+    return { ...of, tarball };
+  });
 }
 
 /**
- * @param {string} path of the folder, from the root of the repository
+ * @param {string} path of the package's folder, from the root of the repository
  * @param {string} destination the folder that gets the tarball
  * @returns {Packed}
  */
 export function packFolder(path, destination) {
-  const folder = join(root, path);
-  const pack = ['pack', '--json', '--pack-destination', destination];
-  /** @type {unknown} */
-  const summary = JSON.parse(execFileSync('pnpm', pack, { cwd: folder, encoding: 'utf8' }));
-  const { filename } = /** @type {{ filename: string }} */ (summary);
-  return { path, folder, manifest: readManifest(folder), tarball: filename };
+  return /** @type {Packed} */ (pack([packageAt(path)], destination)[0]);
 }
 
 /**
@@ -35,10 +39,5 @@ export function packFolder(path, destination) {
  * @returns {Packed[]}
  */
 export function packAll(destination) {
-  return ['packages', 'apps'].flatMap((group) =>
-    readdirSync(join(root, group))
-      .map((name) => `${group}/${name}`)
-      .filter((path) => !readManifest(join(root, path)).private)
-      .map((path) => packFolder(path, destination)),
-  );
+  return pack(publishedPackages(), destination);
 }

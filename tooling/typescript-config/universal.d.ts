@@ -34,3 +34,14 @@ interface SymbolConstructor {
   readonly dispose: unique symbol;
 }
 
+
+declare function queueMicrotask(callback: () => void): void;
+
+interface URL {
+  readonly href: string;
+}
+declare const URL: new (url: string, base?: string) => URL;
+
+interface ImportMeta {
+  readonly url: string;
+}

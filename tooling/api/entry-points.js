@@ -1,0 +1,13 @@
+import { basename, join } from 'node:path';
+import { filesOf, publishedPackages } from '@bloom/package-check/published-packages.js';
+
+/** @typedef {{ name: string, folder: string, types: string }} EntryPoint an entry point, its package's folder, and its built types */
+
+/** The entry points of the published packages, named like `sstable` and `sstable.node`. */
+export const entryPoints = publishedPackages().flatMap(({ folder, manifest }) => {
+  const types = Object.values(manifest.exports).flatMap(filesOf).filter((file) => file.endsWith('.d.ts'));
+  return types.map((file) => {
+    const entry = basename(file, '.d.ts');
+    return { name: basename(folder) + (entry === 'index' ? '' : `.${entry}`), folder, types: join(folder, file) };
+  });
+});

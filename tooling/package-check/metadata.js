@@ -1,0 +1,107 @@
+// What every published package says in the same way: the fields of package.json that lead to the repository, and the links of
+// its documents, which must work where the package is unpacked. `--write` puts right what differs; without it, this is a check.
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, posix } from 'node:path';
+import sizeLimits from '@bloom/size-limits/limits.js';
+import { withLinks, withoutFragment } from './links.js';
+import { publishedPackages, root } from './published-packages.js';
+import { addressOf, repository } from './repository.js';
+
+/** @import { Manifest, Package } from './published-packages.js' */
+
+const ORDER = [
+  ...['name', 'version', 'private', 'description', 'keywords', 'homepage', 'bugs', 'repository', 'license', 'author', 'type', 'sideEffects'],
+  ...['engines', 'publishConfig', 'files', 'bin', 'exports', 'imports', 'scripts'],
+];
+
+/**
+ * @param {Package} of
+ * @returns {object} its package.json as it should be
+ */
+function completed({ path, manifest }) {
+  const filled = {
+    ...manifest,
+    homepage: `${addressOf(path, 'tree')}#readme`,
+    bugs: `${repository}/issues`,
+    repository: { type: 'git', url: `git+${repository}.git`, directory: path },
+    license: 'MIT',
+    author: 'The Bloom authors',
+    type: 'module',
+    sideEffects: false,
+    engines: { node: '>=20.19' },
+    publishConfig: { access: 'public' },
+    files: [...new Set([...(manifest.files ?? []), 'CHANGELOG.md'])],
+    scripts: { ...manifest.scripts, prepack: 'node ../../tooling/package-check/prepack.js' },
+  };
+  const fields = Object.entries(filled);
+  /** @param {string} name */
+  const place = (name) => (ORDER.includes(name) ? ORDER.indexOf(name) : ORDER.length);
+  return Object.fromEntries(fields.sort(([a], [b]) => place(a) - place(b)));
+}
+
+/**
+ * @param {Manifest} manifest
+ * @returns {string[]} what no script can fill in
+ */
+function missing({ description, keywords = [] }) {
+  return [
+    ...(description === undefined ? ['no description'] : []),
+    ...(keywords.length < 3 ? ['fewer than three keywords'] : []),
+    ...(keywords.includes('leveldb') ? [] : ['no keyword "leveldb"']),
+  ];
+}
+
+/**
+ * @param {Package} of
+ * @param {string} document its path in the package
+ * @returns {string} its text; links that lead out of the published package are absolute
+ */
+function withWorkingLinks({ path, folder, manifest }, document) {
+  const published = ['README.md', 'LICENSE', ...(manifest.files ?? [])];
+  return withLinks(readFileSync(join(folder, document), 'utf8'), (link) => {
+    if (/^([a-z]+:|#)/.test(link)) return link;
+    const target = posix.join(dirname(document), withoutFragment(link)).replace(/\/$/, '');
+    if (published.some((name) => target === name || target.startsWith(`${name}/`))) return link;
+    const inRepository = posix.join(path, target);
+    if (!existsSync(join(root, inRepository))) {
+      problems.push(`${path}/${document}: ${link} leads nowhere`);
+      return link;
+    }
+    return addressOf(inRepository, statSync(join(root, inRepository)).isDirectory() ? 'tree' : 'blob') + link.slice(withoutFragment(link).length);
+  });
+}
+
+const write = process.argv.includes('--write');
+/** @type {string[]} */
+const problems = [];
+
+/**
+ * @param {string} file its path in the repository
+ * @param {string} wanted
+ */
+function compare(file, wanted) {
+  if (readFileSync(join(root, file), 'utf8') === wanted) return;
+  if (write) writeFileSync(join(root, file), wanted);
+  else problems.push(`${file} is not as \`npx pnpm@10 metadata --write\` makes it`);
+}
+
+for (const of of publishedPackages()) {
+  problems.push(...missing(of.manifest).map((problem) => `${of.path}/package.json: ${problem}`));
+  compare(`${of.path}/package.json`, `${JSON.stringify(completed(of), null, 2)}\n`);
+  const docs = existsSync(join(of.folder, 'docs')) ? readdirSync(join(of.folder, 'docs')).map((name) => `docs/${name}`) : [];
+  if (!existsSync(join(of.folder, 'README.md'))) {
+    problems.push(`${of.path}: no README.md`);
+    continue;
+  }
+  for (const document of ['README.md', ...docs.filter((name) => name.endsWith('.md'))]) {
+    compare(`${of.path}/${document}`, withWorkingLinks(of, document));
+  }
+}
+
+/** The limits of `npx pnpm@10 size` in the README's table of packages, in its last column. */
+const limits = new Map(sizeLimits.map(({ name, limit }) => [name, limit]));
+const readme = readFileSync(join(root, 'README.md'), 'utf8');
+compare('README.md', readme.replace(/^(\| .* \| \[`(@bloom\/[\w-]+)`\]\([^)]*\) \| .* \|)[^|]*\|$/gm, (_, /** @type {string} */ row, /** @type {string} */ name) => `${row} ${limits.get(name) ?? ''} |`));
+
+for (const problem of problems) console.error(problem);
+process.exitCode = problems.length === 0 ? 0 : 1;

@@ -1,0 +1,29 @@
+// Which files a published package has.
+import { filesOf } from './published-packages.js';
+import { linksOf, withoutFragment } from './links.js';
+
+/** @import { Manifest } from './published-packages.js' */
+
+/** Everything else would be there by mistake: sources, tests, caches. */
+const EXPECTED = /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/[\w-]+\.md|dist\/([\w.-]+\/)*[\w.-]+\.(js|cjs|js\.map|cjs\.map|d\.ts)|dist\/third-party-notices\.txt)$/;
+
+/**
+ * @param {Manifest} manifest
+ * @param {readonly string[]} files their paths in the package
+ * @param {string} readme the text of README.md
+ * @returns {string[]} the problems
+ */
+export function checkFiles(manifest, files, readme) {
+  const present = new Set(files);
+  const wanted = [
+    ...['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md'],
+    ...filesOf([manifest.bin, manifest.exports, manifest.imports]),
+    ...linksOf(readme)
+      .map(withoutFragment)
+      .filter((link) => link !== '' && !/^[a-z]+:/.test(link)),
+  ];
+  return [
+    ...[...new Set(wanted)].filter((file) => !present.has(file)).map((file) => `no ${file}`),
+    ...files.filter((file) => !EXPECTED.test(file)).map((file) => `has ${file}, which is not expected`),
+  ];
+}

@@ -1,0 +1,42 @@
+// `npx pnpm@10 test [PACKAGE] [FILE…]`: builds what the tests need and runs them. PACKAGE is the name of a package or its folder,
+// such as hash, packages/hash or @bloom/hash: then only what it depends on is built, and only its tests run.
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const root = join(import.meta.dirname, '../..');
+
+/**
+ * @param {string | undefined} word
+ * @returns {string | undefined} the folder of the package that the word names
+ */
+function folderOf(word) {
+  const name = word?.replace(/^@bloom\//, '').replace(/\/$/, '');
+  if (name === undefined) return undefined;
+  return [name, `packages/${name}`, `apps/${name}`, `tooling/${name}`].find((folder) => /^(packages|apps|tooling)\/[^/]+$/.test(folder) && existsSync(join(root, folder, 'package.json')));
+}
+
+/**
+ * @param {string} program
+ * @param {readonly string[]} args
+ */
+function run(program, args) {
+  const { status } = spawnSync(program, args, { cwd: root, stdio: 'inherit', shell: process.platform === 'win32', env: { ...process.env, TURBO_TELEMETRY_DISABLED: '1' } });
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+const [thorough, ...given] = process.argv[2] === '--thorough' ? [true, ...process.argv.slice(3)] : [false, ...process.argv.slice(2)];
+const words = /** @type {string[]} */ (given);
+const folder = folderOf(words[0]);
+if (folder === undefined) {
+  run('turbo', ['run', 'build', '--output-logs=errors-only']);
+  run('vitest', ['run', '--project', thorough ? '*(thorough)' : '!*(thorough)', ...words]);
+} else {
+  /** @type {unknown} */
+  const manifest = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
+  const { name } = /** @type {{ name: string }} */ (manifest);
+  // The quick tests of a package in packages/ run on its sources.
+  const needed = folder.startsWith('packages/') && !thorough ? `${name}^...` : `${name}...`;
+  run('turbo', ['run', 'build', `--filter=${needed}`, '--output-logs=errors-only']);
+  run('vitest', ['run', '--project', thorough ? `${folder} (thorough)` : folder, ...words.slice(1)]);
+}
