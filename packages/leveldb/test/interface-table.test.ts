@@ -8,7 +8,8 @@ import { describe, expect, test } from 'vitest';
 import { type Callable, InterfaceFacts } from './interface-facts.js';
 
 const facts = new InterfaceFacts();
-const RANGE = ['gt', 'gte', 'lt', 'lte', 'prefix', 'reverse', 'limit', 'fillCache'];
+const BOUNDS = ['gt', 'gte', 'lt', 'lte', 'prefix'];
+const RANGE = [...BOUNDS, 'reverse', 'limit', 'fillCache'];
 const PRESENT = '✓';
 
 interface InterfaceTable {
@@ -38,13 +39,14 @@ function tablesOf(markdown: string): InterfaceTable[] {
 
 const tables = tablesOf(readFileSync(join(import.meta.dirname, '../../../ARCHITECTURE.md'), 'utf8').split('## One interface')[1]!.split('\n## ')[0]!);
 
-/** The cell for a member: its options in alphabetical order, with `range` for what all ranges have. */
+/** The cell for a member: its options in alphabetical order, with `range` for what all ranges have, and `bounds` for what all cursors have. */
 function cellOf(name: string, member: Callable | undefined): string {
   if (member === undefined) return '';
   // The options of opening have a table of their own.
   if (member.options === undefined || name.startsWith('static ')) return PRESENT;
-  const isRange = RANGE.every((bound) => member.options!.includes(bound));
-  return [...(isRange ? ['range'] : []), ...member.options.filter((option) => !isRange || !RANGE.includes(option)).sort()].join(', ');
+  const { options } = member;
+  const group = Object.entries({ range: RANGE, bounds: BOUNDS }).find(([, names]) => names.every((name) => options.includes(name)));
+  return [...(group ? [group[0]] : []), ...options.filter((option) => !group?.[1].includes(option)).sort()].join(', ');
 }
 
 /** What the table would have to say: `name: cell | cell`, in the order of names. */

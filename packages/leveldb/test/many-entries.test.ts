@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Database, type DatabaseCursor, DatabaseReader, MemoryFolder, type SyncDatabaseCursor, SyncDatabaseReader, WriteBatch } from '@bloom/leveldb';
 import { NodeFolder, WritableNodeFolder } from '@bloom/leveldb/node';
-import { seeded } from '@bloom/fixtures';
+import { boundedCursorProblem, randomBounds, seeded } from '@bloom/fixtures';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { caught, rejection } from './caught.js';
 
@@ -46,15 +46,17 @@ beforeAll(async () => {
 
 const folderInMemory = (): MemoryFolder => new MemoryFolder(new Map(readdirSync(path).filter((name) => name !== 'LOCK').map((name) => [name, new Uint8Array(readFileSync(join(path, name)))])));
 
-const cursors: Record<string, () => Promise<{ cursor: DatabaseCursor | SyncDatabaseCursor; close: () => unknown }>> = {
+type Opened = DatabaseReader | SyncDatabaseReader | Database;
+
+const cursors: Record<string, () => Promise<ReturnType<typeof of>>> = {
   'DatabaseReader, reads at once': async () => of(await DatabaseReader.open(new NodeFolder(path), { cache: null })),
   'DatabaseReader, reads by threads': async () => of(await DatabaseReader.open(new NodeFolder(path, { readsAtOnce: false }), { cache: null })),
   SyncDatabaseReader: async () => Promise.resolve(of(SyncDatabaseReader.open(folderInMemory()))),
   Database: async () => of(await Database.open(new WritableNodeFolder(path, { thread: false, readsAtOnce: true }))),
 };
 
-function of(database: DatabaseReader | SyncDatabaseReader | Database): { cursor: DatabaseCursor | SyncDatabaseCursor; close: () => unknown } {
-  return { cursor: database.cursor(), close: () => database.close() };
+function of(database: Opened): { cursor: DatabaseCursor | SyncDatabaseCursor; database: Opened; close: () => unknown } {
+  return { cursor: database.cursor(), database, close: () => database.close() };
 }
 
 test.each(Object.entries(cursors))('random calls on a cursor of a %s give what single moves would give', async (_, open) => {
@@ -85,6 +87,23 @@ test.each(Object.entries(cursors))('random calls on a cursor of a %s give what s
   }
   for (const [found, expected] of kept) expect(textOf(found)).toBe(textOf(expected));
   cursor.close();
+  await close();
+});
+
+test.each(Object.entries(cursors))('random moves of a cursor of a %s stay between any bounds', async (_, open) => {
+  const { cursor: unbounded, database, close } = await open();
+  unbounded.close();
+  const random = seeded(79);
+  const keys = entries.map(([key]) => key);
+  // Those of few entries, most often, and whole prefixes.
+  const near = random.below(entries.length - 30);
+  const randomKey = (): Uint8Array => keyAt(random.below(4) === 0 ? random.below(2100) : Number(new TextDecoder().decode(keys[near + random.below(30)]).slice(3)) + random.below(2));
+  for (let round = 0; round < 60; round++) {
+    const bounds = randomBounds(random, randomKey);
+    const cursor = database.cursor({ ...bounds, fillCache: random.below(2) === 0 });
+    expect(await boundedCursorProblem(cursor, keys, bounds, random, randomKey)).toBeUndefined();
+    cursor.close();
+  }
   await close();
 });
 

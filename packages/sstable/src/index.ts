@@ -5,7 +5,7 @@ export { bytewiseComparator, type Comparator } from './format/comparator.js';
 export { CorruptionError, type CorruptionCode, type Structure, UnsupportedError, type UnsupportedCode } from '@bloom/bytes';
 export type { EntryBatch } from './read/entry-batch.js';
 export type { FilteredKeys, FilterStatus } from './read/filter-status.js';
-export type { AsyncKeyRange, CursorOptions, KeyRange } from './read/key-range.js';
+export type { AsyncKeyRange, CursorOptions, KeyInterval, KeyRange } from './read/key-range.js';
 export type { AsyncNextManyOptions, AsyncPrevManyOptions, ManyOptions, NextManyOptions, PrevManyOptions } from './read/many-entries.js';
 export type { FilterAnswer, IndexedBlock, LookupFailure, SearchedBlock, TableExplanation, TableSearch } from './read/table-explanation.js';
 export type { TableStats } from './read/stats.js';

@@ -52,7 +52,7 @@ async function databaseFindings(path: string): Promise<Pick<ServerFindings, 'dat
           return thread.hasEnded;
         },
         compact: (request) => counted(thread.compact(request)),
-        flush: (entries, number) => counted(thread.flush(entries, number)),
+        flush: (entries, number, bitsPerKey) => counted(thread.flush(entries, number, bitsPerKey)),
         close: () => thread.close(),
       };
     }

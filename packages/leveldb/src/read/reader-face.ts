@@ -1,6 +1,6 @@
-import { type Bytes, mustBeBoolean, mustBeBytes, mustBeIterable, mustBeOptions } from '@bloom/bytes';
+import { type Bytes, mustBeBytes, mustBeIterable, mustBeOptions } from '@bloom/bytes';
 import type { CursorOptions, FilterStatus, TableStats } from '@bloom/sstable';
-import { ByteCopier, type DatabaseEntry, decodeInternalKey, mustBeSequence, type SequenceOptions, VALUE } from '@bloom/sstable/database';
+import { ByteCopier, CURSOR_OPTIONS, CursorBounds, type DatabaseEntry, decodeInternalKey, fillsCache, mustBeSequence, type SequenceOptions, VALUE } from '@bloom/sstable/database';
 import { type DatabaseKeyRange, DatabaseRange, mustBeDatabaseRange } from './database-range.js';
 import { type DatabaseDescription, describe } from './description.js';
 import type { EntryCursor } from '../cursor/entry-cursor.js';
@@ -22,7 +22,7 @@ import type { VisibleCursor } from '../cursor/visible-cursor.js';
 /** The names for reads with promises and without, so that one object can be used for both. Those without ignore the signal. */
 const READ_OPTIONS: Record<string, true> = { sequence: true, signal: true };
 /** A cursor is made without reading: its moves take the signals. */
-const CURSOR_OPTIONS: Record<keyof DatabaseCursorOptions, true> = { sequence: true, fillCache: true };
+const DATABASE_CURSOR_OPTIONS: Record<keyof DatabaseCursorOptions, true> = { ...CURSOR_OPTIONS, sequence: true };
 
 /** Which state of the database a cursor looks at, and how it reads. */
 export interface DatabaseCursorOptions extends SequenceOptions, CursorOptions {}
@@ -183,9 +183,9 @@ export abstract class ReaderFace {
     return lookup.found;
   }
 
-  /** A cursor over what is visible in `view` at `sequence`; given a prefix, over what may have it, and perhaps more. */
-  protected cursorOf(view: View, sequence: bigint, fillsCache: boolean, prefix?: Uint8Array): VisibleCursor {
-    return view.cursor(sequence, fillsCache, undefined, prefix);
+  /** A cursor over what is visible in `view` at `sequence`; given a prefix without bounds, over what may have it, and perhaps more. */
+  protected cursorOf(view: View, sequence: bigint, fillsCache: boolean, prefix?: Uint8Array, bounds?: CursorBounds): VisibleCursor {
+    return view.cursor(sequence, fillsCache, undefined, prefix, bounds);
   }
 
   protected copyKey({ keyBytes, keyLength }: VisibleCursor): Bytes {
@@ -273,10 +273,9 @@ export abstract class ReaderFace {
 
   /** The cursor that a call makes. @throws TypeError for options that it does not have. */
   protected cursorFor(call: string, options: DatabaseCursorOptions = {}): VisibleCursor {
-    mustBeOptions(this.nameOf(call), options, CURSOR_OPTIONS);
-    const { sequence, fillCache = true } = options;
-    mustBeBoolean('fillCache', fillCache);
-    return this.cursorOf(this.view, this.visibleAt(sequence), fillCache);
+    const fills = fillsCache(this.nameOf(call), options, DATABASE_CURSOR_OPTIONS);
+    const bounds = CursorBounds.of(options, this.view.order.compareUserKeys);
+    return this.cursorOf(this.view, this.visibleAt(options.sequence), fills, options.prefix, bounds);
   }
 
   /** The sequence at which a call reads that asks for `sequence`. */

@@ -1,5 +1,6 @@
 import type { Comparator } from '@bloom/sstable';
-import { afterPrefix, INTERNAL_KEY_TRAILER_LENGTH, mayHavePrefix, mustHavePrefixes } from '@bloom/sstable/database';
+import { afterPrefix, type CursorBounds, INTERNAL_KEY_TRAILER_LENGTH, mayHavePrefix, mustHavePrefixes } from '@bloom/sstable/database';
+import { BoundedCursor } from '../cursor/bounded-cursor.js';
 import type { DamagePolicy } from '../folder/damage.js';
 import type { EntryCursor } from '../cursor/entry-cursor.js';
 import type { ViewLog } from '../memtable/log-memtable.js';
@@ -82,11 +83,14 @@ export class View implements ViewParts {
    *
    * @param fillsCache whether the cache keeps the blocks that are read.
    * @param prefix of the keys to see: what can have none is left out; other keys may be seen too.
+   * @param bounds between which the cursor stays.
    * @throws RangeError when the keys with a prefix may be anywhere.
    */
-  cursor(sequence: bigint, fillsCache: boolean, sampler?: ReadSampler, prefix?: Uint8Array): VisibleCursor {
+  cursor(sequence: bigint, fillsCache: boolean, sampler?: ReadSampler, prefix?: Uint8Array, bounds?: CursorBounds): VisibleCursor {
     const sources = prefix === undefined ? this.#sources(fillsCache) : this.#sourcesWith(new Uint8Array(prefix), fillsCache);
-    return new VisibleCursor(new MergeCursor(sources, this.order.compareInternalKeys), this.order, sequence, this.damage, sampler);
+    const entries = new MergeCursor(sources, this.order.compareInternalKeys);
+    if (bounds === undefined) return new VisibleCursor(entries, this.order, sequence, this.damage, sampler);
+    return new BoundedCursor(entries, this.order, sequence, this.damage, sampler, bounds);
   }
 
   /** A cursor over the entries of one table. */

@@ -1,6 +1,6 @@
 import { type Bytes, mustBeBoolean, mustBeBytes, mustBeOptions, type Signal } from '@bloom/bytes';
 import { bytewiseComparator, type SignalOptions } from '@bloom/sstable';
-import { type SequenceOptions, signalOf } from '@bloom/sstable/database';
+import { type CursorBounds, type SequenceOptions, signalOf } from '@bloom/sstable/database';
 import { AsyncReaderFace } from '../read/async-reader-face.js';
 import { beforeVersions } from '../format/database-key.js';
 import { runAsync } from '../folder/folder-reading.js';
@@ -299,8 +299,8 @@ export class Database extends AsyncReaderFace {
     return super.isFound(lookup);
   }
 
-  protected override cursorOf(view: View, sequence: bigint, fillsCache: boolean, prefix?: Uint8Array): VisibleCursor {
-    return view.cursor(sequence, fillsCache, new CursorSampler(++this.#cursors, (key) => this.#store.background.sampleRead(key)), prefix);
+  protected override cursorOf(view: View, sequence: bigint, fillsCache: boolean, prefix?: Uint8Array, bounds?: CursorBounds): VisibleCursor {
+    return view.cursor(sequence, fillsCache, new CursorSampler(++this.#cursors, (key) => this.#store.background.sampleRead(key)), prefix, bounds);
   }
 
   // Async, so that a caller's mistake is a rejection like any other.

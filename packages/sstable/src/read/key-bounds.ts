@@ -10,6 +10,12 @@ export interface Bound {
   readonly inclusive: boolean;
 }
 
+/** A key to seek, and on which side of it to be. */
+export interface Seek {
+  readonly key: Uint8Array;
+  readonly side: Side;
+}
+
 /**
  * Where a walk through a range starts and ends.
  *
@@ -19,7 +25,7 @@ export interface Bound {
 export class KeyBounds {
   readonly reverse: boolean;
   /** The bound at which the walk starts, and how its key is sought; undefined at an end of the table. */
-  readonly from: { readonly key: Uint8Array; readonly side: Side } | undefined;
+  readonly from: Seek | undefined;
   readonly to: Bound | undefined;
   readonly limit: number;
 
@@ -42,14 +48,15 @@ export class KeyBounds {
     const lower = stricter(range.gt, range.gte, (gt, gte) => order(gt, gte) >= 0);
     const upper = stricter(range.lt, range.lte, (lt, lte) => order(lt, lte) <= 0);
     const from = this.reverse ? upper : lower;
-    this.from = from && { key: from.key, side: sideOf(from, this.reverse) };
+    this.from = from && seekOf(from, this.reverse);
     this.to = this.reverse ? lower : upper;
   }
 }
 
-function sideOf({ inclusive }: Bound, reverse: boolean): Side {
-  if (reverse) return inclusive ? 'at-or-before' : 'before';
-  return inclusive ? 'at-or-after' : 'after';
+/** How the key of a bound is sought. @param reverse whether from the last entry to the first. */
+export function seekOf({ key, inclusive }: Bound, reverse: boolean): Seek {
+  if (reverse) return { key, side: inclusive ? 'at-or-before' : 'before' };
+  return { key, side: inclusive ? 'at-or-after' : 'after' };
 }
 
 function stricter(

@@ -1,7 +1,7 @@
 import { mustBeBoolean, mustBeBytes, mustBeOptions, mustBeSignal, type Signal } from '@bloom/bytes';
 
-/** Which entries to go through. Of two lower or two upper bounds, the stricter one applies. */
-export interface KeyRange {
+/** Between which keys to stay. Of two lower or two upper bounds, the stricter one applies. */
+export interface KeyInterval {
   /** Only keys after this one. */
   readonly gt?: Uint8Array | undefined;
   /** Only this key and keys after it. */
@@ -15,6 +15,10 @@ export interface KeyRange {
    * such keys are not read: see `PrefixFilterPolicy` of `@bloom/policy`.
    */
   readonly prefix?: Uint8Array | undefined;
+}
+
+/** Which entries to go through. */
+export interface KeyRange extends KeyInterval {
   /** Whether to go from the last entry to the first. Default: false. */
   readonly reverse?: boolean | undefined;
   /** The most entries to return. Default: no limit. */
@@ -28,18 +32,31 @@ export interface AsyncKeyRange extends KeyRange {
   readonly signal?: Signal | undefined;
 }
 
-/** How a cursor reads. */
-export interface CursorOptions {
+/** How a cursor reads, and between which keys it moves. */
+export interface CursorOptions extends KeyInterval {
   /** Whether blocks that are read are put into the cache, in which long scans displace what lookups need. Default: true. */
   readonly fillCache?: boolean | undefined;
 }
 
-/** @returns whether the cursor fills the cache. @throws TypeError, which names `owner`, unless `options` are those of a cursor. */
-export function fillsCache(owner: string, options: CursorOptions): boolean {
-  mustBeOptions(owner, options, { fillCache: true });
+/** The names of {@link CursorOptions}. */
+export const CURSOR_OPTIONS: Record<keyof CursorOptions, true> = { gt: true, gte: true, lt: true, lte: true, prefix: true, fillCache: true };
+
+/**
+ * @param owner the call that takes them: "Table.cursor".
+ * @param names those that they may have.
+ * @returns whether the cursor fills the cache.
+ * @throws TypeError unless `options` are those of a cursor. Its bounds are checked when it is made.
+ */
+export function fillsCache(owner: string, options: CursorOptions, names: Readonly<Record<string, true>> = CURSOR_OPTIONS): boolean {
+  mustBeOptions(owner, options, names);
   const { fillCache = true } = options;
   mustBeBoolean('fillCache', fillCache);
   return fillCache;
+}
+
+/** Whether a cursor stays between keys at all. */
+export function hasBounds({ gt, gte, lt, lte, prefix }: KeyInterval): boolean {
+  return gt !== undefined || gte !== undefined || lt !== undefined || lte !== undefined || prefix !== undefined;
 }
 
 /** The names for both `Table` and `SyncTable`, so that one range can be used for both. `SyncTable` ignores the signal. */

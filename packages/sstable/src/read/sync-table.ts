@@ -4,6 +4,7 @@ import { BatchWalk } from './batch-walk.js';
 import { ByteCopier } from './byte-copier.js';
 import { DataBlocks } from './data-blocks.js';
 import type { EntryBatch } from './entry-batch.js';
+import { tableCursorWithin } from './bounded-table-cursor.js';
 import { type CursorOptions, fillsCache, type KeyRange, mustBeKeyRange } from './key-range.js';
 import { ABSENT, GO_ON, TableLookup } from './table-lookup.js';
 import { type OpenTable, readOpenTable } from './open.js';
@@ -15,7 +16,7 @@ import { newTableStats } from './stats.js';
 import { StoredScratch } from './stored-scratch.js';
 import { SyncCursor } from './sync-cursor.js';
 import { SyncReadAhead } from './sync-read-ahead.js';
-import { SETTLED, TableCursor } from './table-cursor.js';
+import { SETTLED, type TableCursor } from './table-cursor.js';
 import { failedOutcome, outcomeOf, type TableExplanation, TableTrace } from './table-explanation.js';
 
 /**
@@ -173,11 +174,11 @@ export class SyncTable extends BaseTable implements Iterable<[Bytes, Bytes]> {
     return this.entries();
   }
 
-  /** A new cursor, which is not on an entry. */
+  /** A new cursor, which is not on an entry, and moves between the bounds of the options. */
   cursor(options: CursorOptions = {}): SyncCursor {
     this.mustBeOpen();
     const ahead = this.#ahead(fillsCache('SyncTable.cursor', options));
-    return new SyncCursor(new TableCursor(this.#table), this.#blocks, (i) => ahead.block(i), this.#table.compare, this.#copier);
+    return new SyncCursor(tableCursorWithin(this.#table, options), this.#blocks, (i) => ahead.block(i), this.#table.compare, this.#copier);
   }
 
   /** Drops the table's blocks from the cache. Does not close the source. Later calls throw; closing twice does nothing. */

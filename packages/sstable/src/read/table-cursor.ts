@@ -59,7 +59,7 @@ export class TableCursor {
     const i = this.#table.index.seek(key, this.#table.compare);
     if (i < this.#table.index.length) return this.#enter(i, side);
     // All keys are before this one.
-    return side === 'before' || side === 'at-or-before' ? this.seekToLast() : this.#enter(i, 'first');
+    return side === 'before' || side === 'at-or-before' ? this.#enter(i - 1, 'last') : this.#enter(i, 'first');
   }
 
   /** Copies the sought key, so that the caller may change it. */

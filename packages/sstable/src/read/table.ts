@@ -6,6 +6,7 @@ import { ByteCopier } from './byte-copier.js';
 import { Cursor } from './cursor.js';
 import { DataBlocks } from './data-blocks.js';
 import type { EntryBatch } from './entry-batch.js';
+import { tableCursorWithin } from './bounded-table-cursor.js';
 import { type AsyncKeyRange, type CursorOptions, fillsCache, mustBeKeyRange } from './key-range.js';
 import { ABSENT, GO_ON, TableLookup } from './table-lookup.js';
 import { type OpenTable, readOpenTable } from './open.js';
@@ -15,7 +16,7 @@ import { RangeWalk, type Walk } from './range-walk.js';
 import { runAsync } from './reading.js';
 import { mustBeSource, type Source } from './source.js';
 import { newTableStats } from './stats.js';
-import { TableCursor } from './table-cursor.js';
+import { type TableCursor } from './table-cursor.js';
 import { failedOutcome, outcomeOf, type TableExplanation, TableTrace } from './table-explanation.js';
 
 /**
@@ -298,10 +299,11 @@ export class Table extends BaseTable implements AsyncIterable<[Bytes, Bytes]> {
     return true;
   }
 
-  /** A new cursor, which is not on an entry. */
+  /** A new cursor, which is not on an entry, and moves between the bounds of the options. */
   cursor(options: CursorOptions = {}): Cursor {
     this.mustBeOpen();
-    return new Cursor(new TableCursor(this.#table), this.#blocks, this.#reader, fillsCache('Table.cursor', options), this.#table.compare, this.#copier);
+    const fills = fillsCache('Table.cursor', options);
+    return new Cursor(tableCursorWithin(this.#table, options), this.#blocks, this.#reader, fills, this.#table.compare, this.#copier);
   }
 
   #iterate<T>(call: string, range: AsyncKeyRange, pick: (cursor: TableCursor) => T): AsyncIterableIterator<T> {
