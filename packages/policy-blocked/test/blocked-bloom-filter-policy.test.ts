@@ -1,6 +1,5 @@
 import { fromHex, littleEndian32, seeded } from '@bloom/fixtures';
 import { buildFilter, FilterBuffer, type KeyList } from '@bloom/policy';
-import { policyLaws } from '@bloom/policy/contract';
 import { BlockedBloomFilterPolicy, filterByteLength, MAX_PROBES, probesFor } from '@bloom/policy-blocked';
 import { describe, expect, test } from 'vitest';
 import { lineOf } from '../src/blocked-bloom-filter.js';
@@ -12,14 +11,6 @@ const make = (keys: Iterable<Uint8Array>, bitsPerKey = 10): Uint8Array =>
   buildFilter(new BlockedBloomFilterPolicy(bitsPerKey), keys);
 const numbered = (count: number): Uint8Array[] => Array.from({ length: count }, (_, i) => littleEndian32(i));
 const policy = new BlockedBloomFilterPolicy();
-
-const tunedOtherwise = [0.5, 3.3, 10, 22.7, 44].map((bitsPerKey) => () => new BlockedBloomFilterPolicy(bitsPerKey));
-
-describe('the blocked Bloom policy keeps every law', () => {
-  for (const law of policyLaws(() => new BlockedBloomFilterPolicy(), { tunedOtherwise, lendBuffers: true, maxFalsePositiveRate: 0.02 })) {
-    test(law.name, law.run);
-  }
-});
 
 describe('the constructor', () => {
   test('accepts any number above 0 up to 64, and the default is 10', () => {

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { chmodSync, chownSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { type Outcome, outcome, program, Scratch } from './bloom-process.js';
+import { type Outcome, outcome, program, Scratch } from '../bloom-process.js';
 
 const scratch = new Scratch();
 const isRoot = process.geteuid?.() === 0;
@@ -181,7 +181,7 @@ describe('a cache is not used', () => {
 
 describe('--version', () => {
   test('is answered without the program', async () => {
-    const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../package.json'), 'utf8')) as { version: string };
+    const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')) as { version: string };
     unlinkSync(join(folder, 'program.cjs'));
     for (const option of ['--version', '-V']) expect(await run([option])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
   });
