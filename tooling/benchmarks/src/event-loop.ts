@@ -1,37 +1,26 @@
 // Measures how long timers wait while a database is read, with reads made at once and without:
-// `npx pnpm@10 --filter @bloom/benchmarks event-loop [ENTRIES] [ROUNDS]`. The blocks are in the system's memory (warm), on the
+// `npx pnpm@10 --filter @bloom/benchmarks event-loop [--write] [ENTRIES] [ROUNDS]`. The blocks are in the system's memory (warm), on the
 // disk (cold; python3 drops them from memory), or in a folder each of whose reads takes 20 ms (slow). A machine that does other
 // work takes the processor away for longer than any read: `chrt -f 1` keeps it.
-//
-// Milliseconds that timers waited at most, of 4 million entries (477 MB), two cores, under `chrt -f 1`: medians of three rounds; two,
-// on another day, of the code before, which counted only the time of the reads:
-//
-//                                       before   at once   by threads
-//   warm   get, one caller                  19         4            3
-//          get, 16 callers                  23         6            4
-//          getMany(100)                     16        10            9
-//          entries({ gte, limit: 10 })       9         5            4
-//   cold   get, one caller                 0.8       1.2          1.0
-//          get, 16 callers                 1.1       1.6          1.7
-//          getMany(100)                    0.6       2.0          0.9
-//          entries({ gte, limit: 10 })     0.7       0.8          0.8
-//   slow   each of them                     20        20            1   (one read of 257)
 import { spawnSync } from 'node:child_process';
 import fs, { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { Database, DatabaseReader, WriteBatch } from '@bloom/leveldb';
 import { NodeFolder, WritableNodeFolder } from '@bloom/leveldb/node';
 import { BlockCache } from '@bloom/sstable';
 import { spread } from './measure.js';
 import { markdownTable } from './report.js';
+import { writeEventLoop } from './results.js';
 import { SMALL_CACHE_BYTES } from './uncached-database.js';
 import { Values, writeKey } from './workload.js';
 
-const entries = Number(process.argv[2] ?? 3e6);
-const rounds = Number(process.argv[3] ?? 5);
+const { values: options, positionals } = parseArgs({ options: { write: { type: 'boolean', default: false } }, allowPositionals: true });
+const [entries = 3e6, rounds = 5] = positionals.map(Number);
 const BATCH = 10_000;
 const SLOW_MS = 20;
 const KEY_LENGTH = 16;
@@ -71,7 +60,9 @@ const calls: readonly [string, Caller][] = [
 const path = join(process.env.BLOOM_DATABASE ?? mkdtempSync(join(tmpdir(), 'bloom-event-loop-')), `${entries}`);
 try {
   if (!existsSync(path)) await writeDatabase();
-  process.stdout.write(`${await table()}\n`);
+  const [header, ...rows] = await table();
+  process.stdout.write(`${markdownTable(header!, rows)}\n`);
+  if (options.write) writeEventLoop(fileURLToPath(new URL('..', import.meta.url)), [header!, ...rows]);
 } finally {
   if (process.env.BLOOM_DATABASE === undefined) rmSync(path, { recursive: true });
 }
@@ -94,7 +85,8 @@ function keyAt(i: number): Uint8Array {
   return key;
 }
 
-async function table(): Promise<string> {
+/** The header, and the rows. */
+async function table(): Promise<string[][]> {
   const rows: string[][] = [];
   for (const state of ['warm', 'cold', 'slow'] as const) {
     for (const [name, call] of calls) {
@@ -111,7 +103,7 @@ async function table(): Promise<string> {
   }
   const header = ['blocks', 'call'];
   for (const how of ['at once', 'by threads']) header.push(`${how}: µs a call`, 'timers wait, p99, ms', 'longest, ms');
-  return markdownTable(header, rows);
+  return [header, ...rows];
 }
 
 /** Microseconds for each key, and how long timers of a millisecond waited longer than that. */

@@ -65,7 +65,7 @@ function otherFiltersWithoutGoals(job: string): Other[] {
 /** Everything that is measured. */
 export const figures: readonly Figure[] = [
   { name: 'hash', what: 'hash one byte string after another', unit: 'hash', ...HASHES, others: [{ contender: 'leveldb' }] },
-  { name: 'hash-each', what: 'hash byte strings of one buffer, hashEach', unit: 'hash', ...HASHES, others: [{ contender: 'leveldb' }] },
+  { name: 'hash-each', what: 'hash byte strings of one buffer, hashEach', unit: 'hash', ...HASHES, others: [{ contender: 'leveldb', goal: 1.6 }] },
   {
     name: 'build-filter',
     what: 'a filter of a key list, createFilter alone',

@@ -109,6 +109,11 @@ const COMMAND = 'command.json';
 /** What `http-requests --write` has measured: rows of a table. */
 const HTTP_REQUESTS = 'http-requests.json';
 
+/** What `event-loop --write` has measured: rows of a table. */
+const EVENT_LOOP = 'event-loop.json';
+/** What is not a run of `bench`. */
+const NO_RUNS = [COMMAND, HTTP_REQUESTS, EVENT_LOOP, 'filter-policies.json', 'structured-keys.json'];
+
 /** Stores what `command.ts` measured, and writes the page. */
 export function writeCommandFigures(packageFolder: string, measured: readonly CommandFigure[]): void {
   writeFileSync(join(packageFolder, 'results', COMMAND), `${JSON.stringify(measured)}\n`);
@@ -150,6 +155,12 @@ export function writeHttpRequests(packageFolder: string, rows: readonly (readonl
   writePage(packageFolder);
 }
 
+/** Stores the rows that `event-loop.ts` measured, the first of them the header, and writes the page. */
+export function writeEventLoop(packageFolder: string, rows: readonly (readonly string[])[]): void {
+  writeFileSync(join(packageFolder, 'results', EVENT_LOOP), `${JSON.stringify(rows, undefined, 2)}\n`);
+  writePage(packageFolder);
+}
+
 /** Stores `run` under `name` and writes the page. */
 export function writeResults(packageFolder: string, name: string, run: Run): void {
   const folder = join(packageFolder, 'results');
@@ -162,8 +173,7 @@ export function writeResults(packageFolder: string, name: string, run: Run): voi
 export function writePage(packageFolder: string): void {
   const folder = join(packageFolder, 'results');
   const files = readdirSync(folder);
-  const others = [COMMAND, STRUCTURED_KEYS, HTTP_REQUESTS];
-  const names = files.filter((file) => file.endsWith('.json') && !others.includes(file)).sort();
+  const names = files.filter((file) => file.endsWith('.json') && !NO_RUNS.includes(file)).sort();
   const runs = names.map((file) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as Run);
   const plots = join(packageFolder, 'plots');
   mkdirSync(plots, { recursive: true });
@@ -175,7 +185,8 @@ export function writePage(packageFolder: string): void {
   const httpRequests = files.includes(HTTP_REQUESTS) ? (JSON.parse(readFileSync(join(folder, HTTP_REQUESTS), 'utf8')) as string[][]) : [];
   const command = files.includes(COMMAND) ? (JSON.parse(readFileSync(join(folder, COMMAND), 'utf8')) as CommandFigure[]) : [];
   const structured = files.includes(STRUCTURED_KEYS) ? (JSON.parse(readFileSync(join(folder, STRUCTURED_KEYS), 'utf8')) as StructuredCell[]) : [];
-  writeFileSync(join(packageFolder, '../../RESULTS.md'), resultsPage(runs, names, plotted, command, structured, httpRequests));
+  const eventLoop = files.includes(EVENT_LOOP) ? (JSON.parse(readFileSync(join(folder, EVENT_LOOP), 'utf8')) as string[][]) : [];
+  writeFileSync(join(packageFolder, '../../RESULTS.md'), resultsPage(runs, names, plotted, command, structured, httpRequests, eventLoop));
 }
 
 function resultsPage(
@@ -185,6 +196,7 @@ function resultsPage(
   command: readonly CommandFigure[],
   structured: readonly StructuredCell[],
   httpRequests: readonly (readonly string[])[],
+  eventLoop: readonly (readonly string[])[],
 ): string {
   const last = runs.at(-1)!;
   const { rows, notes } = goals(runs);
@@ -235,7 +247,7 @@ the server imitates. \`npx pnpm@10 --filter @bloom/benchmarks http-requests\` me
 
 ${markdownTable(['', 'requests', 'bytes', 'time'], httpRequests)}
 
-## The command
+${eventLoop.length === 0 ? '' : eventLoopSection(eventLoop)}## The command
 
 Whole processes, medians of alternating runs, with tables of 5 million entries of keys of 16 and values of 100 bytes.
 \`npx pnpm@10 --filter @bloom/benchmarks command\` measures on your machine.
@@ -281,6 +293,18 @@ ${plotted
   .filter((figure) => new Set(last.comparisons.filter((c) => c.figure === figure).map((c) => c.size)).size > 1)
   .map((figure) => `![${figure}](tooling/benchmarks/plots/${figure}.svg)`)
   .join('\n')}
+`;
+}
+
+function eventLoopSection([header, ...rows]: readonly (readonly string[])[]): string {
+  return `## The event loop
+
+How long timers wait while keys are looked up in a database whose blocks are not in our cache: in the system's memory (warm), on
+the disk (cold), or in a folder each of whose reads takes 20 ms (slow). With \`readsAtOnce: false\`, all reads are made by threads.
+\`npx pnpm@10 --filter @bloom/benchmarks event-loop\` measures on your machine.
+
+${markdownTable(header!, rows)}
+
 `;
 }
 
