@@ -17,6 +17,7 @@
  */
 import { hashRange } from '@bloom/hash';
 import type { FilterSink, KeyList } from '@bloom/policy';
+import { scaled } from '@bloom/policy/kit';
 import { murmur3 } from './murmur3.js';
 
 /** Bytes of a line. */
@@ -74,7 +75,7 @@ export function fillBlockedBloomFilter(filter: Uint8Array, keys: KeyList, probes
   for (let i = 0; i < length; i++) {
     const start = offsets[i]!;
     const end = offsets[i + 1]!;
-    const line = lineOf(murmur3(bytes, start, end, LINE_SEED), lines) * LINE_BYTES;
+    const line = scaled(murmur3(bytes, start, end, LINE_SEED), lines) * LINE_BYTES;
     let h = hashRange(bytes, start, end, BIT_SEED);
     for (let probe = 0; probe < probes; probe++) {
       h = Math.imul(h, MULTIPLIER);
@@ -108,7 +109,7 @@ export function blockedBloomFilterMayMatchRange(
   if (length % LINE_BYTES !== 1 || probes === 0 || probes > MAX_PROBES) return true;
   if (length === 1) return false;
   const lines = (length - 1) / LINE_BYTES;
-  const line = filterStart + lineOf(murmur3(keyBytes, keyStart, keyEnd, LINE_SEED), lines) * LINE_BYTES;
+  const line = filterStart + scaled(murmur3(keyBytes, keyStart, keyEnd, LINE_SEED), lines) * LINE_BYTES;
   let h = hashRange(keyBytes, keyStart, keyEnd, BIT_SEED);
   for (let probe = 0; probe < probes; probe++) {
     h = Math.imul(h, MULTIPLIER);
@@ -137,7 +138,7 @@ export function blockedBloomProbes(key: Uint8Array, filterBytes: number, probes:
     throw new RangeError(`filterBytes must be whole lines of 64 bytes and one byte, got ${filterBytes}`);
   }
   const lineHash = murmur3(key, 0, key.length, LINE_SEED);
-  const line = lineOf(lineHash, (filterBytes - 1) / LINE_BYTES);
+  const line = scaled(lineHash, (filterBytes - 1) / LINE_BYTES);
   let hash = hashRange(key, 0, key.length, BIT_SEED);
   return {
     lineHash,
@@ -147,14 +148,4 @@ export function blockedBloomProbes(key: Uint8Array, filterBytes: number, probes:
       return { hash, bit: line * LINE_BITS + (hash >>> 23) };
     }),
   };
-}
-
-/** Up to this many lines, their product with a uint32 is exact. */
-const SMALL_LINES = 2 ** 21;
-
-/** floor(g * lines / 2^32), exactly, for a uint32 `g` and `lines` up to 2^32. */
-export function lineOf(g: number, lines: number): number {
-  if (lines <= SMALL_LINES) return Math.floor(g * lines * 2 ** -32);
-  const low = Math.floor(((g & 0xffff) * lines) / 2 ** 16);
-  return Math.floor(((g >>> 16) * lines + low) / 2 ** 16);
 }

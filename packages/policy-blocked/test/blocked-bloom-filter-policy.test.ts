@@ -2,7 +2,6 @@ import { fromHex, littleEndian32, seeded } from '@bloom/fixtures';
 import { buildFilter, FilterBuffer, type KeyList } from '@bloom/policy';
 import { BlockedBloomFilterPolicy, filterByteLength, MAX_PROBES, probesFor } from '@bloom/policy-blocked';
 import { describe, expect, test } from 'vitest';
-import { lineOf } from '../src/blocked-bloom-filter.js';
 import { modelFilter, modelMayMatch } from './line-model.js';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -205,31 +204,6 @@ describe('a filter', () => {
     const filter = make(numbered(100));
     const around = Uint8Array.of(0, 0, 0, ...filter, 99, 99).subarray(3, 3 + filter.length);
     expect(numbered(3000).filter((key) => policy.keyMayMatch(key, filter) !== policy.keyMayMatch(key, around))).toEqual([]);
-  });
-});
-
-/** The inverse of an odd `n` modulo 2^32, by Newton's iteration. */
-function inverseOf(n: number): bigint {
-  let inverse = 1n;
-  for (let step = 0; step < 5; step++) inverse = BigInt.asUintN(32, inverse * (2n - BigInt(n) * inverse));
-  return inverse;
-}
-
-describe('the line of a key', () => {
-  const counts = [1, 2, 3, 20, 2 ** 21 - 1, 2 ** 21, 2 ** 21 + 1, 2 ** 26 + 5, 2 ** 31 + 1, 2 ** 32 - 1, 2 ** 32];
-
-  test.each(counts)('among %i is exactly floor(hash * lines / 2^32)', (lines) => {
-    const random = seeded(lines);
-    const hashes = [0, 1, 2 ** 31, 2 ** 32 - 1, ...Array.from({ length: 1000 }, () => random.uint32())];
-    // These products are just below a multiple of 2^32. Rounding one up would move the key to the next line.
-    const inverse = lines % 2 === 1 ? inverseOf(lines) : 0n;
-    for (let r = 1n; r <= 1000n; r++) hashes.push(Number((2n ** 32n - r) * inverse % 2n ** 32n));
-    const exact = (hash: number): number => Number((BigInt(hash) * BigInt(lines)) >> 32n);
-    expect(hashes.filter((hash) => lineOf(hash, lines) !== exact(hash))).toEqual([]);
-  });
-
-  test('is the last line for the greatest hash, never one past it', () => {
-    expect(counts.map((lines) => lineOf(2 ** 32 - 1, lines))).toEqual(counts.map((lines) => lines - 1));
   });
 });
 

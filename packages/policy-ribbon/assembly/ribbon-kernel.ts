@@ -166,18 +166,37 @@ export function substitute(
   }
 }
 
-/** The sum modulo 2 of eight groups, each with the bits of a byte of the row: eight columns, of a byte each. */
+/** Eight columns of two groups, `stride` bytes apart. */
 // @ts-ignore: decorator
 @inline
-function sumOfEight(at: usize, stride: usize, row: u64): u64 {
-  let sum = load<u64>(at) & ((row & 0xff) * ONES);
-  sum ^= load<u64>((at += stride)) & (((row >> 8) & 0xff) * ONES);
-  sum ^= load<u64>((at += stride)) & (((row >> 16) & 0xff) * ONES);
-  sum ^= load<u64>((at += stride)) & (((row >> 24) & 0xff) * ONES);
-  sum ^= load<u64>((at += stride)) & (((row >> 32) & 0xff) * ONES);
-  sum ^= load<u64>((at += stride)) & (((row >> 40) & 0xff) * ONES);
-  sum ^= load<u64>((at += stride)) & (((row >> 48) & 0xff) * ONES);
-  return sum ^ (load<u64>(at + stride) & ((row >> 56) * ONES));
+function twoGroups(at: usize, stride: usize): v128 {
+  return v128.load64_lane(at + stride, v128.load64_zero(at), 1);
+}
+
+/** The sum modulo 2 of eight groups, each with the bits of one of the row's lower eight bytes: eight columns of a byte each, twice. */
+// @ts-ignore: decorator
+@inline
+function sumOfLower(at: usize, stride: usize, row: v128): v128 {
+  let sum = v128.and(twoGroups(at, stride), i8x16.shuffle(row, row, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1));
+  at += stride << 1;
+  sum = v128.xor(sum, v128.and(twoGroups(at, stride), i8x16.shuffle(row, row, 2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3)));
+  at += stride << 1;
+  sum = v128.xor(sum, v128.and(twoGroups(at, stride), i8x16.shuffle(row, row, 4, 4, 4, 4, 4, 4, 4, 4, 5, 5, 5, 5, 5, 5, 5, 5)));
+  at += stride << 1;
+  return v128.xor(sum, v128.and(twoGroups(at, stride), i8x16.shuffle(row, row, 6, 6, 6, 6, 6, 6, 6, 6, 7, 7, 7, 7, 7, 7, 7, 7)));
+}
+
+/** The same with the row's upper eight bytes. */
+// @ts-ignore: decorator
+@inline
+function sumOfUpper(at: usize, stride: usize, row: v128): v128 {
+  let sum = v128.and(twoGroups(at, stride), i8x16.shuffle(row, row, 8, 8, 8, 8, 8, 8, 8, 8, 9, 9, 9, 9, 9, 9, 9, 9));
+  at += stride << 1;
+  sum = v128.xor(sum, v128.and(twoGroups(at, stride), i8x16.shuffle(row, row, 10, 10, 10, 10, 10, 10, 10, 10, 11, 11, 11, 11, 11, 11, 11, 11)));
+  at += stride << 1;
+  sum = v128.xor(sum, v128.and(twoGroups(at, stride), i8x16.shuffle(row, row, 12, 12, 12, 12, 12, 12, 12, 12, 13, 13, 13, 13, 13, 13, 13, 13)));
+  at += stride << 1;
+  return v128.xor(sum, v128.and(twoGroups(at, stride), i8x16.shuffle(row, row, 14, 14, 14, 14, 14, 14, 14, 14, 15, 15, 15, 15, 15, 15, 15, 15)));
 }
 
 /** Writes 1 for each hash that the filter matches, 0 for the others. Rows may be read up to 17 groups past the array. */
@@ -213,12 +232,19 @@ export function test(
       middle |= upper << by;
       last = (upper >> 1) >> (63 - by);
     }
+    const chosen = i64x2.replace_lane(i64x2.splat(lower), 1, middle);
     let matches = true;
     for (let column: u32 = 0; column < columns; column += 8) {
       const at = array + usize(group) * stride + column;
-      let sum = sumOfEight(at, stride, lower);
-      if (width == 64) sum ^= load<u64>(at + (stride << 3)) & (middle * ONES);
-      else sum ^= sumOfEight(at + (stride << 3), stride, middle) ^ (load<u64>(at + (stride << 4)) & (last * ONES));
+      let sums = sumOfLower(at, stride, chosen);
+      let sum: u64;
+      if (width == 64) {
+        sum = load<u64>(at + (stride << 3)) & (middle * ONES);
+      } else {
+        sums = v128.xor(sums, sumOfUpper(at + (stride << 3), stride, chosen));
+        sum = load<u64>(at + (stride << 4)) & (last * ONES);
+      }
+      sum ^= i64x2.extract_lane(sums, 0) ^ i64x2.extract_lane(sums, 1);
       sum ^= sum >> 4;
       sum ^= sum >> 2;
       sum ^= sum >> 1;

@@ -25,16 +25,27 @@ describe('distinctHashes', () => {
   });
 });
 
+/** The inverse of an odd `n` modulo 2^32, by Newton's iteration. */
+function inverseOf(n: number): bigint {
+  let inverse = 1n;
+  for (let step = 0; step < 5; step++) inverse = BigInt.asUintN(32, inverse * (2n - BigInt(n) * inverse));
+  return inverse;
+}
+
 test('scaled is floor(hash * n / 2^32), exactly', () => {
   const random = seeded(3);
   const wrong: string[] = [];
-  for (const n of [1, 2, 3, 2 ** 21 - 1, 2 ** 21, 2 ** 21 + 1, 2 ** 26 + 5, 2 ** 32 - 1, 2 ** 32]) {
-    const hashes = [0, 1, 2 ** 32 - 1, ...Array.from({ length: 1000 }, () => random.uint32())];
+  for (const n of [1, 2, 3, 20, 2 ** 21 - 1, 2 ** 21, 2 ** 21 + 1, 2 ** 26 + 5, 2 ** 31 + 1, 2 ** 32 - 1, 2 ** 32]) {
+    const hashes = [0, 1, 2 ** 31, 2 ** 32 - 1, ...Array.from({ length: 1000 }, () => random.uint32())];
     for (let i = 1n; i < 300n && i < BigInt(n); i++) {
       const least = Number(((i << 32n) + BigInt(n) - 1n) / BigInt(n));
       hashes.push(least, least - 1);
     }
+    // Products just below a multiple of 2^32: one that is rounded up is off by one.
+    const inverse = n % 2 === 1 ? inverseOf(n) : 0n;
+    for (let r = 1n; r <= 1000n; r++) hashes.push(Number(((2n ** 32n - r) * inverse) % 2n ** 32n));
     for (const hash of hashes) if (scaled(hash, n) !== Number((BigInt(hash) * BigInt(n)) >> 32n)) wrong.push(`${hash} of ${n}`);
+    if (scaled(2 ** 32 - 1, n) !== n - 1) wrong.push(`the last of ${n}`);
   }
   expect(wrong).toEqual([]);
 });

@@ -52,12 +52,15 @@ export class LawRun {
   /**
    * Runs one step of the law.
    *
-   * @param find calls the policy, which may not return, and returns the problem that it finds.
+   * @param find calls the policy, which may not return, and returns the problem that it finds. A step that was interrupted is
+   *   tried again with the same draws, and {@link LawRun.random} may only be used between steps: what the next ones draw must not
+   *   depend on how busy the machine is.
    * @param limitMs how long that may take: more than the default for a step with large lists.
    * @throws PolicyLawError when `find` returns a problem, and when the policy throws or does not return.
    */
-  step(find: () => string | undefined, limitMs = STEP_MS): void {
-    const finding = this.#find(find, limitMs);
+  step(find: (random: Random) => string | undefined, limitMs = STEP_MS): void {
+    const seed = this.random.uint32();
+    const finding = this.#find(() => find(seeded(seed)), limitMs);
     if (finding !== undefined) this.fail(finding.problem);
   }
 

@@ -18,15 +18,15 @@ export function neverThrows(makePolicy: () => FilterPolicy) {
       return wrongAnswer(trial, asked, damaged(trial.filterOf(keys), garbage));
     });
     for (const count of [1, 2, 5, 40]) {
-      run.step(() => {
+      run.step((random) => {
         const trial = run.trial(makePolicy);
-        const keys = shortKeys(run.random, count);
-        return wrongAnswer(trial, [keys[0]!, randomBytes(run.random, 9)], damagedBytes(trial.filterOf(keys)));
+        const keys = shortKeys(random, count);
+        return wrongAnswer(trial, [keys[0]!, randomBytes(random, 9)], damagedBytes(trial.filterOf(keys)));
       });
     }
     // Shorter ones first, so that a slow policy is noticed before it takes too long.
     for (const length of [3, 12, 30, 64, 300, 1500, 8000, 70_000, 300_000]) {
-      run.step(() => wrongAnswer(run.trial(makePolicy), [new Uint8Array(0), randomBytes(run.random, 8)], patterns(length)), 1500);
+      run.step((random) => wrongAnswer(run.trial(makePolicy), [new Uint8Array(0), randomBytes(random, 8)], patterns(length)), 1500);
     }
     for (const length of [0, 12, 64]) {
       run.step(() => wrongAnswer(run.trial(makePolicy), [noise(LONG_KEY, length)], patterns(length)), 1500);

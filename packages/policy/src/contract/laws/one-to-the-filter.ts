@@ -1,3 +1,4 @@
+import type { Random } from '@bloom/bytes';
 import type { FilterPolicy } from '../../policy.js';
 import type { LawRun } from '../law-run.js';
 import { equal } from '../lending.js';
@@ -8,7 +9,7 @@ import type { Trial } from '../trial.js';
 
 export function oneToTheFilter(makePolicy: () => FilterPolicy, options: PolicyLawsOptions) {
   return (run: LawRun): void => {
-    run.step(() => equivalenceProblem(run, makePolicy, options));
+    run.step((random) => equivalenceProblem(run, random, makePolicy, options));
     run.overSamples(({ keys }) => {
       const trial = run.trial(makePolicy);
       if (trial.policy.keyEquivalence === undefined) return undefined;
@@ -56,7 +57,7 @@ function equivalentsOf(key: Uint8Array, { comparator, equivalents }: PolicyLawsO
   return found.filter((other) => !equal(key, other));
 }
 
-function equivalenceProblem(run: LawRun, makePolicy: () => FilterPolicy, options: PolicyLawsOptions): string | undefined {
+function equivalenceProblem(run: LawRun, random: Random, makePolicy: () => FilterPolicy, options: PolicyLawsOptions): string | undefined {
   const { comparator, equivalents } = options;
   const trial = run.trial(makePolicy);
   const { keyEquivalence } = trial.policy;
@@ -70,7 +71,7 @@ function equivalenceProblem(run: LawRun, makePolicy: () => FilterPolicy, options
   if (comparator !== undefined && comparator.keyEquivalence !== keyEquivalence) {
     return `the policy's keyEquivalence is ${say(keyEquivalence)}, that of ${comparator.name} is ${say(comparator.keyEquivalence)}`;
   }
-  const keys = Array.from({ length: 200 }, (_, i) => anyKey(run.random, i));
+  const keys = Array.from({ length: 200 }, (_, i) => anyKey(random, i));
   const pair = keys.map((key) => [key, equivalentsOf(key, options)[0]] as const).find(([, other]) => other !== undefined);
   if (keyEquivalence === undefined && pair !== undefined) {
     return `the comparator calls ${show(pair[0])} and ${show(pair[1]!)} equal, and has no keyEquivalence`;

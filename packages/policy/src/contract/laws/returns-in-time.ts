@@ -30,11 +30,11 @@ export function returnsInTime(makePolicy: () => FilterPolicy) {
     growsWith(run, makePolicy, 'bytes of one key', [1000, 4000, 16_000, 64_000, 256_000], (length) => [randomBytes(run.random, length)]);
     // Damage last, shorter filters first: not every host can interrupt a call that never returns.
     for (let length = 0; length <= 2 ** 19; length = length < 12 ? length + 1 : length * 2) {
-      run.step(() => {
+      run.step((random) => {
         const trial = run.trial(makePolicy);
         for (const bytes of patterns(length)) {
           const [, filter] = trial.place(noise(9, 9), bytes);
-          for (const key of [new Uint8Array(0), randomBytes(run.random, 9)]) trial.asks(key, filter!);
+          for (const key of [new Uint8Array(0), randomBytes(random, 9)]) trial.asks(key, filter!);
         }
         return undefined;
       }, 300 + length / 50);
@@ -54,7 +54,7 @@ function growsWith(
   for (const size of sizes) {
     const keys = keysOf(size);
     const list = new LentKeys(keys);
-    run.step(() => {
+    run.step((random) => {
       const trial = run.trial(makePolicy);
       let ms = Infinity;
       const isTooMuch = (): boolean => least !== undefined && ms > SHORT_MS && ms / size > (MOST_GROWTH * least.ms) / least.size;
@@ -64,7 +64,7 @@ function growsWith(
         const made = trial.timedFilterOf(list);
         ms = Math.min(ms, made.ms);
         const [filter] = trial.place(made.filter);
-        for (const key of [keys[0]!, keys.at(-1)!, new Uint8Array(0), randomBytes(run.random, 9)]) trial.asks(key, filter!);
+        for (const key of [keys[0]!, keys.at(-1)!, new Uint8Array(0), randomBytes(random, 9)]) trial.asks(key, filter!);
       }
       if (least === undefined) {
         least = { size, ms };

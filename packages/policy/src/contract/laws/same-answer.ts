@@ -1,3 +1,4 @@
+import type { Random } from '@bloom/bytes';
 import { processorMs } from '#contract-host';
 import type { FilterPolicy } from '../../policy.js';
 import type { LawRun } from '../law-run.js';
@@ -50,7 +51,7 @@ export function sameAnswer(makePolicy: () => FilterPolicy, lendBuffers: boolean)
       }
       return inTheSameMemory(used, asked, filters, answers);
     });
-    run.step(() => knowsTooMuch(run, makePolicy), 2 * ASKING_MS);
+    run.step((random) => knowsTooMuch(run.trial(makePolicy), random), 2 * ASKING_MS);
   };
 }
 
@@ -99,9 +100,8 @@ const ASKING_MS = 2500;
  *
  * Source: Carter, Floyd, Gill, Markowsky, Wegman, "Exact and Approximate Membership Testers".
  */
-function knowsTooMuch(run: LawRun, makePolicy: () => FilterPolicy): string | undefined {
-  const trial = run.trial(makePolicy);
-  const made = trial.filterOf(Array.from({ length: MEMBERS }, () => randomBytes(run.random, 12)));
+function knowsTooMuch(trial: Trial, random: Random): string | undefined {
+  const made = trial.filterOf(Array.from({ length: MEMBERS }, () => randomBytes(random, 12)));
   const [filter] = trial.place(made);
   const leastRate = 2 ** ((-made.length * 8) / MEMBERS);
   if (ENOUGH_PASSED / leastRate > MOST_ASKED) return undefined;
@@ -110,7 +110,7 @@ function knowsTooMuch(run: LawRun, makePolicy: () => FilterPolicy): string | und
   let passed = 0;
   while (asked * leastRate < ENOUGH_PASSED && (asked % 64 !== 0 || processorMs() < endAt)) {
     asked++;
-    if (trial.asks(randomBytes(run.random, 12), filter!)) passed++;
+    if (trial.asks(randomBytes(random, 12), filter!)) passed++;
   }
   // A correct policy gets an eighth or less of 20 expected matches less than once in a million runs.
   const expected = asked * leastRate;
