@@ -35,6 +35,50 @@ async function checkLaws(withMove: boolean): Promise<(readonly [law: string, fai
   return results;
 }
 
+interface Failing {
+  /** A call whose quota is used up. */
+  truncate?: () => never;
+  write?: () => Promise<never>;
+}
+declare const FileSystemSyncAccessHandle: { readonly prototype: Failing };
+declare const FileSystemWritableFileStream: { readonly prototype: Failing };
+
+/** Creates and renames a file while the quota is used up, each once, and then again. @returns how it ends, and what the file holds then. */
+async function failFirst(): Promise<readonly unknown[]> {
+  const full = (): DOMException => new DOMException('no room', 'QuotaExceededError');
+  const folder = newFolder();
+  await folder.createFolder();
+  const failed: unknown[] = [];
+  const twice = async <T>(prototype: Failing, method: keyof Failing, failing: () => never, call: () => Promise<T>): Promise<T> => {
+    const before = prototype[method];
+    Object.assign(prototype, { [method]: failing });
+    try {
+      await call();
+    } catch (error) {
+      failed.push(...codesOf(error));
+    } finally {
+      Object.assign(prototype, { [method]: before });
+    }
+    return call();
+  };
+  const throwFull = (): never => {
+    throw full();
+  };
+  const file = await twice(FileSystemSyncAccessHandle.prototype, 'truncate', throwFull, () => folder.create('000001.dbtmp'));
+  await file.append(new TextEncoder().encode('bytes'));
+  await file.close();
+  const { prototype } = FileSystemFileHandle;
+  const { move } = prototype;
+  delete prototype.move;
+  try {
+    await twice(FileSystemWritableFileStream.prototype, 'write', throwFull, () => folder.rename('000001.dbtmp', 'CURRENT'));
+  } finally {
+    prototype.move = move;
+  }
+  const renamed = (await folder.open('CURRENT'))!;
+  return [...failed, new TextDecoder().decode(await renamed.read(0, renamed.byteLength))];
+}
+
 /** What this worker has open. */
 let level: BloomLevel | undefined;
 
@@ -93,6 +137,7 @@ answerCalls({
     return count;
   },
   checkLaws,
+  failFirst,
   runSuite: () => runAbstractSuite((options) => new BloomLevel(newFolder(), options)),
   read: async (path: string, name: string) => {
     const file = await new OpfsFolder(path).open(name);

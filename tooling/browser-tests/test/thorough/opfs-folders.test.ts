@@ -74,6 +74,12 @@ describe.runIf(findChromium() !== undefined)('in Chromium, on the origin private
     await worker.terminate();
   });
 
+  test('a call that failed for lack of space leaves its file free for the next one', async () => {
+    const worker = await startWorker(page, '/opfs-worker.js');
+    expect(await worker.call('failFirst')).toEqual(['BLOOM_FOLDER_FULL', 'QuotaExceededError', 'BLOOM_FOLDER_FULL', 'QuotaExceededError', 'bytes']);
+    await worker.terminate();
+  });
+
   test("in a worker, every assertion of abstract-level's suite holds", async () => {
     const worker = await startWorker(page, '/opfs-worker.js');
     expect(await worker.call('runSuite')).toEqual(WHOLE_SUITE);
