@@ -5,7 +5,7 @@ import type { HttpFigure } from './http.js';
 import { type Machine, machineLine } from './machine.js';
 import type { MemoryFigure } from './memory.js';
 import { plot } from './plot.js';
-import { type Comparison, comparisonTable, markdownTable, ratio, size } from './report.js';
+import { type Comparison, comparisonTable, goalLine, markdownTable, ratio, size } from './report.js';
 import { type StructuredCell, structuredTables } from './structured-tables.js';
 
 /** The measurements of one run. */
@@ -109,6 +109,24 @@ const COMMAND = 'command.json';
 /** What `http-requests --write` has measured: rows of a table. */
 const HTTP_REQUESTS = 'http-requests.json';
 
+/** What `levels.ts` has measured. */
+const LEVELS = 'levels.json';
+/** What `level-bench` of `@bloom/browser-tests` has measured: rows of a table. */
+const BROWSER_LEVELS = 'browser-levels.json';
+
+/** The measurements of levels. */
+export interface LevelRun {
+  readonly machine: Machine;
+  readonly rounds: number;
+  readonly comparisons: readonly Comparison[];
+}
+
+/** Stores what `levels.ts` measured, and writes the page. */
+export function writeLevelFigures(packageFolder: string, run: LevelRun): void {
+  writeFileSync(join(packageFolder, 'results', LEVELS), `${JSON.stringify(run)}\n`);
+  writePage(packageFolder);
+}
+
 /** Stores what `command.ts` measured, and writes the page. */
 export function writeCommandFigures(packageFolder: string, measured: readonly CommandFigure[]): void {
   writeFileSync(join(packageFolder, 'results', COMMAND), `${JSON.stringify(measured)}\n`);
@@ -162,7 +180,7 @@ export function writeResults(packageFolder: string, name: string, run: Run): voi
 export function writePage(packageFolder: string): void {
   const folder = join(packageFolder, 'results');
   const files = readdirSync(folder);
-  const others = [COMMAND, STRUCTURED_KEYS, HTTP_REQUESTS];
+  const others = [COMMAND, STRUCTURED_KEYS, HTTP_REQUESTS, LEVELS, BROWSER_LEVELS];
   const names = files.filter((file) => file.endsWith('.json') && !others.includes(file)).sort();
   const runs = names.map((file) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as Run);
   const plots = join(packageFolder, 'plots');
@@ -175,7 +193,10 @@ export function writePage(packageFolder: string): void {
   const httpRequests = files.includes(HTTP_REQUESTS) ? (JSON.parse(readFileSync(join(folder, HTTP_REQUESTS), 'utf8')) as string[][]) : [];
   const command = files.includes(COMMAND) ? (JSON.parse(readFileSync(join(folder, COMMAND), 'utf8')) as CommandFigure[]) : [];
   const structured = files.includes(STRUCTURED_KEYS) ? (JSON.parse(readFileSync(join(folder, STRUCTURED_KEYS), 'utf8')) as StructuredCell[]) : [];
-  writeFileSync(join(packageFolder, '../../RESULTS.md'), resultsPage(runs, names, plotted, command, structured, httpRequests));
+  const levels = files.includes(LEVELS) ? (JSON.parse(readFileSync(join(folder, LEVELS), 'utf8')) as LevelRun) : undefined;
+  const browserLevels = files.includes(BROWSER_LEVELS) ? (JSON.parse(readFileSync(join(folder, BROWSER_LEVELS), 'utf8')) as string[][]) : [];
+  const page = resultsPage(runs, names, plotted, command, structured, httpRequests, levelsSection(levels, browserLevels));
+  writeFileSync(join(packageFolder, '../../RESULTS.md'), page);
 }
 
 function resultsPage(
@@ -185,6 +206,7 @@ function resultsPage(
   command: readonly CommandFigure[],
   structured: readonly StructuredCell[],
   httpRequests: readonly (readonly string[])[],
+  levels: string,
 ): string {
   const last = runs.at(-1)!;
   const { rows, notes } = goals(runs);
@@ -253,7 +275,7 @@ ${markdownTable(
 \`build --sort\`: sort(1) uses both processors, and the pipe lets it run beside \`bloom build -\`. Tried: sorting by the digits of the
 keys' first bytes instead of comparing (four fifths of the time before).
 
-## Memory
+${levels}## Memory
 
 Peak resident memory above that of an empty process. The bound is the sizes of the table's index and filter plus 96 MiB.
 
@@ -283,6 +305,32 @@ ${plotted
   .join('\n')}
 `;
 }
+
+function levelsSection(run: LevelRun | undefined, browserRows: readonly (readonly string[])[]): string {
+  const onNode =
+    run === undefined
+      ? ''
+      : `\`BloomLevel\` of \`@bloom/level\` beside classic-level, with the same options, and in memory beside memory-level. Keys and values are
+text. \`npx pnpm@10 --filter @bloom/benchmarks levels\` measures on your machine.
+
+${comparisonTable(run.comparisons)}
+
+${goalLine(run.comparisons)}. ${machineLine(run.machine)}; ${run.rounds} rounds.
+
+`;
+  const inBrowsers =
+    browserRows.length === 0
+      ? ''
+      : `In Chromium, on the origin private file system, beside browser-level, which is IndexedDB: in a page, whose level is in a worker of its
+own, and both in one worker. Medians, in microseconds per operation. \`npx pnpm@10 --filter @bloom/browser-tests level-bench\` measures on your machine.
+
+${markdownTable(BROWSER_COLUMNS, browserRows)}
+
+`;
+  return onNode + inBrowsers === '' ? '' : `## Levels\n\n${onNode}${inBrowsers}`;
+}
+
+const BROWSER_COLUMNS = ['', 'page', 'browser-level', 'ratio', 'worker', 'browser-level', 'ratio', 'at most', ''];
 
 function structuredSection(cells: readonly StructuredCell[]): string {
   return `## Structured keys
