@@ -1,4 +1,4 @@
-import { Database, type DatabaseCursor, DatabaseReader, type DatabaseSnapshot, WriteBatch } from '@bloom/leveldb';
+import { Database, type CursorEntry, DatabaseReader, type DatabaseSnapshot, WriteBatch } from '@bloom/leveldb';
 import { LevelError, levelErrorOf } from './level-error.js';
 import type { ByteFormats } from './byte-formats.js';
 import type { Item, ItemForm, LevelStore, StoreBatch, StoreSnapshot, StoreWalk, WalkOptions } from './level-store.js';
@@ -204,15 +204,15 @@ class DatabaseWalk implements StoreWalk {
   readonly #walk: RangeWalk;
   readonly #during: (reading: Promise<void>) => Promise<void>;
   /** Makes an item of the entry that the cursor is on. */
-  readonly #itemOf: (cursor: DatabaseCursor) => Item;
+  readonly #itemOf: (entry: CursorEntry) => Item;
   readonly #countsKeys: boolean;
   readonly #countsValues: boolean;
 
   /** @param during counts a read that `close` of the store waits for. */
   constructor(walk: RangeWalk, formats: ByteFormats, form: ItemForm, during: (reading: Promise<void>) => Promise<void>) {
     const { kind, keyFormat, valueFormat, withKeys, withValues } = form;
-    const keyOf = ({ keyBytes, keyLength }: DatabaseCursor): Stored => storedOf(formats, keyFormat, keyBytes, 0, keyLength);
-    const valueOf = ({ valueBytes, valueStart, valueLength }: DatabaseCursor): Stored =>
+    const keyOf = ({ keyBytes, keyLength }: CursorEntry): Stored => storedOf(formats, keyFormat, keyBytes, 0, keyLength);
+    const valueOf = ({ valueBytes, valueStart, valueLength }: CursorEntry): Stored =>
       storedOf(formats, valueFormat, valueBytes, valueStart, valueStart + valueLength);
     this.#walk = walk;
     this.#during = during;
