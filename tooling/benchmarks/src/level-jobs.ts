@@ -29,7 +29,7 @@ export type MakeLevel = (path: string, cacheSize: number) => MeasuredLevel;
 const decoder = new TextDecoder();
 const textsOf = (keys: Uint8Array): string[] => separate(keys).map((key) => decoder.decode(key));
 /** The value of entry `i`, of 100 bytes. */
-const valueOf = (i: number): string => `${String(i).padStart(10, '0')}`.repeat(10);
+const valueOf = (i: number): string => String(i).padStart(10, '0').repeat(10);
 
 /**
  * The jobs on levels.

@@ -2,7 +2,8 @@
 //
 //   npx pnpm@10 --filter @bloom/benchmarks levels [--quick] [--only REGEX] [--write]
 //
-// --write stores the figures, and writes RESULTS.md. Those of browsers come from `npx pnpm@10 --filter @bloom/browser-tests level-bench --write`.
+// --write stores the figures, and writes RESULTS.md. Those of browsers are stored by `npx pnpm@10 --filter @bloom/browser-tests level-bench --write`;
+// the page has them when it is written next.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

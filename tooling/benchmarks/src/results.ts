@@ -306,7 +306,7 @@ ${plotted
 `;
 }
 
-function levelsSection(run: LevelRun | undefined, browserRows: readonly (readonly string[])[]): string {
+function levelsSection(run: LevelRun | undefined, [columns, ...browserRows]: readonly (readonly string[])[]): string {
   const onNode =
     run === undefined
       ? ''
@@ -319,18 +319,16 @@ ${goalLine(run.comparisons)}. ${machineLine(run.machine)}; ${run.rounds} rounds.
 
 `;
   const inBrowsers =
-    browserRows.length === 0
+    columns === undefined
       ? ''
       : `In Chromium, on the origin private file system, beside browser-level, which is IndexedDB: in a page, whose level is in a worker of its
 own, and both in one worker. Medians, in microseconds per operation. \`npx pnpm@10 --filter @bloom/browser-tests level-bench\` measures on your machine.
 
-${markdownTable(BROWSER_COLUMNS, browserRows)}
+${markdownTable(columns, browserRows)}
 
 `;
   return onNode + inBrowsers === '' ? '' : `## Levels\n\n${onNode}${inBrowsers}`;
 }
-
-const BROWSER_COLUMNS = ['', 'page', 'browser-level', 'ratio', 'worker', 'browser-level', 'ratio', 'at most', ''];
 
 function structuredSection(cells: readonly StructuredCell[]): string {
   return `## Structured keys

@@ -8,7 +8,7 @@ export interface MessagePortLike {
 
 /** What is needed of a `Worker`. */
 export interface WorkerLike {
-  onerror: ((event: { readonly message?: string }) => void) | null;
+  addEventListener(type: 'error', listener: (event: { readonly message?: string }) => void): void;
   postMessage(message: unknown, transfer: readonly unknown[]): void;
   terminate(): void;
 }
