@@ -100,6 +100,20 @@ const SCENES: readonly Scene[] = [
       await page.locator('[data-fact=next-step]').getByText('Nothing to do.').waitFor();
     },
   },
+  {
+    name: 'kept',
+    hash: '#/kept',
+    async prepare({ page }) {
+      for (const [key, value] of [['pear', 'green, and yellow when it is ripe'], ['apple', 'red'], ['fig', 'violet']] as const) {
+        await page.getByLabel('Key', { exact: true }).fill(key);
+        await page.getByLabel('Value', { exact: true }).fill(value);
+        await page.getByRole('button', { name: 'Put', exact: true }).click();
+        await page.locator(`[data-key="${key}"]`).waitFor();
+      }
+      await page.getByRole('button', { name: 'Get', exact: true }).click();
+      await page.locator('[data-fact=answer] b').first().waitFor();
+    },
+  },
   { name: 'log', hash: '#/table?url=samples/database/000013.log', prepare: waitFor('[data-fact=records]') },
   { name: 'manifest', hash: '#/table?url=samples/database/MANIFEST-000002', prepare: waitFor('[data-fact=records]') },
 ];

@@ -1,4 +1,4 @@
-import { Database, type DatabaseCursor, DatabaseReader, type DatabaseSnapshot, WriteBatch } from '@bloom/leveldb';
+import { type CursorEntry, Database, DatabaseError, DatabaseReader, type DatabaseSnapshot, WriteBatch } from '@bloom/leveldb';
 import { LevelError, levelErrorOf } from './level-error.js';
 import type { ByteFormats } from './byte-formats.js';
 import type { Item, ItemForm, LevelStore, StoreBatch, StoreSnapshot, StoreWalk, WalkOptions } from './level-store.js';
@@ -17,6 +17,7 @@ export class DatabaseStore implements LevelStore {
   /** Reads that are under way, for which `close` waits. */
   #reading = 0;
   #onIdle: (() => void) | undefined;
+  #hasWritingEnded = false;
 
   constructor(opened: Database | DatabaseReader, formats: ByteFormats) {
     this.#opened = opened;
@@ -51,24 +52,16 @@ export class DatabaseStore implements LevelStore {
 
   async put(key: Stored, value: Stored, sync: boolean): Promise<void> {
     const database = this.#writable();
-    try {
-      await database.put(bytesOf(this.#formats, key), bytesOf(this.#formats, value), sync ? SYNCED : undefined);
-    } catch (error) {
-      throw levelErrorOf(error);
-    }
+    await this.#writing(database.put(bytesOf(this.#formats, key), bytesOf(this.#formats, value), sync ? SYNCED : undefined));
   }
 
   async delete(key: Stored, sync: boolean): Promise<void> {
     const database = this.#writable();
-    try {
-      await database.delete(bytesOf(this.#formats, key), sync ? SYNCED : undefined);
-    } catch (error) {
-      throw levelErrorOf(error);
-    }
+    await this.#writing(database.delete(bytesOf(this.#formats, key), sync ? SYNCED : undefined));
   }
 
   batch(): StoreBatch {
-    return new DatabaseBatch(this.#writable(), this.#formats);
+    return new DatabaseBatch(this.#writable(), this.#formats, (writing) => this.#writing(writing));
   }
 
   async clear(range: ByteRange, snapshot: StoreSnapshot | undefined, limit: number): Promise<void> {
@@ -121,6 +114,20 @@ export class DatabaseStore implements LevelStore {
     throw new LevelError(code, `Database was opened with readOnly: it does not support ${call}`);
   }
 
+  /** Whether a write has failed, so that nothing more is written until the database is opened again. */
+  get hasWritingEnded(): boolean {
+    return this.#hasWritingEnded;
+  }
+
+  async #writing(write: Promise<void>): Promise<void> {
+    try {
+      await write;
+    } catch (error) {
+      this.#hasWritingEnded ||= error instanceof DatabaseError && error.code === 'BLOOM_WRITING_ENDED';
+      throw levelErrorOf(error);
+    }
+  }
+
   /** Waits for a read, which `close` waits for too. */
   async #during<T>(reading: Promise<T>): Promise<T> {
     this.#reading++;
@@ -168,11 +175,14 @@ async function deleteAll(database: Database, walk: RangeWalk, limit: number): Pr
 class DatabaseBatch implements StoreBatch {
   readonly #database: Database;
   readonly #formats: ByteFormats;
+  readonly #writing: (write: Promise<void>) => Promise<void>;
   readonly #batch = new WriteBatch();
 
-  constructor(database: Database, formats: ByteFormats) {
+  /** @param writing waits for a write. */
+  constructor(database: Database, formats: ByteFormats, writing: (write: Promise<void>) => Promise<void>) {
     this.#database = database;
     this.#formats = formats;
+    this.#writing = writing;
   }
 
   put(key: Stored, value: Stored): void {
@@ -187,12 +197,8 @@ class DatabaseBatch implements StoreBatch {
     this.#batch.clear();
   }
 
-  async write(sync: boolean): Promise<void> {
-    try {
-      await this.#database.write(this.#batch, sync ? SYNCED : undefined);
-    } catch (error) {
-      throw levelErrorOf(error);
-    }
+  write(sync: boolean): Promise<void> {
+    return this.#writing(this.#database.write(this.#batch, sync ? SYNCED : undefined));
   }
 }
 
@@ -204,15 +210,15 @@ class DatabaseWalk implements StoreWalk {
   readonly #walk: RangeWalk;
   readonly #during: (reading: Promise<void>) => Promise<void>;
   /** Makes an item of the entry that the cursor is on. */
-  readonly #itemOf: (cursor: DatabaseCursor) => Item;
+  readonly #itemOf: (entry: CursorEntry) => Item;
   readonly #countsKeys: boolean;
   readonly #countsValues: boolean;
 
   /** @param during counts a read that `close` of the store waits for. */
   constructor(walk: RangeWalk, formats: ByteFormats, form: ItemForm, during: (reading: Promise<void>) => Promise<void>) {
     const { kind, keyFormat, valueFormat, withKeys, withValues } = form;
-    const keyOf = ({ keyBytes, keyLength }: DatabaseCursor): Stored => storedOf(formats, keyFormat, keyBytes, 0, keyLength);
-    const valueOf = ({ valueBytes, valueStart, valueLength }: DatabaseCursor): Stored =>
+    const keyOf = ({ keyBytes, keyLength }: CursorEntry): Stored => storedOf(formats, keyFormat, keyBytes, 0, keyLength);
+    const valueOf = ({ valueBytes, valueStart, valueLength }: CursorEntry): Stored =>
       storedOf(formats, valueFormat, valueBytes, valueStart, valueStart + valueLength);
     this.#walk = walk;
     this.#during = during;

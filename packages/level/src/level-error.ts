@@ -6,11 +6,13 @@ import { CorruptionError, DatabaseError, FolderError } from '@bloom/leveldb';
  * - `LEVEL_LOCKED`: another process or another level has the folder open for writing.
  * - `LEVEL_CORRUPTION`: bytes of the database are not those that were written.
  * - `LEVEL_IO_ERROR`: the folder failed to read or to write.
- * - `LEVEL_NO_SPACE`: the quota of the origin, in a browser, is used up. What was written before is there.
+ * - `LEVEL_NO_SPACE`: the quota of the origin, in a browser, is used up. What was written before is there. Once there is room, the level is
+ *   written again when one of the pages that use it has closed and opened it.
  * - `LEVEL_DATABASE_NOT_OPEN`: the database is closed.
  * - `LEVEL_ABORTED`: the signal of an iterator was aborted.
  * - `LEVEL_READONLY`: a level that was opened with `readOnly` was to be written.
- * - `LEVEL_SNAPSHOT_LOST`: the page that had the database open for this one was closed, and the iterator or snapshot ended with it.
+ * - `LEVEL_SNAPSHOT_LOST`: the page that had the database open for this one was closed, or opened it again after `LEVEL_NO_SPACE`, and the
+ *   iterator or snapshot ended with it.
  * - `LEVEL_NOT_SUPPORTED`: a level that was opened with `readOnly` does not have the method, or a level that was opened without
  *   it has no `refresh`; or a string is no folder on this host.
  */

@@ -22,11 +22,38 @@ export type {
   ValueIteratorOptions,
 } from './level-options.js';
 
+/**
+ * `Buffer`s over arrays, of which the last two are used again: of entries that are read one after another, the keys are in one array and
+ * the values in another. To make one takes as long as to decode a key.
+ */
+class BufferViews {
+  #first: Uint8Array = new Uint8Array(0);
+  #firstView: Buffer = bufferOver(this.#first);
+  #second = this.#first;
+  #secondView = this.#firstView;
+
+  of(bytes: Uint8Array): Buffer {
+    // An array whose memory has grown elsewhere, or was handed over, is empty.
+    if (bytes === this.#second && bytes.length === this.#secondView.length) return this.#secondView;
+    if (bytes === this.#first && bytes.length === this.#firstView.length) return this.#firstView;
+    this.#first = this.#second;
+    this.#firstView = this.#secondView;
+    this.#second = bytes;
+    return (this.#secondView = bufferOver(bytes));
+  }
+}
+
+function bufferOver(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+const views = new BufferViews();
+
 const host: LevelHost = {
   writableAt: (location) => new WritableNodeFolder(location),
   readOnlyFolderAt: (location) => new NodeFolder(location),
   bytesOf: (text) => Buffer.from(text),
-  textOf: (bytes, start, end) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8', start, end),
+  textOf: (bytes, start, end) => views.of(bytes).toString('utf8', start, end),
   bufferOf: (bytes, start, end) => Buffer.from(bytes.subarray(start, end)),
 };
 

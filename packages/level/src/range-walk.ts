@@ -1,4 +1,4 @@
-import type { AsyncReadOptions, DatabaseCursor } from '@bloom/leveldb';
+import type { AsyncNextWhileOptions, AsyncPrevWhileOptions, AsyncReadOptions, CursorEntry, DatabaseCursor } from '@bloom/leveldb';
 import { LevelError } from './level-error.js';
 
 /** A range of keys as abstract-level has it, in bytes. */
@@ -37,6 +37,8 @@ export class RangeWalk {
   readonly #last: Bound | undefined;
   readonly #signal: Signal | undefined;
   readonly #options: { readonly signal: Signal } | undefined;
+  /** Where moves that go on from an entry end. */
+  readonly #on: AsyncNextWhileOptions & AsyncPrevWhileOptions;
   /** Where the next move goes: to the range's first entry, to that of a key, or on from the entry that the cursor is on. */
   #start: Bound | 'first' | undefined = 'first';
   #isOver = false;
@@ -50,6 +52,9 @@ export class RangeWalk {
     [this.#first, this.#last] = range.reverse ? [high, low] : [low, high];
     this.#signal = signal;
     this.#options = signal && { signal };
+    const { gt, gte, lt, lte } = range;
+    const bounds = range.reverse ? (gte === undefined ? { gt } : { gte }) : lte === undefined ? { lt } : { lte };
+    this.#on = { ...bounds, ...this.#options };
   }
 
   /** Makes the next entry the one of `key`, or the next one after it in the walk's direction. Outside of the range there is none. */
@@ -64,19 +69,19 @@ export class RangeWalk {
   }
 
   /**
-   * Hands the next entries over, on each of which the cursor is in turn, until there is none or `take` returns false.
+   * Hands the next entries over, until there is none or `take` returns false.
    *
    * @throws LevelError `LEVEL_ABORTED` when the signal was aborted meanwhile, even if nothing had to be read.
    */
-  async run(take: (cursor: DatabaseCursor) => boolean): Promise<void> {
+  async run(take: (entry: CursorEntry) => boolean): Promise<void> {
     const { cursor } = this;
     try {
-      do {
-        if (this.#isOver) break;
-        const isOnEntry = await (this.#start === undefined ? this.#step() : this.#begin(this.#start));
-        if (this.#signal?.aborted === true) break;
+      if (this.#start !== undefined && !this.#isOver) {
+        const isOnEntry = await this.#begin(this.#start);
         this.#isOver = !isOnEntry || this.#isBehind(cursor.key, this.#last);
-      } while (!this.#isOver && take(cursor));
+        if (!this.#isOver && this.#signal?.aborted !== true && !take(cursor)) return;
+      }
+      if (!this.#isOver) this.#isOver = !(await (this.#reverse ? cursor.prevWhile(take, this.#on) : cursor.nextWhile(take, this.#on)));
     } catch (error) {
       if (this.#signal?.aborted !== true) throw error;
     }

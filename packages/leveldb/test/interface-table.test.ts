@@ -170,7 +170,7 @@ test('each call with options refuses one that it does not have, and blames itsel
     DatabaseCursor: reader.cursor(),
   };
   const key = new Uint8Array(1);
-  const argumentFor: Record<string, unknown> = { key, value: key, keys: [key], matches: () => true, batch: new WriteBatch(), start: key, limit: key, count: 1 };
+  const argumentFor: Record<string, unknown> = { key, value: key, keys: [key], matches: () => true, take: () => false, batch: new WriteBatch(), start: key, limit: key, count: 1 };
   const messages: Record<string, string> = {};
   for (const [className, instance] of Object.entries(classes)) {
     for (const [name, { parameters, options }] of facts.membersOf(className)) {

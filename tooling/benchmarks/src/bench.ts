@@ -5,20 +5,18 @@
 //
 // --write stores the run as results/NAME.json and writes RESULTS.md and the plots from all stored runs. --page only
 // writes them.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { Contender } from './contender.js';
-import { type ContenderName, type Figure, figures, type Other } from './figures.js';
-import { writeDatabase } from './database.js';
+import { FigureRuns } from './figure-runs.js';
+import { figures } from './figures.js';
 import { describeMachine, machineLine } from './machine.js';
-import { measure, type Pace } from './measure.js';
-import { compileNative } from './native-program.js';
+import type { Pace } from './measure.js';
 import { measureHttp } from './http.js';
 import { measureMemory } from './memory.js';
-import { compare, type Comparison, comparisonTable, goalLine, size } from './report.js';
+import { comparisonTable, goalLine, size } from './report.js';
 import { writePage, writeResults } from './results.js';
 
 const { values: options } = parseArgs({
@@ -42,82 +40,20 @@ if (options.page) {
   writePage(packageFolder);
   process.exit();
 }
-const native = compileNative(packageFolder);
-/** Contenders that this machine cannot run, and why. */
-const unavailable = new Map<ContenderName, string>();
-if ('unavailable' in native) unavailable.set('leveldb', native.unavailable);
-// Its module is made of native code, and is there for some systems only.
-await import('lmdb').catch((error: unknown) => unavailable.set('lmdb', String(error)));
 const folder = mkdtempSync(join(tmpdir(), 'bloom-bench-'));
-
-function start(name: ContenderName): Contender {
-  const work = join(folder, name);
-  mkdirSync(work, { recursive: true });
-  if (name !== 'leveldb') {
-    return new Contender(name, [process.execPath, join(packageFolder, 'dist/contenders', `${name}.js`), work, folder]);
-  }
-  if ('unavailable' in native) throw new Error(native.unavailable);
-  return new Contender(name, [native.path, work]);
-}
-
-/** Each figure gets new processes, so that earlier figures do not influence what the engine optimises. */
-async function runFigure(figure: Figure): Promise<Comparison[]> {
-  const others = figure.others.filter(({ contender }) => !unavailable.has(contender));
-  const names = new Set<ContenderName>(['bloom', ...others.map(({ contender }) => contender)]);
-  const contenders = new Map([...names].map((name) => [name, start(name)]));
-  try {
-    const comparisons: Comparison[] = [];
-    for (const size of options.quick ? figure.quickSizes : figure.sizes) {
-      const present = others.filter(({ maxSize = Infinity }) => size <= maxSize);
-      if (present.length === 0) continue;
-      if (figure.input !== undefined) await writeDatabase(folder, size, figure.input);
-      const entrants = [{ contender: 'bloom' as const, job: figure.name }, ...present].map(({ contender, job }) => ({
-        contender: contenders.get(contender)!,
-        job: job ?? figure.name,
-      }));
-      const sums = [];
-      for (const { contender, job } of entrants) sums.push(await contender.check(job, size));
-      mustAgree(figure, present, size, sums);
-      comparisons.push(...compare(figure, present, size, await measure(entrants, size, pace)));
-    }
-    return comparisons;
-  } finally {
-    for (const contender of contenders.values()) await contender.close();
-  }
-}
-
-/** Checks that all contenders did the same work. */
-function mustAgree(figure: Figure, others: readonly Other[], size: number, sums: readonly number[]): void {
-  for (const [i, { contender, answersDiffer = false }] of others.entries()) {
-    if (!answersDiffer && sums[i + 1] !== sums[0]) {
-      throw new Error(`${figure.name}, ${size}: ours gives ${sums[0]}, ${contender} ${sums[i + 1]}`);
-    }
-  }
-}
-
-async function levelDbVersion(): Promise<string | undefined> {
-  if ('unavailable' in native) return undefined;
-  const contender = start('leveldb');
-  try {
-    return await contender.version();
-  } finally {
-    await contender.close();
-  }
-}
+const runs = new FigureRuns({ packageFolder, folder, isQuick: options.quick, pace });
+// Its module is made of native code, and is there for some systems only.
+await import('lmdb').catch((error: unknown) => runs.unavailable.set('lmdb', String(error)));
 
 try {
-  const machine = describeMachine(packageFolder, await levelDbVersion());
+  const machine = describeMachine(packageFolder, await runs.levelDbVersion());
   const chosen = figures.filter(({ name }) => only.test(name));
-  const comparisons: Comparison[] = [];
-  for (const [i, figure] of chosen.entries()) {
-    process.stderr.write(`${i + 1}/${chosen.length} ${figure.name}: ${figure.what}\n`);
-    comparisons.push(...(await runFigure(figure)));
-  }
+  const comparisons = await runs.run(chosen);
   const kind = options.cpu ? 'processor time' : 'time';
   console.log(`\nRatios are our ${kind} / their ${kind}, medians of ${pace.rounds} alternating rounds.\n`);
   console.log(comparisonTable(comparisons));
   console.log(`\n${goalLine(comparisons)}`);
-  for (const [contender, reason] of unavailable) console.log(`${contender === 'leveldb' ? 'C++ LevelDB' : contender} is left out: ${reason}`);
+  for (const [contender, reason] of runs.unavailable) console.log(`${contender === 'leveldb' ? 'C++ LevelDB' : contender} is left out: ${reason}`);
   console.log(machineLine(machine));
   const isHttp = only.test('http');
   const http = isHttp ? await measureHttp(packageFolder, folder) : [];

@@ -1,7 +1,7 @@
 import type { DatabaseState } from './database.js';
 
 /** Who does the work. */
-export type ContenderName = 'bloom' | 'leveldb' | 'classic-level' | 'lmdb' | 'bloom-filters' | 'bloomfilter';
+export type ContenderName = 'bloom' | 'leveldb' | 'classic-level' | 'memory-level' | 'lmdb' | 'bloom-filters' | 'bloomfilter';
 
 /** Another contender for a figure. */
 export interface Other {

@@ -5,7 +5,7 @@ import type { HttpFigure } from './http.js';
 import { type Machine, machineLine } from './machine.js';
 import type { MemoryFigure } from './memory.js';
 import { plot } from './plot.js';
-import { type Comparison, comparisonTable, markdownTable, ratio, size } from './report.js';
+import { type Comparison, comparisonTable, goalLine, markdownTable, ratio, size } from './report.js';
 import { type StructuredCell, structuredTables } from './structured-tables.js';
 
 /** The measurements of one run. */
@@ -111,8 +111,26 @@ const HTTP_REQUESTS = 'http-requests.json';
 
 /** What `event-loop --write` has measured: rows of a table. */
 const EVENT_LOOP = 'event-loop.json';
+/** What `levels.ts` has measured. */
+const LEVELS = 'levels.json';
+/** What `level-bench` of `@bloom/browser-tests` has measured: rows of a table. */
+const BROWSER_LEVELS = 'browser-levels.json';
+
 /** What is not a run of `bench`. */
-const NO_RUNS = [COMMAND, HTTP_REQUESTS, EVENT_LOOP, 'filter-policies.json', 'structured-keys.json'];
+const NO_RUNS = [COMMAND, HTTP_REQUESTS, EVENT_LOOP, LEVELS, BROWSER_LEVELS, 'filter-policies.json', 'structured-keys.json'];
+
+/** The measurements of levels. */
+export interface LevelRun {
+  readonly machine: Machine;
+  readonly rounds: number;
+  readonly comparisons: readonly Comparison[];
+}
+
+/** Stores what `levels.ts` measured, and writes the page. */
+export function writeLevelFigures(packageFolder: string, run: LevelRun): void {
+  writeFileSync(join(packageFolder, 'results', LEVELS), `${JSON.stringify(run)}\n`);
+  writePage(packageFolder);
+}
 
 /** Stores what `command.ts` measured, and writes the page. */
 export function writeCommandFigures(packageFolder: string, measured: readonly CommandFigure[]): void {
@@ -186,7 +204,10 @@ export function writePage(packageFolder: string): void {
   const command = files.includes(COMMAND) ? (JSON.parse(readFileSync(join(folder, COMMAND), 'utf8')) as CommandFigure[]) : [];
   const structured = files.includes(STRUCTURED_KEYS) ? (JSON.parse(readFileSync(join(folder, STRUCTURED_KEYS), 'utf8')) as StructuredCell[]) : [];
   const eventLoop = files.includes(EVENT_LOOP) ? (JSON.parse(readFileSync(join(folder, EVENT_LOOP), 'utf8')) as string[][]) : [];
-  writeFileSync(join(packageFolder, '../../RESULTS.md'), resultsPage(runs, names, plotted, command, structured, httpRequests, eventLoop));
+  const levels = files.includes(LEVELS) ? (JSON.parse(readFileSync(join(folder, LEVELS), 'utf8')) as LevelRun) : undefined;
+  const browserLevels = files.includes(BROWSER_LEVELS) ? (JSON.parse(readFileSync(join(folder, BROWSER_LEVELS), 'utf8')) as string[][]) : [];
+  const page = resultsPage(runs, names, plotted, command, structured, httpRequests, eventLoop, levelsSection(levels, browserLevels));
+  writeFileSync(join(packageFolder, '../../RESULTS.md'), page);
 }
 
 function resultsPage(
@@ -197,6 +218,7 @@ function resultsPage(
   structured: readonly StructuredCell[],
   httpRequests: readonly (readonly string[])[],
   eventLoop: readonly (readonly string[])[],
+  levels: string,
 ): string {
   const last = runs.at(-1)!;
   const { rows, notes } = goals(runs);
@@ -265,7 +287,7 @@ ${markdownTable(
 \`build --sort\`: sort(1) uses both processors, and the pipe lets it run beside \`bloom build -\`. Tried: sorting by the digits of the
 keys' first bytes instead of comparing (four fifths of the time before).
 
-## Memory
+${levels}## Memory
 
 Peak resident memory above that of an empty process. The bound is the sizes of the table's index and filter plus 96 MiB.
 
@@ -306,6 +328,30 @@ the disk (cold), or in a folder each of whose reads takes 20 ms (slow). With \`r
 ${markdownTable(header!, rows)}
 
 `;
+}
+
+function levelsSection(run: LevelRun | undefined, [columns, ...browserRows]: readonly (readonly string[])[]): string {
+  const onNode =
+    run === undefined
+      ? ''
+      : `\`BloomLevel\` of \`@bloom/level\` beside classic-level, with the same options, and in memory beside memory-level. Keys and values are
+text. \`npx pnpm@10 --filter @bloom/benchmarks levels\` measures on your machine.
+
+${comparisonTable(run.comparisons)}
+
+${goalLine(run.comparisons)}. ${machineLine(run.machine)}; ${run.rounds} rounds.
+
+`;
+  const inBrowsers =
+    columns === undefined
+      ? ''
+      : `In Chromium, on the origin private file system, beside browser-level, which is IndexedDB: in a page, whose level is in a worker of its
+own, and both in one worker. Medians, in microseconds per operation. \`npx pnpm@10 --filter @bloom/browser-tests level-bench\` measures on your machine.
+
+${markdownTable(columns, browserRows)}
+
+`;
+  return onNode + inBrowsers === '' ? '' : `## Levels\n\n${onNode}${inBrowsers}`;
 }
 
 function structuredSection(cells: readonly StructuredCell[]): string {

@@ -1,12 +1,19 @@
 // Compares levels in the origin private file system with browser-level, in Chromium with a profile on the disk:
-// `npx pnpm@10 --filter @bloom/browser-tests level-bench [ROUNDS]`. They take turns, and the figures are medians, in microseconds per
-// operation: in a page, where the level is in a worker of its own, and both in one worker.
+// `npx pnpm@10 --filter @bloom/browser-tests level-bench [ROUNDS] [--write]`. They take turns, and the figures are medians, in microseconds
+// per operation: in a page, where the level is in a worker of its own, and both in one worker. --write stores them for RESULTS.md.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import process from 'node:process';
+import { parseArgs } from 'node:util';
 import { BrowserOnDisk, bundled, Origin } from './origin.js';
 import { startWorker } from './page-worker.js';
 import type { LevelTimes } from './level-measure.js';
 
-const rounds = Number(process.argv[2] ?? 5);
+const { values: options, positionals } = parseArgs({ options: { write: { type: 'boolean', default: false } }, allowPositionals: true, args: process.argv.slice(2) });
+const rounds = Number(positionals[0] ?? 5);
+
+/** What our time may be at most in a worker, where no messages are sent, as a multiple of browser-level's. */
+const goalOf = (figure: string): number | undefined => (/^(put|get)/.test(figure) ? 0.05 : /^(for await|nextv)/.test(figure) ? 0.25 : undefined);
 const origin = await Origin.start(await bundled('level-page', 'level-worker', 'opfs-worker'));
 const browser = new BrowserOnDisk();
 await browser.start();
@@ -31,14 +38,27 @@ try {
     }
   }
   const medianOf = (contender: string, figure: string): number => median(times.get(contender)!.map((found) => found[figure]!));
-  console.log('| | page | browser-level | ratio | worker | browser-level | ratio |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: |');
+  const columns = ['', 'page', 'browser-level', 'ratio', 'worker', 'browser-level', 'ratio', 'at most', ''];
+  const rows: string[][] = [];
   for (const figure of Object.keys(times.get('BloomLevel, page')![0]!)) {
-    const cells = ['page', 'worker'].flatMap((where) => {
-      const [ours, theirs] = [medianOf(`BloomLevel, ${where}`, figure), medianOf(`browser-level, ${where}`, figure)];
-      return [ours, theirs, (ours / theirs).toPrecision(2)];
-    });
-    console.log(`| ${[figure, ...cells].join(' | ')} |`);
+    const cellsOf = (where: string): [ours: number, theirs: number] => [medianOf(`BloomLevel, ${where}`, figure), medianOf(`browser-level, ${where}`, figure)];
+    const [ours, theirs] = cellsOf('page');
+    const [oursInWorker, theirsInWorker] = cellsOf('worker');
+    const goal = goalOf(figure);
+    rows.push([
+      figure,
+      ours.toFixed(1),
+      theirs.toFixed(1),
+      (ours / theirs).toPrecision(2),
+      oursInWorker.toFixed(1),
+      theirsInWorker.toFixed(1),
+      (oursInWorker / theirsInWorker).toPrecision(2),
+      goal === undefined ? '' : String(goal),
+      goal === undefined ? '' : oursInWorker / theirsInWorker <= goal ? 'met' : 'not met',
+    ]);
   }
+  for (const cells of [columns, columns.map(() => '---'), ...rows]) console.log(`| ${cells.join(' | ')} |`);
+  if (options.write) writeFileSync(join(import.meta.dirname, '../../benchmarks/results/browser-levels.json'), `${JSON.stringify([columns, ...rows], undefined, 2)}\n`);
 } finally {
   await browser.stop();
   await origin.stop();

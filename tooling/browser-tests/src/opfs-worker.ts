@@ -1,7 +1,7 @@
 /** A worker that runs the laws of folders and abstract-level's suite on the origin private file system. */
 import { runAbstractSuite } from '@bloom/fixtures/abstract-suite';
 import { BloomLevel } from '@bloom/level';
-import { folderLaws } from '@bloom/leveldb/contract';
+import { type FolderLaw, folderLaws, readFolderLaws } from '@bloom/leveldb/contract';
 import { OpfsFolder, WritableOpfsFolder } from '@bloom/leveldb/opfs';
 import { BrowserLevel } from 'browser-level';
 import { measureLevel } from './level-measure.js';
@@ -15,24 +15,89 @@ interface FileHandlePrototype {
 }
 declare const FileSystemFileHandle: { readonly prototype: FileHandlePrototype };
 
-/** Each law, and how a folder breaks it. */
-async function checkLaws(withMove: boolean): Promise<(readonly [law: string, failure: string | undefined])[]> {
+/** A law, and how a folder breaks it. */
+type Checked = readonly [law: string, failure: string | undefined];
+
+async function checked(laws: readonly FolderLaw[]): Promise<Checked[]> {
+  const results: Checked[] = [];
+  for (const law of laws) {
+    const failure = await law.run().then(
+      () => undefined,
+      (error: unknown) => String(error),
+    );
+    results.push([law.name, failure]);
+  }
+  return results;
+}
+
+async function checkLaws(withMove: boolean): Promise<Checked[]> {
   const { prototype } = FileSystemFileHandle;
   const { move } = prototype;
   if (!withMove) delete prototype.move;
-  const results: (readonly [string, string | undefined])[] = [];
   try {
-    for (const law of folderLaws(newFolder, { again: (folder) => folder })) {
-      const failure = await law.run().then(
-        () => undefined,
-        (error: unknown) => String(error),
-      );
-      results.push([law.name, failure]);
-    }
+    return await checked(folderLaws(newFolder, { again: (folder) => folder }));
   } finally {
     prototype.move = move;
   }
-  return results;
+}
+
+/** Of the folder that is only read, whose files another one writes. */
+function checkReadLaws(): Promise<Checked[]> {
+  const filled = async (files: ReadonlyMap<string, Uint8Array>): Promise<OpfsFolder> => {
+    const folder = newFolder();
+    await folder.createFolder();
+    for (const [name, bytes] of files) {
+      const file = await folder.create(name);
+      await file.append(bytes);
+      await file.close();
+    }
+    return new OpfsFolder(folder.name);
+  };
+  return checked(readFolderLaws(filled));
+}
+
+interface Failing {
+  /** A call whose quota is used up. */
+  truncate?: () => never;
+  write?: () => Promise<never>;
+}
+declare const FileSystemSyncAccessHandle: { readonly prototype: Failing };
+declare const FileSystemWritableFileStream: { readonly prototype: Failing };
+
+/** Creates and renames a file while the quota is used up, each once, and then again. @returns how it ends, and what the file holds then. */
+async function failFirst(): Promise<readonly unknown[]> {
+  const full = (): DOMException => new DOMException('no room', 'QuotaExceededError');
+  const folder = newFolder();
+  await folder.createFolder();
+  const failed: unknown[] = [];
+  const twice = async <T>(prototype: Failing, method: keyof Failing, failing: () => never, call: () => Promise<T>): Promise<T> => {
+    const before = prototype[method];
+    Object.assign(prototype, { [method]: failing });
+    try {
+      await call();
+    } catch (error) {
+      failed.push(...codesOf(error));
+    } finally {
+      Object.assign(prototype, { [method]: before });
+    }
+    return call();
+  };
+  const throwFull = (): never => {
+    throw full();
+  };
+  const file = await twice(FileSystemSyncAccessHandle.prototype, 'truncate', throwFull, () => folder.create('000001.dbtmp'));
+  await file.append(new TextEncoder().encode('bytes'));
+  await file.close();
+  const { prototype } = FileSystemFileHandle;
+  const { move } = prototype;
+  delete prototype.move;
+  try {
+    await twice(FileSystemWritableFileStream.prototype, 'write', throwFull, () => folder.rename('000001.dbtmp', 'CURRENT'));
+  } finally {
+    prototype.move = move;
+  }
+  const renamed = (await folder.open('CURRENT'))!;
+  return [...failed, new TextDecoder().decode(await renamed.read(0, renamed.byteLength))];
 }
 
 /** What this worker has open. */
@@ -93,6 +158,8 @@ answerCalls({
     return count;
   },
   checkLaws,
+  checkReadLaws,
+  failFirst,
   runSuite: () => runAbstractSuite((options) => new BloomLevel(newFolder(), options)),
   read: async (path: string, name: string) => {
     const file = await new OpfsFolder(path).open(name);

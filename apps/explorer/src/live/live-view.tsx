@@ -43,6 +43,9 @@ export function LiveView() {
       <header class="view-head">
         <h1>A live database</h1>
         <p class="lead">LevelDB at work, in this page’s memory. Write, and watch the log, the memtable and the levels; crash it, and see what is left.</p>
+        <p class="small">
+          It is gone when the page is. <a href={session.linkTo('kept')}>Keep one in this browser</a>, which is there after a reload and in every tab.
+        </p>
       </header>
       {client.failure !== undefined && <FailureNotice failure={client.failure} title="That did not work." />}
       {state === undefined ? (

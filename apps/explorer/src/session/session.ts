@@ -211,6 +211,8 @@ export class Session {
       case 'live':
         paramsOfLive(params, live);
         return params;
+      case 'kept':
+        return params;
       case 'database':
       case 'lookup':
         if (this.#databases.origin !== undefined) paramsOfFolder(params, this.#databases.origin);

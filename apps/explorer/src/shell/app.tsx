@@ -6,7 +6,7 @@ import { EmbeddedStep, StoryView } from '../story/story-view.js';
 import { type View, VIEWS } from './route.js';
 import { type Theme, THEMES, useTheme } from './theme.js';
 
-const TITLES: Record<View, string> = { story: 'Story', filter: 'Filter', table: 'Table', database: 'Database', lookup: 'Lookup', live: 'Live' };
+const TITLES: Record<View, string> = { story: 'Story', filter: 'Filter', table: 'Table', database: 'Database', lookup: 'Lookup', live: 'Live', kept: 'Kept' };
 const TASKS: Record<View, string> = {
   story: 'What a Bloom filter is, step by step',
   filter: 'Touch a Bloom filter',
@@ -14,6 +14,7 @@ const TASKS: Record<View, string> = {
   database: 'Walk through a folder',
   lookup: 'Follow one key',
   live: 'Watch a database at work',
+  kept: 'Keep a database in this browser',
 };
 
 type LazyView = Exclude<View, 'story'>;
@@ -23,6 +24,7 @@ const load: Record<LazyView, () => Promise<ComponentType>> = {
   database: async () => (await import('../database/database-view.js')).DatabaseView,
   lookup: async () => (await import('../lookup/lookup-view.js')).LookupView,
   live: async () => (await import('../live/live-view.js')).LiveView,
+  kept: async () => (await import('../kept/kept-view.js')).KeptView,
 };
 
 export function App() {
@@ -62,7 +64,7 @@ export function App() {
             <a
               key={view}
               href={session.linkTo(view)}
-              aria-current={view === shown ? 'page' : undefined}
+              aria-current={view === shown ? 'page' : view === 'live' && shown === 'kept' ? 'true' : undefined}
               title={TASKS[view]}
               onClick={() => session.saveUrl()}
             >

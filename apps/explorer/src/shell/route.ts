@@ -1,5 +1,8 @@
+/** The views that every page links to. */
 export const VIEWS = ['story', 'filter', 'table', 'database', 'lookup', 'live'] as const;
-export type View = (typeof VIEWS)[number];
+/** With those that only another view leads to. */
+const ALL_VIEWS = [...VIEWS, 'kept'] as const;
+export type View = (typeof ALL_VIEWS)[number];
 
 /** What the URL's hash says: `#/filter?bits=10&keys=apple`. */
 export interface Route {
@@ -9,7 +12,7 @@ export interface Route {
 
 export function parseRoute(hash: string): Route {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?', 2);
-  const view = VIEWS.find((name) => name === path) ?? 'story';
+  const view = ALL_VIEWS.find((name) => name === path) ?? 'story';
   return { view, params: new URLSearchParams(query) };
 }
 

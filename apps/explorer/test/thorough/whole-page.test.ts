@@ -26,6 +26,7 @@ const VIEWS = [
   ['MANIFEST', `#/table?url=samples/database/MANIFEST-000002`, '[data-fact=records]'],
   ['lookup', '#/lookup?sample=1&key=weather/oslo/2026-01-20', '[data-outcome=found].notice'],
   ['live database', '#/live?pace=at-once', '[data-fact=last-sequence]'],
+  ['database that is kept', '#/kept', '[data-file=CURRENT]'],
 ] as const;
 
 test('the first view is less than 60 kB when gzipped', () => {

@@ -8,7 +8,7 @@ export interface MessagePortLike {
 
 /** What is needed of a `Worker`. */
 export interface WorkerLike {
-  onerror: ((event: { readonly message?: string }) => void) | null;
+  addEventListener(type: 'error', listener: (event: { readonly message?: string }) => void): void;
   postMessage(message: unknown, transfer: readonly unknown[]): void;
   terminate(): void;
 }
@@ -25,7 +25,7 @@ export interface LockManager {
 interface BrowserParts {
   readonly MessageChannel: new () => { readonly port1: MessagePortLike; readonly port2: MessagePortLike };
   readonly BroadcastChannel: new (name: string) => MessagePortLike;
-  readonly navigator: { readonly locks: LockManager };
+  readonly navigator: { readonly locks: LockManager; readonly storage?: { estimate?(): Promise<{ readonly quota?: number; readonly usage?: number }> } };
   readonly crypto: { randomUUID(): string };
 }
 

@@ -3,10 +3,10 @@ import type { OpenOptions } from '../level-options.js';
 import type { LevelStore, StoreSnapshot, StoreWalk } from '../level-store.js';
 import type { Answer, Held, LevelCalls, Request } from './level-messages.js';
 import { sentErrorOf } from './sent-error.js';
-import type { SharedDatabase } from './shared-database.js';
+import type { DatabaseUser, SharedDatabase } from './shared-database.js';
 
 /** What one page does with the database of a path, in the worker that has it open. */
-export class LevelSession {
+export class LevelSession implements DatabaseUser {
   readonly #database: SharedDatabase;
   readonly #answer: (answers: Answer[]) => void;
   readonly #walks = new Map<Held, StoreWalk>();
@@ -15,7 +15,7 @@ export class LevelSession {
   readonly #underWay = new Set<Promise<unknown>>();
   /** While the database is being opened: what was asked for meanwhile waits. */
   #opening: Promise<unknown> | undefined;
-  #opened: LevelStore | undefined;
+  #isOpen = false;
   #answers: Answer[] = [];
 
   /** @param answer sends answers to the page. */
@@ -44,13 +44,17 @@ export class LevelSession {
 
   /** Ends what the page has begun, whether it asked for that or is gone. */
   async end(): Promise<void> {
+    this.letGo();
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    await this.#database.leave(this);
+  }
+
+  letGo(): void {
     for (const walk of this.#walks.values()) walk.close();
     this.#walks.clear();
     for (const snapshot of this.#snapshots.values()) snapshot.release();
     this.#snapshots.clear();
-    if (this.#opened === undefined) return;
-    this.#opened = undefined;
-    await this.#database.leave();
   }
 
   /** @param before what has to be over first. */
@@ -73,7 +77,8 @@ export class LevelSession {
     const snapshot = (id: Held | undefined): StoreSnapshot | undefined => (id === undefined ? undefined : held(this.#snapshots, id));
     return {
       open: async (options: OpenOptions) => {
-        this.#opened = await this.#database.join(options);
+        await this.#database.join(this, options);
+        this.#isOpen = true;
       },
       close: () => this.end(),
       destroy: () => this.#database.destroy(),
@@ -114,14 +119,14 @@ export class LevelSession {
   }
 
   get #store(): LevelStore {
-    if (this.#opened === undefined) throw new LevelError('LEVEL_DATABASE_NOT_OPEN', 'Database is not open');
-    return this.#opened;
+    if (!this.#isOpen) throw new LevelError('LEVEL_DATABASE_NOT_OPEN', 'Database is not open');
+    return this.#database.store;
   }
 }
 
 function held<T>(all: ReadonlyMap<Held, T>, id: Held): T {
   const one = all.get(id);
   if (one !== undefined) return one;
-  const problem = 'the page that had the database open was closed, and this iterator or snapshot ended with it: begin it again';
+  const problem = 'the database was opened again, because the page that had it open was closed or its storage was full, and this iterator or snapshot ended: begin it again';
   throw new LevelError('LEVEL_SNAPSHOT_LOST', problem);
 }

@@ -2,21 +2,38 @@ import { Database, DatabaseError, type RepairReport } from '@bloom/leveldb';
 import { WritableOpfsFolder } from '@bloom/leveldb/opfs';
 import { DatabaseStore } from '../database-store.js';
 import { destroyFolder, repairFolder } from '../folder-calls.js';
-import { levelErrorOf } from '../level-error.js';
+import { LevelError, levelErrorOf } from '../level-error.js';
 import type { ByteFormats } from '../byte-formats.js';
 import { databaseOptionsOf, type OpenOptions } from '../level-options.js';
 import type { LevelStore } from '../level-store.js';
+import { browser } from './browser-parts.js';
 
 /** What a worker of one's own gives to every database that it opens: what pages cannot send. */
 export type ServeOptions = Pick<OpenOptions, 'comparator' | 'filterPolicy' | 'filterPolicies' | 'codecs' | 'onEvent' | 'compression'>;
+
+/** Who uses a shared database. */
+export interface DatabaseUser {
+  /** Forgets the walks and snapshots of a database that is closed. */
+  letGo(): void;
+}
+
+/** How much room there must be to open a database again: an attempt that fails would end reading too. */
+const ROOM_BYTES = 16 * 2 ** 20;
+
+/** Whether the origin may store more, as far as the browser says. */
+async function hasRoom(): Promise<boolean> {
+  const { quota = Infinity, usage = 0 } = (await browser.navigator.storage?.estimate?.()) ?? {};
+  return quota - usage >= ROOM_BYTES;
+}
 
 /** The database of a path, open once for all pages that use it: with the options of the first. */
 export class SharedDatabase {
   readonly #path: string;
   readonly #formats: ByteFormats;
   readonly #options: ServeOptions;
-  #store: LevelStore | undefined;
-  #users = 0;
+  #store: DatabaseStore | undefined;
+  /** Those who use it: what they hold is told when it ends. */
+  readonly #users = new Set<DatabaseUser>();
   /** Openings and closings are made one after another. */
   #last: Promise<unknown> = Promise.resolve();
 
@@ -26,26 +43,42 @@ export class SharedDatabase {
     this.#options = options;
   }
 
-  /** Opens the database, unless it is open. */
-  join(options: OpenOptions): Promise<LevelStore> {
+  /** What is open. @throws LevelError `LEVEL_DATABASE_NOT_OPEN`. */
+  get store(): LevelStore {
+    if (this.#store === undefined) throw new LevelError('LEVEL_DATABASE_NOT_OPEN', 'Database is not open');
+    return this.#store;
+  }
+
+  /** Opens the database, unless it is open; opens it again if it could not be written any more, and there is room. */
+  join(user: DatabaseUser, options: OpenOptions): Promise<void> {
     return this.#inTurn(async () => {
+      if (this.#store?.hasWritingEnded === true && (await hasRoom())) await this.#end();
       if (this.#store !== undefined && options.errorIfExists === true) {
         throw new DatabaseError('BLOOM_DATABASE_EXISTS', `${this.#path} has a database, and errorIfExists is true`);
       }
       this.#store ??= new DatabaseStore(await Database.open(this.#folder, databaseOptionsOf({ ...options, ...this.#options })), this.#formats);
-      this.#users++;
-      return this.#store;
+      this.#users.add(user);
     });
   }
 
   /** Ends the use by one page, and closes the database after the last. */
-  leave(): Promise<void> {
+  leave(user: DatabaseUser): Promise<void> {
     return this.#inTurn(async () => {
-      if (--this.#users > 0) return;
+      this.#users.delete(user);
+      if (this.#users.size > 0) return;
       const store = this.#store;
       this.#store = undefined;
       await store?.close();
     });
+  }
+
+  /** Closes the database, which its users go on to use when it is open again. */
+  async #end(): Promise<void> {
+    const store = this.#store;
+    this.#store = undefined;
+    // What it could not write is known to those who wrote it.
+    await store?.close().catch(() => undefined);
+    for (const user of this.#users) user.letGo();
   }
 
   destroy(): Promise<void> {

@@ -31,7 +31,7 @@ export class WorkerCalls {
     this.#port = port1;
     port1.onmessage = ({ data }) => this.#settle(data as Answer[]);
     this.#worker = start();
-    this.#worker.onerror = (event) => this.fail(`the worker of the level failed, or could not be started: ${event.message ?? 'see the option worker'}`);
+    this.#worker.addEventListener('error', (event) => this.fail(`the worker of the level failed, or could not be started: ${event.message ?? 'see the option worker'}`));
     this.#worker.postMessage({ path, client: browser.crypto.randomUUID() }, [port2]);
   }
 

@@ -14,6 +14,7 @@ export interface AccessHandle {
 interface WritableStreamLike {
   write(blob: BlobLike): Promise<void>;
   close(): Promise<void>;
+  abort(): Promise<void>;
 }
 
 /** What is needed of a `FileSystemFileHandle`. */

@@ -70,10 +70,9 @@ export class WritableOpfsFolder implements WritableFolder {
       const directory = await this.#mustFind();
       try {
         const handle = await this.#doing(name, () => directory.getFileHandle(name, { create: true }));
-        const access = await this.#accessOf(handle, name);
-        access.truncate(0);
+        const file = this.#opened(name, await this.#accessOf(handle, name), (access) => access.truncate(0));
         this.#hidden.delete(name);
-        return new OpfsWritableFile(this.#opened(name, access));
+        return new OpfsWritableFile(file);
       } catch (error) {
         if (nameOf(error) === 'NotFoundError') throw this.#missing(name);
         throw error;
@@ -187,10 +186,17 @@ export class WritableOpfsFolder implements WritableFolder {
     }
   }
 
-  #opened(name: string, access: AccessHandle): OpfsFile {
-    const file = new OpfsFile(name, access, (closed) => this.#closed(closed));
-    this.#open.set(name, file);
-    return file;
+  /** @param begin what is done first with the file, which is closed if that fails: nobody can open it otherwise. */
+  #opened(name: string, access: AccessHandle, begin?: (access: AccessHandle) => void): OpfsFile {
+    try {
+      begin?.(access);
+      const file = new OpfsFile(name, access, (closed) => this.#closed(closed));
+      this.#open.set(name, file);
+      return file;
+    } catch (error) {
+      access.close();
+      throw folderErrorOf(error, name);
+    }
   }
 
   /** Forgets a file that nobody uses any more, and deletes it if it is to be deleted. */
@@ -235,8 +241,14 @@ export class WritableOpfsFolder implements WritableFolder {
     // What is written to such a stream takes the place of the file when it is closed, at once.
     await this.#doing(to, async () => {
       const stream = await (await folder.getFileHandle(to, { create: true })).createWritable();
-      await stream.write(await handle.getFile());
-      await stream.close();
+      try {
+        await stream.write(await handle.getFile());
+        await stream.close();
+      } catch (error) {
+        // It keeps the file locked until it ends.
+        await stream.abort().catch(() => undefined);
+        throw error;
+      }
     });
     await this.#remove(from);
   }

@@ -1,7 +1,7 @@
 import type { Bytes, Signal } from '@bloom/bytes';
 import type { AsyncNextManyOptions, AsyncPrevManyOptions, SignalOptions } from '@bloom/sstable';
 import { signalOf } from '@bloom/sstable/database';
-import { DatabaseCursorFace } from './cursor-face.js';
+import { type AsyncNextWhileOptions, type AsyncPrevWhileOptions, type CursorEntry, DatabaseCursorFace } from './cursor-face.js';
 import type { FolderReading } from '../folder/folder-reading.js';
 import { MOVES_PER_LOOK, Pacer } from '../folder/pacer.js';
 import type { OpenState } from './open-state.js';
@@ -74,6 +74,57 @@ export class DatabaseCursor extends DatabaseCursorFace {
   /** {@link nextMany} from the current entry backward. */
   prevMany(count: number, options: AsyncPrevManyOptions = {}): Promise<[Bytes, Bytes][]> {
     return this.#many('DatabaseCursor.prevMany', true, count, options, (cursor) => cursor.prev());
+  }
+
+  /**
+   * Moves to the next entry, and on as long as `take` returns true, which is called on each: for programs that make something else than
+   * copies of many entries. A promise is awaited only where something is read, and where others get their turn.
+   *
+   * @param take must not move the cursor.
+   * @returns whether the cursor is on the entry at which `take` returned false; false where there is none behind the last, or only beyond the bound.
+   *
+   * @example
+   * ```ts
+   * let bytes = 0;
+   * if (await cursor.seekToFirst()) {
+   *   bytes += cursor.valueLength;
+   *   await cursor.nextWhile(({ valueLength }) => (bytes += valueLength) < 1e6);
+   * }
+   * ```
+   */
+  nextWhile(take: (entry: CursorEntry) => boolean, options: AsyncNextWhileOptions = {}): Promise<boolean> {
+    return this.#while('DatabaseCursor.nextWhile', false, take, options, (cursor) => cursor.next());
+  }
+
+  /** {@link nextWhile} to the previous entry, and backward. */
+  prevWhile(take: (entry: CursorEntry) => boolean, options: AsyncPrevWhileOptions = {}): Promise<boolean> {
+    return this.#while('DatabaseCursor.prevWhile', true, take, options, (cursor) => cursor.prev());
+  }
+
+  async #while(
+    call: string,
+    reverse: boolean,
+    take: (entry: CursorEntry) => boolean,
+    options: AsyncNextWhileOptions & AsyncPrevWhileOptions,
+    move: (cursor: VisibleCursor) => boolean,
+  ): Promise<boolean> {
+    this.#mustNotBeMoving();
+    const to = this.boundOf(call, reverse, take, options);
+    const { signal } = options;
+    const signalOptions = signal && { signal };
+    signal?.throwIfAborted();
+    this.#isTaking = true;
+    try {
+      for (;;) {
+        const moved = this.#move(call, move, signalOptions, true);
+        // Not awaited within a block.
+        if (moved !== TRUE && !(await moved)) return false;
+        if (to !== undefined && this.isBeyond(to, reverse)) return false;
+        if (!take(this)) return true;
+      }
+    } finally {
+      this.#isTaking = false;
+    }
   }
 
   async #many(

@@ -1,9 +1,9 @@
 import type { Bytes } from '@bloom/bytes';
 import type { NextManyOptions, PrevManyOptions } from '@bloom/sstable';
-import type { ManyEntries } from '@bloom/sstable/database';
+import type { Bound, ManyEntries } from '@bloom/sstable/database';
 import type { VisibleCursor } from '../cursor/visible-cursor.js';
 import type { FolderReading } from '../folder/folder-reading.js';
-import { DatabaseCursorFace } from './cursor-face.js';
+import { type CursorEntry, DatabaseCursorFace, type NextWhileOptions, type PrevWhileOptions } from './cursor-face.js';
 import type { OpenState } from './open-state.js';
 import type { View } from './view.js';
 
@@ -67,6 +67,27 @@ export class SyncDatabaseCursor extends DatabaseCursorFace {
   /** {@link nextMany} from the current entry backward. */
   prevMany(count: number, options: PrevManyOptions = {}): [Bytes, Bytes][] {
     return this.#many(this.manyEntries('SyncDatabaseCursor.prevMany', true, count, options), (cursor) => cursor.prev());
+  }
+
+  /**
+   * Moves to the next entry, and on as long as `take` returns true, which is called on each: for programs that make something else than
+   * copies of many entries.
+   *
+   * @param take must not move the cursor.
+   * @returns whether the cursor is on the entry at which `take` returned false; false where there is none behind the last, or only beyond the bound.
+   */
+  nextWhile(take: (entry: CursorEntry) => boolean, options: NextWhileOptions = {}): boolean {
+    return this.#while(false, take, this.boundOf('SyncDatabaseCursor.nextWhile', false, take, options), (cursor) => cursor.next());
+  }
+
+  /** {@link nextWhile} to the previous entry, and backward. */
+  prevWhile(take: (entry: CursorEntry) => boolean, options: PrevWhileOptions = {}): boolean {
+    return this.#while(true, take, this.boundOf('SyncDatabaseCursor.prevWhile', true, take, options), (cursor) => cursor.prev());
+  }
+
+  #while(reverse: boolean, take: (entry: CursorEntry) => boolean, to: Bound | undefined, move: (cursor: VisibleCursor) => boolean): boolean {
+    while (this.#settle(move(this.open())) && !(to !== undefined && this.isBeyond(to, reverse))) if (!take(this)) return true;
+    return false;
   }
 
   #many(many: ManyEntries, move: (cursor: VisibleCursor) => boolean): [Bytes, Bytes][] {

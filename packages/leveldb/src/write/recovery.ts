@@ -76,13 +76,21 @@ export async function recoverLogs(folder: WritableFolder, names: readonly string
     versions.markFileNumberUsed(number);
   }
   if (lastSequence > versions.lastSequence) versions.lastSequence = lastSequence;
-  if (dropped.length > 0) {
-    // Once the database is open they are obsolete, and deleted.
-    const lost = await LostFiles.open(folder);
-    for (const name of new Set(dropped.map((one) => one.file))) await lost.copy(name);
-    await lost.sync();
+  try {
+    await keepDropped(folder, dropped);
+  } catch (error) {
+    await log?.file.close();
+    throw error;
   }
   return { files, isChanged, log, dropped };
+}
+
+/** Copies logs of which something was left out: once the database is open they are obsolete, and deleted. */
+async function keepDropped(folder: WritableFolder, dropped: readonly Dropped[]): Promise<void> {
+  if (dropped.length === 0) return;
+  const lost = await LostFiles.open(folder);
+  for (const name of new Set(dropped.map((one) => one.file))) await lost.copy(name);
+  await lost.sync();
 }
 
 /**

@@ -22,9 +22,12 @@ import { RecordFile } from '../folder/record-file.js';
 export async function createDatabase(folder: WritableFolder, comparator: Comparator): Promise<void> {
   const name = manifestFileName(1n);
   const manifest = new RecordFile(1n, name, await folder.create(name));
-  await manifest.addRecord(encodeVersionEdit({ comparator: comparator.name, logNumber: 0n, nextFileNumber: 2n, lastSequence: 0n }));
-  await manifest.sync();
-  await manifest.close();
+  try {
+    await manifest.addRecord(encodeVersionEdit({ comparator: comparator.name, logNumber: 0n, nextFileNumber: 2n, lastSequence: 0n }));
+    await manifest.sync();
+  } finally {
+    await manifest.close();
+  }
   await setCurrent(folder, 1n);
 }
 
@@ -34,9 +37,12 @@ export async function setCurrent(folder: WritableFolder, manifestNumber: bigint)
   await folder.syncFolder();
   const temporary = temporaryFileName(manifestNumber);
   const file = await folder.create(temporary);
-  await file.append(encodeCurrent(manifestFileName(manifestNumber)));
-  await file.sync();
-  await file.close();
+  try {
+    await file.append(encodeCurrent(manifestFileName(manifestNumber)));
+    await file.sync();
+  } finally {
+    await file.close();
+  }
   await folder.rename(temporary, CURRENT);
   // Before what the old MANIFEST needs is deleted.
   await folder.syncFolder();

@@ -1,8 +1,9 @@
 // This project's part. It imports the built packages, as any program does.
 import { closeSync, existsSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { BloomLevel } from '@bloom/level';
 import { BLOOM_SEED, hash, hashEach } from '@bloom/hash';
-import { Database, DatabaseReader, SyncDatabaseReader, WriteBatch } from '@bloom/leveldb';
+import { Database, DatabaseReader, SyncDatabaseReader, WritableMemoryFolder, WriteBatch } from '@bloom/leveldb';
 import { BackgroundThread, NodeFolder, SyncNodeFolder, WritableNodeFolder } from '@bloom/leveldb/node';
 import { BloomFilterPolicy, buildFilter, type FilterSink, KeyBuffer } from '@bloom/policy';
 import {
@@ -19,6 +20,7 @@ import {
 } from '@bloom/sstable';
 import { FileSource, SyncFileSource, writeTable } from '@bloom/sstable/node';
 import { databasePath, type DatabaseState, EntriesChecksum } from '../database.js';
+import { levelJobs } from '../level-jobs.js';
 import { getByManyCallers, shortRanges, SMALL_CACHE_BYTES, type UncachedDatabase } from '../uncached-database.js';
 import { serve, type Work } from '../work.js';
 import {
@@ -538,6 +540,8 @@ async function openWritten(path: string): Promise<WrittenDatabase> {
 
 await serve({
   ...writtenDatabaseJobs(folder, openWritten),
+  ...levelJobs('level', folder, (path, cacheSize) => new BloomLevel(new WritableNodeFolder(path, { thread }), { compression: false, cacheSize }), true),
+  ...levelJobs('level-memory', folder, () => new BloomLevel(new WritableMemoryFolder(), { compression: false }), false),
   hash: hashOne,
   'hash-each': hashMany,
   'build-filter': makeFilter,

@@ -4,6 +4,7 @@ import { cpSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ClassicLevel } from 'classic-level';
 import { databaseOptions, databasePath, type DatabaseState, EntriesChecksum } from '../database.js';
+import { levelJobs } from '../level-jobs.js';
 import { getByManyCallers, shortRanges, SMALL_CACHE_BYTES, type UncachedDatabase } from '../uncached-database.js';
 import { serve, type Work } from '../work.js';
 import { allKeys, LOOKUPS, lookupKeys, separate, Values } from '../workload.js';
@@ -191,6 +192,7 @@ async function openWritten(path: string): Promise<WrittenDatabase> {
 
 await serve({
   ...writtenDatabaseJobs(folder, openWritten),
+  ...levelJobs('level', folder, (path, cacheSize) => new ClassicLevel(path, { compression: false, cacheSize }), true),
   iterator,
   nextv: async (n) => nextv(await database(n), n),
   'get-present-sync': async (n) => getSync(await database(n), n, true),

@@ -32,6 +32,14 @@ describe.runIf(findChromium() !== undefined)('in Chromium, on the origin private
     await worker.terminate();
   });
 
+  test('a folder that is only read keeps the laws', async () => {
+    const worker = await startWorker(page, '/opfs-worker.js');
+    const results = (await worker.call('checkReadLaws')) as (readonly [string, string | undefined])[];
+    expect(results.filter(([, failure]) => failure !== undefined)).toEqual([]);
+    expect(results.map(([law]) => parseInt(law, 10))).toEqual(Array.from({ length: 8 }, (_, i) => i + 1));
+    await worker.terminate();
+  });
+
   test('a database has one writer, until it is closed or its worker is terminated, and readers beside it', async () => {
     const [first, second] = [await startWorker(page, '/opfs-worker.js'), await startWorker(page, '/opfs-worker.js')];
     const locked = { code: expect.stringContaining('LEVEL_LOCKED BLOOM_LOCKED') as string };
@@ -71,6 +79,12 @@ describe.runIf(findChromium() !== undefined)('in Chromium, on the origin private
     await setQuota(undefined);
     await worker.call('open', path, writeBufferSize);
     expect(await worker.call('count')).toBe(count);
+    await worker.terminate();
+  });
+
+  test('a call that failed for lack of space leaves its file free for the next one', async () => {
+    const worker = await startWorker(page, '/opfs-worker.js');
+    expect(await worker.call('failFirst')).toEqual(['BLOOM_FOLDER_FULL', 'QuotaExceededError', 'BLOOM_FOLDER_FULL', 'QuotaExceededError', 'bytes']);
     await worker.terminate();
   });
 

@@ -31,6 +31,104 @@ describe.runIf(findChromium() !== undefined)('in pages of Chromium, levels in th
     await second.close();
   });
 
+  test('tabs that open a level at the same moment share it', async () => {
+    const pages = await Promise.all(Array.from({ length: 4 }, () => browser.newPage(origin.url)));
+    await Promise.all(pages.map((page, i) => page.evaluate(`import('/level-page.js').then(({ BloomLevel }) => (globalThis.level = new BloomLevel('at-once')).put('${i}', 'of ${i}'))`)));
+    for (const page of pages) expect(await page.evaluate(`level.keys().all()`)).toEqual(['0', '1', '2', '3']);
+    for (const page of pages) await page.close();
+  });
+
+  test('of a page that is reloaded while it puts, every acknowledged entry is there', async () => {
+    const page = await browser.newPage(origin.url);
+    const counts: number[] = [];
+    await page.exposeFunction('acknowledged', (_: string, end: number) => void counts.push(end));
+    let count = 0;
+    for (let round = 0; round < 3; round++) {
+      counts.length = 0;
+      await page.evaluate(`void import('/level-page.js').then(({ writeOn }) => writeOn('reloaded', 'one', ${count}, acknowledged))`);
+      await expect.poll(() => counts.length, { timeout: 60_000 }).toBeGreaterThan(3);
+      await page.reload();
+      const found = await page.evaluate<{ readonly count: number; readonly others: number }>(`import('/level-page.js').then(({ countOf }) => countOf('reloaded', 'one'))`);
+      expect(found.others).toBe(0);
+      expect(found.count).toBeGreaterThanOrEqual(counts.at(-1)!);
+      count = found.count;
+      await page.reload();
+    }
+    await page.close();
+  });
+
+  test('a worker that ends while it opens a database harms nobody', async () => {
+    const page = await browser.newPage(origin.url);
+    await page.evaluate(`import('/level-page.js').then(async ({ BloomLevel }) => {
+      const level = new BloomLevel('ended');
+      await level.put('a', '1');
+      await level.close();
+    })`);
+    for (let delay = 0; delay < 60; delay += 6) {
+      await page.evaluate(`import('/level-page.js').then(async ({ BloomLevel }) => {
+        const workers = [];
+        const worker = () => (workers.push(new Worker(new URL('/level-worker.js', location.href), { type: 'module' })), workers.at(-1));
+        new BloomLevel('ended', { worker }).open().catch(() => undefined);
+        await new Promise((resolve) => setTimeout(resolve, ${delay}));
+        for (const one of workers) one.terminate();
+      })`);
+    }
+    expect(await page.evaluate(`import('/level-page.js').then(async ({ BloomLevel }) => {
+      const level = new BloomLevel('ended');
+      const value = await level.get('a');
+      await level.close();
+      return value;
+    })`)).toBe('1');
+    await page.close();
+  });
+
+  test('another origin has a database of its own at the same path', async () => {
+    const other = await Origin.start(await bundled('level-page', 'level-worker'));
+    const [here, there] = [await browser.newPage(origin.url), await browser.newPage(other.url)];
+    for (const [page, value] of [[here, 'here'], [there, 'there']] as const) {
+      await page.evaluate(`import('/level-page.js').then(({ BloomLevel }) => (globalThis.level = new BloomLevel('origins')).put('a', '${value}'))`);
+    }
+    expect(await here.evaluate(`level.get('a')`)).toBe('here');
+    expect(await there.evaluate(`level.get('a')`)).toBe('there');
+    await here.close();
+    await there.close();
+    await other.stop();
+  });
+
+  test('a level that a tab has open is not destroyed by another, and is once it is closed', async () => {
+    const [first, second] = [await browser.newPage(origin.url), await browser.newPage(origin.url)];
+    await first.evaluate(`import('/level-page.js').then(({ BloomLevel }) => (globalThis.level = new BloomLevel('destroyed')).put('a', '1'))`);
+    const destroy = `import('/level-page.js').then(({ BloomLevel }) => BloomLevel.destroy('destroyed')).catch(({ code }) => code)`;
+    expect(await second.evaluate(destroy)).toBe('LEVEL_LOCKED');
+    expect(await first.evaluate(`level.put('b', '2').then(() => level.keys().all())`)).toEqual(['a', 'b']);
+    expect(await first.evaluate(destroy)).toBe('LEVEL_LOCKED');
+    await first.evaluate(`level.close()`);
+    expect(await second.evaluate(destroy)).toBeUndefined();
+    expect(await second.evaluate(`navigator.storage.getDirectory().then((root) => root.getDirectoryHandle('destroyed')).catch(({ name }) => name)`)).toBe('NotFoundError');
+    await first.close();
+    await second.close();
+  });
+
+  test('after the quota was used up, a tab that opens its level anew writes again, while others have it open', async () => {
+    const [first, second] = [await browser.newPage(origin.url), await browser.newPage(origin.url)];
+    for (const page of [first, second]) await page.evaluate(`import('/level-page.js').then(({ BloomLevel }) => (globalThis.level = new BloomLevel('full')).open())`);
+    await first.evaluate(`level.put('a', '1')`);
+    const session = await browser.context.newCDPSession(first);
+    const { usage } = await session.send('Storage.getUsageAndQuota', { origin: origin.url });
+    await session.send('Storage.overrideQuotaForOrigin', { origin: origin.url, quotaSize: usage + 1e6 });
+    const fill = `(async () => {
+      for (let i = 0; ; i++) await level.put('key ' + i, String.fromCharCode(...crypto.getRandomValues(new Uint8Array(10_000)).map((byte) => byte & 127)));
+    })().catch(({ code }) => code)`;
+    expect(await second.evaluate(fill)).toBe('LEVEL_NO_SPACE');
+    expect(await first.evaluate(`level.put('b', '2').catch(({ code }) => code)`)).toBe('LEVEL_NO_SPACE');
+    expect(await first.evaluate(`level.get('a')`)).toBe('1');
+    await session.send('Storage.overrideQuotaForOrigin', { origin: origin.url });
+    await second.evaluate(`level.close().then(() => level.open()).then(() => level.put('c', '3'))`);
+    expect(await first.evaluate(`level.put('d', '4').then(() => level.getMany(['a', 'b', 'c', 'd']))`)).toEqual(['1', undefined, '3', '4']);
+    await first.close();
+    await second.close();
+  });
+
   test('a browser-level is copied, and a copy that was interrupted goes on', async () => {
     const page = await browser.newPage(origin.url);
     const copied = await page.evaluate(`import('/level-page.js').then(async ({ BloomLevel, BrowserLevel, copyLevel }) => {

@@ -1,0 +1,137 @@
+import { BloomLevel } from '@bloom/level';
+import { OpfsFolder } from '@bloom/leveldb/opfs';
+import { failureFacts, type FailureFacts } from '../worker/failure.js';
+
+/** In the browser's own file system, of this origin. */
+const PATH = 'bloom-explorer/kept';
+/** How many entries are listed. */
+export const LISTED_ENTRIES = 200;
+
+export type KeptEntry = readonly [key: string, value: string];
+
+/** A file of the database's folder. */
+export interface KeptFile {
+  readonly name: string;
+  readonly byteLength: number;
+}
+
+/** What a key was found to have. */
+export interface KeptAnswer {
+  readonly key: string;
+  /** undefined where there is none. */
+  readonly value: string | undefined;
+}
+
+export interface KeptState {
+  /** The first entries; undefined until they are read. */
+  readonly entries: readonly KeptEntry[] | undefined;
+  readonly hasMore: boolean;
+  readonly files: readonly KeptFile[];
+  readonly answer: KeptAnswer | undefined;
+  readonly failure: FailureFacts | undefined;
+}
+
+/** The database that this browser keeps, which all tabs with the page share. */
+export class KeptClient {
+  state: KeptState = { entries: undefined, hasMore: false, files: [], answer: undefined, failure: undefined };
+  readonly #folder = new OpfsFolder(PATH);
+  readonly #changed: () => void;
+  /** Tells other tabs that there is something else to read. */
+  readonly #channel = new BroadcastChannel(PATH);
+  readonly #level: BloomLevel;
+  #isClosed = false;
+  /** Readings and writes are made one after another, in the order in which they were asked for. */
+  #last: Promise<void> = Promise.resolve();
+
+  /** @param changed called when the state has changed. */
+  constructor(changed: () => void) {
+    this.#changed = changed;
+    this.#level = new BloomLevel(PATH, { worker: () => new Worker(new URL('./kept-worker.ts', import.meta.url), { type: 'module' }) });
+    this.#channel.onmessage = () => this.#do(() => this.#read());
+    this.#do(() => this.#read());
+  }
+
+  put(key: string, value: string): void {
+    this.#write(() => this.#level.put(key, value));
+  }
+
+  delete(key: string): void {
+    this.#write(() => this.#level.del(key));
+  }
+
+  deleteAll(): void {
+    this.#write(() => this.#level.clear());
+  }
+
+  get(key: string): void {
+    this.#do(async () => this.#set({ answer: { key, value: await this.#level.get(key) } }));
+  }
+
+  /** The files of the folder as they are now. */
+  async filesNow(): Promise<File[]> {
+    const files: File[] = [];
+    for (const { name } of await this.#listFiles()) {
+      const file = await this.#folder.open(name);
+      if (file !== undefined) files.push(new File([(await file.read(0, file.byteLength)).slice()], name));
+    }
+    return files;
+  }
+
+  /** Closes the level. Other tabs go on. */
+  close(): void {
+    this.#isClosed = true;
+    this.#channel.close();
+    this.#level.close().catch(() => undefined);
+  }
+
+  #write(write: () => Promise<void>): void {
+    this.#do(async () => {
+      await write();
+      this.#channel.postMessage('changed');
+      this.#set({ answer: undefined });
+      await this.#read();
+    });
+  }
+
+  async #read(): Promise<void> {
+    const entries = await this.#firstEntries();
+    this.#set({ entries: entries.slice(0, LISTED_ENTRIES), hasMore: entries.length > LISTED_ENTRIES, files: await this.#listFiles() });
+  }
+
+  async #firstEntries(): Promise<KeptEntry[]> {
+    try {
+      return await this.#level.iterator({ limit: LISTED_ENTRIES + 1 }).all();
+    } catch (error) {
+      // The tab that had the database open was closed meanwhile.
+      if ((error as { readonly code?: unknown }).code === 'LEVEL_SNAPSHOT_LOST') return this.#firstEntries();
+      throw error;
+    }
+  }
+
+  async #listFiles(): Promise<KeptFile[]> {
+    const files: KeptFile[] = [];
+    for (const name of (await this.#folder.list()).sort()) {
+      const file = await this.#folder.open(name);
+      if (file !== undefined) files.push({ name, byteLength: file.byteLength });
+    }
+    return files;
+  }
+
+  #do(what: () => Promise<void>): void {
+    this.#last = this.#last.then(async () => {
+      if (this.#isClosed) return;
+      try {
+        await what();
+        this.#set({ failure: undefined });
+      } catch (error) {
+        this.#set({ failure: failureFacts((error as Error).cause ?? error) });
+      }
+    });
+  }
+
+  #set(part: Partial<KeptState>): void {
+    if (this.#isClosed) return;
+    this.state = { ...this.state, ...part };
+    this.#changed();
+  }
+}

@@ -1,0 +1,195 @@
+import './kept.css';
+import { count, counted } from '@bloom/report';
+import { useEffect, useId, useReducer, useRef, useState } from 'preact/hooks';
+import { byteSize } from '../controls/sizes.js';
+import { useSession } from '../session/use-session.js';
+import { FailureNotice } from '../table/failure-notice.js';
+import { failureFacts, type FailureFacts } from '../worker/failure.js';
+import { KeptClient, type KeptState, LISTED_ENTRIES } from './kept-client.js';
+
+const NO_STATE: KeptState = { entries: undefined, hasMore: false, files: [], answer: undefined, failure: undefined };
+
+/** A database in the browser's own file system, which is there again when the page is loaded again. */
+export function KeptView() {
+  const [, redraw] = useReducer((drawn: number) => drawn + 1, 0);
+  const client = useRef<KeptClient | undefined>(undefined);
+  const [refused, setRefused] = useState<FailureFacts>();
+  useEffect(() => {
+    try {
+      client.current = new KeptClient(() => redraw(undefined));
+    } catch (error) {
+      setRefused(failureFacts(error));
+    }
+    redraw(undefined);
+    return () => client.current?.close();
+  }, []);
+  const state = client.current?.state ?? NO_STATE;
+  const failure = refused ?? state.failure;
+  return (
+    <div class="page kept-view">
+      <header class="view-head">
+        <h1>A database in your browser</h1>
+        <p class="lead">LevelDB’s files, in the file system that this browser keeps for this page. Put something in, reload the page, or open it in a second tab: it is there.</p>
+      </header>
+      {failure !== undefined && <FailureNotice failure={failure} title="That did not work." />}
+      <div class="kept-columns">
+        <Form client={client.current} state={state} />
+        <Entries client={client.current} state={state} />
+      </div>
+      <Folder client={client.current} state={state} />
+    </div>
+  );
+}
+
+interface Shown {
+  readonly client: KeptClient | undefined;
+  readonly state: KeptState;
+}
+
+function Form({ client, state: { answer } }: Shown) {
+  const id = useId();
+  const [key, setKey] = useState('');
+  const [value, setValue] = useState('');
+  const isReady = client !== undefined && key !== '';
+  return (
+    <form
+      class="card"
+      aria-label="Write and read"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isReady) client.put(key, value);
+      }}
+    >
+      <div class="field">
+        <label for={`${id}-key`}>Key</label>
+        <input id={`${id}-key`} type="text" autocomplete="off" spellcheck={false} placeholder="apple" value={key} onInput={({ currentTarget }) => setKey(currentTarget.value)} />
+      </div>
+      <div class="field">
+        <label for={`${id}-value`}>Value</label>
+        <input id={`${id}-value`} type="text" autocomplete="off" spellcheck={false} placeholder="red" value={value} onInput={({ currentTarget }) => setValue(currentTarget.value)} />
+      </div>
+      <div class="row">
+        <button type="submit" class="is-primary" aria-disabled={!isReady}>
+          Put
+        </button>
+        <button type="button" aria-disabled={!isReady} onClick={() => isReady && client.get(key)}>
+          Get
+        </button>
+        <button type="button" aria-disabled={!isReady} onClick={() => isReady && client.delete(key)}>
+          Delete
+        </button>
+      </div>
+      <p role="status" class="kept-answer" data-fact="answer">
+        {answer === undefined ? (
+          <span class="muted small">A put is in the log when the entry appears in the list. It survives the tab, the browser and the next visit.</span>
+        ) : answer.value === undefined ? (
+          <>
+            There is no <b>{answer.key}</b>.
+          </>
+        ) : (
+          <>
+            <b>{answer.key}</b> is <b>{answer.value === '' ? '“”' : answer.value}</b>.
+          </>
+        )}
+      </p>
+    </form>
+  );
+}
+
+function Entries({ client, state: { entries, hasMore } }: Shown) {
+  return (
+    <section class="card" aria-label="Entries">
+      <div class="card-head">
+        <h2>What is in it</h2>
+        {entries !== undefined && (
+          <p class="small muted" data-fact="entries">
+            {hasMore ? `the first ${count(LISTED_ENTRIES)} entries` : counted(entries.length, 'entry', 'entries')}
+          </p>
+        )}
+      </div>
+      {entries === undefined ? (
+        <p role="status" class="muted">
+          Opening…
+        </p>
+      ) : entries.length === 0 ? (
+        <p class="muted">Nothing yet. Put the first entry.</p>
+      ) : (
+        // In the tab order, so that it can be scrolled with keys.
+        <div class="scrolls kept-entries" role="group" aria-label="Entries, in the order of their keys" tabIndex={0}>
+          <table class="rows">
+            <thead>
+              <tr>
+                <th scope="col">Key</th>
+                <th scope="col">Value</th>
+              </tr>
+            </thead>
+            <tbody>
+              {entries.map(([key, value]) => (
+                <tr key={key} data-key={key}>
+                  <th scope="row" class="bytes-text">
+                    {key}
+                  </th>
+                  <td class="bytes-text">{value}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {entries !== undefined && entries.length > 0 && (
+        <div class="row">
+          <button type="button" class="is-quiet small" onClick={() => client?.deleteAll()}>
+            Delete all entries
+          </button>
+        </div>
+      )}
+    </section>
+  );
+}
+
+function Folder({ client, state: { files } }: Shown) {
+  const session = useSession();
+  const [failure, setFailure] = useState<FailureFacts>();
+  async function withFiles(use: (files: readonly File[]) => void): Promise<void> {
+    try {
+      use((await client?.filesNow()) ?? []);
+    } catch (error) {
+      setFailure(failureFacts(error));
+    }
+  }
+  const open = (): Promise<void> => withFiles((all) => session.take(all.map((file) => ({ path: `kept/${file.name}`, file }))));
+  const openOne = (name: string): Promise<void> =>
+    withFiles((all) => {
+      const file = all.find((one) => one.name === name);
+      if (file !== undefined) session.openTable({ kind: 'file', file });
+    });
+  return (
+    <section class="card" aria-label="The folder">
+      <div class="card-head">
+        <h2>Its folder</h2>
+        <p class="small muted">The files that LevelDB would write, byte for byte.</p>
+      </div>
+      {failure !== undefined && <FailureNotice failure={failure} title="The files cannot be read." />}
+      <ul class="kept-files" aria-label="Files">
+        {files.map(({ name, byteLength }) => (
+          <li key={name} data-file={name}>
+            {/\.(log|ldb)$|^MANIFEST-/.test(name) ? (
+              <button type="button" class="is-link" onClick={() => void openOne(name)}>
+                {name}
+              </button>
+            ) : (
+              <span>{name}</span>
+            )}
+            <span class="muted small">{byteSize(byteLength)}</span>
+          </li>
+        ))}
+      </ul>
+      <div class="row">
+        <button type="button" aria-disabled={files.length === 0} onClick={() => files.length > 0 && void open()}>
+          Walk through it
+        </button>
+        <span class="small muted">opens a copy of the files as they are now in the view of databases</span>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,4 @@
+/** The worker that has the kept database open. */
+import { serveLevels } from '@bloom/level/worker';
+
+serveLevels();

@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import type { ExplorerPage } from '../explorer-page.js';
+import { describeInChromium } from '../in-chromium.js';
+
+describeInChromium('the view of a database that is kept', ({ open }) => {
+  const entriesOf = (page: Page): Promise<string[]> => page.locator('tr[data-key]').evaluateAll((rows) => rows.map((row) => Array.from(row.children, ({ textContent }) => textContent).join('=')));
+  const hasEntries = (page: Page, wanted: readonly string[]): Promise<void> => expect.poll(() => entriesOf(page), { timeout: 60_000 }).toEqual(wanted);
+
+  async function put({ page }: { readonly page: Page }, key: string, value: string): Promise<void> {
+    await page.getByLabel('Key', { exact: true }).fill(key);
+    await page.getByLabel('Value', { exact: true }).fill(value);
+    await page.getByRole('button', { name: 'Put', exact: true }).click();
+  }
+
+  async function answerTo(explorer: ExplorerPage, key: string): Promise<string> {
+    const { page } = explorer;
+    await page.getByLabel('Key', { exact: true }).fill(key);
+    await page.getByRole('button', { name: 'Get', exact: true }).click();
+    await page.locator('[data-fact=answer] b').first().waitFor();
+    return explorer.fact('answer');
+  }
+
+  test('what is put is there after a reload, and can be got', async () => {
+    // A context of its own: what is kept is gone with it.
+    const explorer = await open('#/kept', {});
+    const { page } = explorer;
+    await expect.poll(() => explorer.fact('entries'), { timeout: 60_000 }).toBe('0 entries');
+    await put(explorer, 'pear', 'green');
+    await put(explorer, 'apple', 'red');
+    await hasEntries(page, ['apple=red', 'pear=green']);
+    await page.reload();
+    await hasEntries(page, ['apple=red', 'pear=green']);
+    expect(await answerTo(explorer, 'pear')).toBe('pear is green.');
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await hasEntries(page, ['apple=red']);
+    expect(await answerTo(explorer, 'pear')).toBe('There is no pear.');
+    await page.getByRole('button', { name: 'Delete all entries' }).click();
+    await page.getByText('Nothing yet.').waitFor();
+  });
+
+  test('a second tab sees the same, and goes on when the first is closed', async () => {
+    const first = await open('#/kept', {});
+    await put(first, 'apple', 'red');
+    await hasEntries(first.page, ['apple=red']);
+    const second = await first.page.context().newPage();
+    await second.goto(first.page.url());
+    await hasEntries(second, ['apple=red']);
+    await put({ page: second }, 'pear', 'green');
+    await hasEntries(first.page, ['apple=red', 'pear=green']);
+    await first.page.close();
+    await put({ page: second }, 'fig', 'blue');
+    await hasEntries(second, ['apple=red', 'fig=blue', 'pear=green']);
+  });
+
+  test('its folder is walked through in the view of databases, and one of its files in that of tables', async () => {
+    const explorer = await open('#/live', {});
+    const { page } = explorer;
+    await page.getByRole('link', { name: 'Keep one in this browser' }).click();
+    await put(explorer, 'apple', 'red');
+    await hasEntries(page, ['apple=red']);
+    expect(await page.getByRole('navigation', { name: 'Views' }).locator('[aria-current]').textContent()).toBe('Live');
+    await page.getByRole('button', { name: 'Walk through it' }).click();
+    await page.getByRole('grid', { name: 'Entries of the database' }).waitFor();
+    expect(await explorer.fact('entries')).toBe('1');
+    await page.goBack();
+    // It was opened again, and what was in the log is in a table.
+    await page.locator('[data-file$=".ldb"]').getByRole('button').click();
+    await page.getByRole('heading', { level: 1, name: 'Inside a table' }).waitFor();
+    await expect.poll(() => explorer.fact('entries'), { timeout: 60_000 }).toBe('1');
+  });
+});
