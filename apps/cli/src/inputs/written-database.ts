@@ -11,7 +11,7 @@ import { pathToFileURL } from 'node:url';
 import { Failure } from '../failure.js';
 import { compressionOf, type TableOptions } from '../outputs/table-options.js';
 import { knownCodecs, knownPolicies } from '../plugins/known-plugins.js';
-import { addPluginOptions, loadPlugins, type PluginOptions, type Plugins } from '../plugins/plugin-options.js';
+import { addPluginOptions, loadPlugins, pluginOptionsOf, type Plugins } from '../plugins/plugin-options.js';
 import { byteSize } from './byte-size.js';
 import { lockHolders } from './lock-holder.js';
 import { folderFailure } from './opened-folder.js';
@@ -76,7 +76,7 @@ function comparatorOf(path: string, { comparator }: Plugins): Comparator {
 export async function withDatabase<T>(path: string, options: DatabaseCommandOptions, createIfMissing: boolean, work: (database: Database) => Promise<T>): Promise<T> {
   const settings = { ...(await databaseOptionsOf(path, options)), createIfMissing };
   try {
-    const thread = new BackgroundThread({ plugins: { module: THREAD_PLUGINS, data: pluginsOf(options) } });
+    const thread = new BackgroundThread({ plugins: { module: THREAD_PLUGINS, data: pluginOptionsOf(options) } });
     const database = await Database.open(new WritableNodeFolder(path, { thread }), settings);
     try {
       return await work(database);
@@ -87,11 +87,6 @@ export async function withDatabase<T>(path: string, options: DatabaseCommandOpti
   } catch (error) {
     throw databaseFailure(path, error);
   }
-}
-
-/** Only these: what else the options have may not be sent to a thread. */
-function pluginsOf({ comparator, policy, codec }: PluginOptions): PluginOptions {
-  return { ...(comparator !== undefined && { comparator }), ...(policy !== undefined && { policy }), ...(codec !== undefined && { codec }) };
 }
 
 /** Turns an error about a database that is written into a failure with a line to show. Returns other errors unchanged. */
