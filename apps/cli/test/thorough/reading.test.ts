@@ -136,27 +136,6 @@ test("keys of Chromium's databases are text on wish", async () => {
   expect(lines.filter((line) => line.includes('\\x'))).toEqual([]);
 });
 
-describe('completion', () => {
-  test('knows every command and option of --help, in each shell and in the man page', async () => {
-    const help = await bloomPrints(['scan', '--help'], scratch.path);
-    const options = [...help.matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)].map(([, option]) => option!);
-    expect(options).toContain('--keys-only');
-    for (const kind of ['bash', 'zsh', 'fish', 'man']) {
-      const text = (await bloomPrints(['completion', kind], scratch.path)).replaceAll('\\-', '-');
-      for (const option of options) expect(text).toContain(kind === 'fish' ? `-l ${option.slice(2)}` : option);
-      for (const command of ['get', 'merge', 'put']) expect(text).toContain(command);
-    }
-  });
-
-  test('completes in bash', async () => {
-    const { stdout } = await shell(
-      'source <(bloom completion bash); for line in "bloom sc" "bloom scan --keys" "bloom scan --format js" "bloom filter s"; do COMP_WORDS=($line); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _bloom; echo "${COMPREPLY[*]}"; done',
-      scratch.path,
-    );
-    expect(stdout.toString()).toBe('scan\n--keys-only\njsonl\nsize\n');
-  });
-});
-
 describe('a stranger', () => {
   test.runIf(process.platform === 'linux')('who writes to a full device is told so', async () => {
     const { code, stderr } = await shell('bloom scan letters.ldb > /dev/full', scratch.path);
