@@ -11,11 +11,15 @@ describe.runIf(process.platform === 'linux')('a path that is not a regular file'
     execFileSync('mkfifo', [scratch.at('fifo')]);
   });
 
-  test('is not salvaged, and not waited for', async () => {
-    expect(await bloom(['salvage', 'fifo', '-o', 'never.ldb'], scratch.path)).toMatchObject({
-      code: 2,
-      stderr: 'bloom: fifo: the damaged table must be a file: copy it to one first\n',
-    });
+  test('is read to its end by the commands that write tables', async () => {
+    await build('part.ldb', [], scratch.path, 'a\t1\n');
+    const piped = '(cat part.ldb > fifo &) && ';
+    for (const line of ['salvage fifo', 'convert fifo', 'merge fifo', 'merge fifo part.ldb', 'salvage fifo part.ldb']) {
+      const { code } = await shell(`${piped}bloom ${line} -o made.ldb && bloom scan made.ldb > made.tsv`, scratch.path);
+      expect({ line, code, made: scratch.read('made.tsv').toString() }).toEqual({ line, code: 0, made: 'a\t1\n' });
+    }
+    const { code, stderr } = await shell(`${piped}bloom diff fifo part.ldb -q; bloom merge - - -o never.ldb < part.ldb`, scratch.path);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: 'bloom: standard input can be read once: name files for the others\n' });
   });
 
   test('is read to its end by the commands that read tables', async () => {

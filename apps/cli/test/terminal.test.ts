@@ -156,6 +156,6 @@ test('terminal text has control characters escaped and is limited in length', ()
   expect(long.length).toBeLessThan(6100);
   expect(long).toMatch(/^start {2995}… {2997}end$/);
   expect(terminalLines(Buffer.from('a\tb\nc\x1b\xff', 'latin1'))).toBe('a\tb\nc\\x1b\ufffd');
-  for (const value of [hostile, '\u{e0041}', '"\\\ud83d']) expect(JSON.parse(terminalJson({ [value]: value }, 2))).toEqual({ [value]: value });
+  for (const value of [hostile, '\u{e0041}', '"\\\ud83d']) expect(JSON.parse(terminalJson({ [value]: value }))).toEqual({ [value]: value });
   expect(terminalJson('\u{e0041}\x7f')).toBe('"\\udb40\\udc41\\u007f"');
 });

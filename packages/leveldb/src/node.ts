@@ -1,3 +1,3 @@
-export { BackgroundThread } from './node/background-thread.js';
+export { BackgroundThread, type BackgroundThreadOptions, type PluginModule } from './node/background-thread.js';
 export { NodeFolder, SyncNodeFolder } from './node/node-folder.js';
 export { WritableNodeFolder, type WritableNodeFolderOptions } from './node/writable-node-folder.js';

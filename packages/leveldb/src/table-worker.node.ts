@@ -1,9 +1,9 @@
 // The program of a BackgroundThread.
 import { parentPort } from 'node:worker_threads';
-import type { Answer, Order } from './node/background-thread.js';
+import type { Answer, Order, PluginModule } from './node/background-thread.js';
 import type { FolderPin } from './node/folder-pin.js';
 import { ThreadNodeFolder } from './node/table-thread-folder.js';
-import type { CompactedTables, TableThreadSettings } from './folder/table-thread.js';
+import type { CompactedTables, TableThreadSettings, ThreadPlugins } from './folder/table-thread.js';
 import { ThreadTables } from './write/table-thread-work.js';
 
 const port = parentPort!;
@@ -21,8 +21,8 @@ class ThreadDatabase {
   /** The flush that is under way. */
   #flushing: Promise<void> | undefined;
 
-  constructor(pin: FolderPin, settings: TableThreadSettings, cutOff: Int32Array) {
-    this.#tables = new ThreadTables(new ThreadNodeFolder(pin), settings);
+  constructor(pin: FolderPin, settings: TableThreadSettings, plugins: ThreadPlugins, cutOff: Int32Array) {
+    this.#tables = new ThreadTables(new ThreadNodeFolder(pin), settings, plugins);
     this.#cutOff = cutOff;
   }
 
@@ -61,12 +61,37 @@ class ThreadDatabase {
   }
 }
 
-const databases = new Map<number, ThreadDatabase>();
+async function opened({ pin, settings, plugins, cutOff }: Extract<Order, { type: 'open' }>): Promise<ThreadDatabase> {
+  const own = settings.plugins === undefined || plugins === undefined ? {} : await pluginsOf(plugins);
+  return new ThreadDatabase(pin, settings, own, cutOff);
+}
+
+async function pluginsOf({ module, data }: PluginModule): Promise<ThreadPlugins> {
+  const { threadPlugins } = (await import(/* webpackIgnore: true */ /* @vite-ignore */ module)) as { threadPlugins: (data: unknown) => ThreadPlugins | Promise<ThreadPlugins> };
+  return threadPlugins(data);
+}
+
+/** A database that is still being opened, or could not be, is a promise. */
+const databases = new Map<number, ThreadDatabase | Promise<ThreadDatabase>>();
+
+async function work(opening: ThreadDatabase | Promise<ThreadDatabase>, order: Extract<Order, { type: 'flush' | 'compact' }>): Promise<CompactedTables> {
+  // Without a promise where it is open, so that jobs start in the order of their messages.
+  const database = opening instanceof ThreadDatabase ? opening : await opening;
+  return order.type === 'flush' ? database.flush(order) : database.compact(order);
+}
 
 port.on('message', (order: Order) => {
   const { database: number } = order;
   if (order.type === 'open') {
-    databases.set(number, new ThreadDatabase(order.pin, order.settings, order.cutOff));
+    const opening = opened(order);
+    databases.set(number, opening);
+    opening.then(
+      (database) => {
+        if (databases.get(number) === opening) databases.set(number, database);
+      },
+      // Its jobs fail.
+      () => undefined,
+    );
     return;
   }
   if (order.type === 'close') {
@@ -75,11 +100,12 @@ port.on('message', (order: Order) => {
   }
   const database = databases.get(number)!;
   if (order.type === 'number') {
-    database.take(order.id, order.number);
+    // It asked for the number, so it is open.
+    (database as ThreadDatabase).take(order.id, order.number);
     return;
   }
   const { id } = order;
-  (order.type === 'flush' ? database.flush(order) : database.compact(order)).then(
+  work(database, order).then(
     (made) => answer({ type: 'done', database: number, id, made }),
     (error: unknown) => answer({ type: 'failed', database: number, id, problem: String(error) }),
   );

@@ -190,3 +190,8 @@ test('approximateSize ends with its signal', async () => {
   expect(await rejection(database.approximateSize(start, limit, { signal: AbortSignal.abort(new Error('enough')) }))).toMatchObject({ message: 'enough' });
   await database.close();
 });
+
+test('a background thread takes the URL of a module with plug-ins, and nothing else', () => {
+  expect(caught(() => new BackgroundThread({ plugins: new URL('file:///order.js') as never }))).toEqual(new TypeError('plugins must have the URL of a module, as { module }'));
+  expect(caught(() => new BackgroundThread({ plugin: { module: 'file:///order.js' } } as never))).toBeInstanceOf(TypeError);
+});

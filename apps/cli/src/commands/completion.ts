@@ -1,9 +1,9 @@
-import type { Command } from 'commander';
+import { Argument, type Command } from 'commander';
 import { version } from '../../package.json';
 import { commandTreesOf } from '../completion/command-tree.js';
 import { manPage } from '../completion/man-page.js';
 import { bashCompletion, fishCompletion, zshCompletion } from '../completion/shells.js';
-import { EXIT_MEANINGS, Failure } from '../failure.js';
+import { EXIT_MEANINGS } from '../failure.js';
 import { ByteBuffer } from '../formats/byte-buffer.js';
 import { flush } from '../outputs/output.js';
 
@@ -14,7 +14,7 @@ export function addCompletion(program: Command): void {
     .command('completion')
     .summary('print completion for a shell, or the man page')
     .description('Prints what makes a shell complete commands and options of bloom, or the man page.')
-    .argument('<kind>', KINDS.join(', '))
+    .addArgument(new Argument('<kind>', 'the shell, or man for the man page').choices(KINDS))
     .addHelpText(
       'after',
       `
@@ -24,16 +24,16 @@ Examples:
   bloom completion fish > ~/.config/fish/completions/bloom.fish
   bloom completion man > ~/.local/share/man/man1/bloom.1`,
     )
-    .action(async (kind: string) => {
+    .action(async (kind: (typeof KINDS)[number]) => {
       const out = new ByteBuffer();
       out.utf8(generated(kind, program));
       await flush(out);
     });
 }
 
-function generated(kind: string, program: Command): string {
+function generated(kind: (typeof KINDS)[number], program: Command): string {
   const commands = commandTreesOf(program);
-  switch (kind as (typeof KINDS)[number]) {
+  switch (kind) {
     case 'bash':
       return bashCompletion(commands);
     case 'zsh':
@@ -42,7 +42,5 @@ function generated(kind: string, program: Command): string {
       return fishCompletion(commands);
     case 'man':
       return manPage(commands, { version, description: program.description(), exitCodes: EXIT_MEANINGS });
-    default:
-      throw new Failure(`${kind}: must be one of ${KINDS.join(', ')}`);
   }
 }

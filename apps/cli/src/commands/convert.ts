@@ -1,16 +1,20 @@
 import { statSync } from 'node:fs';
-import { bytewiseComparator } from '@bloom/sstable';
+import { bytewiseComparator, type TableBuilderOptions } from '@bloom/sstable';
 import { encodeInternalKey } from '@bloom/sstable/database';
 import { type Command, Option } from 'commander';
 import { Failure } from '../failure.js';
 import { EntryBatch } from '../formats/entry-batch.js';
 import type { BatchSource } from '../inputs/batch-source.js';
 import { byteSize } from '../inputs/byte-size.js';
-import { isFolder } from '../inputs/folder-argument.js';
+import { addDamageOption } from '../inputs/folder-argument.js';
 import { mergeTables } from '../inputs/merging-thread.js';
-import { addKeyFormOptions, type KeyFormOptions } from '../inputs/opened-table.js';
+import { addKeyFormOptions } from '../inputs/opened-table.js';
 import { wholeNumber } from '../inputs/whole-number.js';
-import { hasInternalKeys, openFile, openVisible } from '../inputs/visible-entries.js';
+import { hasInternalKeys, openTableFile } from '../inputs/opened-file.js';
+import { withDatabase } from '../inputs/opened-folder.js';
+import { type InputOptions, isDatabase, recognised } from '../inputs/opened-input.js';
+import { addHeaderOption } from '../inputs/opened-source.js';
+import { databaseEntries, withVisibleOf } from '../inputs/visible-entries.js';
 import { interruptible } from '../interruption.js';
 import { note } from '../outputs/output.js';
 import { createOutput } from '../outputs/output-tables.js';
@@ -18,13 +22,13 @@ import { Progress } from '../outputs/progress.js';
 import { addTableOptions, tableBuilderOptions, type TableOptions } from '../outputs/table-options.js';
 import { mustBeWritable } from '../outputs/table-to-write.js';
 import { writeEntries } from '../outputs/written-entries.js';
-import { loadPlugins } from '../plugins/plugin-options.js';
+import { loadPlugins, pluginOptionsOf } from '../plugins/plugin-options.js';
 import { outputFailure, summary } from './build.js';
 import { internalOptions, orderFailure } from './merge.js';
 
 type Keys = 'plain' | 'database';
 
-interface ConvertOptions extends TableOptions, KeyFormOptions {
+interface ConvertOptions extends TableOptions, InputOptions {
   readonly output: string;
   readonly keys?: Keys;
   readonly sequence?: number;
@@ -39,9 +43,9 @@ export function addConvert(program: Command): void {
     .description(
       "Writes the entries of a table with other compression, blocks or filters, or with other keys. Of a database's folder, writes the newest value of each key, with plain keys.",
     )
-    .argument('<table|folder>', 'what is read')
+    .argument('<input>', 'a table, folder, log or MANIFEST, or the URL of one; - is standard input')
     .requiredOption('-o, --output <table>', 'the table to write');
-  addKeyFormOptions(addTableOptions(command))
+  addKeyFormOptions(addHeaderOption(addDamageOption(addTableOptions(command))))
     .addOption(
       new Option('--keys <form>', "plain: of a database's table, the newest value of each key; database: with a sequence and a type").choices(['plain', 'database']),
     )
@@ -62,32 +66,45 @@ Examples:
 }
 
 async function convert(path: string, options: ConvertOptions): Promise<void> {
-  const started = performance.now();
-  const { output, keys, sequence = 1, maxTableSize } = options;
+  const { keys } = options;
   if (options.sequence !== undefined && keys !== 'database') throw new Failure('--sequence is for --keys database');
   const plugins = await loadPlugins(options);
   const plain = tableBuilderOptions(options, plugins);
-  let source: BatchSource;
-  let tableOptions = plain;
-  if (isFolder(path)) {
-    if (options.internal !== undefined) throw new Failure(`${path}: is a folder, whose keys are always user keys: omit ${options.internal ? '--internal' : '--no-internal'}`);
-    mustBeWritable(output, statSync(path, { bigint: true }));
-    const visible = await openVisible(path, options);
-    source = visible;
-    tableOptions = { ...plain, comparator: visible.comparator };
-  } else {
-    const file = openFile(path);
-    mustBeWritable(output, statSync(path, { bigint: true }));
+  if (path === '') throw new Failure('the name of the table is empty');
+  const location = await recognised(path, options);
+  if (isDatabase(location)) {
+    mustBeWritable(options.output, 'path' in location && location.kind !== 'memory-log' ? statSync(location.path, { bigint: true }) : undefined);
+    await withDatabase(location, options, (file) => {
+      const visible = databaseEntries(file);
+      return written(visible, { ...plain, comparator: visible.comparator }, options);
+    });
+    return;
+  }
+  const file = await openTableFile(location, options);
+  try {
+    mustBeWritable(options.output, file.stat);
     const isInternal = options.internal ?? (await hasInternalKeys(file, plugins));
     const staysInternal = isInternal && keys !== 'plain';
-    if (staysInternal && keys === 'database') throw new Failure(`${path}: its keys are those of a database already`);
-    source = isInternal && !staysInternal ? await openVisible(path, { ...options, internal: true }) : await mergeTables({ files: [file], plugins: options, isInternal });
-    if (staysInternal) tableOptions = internalOptions(plain);
+    if (staysInternal && keys === 'database') throw new Failure(`${file.name}: its keys are those of a database already`);
+    if (isInternal && !staysInternal) {
+      await withVisibleOf(file, options, true, (visible) => written(visible, plain, options));
+      return;
+    }
+    const { name, fd, byteLength } = file;
+    const source = await mergeTables({ files: [{ name, fd, byteLength }], plugins: pluginOptionsOf(options), isInternal });
+    await written(source, staysInternal ? internalOptions(plain) : plain, options);
+  } finally {
+    file.close();
   }
-  if (keys === 'database') {
-    tableOptions = internalOptions({ ...tableOptions, comparator: tableOptions.comparator ?? bytewiseComparator });
-    source = new InternalKeys(source, BigInt(sequence));
-  }
+}
+
+/** Writes the entries of a source, which is closed. */
+async function written(given: BatchSource, plain: TableBuilderOptions, options: ConvertOptions): Promise<void> {
+  const started = performance.now();
+  const { output, keys, sequence = 1, maxTableSize } = options;
+  const makesDatabase = keys === 'database';
+  const source = makesDatabase ? new InternalKeys(given, BigInt(sequence)) : given;
+  const tableOptions = makesDatabase ? internalOptions({ ...plain, comparator: plain.comparator ?? bytewiseComparator }) : plain;
   const progress = new Progress('converting', 'entries', undefined, options.quiet !== true);
   try {
     const tables = await interruptible(async (signal) => {

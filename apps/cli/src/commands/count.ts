@@ -7,7 +7,6 @@ import { noteDropped } from '../inputs/opened-folder.js';
 import { addRemoteOptions, tracingFor } from '../inputs/opened-source.js';
 import { addKeyFormOptions, noteAssumption, openDatabaseTable, openTable } from '../inputs/opened-table.js';
 import { Lines } from '../outputs/output.js';
-import { terminalJson } from '../outputs/terminal-text.js';
 import { addPluginOptions } from '../plugins/plugin-options.js';
 
 interface CountOptions extends InputOptions, RangeOptions {
@@ -56,7 +55,7 @@ async function count(paths: readonly string[], options: CountOptions): Promise<v
       return found;
     });
     sum += counted.entries;
-    if (options.json) await lines.add(terminalJson({ input: counted.name, entries: counted.entries, ...(counted.deletions !== undefined && { deletions: counted.deletions }) }));
+    if (options.json) await lines.json({ input: counted.name, entries: counted.entries, ...(counted.deletions !== undefined && { deletions: counted.deletions }) });
     else await lines.add(paths.length === 1 ? String(counted.entries) : `${counted.entries}  ${counted.name}`);
     await lines.flush();
   }

@@ -3,34 +3,41 @@ import { type Command, Option } from 'commander';
 import { EXIT, Failure } from '../failure.js';
 import { ByteBuffer } from '../formats/byte-buffer.js';
 import type { EntryBatch } from '../formats/entry-batch.js';
-import type { Printer } from '../formats/format-contract.js';
+import { OutputError } from '../formats/entry.js';
+import type { Format, Printer } from '../formats/format-contract.js';
 import { type FormatName, formats } from '../formats/format.js';
-import { addKeyFormOptions, type KeyFormOptions } from '../inputs/opened-table.js';
-import { openVisible, type VisibleEntries } from '../inputs/visible-entries.js';
+import { addDamageOption } from '../inputs/folder-argument.js';
+import { shownName } from '../inputs/location.js';
+import type { InputOptions } from '../inputs/opened-input.js';
+import { addHeaderOption } from '../inputs/opened-source.js';
+import { addKeyFormOptions } from '../inputs/opened-table.js';
+import { type VisibleEntries, withVisible } from '../inputs/visible-entries.js';
 import { drain, flush, note } from '../outputs/output.js';
-import { addPluginOptions, type PluginOptions } from '../plugins/plugin-options.js';
+import { addPluginOptions } from '../plugins/plugin-options.js';
 
-interface DiffOptions extends PluginOptions, KeyFormOptions {
-  readonly format: FormatName;
+interface DiffOptions extends InputOptions {
+  readonly format: SignedFormat;
   readonly hex?: true;
   readonly keysOnly?: true;
   readonly quiet?: true;
 }
 
-/** The formats in which a line can begin with a sign. */
-const FORMATS = ['tsv', 'hex', 'base64', 'jsonl'] as const;
+/** What separates the sign from the entry, in the formats in which an entry can have one. */
+const SIGN_ENDS = { tsv: '\t', jsonl: '', csv: ',', hex: '\t', base64: '\t', raw: '\t', words: '\t' } as const satisfies Partial<Record<FormatName, string>>;
+
+type SignedFormat = keyof typeof SIGN_ENDS;
 
 export function addDiff(program: Command): void {
   const command = program
     .command('diff')
     .summary('compare two tables or folders')
     .description(
-      "Prints the entries that only one of two tables or folders has: after - those of OLD, after + those of NEW, and both where a key has another value. Of tables and folders of databases, the newest value of each key counts. Exits with 1 if there are any.",
+      "Prints the entries that only one of two tables, folders or logs has: after - those of OLD, after + those of NEW, and both where a key has another value. Of tables and folders of databases, the newest value of each key counts. Exits with 1 if there are any.",
     )
-    .argument('<old>', 'a table or a folder')
-    .argument('<new>', 'a table or a folder');
-  addKeyFormOptions(addPluginOptions(command))
-    .addOption(new Option('-f, --format <format>', 'how entries are printed').choices(FORMATS).default('tsv'))
+    .argument('<old>', 'a table, folder, log or MANIFEST, or the URL of one; - is standard input')
+    .argument('<new>', 'the same');
+  addKeyFormOptions(addHeaderOption(addPluginOptions(addDamageOption(command))))
+    .addOption(new Option('-f, --format <format>', 'how entries are printed').choices(Object.keys(SIGN_ENDS)).default('tsv'))
     .option('--hex', 'print keys and values in hexadecimal')
     .option('--keys-only', 'print no values')
     .option('-q, --quiet', 'print nothing: the exit code says whether they differ')
@@ -45,24 +52,20 @@ Examples:
 }
 
 async function diff(oldPath: string, newPath: string, options: DiffOptions): Promise<void> {
-  const before = await openVisible(oldPath, options);
-  try {
-    const after = await openVisible(newPath, options);
-    try {
+  if (oldPath === '-' && newPath === '-') throw new Failure('standard input can be one of the two: name a file for the other');
+  await withVisible(oldPath, options, (before) =>
+    withVisible(newPath, options, async (after) => {
+      const [oldName, newName] = [shownName(oldPath), shownName(newPath)];
       if (before.comparator.name !== after.comparator.name) {
-        throw new Failure(`${newPath}: its keys are in the order of ${after.comparator.name}, those of ${oldPath} in the order of ${before.comparator.name}`);
+        throw new Failure(`${newName}: its keys are in the order of ${after.comparator.name}, those of ${oldName} in the order of ${before.comparator.name}`);
       }
       const differences = new Differences(new EntryWalk(before), new EntryWalk(after), options);
       await differences.print();
       const { removed, added, changed } = differences;
       if (removed + added + changed > 0) process.exitCode = EXIT.no;
-      if (!options.quiet) note(`${count(removed)} only in ${oldPath}, ${count(added)} only in ${newPath}, ${count(changed)} with other values`);
-    } finally {
-      after.close();
-    }
-  } finally {
-    before.close();
-  }
+      if (!options.quiet) note(`${count(removed)} only in ${oldName}, ${count(added)} only in ${newName}, ${count(changed)} with other values`);
+    }),
+  );
 }
 
 /** One entry after another of what comes in batches. */
@@ -107,17 +110,19 @@ class Differences {
   readonly #out = new ByteBuffer();
   readonly #printer: Printer;
   readonly #isQuiet: boolean;
-  readonly #format: FormatName;
+  readonly #signEnd: string;
 
   constructor(before: EntryWalk, after: EntryWalk, { format, hex, keysOnly, quiet }: DiffOptions) {
     this.#before = before;
     this.#after = after;
-    this.#format = format;
+    this.#signEnd = SIGN_ENDS[format];
     this.#isQuiet = quiet === true;
-    this.#printer = formats[format].printer({ key: true, value: keysOnly !== true, facts: [], hex: hex === true });
+    const { printer }: Format = formats[format];
+    this.#printer = printer({ key: true, value: keysOnly !== true, facts: [], hex: hex === true });
   }
 
   async print(): Promise<void> {
+    if (!this.#isQuiet && this.#printer.head !== undefined) this.#out.utf8(`change${this.#signEnd}${this.#printer.head}`);
     const [before, after] = [this.#before, this.#after];
     const { comparator } = before.source;
     try {
@@ -156,7 +161,13 @@ class Differences {
   #put(sign: '-' | '+', { key, value }: EntryWalk): void {
     if (this.#isQuiet) return;
     this.#out.begin();
-    this.#out.utf8(this.#format === 'jsonl' ? sign : `${sign}\t`);
-    this.#printer.print(key, value, this.#out, []);
+    this.#out.utf8(sign + this.#signEnd);
+    try {
+      this.#printer.print(key, value, this.#out, []);
+    } catch (error) {
+      this.#out.dropEntry();
+      if (!(error instanceof OutputError)) throw error;
+      throw new Failure(`an entry cannot be printed: ${error.message}: try --format tsv, which escapes it`, { cause: error });
+    }
   }
 }

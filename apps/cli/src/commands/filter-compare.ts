@@ -34,7 +34,7 @@ export async function compareFilters(table: string | undefined, options: Compare
   const figures = comparePolicies(candidates.map(({ policy }) => policy), { keys });
   const rows = candidates.map(({ given }, i) => rowOf(given, figures[i]!));
   const out = new Lines();
-  if (options.json) await out.add(JSON.stringify({ keys: typeof keys === 'number' ? keys : keys.length, rate, floorBits: Math.log2(1 / rate), policies: rows }));
+  if (options.json) await out.json({ keys: typeof keys === 'number' ? keys : keys.length, rate, floorBits: Math.log2(1 / rate), policies: rows });
   else for (const line of linesOf(rows, rate)) await out.add(line);
   await out.flush();
 }

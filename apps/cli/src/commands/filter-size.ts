@@ -4,7 +4,6 @@ import { count } from '@bloom/report';
 import { Lines } from '../outputs/output.js';
 import { rateText } from '../outputs/filter-figures.js';
 import { aligned } from '../outputs/screen-text.js';
-import { terminalJson } from '../outputs/terminal-text.js';
 import { loadPolicy } from '../plugins/plugin.js';
 
 interface FilterSizeOptions {
@@ -49,7 +48,7 @@ export async function filterSize(keys: number, { rate = 0.01, bitsPerKey, json }
 
   const lines = new Lines();
   if (json) {
-    await lines.add(terminalJson({ keys, rate: bitsPerKey === undefined ? rate : null, policies: sizes }));
+    await lines.json({ keys, rate: bitsPerKey === undefined ? rate : null, policies: sizes });
   } else {
     const rows = sizes.map((size) => [size.policy, count(size.bytes), size.bitsPerKey.toFixed(2), rateText(size.rate)]);
     for (const line of aligned([['policy', 'bytes', 'bits per key', 'absent keys that match'], ...rows])) await lines.add(line);

@@ -12,7 +12,6 @@ import { rateText } from '../outputs/filter-figures.js';
 import { policyNames, statusText } from '../outputs/filter-text.js';
 import { Lines, note } from '../outputs/output.js';
 import { aligned } from '../outputs/screen-text.js';
-import { terminalJson } from '../outputs/terminal-text.js';
 import { loadPolicy } from '../plugins/plugin.js';
 
 interface FilterTestOptions extends InputOptions {
@@ -176,7 +175,7 @@ async function print(path: string, blocks: readonly (readonly Uint8Array[])[], a
   const lines = new Lines();
   const keys = blocks.reduce((sum, { length }) => sum + length, 0);
   if (json) {
-    await lines.add(terminalJson({ file: path, keys, dataBlocks: blocks.length, absentKeys: absent, policies: tested }));
+    await lines.json({ file: path, keys, dataBlocks: blocks.length, absentKeys: absent, policies: tested });
     await lines.flush();
     return;
   }

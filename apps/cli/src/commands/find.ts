@@ -7,6 +7,7 @@ import { formatHelp, type FormatName, formatNames } from '../formats/format.js';
 import { storedKey } from '../formats/version.js';
 import { addDamageOption } from '../inputs/folder-argument.js';
 import { keyArgument } from '../inputs/key-argument.js';
+import { shownName } from '../inputs/location.js';
 import { type Input, type InputOptions, withInput } from '../inputs/opened-input.js';
 import { type DatabaseFile, isSync, noteDropped } from '../inputs/opened-folder.js';
 import { addRemoteOptions, tracingFor } from '../inputs/opened-source.js';
@@ -84,7 +85,7 @@ async function find(text: string, paths: readonly string[], options: FindOptions
   }
   if (places > 0) return;
   process.exitCode = EXIT.no;
-  note(`${text === '' ? '""' : text}: not found in ${paths.length === 1 ? paths[0]! : `any of ${paths.length} inputs`}`);
+  note(`${text === '' ? '""' : text}: not found in ${paths.length === 1 ? shownName(paths[0]!) : `any of ${paths.length} inputs`}`);
 }
 
 function foundIn({ kind, file }: Input, key: Uint8Array): Promise<readonly Found[]> {

@@ -17,7 +17,7 @@ const MEANINGS: Readonly<Record<FileName['type'], string>> = {
 };
 
 /** Prints the files of a folder: length, name, and the meaning of the name. */
-export async function layoutFolder(path: string): Promise<void> {
+export async function layoutFolder(path: string, asJson: boolean): Promise<void> {
   await withDatabaseFolder({ kind: 'folder', path }, {}, async () => {
     const names = new SyncNodeFolder(path).list().sort();
     if (names.every((name) => parseFileName(name) === undefined)) {
@@ -31,7 +31,8 @@ export async function layoutFolder(path: string): Promise<void> {
       if (stat === undefined) continue;
       const type = parseFileName(name)?.type;
       const meaning = stat.isDirectory() ? 'folder' : type === undefined ? 'not named like a file of a database' : MEANINGS[type];
-      await lines.add(`${String(stat.size).padStart(10)}  ${name.padEnd(width)}  ${meaning}`);
+      if (asJson) await lines.json({ input: path, name, bytes: stat.size, type: stat.isDirectory() ? 'folder' : (type ?? null) });
+      else await lines.add(`${String(stat.size).padStart(10)}  ${name.padEnd(width)}  ${meaning}`);
     }
     await lines.flush();
   });

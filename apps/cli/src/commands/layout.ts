@@ -8,7 +8,7 @@ import { type Codec, CorruptionError, type SyncSource, UnsupportedError } from '
 import { tableLayout } from '@bloom/sstable/inspect';
 import type { Command } from 'commander';
 import { Failure } from '../failure.js';
-import { type Location, locate } from '../inputs/location.js';
+import { type Location, locate, shownName } from '../inputs/location.js';
 import { isDatabase, recognised } from '../inputs/opened-input.js';
 import { addRemoteOptions, type RemoteOptions, type TableLocation, tracingFor, withSource } from '../inputs/opened-source.js';
 import { layoutFolder } from './layout-folder.js';
@@ -23,6 +23,7 @@ const MAX_LOG_BYTES = 2 ** 31;
 
 interface LayoutCommandOptions extends RemoteOptions, PluginOptions {
   readonly blocks?: true;
+  readonly json?: true;
 }
 
 export function addLayout(program: Command): void {
@@ -33,7 +34,8 @@ export function addLayout(program: Command): void {
       "Prints every part of a table, a log or a MANIFEST in file order: offset, length, first bytes, and what they are. For a database's folder, prints the files: length, name, and what each is.",
     )
     .argument('<input...>', 'tables, logs, MANIFESTs, folders, URLs of files; - is standard input')
-    .option('--blocks', 'print only blocks, not their fields; for a log, only fragments');
+    .option('--blocks', 'print only blocks, not their fields; for a log, only fragments')
+    .option('--json', 'print a JSON object for each part, or for each file of a folder');
   addRemoteOptions(addPluginOptions(command))
     .addHelpText(
       'after',
@@ -50,7 +52,7 @@ Examples:
 async function layout(paths: readonly string[], options: LayoutCommandOptions): Promise<void> {
   const tracing = await tracingFor(options);
   for (const [i, path] of paths.entries()) {
-    if (paths.length > 1) await printHead(path, i > 0);
+    if (paths.length > 1 && !options.json) await printHead(path, i > 0);
     await layoutInput(path, { ...options, tracing });
   }
 }
@@ -58,12 +60,13 @@ async function layout(paths: readonly string[], options: LayoutCommandOptions): 
 /** Names a file before its layout. */
 async function printHead(path: string, isAfterAnother: boolean): Promise<void> {
   const lines = new Lines();
-  await lines.add(`${isAfterAnother ? '\n' : ''}${path}:`);
+  await lines.add(`${isAfterAnother ? '\n' : ''}${shownName(path)}:`);
   await lines.flush();
 }
 
 async function layoutInput(given: string, options: LayoutCommandOptions): Promise<void> {
-  const { blocks } = options;
+  const { blocks, json } = options;
+  const print = json ? printJson : printText;
   const location = locate(given);
   const name = fileNameOf(location);
   const type = name === undefined ? undefined : parseFileName(name)?.type;
@@ -72,28 +75,28 @@ async function layoutInput(given: string, options: LayoutCommandOptions): Promis
     await withSource(fileLocation(given), options, async (path, source) => {
       if (source.byteLength > MAX_LOG_BYTES) throw new Failure(`${path}: has more than ${counted(MAX_LOG_BYTES, 'byte')}: too long for a log`);
       const bytes = source.read(0, source.byteLength);
-      await print(source, logRanges(bytes, blocks ? undefined : recordLayout));
+      await print(path, source, logRanges(bytes, blocks ? undefined : recordLayout));
     });
     return;
   }
-  const printTable = (source: SyncSource, codecs: readonly Codec[] = allCodecs): Promise<void> =>
-    print(source, tableLayout(source, { codecs, detail: blocks ? 'blocks' : 'fields' }));
+  const printTable = (path: string, source: SyncSource, codecs: readonly Codec[] = allCodecs): Promise<void> =>
+    print(path, source, tableLayout(source, { codecs, detail: blocks ? 'blocks' : 'fields' }));
   // CURRENT and the like have no structure, and are one range.
-  if (type !== undefined && type !== 'table') return withSource(fileLocation(given), options, (_path, source) => printTable(source));
-  if (location.kind === 'folder') return layoutFolder(location.path);
-  if (location.kind === 'remote-folder') throw new Failure(`${given}: a folder behind a URL cannot be listed: name a file in it, or try bloom stat`);
+  if (type !== undefined && type !== 'table') return withSource(fileLocation(given), options, (path, source) => printTable(path, source));
+  if (location.kind === 'folder') return layoutFolder(location.path, json === true);
+  if (location.kind === 'remote-folder') throw new Failure(`${shownName(given)}: a folder behind a URL cannot be listed: name a file in it, or try bloom stat`);
   const found = await recognised(given, options);
   if (isDatabase(found)) {
     // A log without a log's name.
-    if (found.kind === 'folder' || found.kind === 'remote-folder') throw new Failure(`${given}: a folder behind a URL cannot be listed: name a file in it, or try bloom stat`);
-    return withSource(found, options, (_path, source) => print(source, logRanges(source.read(0, source.byteLength), blocks ? undefined : writeBatchLayout)));
+    if (found.kind === 'folder' || found.kind === 'remote-folder') throw new Failure(`${shownName(given)}: a folder behind a URL cannot be listed: name a file in it, or try bloom stat`);
+    return withSource(found, options, (path, source) => print(path, source, logRanges(source.read(0, source.byteLength), blocks ? undefined : writeBatchLayout)));
   }
   await withTableFile(found, options, async (file) => {
     mustEndAsTable(file);
     if (file.isInternal && !blocks) {
       note(`${file.path}: its keys look like a database's: the last 8 bytes of each are type and sequence, little-endian`);
     }
-    await printTable(file.source, file.opening.codecs);
+    await printTable(file.path, file.source, file.opening.codecs);
   });
 }
 
@@ -142,7 +145,7 @@ function recordLayoutOf(type: FileName['type'] | undefined): RecordLayout | unde
   }
 }
 
-async function print(source: SyncSource, ranges: Iterable<LabelledRange> | AsyncIterable<LabelledRange>): Promise<void> {
+async function printText(_path: string, source: SyncSource, ranges: Iterable<LabelledRange> | AsyncIterable<LabelledRange>): Promise<void> {
   const lines = new Lines();
   const offsetWidth = String(source.byteLength).length;
   try {
@@ -153,6 +156,18 @@ async function print(source: SyncSource, ranges: Iterable<LabelledRange> | Async
       await lines.add(
         `${String(offset).padStart(offsetWidth)} ${String(byteLength).padStart(6)}  ${hex.padEnd(SHOWN_BYTES * 2 + 1)}  ${meaning}`,
       );
+    }
+  } finally {
+    await lines.flush();
+  }
+}
+
+async function printJson(path: string, source: SyncSource, ranges: Iterable<LabelledRange> | AsyncIterable<LabelledRange>): Promise<void> {
+  const lines = new Lines();
+  try {
+    for await (const { offset, byteLength, label, value } of ranges) {
+      const startHex = hexDigits(source.read(offset, Math.min(byteLength, SHOWN_BYTES)));
+      await lines.json({ input: path, offset, bytes: byteLength, startHex, label, ...(value !== undefined && { value }) });
     }
   } finally {
     await lines.flush();

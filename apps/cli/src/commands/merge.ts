@@ -1,4 +1,4 @@
-import { closeSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { readFileSync, realpathSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
 import { counted } from '@bloom/report';
 import { bytewiseComparator, SyncTable, type TableBuilderOptions } from '@bloom/sstable';
@@ -8,7 +8,8 @@ import { Failure, failureOf } from '../failure.js';
 import { byteSize } from '../inputs/byte-size.js';
 import { mergeTables } from '../inputs/merging-thread.js';
 import { addKeyFormOptions, type KeyFormOptions } from '../inputs/opened-table.js';
-import { hasInternalKeys, openFile, type OpenedFile } from '../inputs/visible-entries.js';
+import { hasInternalKeys, openFile, type OpenedFile } from '../inputs/opened-file.js';
+import { addHeaderOption, type RemoteOptions } from '../inputs/opened-source.js';
 import { DescriptorSource } from '../inputs/sorted-run.js';
 import { interruptible } from '../interruption.js';
 import { note } from '../outputs/output.js';
@@ -18,10 +19,10 @@ import { addTableOptions, tableBuilderOptions, type TableOptions } from '../outp
 import { mustBeWritable } from '../outputs/table-to-write.js';
 import { writeEntries } from '../outputs/written-entries.js';
 import { knownCodecs } from '../plugins/known-plugins.js';
-import { loadPlugins, type Plugins } from '../plugins/plugin-options.js';
+import { loadPlugins, pluginOptionsOf, type Plugins } from '../plugins/plugin-options.js';
 import { outputFailure, summary } from './build.js';
 
-interface MergeOptions extends TableOptions, KeyFormOptions {
+interface MergeOptions extends TableOptions, KeyFormOptions, RemoteOptions {
   readonly output: string;
   readonly files?: string;
   readonly maxTableSize?: number;
@@ -33,10 +34,10 @@ export function addMerge(program: Command): void {
     .command('merge')
     .summary('put tables together')
     .description('Writes the entries of several tables to one. Where tables have the same key, the entry of the table that is named first counts: name the newest first.')
-    .argument('[table...]', 'the tables, the newest first')
+    .argument('[table...]', 'the tables, or URLs of them, the newest first; - is standard input')
     .requiredOption('-o, --output <table>', 'the table to write')
     .option('--files <list>', 'a file with the names of further tables, one per line, the newest first; a dash is standard input');
-  addKeyFormOptions(addTableOptions(command))
+  addKeyFormOptions(addHeaderOption(addTableOptions(command)))
     .addOption(
       new Option('--max-table-size <bytes>', 'write numbered tables, each of which ends at so many bytes of data, and a list of their names').argParser(byteSize(1)),
     )
@@ -58,18 +59,19 @@ async function merge(paths: readonly string[], options: MergeOptions): Promise<v
   const { output, maxTableSize } = options;
   const names = [...paths, ...(options.files === undefined ? [] : namesIn(options.files))];
   if (names.length === 0) throw new Failure('no tables: name them, or a file with their names after --files');
+  if (names.filter((name) => name === '-').length > (options.files === '-' ? 0 : 1)) throw new Failure('standard input can be read once: name files for the others');
   const plugins = await loadPlugins(options);
   const files: OpenedFile[] = [];
   try {
     for (const name of names) {
-      const file = openFile(name);
+      const file = await openFile(name, options);
       files.push(file);
-      mustBeWritable(output, statSync(name, { bigint: true }));
+      mustBeWritable(output, file.stat);
       if (maxTableSize !== undefined) mustNotBeReplaced(name, output);
     }
     const isInternal = options.internal ?? (await haveInternalKeys(files, plugins));
     const tableOptions = isInternal ? internalOptions(tableBuilderOptions(options, plugins)) : tableBuilderOptions(options, plugins);
-    const source = await mergeTables({ files, plugins: options, isInternal });
+    const source = await mergeTables({ files: files.map(({ name, fd, byteLength }) => ({ name, fd, byteLength })), plugins: pluginOptionsOf(options), isInternal });
     const progress = new Progress('merging', 'entries', undefined, options.quiet !== true);
     let tables: readonly WrittenTable[];
     try {
@@ -90,7 +92,7 @@ async function merge(paths: readonly string[], options: MergeOptions): Promise<v
     }
     if (!options.quiet) note(`${counted(files.length, 'table')} merged; ${summary(tables, options, performance.now() - started)}`);
   } finally {
-    for (const { fd } of files) closeSync(fd);
+    for (const file of files) file.close();
   }
 }
 

@@ -28,8 +28,14 @@ interface Readable {
   readonly close: () => void;
 }
 
-/** Writes the readable entries of a database to a table of plain keys. Does not change the folder. */
-export async function salvageFolder(path: string, output: string, plugins: Plugins): Promise<void> {
+/**
+ * Writes the readable entries of a database to a table of plain keys. Does not change the folder.
+ *
+ * @param part the file, which `output` is made of or is.
+ * @param head what each line about the folder begins with.
+ * @returns undefined when nothing was written.
+ */
+export async function salvageFolder(path: string, output: string, plugins: Plugins, part: string, head: string): Promise<{ readonly entries: number; readonly isInternal: boolean } | undefined> {
   const folder = new SyncNodeFolder(path);
   mustHaveFiles(path);
   mustBeWritable(output, statSync(path, { bigint: true }));
@@ -58,7 +64,7 @@ export async function salvageFolder(path: string, output: string, plugins: Plugi
         if (entries === 0 && (problem !== undefined || dropped().length > 0)) throw new NothingSaved();
       };
       try {
-        await writeTable(output, counting(), { ...readable.tableOptions, signal });
+        await writeTable(part, counting(), { ...readable.tableOptions, signal });
       } catch (error) {
         if (!(error instanceof NothingSaved)) throw writingFailure(output, error);
       }
@@ -70,11 +76,15 @@ export async function salvageFolder(path: string, output: string, plugins: Plugi
   const isLossy = problem !== undefined || lost.length > 0;
   if (isLossy) process.exitCode = EXIT.no;
   const lines = new Lines();
-  if (problem !== undefined) await lines.add(problem);
-  for (const drop of lost) await lines.add(`${basename(drop.file)}: ${droppedText(drop)}`);
+  if (problem !== undefined) await lines.add(problem.startsWith(path) ? problem : head + problem);
+  for (const drop of lost) await lines.add(`${head}${basename(drop.file)}: ${droppedText(drop)}`);
   await lines.flush();
-  if (entries === 0 && isLossy) note(`${path}: nothing can be saved; ${output} was not written`);
-  else note(`${output}: ${counted(entries, 'entry')}`);
+  if (entries === 0 && isLossy) {
+    note(head === '' ? `${path}: nothing can be saved; ${output} was not written` : `${path}: nothing can be saved`);
+    return undefined;
+  }
+  note(`${head === '' ? `${output}: ` : head}${counted(entries, 'entry')}`);
+  return { entries, isInternal: false };
 }
 
 /** The visible entries of a database that can be opened. */

@@ -1,3 +1,5 @@
+import { fstatSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import {
   type Comparator,
   type Source,
@@ -16,13 +18,20 @@ import { inputStat } from '../inputs/input.js';
 import { interruptible } from '../interruption.js';
 import { isFolder, mustNotInsist, noteDatabase } from '../inputs/folder-argument.js';
 import { addKeyFormOptions, type KeyFormOptions, noteAssumption, type SyncTableFile, withTableFile } from '../inputs/opened-table.js';
-import { locate } from '../inputs/location.js';
-import { addPluginOptions, loadPlugins, type PluginOptions } from '../plugins/plugin-options.js';
+import { locate, shownName } from '../inputs/location.js';
+import { mergeTables } from '../inputs/merging-thread.js';
+import { type OpenedFile, openTableFile } from '../inputs/opened-file.js';
+import { isDatabase, recognised } from '../inputs/opened-input.js';
+import { addHeaderOption, type RemoteOptions, type TableLocation } from '../inputs/opened-source.js';
+import { addPluginOptions, loadPlugins, pluginOptionsOf, type PluginOptions } from '../plugins/plugin-options.js';
 import { Lines, note } from '../outputs/output.js';
 import { salvageFolder } from './salvage-folder.js';
+import { createOutput } from '../outputs/output-tables.js';
 import { mustBeWritable, writingFailure } from '../outputs/table-to-write.js';
+import { writeEntries } from '../outputs/written-entries.js';
+import { internalOptions, orderFailure } from './merge.js';
 
-interface SalvageCommandOptions extends KeyFormOptions, PluginOptions {
+interface SalvageCommandOptions extends KeyFormOptions, PluginOptions, RemoteOptions {
   readonly output: string;
   readonly anyOrder?: true;
 }
@@ -32,11 +41,11 @@ export function addSalvage(program: Command): void {
     .command('salvage')
     .summary('copy what can still be read')
     .description(
-      "Copies all entries in intact blocks of a damaged table to a new table. For a database's folder, copies the newest readable version of each key, with plain keys. Prints what was lost, one item per line, and exits with 1 if anything was. If nothing can be saved, nothing is written.",
+      "Copies all entries in intact blocks of a damaged table to a new table. For a database's folder, copies the newest readable version of each key, with plain keys. Prints what was lost, one item per line, and exits with 1 if anything was. If nothing can be saved, nothing is written. Of equal keys in several inputs, the entry of the first counts.",
     )
-    .argument('<table|folder>', "the damaged table, or a database's folder; it is not changed")
+    .argument('<input...>', "damaged tables, or databases' folders, the newest first, or URLs of tables; - is standard input; they are not changed")
     .requiredOption('-o, --output <table>', 'the new table, in another file');
-  addPluginOptions(command);
+  addHeaderOption(addPluginOptions(command));
   addKeyFormOptions(command)
     .option('--any-order', 'for keys in an unknown order: keep the order of the file')
     .addHelpText(
@@ -46,49 +55,154 @@ Examples:
   bloom salvage damaged.ldb -o saved.ldb
   bloom salvage 000005.ldb -o saved.ldb
   bloom salvage path/to/database -o saved.ldb
+  bloom salvage new.ldb old.ldb -o saved.ldb
   bloom salvage --any-order IndexedDB/000116.ldb -o saved.ldb`,
     )
     .action(salvage);
 }
 
-async function salvage(path: string, options: SalvageCommandOptions): Promise<void> {
-  const { output, anyOrder } = options;
+async function salvage(paths: readonly string[], options: SalvageCommandOptions): Promise<void> {
+  const [first] = paths;
+  if (paths.length === 1) {
+    await salvageOne(first!, options.output, options);
+    return;
+  }
+  if (options.anyOrder) throw new Failure('--any-order is for one input, as several are merged by the order of their keys');
+  await salvageSeveral(paths, options);
+}
+
+/** What was saved of one input. */
+interface Saved {
+  readonly entries: number;
+  readonly isInternal: boolean;
+}
+
+/** Writes what can be saved of several inputs to one table: of equal keys, the entry of the first input counts. */
+async function salvageSeveral(paths: readonly string[], options: SalvageCommandOptions): Promise<void> {
+  const { output } = options;
+  if (paths.filter((path) => path === '-').length > 1) throw new Failure('standard input can be read once: name files for the others');
+  mustBeWritable(output, undefined);
+  const started = performance.now();
+  const folder = temporaryFolder(output);
+  const files: OpenedFile[] = [];
+  try {
+    let isInternal: boolean | undefined;
+    for (const [i, path] of paths.entries()) {
+      const part = join(folder, `${i}.ldb`);
+      mustNotBeInput(path, output);
+      const saved = await salvageOne(path, part, options, `${shownName(path)}: `);
+      if (saved === undefined) continue;
+      if (isInternal !== undefined && isInternal !== saved.isInternal) {
+        throw new Failure(`${shownName(path)}: its keys are ${saved.isInternal ? "a database's" : 'plain'}, and those before are not: salvage them separately`);
+      }
+      isInternal = saved.isInternal;
+      files.push(await openTableFile({ kind: 'file', path: part }, {}));
+    }
+    if (files.length === 0) {
+      note(`nothing can be saved; ${output} was not written`);
+      return;
+    }
+    await mergeInto(output, files, isInternal === true, options);
+    note(`${output}: made of ${counted(files.length, 'input')}; ${((performance.now() - started) / 1000).toFixed(2)} s`);
+  } finally {
+    for (const file of files) file.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function mergeInto(output: string, files: readonly OpenedFile[], isInternal: boolean, options: SalvageCommandOptions): Promise<void> {
+  const { comparator } = await loadPlugins(options);
+  const plain: TableBuilderOptions = { comparator, filterPolicy: new BloomFilterPolicy() };
+  const source = await mergeTables({ files: files.map(({ name, fd, byteLength }) => ({ name, fd, byteLength })), plugins: pluginOptionsOf(options), isInternal });
+  try {
+    await interruptible(async (signal) => {
+      const out = await createOutput(output, isInternal ? internalOptions(plain) : plain, undefined);
+      try {
+        await writeEntries(source, out, signal, { failureOf: orderFailure });
+        await out.finish(signal);
+      } finally {
+        await out.abandon();
+      }
+    });
+  } catch (error) {
+    throw writingFailure(output, error);
+  } finally {
+    source.close();
+  }
+}
+
+/** A folder beside the output, for the parts of which it is made. */
+function temporaryFolder(output: string): string {
+  try {
+    return mkdtempSync(join(dirname(output), '.bloom-salvage.'));
+  } catch (error) {
+    throw writingFailure(output, error);
+  }
+}
+
+/** @throws Failure when the output would overwrite the input. */
+function mustNotBeInput(path: string, output: string): void {
+  const stat = /^https?:/i.test(path) || path === '-' ? undefined : statSync(path, { bigint: true, throwIfNoEntry: false });
+  mustBeWritable(output, stat);
+}
+
+/**
+ * Writes what can be saved of an input to `part`.
+ *
+ * @param head what each line about the input begins with.
+ * @returns undefined when there is nothing to save.
+ */
+async function salvageOne(path: string, part: string, options: SalvageCommandOptions, head = ''): Promise<Saved | undefined> {
+  const { anyOrder, output } = options;
   if (isFolder(path)) {
     mustNotInsist(path, options);
     if (anyOrder) throw new Failure(`${path}: is a folder, whose files are merged by the order of their keys: omit --any-order`);
-    return salvageFolder(path, output, await loadPlugins(options));
+    return salvageFolder(path, output, await loadPlugins(options), part, head);
   }
-  const location = locate(path);
-  if (location.kind === 'log' || location.kind === 'folder') throw new Failure(`${path}: is a file of a database, and not a table: name the folder`);
-  if (location.kind === 'stdin' || location.kind === 'pipe') throw new Failure(`${path}: the damaged table must be a file: copy it to one first`);
-  if (location.kind !== 'file') throw new Failure(`${path}: the damaged table must be a file: download it first`);
-  mustBeWritable(output, inputStat(path));
-  const report = await withTableFile(location, { ...options, searchBytes: Infinity }, async (file) => {
+  const location = await tableLocation(path, options);
+  mustBeWritable(output, location.kind === 'file' ? inputStat(path) : location.kind === 'memory' && path === '-' ? fstatSync(0, { bigint: true }) : undefined);
+  const name = shownName(path);
+  const { report, isInternal } = await withTableFile(location, { ...options, searchBytes: Infinity }, async (file) => {
     noteAssumption(file, options);
     // A database may have its own order. The blocks of a file are in this order.
     const hasOwnOrder = file.isInternal && !file.isOrdered;
-    if (hasOwnOrder && !anyOrder) note(`${path}: the keys are not in bytewise order: entries stay in the order of the file`);
-    return copied(file, output, anyOrder === true || hasOwnOrder);
+    if (hasOwnOrder && !anyOrder) {
+      if (head !== '') throw new Failure(`${name}: the keys are not in bytewise order: name the order with --comparator, or salvage this table by itself`);
+      note(`${name}: the keys are not in bytewise order: entries stay in the order of the file`);
+    }
+    return { report: await copied(file, part, anyOrder === true || hasOwnOrder), isInternal: file.isInternal };
   });
-  noteDatabase(path);
+  if (location.kind === 'file') noteDatabase(path);
 
   const isLossy = lostSomething(report);
   if (isLossy) process.exitCode = EXIT.no;
   const lines = new Lines();
-  for (const finding of report.findings) await lines.add(placedProblem(finding));
+  for (const finding of report.findings) await lines.add(head + placedProblem(finding));
   for (const { offset, byteLength, problem } of report.lost) {
-    await lines.add(`${placedBytes(byteLength, offset)}: ${problem}`);
+    await lines.add(`${head}${placedBytes(byteLength, offset)}: ${problem}`);
   }
   if (report.outOfOrder > 0) {
-    await lines.add(`${counted(report.outOfOrder, 'entry')} left out because of their order; --any-order keeps them`);
+    await lines.add(`${head}${counted(report.outOfOrder, 'entry')} left out because of their order; --any-order keeps them`);
   }
   await lines.flush();
   if (report.entries === 0 && isLossy) {
-    note(`${path}: nothing can be saved; ${output} was not written`);
-    return;
+    note(head === '' ? `${name}: nothing can be saved; ${output} was not written` : `${name}: nothing can be saved`);
+    return undefined;
   }
   const found = report.foundBlocks > 0 ? `, ${count(report.foundBlocks)} of them found without the index` : '';
-  note(`${output}: ${counted(report.entries, 'entry')} of ${counted(report.dataBlocks, 'block')}${found}`);
+  note(`${head === '' ? `${output}: ` : head}${counted(report.entries, 'entry')} of ${counted(report.dataBlocks, 'block')}${found}`);
+  return { entries: report.entries, isInternal };
+}
+
+/** What is salvaged is a table, even where its bytes look like something else. */
+async function tableLocation(path: string, options: SalvageCommandOptions): Promise<TableLocation> {
+  const location = locate(path);
+  if (location.kind === 'log' || location.kind === 'folder') throw new Failure(`${path}: is a file of a database, and not a table: name the folder`);
+  if (location.kind === 'file') return location;
+  const found = await recognised(path, options);
+  if (found.kind === 'memory-log') return { ...found, kind: 'memory' };
+  if (isDatabase(found)) throw new Failure(`${shownName(path)}: is a folder or a log: bloom copies only what is in files here: download it first`);
+  return found;
 }
 
 /** Writes what can be saved from a table to `output`. Writes no file if nothing can be saved. */

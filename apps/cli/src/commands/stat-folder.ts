@@ -1,23 +1,21 @@
 import { basename } from 'node:path';
 import type { DatabaseDescription, LogDescription, TableDescription } from '@bloom/leveldb';
 import { count, counted, hexDigits } from '@bloom/report';
-import { ByteBuffer } from '../formats/byte-buffer.js';
 import { policyNames, statusText } from '../outputs/filter-text.js';
 import { keyText } from '../outputs/key-text.js';
 import type { InputOptions } from '../inputs/opened-input.js';
 import { type DatabaseLocation, droppedText, withDatabase } from '../inputs/opened-folder.js';
-import { flush, Lines } from '../outputs/output.js';
+import { Lines } from '../outputs/output.js';
 import { namedRows } from '../outputs/screen-text.js';
-import { terminalJson } from '../outputs/terminal-text.js';
 
 /** Prints what a database consists of. Skips damaged parts and reports them, since users look for these. */
 export async function statFolder(location: DatabaseLocation, options: InputOptions, asJson: boolean): Promise<void> {
   await withDatabase(location, { ...options, damage: 'skip' }, async ({ path, database }) => {
     const description = database.describe();
     if (asJson) {
-      const out = new ByteBuffer();
-      out.utf8(`${terminalJson(jsonOf(path, description, database.filterStatus.state), 2)}\n`);
-      await flush(out);
+      const json = new Lines();
+      await json.json(jsonOf(path, description, database.filterStatus.state));
+      await json.flush();
       return;
     }
     const lines = new Lines();

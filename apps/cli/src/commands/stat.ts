@@ -19,7 +19,6 @@ import {
 import { internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/database';
 import { profileTable, tableLayout, type TableProfile } from '@bloom/sstable/inspect';
 import type { Command } from 'commander';
-import { ByteBuffer } from '../formats/byte-buffer.js';
 import { policyNames, problemOf, statusText } from '../outputs/filter-text.js';
 import { type InputOptions, isDatabase, recognised } from '../inputs/opened-input.js';
 import { addRemoteOptions, type RemoteOptions, type TableLocation, tracingFor } from '../inputs/opened-source.js';
@@ -32,11 +31,10 @@ import {
   openTable,
   withTableFile,
 } from '../inputs/opened-table.js';
-import { flush, Lines } from '../outputs/output.js';
+import { Lines } from '../outputs/output.js';
 import { statFolder } from './stat-folder.js';
 import { askedBits, rateCurve, reasonOfBits, SizeHistogram } from '../outputs/filter-figures.js';
 import { bars, namedRows, shortSize } from '../outputs/screen-text.js';
-import { terminalJson } from '../outputs/terminal-text.js';
 
 interface StatOptions extends InputOptions {
   readonly json?: true;
@@ -107,9 +105,9 @@ async function statTable(location: TableLocation, options: StatOptions & RemoteO
     }
     const findings = { path, table, isInternal, profile, trial, sizes, isNamedOrder: opening.comparator !== undefined };
     if (options.json) {
-      const out = new ByteBuffer();
-      out.utf8(`${terminalJson(asJson(findings), 2)}\n`);
-      await flush(out);
+      const json = new Lines();
+      await json.json(asJson(findings));
+      await json.flush();
       return;
     }
     await printLines(asText(findings));

@@ -10,7 +10,7 @@ import { Lines, note } from '../outputs/output.js';
 import { uncheckedText } from '../outputs/unchecked-text.js';
 
 /** Checks all files of a database, and prints what is wrong with each. */
-export async function verifyFolder(location: DatabaseLocation, options: InputOptions, anyOrder: boolean): Promise<void> {
+export async function verifyFolder(location: DatabaseLocation, options: InputOptions, { anyOrder, asJson }: { readonly anyOrder: boolean; readonly asJson: boolean }): Promise<void> {
   await withDatabaseFolder(location, { ...options, damage: 'skip' }, async (path, folder, plugins) => {
     const { comparators, filterPolicies, codecs } = await readerOptions(plugins);
     const checking = {
@@ -22,6 +22,14 @@ export async function verifyFolder(location: DatabaseLocation, options: InputOpt
     // A folder without a database is bad input, as a missing file is.
     const [first] = findings;
     if (first?.code === 'BLOOM_NOT_A_DATABASE' && tables.length + logs.length === 0) throw new Failure(`${path}: ${first.problem}`);
+    if (asJson) {
+      if (findings.length > 0) process.exitCode = EXIT.no;
+      const lines = new Lines();
+      const named = findings.map((finding) => ({ ...finding, problem: isOwnText(finding) ? problemOf(finding, comparator) : finding.problem }));
+      await lines.json({ input: path, comparator: comparator ?? null, tables: tables.length, logs: logs.length, findings: named, moreFindings, unchecked });
+      await lines.flush();
+      return;
+    }
     const seen = `${counted(tables.length, 'table')} and ${counted(logs.length, 'log')}`;
     if (findings.length === 0) {
       note(`${path}: nothing is wrong with ${seen}${uncheckedText(unchecked, anyOrder)}`);
@@ -46,6 +54,11 @@ async function listed(folder: Folder, plugins: Plugins): Promise<Folder> {
   await database.close();
   const names = ['CURRENT', manifest, ...[...levels.flat(), ...logs].map(({ name }) => name)];
   return { name: folder.name, isRemote: folder.isRemote, list: () => names, open: (name, signal) => folder.open(name, signal) };
+}
+
+/** Whether the library's text is of no use here. */
+function isOwnText({ code }: DatabaseFinding): boolean {
+  return code === 'BLOOM_NOT_A_DATABASE' || code === 'BLOOM_UNKNOWN_COMPARATOR';
 }
 
 /** What is wrong, after the name of the file. @param comparator the name that the MANIFEST has. */

@@ -18,6 +18,7 @@ const SEARCH_BYTES = 2 ** 20;
 
 interface VerifyCommandOptions extends InputOptions {
   readonly anyOrder?: true;
+  readonly json?: true;
 }
 
 export function addVerify(program: Command): void {
@@ -31,6 +32,7 @@ export function addVerify(program: Command): void {
   addRemoteOptions(addPluginOptions(command));
   addKeyFormOptions(command)
     .option('--any-order', 'for keys in an unknown order: do not check the order')
+    .option('--json', 'print one JSON object per input')
     .addHelpText(
       'after',
       `
@@ -51,7 +53,7 @@ async function verify(paths: readonly string[], options: VerifyCommandOptions): 
 async function verifyInput(given: string, options: VerifyCommandOptions): Promise<void> {
   const { anyOrder } = options;
   const location = await recognised(given, options);
-  if (isDatabase(location)) return verifyFolder(location, options, anyOrder === true);
+  if (isDatabase(location)) return verifyFolder(location, options, { anyOrder: anyOrder === true, asJson: options.json === true });
   await withTableFile(location, { ...options, searchBytes: SEARCH_BYTES }, async (file) => {
     noteAssumption(file, options);
     const { path } = file;
@@ -66,6 +68,13 @@ async function verifyInput(given: string, options: VerifyCommandOptions): Promis
     if (options.internal === false && isDatabaseTable) {
       const isOfUserKeys = file.table?.filterStatus.state === 'contradicted';
       note(`${path}: checked as a database's table all the same: ${isOfUserKeys ? 'its filters do' : 'its order or its filters do'} not match the keys as stored`);
+    }
+    if (options.json) {
+      if (findings.length > 0) process.exitCode = EXIT.no;
+      const lines = new Lines();
+      await lines.json({ input: path, findings, moreFindings, unchecked });
+      await lines.flush();
+      return;
     }
     if (findings.length === 0) {
       note(`${path}: nothing is wrong${uncheckedText(unchecked, anyOrder === true)}`);

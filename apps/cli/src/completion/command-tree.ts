@@ -8,6 +8,8 @@ export interface CommandTree {
   readonly description: string;
   /** Arguments as the usage shows them, such as `<input...>`. */
   readonly usage: string;
+  /** What the first argument can be; undefined when it can be anything. */
+  readonly choices: readonly string[] | undefined;
   readonly options: readonly OptionEntry[];
 }
 
@@ -34,6 +36,7 @@ export function commandTreesOf(program: Command, prefix = ''): CommandTree[] {
       summary: command.summary(),
       description: command.description(),
       usage: command.registeredArguments.map((argument) => helper.argumentTerm(argument)).map((term, i) => decorated(term, command, i)).join(' '),
+      choices: command.registeredArguments[0]?.argChoices,
       options: helper.visibleOptions(command).map(entryOf),
     };
     return [tree, ...below];

@@ -8,14 +8,14 @@ export function manPage(commands: readonly CommandTree[], { version, description
     '.SH NAME',
     `bloom \\- ${escaped(description)}`,
     '.SH SYNOPSIS',
-    ...commands.filter(({ name }) => !commands.some((other) => other.name.startsWith(`${name} `))).flatMap(({ name, usage }) => ['.br', `.B bloom ${escaped(name)}`, escaped(`[OPTIONS] ${usage}`)]),
+    ...commands.filter(({ name }) => !commands.some((other) => other.name.startsWith(`${name} `))).flatMap(({ name, usage }, i) => [...(i === 0 ? [] : ['.br']), `.B bloom ${escaped(name)}`, escaped(`[OPTIONS] ${usage}`.trim())]),
     '.SH DESCRIPTION',
     escaped(description),
     '.SH COMMANDS',
   ];
   for (const { name, usage, description: text, options } of commands) {
-    lines.push(`.SS bloom ${escaped(name)} ${escaped(usage)}`);
-    for (const paragraph of text.split('\n')) lines.push(escaped(paragraph), '.PP');
+    lines.push(`.SS bloom ${escaped(`${name} ${usage}`.trim())}`);
+    for (const [i, paragraph] of text.split('\n').entries()) lines.push(...(i === 0 ? [] : ['.PP']), escaped(paragraph));
     for (const { flags, description: meaning } of options) lines.push('.TP', `.B ${escaped(flags)}`, escaped(meaning));
   }
   lines.push('.SH EXIT STATUS');

@@ -22,6 +22,7 @@ ${values.join('\n')}
   case $command in
 ${subcommandCases(commands)}
     help) COMPREPLY=($(compgen -W '${topLevel(commands).join(' ')}' -- "$cur")); return ;;
+${argumentCases(commands)}
   esac
   words=
   case $command in
@@ -31,6 +32,13 @@ ${cases.join('\n')}
 }
 complete -o default -F _bloom bloom
 `;
+}
+
+function argumentCases(commands: readonly CommandTree[]): string {
+  return commands
+    .filter(({ choices }) => choices !== undefined)
+    .map(({ name, choices }) => `    ${name}) if [[ $cur != -* ]]; then COMPREPLY=($(compgen -W '${choices!.join(' ')}' -- "$cur")); return; fi ;;`)
+    .join('\n');
 }
 
 function subcommandCases(commands: readonly CommandTree[]): string {
@@ -47,10 +55,10 @@ function subcommandCases(commands: readonly CommandTree[]): string {
 
 /** For a file `_bloom` in a folder of `$fpath`. */
 export function zshCompletion(commands: readonly CommandTree[]): string {
-  const cases = commands.map(({ name, options }) => {
+  const cases = commands.map(({ name, choices, options }) => {
     const specs = options.flatMap((option) => zshOption(option)).map((spec) => `        ${zshQuoted(spec)} \\`);
     const below = subcommands(commands, name);
-    const rest = below.length > 0 ? `        '1:command:(${below.join(' ')})' \\\n        '*::argument:_files'` : `        '*:file:_files'`;
+    const rest = below.length > 0 ? `        '1:command:(${below.join(' ')})' \\\n        '*::argument:_files'` : choices === undefined ? `        '*:file:_files'` : `        '1:argument:(${choices.join(' ')})'`;
     return `      ${zshQuoted(name)})\n        _arguments -s \\\n${[...specs, rest].join('\n')}\n        ;;`;
   });
   return `#compdef bloom
@@ -96,12 +104,21 @@ function zshQuoted(text: string): string {
 
 /** For `~/.config/fish/completions/bloom.fish`. */
 export function fishCompletion(commands: readonly CommandTree[]): string {
-  const lines = ['# fish completion for bloom, made by bloom completion fish', 'complete -c bloom -n __fish_use_subcommand -f'];
-  for (const { name, summary, options } of commands) {
+  const lines = [
+    '# fish completion for bloom, made by bloom completion fish',
+    'complete -c bloom -n __fish_use_subcommand -f',
+    "complete -c bloom -n __fish_use_subcommand -a help -d 'print the help of a command'",
+    'complete -c bloom -n __fish_use_subcommand -l help -d \'print the help\'',
+    'complete -c bloom -n __fish_use_subcommand -l version -d \'print the version\'',
+    `complete -c bloom -n '__fish_seen_subcommand_from help' -f -a ${fishQuoted(topLevel(commands).join(' '))}`,
+  ];
+  for (const { name, summary, choices, options } of commands) {
     const [first, second] = name.split(' ') as [string, string | undefined];
     const condition = second === undefined ? `__fish_seen_subcommand_from ${first}` : `__fish_seen_subcommand_from ${first}; and __fish_seen_subcommand_from ${second}`;
-    const at = second === undefined ? '__fish_use_subcommand' : `__fish_seen_subcommand_from ${first}`;
-    lines.push(`complete -c bloom -n '${at}' -a ${second ?? first} -d ${fishQuoted(summary)}`);
+    const siblings = second === undefined ? [] : subcommands(commands, first);
+    const at = second === undefined ? '__fish_use_subcommand' : `__fish_seen_subcommand_from ${first}; and not __fish_seen_subcommand_from ${siblings.join(' ')}`;
+    lines.push(`complete -c bloom -n '${at}' -f -a ${second ?? first} -d ${fishQuoted(summary)}`);
+    if (choices !== undefined) lines.push(`complete -c bloom -n '${condition}' -f -a ${fishQuoted(choices.join(' '))}`);
     for (const option of options) lines.push(`complete -c bloom -n '${condition}' ${fishOption(option)}`);
   }
   return `${lines.join('\n')}\n`;

@@ -4,7 +4,8 @@ import type { PluginOptions } from '../plugins/plugin-options.js';
 import type { BatchSource } from './batch-source.js';
 import { mergeTables } from './merging-thread.js';
 import { SortedEntries } from './sorted-entries.js';
-import { SortedRun } from './sorted-run.js';
+import { writeSortedRun } from './sorted-run.js';
+import type { TemporaryFile } from './temporary-file.js';
 
 /** Bytes of a batch of sorted entries. */
 const BATCH_BYTES = 2 ** 19;
@@ -28,7 +29,7 @@ export class EntrySorter {
   readonly #comparator: Comparator;
   readonly #entries: SortedEntries;
   /** The oldest first. */
-  readonly #runs: SortedRun[] = [];
+  readonly #runs: TemporaryFile[] = [];
 
   constructor(options: SortOptions) {
     this.#options = options;
@@ -72,7 +73,7 @@ export class EntrySorter {
 
   #writeRun(): void {
     this.#entries.sort();
-    this.#runs.push(SortedRun.write(this.#options.folder, this.#entries, this.#comparator));
+    this.#runs.push(writeSortedRun(this.#options.folder, this.#entries, this.#comparator));
     this.#entries.clear();
   }
 }

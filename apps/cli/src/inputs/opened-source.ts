@@ -20,11 +20,17 @@ export interface RemoteOptions {
 /** Where a single file is, which need not be a table. */
 export type TableLocation = Exclude<Location, { kind: 'folder' | 'remote-folder' | 'remote' }>;
 
+/** Adds --header. */
+export function addHeaderOption(command: Command): Command {
+  const several = (value: string, before: readonly string[] | undefined): readonly string[] => [...(before ?? []), value];
+  return command.addOption(
+    new Option('-H, --header <header>', 'for a URL: a header to send, NAME: VALUE; can be repeated; also one per line in BLOOM_HTTP_HEADERS').argParser(several),
+  );
+}
+
 /** Adds --header and --trace. */
 export function addRemoteOptions(command: Command): Command {
-  const several = (value: string, before: readonly string[] | undefined): readonly string[] => [...(before ?? []), value];
-  return command
-    .addOption(new Option('-H, --header <header>', 'for a URL: a header to send, NAME: VALUE; can be repeated; also one per line in BLOOM_HTTP_HEADERS').argParser(several))
+  return addHeaderOption(command)
     .option('--trace', 'say on standard error what is read: requests, bytes, answers of filters');
 }
 

@@ -1,56 +1,26 @@
-import { randomBytes } from 'node:crypto';
-import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
+import { readSync } from 'node:fs';
 import { type Comparator, type SyncSource, TableBuilder, type TableSink } from '@bloom/sstable';
 import type { SortedEntries } from './sorted-entries.js';
+import { TemporaryFile } from './temporary-file.js';
 
 /** Bytes of a block of a run. Runs are only read from start to end. */
 const BLOCK_BYTES = 64 * 2 ** 10;
 
-/**
- * Sorted entries in a temporary table. Its file has no name any more once it is open, so that the system removes it however
- * the process ends. Windows cannot do that: there it is removed when the run is closed.
- */
-export class SortedRun {
-  readonly fd: number;
-  byteLength = 0;
-  readonly #path: string;
-
-  private constructor(path: string) {
-    this.#path = path;
-    this.fd = openSync(path, 'wx+', 0o600);
-    if (process.platform !== 'win32') rmSync(path);
-  }
-
-  /** Writes sorted entries to a run in a folder. @throws the system's error when the file cannot be written. */
-  static write(folder: string, entries: SortedEntries, comparator: Comparator): SortedRun {
-    const run = new SortedRun(join(folder, `.bloom-sort.${randomBytes(6).toString('hex')}.tmp`));
-    try {
-      const sink: TableSink = { append: (bytes) => run.#append(bytes) };
-      const builder = new TableBuilder(sink, { comparator, filterPolicy: null, blockSize: BLOCK_BYTES, compression: 'snappy' });
-      entries.give(0, (bytes, start, keyEnd, end) => {
-        builder.addRange(bytes, start, keyEnd, bytes, keyEnd, end);
-        return true;
-      });
-      builder.finish();
-      return run;
-    } catch (error) {
-      run.close();
-      throw error;
-    }
-  }
-
-  close(): void {
-    closeSync(this.fd);
-    if (process.platform === 'win32') rmSync(this.#path, { force: true });
-  }
-
-  #append(bytes: Uint8Array): void {
-    for (let at = 0; at < bytes.length; ) {
-      const written = writeSync(this.fd, bytes, at, bytes.length - at);
-      at += written;
-      this.byteLength += written;
-    }
+/** Writes sorted entries to a table in a temporary file in a folder. @throws the system's error when it cannot be written. */
+export function writeSortedRun(folder: string, entries: SortedEntries, comparator: Comparator): TemporaryFile {
+  const run = new TemporaryFile(folder);
+  try {
+    const sink: TableSink = { append: (bytes) => run.append(bytes) };
+    const builder = new TableBuilder(sink, { comparator, filterPolicy: null, blockSize: BLOCK_BYTES, compression: 'snappy' });
+    entries.give(0, (bytes, start, keyEnd, end) => {
+      builder.addRange(bytes, start, keyEnd, bytes, keyEnd, end);
+      return true;
+    });
+    builder.finish();
+    return run;
+  } catch (error) {
+    run.close();
+    throw error;
   }
 }
 

@@ -1,85 +1,49 @@
-/** What a reader of a table or a folder sees: the newest value of each key, in order. */
-import { closeSync, fstatSync, openSync } from 'node:fs';
-import { SyncDatabaseReader } from '@bloom/leveldb';
-import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
-import { SyncNodeFolder } from '@bloom/leveldb/node';
-import { bytewiseComparator, type Comparator, SyncTable, UnsupportedError } from '@bloom/sstable';
+/** What a reader of a table or a database sees: the newest value of each key, in order. */
+import type { DatabaseReader, SyncDatabaseReader } from '@bloom/leveldb';
+import { idbComparator } from '@bloom/leveldb/idb-comparator';
+import { bytewiseComparator, type Comparator } from '@bloom/sstable';
 import { DELETION, INTERNAL_KEY_TRAILER_LENGTH } from '@bloom/sstable/database';
-import { Failure, failureOf } from '../failure.js';
+import { Failure } from '../failure.js';
 import { EntryBatch } from '../formats/entry-batch.js';
-import { knownCodecs } from '../plugins/known-plugins.js';
-import { loadPlugins, type PluginOptions, type Plugins } from '../plugins/plugin-options.js';
+import { loadPlugins, pluginOptionsOf } from '../plugins/plugin-options.js';
 import type { BatchSource } from './batch-source.js';
-import { isFolder } from './folder-argument.js';
-import { keyFormOf } from './key-form.js';
 import { mergeTables } from './merging-thread.js';
-import { folderFailure } from './opened-folder.js';
-import { DescriptorSource } from './sorted-run.js';
+import { hasInternalKeys, type OpenedFile, openTableFile } from './opened-file.js';
+import { type DatabaseFile, noteDropped, withDatabase } from './opened-folder.js';
+import { type InputOptions, isDatabase, recognised } from './opened-input.js';
 
 /** Bytes of a batch. */
 const BATCH_BYTES = 2 ** 19;
 
-/** A table that is open. */
-export interface OpenedFile {
-  readonly name: string;
-  readonly fd: number;
-  readonly byteLength: number;
-}
-
-/** Opens a regular file. @throws Failure that names it. */
-export function openFile(path: string): OpenedFile {
-  if (path === '') throw new Failure('the name of the table is empty');
-  if (path === '-') throw new Failure('-: a table cannot be read from standard input: name a file (./- for one with this name)');
-  let fd: number | undefined;
-  try {
-    fd = openSync(path, 'r');
-    const stat = fstatSync(fd);
-    if (stat.isDirectory()) throw new Failure(`${path}: is a folder`);
-    if (!stat.isFile()) throw new Failure(`${path}: is not a regular file, but tables need random access: copy it to a file first`);
-    return { name: path, fd, byteLength: stat.size };
-  } catch (error) {
-    if (fd !== undefined) closeSync(fd);
-    throw failureOf(path, error);
-  }
-}
-
-/** Whether the keys of a table are those of a database. @throws Failure when it cannot be opened. */
-export async function hasInternalKeys({ name, fd, byteLength }: OpenedFile, plugins: Plugins): Promise<boolean> {
-  const source = new DescriptorSource(fd, byteLength);
-  try {
-    const table = SyncTable.open(source, { codecs: knownCodecs(plugins), cache: null, filterPolicies: [] });
-    return (await keyFormOf(source, table, 0)).isInternal;
-  } catch (error) {
-    throw failureOf(name, error);
-  }
-}
-
-/** The visible entries of a table or a folder, and the order that they are in. */
+/** The visible entries of a table or a database, and the order that they are in. */
 export interface VisibleEntries extends BatchSource {
   readonly comparator: Comparator;
 }
 
-/** Opens a table or a folder. @throws Failure that names it. */
-export async function openVisible(path: string, options: PluginOptions & { readonly internal?: boolean }): Promise<VisibleEntries> {
-  const plugins = await loadPlugins(options);
-  if (isFolder(path)) return FolderEntries.open(path, plugins);
-  const file = openFile(path);
+/** Opens what the command line names, does `work` with its visible entries, and closes it. Failures name it. */
+export async function withVisible<T>(given: string, options: InputOptions, work: (entries: VisibleEntries) => Promise<T>): Promise<T> {
+  if (given === '') throw new Failure('the name of the table is empty');
+  const location = await recognised(given, options);
+  if (isDatabase(location)) return withDatabase(location, options, (file) => work(databaseEntries(file)));
+  const file = await openTableFile(location, options);
   try {
-    const isInternal = options.internal ?? (await hasInternalKeys(file, plugins));
-    const merged = await mergeTables({ files: [file], plugins: options, isInternal });
-    const comparator = plugins.comparator ?? bytewiseComparator;
-    const source = isInternal ? new NewestVersions(merged, comparator) : merged;
-    return {
-      comparator,
-      next: () => source.next(),
-      close() {
-        source.close();
-        closeSync(file.fd);
-      },
-    };
-  } catch (error) {
-    closeSync(file.fd);
-    throw error;
+    const plugins = await loadPlugins(options);
+    return await withVisibleOf(file, options, options.internal ?? (await hasInternalKeys(file, plugins)), work);
+  } finally {
+    file.close();
+  }
+}
+
+/** {@link withVisible} of a table that is open. */
+export async function withVisibleOf<T>(file: OpenedFile, options: InputOptions, isInternal: boolean, work: (entries: VisibleEntries) => Promise<T>): Promise<T> {
+  const { name, fd, byteLength } = file;
+  const comparator = (await loadPlugins(options)).comparator ?? bytewiseComparator;
+  const merged = await mergeTables({ files: [{ name, fd, byteLength }], plugins: pluginOptionsOf(options), isInternal });
+  const source = isInternal ? new NewestVersions(merged, comparator) : merged;
+  try {
+    return await work({ comparator, next: () => source.next(), close: () => source.close() });
+  } finally {
+    source.close();
   }
 }
 
@@ -117,55 +81,42 @@ export class NewestVersions implements BatchSource {
   }
 }
 
-/** The visible entries of a folder. */
-class FolderEntries implements VisibleEntries {
+/** The visible entries of a database that is open. */
+export function databaseEntries(file: DatabaseFile): VisibleEntries {
+  return new DatabaseEntries(file);
+}
+
+class DatabaseEntries implements VisibleEntries {
   readonly comparator: Comparator;
   readonly #path: string;
-  readonly #database: SyncDatabaseReader;
-  readonly #entries: Iterator<readonly [Uint8Array, Uint8Array]>;
+  readonly #database: SyncDatabaseReader | DatabaseReader;
+  readonly #entries: Iterator<readonly [Uint8Array, Uint8Array]> | AsyncIterator<readonly [Uint8Array, Uint8Array]>;
 
-  private constructor(path: string, database: SyncDatabaseReader, comparator: Comparator) {
+  constructor({ path, database, plugins }: DatabaseFile) {
     this.#path = path;
     this.#database = database;
-    this.comparator = comparator;
-    this.#entries = database.entries();
-  }
-
-  static open(path: string, plugins: Plugins): FolderEntries {
-    const folder = new SyncNodeFolder(path);
-    const codecs = knownCodecs(plugins);
-    const open = (comparator: Comparator): FolderEntries => {
-      const filterPolicies = comparator === idbComparator ? [idbFilterPolicy] : undefined;
-      return new FolderEntries(path, SyncDatabaseReader.open(folder, { codecs, comparators: [comparator], filterPolicies }), comparator);
-    };
-    try {
-      return open(plugins.comparator ?? bytewiseComparator);
-    } catch (error) {
-      try {
-        if (plugins.comparator === undefined && error instanceof UnsupportedError && error.code === 'BLOOM_UNKNOWN_COMPARATOR') return open(idbComparator);
-      } catch {
-        // The first error says what is wrong.
-      }
-      throw folderFailure(path, folder, error);
-    }
+    const name = database.describe().comparator;
+    this.comparator = [plugins.comparator, idbComparator].find((known) => known?.name === name) ?? bytewiseComparator;
+    const entries = database.entries();
+    this.#entries = Symbol.asyncIterator in entries ? entries[Symbol.asyncIterator]() : entries[Symbol.iterator]();
   }
 
   async next(): Promise<EntryBatch | undefined> {
-    await Promise.resolve();
-    try {
-      const batch = new EntryBatch(BATCH_BYTES);
-      while (batch.end < BATCH_BYTES && batch.length < BATCH_BYTES) {
-        const step = this.#entries.next();
-        if (step.done === true) break;
-        batch.add(step.value[0], step.value[1], 0);
+    const batch = new EntryBatch(BATCH_BYTES);
+    while (batch.end < BATCH_BYTES && batch.length < BATCH_BYTES) {
+      const given = this.#entries.next();
+      const step = given instanceof Promise ? await given : given;
+      if (step.done === true) {
+        noteDropped(this.#path, this.#database.describe().dropped);
+        break;
       }
-      return batch.length === 0 ? undefined : batch;
-    } catch (error) {
-      throw folderFailure(this.#path, new SyncNodeFolder(this.#path), error);
+      batch.add(step.value[0], step.value[1], 0);
     }
+    await Promise.resolve();
+    return batch.length === 0 ? undefined : batch;
   }
 
   close(): void {
-    this.#database.close();
+    // The database is closed by what has opened it.
   }
 }

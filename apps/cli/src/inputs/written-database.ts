@@ -1,19 +1,24 @@
 /** Databases that commands write to. */
 import { comparatorNameSync, Database, DatabaseError, type DatabaseOptions } from '@bloom/leveldb';
 import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
-import { SyncNodeFolder, WritableNodeFolder } from '@bloom/leveldb/node';
+import { BackgroundThread, SyncNodeFolder, WritableNodeFolder } from '@bloom/leveldb/node';
 import { quotedName } from '@bloom/bytes';
 import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
 import { bytewiseComparator, type Comparator, CorruptionError, UnsupportedError } from '@bloom/sstable';
 import { type Command, Option } from 'commander';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { Failure } from '../failure.js';
 import { compressionOf, type TableOptions } from '../outputs/table-options.js';
 import { knownCodecs, knownPolicies } from '../plugins/known-plugins.js';
-import { addPluginOptions, loadPlugins, type Plugins } from '../plugins/plugin-options.js';
+import { addPluginOptions, loadPlugins, pluginOptionsOf, type Plugins } from '../plugins/plugin-options.js';
 import { byteSize } from './byte-size.js';
 import { lockHolders } from './lock-holder.js';
 import { folderFailure } from './opened-folder.js';
 import { wholeNumber } from './whole-number.js';
+
+/** From which the thread that writes tables has plug-ins, beside this program. */
+const THREAD_PLUGINS = pathToFileURL(join(__dirname, 'thread-plugins.cjs')).href;
 
 /** The options of commands that write to a folder. */
 export type DatabaseCommandOptions = Omit<TableOptions, 'blockRestartInterval'>;
@@ -71,11 +76,13 @@ function comparatorOf(path: string, { comparator }: Plugins): Comparator {
 export async function withDatabase<T>(path: string, options: DatabaseCommandOptions, createIfMissing: boolean, work: (database: Database) => Promise<T>): Promise<T> {
   const settings = { ...(await databaseOptionsOf(path, options)), createIfMissing };
   try {
-    const database = await Database.open(new WritableNodeFolder(path), settings);
+    const thread = new BackgroundThread({ plugins: { module: THREAD_PLUGINS, data: pluginOptionsOf(options) } });
+    const database = await Database.open(new WritableNodeFolder(path, { thread }), settings);
     try {
       return await work(database);
     } finally {
       await database.close();
+      await thread.close();
     }
   } catch (error) {
     throw databaseFailure(path, error);

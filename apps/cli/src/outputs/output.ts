@@ -1,6 +1,6 @@
 import { ByteBuffer } from '../formats/byte-buffer.js';
 import { failureOf } from '../failure.js';
-import { terminalLine, terminalLines } from './terminal-text.js';
+import { terminalJson, terminalLine, terminalLines } from './terminal-text.js';
 
 /** How many bytes to collect before writing to standard output. */
 const WRITE_BYTES = 64 * 1024;
@@ -35,6 +35,12 @@ export class Lines {
   /** Adds a line, in which unsafe characters are escaped. */
   add(line: string): Promise<void> | undefined {
     this.#out.utf8(`${terminalLine(line)}\n`);
+    return drain(this.#out);
+  }
+
+  /** Adds a value as a line of JSON, which is never shortened. */
+  json(value: object): Promise<void> | undefined {
+    this.#out.utf8(`${terminalJson(value)}\n`);
     return drain(this.#out);
   }
 

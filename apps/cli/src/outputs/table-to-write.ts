@@ -3,8 +3,8 @@ import { basename, dirname } from 'node:path';
 import { Failure, failureOf, isSystemError } from '../failure.js';
 import { isSameFile } from './same-file.js';
 
-/** Checks before long work that the output can be written. @throws Failure if not, or if that would overwrite the input. */
-export function mustBeWritable(output: string, input: BigIntStats): void {
+/** Checks before long work that the output can be written. @param input undefined for what is no file. @throws Failure if not, or if that would overwrite the input. */
+export function mustBeWritable(output: string, input: BigIntStats | undefined): void {
   if (output === '') throw new Failure('the name of the table to write is empty');
   if (output === '-') {
     throw new Failure(
@@ -22,7 +22,7 @@ export function mustBeWritable(output: string, input: BigIntStats): void {
   if (existing === undefined) return;
   if (existing.isDirectory()) throw new Failure(`${output}: is a folder`);
   if (!existing.isFile()) throw new Failure(`${output}: is not a regular file, so a table cannot replace it`);
-  if (isSameFile(existing, input)) throw new Failure(`${output}: is also the input: name another file`);
+  if (input !== undefined && isSameFile(existing, input)) throw new Failure(`${output}: is also the input: name another file`);
 }
 
 /** Turns an error about writing a table into a failure. */

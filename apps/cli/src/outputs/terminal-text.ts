@@ -27,8 +27,8 @@ export function terminalLines(bytes: Uint8Array): string {
  * `value` as JSON that is also safe on a terminal: unsafe characters that `JSON.stringify` leaves unchanged become `\u`
  * escapes, which mean the same.
  */
-export function terminalJson(value: unknown, space?: number): string {
-  return JSON.stringify(value, undefined, space).replace(UNSAFE_IN_LINES, (character) =>
+export function terminalJson(value: unknown): string {
+  return JSON.stringify(value).replace(UNSAFE_IN_LINES, (character) =>
     Array.from({ length: character.length }, (_, i) => unicodeEscape(character.charCodeAt(i))).join(''),
   );
 }

@@ -32,6 +32,11 @@ export function addPluginOptions(command: Command): Command {
     .addOption(new Option('--codec <module>', 'a module that exports a codec, or an array of codecs; can be repeated').argParser(several));
 }
 
+/** Only these of a command's options, as a thread gets them. */
+export function pluginOptionsOf({ comparator, policy, codec }: PluginOptions): PluginOptions {
+  return { ...(comparator !== undefined && { comparator }), ...(policy !== undefined && { policy }), ...(codec !== undefined && { codec }) };
+}
+
 /** Imports the modules that the options name. @throws Failure that names the module. */
 export async function loadPlugins({ comparator, policy = [], codec = [] }: PluginOptions): Promise<Plugins> {
   if (comparator === undefined && policy.length === 0 && codec.length === 0) return NO_PLUGINS;

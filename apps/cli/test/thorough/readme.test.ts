@@ -14,16 +14,23 @@ function stepsOf(transcript: string): { command: string; printed: string }[] {
     .map((step) => ({ command: step.slice(0, step.indexOf('\n')), printed: step.slice(step.indexOf('\n') + 1) }));
 }
 
-/** Without what differs from run to run. */
+/** What differs from run to run, and what it is compared as. */
+const NORMALISED: readonly (readonly [RegExp, string])[] = [[/\b\d+\.\d\d s$/gm, 'N s']];
+
 function comparable(text: string): string {
-  return text.replace(/\d+\.\d\d s$/gm, 'N s');
+  return NORMALISED.reduce((normal, [pattern, name]) => normal.replace(pattern, name), text);
 }
 
-// The other transcripts name files that are not there.
-const [, transcript] = /^```console\n(\$ printf [^]*?)^```$/m.exec(readme)!;
+const transcripts = [...readme.matchAll(/^```console\n([^]*?)^```$/gm)].map(([, transcript]) => transcript!);
 
-describe('the transcript of the README', () => {
-  test.each(stepsOf(transcript!))('$command', async ({ command, printed }) => {
+// In one folder, one after another, as a reader would.
+describe('the transcripts of the README', () => {
+  test('are all found', () => {
+    expect(transcripts.length).toBe(readme.split('```console').length - 1);
+    expect(transcripts.length).toBeGreaterThan(1);
+  });
+
+  test.each(transcripts.flatMap(stepsOf))('$command', async ({ command, printed }) => {
     const { stdout } = await shell(`exec 2>&1; ${command}`, scratch.path);
     expect(comparable(stdout.toString())).toBe(comparable(printed));
   });

@@ -149,6 +149,35 @@ describe('load', () => {
   });
 });
 
+describe('a comparator, a policy and a codec of modules', () => {
+  test('are used by the thread that writes tables', async () => {
+    scratch.write(
+      'plugins.mjs',
+      `import { appendFileSync } from 'node:fs';
+      import { isMainThread } from 'node:worker_threads';
+      import { deflateRawSync, inflateRawSync } from 'node:zlib';
+      export class Everything {
+        name = 'test.Everything';
+        createFilter(keys, dst) {
+          appendFileSync('threads.txt', isMainThread ? 'main ' : 'thread ');
+          dst.extend(1)[0] = 1;
+        }
+        keyMayMatch() { return true; }
+      }
+      export const codec = { type: 77, name: 'test.deflate', compress: (bytes) => deflateRawSync(bytes, { level: 1 }), decompress: (bytes, maxOutputLength) => inflateRawSync(bytes, { maxOutputLength }) };`,
+    );
+    const plugins = ['--comparator', `./${REVERSE}`, '--policy', './plugins.mjs', '--codec', './plugins.mjs'];
+    const lines = Array.from({ length: 60_000 }, (_, i) => `${(i * 7919) % 60_000}\t${'value '.repeat(20)}${i}\n`);
+    const { code, stderr } = await bloom(['load', 'threaded', '-', '-q', ...plugins, '--compression', 'test.deflate'], scratch.path, lines.join(''));
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const threads = scratch.read('threads.txt').toString().trim().split(' ');
+    expect(threads.filter((name) => name === 'thread').length).toBeGreaterThan(0);
+    expect(await bloomPrints(['count', 'threaded', ...plugins], scratch.path)).toBe('60000\n');
+    expect(await bloom(['get', 'threaded', '7919', ...plugins], scratch.path)).toMatchObject({ code: 0, stderr: '' });
+    expect((await bloom(['stat', 'threaded', ...plugins], scratch.path)).stdout.toString()).toContain('test.Everything');
+  });
+});
+
 describe('repair', () => {
   test('makes a database of what is left, and says what was lost', async () => {
     const plain = goldenDatabases().find(({ name }) => name === 'levels')!;

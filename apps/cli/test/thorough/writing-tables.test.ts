@@ -170,7 +170,7 @@ describe('merge', () => {
       [['plain.ldb', '-o', 'plain.ldb'], 'plain.ldb: is also the input: name another file'],
       [['plain.ldb', 'absent.ldb', '-o', 'x.ldb'], 'absent.ldb: no such file or folder'],
       [['plain.ldb', 'lines.tsv', '-o', 'x.ldb'], 'lines.tsv: file: '],
-      [['plain.ldb', '.', '-o', 'x.ldb'], '.: is a folder'],
+      [['plain.ldb', '.', '-o', 'x.ldb'], '.: is a folder, and not a table: bloom convert makes a table of its entries'],
       [['-o', 'x.ldb'], 'no tables: name them, or a file with their names after --files'],
       [['--files', 'absent', '-o', 'x.ldb'], 'absent: no such file or folder'],
       [['internal.ldb', 'plain.ldb', '-o', 'x.ldb'], 'internal.ldb is a table of a database, and plain.ldb is not: bloom convert --keys plain makes it one with plain keys'],
@@ -181,6 +181,46 @@ describe('merge', () => {
       if (!problem.endsWith(': file: ')) expect(stderr).toBe(`bloom: ${problem}\n`);
     }
     expect(existsSync(scratch.at('x.ldb'))).toBe(false);
+  });
+});
+
+describe('salvage', () => {
+  test('of several damaged inputs makes one table, in which the first input counts', async () => {
+    await build('first.ldb', [], scratch.path, 'a\tnew\n');
+    await build('second.ldb', [], scratch.path, 'a\told\nb\t2\n');
+    scratch.write('cut.ldb', scratch.read('second.ldb').subarray(0, 60));
+    await bloomPrints(['put', 'third', 'c', '3'], scratch.path);
+    const { code, stdout, stderr } = await bloom(['salvage', 'first.ldb', 'cut.ldb', 'third', '-o', 'saved.ldb'], scratch.path);
+    expect(code).toBe(1);
+    expect(stdout.toString()).toMatch(/^cut\.ldb: [^]*\n$/);
+    expect(stderr).toMatch(/^bloom: first\.ldb: 1 entry of 1 block\nbloom: cut\.ldb: 2 entries of 1 block, 1 of them found without the index\nbloom: third: 1 entry\nbloom: saved\.ldb: made of 3 inputs; [\d.]+ s\n$/);
+    expect(await bloomPrints(['scan', 'saved.ldb'], scratch.path)).toBe('a\tnew\nb\t2\nc\t3\n');
+    expect(readdirSync(scratch.path).filter((name) => name.startsWith('.'))).toEqual([]);
+    await bloomPrints(['convert', 'first.ldb', '--keys', 'database', '-q', '-o', 'internal.ldb'], scratch.path);
+    const mixed = await bloom(['salvage', 'first.ldb', 'internal.ldb', '--internal', '-o', 'mixed.ldb'], scratch.path);
+    expect(mixed.code).toBe(2);
+    expect(existsSync(scratch.at('mixed.ldb'))).toBe(false);
+  });
+});
+
+describe('diff', () => {
+  test.each([
+    ['tsv', '-\ta\t1\n+\ta\t2\n'],
+    ['jsonl', '-{"key":"a","value":"1"}\n+{"key":"a","value":"2"}\n'],
+    ['csv', 'change,key,value\n-,a,1\n+,a,2\n'],
+    ['hex', '-\t61\t31\n+\t61\t32\n'],
+    ['base64', '-\tYQ==\tMQ==\n+\tYQ==\tMg==\n'],
+    ['raw', '-\ta\t1\n+\ta\t2\n'],
+    ['words', '-\ta\n+\ta\n'],
+  ])('prints %s, of tables, folders and logs', async (format, printed) => {
+    const folder = new Scratch();
+    await build('old.ldb', [], folder.path, 'a\t1\n');
+    await bloomPrints(['put', 'new', 'a', '2'], folder.path);
+    const log = readdirSync(folder.at('new')).find((name) => name.endsWith('.log'))!;
+    for (const other of ['new', `new/${log}`, 'new/CURRENT']) {
+      const { code, stdout } = await bloom(['diff', 'old.ldb', other, '-f', format], folder.path);
+      expect({ code, stdout: stdout.toString().replaceAll('\r', '') }).toEqual({ code: 1, stdout: printed });
+    }
   });
 });
 

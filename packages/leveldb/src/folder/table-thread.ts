@@ -1,10 +1,30 @@
-import type { ReadingOptions, TableOptions } from '@bloom/sstable';
+import type { FilterPolicy } from '@bloom/policy';
+import type { Codec, Comparator, ReadingOptions, TableOptions } from '@bloom/sstable';
 import type { FileMetadata } from '../format/version-edit.js';
 import type { CompactionPlan } from '../format/compaction-plan.js';
 
+/** What a thread has beside LevelDB's own order, filter and compression. */
+export interface ThreadPlugins {
+  readonly comparators?: readonly Comparator[] | undefined;
+  readonly filterPolicies?: readonly FilterPolicy[] | undefined;
+  readonly codecs?: readonly Codec[] | undefined;
+}
+
+/** What a thread must have among its {@link ThreadPlugins}, because the database has it. */
+export interface NeededPlugins {
+  /** The name of the comparator; undefined for bytewise order. */
+  readonly comparator: string | undefined;
+  /** The name of the policy of new filters; undefined for none, and for LevelDB's. */
+  readonly filterPolicy: string | undefined;
+  /** The type of the codec of new blocks; undefined where `compression` says it. */
+  readonly compression: number | undefined;
+  /** The types of the codecs of blocks that are read. */
+  readonly codecs: readonly number[];
+}
+
 /**
  * How a thread reads and writes tables: the database's options that it needs. Comparators, policies and codecs are
- * functions, which no thread can be sent, so only those that it can make by itself are possible.
+ * functions, which no thread can be sent, so a thread must have those that are not LevelDB's by itself.
  */
 export interface TableThreadSettings extends Pick<TableOptions, 'maxBlockBytes' | 'tailBytes'>, Pick<ReadingOptions, 'readAheadBytes' | 'gapBytes'> {
   readonly maxFileSize: number | undefined;
@@ -14,6 +34,8 @@ export interface TableThreadSettings extends Pick<TableOptions, 'maxBlockBytes' 
   readonly compression: 'none' | 'snappy';
   /** Of LevelDB's Bloom filter, where a call does not say otherwise; null for tables without filters. */
   readonly bitsPerKey: number | null;
+  /** Undefined where LevelDB's own are enough. */
+  readonly plugins: NeededPlugins | undefined;
 }
 
 /** A table that was written, and is on disk. */

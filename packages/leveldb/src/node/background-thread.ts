@@ -1,9 +1,28 @@
 import { existsSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
+import { mustBeOptions } from '@bloom/bytes';
 import type { FileMetadata } from '../format/version-edit.js';
 import type { CompactionPlan } from '../format/compaction-plan.js';
 import type { FolderPin } from './folder-pin.js';
 import type { CompactedTables, CompactionRequest, PackedEntries, TableThread, TableThreadSettings, WrittenTable } from '../folder/table-thread.js';
+
+/** A module that gives a thread comparators, policies and codecs. */
+export interface PluginModule {
+  /** The module's URL. It exports `threadPlugins`: a function that returns `ThreadPlugins`, or a promise of them. */
+  readonly module: string;
+  /** What the function is called with: anything that can be sent to a thread. */
+  readonly data?: unknown;
+}
+
+/** How a {@link BackgroundThread} works. */
+export interface BackgroundThreadOptions {
+  /**
+   * A module from which the thread takes the comparators, policies and codecs of its databases, which are functions and cannot be
+   * sent to it. They are found by name, and codecs by type, and must be the same as those of the databases. A database that has
+   * others than LevelDB's and no module, or whose module lacks one, does its work on the event loop, in slices.
+   */
+  readonly plugins?: PluginModule | undefined;
+}
 
 /** The numbers of the database and of the job that a message is about. */
 interface Job {
@@ -18,6 +37,8 @@ export type Order =
       readonly database: number;
       readonly pin: FolderPin;
       readonly settings: TableThreadSettings;
+      /** Where the thread has plug-ins from. */
+      readonly plugins: PluginModule | undefined;
       /** Set to a value other than 0 to stop the work for the database. */
       readonly cutOff: Int32Array;
     }
@@ -55,20 +76,37 @@ const PROGRAM = new URL('./table-worker.node.js', import.meta.url);
  * await Promise.all([blocks.close(), state.close()]);
  * await thread.close();
  * ```
+ *
+ * @example A comparator on the thread, from `order.js`, which exports `threadPlugins = () => ({ comparators: [order] })`.
+ * ```ts
+ * const thread = new BackgroundThread({ plugins: { module: new URL('./order.js', import.meta.url).href } });
+ * const database = await Database.open(new WritableNodeFolder('path/to/database', { thread }), { comparator: order });
+ * ```
  */
 export class BackgroundThread {
+  readonly #plugins: PluginModule | undefined;
   #worker: TableWorker | undefined;
   #isClosed = false;
   #databases = 0;
 
+  /** @throws TypeError for an option that is wrong. */
+  constructor(options: BackgroundThreadOptions = {}) {
+    mustBeOptions('BackgroundThread', options, { plugins: true });
+    const { plugins } = options;
+    if (plugins !== undefined && !(typeof plugins === 'object' && (plugins as object | null) !== null && typeof plugins.module === 'string')) {
+      throw new TypeError('plugins must have the URL of a module, as { module }');
+    }
+    this.#plugins = plugins;
+  }
+
   /**
    * Starts to work for a database: called by its folder.
    *
-   * @returns undefined after `close`, where the worker's file is missing, as in a bundle of one file, and where the process
+   * @returns undefined without a module of plug-ins where the database has some, after `close`, where the worker's file is missing, as in a bundle of one file, and where the process
    *   may not or cannot have another thread.
    */
   attach(pin: FolderPin, settings: TableThreadSettings): TableThread | undefined {
-    if (this.#isClosed || !existsSync(PROGRAM)) return undefined;
+    if (this.#isClosed || !existsSync(PROGRAM) || (settings.plugins !== undefined && this.#plugins === undefined)) return undefined;
     if (this.#worker?.hasEnded !== false) {
       try {
         this.#worker = new TableWorker();
@@ -76,7 +114,7 @@ export class BackgroundThread {
         return undefined;
       }
     }
-    return new DatabaseThread(this.#worker, ++this.#databases, pin, settings);
+    return new DatabaseThread(this.#worker, ++this.#databases, pin, settings, this.#plugins);
   }
 
   /** Ends the thread. Databases that still use it do its work themselves, in slices. */
@@ -99,10 +137,10 @@ class DatabaseThread implements TableThread {
   readonly #jobs = new Set<Promise<unknown>>();
   #isClosed = false;
 
-  constructor(worker: TableWorker, database: number, pin: FolderPin, settings: TableThreadSettings) {
+  constructor(worker: TableWorker, database: number, pin: FolderPin, settings: TableThreadSettings, plugins: PluginModule | undefined) {
     this.#worker = worker;
     this.#database = database;
-    worker.post({ type: 'open', database, pin, settings, cutOff: this.#cutOff });
+    worker.post({ type: 'open', database, pin, settings, plugins, cutOff: this.#cutOff });
   }
 
   get hasEnded(): boolean {

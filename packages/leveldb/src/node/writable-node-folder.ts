@@ -21,7 +21,8 @@ export interface WritableNodeFolderOptions extends NodeFolderOptions {
   /**
    * Where the database flushes and compacts. With `true`, on a worker thread of its own, which is started when there is a
    * megabyte to write. With a {@link BackgroundThread}, on that thread, which several databases can share. With `false`, on
-   * the event loop in slices, as databases with a comparator, a policy or a codec of the caller's always do. Default: true.
+   * the event loop in slices, as databases with a comparator, a policy or a codec of the caller's do unless the thread has them too.
+   * Default: true.
    */
   readonly thread?: boolean | BackgroundThread | undefined;
 }

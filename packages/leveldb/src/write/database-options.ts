@@ -3,7 +3,7 @@ import { BloomFilterPolicy, type FilterPolicy, mustBeFilterPolicy } from '@bloom
 import { BlockCache, bytewiseComparator, type Codec, type Comparator, MemorySink, TableBuilder, type TableBuilderOptions } from '@bloom/sstable';
 import { decodingFor, DEFAULT_CACHE_BYTES, internalKeyComparator, internalKeyPolicy, internalTableOptions, mustBeReading } from '@bloom/sstable/database';
 import { mustBeDamageMode, openTablesFor, type ReaderOptions } from '../read/reader-options.js';
-import type { TableThreadSettings } from '../folder/table-thread.js';
+import type { NeededPlugins, TableThreadSettings } from '../folder/table-thread.js';
 import { type BitsByLevel, type LevelBits, levelBitsOf } from './bits-by-level.js';
 import { type DatabaseEvent, type EventSink, guardedListener } from './database-event.js';
 
@@ -134,8 +134,8 @@ export interface Settings {
   readonly opening: ReturnType<typeof internalTableOptions>;
   /** How the tables are read. */
   readonly reading: ReaderOptions;
-  /** The settings for a thread that writes tables; undefined if a thread cannot be used. */
-  readonly thread: TableThreadSettings | undefined;
+  /** The settings for a thread that writes tables. */
+  readonly thread: TableThreadSettings;
 }
 
 /** @throws TypeError or RangeError, which names the option that is wrong. */
@@ -227,14 +227,29 @@ function readablePolicies(policy: FilterPolicy | null, comparator: Comparator): 
   return policy === null ? bloom : [policy, ...bloom.filter(({ name }) => name !== policy.name)];
 }
 
-/** The options in a form that can be sent to a thread; undefined if they include functions of the caller's. */
-function tableThreadSettings(options: DatabaseOptions, filterPolicy: FilterPolicy | null): TableThreadSettings | undefined {
-  const { comparator = bytewiseComparator, compression = 'snappy', codecs = [] } = options;
-  if (comparator !== bytewiseComparator || typeof compression === 'object' || codecs.length > 0) return undefined;
-  if (filterPolicy !== null && !isOwn(filterPolicy)) return undefined;
-  const bitsPerKey = filterPolicy?.bitsPerKey ?? null;
+/** The options in a form that can be sent to a thread, with the names of what cannot be sent. */
+function tableThreadSettings(options: DatabaseOptions, filterPolicy: FilterPolicy | null): TableThreadSettings {
+  const { compression = 'snappy' } = options;
+  const bitsPerKey = filterPolicy !== null && isOwn(filterPolicy) ? filterPolicy.bitsPerKey : null;
   const { maxFileSize, blockSize, blockRestartInterval, filterRange, maxBlockBytes, tailBytes, readAheadBytes, gapBytes } = options;
-  return { compression, bitsPerKey, maxFileSize, blockSize, blockRestartInterval, filterRange, maxBlockBytes, tailBytes, readAheadBytes, gapBytes };
+  return {
+    compression: typeof compression === 'object' ? 'none' : compression,
+    bitsPerKey,
+    plugins: neededPlugins(options, filterPolicy),
+    ...{ maxFileSize, blockSize, blockRestartInterval, filterRange, maxBlockBytes, tailBytes, readAheadBytes, gapBytes },
+  };
+}
+
+/** What a thread must have; undefined where LevelDB's own are enough. */
+function neededPlugins({ comparator = bytewiseComparator, compression, codecs = [] }: DatabaseOptions, filterPolicy: FilterPolicy | null): NeededPlugins | undefined {
+  const needed: NeededPlugins = {
+    comparator: comparator === bytewiseComparator ? undefined : comparator.name,
+    filterPolicy: filterPolicy === null || isOwn(filterPolicy) ? undefined : filterPolicy.name,
+    compression: typeof compression === 'object' ? compression.type : undefined,
+    codecs: codecs.map(({ type }) => type),
+  };
+  const isNone = needed.comparator === undefined && needed.filterPolicy === undefined && needed.compression === undefined && codecs.length === 0;
+  return isNone ? undefined : needed;
 }
 
 /** Whether it is exactly LevelDB's Bloom filter: a subclass may override its methods. */

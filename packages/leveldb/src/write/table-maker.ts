@@ -117,7 +117,7 @@ export class TableMaker {
   /** The thread, if there is one and `byteLength` is enough work to be worth sending. */
   #threadFor(byteLength: number): TableThread | undefined {
     const { thread: settings } = this.#settings;
-    if (settings === undefined || byteLength < THREAD_MIN_BYTES || this.#thread?.hasEnded === true) return undefined;
+    if (byteLength < THREAD_MIN_BYTES || this.#thread?.hasEnded === true) return undefined;
     try {
       return (this.#thread ??= this.#folder.startTableThread?.(settings));
     } catch {

@@ -1,4 +1,5 @@
 import { BloomFilterPolicy } from '@bloom/policy';
+import type { Codec } from '@bloom/sstable';
 import { DamagePolicy } from '../folder/damage.js';
 import { keyOrderOf } from '../format/database-key.js';
 import { Entry } from '../cursor/entry-cursor.js';
@@ -9,10 +10,10 @@ import type { SyncFolder } from '../folder/folder.js';
 import type { WritableFolder } from '../folder/writable-folder.js';
 import { type CompactionContext, writeCompactedTables } from '../compact/compacted-tables.js';
 import type { CompactionPlan } from '../format/compaction-plan.js';
-import { type Settings, settingsOf } from './database-options.js';
+import { type DatabaseOptions, type Settings, settingsOf } from './database-options.js';
 import { Pacer } from '../folder/pacer.js';
 import { ENTRIES_PER_LOOK, type SortedEntries, writeTable } from '../table/table-file.js';
-import type { CompactedTables, PackedEntries, TableThreadSettings, WrittenTable } from '../folder/table-thread.js';
+import type { CompactedTables, NeededPlugins, PackedEntries, TableThreadSettings, ThreadPlugins, WrittenTable } from '../folder/table-thread.js';
 
 /** A folder for a worker thread. It reads without promises, because nobody is held up when the worker's event loop waits. */
 export type ThreadFolder = SyncFolder & Pick<WritableFolder, 'create'>;
@@ -23,9 +24,11 @@ export class ThreadTables {
   readonly #settings: Settings;
   readonly #order: KeyOrder;
 
-  constructor(folder: ThreadFolder, { bitsPerKey, ...options }: TableThreadSettings) {
+  /** @throws Error when one of the plug-ins that are needed is missing. */
+  constructor(folder: ThreadFolder, { bitsPerKey, plugins, ...options }: TableThreadSettings, own: ThreadPlugins) {
     this.#folder = folder;
-    this.#settings = settingsOf({ ...options, filterPolicy: bitsPerKey === null ? null : new BloomFilterPolicy(bitsPerKey), cache: null });
+    const filterPolicy = bitsPerKey === null ? null : new BloomFilterPolicy(bitsPerKey);
+    this.#settings = settingsOf({ ...options, filterPolicy, cache: null, ...(plugins && pluginOptions(plugins, own)) });
     this.#order = keyOrderOf(this.#settings.comparator);
   }
 
@@ -51,6 +54,23 @@ export class ThreadTables {
   flush(entries: PackedEntries, number: bigint, bitsPerKey: number | undefined): Promise<WrittenTable> {
     return writeTable(new PackedWalk(entries), this.#folder, number, this.#settings.buildingWith(bitsPerKey), new Pacer(ENTRIES_PER_LOOK));
   }
+}
+
+/** The options that `needed` stands for. @throws Error when one is missing. */
+function pluginOptions(needed: NeededPlugins, { comparators = [], filterPolicies = [], codecs = [] }: ThreadPlugins): Partial<DatabaseOptions> {
+  const codec = (type: number): Codec => found(`codec of type ${type}`, codecs.find((known) => known.type === type));
+  const { comparator, filterPolicy, compression } = needed;
+  return {
+    ...(comparator !== undefined && { comparator: found(`comparator ${comparator}`, comparators.find(({ name }) => name === comparator)) }),
+    ...(filterPolicy !== undefined && { filterPolicy: found(`policy ${filterPolicy}`, filterPolicies.find(({ name }) => name === filterPolicy)) }),
+    ...(compression !== undefined && { compression: codec(compression) }),
+    codecs: needed.codecs.map(codec),
+  };
+}
+
+function found<T>(what: string, value: T | undefined): T {
+  if (value === undefined) throw new Error(`the thread has no ${what}`);
+  return value;
 }
 
 /** Goes through packed entries. */

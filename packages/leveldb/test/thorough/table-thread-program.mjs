@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import process from 'node:process';
+import { codec, comparator, filterPolicy } from './thread-plugins.mjs';
 
 const [task = '', path = ''] = process.argv.slice(2);
 /** @type {typeof import('@bloom/leveldb')} */
@@ -98,6 +99,20 @@ async function entries(database) {
   const hash = createHash('sha256');
   for await (const [key, value] of database.entries()) hash.update(key).update(value);
   return hash.digest('hex');
+}
+
+/** @param {string[]} missing */
+function pluginThread(...missing) {
+  return new BackgroundThread({ plugins: { module: new URL('./thread-plugins.mjs', import.meta.url).href, data: missing } });
+}
+
+/** @param {import('@bloom/leveldb').DatabaseOptions} options @param {import('@bloom/leveldb/node').BackgroundThread | false} thread */
+async function withPlugins(options, thread) {
+  const database = await open(options, thread);
+  await write(database);
+  await database.close();
+  if (thread !== false) await thread.close();
+  return { files: digest() };
 }
 
 /** @type {Record<string, () => Promise<unknown>>} */
@@ -227,6 +242,18 @@ const tasks = {
     await write(database);
     await database.close();
     return {};
+  },
+  async plugins() {
+    return withPlugins({ comparator, filterPolicy, compression: codec, codecs: [codec] }, pluginThread());
+  },
+  async pluginsInSlices() {
+    return withPlugins({ comparator, filterPolicy, compression: codec, codecs: [codec] }, false);
+  },
+  async pluginsWithoutModule() {
+    return withPlugins({ comparator, filterPolicy, compression: codec, codecs: [codec] }, new BackgroundThread());
+  },
+  async pluginMissing() {
+    return withPlugins({ comparator, filterPolicy, compression: codec, codecs: [codec] }, pluginThread('filterPolicy'));
   },
   async require() {
     return tasks['thread']?.();

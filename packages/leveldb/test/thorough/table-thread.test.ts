@@ -108,7 +108,19 @@ describe('the worker thread that writes tables', () => {
     expect(entries).toBe(open.entries);
   });
 
-  test('is not used with a custom comparator', async () => {
+  test('is not used with a custom comparator that it is not given', async () => {
     expect(await run('comparator')).toMatchObject({ workers: 0, jobs: { done: 0, failed: 0 } });
+    expect(await run('pluginsWithoutModule')).toMatchObject({ workers: 0, jobs: { done: 0, failed: 0 } });
+  });
+
+  test('has the comparator, the policy and the codecs of a module; where it lacks one, the main thread does its work', async () => {
+    const [onThread, inSlices, missing] = await Promise.all([run('plugins'), run('pluginsInSlices'), run('pluginMissing')]);
+    expect(onThread).toMatchObject({ workers: 1, jobs: { failed: 0 } });
+    expect(onThread.jobs.done).toBeGreaterThan(3);
+    expect(onThread.files).toEqual(inSlices.files);
+    expect(onThread.files).not.toEqual(here.files);
+    expect(missing).toMatchObject({ workers: 1, jobs: { done: 0 } });
+    expect(missing.jobs.failed).toBeGreaterThan(0);
+    expect(missing.files).toEqual(inSlices.files);
   });
 });

@@ -1,0 +1,86 @@
+/** Tables as open files, which threads can read too. What is not a file is copied to a temporary one. */
+import { type BigIntStats, closeSync, fstatSync, openSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { type Source, SyncTable } from '@bloom/sstable';
+import { Failure, failureOf } from '../failure.js';
+import { knownCodecs } from '../plugins/known-plugins.js';
+import type { Plugins } from '../plugins/plugin-options.js';
+import { keyFormOf } from './key-form.js';
+import { shownName } from './location.js';
+import { isDatabase, recognised } from './opened-input.js';
+import { nameOf, type RemoteOptions, type TableLocation } from './opened-source.js';
+import { DescriptorSource } from './sorted-run.js';
+import { TemporaryFile } from './temporary-file.js';
+
+/** Bytes that are copied at once. */
+const COPIED_BYTES = 4 * 2 ** 20;
+const STDIN = 0;
+
+/** A table that is open. */
+export interface OpenedFile {
+  readonly name: string;
+  readonly fd: number;
+  readonly byteLength: number;
+  /** Of what was named, which must not be overwritten. */
+  readonly stat: BigIntStats;
+  close(): void;
+}
+
+/** Opens a table. @throws Failure that names it. */
+export async function openFile(given: string, options: RemoteOptions): Promise<OpenedFile> {
+  if (given === '') throw new Failure('the name of the table is empty');
+  const location = await recognised(given, options);
+  if (isDatabase(location)) {
+    const name = shownName(given);
+    throw new Failure(`${name}: is a ${location.kind.endsWith('folder') ? 'folder' : 'log'}, and not a table: bloom convert makes a table of its entries`);
+  }
+  return openTableFile(location, options);
+}
+
+/** Opens what is known to be a table. @throws Failure that names it. */
+export async function openTableFile(location: TableLocation, options: RemoteOptions): Promise<OpenedFile> {
+  const name = nameOf(location);
+  try {
+    if (location.kind === 'memory') {
+      const isStdin = name === nameOf({ kind: 'stdin' });
+      return await copied(name, location.source, isStdin ? fstatSync(STDIN, { bigint: true }) : undefined);
+    }
+    if (location.kind === 'remote-file') {
+      const { openRemoteFile, transportOf } = await import('./remote.js');
+      const source = await openRemoteFile(location.url, transportOf(location.url, options.header ?? [], options.tracing));
+      try {
+        return await copied(name, source);
+      } finally {
+        await source.close();
+      }
+    }
+    const fd = openSync(name, 'r');
+    const stat = fstatSync(fd, { bigint: true });
+    return { name, fd, byteLength: Number(stat.size), stat, close: () => closeSync(fd) };
+  } catch (error) {
+    throw failureOf(name, error);
+  }
+}
+
+async function copied(name: string, source: Pick<Source, 'byteLength'> & { read(offset: number, length: number): Uint8Array | Promise<Uint8Array> }, stat?: BigIntStats): Promise<OpenedFile> {
+  const file = new TemporaryFile(tmpdir());
+  const { fd } = file;
+  try {
+    for (let at = 0; at < source.byteLength; at += COPIED_BYTES) file.append(await source.read(at, Math.min(COPIED_BYTES, source.byteLength - at)));
+    return { name, fd, byteLength: file.byteLength, stat: stat ?? fstatSync(fd, { bigint: true }), close: () => file.close() };
+  } catch (error) {
+    file.close();
+    throw error;
+  }
+}
+
+/** Whether the keys of a table are those of a database. @throws Failure when it cannot be opened. */
+export async function hasInternalKeys({ name, fd, byteLength }: OpenedFile, plugins: Plugins): Promise<boolean> {
+  const source = new DescriptorSource(fd, byteLength);
+  try {
+    const table = SyncTable.open(source, { codecs: knownCodecs(plugins), cache: null, filterPolicies: [] });
+    return (await keyFormOf(source, table, 0)).isInternal;
+  } catch (error) {
+    throw failureOf(name, error);
+  }
+}
