@@ -42,6 +42,9 @@ const runs = [
     ],
   },
   { package: 'policy', part: 'false-positive-rate', files: ['src/false-positive-rate.ts'], tests: ['false-positive-rate'] },
+  { package: 'policy-blocked', files: ['src/*.ts'] },
+  { package: 'policy-ribbon', files: ['src/*.ts', '!src/*.wasm.ts'] },
+  { package: 'policy-fuse', files: ['src/*.ts', '!src/*.wasm.ts'] },
   {
     package: 'sstable',
     part: 'structures',

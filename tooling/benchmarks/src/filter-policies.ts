@@ -1,16 +1,18 @@
 /**
  * Measures each shipped policy at 10^2 to 10^6 keys, with `--long` to 10^7: bits per key, the share of absent keys that match, and
- * nanoseconds of processor time for making a filter and asking it, per key. `--write` stores them in results/filter-policies.json.
+ * nanoseconds of processor time for making a filter and asking it, per key. `--write` stores them in
+ * results/filter-policies.json and writes RESULTS.md. A number is the most keys to measure.
  *
  * The policies take turns, so that other work of the machine affects all of them alike; times are medians of the rounds.
  */
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { seeded } from '@bloom/fixtures';
 import { BloomFilterPolicy, type FilterPolicy, KeyBuffer, type KeyList } from '@bloom/policy';
 import { BlockedBloomFilterPolicy } from '@bloom/policy-blocked';
 import { FuseFilterPolicy } from '@bloom/policy-fuse';
 import { RibbonFilterPolicy } from '@bloom/policy-ribbon';
+import { type FilterRow, filterTable, FIRST_POLICY } from './filter-table.js';
+import { writeFilterPolicies } from './results.js';
 
 const KEY_BYTES = 16;
 const ROUNDS = 7;
@@ -23,23 +25,12 @@ interface Batches extends FilterPolicy {
 }
 
 const makers: Record<string, () => Batches> = {
-  'Bloom, 10 bits': () => new BloomFilterPolicy(10),
+  [FIRST_POLICY]: () => new BloomFilterPolicy(10),
   'blocked, 10 bits': () => new BlockedBloomFilterPolicy(10),
   'Ribbon, 1%': () => new RibbonFilterPolicy(),
   'Ribbon, 1%, width 128': () => new RibbonFilterPolicy({ width: 128 }),
   'fuse, 8 bits': () => new FuseFilterPolicy(8),
 };
-
-interface Row {
-  readonly keys: number;
-  readonly policy: string;
-  readonly bitsPerKey: number;
-  readonly rate: number;
-  readonly buildNs: number;
-  readonly absentNs: number;
-  readonly presentNs: number;
-  readonly batchNs: number | undefined;
-}
 
 const random = seeded(29);
 
@@ -81,7 +72,7 @@ function asker(): (policy: FilterPolicy, filter: Uint8Array, keys: KeyBuffer) =>
   ) as ReturnType<typeof asker>;
 }
 
-function measure(count: number): Row[] {
+function measure(count: number): FilterRow[] {
   const keys = randomKeys(count);
   const absent = randomKeys(ABSENT);
   const asked = new KeyBuffer();
@@ -113,18 +104,13 @@ function measure(count: number): Row[] {
   }));
 }
 
-const counts = [100, 1000, 17_000, 100_000, 1_000_000, ...(process.argv.includes('--long') ? [10_000_000] : [])];
-process.stdout.write('| keys | policy | bits per key | absent that match | build | one absent | one present | in a batch |\n');
-process.stdout.write('| ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n');
-const rows = counts.flatMap((count) => {
-  const measured = measure(count);
-  for (const row of measured) {
-    const ns = [row.buildNs, row.absentNs, row.presentNs, row.batchNs].map((value) => value?.toFixed(0) ?? '–');
-    const cells = [count.toLocaleString('en'), row.policy, row.bitsPerKey.toFixed(2), `${(row.rate * 100).toFixed(2)}%`, ...ns];
-    process.stdout.write(`| ${cells.join(' | ')} |\n`);
-  }
-  return measured;
-});
-if (process.argv.includes('--write')) {
-  writeFileSync(join(import.meta.dirname, '../results/filter-policies.json'), `${JSON.stringify({ node: process.version, rows }, undefined, 2)}\n`);
-}
+const counts = [100, 1000, 10_000, 17_000, 100_000, 1_000_000, ...(process.argv.includes('--long') ? [10_000_000] : [])];
+const most = Number(process.argv.find((argument) => /^\d+$/.test(argument)) ?? Infinity);
+const rows = counts
+  .filter((count) => count <= most)
+  .flatMap((count) => {
+    const measured = measure(count);
+    process.stdout.write(`${filterTable(measured)}\n\n`);
+    return measured;
+  });
+if (process.argv.includes('--write')) writeFilterPolicies(join(import.meta.dirname, '..'), { node: process.version, rows });

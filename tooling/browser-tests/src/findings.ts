@@ -1,14 +1,29 @@
 // The results of the packages for the same input, in Node and in a page.
 import { allCodecs } from '@bloom/codecs';
-import { BloomFilterPolicy, buildFilter, KeyBuffer } from '@bloom/policy';
+import { BloomFilterPolicy, buildFilter, type FilterPolicy, KeyBuffer } from '@bloom/policy';
+import { BlockedBloomFilterPolicy } from '@bloom/policy-blocked';
+import { FuseFilterPolicy } from '@bloom/policy-fuse';
+import { RibbonFilterPolicy } from '@bloom/policy-ribbon';
 import { type Source, Table } from '@bloom/sstable';
 
 /** More keys than the policy handles before it compiles its kernel. */
 const KEY_COUNT = 10_000;
 
+/** The policies that are tried, each with a kernel of its own except the one in cache lines. */
+export const policies: Readonly<Record<string, () => FilterPolicy>> = {
+  'Bloom, 1 bit': () => new BloomFilterPolicy(1),
+  'Bloom, 10 bits': () => new BloomFilterPolicy(10),
+  'Bloom, 16 bits': () => new BloomFilterPolicy(16),
+  'blocked, 10 bits': () => new BlockedBloomFilterPolicy(10),
+  'Ribbon, 1%': () => new RibbonFilterPolicy(),
+  'Ribbon, 0.1%, width 128': () => new RibbonFilterPolicy({ rate: 0.001, width: 128 }),
+  'fuse, 8 bits': () => new FuseFilterPolicy(8),
+  'fuse, 16 bits': () => new FuseFilterPolicy(16),
+};
+
 /** A filter, and its answers for its keys and as many absent ones: one digit per key. */
 export interface FilterFindings {
-  readonly bitsPerKey: number;
+  readonly policy: string;
   readonly filter: string;
   readonly answers: string;
 }
@@ -19,11 +34,12 @@ export interface TableFindings {
   readonly lookups: readonly (string | null)[];
 }
 
-export function filterFindings(bitsPerKey: number): FilterFindings {
-  const policy = new BloomFilterPolicy(bitsPerKey);
+export function filterFindings(name: string): FilterFindings {
+  const policy = policies[name]!();
   const filter = buildFilter(policy, numberedKeys(0, KEY_COUNT));
-  const answers = policy.keysMayMatch(KeyBuffer.from(numberedKeys(0, 2 * KEY_COUNT)), filter);
-  return { bitsPerKey, filter: hex(filter), answers: answers.join('') };
+  const asked = numberedKeys(0, 2 * KEY_COUNT);
+  const answers = policy.keysMayMatch?.(KeyBuffer.from(asked), filter) ?? asked.map((key) => Number(policy.keyMayMatch(key, filter)));
+  return { policy: name, filter: hex(filter), answers: answers.join('') };
 }
 
 export async function tableFindings(source: Source): Promise<TableFindings> {

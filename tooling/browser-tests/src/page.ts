@@ -1,12 +1,11 @@
 // The script of the page. It sends its findings to the server.
 import { BlobSource } from '@bloom/sstable/blob';
 import { HttpSource } from '@bloom/sstable/http';
-import { filterFindings, type FilterFindings, tableFindings, type TableFindings } from './findings.js';
+import { filterFindings, type FilterFindings, policies, tableFindings, type TableFindings } from './findings.js';
 import { watchWebAssembly, type WebAssemblyUse } from './watched-web-assembly.js';
 
 /** What the page gets from `/task`. */
 export interface Task {
-  readonly bitsPerKey: readonly number[];
   /** Paths of tables on the server. */
   readonly tables: readonly string[];
 }
@@ -19,9 +18,9 @@ export interface PageFindings {
   readonly webAssembly: WebAssemblyUse;
 }
 
-async function find({ bitsPerKey, tables }: Task): Promise<PageFindings> {
+async function find({ tables }: Task): Promise<PageFindings> {
   const webAssembly = watchWebAssembly();
-  const filters = bitsPerKey.map(filterFindings);
+  const filters = Object.keys(policies).map(filterFindings);
   const tablesAsBlobs: TableFindings[] = [];
   const tablesOverHttp: TableFindings[] = [];
   for (const path of tables) {

@@ -4,13 +4,12 @@ import { goldenTables, type KeyValue } from '@bloom/fixtures';
 import { type Codec, MemorySink, MemorySource, TableBuilder } from '@bloom/sstable';
 import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { filterFindings, type TableFindings, tableFindings } from '../src/findings.js';
+import { filterFindings, policies, type TableFindings, tableFindings } from '../src/findings.js';
 import type { PageFindings } from '../src/page.js';
 import { findChromium } from '../src/chromium.js';
 import { pageScript } from './page-script.js';
 import { PageServer } from './page-server.js';
 
-const bitsPerKey = [1, 10, 16];
 const names = ['compressible-snappy-bits10.ldb', 'words-snappy-bits10.ldb', 'words-bits10.ldb'];
 const goldens = goldenTables().filter(({ name }) => names.includes(name));
 
@@ -53,7 +52,7 @@ describe.runIf(executablePath !== undefined)('in Chromium', () => {
   let server: PageServer<PageFindings>;
 
   beforeAll(async () => {
-    server = await PageServer.start(await pageScript('page.ts'), { bitsPerKey, tables: [...tables.keys()] }, tables);
+    server = await PageServer.start(await pageScript('page.ts'), { tables: [...tables.keys()] }, tables);
     browser = await chromium.launch({ executablePath: executablePath! });
   });
 
@@ -86,10 +85,10 @@ describe.runIf(executablePath !== undefined)('in Chromium', () => {
       found = await openPage(contentSecurityPolicy);
     });
 
-    test(`the kernels of Bloom, Snappy and the checksum ${contentSecurityPolicy === undefined ? 'are' : 'cannot be'} compiled`, () => {
+    test(`the kernels of policies, hashes, Snappy and the checksum ${contentSecurityPolicy === undefined ? 'are' : 'cannot be'} compiled`, () => {
       const { started, refusals } = found.webAssembly;
-      // One kernel for each policy, one for Snappy and one for the checksum.
-      const kernels = bitsPerKey.length + 2;
+      // One for each policy but the one in cache lines, and one each for hashes of 64 bits, Snappy and the checksum.
+      const kernels = Object.keys(policies).length - 1 + 3;
       if (contentSecurityPolicy === undefined) expect({ started, refusals }).toEqual({ started: kernels, refusals: [] });
       else {
         expect(started).toBe(0);
@@ -97,9 +96,9 @@ describe.runIf(executablePath !== undefined)('in Chromium', () => {
       }
     });
 
-    test.each(bitsPerKey)('the filter of 10,000 keys at %d bits per key and its answers are the same as in Node', (bits) => {
-      const here = filterFindings(bits);
-      const there = found.filters.find((findings) => findings.bitsPerKey === bits)!;
+    test.each(Object.keys(policies))('the filter of 10,000 keys (%s) and its answers are the same as in Node', (policy) => {
+      const here = filterFindings(policy);
+      const there = found.filters.find((findings) => findings.policy === policy)!;
       expect(there.filter === here.filter).toBe(true);
       expect(there.answers === here.answers).toBe(true);
       expect(there.answers.slice(0, 10_000)).toBe('1'.repeat(10_000));
