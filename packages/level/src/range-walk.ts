@@ -1,4 +1,4 @@
-import type { AsyncNextWhileOptions, AsyncPrevWhileOptions, AsyncReadOptions, CursorEntry, DatabaseCursor } from '@bloom/leveldb';
+import type { AsyncReadOptions, CursorEntry, DatabaseCursor } from '@bloom/leveldb';
 import { LevelError } from './level-error.js';
 
 /** A range of keys as abstract-level has it, in bytes. */
@@ -37,8 +37,6 @@ export class RangeWalk {
   readonly #last: Bound | undefined;
   readonly #signal: Signal | undefined;
   readonly #options: { readonly signal: Signal } | undefined;
-  /** Where moves that go on from an entry end. */
-  readonly #on: AsyncNextWhileOptions & AsyncPrevWhileOptions;
   /** Where the next move goes: to the range's first entry, to that of a key, or on from the entry that the cursor is on. */
   #start: Bound | 'first' | undefined = 'first';
   #isOver = false;
@@ -52,9 +50,6 @@ export class RangeWalk {
     [this.#first, this.#last] = range.reverse ? [high, low] : [low, high];
     this.#signal = signal;
     this.#options = signal && { signal };
-    const { gt, gte, lt, lte } = range;
-    const bounds = range.reverse ? (gte === undefined ? { gt } : { gte }) : lte === undefined ? { lt } : { lte };
-    this.#on = { ...bounds, ...this.#options };
   }
 
   /** Makes the next entry the one of `key`, or the next one after it in the walk's direction. Outside of the range there is none. */
@@ -75,13 +70,20 @@ export class RangeWalk {
    */
   async run(take: (entry: CursorEntry) => boolean): Promise<void> {
     const { cursor } = this;
+    const last = this.#last;
+    const takeInRange =
+      last === undefined
+        ? take
+        : (entry: CursorEntry): boolean => {
+            this.#isOver = this.#isBehind(entry.key, last);
+            return !this.#isOver && take(entry);
+          };
     try {
       if (this.#start !== undefined && !this.#isOver) {
-        const isOnEntry = await this.#begin(this.#start);
-        this.#isOver = !isOnEntry || this.#isBehind(cursor.key, this.#last);
-        if (!this.#isOver && this.#signal?.aborted !== true && !take(cursor)) return;
+        this.#isOver = !(await this.#begin(this.#start));
+        if (!this.#isOver && this.#signal?.aborted !== true && !takeInRange(cursor)) return;
       }
-      if (!this.#isOver) this.#isOver = !(await (this.#reverse ? cursor.prevWhile(take, this.#on) : cursor.nextWhile(take, this.#on)));
+      if (!this.#isOver && !(await (this.#reverse ? cursor.prevWhile(takeInRange, this.#options) : cursor.nextWhile(takeInRange, this.#options)))) this.#isOver = true;
     } catch (error) {
       if (this.#signal?.aborted !== true) throw error;
     }

@@ -12,7 +12,7 @@ export {
 } from '@bloom/sstable';
 export type { Dropped } from './folder/damage.js';
 export type { AsyncDatabaseKeyRange, AsyncReadOptions } from './read/async-reader-face.js';
-export type { AsyncNextWhileOptions, AsyncPrevWhileOptions, CursorEntry, NextWhileOptions, PrevWhileOptions } from './read/cursor-face.js';
+export type { CursorEntry } from './read/cursor-face.js';
 export type { DatabaseCursor } from './read/database-cursor.js';
 export { DatabaseReader } from './read/database-reader.js';
 export type { DatabaseDescription, LevelFilters, LogDescription, TableDescription } from './read/description.js';

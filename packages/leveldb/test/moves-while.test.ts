@@ -40,7 +40,7 @@ test('nextWhile and prevWhile go over all entries but the one that the cursor is
   await database.close();
 });
 
-test('nextWhile and prevWhile end on the entry at which take returns false, and at a bound', async () => {
+test('nextWhile and prevWhile end on the entry at which take returns false', async () => {
   const database = await filled();
   const cursor = database.cursor();
   let left = 3;
@@ -48,16 +48,9 @@ test('nextWhile and prevWhile end on the entry at which take returns false, and 
   expect(await cursor.nextWhile(() => --left > 0)).toBe(true);
   expect(text(cursor.key)).toBe(keyOf(3));
   expect(text(cursor.value)).toBe('value 3');
-  for (const [options, last] of [[{ lte: utf8(keyOf(20)) }, 20], [{ lt: utf8(keyOf(40)) }, 39]] as const) {
-    let at = '';
-    expect(await cursor.nextWhile(({ key }) => (at = text(key)) !== '', options)).toBe(false);
-    expect(at).toBe(keyOf(last));
-  }
-  for (const [options, last] of [[{ gte: utf8(keyOf(20)) }, 20], [{ gt: utf8(keyOf(10)) }, 11]] as const) {
-    let at = '';
-    expect(await cursor.prevWhile(({ key }) => (at = text(key)) !== '', options)).toBe(false);
-    expect(at).toBe(keyOf(last));
-  }
+  left = 2;
+  expect(await cursor.prevWhile(() => --left > 0)).toBe(true);
+  expect(text(cursor.key)).toBe(keyOf(1));
   cursor.close();
   await database.close();
 });
@@ -69,11 +62,9 @@ test('without promises, nextWhile and prevWhile do the same', async () => {
   const take = (): boolean => keys.push(text(cursor.key)) < 5;
   cursor.seekToFirst();
   expect(cursor.nextWhile(take)).toBe(true);
-  expect(cursor.nextWhile(take, { lte: utf8(keyOf(5)) })).toBe(false);
   expect(keys).toEqual(expected.slice(1, 6));
-  expect(text(cursor.key)).toBe(keyOf(6));
-  expect(cursor.prevWhile(() => true, { gte: utf8(keyOf(2)) })).toBe(false);
-  expect(text(cursor.key)).toBe(keyOf(1));
+  expect(text(cursor.key)).toBe(keyOf(5));
+  expect(cursor.prevWhile(() => true)).toBe(false);
   cursor.close();
   await database.close();
 });
@@ -82,9 +73,8 @@ test('nextWhile refuses what is wrong, moves that overlap, and a closed cursor',
   const database = await filled();
   const cursor = database.cursor();
   await cursor.seekToFirst();
-  expect(await rejection(cursor.nextWhile(1 as never))).toEqual(new TypeError('take must be a function, got number'));
-  expect(await rejection(cursor.nextWhile(() => true, { gt: utf8('a') } as never))).toBeInstanceOf(TypeError);
-  expect(await rejection(cursor.nextWhile(() => true, { lt: 'text' as never }))).toBeInstanceOf(TypeError);
+  expect(await rejection(cursor.nextWhile(() => true, { lt: utf8('a') } as never))).toBeInstanceOf(TypeError);
+  expect(await rejection(cursor.nextWhile(() => true, { signal: 'soon' as never }))).toBeInstanceOf(TypeError);
   expect(await rejection(cursor.nextWhile(() => true, { signal: AbortSignal.abort(new Error('enough')) }))).toEqual(new Error('enough'));
   const failure = new Error('of the caller');
   const failing = (): never => {

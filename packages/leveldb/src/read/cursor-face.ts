@@ -1,24 +1,11 @@
-import { mustBeOptions, mustBeSignal } from '@bloom/bytes';
 import type { AsyncNextManyOptions, AsyncPrevManyOptions } from '@bloom/sstable';
-import { type Bound, ByteCopier, KeyBounds, ManyEntries } from '@bloom/sstable/database';
+import { ByteCopier, ManyEntries } from '@bloom/sstable/database';
 import type { OpenState } from './open-state.js';
 import type { View } from './view.js';
 import type { VisibleCursor } from '../cursor/visible-cursor.js';
 
 /** The entry that a cursor is on, which holds until the next move. */
 export type CursorEntry = Pick<DatabaseCursorFace, 'key' | 'value' | 'keyBytes' | 'keyLength' | 'valueBytes' | 'valueStart' | 'valueLength'>;
-
-/** Up to which key a cursor moves. */
-export type NextWhileOptions = Pick<AsyncNextManyOptions, 'lt' | 'lte'>;
-/** Down to which key a cursor moves. */
-export type PrevWhileOptions = Pick<AsyncPrevManyOptions, 'gt' | 'gte'>;
-/** With a signal that ends the call. */
-export type AsyncNextWhileOptions = Pick<AsyncNextManyOptions, 'lt' | 'lte' | 'signal'>;
-/** With a signal that ends the call. */
-export type AsyncPrevWhileOptions = Pick<AsyncPrevManyOptions, 'gt' | 'gte' | 'signal'>;
-
-const NEXT_WHILE: Record<keyof AsyncNextWhileOptions, true> = { lt: true, lte: true, signal: true };
-const PREV_WHILE: Record<keyof AsyncPrevWhileOptions, true> = { gt: true, gte: true, signal: true };
 
 /** What `DatabaseCursor` and `SyncDatabaseCursor` say alike of the entry that they are on. */
 export abstract class DatabaseCursorFace {
@@ -95,24 +82,6 @@ export abstract class DatabaseCursorFace {
     const many = new ManyEntries(call, reverse, count, options, this.#view.order.compareUserKeys, (this.#copier ??= new ByteCopier()));
     this.sound();
     return many;
-  }
-
-  /** Where moves end that are made while `take` says so. @throws TypeError for an argument or an option that is wrong. */
-  protected boundOf(call: string, reverse: boolean, take: unknown, options: AsyncNextWhileOptions & AsyncPrevWhileOptions): Bound | undefined {
-    this.open();
-    if (typeof take !== 'function') throw new TypeError(`take must be a function, got ${typeof take}`);
-    mustBeOptions(call, options, reverse ? PREV_WHILE : NEXT_WHILE);
-    const { gt, gte, lt, lte, signal } = options;
-    if (signal !== undefined) mustBeSignal('signal', signal);
-    const { to } = new KeyBounds(reverse ? { gt, gte, reverse } : { lt, lte }, this.#view.order.compareUserKeys);
-    this.sound();
-    return to;
-  }
-
-  /** Whether the entry that the cursor is on is beyond a bound. */
-  protected isBeyond(to: Bound, reverse: boolean): boolean {
-    const order = this.#view.order.compareUserKeys(this.#cursor.keyBytes, 0, this.#cursor.keyLength, to.key, 0, to.key.length);
-    return order === 0 ? !to.inclusive : order < 0 === reverse;
   }
 
   /** Notes why the move behind the entries of a call failed. */

@@ -1,7 +1,7 @@
 import type { Bytes, Signal } from '@bloom/bytes';
 import type { AsyncNextManyOptions, AsyncPrevManyOptions, SignalOptions } from '@bloom/sstable';
 import { signalOf } from '@bloom/sstable/database';
-import { type AsyncNextWhileOptions, type AsyncPrevWhileOptions, type CursorEntry, DatabaseCursorFace } from './cursor-face.js';
+import { type CursorEntry, DatabaseCursorFace } from './cursor-face.js';
 import type { FolderReading } from '../folder/folder-reading.js';
 import { MOVES_PER_LOOK, Pacer } from '../folder/pacer.js';
 import type { OpenState } from './open-state.js';
@@ -81,7 +81,7 @@ export class DatabaseCursor extends DatabaseCursorFace {
    * copies of many entries. A promise is awaited only where something is read, and where others get their turn.
    *
    * @param take must not move the cursor.
-   * @returns whether the cursor is on the entry at which `take` returned false; false where there is none behind the last, or only beyond the bound.
+   * @returns whether the cursor is on the entry at which `take` returned false; false where there is none behind the last.
    *
    * @example
    * ```ts
@@ -92,39 +92,20 @@ export class DatabaseCursor extends DatabaseCursorFace {
    * }
    * ```
    */
-  nextWhile(take: (entry: CursorEntry) => boolean, options: AsyncNextWhileOptions = {}): Promise<boolean> {
-    return this.#while('DatabaseCursor.nextWhile', false, take, options, (cursor) => cursor.next());
+  nextWhile(take: (entry: CursorEntry) => boolean, options?: SignalOptions): Promise<boolean> {
+    return this.#while('DatabaseCursor.nextWhile', take, options, (cursor) => cursor.next());
   }
 
   /** {@link nextWhile} to the previous entry, and backward. */
-  prevWhile(take: (entry: CursorEntry) => boolean, options: AsyncPrevWhileOptions = {}): Promise<boolean> {
-    return this.#while('DatabaseCursor.prevWhile', true, take, options, (cursor) => cursor.prev());
+  prevWhile(take: (entry: CursorEntry) => boolean, options?: SignalOptions): Promise<boolean> {
+    return this.#while('DatabaseCursor.prevWhile', take, options, (cursor) => cursor.prev());
   }
 
-  async #while(
-    call: string,
-    reverse: boolean,
-    take: (entry: CursorEntry) => boolean,
-    options: AsyncNextWhileOptions & AsyncPrevWhileOptions,
-    move: (cursor: VisibleCursor) => boolean,
-  ): Promise<boolean> {
+  async #while(call: string, take: (entry: CursorEntry) => boolean, options: SignalOptions | undefined, move: (cursor: VisibleCursor) => boolean): Promise<boolean> {
     this.#mustNotBeMoving();
-    const to = this.boundOf(call, reverse, take, options);
-    const { signal } = options;
-    const signalOptions = signal && { signal };
-    signal?.throwIfAborted();
-    this.#isTaking = true;
-    try {
-      for (;;) {
-        const moved = this.#move(call, move, signalOptions, true);
-        // Not awaited within a block.
-        if (moved !== TRUE && !(await moved)) return false;
-        if (to !== undefined && this.isBeyond(to, reverse)) return false;
-        if (!take(this)) return true;
-      }
-    } finally {
-      this.#isTaking = false;
-    }
+    signalOf(call, options)?.throwIfAborted();
+    this.sound();
+    return this.#moveWhile(call, take, options, move);
   }
 
   async #many(
@@ -138,23 +119,30 @@ export class DatabaseCursor extends DatabaseCursorFace {
     const many = this.manyEntries(call, reverse, count, options);
     const { signal } = many;
     signal?.throwIfAborted();
-    const signalOptions = signal && { signal };
-    this.#isTaking = true;
     try {
-      while (this.valid && many.take(this)) {
-        const moved = this.#move(call, move, signalOptions, true);
-        // Not awaited within a block.
-        if (moved !== TRUE) await moved;
-      }
+      if (this.valid && many.take(this)) await this.#moveWhile(call, () => many.take(this), signal && { signal }, move);
     } catch (error) {
       signal?.throwIfAborted();
       // An error of a reader that was closed meanwhile is that of the call.
       this.open();
       this.fail(error);
+    }
+    return many.entries;
+  }
+
+  /** Moves on to each entry at which `take` returns true, and to the one behind them. @returns whether there is one. */
+  async #moveWhile(call: string, take: (entry: CursorEntry) => boolean, options: SignalOptions | undefined, move: (cursor: VisibleCursor) => boolean): Promise<boolean> {
+    this.#isTaking = true;
+    try {
+      do {
+        const moved = this.#move(call, move, options, true);
+        // Not awaited within a block.
+        if (moved !== TRUE && !(await moved)) return false;
+      } while (take(this));
+      return true;
     } finally {
       this.#isTaking = false;
     }
-    return many.entries;
   }
 
   #mustNotBeMoving(): void {

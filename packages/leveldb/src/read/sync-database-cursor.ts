@@ -1,9 +1,9 @@
 import type { Bytes } from '@bloom/bytes';
 import type { NextManyOptions, PrevManyOptions } from '@bloom/sstable';
-import type { Bound, ManyEntries } from '@bloom/sstable/database';
+import type { ManyEntries } from '@bloom/sstable/database';
 import type { VisibleCursor } from '../cursor/visible-cursor.js';
 import type { FolderReading } from '../folder/folder-reading.js';
-import { type CursorEntry, DatabaseCursorFace, type NextWhileOptions, type PrevWhileOptions } from './cursor-face.js';
+import { type CursorEntry, DatabaseCursorFace } from './cursor-face.js';
 import type { OpenState } from './open-state.js';
 import type { View } from './view.js';
 
@@ -74,19 +74,16 @@ export class SyncDatabaseCursor extends DatabaseCursorFace {
    * copies of many entries.
    *
    * @param take must not move the cursor.
-   * @returns whether the cursor is on the entry at which `take` returned false; false where there is none behind the last, or only beyond the bound.
+   * @returns whether the cursor is on the entry at which `take` returned false; false where there is none behind the last.
    */
-  nextWhile(take: (entry: CursorEntry) => boolean, options: NextWhileOptions = {}): boolean {
-    return this.#while(false, take, this.boundOf('SyncDatabaseCursor.nextWhile', false, take, options), (cursor) => cursor.next());
+  nextWhile(take: (entry: CursorEntry) => boolean): boolean {
+    while (this.next()) if (!take(this)) return true;
+    return false;
   }
 
   /** {@link nextWhile} to the previous entry, and backward. */
-  prevWhile(take: (entry: CursorEntry) => boolean, options: PrevWhileOptions = {}): boolean {
-    return this.#while(true, take, this.boundOf('SyncDatabaseCursor.prevWhile', true, take, options), (cursor) => cursor.prev());
-  }
-
-  #while(reverse: boolean, take: (entry: CursorEntry) => boolean, to: Bound | undefined, move: (cursor: VisibleCursor) => boolean): boolean {
-    while (this.#settle(move(this.open())) && !(to !== undefined && this.isBeyond(to, reverse))) if (!take(this)) return true;
+  prevWhile(take: (entry: CursorEntry) => boolean): boolean {
+    while (this.prev()) if (!take(this)) return true;
     return false;
   }
 
