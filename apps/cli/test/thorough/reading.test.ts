@@ -143,6 +143,7 @@ describe('a stranger', () => {
   });
 
   test('who names a gzip file like a table is told so, also by commands that write', async () => {
+    await build('letters.ldb', [], scratch.path, 'a\t1\nab\t2\nb\t3\nc\t4\n');
     await shell('gzip -c letters.ldb > gzip.ldb', scratch.path);
     for (const line of ['scan gzip.ldb', 'convert gzip.ldb -o never.ldb', 'merge letters.ldb gzip.ldb -o never.ldb', 'diff gzip.ldb letters.ldb']) {
       const { code, stderr } = await shell(`bloom ${line}`, scratch.path);
