@@ -11,6 +11,7 @@ import { addKeyFormOptions, type KeyFormOptions } from '../inputs/opened-table.j
 import { hasInternalKeys, openFile, type OpenedFile } from '../inputs/opened-file.js';
 import { addHeaderOption, type RemoteOptions } from '../inputs/opened-source.js';
 import { DescriptorSource } from '../inputs/sorted-run.js';
+import { tableFailure } from '../inputs/table-advice.js';
 import { interruptible } from '../interruption.js';
 import { note } from '../outputs/output.js';
 import { createOutput, type WrittenTable } from '../outputs/output-tables.js';
@@ -139,11 +140,12 @@ function looksInternal(key: Uint8Array): boolean {
 }
 
 function firstKey({ name, fd, byteLength }: OpenedFile, plugins: Plugins): Uint8Array | undefined {
+  const source = new DescriptorSource(fd, byteLength);
   try {
-    const cursor = SyncTable.open(new DescriptorSource(fd, byteLength), { codecs: knownCodecs(plugins), cache: null, filterPolicies: [] }).cursor();
+    const cursor = SyncTable.open(source, { codecs: knownCodecs(plugins), cache: null, filterPolicies: [] }).cursor();
     return cursor.seekToFirst() ? cursor.key : undefined;
   } catch (error) {
-    throw failureOf(name, error);
+    throw tableFailure(name, source, error, false);
   }
 }
 

@@ -1,7 +1,9 @@
-import { fstatSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { fstatSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import {
   type Comparator,
+  MemorySource,
   type Source,
   type SyncSource,
   type TableBuilderOptions,
@@ -64,11 +66,25 @@ Examples:
 async function salvage(paths: readonly string[], options: SalvageCommandOptions): Promise<void> {
   const [first] = paths;
   if (paths.length === 1) {
-    await salvageOne(first!, options.output, options);
+    await salvageOne(await damagedInput(first!, options), options.output, options);
     return;
   }
   if (options.anyOrder) throw new Failure('--any-order is for one input, as several are merged by the order of their keys');
-  await salvageSeveral(paths, options);
+  if (paths.filter((path) => path === '-').length > 1) throw new Failure('standard input can be read once: name files for the others');
+  for (const path of paths) mustNotBeInput(path, options.output);
+  const inputs: DamagedInput[] = [];
+  for (const path of paths) inputs.push(await damagedInput(path, options));
+  await salvageSeveral(inputs, options);
+}
+
+/** What is salvaged: a table, or without a location a folder. */
+interface DamagedInput {
+  readonly path: string;
+  readonly location: TableLocation | undefined;
+}
+
+async function damagedInput(path: string, options: SalvageCommandOptions): Promise<DamagedInput> {
+  return { path, location: isFolder(path) ? undefined : await tableLocation(path, options) };
 }
 
 /** What was saved of one input. */
@@ -78,25 +94,22 @@ interface Saved {
 }
 
 /** Writes what can be saved of several inputs to one table: of equal keys, the entry of the first input counts. */
-async function salvageSeveral(paths: readonly string[], options: SalvageCommandOptions): Promise<void> {
+async function salvageSeveral(inputs: readonly DamagedInput[], options: SalvageCommandOptions): Promise<void> {
   const { output } = options;
-  if (paths.filter((path) => path === '-').length > 1) throw new Failure('standard input can be read once: name files for the others');
-  mustBeWritable(output, undefined);
   const started = performance.now();
-  const folder = temporaryFolder(output);
+  const part = join(dirname(output), `.bloom.${randomBytes(6).toString('hex')}.tmp`);
   const files: OpenedFile[] = [];
   try {
     let isInternal: boolean | undefined;
-    for (const [i, path] of paths.entries()) {
-      const part = join(folder, `${i}.ldb`);
-      mustNotBeInput(path, output);
-      const saved = await salvageOne(path, part, options, `${shownName(path)}: `);
+    for (const input of inputs) {
+      const { path } = input;
+      const saved = await salvageOne(input, part, options, `${shownName(path)}: `);
       if (saved === undefined) continue;
       if (isInternal !== undefined && isInternal !== saved.isInternal) {
         throw new Failure(`${shownName(path)}: its keys are ${saved.isInternal ? "a database's" : 'plain'}, and those before are not: salvage them separately`);
       }
       isInternal = saved.isInternal;
-      files.push(await openTableFile({ kind: 'file', path: part }, {}));
+      files.push(await openNameless(part));
     }
     if (files.length === 0) {
       note(`nothing can be saved; ${output} was not written`);
@@ -106,7 +119,7 @@ async function salvageSeveral(paths: readonly string[], options: SalvageCommandO
     note(`${output}: made of ${counted(files.length, 'input')}; ${((performance.now() - started) / 1000).toFixed(2)} s`);
   } finally {
     for (const file of files) file.close();
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(part, { force: true });
   }
 }
 
@@ -131,13 +144,15 @@ async function mergeInto(output: string, files: readonly OpenedFile[], isInterna
   }
 }
 
-/** A folder beside the output, for the parts of which it is made. */
-function temporaryFolder(output: string): string {
-  try {
-    return mkdtempSync(join(dirname(output), '.bloom-salvage.'));
-  } catch (error) {
-    throw writingFailure(output, error);
+/** Opens a part and takes its name away, so that the system removes it however the process ends. Windows cannot do that: there it is copied. */
+async function openNameless(part: string): Promise<OpenedFile> {
+  if (process.platform === 'win32') {
+    const source = new MemorySource(readFileSync(part), part);
+    return openTableFile({ kind: 'memory', path: part, source }, {});
   }
+  const file = await openTableFile({ kind: 'file', path: part }, {});
+  rmSync(part);
+  return file;
 }
 
 /** @throws Failure when the output would overwrite the input. */
@@ -152,14 +167,13 @@ function mustNotBeInput(path: string, output: string): void {
  * @param head what each line about the input begins with.
  * @returns undefined when there is nothing to save.
  */
-async function salvageOne(path: string, part: string, options: SalvageCommandOptions, head = ''): Promise<Saved | undefined> {
+async function salvageOne({ path, location }: DamagedInput, part: string, options: SalvageCommandOptions, head = ''): Promise<Saved | undefined> {
   const { anyOrder, output } = options;
-  if (isFolder(path)) {
+  if (location === undefined) {
     mustNotInsist(path, options);
     if (anyOrder) throw new Failure(`${path}: is a folder, whose files are merged by the order of their keys: omit --any-order`);
     return salvageFolder(path, output, await loadPlugins(options), part, head);
   }
-  const location = await tableLocation(path, options);
   mustBeWritable(output, location.kind === 'file' ? inputStat(path) : location.kind === 'memory' && path === '-' ? fstatSync(0, { bigint: true }) : undefined);
   const name = shownName(path);
   const { report, isInternal } = await withTableFile(location, { ...options, searchBytes: Infinity }, async (file) => {

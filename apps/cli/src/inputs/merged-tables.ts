@@ -1,6 +1,5 @@
 import { type Comparator, type SyncCursor, SyncTable, bytewiseComparator } from '@bloom/sstable';
 import { compareRangeOf, internalKeyComparator } from '@bloom/sstable/database';
-import { failureOf } from '../failure.js';
 import { EntryBatch } from '../formats/entry-batch.js';
 import { knownCodecs } from '../plugins/known-plugins.js';
 import { loadPlugins } from '../plugins/plugin-options.js';
@@ -8,6 +7,7 @@ import type { BatchSource } from './batch-source.js';
 import type { MergeOrder } from './merge-order.js';
 import { CursorError, MergedEntries } from './merged-entries.js';
 import { DescriptorSource } from './sorted-run.js';
+import { tableFailure } from './table-advice.js';
 
 /** Bytes of a batch. */
 const BATCH_BYTES = 2 ** 19;
@@ -35,11 +35,11 @@ export class MergedTables implements BatchSource {
     const comparator = isInternal ? internalKeyComparator(userComparator) : userComparator;
     const readAheadBytes = Math.max(LEAST_READ_AHEAD_BYTES, Math.min(MOST_READ_AHEAD_BYTES, Math.floor(READ_AHEAD_BYTES / files.length)));
     const cursors = files.map(({ name, fd, byteLength }): SyncCursor => {
+      const source = new DescriptorSource(fd, byteLength);
       try {
-        const source = new DescriptorSource(fd, byteLength);
         return SyncTable.open(source, { comparator, codecs: knownCodecs(plugins), filterPolicies: [], cache: null, readAheadBytes }).cursor();
       } catch (error) {
-        throw failureOf(name, error);
+        throw tableFailure(name, source, error, isInternal);
       }
     });
     const names = files.map(({ name }) => name);
@@ -69,7 +69,7 @@ function named<T>(names: readonly string[], work: () => T): T {
   try {
     return work();
   } catch (error) {
-    if (error instanceof CursorError) throw failureOf(names[error.age] ?? '', error.cause);
+    if (error instanceof CursorError) throw tableFailure(names[error.age] ?? '', undefined, error.cause, false);
     throw error;
   }
 }

@@ -10,6 +10,7 @@ import { shownName } from './location.js';
 import { isDatabase, recognised } from './opened-input.js';
 import { nameOf, type RemoteOptions, type TableLocation } from './opened-source.js';
 import { DescriptorSource } from './sorted-run.js';
+import { tableFailure } from './table-advice.js';
 import { TemporaryFile } from './temporary-file.js';
 
 /** Bytes that are copied at once. */
@@ -81,6 +82,6 @@ export async function hasInternalKeys({ name, fd, byteLength }: OpenedFile, plug
     const table = SyncTable.open(source, { codecs: knownCodecs(plugins), cache: null, filterPolicies: [] });
     return (await keyFormOf(source, table, 0)).isInternal;
   } catch (error) {
-    throw failureOf(name, error);
+    throw tableFailure(name, source, error, false);
   }
 }

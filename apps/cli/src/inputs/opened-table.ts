@@ -1,5 +1,5 @@
 import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
-import { bytewiseComparator, type Comparator, CorruptionError, type Source, type SyncSource, SyncTable, Table, type TableOptions, UnsupportedError } from '@bloom/sstable';
+import { bytewiseComparator, type Comparator, type Source, type SyncSource, SyncTable, Table, type TableOptions } from '@bloom/sstable';
 import { DatabaseTable, SyncDatabaseTable } from '@bloom/sstable/database';
 import type { Command } from 'commander';
 import { Failure, failureOf } from '../failure.js';
@@ -7,6 +7,7 @@ import { note } from '../outputs/output.js';
 import { knownCodecs, knownPolicies } from '../plugins/known-plugins.js';
 import { loadPlugins, type PluginOptions, type Plugins } from '../plugins/plugin-options.js';
 import { keyFormOf, undamaged } from './key-form.js';
+import { tableFailure } from './table-advice.js';
 import { nameOf, type RemoteOptions, type TableLocation, withSource } from './opened-source.js';
 
 /** The options about a table's keys; undefined if it is up to the keys themselves. */
@@ -123,9 +124,7 @@ async function withTable<T, Opened extends SyncTable | Table>(
     const isSearchable = comparator !== undefined || (isBytewise && passesFilters && (isInternal || !keyForm.isInternal));
     return await work({ path, source, table, opening, isInternal, comparator: comparator ?? bytewiseComparator, isOrdered, isSearchable });
   } catch (error) {
-    const failure = failureOf(path, error);
-    if (!(failure instanceof Failure && (error instanceof CorruptionError || error instanceof UnsupportedError))) throw failure;
-    throw new Failure(`${failure.message}; ${adviceFor(error, isInternal === true)}`, { cause: error });
+    throw tableFailure(path, source.isRemote === true ? undefined : (source as SyncSource), error, isInternal === true);
   }
 }
 
@@ -156,13 +155,4 @@ export function openDatabaseTable({ source, table, opening }: TableFile, options
 export function noteAssumption({ path, isInternal }: TableFile, { internal }: KeyFormOptions): void {
   if (!isInternal || internal !== undefined) return;
   note(`${path}: its keys look like a database's, and are read as such; --no-internal reads them as stored`);
-}
-
-/** What can be done about a damaged table, or one that is not supported. */
-function adviceFor(error: CorruptionError | UnsupportedError, isInternal: boolean): string {
-  const { code } = error;
-  if (isInternal && code === 'BLOOM_BAD_INTERNAL_KEY') return '--no-internal reads them as stored';
-  if (code === 'BLOOM_UNSUPPORTED_CODEC') return '--codec MODULE reads it with a codec for this type';
-  if (error instanceof UnsupportedError) return 'bloom layout shows what it consists of';
-  return code === 'BLOOM_NOT_A_TABLE' ? 'if it is a part of one, bloom salvage copies what can still be read' : 'bloom verify lists all damage, and bloom salvage copies what can still be read';
 }

@@ -1,8 +1,8 @@
-import { spawn } from 'node:child_process';
-import { readdirSync, truncateSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, open, readdirSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { build, outcome, program, Scratch } from '../bloom-process.js';
+import { bloom, build, outcome, program, Scratch } from '../bloom-process.js';
 
 /** The size of a hole in the file. It takes no disk space, and searching it for blocks takes far longer than the test. */
 const HOLE_BYTES = 2 ** 38;
@@ -45,5 +45,85 @@ describe.runIf(process.platform !== 'win32')('a salvage that is interrupted by a
     child.kill('SIGINT');
     expect(await closed).toMatchObject({ code: null, signal: 'SIGINT', stderr: '' });
     expect(readdirSync(scratch.path).sort()).toEqual(['good.ldb', 'junk.ldb']);
+  });
+});
+
+describe.runIf(process.platform !== 'win32')('a command that a signal ends in its midst', () => {
+  /** More than what is sorted in memory, so that there are runs. */
+  const lines = Array.from({ length: 60_000 }, (_, i) => `${(i * 7919) % 60_000}\t${'value '.repeat(10)}\n`).join('');
+
+  /** Writes `input` to a command that waits for more, and ends it. @returns the names in its folder. */
+  async function interrupted(args: readonly string[], scratch: Scratch, input: string | Buffer, isUnderWay: () => boolean): Promise<string[]> {
+    const child = spawn(process.execPath, [program, ...args], { cwd: scratch.path });
+    const closed = outcome(child);
+    child.stdin.on('error', () => {
+      // It is ended while it is written to.
+    });
+    child.stdin.write(input);
+    await expect.poll(isUnderWay, { timeout: 60_000 }).toBe(true);
+    child.kill('SIGINT');
+    expect(await closed).toMatchObject({ code: null, signal: 'SIGINT' });
+    return readdirSync(scratch.path).sort();
+  }
+
+  test('leaves no run of build --sort', async () => {
+    const scratch = new Scratch();
+    // An input of its own before the one that waits: when it has been read to its end, there are runs.
+    scratch.write('lines.tsv', lines);
+    execFileSync('mkfifo', [scratch.at('fifo')]);
+    const waiting = new Promise<void>((resolve) => open(scratch.at('fifo'), 'w', () => resolve()));
+    const state = { isWaiting: false };
+    void waiting.then(() => (state.isWaiting = true));
+    const names = await interrupted(['build', 'lines.tsv', 'fifo', '--sort', '--memory', '1MiB', '-o', 'out.ldb'], scratch, '', () => state.isWaiting);
+    expect(names).toEqual(['fifo', 'lines.tsv']);
+  });
+
+  test('leaves whole batches of load, and a database that opens', async () => {
+    const scratch = new Scratch();
+    await interrupted(['load', 'db', '-', '--batch-size', '64K'], scratch, lines, () => existsSync(scratch.at('db')) && readdirSync(scratch.at('db')).some((name) => name.endsWith('.log') && statSync(scratch.at(`db/${name}`)).size > 200_000));
+    expect(readdirSync(scratch.path)).toEqual(['db']);
+    expect((await bloom(['verify', 'db'], scratch.path)).code).toBe(0);
+    const { stdout } = await bloom(['count', 'db'], scratch.path);
+    expect(Number(stdout.toString())).toBeGreaterThan(1000);
+    expect((await bloom(['put', 'db', 'after', 'it'], scratch.path)).code).toBe(0);
+  });
+
+  test('leaves no part of a salvage of several inputs', async () => {
+    const scratch = new Scratch();
+    await build('good.ldb', ['--sort'], scratch.path, lines);
+    scratch.write('junk.ldb', scratch.read('good.ldb').subarray(0, -48));
+    truncateSync(scratch.at('junk.ldb'), HOLE_BYTES);
+    const child = spawn(process.execPath, [program, 'salvage', 'good.ldb', 'junk.ldb', '-o', 'out.ldb'], { cwd: scratch.path });
+    const closed = outcome(child);
+    let said = '';
+    child.stderr.on('data', (piece: Buffer) => (said += piece.toString()));
+    await expect.poll(() => said, { timeout: 60_000 }).toContain('good.ldb: ');
+    child.kill('SIGINT');
+    expect(await closed).toMatchObject({ code: null, signal: 'SIGINT' });
+    expect(readdirSync(scratch.path).sort()).toEqual(['good.ldb', 'junk.ldb']);
+  });
+
+  test.each(['merge', 'convert'])('leaves nothing of %s', async (command) => {
+    const scratch = new Scratch();
+    await build('big.ldb', ['--sort', '--compression', 'none'], scratch.path, lines.repeat(3));
+    scratch.write('out.ldb', 'the old table');
+    // A policy that takes so long that the command takes far longer than the test.
+    scratch.write(
+      'slow.mjs',
+      `const cell = new Int32Array(new SharedArrayBuffer(4));
+      export class Slow {
+        name = 'test.Slow';
+        createFilter(keys, dst) { Atomics.wait(cell, 0, 0, 5); dst.extend(1); }
+        keyMayMatch() { return true; }
+      }`,
+    );
+    const child = spawn(process.execPath, [program, command, 'big.ldb', '-o', 'out.ldb', '--policy', './slow.mjs', '--filter-range', '1024'], { cwd: scratch.path });
+    const closed = outcome(child);
+    // The table that is written has another name.
+    await expect.poll(() => readdirSync(scratch.path).length, { timeout: 60_000 }).toBe(4);
+    child.kill('SIGINT');
+    expect(await closed).toMatchObject({ code: null, signal: 'SIGINT' });
+    expect(readdirSync(scratch.path).sort()).toEqual(['big.ldb', 'out.ldb', 'slow.mjs']);
+    expect(scratch.read('out.ldb').toString()).toBe('the old table');
   });
 });

@@ -143,6 +143,15 @@ describe('a stranger', () => {
     expect({ code, stderr }).toEqual({ code: 2, stderr: 'bloom: standard output: no space left on the device\n' });
   });
 
+  test('who names a gzip file like a table is told so, also by commands that write', async () => {
+    await build('letters.ldb', [], scratch.path, 'a\t1\nab\t2\nb\t3\nc\t4\n');
+    await shell('gzip -c letters.ldb > gzip.ldb', scratch.path);
+    for (const line of ['scan gzip.ldb', 'convert gzip.ldb -o never.ldb', 'merge letters.ldb gzip.ldb -o never.ldb', 'diff gzip.ldb letters.ldb']) {
+      const { code, stderr } = await shell(`bloom ${line}`, scratch.path);
+      expect({ line, code, stderr }).toEqual({ line, code: 2, stderr: expect.stringMatching(/^bloom: gzip\.ldb: [^\n]*; it is compressed with gzip: decompress it first, as in gunzip -c < gzip\.ldb \| bloom scan -\n$/) as string });
+    }
+  });
+
   test('who closes the pipe sees no error', async () => {
     const lines = Array.from({ length: 100_000 }, (_, i) => `key${String(i).padStart(6, '0')}\tvalue`);
     await build('many.ldb', [], scratch.path, lines.join('\n'));

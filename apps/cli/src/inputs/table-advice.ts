@@ -1,0 +1,29 @@
+import { CorruptionError, type SyncSource, UnsupportedError } from '@bloom/sstable';
+import { Failure, failureOf } from '../failure.js';
+
+const GZIP_MAGIC = '1f8b';
+
+/** Turns an error about a table into a failure that names it and says what can be done. Returns other errors unchanged. */
+export function tableFailure(name: string, source: Pick<SyncSource, 'byteLength' | 'read'> | undefined, error: unknown, isInternal: boolean): unknown {
+  const failure = failureOf(name, error);
+  if (!(failure instanceof Failure && (error instanceof CorruptionError || error instanceof UnsupportedError))) return failure;
+  return new Failure(`${failure.message}; ${adviceFor(name, source, error, isInternal)}`, { cause: error });
+}
+
+function adviceFor(name: string, source: Pick<SyncSource, 'byteLength' | 'read'> | undefined, error: CorruptionError | UnsupportedError, isInternal: boolean): string {
+  const { code } = error;
+  if (isInternal && code === 'BLOOM_BAD_INTERNAL_KEY') return '--no-internal reads them as stored';
+  if (code === 'BLOOM_UNSUPPORTED_CODEC') return '--codec MODULE reads it with a codec for this type';
+  if (error instanceof UnsupportedError) return 'bloom layout shows what it consists of';
+  if (code !== 'BLOOM_NOT_A_TABLE') return 'bloom verify lists all damage, and bloom salvage copies what can still be read';
+  if (source !== undefined && isGzip(source)) return `it is compressed with gzip: decompress it first, as in gunzip -c < ${name} | bloom scan -`;
+  return 'if it is a part of one, bloom salvage copies what can still be read';
+}
+
+function isGzip(source: Pick<SyncSource, 'byteLength' | 'read'>): boolean {
+  try {
+    return source.byteLength > 2 && Buffer.from(source.read(0, 2)).toString('hex') === GZIP_MAGIC;
+  } catch {
+    return false;
+  }
+}
