@@ -3,6 +3,7 @@ import { deepStrictEqual, strictEqual } from 'node:assert';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { assemble, MemoryStore, publish, writeParts } from '@bloom/bulk';
 import { putVarint } from '@bloom/bytes';
 import { zlibCodec } from '@bloom/codecs';
 import { crc32c } from '@bloom/crc32c';
@@ -48,6 +49,14 @@ try {
   const reader = await DatabaseReader.open(new NodeFolder(path));
   deepStrictEqual(await reader.get(keys[4321]), keys[4321]);
   await reader.close();
+
+  const store = new MemoryStore();
+  const parts = [];
+  for await (const part of writeParts(store, [[[utf8('apple'), utf8('red')]]], { sequence: 1n })) parts.push(part);
+  await publish(store, await assemble(store, parts));
+  const published = await DatabaseReader.open(store.folder());
+  deepStrictEqual(await published.get(utf8('apple')), utf8('red'));
+  await published.close();
 
   const level = new BloomLevel(join(folder, 'level'), { valueEncoding: 'json' });
   await level.put('hello', { to: 'world' });

@@ -8,6 +8,7 @@ import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { checkConsumerTypes } from './consumer-types.js';
 import { checkCopiedExample } from './copied-example.js';
+import { checkInstalledSizes } from './installed-size.js';
 import { packAll } from './pack.js';
 import { checkFiles } from './packed-files.js';
 import { checkReproduced } from './reproduced.js';
@@ -66,6 +67,9 @@ try {
   const consumer = join(folder, 'consumer');
   mkdirSync(consumer);
   report('types, as a consumer checks them', checkConsumerTypes(packages, consumer));
+  const project = join(folder, 'project');
+  mkdirSync(project);
+  report('sizes, as npm installs them', checkInstalledSizes(packages, project));
   const example = join(folder, 'example');
   mkdirSync(example);
   report('the example, copied into an empty folder', checkCopiedExample(packages, example));

@@ -3,6 +3,7 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import sizeLimits from '@bloom/size-limits/limits.js';
+import { installedLimits } from './installed-size.js';
 import { withLinks, withoutFragment } from './links.js';
 import { publishedPackages, root } from './published-packages.js';
 import { addressOf, repository } from './repository.js';
@@ -98,10 +99,11 @@ for (const of of publishedPackages()) {
   }
 }
 
-/** The limits of `npx pnpm@10 size` in the README's table of packages, in its last column. */
+/** The limits of `npx pnpm@10 installed-size` and `size` in the README's table of packages, in its last two columns. */
+const installed = installedLimits();
 const limits = new Map(sizeLimits.map(({ name, limit }) => [name, limit]));
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
-compare('README.md', readme.replace(/^(\| .* \| \[`(@bloom\/[\w-]+)`\]\([^)]*\) \| .* \|)[^|]*\|$/gm, (_, /** @type {string} */ row, /** @type {string} */ name) => `${row} ${limits.get(name) ?? ''} |`));
+compare('README.md', readme.replace(/^(\| .* \| \[`(@bloom\/[\w-]+)`\]\([^)]*\) \| [^|]* \|)[^|]*\|[^|]*\|$/gm, (_, /** @type {string} */ row, /** @type {string} */ name) => `${row} ${installed.get(name) ?? ''} | ${limits.get(name) ?? ''} |`));
 
 for (const problem of problems) console.error(problem);
 process.exitCode = problems.length === 0 ? 0 : 1;

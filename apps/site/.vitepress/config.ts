@@ -85,7 +85,7 @@ export default defineConfig({
     outline: [2, 3],
     search: { provider: 'local' },
     socialLinks: [{ icon: 'github', link: repository }],
-    footer: { message: 'MIT' },
+    footer: { message: 'Under the MIT licence' },
   },
   vite: { build: { chunkSizeWarningLimit: 4000 }, ssr: { noExternal: [/^@bloom\//] } },
 });

@@ -23,9 +23,12 @@ export function llmsText(): string {
     .sort();
   const sections = SECTIONS.map(([title, matches]) => {
     const lines = paths.filter((path) => matches.test(path)).map((path) => {
-      const text = readFileSync(join(pages, path), 'utf8').replace(/^---\n[^]*?\n---\n/, '');
+      const page = readFileSync(join(pages, path), 'utf8');
+      const text = page.replace(/^---\n[^]*?\n---\n/, '');
       const heading = /^# (.+)$/m.exec(text)?.[1] ?? path;
-      const first = /^(?![#|<`:-])[A-Z“*][^\n]+/m.exec(text.slice(text.indexOf('\n')))?.[0] ?? '';
+      const paragraph = /^(?!```|[#|<>:-]|Defined in)\S[^\n]+/m.exec(text.slice(text.indexOf('# ')).replace(/^.*\n/, ''))?.[0] ?? '';
+      // Links from here would lead elsewhere.
+      const first = /^---\n[^]*?^description: (.+)$/m.exec(page)?.[1] ?? paragraph.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll('**', '');
       return `- [${heading}](/${path.replace(/(index)?\.md$/, (end) => (end === 'index.md' ? '' : '.html'))})${first === '' ? '' : `: ${first}`}`;
     });
     return `## ${title}\n\n${lines.join('\n')}\n`;

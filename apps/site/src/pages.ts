@@ -7,7 +7,7 @@ import { llmsText } from './llms-text.js';
 import { programsTable } from './programs.js';
 import { writeReference } from './reference.js';
 import { pages, plainMarkdown, repositoryText } from './repository.js';
-import { sizesTable } from './sizes.js';
+import { pageSizes, sizesTable } from './sizes.js';
 
 function write(name: string, text: string): void {
   mkdirSync(dirname(join(pages, name)), { recursive: true });
@@ -28,7 +28,9 @@ const released = publishedPackages().filter(({ folder }) => existsSync(join(fold
 const changelogs = released.map(({ path }) => repositoryText(`${path}/CHANGELOG.md`).replace(/^#/gm, '##'));
 write('changelogs.md', `# Changelogs\n\n${plainMarkdown(changelogs.join('\n'))}`);
 
-write('generated/sizes.md', await sizesTable());
+const sizes = await pageSizes();
+write('generated/sizes.md', sizesTable(sizes));
+write('generated/sizes.json', JSON.stringify(Object.fromEntries(sizes)));
 write('generated/programs.md', programsTable());
 
 await writeReference(join(pages, 'reference'));

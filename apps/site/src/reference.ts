@@ -1,9 +1,10 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { publishedPackages, root } from '@bloom/package-check/published-packages.js';
 import { addressOf } from '@bloom/package-check/repository.js';
 import { Application, type ProjectReflection } from 'typedoc';
 import type { MarkdownApplication } from 'typedoc-plugin-markdown';
+import { plainMarkdown, repositoryText } from './repository.js';
 
 /** The sources of the entry points, by the name in an import. */
 function entryPoints(): Map<string, string> {
@@ -16,6 +17,29 @@ function entryPoints(): Map<string, string> {
     }
   }
   return found;
+}
+
+/** What each entry point is for: what its package is, or its row in the README's table of entry points. */
+function purposes(): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const { path, manifest } of publishedPackages()) {
+    for (const [, name, purpose] of repositoryText(`${path}/README.md`).matchAll(/^\| `(@bloom\/[^`]+)` \| ([^|]+) \|/gm)) found.set(name!, plainMarkdown(purpose!));
+    found.set(manifest.name, manifest.description ?? '');
+  }
+  return found;
+}
+
+/** Puts below the title of each page what the entry point is for, and makes a table of it. */
+function addPurposes(folder: string, names: Iterable<string>): void {
+  const found = purposes();
+  const rows = [...names].sort().map((name) => {
+    const purpose = found.get(name);
+    const page = join(folder, `${name}.md`);
+    if (purpose !== undefined) writeFileSync(page, readFileSync(page, 'utf8').replace(/^# .*\n/, (title) => `${title}\n${purpose}\n`));
+    return `| [\`${name}\`](./${name}.md) | ${purpose ?? ''} |`;
+  });
+  const intro = 'Everything that the packages export, by the name in an import: what it does, its parameters with their units, and what it throws.';
+  writeFileSync(join(folder, 'index.md'), `# Reference\n\n${intro}\n\n| import | what is there |\n| --- | --- |\n${rows.join('\n')}\n`);
 }
 
 /** Names each module as it is imported. */
@@ -63,6 +87,7 @@ export async function writeReference(folder: string): Promise<void> {
   if (project === undefined) throw new Error('the reference could not be made');
   nameModules(project, names);
   await app.generateOutputs(project);
+  addPurposes(folder, names.values());
 }
 
 /** The pages of the reference below a folder, as paths from it. */

@@ -3,9 +3,14 @@ interface Check {
   readonly limit: string;
 }
 
-/** The limits that `npx pnpm@10 size` checks, as a table: what a browser downloads for an entry point, minified and gzipped. */
-export async function sizesTable(): Promise<string> {
+/** The limits that `npx pnpm@10 size` checks: what a browser downloads for an entry point or a job, minified and gzipped. */
+export async function pageSizes(): Promise<Map<string, string>> {
   const { default: checks } = (await import('@bloom/size-limits/limits.js')) as { readonly default: readonly Check[] };
-  const rows = checks.map(({ name, limit }) => `| ${name.startsWith('@') ? `\`${name}\`` : name} | ${limit} |`);
+  return new Map(checks.map(({ name, limit }) => [name, limit]));
+}
+
+/** The limits as a table. */
+export function sizesTable(sizes: ReadonlyMap<string, string>): string {
+  const rows = [...sizes].map(([name, limit]) => `| ${name.startsWith('@') ? `\`${name}\`` : name} | ${limit} |`);
   return `| import | at most, gzipped |\n| --- | ---: |\n${rows.join('\n')}\n`;
 }

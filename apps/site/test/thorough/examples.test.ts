@@ -1,6 +1,6 @@
 // Runs each example of the site's guides, and of the READMEs of packages that have no such test of their own, as they are written.
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { goldenDatabases, realDatabases, realTables } from '@bloom/fixtures';
@@ -25,7 +25,14 @@ globalThis.fetch = async (address, { method = 'GET', headers } = {}) => {
 `;
 
 const guides = readdirSync(join(site, 'pages/guide')).map((name) => join(site, 'pages/guide', name));
-const readmes = [join(site, '../../README.md'), ...['bytes', 'crc32c', 'filter-block', 'hash', 'log', 'policy-blocked', 'policy-fuse', 'policy-ribbon'].map((name) => join(packages, name, 'README.md'))];
+/** Packages whose own tests run their READMEs. */
+const TESTED_THEMSELVES = ['bulk', 'level', 'leveldb', 'sstable'];
+/** Their READMEs have parts of programs; a test compares the policy with one that is tested, and `package-check` runs the example as it is copied. */
+const IN_PARTS = ['policy', 'example-trailing-space-policy'];
+const readmes = [
+  join(site, '../../README.md'),
+  ...readdirSync(packages).filter((name) => ![...TESTED_THEMSELVES, ...IN_PARTS].includes(name)).map((name) => join(packages, name, 'README.md')),
+];
 const examples = [...guides, ...readmes].flatMap((path) => {
   const name = path.endsWith('README.md') ? basename(dirname(path)) : basename(path, '.md');
   return readmeExamples(path).map(({ line, code }) => ({ name, line, code }));
@@ -50,6 +57,15 @@ afterAll(() => {
 
 test('there are examples', () => {
   expect(examples.length).toBeGreaterThan(25);
+});
+
+test.each(TESTED_THEMSELVES)('%s has a test that runs its README', (name) => {
+  expect(existsSync(join(packages, name, 'test/thorough/readme-examples.test.ts'))).toBe(true);
+});
+
+test('lines of examples in guides are seen whole beside the outline', () => {
+  const long = guides.flatMap((path) => readmeExamples(path).flatMap(({ code }) => code.split('\n').filter((line) => line.length > 82)));
+  expect(long).toEqual([]);
 });
 
 test.each(examples)('$name, line $line', async ({ name, line, code }) => {
