@@ -2,9 +2,13 @@
 // such as hash, packages/hash or @bloom/hash: then only what it depends on is built, and only its tests run.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '../..');
+
+/** Thorough tests wait for browsers and other programs half of their time: with one worker more, all cores work. */
+const THOROUGH_WORKERS = `--maxWorkers=${availableParallelism() + 1}`;
 
 /**
  * @param {string | undefined} word
@@ -30,7 +34,7 @@ const words = /** @type {string[]} */ (given);
 const folder = folderOf(words[0]);
 if (folder === undefined) {
   run('turbo', ['run', 'build', '--output-logs=errors-only']);
-  run('vitest', ['run', '--project', thorough ? '*(thorough)' : '!*(thorough)', ...words]);
+  run('vitest', thorough ? ['run', '--project', '*(thorough)', THOROUGH_WORKERS, ...words] : ['run', '--project', '!*(thorough)', ...words]);
 } else {
   /** @type {unknown} */
   const manifest = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));

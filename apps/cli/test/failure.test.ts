@@ -117,7 +117,7 @@ const failures: [args: string, problem: string][] = [
   ['scan good.ldb --hex --gt 123', '"123" is not hexadecimal: it must have two digits per byte'],
   ['get good.ldb', 'no key is given: name keys behind the input, or a file of them with --keys'],
   ['scan good.ldb -f words --values-only', 'words are keys: omit --values-only, or try --format raw'],
-  ['completion tcsh', 'tcsh: must be one of bash, zsh, fish, man'],
+  ['completion tcsh', "command-argument value 'tcsh' is invalid for argument 'kind'. Allowed choices are bash, zsh, fish, man"],
   ['filter size 0', "command-argument value '0' is invalid for argument 'keys'"],
   ['build good.tsv', "required option '-o, --output <table>' not specified"],
   ['scan good.ldb --bogus', "unknown option '--bogus'"],

@@ -4,9 +4,9 @@ import { entriesSha256, formatKv, goldenTables, type KeyValue, realTables } from
 import { MemorySource } from '@bloom/sstable';
 import { salvageTable } from '@bloom/sstable/inspect';
 import { describe, expect, test } from 'vitest';
-import { decodeFooter, FOOTER_LENGTH } from '../src/format/footer.js';
-import { storedDataBlocks } from './stored-data-blocks.js';
-import { zlibCodecs } from './zlib-codecs.js';
+import { decodeFooter, FOOTER_LENGTH } from '../../src/format/footer.js';
+import { storedDataBlocks } from '../stored-data-blocks.js';
+import { zlibCodecs } from '../zlib-codecs.js';
 
 // BLOOM_SALVAGE_RUNS is how often each table is damaged.
 const runs = Number(process.env.BLOOM_SALVAGE_RUNS ?? 12);

@@ -1,12 +1,12 @@
 import { type Random, seeded } from '@bloom/bytes';
 import { describe, expect, test } from 'vitest';
 import { maskedCrc32c } from '@bloom/crc32c';
-import { snappyCodec } from '../src/compression/snappy.js';
-import { ANY_SHAPE, type ChecksumPairs, checksumPairs, RAW_SHAPE, SNAPPY_SHAPE } from '../src/inspect/checksum-search.js';
-import { BLOCK_TRAILER_LENGTH } from '../src/format/stored-block.js';
-import { blockOf } from './assemble-table.js';
-import { sealed } from './damage.js';
-import { numberedEntries } from './entries.js';
+import { snappyCodec } from '../../src/compression/snappy.js';
+import { ANY_SHAPE, type ChecksumPairs, checksumPairs, RAW_SHAPE, SNAPPY_SHAPE } from '../../src/inspect/checksum-search.js';
+import { BLOCK_TRAILER_LENGTH } from '../../src/format/stored-block.js';
+import { blockOf } from '../assemble-table.js';
+import { sealed } from '../damage.js';
+import { numberedEntries } from '../entries.js';
 
 const pause = (): Promise<void> => Promise.resolve();
 

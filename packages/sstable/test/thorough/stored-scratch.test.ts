@@ -8,9 +8,9 @@ import { BloomFilterPolicy } from '@bloom/policy';
 import { BlockCache, type Codec, CorruptionError, MemorySource, snappyCodec, type Source, SyncTable, type SyncSource, Table } from '@bloom/sstable';
 import { FileSource, SyncFileSource } from '@bloom/sstable/node';
 import { afterAll, describe, expect, test } from 'vitest';
-import { buildTable } from './build-table.js';
-import { caught, rejection } from './caught.js';
-import { sameBytes } from './entries.js';
+import { buildTable } from '../build-table.js';
+import { caught, rejection } from '../caught.js';
+import { sameBytes } from '../entries.js';
 
 const root = mkdtempSync(join(tmpdir(), 'bloom-stored-scratch-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

@@ -8,8 +8,8 @@ import { WritableMemoryFolder } from '@bloom/leveldb';
 import { nativeDatabase, nativeUnavailableReason } from '@bloom/native';
 import { BloomFilterPolicy } from '@bloom/policy';
 import { describe, expect, test } from 'vitest';
-import { randomScript } from './random-script.js';
-import { Script } from './script.js';
+import { randomScript } from '../random-script.js';
+import { Script } from '../script.js';
 
 // The real LevelDB 1.23 runs the same scripts. tooling/long-tests has a longer run.
 const native = nativeDatabase();

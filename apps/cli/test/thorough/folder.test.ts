@@ -8,8 +8,8 @@ import { SyncNodeFolder } from '@bloom/leveldb/node';
 import { MemorySource, SyncTable } from '@bloom/sstable';
 import { Command } from 'commander';
 import { describe, expect, test, vi } from 'vitest';
-import { addScan } from '../src/commands/scan.js';
-import { bloom, bloomPrints, Scratch } from './bloom-process.js';
+import { addScan } from '../../src/commands/scan.js';
+import { bloom, bloomPrints, Scratch } from '../bloom-process.js';
 
 const scratch = new Scratch();
 const golden = goldenDatabases();

@@ -15,8 +15,8 @@ import {
 } from '@bloom/leveldb';
 import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
 import { describe, expect, test } from 'vitest';
-import { logOf } from './assemble-database.js';
-import { reverseComparator } from './reverse-comparator.js';
+import { logOf } from '../assemble-database.js';
+import { reverseComparator } from '../reverse-comparator.js';
 
 // Damages folders at random, sometimes with correct checksums. Reading them must give entries or a coded error, after a bounded
 // number of bytes read and in bounded memory.

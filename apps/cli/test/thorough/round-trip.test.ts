@@ -1,6 +1,6 @@
 import { formatKv, type KeyValue, seeded } from '@bloom/fixtures';
 import { describe, expect, test } from 'vitest';
-import { bloom, bloomPrints, build, Scratch } from './bloom-process.js';
+import { bloom, bloomPrints, build, Scratch } from '../bloom-process.js';
 
 const scratch = new Scratch();
 

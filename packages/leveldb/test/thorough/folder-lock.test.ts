@@ -8,8 +8,8 @@ import { Database, DatabaseReader } from '@bloom/leveldb';
 import { WritableNodeFolder, NodeFolder, SyncNodeFolder } from '@bloom/leveldb/node';
 import { ClassicLevel } from 'classic-level';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { bundledProgram } from './bundled-program.js';
-import { rejection } from './caught.js';
+import { bundledProgram } from '../bundled-program.js';
+import { rejection } from '../caught.js';
 
 // LevelDB's locks belong to the process, and are lost when it closes any descriptor of LOCK.
 
@@ -25,7 +25,7 @@ function otherProcess(path: string): string {
     const db = new ClassicLevel(${JSON.stringify(path)});
     await db.open().then(() => console.log('opened'), (error) => console.log(error.cause.code));
   })`;
-  const { stdout, stderr } = spawnSync(process.execPath, ['-e', program], { cwd: join(import.meta.dirname, '..'), encoding: 'utf8' });
+  const { stdout, stderr } = spawnSync(process.execPath, ['-e', program], { cwd: join(import.meta.dirname, '../..'), encoding: 'utf8' });
   return (stdout + stderr).trim();
 }
 
@@ -71,7 +71,7 @@ test.runIf(process.platform === 'linux')('a refused opening keeps one descriptor
     process.stdin.once('data', () => db.close().then(() => process.exit()));
   })`;
   const { spawn } = await import('node:child_process');
-  const child = spawn(process.execPath, ['-e', program], { cwd: join(import.meta.dirname, '..') });
+  const child = spawn(process.execPath, ['-e', program], { cwd: join(import.meta.dirname, '../..') });
   await new Promise((resolve) => child.stdout.once('data', resolve));
   const descriptors = (): number => readdirSync('/proc/self/fd').length;
   expect(await rejection(open(path))).toMatchObject({ code: 'BLOOM_LOCKED', message: expect.stringContaining(`in another process (${child.pid})`) as string });

@@ -1,7 +1,7 @@
 import { policyLaws } from '@bloom/policy/contract';
 import { expect, test } from 'vitest';
-import { refusal } from '../src/story/equal-keys.js';
-import { trailingSpaceComparator, TrailingSpacePolicy } from '../src/story/trailing-spaces.js';
+import { refusal } from '../../src/story/equal-keys.js';
+import { trailingSpaceComparator, TrailingSpacePolicy } from '../../src/story/trailing-spaces.js';
 
 for (const law of policyLaws(() => new TrailingSpacePolicy(), { comparator: trailingSpaceComparator, maxFalsePositiveRate: 0.02 })) test(law.name, law.run);
 

@@ -1,11 +1,11 @@
 // A search that assembles no keys must find what a walk finds, or give up.
 import { CorruptionError, seeded, type Random } from '@bloom/bytes';
 import { describe, expect, test } from 'vitest';
-import { BlockBuilder } from '../src/format/block-builder.js';
-import { BlockSearch } from '../src/format/block-search.js';
-import { compareBytes, compareInternalBytes, type CompareRange } from '../src/format/bytewise-order.js';
-import { EntrySearch, OTHER, PAST, SAME, UNKNOWN } from '../src/format/entry-search.js';
-import { encodeInternalKey } from '../src/format/internal-key.js';
+import { BlockBuilder } from '../../src/format/block-builder.js';
+import { BlockSearch } from '../../src/format/block-search.js';
+import { compareBytes, compareInternalBytes, type CompareRange } from '../../src/format/bytewise-order.js';
+import { EntrySearch, OTHER, PAST, SAME, UNKNOWN } from '../../src/format/entry-search.js';
+import { encodeInternalKey } from '../../src/format/internal-key.js';
 
 interface Order {
   readonly name: string;

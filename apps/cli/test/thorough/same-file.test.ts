@@ -1,6 +1,6 @@
 import { linkSync, readdirSync, symlinkSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { bloom, build, Scratch, shell } from './bloom-process.js';
+import { bloom, build, Scratch, shell } from '../bloom-process.js';
 
 const scratch = new Scratch();
 const tsv = 'a\t1\nb\t2\n';

@@ -6,9 +6,9 @@ import { LogWriter } from '@bloom/log';
 import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
 import { MemorySource } from '@bloom/sstable';
 import { describe, expect, test } from 'vitest';
-import { assembleDatabase, logOf, recordOf } from './assemble-database.js';
-import { caught, rejection } from './caught.js';
-import { collect } from './collect.js';
+import { assembleDatabase, logOf, recordOf } from '../assemble-database.js';
+import { caught, rejection } from '../caught.js';
+import { collect } from '../collect.js';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const text = (bytes: Uint8Array | undefined): string | undefined => bytes && new TextDecoder().decode(bytes);
