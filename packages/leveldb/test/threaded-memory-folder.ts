@@ -6,7 +6,7 @@ export class ThreadedMemoryFolder extends WritableMemoryFolder {
   jobs = 0;
 
   startTableThread(settings: TableThreadSettings): TableThread {
-    const tables = new ThreadTables(this, settings);
+    const tables = new ThreadTables(this, settings, {});
     return {
       hasEnded: false,
       compact: async ({ plan, oldestSequence, newFileNumber, bitsPerKey }) => {

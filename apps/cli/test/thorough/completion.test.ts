@@ -83,9 +83,11 @@ describe('completion in a shell', () => {
   });
 });
 
+const BACKSPACE = '\b';
+
 /** What a terminal shows: bold text is printed twice in the same place, and in some versions escapes switch it on. */
 function plain(formatted: Buffer): string {
-  return stripVTControlCharacters(formatted.toString()).replace(/.\x08/gu, '');
+  return stripVTControlCharacters(formatted.toString()).replace(new RegExp(`.${BACKSPACE}`, 'gu'), '');
 }
 
 describe('the man page', () => {
