@@ -16,7 +16,8 @@ beforeAll(() => {
   const options: ExecFileSyncOptions = { cwd: site, stdio: ['ignore', 'ignore', 'inherit'], shell: process.platform === 'win32' };
   execFileSync(bin('tsx'), ['--conditions=bloom-source', 'src/pages.ts'], options);
   execFileSync(bin('vitepress'), ['build'], options);
-});
+  // A busy machine takes several times as long as a quiet one, which takes a minute.
+}, 900_000);
 
 test('every link within the site leads to a file, and its fragment to an element there', () => {
   const texts = new Map(pagePaths().map((path) => [path, readFileSync(join(dist, path), 'utf8')]));
