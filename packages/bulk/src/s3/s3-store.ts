@@ -49,6 +49,7 @@ export type S3Fetch = S3FetchHost['fetch'];
 
 /** A host with `fetch`. As a method it may also take an `AbortSignal`, which not every host has a type for. */
 export interface S3FetchHost {
+  /** Sends a request. @returns the answer, once its headers are there; rejected where there is none, and when the signal is aborted. */
   fetch(url: string, init: { readonly method: string; readonly headers: Record<string, string>; readonly body?: Uint8Array; readonly signal: Signal }): Promise<S3Response>;
 }
 
