@@ -4,25 +4,12 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeF
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { goldenDatabases, realDatabases, realTables } from '@bloom/fixtures';
-import { readmeExamples } from '@bloom/fixtures/readme';
+import { FETCH_FROM_FILES, readmeExamples } from '@bloom/fixtures/readme';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const site = join(import.meta.dirname, '../..');
 const packages = join(site, '../../packages');
 let folder = '';
-
-/** In place of the network: the files of the folder, with ranges. */
-const FETCH = `
-import { readFileSync } from 'node:fs';
-globalThis.fetch = async (address, { method = 'GET', headers } = {}) => {
-  const bytes = readFileSync(new URL(address).pathname.slice(1));
-  const [, start, end] = /^bytes=(\\d*)-(\\d*)$/.exec(new Headers(headers).get('range') ?? '') ?? [];
-  if (method === 'HEAD' || start === undefined) return new Response(method === 'HEAD' ? null : bytes, { headers: { 'content-length': bytes.length } });
-  const first = start === '' ? Math.max(0, bytes.length - Number(end)) : Number(start);
-  const last = start === '' || end === '' ? bytes.length - 1 : Math.min(bytes.length - 1, Number(end));
-  return new Response(bytes.subarray(first, last + 1), { status: 206, headers: { 'content-range': \`bytes \${first}-\${last}/\${bytes.length}\`, 'content-length': last + 1 - first } });
-};
-`;
 
 const guides = readdirSync(join(site, 'pages/guide')).map((name) => join(site, 'pages/guide', name));
 /** Packages whose own tests run their READMEs. */
@@ -49,7 +36,7 @@ beforeAll(() => {
     [realTables().find(({ file }) => file.endsWith('.index'))!.path, 'variables.index'],
   ] as const;
   for (const [from, to] of copies) cpSync(from, join(folder, to), { recursive: true });
-  writeFileSync(join(folder, 'fetch.mjs'), FETCH);
+  writeFileSync(join(folder, 'fetch.mjs'), FETCH_FROM_FILES);
 });
 afterAll(() => {
   rmSync(folder, { recursive: true });

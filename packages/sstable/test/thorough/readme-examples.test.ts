@@ -4,32 +4,19 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { goldenDatabases } from '@bloom/fixtures';
-import { readmeExamples } from '@bloom/fixtures/readme';
+import { FETCH_FROM_FILES, readmeExamples } from '@bloom/fixtures/readme';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Within the package, so that the examples find what they import. They run one after another in this folder. */
 let folder = '';
 
-/** In place of the network: the files of the folder, with ranges. */
-const FETCH = `
-import { readFileSync } from 'node:fs';
-globalThis.fetch = async (address, { method = 'GET', headers } = {}) => {
-  const bytes = readFileSync(new URL(address).pathname.slice(1));
-  const [, start, end] = /^bytes=(\\d*)-(\\d*)$/.exec(new Headers(headers).get('range') ?? '') ?? [];
-  if (method === 'HEAD' || start === undefined) return new Response(method === 'HEAD' ? null : bytes, { headers: { 'content-length': bytes.length } });
-  const first = start === '' ? Math.max(0, bytes.length - Number(end)) : Number(start);
-  const last = start === '' || end === '' ? bytes.length - 1 : Math.min(bytes.length - 1, Number(end));
-  return new Response(bytes.subarray(first, last + 1), { status: 206, headers: { 'content-range': \`bytes \${first}-\${last}/\${bytes.length}\`, 'content-length': last + 1 - first } });
-};
-`;
-
 beforeAll(() => {
   const reports = join(root, '.vitest');
   mkdirSync(reports, { recursive: true });
   folder = mkdtempSync(join(reports, 'readme-'));
   cpSync(goldenDatabases().find(({ name }) => name === 'levels')!.path, join(folder, 'path/to/database'), { recursive: true });
-  writeFileSync(join(folder, 'fetch.mjs'), FETCH);
+  writeFileSync(join(folder, 'fetch.mjs'), FETCH_FROM_FILES);
   // A package that uses this one, and is none of its dependencies.
   mkdirSync(join(folder, 'node_modules/@bloom'), { recursive: true });
   symlinkSync(join(root, '../policy-blocked'), join(folder, 'node_modules/@bloom/policy-blocked'));
