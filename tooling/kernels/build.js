@@ -10,7 +10,8 @@ import asc from 'assemblyscript/asc';
  * @property {string} source the AssemblyScript, a path in the package
  * @property {string} target the source file for the module, a path in the package
  * @property {string} name the name of the constant in `target`
- * @property {number} pages the size of the memory, in pages of 64 KiB; it never grows
+ * @property {number} pages the size of the memory, in pages of 64 KiB
+ * @property {number} [maxPages] how far it can grow; not at all when left out
  */
 
 const packages = join(import.meta.dirname, '../../packages');
@@ -20,12 +21,12 @@ const isCheck = process.argv.includes('--check');
  * @param {string} folder of the package
  * @param {Kernel} kernel
  */
-async function compile(folder, { source, pages }) {
+async function compile(folder, { source, pages, maxPages = pages }) {
   /** @type {Uint8Array | undefined} */
   let binary;
   // Every host that has SIMD also has memory.fill. Where they are missing, the module fails to compile.
   const options = ['--optimizeLevel', '3', '--noAssert', '--runtime', 'stub', '--enable', 'simd', '--enable', 'bulk-memory'];
-  const memory = ['--initialMemory', String(pages), '--maximumMemory', String(pages)];
+  const memory = ['--initialMemory', String(pages), '--maximumMemory', String(maxPages)];
   // Not compileString, which would export what the imported sources export.
   const { error, stderr } = await asc.main([source, '--baseDir', folder, '--outFile', 'kernel.wasm', ...options, ...memory], {
     writeFile(_, contents) {

@@ -6,9 +6,16 @@ interface WebAssemblyHost {
   };
 }
 
-/** What every WebAssembly kernel exports. The memory never grows, so views of it stay valid. */
+/** What every WebAssembly kernel exports. The memory grows only when it is told to, so views of it stay valid. */
 export interface Kernel {
-  readonly memory: { readonly buffer: ArrayBuffer };
+  readonly memory: KernelMemory;
+}
+
+/** The part of `WebAssembly.Memory` that is used. */
+export interface KernelMemory {
+  readonly buffer: ArrayBuffer;
+  /** Adds pages of 64 KiB. Views of the old buffer lose their bytes. @throws RangeError where there is no room. */
+  grow(pages: number): number;
 }
 
 /**

@@ -195,26 +195,38 @@ describe('contents of many sizes', () => {
     expect(wrong.map(({ length }) => length)).toEqual([]);
   });
 
-  test('that exceed the kernel’s memory are handled by the plain loops', () => {
-    const contents = sampleContents(seeded(3), 6_000_000);
+  test.each([
+    [6_000_000, true],
+    [18_000_000, false],
+  ])('that exceed the first memory of the kernel (%d bytes) are read with more of it: %s, or by the plain loops', (length, isTaken) => {
+    const kernel = SnappyDecompressorKernel.create()!;
+    const contents = sampleContents(seeded(3), length);
     const stream = compressBy(compressors.kernel, contents);
     expect(same(stream, compressBy(compressors.plain, contents))).toBe(true);
-    expect(decompressors.kernel.takes(stream.length, contents.length)).toBe(false);
-    expect(same(snappyCodec.decompress(stream, contents.length), contents)).toBe(true);
+    expect(kernel.takes(stream.length, contents.length)).toBe(isTaken);
+    expect(same(decompressBy(kernel, stream, contents.length), contents)).toBe(true);
+    expect(same(decompressBy(kernel, compressBy(compressors.kernel, contents.subarray(0, 5000)), 5000), contents.subarray(0, 5000))).toBe(true);
   });
 
-  test.each([0, 1, 2])('around the size of the kernel’s memory survive a round trip (%d bytes less or more)', (less) => {
-    const contents = seeded(4).bytes(2_000_000);
+  test.each([
+    [64, 0],
+    [64, 1],
+    [64, 2],
+    [256, 0],
+    [256, 1],
+    [256, 2],
+  ])('around the size of the kernel’s memory, %d pages, survive a round trip (%d bytes less or more)', (pages, less) => {
+    const contents = seeded(4).bytes(31_000 * pages);
     const literal = Uint8Array.of(0x80 | (contents.length & 0x7f), 0x80 | ((contents.length >>> 7) & 0x7f), 0x80 | ((contents.length >>> 14) & 0x7f), contents.length >>> 21, 62 << 2, ...[0, 8, 16].map((shift) => ((contents.length - 1) >>> shift) & 0xff));
     // Empty literals lengthen the stream without adding contents.
-    const most = 64 * 65_536 - 16 - 64 - contents.length - literal.length - contents.length;
+    const most = pages * 65_536 - 16 - 64 - contents.length - literal.length - contents.length;
     for (const extra of [most - less, most + 1 + less]) {
       const padding = Math.floor(extra / 5);
       const stream = new Uint8Array(literal.length + contents.length + 5 * padding);
       stream.set(literal);
       stream.set(contents, literal.length);
       for (let i = 0; i < padding; i++) stream.set([0xfc, 0xff, 0xff, 0xff, 0xff], literal.length + contents.length + 5 * i);
-      expect(same(snappyCodec.decompress(stream, contents.length), contents)).toBe(true);
+      expect(same(decompressBy(SnappyDecompressorKernel.create()!, stream, contents.length), contents)).toBe(true);
     }
   });
 });

@@ -21,6 +21,9 @@ export interface ElementDecompressor {
   decompress(stream: Uint8Array, position: number, byteLength: number, scratch: Uint8Array | undefined): Uint8Array | undefined;
 }
 
+/** A page of WebAssembly's memory. */
+const PAGE_BYTES = 2 ** 16;
+
 interface DecompressorKernel extends Kernel {
   decompress(from: number, end: number, to: number, toEnd: number): number;
 }
@@ -28,7 +31,7 @@ interface DecompressorKernel extends Kernel {
 /** Decompresses in WebAssembly, `assembly/snappy-decompressor.ts`, in a third to a tenth of the time of plain TypeScript. */
 export class SnappyDecompressorKernel implements ElementDecompressor {
   readonly #kernel: DecompressorKernel;
-  readonly #bytes: Uint8Array;
+  #bytes: Uint8Array;
 
   private constructor(kernel: DecompressorKernel) {
     this.#kernel = kernel;
@@ -42,7 +45,20 @@ export class SnappyDecompressorKernel implements ElementDecompressor {
   }
 
   takes(streamBytes: number, contentBytes: number): boolean {
-    return STREAM_AT + streamBytes + contentBytes + SLACK <= this.#bytes.length;
+    const missing = STREAM_AT + streamBytes + contentBytes + SLACK - this.#bytes.length;
+    return missing <= 0 || this.#grow(Math.ceil(missing / PAGE_BYTES));
+  }
+
+  /** For larger blocks than those of data: the index of a table of millions of entries. It stays as large as the largest. */
+  #grow(pages: number): boolean {
+    try {
+      this.#kernel.memory.grow(pages);
+    } catch {
+      // More than it may have, 16 MiB, or than the system has.
+      return false;
+    }
+    this.#bytes = new Uint8Array(this.#kernel.memory.buffer);
+    return true;
   }
 
   decompress(stream: Uint8Array, position: number, byteLength: number, scratch: Uint8Array | undefined): Uint8Array | undefined {

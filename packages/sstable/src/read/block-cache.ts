@@ -1,7 +1,7 @@
 import { type Bytes, mustBeWhole } from '@bloom/bytes';
 import { createLRU } from 'lru.min';
 
-/** What a block costs besides its bytes: two objects, and their entries in map and list. */
+/** What a block costs besides its bytes: objects, and their entries in maps and list. */
 const BLOCK_OVERHEAD = 128;
 /** Initial room, in blocks. */
 const INITIAL_BLOCKS = 256;
@@ -29,7 +29,10 @@ const MAX_SPARES = 8;
 export class BlockCache {
   /** The most bytes of blocks to keep. */
   readonly maxBytes: number;
-  readonly #blocks = createLRU<number, CachedBlock>({ max: INITIAL_BLOCKS, onEviction: (_, block) => this.#release(block) });
+  /** The contents themselves: an object around each would be one more piece of memory to wait for in each lookup. */
+  readonly #blocks = createLRU<number, Uint8Array>({ max: INITIAL_BLOCKS, onEviction: (id, block) => this.#release(id, block) });
+  /** Memory of blocks that the cache has allocated, by their ids. */
+  readonly #owned = new Map<number, OwnedMemory>();
   #byteLength = 0;
   #reserved = 0;
   /** Memory of evicted blocks. */
@@ -60,19 +63,20 @@ export class BlockCache {
   get(id: number): Uint8Array | undefined {
     const block = this.#blocks.get(id);
     if (block === undefined) return undefined;
-    block.isReusable = false;
-    return block.contents;
+    const owned = this.#owned.get(id);
+    if (owned !== undefined) owned.isReusable = false;
+    return block;
   }
 
   /** As {@link get}, for callers that use the block only until anything else is called: its memory may be another block's then. */
   borrow(id: number): Uint8Array | undefined {
-    return this.#blocks.get(id)?.contents;
+    return this.#blocks.get(id);
   }
 
   /** Keeps `block`, and evicts the least recently used ones. A block larger than the whole cache is not kept. */
   set(id: number, block: Uint8Array): void {
     this.#blocks.delete(id);
-    if (block.length + BLOCK_OVERHEAD <= this.maxBytes) this.#keep(id, new CachedBlock(block, undefined));
+    if (block.length + BLOCK_OVERHEAD <= this.maxBytes) this.#keep(id, block, block.length);
   }
 
   /** Keeps a copy of `block`, as {@link set} keeps a block. */
@@ -83,7 +87,8 @@ export class BlockCache {
     while (this.#byteLength + length + BLOCK_OVERHEAD > this.maxBytes) this.#blocks.evict(1);
     const memory = this.#takeSpare(length) ?? new Uint8Array(Math.min(roomFor(length), this.maxBytes - BLOCK_OVERHEAD));
     memory.set(block);
-    this.#keep(id, new CachedBlock(memory.subarray(0, length), memory));
+    this.#owned.set(id, { memory, isReusable: true });
+    this.#keep(id, memory.subarray(0, length), memory.length);
   }
 
   /** Drops the blocks with the `count` ids from `first`. */
@@ -93,20 +98,23 @@ export class BlockCache {
     else for (const id of [...this.#blocks.keys()]) if (id >= first && id < first + count) this.#blocks.delete(id);
   }
 
-  #keep(id: number, block: CachedBlock): void {
+  #keep(id: number, block: Uint8Array, byteLength: number): void {
     const blocks = this.#blocks;
     if (blocks.available === 0) blocks.resize(blocks.max * 2);
     blocks.set(id, block);
-    this.#byteLength += block.cost;
+    this.#byteLength += byteLength + BLOCK_OVERHEAD;
     while (this.#byteLength > this.maxBytes) blocks.evict(1);
   }
 
   /** A block leaves the cache. */
-  #release({ cost, memory, isReusable }: CachedBlock): void {
-    this.#byteLength -= cost;
-    if (!isReusable || memory === undefined || memory.length > MAX_REUSED_BYTES) return;
+  #release(id: number, block: Uint8Array): void {
+    const owned = this.#owned.get(id);
+    this.#byteLength -= (owned?.memory ?? block).length + BLOCK_OVERHEAD;
+    if (owned === undefined) return;
+    this.#owned.delete(id);
+    if (!owned.isReusable || owned.memory.length > MAX_REUSED_BYTES) return;
     if (this.#spares.length === MAX_SPARES) this.#spares.shift();
-    this.#spares.push(memory);
+    this.#spares.push(owned.memory);
   }
 
   /** Memory of an evicted block for one of `length` bytes. */
@@ -124,20 +132,11 @@ export class BlockCache {
   }
 }
 
-/** A block of the cache. */
-class CachedBlock {
-  readonly contents: Uint8Array;
-  /** What the cache has allocated for it; undefined for memory of the caller's. */
-  readonly memory: Bytes | undefined;
-  readonly cost: number;
-  /** Whether nobody outside may refer to its memory. */
-  isReusable = true;
-
-  constructor(contents: Uint8Array, memory: Bytes | undefined) {
-    this.contents = contents;
-    this.memory = memory;
-    this.cost = (memory ?? contents).length + BLOCK_OVERHEAD;
-  }
+/** What the cache has allocated for a block. */
+interface OwnedMemory {
+  readonly memory: Bytes;
+  /** Whether nobody outside may refer to it. */
+  isReusable: boolean;
 }
 
 /** Bytes to allocate for a block of `length`, up to a 32nd more, so that blocks of about the same length fit into each other's memory. */

@@ -134,7 +134,8 @@ export class SyncTable extends BaseTable implements Iterable<[Bytes, Bytes]> {
     this.mustBeOpen();
     mustBeIterable('keys', keys, 'Uint8Arrays');
     return Array.from(keys, (key, k) => {
-      mustBeBytes(`keys[${k}]`, key);
+      // The name is made only for an error.
+      if (!(key instanceof Uint8Array && key.length > 0)) mustBeBytes(`keys[${k}]`, key);
       return this.get(key);
     });
   }

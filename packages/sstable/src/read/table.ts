@@ -160,7 +160,8 @@ export class Table extends BaseTable implements AsyncIterable<[Bytes, Bytes]> {
     let keysOf = new Map<number, number[]>();
     let count = 0;
     for (const key of keys) {
-      mustBeBytes(`keys[${count}]`, key);
+      // The name is made only for an error.
+      if (!(key instanceof Uint8Array && key.length > 0)) mustBeBytes(`keys[${count}]`, key);
       // A copy, because an iterator may yield one array again and again, and the caller may change its keys.
       if (this.#locate(key, count, keysOf)) wanted[count] = new Uint8Array(key);
       count++;
