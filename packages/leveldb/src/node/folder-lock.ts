@@ -11,6 +11,7 @@
 import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
+import { isMainThread } from 'node:worker_threads';
 import { DatabaseError } from '../folder/database-error.js';
 import { LOCK } from '../format/file-name.js';
 import type { FolderLock } from '../folder/writable-folder.js';
@@ -84,7 +85,8 @@ function openLock(path: string, file: string): number {
     const id = identityOf(stats);
     const kept = refused.get(id);
     if (kept !== undefined) return kept;
-    if (locked.has(id) || processesThatLock(id).includes(process.pid)) {
+    // The list is slow: the system stops all locking for it. A descriptor that this thread keeps is closed when the thread ends.
+    if (locked.has(id) || (!isMainThread && processesThatLock(id).includes(process.pid))) {
       throw new DatabaseError('BLOOM_LOCKED', `${path} is open for writing already, in this process`);
     }
   }

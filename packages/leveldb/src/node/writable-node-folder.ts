@@ -1,7 +1,8 @@
-import { constants, lstatSync, renameSync, unlinkSync } from 'node:fs';
+import { closeSync, constants, fsync, lstatSync, openSync, renameSync, unlinkSync } from 'node:fs';
 import { mkdir, open, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
+import { promisify } from 'node:util';
 import { mustBeOptions } from '@bloom/bytes';
 import { DatabaseError } from '../folder/database-error.js';
 import { LOST } from '../format/file-name.js';
@@ -186,15 +187,30 @@ async function makeFolders(path: string): Promise<string[]> {
 /** The errors of file systems that do not support syncing a folder at all. */
 const FOLDERS_DO_NOT_SYNC: ReadonlySet<string | undefined> = new Set(['EINVAL', 'ENOTSUP', 'ENOSYS']);
 
-async function syncFolderAt(path: string): Promise<void> {
-  // Windows cannot sync folders, and does not need to.
-  if (process.platform === 'win32') return;
+const syncLater = promisify(fsync);
+
+/** Node's permission model has switched off the call for descriptors. */
+async function syncByHandle(path: string): Promise<void> {
   const handle = await open(path, constants.O_RDONLY | constants.O_DIRECTORY);
   try {
     await handle.sync();
-  } catch (error) {
-    if (!FOLDERS_DO_NOT_SYNC.has(codeOf(error))) throw error;
   } finally {
     await handle.close();
+  }
+}
+
+async function syncFolderAt(path: string): Promise<void> {
+  // Windows cannot sync folders, and does not need to.
+  if (process.platform === 'win32') return;
+  // Only the sync itself takes so long that it is handed to another thread.
+  const fd = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY);
+  try {
+    await syncLater(fd);
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === 'ERR_ACCESS_DENIED') await syncByHandle(path);
+    else if (!FOLDERS_DO_NOT_SYNC.has(code)) throw error;
+  } finally {
+    closeSync(fd);
   }
 }

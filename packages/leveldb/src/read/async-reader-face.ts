@@ -80,7 +80,8 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
     mustBeIterable('keys', keys, 'Uint8Arrays');
     // Copies: an iterator may yield one array again and again, and the caller may change keys during the call.
     const wanted = Array.from(keys, (key, i) => {
-      mustBeBytes(`keys[${i}]`, key);
+      // The name is made only for an error.
+      if (!(key instanceof Uint8Array && key.length > 0)) mustBeBytes(`keys[${i}]`, key);
       return new Uint8Array(key);
     });
     const results = new Array<T>(wanted.length).fill(none);

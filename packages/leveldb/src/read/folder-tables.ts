@@ -44,8 +44,10 @@ export class FolderTables {
    */
   *open(tables: TableCache, { files }: Version, pinned: TableHandle[]): FolderReading<TableFailure[]> {
     tables.forgetStale();
-    if (this.#canIdentify) yield* this.#mustBeSame(tables, files);
-    if (this.opensLater || files.length > tables.maxOpenTables) return [];
+    const isLater = this.opensLater || files.length > tables.maxOpenTables;
+    // What a table is that is seen for the first time is known when it is opened here.
+    if (this.#canIdentify) yield* this.#mustBeSame(tables, isLater ? files : files.filter((file) => tables.isKnown(file)));
+    if (isLater) return [];
     const isStrict = this.#isStrict;
     let isOver = false;
     function* open(file: FileMetadata): FolderReading<TableFailure | undefined> {

@@ -226,7 +226,7 @@ export abstract class ReaderFace {
     return withSureTables((unsure) =>
       Array.from(keys, (key, i) => {
         // The name is made only for an error.
-        if (!(key instanceof Uint8Array)) mustBeBytes(`keys[${i}]`, key);
+        if (!(key instanceof Uint8Array && key.length > 0)) mustBeBytes(`keys[${i}]`, key);
         const lookup = this.lookup(call, key, options);
         if (!lookup.run('sync', undefined, unsure)) runSync(this.folder, lookup.settle());
         return take(lookup);

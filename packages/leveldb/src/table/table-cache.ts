@@ -161,6 +161,11 @@ export class TableCache {
     return true;
   }
 
+  /** Whether a table was opened or looked at before. */
+  isKnown({ number }: FileMetadata): boolean {
+    return this.#identities.has(number) || this.#handles.has(number);
+  }
+
   /**
    * Looks whether a table is still the file that it was, and closes it where the host cannot say so.
    *

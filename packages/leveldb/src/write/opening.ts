@@ -68,6 +68,7 @@ export async function openVersions(folder: WritableFolder, settings: Settings): 
     if (!settings.createIfMissing) throw missingDatabase(folder);
     mustBeNew(names, folder.name);
     await createDatabase(folder, settings.comparator);
+    names = await folder.list();
   } else if (settings.errorIfExists) {
     throw new DatabaseError('BLOOM_DATABASE_EXISTS', `the database of ${where} exists, and errorIfExists is true`);
   }
@@ -75,7 +76,6 @@ export async function openVersions(folder: WritableFolder, settings: Settings): 
   const versions = await VersionSet.read(folder, settings.comparator, order, settings.reuseLogs ? settings.maxFileSize : undefined);
   const files = new LiveFiles(folder, settings);
   try {
-    names = await folder.list();
     await mustHaveTables(versions.current, names, folder);
     await mustBeSupported(versions.current, folder, settings);
     const { files: recovered, isChanged, log: reused, dropped } = await recoverLogs(folder, names, versions, settings);

@@ -17,8 +17,9 @@ export async function mustBeSupported({ levels }: Version, folder: WritableFolde
     const byAge = [...tables].sort((a, b) => compareBigints(a.number, b.number));
     return [...new Set([byAge[0], byAge.at(-1)])].filter((file) => file !== undefined);
   });
-  // Tables that are opened without promises are read without them from then on, so the database opens its own.
-  const tables = new TableCache(maxOpenTables, reading, opening, null);
+  // Tables that are opened without promises are read without them from then on, so the database opens its own. Filters that are not
+  // known are no hindrance.
+  const tables = new TableCache(maxOpenTables, reading, { ...opening, filterPolicies: [] }, null);
   const looks = all(files.map((file) => look(file, tables)));
   try {
     if (folder.openSync === undefined) await runAsync(folder, looks);

@@ -33,19 +33,23 @@ export async function createDatabase(folder: WritableFolder, comparator: Compara
 
 /** Makes CURRENT name a MANIFEST, all at once. */
 export async function setCurrent(folder: WritableFolder, manifestNumber: bigint): Promise<void> {
-  // Where the rename survives a loss of power, the MANIFEST must too.
-  await folder.syncFolder();
   const temporary = temporaryFileName(manifestNumber);
   const file = await folder.create(temporary);
   try {
     await file.append(encodeCurrent(manifestFileName(manifestNumber)));
-    await file.sync();
+    // Where the rename survives a loss of power, the MANIFEST must too, and the tables that it lists.
+    await bothDone(file.sync(), folder.syncFolder());
   } finally {
     await file.close();
   }
   await folder.rename(temporary, CURRENT);
   // Before what the old MANIFEST needs is deleted.
   await folder.syncFolder();
+}
+
+/** Waits for both, also if one fails: neither may go on once its file is closed. */
+async function bothDone(first: Promise<void> | void, second: Promise<void> | void): Promise<void> {
+  for (const outcome of await Promise.allSettled([first, second])) if (outcome.status === 'rejected') throw outcome.reason;
 }
 
 /** The current version, and how it changes. */
@@ -187,9 +191,9 @@ export class VersionSet implements ManifestFields {
   }
 
   async #write(edit: VersionEdit): Promise<void> {
-    // The tables that the edit lists must be there whenever it is, so they come first.
-    await this.#folder.syncFolder();
     if (this.#manifest !== undefined) {
+      // The tables that the edit lists must be there whenever it is, so they come first.
+      await this.#folder.syncFolder();
       await this.#manifest.addRecord(encodeVersionEdit(edit));
       await this.#manifest.sync();
       return;
