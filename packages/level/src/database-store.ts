@@ -74,12 +74,17 @@ export class DatabaseStore implements LevelStore {
     }
   }
 
-  walk(options: WalkOptions): StoreWalk {
+  walk(options: WalkOptions): DatabaseWalk {
     return new DatabaseWalk(this.#rangeWalk(options), this.#formats, options.form, (reading) => this.#during(reading));
   }
 
-  snapshot(): StoreSnapshot {
+  snapshot(): DatabaseSnapshot {
     return this.#writable('snapshot()', 'LEVEL_NOT_SUPPORTED').snapshot();
+  }
+
+  /** The sequence of the latest write that is seen. */
+  get lastSequence(): bigint {
+    return this.#opened.lastSequence;
   }
 
   async approximateSize(start: Uint8Array, end: Uint8Array): Promise<number> {
@@ -154,9 +159,12 @@ export class DatabaseStore implements LevelStore {
   }
 }
 
+/** A snapshot of a database that is open here. */
+export type SequenceSnapshot = Pick<DatabaseSnapshot, 'sequence' | 'release'>;
+
 /** @param snapshot of the same database. */
 function readingOf(snapshot: StoreSnapshot | undefined): { readonly sequence: bigint } | undefined {
-  return snapshot && { sequence: (snapshot as StoreSnapshot & Pick<DatabaseSnapshot, 'sequence'>).sequence };
+  return snapshot && { sequence: (snapshot as SequenceSnapshot).sequence };
 }
 
 async function deleteAll(database: Database, walk: RangeWalk, limit: number): Promise<void> {
@@ -205,7 +213,8 @@ class DatabaseBatch implements StoreBatch {
 /** As in classic-level. */
 const READ_AHEAD_BYTES = 16 * 2 ** 10;
 
-class DatabaseWalk implements StoreWalk {
+/** A walk through a database that is open here. */
+export class DatabaseWalk implements StoreWalk {
   readonly readAheadBytes = READ_AHEAD_BYTES;
   readonly #walk: RangeWalk;
   readonly #during: (reading: Promise<void>) => Promise<void>;
@@ -231,6 +240,16 @@ class DatabaseWalk implements StoreWalk {
 
   seek(key: Uint8Array): void {
     this.#walk.seek(key);
+  }
+
+  /** The key of the last item that was read; undefined when there is nothing more to come. */
+  get position(): Uint8Array | undefined {
+    return this.#walk.position?.slice();
+  }
+
+  /** Makes the next item the one behind a `position` of a walk through the same range. */
+  goOn(position: Uint8Array | undefined): void {
+    this.#walk.goOn(position);
   }
 
   async read(size: number, highWaterMark: number): Promise<Item[]> {

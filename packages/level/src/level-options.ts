@@ -100,7 +100,9 @@ export interface StartEndOptions<K> {
 const DEFAULT_CACHE_SIZE = 8 * 2 ** 20;
 
 function cacheOf({ cacheSize = DEFAULT_CACHE_SIZE }: OpenOptions): BlockCache | null {
-  return cacheSize === 0 ? null : new BlockCache(cacheSize);
+  if (cacheSize === 0) return null;
+  if (!Number.isSafeInteger(cacheSize) || cacheSize < 0) throw new RangeError(`cacheSize must be a whole number, at least 0, got ${String(cacheSize)}`);
+  return new BlockCache(cacheSize);
 }
 
 /** How a database is opened for a level. */

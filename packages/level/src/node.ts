@@ -22,38 +22,27 @@ export type {
   ValueIteratorOptions,
 } from './level-options.js';
 
-/**
- * `Buffer`s over arrays, of which the last two are used again: of entries that are read one after another, the keys are in one array and
- * the values in another. To make one takes as long as to decode a key.
- */
-class BufferViews {
-  #first: Uint8Array = new Uint8Array(0);
-  #firstView: Buffer = bufferOver(this.#first);
-  #second = this.#first;
-  #secondView = this.#firstView;
+/** Of all `Buffer`s, and on Node.js also of other bytes, without the `Buffer` over them that would take as long to make as a key to decode. */
+const { utf8Slice } = Buffer.prototype as { readonly utf8Slice?: (this: Uint8Array, start: number, end: number) => string };
 
-  of(bytes: Uint8Array): Buffer {
-    // An array whose memory has grown elsewhere, or was handed over, is empty.
-    if (bytes === this.#second && bytes.length === this.#secondView.length) return this.#secondView;
-    if (bytes === this.#first && bytes.length === this.#firstView.length) return this.#firstView;
-    this.#first = this.#second;
-    this.#firstView = this.#secondView;
-    this.#second = bytes;
-    return (this.#secondView = bufferOver(bytes));
+/** Whether the host's `utf8Slice` takes bytes that are no `Buffer`. */
+function slicesAllBytes(): boolean {
+  try {
+    return utf8Slice!.call(new Uint8Array([0, 0xc3, 0xbc]), 1, 3) === '\u00fc';
+  } catch {
+    return false;
   }
 }
 
-function bufferOver(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+function textOf(bytes: Uint8Array, start: number, end: number): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString();
 }
-
-const views = new BufferViews();
 
 const host: LevelHost = {
   writableAt: (location) => new WritableNodeFolder(location),
   readOnlyFolderAt: (location) => new NodeFolder(location),
   bytesOf: (text) => Buffer.from(text),
-  textOf: (bytes, start, end) => views.of(bytes).toString('utf8', start, end),
+  textOf: slicesAllBytes() ? (bytes, start, end) => utf8Slice!.call(bytes, start, end) : textOf,
   bufferOf: (bytes, start, end) => Buffer.from(bytes.subarray(start, end)),
 };
 

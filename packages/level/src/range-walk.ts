@@ -49,13 +49,24 @@ export class RangeWalk {
     this.#reverse = range.reverse;
     [this.#first, this.#last] = range.reverse ? [high, low] : [low, high];
     this.#signal = signal;
-    this.#options = signal && { signal };
+    this.#options = signal === undefined ? undefined : { signal };
   }
 
   /** Makes the next entry the one of `key`, or the next one after it in the walk's direction. Outside of the range there is none. */
   seek(key: Uint8Array): void {
     this.#isOver = this.#isBefore(key, this.#first) || this.#isBehind(key, this.#last);
     this.#start = { key, inclusive: true };
+  }
+
+  /** The key of the last entry that `run` handed over, valid until the next call; undefined when there is nothing more to come. */
+  get position(): Uint8Array | undefined {
+    return this.#isOver ? undefined : this.cursor.key;
+  }
+
+  /** Makes the next entry the one behind a `position`. */
+  goOn(position: Uint8Array | undefined): void {
+    this.#isOver = position === undefined;
+    this.#start = position && { key: position, inclusive: false };
   }
 
   /** Whether there is nothing more to come, unless by `seek`. */

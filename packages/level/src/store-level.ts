@@ -28,7 +28,7 @@ import { boundOf, type Stored, type StoredFormat } from './stored-format.js';
 interface ReadOptions {
   readonly keyEncoding: StoredFormat;
   readonly valueEncoding: StoredFormat;
-  readonly snapshot?: LevelSnapshot;
+  readonly snapshot?: unknown;
 }
 
 /** What abstract-level hands over with a range. */
@@ -134,7 +134,7 @@ export abstract class StoreLevel<KDefault = string, VDefault = string> extends A
   /** A property in LevelDB's text form, such as `leveldb.stats`; an empty string for an unknown name. */
   getProperty(property: string): string {
     if (typeof property !== 'string') throw new TypeError("The first argument 'property' must be a string");
-    return this.#store('getProperty()').property(property);
+    return this.#store().property(property);
   }
 
   /**
@@ -266,7 +266,10 @@ async function openReader(folder: Folder, options: OpenOptions): Promise<Databas
 }
 
 function snapshotIn(store: LevelStore, { snapshot }: ReadOptions): StoreSnapshot | undefined {
-  return snapshot?.snapshotOf(store);
+  // Null is none, as in abstract-level.
+  if (snapshot === undefined || snapshot === null) return undefined;
+  if (!(snapshot instanceof LevelSnapshot)) throw new TypeError('snapshot must be one of this database');
+  return snapshot.snapshotOf(store);
 }
 
 /** @throws TypeError for what is neither a folder nor text. */

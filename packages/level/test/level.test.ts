@@ -163,7 +163,7 @@ describe('an error has a code of abstract-level', () => {
     const file = join(root, 'file');
     writeFileSync(file, '');
     expect(await rejection(new BloomLevel(join(file, 'database')).open())).toMatchObject({ code: 'LEVEL_DATABASE_NOT_OPEN', cause: { code: 'LEVEL_IO_ERROR', cause: { code: 'ENOTDIR' } } });
-    expect(await rejection(BloomLevel.repair(newPath()))).toMatchObject({ message: expect.stringMatching(/no such file or directory/) as unknown });
+    expect(await rejection(BloomLevel.repair(newPath()))).toMatchObject({ code: 'LEVEL_IO_ERROR', message: expect.stringMatching(/no such file or directory/) as unknown, cause: { code: 'BLOOM_DATABASE_MISSING' } });
     const folder = new WritableMemoryFolder();
     const level = new BloomLevel(folder);
     await level.open();
@@ -179,6 +179,10 @@ describe('an error has a code of abstract-level', () => {
 
   test('and a mistake of the caller is a TypeError or a RangeError, as the cause where the database is not opened', async () => {
     expect(await rejection(new BloomLevel(new WritableMemoryFolder(), { blockSize: 'x' as never }).open())).toMatchObject({ code: 'LEVEL_DATABASE_NOT_OPEN', cause: { name: 'RangeError' } });
+    for (const cacheSize of [-1, 0.5, NaN, '1' as never]) {
+      const cause = { name: 'RangeError', message: `cacheSize must be a whole number, at least 0, got ${cacheSize}` };
+      expect(await rejection(new BloomLevel(new WritableMemoryFolder(), { cacheSize }).open())).toMatchObject({ code: 'LEVEL_DATABASE_NOT_OPEN', cause });
+    }
     const level = await withLetters(inMemory());
     for (const call of [() => level.approximateSize('a', undefined as never), () => level.compactRange(undefined as never, 'b')]) {
       expect(await rejection(call())).toMatchObject({ name: 'TypeError', message: "The arguments 'start' and 'end' are required" });
@@ -188,11 +192,18 @@ describe('an error has a code of abstract-level', () => {
     const snapshot = other.snapshot();
     expect(await rejection(level.get('a', { snapshot }))).toMatchObject({ name: 'TypeError', message: 'snapshot must be one of this database' });
     expect(() => level.iterator({ snapshot })).toThrow('snapshot must be one of this database');
+    const noSnapshot = { ref: () => undefined, unref: () => undefined } as never;
+    expect(await rejection(level.get('a', { snapshot: noSnapshot }))).toMatchObject({ name: 'TypeError', message: 'snapshot must be one of this database' });
+    expect(await level.get('a', { snapshot: null as never })).toBe('A');
+    for (const signal of [0, '', 'x', {}] as never[]) {
+      const message = expect.stringMatching(/^signal must be an AbortSignal, got /) as unknown;
+      expect(await rejection(level.keys({ signal }).all())).toMatchObject({ name: 'TypeError', message });
+    }
     await Promise.all([level.close(), other.close()]);
     for (const call of [() => level.approximateSize('a', 'b'), () => level.compactRange('a', 'b'), () => level.refresh()]) {
       expect(await rejection(call())).toMatchObject({ code: 'LEVEL_DATABASE_NOT_OPEN', message: expect.stringMatching(/^Database is not open: cannot call \w+\(\)$/) as unknown });
     }
-    expect(() => level.getProperty('leveldb.stats')).toThrow(expect.objectContaining({ code: 'LEVEL_DATABASE_NOT_OPEN' }));
+    expect(() => level.getProperty('leveldb.stats')).toThrow(expect.objectContaining({ code: 'LEVEL_DATABASE_NOT_OPEN', message: 'Database is not open' }));
   });
 });
 
@@ -279,6 +290,25 @@ describe('text', () => {
       const [[key, value] = []] = await level.iterator<Buffer, Uint8Array>({ keyEncoding: 'buffer', valueEncoding: 'view' }).all();
       expect([key?.toString('hex'), value]).toEqual([bytes.toString('hex'), new Uint8Array(bytes)]);
       await level.close();
+    }
+  });
+
+  test('is the same on hosts whose utf8Slice takes nothing but Buffers', async () => {
+    const prototype = Buffer.prototype as unknown as { utf8Slice: (start: number, end: number) => string };
+    const { utf8Slice } = prototype;
+    const strict = vi.spyOn(prototype, 'utf8Slice').mockImplementation(function (this: Buffer, start, end) {
+      if (!Buffer.isBuffer(this)) throw new TypeError('this must be a Buffer');
+      return utf8Slice.call(this, start, end);
+    });
+    vi.resetModules();
+    try {
+      const level = new (await import('../src/node.js')).BloomLevel(new WritableMemoryFolder());
+      await level.batch([{ type: 'put', key: 'kéy', value: '\ufeffvälue' }, { type: 'put', key: 'm', value: '' }]);
+      expect([await level.get('kéy'), await level.iterator().all()]).toEqual(['\ufeffvälue', [['kéy', '\ufeffvälue'], ['m', '']]]);
+      await level.close();
+    } finally {
+      strict.mockRestore();
+      vi.resetModules();
     }
   });
 });

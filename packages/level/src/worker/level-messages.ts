@@ -32,15 +32,25 @@ export interface LevelCalls {
   /** @param operations key and value, which is undefined for a deletion, of one after another. */
   write(operations: readonly (Stored | undefined)[], sync: boolean): Promise<void>;
   clear(range: ByteRange, snapshot: Held | undefined, limit: number): Promise<void>;
-  snapshot(id: Held): void;
+  /**
+   * @param sequence of a snapshot that another worker held, to hold the same state again.
+   * @returns the sequence of its state.
+   */
+  snapshot(id: Held, sequence?: bigint): bigint;
   release(id: Held): void;
-  walk(id: Held, range: ByteRange, form: ItemForm, fillCache: boolean, snapshot: Held | undefined): void;
+  /** As `snapshot`, of which it keeps the state itself. */
+  walk(id: Held, range: ByteRange, form: ItemForm, fillCache: boolean, snapshot: Held | undefined, sequence?: bigint): bigint;
   seek(id: Held, key: Uint8Array): void;
-  read(id: Held, size: number, highWaterMark: number): Promise<Item[]>;
+  /** Makes the next item the one behind a position that another worker answered. */
+  goOn(id: Held, position: Uint8Array | undefined): void;
+  read(id: Held, size: number, highWaterMark: number): Promise<ReadItems>;
   endWalk(id: Held): void;
   approximateSize(start: Uint8Array, end: Uint8Array): Promise<number>;
   compactRange(start: Uint8Array, end: Uint8Array): Promise<void>;
 }
+
+/** What was read, and the key of the last item, unless there is nothing more to come. */
+export type ReadItems = readonly [items: Item[], position: Uint8Array | undefined];
 
 export type LevelCall = keyof LevelCalls;
 

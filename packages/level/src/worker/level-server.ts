@@ -2,22 +2,24 @@
  * The worker of one page. The workers of all pages that use a path elect one of them, which opens the database, for all: the one that
  * holds the lock of the path. Its own page talks to it through a port. The others' workers pass on what their pages say, through a channel
  * for each of them, and keep each request until it is answered. When the worker that has the database open ends, in whatever way, the lock
- * goes to the next, which says so, and gets the requests that were not answered again.
+ * goes to the next, which says so, and gets the requests that were not answered again. The others' iterators and snapshots go on there, if
+ * their state is the one in which it opened the database.
  *
  *     lock       `@bloom/level PATH`             held by the worker that has the database open
  *     lock       `@bloom/level client CLIENT`    held by every worker, so that it is noticed when it ends
- *     channel    `@bloom/level PATH`             { hello: CLIENT } of those who look for the worker; { owner: EPOCH } of that worker
- *     channel    `@bloom/level client CLIENT`    { owner: EPOCH }, then requests and answers
+ *     channel    `@bloom/level PATH`             { hello: CLIENT } of those who look for the worker; { owner: CLIENT } of that worker
+ *     channel    `@bloom/level client CLIENT`    { owner: CLIENT }, then requests and answers
  */
 import type { ByteFormats } from '../byte-formats.js';
 import type { OpenOptions } from '../level-options.js';
 import { browser, type MessagePortLike } from './browser-parts.js';
+import { HeldStates } from './held-states.js';
 import type { Answer, Greeting, Request } from './level-messages.js';
 import { LevelSession } from './level-session.js';
 import { type ServeOptions, SharedDatabase } from './shared-database.js';
 
 type PathMessage = { readonly hello: string } | { readonly owner: string };
-type ClientMessage = { readonly owner: string } | { readonly to: string; readonly requests: readonly Request[] } | { readonly answers: Answer[] };
+type ClientMessage = { readonly owner: string } | { readonly to: string; readonly requests: readonly Request[] } | { readonly from: string; readonly answers: Answer[] };
 
 const lockOf = (path: string): string => `@bloom/level ${path}`;
 const lockOfClient = (client: string): string => `@bloom/level client ${client}`;
@@ -41,6 +43,8 @@ export class LevelServer {
   /** What its page has asked for and no answer came to. */
   readonly #pending = new Map<number, Request>();
   readonly #guests = new Map<string, Guest>();
+  /** What its page holds in another worker. */
+  readonly #held = new HeldStates();
   /** With which options the page's level is open, for the next worker that has the database. */
   #openWith: Request | undefined;
   /** Its page's session, once this worker has the database open. */
@@ -110,7 +114,7 @@ export class LevelServer {
   #welcome(client: string): void {
     if (this.#guests.has(client)) return;
     const channel = new browser.BroadcastChannel(lockOfClient(client));
-    const session = new LevelSession(this.#database, (answers) => channel.postMessage({ answers } satisfies ClientMessage));
+    const session = new LevelSession(this.#database, (answers) => channel.postMessage({ from: this.#client, answers } satisfies ClientMessage));
     const forget = new AbortController();
     this.#guests.set(client, { session, channel, forget });
     channel.onmessage = ({ data }) => {
@@ -136,8 +140,10 @@ export class LevelServer {
   /** What the worker says that has the database open. */
   #hearOwner(message: ClientMessage): void {
     if (this.#own !== undefined) return;
-    if ('answers' in message) this.#answered(message.answers);
-    else if ('owner' in message && message.owner !== this.#owner) {
+    if ('answers' in message) {
+      // What the worker before has answered late is asked again: of a walk, both answers would have the same items.
+      if (message.from === this.#owner) this.#answered(message.answers);
+    } else if ('owner' in message && message.owner !== this.#owner) {
       this.#owner = message.owner;
       this.#passOn(this.#unanswered());
     }
@@ -156,7 +162,7 @@ export class LevelServer {
 
   /** All that a worker has to be told that did not have the database open before. */
   #unanswered(): Request[] {
-    return [...(this.#openWith === undefined ? [] : [this.#openWith]), ...this.#pending.values()];
+    return [...(this.#openWith === undefined ? [] : [this.#openWith, ...this.#held.requests]), ...this.#pending.values()];
   }
 
   #answered(answers: readonly Answer[]): void {
@@ -168,6 +174,7 @@ export class LevelServer {
       this.#pending.delete(answer[0]);
       wanted.push(answer);
       const [, call] = request;
+      if (this.#own === undefined) this.#held.answered(request, answer);
       if (call === 'open' && answer[1] === 0) this.#openWith = openedAgain(request);
       if (call === 'close' || call === 'destroy' || call === 'repair') isClosed = true;
     }

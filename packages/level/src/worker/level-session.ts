@@ -1,6 +1,6 @@
 import { LevelError } from '../level-error.js';
 import type { OpenOptions } from '../level-options.js';
-import type { LevelStore, StoreSnapshot, StoreWalk } from '../level-store.js';
+import type { DatabaseStore, DatabaseWalk, SequenceSnapshot } from '../database-store.js';
 import type { Answer, Held, LevelCalls, Request } from './level-messages.js';
 import { sentErrorOf } from './sent-error.js';
 import type { DatabaseUser, SharedDatabase } from './shared-database.js';
@@ -9,8 +9,8 @@ import type { DatabaseUser, SharedDatabase } from './shared-database.js';
 export class LevelSession implements DatabaseUser {
   readonly #database: SharedDatabase;
   readonly #answer: (answers: Answer[]) => void;
-  readonly #walks = new Map<Held, StoreWalk>();
-  readonly #snapshots = new Map<Held, StoreSnapshot>();
+  readonly #walks = new Map<Held, DatabaseWalk>();
+  readonly #snapshots = new Map<Held, SequenceSnapshot>();
   readonly #calls: LevelCalls;
   readonly #underWay = new Set<Promise<unknown>>();
   /** While the database is being opened: what was asked for meanwhile waits. */
@@ -74,7 +74,7 @@ export class LevelSession implements DatabaseUser {
   }
 
   #makeCalls(): LevelCalls {
-    const snapshot = (id: Held | undefined): StoreSnapshot | undefined => (id === undefined ? undefined : held(this.#snapshots, id));
+    const snapshot = (id: Held | undefined): SequenceSnapshot | undefined => (id === undefined ? undefined : held(this.#snapshots, id));
     return {
       open: async (options: OpenOptions) => {
         await this.#database.join(this, options);
@@ -99,16 +99,36 @@ export class LevelSession implements DatabaseUser {
         return batch.write(sync);
       },
       clear: (range, at, limit) => this.#store.clear(range, snapshot(at), limit),
-      snapshot: (id) => void this.#snapshots.set(id, this.#store.snapshot()),
+      snapshot: (id, sequence) => {
+        const taken = sequence === undefined ? this.#store.snapshot() : this.#snapshotAt(sequence);
+        this.#snapshots.set(id, taken);
+        return taken.sequence;
+      },
       release: (id) => {
         this.#snapshots.get(id)?.release();
         this.#snapshots.delete(id);
       },
-      walk: (id, range, form, fillCache, at) => {
-        this.#walks.set(id, this.#store.walk({ range, form, fillCache, snapshot: snapshot(at), signal: undefined }));
+      walk: (id, range, form, fillCache, at, sequence) => {
+        const begin = (taken: SequenceSnapshot | undefined): void => {
+          this.#walks.set(id, this.#store.walk({ range, form, fillCache, snapshot: taken, signal: undefined }));
+        };
+        if (sequence !== undefined) {
+          const taken = this.#snapshotAt(sequence);
+          begin(taken);
+          // A walk keeps what it sees.
+          taken.release();
+          return sequence;
+        }
+        const taken = snapshot(at);
+        begin(taken);
+        return taken?.sequence ?? this.#store.lastSequence;
       },
       seek: (id, key) => held(this.#walks, id).seek(key),
-      read: (id, size, highWaterMark) => held(this.#walks, id).read(size, highWaterMark),
+      goOn: (id, position) => held(this.#walks, id).goOn(position),
+      read: async (id, size, highWaterMark) => {
+        const walk = held(this.#walks, id);
+        return [await walk.read(size, highWaterMark), walk.position];
+      },
       endWalk: (id) => {
         this.#walks.get(id)?.close();
         this.#walks.delete(id);
@@ -118,7 +138,14 @@ export class LevelSession implements DatabaseUser {
     };
   }
 
-  get #store(): LevelStore {
+  /** The state of a sequence that the page held in another worker. @throws LevelError `LEVEL_SNAPSHOT_LOST`. */
+  #snapshotAt(sequence: bigint): SequenceSnapshot {
+    const snapshot = this.#database.snapshotAt(sequence);
+    if (snapshot === undefined) throw lost();
+    return snapshot;
+  }
+
+  get #store(): DatabaseStore {
     if (!this.#isOpen) throw new LevelError('LEVEL_DATABASE_NOT_OPEN', 'Database is not open');
     return this.#database.store;
   }
@@ -126,7 +153,11 @@ export class LevelSession implements DatabaseUser {
 
 function held<T>(all: ReadonlyMap<Held, T>, id: Held): T {
   const one = all.get(id);
-  if (one !== undefined) return one;
+  if (one === undefined) throw lost();
+  return one;
+}
+
+function lost(): LevelError {
   const problem = 'the database was opened again, because the page that had it open was closed or its storage was full, and this iterator or snapshot ended: begin it again';
-  throw new LevelError('LEVEL_SNAPSHOT_LOST', problem);
+  return new LevelError('LEVEL_SNAPSHOT_LOST', problem);
 }

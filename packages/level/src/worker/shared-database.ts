@@ -1,12 +1,12 @@
 import { Database, DatabaseError, type RepairReport } from '@bloom/leveldb';
 import { WritableOpfsFolder } from '@bloom/leveldb/opfs';
-import { DatabaseStore } from '../database-store.js';
+import { DatabaseStore, type SequenceSnapshot } from '../database-store.js';
 import { destroyFolder, repairFolder } from '../folder-calls.js';
 import { LevelError, levelErrorOf } from '../level-error.js';
 import type { ByteFormats } from '../byte-formats.js';
 import { databaseOptionsOf, type OpenOptions } from '../level-options.js';
-import type { LevelStore } from '../level-store.js';
 import { browser } from './browser-parts.js';
+import { FirstState } from './first-state.js';
 
 /** What a worker of one's own gives to every database that it opens: what pages cannot send. */
 export type ServeOptions = Pick<OpenOptions, 'comparator' | 'filterPolicy' | 'filterPolicies' | 'codecs' | 'onEvent' | 'compression'>;
@@ -32,6 +32,8 @@ export class SharedDatabase {
   readonly #formats: ByteFormats;
   readonly #options: ServeOptions;
   #store: DatabaseStore | undefined;
+  /** The state in which it was opened, for users of the worker that had it open before. */
+  #first: FirstState | undefined;
   /** Those who use it: what they hold is told when it ends. */
   readonly #users = new Set<DatabaseUser>();
   /** Openings and closings are made one after another. */
@@ -44,7 +46,7 @@ export class SharedDatabase {
   }
 
   /** What is open. @throws LevelError `LEVEL_DATABASE_NOT_OPEN`. */
-  get store(): LevelStore {
+  get store(): DatabaseStore {
     if (this.#store === undefined) throw new LevelError('LEVEL_DATABASE_NOT_OPEN', 'Database is not open');
     return this.#store;
   }
@@ -56,29 +58,43 @@ export class SharedDatabase {
       if (this.#store !== undefined && options.errorIfExists === true) {
         throw new DatabaseError('BLOOM_DATABASE_EXISTS', `${this.#path} has a database, and errorIfExists is true`);
       }
-      this.#store ??= new DatabaseStore(await Database.open(this.#folder, databaseOptionsOf({ ...options, ...this.#options })), this.#formats);
+      if (this.#store === undefined) {
+        this.#store = new DatabaseStore(await Database.open(this.#folder, databaseOptionsOf({ ...options, ...this.#options })), this.#formats);
+        this.#first = new FirstState(this.#store.snapshot());
+      }
       this.#users.add(user);
     });
+  }
+
+  /**
+   * A snapshot of the state of a sequence, if that is the present state or the one in which the database was opened: it is the same then
+   * as it was in the worker that had the database open before.
+   */
+  snapshotAt(sequence: bigint): SequenceSnapshot | undefined {
+    return sequence === this.store.lastSequence ? this.store.snapshot() : this.#first?.snapshotAt(sequence);
   }
 
   /** Ends the use by one page, and closes the database after the last. */
   leave(user: DatabaseUser): Promise<void> {
     return this.#inTurn(async () => {
       this.#users.delete(user);
-      if (this.#users.size > 0) return;
-      const store = this.#store;
-      this.#store = undefined;
-      await store?.close();
+      if (this.#users.size === 0) await this.#takeStore()?.close();
     });
   }
 
   /** Closes the database, which its users go on to use when it is open again. */
   async #end(): Promise<void> {
+    // What it could not write is known to those who wrote it.
+    await this.#takeStore()?.close().catch(() => undefined);
+    for (const user of this.#users) user.letGo();
+  }
+
+  /** What was open, of which nobody else knows any more. */
+  #takeStore(): DatabaseStore | undefined {
     const store = this.#store;
     this.#store = undefined;
-    // What it could not write is known to those who wrote it.
-    await store?.close().catch(() => undefined);
-    for (const user of this.#users) user.letGo();
+    this.#first?.end();
+    return store;
   }
 
   destroy(): Promise<void> {

@@ -284,7 +284,7 @@ class WorkerWalk implements StoreWalk {
   }
 
   async read(size: number, highWaterMark: number): Promise<Item[]> {
-    const items = await this.#unlessAborted(this.#calls.call('read', this.#id, size, highWaterMark));
+    const [items] = await this.#unlessAborted(this.#calls.call('read', this.#id, size, highWaterMark));
     return this.#itemOf === undefined ? items : items.map(this.#itemOf);
   }
 

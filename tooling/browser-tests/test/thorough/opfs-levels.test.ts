@@ -1,6 +1,7 @@
 import process from 'node:process';
 import { SUITE_WITHOUT_GET_SYNC, type SuiteResult } from '@bloom/fixtures/abstract-suite';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { findChromium } from '../../src/chromium.js';
 import { BrowserOnDisk, bundled, Origin } from '../../src/origin.js';
 
@@ -24,11 +25,162 @@ describe.runIf(findChromium() !== undefined)('in pages of Chromium, levels in th
     await first.evaluate(`level.put('a', '1')`);
     await second.evaluate(`level.put('b', '2')`);
     expect(await first.evaluate(`level.iterator().all()`)).toEqual([['a', '1'], ['b', '2']]);
-    await second.evaluate(`void (globalThis.begun = level.iterator({ highWaterMarkBytes: 0 })), begun.next()`);
     await first.close();
     expect(await second.evaluate(`level.put('c', '3').then(() => level.iterator().all())`)).toEqual([['a', '1'], ['b', '2'], ['c', '3']]);
-    expect(await second.evaluate(`begun.next().catch(({ code }) => code)`)).toBe('LEVEL_SNAPSHOT_LOST');
     await second.close();
+  });
+
+  describe('iterators and snapshots of a tab, when the tab that has the database open is closed', () => {
+    const COUNT = 3000;
+    const KEYS = Array.from({ length: COUNT }, (_, i) => String(i).padStart(4, '0'));
+    const pages: Page[] = [];
+
+    /** Starts a worker that hears of others late. */
+    const LATE_WORKER = `() => {
+      const urlOf = (...lines) => URL.createObjectURL(new Blob(lines, { type: 'text/javascript' }));
+      const late = urlOf(\`
+        const Channel = BroadcastChannel;
+        globalThis.BroadcastChannel = class extends Channel {
+          set onmessage(listener) { super.onmessage = (event) => setTimeout(listener, 150, event); }
+        };
+      \`);
+      return new Worker(urlOf(\`import '\${late}'; import '\${location.origin}/level-worker.js';\`), { type: 'module' });
+    }`;
+
+    /** The first has the database open, for all. */
+    async function openPages(path: string, count: number, lastWorker?: string): Promise<Page[]> {
+      for (let i = 0; i < count; i++) {
+        const page = await browser.newPage(origin.url);
+        pages.push(page);
+        const options = i === count - 1 && lastWorker !== undefined ? `{ worker: ${lastWorker} }` : '{}';
+        await page.evaluate(`import('/level-page.js').then(({ BloomLevel }) => (globalThis.level = new BloomLevel('${path}', ${options})).open())`);
+      }
+      await pages[0]!.evaluate(`level.batch(${JSON.stringify(KEYS)}.map((key) => ({ type: 'put', key, value: 'value ' + key })))`);
+      return pages;
+    }
+
+    afterEach(async () => {
+      for (const page of pages.splice(0)) await page.close();
+    });
+
+    test('go on where they were, if nothing was written since they began', async () => {
+      const [first, second, third] = (await openPages('begun', 3)) as [Page, Page, Page];
+      await second.evaluate(`(async () => {
+        const begun = {
+          untouched: level.keys(),
+          forward: level.keys({ gt: '0001' }),
+          backward: level.keys({ reverse: true, lte: '2000' }),
+          values: level.values({ gte: '0500', lt: '1500' }),
+          entries: level.iterator({ keys: false, highWaterMarkBytes: 0 }),
+          sought: level.keys({ lt: '2500' }),
+          soughtBackward: level.keys({ reverse: true }),
+          over: level.keys({ limit: 100, lt: '0005' }),
+          ended: level.keys({ lt: '0005' }),
+        };
+        globalThis.begun = begun;
+        globalThis.snapshot = level.snapshot();
+        for (const name of ['forward', 'backward', 'values', 'entries']) begun[name + 'Read'] = await begun[name].nextv(700);
+        await begun.entries.next();
+        await begun.sought.nextv(10);
+        begun.sought.seek('2000');
+        await begun.soughtBackward.nextv(10);
+        begun.soughtBackward.seek('1000');
+        await begun.over.nextv(10);
+        await begun.ended.all();
+        // All of it is answered.
+        await level.get('0000');
+      })()`);
+      await first.close();
+      // The others write and delete at once, before and after the second asks.
+      await Promise.all([third.evaluate(`level.clear()`), second.evaluate(`level.put('0000', 'changed')`)]);
+      const went = await second.evaluate<Record<string, unknown>>(`(async () => {
+        const { untouched, forward, forwardRead, backward, backwardRead, values, valuesRead, entries, sought, soughtBackward, over } = begun;
+        const drained = async (iterator, read = []) => {
+          for (;;) {
+            const items = await iterator.nextv(400);
+            if (items.length === 0) return read;
+            read.push(...items);
+          }
+        };
+        return {
+          untouched: await drained(untouched),
+          forward: await drained(forward, forwardRead),
+          backward: await drained(backward, backwardRead),
+          values: await drained(values, valuesRead),
+          entries: (await entries.next())[1],
+          sought: await drained(sought),
+          soughtBackward: await drained(soughtBackward),
+          over: await drained(over),
+          snapshot: [await level.get('0000', { snapshot }), (await level.keys({ snapshot }).all()).length],
+          now: await level.iterator().all(),
+        };
+      })()`);
+      const { snapshot, now, entries, ...walked } = went;
+      expect(walked).toEqual({
+        untouched: KEYS,
+        forward: KEYS.slice(2),
+        backward: KEYS.slice(0, 2001).reverse(),
+        values: KEYS.slice(500, 1500).map((key) => `value ${key}`),
+        sought: KEYS.slice(2000, 2500),
+        soughtBackward: KEYS.slice(0, 1001).reverse(),
+        over: [],
+      });
+      // With the high-water mark of 0 each read gives one.
+      expect(entries).toBe('value 0002');
+      expect(snapshot).toEqual(['value 0000', COUNT]);
+      expect([[], [['0000', 'changed']]]).toContainEqual(now);
+    });
+
+    test('go on in a tab that hears of the new owner only after others have written', async () => {
+      const [first, second, third] = (await openPages('heard-late', 3, LATE_WORKER)) as [Page, Page, Page];
+      await third.evaluate(`(async () => {
+        globalThis.begun = level.keys();
+        globalThis.keys = await begun.nextv(5);
+        globalThis.snapshot = level.snapshot();
+        await level.get('0000');
+      })()`);
+      await first.close();
+      expect(await second.evaluate(`level.clear().then(() => level.keys().all())`)).toEqual([]);
+      expect(await third.evaluate(`(async () => {
+        keys.push(...await begun.all());
+        return [keys, await level.get('0000', { snapshot }), await level.get('0000')];
+      })()`)).toEqual([KEYS, 'value 0000', undefined]);
+    });
+
+    test('go on through a second change, while they are read', async () => {
+      const [first, second, third] = (await openPages('changed-twice', 3)) as [Page, Page, Page];
+      await third.evaluate(`(async () => {
+        globalThis.begun = level.keys({ highWaterMarkBytes: 0 });
+        globalThis.keys = await begun.nextv(1000);
+        globalThis.readUntil = async (count) => {
+          while (keys.length < count) keys.push(await begun.next());
+        };
+        await readUntil(100);
+        globalThis.read = readUntil(300);
+      })()`);
+      await first.close();
+      await third.evaluate(`read.then(() => void (globalThis.read = readUntil(${COUNT})))`);
+      await second.close();
+      await third.evaluate(`read`);
+      expect(await third.evaluate(`keys`)).toEqual(KEYS);
+    });
+
+    test('end with LEVEL_SNAPSHOT_LOST, if anything was written', async () => {
+      const [first, second] = (await openPages('written', 2)) as [Page, Page];
+      expect(await second.evaluate(`(async () => {
+        globalThis.begun = level.keys({ highWaterMarkBytes: 0 });
+        globalThis.snapshot = level.snapshot();
+        const key = await begun.next();
+        await level.put('9999', 'more');
+        globalThis.later = level.keys({ highWaterMarkBytes: 0, reverse: true });
+        return [key, await later.next()];
+      })()`)).toEqual(['0000', '9999']);
+      await first.close();
+      expect(await second.evaluate(`(async () => {
+        const codeOf = ({ code }) => code;
+        return [await begun.next().catch(codeOf), await level.get('0000', { snapshot }).catch(codeOf), await later.next(), await level.keys({ gt: '2998' }).all()];
+      })()`)).toEqual(['LEVEL_SNAPSHOT_LOST', 'LEVEL_SNAPSHOT_LOST', '2999', ['2999', '9999']]);
+    });
   });
 
   test('tabs that open a level at the same moment share it', async () => {

@@ -1,0 +1,33 @@
+import type { SequenceSnapshot } from '../database-store.js';
+
+/** How long it is held, in milliseconds: by then, those who need it have heard of the worker, unless their pages are frozen. */
+const HELD_MS = 30_000;
+
+/** The state in which a worker opened a database: users of the worker before have iterators and snapshots of it. */
+export class FirstState {
+  readonly #snapshot: SequenceSnapshot;
+  readonly #timer: ReturnType<typeof setTimeout>;
+  #holders = 1;
+
+  /** @param snapshot of the state, which is released when nobody holds it any more. */
+  constructor(snapshot: SequenceSnapshot) {
+    this.#snapshot = snapshot;
+    this.#timer = setTimeout(() => this.#release(), HELD_MS);
+  }
+
+  /** A snapshot of the state, if it is that of the sequence and is still held. */
+  snapshotAt(sequence: bigint): SequenceSnapshot | undefined {
+    if (this.#holders === 0 || sequence !== this.#snapshot.sequence) return undefined;
+    this.#holders++;
+    return { sequence, release: () => this.#release() };
+  }
+
+  /** Ends when the database is closed. */
+  end(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #release(): void {
+    if (--this.#holders === 0) this.#snapshot.release();
+  }
+}

@@ -1,0 +1,62 @@
+import type { Answer, Held, LevelCalls, ReadItems, Request } from './level-messages.js';
+
+interface WalkState {
+  readonly asked: Parameters<LevelCalls['walk']>;
+  readonly sequence: bigint;
+  /** What takes a new walk to where this one is; undefined at the beginning. */
+  at: Request | undefined;
+}
+
+/** The snapshots and walks that a page has in another worker, as far as they are answered: what a further worker must be asked for to have them too. */
+export class HeldStates {
+  /** Snapshots by their numbers, with their sequences. */
+  readonly #snapshots = new Map<Held, bigint>();
+  readonly #walks = new Map<Held, WalkState>();
+
+  /** Takes note of what an answered request did. */
+  answered([, call, ...values]: Request, [, failed, result]: Answer): void {
+    if (failed === 1) return;
+    const id = values[0] as Held;
+    switch (call) {
+      case 'snapshot':
+        this.#snapshots.set(id, result as bigint);
+        break;
+      case 'release':
+        this.#snapshots.delete(id);
+        break;
+      case 'walk':
+        this.#walks.set(id, { asked: values as unknown as WalkState['asked'], sequence: result as bigint, at: undefined });
+        break;
+      case 'seek':
+        this.#moved(id, [0, 'seek', ...values]);
+        break;
+      case 'read':
+        this.#moved(id, [0, 'goOn', id, (result as ReadItems)[1]]);
+        break;
+      case 'endWalk':
+        this.#walks.delete(id);
+        break;
+      case 'close':
+        this.#snapshots.clear();
+        this.#walks.clear();
+        break;
+      default:
+      // Nothing else is held.
+    }
+  }
+
+  /** Requests that make the same snapshots and walks, where the states are still there. */
+  get requests(): Request[] {
+    const requests: Request[] = Array.from(this.#snapshots, ([id, sequence]) => [0, 'snapshot', id, sequence]);
+    for (const [id, { asked: [, range, form, fillCache], sequence, at }] of this.#walks) {
+      requests.push([0, 'walk', id, range, form, fillCache, undefined, sequence]);
+      if (at !== undefined) requests.push(at);
+    }
+    return requests;
+  }
+
+  #moved(id: Held, at: Request): void {
+    const walk = this.#walks.get(id);
+    if (walk !== undefined) walk.at = at;
+  }
+}
