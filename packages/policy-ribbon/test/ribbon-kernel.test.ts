@@ -1,5 +1,5 @@
 // The kernel and the plain loops give the same bytes and answers.
-import { instantiateKernel } from '@bloom/bytes';
+import { instantiateKernel, type Kernel } from '@bloom/bytes';
 import { seeded } from '@bloom/fixtures';
 import { FilterBuffer, KeyBuffer } from '@bloom/policy';
 import { type RibbonFilterOptions, RibbonFilterPolicy } from '@bloom/policy-ribbon';
@@ -91,8 +91,7 @@ describe.each(settings)('with %o', (options) => {
 });
 
 describe('the sort of hashes', () => {
-  interface Exports {
-    readonly memory: { readonly buffer: ArrayBuffer };
+  interface Exports extends Kernel {
     sortDistinct(hashes: number, scratch: number, counts: number, n: number): number;
   }
   const HASHES_AT = 16_384;

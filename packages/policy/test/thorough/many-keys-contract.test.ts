@@ -18,6 +18,13 @@ const asking = (keysMayMatch: (right: BloomFilterPolicy) => KeysMayMatch): (() =
   };
 };
 
+/** The answers of LevelDB's policy, some of which are changed. */
+const changing = (change: (answers: Uint8Array, keys: KeyList, filter: Uint8Array) => void): (() => FilterPolicy) => asking((right) => (keys, filter, given) => {
+  const answers = right.keysMayMatch(keys, filter, given);
+  change(answers, keys, filter);
+  return answers;
+});
+
 const broken: [string, () => FilterPolicy][] = [
   ['forgets the last key', asking((right) => (keys, filter, answers) => { const all = right.keysMayMatch(keys, filter, answers); if (keys.length > 0) all[keys.length - 1] = 0; return all; })],
   ['says true instead of 1', asking((right) => (keys, filter, answers = new Uint8Array(keys.length)) => { right.keysMayMatch(keys, filter, answers); for (let i = 0; i < keys.length; i++) if (answers[i] === 1) answers[i] = 255; return answers; })],
@@ -34,8 +41,69 @@ const broken: [string, () => FilterPolicy][] = [
   })],
   ['says no of damaged filters', asking((right) => (keys, filter, answers = new Uint8Array(keys.length)) => (filter.at(-1) === 6 ? right.keysMayMatch(keys, filter, answers) : (answers.fill(0, 0, keys.length), answers)))],
   ['keeps the answers to many keys within 16 bits', asking((right) => (keys, filter, answers = new Uint8Array(keys.length)) => { right.keysMayMatch(keys, filter, answers); for (let i = 65_536; i < keys.length; i++) answers[i] = answers[i - 65_536]!; return answers; })],
+  ['forgets the last key of lists of five modulo sixteen keys', changing((answers, { length }) => { if (length % 16 === 5) answers[length - 1] = 0; })],
+  ['forgets the key after the last whole group of eight', changing((answers, { length }) => { if (length % 8 > 0) answers[length - (length % 8)] = 0; })],
+  ['answers for the keys of the last group in reverse', changing((answers, { length }) => { answers.subarray(length - (length % 4), length).reverse(); })],
+  ['answers for the next key in lists of thirty-three', changing((answers, { length }) => { if (length === 33) answers.copyWithin(0, 1, length); })],
+  ['swaps the answers to neighbours', changing((answers, { length }) => { for (let i = 0; i + 1 < length; i += 2) [answers[i], answers[i + 1]] = [answers[i + 1]!, answers[i]!]; })],
+  ['answers for all keys in reverse', changing((answers, { length }) => { answers.subarray(0, length).reverse(); })],
+  ['denies an empty key that is the last', changing((answers, keys) => { if (keys.length > 0 && keys.at(keys.length - 1).length === 0) answers[keys.length - 1] ^= 1; })],
+  ['passes over empty keys, so that those after them get the answers of others', asking((right) => (keys, filter, answers = new Uint8Array(keys.length)) => {
+    let at = 0;
+    for (const key of keys) if (key.length > 0) answers[at++] = right.keyMayMatch(key, filter) ? 1 : 0;
+    while (at < keys.length) answers[at++] = 0;
+    return answers;
+  })],
+  ['says yes only, and leaves the rest as it was', asking((right) => (keys, filter, answers = new Uint8Array(keys.length)) => { for (let i = 0; i < keys.length; i++) if (right.keyMayMatch(keys.at(i), filter)) answers[i] = 1; return answers; })],
+  ['says yes of all keys', changing((answers, { length }) => { answers.fill(1, 0, length); })],
+  ['throws at no keys', asking((right) => (keys, filter, answers) => { if (keys.length === 0) throw new RangeError('none'); return right.keysMayMatch(keys, filter, answers); })],
+  ['returns nothing for no keys', asking((right) => (keys, filter, answers) => (keys.length === 0 ? (undefined as unknown as Uint8Array) : right.keysMayMatch(keys, filter, answers)))],
+  ['throws at a damaged filter and a hundred keys', asking((right) => (keys, filter, answers) => { if (keys.length > 99 && filter.at(-1) !== 6) throw new RangeError('probes'); return right.keysMayMatch(keys, filter, answers); })],
+  ['says no of damaged filters to a hundred keys', changing((answers, { length }, filter) => { if (length > 99 && filter.length > 1 && filter.at(-1)! > 30) answers.fill(0, 0, length); })],
+  ['says no of damaged filters once it has been asked for many keys', () => {
+    let seen = 0;
+    return changing((answers, { length }, filter) => { seen += length; if (seen > 60_000 && length > 64 && filter.at(-1)! > 30) answers.fill(0, 0, length); })();
+  }],
+  ['asks for lists of forty-one in pairs once it has been asked for many keys', () => {
+    let seen = 0;
+    return changing((answers, { length }) => { seen += length; if (seen > 60_000 && length === 41) answers[40] = 0; })();
+  }],
+  ['keeps a copy of the filter for as long as its array is the same', () => {
+    let array: Uint8Array | undefined;
+    let copy = new Uint8Array(0);
+    return asking((right) => (keys, filter, answers) => { if (array !== filter) { array = filter; copy = filter.slice(); } return right.keysMayMatch(keys, copy, answers); })();
+  }],
+  ['keeps its answers for as long as list and filter are the same objects', () => {
+    const kept: { keys?: KeyList; filter?: Uint8Array; answers?: Uint8Array } = {};
+    return asking((right) => (keys, filter, answers = new Uint8Array(keys.length)) => {
+      if (kept.keys !== keys || kept.filter !== filter) Object.assign(kept, { keys, filter, answers: right.keysMayMatch(keys, filter).slice() });
+      answers.set(kept.answers!.subarray(0, keys.length));
+      return answers;
+    })();
+  }],
+  ['returns an array that it uses again', () => {
+    let own = new Uint8Array(0);
+    return asking((right) => (keys, filter, answers) => {
+      if (answers === undefined && own.length !== keys.length) own = new Uint8Array(keys.length);
+      return right.keysMayMatch(keys, filter, answers ?? own);
+    })();
+  }],
+  ['writes into the filter', asking((right) => (keys, filter, answers) => { const all = right.keysMayMatch(keys, filter, answers); if (filter.length > 1) filter[0]! ^= 1; return all; })],
+  ['writes into the keys', asking((right) => (keys, filter, answers) => { const all = right.keysMayMatch(keys, filter, answers); if (keys.length > 0) keys.bytes[keys.offsets[0]!] = 0x77; return all; })],
+  ['takes the filter from the start of its buffer', asking((right) => (keys, filter, answers) => right.keysMayMatch(keys, new Uint8Array(filter.buffer, 0, filter.length), answers))],
+  ['reads the offsets as numbers of 16 bits', asking((right) => (keys, filter, answers = new Uint8Array(keys.length)) => {
+    for (let i = 0; i < keys.length; i++) {
+      const start = keys.offsets[i]! & 0xffff;
+      answers[i] = right.keyMayMatch(keys.bytes.subarray(start, start + keys.offsets[i + 1]! - keys.offsets[i]!), filter) ? 1 : 0;
+    }
+    return answers;
+  })],
   ['is inherited by a class that has another keyMayMatch', () => new (class extends BloomFilterPolicy { override keyMayMatch(): boolean { return true; } })()],
 ];
+
+test('there are twenty broken variants and more', () => {
+  expect(broken.length).toBeGreaterThanOrEqual(20);
+});
 
 test.each(broken)('a policy that %s breaks the law of many keys', (_, make) => {
   const [law] = policyLaws(make, { budgetMs: 60_000 }).filter(({ name }) => name.startsWith(LAW));

@@ -91,6 +91,30 @@ const broken: [string, () => FilterPolicy, PolicyLawsOptions?][] = [
     for (const [i, key] of [...keys].entries()) list.push(i === keys.length - 1 ? Uint8Array.of(0, 0, ...key) : key);
     policy.createFilter(list, dst);
   } }))],
+  ['forgets the prefixes of the keys in the middle of a long list', made((policy) => ({ createFilter(keys, dst) {
+    const list = new KeyBuffer();
+    for (const [i, key] of [...keys].entries()) list.push(i > 70 && i < keys.length - 70 ? Uint8Array.of(0, 0, ...key) : key);
+    policy.createFilter(list, dst);
+  } }))],
+  ['remembers the last prefix of an earlier filter, and does not add it again', () => {
+    let last = '';
+    return made((policy) => ({ createFilter(keys, dst) {
+      const list = new KeyBuffer();
+      for (const key of keys) {
+        const prefix = key.subarray(0, 2).join();
+        list.push(key.length >= 2 && prefix === last ? key.subarray(0, 1) : key);
+        last = prefix;
+      }
+      policy.createFilter(list, dst);
+    } }))();
+  }],
+  ['adds prefixes in the other order of their bytes', made((policy) => ({ createFilter(keys, dst) {
+    policy.createFilter(KeyBuffer.from(Array.from(keys, (key) => (key.length < 2 ? key : Uint8Array.of(key[1]!, key[0]!)))), dst);
+  } }))],
+  ['asks for a prefix with another mark', with_((policy) => ({ prefixMayMatch: (prefix: Uint8Array, filter: Uint8Array) => policy.prefixMayMatch(Uint8Array.of(...prefix, 0), filter) }))],
+  ['reads the prefix from the start of its buffer', with_((policy) => ({ prefixMayMatch: (prefix: Uint8Array, filter: Uint8Array) => policy.prefixMayMatch(new Uint8Array(prefix.buffer, 0, prefix.length), filter) }))],
+  ['denies every prefix in a filter of less than a hundred bytes', with_((policy) => ({ prefixMayMatch: (prefix: Uint8Array, filter: Uint8Array) => filter.length > 100 && policy.prefixMayMatch(prefix, filter) }))],
+  ['says no to keys that are shorter than its prefix, and claims that they have one', () => Object.assign(new Variant({ name: 'short', prefixLength: (key) => Math.min(2, key.length) }), {})],
   ['denies prefixes that end in 0xff', with_((policy) => ({ prefixMayMatch: (prefix: Uint8Array, filter: Uint8Array) => prefix[1] !== 0xff && policy.prefixMayMatch(prefix, filter) }))],
   ['asks for the prefix as a key', with_((policy) => ({ prefixMayMatch: (prefix: Uint8Array, filter: Uint8Array) => policy.keyMayMatch(prefix, filter) }))],
   ['says undefined for no', with_((policy) => ({ prefixMayMatch: (prefix: Uint8Array, filter: Uint8Array) => policy.prefixMayMatch(prefix, filter) || undefined }))],

@@ -2,12 +2,16 @@ import { type FilterPolicy, mayAskForMany } from '../../policy.js';
 import { damaged } from '../garbage.js';
 import { shortKeys } from '../large-lists.js';
 import type { LawRun } from '../law-run.js';
-import { LentKeys, noise } from '../lending.js';
+import { equal, LentKeys, noise } from '../lending.js';
 import { show } from '../show.js';
 import type { Trial } from '../trial.js';
 
 /** More keys than a kernel's memory may take at once, and a number that is no multiple of the lanes of a vector. */
 const MANY = 70_003;
+/** Lists of every number of keys below this are asked for, since vectors and loops take several keys at a time. */
+const WIDTHS = 70;
+/** Enough keys for what a policy does in another way with larger batches. */
+const BATCH = 150;
 /** What stands behind the answers, and must stay. */
 const BEHIND = 0x5a;
 
@@ -28,11 +32,68 @@ export function manyKeysAsOne(makePolicy: () => FilterPolicy) {
       return differs(trial, [], trial.place(trial.filterOf(keys))[0]!);
     });
     const many = shortKeys(run.random, MANY);
+    const half = many.filter((_, i) => i % 2 === 0);
+    const few = many.slice(0, 2 * BATCH);
+    const fewFilter = (trial: Trial): Uint8Array => trial.filterOf(few.filter((_, i) => i % 2 === 0));
     run.step(() => {
       const trial = run.trial(makePolicy);
-      return differs(trial, many, trial.place(trial.filterOf(many.filter((_, i) => i % 2 === 0)))[0]!);
+      return everyWidth(trial, few, trial.place(fewFilter(trial))[0]!) ?? remembers(trial, few);
     }, 3000);
+    run.step(() => {
+      const trial = run.trial(makePolicy);
+      const problem = differs(trial, many, trial.place(trial.filterOf(half))[0]!);
+      if (problem !== undefined) return problem;
+      // The same instance, which may by now have compiled a kernel that small lists alone do not start.
+      const filter = fewFilter(trial);
+      for (const bytes of damaged(filter, noise(33, 6))) {
+        const [, lent] = trial.place(noise(20, 4), bytes);
+        const wrong = differs(trial, few.slice(0, BATCH - 7), lent!);
+        if (wrong !== undefined) return wrong;
+      }
+      return everyWidth(trial, few, trial.place(filter)[0]!) ?? remembers(trial, few);
+    }, 6000);
   };
+}
+
+/** Lists of every small number of keys, of which every second is in the filter; with empty keys at either end, and with those alone. */
+function everyWidth(trial: Trial, keys: readonly Uint8Array[], filter: Uint8Array): string | undefined {
+  const empty = new Uint8Array(0);
+  for (let width = 0; width <= WIDTHS; width++) {
+    const some = keys.slice(0, width);
+    // The other list of the same length ends with a key of the other kind.
+    const others = keys.slice(1, width + 1);
+    const lists = [some, others, [empty, ...some], [...some, empty], Array.from({ length: width }, () => empty)];
+    for (const list of lists) {
+      const problem = differs(trial, list, filter);
+      if (problem !== undefined) return problem;
+    }
+  }
+  return undefined;
+}
+
+/** Whether a call repeats what an earlier one found in the same memory. */
+function remembers(trial: Trial, keys: readonly Uint8Array[]): string | undefined {
+  const some = keys.slice(0, BATCH);
+  const filters = [some.filter((_, i) => i % 2 === 0), some.filter((_, i) => i % 2 === 1)].map((own) => trial.filterOf(own));
+  const [lent] = trial.place(new Uint8Array(Math.min(...filters.map(({ length }) => length))));
+  const list = new LentKeys(some);
+  const answers = new Uint8Array(some.length);
+  for (const filter of filters) {
+    lent!.set(filter.subarray(filter.length - lent!.length));
+    for (const keyOrder of [some, [...some].reverse()]) {
+      list.refill(keyOrder);
+      trial.policy.keysMayMatch!(list, lent!, answers);
+      const wrong = keyOrder.findIndex((key, i) => answers[i] !== (trial.asks(key, lent!) ? 1 : 0));
+      if (wrong >= 0) return `keysMayMatch, called again with other bytes in the same filter and list, says ${answers[wrong]} of ${show(keyOrder[wrong]!)}, key ${wrong}, and keyMayMatch does not`;
+    }
+  }
+  list.refill(some);
+  const first = trial.policy.keysMayMatch!(list, lent!);
+  const before = first.slice();
+  list.refill([...some].reverse());
+  const second = trial.policy.keysMayMatch!(list, lent!);
+  if (first === second || !equal(first, before)) return 'keysMayMatch without answers returns an array that a later call changes';
+  return undefined;
 }
 
 /** Whether the policy says something else of many keys, in lists that lie in memory in various ways, than of each. */

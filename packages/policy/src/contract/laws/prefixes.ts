@@ -24,9 +24,16 @@ export function prefixesHold(makePolicy: () => FilterPolicy, { tunedOtherwise = 
       const problem = lengthProblem(trials, asked) ?? orderProblem(trial.prefixOf, asked, compare);
       if (problem !== undefined) return problem;
       for (const maker of trials) {
+        // The second of two that the instance makes of these keys, so that what it remembers of the first matters.
+        maker.filterOf(keys);
         const filter = maker.filterOf(keys);
         const [placed] = trial.place(filter);
         const before = placed!.slice();
+        // Its own answers for all keys, and everybody's for those at the ends.
+        for (const key of keys) {
+          const prefix = maker.prefixOf(key);
+          if (prefix !== undefined && !maker.asksPrefix(prefix, placed!)) return `${show(key)} was added, and its prefix ${show(prefix)} does not match`;
+        }
         const some = keys.length <= 60 ? keys : [...keys.slice(0, 30), ...keys.slice(-30)];
         for (const key of some) {
           const prefix = trial.prefixOf(key);
