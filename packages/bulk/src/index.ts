@@ -10,6 +10,7 @@ export { MemoryStore } from './store/memory-store.js';
 export type { NewObject, ReadObject, Replacement, Store, StoredObject } from './store/store.js';
 export { assemble, type AssembleOptions, type Assembly, levelsToMerge } from './publication/assemble.js';
 export { collectGarbage, type GarbageOptions, type GarbageReport } from './publication/collect-garbage.js';
-export { type Publication, type PublishedPart, type PublishedState, readPublication } from './publication/publication.js';
+export { ensureParts, type EnsuredParts, type EnsurePartsOptions } from './publication/ensure-parts.js';
+export { type Publication, type PublishedPart, type PublishedState, readManifest, type ReadManifest, readPublication } from './publication/publication.js';
 export { publish, type PublishOptions, type PublishResult } from './publication/publish.js';
 export { type PublishedFinding, type PublishedReport, verifyPublished, type VerifyPublishedOptions } from './publication/verify-published.js';

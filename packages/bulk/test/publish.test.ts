@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { assemble, BulkError, type BulkEntry, decodePart, encodePart, MemoryStore, partName, publish, PartWriter, readPublication, verifyPublished, writeParts } from '@bloom/bulk';
+import { assemble, BulkError, type BulkEntry, decodePart, encodePart, ensureParts, MemoryStore, partName, publish, PartWriter, readManifest, readPublication, verifyPublished, writeParts } from '@bloom/bulk';
 import { Database, DatabaseReader } from '@bloom/leveldb';
 import { WritableNodeFolder } from '@bloom/leveldb/node';
 import { nativeDatabase } from '@bloom/native';
@@ -325,5 +325,52 @@ describe('damage', () => {
     expect(await findingsWhere((store) => store.delete(first))).toEqual([[first, 'BLOOM_MISSING_PART']]);
     expect(await findingsWhere((store) => store.put({ name: first, bytes: bytesOf(first).subarray(1), sha256: '' }))).toEqual([[first, 'BLOOM_OTHER_BYTES']]);
     expect(await findingsWhere((store) => store.put({ name: first, bytes: bytesOf(second), sha256: '' }))).toEqual([[first, 'BLOOM_OTHER_BYTES']]);
+  });
+});
+
+describe('ensureParts', () => {
+  /** An assembly in one store, on what is published in another. */
+  async function inTwoStores() {
+    const [from, store] = [new MemoryStore('from'), new MemoryStore('store')];
+    await deliver(store, entriesOf(range(0, 300)), 1n);
+    const previous = (await readPublication(store))!;
+    const parts = await partsOf(from, entriesOf(range(0, 1200)), 2n);
+    const both = {
+      name: 'both',
+      async *list() {
+        yield* from.list();
+        yield* store.list();
+      },
+    };
+    return { from, store, previous, parts, assembly: await assemble(both, parts, { previous }) };
+  }
+
+  test('copies the parts that are new, which are then published as if they had been written there', async () => {
+    const { from, store, previous, parts, assembly } = await inTwoStores();
+    expect(parts.length).toBeGreaterThan(1);
+    await expect(ensureParts(store, assembly, { previous })).rejects.toMatchObject({ code: 'BLOOM_MISSING_PART' });
+    expect(await ensureParts(store, assembly, { from, previous })).toEqual({ parts: parts.length, byteLength: parts.reduce((sum, { byteLength }) => sum + byteLength, 0) });
+    await publish(store, assembly);
+    expect(await verifyPublished(store)).toMatchObject({ findings: [], parts: assembly.levels.flat().length });
+    const { manifest, bytes, sha256, levels } = await readManifest(store, assembly.manifest);
+    expect({ manifest, bytes, sha256, levels }).toEqual({ manifest: assembly.manifest, bytes: assembly.bytes, sha256: assembly.sha256, levels: assembly.levels });
+  });
+
+  test('finds bytes that were changed, of parts that are copied and of those that are there, and parts that are gone', async () => {
+    const { from, store, previous, parts, assembly } = await inTwoStores();
+    await ensureParts(store, assembly, { from, previous });
+    const name = partName(parts[0]!.number);
+    const { bytes } = (await from.get(name))!;
+    const changed = bytes.map((byte, i) => (i === 10 ? byte ^ 1 : byte));
+    for (const damaged of [from, store]) {
+      await damaged.put({ name, bytes: changed, sha256: '' });
+      await expect(ensureParts(damaged, assembly)).rejects.toMatchObject({ code: expect.stringMatching(/BLOOM_(OTHER_BYTES|MISSING_PART)/) as string });
+    }
+    await expect(ensureParts(store, assembly, { from, previous })).rejects.toMatchObject({ code: 'BLOOM_OTHER_BYTES', file: name });
+    await store.put({ name, bytes, sha256: parts[0]!.sha256 });
+    await ensureParts(store, assembly, { previous });
+    const old = partName(previous.levels.flat()[0]!.number);
+    await store.delete(old);
+    await expect(ensureParts(store, assembly, { previous })).rejects.toMatchObject({ code: 'BLOOM_MISSING_PART', file: old });
   });
 });

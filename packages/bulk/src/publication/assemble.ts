@@ -43,11 +43,12 @@ export interface Assembly extends PublishedState {
  *
  * Whether the store has each part, and all of it, is asked once for all parts. Nothing is written.
  *
+ * @param store where the parts are. Of several stores, an object with a `list` of what all of them have.
  * @param parts in any order. A part of `previous` in a level that is replaced can be among them: it stays as it is.
  * @throws BulkError `BLOOM_OVERLAP`, `BLOOM_MISSING_PART`, `BLOOM_OTHER_BYTES`, `BLOOM_OTHER_COMPARATOR`, `BLOOM_OLD_SEQUENCE` or
  *   `BLOOM_NO_LEVEL`; and what the store throws.
  */
-export async function assemble(store: Store, parts: readonly (Part | PublishedPart)[], options: AssembleOptions = {}): Promise<Assembly> {
+export async function assemble(store: Pick<Store, 'name' | 'list'>, parts: readonly (Part | PublishedPart)[], options: AssembleOptions = {}): Promise<Assembly> {
   mustHaveMethods('store', store, 'a store', ['list']);
   mustBeArray('parts', parts, 'parts');
   mustBeOptions('assemble', options, ASSEMBLE_OPTIONS);
@@ -143,7 +144,7 @@ function highest(sequences: readonly bigint[]): bigint | undefined {
 }
 
 /** @throws BulkError unless the store has all parts, each with as many bytes as it should have, and what it knows of their SHA-256 agrees. */
-async function mustBeStored(store: Store, listed: readonly FileMetadata[], parts: readonly (Part | PublishedPart)[], signal: Signal | undefined): Promise<void> {
+async function mustBeStored(store: Pick<Store, 'name' | 'list'>, listed: readonly FileMetadata[], parts: readonly (Part | PublishedPart)[], signal: Signal | undefined): Promise<void> {
   const stored = new Map<bigint, StoredObject>();
   for await (const object of store.list(signal)) {
     const name = parseObjectName(object.name);

@@ -51,7 +51,8 @@ export async function readPublication(store: Store, signal?: Signal): Promise<Pu
     if (current === undefined) return undefined;
     const { manifest, etag } = current;
     try {
-      return { ...(await readManifest(store, manifest, signal)), etag };
+      const { comparator, lastSequence, levels } = await readManifest(store, manifest, signal);
+      return { manifest, comparator, lastSequence, levels, etag };
     } catch (error) {
       // It may have been replaced and collected in between: then CURRENT names another one by now.
       if (!(error instanceof CorruptionError && error.code === 'BLOOM_MISSING_FILE') || manifest === missing) throw error;
@@ -79,17 +80,29 @@ function decodeCurrent(bytes: Uint8Array, store: Store): string {
   throw notPublished(store, `CURRENT holds ${JSON.stringify(text.slice(0, 100))}, which is not the name of a MANIFEST and a newline`);
 }
 
-/** Reads a MANIFEST and makes sure that its bytes are those that its name stands for. */
-export async function readManifest(store: Store, name: string, signal?: Signal): Promise<PublishedState> {
+/** What a MANIFEST says, and its bytes. */
+export interface ReadManifest extends PublishedState {
+  readonly bytes: Bytes;
+  /** Of `bytes`, in hexadecimal. */
+  readonly sha256: string;
+}
+
+/**
+ * Reads a MANIFEST, published or not, and makes sure that its bytes are those that its name stands for.
+ *
+ * @throws CorruptionError `BLOOM_MISSING_FILE` when there is none; BulkError `BLOOM_NOT_PUBLISHED` when it is another database's.
+ */
+export async function readManifest(store: Store, name: string, signal?: Signal): Promise<ReadManifest> {
   const place: Place = { structure: 'MANIFEST', offset: 0, file: name };
   const found = await store.get(name, signal);
   if (found === undefined) throw new CorruptionError('BLOOM_MISSING_FILE', place, `${store.name} does not have it`);
   const object = parseObjectName(name);
-  const number = numberOfSha256(await sha256Hex(found.bytes));
+  const sha256 = await sha256Hex(found.bytes);
+  const number = numberOfSha256(sha256);
   if (object?.type !== 'manifest' || object.number !== number) {
     throw notPublished(store, `the number of ${name} is not that of its bytes, which is ${number}`);
   }
-  return decodeManifest(found.bytes, name, store);
+  return { ...decodeManifest(found.bytes, name, store), bytes: found.bytes, sha256 };
 }
 
 /**

@@ -8,7 +8,8 @@ import { FolderStore } from '@bloom/bulk/node';
 import { S3Store, s3StoreOf } from '@bloom/bulk/s3';
 import { DatabaseReader } from '@bloom/leveldb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { FakeS3, type Fault } from '../fake-s3.js';
+import type { S3Fault } from '@bloom/fixtures';
+import { FakeS3 } from '../fake-s3.js';
 import { collected, deliver, entriesOf, partsOf, range } from '../model.js';
 import { object, storeLaws } from '../store-laws.js';
 
@@ -107,7 +108,7 @@ describe('a folder as a store', () => {
 });
 
 describe("a store behind S3's API", () => {
-  const faults: Fault[] = [
+  const faults: S3Fault[] = [
     { kind: 'status', status: 500 },
     { kind: 'status', status: 503, headers: { 'retry-after': '0' } },
     { kind: 'status', status: 409 },
