@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { program, thirdPartyLicences } from '@bloom/tsup-config';
+import { leftOut, program, thirdPartyLicences } from '@bloom/tsup-config';
 
 const command = {
   ...program(['src/bloom.ts', 'src/program.ts', 'src/decoding-thread.ts', 'src/merging-thread.ts', 'src/thread-plugins.ts']),
@@ -10,15 +10,22 @@ const command = {
   // The lock of folders is native code, which cannot be in a bundle.
   noExternal: [/^(?!fs-native-extensions$)/],
   splitting: false,
-  esbuildOptions(options: { supported?: Record<string, boolean> }) {
+  esbuildOptions(options: { supported?: Record<string, boolean>; minifyWhitespace?: boolean; lineLimit?: number }) {
     // Where its code comes from V8's cache, a script cannot import modules, but it can require them.
     options.supported = { 'dynamic-import': false };
+    // Without comments, whose letters would make V8 keep each character of the program in two bytes. Lines stay short enough for the
+    // stack trace of an error.
+    options.minifyWhitespace = true;
+    options.lineLimit = 160;
   },
   // For `import.meta.url`.
   shims: true,
-  esbuildPlugins: [thirdPartyLicences('dist/third-party-notices.txt')],
+  // commander loads it, which takes 2 ms, for subcommands that are programs of their own: there are none.
+  esbuildPlugins: [leftOut('node:child_process', 'commander'), thirdPartyLicences('dist/third-party-notices.txt')],
   onSuccess() {
-    const hash = createHash('sha256').update(readFileSync('dist/program.cjs')).digest('hex').slice(0, 16);
+    const code = readFileSync('dist/program.cjs');
+    if (code.some((byte) => byte > 0x7f)) throw new Error('dist/program.cjs is not ASCII, as which it is read');
+    const hash = createHash('sha256').update(code).digest('hex').slice(0, 16);
     writeFileSync('dist/bloom.cjs', readFileSync('dist/bloom.cjs', 'utf8').replace('__PROGRAM_HASH__', hash));
     return Promise.resolve();
   },

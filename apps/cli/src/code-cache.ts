@@ -55,7 +55,8 @@ export function loadProgram(): typeof Program {
 
   const cache = new CodeCache(file);
   const cachedData = cache.read();
-  const script = new Script(`(function (exports, require, module, __filename, __dirname) {${readFileSync(file, 'utf8')}\n})`, {
+  // It is ASCII, which takes a quarter of the time to read so.
+  const script = new Script(`(function (exports, require, module, __filename, __dirname) {${readFileSync(file, 'latin1')}\n})`, {
     filename: file,
     cachedData,
     importModuleDynamically: vmConstants.USE_MAIN_CONTEXT_DEFAULT_LOADER,

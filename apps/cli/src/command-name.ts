@@ -19,6 +19,11 @@ export const COMMAND_NAMES = [
   'repair',
   'destroy',
   'copy',
+  'part',
+  'split',
+  'assemble',
+  'publish',
+  'gc',
   'filter',
   'completion',
 ] as const;

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { httpProblem, isHttpError } from './http-problem.js';
 import { CorruptionError, UnsupportedError } from '@bloom/sstable';
 import type { Finding } from '@bloom/sstable/inspect';
@@ -14,7 +15,7 @@ export const EXIT = {
 /** What the exit codes mean, for the help. */
 export const EXIT_MEANINGS: readonly (readonly [code: number, meaning: string])[] = [
   [EXIT.ok, 'found, or nothing is wrong'],
-  [EXIT.no, 'a key is absent (get, find), something is wrong (verify) or lost (salvage)'],
+  [EXIT.no, 'an absent key, a difference, something wrong or lost, or a lost race'],
   [EXIT.failure, 'wrong use, or bad input'],
 ];
 
@@ -30,7 +31,8 @@ export function failureOf(file: string, error: unknown): unknown {
   }
   if (isHttpError(error)) return new Failure(`${file}: ${httpProblem(error)}`, { cause: error });
   if (isSystemError(error)) {
-    return new Failure(`${file}: ${SYSTEM_PROBLEMS[error.code] ?? systemProblem(error)}`, { cause: error });
+    const problem = error.code === 'ENOTDIR' && existsSync(file) ? 'is a file, and not a folder' : (SYSTEM_PROBLEMS[error.code] ?? systemProblem(error));
+    return new Failure(`${file}: ${problem}`, { cause: error });
   }
   return error;
 }

@@ -1,10 +1,11 @@
 import { inspect } from 'node:util';
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Help } from 'commander';
 import { version } from '../package.json';
 import type { CommandName } from './command-name.js';
 import { EXIT, EXIT_MEANINGS, Failure } from './failure.js';
+import { ByteBuffer } from './formats/byte-buffer.js';
 import { Interrupted } from './interruption.js';
-import { endWithReader, exit, note } from './outputs/output.js';
+import { endWithReader, exit, flush, note } from './outputs/output.js';
 import { terminalLines } from './outputs/terminal-text.js';
 
 /** The commands, each loaded when it is needed: loading all of them takes longer than looking up a key. */
@@ -28,15 +29,32 @@ const commands = {
   repair: async () => (await import('./commands/repair.js')).addRepair,
   destroy: async () => (await import('./commands/destroy.js')).addDestroy,
   copy: async () => (await import('./commands/copy.js')).addCopy,
+  part: async () => (await import('./commands/part.js')).addPart,
+  split: async () => (await import('./commands/split.js')).addSplit,
+  assemble: async () => (await import('./commands/assemble.js')).addAssemble,
+  publish: async () => (await import('./commands/publish.js')).addPublish,
+  gc: async () => (await import('./commands/gc.js')).addGc,
   filter: async () => (await import('./commands/filter.js')).addFilter,
   completion: async () => (await import('./commands/completion.js')).addCompletion,
 } satisfies Record<CommandName, () => Promise<(program: Command) => void>>;
+
+/** Help and the version, which are written in the end: to a full device, that fails. */
+const help = new ByteBuffer();
 
 const program = new Command('bloom')
   .description("Builds, reads and inspects LevelDB's sorted string tables, and reads the folders of its databases.")
   .version(version)
   .exitOverride()
+  .configureHelp({
+    // All commands have options. Without the word, the list fits 80 columns.
+    subcommandTerm(command) {
+      return Help.prototype.subcommandTerm.call(this, command).replace(' [options]', '');
+    },
+  })
   .configureOutput({
+    writeOut(text) {
+      help.utf8(text);
+    },
     outputError() {
       // `explain` prints the error in one line.
     },
@@ -85,7 +103,23 @@ async function addCommands(name: string | undefined): Promise<void> {
 
 async function end(error: unknown): Promise<never> {
   process.exitCode = explain(error);
+  try {
+    await flush(help);
+  } catch (problem) {
+    process.exitCode = explain(problem);
+  }
   return exit();
+}
+
+/** What is wrong with the command line, and where to read more. */
+function problemOf({ code, message }: CommanderError): string {
+  const problem = message.replace(/^error: /, '').replace(/\n(\(Did you mean .*\?\))$/, ' $1');
+  const [, , first, second] = process.argv;
+  if (code === 'commander.unknownCommand') return `${problem}: bloom --help lists the commands`;
+  const command = first === 'filter' && second !== undefined && /^[a-z]+$/.test(second) ? `${first} ${second}` : first;
+  if (code === 'commander.unknownOption') return `${problem}: bloom ${command} --help lists the options; names and keys that begin with a dash come after --`;
+  if (code === 'commander.missingArgument' || code === 'commander.missingMandatoryOptionValue') return `${problem}: see bloom ${command} --help`;
+  return problem;
 }
 
 /** Says what went wrong in one line. @returns the exit code. */
@@ -95,7 +129,7 @@ function explain(error: unknown): number {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return EXIT.ok;
     // Without a command, the help has been shown.
-    if (error.code !== 'commander.help') note(error.message.replace(/^error: /, '').replace(/\n(\(Did you mean .*\?\))$/, ' $1'));
+    if (error.code !== 'commander.help') note(problemOf(error));
     return EXIT.failure;
   }
   if (error instanceof Failure) note(error.message);

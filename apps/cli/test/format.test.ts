@@ -305,3 +305,46 @@ test.each([
 ])('a message shows key %j as %s', (key, text) => {
   expect(keyText(key)).toBe(text);
 });
+
+describe('a line of tsv that is printed from ranges', () => {
+  const { print, printRange } = formats.tsv.printer(PLAIN_COLUMNS);
+
+  const whole = new ByteBuffer();
+  const ranges = new ByteBuffer();
+
+  /** The line by `print`, and by `printRange` from places within larger arrays. */
+  function bothLines(key: Uint8Array, value: Uint8Array): [string, string] {
+    whole.clear();
+    ranges.clear();
+    print(key, value, whole, []);
+    const around = Uint8Array.of(0, 92, 255, ...value, 0, 92, 255, 128);
+    printRange!(Uint8Array.of(...key, 0, 92, 255, 128), key.length, around, 3, 3 + value.length, ranges);
+    return [Buffer.from(whole.view()).toString('latin1'), Buffer.from(ranges.view()).toString('latin1')];
+  }
+
+  test.each([1, 3, 4, 5, 7, 9])('has the same escapes, with any byte anywhere among %i', (length) => {
+    for (let byte = 0; byte < 256; byte++) {
+      for (let at = 0; at < length; at++) {
+        // Neighbours at the ends of what needs no escape.
+        for (const other of [0x20, 0x7e]) {
+          const special = new Uint8Array(length).fill(other);
+          special[at] = byte;
+          for (const [line, ofRanges] of [bothLines(special, special), bothLines(new Uint8Array(at).fill(other), special)]) {
+            if (ofRanges !== line) expect(ofRanges).toBe(line);
+          }
+        }
+      }
+    }
+  });
+
+  test('has the same escapes for random bytes, also where the buffer grows', () => {
+    for (let round = 0; round < 200; round++) {
+      const [line, ofRanges] = bothLines(random.bytes(random.below(60)), random.bytes(random.below(60)));
+      expect(ofRanges).toBe(line);
+    }
+    const out = new ByteBuffer();
+    const value = new Uint8Array(100_000).fill(0x61);
+    for (let i = 0; i < 5; i++) printRange!(bytes('key'), 3, value, 0, value.length, out);
+    expect(Buffer.from(out.view()).toString('latin1')).toBe(`key\t${'a'.repeat(100_000)}\n`.repeat(5));
+  });
+});

@@ -20,7 +20,7 @@ export interface KeyForm {
 export interface KeyReading {
   /** Whether the keys are in bytewise order; for internal keys, user keys in bytewise order, newest version first. */
   readonly isBytewise: boolean;
-  /** Whether every key matches its filter. */
+  /** Whether every key matches its filter, or, where there is none, is found through the index. */
   readonly passesFilters: boolean;
 }
 
@@ -38,6 +38,8 @@ export class KeyEvidence {
   /** How many keys, and user keys, do not match their filters. */
   #keysDenied = 0;
   #userKeysDenied = 0;
+  /** How many keys, read as plain keys, the index does not lead to. */
+  #missed = 0;
 
   get isEmpty(): boolean {
     return this.#keys === 0;
@@ -77,6 +79,11 @@ export class KeyEvidence {
     }
   }
 
+  /** Counts a key that was added, and that the index of the table, read with plain keys, does not lead to. */
+  miss(): void {
+    this.#missed++;
+  }
+
   /** Whether the keys so far look like a database's. */
   get isForInternal(): boolean {
     return (
@@ -94,7 +101,7 @@ export class KeyEvidence {
     return {
       isInternal: this.isForInternal,
       isPlain: this.#keys > 0 && (this.#tooShort > 0 || this.#unlikely === this.#keys),
-      plain: { isBytewise: this.#plainInversions === 0, passesFilters: this.#keysDenied === 0 },
+      plain: { isBytewise: this.#plainInversions === 0, passesFilters: this.#keysDenied === 0 && this.#missed === 0 },
       internal: { isBytewise: this.#internalInversions === 0, passesFilters: this.#userKeysDenied === 0 },
     };
   }

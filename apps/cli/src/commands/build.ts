@@ -13,6 +13,7 @@ import { interruptible, unlessAborted } from '../interruption.js';
 import { note } from '../outputs/output.js';
 import { createOutput, listName, type WrittenTable } from '../outputs/output-tables.js';
 import { Progress } from '../outputs/progress.js';
+import { addSummaryOption, printSummary, secondsSince, type SummaryOptions } from '../outputs/summary.js';
 import { addTableOptions, tableBuilderOptions, type TableOptions } from '../outputs/table-options.js';
 import { mustBeWritable, writingFailure } from '../outputs/table-to-write.js';
 import { writeEntries } from '../outputs/written-entries.js';
@@ -24,12 +25,11 @@ export interface InputOptions {
   readonly hex?: true;
 }
 
-interface BuildOptions extends TableOptions, InputOptions {
+interface BuildOptions extends TableOptions, InputOptions, SummaryOptions {
   readonly output: string;
   readonly sort?: true;
   readonly memory: number;
   readonly maxTableSize?: number;
-  readonly quiet?: true;
 }
 
 /** Bytes of entries that --sort keeps in memory by default. */
@@ -58,12 +58,13 @@ export function addBuild(program: Command): void {
         byteSize(1),
       ),
     )
-    .option('-q, --quiet', 'print only errors to standard error')
+    .option('-q, --quiet', 'print only errors to standard error');
+  addSummaryOption(command)
     .addHelpText(
       'after',
       `${formatHelp()}
-Without --sort, keys must ascend by their bytes, or by the order of --comparator,
-and the inputs are never held in memory.
+Without --sort, keys must ascend by their bytes, or by the order of
+--comparator, and the inputs are never held in memory.
 
 With --max-table-size, -o words.ldb writes words-000001.ldb and so on, and their
 names to words.list.
@@ -71,8 +72,8 @@ names to words.list.
 Examples:
   bloom build capitals.tsv -o capitals.ldb
   bloom build /usr/share/dict/words -f words --sort -o words.ldb
-  bloom build events.jsonl -f jsonl --bits-per-key 16 --block-size 16384 -o events.ldb
-  bloom build monday.tsv tuesday.tsv --sort --memory 1GiB --policy ribbon -o week.ldb`,
+  bloom build events.jsonl -f jsonl --bits-per-key 16 -o events.ldb
+  bloom build monday.tsv tuesday.tsv --sort --policy ribbon -o week.ldb`,
     )
     .action(build);
 }
@@ -98,10 +99,10 @@ async function build(paths: readonly string[], options: BuildOptions): Promise<v
   const plugins = await loadPlugins(options);
   const work = new Build(inputs, form, options, plugins, tableBuilderOptions(options, plugins));
   const tables = await interruptible((signal) => work.run(signal));
-  if (options.quiet) return;
   const { replaced } = work;
-  if (replaced > 0) note(`${paths.length === 1 ? (paths[0] === '-' ? 'standard input' : paths[0]!) : `${paths.length} inputs`}: ${replacedText(replaced)}`);
-  note(summary(tables, options, performance.now() - started));
+  if (replaced > 0 && !options.quiet && !options.json) note(`${paths.length === 1 ? (paths[0] === '-' ? 'standard input' : paths[0]!) : `${paths.length} inputs`}: ${replacedText(replaced)}`);
+  const { text, figures } = tableSummary(tables, options, started);
+  await printSummary(options, text, { ...figures, replaced });
 }
 
 class Build {
@@ -188,20 +189,25 @@ function replacedText(replaced: number): string {
     : `${count(replaced)} entries were replaced by later ones with the same key`;
 }
 
-/** What was written, and how long it took. */
-export function summary(tables: readonly WrittenTable[], { output, filter, maxTableSize }: Pick<BuildOptions, 'output' | 'filter' | 'maxTableSize'>, milliseconds: number): string {
+/** What was written, and how long it took: for people, and for JSON. */
+export function tableSummary(
+  tables: readonly WrittenTable[],
+  { output, filter, maxTableSize }: Pick<BuildOptions, 'output' | 'filter' | 'maxTableSize'>,
+  started: number,
+): { readonly text: string; readonly figures: object } {
   const sum = (number: (table: WrittenTable) => number): number => tables.reduce((total, table) => total + number(table), 0);
   const entries = sum((table) => table.entries);
+  const bytes = sum(({ byteLength }) => byteLength);
+  const dataBlocks = sum((table) => table.dataBlocks);
+  const filters = sum((table) => table.filters);
   const filterBytes = sum((table) => table.filterBytes);
-  const filters = filter
-    ? `${counted(sum((table) => table.filters), 'filter')}${entries > 0 ? ` with ${((filterBytes * 8) / entries).toFixed(1)} bits per key` : ''}`
+  const seconds = secondsSince(started);
+  const filterText = filter
+    ? `${counted(filters, 'filter')}${entries > 0 ? ` with ${((filterBytes * 8) / entries).toFixed(1)} bits per key` : ''}`
     : 'no filter';
-  const parts = [
-    counted(entries, 'entry'),
-    counted(sum(({ byteLength }) => byteLength), 'byte'),
-    counted(sum(({ dataBlocks }) => dataBlocks), 'block'),
-    filters,
-  ];
-  const name = maxTableSize === undefined ? output : `${listName(output)}: ${counted(tables.length, 'table')}`;
-  return `${name}${maxTableSize === undefined ? ': ' : ', '}${parts.join(', ')}; ${(milliseconds / 1000).toFixed(2)} s`;
+  const parts = [counted(entries, 'entry'), counted(bytes, 'byte'), counted(dataBlocks, 'block'), filterText];
+  const isNumbered = maxTableSize !== undefined;
+  const name = isNumbered ? `${listName(output)}: ${counted(tables.length, 'table')}, ` : `${output}: `;
+  const files = isNumbered ? { list: listName(output), tables: tables.map((table) => ({ output: table.path, entries: table.entries, bytes: table.byteLength })) } : { output };
+  return { text: `${name}${parts.join(', ')}; ${seconds.toFixed(2)} s`, figures: { ...files, entries, bytes, dataBlocks, filters, filterBytes, seconds } };
 }

@@ -2,13 +2,12 @@ import { count, counted } from '@bloom/report';
 import type { Command } from 'commander';
 import { keyArgument } from '../inputs/key-argument.js';
 import { addDatabaseOptions, type DatabaseCommandOptions, withDatabase } from '../inputs/written-database.js';
-import { note } from '../outputs/output.js';
+import { addSummaryOption, printSummary, secondsSince, type SummaryOptions } from '../outputs/summary.js';
 
-interface CompactOptions extends DatabaseCommandOptions {
+interface CompactOptions extends DatabaseCommandOptions, SummaryOptions {
   readonly hex?: true;
   readonly from?: string;
   readonly to?: string;
-  readonly quiet?: true;
 }
 
 export function addCompact(program: Command): void {
@@ -21,7 +20,7 @@ export function addCompact(program: Command): void {
     .option('--to <key>', 'only the tables of the keys up to this one')
     .option('--hex', 'keys are in hexadecimal')
     .option('-q, --quiet', 'print only errors to standard error');
-  addDatabaseOptions(command)
+  addDatabaseOptions(addSummaryOption(command))
     .addHelpText(
       'after',
       `
@@ -48,9 +47,9 @@ async function compact(path: string, options: CompactOptions): Promise<void> {
     await database.compactRange(key(options.from), key(options.to));
     return [first, size()] as const;
   });
-  if (options.quiet) return;
-  const seconds = ((performance.now() - started) / 1000).toFixed(2);
-  note(`${path}: ${counted(after.tables, 'table')} of ${count(after.bytes)} bytes, before ${count(before.tables)} of ${count(before.bytes)}; ${seconds} s`);
+  const seconds = secondsSince(started);
+  const text = `${path}: ${counted(after.tables, 'table')} of ${count(after.bytes)} bytes, before ${count(before.tables)} of ${count(before.bytes)}; ${seconds.toFixed(2)} s`;
+  await printSummary(options, text, { folder: path, before, after, seconds });
 }
 
 interface Size {

@@ -7,6 +7,7 @@ import { EntryBatch } from '../formats/entry-batch.js';
 import type { BatchSource } from '../inputs/batch-source.js';
 import { byteSize } from '../inputs/byte-size.js';
 import { addDamageOption } from '../inputs/folder-argument.js';
+import { shownName } from '../inputs/location.js';
 import { mergeTables } from '../inputs/merging-thread.js';
 import { addKeyFormOptions } from '../inputs/opened-table.js';
 import { wholeNumber } from '../inputs/whole-number.js';
@@ -16,24 +17,23 @@ import { type InputOptions, isDatabase, recognised } from '../inputs/opened-inpu
 import { addHeaderOption } from '../inputs/opened-source.js';
 import { databaseEntries, withVisibleOf } from '../inputs/visible-entries.js';
 import { interruptible } from '../interruption.js';
-import { note } from '../outputs/output.js';
 import { createOutput } from '../outputs/output-tables.js';
 import { Progress } from '../outputs/progress.js';
+import { addSummaryOption, printSummary, type SummaryOptions } from '../outputs/summary.js';
 import { addTableOptions, tableBuilderOptions, type TableOptions } from '../outputs/table-options.js';
 import { mustBeWritable } from '../outputs/table-to-write.js';
 import { writeEntries } from '../outputs/written-entries.js';
 import { loadPlugins, pluginOptionsOf } from '../plugins/plugin-options.js';
-import { outputFailure, summary } from './build.js';
+import { outputFailure, tableSummary } from './build.js';
 import { internalOptions, orderFailure } from './merge.js';
 
 type Keys = 'plain' | 'database';
 
-interface ConvertOptions extends TableOptions, InputOptions {
+interface ConvertOptions extends TableOptions, InputOptions, SummaryOptions {
   readonly output: string;
   readonly keys?: Keys;
   readonly sequence?: number;
   readonly maxTableSize?: number;
-  readonly quiet?: true;
 }
 
 export function addConvert(program: Command): void {
@@ -53,7 +53,8 @@ export function addConvert(program: Command): void {
     .addOption(
       new Option('--max-table-size <bytes>', 'write numbered tables, each of which ends at so many bytes of data, and a list of their names').argParser(byteSize(1)),
     )
-    .option('-q, --quiet', 'print only errors to standard error')
+    .option('-q, --quiet', 'print only errors to standard error');
+  addSummaryOption(command)
     .addHelpText(
       'after',
       `
@@ -76,7 +77,7 @@ async function convert(path: string, options: ConvertOptions): Promise<void> {
     mustBeWritable(options.output, 'path' in location && location.kind !== 'memory-log' ? statSync(location.path, { bigint: true }) : undefined);
     await withDatabase(location, options, (file) => {
       const visible = databaseEntries(file);
-      return written(visible, { ...plain, comparator: visible.comparator }, options);
+      return written(shownName(path), visible, { ...plain, comparator: visible.comparator }, options);
     });
     return;
   }
@@ -87,19 +88,19 @@ async function convert(path: string, options: ConvertOptions): Promise<void> {
     const staysInternal = isInternal && keys !== 'plain';
     if (staysInternal && keys === 'database') throw new Failure(`${file.name}: its keys are those of a database already`);
     if (isInternal && !staysInternal) {
-      await withVisibleOf(file, options, true, (visible) => written(visible, plain, options));
+      await withVisibleOf(file, options, true, (visible) => written(shownName(path), visible, plain, options));
       return;
     }
     const { name, fd, byteLength } = file;
     const source = await mergeTables({ files: [{ name, fd, byteLength }], plugins: pluginOptionsOf(options), isInternal });
-    await written(source, staysInternal ? internalOptions(plain) : plain, options);
+    await written(shownName(path), source, staysInternal ? internalOptions(plain) : plain, options);
   } finally {
     file.close();
   }
 }
 
 /** Writes the entries of a source, which is closed. */
-async function written(given: BatchSource, plain: TableBuilderOptions, options: ConvertOptions): Promise<void> {
+async function written(input: string, given: BatchSource, plain: TableBuilderOptions, options: ConvertOptions): Promise<void> {
   const started = performance.now();
   const { output, keys, sequence = 1, maxTableSize } = options;
   const makesDatabase = keys === 'database';
@@ -117,7 +118,8 @@ async function written(given: BatchSource, plain: TableBuilderOptions, options: 
       }
     });
     progress.stop();
-    if (!options.quiet) note(summary(tables, options, performance.now() - started));
+    const { text, figures } = tableSummary(tables, options, started);
+    await printSummary(options, text, { input, ...figures });
   } catch (error) {
     throw outputFailure(output, error);
   } finally {

@@ -2,14 +2,10 @@ import { count, counted } from '@bloom/report';
 import type { Command } from 'commander';
 import { copyFolder } from '../inputs/copied-folder.js';
 import { interruptible } from '../interruption.js';
-import { note } from '../outputs/output.js';
-
-interface CopyOptions {
-  readonly quiet?: true;
-}
+import { addSummaryOption, printSummary, type SummaryOptions } from '../outputs/summary.js';
 
 export function addCopy(program: Command): void {
-  program
+  const command = program
     .command('copy')
     .summary('copy a database, also one in use')
     .description(
@@ -17,7 +13,8 @@ export function addCopy(program: Command): void {
     )
     .argument('<folder>', 'the folder')
     .argument('<copy>', 'the new folder, which must not exist')
-    .option('-q, --quiet', 'print only errors to standard error')
+    .option('-q, --quiet', 'print only errors to standard error');
+  addSummaryOption(command)
     .addHelpText(
       'after',
       `
@@ -30,7 +27,7 @@ Examples:
     .action(copy);
 }
 
-async function copy(path: string, target: string, { quiet }: CopyOptions): Promise<void> {
+async function copy(path: string, target: string, options: SummaryOptions): Promise<void> {
   const { files, bytes } = await interruptible((signal) => copyFolder(path, target, signal));
-  if (!quiet) note(`${target}: ${counted(files, 'file')}, ${count(bytes)} bytes`);
+  await printSummary(options, `${target}: ${counted(files, 'file')}, ${count(bytes)} bytes`, { folder: path, copy: target, files, bytes });
 }

@@ -4,9 +4,9 @@ import { type Command, Option } from 'commander';
 import { EXIT, Failure } from '../failure.js';
 import { keyArgument } from '../inputs/key-argument.js';
 import { addDatabaseOptions, type DatabaseCommandOptions, withDatabase } from '../inputs/written-database.js';
-import { note } from '../outputs/output.js';
+import { addSummaryOption, printSummary, type SummaryOptions } from '../outputs/summary.js';
 
-interface DeleteOptions extends DatabaseCommandOptions {
+interface DeleteOptions extends DatabaseCommandOptions, Pick<SummaryOptions, 'json'> {
   readonly hex?: true;
   readonly gte?: string;
   readonly lt?: string;
@@ -27,7 +27,7 @@ export function addDelete(program: Command): void {
     .addOption(new Option('--lt <key>', 'delete the keys before this one'))
     .option('--hex', 'keys are in hexadecimal')
     .option('--sync', 'wait until the deletion survives a power failure');
-  addDatabaseOptions(command)
+  addDatabaseOptions(addSummaryOption(command))
     .addHelpText(
       'after',
       `
@@ -63,5 +63,5 @@ async function remove(path: string, keys: readonly string[], options: DeleteOpti
     return count;
   });
   if (deleted === 0) process.exitCode = EXIT.no;
-  note(`${path}: ${counted(deleted, 'key')} deleted`);
+  await printSummary(options, `${path}: ${counted(deleted, 'key')} deleted`, { folder: path, deleted });
 }

@@ -1,26 +1,28 @@
+import { once } from 'node:events';
 import { statSync } from 'node:fs';
-import { createInterface } from 'node:readline/promises';
+import { createInterface } from 'node:readline';
 import { Database, parseFileName } from '@bloom/leveldb';
 import { SyncNodeFolder, WritableNodeFolder } from '@bloom/leveldb/node';
 import { count, counted } from '@bloom/report';
 import type { Command } from 'commander';
 import { EXIT, Failure } from '../failure.js';
 import { databaseFailure } from '../inputs/written-database.js';
-import { note } from '../outputs/output.js';
+import { addSummaryOption, printSummary, type SummaryOptions } from '../outputs/summary.js';
 import { terminalLine } from '../outputs/terminal-text.js';
 import { join } from 'node:path';
 
-interface DestroyOptions {
+interface DestroyOptions extends Pick<SummaryOptions, 'json'> {
   readonly yes?: true;
 }
 
 export function addDestroy(program: Command): void {
-  program
+  const command = program
     .command('destroy')
     .summary('delete a database')
     .description("Deletes the files of a database's folder, and the folder if nothing else is in it. Asks before it does.")
     .argument('<folder>', 'the folder')
-    .option('-y, --yes', 'do not ask')
+    .option('-y, --yes', 'do not ask');
+  addSummaryOption(command)
     .addHelpText(
       'after',
       `
@@ -31,7 +33,7 @@ Examples:
     .action(destroy);
 }
 
-async function destroy(path: string, { yes }: DestroyOptions): Promise<void> {
+async function destroy(path: string, options: DestroyOptions): Promise<void> {
   try {
     const names = new SyncNodeFolder(path).list();
     const files = names.filter((name) => parseFileName(name) !== undefined);
@@ -40,13 +42,10 @@ async function destroy(path: string, { yes }: DestroyOptions): Promise<void> {
     }
     const bytes = files.reduce((sum, name) => sum + (statSync(join(path, name), { throwIfNoEntry: false })?.size ?? 0), 0);
     const what = `${counted(files.length, 'file')}, ${count(bytes)} bytes`;
-    if (!yes && !(await isWanted(path, what))) {
-      process.exitCode = EXIT.no;
-      note(`${path}: nothing was deleted`);
-      return;
-    }
-    await Database.destroy(new WritableNodeFolder(path));
-    note(`${path}: deleted, ${what}`);
+    const isDeleted = options.yes === true || (await isWanted(path, what));
+    if (isDeleted) await Database.destroy(new WritableNodeFolder(path));
+    else process.exitCode = EXIT.no;
+    await printSummary(options, isDeleted ? `${path}: deleted, ${what}` : `${path}: nothing was deleted`, { folder: path, deleted: isDeleted, files: files.length, bytes });
   } catch (error) {
     throw databaseFailure(path, error);
   }
@@ -54,10 +53,14 @@ async function destroy(path: string, { yes }: DestroyOptions): Promise<void> {
 
 async function isWanted(path: string, what: string): Promise<boolean> {
   if (!process.stdin.isTTY) throw new Failure(`${path}: nobody can be asked, since standard input is not a terminal: --yes deletes without asking`);
-  const asking = createInterface({ input: process.stdin, output: process.stderr });
+  process.stderr.write(terminalLine(`Delete the database in ${path} (${what})? [y/N] `));
+  // Without an output, the terminal stays as it is: Ctrl-C ends the program, and TERM may be dumb.
+  const lines = createInterface({ input: process.stdin });
   try {
-    return /^y(es)?$/i.test((await asking.question(terminalLine(`Delete the database in ${path} (${what})? [y/N] `))).trim());
+    const [answer] = (await Promise.race([once(lines, 'line'), once(lines, 'close')])) as [answer?: string];
+    if (answer === undefined) process.stderr.write('\n');
+    return /^y(es)?$/i.test((answer ?? '').trim());
   } finally {
-    asking.close();
+    lines.close();
   }
 }

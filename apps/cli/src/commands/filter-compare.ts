@@ -81,7 +81,7 @@ function rowOf(policy: string, { policy: _, ...figures }: PolicyFigures): Row {
 }
 
 function linesOf(rows: readonly Row[], rate: number): string[] {
-  const head = ['policy', 'bytes', 'bits a key', 'rate', 'build', 'probe', 'batch'];
+  const head = ['policy', 'bytes', 'bits per key', 'rate', 'build', 'probe', 'batch'];
   const nanoseconds = (time: number | undefined): string => (time === undefined ? '-' : `${time.toFixed(0)} ns`);
   const cells = rows.map(({ policy, byteLength, bitsPerKey, falsePositiveRate, buildNanoseconds, probeNanoseconds, batchNanoseconds }) => [
     policy,
@@ -94,5 +94,5 @@ function linesOf(rows: readonly Row[], rate: number): string[] {
   ]);
   const widths = head.map((title, i) => Math.max(title.length, ...cells.map((row) => row[i]!.length)));
   const line = (row: readonly string[]): string => row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!))).join('  ');
-  return [line(head), ...cells.map(line), `No filter of a rate of ${rate * 100}% has fewer than ${Math.log2(1 / rate).toFixed(2)} bits a key.`];
+  return [line(head), ...cells.map(line), `No filter of a rate of ${Number((rate * 100).toPrecision(6))}% has fewer than ${Math.log2(1 / rate).toFixed(2)} bits per key.`];
 }

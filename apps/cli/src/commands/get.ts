@@ -18,6 +18,8 @@ import { addPluginOptions } from '../plugins/plugin-options.js';
 import { type Answer, DELETED, type GetOptions, type Lookup } from './get-answer.js';
 
 const LF = 10;
+/** So many blocks are read in less time than the filters of a large table. */
+const FEW_KEYS = 32;
 /** How many characters to show of a key that is not found. */
 const SHOWN_CHARACTERS = 200;
 const VERSION_FACTS = ['sequence', 'type', 'file'] as const;
@@ -68,7 +70,8 @@ async function get(first: string, rest: readonly string[], options: GetOptions, 
     }
   }
   const tracing = await tracingFor(options);
-  const all = { ...options, tracing, explain: options.explain ?? options.trace };
+  const explain = options.explain ?? options.trace;
+  const all = { ...options, tracing, explain, isWithoutFilters: explain !== true && keys.length <= FEW_KEYS };
   await withInputs(paths, all, async (inputs) => {
     for (const [i, input] of inputs.entries()) if (input.kind === 'table') prepare(paths[i]!, input.file, all);
     const lookups = await Promise.all(inputs.map((input, i) => lookupIn(input, keys, all, i === inputs.length - 1)));

@@ -7,15 +7,14 @@ import { bytesOf, findInputs } from '../inputs/input.js';
 import { addDatabaseOptions, type DatabaseCommandOptions, withDatabase } from '../inputs/written-database.js';
 import { interruptible, unlessAborted } from '../interruption.js';
 import { formatHelp } from '../formats/format.js';
-import { note } from '../outputs/output.js';
 import { Progress } from '../outputs/progress.js';
+import { addSummaryOption, printSummary, secondsSince, type SummaryOptions } from '../outputs/summary.js';
 import { addInputOptions, inputForm, type InputOptions } from './build.js';
 
-interface LoadOptions extends DatabaseCommandOptions, InputOptions {
+interface LoadOptions extends DatabaseCommandOptions, InputOptions, SummaryOptions {
   readonly batchSize: number;
   readonly sync?: true;
   readonly compact?: true;
-  readonly quiet?: true;
 }
 
 export function addLoad(program: Command): void {
@@ -32,7 +31,7 @@ export function addLoad(program: Command): void {
     .option('--sync', 'wait after the last batch until all survive a power failure')
     .option('--compact', 'merge all tables in the end')
     .option('-q, --quiet', 'print only errors to standard error');
-  addDatabaseOptions(command)
+  addDatabaseOptions(addSummaryOption(command))
     .addHelpText(
       'after',
       `${formatHelp()}
@@ -49,8 +48,7 @@ async function load(path: string, inputPaths: readonly string[], options: LoadOp
   const started = performance.now();
   const form = inputForm(options);
   const inputs = findInputs(inputPaths);
-  const isVerbose = options.quiet !== true;
-  const reading = new Progress('loading', 'bytes', bytesOf(inputs), isVerbose);
+  const reading = new Progress('loading', 'bytes', bytesOf(inputs), options.quiet !== true);
   const source = new DecodedInputs(inputs, form, (bytesRead) => {
     reading.update(bytesRead);
   });
@@ -66,7 +64,8 @@ async function load(path: string, inputPaths: readonly string[], options: LoadOp
     reading.stop();
     source.close();
   }
-  if (isVerbose) note(`${path}: ${counted(entries, 'entry')} written; ${((performance.now() - started) / 1000).toFixed(2)} s`);
+  const seconds = secondsSince(started);
+  await printSummary(options, `${path}: ${counted(entries, 'entry')} written; ${seconds.toFixed(2)} s`, { folder: path, entries, seconds });
 }
 
 /** @returns how many entries were written. */

@@ -6,6 +6,9 @@ import { decodeInternalKey, internalKeyComparator, internalKeyPolicy, isLikelyIn
 import { type Command, Option } from 'commander';
 import { Failure, failureOf } from '../failure.js';
 import { byteSize } from '../inputs/byte-size.js';
+import { keyArgument } from '../inputs/key-argument.js';
+import { shownName } from '../inputs/location.js';
+import type { KeyBounds } from '../inputs/merge-order.js';
 import { mergeTables } from '../inputs/merging-thread.js';
 import { addKeyFormOptions, type KeyFormOptions } from '../inputs/opened-table.js';
 import { hasInternalKeys, openFile, type OpenedFile } from '../inputs/opened-file.js';
@@ -13,21 +16,23 @@ import { addHeaderOption, type RemoteOptions } from '../inputs/opened-source.js'
 import { DescriptorSource } from '../inputs/sorted-run.js';
 import { tableFailure } from '../inputs/table-advice.js';
 import { interruptible } from '../interruption.js';
-import { note } from '../outputs/output.js';
 import { createOutput, type WrittenTable } from '../outputs/output-tables.js';
 import { Progress } from '../outputs/progress.js';
+import { addSummaryOption, printSummary, type SummaryOptions } from '../outputs/summary.js';
 import { addTableOptions, tableBuilderOptions, type TableOptions } from '../outputs/table-options.js';
 import { mustBeWritable } from '../outputs/table-to-write.js';
 import { writeEntries } from '../outputs/written-entries.js';
 import { knownCodecs } from '../plugins/known-plugins.js';
 import { loadPlugins, pluginOptionsOf, type Plugins } from '../plugins/plugin-options.js';
-import { outputFailure, summary } from './build.js';
+import { outputFailure, tableSummary } from './build.js';
 
-interface MergeOptions extends TableOptions, KeyFormOptions, RemoteOptions {
+interface MergeOptions extends TableOptions, KeyFormOptions, RemoteOptions, SummaryOptions {
   readonly output: string;
   readonly files?: string;
   readonly maxTableSize?: number;
-  readonly quiet?: true;
+  readonly gte?: string;
+  readonly lt?: string;
+  readonly hex?: true;
 }
 
 export function addMerge(program: Command): void {
@@ -42,7 +47,11 @@ export function addMerge(program: Command): void {
     .addOption(
       new Option('--max-table-size <bytes>', 'write numbered tables, each of which ends at so many bytes of data, and a list of their names').argParser(byteSize(1)),
     )
-    .option('-q, --quiet', 'print only errors to standard error')
+    .option('--gte <key>', 'only KEY and keys after it')
+    .option('--lt <key>', 'only keys before KEY')
+    .option('--hex', 'the keys of --gte and --lt are in hexadecimal, as bloom split prints them')
+    .option('-q, --quiet', 'print only errors to standard error');
+  addSummaryOption(command)
     .addHelpText(
       'after',
       `
@@ -58,6 +67,7 @@ Examples:
 async function merge(paths: readonly string[], options: MergeOptions): Promise<void> {
   const started = performance.now();
   const { output, maxTableSize } = options;
+  const range = boundsOf(options);
   const names = [...paths, ...(options.files === undefined ? [] : namesIn(options.files))];
   if (names.length === 0) throw new Failure('no tables: name them, or a file with their names after --files');
   if (names.filter((name) => name === '-').length > (options.files === '-' ? 0 : 1)) throw new Failure('standard input can be read once: name files for the others');
@@ -72,7 +82,7 @@ async function merge(paths: readonly string[], options: MergeOptions): Promise<v
     }
     const isInternal = options.internal ?? (await haveInternalKeys(files, plugins));
     const tableOptions = isInternal ? internalOptions(tableBuilderOptions(options, plugins)) : tableBuilderOptions(options, plugins);
-    const source = await mergeTables({ files: files.map(({ name, fd, byteLength }) => ({ name, fd, byteLength })), plugins: pluginOptionsOf(options), isInternal });
+    const source = await mergeTables({ files: files.map(({ name, fd, byteLength }) => ({ name, fd, byteLength })), plugins: pluginOptionsOf(options), isInternal, range });
     const progress = new Progress('merging', 'entries', undefined, options.quiet !== true);
     let tables: readonly WrittenTable[];
     try {
@@ -91,10 +101,17 @@ async function merge(paths: readonly string[], options: MergeOptions): Promise<v
       progress.stop();
       source.close();
     }
-    if (!options.quiet) note(`${counted(files.length, 'table')} merged; ${summary(tables, options, performance.now() - started)}`);
+    const { text, figures } = tableSummary(tables, options, started);
+    await printSummary(options, `${counted(files.length, 'table')} merged; ${text}`, { inputs: names.map(shownName), ...figures });
   } finally {
     for (const file of files) file.close();
   }
+}
+
+/** The range of --gte and --lt. */
+export function boundsOf({ gte, lt, hex }: Pick<MergeOptions, 'gte' | 'lt' | 'hex'>): KeyBounds {
+  const key = (text: string | undefined): Uint8Array | undefined => (text === undefined ? undefined : keyArgument(text, hex === true));
+  return { gte: key(gte), lt: key(lt) };
 }
 
 /** The order of the keys contradicts the order by which the tables were merged. */
@@ -110,7 +127,7 @@ export function internalOptions(options: TableBuilderOptions): TableBuilderOptio
 }
 
 /** The names in a file, one per line. */
-function namesIn(path: string): string[] {
+export function namesIn(path: string): string[] {
   try {
     const lines = readFileSync(path === '-' ? 0 : path, 'utf8').split(/\r?\n/);
     return lines.filter((line) => line !== '');
@@ -120,7 +137,7 @@ function namesIn(path: string): string[] {
 }
 
 /** Whether the tables are those of a database, as the first is. @throws Failure when some are and some are not. */
-async function haveInternalKeys(files: readonly OpenedFile[], plugins: Plugins): Promise<boolean> {
+export async function haveInternalKeys(files: readonly OpenedFile[], plugins: Plugins): Promise<boolean> {
   const [first, ...others] = files;
   const isInternal = await hasInternalKeys(first!, plugins);
   for (const file of others) {

@@ -3,9 +3,10 @@ import { inputStat } from '../inputs/input.js';
 import { keyArgument } from '../inputs/key-argument.js';
 import { addDatabaseOptions, type DatabaseCommandOptions, withDatabase } from '../inputs/written-database.js';
 import { Failure, failureOf } from '../failure.js';
+import { addSummaryOption, printSummary, type SummaryOptions } from '../outputs/summary.js';
 import { readFileSync } from 'node:fs';
 
-interface PutOptions extends DatabaseCommandOptions {
+interface PutOptions extends DatabaseCommandOptions, Pick<SummaryOptions, 'json'> {
   readonly hex?: true;
   readonly valueFrom?: string;
   readonly sync?: true;
@@ -22,7 +23,7 @@ export function addPut(program: Command): void {
     .option('--value-from <file>', 'the bytes of a file as the value; a dash is standard input')
     .option('--hex', 'key and value are in hexadecimal')
     .option('--sync', 'wait until the write survives a power failure');
-  addDatabaseOptions(command)
+  addDatabaseOptions(addSummaryOption(command))
     .addHelpText(
       'after',
       `
@@ -39,6 +40,7 @@ async function put(path: string, key: string, value: string | undefined, options
   const keyBytes = keyArgument(key, hex === true);
   const valueBytes = valueFrom === undefined ? keyArgument(value!, hex === true) : contentsOf(valueFrom);
   await withDatabase(path, options, true, (database) => database.put(keyBytes, valueBytes, { sync: sync === true }));
+  if (options.json) await printSummary(options, '', { folder: path, keyHex: Buffer.from(keyBytes).toString('hex'), valueBytes: valueBytes.length });
 }
 
 function contentsOf(path: string): Uint8Array {

@@ -1,11 +1,15 @@
-import { Database } from '@bloom/leveldb';
-import { WritableNodeFolder } from '@bloom/leveldb/node';
+import { existsSync } from 'node:fs';
+import { Database, parseFileName } from '@bloom/leveldb';
+import { SyncNodeFolder, WritableNodeFolder } from '@bloom/leveldb/node';
 import { count, counted } from '@bloom/report';
 import type { Command } from 'commander';
-import { EXIT } from '../failure.js';
-import { droppedText } from '../inputs/opened-folder.js';
+import { EXIT, Failure } from '../failure.js';
+import { droppedJson, droppedText } from '../inputs/opened-folder.js';
 import { addDatabaseOptions, databaseFailure, type DatabaseCommandOptions, databaseOptionsOf } from '../inputs/written-database.js';
-import { Lines, note } from '../outputs/output.js';
+import { Lines } from '../outputs/output.js';
+import { addSummaryOption, printSummary, type SummaryOptions } from '../outputs/summary.js';
+
+type RepairOptions = DatabaseCommandOptions & Pick<SummaryOptions, 'json'>;
 
 export function addRepair(program: Command): void {
   const command = program
@@ -15,7 +19,7 @@ export function addRepair(program: Command): void {
       "Rebuilds a database's folder that cannot be opened from its logs and tables. Damaged files move to the folder lost in it. Prints what was lost, one item per line, and exits with 1 if anything was.",
     )
     .argument('<folder>', 'the folder');
-  addDatabaseOptions(command)
+  addDatabaseOptions(addSummaryOption(command))
     .addHelpText(
       'after',
       `
@@ -28,19 +32,28 @@ Examples:
     .action(repair);
 }
 
-async function repair(path: string, options: DatabaseCommandOptions): Promise<void> {
+async function repair(path: string, options: RepairOptions): Promise<void> {
   const settings = await databaseOptionsOf(path, options);
   try {
+    mustHaveFiles(path);
     const { kept, written, entries, setAside, lost, moreLost } = await Database.repair(new WritableNodeFolder(path), settings);
-    const lines = new Lines();
-    for (const drop of lost) await lines.add(`${drop.file}: ${droppedText(drop)}`);
-    if (moreLost > 0) await lines.add(`${count(moreLost)} more places`);
-    await lines.flush();
+    if (!options.json) {
+      const lines = new Lines();
+      for (const drop of lost) await lines.add(`${drop.file}: ${droppedText(drop)}`);
+      if (moreLost > 0) await lines.add(`${count(moreLost)} more places`);
+      await lines.flush();
+    }
     if (lost.length + moreLost > 0) process.exitCode = EXIT.no;
     const parts = [`${counted(kept.length, 'table')} kept`, `${counted(written.length, 'table')} written`, counted(entries, 'entry')];
     if (setAside.length > 0) parts.push(`${counted(setAside.length, 'file')} moved to lost`);
-    note(`${path}: ${parts.join(', ')}`);
+    await printSummary(options, `${path}: ${parts.join(', ')}`, { folder: path, kept: kept.length, written: written.length, entries, setAside, lost: lost.map(droppedJson), moreLost });
   } catch (error) {
     throw databaseFailure(path, error);
   }
+}
+
+/** @throws Failure for a folder without a file of a database: LevelDB would make a new database in it. */
+function mustHaveFiles(path: string): void {
+  const names = existsSync(path) ? new SyncNodeFolder(path).list() : undefined;
+  if (names?.every((name) => parseFileName(name) === undefined)) throw new Failure(`${path}: no file in it is named like one of a LevelDB database`);
 }

@@ -10,10 +10,10 @@ import { writeTable } from '@bloom/sstable/node';
 import type { Entry } from '../formats/entry.js';
 import { EXIT, Failure } from '../failure.js';
 import { interruptible } from '../interruption.js';
-import { droppedText, folderFailure, hasLogsOrTables, openDatabase, unknownOrderText } from '../inputs/opened-folder.js';
+import { droppedJson, droppedText, folderFailure, hasLogsOrTables, openDatabase, unknownOrderText } from '../inputs/opened-folder.js';
 import { knownCodecs } from '../plugins/known-plugins.js';
 import type { Plugins } from '../plugins/plugin-options.js';
-import { Lines, note } from '../outputs/output.js';
+import { note } from '../outputs/output.js';
 import { mustBeWritable, writingFailure } from '../outputs/table-to-write.js';
 
 /** How many entries to write between two checks for signals. */
@@ -28,14 +28,27 @@ interface Readable {
   readonly close: () => void;
 }
 
+/** What was saved of one input. */
+export interface Saved {
+  /** False when nothing could be saved. */
+  readonly isWritten: boolean;
+  readonly entries: number;
+  readonly isInternal: boolean;
+  /** The summary in one line. */
+  readonly text: string;
+  /** What was lost, one item per line. */
+  readonly lostLines: readonly string[];
+  /** All of it, for JSON. */
+  readonly figures: object;
+}
+
 /**
  * Writes the readable entries of a database to a table of plain keys. Does not change the folder.
  *
  * @param part the file, which `output` is made of or is.
  * @param head what each line about the folder begins with.
- * @returns undefined when nothing was written.
  */
-export async function salvageFolder(path: string, output: string, plugins: Plugins, part: string, head: string): Promise<{ readonly entries: number; readonly isInternal: boolean } | undefined> {
+export async function salvageFolder(path: string, output: string, plugins: Plugins, part: string, head: string): Promise<Saved> {
   const folder = new SyncNodeFolder(path);
   mustHaveFiles(path);
   mustBeWritable(output, statSync(path, { bigint: true }));
@@ -75,16 +88,18 @@ export async function salvageFolder(path: string, output: string, plugins: Plugi
   }
   const isLossy = problem !== undefined || lost.length > 0;
   if (isLossy) process.exitCode = EXIT.no;
-  const lines = new Lines();
-  if (problem !== undefined) await lines.add(problem.startsWith(path) ? problem : head + problem);
-  for (const drop of lost) await lines.add(`${head}${basename(drop.file)}: ${droppedText(drop)}`);
-  await lines.flush();
-  if (entries === 0 && isLossy) {
-    note(head === '' ? `${path}: nothing can be saved; ${output} was not written` : `${path}: nothing can be saved`);
-    return undefined;
-  }
-  note(`${head === '' ? `${output}: ` : head}${counted(entries, 'entry')}`);
-  return { entries, isInternal: false };
+  const lostLines = lost.map((drop) => `${head}${basename(drop.file)}: ${droppedText(drop)}`);
+  if (problem !== undefined) lostLines.unshift(problem.startsWith(path) ? problem : head + problem);
+  const isWritten = entries > 0 || !isLossy;
+  const nothing = head === '' ? `${path}: nothing can be saved; ${output} was not written` : `${path}: nothing can be saved`;
+  return {
+    isWritten,
+    entries,
+    isInternal: false,
+    text: isWritten ? `${head === '' ? `${output}: ` : head}${counted(entries, 'entry')}` : nothing,
+    lostLines,
+    figures: { input: path, entries, problem: problem ?? null, lost: lost.map(droppedJson) },
+  };
 }
 
 /** The visible entries of a database that can be opened. */

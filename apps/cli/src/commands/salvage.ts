@@ -27,13 +27,14 @@ import { isDatabase, recognised } from '../inputs/opened-input.js';
 import { addHeaderOption, type RemoteOptions, type TableLocation } from '../inputs/opened-source.js';
 import { addPluginOptions, loadPlugins, pluginOptionsOf, type PluginOptions } from '../plugins/plugin-options.js';
 import { Lines, note } from '../outputs/output.js';
-import { salvageFolder } from './salvage-folder.js';
+import { addSummaryOption, printSummary, secondsSince, type SummaryOptions } from '../outputs/summary.js';
+import { salvageFolder, type Saved } from './salvage-folder.js';
 import { createOutput } from '../outputs/output-tables.js';
 import { mustBeWritable, writingFailure } from '../outputs/table-to-write.js';
 import { writeEntries } from '../outputs/written-entries.js';
 import { internalOptions, orderFailure } from './merge.js';
 
-interface SalvageCommandOptions extends KeyFormOptions, PluginOptions, RemoteOptions {
+interface SalvageCommandOptions extends KeyFormOptions, PluginOptions, RemoteOptions, Pick<SummaryOptions, 'json'> {
   readonly output: string;
   readonly anyOrder?: true;
 }
@@ -48,7 +49,7 @@ export function addSalvage(program: Command): void {
     .argument('<input...>', "damaged tables, or databases' folders, the newest first, or URLs of tables; - is standard input; they are not changed")
     .requiredOption('-o, --output <table>', 'the new table, in another file');
   addHeaderOption(addPluginOptions(command));
-  addKeyFormOptions(command)
+  addSummaryOption(addKeyFormOptions(command))
     .option('--any-order', 'for keys in an unknown order: keep the order of the file')
     .addHelpText(
       'after',
@@ -66,7 +67,10 @@ Examples:
 async function salvage(paths: readonly string[], options: SalvageCommandOptions): Promise<void> {
   const [first] = paths;
   if (paths.length === 1) {
-    await salvageOne(await damagedInput(first!, options), options.output, options);
+    const { output } = options;
+    const saved = await salvageOne(await damagedInput(first!, options), output, options);
+    await printLost(saved, options);
+    await printSummary(options, saved.text, { output: saved.isWritten ? output : null, entries: saved.entries, inputs: [saved.figures] });
     return;
   }
   if (options.anyOrder) throw new Failure('--any-order is for one input, as several are merged by the order of their keys');
@@ -87,10 +91,11 @@ async function damagedInput(path: string, options: SalvageCommandOptions): Promi
   return { path, location: isFolder(path) ? undefined : await tableLocation(path, options) };
 }
 
-/** What was saved of one input. */
-interface Saved {
-  readonly entries: number;
-  readonly isInternal: boolean;
+async function printLost({ lostLines }: Saved, { json }: SalvageCommandOptions): Promise<void> {
+  if (json) return;
+  const lines = new Lines();
+  for (const line of lostLines) await lines.add(line);
+  await lines.flush();
 }
 
 /** Writes what can be saved of several inputs to one table: of equal keys, the entry of the first input counts. */
@@ -101,10 +106,14 @@ async function salvageSeveral(inputs: readonly DamagedInput[], options: SalvageC
   const files: OpenedFile[] = [];
   try {
     let isInternal: boolean | undefined;
+    const figures: object[] = [];
     for (const input of inputs) {
       const { path } = input;
       const saved = await salvageOne(input, part, options, `${shownName(path)}: `);
-      if (saved === undefined) continue;
+      figures.push(saved.figures);
+      await printLost(saved, options);
+      if (!options.json) note(saved.text);
+      if (!saved.isWritten) continue;
       if (isInternal !== undefined && isInternal !== saved.isInternal) {
         throw new Failure(`${shownName(path)}: its keys are ${saved.isInternal ? "a database's" : 'plain'}, and those before are not: salvage them separately`);
       }
@@ -112,27 +121,30 @@ async function salvageSeveral(inputs: readonly DamagedInput[], options: SalvageC
       files.push(await openNameless(part));
     }
     if (files.length === 0) {
-      note(`nothing can be saved; ${output} was not written`);
+      await printSummary(options, `nothing can be saved; ${output} was not written`, { output: null, entries: 0, inputs: figures });
       return;
     }
-    await mergeInto(output, files, isInternal === true, options);
-    note(`${output}: made of ${counted(files.length, 'input')}; ${((performance.now() - started) / 1000).toFixed(2)} s`);
+    const entries = await mergeInto(output, files, isInternal === true, options);
+    const seconds = secondsSince(started);
+    await printSummary(options, `${output}: made of ${counted(files.length, 'input')}; ${seconds.toFixed(2)} s`, { output, entries, inputs: figures, seconds });
   } finally {
     for (const file of files) file.close();
     rmSync(part, { force: true });
   }
 }
 
-async function mergeInto(output: string, files: readonly OpenedFile[], isInternal: boolean, options: SalvageCommandOptions): Promise<void> {
+/** @returns how many entries were written. */
+async function mergeInto(output: string, files: readonly OpenedFile[], isInternal: boolean, options: SalvageCommandOptions): Promise<number> {
   const { comparator } = await loadPlugins(options);
   const plain: TableBuilderOptions = { comparator, filterPolicy: new BloomFilterPolicy() };
   const source = await mergeTables({ files: files.map(({ name, fd, byteLength }) => ({ name, fd, byteLength })), plugins: pluginOptionsOf(options), isInternal });
   try {
-    await interruptible(async (signal) => {
+    return await interruptible(async (signal) => {
       const out = await createOutput(output, isInternal ? internalOptions(plain) : plain, undefined);
       try {
         await writeEntries(source, out, signal, { failureOf: orderFailure });
         await out.finish(signal);
+        return out.entries;
       } finally {
         await out.abandon();
       }
@@ -165,9 +177,8 @@ function mustNotBeInput(path: string, output: string): void {
  * Writes what can be saved of an input to `part`.
  *
  * @param head what each line about the input begins with.
- * @returns undefined when there is nothing to save.
  */
-async function salvageOne({ path, location }: DamagedInput, part: string, options: SalvageCommandOptions, head = ''): Promise<Saved | undefined> {
+async function salvageOne({ path, location }: DamagedInput, part: string, options: SalvageCommandOptions, head = ''): Promise<Saved> {
   const { anyOrder, output } = options;
   if (location === undefined) {
     mustNotInsist(path, options);
@@ -190,22 +201,37 @@ async function salvageOne({ path, location }: DamagedInput, part: string, option
 
   const isLossy = lostSomething(report);
   if (isLossy) process.exitCode = EXIT.no;
-  const lines = new Lines();
-  for (const finding of report.findings) await lines.add(head + placedProblem(finding));
-  for (const { offset, byteLength, problem } of report.lost) {
-    await lines.add(`${head}${placedBytes(byteLength, offset)}: ${problem}`);
-  }
-  if (report.outOfOrder > 0) {
-    await lines.add(`${head}${counted(report.outOfOrder, 'entry')} left out because of their order; --any-order keeps them`);
-  }
-  await lines.flush();
-  if (report.entries === 0 && isLossy) {
-    note(head === '' ? `${name}: nothing can be saved; ${output} was not written` : `${name}: nothing can be saved`);
-    return undefined;
-  }
-  const found = report.foundBlocks > 0 ? `, ${count(report.foundBlocks)} of them found without the index` : '';
-  note(`${head === '' ? `${output}: ` : head}${counted(report.entries, 'entry')} of ${counted(report.dataBlocks, 'block')}${found}`);
-  return { entries: report.entries, isInternal };
+  const lostLines = [
+    ...report.findings.map((finding) => head + placedProblem(finding)),
+    ...report.lost.map(({ offset, byteLength, problem }) => `${head}${placedBytes(byteLength, offset)}: ${problem}`),
+  ];
+  if (report.outOfOrder > 0) lostLines.push(`${head}${counted(report.outOfOrder, 'entry')} left out because of their order; --any-order keeps them`);
+  const { entries, dataBlocks, foundBlocks } = report;
+  const isWritten = entries > 0 || !isLossy;
+  const found = foundBlocks > 0 ? `, ${count(foundBlocks)} of them found without the index` : '';
+  const nothing = head === '' ? `${name}: nothing can be saved; ${output} was not written` : `${name}: nothing can be saved`;
+  return {
+    isWritten,
+    entries,
+    isInternal,
+    text: isWritten ? `${head === '' ? `${output}: ` : head}${counted(entries, 'entry')} of ${counted(dataBlocks, 'block')}${found}` : nothing,
+    lostLines,
+    figures: { input: name, ...jsonOf(report) },
+  };
+}
+
+function jsonOf({ entries, dataBlocks, foundBlocks, outOfOrder, findings, moreFindings, lost, lostBytes, moreLost }: SalvageReport): object {
+  return {
+    entries,
+    dataBlocks,
+    foundBlocks,
+    outOfOrder,
+    findings,
+    moreFindings,
+    lost: lost.map(({ offset, byteLength, problem }) => ({ offset, bytes: byteLength, problem })),
+    moreLost,
+    lostBytes,
+  };
 }
 
 /** What is salvaged is a table, even where its bytes look like something else. */

@@ -4,7 +4,7 @@ import { count, counted, hexDigits } from '@bloom/report';
 import { policyNames, statusText } from '../outputs/filter-text.js';
 import { keyText } from '../outputs/key-text.js';
 import type { InputOptions } from '../inputs/opened-input.js';
-import { type DatabaseLocation, droppedText, withDatabase } from '../inputs/opened-folder.js';
+import { type DatabaseLocation, droppedJson, droppedText, withDatabase } from '../inputs/opened-folder.js';
 import { Lines } from '../outputs/output.js';
 import { namedRows } from '../outputs/screen-text.js';
 
@@ -75,13 +75,7 @@ function jsonOf(folder: string, description: DatabaseDescription, filterState: s
       })),
     ),
     logs: logs.map(({ name, byteLength, entries, tail }) => ({ name, bytes: byteLength, operations: entries, tail: tail ?? null })),
-    dropped: dropped.map(({ file, offset, byteLength, reason, code }) => ({
-      file: basename(file),
-      offset,
-      bytes: byteLength ?? null,
-      reason,
-      code,
-    })),
+    dropped: dropped.map(droppedJson),
   };
 }
 

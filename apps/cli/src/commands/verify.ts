@@ -28,7 +28,7 @@ export function addVerify(program: Command): void {
     .description(
       "Checks every checksum, handle, key, index key and filter of tables; for a database's folder, those of all its tables, and the MANIFEST and logs. A MANIFEST stands for the folder as it describes it. Prints what is wrong, one finding per line, and exits with 1 if anything is.",
     )
-    .argument('<input...>', 'tables, folders, logs, MANIFESTs, URLs of them; - is standard input');
+    .argument('<input...>', 'tables, folders, logs, MANIFESTs, URLs of them; - is standard input; s3://BUCKET/PREFIX for a published database');
   addRemoteOptions(addPluginOptions(command));
   addKeyFormOptions(command)
     .option('--any-order', 'for keys in an unknown order: do not check the order')
@@ -40,6 +40,7 @@ Examples:
   bloom verify capitals.ldb
   bloom verify 000005.ldb
   bloom verify path/to/database
+  bloom verify s3://data/words
   bloom verify --any-order IndexedDB/000116.ldb`,
     )
     .action(verify);
@@ -52,7 +53,10 @@ async function verify(paths: readonly string[], options: VerifyCommandOptions): 
 
 async function verifyInput(given: string, options: VerifyCommandOptions): Promise<void> {
   const { anyOrder } = options;
+  if (/^s3:/i.test(given)) return (await import('./verify-published.js')).verifyBucket(given, options, options.json === true);
   const location = await recognised(given, options);
+  const isFolder = location.kind === 'folder' || location.kind === 'remote-folder';
+  if (isFolder && anyOrder !== true && (await (await import('./verify-published.js')).verifyPublishedFolder(location, options, options.json === true))) return;
   if (isDatabase(location)) return verifyFolder(location, options, { anyOrder: anyOrder === true, asJson: options.json === true });
   await withTableFile(location, { ...options, searchBytes: SEARCH_BYTES }, async (file) => {
     noteAssumption(file, options);

@@ -1,4 +1,4 @@
-import { BACKSLASH, escapedLength, putEscaped } from './escapes.js';
+import { BACKSLASH, copyPlain, escapedLength, putEscaped } from './escapes.js';
 
 /** How many bytes to convert to hexadecimal digits at a time. */
 const HEX_BYTES = 2 ** 20;
@@ -23,6 +23,9 @@ export class ByteBuffer {
   /** Where the last entry starts. */
   entryStart = 0;
   #buffer = Buffer.allocUnsafe(128 * 1024);
+  #view = dataViewOf(this.#buffer);
+  readonly #keys = new LastView();
+  readonly #values = new LastView();
 
   /** The collected bytes: a view that is valid until the next call of another method. */
   view(): Uint8Array {
@@ -122,28 +125,19 @@ export class ByteBuffer {
    * them take longer to make than the line.
    */
   escapedLine(key: Uint8Array, keyEnd: number, value: Uint8Array, valueStart: number, valueEnd: number): void {
-    this.#reserve(keyEnd + valueEnd - valueStart + 2);
-    const buffer = this.#buffer;
-    let at = this.length;
-    for (let i = 0; i < keyEnd; i++) {
-      const byte = key[i]!;
-      if (byte < 0x20 || byte >= 0x7f || byte === BACKSLASH) {
-        this.#escapedColumns(key, keyEnd, value, valueStart, valueEnd);
-        return;
-      }
-      buffer[at++] = byte;
+    const length = keyEnd + valueEnd - valueStart + 2;
+    this.#reserve(length);
+    const start = this.length;
+    const tab = start + keyEnd;
+    const out = this.#view;
+    const found = copyPlain(this.#keys.viewOf(key), 0, keyEnd, out, start) | copyPlain(this.#values.viewOf(value), valueStart, valueEnd, out, tab + 1);
+    if (found !== 0) {
+      this.#escapedColumns(key, keyEnd, value, valueStart, valueEnd);
+      return;
     }
-    buffer[at++] = TAB;
-    for (let i = valueStart; i < valueEnd; i++) {
-      const byte = value[i]!;
-      if (byte < 0x20 || byte >= 0x7f || byte === BACKSLASH) {
-        this.#escapedColumns(key, keyEnd, value, valueStart, valueEnd);
-        return;
-      }
-      buffer[at++] = byte;
-    }
-    buffer[at++] = LF;
-    this.length = at;
+    out.setUint8(tab, TAB);
+    out.setUint8(start + length - 1, LF);
+    this.length = start + length;
   }
 
   #escapedColumns(key: Uint8Array, keyEnd: number, value: Uint8Array, valueStart: number, valueEnd: number): void {
@@ -170,5 +164,24 @@ export class ByteBuffer {
     const grown = Buffer.allocUnsafe(Math.max(needed, this.#buffer.length * 2));
     grown.set(this.view());
     this.#buffer = grown;
+    this.#view = dataViewOf(grown);
   }
+}
+
+/** Keeps the view of the array that was used last: many entries are in one array. */
+class LastView {
+  #bytes: Uint8Array = new Uint8Array(0);
+  #view = dataViewOf(this.#bytes);
+
+  viewOf(bytes: Uint8Array): DataView {
+    if (bytes !== this.#bytes) {
+      this.#bytes = bytes;
+      this.#view = dataViewOf(bytes);
+    }
+    return this.#view;
+  }
+}
+
+function dataViewOf({ buffer, byteOffset, length }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, length);
 }

@@ -1,3 +1,4 @@
+import { namedRows } from '../outputs/screen-text.js';
 import { base64 } from './base64.js';
 import { csv } from './csv.js';
 import { hex } from './hex.js';
@@ -16,6 +17,6 @@ export const formatNames = Object.keys(formats) as readonly FormatName[];
 
 /** For the help of commands that take --format. */
 export function formatHelp(names: readonly FormatName[] = formatNames): string {
-  const lines = names.map((name) => `  ${name.padEnd(7)} ${(formats[name] as Format).help}`);
+  const lines = namedRows(names.map((name) => [`  ${name}`, (formats[name] as Format).help]));
   return `\nFormats:\n${lines.join('\n')}\n`;
 }

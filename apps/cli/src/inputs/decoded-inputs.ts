@@ -58,8 +58,12 @@ export class DecodedInputs implements BatchSource {
     this.#input?.close();
   }
 
-  /** Why the entry `i` of the batch that was returned last cannot follow the one before it; undefined if it can. */
-  orderProblem(i: number, comparator: Comparator = bytewiseComparator): Failure | undefined {
+  /**
+   * Why the entry `i` of the batch that was returned last cannot follow the one before it; undefined if it can.
+   *
+   * @param sort the option that would accept it.
+   */
+  orderProblem(i: number, comparator: Comparator = bytewiseComparator, sort = '--sort'): Failure | undefined {
     const place = this.#placeIn(this.#batch!, i);
     const last = i > 0 ? this.#placeIn(this.#batch!, i - 1) : this.#last;
     if (last === undefined) return undefined;
@@ -71,8 +75,8 @@ export class DecodedInputs implements BatchSource {
     return place.input.failureAt(
       place.position,
       order === 0
-        ? `key ${keyText(place.key)} is a duplicate ${where}${by}; --sort keeps the last value of each key`
-        : `key ${keyText(place.key)} comes before ${keyText(last.key)} ${where}${by}; --sort accepts keys in any order`,
+        ? `key ${keyText(place.key)} is a duplicate ${where}${by}; ${sort} keeps the last value of each key`
+        : `key ${keyText(place.key)} comes before ${keyText(last.key)} ${where}${by}; ${sort} accepts keys in any order`,
     );
   }
 

@@ -1,5 +1,6 @@
-import { type BigIntStats, fstatSync, statSync } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+// Its `promises` are loaded when they are first used, and no command that reads tables uses them.
+import { type BigIntStats, fstatSync, promises, statSync } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { Failure, failureOf } from '../failure.js';
 import { folderProblem, mustNotBeTable } from './recognised-file.js';
@@ -67,7 +68,7 @@ export async function openInput({ path, stat }: NamedInput): Promise<Input> {
   const name = nameOf(path);
   if (path === '-') return { path, name, pieces: new StreamPieces(process.stdin), byteLength: undefined };
   try {
-    const handle = await open(path);
+    const handle = await promises.open(path);
     if (!stat.isFile()) return { path, name, pieces: new StreamPieces(handle.createReadStream({ highWaterMark: READ_BYTES })), byteLength: undefined };
     return { path, name, pieces: new FilePieces(handle), byteLength: Number(stat.size) };
   } catch (error) {

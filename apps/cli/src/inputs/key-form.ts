@@ -27,7 +27,11 @@ const MAX_BYTES = 2 ** 20;
  */
 export async function keyFormOf(source: Source, table: SyncTable | Table | undefined, searchBytes: number): Promise<KeyForm> {
   const evidence = new KeyEvidence();
-  if (table !== undefined) await stepThrough(sampledKeys(table, evidence, source.isRemote === true));
+  if (table !== undefined) {
+    const ends: Uint8Array[] = [];
+    await stepThrough(sampledKeys(table, evidence, ends, source.isRemote === true));
+    if (table.filterStatus.state !== 'used' && source.isRemote !== true) await stepThrough(soughtKeys(table, evidence, ends));
+  }
   if (evidence.isEmpty && searchBytes > 0) await lookAtWhatIsLeft(source, searchBytes, evidence);
   return evidence.keyForm();
 }
@@ -67,17 +71,35 @@ function isDamage(error: unknown): boolean {
   return error instanceof CorruptionError || error instanceof UnsupportedError;
 }
 
-/** Adds keys from the start of the table, and from its end. Of a remote one, whose blocks take a request each, only from the start. */
-function* sampledKeys(table: SyncTable | Table, evidence: KeyEvidence, isRemote: boolean): Generator<boolean | Promise<boolean>, void, boolean> {
-  const last: { key?: Uint8Array } = {};
-  if (yield* keysFromStart(table, evidence, isRemote ? LOOKED_AT : LOOKED_AT_FURTHER, last)) return;
-  if (isRemote) return;
+/**
+ * Adds keys from the start of the table, and from its end. Of a remote one, whose blocks take a request each, only from the start.
+ *
+ * @param ends receives the first and the last key of the two.
+ */
+function* sampledKeys(
+  table: SyncTable | Table,
+  evidence: KeyEvidence,
+  ends: Uint8Array[],
+  isRemote: boolean,
+): Generator<boolean | Promise<boolean>, void, boolean> {
+  const isWhole = yield* keysFromStart(table, evidence, isRemote ? LOOKED_AT : LOOKED_AT_FURTHER, ends);
+  if (isWhole || isRemote) return;
   const fromEnd: Uint8Array[] = [];
   try {
-    yield* keysFromEnd(table, fromEnd, last.key);
+    yield* keysFromEnd(table, fromEnd, ends[1]);
   } finally {
     evidence.startRun();
     for (const key of fromEnd.reverse()) evidence.add(key, table);
+    if (fromEnd.length > 0) ends.push(fromEnd[0]!, fromEnd.at(-1)!);
+  }
+}
+
+/** Looks whether the index leads to these keys, as filters would show. */
+function* soughtKeys(table: SyncTable | Table, evidence: KeyEvidence, keys: readonly Uint8Array[]): Generator<boolean | Promise<boolean>, void, boolean> {
+  const cursor = table.cursor();
+  for (const key of keys) {
+    const isThere = (yield cursor.seek(key)) && bytewiseComparator.compare(cursor.key, key) === 0;
+    if (!isThere) evidence.miss();
   }
 }
 
@@ -86,7 +108,7 @@ function* keysFromStart(
   table: SyncTable | Table,
   evidence: KeyEvidence,
   furthest: number,
-  last: { key?: Uint8Array },
+  ends: Uint8Array[],
 ): Generator<boolean | Promise<boolean>, boolean, boolean> {
   const cursor = table.cursor();
   let bytes = 0;
@@ -94,9 +116,10 @@ function* keysFromStart(
     let more = yield cursor.seekToFirst();
     for (let i = 0; more && bytes < MAX_BYTES; i++, more = yield cursor.next()) {
       if (i >= LOOKED_AT && !(i < furthest && evidence.isForInternal)) break;
-      last.key = cursor.key.slice();
-      bytes += last.key.length;
-      evidence.add(last.key, table);
+      const key = cursor.key.slice();
+      ends[i === 0 ? 0 : 1] = key;
+      bytes += key.length;
+      evidence.add(key, table);
     }
     return !more;
   } catch (error) {

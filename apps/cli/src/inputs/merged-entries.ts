@@ -1,6 +1,7 @@
 import type { SyncCursor } from '@bloom/sstable';
 import type { CompareRange } from '@bloom/sstable/database';
 import type { EntryBatch } from '../formats/entry-batch.js';
+import type { KeyBounds } from './merge-order.js';
 
 /** A cursor failed: that of the table of this age. */
 export class CursorError extends Error {
@@ -28,12 +29,15 @@ export class MergedEntries {
   #last = new Uint8Array(64);
   #lastLength = -1;
 
+  readonly #lt: Uint8Array | undefined;
+
   /** @param cursors of the newest table first. */
-  constructor(cursors: readonly SyncCursor[], compare: CompareRange) {
+  constructor(cursors: readonly SyncCursor[], compare: CompareRange, { gte, lt }: KeyBounds = {}) {
     this.#compare = compare;
+    this.#lt = lt;
     for (const [age, cursor] of cursors.entries()) {
       this.#ages.set(cursor, age);
-      if (this.#moved(cursor, 'seekToFirst')) this.#heap.push(cursor);
+      if (this.#moved(cursor, () => (gte === undefined ? cursor.seekToFirst() : cursor.seek(gte)))) this.#heap.push(cursor);
     }
     for (let i = (this.#heap.length >> 1) - 1; i >= 0; i--) this.#sink(i);
   }
@@ -53,7 +57,7 @@ export class MergedEntries {
         batch.push(keyEnd, batch.end, 0);
         this.#keepLast(keyBytes, keyLength);
       }
-      if (!this.#moved(cursor, 'next')) {
+      if (!this.#moved(cursor)) {
         const end = heap.pop()!;
         if (heap.length === 0) return false;
         heap[0] = end;
@@ -63,9 +67,12 @@ export class MergedEntries {
     return false;
   }
 
-  #moved(cursor: SyncCursor, move: 'next' | 'seekToFirst'): boolean {
+  /** Moves a cursor. @returns whether it is on an entry of the range. */
+  #moved(cursor: SyncCursor, move?: () => boolean): boolean {
     try {
-      return cursor[move]();
+      if (!(move === undefined ? cursor.next() : move())) return false;
+      const lt = this.#lt;
+      return lt === undefined || this.#compare(cursor.keyBytes, 0, cursor.keyLength, lt, 0, lt.length) < 0;
     } catch (error) {
       throw new CursorError(this.#ages.get(cursor)!, error);
     }

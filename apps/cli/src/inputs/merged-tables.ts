@@ -1,10 +1,10 @@
 import { type Comparator, type SyncCursor, SyncTable, bytewiseComparator } from '@bloom/sstable';
-import { compareRangeOf, internalKeyComparator } from '@bloom/sstable/database';
+import { compareRangeOf, encodeInternalKey, internalKeyComparator, MAX_SEQUENCE, MAX_TYPE } from '@bloom/sstable/database';
 import { EntryBatch } from '../formats/entry-batch.js';
 import { knownCodecs } from '../plugins/known-plugins.js';
 import { loadPlugins } from '../plugins/plugin-options.js';
 import type { BatchSource } from './batch-source.js';
-import type { MergeOrder } from './merge-order.js';
+import type { KeyBounds, MergeOrder } from './merge-order.js';
 import { CursorError, MergedEntries } from './merged-entries.js';
 import { DescriptorSource } from './sorted-run.js';
 import { tableFailure } from './table-advice.js';
@@ -29,7 +29,7 @@ export class MergedTables implements BatchSource {
   }
 
   /** @throws Failure that names the table that is damaged. */
-  static async open({ files, plugins: given, isInternal }: MergeOrder): Promise<MergedTables> {
+  static async open({ files, plugins: given, isInternal, range = {} }: MergeOrder): Promise<MergedTables> {
     const plugins = await loadPlugins(given);
     const userComparator: Comparator = plugins.comparator ?? bytewiseComparator;
     const comparator = isInternal ? internalKeyComparator(userComparator) : userComparator;
@@ -43,7 +43,7 @@ export class MergedTables implements BatchSource {
       }
     });
     const names = files.map(({ name }) => name);
-    return new MergedTables(named(names, () => new MergedEntries(cursors, compareRangeOf(comparator))), names);
+    return new MergedTables(named(names, () => new MergedEntries(cursors, compareRangeOf(comparator), isInternal ? storedBounds(range) : range)), names);
   }
 
   async next(): Promise<EntryBatch | undefined> {
@@ -62,6 +62,12 @@ export class MergedTables implements BatchSource {
   close(): void {
     this.#isOver = true;
   }
+}
+
+/** The ends of a range among keys with sequence and type. */
+function storedBounds({ gte, lt }: KeyBounds): KeyBounds {
+  const beforeAllVersions = (userKey: Uint8Array): Uint8Array => encodeInternalKey({ userKey, sequence: MAX_SEQUENCE, type: MAX_TYPE });
+  return { gte: gte && beforeAllVersions(gte), lt: lt && beforeAllVersions(lt) };
 }
 
 /** What `work` returns. @throws its errors as failures that name the table. */

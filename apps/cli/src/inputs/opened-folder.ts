@@ -207,6 +207,11 @@ export function noteDropped(path: string, dropped: readonly Dropped[]): void {
   if (dropped.length > SHOWN_DROPS) note(`${path}: ${count(dropped.length - SHOWN_DROPS)} more places were left out`);
 }
 
+/** What was left out of a file, for JSON. */
+export function droppedJson({ file, offset, byteLength, reason, code }: Dropped): object {
+  return { file: basename(file), offset, bytes: byteLength ?? null, reason, code };
+}
+
 /** What was left out of a file, without the name of the file. */
 export function droppedText({ offset, byteLength, reason }: Dropped): string {
   return `left out ${byteLength === undefined ? `at offset ${offset}` : placedBytes(byteLength, offset)}: ${reason}`;

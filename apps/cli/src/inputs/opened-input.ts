@@ -10,7 +10,10 @@ import { type KeyFormOptions, type TableFile, withReadTable } from './opened-tab
 /** What an argument of a reading command is, opened. */
 export type Input = { readonly kind: 'table'; readonly file: TableFile } | { readonly kind: 'database'; readonly file: DatabaseFile };
 
-export interface InputOptions extends KeyFormOptions, DamageOptions, PluginOptions, RemoteOptions {}
+export interface InputOptions extends KeyFormOptions, DamageOptions, PluginOptions, RemoteOptions {
+  /** As that of tables that are opened. */
+  readonly isWithoutFilters?: boolean;
+}
 
 /** The end of a table, little-endian. */
 const TABLE_MAGIC = Buffer.from('57fb808b247547db', 'hex');

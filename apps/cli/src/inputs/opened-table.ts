@@ -58,9 +58,14 @@ export interface TableFile<T extends SyncTable | Table = SyncTable | Table> {
 /** A table that is read without promises: a file, or one that is in memory. */
 export type SyncTableFile = TableFile<SyncTable>;
 
+/** The filters of smaller files are read in less than a millisecond. */
+const LARGE_BYTES = 8 * 2 ** 20;
+
 interface OpeningOptions extends KeyFormOptions, PluginOptions {
   /** How far into the file to search for keys if footer and index do not lead to any. Default: not at all. */
   readonly searchBytes?: number;
+  /** Whether to do without the filters of a large file, which take longer to read than the blocks of the few lookups that they would end. */
+  readonly isWithoutFilters?: boolean;
 }
 
 /**
@@ -91,16 +96,18 @@ export async function withReadTable<T>(location: TableLocation, options: Opening
 async function withTable<T, Opened extends SyncTable | Table>(
   path: string,
   source: TableFile<Opened>['source'],
-  { internal, searchBytes = 0, ...given }: OpeningOptions,
+  options: OpeningOptions,
   open: (opening: TableOptions) => Opened | Promise<Opened>,
   work: (file: TableFile<Opened>) => T | Promise<T>,
 ): Promise<T> {
+  const { internal, searchBytes = 0, isWithoutFilters = false, ...given } = options;
+  const leavesFilters = isWithoutFilters && source.isRemote !== true && source.byteLength >= LARGE_BYTES;
   let isInternal = internal;
   try {
     const plugins = await loadPlugins(given);
     const { comparator } = plugins;
     // Without a cache, as commands read few blocks more than once.
-    let opening: TableOptions = { codecs: knownCodecs(plugins), cache: null };
+    let opening: TableOptions = { codecs: knownCodecs(plugins), cache: null, filters: leavesFilters ? 'never' : undefined };
     let table = await undamaged(() => open(opening));
     const policies = await policiesFor(table, plugins, comparator);
     if (comparator !== undefined || policies !== undefined) {
@@ -111,6 +118,8 @@ async function withTable<T, Opened extends SyncTable | Table>(
     if (table === undefined && source.isRemote === true) await open(opening);
     // The keys say whether they are internal only where the order is bytewise.
     const keyForm = await keyFormOf(source, comparator === undefined ? table : await undamaged(() => open({ codecs: opening.codecs, cache: null })), searchBytes);
+    // The filters are the last evidence.
+    if (leavesFilters && internal === undefined && keyForm.isInternal) return await withTable(path, source, { ...options, isWithoutFilters: false }, open, work);
     isInternal ??= keyForm.isInternal;
     if (internal === true && keyForm.isPlain) {
       throw new Failure(`${path}: its keys are plain keys, without sequence and type: omit --internal`);

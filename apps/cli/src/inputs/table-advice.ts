@@ -7,6 +7,8 @@ const GZIP_MAGIC = '1f8b';
 export function tableFailure(name: string, source: Pick<SyncSource, 'byteLength' | 'read'> | undefined, error: unknown, isInternal: boolean): unknown {
   const failure = failureOf(name, error);
   if (!(failure instanceof Failure && (error instanceof CorruptionError || error instanceof UnsupportedError))) return failure;
+  // Nothing can be done about a file without bytes.
+  if (source?.byteLength === 0) return failure;
   return new Failure(`${failure.message}; ${adviceFor(name, source, error, isInternal)}`, { cause: error });
 }
 

@@ -15,6 +15,6 @@ export function realNumber(least: number, most: number): (text: string) => numbe
   return (text) => {
     const value = /^\d*\.?\d+(?:e-?\d+)?$/i.test(text) ? Number(text) : NaN;
     if (value >= least && value <= most) return value;
-    throw new InvalidArgumentError(`It must be a number from ${least} to ${most}.`);
+    throw new InvalidArgumentError(`It must be a number from ${Number(least.toPrecision(3))} to ${most}.`);
   };
 }

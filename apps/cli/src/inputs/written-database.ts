@@ -8,11 +8,11 @@ import { bytewiseComparator, type Comparator, CorruptionError, UnsupportedError 
 import { type Command, Option } from 'commander';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { Failure } from '../failure.js';
+import { Failure, failureOf, isSystemError } from '../failure.js';
 import { compressionOf, type TableOptions } from '../outputs/table-options.js';
 import { knownCodecs, knownPolicies } from '../plugins/known-plugins.js';
 import { addPluginOptions, loadPlugins, pluginOptionsOf, type Plugins } from '../plugins/plugin-options.js';
-import { byteSize } from './byte-size.js';
+import { byteSize, filterRangeSize } from './byte-size.js';
 import { lockHolders } from './lock-holder.js';
 import { folderFailure } from './opened-folder.js';
 import { wholeNumber } from './whole-number.js';
@@ -28,7 +28,7 @@ export function addDatabaseOptions(command: Command): Command {
   command
     .addOption(new Option('--bits-per-key <n>', 'bits of filter per key in new tables (default: 10)').argParser(wholeNumber(1, 1000)).conflicts('policy'))
     .addOption(new Option('--no-filter', 'write no filters').conflicts(['bitsPerKey', 'policy']))
-    .addOption(new Option('--filter-range <bytes>', 'bytes of a new table that one filter covers, a power of two (default: 2048)').argParser(byteSize(1, 2 ** 40)))
+    .addOption(new Option('--filter-range <bytes>', 'bytes of a new table that one filter covers, a power of two (default: 2048)').argParser(filterRangeSize))
     .addOption(new Option('--block-size <bytes>', 'bytes before compression at which a block is full (default: 4096)').argParser(byteSize(2 ** 10, 4 * 2 ** 20)))
     .addOption(new Option('--compression <codec>', 'compression of new tables: none, snappy, zlib, deflate, or the name of a codec of --codec (default: snappy)'));
   return addPluginOptions(command);
@@ -103,6 +103,7 @@ export function databaseFailure(path: string, error: unknown): unknown {
 function databaseProblem(path: string, { code, message, cause }: DatabaseError): string {
   if (code === 'BLOOM_DATABASE_MISSING') return `${path}: there is no database: bloom put and bloom load make one`;
   if (code === 'BLOOM_WRITING_ENDED' && cause instanceof Error) return `${path}: ${cause.message}: what was written before can be read`;
+  if (code === 'BLOOM_NO_LOCK' && isSystemError(cause)) return (failureOf(join(path, 'LOCK'), cause) as Failure).message;
   if (code === 'BLOOM_LOCKED') {
     const holders = lockHolders(path);
     if (holders.length > 0) return `${path}: is open for writing already, by the process ${holders.join(' or ')}`;

@@ -25,7 +25,8 @@ export class Progress {
     this.#label = label;
     this.#unit = unit;
     this.#total = total;
-    this.#isShown = isWanted && process.stderr.isTTY;
+    // A dumb terminal cannot draw over what it shows.
+    this.#isShown = isWanted && process.stderr.isTTY && process.env.TERM !== 'dumb';
   }
 
   update(value: number): void {

@@ -42,7 +42,7 @@ export function bars(shares: readonly { readonly name: string; readonly share: n
 
 /** A size in the unit in which it is a short number. */
 export function shortSize(bytes: number): string {
-  for (const [unit, name] of [[2 ** 30, 'GiB'], [2 ** 20, 'MiB'], [2 ** 10, 'KiB']] as const) {
+  for (const [unit, name] of [[2 ** 40, 'TiB'], [2 ** 30, 'GiB'], [2 ** 20, 'MiB'], [2 ** 10, 'KiB']] as const) {
     if (bytes >= unit) return `${Number.isInteger(bytes / unit) ? bytes / unit : (bytes / unit).toFixed(1)} ${name}`;
   }
   return `${bytes} B`;

@@ -4,7 +4,7 @@ import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
 import type { Codec, TableBuilderOptions } from '@bloom/sstable';
 import { type Command, Option } from 'commander';
 import { Failure } from '../failure.js';
-import { byteSize } from '../inputs/byte-size.js';
+import { byteSize, filterRangeSize } from '../inputs/byte-size.js';
 import { wholeNumber } from '../inputs/whole-number.js';
 import { addPluginOptions, type PluginOptions, type Plugins } from '../plugins/plugin-options.js';
 
@@ -22,7 +22,7 @@ export function addTableOptions(command: Command): Command {
   command
     .addOption(new Option('--bits-per-key <n>', 'bits of filter per key (default: 10)').argParser(wholeNumber(1, 1000)).conflicts('policy'))
     .addOption(new Option('--no-filter', 'write no filter').conflicts(['bitsPerKey', 'policy']))
-    .addOption(new Option('--filter-range <bytes>', 'bytes of the file that one filter covers, a power of two (default: 2048)').argParser(byteSize(1, 2 ** 40)))
+    .addOption(new Option('--filter-range <bytes>', 'bytes of the file that one filter covers, a power of two (default: 2048)').argParser(filterRangeSize))
     .addOption(
       new Option('--block-size <bytes>', 'bytes before compression at which a block is full (default: 4096)').argParser(byteSize(1, 64 * 2 ** 20)),
     )

@@ -2,6 +2,7 @@ import { type FilterPolicy, mustBeFilterPolicy } from '@bloom/policy';
 import { type Codec, type Comparator, bytewiseComparator } from '@bloom/sstable';
 import { idbComparator } from '@bloom/leveldb/idb-comparator';
 import { Failure } from '../failure.js';
+import { guarded } from './guarded-plugin.js';
 import { type ImportedModule, importModule } from './imported-module.js';
 import { shippedPolicy } from './shipped-policy.js';
 
@@ -9,18 +10,18 @@ import { shippedPolicy } from './shipped-policy.js';
 export async function loadComparator(given: string): Promise<Comparator> {
   const known = [bytewiseComparator, idbComparator].find(({ name }) => name === given);
   if (known !== undefined) return known;
-  return exportOf(await importModule(given), 'comparator', isComparator, 'name, compare, findShortestSeparator and findShortSuccessor');
+  return guarded(given, 'comparator', exportOf(await importModule(given), 'comparator', isComparator, 'name, compare, findShortestSeparator and findShortSuccessor'));
 }
 
 /** A policy: a module, or one that `bloom` has, such as `ribbon` or `blocked:12`. */
 export async function loadPolicy(given: string): Promise<FilterPolicy> {
-  return (await shippedPolicy(given)) ?? exportOf(await importModule(given), 'filter policy', isPolicy, 'name, createFilter and keyMayMatch');
+  return (await shippedPolicy(given)) ?? guarded(given, 'filter policy', exportOf(await importModule(given), 'filter policy', isPolicy, 'name, createFilter and keyMayMatch'));
 }
 
 /** Codecs: a module that exports one, or an array of them. */
 export async function loadCodecs(given: string): Promise<readonly Codec[]> {
   const found = exportOf(await importModule(given), 'codec', isCodecs, 'type (1 to 255), name and decompress, or an array of such objects');
-  return Array.isArray(found) ? (found as readonly Codec[]) : [found as Codec];
+  return (Array.isArray(found) ? (found as readonly Codec[]) : [found as Codec]).map((codec) => guarded(given, 'codec', codec));
 }
 
 /**

@@ -50,11 +50,11 @@ describe('bloom filter compare', () => {
   });
 
   test('prints a row for each policy, and the floor', async () => {
-    const rows = (await bloomPrints(['filter', 'compare', '--keys', '100', '--rate', '0.02'], scratch.path)).trimEnd().split('\n');
-    expect(rows[0]!.split(/ {2,}/)).toEqual(['policy', 'bytes', 'bits a key', 'rate', 'build', 'probe', 'batch']);
-    expect(rows.slice(1, -1).map((row) => row.split(/ {2,}/)[0])).toEqual(['bloom:9', 'blocked:9', 'ribbon:0.02', 'fuse:8']);
+    const rows = (await bloomPrints(['filter', 'compare', '--keys', '100', '--rate', '0.07'], scratch.path)).trimEnd().split('\n');
+    expect(rows[0]!.split(/ {2,}/)).toEqual(['policy', 'bytes', 'bits per key', 'rate', 'build', 'probe', 'batch']);
+    expect(rows.slice(1, -1).map((row) => row.split(/ {2,}/)[0])).toEqual(['bloom:6', 'blocked:6', 'ribbon:0.07', 'fuse:8']);
     for (const row of rows.slice(1, -1)) expect(row).toMatch(/^\S+ +\d+ +\d+\.\d\d +\d+\.\d{3}% +\d+ ns +\d+ ns +(\d+ ns|-)$/);
-    expect(rows.at(-1)).toBe('No filter of a rate of 2% has fewer than 5.64 bits a key.');
+    expect(rows.at(-1)).toBe('No filter of a rate of 7% has fewer than 3.84 bits per key.');
   });
 
   test("takes the keys of a table, and of a database's table each user key once", async () => {

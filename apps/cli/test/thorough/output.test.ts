@@ -76,6 +76,10 @@ describe.runIf(process.platform !== 'win32')('standard output', () => {
   });
 
   test.runIf(process.platform === 'linux').each([
+    '--help',
+    '--version',
+    'help scan',
+    'completion bash',
     'scan many.ldb',
     'get many.ldb 0000001',
     'stat many.ldb',

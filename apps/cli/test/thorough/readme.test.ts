@@ -15,7 +15,10 @@ function stepsOf(transcript: string): { command: string; printed: string }[] {
 }
 
 /** What differs from run to run, and what it is compared as. */
-const NORMALISED: readonly (readonly [RegExp, string])[] = [[/\b\d+\.\d\d s$/gm, 'N s']];
+const NORMALISED: readonly (readonly [RegExp, string])[] = [
+  [/\b\d+\.\d\d s$/gm, 'N s'],
+  [/"seconds":[\d.]+/g, '"seconds":N'],
+];
 
 function comparable(text: string): string {
   return NORMALISED.reduce((normal, [pattern, name]) => normal.replace(pattern, name), text);

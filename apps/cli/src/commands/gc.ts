@@ -1,0 +1,55 @@
+import { collectGarbage } from '@bloom/bulk';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { STORE_HELP, storeFailure, storeOf } from '../inputs/store-argument.js';
+import { wholeNumber } from '../inputs/whole-number.js';
+import { interruptible } from '../interruption.js';
+import { Lines } from '../outputs/output.js';
+
+interface GcOptions {
+  readonly keep?: number;
+  readonly youngerThan?: number;
+  readonly dryRun?: true;
+}
+
+export function addGc(program: Command): void {
+  program
+    .command('gc')
+    .summary('delete parts that no reader needs')
+    .description(
+      'Deletes the parts of published databases that neither the current MANIFEST lists nor one of the last that were replaced, and MANIFESTs that are older. Nothing else is deleted, and nothing at all where there is no CURRENT. Prints one JSON object with the names.',
+    )
+    .argument('<store>', 'where the database is published')
+    .addOption(new Option('--keep <n>', 'how many publications that were replaced stay readable as well (default: 3)').argParser(wholeNumber(0, 1_000_000)))
+    .addOption(new Option('--younger-than <time>', 'keep what was written or replaced within this time, such as 90m, 24h or 7d (default: 24h)').argParser(milliseconds))
+    .option('--dry-run', 'only print what would be deleted')
+    .addHelpText(
+      'after',
+      `${STORE_HELP}
+The time must be longer than a job takes from its first part to its publication, and
+than readers go without a refresh.
+
+Examples:
+  bloom gc s3://data/words --keep 3 --younger-than 24h --dry-run`,
+    )
+    .action(gc);
+}
+
+const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+function milliseconds(text: string): number {
+  const [, digits, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
+  if (digits !== undefined && unit !== undefined) return Number(digits) * UNITS[unit]!;
+  throw new InvalidArgumentError('It must be a number with s, m, h or d, such as 90m or 24h.');
+}
+
+async function gc(path: string, { keep, youngerThan, dryRun }: GcOptions): Promise<void> {
+  const store = storeOf(path);
+  try {
+    const report = await interruptible((signal) => collectGarbage(store, { keep, graceMs: youngerThan, isDryRun: dryRun === true, signal }));
+    const lines = new Lines();
+    await lines.json({ ...report, isDryRun: dryRun === true });
+    await lines.flush();
+  } catch (error) {
+    throw storeFailure(error);
+  }
+}

@@ -1,0 +1,342 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { type BulkEntry, DEFAULT_PART_BYTES, encodePart, levelRun, merge, partName, readPublication, READ_ONCE, writeParts } from '@bloom/bulk';
+import { counted } from '@bloom/report';
+import { bytewiseComparator, MemorySource } from '@bloom/sstable';
+import { DatabaseTable, DELETION, INTERNAL_KEY_TRAILER_LENGTH, MAX_SEQUENCE, VALUE } from '@bloom/sstable/database';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { Failure } from '../failure.js';
+import { formatHelp } from '../formats/format.js';
+import { byteSize } from '../inputs/byte-size.js';
+import { DecodedInputs } from '../inputs/decoded-inputs.js';
+import { bytesOf, findInputs } from '../inputs/input.js';
+import type { KeyBounds } from '../inputs/merge-order.js';
+import { mergeTables } from '../inputs/merging-thread.js';
+import { openFile, type OpenedFile } from '../inputs/opened-file.js';
+import { addHeaderOption, type RemoteOptions } from '../inputs/opened-source.js';
+import { addKeyFormOptions, type KeyFormOptions } from '../inputs/opened-table.js';
+import { STORE_HELP, storeFailure, storeOf } from '../inputs/store-argument.js';
+import { interruptible, unlessAborted } from '../interruption.js';
+import { Lines, note } from '../outputs/output.js';
+import { Progress } from '../outputs/progress.js';
+import { addTableOptions, tableBuilderOptions, type TableOptions } from '../outputs/table-options.js';
+import { knownCodecs } from '../plugins/known-plugins.js';
+import { loadPlugins, type Plugins, pluginOptionsOf } from '../plugins/plugin-options.js';
+import { addInputOptions, inputForm, type InputOptions } from './build.js';
+import { boundsOf, haveInternalKeys, namesIn } from './merge.js';
+
+interface PartCommandOptions extends TableOptions, InputOptions, KeyFormOptions, RemoteOptions {
+  readonly output: string;
+  readonly sequence: bigint;
+  readonly partSize?: number;
+  readonly deletions?: readonly string[];
+  readonly files?: string;
+  readonly levels?: readonly number[];
+  readonly gte?: string;
+  readonly lt?: string;
+  readonly dropDeletions?: true;
+  readonly quiet?: true;
+}
+
+type Entries = AsyncGenerator<readonly BulkEntry[], void, undefined>;
+
+/** The end of a table, little-endian. */
+const TABLE_MAGIC = Buffer.from('57fb808b247547db', 'hex');
+/** How many entries of a table are handed on at a time. */
+const MANY = 4096;
+
+export function addPart(program: Command): void {
+  const several = (value: string, before: readonly string[] | undefined): readonly string[] => [...(before ?? []), value];
+  const command = program
+    .command('part')
+    .summary('write parts of a published database')
+    .description(
+      'Writes the entries in the INPUTs, which must be in ascending order of their keys, as parts of a database that is to be published, and prints a description of each part, one JSON object per line, for bloom assemble. ' +
+        'Where the INPUTs are tables, they are merged: name the newest first. The same entries and options give the same parts under the same names, so that a task can run again, or twice at once.',
+    )
+    .argument('[input...]', 'the entries, or tables; - is standard input, for entries')
+    .requiredOption('-o, --output <store>', 'where to write the parts: a folder, or s3://BUCKET/PREFIX')
+    .addOption(new Option('--sequence <n>', 'the number of the delivery, higher than that of each one before it, such as 20261123').argParser(sequenceNumber).makeOptionMandatory())
+    .addOption(new Option('--part-size <bytes>', 'bytes of a part, without its filters').default(DEFAULT_PART_BYTES, '16MiB').argParser(byteSize(1, 2 ** 30)))
+    .addOption(new Option('--deletions <input>', 'keys to delete, in the format of the INPUTs and in order; values are ignored; can be repeated').argParser(several))
+    .option('--files <list>', 'a file with the names of further tables, one per line, the newest first; a dash is standard input')
+    .option('--gte <key>', 'of tables: only KEY and keys after it')
+    .option('--lt <key>', 'of tables: only keys before KEY')
+    .addOption(new Option('--levels <levels>', 'merge these levels of the published database in the STORE that INPUT names, such as 4,5').argParser(levelNumbers))
+    .option('--drop-deletions', 'of tables: leave out deletions, where there is nothing below that they would hide');
+  addInputOptions(addKeyFormOptions(addHeaderOption(addTableOptions(command))))
+    .option('-q, --quiet', 'print only errors to standard error')
+    .addHelpText(
+      'after',
+      `${formatHelp()}${STORE_HELP}
+With tables, --hex is for --gte and --lt, which take what bloom split prints. Filters
+have 14 bits per key unless --bits-per-key or --policy says otherwise.
+
+Examples:
+  bloom part words.tsv --sequence 1 -o parts > parts.jsonl
+  bloom part changes.tsv --deletions gone.tsv --sequence 2 -o s3://data/words > parts.jsonl
+  bloom part run-*.ldb --gte 66 --lt 6d --hex --sequence 1 -o parts > range-2.jsonl
+  bloom part --levels 4,5 s3://data/words --sequence 7 -o s3://data/words > merged.jsonl`,
+    )
+    .action(part);
+}
+
+function sequenceNumber(text: string): bigint {
+  if (/^\d{1,17}$/.test(text) && BigInt(text) <= MAX_SEQUENCE) return BigInt(text);
+  throw new InvalidArgumentError(`It must be a whole number from 0 to ${MAX_SEQUENCE}.`);
+}
+
+/** Reads levels, such as `4,5`. */
+export function levelNumbers(text: string): readonly number[] {
+  if (/^[1-6](?:,[1-6])*$/.test(text)) return text.split(',').map(Number);
+  throw new InvalidArgumentError('It must be levels from 1 to 6 with commas between them, such as 4,5.');
+}
+
+async function part(given: readonly string[], options: PartCommandOptions): Promise<void> {
+  const started = performance.now();
+  const names = [...given, ...(options.files === undefined ? [] : namesIn(options.files))];
+  const { bitsPerKey, filter, policy = [], sequence, partSize } = options;
+  const plugins = await loadPlugins(options);
+  const { filterPolicy, ...tableOptions } = tableBuilderOptions(options, plugins);
+  // Left out, it has the default of parts.
+  const isPolicyGiven = !filter || bitsPerKey !== undefined || policy.length > 0;
+  const partOptions = { ...tableOptions, ...(isPolicyGiven && { filterPolicy }), sequence, partBytes: partSize };
+  const store = storeOf(options.output);
+  const input = await inputOf(names, options, plugins);
+  const written = { parts: 0, entries: 0, bytes: 0 };
+  const lines = new Lines();
+  try {
+    await interruptible(async (signal) => {
+      for await (const made of writeParts(store, input.entries(signal), { ...partOptions, signal })) {
+        written.parts++;
+        written.entries += made.entries;
+        written.bytes += made.byteLength;
+        await lines.json(JSON.parse(encodePart(made)) as object);
+        await lines.flush();
+      }
+    });
+  } catch (error) {
+    const failure = input.failureOf(error);
+    throw failure instanceof RangeError ? new Failure(`${options.output}: ${failure.message}`, { cause: failure }) : storeFailure(failure);
+  } finally {
+    input.close();
+  }
+  if (options.quiet) return;
+  note(`${options.output}: ${counted(written.parts, 'part')}, ${counted(written.entries, 'entry')}, ${counted(written.bytes, 'byte')}; ${((performance.now() - started) / 1000).toFixed(2)} s`);
+}
+
+/** What is to be written. */
+interface PartInput {
+  entries(signal: AbortSignal): Entries;
+  close(): void;
+  /** What to throw instead of an error of writing. */
+  failureOf(error: unknown): unknown;
+}
+
+async function inputOf(names: readonly string[], options: PartCommandOptions, plugins: Plugins): Promise<PartInput> {
+  if (names.length === 0) throw new Failure('no input: name files with entries, tables, or - for standard input');
+  const range = boundsOf(options);
+  const hasTableOptions = range.gte !== undefined || range.lt !== undefined || options.dropDeletions === true;
+  if (options.levels !== undefined) {
+    if (names.length !== 1) throw new Failure('--levels is for one STORE');
+    return levelInput(names[0]!, options.levels, range, options, plugins);
+  }
+  const tables = names.filter(isTable);
+  if (tables.length === 0) {
+    if (hasTableOptions) throw new Failure('--gte, --lt and --drop-deletions are for tables');
+    return decodedInput(names, options, plugins);
+  }
+  const entries = names.find((name) => !isTable(name));
+  if (entries !== undefined) throw new Failure(`${tables[0]!} is a table, and ${entries} is not: name only tables, or only entries`);
+  if (options.deletions !== undefined) throw new Failure('--deletions is for entries: tables of a database have deletions themselves');
+  return tableInput(names, range, options, plugins);
+}
+
+/** Whether a table is named: by its name, or by how it ends. */
+function isTable(name: string): boolean {
+  if (/^https?:/i.test(name)) return true;
+  if (name === '-') return false;
+  if (/\.(?:ldb|sst)$/.test(name)) return true;
+  try {
+    const file = openSync(name, 'r');
+    try {
+      const stat = fstatSync(file);
+      const end = Buffer.alloc(TABLE_MAGIC.length);
+      return stat.isFile() && readSync(file, end, 0, end.length, Math.max(0, stat.size - end.length)) === end.length && end.equals(TABLE_MAGIC);
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    // Whoever opens it says why it cannot be opened.
+    return false;
+  }
+}
+
+function decodedInput(names: readonly string[], options: PartCommandOptions, plugins: Plugins): PartInput {
+  const form = inputForm(options);
+  const inputs = findInputs([...names, ...(options.deletions ?? [])]);
+  const values = inputs.slice(0, names.length);
+  const reading = new Progress('reading', 'bytes', bytesOf(values), options.quiet !== true);
+  const given = new DecodedInputs(values, form, (bytesRead) => {
+    reading.update(bytesRead);
+  });
+  const deleted = new DecodedInputs(inputs.slice(names.length), form, () => undefined);
+  const { comparator = bytewiseComparator } = plugins;
+  let sizes: readonly [number, number] = [0, 0];
+  async function* entries(signal: AbortSignal): Entries {
+    let batch = await unlessAborted(given.next(), signal);
+    let deletions = await unlessAborted(deleted.next(), signal);
+    let i = 0;
+    let n = 0;
+    // A batch is valid until the next one is asked for: what was made of it is handed on before.
+    while (batch !== undefined || deletions !== undefined) {
+      const some: BulkEntry[] = [];
+      while ((batch === undefined || i < batch.length) && (deletions === undefined || n < deletions.length)) {
+        if (batch === undefined && deletions === undefined) break;
+        const order = batch === undefined ? 1 : deletions === undefined ? -1 : comparator.compare(batch.key(i), deletions.key(n));
+        if (order === 0) throw new Failure(`${options.deletions!.join(', ')}: a key to delete is also among the entries: 0x${Buffer.from(batch!.key(i)).toString('hex')}`);
+        if (order < 0) {
+          some.push([batch!.key(i), batch!.value(i)]);
+          i++;
+        } else {
+          some.push([deletions!.key(n), undefined]);
+          n++;
+        }
+      }
+      sizes = [batch?.length ?? 0, deletions?.length ?? 0];
+      if (some.length > 0) yield some;
+      if (batch !== undefined && i >= batch.length) {
+        batch = await unlessAborted(given.next(), signal);
+        i = 0;
+      }
+      if (deletions !== undefined && n >= deletions.length) {
+        deletions = await unlessAborted(deleted.next(), signal);
+        n = 0;
+      }
+    }
+  }
+  return {
+    entries,
+    close() {
+      reading.stop();
+      given.close();
+      deleted.close();
+    },
+    failureOf(error) {
+      if (!isOrderError(error)) return error;
+      for (const [which, source] of [given, deleted].entries()) {
+        for (let at = 0; at < sizes[which]!; at++) {
+          const problem = source.orderProblem(at, plugins.comparator, 'bloom build --sort');
+          if (problem !== undefined) return problem;
+        }
+      }
+      return error;
+    },
+  };
+}
+
+function isOrderError(error: unknown): boolean {
+  return error instanceof RangeError && error.message.startsWith('key must be after');
+}
+
+const wrongOrder = (error: unknown): unknown =>
+  isOrderError(error) || (error instanceof RangeError && error.message.includes('is not in ascending order'))
+    ? new Failure('the keys of a table are in another order: name it with --comparator; bloom verify says which tables are in order', { cause: error })
+    : error;
+
+async function tableInput(names: readonly string[], range: KeyBounds, options: PartCommandOptions, plugins: Plugins): Promise<PartInput> {
+  const files: OpenedFile[] = [];
+  const close = (): void => {
+    for (const file of files) file.close();
+  };
+  try {
+    for (const name of names) files.push(await openFile(name, options));
+    const isInternal = options.internal ?? (await haveInternalKeys(files, plugins));
+    if (options.dropDeletions && !isInternal) throw new Failure('--drop-deletions is for tables of a database: those with plain keys have none');
+    const order = { files: files.map(({ name, fd, byteLength }) => ({ name, fd, byteLength })), plugins: pluginOptionsOf(options), isInternal, range };
+    const source = await mergeTables(order);
+    const progress = new Progress('merging', 'entries', undefined, options.quiet !== true);
+    return {
+      async *entries(signal) {
+        const newest = isInternal ? new NewestVersions(plugins, options.dropDeletions === true) : undefined;
+        let entries = 0;
+        for (let batch = await unlessAborted(source.next(), signal); batch !== undefined; batch = await unlessAborted(source.next(), signal)) {
+          for (let start = 0; start < batch.length; start += MANY) {
+            const some: BulkEntry[] = [];
+            const end = Math.min(batch.length, start + MANY);
+            for (let i = start; i < end; i++) {
+              if (newest === undefined) some.push([batch.key(i), batch.value(i)]);
+              else newest.add(batch.key(i), batch.value(i), some);
+            }
+            yield some;
+          }
+          progress.update((entries += batch.length));
+        }
+      },
+      close() {
+        progress.stop();
+        source.close();
+        close();
+      },
+      failureOf: wrongOrder,
+    };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+/** Takes the newest version of each key of tables of a database, which comes first. */
+class NewestVersions {
+  readonly #plugins: Plugins;
+  readonly #dropDeletions: boolean;
+  #last: Uint8Array | undefined;
+
+  constructor(plugins: Plugins, dropDeletions: boolean) {
+    this.#plugins = plugins;
+    this.#dropDeletions = dropDeletions;
+  }
+
+  add(stored: Uint8Array, value: Uint8Array, to: BulkEntry[]): void {
+    const length = stored.length - INTERNAL_KEY_TRAILER_LENGTH;
+    const type = stored[length];
+    if (length < 0 || (type !== VALUE && type !== DELETION)) throw new Failure('a key of a table is not one of a database: --no-internal reads tables with plain keys');
+    const key = stored.subarray(0, length);
+    const { comparator = bytewiseComparator } = this.#plugins;
+    if (this.#last !== undefined && comparator.compare(this.#last, key) === 0) return;
+    // Its batch is gone when the next one is there.
+    this.#last = key.slice();
+    if (type === VALUE) to.push([key, value]);
+    else if (!this.#dropDeletions) to.push([key, undefined]);
+  }
+}
+
+/** The merge of levels of a published database. */
+async function levelInput(name: string, levels: readonly number[], range: KeyBounds, options: PartCommandOptions, plugins: Plugins): Promise<PartInput> {
+  const store = storeOf(name);
+  const { comparator = bytewiseComparator } = plugins;
+  const publication = await readPublication(store).catch((error: unknown) => {
+    throw storeFailure(error);
+  });
+  if (publication === undefined) throw new Failure(`${store.name} has no CURRENT`);
+  if (publication.comparator !== comparator.name) throw new Failure(`what is published in ${store.name} has the order ${publication.comparator}: name it with --comparator`);
+  const sorted = [...new Set(levels)].sort((a, b) => a - b);
+  for (const level of sorted) if (publication.levels[level]!.length === 0) throw new Failure(`level ${level} has no parts`);
+  const runs = sorted.map((level) =>
+    levelRun(
+      publication.levels[level]!,
+      async ({ number }, signal) => {
+        const file = partName(number);
+        const found = await store.get(file, signal);
+        if (found === undefined) throw new Failure(`${store.name} does not have ${file}`);
+        return DatabaseTable.open(new MemorySource(found.bytes, file), { ...READ_ONCE, comparator, codecs: knownCodecs(plugins) });
+      },
+      comparator,
+    ),
+  );
+  const isLowest = publication.levels.slice(sorted.at(-1)! + 1).every((parts) => parts.length === 0);
+  return {
+    entries: (signal) => merge(runs, { ...range, comparator, dropDeletions: isLowest, signal }),
+    close: () => undefined,
+    failureOf: wrongOrder,
+  };
+}

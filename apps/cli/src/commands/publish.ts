@@ -1,0 +1,88 @@
+import { readFileSync } from 'node:fs';
+import { type Assembly, BulkError, ensureParts, parseObjectName, publish, type Publication, readManifest, readPublication, type Store } from '@bloom/bulk';
+import type { Command } from 'commander';
+import { EXIT, Failure, failureOf } from '../failure.js';
+import { STORE_HELP, storeFailure, storeOf } from '../inputs/store-argument.js';
+import { interruptible } from '../interruption.js';
+import { Lines } from '../outputs/output.js';
+import type { AssemblyLine } from './assemble.js';
+
+interface PublishCommandOptions {
+  readonly ifMatch?: string;
+}
+
+export function addPublish(program: Command): void {
+  program
+    .command('publish')
+    .summary('publish a database made of parts')
+    .description(
+      'Publishes what bloom assemble has made: copies the parts that are new from the folder FROM to the STORE, checks each, and makes CURRENT name the MANIFEST, if what it was assembled on is still published. Whatever happens, CURRENT names a whole database. ' +
+        'Prints one JSON object; exits with 1 if another publication came first.',
+    )
+    .argument('<assembly>', 'what bloom assemble printed; - is standard input')
+    .argument('<from>', 'where the parts and the MANIFEST are')
+    .argument('[store]', 'where to publish; left out: where the parts are')
+    .option('--if-match <manifest>', 'the MANIFEST that must be published now, or none; instead of what it was assembled on')
+    .addHelpText(
+      'after',
+      `${STORE_HELP}
+The same command can run again: it says "isNew": false if its database is published already.
+
+Examples:
+  bloom publish assembly.json parts s3://data/words
+  bloom publish assembly.json /srv/www/words --if-match none`,
+    )
+    .action(publishAssembly);
+}
+
+async function publishAssembly(assemblyPath: string, fromPath: string, storePath: string | undefined, options: PublishCommandOptions): Promise<void> {
+  const line = assemblyIn(assemblyPath);
+  const { ifMatch } = options;
+  if (ifMatch !== undefined && ifMatch !== 'none' && parseObjectName(ifMatch)?.type !== 'manifest') throw new Failure(`--if-match ${ifMatch}: must be the name of a MANIFEST, or none`);
+  const expected = ifMatch === undefined ? line.previous : ifMatch === 'none' ? null : ifMatch;
+  const from = storeOf(fromPath);
+  const store = storePath === undefined || storePath === fromPath ? from : storeOf(storePath);
+  let outcome: object;
+  try {
+    outcome = await interruptible((signal) => published(line.manifest, from, store, expected, signal));
+  } catch (error) {
+    if (!(error instanceof BulkError && error.code === 'BLOOM_CONFLICT')) throw storeFailure(error);
+    process.exitCode = EXIT.no;
+    const current = await readPublication(store).catch((failure: unknown) => {
+      throw storeFailure(failure);
+    });
+    outcome = { manifest: line.manifest, isPublished: false, code: error.code, expected, current: current?.manifest ?? null, lastSequence: current?.lastSequence.toString() ?? null };
+  }
+  const lines = new Lines();
+  await lines.json(outcome);
+  await lines.flush();
+}
+
+async function published(manifest: string, from: Store, store: Store, expected: string | null, signal: AbortSignal): Promise<object> {
+  const current: Publication | undefined = await readPublication(store, signal);
+  if (current?.manifest === manifest) return { manifest, isPublished: true, isNew: false, previous: expected === manifest ? null : expected, newParts: 0, newBytes: 0 };
+  // Said before parts are copied that nobody needs.
+  if ((current?.manifest ?? null) !== expected) throw new BulkError('BLOOM_CONFLICT', 'another publication came first');
+  const assembly: Assembly = { ...(await readManifest(from, manifest, signal)), previous: current, level: 0 };
+  const { parts, byteLength } = await ensureParts(store, assembly, { from, previous: current, signal });
+  const { isNew } = await publish(store, assembly, { ifMatch: current?.etag ?? null, signal });
+  return { manifest, isPublished: true, isNew, previous: expected, newParts: parts, newBytes: byteLength };
+}
+
+function assemblyIn(path: string): Pick<AssemblyLine, 'manifest' | 'previous'> {
+  const name = path === '-' ? 'standard input' : path;
+  let text: string;
+  try {
+    text = readFileSync(path === '-' ? 0 : path, 'utf8');
+  } catch (error) {
+    throw failureOf(name, error);
+  }
+  const isManifest = (value: unknown): value is string => typeof value === 'string' && parseObjectName(value)?.type === 'manifest';
+  try {
+    const { manifest, previous } = JSON.parse(text) as Partial<AssemblyLine>;
+    if (isManifest(manifest) && (previous === null || isManifest(previous))) return { manifest, previous };
+  } catch (error) {
+    if (!(error instanceof SyntaxError || error instanceof TypeError)) throw error;
+  }
+  throw new Failure(`${name}: is not what bloom assemble prints`);
+}

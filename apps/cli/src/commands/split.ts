@@ -1,0 +1,61 @@
+import { split } from '@bloom/bulk';
+import { type Command, Option } from 'commander';
+import { Failure } from '../failure.js';
+import { openFile, type OpenedFile } from '../inputs/opened-file.js';
+import { addHeaderOption, type RemoteOptions } from '../inputs/opened-source.js';
+import { addKeyFormOptions, type KeyFormOptions } from '../inputs/opened-table.js';
+import { DescriptorSource } from '../inputs/sorted-run.js';
+import { storeFailure } from '../inputs/store-argument.js';
+import { wholeNumber } from '../inputs/whole-number.js';
+import { Lines } from '../outputs/output.js';
+import { knownCodecs } from '../plugins/known-plugins.js';
+import { addPluginOptions, loadPlugins, type PluginOptions } from '../plugins/plugin-options.js';
+import { haveInternalKeys, namesIn } from './merge.js';
+
+interface SplitCommandOptions extends PluginOptions, KeyFormOptions, RemoteOptions {
+  readonly ranges: number;
+  readonly files?: string;
+}
+
+export function addSplit(program: Command): void {
+  const command = program
+    .command('split')
+    .summary('find where to cut tables into ranges')
+    .description(
+      'Prints the keys at which to cut what the tables hold into ranges of about the same number of bytes, in hexadecimal, one per line: at most one fewer than ranges. Only the indexes of the tables are read. The same tables always give the same keys.',
+    )
+    .argument('[table...]', 'the tables, in any order')
+    .addOption(new Option('-n, --ranges <n>', 'how many ranges to cut').argParser(wholeNumber(1, 1_000_000)).makeOptionMandatory())
+    .option('--files <list>', 'a file with the names of further tables, one per line; a dash is standard input');
+  addKeyFormOptions(addHeaderOption(addPluginOptions(command)))
+    .addHelpText(
+      'after',
+      `
+Small tables have fewer blocks than ranges are asked for: then fewer keys are printed.
+
+Examples:
+  bloom split run-*.ldb -n 8 > cuts
+  bloom part run-*.ldb --hex --lt "$(sed -n 1p cuts)" --sequence 1 -o parts > range-1.jsonl`,
+    )
+    .action(cut);
+}
+
+async function cut(given: readonly string[], options: SplitCommandOptions): Promise<void> {
+  const names = [...given, ...(options.files === undefined ? [] : namesIn(options.files))];
+  if (names.length === 0) throw new Failure('no tables: name them, or a file with their names after --files');
+  const plugins = await loadPlugins(options);
+  const files: OpenedFile[] = [];
+  try {
+    for (const name of names) files.push(await openFile(name, options));
+    const isInternal = options.internal ?? (await haveInternalKeys(files, plugins));
+    const sources = files.map(({ name, fd, byteLength }) => Object.assign(new DescriptorSource(fd, byteLength), { name }));
+    const keys = await split(sources, options.ranges, { comparator: plugins.comparator, codecs: knownCodecs(plugins), keys: isInternal ? 'database' : 'plain' });
+    const lines = new Lines();
+    for (const key of keys) await lines.add(Buffer.from(key).toString('hex'));
+    await lines.flush();
+  } catch (error) {
+    throw storeFailure(error);
+  } finally {
+    for (const file of files) file.close();
+  }
+}

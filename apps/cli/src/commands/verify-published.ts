@@ -1,0 +1,86 @@
+import { BulkError, partName, type PublishedReport, readPublication, type Store, type StoredObject, verifyPublished } from '@bloom/bulk';
+import { BloomFilterPolicy } from '@bloom/policy';
+import type { Folder } from '@bloom/leveldb';
+import { counted } from '@bloom/report';
+import { CorruptionError } from '@bloom/sstable';
+import { EXIT } from '../failure.js';
+import type { InputOptions } from '../inputs/opened-input.js';
+import { type DatabaseLocation, withDatabaseFolder } from '../inputs/opened-folder.js';
+import { storeFailure, storeOf } from '../inputs/store-argument.js';
+import { Lines, note } from '../outputs/output.js';
+import { knownCodecs, knownPolicies } from '../plugins/known-plugins.js';
+import { loadPlugins, type Plugins } from '../plugins/plugin-options.js';
+
+/** Checks what is published in a bucket. */
+export async function verifyBucket(address: string, options: InputOptions, asJson: boolean): Promise<void> {
+  await report(address, storeOf(address), await loadPlugins(options), asJson);
+}
+
+/**
+ * Checks a folder in which a database was published, also behind a URL: beside what is checked of any database, the bytes of each
+ * part are those that its name stands for.
+ *
+ * @returns false when it is another database.
+ */
+export async function verifyPublishedFolder(location: DatabaseLocation, options: InputOptions, asJson: boolean): Promise<boolean> {
+  return withDatabaseFolder(location, { ...options, damage: 'strict' }, async (path, folder, plugins) => {
+    const store = storeOfFolder(folder);
+    try {
+      if ((await readPublication(store)) === undefined) return false;
+    } catch (error) {
+      // What is damaged is shown as of any database.
+      if (error instanceof BulkError || error instanceof CorruptionError) return false;
+      throw error;
+    }
+    await report(path, store, plugins, asJson);
+    return true;
+  });
+}
+
+async function report(path: string, store: Store, plugins: Plugins, asJson: boolean): Promise<void> {
+  const { comparator } = plugins;
+  let found: PublishedReport;
+  try {
+    found = await verifyPublished(store, { comparator, codecs: knownCodecs(plugins), filterPolicies: knownPolicies(plugins, [new BloomFilterPolicy()], comparator) });
+  } catch (error) {
+    throw storeFailure(error);
+  }
+  const { findings, ...figures } = found;
+  if (findings.length > 0) process.exitCode = EXIT.no;
+  const lines = new Lines();
+  if (asJson) await lines.json({ input: path, ...figures, findings });
+  else for (const { file, problem, code } of findings) await lines.add(`${file}: ${problem} (${code})`);
+  await lines.flush();
+  if (asJson) return;
+  const seen = `${counted(figures.parts, 'part')} with ${counted(figures.entries, 'entry')}`;
+  note(findings.length === 0 ? `${path}: nothing is wrong with ${figures.manifest}, ${seen}` : `${path}: ${counted(findings.length, 'finding')} in ${figures.manifest}, ${seen}`);
+}
+
+/** What a folder that is only read has, as a store: its list is that of what is published. */
+function storeOfFolder(folder: Folder): Store {
+  const store: Pick<Store, 'name' | 'get' | 'list'> = {
+    name: folder.name ?? 'the folder',
+    async get(name, signal) {
+      const file = await folder.open(name, signal);
+      if (file === undefined) return undefined;
+      try {
+        if (file.byteLength === 0) return { bytes: new Uint8Array(0), etag: '' };
+        return { bytes: new Uint8Array(await file.read(0, file.byteLength, signal)), etag: '' };
+      } finally {
+        await file.close?.();
+      }
+    },
+    async *list(signal): AsyncGenerator<StoredObject, void, undefined> {
+      const publication = await readPublication(store as Store, signal);
+      for (const { number } of publication?.levels.flat() ?? []) {
+        const name = partName(number);
+        const file = await folder.open(name, signal);
+        if (file === undefined) continue;
+        const { byteLength } = file;
+        await file.close?.();
+        yield { name, byteLength, modifiedMs: 0 };
+      }
+    },
+  };
+  return store as Store;
+}

@@ -1,0 +1,46 @@
+/** Where published databases and their parts lie: a folder, or a bucket. */
+import { BulkError, type Store } from '@bloom/bulk';
+import { FolderStore } from '@bloom/bulk/node';
+import { s3StoreOf } from '@bloom/bulk/s3';
+import { CorruptionError } from '@bloom/sstable';
+import { Failure, isSystemError, placedProblem } from '../failure.js';
+
+/** For the help of commands that take a store. */
+export const STORE_HELP = `
+A STORE is a folder, or s3://BUCKET/PREFIX with the usual variables in the environment:
+AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION (us-east-1), and
+AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL for another server than Amazon's.
+`;
+
+/** Whether an argument names a bucket. */
+export function isBucket(text: string): boolean {
+  return /^s3:/i.test(text);
+}
+
+/** The store that an argument names. @throws Failure for another address, or a variable that is missing. */
+export function storeOf(text: string): Store {
+  if (text === '') throw new Failure('the name of the store is empty');
+  if (/^https?:/i.test(text)) throw new Failure('a store is a folder, or s3://BUCKET/PREFIX: AWS_ENDPOINT_URL gives the address of another server than Amazon\'s');
+  if (!isBucket(text)) return new FolderStore(text);
+  const { AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL } = process.env;
+  for (const [name, value] of Object.entries({ AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL })) {
+    if (value === undefined) continue;
+    if (!URL.canParse(value) || !/^https?:/i.test(value) || new URL(value).username !== '' || new URL(value).password !== '') {
+      throw new Failure(`${name} must be http:// or https:// with a host, and without a password`);
+    }
+  }
+  try {
+    return s3StoreOf(text, process.env);
+  } catch (error) {
+    if (error instanceof TypeError || error instanceof RangeError) throw new Failure(error.message, { cause: error });
+    throw error;
+  }
+}
+
+/** What parts, a store or a published database are wrong with, as a failure. Returns other errors unchanged. */
+export function storeFailure(error: unknown): unknown {
+  if (error instanceof BulkError) return new Failure(`${error.message} (${error.code})`, { cause: error });
+  if (error instanceof CorruptionError) return new Failure(`${error.file === undefined ? '' : `${error.file}: `}${placedProblem(error)} (${error.code})`, { cause: error });
+  if (isSystemError(error)) return new Failure(error.message, { cause: error });
+  return error;
+}

@@ -1,0 +1,29 @@
+/** What commands that write say in the end. */
+import type { Command } from 'commander';
+import { Lines, note } from './output.js';
+
+export interface SummaryOptions {
+  readonly json?: true;
+  readonly quiet?: true;
+}
+
+/** Adds --json, for the summary of a command that writes. */
+export function addSummaryOption(command: Command): Command {
+  return command.option('--json', 'print the summary as one JSON object to standard output');
+}
+
+/** Prints the summary: a line for people on standard error, which --quiet omits, or with --json an object on standard output. */
+export async function printSummary({ json, quiet }: SummaryOptions, text: string, figures: object): Promise<void> {
+  if (json) {
+    const lines = new Lines();
+    await lines.json(figures);
+    await lines.flush();
+  } else if (!quiet) {
+    note(text);
+  }
+}
+
+/** The time since `started`, a value of `performance.now`, to the millisecond. */
+export function secondsSince(started: number): number {
+  return Math.round(performance.now() - started) / 1000;
+}

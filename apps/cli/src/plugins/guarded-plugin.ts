@@ -1,0 +1,46 @@
+import { quotedName } from '@bloom/bytes';
+import { Failure } from '../failure.js';
+
+/**
+ * A plug-in whose errors name the module that it is from, and what it was doing.
+ *
+ * The methods run on the plug-in itself, since they may use private fields. A RangeError of a codec's `decompress` stays one,
+ * because it says that the contents are larger than what was allowed.
+ *
+ * @param given the module, as the command line names it.
+ */
+export function guarded<T extends { readonly name: string }>(given: string, kind: string, plugin: T): T {
+  const guard: Record<string, unknown> = {};
+  for (const name of membersOf(plugin)) {
+    const value = (plugin as Readonly<Record<string, unknown>>)[name];
+    if (typeof value !== 'function') {
+      Object.defineProperty(guard, name, { enumerable: true, get: () => (plugin as Readonly<Record<string, unknown>>)[name] });
+      continue;
+    }
+    guard[name] = (...args: unknown[]): unknown => {
+      try {
+        return Reflect.apply(value as (...args: unknown[]) => unknown, plugin, args);
+      } catch (error) {
+        const problem = `${given}: ${name} of the ${kind} ${quotedName(plugin.name)} failed: ${textOf(error)}`;
+        throw name === 'decompress' && error instanceof RangeError ? new RangeError(problem, { cause: error }) : new Failure(problem, { cause: error });
+      }
+    };
+  }
+  return guard as unknown as T;
+}
+
+/** The names of an object's members, also of those that it inherits from classes. */
+function membersOf(value: object): Set<string> {
+  const names = new Set<string>();
+  let object: object | null = value;
+  while (object !== null && object !== Object.prototype) {
+    for (const name of Object.getOwnPropertyNames(object)) names.add(name);
+    object = Object.getPrototypeOf(object) as object | null;
+  }
+  names.delete('constructor');
+  return names;
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+}

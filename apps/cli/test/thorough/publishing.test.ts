@@ -1,0 +1,294 @@
+// Databases published by the command: parts, boundaries, assembly, publication and garbage.
+import { spawn } from 'node:child_process';
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { S3Server, seeded } from '@bloom/fixtures';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { bloom, bloomPrints, type Outcome, outcome, program, Scratch, shell } from '../bloom-process.js';
+
+const scratch = new Scratch();
+const SMALL = ['--part-size', '4K', '--block-size', '1K'];
+
+const keyAt = (i: number): string => `key${String(i).padStart(6, '0')}`;
+function tsv(from: number, to: number, value: (i: number) => string = (i) => `value ${i}`): string {
+  return Array.from({ length: to - from }, (_, n) => `${keyAt(from + n)}\t${value(from + n)}\n`).join('');
+}
+
+/** Writes entries as parts into a folder. @returns the file with their descriptions. */
+async function parts(folder: string, args: readonly string[], input: string): Promise<string> {
+  const { code, stdout, stderr } = await bloom(['part', '-', '-q', '-o', folder, ...SMALL, ...args], scratch.path, input);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return scratch.write(`${folder}-${args.join('').replace(/\W/g, '')}.jsonl`, stdout);
+}
+
+const json = (text: string | Buffer): Record<string, unknown> => JSON.parse(text.toString()) as Record<string, unknown>;
+
+/** Makes a database of descriptions, and publishes it. */
+async function publishParts(folder: string, descriptions: readonly string[], store: string, more: readonly string[] = []): Promise<Record<string, unknown>> {
+  const assembly = await bloomPrints(['assemble', folder, ...descriptions, '--previous', store, ...more], scratch.path);
+  return json(await bloomPrints(['publish', '-', folder, store], scratch.path, assembly));
+}
+
+describe('a database that is published', () => {
+  const server = new S3Server();
+  const env = { ...process.env, AWS_ACCESS_KEY_ID: 'test-id', AWS_SECRET_ACCESS_KEY: 'very-secret-key', AWS_ENDPOINT_URL: '', AWS_REGION: 'eu-west-1' };
+  const withBucket = (args: readonly string[], input = ''): Promise<Outcome> => {
+    const child = spawn(process.execPath, [program, ...args], { cwd: scratch.path, env });
+    child.stdin.end(input);
+    return outcome(child);
+  };
+  beforeAll(async () => {
+    await server.listen();
+    env.AWS_ENDPOINT_URL = new URL(server.url).origin;
+    server.isPublic = true;
+  });
+  afterAll(() => server.close());
+
+  test('in a folder is read there, takes deliveries with deletions, is merged and collected; tasks that run again change nothing', async () => {
+    const first = await parts('p1', ['--sequence', '1'], tsv(0, 1500));
+    expect(readFileSync(join(scratch.path, first), 'utf8').split('\n').length).toBeGreaterThan(3);
+    expect(await publishParts('p1', [first], 'www')).toMatchObject({ isPublished: true, isNew: true, previous: null });
+    scratch.write('gone.tsv', `${keyAt(7)}\t\n`);
+    const second = await parts('p2', ['--sequence', '2', '--deletions', 'gone.tsv'], tsv(5, 7, (i) => `again ${i}`));
+    const files = readdirSync(scratch.at('p2')).sort();
+    expect(readFileSync(scratch.at(await parts('p2', ['--sequence', '2', '--deletions', 'gone.tsv'], tsv(5, 7, (i) => `again ${i}`))))).toEqual(readFileSync(scratch.at(second)));
+    expect(readdirSync(scratch.at('p2')).sort()).toEqual(files);
+    expect(await publishParts('p2', [second], 'www')).toMatchObject({ isNew: true, newParts: 1 });
+    const before = readdirSync(scratch.at('www')).sort();
+    expect(await publishParts('p2', [second], 'www')).toMatchObject({ isPublished: true, isNew: false });
+    expect(readdirSync(scratch.at('www')).sort()).toEqual(before);
+    const read = await bloom(['get', 'www', keyAt(4), keyAt(5), keyAt(6), keyAt(7), keyAt(1499)], scratch.path);
+    expect(read).toMatchObject({ code: 1, stderr: `bloom: ${keyAt(7)}: not found\n` });
+    expect(read.stdout.toString()).toBe('value 4\nagain 5\nagain 6\nvalue 1499\n');
+
+    const merged = await bloomPrints(['part', '--levels', '5,6', 'www', '-q', '--sequence', '2', '-o', 'p3', ...SMALL], scratch.path);
+    scratch.write('p3.jsonl', merged);
+    expect(await publishParts('p3', ['p3.jsonl'], 'www', ['--replaces', '5,6'])).toMatchObject({ isNew: true });
+    expect(merged).not.toContain('deletion"');
+    expect(await bloomPrints(['count', 'www'], scratch.path)).toBe('1499\n');
+    const collected = json(await bloomPrints(['gc', 'www', '--keep', '0', '--younger-than', '0s', '--dry-run'], scratch.path));
+    expect(collected.deleted).not.toHaveLength(0);
+    expect(json(await bloomPrints(['gc', 'www'], scratch.path))).toMatchObject({ deleted: [] });
+    expect(json(await bloomPrints(['gc', 'www', '--keep', '0', '--younger-than', '0s'], scratch.path))).toEqual({ ...collected, isDryRun: false });
+    expect(await bloom(['verify', 'www'], scratch.path)).toMatchObject({ code: 0, stderr: expect.stringMatching(/^bloom: www: nothing is wrong with MANIFEST-\d+, \d+ parts with 1,499 entries\n$/) as string });
+  });
+
+  test('in a bucket is read over HTTP, and no output has a credential', async () => {
+    const first = await parts('b1', ['--sequence', '1'], tsv(0, 2000));
+    const bucket = 's3://bucket/words';
+    const assembled = await withBucket(['assemble', 'b1', first, '--previous', bucket]);
+    const published = await withBucket(['publish', '-', 'b1', bucket], assembled.stdout.toString());
+    expect(published).toMatchObject({ code: 0, stderr: '' });
+    expect(json(published.stdout)).toMatchObject({ isPublished: true, isNew: true });
+    expect(await bloomPrints(['get', server.url, keyAt(1234)], scratch.path)).toBe('value 1234\n');
+    expect(await bloom(['verify', server.url], scratch.path)).toMatchObject({ code: 0, stderr: expect.stringContaining('parts with 2,000 entries') as string });
+    const verified = await withBucket(['verify', bucket, '--json']);
+    expect(json(verified.stdout)).toMatchObject({ input: bucket, entries: 2000, findings: [] });
+    expect(json((await withBucket(['gc', bucket])).stdout)).toMatchObject({ deleted: [] });
+    // Straight into the bucket, as tasks on other machines do.
+    const second = await withBucket(['part', '-', '-q', '--sequence', '2', '-o', bucket], tsv(1999, 2001));
+    const line = await withBucket(['assemble', bucket, '-', '--previous', bucket], second.stdout.toString());
+    expect(json((await withBucket(['publish', '-', bucket], line.stdout.toString())).stdout)).toMatchObject({ isNew: true });
+    expect(await bloomPrints(['get', server.url, keyAt(2000)], scratch.path)).toBe('value 2000\n');
+    server.fault = () => ({ kind: 'status', status: 403 });
+    const refused = await withBucket(['verify', bucket]);
+    server.fault = () => undefined;
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('BLOOM_STORE_FAILED') as string });
+    env.AWS_ENDPOINT_URL = 'http://user:very-secret-key@127.0.0.1:1';
+    const withPassword = await withBucket(['verify', bucket]);
+    env.AWS_ENDPOINT_URL = new URL(server.url).origin;
+    expect(withPassword).toMatchObject({ code: 2, stderr: 'bloom: AWS_ENDPOINT_URL must be http:// or https:// with a host, and without a password\n' });
+    for (const { stdout, stderr } of [assembled, published, verified, second, line, refused, withPassword]) {
+      expect(stdout.toString() + stderr).not.toMatch(/very-secret-key|test-id/);
+    }
+    const { code, stderr } = await bloom(['verify', bucket], scratch.path);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: 'bloom: AWS_ACCESS_KEY_ID is not set in the environment\n' });
+  });
+});
+
+test('ranges of sorted runs give the same parts wherever they are merged, and merge cuts at the same keys', async () => {
+  const random = seeded(5);
+  const runs: string[] = [];
+  for (let run = 0; run < 4; run++) {
+    const lines = Array.from({ length: 800 }, () => `${keyAt(random.below(20_000))}\tof run ${run}\n`);
+    runs.push(`run${run}.ldb`);
+    await bloomPrints(['build', '-', '--sort', '-q', '--block-size', '1K', '-o', `run${run}.ldb`], scratch.path, lines.join(''));
+  }
+  const cuts = (await bloomPrints(['split', ...runs, '-n', '3', '--no-internal'], scratch.path)).trim().split('\n');
+  expect(cuts).toHaveLength(2);
+  expect(await bloomPrints(['split', ...runs.slice().reverse(), '-n', '3', '--no-internal'], scratch.path)).toBe(`${cuts.join('\n')}\n`);
+  const bounds = [...cuts, undefined].map((lt, i) => [...(i === 0 ? [] : ['--gte', cuts[i - 1]!]), ...(lt === undefined ? [] : ['--lt', lt])]);
+  const reduce = async (range: readonly string[], folder: string): Promise<string> => bloomPrints(['part', ...runs, '-q', '--hex', ...range, '--sequence', '1', '-o', folder, ...SMALL], scratch.path);
+  const lines: string[] = [];
+  for (const range of bounds) lines.push(await reduce(range, 'ranges'));
+  expect(await Promise.all(bounds.map((range) => reduce(range, 'again')))).toEqual(lines);
+  scratch.write('ranges.jsonl', lines.join(''));
+  await publishParts('ranges', ['ranges.jsonl'], 'ranges');
+  await bloomPrints(['merge', ...runs, '-q', '-o', 'whole.ldb'], scratch.path);
+  const whole = await bloomPrints(['scan', 'whole.ldb'], scratch.path);
+  expect(await bloomPrints(['scan', 'ranges'], scratch.path)).toBe(whole);
+  let cut = '';
+  for (const [i, range] of bounds.entries()) {
+    await bloomPrints(['merge', ...runs, '-q', '--hex', ...range, '-o', `cut${i}.ldb`], scratch.path);
+    cut += await bloomPrints(['scan', `cut${i}.ldb`], scratch.path);
+  }
+  expect(cut).toBe(whole);
+});
+
+describe('publishers', () => {
+  const published = async (): Promise<unknown> => (await bloom(['verify', 'race', '--json'], scratch.path)).stdout.toString().trim();
+
+  test('eight at once on one state: exactly one wins, the others exit with 1 and go on from the new state', async () => {
+    await publishParts('r0', [await parts('r0', ['--sequence', '1'], tsv(0, 500))], 'race');
+    const assemblies = await Promise.all(
+      Array.from({ length: 8 }, async (_, i) => {
+        const descriptions = await parts(`r${i + 1}`, ['--sequence', '2'], tsv(i, i + 1, () => `of ${i}`));
+        return bloomPrints(['assemble', `r${i + 1}`, descriptions, '--previous', 'race'], scratch.path);
+      }),
+    );
+    const outcomes = await Promise.all(assemblies.map((assembly, i) => bloom(['publish', '-', `r${i + 1}`, 'race'], scratch.path, assembly)));
+    const winners = outcomes.flatMap(({ code }, i) => (code === 0 ? [i] : []));
+    expect(winners).toHaveLength(1);
+    const winner = json(assemblies[winners[0]!]!).manifest;
+    for (const [i, { code, stdout, stderr }] of outcomes.entries()) {
+      expect(stderr).toBe('');
+      if (i !== winners[0]) expect({ exit: code, ...json(stdout) }).toMatchObject({ exit: 1, isPublished: false, code: 'BLOOM_CONFLICT', current: winner, lastSequence: '2' });
+    }
+    const loser = (winners[0]! + 1) % 8;
+    const again = await parts(`r${loser + 1}`, ['--sequence', '3'], tsv(loser, loser + 1, () => `of ${loser}`));
+    expect(await publishParts(`r${loser + 1}`, [again], 'race')).toMatchObject({ isPublished: true, isNew: true, previous: winner });
+    expect(await bloomPrints(['get', 'race', keyAt(winners[0]!), keyAt(loser)], scratch.path)).toBe(`of ${winners[0]}\nof ${loser}\n`);
+  });
+
+  test('--if-match names what must be published', async () => {
+    const descriptions = await parts('m1', ['--sequence', '9'], tsv(0, 10));
+    const assembly = await bloomPrints(['assemble', 'm1', descriptions], scratch.path);
+    expect(json(assembly).previous).toBeNull();
+    const current = (json((await published()) as string)).manifest as string;
+    expect((await bloom(['publish', '-', 'm1', 'race'], scratch.path, assembly)).code).toBe(1);
+    expect((await bloom(['publish', '-', 'm1', 'race', '--if-match', 'MANIFEST-123456'], scratch.path, assembly)).code).toBe(1);
+    expect(json((await published()) as string).manifest).toBe(current);
+    expect(await bloom(['publish', '-', 'm1', 'race', '--if-match', 'latest'], scratch.path, assembly)).toMatchObject({ code: 2, stderr: 'bloom: --if-match latest: must be the name of a MANIFEST, or none\n' });
+    expect((await bloom(['publish', '-', 'm1', 'race', '--if-match', current], scratch.path, assembly)).code).toBe(0);
+    expect(await bloomPrints(['count', 'race'], scratch.path)).toBe('10\n');
+  });
+
+  test('killed at any moment leave the old database or the new one, whole, and run again', async () => {
+    await publishParts('k0', [await parts('k0', ['--sequence', '1'], tsv(0, 1500))], 'killed');
+    const assembly = await bloomPrints(['assemble', 'k1', await parts('k1', ['--sequence', '2'], tsv(0, 1500, (i) => `new ${i}`)), '--previous', 'killed'], scratch.path);
+    const random = seeded(Number(process.env.BLOOM_SEED ?? 3));
+    const started = performance.now();
+    cpSync(scratch.at('killed'), scratch.at('timed'), { recursive: true });
+    expect((await bloom(['publish', '-', 'k1', 'timed'], scratch.path, assembly)).code).toBe(0);
+    const wholeMs = performance.now() - started;
+    const seen = { old: 0, new: 0 };
+    const kills = Number(process.env.BLOOM_PUBLISHER_KILLS ?? 4);
+    for (let i = 0; i < kills; i++) {
+      const folder = `killed${i}`;
+      cpSync(scratch.at('killed'), scratch.at(folder), { recursive: true });
+      const child = spawn(process.execPath, [program, 'publish', '-', 'k1', folder], { cwd: scratch.path });
+      const over = outcome(child);
+      child.stdin.on('error', () => undefined);
+      child.stdin.end(assembly);
+      await new Promise((resolve) => setTimeout(resolve, wholeMs * (0.2 + random.below(70) / 100)));
+      child.kill('SIGKILL');
+      await over;
+      const { findings, manifest } = json(await bloomPrints(['verify', folder, '--json'], scratch.path));
+      expect(findings).toEqual([]);
+      seen[manifest === json(assembly).manifest ? 'new' : 'old']++;
+      expect(json(await bloomPrints(['publish', '-', 'k1', folder], scratch.path, assembly))).toMatchObject({ isPublished: true });
+      expect(await bloomPrints(['get', folder, keyAt(1)], scratch.path)).toBe('new 1\n');
+    }
+    expect(seen.old).toBeGreaterThan(0);
+    expect(seen.old + seen.new).toBe(kills);
+  });
+});
+
+describe('what is wrong', () => {
+  const fails = async (args: readonly string[], input = ''): Promise<string> => {
+    const { code, stdout, stderr } = await bloom(args, scratch.path, input);
+    expect({ code, stdout: stdout.toString() }).toEqual({ code: 2, stdout: '' });
+    expect(stderr.split('\n')).toHaveLength(2);
+    return stderr.slice('bloom: '.length, -1);
+  };
+
+  test('with the order of entries is said with its place', async () => {
+    expect(await fails(['part', '-', '--sequence', '1', '-o', 'w'], 'a\t1\nc\t2\nb\t3\n')).toBe('standard input: line 3: key "b" comes before "c" (line 2); bloom build --sort accepts keys in any order');
+    expect(await fails(['part', '-', '--sequence', '1', '-o', 'w'], 'a\t1\na\t2\n')).toContain('line 2: key "a" is a duplicate (line 1)');
+    scratch.write('deleted.tsv', 'b\t\na\t\n');
+    expect(await fails(['part', '-', '--deletions', 'deleted.tsv', '--sequence', '1', '-o', 'w'], 'c\t1\n')).toBe('deleted.tsv: line 2: key "a" comes before "b" (line 1); bloom build --sort accepts keys in any order');
+    scratch.write('deleted.tsv', 'b\t\n');
+    expect(await fails(['part', '-', '--deletions', 'deleted.tsv', '--sequence', '1', '-o', 'w'], 'b\t1\n')).toBe('deleted.tsv: a key to delete is also among the entries: 0x62');
+    expect(existsSync(scratch.at('w'))).toBe(false);
+  });
+
+  test('with parts is refused by assemble, which writes no MANIFEST', async () => {
+    const a = await parts('x', ['--sequence', '1'], tsv(0, 20));
+    const b = await parts('x', ['--sequence', '1', '--no-filter'], tsv(10, 30));
+    expect(await fails(['assemble', 'x', a, b])).toMatch(/ overlap \(BLOOM_OVERLAP\)$/);
+    expect(await fails(['assemble', 'elsewhere', a])).toMatch(/^elsewhere does not have \d+\.ldb \(BLOOM_MISSING_PART\)$/);
+    expect(await fails(['assemble', 'x', 'none.jsonl'])).toBe('none.jsonl: no such file or folder');
+    const description = readFileSync(scratch.at(a), 'utf8');
+    scratch.write('cut.jsonl', description.slice(0, -1));
+    expect(await fails(['assemble', 'x', 'cut.jsonl'])).toBe('cut.jsonl: the last line has no end: the task that printed it has not finished');
+    scratch.write('bad.jsonl', description.replace('"entries":20', '"entries":"20"'));
+    expect(await fails(['assemble', 'x', 'bad.jsonl'])).toMatch(/^bad.jsonl: line 1: not the description of a part: entries is no whole number/);
+    expect(await fails(['assemble', 'x', '-'], '')).toBe('the descriptions are empty: there are no parts');
+    scratch.write('reverse.mjs', `export default { name: 'reverse', compare: (a, b) => Buffer.compare(b, a), findShortestSeparator: (a) => a, findShortSuccessor: (a) => a };`);
+    const other = await parts('y', ['--sequence', '1', '--comparator', './reverse.mjs'], tsv(0, 20).trim().split('\n').reverse().map((line) => `${line}\n`).join(''));
+    expect(await fails(['assemble', 'y', other])).toMatch(/has the order reverse, and not leveldb.BytewiseComparator \(BLOOM_OTHER_COMPARATOR\)$/);
+    await publishParts('x', [a], 'x');
+    expect(await fails(['assemble', 'y', other, '--previous', 'x', '--comparator', './reverse.mjs'])).toContain('BLOOM_OTHER_COMPARATOR');
+    expect(await fails(['assemble', 'x', b, '--previous', 'x'])).toContain('BLOOM_OLD_SEQUENCE');
+    expect(readdirSync(scratch.at('y')).filter((name) => name.startsWith('MANIFEST'))).toEqual([]);
+  });
+
+  test('with the bytes of a part is found when it is copied or published, and nothing is published', async () => {
+    const descriptions = await parts('z', ['--sequence', '1'], tsv(0, 2000));
+    const assembly = await bloomPrints(['assemble', 'z', descriptions], scratch.path);
+    const [name] = readdirSync(scratch.at('z')).filter((file) => file.endsWith('.ldb'));
+    const bytes = scratch.read(join('z', name!));
+    bytes[100]! ^= 1;
+    writeFileSync(scratch.at(join('z', name!)), bytes);
+    for (const place of [['z', 'target'], ['z']]) {
+      expect(await fails(['publish', '-', ...place], assembly)).toMatch(/^z has other bytes under the name \d+\.ldb: .*\(BLOOM_OTHER_BYTES\)$/);
+    }
+    expect(existsSync(scratch.at('target/CURRENT')) || existsSync(scratch.at('z/CURRENT'))).toBe(false);
+    expect(await fails(['publish', '-', 'z', 'target'], '{"manifest":"MANIFEST-1"}')).toBe('standard input: is not what bloom assemble prints');
+    expect(await fails(['gc', 'z'])).toContain('BLOOM_NOT_PUBLISHED');
+  });
+
+  test('in a published folder is a finding of verify', async () => {
+    await publishParts('v', [await parts('v', ['--sequence', '1'], tsv(0, 2000))], 'v');
+    const [name] = readdirSync(scratch.at('v')).filter((file) => file.endsWith('.ldb'));
+    const bytes = scratch.read(join('v', name!));
+    bytes[50]! ^= 1;
+    writeFileSync(scratch.at(join('v', name!)), bytes);
+    const { code, stdout, stderr } = await bloom(['verify', 'v'], scratch.path);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^bloom: v: 1 finding in MANIFEST-\d+, \d+ parts/) as string });
+    expect(stdout.toString()).toMatch(/^\d+\.ldb: its bytes are those of \d+\.ldb \(BLOOM_OTHER_BYTES\)\n$/);
+  });
+
+  test('with the command line is said before anything is written', async () => {
+    expect((await bloom(['part', '-', '-o', 'w'], scratch.path)).code).toBe(2);
+    expect(await fails(['part', '-', '-o', 'w', '--sequence', '-1'])).toContain('--sequence');
+    expect(await fails(['part', '--sequence', '1', '-o', 'w'])).toContain('no input');
+    expect(await fails(['part', '-', '--gte', 'a', '--sequence', '1', '-o', 'w'])).toBe('--gte, --lt and --drop-deletions are for tables');
+    expect(await fails(['part', '-', '--sequence', '1', '-o', 'https://example.org/'])).toContain('a store is a folder, or s3://BUCKET/PREFIX');
+    expect(await fails(['split', '-n', '2'])).toContain('no tables');
+    expect(await fails(['gc', 'w', '--younger-than', '3'])).toContain('It must be a number with s, m, h or d');
+    expect(await fails(['assemble', 'w', 'a', '--replaces', '4,5'])).toBe('--replaces needs --previous, which has the levels');
+  });
+});
+
+test('a task that is killed while it writes parts leaves none by halves, and gives the same ones when it runs again', async () => {
+  const input = tsv(0, 30_000);
+  scratch.write('many.tsv', input);
+  const whole = await bloomPrints(['part', 'many.tsv', '-q', '--sequence', '1', '-o', 'unhurt', ...SMALL], scratch.path);
+  const { code } = await shell(`bloom part many.tsv -q --sequence 1 -o hurt ${SMALL.join(' ')} > hurt.jsonl & pid=$!; while [ "$(ls hurt 2>/dev/null | wc -l)" -lt 3 ]; do sleep 0.01; done; pkill -KILL -P $pid; kill -KILL $pid; wait`, scratch.path);
+  expect(code).toBe(0);
+  const names = readdirSync(scratch.at('hurt')).filter((name) => name.endsWith('.ldb'));
+  expect(names.length).toBeLessThan(whole.trim().split('\n').length);
+  for (const name of names) expect(scratch.read(join('hurt', name))).toEqual(scratch.read(join('unhurt', name)));
+  expect(await bloomPrints(['part', 'many.tsv', '-q', '--sequence', '1', '-o', 'hurt', ...SMALL], scratch.path)).toBe(whole);
+});
