@@ -62,7 +62,7 @@ const LIMITS: Readonly<Record<string, string>> = {
   'get-absent-sync':
     'Tried: a branch-free search of the index, cheaper views to ask filters (two thirds of the time before), and then none at all (0.87 of that). classic-level asks the same filter in C++, behind a single Node-API call.',
   'db-open':
-    'Eight tables are opened with the view, so that damage is found at once and the tables stay readable when a writer deletes them. LevelDB opens a table when it first reads it, so it takes longer the more tables there are. Tried: as for `open`; tables opened while the logs are read, plain descriptors in place of FileHandles, no bytes read twice (together two thirds of the time before); fewer arrays (0.92 without promises). No gain: files opened without promises, memory that is not zeroed.',
+    'Eight tables are opened with the view, so that damage is found at once and the tables stay readable when a writer deletes them. LevelDB opens a table when it first reads it, so it takes longer the more tables there are. Tried: as for `open`; tables opened while the logs are read, plain descriptors in place of FileHandles, no bytes read twice (together two thirds of the time before); fewer arrays (0.92 without promises). No gain: files opened without promises, memory that is not zeroed. Before a view is given out, the files of the log, CURRENT, MANIFEST, LOCK and tables are asked whether they are still those that were opened: a tenth of the time.',
   'db-get-absent-sync':
     'Four tables and a log are asked. LevelDB compacts its copy to a single level during the measurement, because lookups had to ask several tables: the compacted database has the same tables for both. Tried: one lookup and one internal key for all gets, tables found by object instead of by bigint, one view of the user key for all filters, an index that is searched by user key: three eighths of the processor time before; no views to ask filters (0.87 of that), a filter in memory in front of the log (0.82).',
   'db-get-present-sync':
@@ -74,6 +74,8 @@ const LIMITS: Readonly<Record<string, string>> = {
     'classic-level maps its files, so that a block is neither read nor copied, and does not verify its checksum. Measured in one process, as parts of its whole `getSync`: the call of Node that reads a block of 4,216 bytes takes 0.54, asking whether another program has written to the file 0.39, and the checksum 0.23, together 1.16 before anything is searched. A new array for the block, with the work of the garbage collector, took 0.67. Tried: the memory of the block that is displaced (0.74 to 0.91 of the time before), stored blocks read into memory that is used again. A reader cannot leave out the question, because a table that was overwritten in place has right checksums too; with the question taken out for a trial, the row was 2.4 instead of 3.0.',
   'db-uncached-get-many':
     'As for `db-uncached-get-sync`: both look up one key after another. Whether a file has changed is asked once for each table and call, so that a key takes 0.83 of the time of a `getSync` where 100 keys lie in 8 tables.',
+  'db-uncached-range':
+    'Ten random entries lie in blocks of each of the tables, which are read one after another: three tenths of the time. Asking whether files have changed is 3%; the rest is merging tables and memory, and the promises of the iterator. classic-level maps its files and hands ten entries over in one call.',
   'db-uncached-get-16':
     'classic-level looks up keys on four threads at once, and ours on one. Tried: reads that have held up the event loop wait for its next turn, and no longer for threads. Not tried: one question about changes for all callers of a turn, whose keys mostly lie in different tables.',
   'db-get-present': 'As for `db-get-present-sync`.',
@@ -299,6 +301,13 @@ ${markdownTable(
 \`build --sort\`: sort(1) uses both processors, and the pipe lets it run beside \`bloom build -\`. Tried: sorting by the digits of the
 keys' first bytes instead of comparing (four fifths of the time before).
 
+\`scan\`: tsv is checked for bytes to escape and copied four bytes at a time (0.8 of the time before). \`merge\` writes a table too: one thread
+merges while the other makes blocks, filters and checksums.
+
+\`bloom build\` of 2 and of 5 million lines takes 0.56 and 0.55 of the time that it took without a thread that parses, and with a
+promise for each entry. That thread waits for three fifths of the time: what remains is making blocks, filters and checksums on the
+other one. No gain: memory that the threads share instead of handing it over (1.15 times as long).
+
 ${levels}## Memory
 
 Peak resident memory above that of an empty process. The bound is the sizes of the table's index and filter plus 96 MiB.
@@ -398,7 +407,9 @@ What is aimed at is at most 6 times Bloom's time to build (Ribbon) and 5 (fuse),
 batches. What stops Ribbon's builds is that seeds without a solution cost as much as others. With 17,000 keys, hashes take 6 ns a key,
 their order 7, elimination 25 and substitution 8; all but the last are done again for each such seed, which 44% of the seeds are.
 With 0.6% more slots they are 32%, with 2% more 15%. With 100,000 keys and rows of 128 bits, the four take 8, 9, 53 and 14 ns, and 53%
-of the seeds have no solution; with 0.3% more slots 27%. Bits are what the policy is for, so it tries more seeds.
+of the seeds have no solution; with 0.3% more slots 27%. Bits are what the policy is for, so it tries more seeds. Fuse's builds take
+much the same time for each key up to 100,000 keys, and twice as long with a million, whose counts and hashes leave the near caches.
+Single keys are asked for in plain TypeScript, where a hash of 64 bits is made of two of 32, and Bloom's filter needs one of 32.
 
 ${filterTable(rows)}
 
