@@ -11,8 +11,8 @@ const wholeEntryPoints = {
   // 14 kB of this belong to Database.repair and are loaded when it is called.
   '@bloom/leveldb': '88.6 kB',
   // Beside `@bloom/leveldb`, this is mostly abstract-level, with the packages buffer and events that it needs in browsers.
-  '@bloom/level': '115.7 kB',
-  '@bloom/level/worker': '102 kB',
+  '@bloom/level': '116.2 kB',
+  '@bloom/level/worker': '102.8 kB',
   '@bloom/leveldb/browser': '2 kB',
   '@bloom/leveldb/opfs': '5 kB',
   '@bloom/leveldb/http': '6.4 kB',

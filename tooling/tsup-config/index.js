@@ -84,6 +84,25 @@ export function thirdPartyLicences(file) {
 }
 
 /**
+ * Makes a module empty for one package, which does without it.
+ *
+ * @param {string} module as it is imported
+ * @param {string} from the package that imports it
+ * @returns {Plugin}
+ */
+export function leftOut(module, from) {
+  return {
+    name: `left-out-${module}`,
+    setup(build) {
+      build.onResolve({ filter: /./ }, ({ path, importer }) =>
+        path === module && importer.includes(`/node_modules/${from}/`) ? { path, namespace: 'left-out' } : undefined,
+      );
+      build.onLoad({ filter: /./, namespace: 'left-out' }, () => ({ contents: '' }));
+    },
+  };
+}
+
+/**
  * @param {string} path of a file in a package
  * @returns {string} the folder of the package
  */
