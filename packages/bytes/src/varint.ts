@@ -9,6 +9,9 @@
 /** The most bytes that a varint64 can have. A varint32 has at most five. */
 const MAX_VARINT64_LENGTH = 10;
 
+/** How many groups of seven bits a number holds exactly. */
+const LOW_GROUPS = 7;
+
 /** The largest integer up to which numbers are exact. */
 const MAX_EXACT = BigInt(Number.MAX_SAFE_INTEGER);
 
@@ -76,14 +79,18 @@ export class VarintReader {
 
   /** The next uint64, exact, or undefined when no complete varint64 is left. */
   bigVarint64(): bigint | undefined {
-    const start = this.position;
-    const inexact = this.varint64();
-    if (inexact <= Number.MAX_SAFE_INTEGER) return inexact < 0 ? undefined : BigInt(inexact);
-    // Of four bytes as a number: a bigint for each byte would take several times as long.
-    const bitsAt = (i: number): number => (i < this.position ? this.bytes[i]! & 0x7f : 0);
-    const groupAt = (i: number): bigint => BigInt(bitsAt(i) | (bitsAt(i + 1) << 7) | (bitsAt(i + 2) << 14) | (bitsAt(i + 3) << 21));
-    const value = groupAt(start) | (groupAt(start + 4) << 28n) | (groupAt(start + 8) << 56n);
-    // The tenth byte has room for six bits too many; LevelDB drops them.
-    return BigInt.asUintN(64, value);
+    // Seven groups as a number, and what is above them as another: a bigint for each byte would take several times as long.
+    let low = 0;
+    let high = 0;
+    for (let i = 0, unit = 1; i < MAX_VARINT64_LENGTH && this.position < this.end; i++, unit *= 0x80) {
+      const byte = this.bytes[this.position++]!;
+      if (i === LOW_GROUPS) unit = 1;
+      if (i < LOW_GROUPS) low += (byte & 0x7f) * unit;
+      else high += (byte & 0x7f) * unit;
+      if (byte >= 0x80) continue;
+      // The tenth byte has room for six bits too many; LevelDB drops them.
+      return high === 0 ? BigInt(low) : BigInt.asUintN(64, BigInt(low) | (BigInt(high) << BigInt(7 * LOW_GROUPS)));
+    }
+    return undefined;
   }
 }

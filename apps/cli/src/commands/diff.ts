@@ -12,7 +12,8 @@ import type { InputOptions } from '../inputs/opened-input.js';
 import { addHeaderOption } from '../inputs/opened-source.js';
 import { addKeyFormOptions } from '../inputs/opened-table.js';
 import { type VisibleEntries, withVisible } from '../inputs/visible-entries.js';
-import { drain, flush, note } from '../outputs/output.js';
+import { drain, flush } from '../outputs/output.js';
+import { printSummary } from '../outputs/summary.js';
 import { addPluginOptions } from '../plugins/plugin-options.js';
 
 interface DiffOptions extends InputOptions {
@@ -20,6 +21,7 @@ interface DiffOptions extends InputOptions {
   readonly hex?: true;
   readonly keysOnly?: true;
   readonly quiet?: true;
+  readonly json?: true;
 }
 
 /** What separates the sign from the entry, in the formats in which an entry can have one. */
@@ -41,6 +43,7 @@ export function addDiff(program: Command): void {
     .option('--hex', 'print keys and values in hexadecimal')
     .option('--keys-only', 'print no values')
     .option('-q, --quiet', 'print nothing: the exit code says whether they differ')
+    .option('--json', 'print how many entries differ as one JSON object, and no entries')
     .addHelpText(
       'after',
       `
@@ -63,7 +66,8 @@ async function diff(oldPath: string, newPath: string, options: DiffOptions): Pro
       await differences.print();
       const { removed, added, changed } = differences;
       if (removed + added + changed > 0) process.exitCode = EXIT.no;
-      if (!options.quiet) note(`${count(removed)} only in ${oldName}, ${count(added)} only in ${newName}, ${count(changed)} with other values`);
+      const text = `${count(removed)} only in ${oldName}, ${count(added)} only in ${newName}, ${count(changed)} with other values`;
+      await printSummary(options, text, { old: oldName, new: newName, removed, added, changed });
     }),
   );
 }
@@ -109,20 +113,23 @@ class Differences {
   readonly #after: EntryWalk;
   readonly #out = new ByteBuffer();
   readonly #printer: Printer;
-  readonly #isQuiet: boolean;
+  readonly #printsEntries: boolean;
+  /** Whether it is enough to know that there are any. */
+  readonly #stopsAtFirst: boolean;
   readonly #signEnd: string;
 
-  constructor(before: EntryWalk, after: EntryWalk, { format, hex, keysOnly, quiet }: DiffOptions) {
+  constructor(before: EntryWalk, after: EntryWalk, { format, hex, keysOnly, quiet, json }: DiffOptions) {
     this.#before = before;
     this.#after = after;
     this.#signEnd = SIGN_ENDS[format];
-    this.#isQuiet = quiet === true;
+    this.#printsEntries = !quiet && !json;
+    this.#stopsAtFirst = quiet === true && !json;
     const { printer }: Format = formats[format];
     this.#printer = printer({ key: true, value: keysOnly !== true, facts: [], hex: hex === true });
   }
 
   async print(): Promise<void> {
-    if (!this.#isQuiet && this.#printer.head !== undefined) this.#out.utf8(`change${this.#signEnd}${this.#printer.head}`);
+    if (this.#printsEntries && this.#printer.head !== undefined) this.#out.utf8(`change${this.#signEnd}${this.#printer.head}`);
     const [before, after] = [this.#before, this.#after];
     const { comparator } = before.source;
     try {
@@ -141,7 +148,7 @@ class Differences {
           this.#put('-', before);
           this.#put('+', after);
         }
-        if (this.#isQuiet && this.removed + this.added + this.changed > 0) return;
+        if (this.#stopsAtFirst && this.removed + this.added + this.changed > 0) return;
         if (order <= 0) {
           const step = before.next();
           hasBefore = typeof step === 'boolean' ? step : await step;
@@ -159,7 +166,7 @@ class Differences {
   }
 
   #put(sign: '-' | '+', { key, value }: EntryWalk): void {
-    if (this.#isQuiet) return;
+    if (!this.#printsEntries) return;
     this.#out.begin();
     this.#out.utf8(sign + this.#signEnd);
     try {

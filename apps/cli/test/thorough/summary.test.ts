@@ -72,6 +72,15 @@ describe('--json prints the summary', () => {
   });
 });
 
+test('diff --json counts what differs, and prints no entries', async () => {
+  scratch.write('old.tsv', 'a\t1\nb\t2\nc\t3\n');
+  scratch.write('new.tsv', 'b\t2\nc\t4\nd\t5\ne\t6\n');
+  for (const name of ['old', 'new']) await summaryOf(['build', `${name}.tsv`, '-o', `${name}.ldb`]);
+  expect(await summaryOf(['diff', 'old.ldb', 'new.ldb'], 1)).toEqual({ old: 'old.ldb', new: 'new.ldb', removed: 1, added: 2, changed: 1 });
+  expect(await summaryOf(['diff', 'old.ldb', 'new.ldb', '--quiet'], 1)).toMatchObject({ removed: 1, added: 2, changed: 1 });
+  expect(await summaryOf(['diff', 'old.ldb', 'old.ldb'])).toMatchObject({ removed: 0, added: 0, changed: 0 });
+});
+
 test('a command that fails prints no summary', async () => {
   mkdirSync(scratch.at('nothing'));
   for (const args of [['build', 'absent', '-o', 'x.ldb'], ['repair', 'nothing'], ['compact', 'absent'], ['salvage', 'nothing', '-o', 'x.ldb']]) {
