@@ -31,10 +31,10 @@ export async function measure(entrants: readonly Entrant[], size: number, pace: 
   const passes: number[] = [];
   let roundMs = 0;
   for (const entrant of entrants) {
-    const passMs = await warmUp(entrant, size, pace);
-    const count = Math.max(1, Math.round(pace.sampleMs / passMs));
+    const { passMs, elapsedMs } = await warmUp(entrant, size, pace);
+    const count = Math.max(1, Math.round(Math.min(pace.sampleMs / passMs, (MOST_WALL * pace.sampleMs) / elapsedMs)));
     passes.push(count);
-    roundMs += count * passMs;
+    roundMs += count * elapsedMs;
   }
   const count = Math.max(LEAST_ROUNDS, Math.min(pace.rounds, Math.floor(MOST_MS / roundMs)));
   const rounds = [];
@@ -49,17 +49,28 @@ export async function measure(entrants: readonly Entrant[], size: number, pace: 
   return rounds;
 }
 
-/** A job that waits for the disk uses little processor time, so wall time ends its warm-up as well. */
+/**
+ * A job that waits for the disk, or whose passes are prepared for longer than they take, uses little of the time that is measured. So
+ * all the time that has passed ends its warm-up and its samples as well.
+ */
 const MOST_WALL = 5;
 
-/** @returns the milliseconds of one pass. */
-async function warmUp({ contender, job }: Entrant, size: number, pace: Pace): Promise<number> {
+/** What one pass takes. */
+interface Pass {
+  readonly passMs: number;
+  /** With its preparation. */
+  readonly elapsedMs: number;
+}
+
+async function warmUp({ contender, job }: Entrant, size: number, pace: Pace): Promise<Pass> {
   let passes = 1;
   for (let left = 1; ; ) {
+    const start = performance.now();
     const { wall, cpu } = await contender.time(job, size, passes);
+    const elapsedMs = (performance.now() - start) / passes;
     const passMs = wall / 1e6 / passes;
-    left -= Math.max(cpu / 1e6 / pace.warmUpMs, wall / 1e6 / pace.warmUpMs / MOST_WALL);
-    if (left <= 0) return passMs;
+    left -= Math.max(cpu / 1e6 / pace.warmUpMs, (elapsedMs * passes) / pace.warmUpMs / MOST_WALL);
+    if (left <= 0) return { passMs, elapsedMs };
     passes = Math.max(1, Math.min(passes * 4, Math.ceil((left * pace.warmUpMs) / passMs)));
   }
 }
