@@ -351,6 +351,23 @@ ${markdownTable(header!, rows)}
 `;
 }
 
+/** What stops the goals of levels on Node. */
+const LEVEL_REASONS = `What stops the others:
+
+- level-for-await, level-nextv: of a call of \`nextv(1000)\`, two fifths make text of keys and values, which takes Node 100 ns each, and
+  a quarter compares the keys of the tables that are merged. classic-level does the latter on another thread, while the program
+  uses what came before. Tried: text made of the cursor's bytes, without an array and a \`Buffer\` in between.
+- level-clear: each deletion is an entry in the log and in the skip list, as in LevelDB, and blocks are read by the thread that also
+  inserts.
+- level-open: a database that is opened reads its MANIFEST and log, and writes a new MANIFEST, CURRENT and log, as LevelDB does.
+  Each of some twenty calls of the file system goes to a thread of Node's and back, where LevelDB needs one such trip for all.
+- level-uncached-get-many: as for \`db-uncached-get-many\`.`;
+
+/** What stops those in browsers. */
+const BROWSER_LEVEL_REASONS = `A put is over when the file system has taken the write to the log, one call for each; of 100 puts at once, one call serves all. In a
+page, a message to the worker and back takes 100 to 200 µs, so a single \`get\` or \`put\` waits for that. Entries of an iteration are
+made text one by one, as in Node.`;
+
 function levelsSection(run: LevelRun | undefined, [columns, ...browserRows]: readonly (readonly string[])[]): string {
   const onNode =
     run === undefined
@@ -362,6 +379,8 @@ ${comparisonTable(run.comparisons)}
 
 ${goalLine(run.comparisons)}. ${machineLine(run.machine)}; ${run.rounds} rounds.
 
+${LEVEL_REASONS}
+
 `;
   const inBrowsers =
     columns === undefined
@@ -370,6 +389,8 @@ ${goalLine(run.comparisons)}. ${machineLine(run.machine)}; ${run.rounds} rounds.
 own, and both in one worker. Medians, in microseconds per operation. \`npx pnpm@10 --filter @bloom/browser-tests level-bench\` measures on your machine.
 
 ${markdownTable(columns, browserRows)}
+
+${BROWSER_LEVEL_REASONS}
 
 `;
   return onNode + inBrowsers === '' ? '' : `## Levels\n\n${onNode}${inBrowsers}`;
