@@ -21,9 +21,9 @@ const MAX_GRANDPARENT_FILES = 10;
 /** The most bytes, in units of `maxFileSize`, up to which a compaction is enlarged. */
 const MAX_EXPANDED_FILES = 25;
 
-/** The size limit of a level from 1 on, in bytes: 10 MiB at level 1, and ten times as much at each next level. */
+/** The size limit of a level from 1 on, in bytes: 10 MiB at level 1, and ten times as much at each next level; the last has none. */
 export function maxBytesOf(level: number): number {
-  return 10 * 2 ** 20 * 10 ** (level - 1);
+  return level === LEVEL_COUNT - 1 ? Infinity : 10 * 2 ** 20 * 10 ** (level - 1);
 }
 
 /** The level that is fullest in relation to its limit; a score of 1 makes a compaction due. Source: `VersionSet::Finalize`. */
@@ -34,6 +34,12 @@ export function fullestLevel({ levels }: Version): { readonly level: number; rea
     if (score > fullest.score) fullest = { level, score };
   }
   return fullest;
+}
+
+/** Whether so many tables of so many bytes can be in a level without a compaction that is due. */
+export function fitsInLevel(level: number, count: number, bytes: number): boolean {
+  if (level === 0) return count < LEVEL_0_TRIGGER;
+  return bytes < maxBytesOf(level);
 }
 
 /** Whether a level is so full that a compaction is due. */

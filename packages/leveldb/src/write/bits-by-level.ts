@@ -1,4 +1,5 @@
 import { type FilteredTable, levelBits } from '../compact/level-bits.js';
+import { settledLevels, type SizedTable, type SizedTables } from '../compact/settled-levels.js';
 import type { CompactionPlan } from '../format/compaction-plan.js';
 import { type FileMetadata, LEVEL_COUNT } from '../format/version-edit.js';
 import type { Version } from '../format/version.js';
@@ -71,23 +72,30 @@ export class BitsChoice {
   async ofMemtable(level: number, { count, memoryUsage }: Memtable, version: Version): Promise<number> {
     const bits = this.#bits;
     if (!('average' in bits)) return bits[level]!;
-    const tables = await this.#tablesOf(version, memoryUsage / Math.max(1, count));
-    return levelBits(version.levels.map((files) => files.map((file) => tables.get(file)!)), { level, keys: count }, bits.average);
+    const levels = await this.#levelsOf(version, memoryUsage / Math.max(1, count));
+    return averageBits(levels, { level, keys: count, bytes: memoryUsage }, bits.average);
   }
 
   /** Of the tables that a compaction makes. */
   async ofCompaction({ level, inputs }: CompactionPlan, version: Version): Promise<number> {
     const bits = this.#bits;
     if (!('average' in bits)) return bits[level + 1]!;
-    const tables = await this.#tablesOf(version, 1);
     const merged = new Set(inputs.flat());
-    const kept = version.levels.map((files) => files.filter((file) => !merged.has(file)).map((file) => tables.get(file)!));
-    const keys = [...merged].reduce((sum, file) => sum + tables.get(file)!.keys, 0);
-    return levelBits(kept, { level: level + 1, keys }, bits.average);
+    const added = { level: level + 1, keys: 0, bytes: 0 };
+    const levels = await this.#levelsOf(version, 1);
+    const kept = levels.map((tables, i) =>
+      tables.filter((table, j) => {
+        if (!merged.has(version.levels[i]![j]!)) return true;
+        added.keys += table.keys;
+        added.bytes += table.bytes;
+        return false;
+      }),
+    );
+    return averageBits(kept, added, bits.average);
   }
 
   /** @param usualBytesPerKey is used where no table says how many keys it has. */
-  async #tablesOf({ files }: Version, usualBytesPerKey: number): Promise<ReadonlyMap<FileMetadata, FilteredTable>> {
+  async #levelsOf({ levels, files }: Version, usualBytesPerKey: number): Promise<SizedTable[][]> {
     const unknown = this.#look === undefined ? [] : files.filter(({ number }) => !this.#known.has(number));
     const looked = unknown.length === 0 ? [] : await this.#look!(unknown);
     const known = new Map(files.map(({ number }) => [number, this.#known.get(number)]));
@@ -102,6 +110,11 @@ export class BitsChoice {
       keys += table.keys;
     }
     const bytesPerKey = keys > 0 ? bytes / keys : usualBytesPerKey;
-    return new Map(files.map((file) => [file, known.get(file.number) ?? { keys: file.size / bytesPerKey, filterBits: undefined }]));
+    return levels.map((some) => some.map(({ number, size }) => ({ bytes: size, ...(known.get(number) ?? { keys: size / bytesPerKey, filterBits: undefined }) })));
   }
+}
+
+function averageBits(kept: readonly (readonly SizedTable[])[], added: SizedTables, average: number): number {
+  const { levels, addedKeys } = settledLevels(kept, added);
+  return levelBits(levels, { level: added.level, keys: addedKeys }, average);
 }

@@ -1,0 +1,50 @@
+/**
+ * The levels of a database as they will be when no compaction is due: what a level cannot hold has come down.
+ *
+ * While many entries are written, the upper levels hold far more than they do afterwards. Filters that are chosen for that moment
+ * stay for long in the tables of the lower levels, so they are chosen for the levels that will be.
+ */
+import { fitsInLevel, maxBytesOf } from './compaction.js';
+import type { FilteredTable } from './level-bits.js';
+
+/** A table, its filters, and the bytes of its file. */
+export interface SizedTable extends FilteredTable {
+  readonly bytes: number;
+}
+
+/** Tables that are about to be written. */
+export interface SizedTables {
+  readonly level: number;
+  /** How many keys they have together, and how many bytes. */
+  readonly keys: number;
+  readonly bytes: number;
+}
+
+/** @param kept the tables of each level that stay when `added` are written. */
+export function settledLevels(
+  kept: readonly (readonly SizedTable[])[],
+  added: SizedTables,
+): {
+  /** What each level will hold beside the added tables. Filters of what comes down are unknown: it is written anew. */
+  readonly levels: SizedTable[][];
+  /** How many keys of the added tables stay in their level. */
+  readonly addedKeys: number;
+} {
+  // A table of level 0 stays, however large it is.
+  const staying = added.level === 0 ? 1 : Math.min(1, maxBytesOf(added.level) / added.bytes);
+  let falling: SizedTable[] = [];
+  const levels = kept.map((tables, level) => {
+    const present = [...tables, ...falling];
+    falling = [];
+    // Levels below that of the added tables have compactions of their own later.
+    if (level > added.level) return present;
+    const isTheirs = level === added.level;
+    let count = isTheirs ? 1 : 0;
+    let bytes = isTheirs ? added.bytes * staying : 0;
+    const firstTooMuch = present.findIndex((table) => !fitsInLevel(level, ++count, (bytes += table.bytes)));
+    if (firstTooMuch >= 0) falling = present.splice(firstTooMuch).map((table) => ({ ...table, filterBits: undefined }));
+    if (isTheirs && staying < 1) falling.push({ keys: added.keys * (1 - staying), bytes: added.bytes * (1 - staying), filterBits: undefined });
+    return present;
+  });
+  return { levels, addedKeys: added.keys * staying };
+}
