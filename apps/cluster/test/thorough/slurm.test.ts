@@ -4,12 +4,12 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
-import { ENTRIES, expectSame, isInstalled, isPublished, makeShards, onOneMachine, PART_OPTIONS, program, RANGES, scratchFolder, TIMEOUT_MS } from '../one-machine.js';
+import { ENTRIES, expectSame, isInstalled, isNamedRun, isPublished, makeShards, onOneMachine, PART_OPTIONS, program, RANGES, scratchFolder, TIMEOUT_MS } from '../one-machine.js';
 import { SlurmCluster } from '../slurm-cluster.js';
 
 const hasSlurm = ['slurmctld', 'slurmd', 'munged', 'sbatch'].every(isInstalled) && process.getuid?.() === 0;
 if (!hasSlurm) test.skip('Slurm: it is not installed (apt-get install slurmctld slurmd munge slurm-client), or this is not root', () => {});
-else if (ENTRIES === 0) test.skip('Slurm: runs with npx pnpm@10 --filter @bloom/long-tests slurm', () => {});
+else if (!isNamedRun) test.skip('Slurm: runs with npx pnpm@10 --filter @bloom/long-tests slurm', () => {});
 
 const recipe = join(import.meta.dirname, '../../src/slurm');
 const scratch = scratchFolder();
@@ -19,7 +19,7 @@ afterAll(async () => {
   rmSync(scratch, { recursive: true, force: true });
 });
 
-test.runIf(hasSlurm && ENTRIES > 0)(`Slurm: ${ENTRIES} entries, with a node lost, are the parts that one machine makes`, { timeout: TIMEOUT_MS }, async () => {
+test.runIf(hasSlurm && isNamedRun)(`Slurm: ${ENTRIES} entries, with a node lost, are the parts that one machine makes`, { timeout: TIMEOUT_MS }, async () => {
   const shards = await makeShards(join(scratch, 'shards'));
   const expected = await onOneMachine(join(scratch, 'one'), shards);
   const bin = join(scratch, 'bin');

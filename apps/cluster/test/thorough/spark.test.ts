@@ -5,13 +5,13 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
-import { ENTRIES, expectSame, isInstalled, isPublished, makeShards, onOneMachine, PART_OPTIONS, program, RANGES, scratchFolder, TIMEOUT_MS } from '../one-machine.js';
+import { ENTRIES, expectSame, isInstalled, isNamedRun, isPublished, makeShards, onOneMachine, PART_OPTIONS, program, RANGES, scratchFolder, TIMEOUT_MS } from '../one-machine.js';
 
 // BLOOM_PYTHON: a Python that has PySpark, where it is not python3.
 const python = process.env.BLOOM_PYTHON ?? 'python3';
 const hasSpark = isInstalled('java') && spawnSync(python, ['-c', 'import pyspark']).status === 0;
 if (!hasSpark) test.skip('Spark: it is not installed (pip install pyspark, apt-get install default-jre-headless)', () => {});
-else if (ENTRIES === 0) test.skip('Spark: runs with npx pnpm@10 --filter @bloom/long-tests spark', () => {});
+else if (!isNamedRun) test.skip('Spark: runs with npx pnpm@10 --filter @bloom/long-tests spark', () => {});
 
 const recipe = join(import.meta.dirname, '../../src/spark');
 const scratch = scratchFolder();
@@ -44,7 +44,7 @@ function executorOf(pid: number): number {
   throw new Error('no executor is above the task');
 }
 
-test.runIf(hasSpark && ENTRIES > 0)(`Spark: ${ENTRIES} entries, with an executor killed, are the parts that one machine makes`, { timeout: TIMEOUT_MS }, async () => {
+test.runIf(hasSpark && isNamedRun)(`Spark: ${ENTRIES} entries, with an executor killed, are the parts that one machine makes`, { timeout: TIMEOUT_MS }, async () => {
   const shards = await makeShards(join(scratch, 'shards'));
   const expected = await onOneMachine(join(scratch, 'one'), shards);
   const bin = join(scratch, 'bin');
@@ -79,7 +79,7 @@ if [ "$first" = $$ ]; then sleep 60; fi
   await expectSame(store, expected);
 });
 
-test.runIf(hasSpark && ENTRIES > 0)('Spark: keys in the order of bytes are taken; those in the order of strings in Java are refused', async () => {
+test.runIf(hasSpark && isNamedRun)('Spark: keys in the order of bytes are taken; those in the order of strings in Java are refused', async () => {
   const wrapper = `${process.execPath} ${program}`;
   const run = async (order: string) => start('local[1]', [join(import.meta.dirname, '../java-order.py'), recipe, join(scratch, order), order], { BLOOM: wrapper }).over;
   const right = await run('bytes');
