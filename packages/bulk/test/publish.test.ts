@@ -232,6 +232,24 @@ describe('assemble', () => {
     expect(await codeOf(deliver(store, entriesOf([7]), 7n))).toBe('BLOOM_NO_LEVEL');
   });
 
+  test('takes a delivery without parts, which is what was published before, and a database without any', async () => {
+    const store = await twoDeliveries();
+    const previous = (await readPublication(store))!;
+    const same = await assemble(store, [], { previous });
+    expect(same).toMatchObject({ manifest: previous.manifest, lastSequence: 2n });
+    expect(await publish(store, same)).toMatchObject({ isNew: false });
+    for (const empty of [await assemble(store, [], { previous, replaces: [5, 6] }), await assemble(store, [])]) {
+      expect(empty.levels.flat()).toEqual([]);
+      await publish(store, empty, { ifMatch: (await readPublication(store))!.etag });
+      const reader = await DatabaseReader.open(store.folder());
+      expect(await collected(reader.entries())).toEqual([]);
+      expect(await reader.get(keyAt(0))).toBeUndefined();
+      await reader.close();
+    }
+    await deliver(store, changes, 3n);
+    expect(await verifyPublished(store)).toMatchObject({ findings: [], entries: changes.length });
+  });
+
   test('takes only neighbours for a merge', async () => {
     const store = new MemoryStore();
     for (let day = 1n; day <= 3n; day++) await deliver(store, entriesOf([Number(day)]), day);

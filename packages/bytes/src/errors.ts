@@ -12,7 +12,7 @@
  * - `BLOOM_BAD_LOG`: the records of a log or a MANIFEST have changed since they were written.
  * - `BLOOM_BAD_WRITE_BATCH`: a log record's checksum is right, but its contents are not a write batch.
  * - `BLOOM_BAD_VERSION_EDIT`: a MANIFEST record's checksum is right, but its contents are not a version edit.
- * - `BLOOM_BAD_VERSION`: the version edits of a MANIFEST contradict each other or are incomplete.
+ * - `BLOOM_BAD_VERSION`: the version edits of a MANIFEST contradict each other or are incomplete, or a published MANIFEST or table is not the one that was published.
  * - `BLOOM_BAD_CURRENT`: CURRENT does not name a file in the folder.
  * - `BLOOM_NOT_A_DATABASE`: the folder has no CURRENT.
  * - `BLOOM_MISSING_FILE`: the MANIFEST lists tables that are missing from the folder.

@@ -61,7 +61,7 @@ export async function assemble(store: Pick<Store, 'name' | 'list'>, parts: reado
   mustBeDisjoint(added, comparator);
   const { levels, level } = placed(added, previous, replaces);
   mustBeListedOnce(levels);
-  mustGrow(levels, previous, level, replaces);
+  mustGrow(added, levels, previous, level, replaces);
   await mustBeStored(store, levels.flat(), parts, signal);
   let lastSequence = previous?.lastSequence ?? 0n;
   for (const { sequence } of added) if (sequence > lastSequence) lastSequence = sequence;
@@ -97,7 +97,8 @@ function placed(added: readonly PublishedPart[], previous: PublishedState | unde
   const stack = [...above.map(partsOf), ...(added.length > 0 ? [added] : []), ...below.map(partsOf)];
   const empty = LEVEL_COUNT - stack.length;
   if (empty < 1) throw new BulkError('BLOOM_NO_LEVEL', 'each of the levels 1 to 6 has parts: merge two of them, and say so with replaces');
-  return { levels: [...Array.from({ length: empty }, () => []), ...stack], level: empty + above.length };
+  // No parts came into it where there is nothing left at all, which is a database too.
+  return { levels: [...Array.from({ length: empty }, () => []), ...stack], level: Math.min(empty + above.length, LEVEL_COUNT - 1) };
 }
 
 function compareFirst(a: FileMetadata, b: FileMetadata, comparator: Comparator): number {
@@ -122,8 +123,8 @@ function mustBeListedOnce(levels: readonly (readonly FileMetadata[])[]): void {
   }
 }
 
-/** Makes sure that the entries of a level are newer than those of all levels below it: LevelDB tells by the sequence which is. */
-function mustGrow(levels: readonly (readonly PublishedPart[])[], previous: PublishedState | undefined, level: number, replaces: readonly number[]): void {
+/** Makes sure that the parts that came into a level are newer than those of all levels below it: LevelDB tells by the sequence which is. */
+function mustGrow(added: readonly PublishedPart[], levels: readonly (readonly PublishedPart[])[], previous: PublishedState | undefined, level: number, replaces: readonly number[]): void {
   const sequences = (among: readonly (readonly PublishedPart[])[]): bigint[] => among.flat().map(({ sequence }) => sequence);
   const refuse = (sequence: bigint, bound: string): never => {
     throw new BulkError('BLOOM_OLD_SEQUENCE', `a part for level ${level} has the sequence ${sequence}, which is not ${bound}: write the parts again with another one`);
@@ -131,7 +132,7 @@ function mustGrow(levels: readonly (readonly PublishedPart[])[], previous: Publi
   const below = highest(sequences(levels.slice(level + 1)));
   const above = sequences(levels.slice(0, level)).reduce<bigint | undefined>((least, sequence) => (least === undefined || sequence < least ? sequence : least), undefined);
   const isDelivery = previous !== undefined && replaces.length === 0;
-  for (const sequence of sequences([levels[level]!])) {
+  for (const sequence of sequences([added])) {
     if (below !== undefined && sequence <= below) refuse(sequence, `above ${below}, which is below it`);
     if (above !== undefined && sequence >= above) refuse(sequence, `below ${above}, which is above it`);
     // Readers see by it that there is something new.

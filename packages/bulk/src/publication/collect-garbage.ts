@@ -48,19 +48,21 @@ const TEMPORARY = /^\.(?:CURRENT|MANIFEST-[0-9]+(?:\.replaced)?|[0-9]+\.ldb)\.[0
  * @throws BulkError `BLOOM_NOT_PUBLISHED` and what {@link readPublication} throws.
  */
 export async function collectGarbage(store: Store, options: GarbageOptions = {}): Promise<GarbageReport> {
-  mustHaveMethods('store', store, 'a store', ['get', 'list', 'delete']);
+  mustHaveMethods('store', store, 'a store', ['get', 'head', 'list', 'delete']);
   mustBeOptions('collectGarbage', options, GARBAGE_OPTIONS);
   const { keep = DEFAULT_KEEP, graceMs = DEFAULT_GRACE_MS, isDryRun = false, nowMs = Date.now(), signal } = options;
   mustBeWhole('keep', keep, 0);
   mustBeWhole('graceMs', graceMs, 0);
   mustBeBoolean('isDryRun', isDryRun);
+  if (!Number.isFinite(nowMs)) throw new RangeError(`nowMs must be milliseconds since 1970, got ${String(nowMs)}`);
   if (signal !== undefined) mustBeSignal('signal', signal);
   const objects: StoredObject[] = [];
   for await (const object of store.list(signal)) objects.push(object);
   // After the list: what is published since then has parts that are young, or that this MANIFEST lists as well.
   const current = await readPublication(store, signal);
   if (current === undefined) throw new BulkError('BLOOM_NOT_PUBLISHED', `${store.name} has no CURRENT, so that nothing says which parts are needed`);
-  const isYoung = ({ modifiedMs }: StoredObject): boolean => nowMs - modifiedMs < graceMs;
+  // An object whose time is not known is young.
+  const isYoung = ({ modifiedMs }: StoredObject): boolean => !(nowMs - modifiedMs >= graceMs);
   const manifests = keptManifests(objects, current.manifest, keep, isYoung);
   const kept = new Set<string>();
   for (const name of manifests) {
@@ -86,8 +88,20 @@ export async function collectGarbage(store: Store, options: GarbageOptions = {})
   // A MANIFEST before the parts that it lists, so that none ever lists parts that are gone; its mark last, so that an
   // interrupted call can be made again.
   garbage.sort((a, b) => orderOf(a) - orderOf(b) || (a.name < b.name ? -1 : 1));
-  if (!isDryRun) for (const { name } of garbage) await store.delete(name, signal);
-  return { deleted: garbage.map(({ name }) => name), freedBytes: garbage.reduce((sum, { byteLength }) => sum + byteLength, 0), manifests };
+  const deleted = isDryRun ? garbage : await deleteOld(store, garbage, isYoung, signal);
+  return { deleted: deleted.map(({ name }) => name), freedBytes: deleted.reduce((sum, { byteLength }) => sum + byteLength, 0), manifests };
+}
+
+/** Deletes objects, except for those that somebody has written again since they were listed: a job that makes the same part needs it. */
+async function deleteOld(store: Store, garbage: readonly StoredObject[], isYoung: (object: StoredObject) => boolean, signal: Signal | undefined): Promise<StoredObject[]> {
+  const deleted: StoredObject[] = [];
+  for (const object of garbage) {
+    const now = await store.head(object.name, signal);
+    if (now === undefined || isYoung(now)) continue;
+    await store.delete(object.name, signal);
+    deleted.push(object);
+  }
+  return deleted;
 }
 
 /** The MANIFESTs whose parts are kept. */
@@ -98,7 +112,9 @@ function keptManifests(objects: readonly StoredObject[], current: string, keep: 
     return name?.type === 'replaced' && name.manifest !== current && there.has(name.manifest) ? [{ object, manifest: name.manifest }] : [];
   });
   replaced.sort((a, b) => b.object.modifiedMs - a.object.modifiedMs || (a.manifest < b.manifest ? -1 : 1));
-  const last = replaced.filter(({ object }, i) => i < keep || isYoung(object)).map(({ manifest }) => manifest);
+  // Some stores have times in seconds: of those that were replaced in the same one, none is known to be the last.
+  const oldestMs = replaced[keep - 1]?.object.modifiedMs ?? Infinity;
+  const last = replaced.filter(({ object }, i) => i < keep || object.modifiedMs === oldestMs || isYoung(object)).map(({ manifest }) => manifest);
   // One that is about to be published has no mark yet.
   const young = objects.filter((object) => parseObjectName(object.name)?.type === 'manifest' && isYoung(object)).map(({ name }) => name);
   return [...new Set([current, ...last, ...young])];

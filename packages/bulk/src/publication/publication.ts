@@ -139,6 +139,8 @@ function decodeManifest(bytes: Uint8Array, name: string, store: Store): Publishe
     if (level === 0 || sequence === undefined || decodeInternalKey(file.largest)?.sequence !== sequence) {
       throw notPublished(store, `${name} has table ${file.number} in level ${level}, whose entries do not have one sequence`);
     }
+    // Readers would see nothing of it.
+    if (sequence > lastSequence) throw notPublished(store, `${name} has table ${file.number} with the sequence ${sequence}, which is above ${lastSequence}, its last`);
     levels[level]!.push({ ...file, sequence });
   }
   return { manifest: name, comparator, lastSequence, levels };

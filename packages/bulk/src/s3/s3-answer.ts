@@ -12,18 +12,40 @@ export interface ListPage {
   readonly next: string | undefined;
 }
 
-/** A page of the objects whose keys begin with `prefix`, which their names are without. Keys are encoded as in URLs. */
-export function decodeListPage(xml: string, prefix: string): ListPage {
+/** A page of the objects whose keys begin with `prefix`, which their names are without; undefined for anything else. */
+export function decodeListPage(xml: string, prefix: string): ListPage | undefined {
+  if (!xml.includes('<ListBucketResult')) return undefined;
   const objects: StoredObject[] = [];
+  const isEncoded = elementOf(xml, 'EncodingType') === 'url';
   for (const [, contents] of xml.matchAll(/<Contents>(.*?)<\/Contents>/gs)) {
-    const key = decodeURIComponent((elementOf(contents!, 'Key') ?? '').replaceAll('+', ' '));
+    const key = keyOf(elementOf(contents!, 'Key') ?? '', isEncoded, prefix);
+    if (key === undefined) return undefined;
     const name = key.slice(prefix.length);
     // What lies in folders within is none of the database's.
     if (!key.startsWith(prefix) || name === '' || name.includes('/')) continue;
-    objects.push({ name, byteLength: Number(elementOf(contents!, 'Size')), modifiedMs: Date.parse(elementOf(contents!, 'LastModified') ?? '') });
+    const object = describedObject(name, elementOf(contents!, 'Size') ?? null, elementOf(contents!, 'LastModified') ?? null);
+    if (object === undefined) return undefined;
+    objects.push(object);
   }
   const isTruncated = elementOf(xml, 'IsTruncated') === 'true';
-  return { objects, next: isTruncated ? elementOf(xml, 'NextContinuationToken') : undefined };
+  const next = isTruncated ? elementOf(xml, 'NextContinuationToken') : undefined;
+  return isTruncated && (next ?? '') === '' ? undefined : { objects, next };
+}
+
+/** What a server says of an object; undefined where it does not say how long it is, or from when: a wrong guess could delete it. */
+export function describedObject(name: string, length: string | null, modified: string | null): StoredObject | undefined {
+  const modifiedMs = Date.parse(modified ?? '');
+  return length !== null && /^[0-9]+$/.test(length) && !Number.isNaN(modifiedMs) ? { name, byteLength: Number(length), modifiedMs } : undefined;
+}
+
+/** A key, which was asked for encoded as in URLs. Some servers do not say whether it is, and some ignore that. */
+function keyOf(text: string, isEncoded: boolean, prefix: string): string | undefined {
+  if (!isEncoded && text.startsWith(prefix)) return text;
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return isEncoded ? undefined : text;
+  }
 }
 
 /** The contents of the first element of a name; undefined where there is none. */

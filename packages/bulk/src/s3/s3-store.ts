@@ -8,7 +8,7 @@ import { BulkError } from '../part/bulk-error.js';
 import { CURRENT } from '../part/object-name.js';
 import { sha256Hex } from '../part/sha256.js';
 import type { NewObject, ReadObject, Replacement, Store, StoredObject } from '../store/store.js';
-import { decodeListPage, elementOf } from './s3-answer.js';
+import { decodeListPage, describedObject, elementOf } from './s3-answer.js';
 
 /** With what requests are signed. */
 export interface S3Credentials {
@@ -20,6 +20,11 @@ export interface S3Credentials {
 /** How to reach a bucket. */
 export interface S3StoreOptions {
   readonly credentials: S3Credentials;
+  /**
+   * What the keys of the database's objects begin with, as it is and with a slash at its end; then the URL is that of the bucket,
+   * whatever it looks like. Left out: the URL has it.
+   */
+  readonly prefix?: string | undefined;
   /** Default: `us-east-1`. Cloudflare R2 has `auto`. */
   readonly region?: string | undefined;
   /** Default: the host's `fetch`. */
@@ -36,6 +41,7 @@ export interface S3StoreOptions {
 
 const S3_STORE_OPTIONS: Record<keyof S3StoreOptions, true> = {
   credentials: true,
+  prefix: true,
   region: true,
   fetch: true,
   retries: true,
@@ -50,7 +56,17 @@ export type S3Fetch = S3FetchHost['fetch'];
 /** A host with `fetch`. As a method it may also take an `AbortSignal`, which not every host has a type for. */
 export interface S3FetchHost {
   /** Sends a request. @returns the answer, once its headers are there; rejected where there is none, and when the signal is aborted. */
-  fetch(url: string, init: { readonly method: string; readonly headers: Record<string, string>; readonly body?: Uint8Array; readonly signal: Signal }): Promise<S3Response>;
+  fetch(url: string, init: S3Request): Promise<S3Response>;
+}
+
+/** A signed request. */
+export interface S3Request {
+  readonly method: string;
+  readonly headers: Record<string, string>;
+  readonly body?: Uint8Array;
+  readonly signal: Signal;
+  /** A redirect must not carry the credentials in the headers to another server. */
+  readonly redirect: 'manual';
 }
 
 /** An answer, as far as it is needed. */
@@ -63,6 +79,7 @@ export interface S3Response {
 
 declare const fetch: S3Fetch;
 
+const DEFAULT_REGION = 'us-east-1';
 const DEFAULT_RETRIES = 5;
 const DEFAULT_RETRY_DELAY_MS = 200;
 const DEFAULT_TIMEOUT_MS = 60_000;
@@ -72,6 +89,8 @@ const DEFAULT_MULTIPART_BYTES = 64 * 2 ** 20;
 
 /** Answers after which the same request may succeed, beside those from 500 on. 409: another conditional request is under way. */
 const TEMPORARY: readonly number[] = [408, 409, 425, 429];
+/** The same, of those with 400: the request did not arrive whole. */
+const CUT_REQUEST: readonly (string | undefined)[] = ['RequestTimeout', 'IncompleteBody'];
 
 /** SHA-256 as a header of the writer's, which every server keeps; the body is compared with its signature by the server. */
 const SHA256_HEADER = 'x-amz-meta-sha256';
@@ -112,21 +131,23 @@ export class S3Store implements Store {
   readonly #retryDelayMs: number;
   readonly #timeoutMs: number;
   readonly #multipartBytes: number;
-  /** The URL of the bucket, and what the keys of the database's objects begin with. */
+  /** The URL of the bucket, with a slash at its end, and what the keys of the database's objects begin with. */
   readonly #bucket: string;
   readonly #prefix: string;
+  /** Whether the server has been found to keep conditions. */
+  #keepsConditions = false;
 
   /**
    * @param url of the bucket, followed by a prefix: `https://BUCKET.s3.REGION.amazonaws.com/PREFIX/`, where the host begins with a
-   *   bucket's name and `.s3`, and otherwise `https://HOST/BUCKET/PREFIX/`.
+   *   bucket's name and `.s3`, and otherwise `https://HOST/BUCKET/PREFIX/`. With the option `prefix`, of the bucket alone.
    * @throws TypeError or RangeError for an argument that is wrong.
    */
   constructor(url: string, options: S3StoreOptions) {
     mustBeOptions('S3Store', options, S3_STORE_OPTIONS);
-    const { credentials, region = 'us-east-1', retries = DEFAULT_RETRIES, retryDelayMs = DEFAULT_RETRY_DELAY_MS } = options;
-    const { accessKeyId, secretAccessKey } = (credentials as Partial<S3Credentials> | undefined) ?? {};
-    if (typeof accessKeyId !== 'string' || typeof secretAccessKey !== 'string') throw new TypeError('credentials must have accessKeyId and secretAccessKey');
+    const { credentials, region = DEFAULT_REGION, retries = DEFAULT_RETRIES, retryDelayMs = DEFAULT_RETRY_DELAY_MS } = options;
+    mustBeCredentials(credentials);
     if (options.fetch !== undefined) mustBeFunction('fetch', options.fetch);
+    if (!/^[A-Za-z0-9-]+$/.test(region)) throw new RangeError(`region must be letters, digits and hyphens, got ${region}`);
     this.#credentials = credentials;
     this.#region = region;
     this.#fetch = options.fetch ?? fetch;
@@ -134,13 +155,15 @@ export class S3Store implements Store {
     this.#retryDelayMs = mustBeWhole('retryDelayMs', retryDelayMs, 0);
     this.#timeoutMs = mustBeWhole('timeoutMs', options.timeoutMs ?? DEFAULT_TIMEOUT_MS, 1);
     this.#multipartBytes = mustBeWhole('multipartBytes', options.multipartBytes ?? DEFAULT_MULTIPART_BYTES, LEAST_MULTIPART_BYTES);
-    this.name = url.endsWith('/') ? url : `${url}/`;
-    [this.#bucket, this.#prefix] = bucketAndPrefix(this.name);
+    const { bucket, prefix } = placeOf(url, options.prefix);
+    this.#bucket = bucket;
+    this.#prefix = prefix;
+    this.name = bucket + encodedPath(prefix);
   }
 
   async get(name: string, signal?: Signal): Promise<ReadObject | undefined> {
     const answer = await this.#ask({ method: 'GET', name }, signal);
-    if (answer.status === 404) return undefined;
+    if (answer.status === 404 && errorCodeOf(answer) !== 'NoSuchBucket') return undefined;
     this.#mustBe(answer, [200], `read ${name}`, name);
     return { bytes: answer.bytes, etag: answer.header('etag') ?? '' };
   }
@@ -150,7 +173,9 @@ export class S3Store implements Store {
     if (answer.status === 404) return undefined;
     this.#mustBe(answer, [200], `find ${name}`, name);
     const sha256 = answer.header(SHA256_HEADER) ?? undefined;
-    return { name, byteLength: Number(answer.header('content-length')), modifiedMs: Date.parse(answer.header('last-modified') ?? ''), sha256 };
+    const object = describedObject(name, answer.header('content-length'), answer.header('last-modified'));
+    if (object === undefined) throw this.#odd(`find ${name}`, 'its answer does not say how long it is, or from when', name);
+    return { ...object, sha256 };
   }
 
   async create(object: NewObject, signal?: Signal): Promise<boolean> {
@@ -165,9 +190,13 @@ export class S3Store implements Store {
   }
 
   async replace(object: NewObject, etag: string | undefined, signal?: Signal): Promise<Replacement> {
+    const { name } = object;
+    if (etag !== undefined && !isStrong(etag)) {
+      throw this.#odd(`replace ${name}`, `a state is known by a strong ETag, and that of ${name} is ${etag === '' ? 'missing, or hidden from this page' : etag}`, name);
+    }
+    await this.#mustKeepConditions(signal);
     const answer = await this.#write(object, etag === undefined ? { 'if-none-match': '*' } : { 'if-match': etag }, signal);
-    // S3 answers 404 where the object of the condition is gone.
-    if (answer.status !== 412 && answer.status !== 404) return 'replaced';
+    if (answer.status !== 412) return 'replaced';
     return answer.isAmbiguous ? 'unknown' : 'refused';
   }
 
@@ -178,6 +207,7 @@ export class S3Store implements Store {
       const answer = await this.#ask({ method: 'GET', name: '', query }, signal);
       this.#mustBe(answer, [200], 'list it');
       const page = decodeListPage(textOf(answer), this.#prefix);
+      if (page === undefined || (token !== undefined && page.next === token)) throw this.#odd('list it', 'its answer is no list, or one that lacks something');
       yield* page.objects;
       token = page.next;
     } while (token !== undefined);
@@ -191,18 +221,40 @@ export class S3Store implements Store {
   folder(): Folder {
     const signed: Fetch = async (url, { method, headers, signal }) => {
       const request = await this.#signed(url, method, { ...headers }, EMPTY_SHA256);
-      return (await this.#fetch(request.url, { method, headers: request.headers, signal: signal })) as unknown as Awaited<ReturnType<Fetch>>;
+      return (await this.#fetch(request.url, { method, headers: request.headers, signal, redirect: 'manual' })) as unknown as Awaited<ReturnType<Fetch>>;
     };
     return new HttpFolder((name) => this.#urlOf(name), { isPublished: true, fetch: signed });
   }
 
-  /** Writes an object, at once or in pieces. @returns an answer of 2xx, 404 or 412. */
+  /** Writes an object, at once or in pieces. @returns an answer of 2xx or 412; a server's 404, where there is no object that could have the state of a condition, is made 412. */
   async #write(object: NewObject, condition: Record<string, string>, signal: Signal | undefined): Promise<Answer> {
     const { name, bytes, sha256 } = object;
     if (bytes.length > this.#multipartBytes) return this.#writeInPieces(object, condition, signal);
     const headers = { ...headersOf(object), ...condition };
     const answer = await this.#ask({ method: 'PUT', name, headers, body: { bytes, sha256 } }, signal);
-    return this.#mustBe(answer, [200, 201, 204, 404, 412], `write ${name}`, name);
+    if (condition['if-match'] !== undefined && answer.status === 404 && errorCodeOf(answer) !== 'NoSuchBucket') return { ...answer, status: 412 };
+    return this.#mustBe(answer, [200, 201, 204, 412], `write ${name}`, name);
+  }
+
+  /**
+   * Makes sure, once, that the server keeps conditions: some ignore them, and there two publishers would overwrite each other. The name of the
+   * object that is tried is one that the collection of garbage knows.
+   */
+  async #mustKeepConditions(signal: Signal | undefined): Promise<void> {
+    if (this.#keepsConditions) return;
+    const name = `.${CURRENT}.${Math.floor(Math.random() * 2 ** 48).toString(16)}.tmp`;
+    const tried: NewObject = { name, bytes: new Uint8Array(0), sha256: EMPTY_SHA256 };
+    await this.#write(tried, { 'if-none-match': '*' }, signal);
+    try {
+      for (const condition of [{ 'if-none-match': '*' }, { 'if-match': '"00000000000000000000000000000000"' }]) {
+        const { status } = await this.#write(tried, condition, signal);
+        if (status !== 412) throw this.#odd(`replace ${CURRENT}`, `it ignores ${Object.keys(condition).join('')}, so that two publishers would overwrite each other`, CURRENT);
+      }
+    } finally {
+      // A publisher may lack the permission.
+      await this.#ask({ method: 'DELETE', name }, undefined).catch(() => undefined);
+    }
+    this.#keepsConditions = true;
   }
 
   async #writeInPieces(object: NewObject, condition: Record<string, string>, signal: Signal | undefined): Promise<Answer> {
@@ -226,8 +278,6 @@ export class S3Store implements Store {
       // An upload that an earlier try has ended is no longer known.
       if (answer.status === 404 && answer.isAmbiguous) return { ...answer, status: 412 };
       this.#mustBe(answer, [200, 412], `write ${name}`, name);
-      // S3 can begin an answer before it knows how it ends.
-      if (answer.status === 200 && textOf(answer).includes('<Error>')) throw this.#failed(`write ${name}`, answer, name);
       if (answer.status === 412) await this.#abandon(name, uploadId);
       return answer;
     } catch (error) {
@@ -254,7 +304,7 @@ export class S3Store implements Store {
         signal?.throwIfAborted();
         failure = error;
       }
-      const isTemporary = answer === undefined || answer.status >= 500 || TEMPORARY.includes(answer.status);
+      const isTemporary = answer === undefined || answer.status >= 500 || TEMPORARY.includes(answer.status) || (answer.status === 400 && CUT_REQUEST.includes(errorCodeOf(answer)));
       if (answer !== undefined && !isTemporary) return answer;
       if (tries === this.#retries) throw this.#failed(`${request.method} ${request.name}`, answer, request.name, failure);
       // 409 and 429 say that nothing was done. After anything else that nobody knows.
@@ -269,17 +319,21 @@ export class S3Store implements Store {
     const request = await this.#signed(url.href, method, { ...headers }, body?.sha256 ?? EMPTY_SHA256);
     const controller = new AbortController();
     const end = (): void => controller.abort(signal?.reason);
+    // Meanwhile it may have been aborted, which is said only once.
+    signal?.throwIfAborted();
     signal?.addEventListener('abort', end, { once: true });
     const timer = setTimeout(() => controller.abort(new Error(`no answer for ${this.#timeoutMs} ms`)), this.#timeoutMs);
     try {
-      const init = { method, headers: request.headers, signal: controller.signal, ...(body !== undefined && { body: body.bytes }) };
+      const init = { method, headers: request.headers, signal: controller.signal, redirect: 'manual', ...(body !== undefined && { body: body.bytes }) } as const;
       const response = await this.#fetch(request.url, init);
       const bytes = new Uint8Array(await response.arrayBuffer());
       const length = response.headers.get('content-length');
       if (method !== 'HEAD' && length !== null && response.headers.get('content-encoding') === null && Number(length) !== bytes.length) {
         throw new Error(`the answer has ${bytes.length} bytes, and was to have ${length}`);
       }
-      return { status: response.status, header: (header) => response.headers.get(header), bytes, isAmbiguous };
+      // S3 can begin the answer to the end of an upload before it knows how it ends.
+      const status = method === 'POST' && response.status === 200 && new TextDecoder().decode(bytes).includes('<Error>') ? 500 : response.status;
+      return { status, header: (header) => response.headers.get(header), bytes, isAmbiguous };
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener('abort', end);
@@ -315,10 +369,17 @@ export class S3Store implements Store {
   }
 
   #failed(what: string, answer: Answer | undefined, file?: string, cause?: unknown): BulkError {
-    const code = answer && elementOf(textOf(answer), 'Code');
+    const code = answer && errorCodeOf(answer);
     const message = answer && elementOf(textOf(answer), 'Message');
-    const said = answer === undefined ? (cause instanceof Error ? cause.message : String(cause)) : `it answers ${[answer.status, code, message].filter((part) => part !== undefined).join(' ')}`;
+    const region = answer?.header('x-amz-bucket-region') ?? this.#region;
+    const hint = region === this.#region ? undefined : `(the region of the bucket is ${region})`;
+    const said = answer === undefined ? (cause instanceof Error ? cause.message : String(cause)) : `it answers ${[answer.status, code, message, hint].filter((part) => part !== undefined).join(' ')}`;
     return new BulkError('BLOOM_STORE_FAILED', `${this.name}: could not ${what}: ${said}`, { cause, file, status: answer?.status });
+  }
+
+  /** The error for an answer that is no error and yet of no use. */
+  #odd(what: string, problem: string, file?: string): BulkError {
+    return new BulkError('BLOOM_STORE_FAILED', `${this.name}: could not ${what}: ${problem}`, { file });
   }
 }
 
@@ -332,23 +393,24 @@ export type S3Environment = Readonly<Record<string, string | undefined>>;
  *
  * @throws TypeError when the address is another one, or a variable is missing. No message has the value of one.
  */
-export function s3StoreOf(address: string, environment: S3Environment, options: Omit<S3StoreOptions, 'credentials' | 'region'> = {}): S3Store {
-  const [, bucket, prefix] = /^s3:\/\/([^/?#]+)\/?([^?#]*)$/.exec(address) ?? [];
+export function s3StoreOf(address: string, environment: S3Environment, options: Omit<S3StoreOptions, 'credentials' | 'region' | 'prefix'> = {}): S3Store {
+  const [, bucket, path = ''] = /^s3:\/\/([^/?#\s]+)(?:\/(.*))?$/s.exec(address) ?? [];
   if (bucket === undefined) throw new TypeError(`address must be s3://BUCKET/PREFIX, got ${address}`);
-  const variable = (name: string): string => {
-    const value = environment[name];
-    if (value === undefined || value === '') throw new TypeError(`${name} is not set in the environment`);
+  // Where there is nothing to set, a variable is often empty.
+  const variable = (name: string): string | undefined => (environment[name] === '' ? undefined : environment[name]);
+  const secret = (name: string): string => {
+    const value = variable(name);
+    if (value === undefined) throw new TypeError(`${name} is not set in the environment`);
     return value;
   };
-  const credentials = {
-    accessKeyId: variable('AWS_ACCESS_KEY_ID'),
-    secretAccessKey: variable('AWS_SECRET_ACCESS_KEY'),
-    sessionToken: environment.AWS_SESSION_TOKEN ?? undefined,
-  };
-  const region = environment.AWS_REGION ?? environment.AWS_DEFAULT_REGION ?? 'us-east-1';
-  const endpoint = environment.AWS_ENDPOINT_URL_S3 ?? environment.AWS_ENDPOINT_URL;
-  const base = endpoint === undefined ? `https://${bucket}.s3.${region}.amazonaws.com/` : `${endpoint.replace(/\/+$/, '')}/${bucket}/`;
-  return new S3Store(base + (prefix ?? ''), { ...options, credentials, region });
+  const credentials = { accessKeyId: secret('AWS_ACCESS_KEY_ID'), secretAccessKey: secret('AWS_SECRET_ACCESS_KEY'), sessionToken: variable('AWS_SESSION_TOKEN') };
+  const region = variable('AWS_REGION') ?? variable('AWS_DEFAULT_REGION') ?? DEFAULT_REGION;
+  const endpoint = variable('AWS_ENDPOINT_URL_S3') ?? variable('AWS_ENDPOINT_URL');
+  const amazon = `s3.${region}.amazonaws.com/`;
+  // The certificate of Amazon's hosts has one name in front.
+  const own = bucket.includes('.') ? `https://${amazon}${bucket}/` : `https://${bucket}.${amazon}`;
+  const url = endpoint === undefined ? own : `${endpoint.replace(/\/+$/, '')}/${bucket}/`;
+  return new S3Store(url, { ...options, credentials, region, prefix: path === '' || path.endsWith('/') ? path : `${path}/` });
 }
 
 /** Of no bytes. */
@@ -356,19 +418,62 @@ const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b78
 
 declare const URL: new (url: string) => {
   readonly href: string;
+  readonly protocol: string;
+  readonly username: string;
+  readonly password: string;
+  readonly search: string;
+  readonly hash: string;
   readonly host: string;
   readonly origin: string;
   readonly pathname: string;
   readonly searchParams: { set(name: string, value: string): void };
 };
 
-function bucketAndPrefix(url: string): [bucket: string, prefix: string] {
-  const { origin, host, pathname } = new URL(url);
-  const path = decodeURIComponent(pathname).slice(1);
-  if (/^[^.]+(?:\.[^.]+)*?\.s3[.-]/.test(host)) return [`${origin}/`, path];
-  const end = path.indexOf('/');
-  if (end <= 0) throw new RangeError(`url must have a bucket, got ${url}`);
-  return [`${origin}/${path.slice(0, end + 1)}`, path.slice(end + 1)];
+/** The URL of the bucket, with a slash at its end, and the prefix. @throws TypeError or RangeError without a URL that may have a password. */
+function placeOf(address: string, given: string | undefined): { readonly bucket: string; readonly prefix: string } {
+  const { origin, host, pathname } = mustBeBucketUrl(address);
+  const path = pathname.endsWith('/') ? pathname : `${pathname}/`;
+  if (given !== undefined) {
+    const isPath = given === '' || (given.endsWith('/') && given.split('/').every((segment) => segment !== '.' && segment !== '..'));
+    if (!isPath) throw new RangeError(`prefix must end with a slash and have no segments . and .., got ${given}`);
+    return { bucket: origin + path, prefix: given };
+  }
+  let decoded: string;
+  try {
+    decoded = decodeURIComponent(path).slice(1);
+  } catch (cause) {
+    throw new RangeError(`url must be encoded, got ${address}`, { cause });
+  }
+  if (/^[^.]+(?:\.[^.]+)*?\.s3[.-]/.test(host)) return { bucket: `${origin}/`, prefix: decoded };
+  const end = decoded.indexOf('/');
+  if (end <= 0) throw new RangeError(`url must have a bucket, got ${address}`);
+  return { bucket: `${origin}/${decoded.slice(0, end + 1)}`, prefix: decoded.slice(end + 1) };
+}
+
+function mustBeBucketUrl(address: string): InstanceType<typeof URL> {
+  let url: InstanceType<typeof URL>;
+  try {
+    url = new URL(address);
+  } catch {
+    throw new TypeError('url must be one of http or https with a bucket');
+  }
+  if (!/^https?:$/.test(url.protocol)) throw new TypeError('url must be one of http or https with a bucket');
+  if (url.username + url.password + url.search + url.hash !== '') throw new TypeError('url must have no password, query or fragment: they would be shown in errors');
+  return url;
+}
+
+/** @throws TypeError without what they are: others become a part of headers, whose errors show them. */
+function mustBeCredentials(credentials: unknown): void {
+  const { accessKeyId, secretAccessKey, sessionToken } = (credentials as Partial<S3Credentials> | undefined) ?? {};
+  if (typeof accessKeyId !== 'string' || typeof secretAccessKey !== 'string') throw new TypeError('credentials must have accessKeyId and secretAccessKey');
+  for (const [name, value] of Object.entries({ accessKeyId, secretAccessKey, sessionToken })) {
+    if (value !== undefined && (typeof value !== 'string' || !/^[!-~]+$/.test(value))) throw new TypeError(`credentials.${name} must be ASCII without spaces and line breaks`);
+  }
+}
+
+/** Whether an ETag stands for one state: a weak one never fits a condition (RFC 9110, section 13.1.1). */
+function isStrong(etag: string): boolean {
+  return etag !== '' && !etag.startsWith('W/');
 }
 
 function encodedPath(path: string): string {
@@ -386,6 +491,11 @@ function headersOf({ name, sha256 }: NewObject): Record<string, string> {
 
 function textOf({ bytes }: Answer): string {
   return new TextDecoder().decode(bytes);
+}
+
+/** The code of an answer that is an error. */
+function errorCodeOf(answer: Answer): string | undefined {
+  return elementOf(textOf(answer), 'Code');
 }
 
 /** The wait that an answer asks for, up to a minute. */

@@ -101,7 +101,8 @@ describe('collectGarbage', () => {
 
   test('that is interrupted after any deletion is made good by the next', async () => {
     for (let stop = 0; ; stop++) {
-      const store = new MemoryStore('garbage', () => 0);
+      let now = 0;
+      const store = new MemoryStore('garbage', () => now++);
       for (let day = 1; day <= 4; day++) await deliver(store, entriesOf(range(0, 10 * day)), BigInt(day));
       const previous = (await readPublication(store))!;
       await publish(store, await assemble(store, await partsOf(store, entriesOf(range(0, 7)), 9n), {}), { ifMatch: previous.etag });

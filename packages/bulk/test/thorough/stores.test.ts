@@ -226,7 +226,7 @@ describe('publishing to a server that fails', () => {
   test('is either whole or as it was, at whichever request the publisher is killed, and can be done again', async () => {
     await (await begun(emptyS3()))();
     const { length } = s3.requests;
-    expect(length).toBeGreaterThanOrEqual(4);
+    expect(s3.requests.slice(-2)).toEqual([expect.stringMatching(/^DELETE \.CURRENT\.[0-9a-f]+\.tmp$/), 'PUT CURRENT']);
     for (const kind of ['status', 'done, cut'] as const) {
       for (let killed = 1; killed <= length; killed++) {
         const fake = emptyS3();
@@ -235,7 +235,8 @@ describe('publishing to a server that fails', () => {
         fake.fault = (_, number) => (number >= killed ? (kind === 'status' ? { kind, status: 500 } : { kind }) : undefined);
         await failureOf(again());
         const isReplaced = fake.bytes('CURRENT')!.toString() !== before;
-        expect(isReplaced, `${kind} from request ${killed} of ${length} on`).toBe(kind === 'done, cut' && killed >= length);
+        // The last but one deletes the object with which conditions were tried, and may fail.
+        expect(isReplaced, `${kind} from request ${killed} of ${length} on`).toBe(kind === 'done, cut' && killed >= length - 1);
         fake.fault = () => undefined;
         await using reader = await DatabaseReader.open(fake.store().folder());
         expect(await collected(reader.entries())).toHaveLength(300);

@@ -8,6 +8,9 @@ import { isRequestBound, type ReadAhead, type Reading, readRange, readRangeAtOnc
 import { type Folder, FolderError, type FolderFile, withoutPromises } from './folder.js';
 import { turn } from './pacer.js';
 
+/** Web Crypto, as far as it is needed. */
+declare const crypto: { readonly subtle?: { digest(algorithm: 'SHA-256', data: Uint8Array): Promise<ArrayBuffer> } } | undefined;
+
 /** What a walk through a table's blocks keeps from one to the next. */
 export interface TableWalk {
   readonly reverse: boolean;
@@ -42,6 +45,8 @@ export type FolderRequest =
   | { readonly kind: 'filter'; readonly table: ReadableTable }
   /** The result of a computation that several callers may wait for. */
   | { readonly kind: 'shared'; readonly shared: SharedReadings<unknown>; readonly key: unknown; readonly reading: () => FolderReading<unknown> }
+  /** The SHA-256 of bytes; undefined where the host has none, as in pages without HTTPS, or would answer with a promise only. */
+  | { readonly kind: 'sha256'; readonly bytes: Uint8Array }
   /** Others get their turn of the event loop, where it can be waited for. */
   | { readonly kind: 'turn' }
   /** The results of several computations, in their order. They may run at the same time. */
@@ -75,6 +80,11 @@ export function* readBlock(table: ReadableTable, block: number, walk?: TableWalk
     noteStale(table, error);
     throw error;
   }
+}
+
+/** The SHA-256 of bytes, where the host has it. */
+export function* sha256Of(bytes: Uint8Array): FolderReading<ArrayBuffer | undefined> {
+  return (yield { kind: 'sha256', bytes }) as ArrayBuffer | undefined;
 }
 
 /** Lets others have their turn of the event loop, unless the caller can do without promises. */
@@ -243,6 +253,8 @@ function answerAsync(folder: Folder, request: FolderRequest, signal: Signal | un
       return request.table.readFilter(signal);
     case 'shared':
       return request.shared.run(folder, request.key, request.reading, signal);
+    case 'sha256':
+      return crypto?.subtle?.digest('SHA-256', request.bytes);
     case 'turn':
       return turn();
     case 'all':
@@ -321,6 +333,7 @@ function answerSync(folder: Folder, request: FolderRequest): unknown {
       return undefined;
     case 'shared':
       return runSync(folder, request.reading());
+    case 'sha256':
     case 'turn':
       return undefined;
     case 'all':

@@ -53,7 +53,8 @@ export interface Folder {
   /**
    * Whether only CURRENT is ever replaced: there are no logs, every other file was written once and whole before CURRENT led to
    * it, and its name is never used again. So `@bloom/bulk` publishes databases. A reader then looks for no logs, reads a
-   * MANIFEST once, keeps its tables open when CURRENT names another MANIFEST, and calls neither `list` nor `identityOf`.
+   * MANIFEST once, keeps its tables open when CURRENT names another MANIFEST, and calls neither `list` nor `identityOf`. Where the
+   * number of a MANIFEST is that of its SHA-256, as there, other bytes are refused, and so is a table with other keys than it says.
    */
   readonly isPublished?: boolean | undefined;
 

@@ -1,14 +1,15 @@
 /** CURRENT and the MANIFEST that it names, as they are read for a view, and again at a refresh. */
 import { CorruptionError, type Place } from '@bloom/bytes';
-import type { FileIdentity } from '@bloom/sstable';
+import { type FileIdentity, MemorySource } from '@bloom/sstable';
 import type { ClosingFiles } from '../folder/closing-files.js';
 import { missingManifest, readCurrent } from '../folder/current-file.js';
 import { type Folder, FolderError, type FolderFile, isSameState } from '../folder/folder.js';
-import { type FolderReading, identifyFile } from '../folder/folder-reading.js';
+import { type FolderReading, identifyFile, readBytes, sha256Of } from '../folder/folder-reading.js';
 import { type KnownPrefix, startsWith } from '../folder/known-prefix.js';
 import { type ManifestContents, manifestPlace, readManifest } from '../folder/manifest-file.js';
-import { CURRENT } from '../format/file-name.js';
-import type { ManifestFields } from '../format/manifest.js';
+import { CURRENT, parseFileName } from '../format/file-name.js';
+import { type ManifestFields, mustBeManifestLength } from '../format/manifest.js';
+import { isNamedByBytes, numberOfDigest } from '../format/published-name.js';
 import { OpenedFiles } from './opened-files.js';
 import { Restart } from './restart.js';
 
@@ -56,10 +57,12 @@ export class FolderManifest {
       const place: Place = { structure: 'MANIFEST', offset: 0, file: name };
       return { state: last, isContinued: true, fields: last.builder.fields(place), place, byteLength: last.prefix.byteLength, current: undefined };
     }
-    const file = yield* open.open(name);
-    if (file === undefined) throw new Restart(missingManifest(name, this.#folderName), name);
+    const opened = yield* open.open(name);
+    if (opened === undefined) throw new Restart(missingManifest(name, this.#folderName), name);
+    const file = this.#isPublished ? yield* wholeFile(opened, name) : opened;
     const before = last?.name === name && (yield* this.#isContinued(file, last.prefix)) ? last : undefined;
     const { builder, prefix } = yield* readManifest(file, name, { before });
+    if (file instanceof MemorySource) yield* this.#mustBeNamed(file, name);
     const place = manifestPlace(file, name);
     const { byteLength } = file;
     return { state: { name, builder, prefix }, isContinued: before !== undefined, fields: builder.fields(place), place, byteLength, current: current?.identity };
@@ -102,10 +105,25 @@ export class FolderManifest {
     }
   }
 
+  /** @throws CorruptionError `BLOOM_BAD_VERSION` when the bytes of a published MANIFEST are not those that its name stands for. */
+  *#mustBeNamed(file: MemorySource, name: string): FolderReading<void> {
+    const parsed = parseFileName(name);
+    if (parsed?.type !== 'manifest' || !isNamedByBytes(parsed.number)) return;
+    const sha256 = yield* sha256Of(yield* readBytes(file, 0, file.byteLength));
+    if (sha256 === undefined || numberOfDigest(sha256) === parsed.number) return;
+    throw new CorruptionError('BLOOM_BAD_VERSION', manifestPlace(file, name), `it was changed after it was published: its bytes are those of number ${numberOfDigest(sha256)}`);
+  }
+
   /** Whether `file` is the MANIFEST that was read before, perhaps with more edits. */
   *#isContinued(file: FolderFile, prefix: KnownPrefix): FolderReading<boolean> {
     // Without a look at each table, that the MANIFEST has another version is the only sign that the folder was replaced.
     if (!this.#canIdentify && prefix.identity !== undefined && !isSameState(prefix.identity, file.identity)) return false;
     return yield* startsWith(file, prefix);
   }
+}
+
+/** A file, read whole: it is in memory once in any case. */
+function* wholeFile(file: FolderFile, name: string): FolderReading<MemorySource> {
+  mustBeManifestLength(file, manifestPlace(file, name));
+  return new MemorySource(yield* readBytes(file, 0, file.byteLength), file.name ?? name);
 }

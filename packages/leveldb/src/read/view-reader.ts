@@ -176,7 +176,7 @@ export class ViewReader {
       return known;
     }
     if (this.#next !== undefined) this.#retire(this.#next);
-    const tables = new TableCache(this.#maxOpenTables, this.#options, internalTableOptions(this.#tableOptions(comparator)), this.#cache, true);
+    const tables = new TableCache(this.#maxOpenTables, this.#options, internalTableOptions(this.#tableOptions(comparator)), this.#cache, true, this.#isPublished);
     this.#next = { comparator, order: keyOrderOf(comparator), tables, logs: new Map(), manifest: state, visible: 0n, origin: {}, shown: undefined };
     this.#isReplaced = false;
     return this.#next;

@@ -1,6 +1,6 @@
 import { CorruptionError } from '@bloom/bytes';
 import type { BlockCache, FileIdentity, ReadingOptions, TableOptions, TableStats } from '@bloom/sstable';
-import { type MutableTableStats, newTableStats, ReadGate, readOpenTable, StoredScratch } from '@bloom/sstable/database';
+import { type MutableTableStats, newTableStats, type OpenTable, ReadGate, readOpenTable, StoredScratch } from '@bloom/sstable/database';
 import { ClosingFiles } from '../folder/closing-files.js';
 import { oldTableFileName, tableFileName } from '../format/file-name.js';
 import { FolderError, holdsTheSame, isSameState } from '../folder/folder.js';
@@ -26,6 +26,19 @@ export class MissingTable extends Error {
   }
 }
 
+/**
+ * Makes sure, as far as its index says, that a table is the one that the MANIFEST lists, and no other of the same length: a look-up in that would find nothing.
+ *
+ * @throws CorruptionError `BLOOM_BAD_VERSION`.
+ */
+function mustHaveKeysOf({ index, comparator }: OpenTable, { smallest, largest }: FileMetadata, file: string): void {
+  const last = index.length - 1;
+  const compare = (i: number, key: Uint8Array): number => comparator.compare(index.separatorOf(i), key);
+  // A separator is at or after the last key of its block, and before the first of the next.
+  if (last >= 0 && compare(0, smallest) >= 0 && compare(last, largest) >= 0 && (last === 0 || compare(last - 1, largest) < 0)) return;
+  throw new CorruptionError('BLOOM_BAD_VERSION', { structure: 'file', offset: 0, file }, 'its keys are not those that the MANIFEST says: it is another table');
+}
+
 /** The tables that are open, those used longest ago first. Tables that are pinned stay open. */
 export class TableCache {
   readonly maxOpenTables: number;
@@ -47,15 +60,18 @@ export class TableCache {
   #closed = false;
   /** Whether others may change the folder, so that a table is not believed to be the one that was there before. */
   readonly #isForeign: boolean;
+  readonly #isPublished: boolean;
   /** What the host knew of the tables when the database was last looked at, or else when they were first opened. */
   readonly #identities = new Map<bigint, FileIdentity>();
 
   /**
    * @param tableOptions how to open the tables, whose keys are internal ones.
    * @param isForeign whether others may change the folder.
+   * @param isPublished whether tables have the first and last keys that the MANIFEST says, and not only keys between them.
    */
-  constructor(maxOpenTables: number, options: ReadingOptions, tableOptions: TableOptions, blockCache: BlockCache | null, isForeign = false) {
+  constructor(maxOpenTables: number, options: ReadingOptions, tableOptions: TableOptions, blockCache: BlockCache | null, isForeign = false, isPublished = false) {
     this.#isForeign = isForeign;
+    this.#isPublished = isPublished;
     this.maxOpenTables = maxOpenTables;
     this.#options = options;
     this.#tableOptions = tableOptions;
@@ -120,6 +136,7 @@ export class TableCache {
       }
       const source = new WholeTable(file, metadata.size, file.name ?? name, this.#isForeign);
       const table = yield* readingOf(source, readOpenTable(source, this.#tableOptions));
+      if (this.#isPublished) mustHaveKeysOf(table, metadata, name);
       // Another reading may have been quicker.
       const other = this.#handles.get(number);
       if (other !== undefined) {

@@ -1,0 +1,20 @@
+/**
+ * The names of a published database: the number of a file is the first 62 bits of the SHA-256 of its bytes, as `@bloom/bulk` gives it.
+ *
+ * A published copy of another database has the numbers that LevelDB counted, which are far below; and what LevelDB adds to a copy of
+ * a database with such names has numbers above all of them.
+ */
+
+/** No database has counted so many files. */
+const MIN_NUMBER = 2n ** 32n;
+const NUMBER_LIMIT = 2n ** 62n;
+
+/** Whether a file of a published database with this number is named by its bytes. */
+export function isNamedByBytes(number: bigint): boolean {
+  return number >= MIN_NUMBER && number < NUMBER_LIMIT;
+}
+
+/** The number of a file whose bytes have this SHA-256. */
+export function numberOfDigest(sha256: ArrayBuffer): bigint {
+  return new DataView(sha256).getBigUint64(0) >> 2n;
+}
