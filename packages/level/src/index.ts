@@ -29,8 +29,14 @@ declare const Worker: (new (url: URL, options: { readonly type: 'module' }) => W
 
 type StartWorker = LevelOptions<unknown, unknown>['worker'];
 
-/** @throws LevelError `LEVEL_NOT_SUPPORTED` where there are no workers. */
+declare const isSecureContext: boolean | undefined;
+
+/** @throws LevelError `LEVEL_NOT_SUPPORTED` where there are no workers, and in a page that may not keep files. */
 function mustHaveWorkers(location: string): void {
+  if (typeof isSecureContext !== 'undefined' && !isSecureContext) {
+    const problem = `${JSON.stringify(location)} names no folder here: browsers keep files for pages that came over HTTPS or from this machine`;
+    throw new LevelError('LEVEL_NOT_SUPPORTED', problem);
+  }
   if (typeof Worker !== 'undefined') return;
   const problem = `${JSON.stringify(location)} names no folder here, where there is no file system: give a folder, such as new WritableMemoryFolder()`;
   throw new LevelError('LEVEL_NOT_SUPPORTED', problem);

@@ -60,6 +60,13 @@ function codeOf(error: unknown): LevelErrorCode | undefined {
         return undefined;
     }
   }
+  if (isBrowserError(error)) return error.name === 'QuotaExceededError' ? 'LEVEL_NO_SPACE' : 'LEVEL_IO_ERROR';
   // As Node marks errors of the system.
   return error instanceof Error && 'syscall' in error ? 'LEVEL_IO_ERROR' : undefined;
+}
+
+/** Whether a browser's storage failed. An abort is what a caller asked for. */
+function isBrowserError(error: unknown): error is Error {
+  const { DOMException } = globalThis as unknown as { readonly DOMException?: new () => Error };
+  return DOMException !== undefined && error instanceof DOMException && error.name !== 'AbortError';
 }

@@ -11,6 +11,12 @@ export interface IteratorOptions {
   readonly highWaterMarkBytes?: unknown;
 }
 
+/** How many items an iterator has given, and how many it may give. */
+interface Counted {
+  readonly count: number;
+  readonly limit: number;
+}
+
 /** The items of a walk in the order of their keys: entries, keys or values, some of them read ahead. */
 class ItemReader<T extends Item> {
   readonly #walk: StoreWalk;
@@ -25,9 +31,10 @@ class ItemReader<T extends Item> {
   constructor(walk: StoreWalk, formats: ByteFormats, options: IteratorOptions) {
     this.#walk = walk;
     this.#formats = formats;
-    const { highWaterMarkBytes = walk.readAheadBytes } = options;
+    const { highWaterMarkBytes } = options;
+    if (typeof highWaterMarkBytes !== 'number') this.#highWaterMark = walk.readAheadBytes;
     // As in classic-level, Infinity counts as 0.
-    this.#highWaterMark = typeof highWaterMarkBytes === 'number' && Number.isFinite(highWaterMarkBytes) ? highWaterMarkBytes : 0;
+    else this.#highWaterMark = Number.isFinite(highWaterMarkBytes) ? highWaterMarkBytes : 0;
   }
 
   get cached(): number {
@@ -41,8 +48,8 @@ class ItemReader<T extends Item> {
   }
 
   /** The next item, without a promise if it was read ahead. */
-  next(): T | undefined | Promise<T | undefined> {
-    return this.#position < this.#ahead.length ? this.#ahead[this.#position++] : this.#nextRead();
+  next(counted: Counted): T | undefined | Promise<T | undefined> {
+    return this.#position < this.#ahead.length ? this.#ahead[this.#position++] : this.#nextRead(counted);
   }
 
   async nextv(size: number): Promise<T[]> {
@@ -65,12 +72,12 @@ class ItemReader<T extends Item> {
     this.#position = 0;
   }
 
-  async #nextRead(): Promise<T | undefined> {
-    const size = this.#isFirst ? 1 : MAX_READ_AHEAD;
+  async #nextRead({ count, limit }: Counted): Promise<T | undefined> {
+    const size = this.#isFirst ? 1 : Math.min(MAX_READ_AHEAD, limit - count);
     this.#isFirst = false;
     this.#ahead = await this.#read(size);
     this.#position = 0;
-    return this.#ahead[this.#position++];
+    return this.cached > 0 ? this.#ahead[this.#position++] : undefined;
   }
 
   #read(size: number): Promise<T[]> {
@@ -99,7 +106,7 @@ export class EntryIterator<Database, K, V> extends AbstractIterator<Database, K,
   }
 
   protected _next(): Entry | undefined | Promise<Entry | undefined> {
-    return this.#items.next();
+    return this.#items.next(this);
   }
 
   protected _nextv(size: number): Promise<Entry[]> {
@@ -130,7 +137,7 @@ export class KeyIterator<Database, K> extends AbstractKeyIterator<Database, K> {
   }
 
   protected _next(): Stored | undefined | Promise<Stored | undefined> {
-    return this.#items.next();
+    return this.#items.next(this);
   }
 
   protected _nextv(size: number): Promise<Stored[]> {
@@ -161,7 +168,7 @@ export class ValueIterator<Database, K, V> extends AbstractValueIterator<Databas
   }
 
   protected _next(): Stored | undefined | Promise<Stored | undefined> {
-    return this.#items.next();
+    return this.#items.next(this);
   }
 
   protected _nextv(size: number): Promise<Stored[]> {

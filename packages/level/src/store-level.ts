@@ -165,27 +165,27 @@ export abstract class StoreLevel<KDefault = string, VDefault = string> extends A
 
   protected async _get(key: Stored, options: ReadOptions): Promise<Stored | undefined> {
     const store = this.#store();
-    return store.get(key, options.valueEncoding, snapshotIn(store, options));
+    return store.get(key, options.valueEncoding, this.#snapshotIn(store, options));
   }
 
   protected _getSync(key: Stored, options: ReadOptions): Stored | undefined {
     const store = this.#store();
-    return store.getSync(key, options.valueEncoding, snapshotIn(store, options));
+    return store.getSync(key, options.valueEncoding, this.#snapshotIn(store, options));
   }
 
   protected async _getMany(keys: Stored[], options: ReadOptions): Promise<(Stored | undefined)[]> {
     const store = this.#store();
-    return store.getMany(keys, options.valueEncoding, snapshotIn(store, options));
+    return store.getMany(keys, options.valueEncoding, this.#snapshotIn(store, options));
   }
 
   protected async _has(key: Stored, options: ReadOptions): Promise<boolean> {
     const store = this.#store();
-    return store.has(key, snapshotIn(store, options));
+    return store.has(key, this.#snapshotIn(store, options));
   }
 
   protected async _hasMany(keys: Stored[], options: ReadOptions): Promise<boolean[]> {
     const store = this.#store();
-    return store.hasMany(keys, snapshotIn(store, options));
+    return store.hasMany(keys, this.#snapshotIn(store, options));
   }
 
   protected async _put(key: Stored, value: Stored, options: PutOptions<unknown, unknown>): Promise<void> {
@@ -211,7 +211,7 @@ export abstract class StoreLevel<KDefault = string, VDefault = string> extends A
 
   protected async _clear(options: RangeOptions): Promise<void> {
     const store = this.#store();
-    await store.clear(this.#rangeOf(options), snapshotIn(store, options), options.limit < 0 ? Infinity : options.limit);
+    await store.clear(this.#rangeOf(options), this.#snapshotIn(store, options), options.limit < 0 ? Infinity : options.limit);
   }
 
   protected _iterator(options: RangeOptions & GivenIteratorOptions): EntryIterator<this, KDefault, VDefault> {
@@ -228,7 +228,7 @@ export abstract class StoreLevel<KDefault = string, VDefault = string> extends A
 
   protected _snapshot(options: unknown): LevelSnapshot {
     const store = this.#store();
-    return new LevelSnapshot(store, store.snapshot(), options);
+    return new LevelSnapshot(this, store, store.snapshot(), options);
   }
 
   /** @throws LevelError `LEVEL_DATABASE_NOT_OPEN`. */
@@ -244,9 +244,16 @@ export abstract class StoreLevel<KDefault = string, VDefault = string> extends A
       range: this.#rangeOf(options),
       form: { kind, keyFormat, valueFormat, withKeys: keys, withValues: values },
       fillCache: fillCache !== false,
-      snapshot: snapshotIn(store, options),
+      snapshot: this.#snapshotIn(store, options),
       signal: signal ?? undefined,
     });
+  }
+
+  #snapshotIn(store: LevelStore, { snapshot }: ReadOptions): StoreSnapshot | undefined {
+    // Null is none, as in abstract-level.
+    if (snapshot === undefined || snapshot === null) return undefined;
+    if (!(snapshot instanceof LevelSnapshot)) throw new TypeError('snapshot must be one of this database');
+    return snapshot.snapshotOf(this, store);
   }
 
   #rangeOf(options: RangeOptions): ByteRange {
@@ -263,13 +270,6 @@ export abstract class StoreLevel<KDefault = string, VDefault = string> extends A
 async function openReader(folder: Folder, options: OpenOptions): Promise<DatabaseReader> {
   if (options.errorIfExists === true) throw new TypeError('errorIfExists must be false with readOnly, which opens a database that exists');
   return DatabaseReader.open(folder, readerOptionsOf(options));
-}
-
-function snapshotIn(store: LevelStore, { snapshot }: ReadOptions): StoreSnapshot | undefined {
-  // Null is none, as in abstract-level.
-  if (snapshot === undefined || snapshot === null) return undefined;
-  if (!(snapshot instanceof LevelSnapshot)) throw new TypeError('snapshot must be one of this database');
-  return snapshot.snapshotOf(store);
 }
 
 /** @throws TypeError for what is neither a folder nor text. */

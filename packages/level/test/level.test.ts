@@ -241,6 +241,27 @@ describe('options', () => {
       return found;
     };
     expect([await sizes(0), await sizes(Infinity), await sizes(2), await sizes(3), await sizes(100)]).toEqual([[1, 1, 0], [1, 1, 0], [2, 3, 1], [2, 4, 1], [6, 6, 4]]);
+    expect([await sizes(null as never), await sizes('1' as never)]).toEqual([[6, 6, 4], [6, 6, 4]]);
+    await level.close();
+  });
+
+  test('next reads no further ahead than to the limit, and nothing is ahead at the end', async () => {
+    const level = await withLetters(inMemory());
+    const aheadAfter = async (options: object, calls: number): Promise<number[]> => {
+      const found: number[] = [];
+      const [entries, values] = [level.iterator(options), level.values(options)];
+      for (const items of [entries, level.keys(options), values]) {
+        for (let i = 0; i < calls; i++) await items.next();
+        found.push((items as unknown as { readonly cached: number }).cached);
+        await items.close();
+      }
+      return found;
+    };
+    expect(await aheadAfter({}, 2)).toEqual([4, 4, 4]);
+    expect(await aheadAfter({ limit: 2 }, 2)).toEqual([0, 0, 0]);
+    expect(await aheadAfter({ limit: 4, reverse: true }, 2)).toEqual([2, 2, 2]);
+    expect(await aheadAfter({}, 9)).toEqual([0, 0, 0]);
+    expect(await aheadAfter({ gt: 'f' }, 2)).toEqual([0, 0, 0]);
     await level.close();
   });
 
@@ -356,6 +377,12 @@ test('an explicit snapshot is seen until it is closed, and closed with the level
   expect(await level.keys().all()).toEqual(['g']);
   await level.close();
   expect(await rejection(snapshot.close())).toBeUndefined();
+  const reads = (): Promise<unknown>[] => [level.get('a', { snapshot }), level.clear({ snapshot }), ...[level.iterator({ snapshot }), level.keys({ snapshot }), level.values({ snapshot })].map((items) => items.next())];
+  const closed = Array.from({ length: 5 }, () => expect.objectContaining({ code: 'LEVEL_SNAPSHOT_NOT_OPEN' }) as unknown);
+  // Also in a level that was opened again.
+  await level.open();
+  expect(await Promise.all(reads().map(rejection))).toEqual(closed);
+  await level.close();
 });
 
 test('clear deletes what is in the range, of many entries and in either direction', async () => {

@@ -34,6 +34,24 @@ describe.each(goldenDatabases().filter(({ repair }) => repair !== undefined))('o
   });
 });
 
+test.each(['before the database', 'by nobody'])('tables that were kept for a cursor, which was closed %s, are deleted on closing, so that a repair brings nothing back', async (closed) => {
+  const folder = new WritableMemoryFolder();
+  const database = await Database.open(folder);
+  for (const key of ['a', 'b', 'c']) await database.put(utf8(key), utf8(key));
+  await database.compactRange();
+  const cursor = database.cursor();
+  await cursor.seekToFirst();
+  await database.delete(utf8('b'));
+  await database.compactRange();
+  const tables = (): string[] => folder.list().filter((name) => name.endsWith('.ldb'));
+  expect(tables()).toHaveLength(2);
+  if (closed === 'before the database') cursor.close();
+  await database.close();
+  expect(tables()).toHaveLength(1);
+  await Database.repair(folder);
+  expect((await entriesOf(folder)).map(([key]) => text(key))).toEqual(['a', 'c']);
+});
+
 test('a repair restores all entries of a database whose MANIFEST or CURRENT is missing or damaged', async () => {
   const { files, entries } = await someDatabase(1);
   const manifest = [...files.keys()].find((name) => name.startsWith('MANIFEST'))!;

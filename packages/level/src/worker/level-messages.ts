@@ -3,7 +3,7 @@
  *
  *     page → worker      first { path, client }, with the port for all else; then, through the port, arrays of requests
  *     request            [id, call, ...arguments]
- *     worker → page      arrays of answers
+ *     worker → page      arrays of answers; the first is empty, and says that the worker holds the lock `@bloom/level client CLIENT`
  *     answer             [id, 0, result], or [id, 1, error]
  *
  * Requests of one page are begun in their order, and answered in any. Arrays hold what was asked for, or was done, in one turn.
@@ -72,3 +72,6 @@ export interface Greeting {
   /** Names the page among all that use the path. */
   readonly client: string;
 }
+
+/** The lock that a worker holds as long as it is there, and the channel to it. */
+export const lockOfClient = (client: string): string => `@bloom/level client ${client}`;

@@ -14,15 +14,15 @@ import type { ByteFormats } from '../byte-formats.js';
 import type { OpenOptions } from '../level-options.js';
 import { browser, type MessagePortLike } from './browser-parts.js';
 import { HeldStates } from './held-states.js';
-import type { Answer, Greeting, Request } from './level-messages.js';
+import { type Answer, type Greeting, lockOfClient, type Request } from './level-messages.js';
 import { LevelSession } from './level-session.js';
 import { type ServeOptions, SharedDatabase } from './shared-database.js';
 
 type PathMessage = { readonly hello: string } | { readonly owner: string };
 type ClientMessage = { readonly owner: string } | { readonly to: string; readonly requests: readonly Request[] } | { readonly from: string; readonly answers: Answer[] };
 
-const lockOf = (path: string): string => `@bloom/level ${path}`;
-const lockOfClient = (client: string): string => `@bloom/level client ${client}`;
+/** One name for all ways to write a path. */
+const lockOf = (path: string): string => `@bloom/level ${path.split('/').filter((name) => name !== '' && name !== '.').join('/')}`;
 
 /** Another page's worker, at the worker that has the database open. */
 interface Guest {
@@ -70,6 +70,7 @@ export class LevelServer {
     this.#clientChannel.onmessage = ({ data }) => this.#hearOwner(data as ClientMessage);
     port.onmessage = ({ data }) => this.#ask(data as Request[]);
     void browser.navigator.locks.request(lockOfClient(client), {}, () => {
+      port.postMessage([]);
       this.#join();
       return new Promise(() => undefined);
     });

@@ -5,7 +5,7 @@ import type { ByteRange } from '../range-walk.js';
 import type { ByteFormats } from '../byte-formats.js';
 import type { Stored, StoredFormat } from '../stored-format.js';
 import { browser, type MessagePortLike, type WorkerLike } from './browser-parts.js';
-import type { Answer, Held, LevelCall, LevelCalls, Request } from './level-messages.js';
+import { type Answer, type Held, type LevelCall, type LevelCalls, lockOfClient, type Request } from './level-messages.js';
 import { receivedError } from './sent-error.js';
 
 interface Pending {
@@ -24,15 +24,22 @@ export class WorkerCalls {
   #asked: Request[] = [];
   #lastId = 0;
   #failure: LevelError | undefined;
+  /** Ends the wait for the end of the worker. */
+  readonly #ending = new AbortController();
 
   /** @param start starts the worker, with `serveLevels` in it. */
   constructor(path: string, start: () => WorkerLike) {
     const { port1, port2 } = new browser.MessageChannel();
     this.#port = port1;
-    port1.onmessage = ({ data }) => this.#settle(data as Answer[]);
+    const client = browser.crypto.randomUUID();
+    port1.onmessage = ({ data }) => {
+      const answers = data as Answer[];
+      if (answers.length === 0) this.#awaitEnd(client);
+      else this.#settle(answers);
+    };
     this.#worker = start();
     this.#worker.addEventListener('error', (event) => this.fail(`the worker of the level failed, or could not be started: ${event.message ?? 'see the option worker'}`));
-    this.#worker.postMessage({ path, client: browser.crypto.randomUUID() }, [port2]);
+    this.#worker.postMessage({ path, client }, [port2]);
   }
 
   call<Call extends LevelCall>(call: Call, ...values: Arguments<Call>): Result<Call> {
@@ -56,6 +63,19 @@ export class WorkerCalls {
     for (const { reject } of this.#pending.values()) reject(this.#failure);
     this.#pending.clear();
     this.#port.close();
+    this.#ending.abort();
+  }
+
+  get hasFailed(): boolean {
+    return this.#failure !== undefined;
+  }
+
+  /** Fails when the worker has ended, of which browsers tell nobody but by its lock. */
+  #awaitEnd(client: string): void {
+    const ended = (): undefined => {
+      this.fail('the worker of the level was ended');
+    };
+    browser.navigator.locks.request(lockOfClient(client), { signal: this.#ending.signal }, ended).catch(() => undefined);
   }
 
   #send(): void {
@@ -211,7 +231,12 @@ class WorkerStore implements LevelStore {
   }
 
   async close(): Promise<void> {
-    await this.#calls.call('close');
+    try {
+      await this.#calls.call('close');
+    } catch (error) {
+      // With the worker, the database was closed too.
+      if (!this.#calls.hasFailed) throw error;
+    }
     this.#calls.fail('the level is closed');
   }
 
@@ -311,9 +336,9 @@ class WorkerWalk implements StoreWalk {
   }
 }
 
-/** What is sent must have a buffer of its own: with a view, the whole buffer would be copied. */
+/** What is sent must have a buffer of its own: with a view, the whole buffer would be copied. What is not bytes is refused by the database. */
 function own(stored: Stored): Stored {
-  return typeof stored !== 'string' && stored.byteLength < stored.buffer.byteLength ? new Uint8Array(stored) : stored;
+  return stored instanceof Uint8Array && stored.byteLength < stored.buffer.byteLength ? new Uint8Array(stored) : stored;
 }
 
 /** `Buffer`s are made where they are asked for. */

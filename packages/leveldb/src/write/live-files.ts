@@ -127,6 +127,13 @@ export class LiveFiles {
     return deleted;
   }
 
+  /** Ends what views need beside the current version. @returns whether they needed anything. */
+  endViews(): boolean {
+    const { hasDropped } = this.#live;
+    this.#live.forgetDropped();
+    return hasDropped;
+  }
+
   /** Closes all tables. */
   close(): Promise<void> {
     return this.#tables.close();

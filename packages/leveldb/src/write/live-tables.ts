@@ -35,6 +35,16 @@ export class LiveTables {
     for (const number of this.#dropped.keys()) if (!this.has(number)) this.#dropped.delete(number);
   }
 
+  /** Whether a table of an earlier version was still needed when last looked. */
+  get hasDropped(): boolean {
+    return this.#dropped.size > 0;
+  }
+
+  /** Forgets what only views needed, whether they are in use or not. */
+  forgetDropped(): void {
+    this.#dropped.clear();
+  }
+
   /** Whether a table is needed. */
   has(number: bigint): boolean {
     if (this.#current.has(number)) return true;

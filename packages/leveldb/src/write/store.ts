@@ -100,6 +100,8 @@ export class Store implements TableFiles {
     this.state.markClosing();
     await this.background.close();
     const { versions, files, log, failure } = this.state;
+    // A repair would take their entries for present ones, also those that were deleted since.
+    if (files.endViews()) await this.background.removeObsoleteFiles();
     // Once writing has ended, its callers know why.
     const checking = failure === undefined ? log.file.check() : Promise.resolve();
     await checking.catch(() => undefined);

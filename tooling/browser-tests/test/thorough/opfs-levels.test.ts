@@ -234,6 +234,86 @@ describe.runIf(findChromium() !== undefined)('in pages of Chromium, levels in th
     await page.close();
   });
 
+  test('levels whose paths differ only in slashes and dots are one', async () => {
+    const [first, second] = [await browser.newPage(origin.url), await browser.newPage(origin.url)];
+    const opened = (paths: string[]): string =>
+      `import('/level-page.js').then(async ({ BloomLevel }) => Promise.all(${JSON.stringify(paths)}.map((path) => new BloomLevel(path).put(path, '1'))))`;
+    await first.evaluate(opened(['one/way', '/one/way/']));
+    await second.evaluate(opened(['./one//way', 'one/./way']));
+    expect(await second.evaluate(`import('/level-page.js').then(({ BloomLevel }) => new BloomLevel('one/way').keys().all())`)).toEqual(['./one//way', '/one/way/', 'one/./way', 'one/way']);
+    await first.close();
+    await second.close();
+  });
+
+  test('a level whose own worker was ended says so, is closed, and can be opened again', async () => {
+    const page = await browser.newPage(origin.url);
+    const codes = await page.evaluate(`import('/level-page.js').then(async ({ BloomLevel, codesOf }) => {
+      const workers = [];
+      const worker = () => (workers.push(new Worker('/level-worker.js', { type: 'module' })), workers.at(-1));
+      const level = new BloomLevel('ended-worker', { worker });
+      await level.put('a', '1');
+      const [keys, snapshot] = [level.keys(), level.snapshot()];
+      await keys.next();
+      workers[0].terminate();
+      const calls = [level.get('a'), level.put('b', '2'), keys.all(), level.get('a', { snapshot })];
+      const codes = await Promise.all(calls.map((call) => call.catch(codesOf)));
+      await level.close();
+      await level.open();
+      codes.push(await level.keys().all(), workers.length);
+      await level.close();
+      return codes;
+    })`);
+    expect(codes).toEqual([['LEVEL_IO_ERROR'], ['LEVEL_IO_ERROR'], ['LEVEL_IO_ERROR'], ['LEVEL_IO_ERROR'], ['a'], 2]);
+    await page.close();
+  });
+
+  test('what the browser refuses is LEVEL_IO_ERROR', async () => {
+    const page = await browser.newPage(origin.url);
+    const codes = await page.evaluate(`import('/level-page.js').then(async ({ BloomLevel, codesOf }) => {
+      const refuse = "StorageManager.prototype.getDirectory = () => Promise.reject(new DOMException('not in a private window', 'SecurityError'));";
+      const urlOf = (...lines) => URL.createObjectURL(new Blob(lines, { type: 'text/javascript' }));
+      const worker = () => new Worker(urlOf("import '" + urlOf(refuse) + "'; import '" + location.origin + "/level-worker.js';"), { type: 'module' });
+      const root = await navigator.storage.getDirectory();
+      await root.getFileHandle('a-file', { create: true });
+      const level = new BloomLevel('refused', { worker });
+      const calls = [level.open(), BloomLevel.destroy('refused', { worker }), BloomLevel.repair('refused', { worker }), new BloomLevel('a-file').open(), new BloomLevel('a-file/below').open()];
+      const codes = await Promise.all(calls.map((call) => call.catch(codesOf)));
+      await level.close();
+      eval(refuse);
+      codes.push(await new BloomLevel('refused', { readOnly: true }).open().catch(codesOf));
+      return codes;
+    })`);
+    expect(codes).toEqual([
+      ['LEVEL_DATABASE_NOT_OPEN', 'LEVEL_IO_ERROR', 'SecurityError'],
+      ['LEVEL_IO_ERROR', 'SecurityError'],
+      ['LEVEL_IO_ERROR', 'SecurityError'],
+      ['LEVEL_DATABASE_NOT_OPEN', 'LEVEL_IO_ERROR', 'TypeMismatchError'],
+      ['LEVEL_DATABASE_NOT_OPEN', 'LEVEL_IO_ERROR', 'TypeMismatchError'],
+      ['LEVEL_DATABASE_NOT_OPEN', 'LEVEL_IO_ERROR', 'SecurityError'],
+    ]);
+    await page.close();
+  });
+
+  test('a value that is not bytes is refused, and a page that may not keep files is told so', async () => {
+    const page = await browser.newPage(origin.url);
+    expect(await page.evaluate(`import('/level-page.js').then(async ({ BloomLevel, codesOf }) => {
+      const level = new BloomLevel('refused-values');
+      const asItIs = { name: 'as-it-is', format: 'view', encode: (value) => value, decode: (value) => value };
+      const found = [];
+      for (const value of [5, {}, undefined]) found.push(await level.put('a', value, { valueEncoding: { ...asItIs, encode: () => value } }).catch(({ message }) => message));
+      found.push(await level.keys().all());
+      await level.close();
+      Object.defineProperty(globalThis, 'isSecureContext', { value: false });
+      try {
+        new BloomLevel('insecure');
+      } catch (error) {
+        found.push(codesOf(error));
+      }
+      return found;
+    })`)).toEqual(['value must be a Uint8Array, got number', 'value must be a Uint8Array, got object', 'Value cannot be null or undefined', [], ['LEVEL_NOT_SUPPORTED']]);
+    await page.close();
+  });
+
   test('another origin has a database of its own at the same path', async () => {
     const other = await Origin.start(await bundled('level-page', 'level-worker'));
     const [here, there] = [await browser.newPage(origin.url), await browser.newPage(other.url)];
