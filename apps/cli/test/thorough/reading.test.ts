@@ -86,6 +86,32 @@ describe('a log, a MANIFEST and standard input', () => {
     for (const file of ['MANIFEST-000002', 'CURRENT']) expect(await bloomPrints(['count', join(path, file)], scratch.path)).toBe(await bloomPrints(['count', path], scratch.path));
   });
 
+  test('a MANIFEST without its name or its folder is not taken for a log', async () => {
+    const manifest = join(pathOf('levels'), 'MANIFEST-000002');
+    scratch.write('backup-of-a-manifest', readFileSync(manifest));
+    const expected = await bloomPrints(['layout', manifest], scratch.path);
+    expect(expected).toContain('comparator: name = leveldb.BytewiseComparator');
+    expect(await bloomPrints(['layout', 'backup-of-a-manifest'], scratch.path)).toBe(expected);
+    expect(await bloomPrints(['layout', '-'], scratch.path, readFileSync(manifest))).toBe(expected);
+    for (const command of ['scan', 'verify', 'stat']) {
+      for (const name of ['backup-of-a-manifest', '-']) {
+        expect(await bloom([command, name], scratch.path, readFileSync(manifest))).toMatchObject({
+          code: 2,
+          stderr: expect.stringMatching(/^bloom: (?:backup-of-a-manifest|standard input): is a MANIFEST without its folder, [^\n]*: name the folder; [^\n]*\n$/) as string,
+        });
+      }
+    }
+  });
+
+  test('damage of a log without a name is placed in what was named', async () => {
+    const log = readFileSync(join(pathOf('log-damaged'), '000003.log'));
+    scratch.write('some-log', log);
+    const damage = 'log record at offset 48207: checksum mismatch (17329 bytes); --damage skip reads the rest\n';
+    expect((await bloom(['count', '-'], scratch.path, log)).stderr).toBe(`bloom: standard input: ${damage}`);
+    expect((await bloom(['count', 'some-log'], scratch.path)).stderr).toBe(`bloom: some-log: ${damage}`);
+    expect((await bloom(['count', '-', '--damage', 'skip'], scratch.path, log)).stderr).toMatch(/^bloom: standard input: left out 17329 bytes at offset 48207: /);
+  });
+
   test('what is compressed with gzip is said to be so', async () => {
     scratch.write('packed', gzipSync(readFileSync(scratch.at('letters.ldb'))));
     expect(await bloom(['scan', 'packed'], scratch.path)).toMatchObject({ code: 2, stderr: expect.stringContaining('is compressed with gzip') as string });
@@ -198,7 +224,8 @@ describe('URLs', () => {
         return;
       }
       const name = normalize(decodeURIComponent(url.pathname)).replace(/^\/(?:private\/)?/, '');
-      const path = name.startsWith('levels') ? join(pathOf('levels'), name.slice('levels'.length)) : scratch.at(name);
+      const [folder = '', ...rest] = name.split('/');
+      const path = golden.some((row) => row.name === folder) ? join(pathOf(folder), ...rest) : scratch.at(name);
       if (!existsSync(path) || statSync(path).isDirectory()) {
         response.writeHead(404).end();
         return;
@@ -207,6 +234,10 @@ describe('URLs', () => {
       const [, from, to] = /^bytes=(\d*)-(\d*)$/.exec(request.headers.range ?? '') ?? [];
       const start = from === undefined ? 0 : from === '' ? Math.max(0, bytes.length - Number(to)) : Number(from);
       const end = from === undefined || from === '' || to === '' ? bytes.length : Math.min(bytes.length, Number(to) + 1);
+      if (from !== undefined && start >= bytes.length) {
+        response.writeHead(416, { etag: '"1"', 'content-range': `bytes */${bytes.length}` }).end();
+        return;
+      }
       const part = bytes.subarray(start, end);
       response.writeHead(from === undefined ? 200 : 206, { etag: '"1"', 'content-length': part.length, 'content-range': `bytes ${start}-${end - 1}/${bytes.length}` });
       if (whole-- > 0) response.end(request.method === 'HEAD' ? undefined : part);
@@ -261,12 +292,54 @@ describe('URLs', () => {
       `scan ${url} --header "Authorization Bearer secret"`,
       `scan ${url} -H "Transfer-Encoding: secret"`,
       `scan http://secret@localhost:1/a.ldb -H "$SECRET"`,
+      `scan ${url}?token=secret`,
+      `scan ${base}/none.ldb?token=secret --trace`,
+      `scan http://localhost:1/a.ldb?token=secret`,
+      `count ${base}/private/levels/?token=secret`,
     ]) {
       const run = await shell(`BLOOM_DEBUG=1 SECRET='Authorization: Bearer secret'; export BLOOM_DEBUG; bloom ${line}`, scratch.path);
       expect({ line, printed: run.stdout.toString() + run.stderr }).toEqual({ line, printed: expect.not.stringContaining('secret') as string });
     }
     const fromVariable = await shell(`BLOOM_HTTP_HEADERS='Authorization: Bearer secret' bloom get ${url} a`, scratch.path);
     expect(fromVariable.stdout.toString()).toBe('1\n');
+  });
+
+  test.each(['log-batches/000003.log', 'log-torn/000003.log'])('of the log %s under any name are read', async (name) => {
+    scratch.write('renamed', readFileSync(join(pathOf(name.split('/')[0]!), '000003.log')));
+    expect(await bloomPrints(['scan', `${base}/renamed`], scratch.path)).toBe(await bloomPrints(['scan', `${base}/${name}`], scratch.path));
+    scratch.write('renamed', readFileSync(scratch.at('letters.ldb')));
+    expect(await bloomPrints(['scan', `${base}/renamed`], scratch.path)).toBe(await bloomPrints(['scan', 'letters.ldb'], scratch.path));
+  });
+
+  test('of a folder that lacks a table say so', async () => {
+    const { code, stderr } = await bloom(['scan', `${base}/missing-table/`], scratch.path);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/missing-table\/000007\.ldb: the MANIFEST lists it, and it is not there: .*as bloom verify says\n$/) as string });
+    const verified = await bloom(['verify', `${base}/missing-table/`], scratch.path);
+    expect(verified.code).toBe(1);
+    expect(verified.stdout.toString()).toContain('000007.ldb: the MANIFEST lists it, and it is not there (BLOOM_MISSING_FILE)\n');
+  });
+
+  test('of a folder in another order name it', async () => {
+    const { code, stderr } = await bloom(['scan', `${base}/reverse/`], scratch.path);
+    expect(code).toBe(2);
+    expect(stderr).toContain('MANIFEST-000002: its keys are in the order of the comparator "test.ReverseBytewiseComparator", which bloom does not know; give the order with --comparator');
+    expect((await bloom(['scan', `${base}/reverse/`, '--comparator', './reverse.mjs'], scratch.path)).stdout).toEqual(
+      (await bloom(['scan', pathOf('reverse'), '--comparator', './reverse.mjs'], scratch.path)).stdout,
+    );
+  });
+
+  test('of folders cannot be listed, and so not be printed file by file', async () => {
+    for (const bounds of [[], ['--prefix', 'w']]) {
+      expect(await bloom(['scan', `${base}/levels/`, '--all-versions', ...bounds], scratch.path)).toMatchObject({
+        code: 2,
+        stderr: expect.stringMatching(/^bloom: http:\/\/localhost:\d+\/levels\/: a folder behind a URL cannot be listed, [^\n]*\n$/) as string,
+      });
+    }
+  });
+
+  test('of a server without TLS fail with the reason of OpenSSL', async () => {
+    const { code, stderr } = await bloom(['get', `${base.replace('http:', 'https:')}/letters.ldb`, 'a'], scratch.path);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/letters\.ldb: the request failed \([a-z ]+\): try again/) as string });
   });
 
   test('that fail midway are failures in one line', async () => {
