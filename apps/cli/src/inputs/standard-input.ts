@@ -1,12 +1,13 @@
 /** Standard input, read to its end at once. */
 import { fstatSync, readFileSync, readSync } from 'node:fs';
 import { isatty } from 'node:tty';
-import { isSystemError } from '../failure.js';
+import { Failure, isSystemError } from '../failure.js';
 
 const STDIN = 0;
 const FIRST_BYTES = 64 * 2 ** 10;
 /** Between two attempts to read what is not there yet, in milliseconds. */
 const WAIT_MS = 2;
+let isRead = false;
 
 /** Whether it is a terminal. Asking `process.stdin` for that would make Node take it over, which sets a pipe so that reads do not wait. */
 export function isTerminalInput(): boolean {
@@ -20,6 +21,8 @@ export function readWholeFile(path: string): Buffer {
 
 /** All of standard input. Other programs may have set it so that reads do not wait (`O_NONBLOCK` is shared with them), so this waits itself. */
 export function readStandardInput(): Buffer {
+  if (isRead) throw new Failure('-: standard input can be read only once');
+  isRead = true;
   const stat = fstatSync(STDIN);
   // One more, so that the end is seen without more memory.
   let bytes = Buffer.allocUnsafe(stat.isFile() && stat.size >= FIRST_BYTES ? stat.size + 1 : FIRST_BYTES);

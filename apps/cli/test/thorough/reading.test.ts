@@ -178,6 +178,89 @@ describe('a stranger', () => {
     }
   });
 
+  test('who names text like a table is led to build', async () => {
+    scratch.write('letters.tsv', 'é\t1\n'.repeat(200));
+    for (const line of ['scan letters.tsv', 'convert letters.tsv -o never.ldb', 'merge letters.ldb letters.tsv -o never.ldb']) {
+      const { code, stderr } = await shell(`bloom ${line}`, scratch.path);
+      expect({ line, code, stderr }).toEqual({ line, code: 2, stderr: expect.stringMatching(/^bloom: letters\.tsv: [^\n]*; it looks like text: bloom build makes a table of entries, one per line\n$/) as string });
+    }
+  });
+
+  test('who names a URL where only a file can be is told so, without what may be secret in it', async () => {
+    const before = readdirSync(scratch.path).sort();
+    for (const line of [
+      'build https://u:secret@host/x.tsv?t=secret -o never.ldb',
+      'load never https://u:secret@host/x.tsv',
+      'put https://u:secret@host/db?t=secret k v',
+      'put s3://bucket/db k v',
+      'load s3://bucket/db letters.tsv',
+      'repair s3://bucket/db',
+      'copy s3://bucket/db never',
+      'build letters.tsv -o s3://bucket/letters.ldb',
+      'get s3://bucket/letters.ldb k',
+      'scan ftp://host/letters.ldb',
+      'get letters.ldb --keys https://u:secret@host/keys',
+    ]) {
+      const { code, stdout, stderr } = await shell(`bloom ${line}`, scratch.path);
+      expect({ line, code, stdout: stdout.toString(), stderr }).toEqual({
+        line,
+        code: 2,
+        stdout: '',
+        stderr: expect.stringMatching(/^bloom: (?:https:\/\/host|s3:\/\/bucket|ftp:\/\/host)\/\S+: is (?:a URL|in a bucket)(?:(?!secret)[^\n])+\n$/) as string,
+      });
+    }
+    expect(readdirSync(scratch.path).sort()).toEqual(before);
+  });
+
+  test('who misspells a policy or a comparator is told which ones there are', async () => {
+    const policy = await bloom(['build', 'letters.tsv', '-o', 'never.ldb', '--policy', 'ribon'], scratch.path);
+    expect(policy).toMatchObject({ code: 2, stderr: expect.stringMatching(/^bloom: ribon: is none of bloom, blocked, ribbon, fuse, and no package of this name is installed/) as string });
+    const order = await bloom(['scan', 'letters.ldb', '--comparator', 'bytewise'], scratch.path);
+    expect(order).toMatchObject({ code: 2, stderr: expect.stringMatching(/^bloom: bytewise: is none of leveldb\.BytewiseComparator, idb_cmp1, and no package/) as string });
+  });
+
+  test('who names standard input twice is told so', async () => {
+    const table = readFileSync(scratch.at('letters.ldb'));
+    for (const command of ['scan', 'verify', 'layout']) {
+      expect(await bloom([command, '-', '-'], scratch.path, table)).toMatchObject({ code: 2, stderr: expect.stringMatching(/-: standard input can be read only once\n$/) as string });
+    }
+  });
+
+  test.each(['jsonl', 'csv'])('who builds from versions in %s does not get deleted keys back', async (format) => {
+    const versions = await bloomPrints(['scan', '--all-versions', pathOf('levels'), '-f', format], scratch.path);
+    expect(versions).toContain('deletion');
+    for (const command of [['build', '-', '--sort', '-o', 'never.ldb'], ['load', 'never-db', '-', '--batch-size', '64M']]) {
+      const { code, stderr } = await bloom([...command, '-f', format], scratch.path, versions);
+      expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/^bloom: standard input: line 16\d: a deletion among versions of keys, which would become an empty value: /) as string });
+    }
+    expect(existsSync(scratch.at('never.ldb'))).toBe(false);
+    // A type alone is a member or column like any other.
+    const own = format === 'csv' ? 'type,key,value\ndeletion,a,1\n' : '{"type":"deletion","key":"a","value":"1"}\n';
+    await build('own.ldb', ['-f', format], scratch.path, own);
+    expect(await bloomPrints(['scan', 'own.ldb'], scratch.path)).toBe('a\t1\n');
+  });
+
+  test('who verifies a table of an unknown codec gets one finding, and advice', async () => {
+    scratch.write('codec.mjs', `
+      import { deflateRawSync, inflateRawSync } from 'node:zlib';
+      export default { name: 'mine', type: 77, compress: (bytes) => deflateRawSync(bytes), decompress: (bytes) => inflateRawSync(bytes) };
+    `);
+    const lines = Array.from({ length: 3000 }, (_, i) => `key${String(i).padStart(6, '0')}\tvalue`);
+    await build('mine.ldb', ['--compression', 'mine', '--codec', './codec.mjs'], scratch.path, lines.join('\n'));
+    const { code, stdout, stderr } = await bloom(['verify', 'mine.ldb'], scratch.path);
+    expect({ code, stdout: stdout.toString() }).toEqual({ code: 1, stdout: expect.stringMatching(/^index block at offset \d+: there is no codec for its compression type 77 \(BLOOM_UNSUPPORTED_CODEC\)\n$/) as string });
+    expect(stderr).toBe('bloom: mine.ldb: 1 finding; not checked: data blocks (the index cannot be read)\nbloom: mine.ldb: --codec MODULE reads blocks with a codec for their type\n');
+    expect((await bloom(['verify', 'mine.ldb', '--codec', './codec.mjs'], scratch.path)).code).toBe(0);
+  });
+
+  test.runIf(process.platform === 'linux')('who verifies a folder that is being written is told who has it open', async () => {
+    await bloom(['load', 'busy', '-', '--compact', '-q'], scratch.path, 'a\t1\n');
+    const line = 'sleep 4 | bloom load busy - -q & sleep 2; printf x | dd of=$(ls busy/*.ldb) bs=1 seek=3 conv=notrunc status=none; bloom verify busy; echo $?; wait';
+    const { stdout, stderr } = await shell(line, scratch.path);
+    expect(stdout.toString()).toMatch(/1\n$/);
+    expect(stderr).toMatch(/^bloom: busy: the process node \(\d+\) has it open, and what is written during the check can look like damage: check a copy that bloom copy makes$/m);
+  });
+
   test('who closes the pipe sees no error', async () => {
     const lines = Array.from({ length: 100_000 }, (_, i) => `key${String(i).padStart(6, '0')}\tvalue`);
     await build('many.ldb', [], scratch.path, lines.join('\n'));
