@@ -31,14 +31,35 @@ export function failureOf(file: string, error: unknown): unknown {
   }
   if (isHttpError(error)) return new Failure(`${file}: ${httpProblem(error)}`, { cause: error });
   if (isSystemError(error)) {
+    if (error.code === 'ENOENT' && isUrl(file)) return new Failure(urlProblem(file), { cause: error });
     const problem = error.code === 'ENOTDIR' && existsSync(file) ? 'is a file, and not a folder' : (SYSTEM_PROBLEMS[error.code] ?? systemProblem(error));
     return new Failure(`${file}: ${problem}`, { cause: error });
   }
   return error;
 }
 
+/** Whether a path is the URL of something, which may be where only files can be. */
+export function isUrl(path: string): boolean {
+  return /^[a-z][a-z0-9+.-]*:\/\//i.test(path);
+}
+
+/** What is wrong with a URL where only files can be, without what may be secret in it. */
+export function urlProblem(url: string): string {
+  const shown = url.replace(/(?<=^[^/]*:\/\/)[^/?#]*@|[?#].*$/gs, '');
+  if (/^https?:/i.test(url)) return `${shown}: is a URL, and only a file can be here: download it, and name the copy`;
+  if (/^s3:/i.test(url)) return `${shown}: is in a bucket, which verify and the commands that publish databases can read: name its https:// address, or a copy`;
+  return `${shown}: is a URL that cannot be read: those that can are http:// and https://`;
+}
+
+/** @throws Failure for a URL where a file or folder is to be written, of which the system would make folders here. */
+export function mustBeWrittenHere(path: string): void {
+  if (isUrl(path)) throw new Failure(`${urlProblem(path).split(': is ')[0]!}: is a URL, and files and folders are written only here: name a path`);
+}
+
 /** What is wrong in a file, and where, without the name of the file. */
-export function placedProblem({ structure, offset, problem }: Pick<Finding, 'structure' | 'offset' | 'problem'>): string {
+export function placedProblem({ structure, offset, problem: given }: Pick<Finding, 'structure' | 'offset' | 'problem'>): string {
+  // The library's advice is for programs.
+  const problem = given.replace(/: give one in codecs$/, '');
   if (structure === 'file' || structure === 'folder' || structure === 'MANIFEST') return problem;
   return structure === 'CURRENT' ? `CURRENT: ${problem}` : `${structure} at offset ${offset}: ${problem}`;
 }
@@ -58,7 +79,7 @@ const SYSTEM_PROBLEMS: Readonly<Record<string, string>> = {
   ENOSPC: 'no space left on the device',
   EDQUOT: 'the disk quota is used up',
   EFBIG: 'the file would be too large',
-  EMFILE: 'too many open files',
+  EMFILE: 'too many open files: ulimit -n says how many there may be',
   ENAMETOOLONG: 'the name is too long',
   ELOOP: 'too many symbolic links',
   EIO: 'the device failed',

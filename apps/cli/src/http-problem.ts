@@ -34,5 +34,8 @@ function causeOf(error: Error): string | undefined {
   let deepest: unknown = error.cause;
   while (deepest instanceof Error && deepest.cause instanceof Error) deepest = deepest.cause;
   if (deepest instanceof AggregateError && deepest.errors[0] instanceof Error) deepest = deepest.errors[0];
-  return deepest instanceof Error && deepest.message !== '' ? deepest.message : undefined;
+  if (!(deepest instanceof Error) || deepest.message === '') return undefined;
+  // OpenSSL's: thread, number, library, function, reason, file, line, and a line break.
+  const [, reason] = /^[0-9A-F]+:error:[^:]*:[^:]*:[^:]*:([^:]+):/.exec(deepest.message) ?? [];
+  return reason ?? deepest.message;
 }

@@ -122,9 +122,14 @@ function problemOf({ code, message }: CommanderError): string {
   return problem;
 }
 
+/** Stack traces without what may be secret in the URLs of a cause. */
+function withoutQueries(text: string): string {
+  return text.replace(/\b(https?:\/\/)(?:[^\s/@'"]*@)?([^\s?#'"]*)(?:[?#][^\s'":,)]*)?/gi, '$1$2');
+}
+
 /** Says what went wrong in one line. @returns the exit code. */
 function explain(error: unknown): number {
-  if (process.env.BLOOM_DEBUG) process.stderr.write(`${terminalLines(Buffer.from(inspect(error)))}\n`);
+  if (process.env.BLOOM_DEBUG) process.stderr.write(`${terminalLines(Buffer.from(withoutQueries(inspect(error))))}\n`);
   if (error instanceof Interrupted) error.endProgram();
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return EXIT.ok;

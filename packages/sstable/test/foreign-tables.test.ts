@@ -82,6 +82,10 @@ describe('index and metaindex compressed with', () => {
     const expected = { code: 'BLOOM_UNSUPPORTED_CODEC', structure: 'index block' };
     expect(caught(() => SyncTable.open(source))).toMatchObject(expected);
     expect(await rejection(Table.open(source))).toMatchObject(expected);
+    // Its bytes are undamaged, so nothing else is found in them.
+    const { findings, unchecked } = await verifyTable(source);
+    expect(findings.filter(({ structure }) => structure === 'index block')).toEqual([expect.objectContaining(expected)]);
+    expect(unchecked).toContainEqual({ part: 'data blocks', reason: 'the index cannot be read' });
   });
 });
 

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { assemble, type Assembly, BulkError, decodePart, levelsToMerge, type Part, type PublishedState, readPublication, type Store } from '@bloom/bulk';
 import type { Comparator } from '@bloom/sstable';
 import { type Command, Option } from 'commander';
 import { Failure, failureOf } from '../failure.js';
+import { readWholeFile } from '../inputs/standard-input.js';
 import { STORE_HELP, storeFailure, storeOf } from '../inputs/store-argument.js';
 import { Lines } from '../outputs/output.js';
 import { loadPlugins } from '../plugins/plugin-options.js';
@@ -124,7 +124,7 @@ function partsIn(path: string): Part[] {
   const name = path === '-' ? 'standard input' : path;
   let text: string;
   try {
-    text = readFileSync(path === '-' ? 0 : path, 'utf8');
+    text = readWholeFile(path).toString();
   } catch (error) {
     throw failureOf(name, error);
   }

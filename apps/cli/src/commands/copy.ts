@@ -1,5 +1,6 @@
 import { count, counted } from '@bloom/report';
 import type { Command } from 'commander';
+import { mustBeWrittenHere } from '../failure.js';
 import { copyFolder } from '../inputs/copied-folder.js';
 import { interruptible } from '../interruption.js';
 import { addSummaryOption, printSummary, type SummaryOptions } from '../outputs/summary.js';
@@ -28,6 +29,7 @@ Examples:
 }
 
 async function copy(path: string, target: string, options: SummaryOptions): Promise<void> {
+  mustBeWrittenHere(target);
   const { files, bytes } = await interruptible((signal) => copyFolder(path, target, signal));
   await printSummary(options, `${target}: ${counted(files, 'file')}, ${count(bytes)} bytes`, { folder: path, copy: target, files, bytes });
 }

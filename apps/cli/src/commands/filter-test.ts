@@ -1,10 +1,11 @@
 import { BloomFilterPolicy, buildFilter, type FilterPolicy, idealFalsePositiveRate, probesFor } from '@bloom/policy';
-import { bitsPerKey, count, databaseKeys, plainKeys, tryFilters, WatchedPolicy } from '@bloom/report';
+import { bitsPerKey, count, counted, databaseKeys, plainKeys, tryFilters, WatchedPolicy } from '@bloom/report';
 import { type Comparator, SyncTable } from '@bloom/sstable';
 import { decodeInternalKey, encodeInternalKey, internalKeyComparator, internalKeyPolicy, MAX_SEQUENCE, MAX_TYPE } from '@bloom/sstable/database';
 import { profileTable } from '@bloom/sstable/inspect';
 import { Failure } from '../failure.js';
 import { keysFrom } from '../inputs/keys-file.js';
+import { shownName } from '../inputs/location.js';
 import { type InputOptions, isDatabase, recognised } from '../inputs/opened-input.js';
 import { tracingFor } from '../inputs/opened-source.js';
 import { noteAssumption, openDatabaseTable, openTable, type SyncTableFile, withTableFile } from '../inputs/opened-table.js';
@@ -179,7 +180,7 @@ async function print(path: string, blocks: readonly (readonly Uint8Array[])[], a
     await lines.flush();
     return;
   }
-  await lines.add(`${path}: ${count(keys)} keys in ${count(blocks.length)} data blocks; ${count(absent)} absent keys, ${file === undefined ? 'made from them' : `of ${file}`}`);
+  await lines.add(`${path}: ${counted(keys, 'key')} in ${counted(blocks.length, 'data block')}; ${counted(absent, 'absent key')}, ${file === undefined ? 'made from them' : `of ${shownName(file)}`}`);
   const cell = (rate: number | null): string => (rate === null ? '-' : rateText(rate));
   const rows = tested.map((row, i) => [i === 0 ? 'its own' : row.policy, count(row.bytes), row.bitsPerKey === null ? '-' : row.bitsPerKey.toFixed(2), cell(row.rate), cell(row.expectedRate)]);
   for (const line of aligned([['filters', 'bytes', 'bits per key', 'matched', 'in theory'], ...rows])) await lines.add(line);

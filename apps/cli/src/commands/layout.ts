@@ -11,6 +11,7 @@ import { Failure } from '../failure.js';
 import { type Location, locate, shownName } from '../inputs/location.js';
 import { isDatabase, recognised } from '../inputs/opened-input.js';
 import { addRemoteOptions, type RemoteOptions, type TableLocation, tracingFor, withSource } from '../inputs/opened-source.js';
+import { looksLikeManifest } from '../inputs/recognised-file.js';
 import { layoutFolder } from './layout-folder.js';
 import { openTable, type SyncTableFile, withTableFile } from '../inputs/opened-table.js';
 import { Lines, note } from '../outputs/output.js';
@@ -87,9 +88,12 @@ async function layoutInput(given: string, options: LayoutCommandOptions): Promis
   if (location.kind === 'remote-folder') throw new Failure(`${shownName(given)}: a folder behind a URL cannot be listed: name a file in it, or try bloom stat`);
   const found = await recognised(given, options);
   if (isDatabase(found)) {
-    // A log without a log's name.
+    // A log without a log's name, or a MANIFEST without a MANIFEST's.
     if (found.kind === 'folder' || found.kind === 'remote-folder') throw new Failure(`${shownName(given)}: a folder behind a URL cannot be listed: name a file in it, or try bloom stat`);
-    return withSource(found, options, (path, source) => print(path, source, logRanges(source.read(0, source.byteLength), blocks ? undefined : writeBatchLayout)));
+    return withSource(found, options, (path, source) => {
+      const records = looksLikeManifest(source) ? versionEditLayout : writeBatchLayout;
+      return print(path, source, logRanges(source.read(0, source.byteLength), blocks ? undefined : records));
+    });
   }
   await withTableFile(found, options, async (file) => {
     mustEndAsTable(file);

@@ -1,4 +1,4 @@
-import { readFileSync, realpathSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
 import { counted } from '@bloom/report';
 import { bytewiseComparator, SyncTable, type TableBuilderOptions } from '@bloom/sstable';
@@ -14,6 +14,7 @@ import { addKeyFormOptions, type KeyFormOptions } from '../inputs/opened-table.j
 import { hasInternalKeys, openFile, type OpenedFile } from '../inputs/opened-file.js';
 import { addHeaderOption, type RemoteOptions } from '../inputs/opened-source.js';
 import { DescriptorSource } from '../inputs/sorted-run.js';
+import { readWholeFile } from '../inputs/standard-input.js';
 import { tableFailure } from '../inputs/table-advice.js';
 import { interruptible } from '../interruption.js';
 import { createOutput, type WrittenTable } from '../outputs/output-tables.js';
@@ -129,7 +130,7 @@ export function internalOptions(options: TableBuilderOptions): TableBuilderOptio
 /** The names in a file, one per line. */
 export function namesIn(path: string): string[] {
   try {
-    const lines = readFileSync(path === '-' ? 0 : path, 'utf8').split(/\r?\n/);
+    const lines = readWholeFile(path).toString().split(/\r?\n/);
     return lines.filter((line) => line !== '');
   } catch (error) {
     throw failureOf(path === '-' ? 'standard input' : path, error);

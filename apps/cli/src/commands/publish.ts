@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { type Assembly, BulkError, ensureParts, parseObjectName, publish, type Publication, readManifest, readPublication, type Store } from '@bloom/bulk';
 import type { Command } from 'commander';
 import { EXIT, Failure, failureOf } from '../failure.js';
+import { readWholeFile } from '../inputs/standard-input.js';
 import { STORE_HELP, storeFailure, storeOf } from '../inputs/store-argument.js';
 import { interruptible } from '../interruption.js';
 import { Lines } from '../outputs/output.js';
@@ -73,7 +73,7 @@ function assemblyIn(path: string): Pick<AssemblyLine, 'manifest' | 'previous'> {
   const name = path === '-' ? 'standard input' : path;
   let text: string;
   try {
-    text = readFileSync(path === '-' ? 0 : path, 'utf8');
+    text = readWholeFile(path).toString();
   } catch (error) {
     throw failureOf(name, error);
   }

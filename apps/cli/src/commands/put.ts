@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { inputStat } from '../inputs/input.js';
 import { keyArgument } from '../inputs/key-argument.js';
+import { readWholeFile } from '../inputs/standard-input.js';
 import { addDatabaseOptions, type DatabaseCommandOptions, withDatabase } from '../inputs/written-database.js';
 import { Failure, failureOf } from '../failure.js';
 import { addSummaryOption, printSummary, type SummaryOptions } from '../outputs/summary.js';
-import { readFileSync } from 'node:fs';
 
 interface PutOptions extends DatabaseCommandOptions, Pick<SummaryOptions, 'json'> {
   readonly hex?: true;
@@ -46,7 +46,7 @@ async function put(path: string, key: string, value: string | undefined, options
 function contentsOf(path: string): Uint8Array {
   inputStat(path);
   try {
-    return readFileSync(path === '-' ? 0 : path);
+    return readWholeFile(path);
   } catch (error) {
     throw failureOf(path === '-' ? 'standard input' : path, error);
   }

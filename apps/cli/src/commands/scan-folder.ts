@@ -42,6 +42,7 @@ function scanAllVersions(location: DatabaseLocation, wanted: WantedRange, option
   });
 
   async function printStored(path: string, folder: Folder, plugins: Plugins, keeps: ((key: Uint8Array) => boolean) | undefined): Promise<void> {
+    if (folder.list === undefined) throw new Failure(`${path}: a folder behind a URL cannot be listed, so --all-versions has no files to print: get --all-versions and find print the versions of one key, and scan prints those in a table or log that is named by its URL`);
     if (options.reverse) throw new Failure(`${path}: --all-versions prints file by file: omit --reverse`);
     const columns = columnsOf(options, ['sequence', 'type', 'file']);
     const dropped: Dropped[] = [];

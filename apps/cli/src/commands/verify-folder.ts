@@ -3,11 +3,12 @@ import type { Folder } from '@bloom/leveldb';
 import { type DatabaseFinding, verifyDatabase } from '@bloom/leveldb/inspect';
 import { counted } from '@bloom/report';
 import { EXIT, Failure, placedProblem } from '../failure.js';
+import { lockHolders } from '../inputs/lock-holder.js';
 import type { InputOptions } from '../inputs/opened-input.js';
 import { type DatabaseLocation, openDatabase, readerOptions, unknownOrderText, withDatabaseFolder } from '../inputs/opened-folder.js';
 import type { Plugins } from '../plugins/plugin-options.js';
 import { Lines, note } from '../outputs/output.js';
-import { uncheckedText } from '../outputs/unchecked-text.js';
+import { noteCodecs, uncheckedText } from '../outputs/unchecked-text.js';
 
 /** Checks all files of a database, and prints what is wrong with each. */
 export async function verifyFolder(location: DatabaseLocation, options: InputOptions, { anyOrder, asJson }: { readonly anyOrder: boolean; readonly asJson: boolean }): Promise<void> {
@@ -43,7 +44,17 @@ export async function verifyFolder(location: DatabaseLocation, options: InputOpt
     if (moreFindings > 0) await lines.add(`and ${moreFindings} more`);
     await lines.flush();
     note(`${path}: ${counted(findings.length + moreFindings, 'finding')} in ${seen}${uncheckedText(unchecked, anyOrder)}`);
+    noteCodecs(path, findings);
+    noteWriters(location);
   });
+}
+
+/** Says that another process has the folder open: what it changes meanwhile looks like damage. */
+function noteWriters(location: DatabaseLocation): void {
+  if (location.kind !== 'folder') return;
+  const holders = lockHolders(location.path);
+  if (holders.length === 0) return;
+  note(`${location.path}: the process ${holders.join(' or ')} has it open, and what is written during the check can look like damage: check a copy that bloom copy makes`);
 }
 
 /** The folder, or where it cannot be listed, one that has the files that belong to the database. */

@@ -10,7 +10,7 @@ import { addRemoteOptions, tracingFor } from '../inputs/opened-source.js';
 import { addKeyFormOptions, noteAssumption, withTableFile } from '../inputs/opened-table.js';
 import { Lines, note } from '../outputs/output.js';
 import { addPluginOptions } from '../plugins/plugin-options.js';
-import { uncheckedText } from '../outputs/unchecked-text.js';
+import { noteCodecs, uncheckedText } from '../outputs/unchecked-text.js';
 import { verifyFolder } from './verify-folder.js';
 
 /** Enough for a block of usual size: without a footer there is not much to verify, so it should not take long. */
@@ -90,6 +90,7 @@ async function verifyInput(given: string, options: VerifyCommandOptions): Promis
     if (moreFindings > 0) await lines.add(`and ${moreFindings} more`);
     await lines.flush();
     note(`${path}: ${counted(findings.length + moreFindings, 'finding')}${uncheckedText(unchecked, anyOrder === true)}`);
+    noteCodecs(path, findings);
     if (!file.isOrdered && findings.some(({ code }) => code === 'BLOOM_OUT_OF_ORDER')) {
       note(`${path}: if the keys are in another order, name it with --comparator MODULE, or use --any-order not to check it`);
     }

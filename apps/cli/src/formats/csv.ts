@@ -1,12 +1,11 @@
 /**
  * Comma-separated values (RFC 4180). The first line names the columns, `key,value`, and each further record is an entry. Cells with
  * a quotation mark, a comma, CR, LF or a space at either end are in quotation marks, which are doubled in them; bytes are as they
- * are. In the columns `keyHex` and `valueHex`, they are in hexadecimal. Other columns are ignored.
+ * are. In the columns `keyHex` and `valueHex`, they are in hexadecimal. Other columns are ignored, but a deletion is no entry.
  */
-import { LineError } from './entry.js';
 import { BYTE_ORDER_MARK, LF, startsWithMark } from '@bloom/report';
 import type { ByteBuffer } from './byte-buffer.js';
-import { type DecoderState, type EntryDecoder, InputError, MAX_ENTRY_BYTES } from './entry.js';
+import { type DecoderState, type EntryDecoder, InputError, LineError, MAX_ENTRY_BYTES, mustBeNoDeletion } from './entry.js';
 import type { EntryBatch } from './entry-batch.js';
 import type { Columns, Format, Printer } from './format-contract.js';
 import { hexField } from './hex.js';
@@ -83,6 +82,9 @@ interface CsvColumns {
   readonly isKeyHex: boolean;
   readonly value: number;
   readonly isValueHex: boolean;
+  /** Of versions, as scan prints them. */
+  readonly type: number;
+  readonly sequence: number;
 }
 
 export class CsvDecoder implements EntryDecoder {
@@ -216,14 +218,19 @@ function columnsOf(cells: readonly Uint8Array[]): CsvColumns {
     return { at, isHex: names[at] !== name };
   };
   const [key, value] = [column('key'), column('value')];
-  return { key: key.at, isKeyHex: key.isHex, value: value.at, isValueHex: value.isHex };
+  return { key: key.at, isKeyHex: key.isHex, value: value.at, isValueHex: value.isHex, type: names.indexOf('type'), sequence: names.indexOf('sequence') };
 }
 
-function putEntry(cells: readonly Uint8Array[], { key, isKeyHex, value, isValueHex }: CsvColumns, batch: EntryBatch, number: number): void {
+function putEntry(cells: readonly Uint8Array[], { key, isKeyHex, value, isValueHex, type, sequence }: CsvColumns, batch: EntryBatch, number: number): void {
   const [keyCell, valueCell] = [cells[key], cells[value]];
   if (keyCell === undefined || valueCell === undefined) throw new LineError(`only ${cells.length === 1 ? 'one cell' : `${cells.length} cells`}, so that key or value is missing`);
+  if (type >= 0 && sequence >= 0) mustBeNoDeletion(textOf(cells[type]), textOf(cells[sequence]));
   (isKeyHex ? hexField : plainField)(keyCell, 0, keyCell.length, batch);
   const keyEnd = batch.end;
   (isValueHex ? hexField : plainField)(valueCell, 0, valueCell.length, batch);
   batch.push(keyEnd, batch.end, number);
+}
+
+function textOf(cell: Uint8Array | undefined): string | undefined {
+  return cell && Buffer.from(cell).toString('latin1');
 }

@@ -1,8 +1,8 @@
 /**
  * One JSON object per line, `{"key":"…","value":"…"}`: both strings, stored as UTF-8. Bytes that are not UTF-8 are in `keyHex` and
- * `valueHex` instead, in hexadecimal. `keyBase64` and `valueBase64` are read too. Other members are ignored.
+ * `valueHex` instead, in hexadecimal. `keyBase64` and `valueBase64` are read too. Other members are ignored, but a deletion is no entry.
  */
-import { LineError } from './entry.js';
+import { LineError, mustBeNoDeletion } from './entry.js';
 import { base64Bytes } from './base64.js';
 import type { EntryBatch } from './entry-batch.js';
 import type { Columns, Format, Printer } from './format-contract.js';
@@ -33,6 +33,7 @@ export function decodeJsonLine(bytes: Uint8Array, start: number, end: number, ba
     throw new LineError('not JSON');
   }
   if (typeof json !== 'object' || json === null || Array.isArray(json)) throw new LineError('not a JSON object');
+  mustBeNoDeletion('type' in json ? json.type : undefined, 'sequence' in json ? json.sequence : undefined);
   const key = decodeMember(json, 'key');
   batch.add(key, decodeMember(json, 'value'), number);
 }

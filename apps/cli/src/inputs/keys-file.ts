@@ -1,15 +1,13 @@
-import { readFileSync } from 'node:fs';
 import { LF, textAfterMark, textOfLine } from '@bloom/report';
 import { failureOf } from '../failure.js';
 import { keyArgument } from './key-argument.js';
-
-const STDIN = 0;
+import { readWholeFile } from './standard-input.js';
 
 /** The keys in a file, one per line, or in standard input for `-`. @param isHex whether they are in hexadecimal. */
 export function keysFrom(path: string, isHex: boolean): Uint8Array[] {
   let bytes: Uint8Array;
   try {
-    bytes = textAfterMark(readFileSync(path === '-' ? STDIN : path));
+    bytes = textAfterMark(readWholeFile(path));
   } catch (error) {
     throw failureOf(path === '-' ? 'standard input' : path, error);
   }

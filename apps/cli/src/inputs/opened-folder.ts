@@ -20,10 +20,11 @@ import { note } from '../outputs/output.js';
 import { knownCodecs, knownPolicies } from '../plugins/known-plugins.js';
 import { loadPlugins, type PluginOptions, type Plugins } from '../plugins/plugin-options.js';
 import { allShippedPolicies } from '../plugins/shipped-policy.js';
-import type { DamageOptions } from './folder-argument.js';
+import { type DamageOptions, isFolder } from './folder-argument.js';
 import { type Location, shownName } from './location.js';
 import { folderOfLog, withCurrent } from './log-folder.js';
 import { type RemoteOptions, withSource } from './opened-source.js';
+import { looksLikeManifest } from './recognised-file.js';
 
 /** How many places of damage to name per folder. */
 const SHOWN_DROPS = 20;
@@ -91,6 +92,7 @@ export async function withDatabaseFolder<T>(
     case 'memory-log':
       return withSource(location, options, (path, source) => {
         if (source.byteLength > MAX_LOG_BYTES) throw new Failure(`${path}: has more than ${counted(MAX_LOG_BYTES, 'byte')}: too long for a log`);
+        if (looksLikeManifest(source)) throw new Failure(`${path}: is a MANIFEST without its folder, where the tables and logs are: name the folder; bloom layout shows what is in the MANIFEST`);
         const folder = folderOfLog(source.read(0, source.byteLength), basename(path), (plugins.comparator ?? bytewiseComparator).name);
         return withFolderFailures(path, folder, options, () => work(path, folder, plugins));
       });
@@ -150,12 +152,11 @@ export function isSync(folder: Folder): folder is SyncFolder {
 /** Turns an error about a folder or a file in it into a failure with a line to show. Returns other errors unchanged. */
 export function folderFailure(path: string, folder: Folder, error: unknown): unknown {
   if (error instanceof FolderError) {
-    const problem = error.code === 'BLOOM_FOLDER_BUSY' ? 'another program keeps changing the folder' : 'it was changed while it was read';
-    return new Failure(`${fileIn(path, error.file)}: ${problem}: try again`, { cause: error });
+    return new Failure(`${fileIn(path, error.file)}: ${folderProblem(error)}`, { cause: error });
   }
   if (error instanceof UnsupportedError && error.code === 'BLOOM_UNKNOWN_COMPARATOR') {
     const advice = 'give the order with --comparator MODULE; without it, scan --all-versions prints what each file stores, and verify --any-order checks everything but the order';
-    return new Failure(`${fileIn(path, error.file)}: ${unknownOrderText(isSync(folder) ? comparatorNameSync(folder) : undefined)}; ${advice}`, { cause: error });
+    return new Failure(`${fileIn(path, error.file)}: ${orderProblem(folder, error)}; ${advice}`, { cause: error });
   }
   if (error instanceof CorruptionError && error.code === 'BLOOM_NOT_A_DATABASE' && hasLogsOrTables(folder)) {
     return new Failure(`${path}: it has no CURRENT, so it cannot be opened as a database`, { cause: error });
@@ -163,11 +164,29 @@ export function folderFailure(path: string, folder: Folder, error: unknown): unk
   return failureOf(isPlaced(error) ? fileIn(path, error.file) : path, error);
 }
 
+function orderProblem(folder: Folder, { problem }: UnsupportedError): string {
+  if (isSync(folder)) return unknownOrderText(comparatorNameSync(folder));
+  // The reader's words have the name, and its advice is for programs.
+  return `${problem.replace(/, which was not given.*/s, '')}, which bloom does not know`;
+}
+
+function folderProblem({ code, message }: FolderError): string {
+  if (code === 'BLOOM_FOLDER_BUSY') return 'another program keeps changing the folder: try again';
+  // Tables behind URLs are opened when they are needed, and may never have been there.
+  if (/ is gone\b/.test(message)) return 'the MANIFEST lists it, and it is not there: it was deleted just now, so try again, or the folder is incomplete, as bloom verify says';
+  return 'it was changed while it was read: try again';
+}
+
 /** The path of a file in a folder, or of the folder itself. @param file a path or only a name, as errors have it. */
 function fileIn(path: string, file: string | undefined): string {
   // A log that is read as a database has the path of the file.
-  if (file === undefined || file === path || basename(file) === basename(path)) return path;
+  if (file === undefined || file === path || isOneFile(path)) return path;
   return path.includes('://') ? `${path.replace(/\/$/, '')}/${basename(file)}` : join(path, basename(file));
+}
+
+/** Whether what is read as a folder is one log. */
+function isOneFile(path: string): boolean {
+  return path.includes('://') ? !path.endsWith('/') : !isFolder(path);
 }
 
 function isPlaced(error: unknown): error is CorruptionError | UnsupportedError {

@@ -49,7 +49,7 @@ export async function recognised(given: string, { header = [], tracing }: Remote
   switch (location.kind) {
     case 'remote': {
       const { resolved, transportOf } = await import('./remote.js');
-      return (await resolved(location, transportOf(location.url, header, tracing))) as DatabaseLocation | TableLocation;
+      return (await resolved(location, transportOf(location.url, header, tracing), kindOf)) as DatabaseLocation | TableLocation;
     }
     case 'stdin':
     case 'pipe': {

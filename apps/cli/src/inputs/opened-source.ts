@@ -5,9 +5,8 @@ import { SyncFileSource } from '@bloom/sstable/node';
 import { Failure, failureOf } from '../failure.js';
 import { isSameFile } from '../outputs/same-file.js';
 import { type Location, shownName } from './location.js';
+import { isTerminalInput, readStandardInput } from './standard-input.js';
 import type { Trace } from './trace.js';
-
-const STDIN = 0;
 
 /** How URLs are read, and whether reads are reported. */
 export interface RemoteOptions {
@@ -77,9 +76,9 @@ export async function withSource<T>(
 /** Reads standard input or a pipe to its end. */
 export function readWhole(location: Extract<TableLocation, { kind: 'stdin' | 'pipe' }>): SyncSource {
   const path = nameOf(location);
-  if (location.kind === 'stdin' && process.stdin.isTTY) throw new Failure('standard input is a terminal: give it a file, as in bloom scan - < table.ldb');
+  if (location.kind === 'stdin' && isTerminalInput()) throw new Failure('standard input is a terminal: give it a file, as in bloom scan - < table.ldb');
   try {
-    return new MemorySource(readFileSync(location.kind === 'stdin' ? STDIN : location.path), path);
+    return new MemorySource(location.kind === 'stdin' ? readStandardInput() : readFileSync(location.path), path);
   } catch (error) {
     throw failureOf(path, error);
   }

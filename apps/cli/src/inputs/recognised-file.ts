@@ -1,11 +1,17 @@
-/** Recognises files that have no entries in a format that `build` reads, by their first and last bytes. */
+/** Recognises files by their first and last bytes: those that have no entries in a format that `build` reads, and MANIFESTs. */
 import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
+import type { SyncSource } from '@bloom/sstable';
 import type { FormatName } from '../formats/format.js';
 import { Failure, failureOf } from '../failure.js';
 
 /** The last bytes of a LevelDB table. */
 const TABLE_MAGIC = Buffer.from('57fb808b247547db', 'hex');
+
+/** Of a log's record: checksum, length, type. */
+const RECORD_HEADER_BYTES = 7;
+/** Of the first field of a MANIFEST: tag, length, and as much of a comparator's name as fills the place of a log's sequence. */
+const FIRST_FIELD_BYTES = 8;
 
 interface Kind {
   readonly starts: readonly string[];
@@ -64,4 +70,14 @@ function open(path: string): number {
 /** What to do with a folder that was given as an input. */
 export function folderProblem(path: string): string {
   return existsSync(join(path, 'CURRENT')) ? 'is the folder of a database: bloom convert writes its entries to a table' : 'is a folder';
+}
+
+/**
+ * Whether a file of records is a MANIFEST: its first record begins with the name of a comparator. In a log, these bytes would be a
+ * sequence that no database reaches.
+ */
+export function looksLikeManifest(source: SyncSource): boolean {
+  if (source.byteLength < RECORD_HEADER_BYTES + FIRST_FIELD_BYTES) return false;
+  const [tag, length, ...name] = source.read(RECORD_HEADER_BYTES, FIRST_FIELD_BYTES);
+  return tag === 1 && length! >= name.length && name.every((byte) => byte >= 0x20 && byte < 0x7f);
 }

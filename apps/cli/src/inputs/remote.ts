@@ -5,11 +5,15 @@ import { MemorySource, type Source } from '@bloom/sstable';
 import { HttpError, HttpSource, type HttpSourceOptions } from '@bloom/sstable/http';
 import { Failure } from '../failure.js';
 import { HEADERS_VARIABLE } from '../http-problem.js';
-import type { RemoteLocation } from './location.js';
+import { type RemoteLocation, shownName } from './location.js';
 import type { Trace } from './trace.js';
 
 /** More is not kept in memory, as commands that read all of a file do. */
 const MAX_WHOLE_BYTES = 2 ** 31;
+/** From each end of a file, to see what it is. */
+const KIND_BYTES = 16;
+/** Of a table's magic number. */
+const TABLE_END_BYTES = 8;
 
 type Transport = Pick<HttpSourceOptions, 'fetch' | 'headers'>;
 
@@ -60,16 +64,43 @@ export function remoteFolder(url: URL, transport: Transport): Folder {
   return search === '' ? new HttpFolder(folder, transport) : new HttpFolder((name) => folder + encodeURIComponent(name) + search, transport);
 }
 
-/** What a URL names whose end does not say it: a folder if there is a CURRENT in it. */
-export async function resolved(location: Extract<RemoteLocation, { kind: 'remote' }>, transport: Transport): Promise<RemoteLocation> {
+/**
+ * What a URL names whose end does not say it: a folder if there is a CURRENT in it.
+ *
+ * @param kindOf what a file is, by its first and last bytes.
+ */
+export async function resolved(
+  location: Extract<RemoteLocation, { kind: 'remote' }>,
+  transport: Transport,
+  kindOf: (name: string, start: Uint8Array, end: Uint8Array) => 'file' | 'log',
+): Promise<RemoteLocation> {
   const asFolder = new URL(location.url);
   asFolder.pathname += '/';
   try {
     const current = await remoteFolder(asFolder, transport).open('CURRENT');
     await current?.close?.();
-    return current === undefined ? { kind: 'remote-file', url: location.url } : { kind: 'remote-folder', url: asFolder };
+    if (current !== undefined) return { kind: 'remote-folder', url: asFolder };
   } catch (error) {
     if (!(error instanceof HttpError)) throw error;
+  }
+  try {
+    const kind = await kindBehind(location.url, transport, kindOf);
+    return { kind: kind === 'log' ? 'remote-log' : 'remote-file', url: location.url };
+  } catch (error) {
+    // Opening it as a table says what is wrong.
+    if (!(error instanceof HttpError)) throw error;
     return { kind: 'remote-file', url: location.url };
+  }
+}
+
+async function kindBehind(url: URL, transport: Transport, kindOf: Parameters<typeof resolved>[2]): Promise<'file' | 'log'> {
+  const source = await HttpSource.open(addressOf(url), { ...transport, tailBytes: KIND_BYTES });
+  try {
+    const { byteLength } = source;
+    const length = Math.min(byteLength, KIND_BYTES);
+    const [end, start] = [await source.read(byteLength - length, length), await source.read(0, length)];
+    return kindOf(shownName(url.href), start, end.subarray(-TABLE_END_BYTES));
+  } finally {
+    await source.close();
   }
 }

@@ -2,6 +2,8 @@ import { CorruptionError, type SyncSource, UnsupportedError } from '@bloom/sstab
 import { Failure, failureOf } from '../failure.js';
 
 const GZIP_MAGIC = '1f8b';
+/** How much of a file shows whether it is text. */
+const TEXT_BYTES = 512;
 
 /** Turns an error about a table into a failure that names it and says what can be done. Returns other errors unchanged. */
 export function tableFailure(name: string, source: Pick<SyncSource, 'byteLength' | 'read'> | undefined, error: unknown, isInternal: boolean): unknown {
@@ -19,7 +21,20 @@ function adviceFor(name: string, source: Pick<SyncSource, 'byteLength' | 'read'>
   if (error instanceof UnsupportedError) return 'bloom layout shows what it consists of';
   if (code !== 'BLOOM_NOT_A_TABLE') return 'bloom verify lists all damage, and bloom salvage copies what can still be read';
   if (source !== undefined && isGzip(source)) return `it is compressed with gzip: decompress it first, as in gunzip -c < ${name} | bloom scan -`;
+  if (source !== undefined && isText(source)) return 'it looks like text: bloom build makes a table of entries, one per line';
   return 'if it is a part of one, bloom salvage copies what can still be read';
+}
+
+/** Whether the first bytes are UTF-8 without control characters, as no block of a table is. */
+function isText(source: Pick<SyncSource, 'byteLength' | 'read'>): boolean {
+  try {
+    const start = source.read(0, Math.min(source.byteLength, TEXT_BYTES));
+    // A character may be cut off at the end.
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(start, { stream: true });
+    return !/[^\P{Cc}\t\n\r]/u.test(text);
+  } catch {
+    return false;
+  }
 }
 
 function isGzip(source: Pick<SyncSource, 'byteLength' | 'read'>): boolean {

@@ -8,7 +8,7 @@ import { bytewiseComparator, type Comparator, CorruptionError, UnsupportedError 
 import { type Command, Option } from 'commander';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { Failure, failureOf, isSystemError } from '../failure.js';
+import { Failure, failureOf, isSystemError, mustBeWrittenHere } from '../failure.js';
 import { compressionOf, type TableOptions } from '../outputs/table-options.js';
 import { knownCodecs, knownPolicies } from '../plugins/known-plugins.js';
 import { addPluginOptions, loadPlugins, pluginOptionsOf, type Plugins } from '../plugins/plugin-options.js';
@@ -36,6 +36,7 @@ export function addDatabaseOptions(command: Command): Command {
 
 /** The options of a `Database`, with the order that the folder's MANIFEST names. @throws Failure when that order is unknown. */
 export async function databaseOptionsOf(path: string, options: DatabaseCommandOptions): Promise<DatabaseOptions> {
+  mustBeWrittenHere(path);
   const plugins = await loadPlugins(options);
   const comparator = comparatorOf(path, plugins);
   const { blockSize, filterRange } = options;

@@ -1,6 +1,6 @@
 import { accessSync, type BigIntStats, constants, statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { Failure, failureOf, isSystemError } from '../failure.js';
+import { Failure, failureOf, isSystemError, mustBeWrittenHere } from '../failure.js';
 import { isSameFile } from './same-file.js';
 
 /** Checks before long work that the output can be written. @param input undefined for what is no file. @throws Failure if not, or if that would overwrite the input. */
@@ -12,6 +12,7 @@ export function mustBeWritable(output: string, input: BigIntStats | undefined): 
     );
   }
   if (basename(output) === '' || output.endsWith('/')) throw new Failure(`${output}: names a folder, not a file`);
+  mustBeWrittenHere(output);
   let existing: BigIntStats | undefined;
   try {
     accessSync(dirname(output), constants.W_OK);

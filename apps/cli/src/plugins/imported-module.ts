@@ -22,9 +22,10 @@ const MODULE_FILE = /\.[cm]?[jt]s$/;
  * Imports a module: a file, by its path from the current folder, or a package that is installed there or beside `bloom`.
  *
  * @param given `MODULE` or `MODULE#EXPORT`.
+ * @param ownNames what `bloom` has itself, and could have been meant.
  * @throws Failure when it cannot be loaded.
  */
-export async function importModule(given: string): Promise<ImportedModule> {
+export async function importModule(given: string, ownNames: readonly string[] = []): Promise<ImportedModule> {
   const hash = given.lastIndexOf('#');
   const name = hash < 0 ? given : given.slice(0, hash);
   const exportName = hash < 0 ? undefined : given.slice(hash + 1);
@@ -35,7 +36,7 @@ export async function importModule(given: string): Promise<ImportedModule> {
     return { given, exports: await importFrom(specifier, isFile), exportName };
   } catch (error) {
     if (error instanceof Failure) throw error;
-    throw new Failure(`${given}: ${problemOf(error, isFile)}`, { cause: error });
+    throw new Failure(`${given}: ${problemOf(error, isFile, ownNames)}`, { cause: error });
   }
 }
 
@@ -83,13 +84,14 @@ function isMissing(error: unknown): boolean {
   return codeOf(error) === 'ERR_MODULE_NOT_FOUND';
 }
 
-function problemOf(error: unknown, isFile: boolean): string {
+function problemOf(error: unknown, isFile: boolean, ownNames: readonly string[]): string {
   const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   if (isMissing(error)) {
     // The module itself is missing, or one that it imports.
     const [, missing] = /^Cannot find (?:module|package) '([^']+)'/.exec((error as Error).message) ?? [];
     if (isFile) return missing === undefined ? message : `no such module, or it imports one that is not installed: ${missing}`;
-    return `no package of this name is installed here or beside bloom: install it in this folder, or name a file by its path, such as ./order.mjs`;
+    const own = ownNames.length === 0 ? '' : `is none of ${ownNames.join(', ')}, and `;
+    return `${own}no package of this name is installed here or beside bloom: install it in this folder, or name a file by its path, such as ./order.mjs`;
   }
   if (codeOf(error) === 'ERR_UNKNOWN_FILE_EXTENSION') return `this version of Node (${process.version}) cannot import it: name a .js or .mjs file`;
   return `cannot be imported: ${message}`;

@@ -4,18 +4,18 @@ import { idbComparator } from '@bloom/leveldb/idb-comparator';
 import { Failure } from '../failure.js';
 import { guarded } from './guarded-plugin.js';
 import { type ImportedModule, importModule } from './imported-module.js';
-import { shippedPolicy } from './shipped-policy.js';
+import { shippedPolicies, shippedPolicy } from './shipped-policy.js';
 
 /** A comparator: a module, or the name of one that `bloom` has. */
 export async function loadComparator(given: string): Promise<Comparator> {
   const known = [bytewiseComparator, idbComparator].find(({ name }) => name === given);
   if (known !== undefined) return known;
-  return guarded(given, 'comparator', exportOf(await importModule(given), 'comparator', isComparator, 'name, compare, findShortestSeparator and findShortSuccessor'));
+  return guarded(given, 'comparator', exportOf(await importModule(given, [bytewiseComparator.name, idbComparator.name]), 'comparator', isComparator, 'name, compare, findShortestSeparator and findShortSuccessor'));
 }
 
 /** A policy: a module, or one that `bloom` has, such as `ribbon` or `blocked:12`. */
 export async function loadPolicy(given: string): Promise<FilterPolicy> {
-  return (await shippedPolicy(given)) ?? guarded(given, 'filter policy', exportOf(await importModule(given), 'filter policy', isPolicy, 'name, createFilter and keyMayMatch'));
+  return (await shippedPolicy(given)) ?? guarded(given, 'filter policy', exportOf(await importModule(given, Object.keys(shippedPolicies)), 'filter policy', isPolicy, 'name, createFilter and keyMayMatch'));
 }
 
 /** Codecs: a module that exports one, or an array of them. */

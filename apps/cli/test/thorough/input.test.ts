@@ -32,6 +32,22 @@ describe.runIf(process.platform === 'linux')('a path that is not a regular file'
     });
   });
 
+  test('may have its bytes only later', async () => {
+    await build('late.ldb', [], scratch.path, 'a\t1\n');
+    for (const line of ['get - a', 'count -', 'layout --blocks -', 'filter test -', 'find a -', 'scan -']) {
+      const { code, stdout, stderr } = await shell(`(sleep 1; cat late.ldb) | bloom ${line}`, scratch.path);
+      expect({ line, code, stderr }).toEqual({ line, code: 0, stderr: '' });
+      expect(stdout.toString()).not.toBe('');
+    }
+  });
+
+  test('may be set by another program so that reads do not wait', async () => {
+    await build('late.ldb', [], scratch.path, 'a\t1\n');
+    const other = '"$NODE" -e "process.stdin; setTimeout(() => {}, 2500)" <&0 & sleep 1;';
+    const { code, stdout, stderr } = await shell(`(sleep 3; cat late.ldb) | (${other} bloom get - a); (sleep 3; echo a) | (${other} bloom get late.ldb --keys -)`, scratch.path);
+    expect({ code, stdout: stdout.toString(), stderr }).toEqual({ code: 0, stdout: '1\n1\n', stderr: '' });
+  });
+
   test('build reads a pipe, and a device', async () => {
     const { code } = await shell('(printf "a\\t1\\n" > fifo &) && bloom build fifo -q -o from-fifo.ldb', scratch.path);
     expect(code).toBe(0);

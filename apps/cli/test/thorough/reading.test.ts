@@ -86,6 +86,32 @@ describe('a log, a MANIFEST and standard input', () => {
     for (const file of ['MANIFEST-000002', 'CURRENT']) expect(await bloomPrints(['count', join(path, file)], scratch.path)).toBe(await bloomPrints(['count', path], scratch.path));
   });
 
+  test('a MANIFEST without its name or its folder is not taken for a log', async () => {
+    const manifest = join(pathOf('levels'), 'MANIFEST-000002');
+    scratch.write('backup-of-a-manifest', readFileSync(manifest));
+    const expected = await bloomPrints(['layout', manifest], scratch.path);
+    expect(expected).toContain('comparator: name = leveldb.BytewiseComparator');
+    expect(await bloomPrints(['layout', 'backup-of-a-manifest'], scratch.path)).toBe(expected);
+    expect(await bloomPrints(['layout', '-'], scratch.path, readFileSync(manifest))).toBe(expected);
+    for (const command of ['scan', 'verify', 'stat']) {
+      for (const name of ['backup-of-a-manifest', '-']) {
+        expect(await bloom([command, name], scratch.path, readFileSync(manifest))).toMatchObject({
+          code: 2,
+          stderr: expect.stringMatching(/^bloom: (?:backup-of-a-manifest|standard input): is a MANIFEST without its folder, [^\n]*: name the folder; [^\n]*\n$/) as string,
+        });
+      }
+    }
+  });
+
+  test('damage of a log without a name is placed in what was named', async () => {
+    const log = readFileSync(join(pathOf('log-damaged'), '000003.log'));
+    scratch.write('some-log', log);
+    const damage = 'log record at offset 48207: checksum mismatch (17329 bytes); --damage skip reads the rest\n';
+    expect((await bloom(['count', '-'], scratch.path, log)).stderr).toBe(`bloom: standard input: ${damage}`);
+    expect((await bloom(['count', 'some-log'], scratch.path)).stderr).toBe(`bloom: some-log: ${damage}`);
+    expect((await bloom(['count', '-', '--damage', 'skip'], scratch.path, log)).stderr).toMatch(/^bloom: standard input: left out 17329 bytes at offset 48207: /);
+  });
+
   test('what is compressed with gzip is said to be so', async () => {
     scratch.write('packed', gzipSync(readFileSync(scratch.at('letters.ldb'))));
     expect(await bloom(['scan', 'packed'], scratch.path)).toMatchObject({ code: 2, stderr: expect.stringContaining('is compressed with gzip') as string });
@@ -152,6 +178,89 @@ describe('a stranger', () => {
     }
   });
 
+  test('who names text like a table is led to build', async () => {
+    scratch.write('letters.tsv', 'é\t1\n'.repeat(200));
+    for (const line of ['scan letters.tsv', 'convert letters.tsv -o never.ldb', 'merge letters.ldb letters.tsv -o never.ldb']) {
+      const { code, stderr } = await shell(`bloom ${line}`, scratch.path);
+      expect({ line, code, stderr }).toEqual({ line, code: 2, stderr: expect.stringMatching(/^bloom: letters\.tsv: [^\n]*; it looks like text: bloom build makes a table of entries, one per line\n$/) as string });
+    }
+  });
+
+  test('who names a URL where only a file can be is told so, without what may be secret in it', async () => {
+    const before = readdirSync(scratch.path).sort();
+    for (const line of [
+      'build https://u:secret@host/x.tsv?t=secret -o never.ldb',
+      'load never https://u:secret@host/x.tsv',
+      'put https://u:secret@host/db?t=secret k v',
+      'put s3://bucket/db k v',
+      'load s3://bucket/db letters.tsv',
+      'repair s3://bucket/db',
+      'copy s3://bucket/db never',
+      'build letters.tsv -o s3://bucket/letters.ldb',
+      'get s3://bucket/letters.ldb k',
+      'scan ftp://host/letters.ldb',
+      'get letters.ldb --keys https://u:secret@host/keys',
+    ]) {
+      const { code, stdout, stderr } = await shell(`bloom ${line}`, scratch.path);
+      expect({ line, code, stdout: stdout.toString(), stderr }).toEqual({
+        line,
+        code: 2,
+        stdout: '',
+        stderr: expect.stringMatching(/^bloom: (?:https:\/\/host|s3:\/\/bucket|ftp:\/\/host)\/\S+: is (?:a URL|in a bucket)(?:(?!secret)[^\n])+\n$/) as string,
+      });
+    }
+    expect(readdirSync(scratch.path).sort()).toEqual(before);
+  });
+
+  test('who misspells a policy or a comparator is told which ones there are', async () => {
+    const policy = await bloom(['build', 'letters.tsv', '-o', 'never.ldb', '--policy', 'ribon'], scratch.path);
+    expect(policy).toMatchObject({ code: 2, stderr: expect.stringMatching(/^bloom: ribon: is none of bloom, blocked, ribbon, fuse, and no package of this name is installed/) as string });
+    const order = await bloom(['scan', 'letters.ldb', '--comparator', 'bytewise'], scratch.path);
+    expect(order).toMatchObject({ code: 2, stderr: expect.stringMatching(/^bloom: bytewise: is none of leveldb\.BytewiseComparator, idb_cmp1, and no package/) as string });
+  });
+
+  test('who names standard input twice is told so', async () => {
+    const table = readFileSync(scratch.at('letters.ldb'));
+    for (const command of ['scan', 'verify', 'layout']) {
+      expect(await bloom([command, '-', '-'], scratch.path, table)).toMatchObject({ code: 2, stderr: expect.stringMatching(/-: standard input can be read only once\n$/) as string });
+    }
+  });
+
+  test.each(['jsonl', 'csv'])('who builds from versions in %s does not get deleted keys back', async (format) => {
+    const versions = await bloomPrints(['scan', '--all-versions', pathOf('levels'), '-f', format], scratch.path);
+    expect(versions).toContain('deletion');
+    for (const command of [['build', '-', '--sort', '-o', 'never.ldb'], ['load', 'never-db', '-', '--batch-size', '64M']]) {
+      const { code, stderr } = await bloom([...command, '-f', format], scratch.path, versions);
+      expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/^bloom: standard input: line 16\d: a deletion among versions of keys, which would become an empty value: /) as string });
+    }
+    expect(existsSync(scratch.at('never.ldb'))).toBe(false);
+    // A type alone is a member or column like any other.
+    const own = format === 'csv' ? 'type,key,value\ndeletion,a,1\n' : '{"type":"deletion","key":"a","value":"1"}\n';
+    await build('own.ldb', ['-f', format], scratch.path, own);
+    expect(await bloomPrints(['scan', 'own.ldb'], scratch.path)).toBe('a\t1\n');
+  });
+
+  test('who verifies a table of an unknown codec gets one finding, and advice', async () => {
+    scratch.write('codec.mjs', `
+      import { deflateRawSync, inflateRawSync } from 'node:zlib';
+      export default { name: 'mine', type: 77, compress: (bytes) => deflateRawSync(bytes), decompress: (bytes) => inflateRawSync(bytes) };
+    `);
+    const lines = Array.from({ length: 3000 }, (_, i) => `key${String(i).padStart(6, '0')}\tvalue`);
+    await build('mine.ldb', ['--compression', 'mine', '--codec', './codec.mjs'], scratch.path, lines.join('\n'));
+    const { code, stdout, stderr } = await bloom(['verify', 'mine.ldb'], scratch.path);
+    expect({ code, stdout: stdout.toString() }).toEqual({ code: 1, stdout: expect.stringMatching(/^index block at offset \d+: there is no codec for its compression type 77 \(BLOOM_UNSUPPORTED_CODEC\)\n$/) as string });
+    expect(stderr).toBe('bloom: mine.ldb: 1 finding; not checked: data blocks (the index cannot be read)\nbloom: mine.ldb: --codec MODULE reads blocks with a codec for their type\n');
+    expect((await bloom(['verify', 'mine.ldb', '--codec', './codec.mjs'], scratch.path)).code).toBe(0);
+  });
+
+  test.runIf(process.platform === 'linux')('who verifies a folder that is being written is told who has it open', async () => {
+    await bloom(['load', 'busy', '-', '--compact', '-q'], scratch.path, 'a\t1\n');
+    const line = 'sleep 4 | bloom load busy - -q & sleep 2; printf x | dd of=$(ls busy/*.ldb) bs=1 seek=3 conv=notrunc status=none; bloom verify busy; echo $?; wait';
+    const { stdout, stderr } = await shell(line, scratch.path);
+    expect(stdout.toString()).toMatch(/1\n$/);
+    expect(stderr).toMatch(/^bloom: busy: the process node \(\d+\) has it open, and what is written during the check can look like damage: check a copy that bloom copy makes$/m);
+  });
+
   test('who closes the pipe sees no error', async () => {
     const lines = Array.from({ length: 100_000 }, (_, i) => `key${String(i).padStart(6, '0')}\tvalue`);
     await build('many.ldb', [], scratch.path, lines.join('\n'));
@@ -198,7 +307,8 @@ describe('URLs', () => {
         return;
       }
       const name = normalize(decodeURIComponent(url.pathname)).replace(/^\/(?:private\/)?/, '');
-      const path = name.startsWith('levels') ? join(pathOf('levels'), name.slice('levels'.length)) : scratch.at(name);
+      const [folder = '', ...rest] = name.split('/');
+      const path = golden.some((row) => row.name === folder) ? join(pathOf(folder), ...rest) : scratch.at(name);
       if (!existsSync(path) || statSync(path).isDirectory()) {
         response.writeHead(404).end();
         return;
@@ -207,6 +317,10 @@ describe('URLs', () => {
       const [, from, to] = /^bytes=(\d*)-(\d*)$/.exec(request.headers.range ?? '') ?? [];
       const start = from === undefined ? 0 : from === '' ? Math.max(0, bytes.length - Number(to)) : Number(from);
       const end = from === undefined || from === '' || to === '' ? bytes.length : Math.min(bytes.length, Number(to) + 1);
+      if (from !== undefined && start >= bytes.length) {
+        response.writeHead(416, { etag: '"1"', 'content-range': `bytes */${bytes.length}` }).end();
+        return;
+      }
       const part = bytes.subarray(start, end);
       response.writeHead(from === undefined ? 200 : 206, { etag: '"1"', 'content-length': part.length, 'content-range': `bytes ${start}-${end - 1}/${bytes.length}` });
       if (whole-- > 0) response.end(request.method === 'HEAD' ? undefined : part);
@@ -261,12 +375,54 @@ describe('URLs', () => {
       `scan ${url} --header "Authorization Bearer secret"`,
       `scan ${url} -H "Transfer-Encoding: secret"`,
       `scan http://secret@localhost:1/a.ldb -H "$SECRET"`,
+      `scan ${url}?token=secret`,
+      `scan ${base}/none.ldb?token=secret --trace`,
+      `scan http://localhost:1/a.ldb?token=secret`,
+      `count ${base}/private/levels/?token=secret`,
     ]) {
       const run = await shell(`BLOOM_DEBUG=1 SECRET='Authorization: Bearer secret'; export BLOOM_DEBUG; bloom ${line}`, scratch.path);
       expect({ line, printed: run.stdout.toString() + run.stderr }).toEqual({ line, printed: expect.not.stringContaining('secret') as string });
     }
     const fromVariable = await shell(`BLOOM_HTTP_HEADERS='Authorization: Bearer secret' bloom get ${url} a`, scratch.path);
     expect(fromVariable.stdout.toString()).toBe('1\n');
+  });
+
+  test.each(['log-batches/000003.log', 'log-torn/000003.log'])('of the log %s under any name are read', async (name) => {
+    scratch.write('renamed', readFileSync(join(pathOf(name.split('/')[0]!), '000003.log')));
+    expect(await bloomPrints(['scan', `${base}/renamed`], scratch.path)).toBe(await bloomPrints(['scan', `${base}/${name}`], scratch.path));
+    scratch.write('renamed', readFileSync(scratch.at('letters.ldb')));
+    expect(await bloomPrints(['scan', `${base}/renamed`], scratch.path)).toBe(await bloomPrints(['scan', 'letters.ldb'], scratch.path));
+  });
+
+  test('of a folder that lacks a table say so', async () => {
+    const { code, stderr } = await bloom(['scan', `${base}/missing-table/`], scratch.path);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/missing-table\/000007\.ldb: the MANIFEST lists it, and it is not there: .*as bloom verify says\n$/) as string });
+    const verified = await bloom(['verify', `${base}/missing-table/`], scratch.path);
+    expect(verified.code).toBe(1);
+    expect(verified.stdout.toString()).toContain('000007.ldb: the MANIFEST lists it, and it is not there (BLOOM_MISSING_FILE)\n');
+  });
+
+  test('of a folder in another order name it', async () => {
+    const { code, stderr } = await bloom(['scan', `${base}/reverse/`], scratch.path);
+    expect(code).toBe(2);
+    expect(stderr).toContain('MANIFEST-000002: its keys are in the order of the comparator "test.ReverseBytewiseComparator", which bloom does not know; give the order with --comparator');
+    expect((await bloom(['scan', `${base}/reverse/`, '--comparator', './reverse.mjs'], scratch.path)).stdout).toEqual(
+      (await bloom(['scan', pathOf('reverse'), '--comparator', './reverse.mjs'], scratch.path)).stdout,
+    );
+  });
+
+  test('of folders cannot be listed, and so not be printed file by file', async () => {
+    for (const bounds of [[], ['--prefix', 'w']]) {
+      expect(await bloom(['scan', `${base}/levels/`, '--all-versions', ...bounds], scratch.path)).toMatchObject({
+        code: 2,
+        stderr: expect.stringMatching(/^bloom: http:\/\/localhost:\d+\/levels\/: a folder behind a URL cannot be listed, [^\n]*\n$/) as string,
+      });
+    }
+  });
+
+  test('of a server without TLS fail with the reason of OpenSSL', async () => {
+    const { code, stderr } = await bloom(['get', `${base.replace('http:', 'https:')}/letters.ldb`, 'a'], scratch.path);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/letters\.ldb: the request failed \([a-z ]+\): try again/) as string });
   });
 
   test('that fail midway are failures in one line', async () => {

@@ -144,7 +144,9 @@ async function readIndex(
   try {
     return decodeStoredBlock(bytes, place, stored.decoding);
   } catch (error) {
-    if (findings.addError(error).code === 'BLOOM_TOO_LARGE') return undefined;
+    const { code } = findings.addError(error);
+    // Undamaged bytes of an unknown codec are no index.
+    if (code === 'BLOOM_TOO_LARGE' || code === 'BLOOM_UNSUPPORTED_CODEC') return undefined;
     const contents = bytes.subarray(0, -BLOCK_TRAILER_LENGTH);
     const codec = stored.decoding.codecs.get(bytes[contents.length]!);
     if (codec === undefined) return contents;

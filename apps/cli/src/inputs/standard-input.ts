@@ -1,0 +1,50 @@
+/** Standard input, read to its end at once. */
+import { fstatSync, readFileSync, readSync } from 'node:fs';
+import { isatty } from 'node:tty';
+import { Failure, isSystemError } from '../failure.js';
+
+const STDIN = 0;
+const FIRST_BYTES = 64 * 2 ** 10;
+/** Between two attempts to read what is not there yet, in milliseconds. */
+const WAIT_MS = 2;
+let isRead = false;
+
+/** Whether it is a terminal. Asking `process.stdin` for that would make Node take it over, which sets a pipe so that reads do not wait. */
+export function isTerminalInput(): boolean {
+  return isatty(STDIN);
+}
+
+/** The bytes of a file, or of standard input for `-`. @throws what the system says, without the name. */
+export function readWholeFile(path: string): Buffer {
+  return path === '-' ? readStandardInput() : readFileSync(path);
+}
+
+/** All of standard input. Other programs may have set it so that reads do not wait (`O_NONBLOCK` is shared with them), so this waits itself. */
+export function readStandardInput(): Buffer {
+  if (isRead) throw new Failure('-: standard input can be read only once');
+  isRead = true;
+  const stat = fstatSync(STDIN);
+  // One more, so that the end is seen without more memory.
+  let bytes = Buffer.allocUnsafe(stat.isFile() && stat.size >= FIRST_BYTES ? stat.size + 1 : FIRST_BYTES);
+  let length = 0;
+  for (;;) {
+    const read = readSome(bytes, length);
+    if (read === 0) return bytes.subarray(0, length);
+    length += read ?? 0;
+    if (read === undefined) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, WAIT_MS);
+    else if (length === bytes.length) bytes = Buffer.concat([bytes], length * 2);
+  }
+}
+
+/** @returns how many bytes were read, 0 at the end; undefined when there are none yet. */
+function readSome(bytes: Uint8Array, offset: number): number | undefined {
+  try {
+    return readSync(STDIN, bytes, offset, bytes.length - offset, null);
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    if (error.code === 'EAGAIN') return undefined;
+    // So Windows ends a pipe.
+    if (error.code === 'EOF') return 0;
+    throw error;
+  }
+}
