@@ -42,7 +42,7 @@ const commands = {
 const help = new ByteBuffer();
 
 const program = new Command('bloom')
-  .description("Builds, reads and inspects LevelDB's sorted string tables, and reads the folders of its databases.")
+  .description("Builds, reads and inspects LevelDB's sorted string tables, reads and writes the folders of its databases, and publishes databases.")
   .version(version)
   .exitOverride()
   .configureHelp({

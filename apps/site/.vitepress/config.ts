@@ -62,6 +62,8 @@ export default defineConfig({
   head: [['link', { rel: 'icon', type: 'image/svg+xml', href: `${process.env.SITE_BASE ?? '/'}explorer/bloom.svg` }]],
   // The explorer and the text for programs are no pages of VitePress.
   ignoreDeadLinks: [/^\/explorer\//, /^\/llms\.txt$/],
+  // Colours with enough contrast on the grey of code.
+  markdown: { theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' } },
   themeConfig: {
     nav: [
       { text: 'Guide', link: '/guide/start' },
@@ -83,7 +85,21 @@ export default defineConfig({
       '/': guides,
     },
     outline: [2, 3],
-    search: { provider: 'local' },
+    search: {
+      provider: 'local',
+      options: {
+        miniSearch: {
+          searchOptions: {
+            // Guides first; of a member, the member itself and not its parts. It runs in the page, so it can use nothing from here.
+            boostDocument: (id: string) => {
+              if (/#(returns|parameters|type-parameters|type-declaration|throws|inherited-from|overrides|implementation-of|call-signature|get-signature|set-signature|extends|implements|in-the-sources)(-\d+)?$/.test(id)) return 0;
+              if (id.includes('/guide/')) return 4;
+              return id.includes('/reference/') ? 1 : 2;
+            },
+          },
+        },
+      },
+    },
     socialLinks: [{ icon: 'github', link: repository }],
     footer: { message: 'Under the MIT licence' },
   },

@@ -4,6 +4,20 @@ import { publishedPackages, root } from '@bloom/package-check/published-packages
 import { addressOf } from '@bloom/package-check/repository.js';
 import { repositoryText } from './repository.js';
 
+const EXAMPLE = `\`\`\`ts
+import { Database } from '@bloom/leveldb';
+import { WritableNodeFolder } from '@bloom/leveldb/node';
+
+try {
+  const database = await Database.open(new WritableNodeFolder('words.db'));
+  await database.close();
+} catch (error) {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code !== 'BLOOM_LOCKED') throw error;
+  console.error('another program has the database open');
+}
+\`\`\``;
+
 /** What one package says of a code. */
 interface Meaning {
   readonly package: string;
@@ -51,8 +65,11 @@ export function errorPages(): Map<string, string> {
     const where = places.length === 0 ? '' : `\n\n## In the sources\n\n${places.join('\n')}`;
     found.set(code, `# ${code}\n\n${sections.join('\n\n')}${where}\n`);
   }
-  const rows = [...codes].map(([code, [first]]) => `| [\`${code}\`](./${code}.md) | ${first!.meaning} |`);
+  const rows = [...codes].map(([code, meanings]) => {
+    const texts = meanings.map((of) => (meanings.length === 1 ? of.meaning : `${of.package}: ${of.meaning}`));
+    return `| [\`${code}\`](./${code}.md) | ${texts.join('; ')} |`;
+  });
   const intro = 'Every error that is not a caller\'s mistake has a `code`. Codes are stable, messages are not. A caller\'s mistake is a `TypeError` or a `RangeError` that names the argument.';
-  found.set('index', `# Errors\n\n${intro}\n\n| code | when |\n| --- | --- |\n${rows.join('\n')}\n`);
+  found.set('index', `# Errors\n\n${intro}\n\n${EXAMPLE}\n\n| code | when |\n| --- | --- |\n${rows.join('\n')}\n`);
   return found;
 }

@@ -50,6 +50,21 @@ function nameModules(project: ProjectReflection, names: ReadonlyMap<string, stri
   }
 }
 
+/** Puts the headings in comments, such as those of a contract's laws, below the heading of what they describe. */
+function lowerHeadings(project: ProjectReflection): void {
+  for (const reflection of Object.values(project.reflections)) {
+    for (const part of reflection.comment?.summary ?? []) if (part.kind === 'text') part.text = part.text.replace(/^##? /gm, '#### ');
+  }
+}
+
+/** Leaves out where other packages define what they do: that is not in the repository. */
+function dropForeignSources(folder: string): void {
+  for (const name of referencePages(folder)) {
+    const page = join(folder, name);
+    writeFileSync(page, readFileSync(page, 'utf8').replace(/^Defined in: \[node\\?_modules.*\n\n/gm, ''));
+  }
+}
+
 /** Writes the reference, a page for each entry point, into a folder. */
 export async function writeReference(folder: string): Promise<void> {
   const names = entryPoints();
@@ -69,6 +84,9 @@ export async function writeReference(folder: string): Promise<void> {
     excludePrivate: true,
     excludeProtected: true,
     excludeInternal: true,
+    excludeExternals: true,
+    // What Error and EventEmitter have is no news; what BloomLevel has of AbstractLevel is.
+    externalPattern: ['**/node_modules/typescript/**', '**/node_modules/@types/node/**'],
     // The types are checked by `typecheck`.
     skipErrorChecking: true,
     logLevel: 'Error',
@@ -82,11 +100,14 @@ export async function writeReference(folder: string): Promise<void> {
     interfacePropertiesFormat: 'table',
     propertyMembersFormat: 'table',
     typeDeclarationFormat: 'list',
+    tableColumnSettings: { hideModifiers: true, hideSources: true },
   } as Parameters<typeof Application.bootstrapWithPlugins>[0])) as MarkdownApplication;
   const project = await app.convert();
   if (project === undefined) throw new Error('the reference could not be made');
   nameModules(project, names);
+  lowerHeadings(project);
   await app.generateOutputs(project);
+  dropForeignSources(folder);
   addPurposes(folder, names.values());
 }
 

@@ -10,7 +10,9 @@ export const pages = join(import.meta.dirname, '../pages');
 /** The text of a file of the repository, for a page: its links lead to the repository. */
 export function repositoryText(path: string): string {
   return withLinks(readFileSync(join(root, path), 'utf8'), (link) => {
-    if (/^([a-z]+:|#)/.test(link)) return link;
+    if (/^[a-z]+:/.test(link)) return link;
+    // On a page of the site, a fragment alone would be one of that page.
+    if (link.startsWith('#')) return addressOf(path, 'blob') + link;
     const target = posix.join(posix.dirname(path), withoutFragment(link)).replace(/\/$/, '');
     if (!existsSync(join(root, target))) throw new Error(`${path}: ${link} leads nowhere`);
     return addressOf(target, statSync(join(root, target)).isDirectory() ? 'tree' : 'blob') + link.slice(withoutFragment(link).length);

@@ -1,8 +1,11 @@
 // Builds the site, and looks at what came of it: every link, and the pages' tools in Chromium, without the network.
 import { execFileSync, type ExecFileSyncOptions } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join, posix } from 'node:path';
 import { findChromium } from '@bloom/browser-tests/chromium';
+import { root } from '@bloom/package-check/published-packages.js';
+import { repository } from '@bloom/package-check/repository.js';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dist, pagePaths, SiteServer } from '../../src/site-server.js';
@@ -35,6 +38,24 @@ test('every link within the site leads to a file, and its fragment to an element
   }
   expect(links).toBeGreaterThan(1000);
   expect(broken).toEqual([]);
+});
+
+test('every link to the repository leads to a file or folder of it', () => {
+  const gone = new Set<string>();
+  let links = 0;
+  for (const path of pagePaths()) {
+    for (const [link, target = ''] of readFileSync(join(dist, path), 'utf8').matchAll(new RegExp(`${repository}/(?:blob|tree)/main/([^"#]*)`, 'g'))) {
+      links++;
+      if (/(^|\/)(\.\.|node_modules)\//.test(target) || !existsSync(join(root, decodeURIComponent(target)))) gone.add(`${path}: ${link}`);
+    }
+  }
+  expect(links).toBeGreaterThan(1000);
+  expect([...gone]).toEqual([]);
+});
+
+test('each page of the reference says what its entry point is for', () => {
+  const silent = pagePaths().filter((path) => path.startsWith('reference/@') && !/<h1[^]*?<\/h1>(<div>)?<p>/.test(readFileSync(join(dist, path), 'utf8')));
+  expect(silent).toEqual([]);
 });
 
 test('llms.txt lists every page, and no other', () => {
@@ -100,12 +121,34 @@ describe.skipIf(executablePath === undefined)(`in Chromium${executablePath === u
     await page.close();
   });
 
-  test('the search finds an error without the network', async () => {
+  test('the search finds guides, members and errors first, without the network', async () => {
     const page = await open('index.html');
     await page.getByRole('button', { name: 'Search' }).click();
-    await page.locator('#localsearch-input').fill('BLOOM_LOCKED');
-    await expect.poll(() => page.locator('.VPLocalSearchBox .results').innerText()).toContain('BLOOM_LOCKED');
+    const first = page.locator('.VPLocalSearchBox .result').first();
+    for (const [query, path] of [
+      ['BLOOM_LOCKED', '/errors/BLOOM_LOCKED.html'],
+      ['install', '/guide/start.html#install'],
+      ['publish', '/guide/publish-data.html'],
+      ['comparator', '/guide/write-a-comparator.html'],
+      ['repair', '/guide/databases.html#when-something-is-wrong'],
+      ['getSync', '/reference/@bloom/leveldb.html#getsync'],
+    ] as const) {
+      await page.locator('#localsearch-input').fill(query);
+      await expect.poll(() => first.getAttribute('href'), { message: query }).toContain(path);
+    }
     await page.close();
+  });
+
+  test.each(['light', 'dark'] as const)('text can be told from its ground, %s', async (colorScheme) => {
+    const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+    for (const path of ['index.html', 'guide/start.html', 'guide/choose-a-layer.html', 'guide/write-a-policy.html', 'errors/BLOOM_LOCKED.html', 'reference/@bloom/hash.html']) {
+      const page = await open(path);
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      await page.evaluate(axe);
+      const found: unknown = await page.evaluate("axe.run(document, { runOnly: ['color-contrast'] }).then(({ violations }) => violations.flatMap(({ nodes }) => nodes.map(({ html }) => html)))");
+      expect(found, path).toEqual([]);
+      await page.close();
+    }
   });
 
   test('a step of the explorer is on the page', async () => {
