@@ -12,6 +12,9 @@ const MAX_VARINT64_LENGTH = 10;
 /** How many groups of seven bits a number holds exactly. */
 const LOW_GROUPS = 7;
 
+/** Two halves of a uint64, the upper first, of which one bigint is made. */
+const WORDS = new DataView(new ArrayBuffer(8));
+
 /** The largest integer up to which numbers are exact. */
 const MAX_EXACT = BigInt(Number.MAX_SAFE_INTEGER);
 
@@ -79,7 +82,7 @@ export class VarintReader {
 
   /** The next uint64, exact, or undefined when no complete varint64 is left. */
   bigVarint64(): bigint | undefined {
-    // Seven groups as a number, and what is above them as another: a bigint for each byte would take several times as long.
+    // Seven groups as a number, and what is above them as another: a bigint for each byte, or for each step, would take several times as long.
     let low = 0;
     let high = 0;
     for (let i = 0, unit = 1; i < MAX_VARINT64_LENGTH && this.position < this.end; i++, unit *= 0x80) {
@@ -89,7 +92,10 @@ export class VarintReader {
       else high += (byte & 0x7f) * unit;
       if (byte >= 0x80) continue;
       // The tenth byte has room for six bits too many; LevelDB drops them.
-      return high === 0 ? BigInt(low) : BigInt.asUintN(64, BigInt(low) | (BigInt(high) << BigInt(7 * LOW_GROUPS)));
+      if (high === 0) return BigInt(low);
+      WORDS.setUint32(0, (high << (7 * LOW_GROUPS - 32)) | Math.floor(low / 2 ** 32));
+      WORDS.setUint32(4, low);
+      return WORDS.getBigUint64(0);
     }
     return undefined;
   }

@@ -21,6 +21,8 @@ const BYTES_PER_S = 20e6 / 8;
 const TASK_BYTES_PER_S = 1e9 / 8;
 const VALUE_BYTES = 100;
 const MANY_PARTS = 10_000;
+/** What the first request for a MANIFEST reads, and each further one. */
+const [FIRST_MANIFEST_BYTES, PIECE_BYTES] = [4 * 2 ** 20, 64 * 2 ** 20];
 const ENTRIES = 400_000;
 const GETS = 40;
 const SCANNED = 1000;
@@ -225,7 +227,10 @@ const computed = markdownTable(header, [
   row('parts of 16 MiB', (_, partCount) => count(partCount)),
   row('bytes', (_, partCount) => size(partCount * bytesPerPart)),
   row('MANIFEST', (_, _parts, manifest) => size(manifest)),
-  row('open, or refresh after a publication: 2 requests', (_, partCount, manifest) => seconds((2 * ROUND_TRIP_MS) / 1000 + manifest / BYTES_PER_S + (partCount * openingUs) / 1e6)),
+  row('open, or refresh after a publication', (_, partCount, manifest) => {
+    const requests = 2 + Math.ceil(Math.max(0, manifest - FIRST_MANIFEST_BYTES) / PIECE_BYTES);
+    return `${requests} requests, ${seconds((requests * ROUND_TRIP_MS) / 1000 + manifest / BYTES_PER_S + (partCount * openingUs) / 1e6)}`;
+  }),
   ...LEVELS.map((levels) => row(`get, parts not opened, ${levels} ${levels === 1 ? 'level' : 'levels'}`, () => `${count(cold.requests + (levels - 1) * coldAbsent.requests)} requests, ${online({ requests: cold.requests + (levels - 1) * coldAbsent.requests, bytes: cold.bytes + (levels - 1) * coldAbsent.bytes })}`)),
   row('absent get, parts not opened, 6 levels', () => `${count(times(coldAbsent, 6).requests)} requests, ${online(times(coldAbsent, 6))}`),
   row(`scan of a prefix with ${SCANNED} entries, 1 level`, () => `${count(cold.requests - 1 + scan.requests)} requests, ${online({ requests: cold.requests - 1 + scan.requests, bytes: cold.bytes - warm.bytes + scan.bytes })}`),

@@ -77,6 +77,7 @@ function assemblyIn(path: string): Pick<AssemblyLine, 'manifest' | 'previous'> {
   } catch (error) {
     throw failureOf(name, error);
   }
+  if (text.trim() === '') throw new Failure(`${name}: is empty: bloom assemble has failed`);
   const isManifest = (value: unknown): value is string => typeof value === 'string' && parseObjectName(value)?.type === 'manifest';
   try {
     const { manifest, previous } = JSON.parse(text) as Partial<AssemblyLine>;

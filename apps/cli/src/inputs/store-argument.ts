@@ -24,7 +24,7 @@ export function storeOf(text: string): Store {
   if (!isBucket(text)) return new FolderStore(text);
   const { AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL } = process.env;
   for (const [name, value] of Object.entries({ AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL })) {
-    if (value === undefined) continue;
+    if (value === undefined || value === '') continue;
     if (!URL.canParse(value) || !/^https?:/i.test(value) || new URL(value).username !== '' || new URL(value).password !== '') {
       throw new Failure(`${name} must be http:// or https:// with a host, and without a password`);
     }

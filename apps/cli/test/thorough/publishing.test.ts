@@ -96,7 +96,9 @@ describe('a database that is published', () => {
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('BLOOM_STORE_FAILED') as string });
     env.AWS_ENDPOINT_URL = 'http://user:very-secret-key@127.0.0.1:1';
     const withPassword = await withBucket(['verify', bucket]);
-    env.AWS_ENDPOINT_URL = new URL(server.url).origin;
+    // As where there is nothing to set.
+    Object.assign(env, { AWS_ENDPOINT_URL: new URL(server.url).origin, AWS_ENDPOINT_URL_S3: '', AWS_SESSION_TOKEN: '' });
+    expect((await withBucket(['verify', bucket])).code).toBe(0);
     expect(withPassword).toMatchObject({ code: 2, stderr: 'bloom: AWS_ENDPOINT_URL must be http:// or https:// with a host, and without a password\n' });
     for (const { stdout, stderr } of [assembled, published, verified, second, line, refused, withPassword]) {
       expect(stdout.toString() + stderr).not.toMatch(/very-secret-key|test-id/);
@@ -255,6 +257,7 @@ describe('what is wrong', () => {
     }
     expect(existsSync(scratch.at('target/CURRENT')) || existsSync(scratch.at('z/CURRENT'))).toBe(false);
     expect(await fails(['publish', '-', 'z', 'target'], '{"manifest":"MANIFEST-1"}')).toBe('standard input: is not what bloom assemble prints');
+    expect(await fails(['publish', '-', 'z', 'target'], '')).toBe('standard input: is empty: bloom assemble has failed');
     expect(await fails(['gc', 'z'])).toContain('BLOOM_NOT_PUBLISHED');
   });
 
@@ -275,6 +278,7 @@ describe('what is wrong', () => {
     expect(await fails(['part', '--sequence', '1', '-o', 'w'])).toContain('no input');
     expect(await fails(['part', '-', '--gte', 'a', '--sequence', '1', '-o', 'w'])).toBe('--gte, --lt and --drop-deletions are for tables');
     expect(await fails(['part', '-', '--sequence', '1', '-o', 'https://example.org/'])).toContain('a store is a folder, or s3://BUCKET/PREFIX');
+    for (const command of ['get', 'scan', 'stat']) expect(await fails([command, 's3://bucket/words', ...(command === 'get' ? ['a'] : [])])).toMatch(/^s3:\/\/bucket\/words: a bucket is read here by its https:\/\/ address/);
     expect(await fails(['split', '-n', '2'])).toContain('no tables');
     expect(await fails(['gc', 'w', '--younger-than', '3'])).toContain('It must be a number with s, m, h or d');
     expect(await fails(['assemble', 'w', 'a', '--replaces', '4,5'])).toBe('--replaces needs --previous, which has the levels');

@@ -107,6 +107,7 @@ export class R2Store implements Store {
       const page = await this.#tried('list it', undefined, signal, () =>
         this.#bucket.list({ prefix: this.#prefix, include: ['customMetadata'], ...(cursor !== undefined && { cursor }) }),
       );
+      if (page.truncated && (page.cursor === undefined || page.cursor === cursor)) throw new BulkError('BLOOM_STORE_FAILED', `${this.name}: could not list it: the list is cut`);
       for (const object of page.objects) if (!object.key.slice(this.#prefix.length).includes('/')) yield this.#described(object);
       cursor = page.truncated ? page.cursor : undefined;
     } while (cursor !== undefined);

@@ -103,6 +103,8 @@ export function* versionProblems(
   if (!isComparable) return;
   for (const [level, unsorted] of levels.entries()) {
     if (level === 0) continue;
+    // As most levels are: disjoint tables whose keys are the right way round are sorted as well.
+    if (unsorted.every(({ smallest }, i) => i === 0 || compare(unsorted[i - 1]!.largest, smallest) < 0)) continue;
     const files = sorted(unsorted, order);
     for (let i = 1; i < files.length; i++) {
       if (compare(files[i - 1]!.largest, files[i]!.smallest) < 0) continue;
