@@ -61,12 +61,16 @@ function filterPolicyOf({ filter, bitsPerKey }: DatabaseCommandOptions, { polici
 }
 
 function comparatorOf(path: string, { comparator }: Plugins): Comparator {
-  if (comparator !== undefined) return comparator;
   let name: string | undefined;
   try {
     name = comparatorNameSync(new SyncNodeFolder(path));
   } catch {
     // Opening the database will report what is wrong.
+  }
+  if (comparator !== undefined) {
+    if (name === undefined || name === comparator.name) return comparator;
+    const remedy = name === bytewiseComparator.name || name === idbComparator.name ? 'omit --comparator' : 'name a module with that order';
+    throw new Failure(`${path}: its keys are in the order of the comparator ${quotedName(name)}, and --comparator is ${quotedName(comparator.name)}: ${remedy}`);
   }
   if (name === undefined || name === bytewiseComparator.name) return bytewiseComparator;
   if (name === idbComparator.name) return idbComparator;

@@ -150,6 +150,22 @@ describe('load', () => {
 });
 
 describe('a comparator, a policy and a codec of modules', () => {
+  test('with another order than that of the folder is refused, by its name', async () => {
+    await bloomPrints(['put', 'bytewise', 'a', '1'], scratch.path);
+    await bloomPrints(['put', 'reversed', 'a', '1', '--comparator', `./${REVERSE}`], scratch.path);
+    scratch.write('more.tsv', 'b\t2\n');
+    const [bytewise, reverse] = ['"leveldb.BytewiseComparator"', '"test.ReverseBytewiseComparator"'];
+    const expected = `bloom: bytewise: its keys are in the order of the comparator ${bytewise}, and --comparator is ${reverse}: omit --comparator\n`;
+    for (const line of ['put bytewise b 2', 'delete bytewise a', 'compact bytewise', 'repair bytewise', 'load bytewise more.tsv']) {
+      expect(await bloom([...line.split(' '), '--comparator', `./${REVERSE}`], scratch.path)).toMatchObject({ code: 2, stderr: expected });
+    }
+    expect(await bloom(['put', 'reversed', 'b', '2', '--comparator', 'leveldb.BytewiseComparator'], scratch.path)).toMatchObject({
+      code: 2,
+      stderr: `bloom: reversed: its keys are in the order of the comparator ${reverse}, and --comparator is ${bytewise}: name a module with that order\n`,
+    });
+    expect(await bloomPrints(['scan', 'bytewise'], scratch.path)).toBe('a\t1\n');
+  });
+
   test('are used by the thread that writes tables', async () => {
     scratch.write(
       'plugins.mjs',
