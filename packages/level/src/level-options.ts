@@ -4,6 +4,10 @@ import type {
   AbstractChainedBatchWriteOptions,
   AbstractDatabaseOptions,
   AbstractDelOptions,
+  AbstractGetManyOptions,
+  AbstractGetOptions,
+  AbstractHasManyOptions,
+  AbstractHasOptions,
   AbstractIteratorOptions,
   AbstractKeyIteratorOptions,
   AbstractOpenOptions,
@@ -60,6 +64,20 @@ export interface LevelOptions<K, V> extends AbstractDatabaseOptions<K, V>, Omit<
    */
   readonly worker?: (() => WorkerLike) | undefined;
 }
+
+interface FillsCache {
+  /** Taken for the sake of programs written for classic-level: what single keys are read from stays in the cache. */
+  readonly fillCache?: boolean | undefined;
+}
+
+/** Options of `get` and `getSync`. */
+export interface GetOptions<K, V> extends AbstractGetOptions<K, V>, FillsCache {}
+/** Options of `getMany`. */
+export interface GetManyOptions<K, V> extends AbstractGetManyOptions<K, V>, FillsCache {}
+/** Options of `has`. */
+export interface HasOptions<K> extends AbstractHasOptions<K>, FillsCache {}
+/** Options of `hasMany`. */
+export interface HasManyOptions<K> extends AbstractHasManyOptions<K>, FillsCache {}
 
 /** Whether to wait until a write survives a power failure, not only the end of the process. Default: false. */
 interface Synced {

@@ -9,6 +9,10 @@ import {
   type BatchOptions,
   databaseOptionsOf,
   type DelOptions,
+  type GetManyOptions,
+  type GetOptions,
+  type HasManyOptions,
+  type HasOptions,
   isFolder,
   type IteratorOptions,
   type KeyIteratorOptions,
@@ -67,6 +71,21 @@ const READ_ONLY_MANIFEST = { ...COMMON_MANIFEST, explicitSnapshots: false, getSy
 /** abstract-level's methods, with the options that they take here. */
 export interface StoreLevel<KDefault, VDefault> {
   open(options?: OpenOptions): Promise<void>;
+
+  get(key: KDefault): Promise<VDefault | undefined>;
+  get<K = KDefault, V = VDefault>(key: K, options: GetOptions<K, V>): Promise<V | undefined>;
+
+  getSync(key: KDefault): VDefault | undefined;
+  getSync<K = KDefault, V = VDefault>(key: K, options: GetOptions<K, V>): V | undefined;
+
+  getMany(keys: KDefault[]): Promise<(VDefault | undefined)[]>;
+  getMany<K = KDefault, V = VDefault>(keys: K[], options: GetManyOptions<K, V>): Promise<(V | undefined)[]>;
+
+  has(key: KDefault): Promise<boolean>;
+  has<K = KDefault>(key: K, options: HasOptions<K>): Promise<boolean>;
+
+  hasMany(keys: KDefault[]): Promise<boolean[]>;
+  hasMany<K = KDefault>(keys: K[], options: HasManyOptions<K>): Promise<boolean[]>;
 
   put(key: KDefault, value: VDefault): Promise<void>;
   put<K = KDefault, V = VDefault>(key: K, value: V, options: PutOptions<K, V>): Promise<void>;

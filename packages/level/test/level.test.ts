@@ -274,6 +274,9 @@ describe('options', () => {
     expect(await level.keys({ fillCache: false }).all()).toEqual(LETTERS);
     expect(await level.iterator({ fillCache: false, limit: 1 }).all()).toEqual([['a', 'A']]);
     expect(used()).toBe(before);
+    // Of single keys it is taken, and changes nothing.
+    expect([await level.get('a', { fillCache: false }), await level.has('b', { fillCache: false }), level.getSync('z', { fillCache: false })]).toEqual(['A', true, undefined]);
+    expect([await level.getMany(['a'], { fillCache: false }), await level.hasMany(['z'], { fillCache: false })]).toEqual([['A'], [false]]);
     expect(await level.values({ limit: 1 }).all()).toEqual(['A']);
     expect(used()).toBeGreaterThan(before);
     await level.close();
