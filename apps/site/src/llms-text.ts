@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import process from 'node:process';
 import { pages } from './repository.js';
 
 const INTRO = `# Bloom
@@ -29,7 +30,7 @@ export function llmsText(): string {
       const paragraph = /^(?!```|[#|<>:-]|Defined in)\S[^\n]+/m.exec(text.slice(text.indexOf('# ')).replace(/^.*\n/, ''))?.[0] ?? '';
       // Links from here would lead elsewhere.
       const first = /^---\n[^]*?^description: (.+)$/m.exec(page)?.[1] ?? paragraph.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll('**', '');
-      return `- [${heading}](/${path.replace(/(index)?\.md$/, (end) => (end === 'index.md' ? '' : '.html'))})${first === '' ? '' : `: ${first}`}`;
+      return `- [${heading}](${process.env.SITE_BASE ?? '/'}${path.replace(/(index)?\.md$/, (end) => (end === 'index.md' ? '' : '.html'))})${first === '' ? '' : `: ${first}`}`;
     });
     return `## ${title}\n\n${lines.join('\n')}\n`;
   });

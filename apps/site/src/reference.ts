@@ -35,7 +35,8 @@ function addPurposes(folder: string, names: Iterable<string>): void {
   const rows = [...names].sort().map((name) => {
     const purpose = found.get(name);
     const page = join(folder, `${name}.md`);
-    if (purpose !== undefined) writeFileSync(page, readFileSync(page, 'utf8').replace(/^# .*\n/, (title) => `${title}\n${purpose}\n`));
+    const readme = addressOf(`packages/${name.split('/')[1]}`, 'tree');
+    if (purpose !== undefined) writeFileSync(page, readFileSync(page, 'utf8').replace(/^# .*\n/, (title) => `${title}\n${purpose}\n\n[The README](${readme}) of the package tells how it is used.\n`));
     return `| [\`${name}\`](./${name}.md) | ${purpose ?? ''} |`;
   });
   const intro = 'Everything that the packages export, by the name in an import: what it does, its parameters with their units, and what it throws.';

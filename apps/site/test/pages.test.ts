@@ -1,8 +1,10 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { realTables } from '@bloom/fixtures';
 import { readmeErrorCodes, sourceErrorCodes } from '@bloom/fixtures/readme';
 import { describe, expect, test } from 'vitest';
 import { errorCodes, errorPages } from '../src/error-pages.js';
+import { programsTable } from '../src/programs.js';
 import { plainMarkdown } from '../src/repository.js';
 
 const packages = join(import.meta.dirname, '../../../packages');
@@ -16,12 +18,26 @@ describe('the pages of errors', () => {
     expect([...new Set([...inSources, ...inTables])].filter((code) => !pages.has(code))).toEqual([]);
   });
 
-  test('each says when, and for which package', () => {
+  test('each says when, what to do, and for which package', () => {
     for (const [code, meanings] of errorCodes()) {
       expect(meanings.length, code).toBeGreaterThan(0);
-      for (const { package: name, meaning } of meanings) expect([name, meaning.length > 10], code).toEqual([expect.stringMatching(/^@bloom\//), true]);
+      for (const { package: name, meaning, remedy } of meanings) {
+        expect([name, meaning.length > 10, remedy.length > 5], code).toEqual([expect.stringMatching(/^@bloom\//), true, true]);
+        // A row of a table can refer to the one above it; a page of its own cannot.
+        expect(remedy, code).not.toMatch(/\b(as before|above|below)\b/);
+      }
     }
   });
+});
+
+test('the table of programs has each table once, and no order but that of their own databases', () => {
+  const rows = programsTable().trim().split('\n').slice(2).map((row) => row.slice(2, -2).split(' | '));
+  expect(rows.reduce((sum, [, , tables = '']) => sum + (Number.parseInt(tables, 10) || 0), 0)).toBe(realTables().length);
+  const ofDfindexeddb = rows.filter(([, repository = '']) => repository.includes('dfindexeddb'));
+  expect(ofDfindexeddb.map(([program, , tables, , order]) => [program, tables, order])).toEqual([
+    ['Chromium’s IndexedDB', 'only a log', '`idb_cmp1`'],
+    ['LevelDB, for the tests of a reader', '3', 'bytewise'],
+  ]);
 });
 
 test('text for pages has no tags or braces outside of code', () => {

@@ -1,5 +1,6 @@
 import type { Theme } from 'vitepress';
 import DefaultTheme from 'vitepress/theme';
+import ExplorerLink from './ExplorerLink.vue';
 import ExplorerStep from './ExplorerStep.vue';
 import FilterCalculator from './FilterCalculator.vue';
 import LayerChoice from './LayerChoice.vue';
@@ -9,6 +10,6 @@ import './style.css';
 export default {
   extends: DefaultTheme,
   enhanceApp({ app }) {
-    for (const [name, component] of Object.entries({ ExplorerStep, FilterCalculator, LayerChoice, LiveTable })) app.component(name, component);
+    for (const [name, component] of Object.entries({ ExplorerLink, ExplorerStep, FilterCalculator, LayerChoice, LiveTable })) app.component(name, component);
   },
 } satisfies Theme;

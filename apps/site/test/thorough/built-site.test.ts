@@ -6,6 +6,7 @@ import { join, posix } from 'node:path';
 import { findChromium } from '@bloom/browser-tests/chromium';
 import { root } from '@bloom/package-check/published-packages.js';
 import { repository } from '@bloom/package-check/repository.js';
+import type { AxeResults } from 'axe-core';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dist, pagePaths, SiteServer } from '../../src/site-server.js';
@@ -145,8 +146,8 @@ describe.skipIf(executablePath === undefined)(`in Chromium${executablePath === u
       const page = await open(path);
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
       await page.evaluate(axe);
-      const found: unknown = await page.evaluate("axe.run(document, { runOnly: ['color-contrast'] }).then(({ violations }) => violations.flatMap(({ nodes }) => nodes.map(({ html }) => html)))");
-      expect(found, path).toEqual([]);
+      const { violations } = await page.evaluate<AxeResults>("axe.run(document, { runOnly: ['color-contrast'] })");
+      expect(violations.flatMap(({ nodes }) => nodes.map(({ html }) => html)), path).toEqual([]);
       await page.close();
     }
   });

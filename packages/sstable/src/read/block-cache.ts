@@ -13,13 +13,6 @@ const MAX_SPARES = 8;
 /**
  * Keeps verified and decompressed blocks, up to a number of bytes. Any number of tables can share a cache.
  *
- * Lookups that miss evict one block for each that they add. The new one gets the memory of the old one: a new array of 4 KiB,
- * which the garbage collector must also free, takes longer than reading a block of the system's memory into it. Blocks that were
- * given to callers who may hold on to them are exempt: `get` marks them.
- *
- * lru.min: fast, without dependencies, and a tenth of the size of lru-cache, which would be a fifth of what a page loads
- * to read a table. It counts entries; this class counts bytes.
- *
  * @example
  * ```ts
  * const cache = new BlockCache(64 * 2 ** 20);
@@ -29,6 +22,13 @@ const MAX_SPARES = 8;
 export class BlockCache {
   /** The most bytes of blocks to keep. */
   readonly maxBytes: number;
+  // Lookups that miss evict one block for each that they add. The new one gets the memory of the old one: a new array of 4 KiB,
+  // which the garbage collector must also free, takes longer than reading a block of the system's memory into it. Blocks that
+  // were given to callers who may hold on to them are exempt: `get` marks them.
+  //
+  // lru.min: fast, without dependencies, and a tenth of the size of lru-cache, which would be a fifth of what a page loads to read
+  // a table. It counts entries; this class counts bytes.
+
   /** The contents themselves: an object around each would be one more piece of memory to wait for in each lookup. */
   readonly #blocks = createLRU<number, Uint8Array>({ max: INITIAL_BLOCKS, onEviction: (id, block) => this.#release(id, block) });
   /** Memory of blocks that the cache has allocated, by their ids. */
