@@ -128,7 +128,7 @@ export function ribbonFilterMayMatch(
       if (count > 2) groups = (groups << 8) | bytes[end - 5]!;
       const extraGroups = (length - 2 - count - Math.imul(groups, columns)) | 0;
       // With 2^18 groups or more, a product below is no exact number.
-      if (groups > 16 && groups < 2 ** 18 && extraGroups >= 0 && extraGroups < groups) {
+      if (groups > ((last & 4) === 0 ? 8 : 16) && groups < 2 ** 18 && extraGroups >= 0 && extraGroups < groups) {
         hash64Range(keyBytes, keyStart, keyEnd, bytes[end - 2]!, lanes);
         // V8 makes objects of numbers past int32 that it passes to a function.
         return matches(lanes[0]! | 0, lanes[1]! | 0, bytes, start, (last & 4) << 4, groups, columns, extraGroups);
