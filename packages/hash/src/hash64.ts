@@ -46,12 +46,9 @@ export function hash64(data: Uint8Array, seed: number): bigint {
  * @throws RangeError when the range is not within `bytes`.
  */
 export function hash64Range(bytes: Uint8Array, start: number, end: number, seed: number, out: Uint32Array): void {
-  if (!(bytes instanceof Uint8Array && bytes.length > 0)) mustBeBytes('bytes', bytes);
-  if (!(start >= 0 && start <= end && end <= bytes.length)) {
-    throw new RangeError(`start and end must be in order and within the ${bytes.length} bytes, got ${start} and ${end}`);
-  }
-  if (end > MAX_INT32) {
-    hash64LongRange(bytes, start, end, seed, out);
+  // Checks and rests are functions of their own: V8 inlines only short ones, and without a call this takes a fifth less time.
+  if (!(bytes instanceof Uint8Array && start >= 0 && start <= end && end > 0 && end <= bytes.length && end <= MAX_INT32)) {
+    hash64OtherRange(bytes, start, end, seed, out);
     return;
   }
   let a = (seed + 0x9e3779b1) | 0;
@@ -67,30 +64,38 @@ export function hash64Range(bytes: Uint8Array, start: number, end: number, seed:
     a = (((a << 15) | (a >>> 17)) + b) | 0;
     b = Math.imul(b, 0x27d4eb2f) ^ ((a << 7) | (a >>> 25));
   }
-  if (i < end) {
-    const left = (end - i) | 0;
-    let w = bytes[i]!;
-    let x = 0;
-    if (left >= 4) {
-      w |= (bytes[(i + 1) | 0]! << 8) | (bytes[(i + 2) | 0]! << 16) | (bytes[(i + 3) | 0]! << 24);
-      if (left >= 5) x = bytes[(i + 4) | 0]!;
-      if (left >= 6) x |= bytes[(i + 5) | 0]! << 8;
-      if (left === 7) x |= bytes[(i + 6) | 0]! << 16;
-    } else {
-      if (left >= 2) w |= bytes[(i + 1) | 0]! << 8;
-      if (left === 3) w |= bytes[(i + 2) | 0]! << 16;
-    }
-    a = (a + Math.imul(w, 0xcc9e2d51)) | 0;
-    b = (b + Math.imul(x, 0xc2b2ae3d)) | 0;
-    b = (b << 13) | (b >>> 19);
-    a = (((a << 15) | (a >>> 17)) + b) | 0;
-    b = Math.imul(b, 0x27d4eb2f) ^ ((a << 7) | (a >>> 25));
+  if (i < end) writeWithRest(bytes, i, end, a, b, out);
+  else writeLanes(a, b, out);
+}
+
+/** The end of a hash whose last one to seven bytes are `bytes[i, end)`. */
+function writeWithRest(bytes: Uint8Array, i: number, end: number, a: number, b: number, out: Uint32Array): void {
+  const left = (end - i) | 0;
+  let w = bytes[i]!;
+  let x = 0;
+  if (left >= 4) {
+    w |= (bytes[(i + 1) | 0]! << 8) | (bytes[(i + 2) | 0]! << 16) | (bytes[(i + 3) | 0]! << 24);
+    if (left >= 5) x = bytes[(i + 4) | 0]!;
+    if (left >= 6) x |= bytes[(i + 5) | 0]! << 8;
+    if (left === 7) x |= bytes[(i + 6) | 0]! << 16;
+  } else {
+    if (left >= 2) w |= bytes[(i + 1) | 0]! << 8;
+    if (left === 3) w |= bytes[(i + 2) | 0]! << 16;
   }
+  a = (a + Math.imul(w, 0xcc9e2d51)) | 0;
+  b = (b + Math.imul(x, 0xc2b2ae3d)) | 0;
+  b = (b << 13) | (b >>> 19);
+  a = (((a << 15) | (a >>> 17)) + b) | 0;
+  b = Math.imul(b, 0x27d4eb2f) ^ ((a << 7) | (a >>> 25));
   writeLanes(a, b, out);
 }
 
-/** {@link hash64Range} past 2^31 bytes, where indexes do not fit into int32. */
-function hash64LongRange(bytes: Uint8Array, start: number, end: number, seed: number, out: Uint32Array): void {
+/** {@link hash64Range} for what is no range, for no bytes, and past 2^31 bytes, where indexes do not fit into int32. */
+function hash64OtherRange(bytes: Uint8Array, start: number, end: number, seed: number, out: Uint32Array): void {
+  mustBeBytes('bytes', bytes);
+  if (!(start >= 0 && start <= end && end <= bytes.length)) {
+    throw new RangeError(`start and end must be in order and within the ${bytes.length} bytes, got ${start} and ${end}`);
+  }
   let a = (seed + 0x9e3779b1) | 0;
   let b = seed ^ Math.imul(end - start, 0x165667b1);
   for (let i = start; i < end; i += 8) {

@@ -23,7 +23,11 @@ export function encodeFuseFilter(keys: KeyList, fingerprintBits: FingerprintBits
   for (let seed = 0; seed < MAX_SEEDS; seed++) {
     const hashes = distinctHashes(keys, seed);
     const shape = arrayFor(hashes.length / 2, fingerprintBits);
-    if (shape === undefined) break;
+    if (shape === undefined) {
+      if (seed > 0) break;
+      encodeFewKeys(hashes, fingerprintBits, dst);
+      return;
+    }
     const order = peel(hashes, shape);
     if (order === undefined) continue;
     const filter = dst.extend(fuseByteLength(shape));
@@ -40,6 +44,10 @@ function encodeInKernel(keys: KeyList, fingerprintBits: FingerprintBits, dst: Fi
   for (let seed = 0; seed < MAX_SEEDS; seed++) {
     const count = kernel.hash(keys, seed);
     const shape = count === undefined ? undefined : arrayFor(count, fingerprintBits);
+    if (count !== undefined && shape === undefined && seed === 0) {
+      encodeFewKeys(kernel.hashes(count), fingerprintBits, dst);
+      return true;
+    }
     if (count === undefined || shape === undefined || !kernel.hasRoomFor(count, shape)) return false;
     const array = kernel.build(count, shape);
     if (array === undefined) continue;

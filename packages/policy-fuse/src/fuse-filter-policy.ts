@@ -1,8 +1,8 @@
 import { mustBeBytes } from '@bloom/bytes';
 import type { FilterPolicy, FilterSink, KeyList } from '@bloom/policy';
-import { KeptKernel, mustBeKeyRange } from '@bloom/policy/kit';
+import { hashBloomFilterMayMatchEach, KeptKernel, mustBeKeyRange } from '@bloom/policy/kit';
 import { encodeFuseFilter } from './build-fuse.js';
-import { type FingerprintBits, fuseFilterMayMatch, fuseShapeOf } from './fuse-filter.js';
+import { BLOOM, BLOOM_TRAILER_BYTES, type FingerprintBits, fuseFilterMayMatch, fuseShapeOf } from './fuse-filter.js';
 import { FuseKernel } from './fuse-kernel.js';
 
 /** With fewer keys than this, the plain loops finish before the keys could be copied to the kernel. */
@@ -87,6 +87,10 @@ export class FuseFilterPolicy implements FilterPolicy {
     const kernel = shape && this.#kernel.for(length);
     if (kernel?.takes(filter.length, length)) {
       kernel.test(filter, keys, shape!, answers);
+      return answers;
+    }
+    if (shape === undefined && filter[filter.length - 1] === BLOOM && filter.length >= BLOOM_TRAILER_BYTES) {
+      hashBloomFilterMayMatchEach(keys, filter[filter.length - 2]!, filter.subarray(0, -BLOOM_TRAILER_BYTES), answers);
       return answers;
     }
     for (let i = 0; i < length; i++) {

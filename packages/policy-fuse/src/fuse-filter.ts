@@ -87,12 +87,16 @@ export function fuseShapeOf(bytes: Uint8Array, start: number, end: number): Fuse
   return { fingerprintBits, segmentLog, length };
 }
 
-/** Up to this factor, its product with a uint32 and another uint32 added is exact. */
-const SMALL = 2 ** 20;
+/** Up to this factor, its product with a uint32 is exact. */
+const SMALL = 2 ** 21;
 
 /** floor(hash * n / 2^64), exactly, of the hash with these lanes, for `n` below 2^32. */
 export function scaled64(low: number, high: number, n: number): number {
-  if (n <= SMALL) return Math.floor((high * n + Math.floor(low * n * 2 ** -32)) * 2 ** -32);
+  if (n <= SMALL) {
+    // The low lane adds less than n to high * n, which changes the floor only where the lowest 32 bits of that are so near their end.
+    const isNear = Math.imul(high, n) >>> 0 >= 2 ** 32 - n;
+    return isNear ? Math.floor((high * n + Math.floor(low * n * 2 ** -32)) * 2 ** -32) : Math.floor(high * (n * 2 ** -32));
+  }
   const carried = Math.floor((Math.floor(((low & 0xffff) * n) / 2 ** 16) + (low >>> 16) * n) / 2 ** 16);
   const lower = Math.floor(((high & 0xffff) * n + carried) / 2 ** 16);
   return Math.floor(((high >>> 16) * n + lower) / 2 ** 16);
@@ -118,20 +122,36 @@ export function fuseFilterMayMatch(
       const low = lanes[0]!;
       const high = lanes[1]!;
       const range = length - (2 << segmentLog);
-      const p0 = range <= SMALL ? ((high * range + ((low * range * 2 ** -32) | 0)) * 2 ** -32) | 0 : scaled64(low, high, range) | 0;
+      const isNear = range > SMALL || Math.imul(high, range) >>> 0 >= 2 ** 32 - range;
+      const p0 = (isNear ? scaled64(low, high, range) : high * (range * 2 ** -32)) | 0;
       const at = start + p0;
       const p1 = ((p0 + mask + 1) | 0) ^ (((low >>> 18) | (high << 14)) & mask);
       const p2 = ((p0 + mask + mask + 2) | 0) ^ (low & mask);
       return ((bytes[at]! ^ bytes[start + p1]! ^ bytes[start + p2]! ^ low ^ high) & 0xff) === 0;
     }
   }
-  const shape = fuseShapeOf(bytes, start, end);
-  if (shape === undefined) {
-    if (end === start) return false;
-    if (bytes[end - 1] !== BLOOM || end - start < BLOOM_TRAILER_BYTES) return true;
+  return otherFilterMayMatch(keyBytes, keyStart, keyEnd, bytes, start, end, lanes);
+}
+
+/** {@link fuseFilterMayMatch} for any filter. */
+function otherFilterMayMatch(
+  keyBytes: Uint8Array,
+  keyStart: number,
+  keyEnd: number,
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  lanes: Uint32Array,
+): boolean {
+  if (end === start) return false;
+  if (bytes[end - 1] === BLOOM) {
+    if (end - start < BLOOM_TRAILER_BYTES) return true;
     hash64Range(keyBytes, keyStart, keyEnd, bytes[end - 2]!, lanes);
-    return hashBloomFilterMayMatch(lanes[0]!, lanes[1]!, bytes, start, end - BLOOM_TRAILER_BYTES);
+    // V8 makes objects of numbers past int32 that it passes to a function.
+    return hashBloomFilterMayMatch(lanes[0]! | 0, lanes[1]! | 0, bytes, start, end - BLOOM_TRAILER_BYTES);
   }
+  const shape = fuseShapeOf(bytes, start, end);
+  if (shape === undefined) return true;
   hash64Range(keyBytes, keyStart, keyEnd, bytes[end - 3]!, lanes);
   return fuseMayMatch(lanes[0]!, lanes[1]!, bytes, start, shape);
 }

@@ -21,7 +21,7 @@ const HASHES_AT = COUNTS_AT + 2048 * 4;
 const ANSWERS_AT = HASHES_AT + KEYS_AT_A_TIME * 8;
 const FILTER_AT = ANSWERS_AT + KEYS_AT_A_TIME;
 
-/** Filters of more keys are made by a kernel of their own, so that a policy does not keep its memory. */
+/** Filters of more keys are made by another kernel, which is kept only until memory is collected. */
 const MOST_KEPT_KEYS = 2 ** 17;
 
 interface KernelExports extends Kernel {
@@ -46,6 +46,7 @@ interface KernelExports extends Kernel {
 export class FuseKernel {
   readonly #exports: KernelExports;
   readonly #bytes: Uint8Array;
+  #large: WeakRef<FuseKernel> | undefined;
   #scratchAt = 0;
 
   private constructor(exports: KernelExports) {
@@ -59,9 +60,16 @@ export class FuseKernel {
     return exports && new FuseKernel(exports);
   }
 
-  /** The kernel that makes a filter of so many keys: this one, or one that is not kept. */
+  /**
+   * The kernel that makes a filter of so many keys: this one, or one that memory is taken from when it is needed. Until then the next
+   * large filter takes four fifths of the time, because the system need not clear new memory.
+   */
   forKeys(count: number): FuseKernel {
-    return count <= MOST_KEPT_KEYS ? this : (FuseKernel.create() ?? this);
+    if (count <= MOST_KEPT_KEYS) return this;
+    const large = this.#large?.deref() ?? FuseKernel.create();
+    if (large === undefined) return this;
+    this.#large = new WeakRef(large);
+    return large;
   }
 
   /** Hashes `keys`, and leaves each hash once. @returns how many there are; undefined when there is no room for them. */
@@ -71,6 +79,11 @@ export class FuseKernel {
     if (this.#scratchAt + length * 9 > this.#bytes.length) return undefined;
     hash64Each(bytes, offsets.subarray(0, length + 1), seed, new Uint32Array(this.#bytes.buffer, HASHES_AT, length * 2));
     return this.#exports.sortDistinct(HASHES_AT, this.#scratchAt, COUNTS_AT, length);
+  }
+
+  /** The hashes of {@link hash}, the low lane of each and the high one. They are lent until the next call. */
+  hashes(count: number): Uint32Array {
+    return new Uint32Array(this.#bytes.buffer, HASHES_AT, count * 2);
   }
 
   /** Whether there is room to {@link build} a filter of that shape of the hashes of {@link hash}. */

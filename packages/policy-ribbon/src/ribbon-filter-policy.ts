@@ -1,8 +1,8 @@
 import { mustBeBytes } from '@bloom/bytes';
 import type { FilterPolicy, FilterSink, KeyList } from '@bloom/policy';
-import { KeptKernel, mustBeKeyRange } from '@bloom/policy/kit';
+import { hashBloomFilterMayMatchEach, KeptKernel, mustBeKeyRange } from '@bloom/policy/kit';
 import { encodeRibbonFilter } from './build-ribbon.js';
-import { ribbonFilterMayMatch, ribbonShapeOf, type RibbonWidth } from './ribbon-filter.js';
+import { BLOOM_SHAPE, BLOOM_TRAILER_BYTES, ribbonFilterMayMatch, ribbonShapeOf, type RibbonWidth } from './ribbon-filter.js';
 import { RibbonKernel } from './ribbon-kernel.js';
 
 /** With fewer keys than this, the plain loops finish before the keys could be copied to the kernel. */
@@ -105,6 +105,10 @@ export class RibbonFilterPolicy implements FilterPolicy {
     const kernel = shape && this.#kernel.for(length);
     if (kernel?.takes(filter.length, length)) {
       kernel.test(filter, keys, shape!, answers);
+      return answers;
+    }
+    if (shape === undefined && filter[filter.length - 1] === BLOOM_SHAPE && filter.length > BLOOM_TRAILER_BYTES) {
+      hashBloomFilterMayMatchEach(keys, filter[filter.length - 2]!, filter.subarray(0, -BLOOM_TRAILER_BYTES), answers);
       return answers;
     }
     for (let i = 0; i < length; i++) {

@@ -122,34 +122,57 @@ export function ribbonFilterMayMatch(
     const last = bytes[end - 1]!;
     const columns = last >> 3;
     const count = (last & 3) + 1;
-    if ((last & 4) === 0 && columns > 0 && columns <= MAX_COLUMNS && count < 4) {
+    if (columns > 0 && columns <= MAX_COLUMNS && count < 4) {
       let groups = bytes[end - 3]!;
       if (count > 1) groups = (groups << 8) | bytes[end - 4]!;
       if (count > 2) groups = (groups << 8) | bytes[end - 5]!;
       const extraGroups = (length - 2 - count - Math.imul(groups, columns)) | 0;
       // With 2^18 groups or more, a product below is no exact number.
-      if (groups > 8 && groups < 2 ** 18 && extraGroups >= 0 && extraGroups < groups) {
+      if (groups > ((last & 4) === 0 ? 8 : 16) && groups < 2 ** 18 && extraGroups >= 0 && extraGroups < groups) {
         hash64Range(keyBytes, keyStart, keyEnd, bytes[end - 2]!, lanes);
-        return matches64(lanes[0]! | 0, lanes[1]!, bytes, start, groups, columns, extraGroups);
+        // V8 makes objects of numbers past int32 that it passes to a function.
+        return matches(lanes[0]! | 0, lanes[1]! | 0, bytes, start, (last & 4) << 4, groups, columns, extraGroups);
       }
     }
   }
-  if (length < 3) return length !== 0;
+  return otherFilterMayMatch(keyBytes, keyStart, keyEnd, bytes, start, end, lanes);
+}
+
+/** {@link ribbonFilterMayMatch} for any filter. */
+function otherFilterMayMatch(
+  keyBytes: Uint8Array,
+  keyStart: number,
+  keyEnd: number,
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  lanes: Uint32Array,
+): boolean {
+  if (end - start < 3) return end !== start;
   const shape = ribbonShapeOf(bytes, start, end);
   const isBloom = bytes[end - 1] === BLOOM_SHAPE;
   if (shape === undefined && !isBloom) return true;
   hash64Range(keyBytes, keyStart, keyEnd, bytes[end - 2]!, lanes);
   return shape === undefined
-    ? hashBloomFilterMayMatch(lanes[0]!, lanes[1]!, bytes, start, end - BLOOM_TRAILER_BYTES)
+    ? hashBloomFilterMayMatch(lanes[0]! | 0, lanes[1]! | 0, bytes, start, end - BLOOM_TRAILER_BYTES)
     : ribbonMayMatch(lanes[0]!, lanes[1]!, bytes, start, shape);
 }
 
-/** {@link ribbonMayMatch} for rows of 64 bits, and more groups than a row has. */
-function matches64(low: number, high: number, bytes: Uint8Array, start: number, groups: number, columns: number, extraGroups: number): boolean {
+/** {@link ribbonMayMatch} for more groups than a row has, and slots up to 2^21; `wider` is 64 for rows of 128 bits, else 0. */
+function matches(
+  low: number,
+  high: number,
+  bytes: Uint8Array,
+  start: number,
+  wider: number,
+  groups: number,
+  columns: number,
+  extraGroups: number,
+): boolean {
   const slots = groups << 3;
-  let first = (((high * slots) * 2 ** -32) | 0) - 31;
+  let first = ((((high >>> 0) * (slots * 2 ** -32)) | 0) - 31 - (wider >> 1)) | 0;
   if (first < 0) first = 0;
-  if (first > slots - 64) first = slots - 64;
+  if (first > slots - 64 - wider) first = slots - 64 - wider;
   const group = first >> 3;
   const by = first & 7;
   const value = Math.imul(high ^ ((low << 11) | (low >>> 21)), 0x85ebca77) >>> 15;
@@ -158,29 +181,77 @@ function matches64(low: number, high: number, bytes: Uint8Array, start: number, 
   const c1 = p ^ (p >>> 15);
   const w0 = c0 << by;
   const w1 = (c1 << by) | (c0 >>> 1 >>> (31 - by));
-  const w2 = c1 >>> 1 >>> (31 - by);
+  let w2 = c1 >>> 1 >>> (31 - by);
+  let w3 = 0;
+  let rest = w2;
+  if (wider !== 0) {
+    const q = Math.imul(c1 ^ high, 0x85ebca6b);
+    const c2 = q ^ (q >>> 13);
+    const t = Math.imul((c2 + low) | 0, 0xc2b2ae35);
+    const c3 = t ^ (t >>> 16);
+    w2 |= c2 << by;
+    w3 = (c3 << by) | (c2 >>> 1 >>> (31 - by));
+    rest = c3 >>> 1 >>> (31 - by);
+  }
+  // The last byte of a row that begins with a group is 0, and past the end where it is the last row.
+  const last = by === 0 ? 0 : Math.imul(columns, 8 + (wider >> 3));
   let at = (start + Math.imul(group, columns)) | 0;
-  // The ninth byte of a row that begins with a group is 0, and past the end where it is the last row.
-  const ninth = by === 0 ? 0 : columns << 3;
-  for (let column = 0; column < columns; column++, at = (at + 1) | 0) {
+  let column = 0;
+  for (const pairs = columns - 1; column < pairs; column += 2, at = (at + 2) | 0) {
     let i = at;
     let sum = bytes[i]! & w0;
+    let other = bytes[(i + 1) | 0]! & w0;
     sum ^= bytes[(i = (i + columns) | 0)]! & (w0 >>> 8);
+    other ^= bytes[(i + 1) | 0]! & (w0 >>> 8);
     sum ^= bytes[(i = (i + columns) | 0)]! & (w0 >>> 16);
+    other ^= bytes[(i + 1) | 0]! & (w0 >>> 16);
     sum ^= bytes[(i = (i + columns) | 0)]! & (w0 >>> 24);
+    other ^= bytes[(i + 1) | 0]! & (w0 >>> 24);
     sum ^= bytes[(i = (i + columns) | 0)]! & w1;
+    other ^= bytes[(i + 1) | 0]! & w1;
     sum ^= bytes[(i = (i + columns) | 0)]! & (w1 >>> 8);
+    other ^= bytes[(i + 1) | 0]! & (w1 >>> 8);
     sum ^= bytes[(i = (i + columns) | 0)]! & (w1 >>> 16);
-    sum ^= bytes[(i + columns) | 0]! & (w1 >>> 24);
-    sum ^= bytes[(at + ninth) | 0]! & w2;
+    other ^= bytes[(i + 1) | 0]! & (w1 >>> 16);
+    sum ^= bytes[(i = (i + columns) | 0)]! & (w1 >>> 24);
+    other ^= bytes[(i + 1) | 0]! & (w1 >>> 24);
+    if (wider !== 0) {
+      sum ^= bytes[(i = (i + columns) | 0)]! & w2;
+      other ^= bytes[(i + 1) | 0]! & w2;
+      sum ^= bytes[(i = (i + columns) | 0)]! & (w2 >>> 8);
+      other ^= bytes[(i + 1) | 0]! & (w2 >>> 8);
+      sum ^= bytes[(i = (i + columns) | 0)]! & (w2 >>> 16);
+      other ^= bytes[(i + 1) | 0]! & (w2 >>> 16);
+      sum ^= bytes[(i = (i + columns) | 0)]! & (w2 >>> 24);
+      other ^= bytes[(i + 1) | 0]! & (w2 >>> 24);
+      sum ^= bytes[(i = (i + columns) | 0)]! & w3;
+      other ^= bytes[(i + 1) | 0]! & w3;
+      sum ^= bytes[(i = (i + columns) | 0)]! & (w3 >>> 8);
+      other ^= bytes[(i + 1) | 0]! & (w3 >>> 8);
+      sum ^= bytes[(i = (i + columns) | 0)]! & (w3 >>> 16);
+      other ^= bytes[(i + 1) | 0]! & (w3 >>> 16);
+      sum ^= bytes[(i = (i + columns) | 0)]! & (w3 >>> 24);
+      other ^= bytes[(i + 1) | 0]! & (w3 >>> 24);
+    }
+    i = (at + last) | 0;
+    sum ^= bytes[i]! & rest;
+    other ^= bytes[(i + 1) | 0]! & rest;
     sum ^= sum >>> 4;
-    if (((0x6996 >>> (sum & 15)) ^ (value >>> column)) & 1) return false;
+    other ^= other >>> 4;
+    if (((0x6996 >>> (sum & 15)) ^ (value >>> column) | (0x6996 >>> (other & 15)) ^ (value >>> column >>> 1)) & 1) return false;
+  }
+  if (column < columns) {
+    let sum = sumOfFour(bytes, at, columns, w0) ^ sumOfFour(bytes, (at + 4 * columns) | 0, columns, w1);
+    if (wider !== 0) sum ^= sumOfFour(bytes, (at + 8 * columns) | 0, columns, w2) ^ sumOfFour(bytes, (at + 12 * columns) | 0, columns, w3);
+    sum ^= bytes[(at + last) | 0]! & rest;
+    if (parity(sum) !== ((value >>> column) & 1)) return false;
   }
   const extra = (group - groups + extraGroups) | 0;
   if (extra < 0) return true;
   const from = (start + Math.imul(groups, columns) + extra) | 0;
   let sum = sumOfFour(bytes, from, 1, w0) ^ sumOfFour(bytes, (from + 4) | 0, 1, w1);
-  if (by !== 0) sum ^= bytes[(from + 8) | 0]! & w2;
+  if (wider !== 0) sum ^= sumOfFour(bytes, (from + 8) | 0, 1, w2) ^ sumOfFour(bytes, (from + 12) | 0, 1, w3);
+  if (by !== 0) sum ^= bytes[(from + 8 + (wider >> 3)) | 0]! & rest;
   return parity(sum) === ((value >>> columns) & 1);
 }
 

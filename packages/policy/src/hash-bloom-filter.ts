@@ -6,9 +6,16 @@
  * Bit b is byte b >> 3, mask 1 << (b & 7). A hash sets k bits, and matches when all of them are set. With m bits, and x at first
  * the low lane of the hash, each probe is x = x * 0x9e3779b1 + high lane modulo 2^32, and its bit is floor(x * m / 2^32).
  */
+import { hash64Each } from '@bloom/hash';
+import type { KeyList } from './policy.js';
 
 const MAX_PROBES = 32;
 const MULTIPLIER = 0x9e3779b1;
+
+/** Up to so many bits, the halves of a product fit into 32 bits. Whole numbers of 32 bits take half the time. */
+const SMALL_BITS = 2 ** 16;
+/** The largest index in int32 arithmetic. */
+const MAX_INT32 = 2 ** 31 - 1;
 
 /** Few keys, with few bits, meet each other's bits more often than the formula says, which is for many. */
 const MARGIN = 0.9;
@@ -43,11 +50,11 @@ export function encodeHashBloomFilter(hashes: Uint32Array, rate: number, filter:
   const bits = (filter.length - 1) * 8;
   filter[filter.length - 1] = probes;
   for (let i = 0; i < hashes.length; i += 2) {
-    let x = hashes[i]!;
-    const high = hashes[i + 1]!;
+    let x = hashes[i]! | 0;
+    const high = hashes[i + 1]! | 0;
     for (let probe = 0; probe < probes; probe++) {
-      x = (Math.imul(x, MULTIPLIER) + high) >>> 0;
-      const bit = bitOf(x, bits);
+      x = (Math.imul(x, MULTIPLIER) + high) | 0;
+      const bit = bitOf(x >>> 0, bits);
       filter[Math.floor(bit / 8)]! |= 1 << (bit & 7);
     }
   }
@@ -56,11 +63,24 @@ export function encodeHashBloomFilter(hashes: Uint32Array, rate: number, filter:
 /**
  * Whether a hash may be among those that the filter `bytes[start, end)` was made from. A filter shorter than two bytes, or with
  * no or more than 32 probes, matches every hash.
+ *
+ * @param low any number that is the low lane modulo 2^32, and `high` the high one: V8 passes numbers of int32 faster.
  */
 export function hashBloomFilterMayMatch(low: number, high: number, bytes: Uint8Array, start: number, end: number): boolean {
   const bits = (end - 1 - start) * 8;
   const probes = bytes[end - 1]!;
   if (bits <= 0 || probes === 0 || probes > MAX_PROBES) return true;
+  if (bits > SMALL_BITS || end > MAX_INT32) return longFilterMayMatch(low, high, bytes, start, bits, probes);
+  let x = low | 0;
+  for (let probe = 0; probe < probes; probe++) {
+    x = (Math.imul(x, MULTIPLIER) + high) | 0;
+    const bit = (Math.imul(x >>> 16, bits) + (Math.imul(x & 0xffff, bits) >>> 16)) >>> 16;
+    if (((bytes[(start + (bit >>> 3)) | 0]! >>> (bit & 7)) & 1) === 0) return false;
+  }
+  return true;
+}
+
+function longFilterMayMatch(low: number, high: number, bytes: Uint8Array, start: number, bits: number, probes: number): boolean {
   let x = low;
   for (let probe = 0; probe < probes; probe++) {
     x = (Math.imul(x, MULTIPLIER) + high) >>> 0;
@@ -68,6 +88,27 @@ export function hashBloomFilterMayMatch(low: number, high: number, bytes: Uint8A
     if (((bytes[start + Math.floor(bit / 8)]! >>> (bit & 7)) & 1) === 0) return false;
   }
   return true;
+}
+
+/** Keys that are hashed at a time. */
+const KEYS_AT_A_TIME = 1024;
+
+/**
+ * {@link hashBloomFilterMayMatch} for many keys at once, whose hashes with `seed` are those of `@bloom/hash`.
+ *
+ * @param filter the bits and the number of probes, without what follows them.
+ * @param answers receives 1 (may match) or 0 (does not match) for each key.
+ * @throws RangeError when the offsets of `keys` are not within its bytes.
+ */
+export function hashBloomFilterMayMatchEach(keys: KeyList, seed: number, filter: Uint8Array, answers: Uint8Array): void {
+  const hashes = new Uint32Array(2 * Math.min(KEYS_AT_A_TIME, keys.length));
+  for (let i = 0; i < keys.length; i += KEYS_AT_A_TIME) {
+    const count = Math.min(KEYS_AT_A_TIME, keys.length - i);
+    hash64Each(keys.bytes, keys.offsets.subarray(i, i + count + 1), seed, hashes);
+    for (let at = 0; at < count; at++) {
+      answers[i + at] = hashBloomFilterMayMatch(hashes[2 * at]! | 0, hashes[2 * at + 1]! | 0, filter, 0, filter.length) ? 1 : 0;
+    }
+  }
 }
 
 /** Below `bits`: rounding moves the product by less than it is below. */

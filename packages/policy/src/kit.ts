@@ -3,4 +3,4 @@ export { distinctHashes } from './distinct-hashes.js';
 export { mustBeKeyRange } from './key-range.js';
 export { KeptKernel } from './kept-kernel.js';
 export { scaled } from './scaled.js';
-export { encodeHashBloomFilter, hashBloomFilterByteLength, hashBloomFilterMayMatch } from './hash-bloom-filter.js';
+export { encodeHashBloomFilter, hashBloomFilterByteLength, hashBloomFilterMayMatch, hashBloomFilterMayMatchEach } from './hash-bloom-filter.js';

@@ -1,7 +1,7 @@
 import { seeded } from '@bloom/fixtures';
 import { hash64 } from '@bloom/hash';
 import { KeyBuffer } from '@bloom/policy';
-import { distinctHashes, encodeHashBloomFilter, hashBloomFilterByteLength, hashBloomFilterMayMatch, scaled } from '@bloom/policy/kit';
+import { distinctHashes, encodeHashBloomFilter, hashBloomFilterByteLength, hashBloomFilterMayMatch, hashBloomFilterMayMatchEach, scaled } from '@bloom/policy/kit';
 import { describe, expect, test } from 'vitest';
 
 describe('distinctHashes', () => {
@@ -75,6 +75,45 @@ describe('a Bloom filter of hashes', () => {
     }
     expect(matched / asked).toBeLessThan(1.1 * rate);
     expect(matched).toBeGreaterThan(0);
+  });
+
+  test.each([8, 504, 2 ** 16 - 8, 2 ** 16, 2 ** 16 + 8, 2 ** 20])('of %i bits has the bits of the products in whole numbers', (bits) => {
+    const filter = new Uint8Array(bits / 8 + 1);
+    const hashes = Uint32Array.from([0, 0, 2 ** 32 - 1, 2 ** 32 - 1, 2 ** 31, 2 ** 31 - 1, ...lanesOf(Math.min(60, bits / 8))]);
+    encodeHashBloomFilter(hashes, 2 ** -3, filter);
+    const set = new Set<number>();
+    for (let i = 0; i < hashes.length; i += 2) {
+      let x = BigInt(hashes[i]!);
+      for (let probe = 0; probe < filter.at(-1)!; probe++) {
+        x = BigInt.asUintN(32, x * 0x9e3779b1n + BigInt(hashes[i + 1]!));
+        set.add(Number((x * BigInt(bits)) >> 32n));
+      }
+    }
+    const expected = Array.from({ length: bits }, (_, bit) => bit).filter((bit) => set.has(bit));
+    expect(expected.filter((bit) => ((filter[bit >> 3]! >> (bit & 7)) & 1) === 0)).toEqual([]);
+    // Without one of its bits a hash is absent; each is asked for with signed lanes too.
+    for (let i = 0; i < hashes.length; i += 2) {
+      const [low, high] = [hashes[i]!, hashes[i + 1]!];
+      expect(hashBloomFilterMayMatch(low, high, filter, 0, filter.length) && hashBloomFilterMayMatch(low | 0, high | 0, filter, 0, filter.length)).toBe(true);
+      const bit = Number((BigInt.asUintN(32, BigInt(low) * 0x9e3779b1n + BigInt(high)) * BigInt(bits)) >> 32n);
+      filter[bit >> 3]! ^= 1 << (bit & 7);
+      expect(hashBloomFilterMayMatch(low, high, filter, 0, filter.length)).toBe(false);
+      filter[bit >> 3]! ^= 1 << (bit & 7);
+    }
+  });
+
+  test('answers for many keys as for each', () => {
+    const keys = KeyBuffer.from(Array.from({ length: 2500 }, () => random.bytes(random.below(9))));
+    const filter = new Uint8Array(2000);
+    encodeHashBloomFilter(distinctHashes(KeyBuffer.from([...keys].slice(0, 1000)), 3), 0.1, filter);
+    const answers = new Uint8Array(2501).fill(7);
+    hashBloomFilterMayMatchEach(keys, 3, filter, answers);
+    const expected = Array.from(keys, (key) => {
+      const hash = hash64(key, 3);
+      return hashBloomFilterMayMatch(Number(hash & 0xffffffffn), Number(hash >> 32n), filter, 0, filter.length) ? 1 : 0;
+    });
+    expect([...answers]).toEqual([...expected, 7]);
+    expect(expected).toContain(0);
   });
 
   test('without bits or with a reserved number of probes matches all, and one of zeros none', () => {

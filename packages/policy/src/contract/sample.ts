@@ -38,6 +38,8 @@ export function* samples(seed: number): Generator<Sample, void, undefined> {
   const long = [511, 512, 513, 1023, 1024, 1025, 4096].map((length) => randomBytes(random, length));
   yield sampleOf(everyLength, random);
   yield sampleOf(long, random);
+  // The empty key without others: a list whose keys have no bytes at all.
+  for (const count of [1, 2]) yield sampleOf(Array.from({ length: count }, () => new Uint8Array(0)), random);
 }
 
 function sampleOf(keys: readonly Uint8Array[], random: Random): Sample {

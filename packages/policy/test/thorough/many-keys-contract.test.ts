@@ -41,6 +41,14 @@ const broken: [string, () => FilterPolicy][] = [
   })],
   ['says no of damaged filters', asking((right) => (keys, filter, answers = new Uint8Array(keys.length)) => (filter.at(-1) === 6 ? right.keysMayMatch(keys, filter, answers) : (answers.fill(0, 0, keys.length), answers)))],
   ['keeps the answers to many keys within 16 bits', asking((right) => (keys, filter, answers = new Uint8Array(keys.length)) => { right.keysMayMatch(keys, filter, answers); for (let i = 65_536; i < keys.length; i++) answers[i] = answers[i - 65_536]!; return answers; })],
+  ['denies keys whose length does not fit into 16 bits', changing((answers, keys) => { for (let i = 0; i < keys.length; i++) if (keys.at(i).length > 65_535) answers[i] = 0; })],
+  ['gives the fifth of sixteen keys of sixteen bytes the answer of the last', changing((answers, keys) => {
+    for (let from = 0; from + 16 <= keys.length; from += 16) {
+      if (Array.from({ length: 16 }, (_, i) => keys.at(from + i).length).every((length) => length === 16)) answers[from + 4] = answers[from + 15]!;
+    }
+  })],
+  ['forgets the key that is alone after the last 1,024', changing((answers, { length }) => { if (length > 1 && length % 1024 === 1) answers[length - 1] = 0; })],
+  ['forgets the last key of the first 4,096', changing((answers, { length }) => { if (length > 4095) answers[4095] = 0; })],
   ['forgets the last key of lists of five modulo sixteen keys', changing((answers, { length }) => { if (length % 16 === 5) answers[length - 1] = 0; })],
   ['forgets the key after the last whole group of eight', changing((answers, { length }) => { if (length % 8 > 0) answers[length - (length % 8)] = 0; })],
   ['answers for the keys of the last group in reverse', changing((answers, { length }) => { answers.subarray(length - (length % 4), length).reverse(); })],

@@ -66,6 +66,8 @@ const broken: [string, () => FilterPolicy, PolicyLawsOptions?][] = [
   ['leaves the delimiter out', extractor((key) => (!key.includes(0x2f) ? undefined : key.indexOf(0x2f)))],
   ['takes all of a key without a delimiter', extractor((key) => (!key.includes(0x2f) ? key.length : key.indexOf(0x2f) + 1))],
   ['takes a length that depends on what follows', extractor((key) => (key.length < 3 ? undefined : 1 + (key[2]! & 1)))],
+  ['has no prefix for keys whose length does not fit into 16 bits', extractor((key) => (key.length < 2 || key.length > 65_535 ? undefined : 2))],
+  ['takes another length of very long keys', extractor((key) => (key.length < 2 ? undefined : key.length > 5000 ? 1 : 2))],
   ['has no prefix for the prefix itself', extractor((key) => (key.length > 2 ? 2 : undefined))],
   ['has none for keys that end in 0xff', extractor((key) => (key.length < 2 || key.at(-1) === 0xff ? undefined : 2))],
   ['answers from a counter', extractor((key) => (key.length < 4 ? undefined : 1 + (calls++ % 3)))],

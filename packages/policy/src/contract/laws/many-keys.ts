@@ -3,6 +3,7 @@ import { damaged } from '../garbage.js';
 import { shortKeys } from '../large-lists.js';
 import type { LawRun } from '../law-run.js';
 import { equal, LentKeys, noise } from '../lending.js';
+import { randomBytes } from '../sample.js';
 import { show } from '../show.js';
 import type { Trial } from '../trial.js';
 
@@ -10,8 +11,14 @@ import type { Trial } from '../trial.js';
 const MANY = 70_003;
 /** Lists of every number of keys below this are asked for, since vectors and loops take several keys at a time. */
 const WIDTHS = 70;
+/** Numbers of keys around those that a policy may take at a time, in lists whose keys are all in the filter. */
+const PARTS = [1023, 1024, 1025, 2048, 2049, 4096, 4097, 8193, 16_385];
 /** Enough keys for what a policy does in another way with larger batches. */
 const BATCH = 150;
+/** Lengths of keys in lists whose keys all have the same: vectors take such keys together. */
+const SAME_LENGTHS = [1, 4, 7, 8, 16, 20];
+/** Lengths that do not fit into 16 bits, among others. */
+const LONG_LENGTHS = [9, 65_535, 65_536, 0, 70_001, 31];
 /** What stands behind the answers, and must stay. */
 const BEHIND = 0x5a;
 
@@ -39,9 +46,17 @@ export function manyKeysAsOne(makePolicy: () => FilterPolicy) {
       const trial = run.trial(makePolicy);
       return everyWidth(trial, few, trial.place(fewFilter(trial))[0]!) ?? remembers(trial, few);
     }, 3000);
+    const sameLengths = SAME_LENGTHS.map((length) => Array.from({ length: 69 }, () => randomBytes(run.random, length)));
+    const long = LONG_LENGTHS.map((length) => randomBytes(run.random, length));
     run.step(() => {
       const trial = run.trial(makePolicy);
-      const problem = differs(trial, many, trial.place(trial.filterOf(half))[0]!);
+      for (const keys of [...sameLengths, long]) {
+        const asked = [...keys, ...keys.map((key) => Uint8Array.from(key, (byte) => byte ^ 0x5a))];
+        const wrong = differs(trial, asked, trial.place(trial.filterOf(keys))[0]!);
+        if (wrong !== undefined) return wrong;
+      }
+      const ofHalf = trial.place(trial.filterOf(half))[0]!;
+      const problem = differs(trial, many, ofHalf) ?? firstOf(PARTS, (count) => differs(trial, half.slice(0, count), ofHalf));
       if (problem !== undefined) return problem;
       // The same instance, which may by now have compiled a kernel that small lists alone do not start.
       const filter = fewFilter(trial);
@@ -53,6 +68,14 @@ export function manyKeysAsOne(makePolicy: () => FilterPolicy) {
       return everyWidth(trial, few, trial.place(filter)[0]!) ?? remembers(trial, few);
     }, 6000);
   };
+}
+
+function firstOf(counts: readonly number[], problemOf: (count: number) => string | undefined): string | undefined {
+  for (const count of counts) {
+    const problem = problemOf(count);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
 }
 
 /** Lists of every small number of keys, of which every second is in the filter; with empty keys at either end, and with those alone. */

@@ -7,6 +7,9 @@ import { compareBytes } from '../sample.js';
 import { show } from '../show.js';
 import { Fault, type Trial } from '../trial.js';
 
+/** Bytes that make a key long. */
+const LONG_TAIL = 70_000;
+
 /** Bytes that may follow a prefix: with delimiters, the lowest and the highest byte among them. */
 const TAILS = ['', '\0', '/', ':', 'a', '\x80', '\xff', '\xff\xff', 'a/b', '::', ' ', '\n'].map((text) => Uint8Array.from(text, (char) => char.charCodeAt(0)));
 
@@ -91,6 +94,7 @@ function declarationProblem(makePolicy: () => FilterPolicy, tunedOtherwise: read
 /** What is wrong with the prefixes of some keys: each is asked of the key, of all that begins with it, and of another instance. */
 function lengthProblem(trials: readonly Trial[], keys: readonly Uint8Array[]): string | undefined {
   const [trial] = trials as [Trial];
+  let longKeys = 0;
   for (const key of keys.slice(0, 80)) {
     const length = trial.prefixLength(key);
     for (const other of trials) if (other.prefixLength(key) !== length) return `two instances, or two calls, differ about the prefix of ${show(key)}`;
@@ -104,6 +108,12 @@ function lengthProblem(trials: readonly Trial[], keys: readonly Uint8Array[]): s
       const theirs = trial.prefixLength(longer);
       if (theirs !== length) return `${show(prefix)} is the prefix of ${show(key)}, and ${show(longer)}, which begins with it, has ${theirs === undefined ? 'none' : `one of ${String(theirs)} bytes`}`;
     }
+    // A length that does not fit into 16 bits, for few keys: it takes time.
+    if (++longKeys > 2) continue;
+    const long = new Uint8Array(length + LONG_TAIL);
+    long.set(prefix);
+    const theirs = trial.prefixLength(long);
+    if (theirs !== length) return `${show(prefix)} is the prefix of ${show(key)}, and not of a key of ${long.length} bytes that begins with it`;
   }
   return undefined;
 }
