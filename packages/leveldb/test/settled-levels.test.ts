@@ -29,11 +29,18 @@ describe('levels as they will be', () => {
     expect(settledLevels(kept, { level: 3, ...none })).toEqual({ levels: kept, addedKeys: 0 });
   });
 
-  test('what is too much for a level comes down as far as the level that is written to', () => {
+  test('what is too much for a level comes down as far as to the level below the one that is written to', () => {
     // 10 MiB stay in level 1, less than which is four tables; 100 MiB in level 2.
-    const { levels: settled } = settledLevels(levels(8, 20, 60), { level: 2, ...none });
-    expect(shapeOf(settled)).toEqual([3, 4, 49, 32, 0, 0, 0]);
+    const { levels: settled } = settledLevels(levels(8, 20, 60, 200), { level: 2, ...none });
+    expect(shapeOf(settled)).toEqual([3, 4, 49, 232, 0, 0, 0]);
     expect(fallenOf(settled)).toEqual([0, 0, 0, 32, 0, 0, 0]);
+  });
+
+  test('it stays in the level that is written to while the next one has less than three times as much', () => {
+    const shapeAbove = (below: number): number[] => shapeOf(settledLevels(levels(8, 20, 60, below), { level: 2, ...none }).levels);
+    expect(shapeAbove(0)).toEqual([3, 4, 81, 0, 0, 0, 0]);
+    expect(shapeAbove(92)).toEqual([3, 4, 81, 92, 0, 0, 0]);
+    expect(shapeAbove(93)).toEqual([3, 4, 49, 125, 0, 0, 0]);
   });
 
   test('it fills the level below before it goes on', () => {
@@ -47,10 +54,10 @@ describe('levels as they will be', () => {
   });
 
   test('the new tables have their room first, and what of them is too much comes down', () => {
-    const { levels: settled, addedKeys } = settledLevels(levels(0, 3), { level: 1, keys: 400_000, bytes: 40 * MEBIBYTE });
+    const { levels: settled, addedKeys } = settledLevels(levels(0, 3, 60), { level: 1, keys: 400_000, bytes: 40 * MEBIBYTE });
     expect(addedKeys).toBe(100_000);
-    expect(shapeOf(settled)).toEqual([0, 0, 4, 0, 0, 0, 0]);
-    expect(settled[2]!.reduce((sum, { keys }) => sum + keys, 0)).toBe(360_000);
+    expect(shapeOf(settled)).toEqual([0, 0, 64, 0, 0, 0, 0]);
+    expect(settled[2]!.slice(60).reduce((sum, { keys }) => sum + keys, 0)).toBe(360_000);
   });
 
   test('a new table of level 0 stays, with two others', () => {

@@ -7,6 +7,13 @@
 import { fitsInLevel, maxBytesOf } from './compaction.js';
 import type { FilteredTable } from './level-bits.js';
 
+/**
+ * How many times as large the next level must be as what comes down to it from the level that is written to. Into a smaller one most
+ * tables move as they are, with the filters that they have: these must not be as rich as those of the few that stay. With once
+ * instead of three times, 2.1% of absent keys cost a read after 8.6 million entries were loaded, in place of 1.8%.
+ */
+const LEAST_BELOW = 3;
+
 /** A table, its filters, and the bytes of its file. */
 export interface SizedTable extends FilteredTable {
   readonly bytes: number;
@@ -30,8 +37,7 @@ export function settledLevels(
   /** How many keys of the added tables stay in their level. */
   readonly addedKeys: number;
 } {
-  // A table of level 0 stays, however large it is.
-  const staying = added.level === 0 ? 1 : Math.min(1, maxBytesOf(added.level) / added.bytes);
+  let staying = 1;
   let falling: SizedTable[] = [];
   const levels = kept.map((tables, level) => {
     const present = [...tables, ...falling];
@@ -39,12 +45,21 @@ export function settledLevels(
     // Levels below that of the added tables have compactions of their own later.
     if (level > added.level) return present;
     const isTheirs = level === added.level;
+    if (isTheirs && level > 0) {
+      const excess = added.bytes + bytesOf(present) - maxBytesOf(level);
+      if (LEAST_BELOW * excess > bytesOf(kept[level + 1] ?? [])) return present;
+      staying = Math.min(1, maxBytesOf(level) / added.bytes);
+    }
     let count = isTheirs ? 1 : 0;
     let bytes = isTheirs ? added.bytes * staying : 0;
     const firstTooMuch = present.findIndex((table) => !fitsInLevel(level, ++count, (bytes += table.bytes)));
     if (firstTooMuch >= 0) falling = present.splice(firstTooMuch).map((table) => ({ ...table, filterBits: undefined }));
-    if (isTheirs && staying < 1) falling.push({ keys: added.keys * (1 - staying), bytes: added.bytes * (1 - staying), filterBits: undefined });
+    if (staying < 1) falling.push({ keys: added.keys * (1 - staying), bytes: added.bytes * (1 - staying), filterBits: undefined });
     return present;
   });
   return { levels, addedKeys: added.keys * staying };
+}
+
+function bytesOf(tables: readonly SizedTable[]): number {
+  return tables.reduce((sum, { bytes }) => sum + bytes, 0);
 }
