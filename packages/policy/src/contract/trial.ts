@@ -155,13 +155,19 @@ export class Trial {
   /** What `prefixMayMatch` returns for a copy of `prefix`; the filter is lent as it is. */
   asksPrefix(prefix: Uint8Array, filter: Uint8Array): boolean {
     const lent = this.#keys.lend(prefix);
-    this.#watch.asks(lent, filter, 'prefixMayMatch');
-    const answer = this.policy.prefixMayMatch!(lent, filter);
+    const answer = this.asksPrefixWith(lent, filter);
+    if (!equal(lent, prefix)) throw new Fault(`prefixMayMatch(${show(prefix)}, …) changes the prefix`);
+    return answer;
+  }
+
+  /** What `prefixMayMatch` returns for a prefix that is lent as it is. */
+  asksPrefixWith(prefix: Uint8Array, filter: Uint8Array): boolean {
+    this.#watch.asks(prefix, filter, 'prefixMayMatch');
+    const answer = this.policy.prefixMayMatch!(prefix, filter);
     const ms = this.#watch.returned();
     if (ms > patienceFor(prefix.length + filter.length)) {
-      this.#mustBeQuicker('prefixMayMatch', () => this.policy.prefixMayMatch!(lent, filter), prefix, filter, ms);
+      this.#mustBeQuicker('prefixMayMatch', () => this.policy.prefixMayMatch!(prefix, filter), prefix, filter, ms);
     }
-    if (!equal(lent, prefix)) throw new Fault(`prefixMayMatch(${show(prefix)}, …) changes the prefix`);
     return answer;
   }
 

@@ -123,6 +123,17 @@ const broken: [string, () => FilterPolicy, PolicyLawsOptions?][] = [
   ['throws at a damaged filter', with_((policy) => ({ prefixMayMatch(prefix: Uint8Array, filter: Uint8Array) { if (filter.length < 9) throw new RangeError('short'); return policy.prefixMayMatch(prefix, filter); } }))],
   ['changes the prefix', with_((policy) => ({ prefixMayMatch(prefix: Uint8Array, filter: Uint8Array) { const answer = policy.prefixMayMatch(prefix, filter); prefix.fill(0x55); return answer; } }))],
   ['changes the filter', with_((policy) => ({ prefixMayMatch(prefix: Uint8Array, filter: Uint8Array) { const answer = policy.prefixMayMatch(prefix, filter); if (filter.length > 1) filter[0]! ^= 1; return answer; } }))],
+  ['denies prefixes in filters of more than 60,000 bytes', with_((policy) => ({ prefixMayMatch: (prefix: Uint8Array, filter: Uint8Array) => filter.length < 60_000 && policy.prefixMayMatch(prefix, filter) }))],
+  ['keeps its answers by the array of the prefix', with_((policy) => {
+    const kept = new WeakMap<Uint8Array, boolean>();
+    return {
+      prefixMayMatch(prefix: Uint8Array, filter: Uint8Array) {
+        const answer = kept.get(prefix) ?? policy.prefixMayMatch(prefix, filter);
+        kept.set(prefix, answer);
+        return answer;
+      },
+    };
+  })],
   ['answers by turns', with_((policy) => ({ prefixMayMatch: (prefix: Uint8Array, filter: Uint8Array) => policy.prefixMayMatch(prefix, filter) || calls++ % 5 === 0 }))],
   ['is for keys in an order in which keys with a prefix are not neighbours', () => new PrefixFilterPolicy(prefixOfLength(2)), {
     comparator: { name: 'example.LengthFirst', compare: (a, b) => a.length - b.length || Buffer.compare(a, b) },

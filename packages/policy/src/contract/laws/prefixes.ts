@@ -1,14 +1,19 @@
 import { askablePrefixes, type FilterPolicy, type PrefixExtractor } from '../../policy.js';
 import { damaged } from '../garbage.js';
+import { shortKeys } from '../large-lists.js';
 import type { LawRun } from '../law-run.js';
-import { equal, noise } from '../lending.js';
+import { equal, GuardedSink, LentKeys, noise } from '../lending.js';
 import type { PolicyLawsOptions } from '../options.js';
 import { compareBytes } from '../sample.js';
 import { show } from '../show.js';
-import { Fault, type Trial } from '../trial.js';
+import { Fault, patienceWith, type Trial } from '../trial.js';
 
 /** Bytes that make a key long. */
 const LONG_TAIL = 70_000;
+
+/** Enough keys for a filter whose length does not fit into 16 bits, and the distance of those whose prefixes are asked for. */
+const MANY_KEYS = 65_536;
+const STRIDE = 257;
 
 /** Bytes that may follow a prefix: with delimiters, the lowest and the highest byte among them. */
 const TAILS = ['', '\0', '/', ':', 'a', '\x80', '\xff', '\xff\xff', 'a/b', '::', ' ', '\n'].map((text) => Uint8Array.from(text, (char) => char.charCodeAt(0)));
@@ -47,7 +52,10 @@ export function prefixesHold(makePolicy: () => FilterPolicy, { tunedOtherwise = 
           }
         }
         if (!equal(placed!, before)) return 'prefixMayMatch changes the filter';
-        const others = asked.flatMap((key) => trial.prefixOf(key) ?? []).slice(-12);
+        const prefixes = asked.flatMap((key) => trial.prefixOf(key) ?? []);
+        const others = prefixes.slice(-12);
+        const remembered = rememberedProblem(maker, [...prefixes.slice(0, 12), ...others], placed!);
+        if (remembered !== undefined) return remembered;
         for (const bytes of damaged(filter, garbage)) {
           const [, lent] = trial.place(noise(20, 4), bytes);
           for (const prefix of others) {
@@ -60,7 +68,34 @@ export function prefixesHold(makePolicy: () => FilterPolicy, { tunedOtherwise = 
       }
       return undefined;
     });
+    const keys = shortKeys(run.random, MANY_KEYS);
+    const list = new LentKeys(keys);
+    run.step(() => largeProblem(run.trial(makePolicy), keys, list), patienceWith(list));
   };
+}
+
+/** Lends all prefixes of a length in one array. */
+function rememberedProblem(trial: Trial, prefixes: readonly Uint8Array[], filter: Uint8Array): string | undefined {
+  const arrays = new Map<number, Uint8Array>();
+  for (const prefix of prefixes) {
+    const array = arrays.get(prefix.length) ?? new Uint8Array(prefix.length);
+    arrays.set(prefix.length, array);
+    array.set(prefix);
+    if (trial.asksPrefixWith(array, filter) === trial.asksPrefix(prefix, filter)) continue;
+    return `prefixMayMatch(${show(prefix)}, ${show(filter)}), in an array that held another prefix before, answers as it did for that one`;
+  }
+  return undefined;
+}
+
+function largeProblem(trial: Trial, keys: readonly Uint8Array[], list: LentKeys): string | undefined {
+  const made = trial.makeFilter(list, new GuardedSink());
+  const [, filter] = trial.place(noise(33, 3), made);
+  for (let i = 0; i < keys.length; i += STRIDE) {
+    const prefix = trial.prefixOf(keys[i]!);
+    if (prefix === undefined || trial.asksPrefix(prefix, filter!)) continue;
+    return `of ${keys.length} keys, key ${i + 1}, ${show(keys[i]!)}, was added, and its prefix ${show(prefix)} does not match the filter of ${made.length} bytes`;
+  }
+  return undefined;
 }
 
 function wellFormed(trial: Trial, prefix: Uint8Array, filter: Uint8Array): boolean | string {
