@@ -47,7 +47,7 @@ export function isUrl(path: string): boolean {
 export function urlProblem(url: string): string {
   const shown = url.replace(/(?<=^[^/]*:\/\/)[^/?#]*@|[?#].*$/gs, '');
   if (/^https?:/i.test(url)) return `${shown}: is a URL, and only a file can be here: download it, and name the copy`;
-  if (/^s3:/i.test(url)) return `${shown}: is in a bucket, which verify and the commands that publish databases can read: name its https:// address, or a copy`;
+  if (/^s3:/i.test(url)) return `${shown}: is in a bucket, which is read here by its https:// address, where it is public; verify and part --levels take s3:// addresses`;
   return `${shown}: is a URL that cannot be read: those that can are http:// and https://`;
 }
 

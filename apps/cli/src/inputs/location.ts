@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { SyncSource } from '@bloom/sstable';
-import { Failure, isSystemError } from '../failure.js';
+import { Failure, isSystemError, urlProblem } from '../failure.js';
 
 /** What an argument of a reading command names. */
 export type Location =
@@ -33,7 +33,7 @@ export function locate(path: string): Location {
   if (/^https?:/i.test(path)) return locateRemote(path);
   const stat = statOf(path);
   if (stat?.isDirectory() === true) return { kind: 'folder', path };
-  if (stat === undefined && /^s3:\/\//i.test(path)) throw new Failure(`${path}: a bucket is read here by its https:// address, where it is public; bloom verify and bloom part --levels take s3:// addresses`);
+  if (stat === undefined && /^s3:\/\//i.test(path)) throw new Failure(urlProblem(path));
   if (stat === undefined) return { kind: 'file', path };
   if (!stat.isFile()) return { kind: 'pipe', path };
   const name = basename(path);
