@@ -13,7 +13,7 @@ const MAX_VARINT64_LENGTH = 10;
 const LOW_GROUPS = 7;
 
 /** Two halves of a uint64, the upper first, of which one bigint is made. */
-const WORDS = new DataView(new ArrayBuffer(8));
+const WORDS = /* @__PURE__ */ new DataView(/* @__PURE__ */ new ArrayBuffer(8));
 
 /** The largest integer up to which numbers are exact. */
 const MAX_EXACT = BigInt(Number.MAX_SAFE_INTEGER);
