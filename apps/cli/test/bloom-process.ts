@@ -7,6 +7,9 @@ import { afterAll, expect } from 'vitest';
 /** The program as it is published: `pnpm test` builds it first. */
 export const program = join(import.meta.dirname, '../dist/bloom.cjs');
 
+/** As where no pnpm runs: it names its packages in NODE_PATH, where they are found whether links are resolved or not. */
+const ENVIRONMENT: NodeJS.ProcessEnv = { ...process.env, NODE_PATH: '' };
+
 export interface Outcome {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -16,7 +19,7 @@ export interface Outcome {
 
 /** Runs `bloom` in `cwd` until it exits. */
 export function bloom(args: readonly string[], cwd: string, input: string | Uint8Array = ''): Promise<Outcome> {
-  const child = spawn(process.execPath, [program, ...args], { cwd });
+  const child = spawn(process.execPath, [program, ...args], { cwd, env: ENVIRONMENT });
   child.stdin.on('error', () => {
     // The program need not read its input.
   });
@@ -59,6 +62,7 @@ export async function measuredBloom(args: readonly string[], cwd: string): Promi
   const report = `data:text/javascript,${encodeURIComponent(REPORT_COST)}`;
   const child = spawn(process.execPath, ['--import', report, program, ...args], {
     cwd,
+    env: ENVIRONMENT,
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
   });
   let cost = '';
@@ -69,7 +73,7 @@ export async function measuredBloom(args: readonly string[], cwd: string): Promi
 /** Runs a shell command in which `bloom` is the program. */
 export function shell(line: string, cwd: string, options: SpawnOptions = {}): Promise<Outcome> {
   const script = `bloom() { "$NODE" "$PROGRAM" "$@"; }\n${line}`;
-  const env = { ...process.env, NODE: process.execPath, PROGRAM: program };
+  const env = { ...ENVIRONMENT, NODE: process.execPath, PROGRAM: program };
   return outcome(spawn('bash', ['-c', script], { ...options, cwd, env, stdio: ['ignore', 'pipe', 'pipe'] }));
 }
 

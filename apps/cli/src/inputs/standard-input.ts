@@ -23,9 +23,10 @@ export function readWholeFile(path: string): Buffer {
 export function readStandardInput(): Buffer {
   if (isRead) throw new Failure('-: standard input can be read only once');
   isRead = true;
-  const stat = fstatSync(STDIN);
+  // In bigints: after another `fstatSync` of a pipe, Node does not resolve links to packages that are loaded later.
+  const stat = fstatSync(STDIN, { bigint: true });
   // One more, so that the end is seen without more memory.
-  let bytes = Buffer.allocUnsafe(stat.isFile() && stat.size >= FIRST_BYTES ? stat.size + 1 : FIRST_BYTES);
+  let bytes = Buffer.allocUnsafe(stat.isFile() && stat.size >= FIRST_BYTES ? Number(stat.size) + 1 : FIRST_BYTES);
   let length = 0;
   for (;;) {
     const read = readSome(bytes, length);

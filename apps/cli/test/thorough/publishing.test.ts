@@ -44,6 +44,13 @@ describe('a database that is published', () => {
   });
   afterAll(() => server.close());
 
+  test('is published by a pipe where its parts are', async () => {
+    const descriptions = await parts('piped', ['--sequence', '1'], tsv(0, 200));
+    const { code, stdout, stderr } = await shell(`bloom assemble piped ${descriptions} | bloom publish - piped`, scratch.path);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(json(stdout)).toMatchObject({ isPublished: true, isNew: true });
+  });
+
   test('in a folder is read there, takes deliveries with deletions, is merged and collected; tasks that run again change nothing', async () => {
     const first = await parts('p1', ['--sequence', '1'], tsv(0, 1500));
     expect(readFileSync(join(scratch.path, first), 'utf8').split('\n').length).toBeGreaterThan(3);

@@ -8,7 +8,7 @@
  *
  * Source: LevelDB, util/env_posix.cc, `PosixEnv::LockFile`.
  */
-import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { isMainThread } from 'node:worker_threads';
@@ -164,6 +164,9 @@ async function fileLocks(): Promise<FileLocks> {
   const ofHost = await hostLocks();
   if (ofHost !== undefined) return ofHost;
   try {
+    // Node 20 resolves no links on the way to a package when the file that was last asked for by `statSync` or `fstatSync` is a pipe, such
+    // as standard input. The package is then not found where pnpm has put it. So another file is asked for.
+    statSync(process.execPath, { throwIfNoEntry: false });
     // The package has no types, and packages that compile this source would not see a declaration file here.
     const name = 'fs-native-extensions' as string;
     // A bundler that follows the import would bundle the package without its add-on.

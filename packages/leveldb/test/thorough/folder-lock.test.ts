@@ -213,3 +213,12 @@ test.runIf(process.platform === 'linux')('the refusal says whether another threa
   await database.put(utf8('a'), utf8('1'), { sync: true });
   await database.close();
 });
+
+test('a folder is locked by a program that has just looked at a pipe: Node then resolves no links to packages', async () => {
+  const program = await bundledProgram('open-after-pipe.ts');
+  // pnpm names its packages in NODE_PATH, where they are found without links.
+  const env = { ...process.env, NODE_PATH: '' };
+  const { stdout } = spawnSync(process.execPath, [program, join(root, 'after-pipe')], { env, encoding: 'utf8', input: 'through a pipe' });
+  rmSync(dirname(program), { recursive: true });
+  expect(stdout).toBe('opened\n');
+});
