@@ -93,7 +93,7 @@ const SMALL = 2 ** 21;
 /** floor(hash * n / 2^64), exactly, of the hash with these lanes, for `n` below 2^32. */
 export function scaled64(low: number, high: number, n: number): number {
   if (n <= SMALL) {
-    // The low lane adds less than n to high * n, which changes the floor only where the lowest 32 bits of that are so near their end.
+    // The low lane adds less than n to high * n. That changes the result only if the lowest 32 bits of high * n are within n of 2^32.
     const isNear = Math.imul(high, n) >>> 0 >= 2 ** 32 - n;
     return isNear ? Math.floor((high * n + Math.floor(low * n * 2 ** -32)) * 2 ** -32) : Math.floor(high * (n * 2 ** -32));
   }

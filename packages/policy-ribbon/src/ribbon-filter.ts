@@ -238,7 +238,10 @@ function matches(
     other ^= bytes[(i + 1) | 0]! & rest;
     sum ^= sum >>> 4;
     other ^= other >>> 4;
-    if (((0x6996 >>> (sum & 15)) ^ (value >>> column) | (0x6996 >>> (other & 15)) ^ (value >>> column >>> 1)) & 1) return false;
+    // Bit n of 0x6996 is the parity of n.
+    const differs = (0x6996 >>> (sum & 15)) ^ (value >>> column);
+    const otherDiffers = (0x6996 >>> (other & 15)) ^ (value >>> column >>> 1);
+    if ((differs | otherDiffers) & 1) return false;
   }
   if (column < columns) {
     let sum = sumOfFour(bytes, at, columns, w0) ^ sumOfFour(bytes, (at + 4 * columns) | 0, columns, w1);
