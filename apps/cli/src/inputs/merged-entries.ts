@@ -2,6 +2,7 @@ import type { SyncCursor } from '@bloom/sstable';
 import type { CompareRange } from '@bloom/sstable/database';
 import type { EntryBatch } from '../formats/entry-batch.js';
 import type { KeyBounds } from './merge-order.js';
+import { BytewiseKeys, ComparedKeys, type MergedKeys } from './merged-keys.js';
 
 /** A cursor failed: that of the table of this age. */
 export class CursorError extends Error {
@@ -15,98 +16,112 @@ export class CursorError extends Error {
   }
 }
 
+/** The keys of a table are in another order than they are merged by. */
+export class KeyOrderError extends Error {
+  override readonly name = 'KeyOrderError';
+}
+
+/** How the keys of merged tables are ordered. */
+export interface MergedOrder {
+  readonly compare: CompareRange;
+  /** Whether that is the order of their bytes. */
+  readonly isBytewise: boolean;
+}
+
 /**
  * The entries of several tables as one sequence. Of entries with equal keys, the one of the newest table is given, and the
  * others are left out.
+ *
+ * A tournament of cursors: the one with the first key wins, and each node on its way keeps the cursor that lost to it there. After it
+ * has moved on, it is compared with the losers on its way again: 4 comparisons for 10 tables, where a heap needs 7.
+ *
+ * Source: Knuth, The Art of Computer Programming, volume 3, section 5.4.1.
  */
 export class MergedEntries {
-  /** The cursors that are on an entry, as a heap: each comes before those at twice its place plus one and two. */
-  readonly #heap: SyncCursor[] = [];
+  /** That of the newest table first. The way of cursor `i` goes from node `(i + cursors.length) >> 1` to its half, and so on to node 1. */
+  readonly #cursors: readonly SyncCursor[];
+  readonly #keys: MergedKeys;
   readonly #compare: CompareRange;
-  /** The age of each cursor's table: 0 is the newest. */
-  readonly #ages = new Map<SyncCursor, number>();
-  /** The last key that was given. */
-  #last = new Uint8Array(64);
-  #lastLength = -1;
-
   readonly #lt: Uint8Array | undefined;
+  /** The cursor that lost at each node. */
+  readonly #losers: Uint32Array;
+  #winner = 0;
 
   /** @param cursors of the newest table first. */
-  constructor(cursors: readonly SyncCursor[], compare: CompareRange, { gte, lt }: KeyBounds = {}) {
+  constructor(cursors: readonly SyncCursor[], { compare, isBytewise }: MergedOrder, { gte, lt }: KeyBounds = {}) {
+    this.#cursors = cursors;
     this.#compare = compare;
+    this.#keys = isBytewise ? new BytewiseKeys(cursors) : new ComparedKeys(cursors, compare);
     this.#lt = lt;
-    for (const [age, cursor] of cursors.entries()) {
-      this.#ages.set(cursor, age);
-      if (this.#moved(cursor, () => (gte === undefined ? cursor.seekToFirst() : cursor.seek(gte)))) this.#heap.push(cursor);
+    this.#losers = new Uint32Array(cursors.length);
+    for (const [i, cursor] of cursors.entries()) {
+      if (this.#isInRange(i, () => (gte === undefined ? cursor.seekToFirst() : cursor.seek(gte)))) this.#keys.begin(i);
+      else this.#keys.end(i);
     }
-    for (let i = (this.#heap.length >> 1) - 1; i >= 0; i--) this.#sink(i);
+    if (cursors.length > 0) this.#winner = this.#winnerBelow(1);
   }
 
   /** Adds the next entries to `batch`, until it has `maxBytes`. @returns whether there may be more. */
   fill(batch: EntryBatch, maxBytes: number): boolean {
-    const heap = this.#heap;
-    while (heap.length > 0) {
-      if (batch.end >= maxBytes) return true;
-      const cursor = heap[0]!;
-      const { keyBytes, keyLength } = cursor;
-      if (!this.#isLast(keyBytes, keyLength)) {
-        batch.put(keyBytes, 0, keyLength);
-        const keyEnd = batch.end;
-        const { valueStart } = cursor;
-        batch.put(cursor.valueBytes, valueStart, valueStart + cursor.valueLength);
-        batch.push(keyEnd, batch.end, 0);
-        this.#keepLast(keyBytes, keyLength);
-      }
-      if (!this.#moved(cursor)) {
-        const end = heap.pop()!;
-        if (heap.length === 0) return false;
-        heap[0] = end;
-      }
-      this.#sink(0);
+    const keys = this.#keys;
+    while (batch.end < maxBytes) {
+      const cursor = this.#cursors[this.#winner];
+      if (cursor === undefined || keys.isOver(this.#winner)) return false;
+      const keyStart = batch.end;
+      batch.put(cursor.keyBytes, 0, cursor.keyLength);
+      const keyEnd = batch.end;
+      const { valueStart } = cursor;
+      batch.put(cursor.valueBytes, valueStart, valueStart + cursor.valueLength);
+      batch.push(keyEnd, batch.end, 0);
+      do {
+        this.#advance(batch.bytes, keyStart, keyEnd);
+        this.#play();
+      } while (keys.isRepeated(this.#winner));
     }
-    return false;
+    return true;
   }
 
-  /** Moves a cursor. @returns whether it is on an entry of the range. */
-  #moved(cursor: SyncCursor, move?: () => boolean): boolean {
+  /** Moves the winner on, whose key is `bytes[start, end)`. */
+  #advance(bytes: Uint8Array, start: number, end: number): void {
+    const i = this.#winner;
+    if (!this.#isInRange(i)) this.#keys.end(i);
+    else if (!this.#keys.advance(i, bytes, start, end)) throw new CursorError(i, new KeyOrderError('a key is not after the one before it'));
+  }
+
+  /** Whether a cursor is on an entry of the range after a move. */
+  #isInRange(i: number, move?: () => boolean): boolean {
+    const cursor = this.#cursors[i]!;
     try {
       if (!(move === undefined ? cursor.next() : move())) return false;
       const lt = this.#lt;
       return lt === undefined || this.#compare(cursor.keyBytes, 0, cursor.keyLength, lt, 0, lt.length) < 0;
     } catch (error) {
-      throw new CursorError(this.#ages.get(cursor)!, error);
+      throw new CursorError(i, error);
     }
   }
 
-  #isLast(keyBytes: Uint8Array, keyLength: number): boolean {
-    return this.#lastLength >= 0 && this.#compare(this.#last, 0, this.#lastLength, keyBytes, 0, keyLength) === 0;
+  /** Compares the cursors below a node for the first time. @returns the winner. */
+  #winnerBelow(node: number): number {
+    const count = this.#cursors.length;
+    if (node >= count) return node - count;
+    const left = this.#winnerBelow(2 * node);
+    const right = this.#winnerBelow(2 * node + 1);
+    const isLeft = this.#keys.isBefore(left, right);
+    this.#losers[node] = isLeft ? right : left;
+    return isLeft ? left : right;
   }
 
-  #keepLast(keyBytes: Uint8Array, keyLength: number): void {
-    if (keyLength > this.#last.length) this.#last = new Uint8Array(2 * keyLength);
-    const last = this.#last;
-    if (keyLength > 32) last.set(keyBytes.subarray(0, keyLength));
-    else for (let i = 0; i < keyLength; i++) last[i] = keyBytes[i]!;
-    this.#lastLength = keyLength;
-  }
-
-  #sink(from: number): void {
-    const heap = this.#heap;
-    const cursor = heap[from]!;
-    let i = from;
-    for (;;) {
-      let next = 2 * i + 1;
-      if (next >= heap.length) break;
-      if (next + 1 < heap.length && this.#isBefore(heap[next + 1]!, heap[next]!)) next++;
-      if (!this.#isBefore(heap[next]!, cursor)) break;
-      heap[i] = heap[next]!;
-      i = next;
+  /** Finds the next winner after the last one has moved. All cursors that it is compared with have lost to it. */
+  #play(): void {
+    const losers = this.#losers;
+    const keys = this.#keys;
+    let winner = this.#winner;
+    for (let node = (winner + losers.length) >> 1; node > 0; node >>= 1) {
+      const loser = losers[node]!;
+      if (keys.isBefore(winner, loser)) continue;
+      losers[node] = winner;
+      winner = loser;
     }
-    heap[i] = cursor;
-  }
-
-  #isBefore(a: SyncCursor, b: SyncCursor): boolean {
-    const order = this.#compare(a.keyBytes, 0, a.keyLength, b.keyBytes, 0, b.keyLength);
-    return order === 0 ? this.#ages.get(a)! < this.#ages.get(b)! : order < 0;
+    this.#winner = winner;
   }
 }

@@ -1,11 +1,12 @@
 import { type Comparator, type SyncCursor, SyncTable, bytewiseComparator } from '@bloom/sstable';
 import { compareRangeOf, encodeInternalKey, internalKeyComparator, MAX_SEQUENCE, MAX_TYPE } from '@bloom/sstable/database';
+import { Failure } from '../failure.js';
 import { EntryBatch } from '../formats/entry-batch.js';
 import { knownCodecs } from '../plugins/known-plugins.js';
 import { loadPlugins } from '../plugins/plugin-options.js';
 import type { BatchSource } from './batch-source.js';
 import type { KeyBounds, MergeOrder } from './merge-order.js';
-import { CursorError, MergedEntries } from './merged-entries.js';
+import { CursorError, KeyOrderError, MergedEntries } from './merged-entries.js';
 import { DescriptorSource } from './sorted-run.js';
 import { tableFailure } from './table-advice.js';
 
@@ -43,7 +44,8 @@ export class MergedTables implements BatchSource {
       }
     });
     const names = files.map(({ name }) => name);
-    return new MergedTables(named(names, () => new MergedEntries(cursors, compareRangeOf(comparator), isInternal ? storedBounds(range) : range)), names);
+    const order = { compare: compareRangeOf(comparator), isBytewise: comparator === bytewiseComparator };
+    return new MergedTables(named(names, () => new MergedEntries(cursors, order, isInternal ? storedBounds(range) : range)), names);
   }
 
   async next(): Promise<EntryBatch | undefined> {
@@ -75,7 +77,9 @@ function named<T>(names: readonly string[], work: () => T): T {
   try {
     return work();
   } catch (error) {
-    if (error instanceof CursorError) throw tableFailure(names[error.age] ?? '', undefined, error.cause, false);
-    throw error;
+    if (!(error instanceof CursorError)) throw error;
+    const name = names[error.age]!;
+    if (error.cause instanceof KeyOrderError) throw new Failure(`${name}: its keys are in another order: name it with --comparator; bloom verify says where`);
+    throw tableFailure(name, undefined, error.cause, false);
   }
 }

@@ -33,11 +33,17 @@ export class DescriptorSource implements SyncSource {
 
   read(offset: number, length: number): Uint8Array {
     const bytes = new Uint8Array(length);
-    for (let at = 0; at < length; ) {
-      const read = readSync(this.fd, bytes, at, length - at, offset + at);
-      if (read === 0) throw Object.assign(new Error('EIO: the file ends too early, read'), { code: 'EIO', syscall: 'read' });
-      at += read;
-    }
+    if (this.readInto(offset, bytes) < length) throw Object.assign(new Error('EIO: the file ends too early, read'), { code: 'EIO', syscall: 'read' });
     return bytes;
+  }
+
+  readInto(offset: number, bytes: Uint8Array): number {
+    let filled = 0;
+    while (filled < bytes.length) {
+      const read = readSync(this.fd, bytes, filled, bytes.length - filled, offset + filled);
+      if (read === 0) break;
+      filled += read;
+    }
+    return filled;
   }
 }
