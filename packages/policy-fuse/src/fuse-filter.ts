@@ -124,10 +124,9 @@ export function fuseFilterMayMatch(
       const range = length - (2 << segmentLog);
       const isNear = range > SMALL || Math.imul(high, range) >>> 0 >= 2 ** 32 - range;
       const p0 = (isNear ? scaled64(low, high, range) : high * (range * 2 ** -32)) | 0;
-      const at = start + p0;
       const p1 = ((p0 + mask + 1) | 0) ^ (((low >>> 18) | (high << 14)) & mask);
       const p2 = ((p0 + mask + mask + 2) | 0) ^ (low & mask);
-      return ((bytes[at]! ^ bytes[start + p1]! ^ bytes[start + p2]! ^ low ^ high) & 0xff) === 0;
+      return ((bytes[(start + p0) | 0]! ^ bytes[(start + p1) | 0]! ^ bytes[(start + p2) | 0]! ^ low ^ high) & 0xff) === 0;
     }
   }
   return otherFilterMayMatch(keyBytes, keyStart, keyEnd, bytes, start, end, lanes);
