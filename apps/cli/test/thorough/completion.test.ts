@@ -26,6 +26,7 @@ describe('completion', () => {
 /** A line that is being typed, and what completes its last word. There is a file `table.ldb`. */
 const LINES: readonly (readonly [line: string, words: readonly string[]])[] = [
   ['bloom sc', ['scan']],
+  ['bloom load --at', ['--atomic']],
   ['bloom scan --keys', ['--keys-only']],
   ['bloom scan --format js', ['jsonl']],
   ['bloom scan ta', ['table.ldb']],

@@ -411,6 +411,13 @@ describe('URLs', () => {
     );
   });
 
+  test('of folders are printed file by file as far as the MANIFEST names them', async () => {
+    const printed = await bloomPrints(['scan', `${base}/levels/`, '--all-versions', '--live'], scratch.path);
+    expect(printed).toContain('\tdeletion\t');
+    expect(printed).toBe(await bloomPrints(['scan', pathOf('levels'), '--all-versions', '--live'], scratch.path));
+    expect(await bloom(['scan', pathOf('levels'), '--live'], scratch.path)).toMatchObject({ code: 2, stderr: 'bloom: --live is for --all-versions: without it, only what is live is printed\n' });
+  });
+
   test('of folders cannot be listed, and so not be printed file by file', async () => {
     for (const bounds of [[], ['--prefix', 'w']]) {
       expect(await bloom(['scan', `${base}/levels/`, '--all-versions', ...bounds], scratch.path)).toMatchObject({
