@@ -4,6 +4,7 @@ export const COMMAND_NAMES = [
   'get',
   'scan',
   'count',
+  'size',
   'find',
   'stat',
   'verify',

@@ -14,6 +14,7 @@ const commands = {
   get: async () => (await import('./commands/get.js')).addGet,
   scan: async () => (await import('./commands/scan.js')).addScan,
   count: async () => (await import('./commands/count.js')).addCount,
+  size: async () => (await import('./commands/size.js')).addSize,
   find: async () => (await import('./commands/find.js')).addFind,
   stat: async () => (await import('./commands/stat.js')).addStat,
   verify: async () => (await import('./commands/verify.js')).addVerify,
