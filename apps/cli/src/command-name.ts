@@ -26,6 +26,7 @@ export const COMMAND_NAMES = [
   'publish',
   'gc',
   'filter',
+  'compression',
   'completion',
 ] as const;
 

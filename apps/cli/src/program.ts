@@ -36,6 +36,7 @@ const commands = {
   publish: async () => (await import('./commands/publish.js')).addPublish,
   gc: async () => (await import('./commands/gc.js')).addGc,
   filter: async () => (await import('./commands/filter.js')).addFilter,
+  compression: async () => (await import('./commands/compression.js')).addCompression,
   completion: async () => (await import('./commands/completion.js')).addCompletion,
 } satisfies Record<CommandName, () => Promise<(program: Command) => void>>;
 

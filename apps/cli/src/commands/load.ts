@@ -21,8 +21,8 @@ interface LoadOptions extends DatabaseCommandOptions, InputOptions, SummaryOptio
   readonly compact?: true;
 }
 
-/** The most bytes of one batch: a reader holds all logs in memory. */
-const MOST_BATCH_BYTES = 2 ** 29;
+/** The most bytes of one batch that a database takes. */
+const MOST_BATCH_BYTES = 2 ** 27;
 
 export function addLoad(program: Command): void {
   const command = program
@@ -102,7 +102,7 @@ async function load(path: string, inputPaths: readonly string[], options: LoadOp
 async function wholeBatch(path: string, operations: Operations, signal: AbortSignal): Promise<WriteBatch> {
   const batch = new WriteBatch();
   while (await unlessAborted(operations.addTo(batch, MOST_BATCH_BYTES), signal)) {
-    if (batch.byteLength >= MOST_BATCH_BYTES) throw new Failure(`${path}: more than ${counted(MOST_BATCH_BYTES, 'byte')} are too much for one batch: omit --atomic`);
+    if (batch.byteLength > MOST_BATCH_BYTES) throw new Failure(`${path}: more than ${counted(MOST_BATCH_BYTES, 'byte')} are too much for one batch: omit --atomic`);
   }
   return batch;
 }

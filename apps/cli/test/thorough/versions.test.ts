@@ -172,6 +172,18 @@ describe('load --atomic', () => {
     expect((await printed(['scan', 'kept', '--all-versions', '--live'])).equals(before)).toBe(true);
   });
 
+  test('refuses more than fits into a batch, and makes no folder', async () => {
+    const line = (i: number): string => `key ${i}\t${'v'.repeat(2 ** 20)}\n`;
+    const some = Buffer.from(Array.from({ length: 127 }, (_, i) => line(i)).join(''));
+    await succeeds(['load', 'most', '-', '--atomic', '-q'], some);
+    expect(await bloomPrints(['count', 'most'], scratch.path)).toBe('127\n');
+    expect(await bloom(['load', 'never', '-', '--atomic'], scratch.path, Buffer.concat([some, Buffer.from(line(127))]))).toMatchObject({
+      code: 2,
+      stderr: 'bloom: never: more than 134,217,728 bytes are too much for one batch: omit --atomic\n',
+    });
+    expect(existsSync(scratch.at('never'))).toBe(false);
+  });
+
   test('is not for a size of batches', async () => {
     expect(await bloom(['load', 'never', '-', '--atomic', '--batch-size', '1K'], scratch.path)).toMatchObject({ code: 2, stderr: "bloom: option '--atomic' cannot be used with option '--batch-size <bytes>'\n" });
   });
