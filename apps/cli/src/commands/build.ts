@@ -75,17 +75,17 @@ With --max-table-size, -o words.ldb writes words-000001.ldb and so on, and their
 names to words.list.
 
 With --versions, entries are the versions of keys that a database stores, in its
-order: of a key, the highest sequence first. Then -f tsv, hex and base64 have five
-columns, key, sequence, type, file and value, of which file can be left out; csv
-and jsonl have columns and members with these names, and kv has sequence and type
-in the key.
+order: of a key, the highest sequence first. Then -f tsv, hex and base64 have
+five columns, key, sequence, type, file and value, of which file can be left
+out; csv and jsonl have columns and members with these names, and kv has
+sequence and type in the key.
 
 Examples:
   bloom build capitals.tsv -o capitals.ldb
   bloom build /usr/share/dict/words -f words --sort -o words.ldb
   bloom build events.jsonl -f jsonl --bits-per-key 16 -o events.ldb
   bloom build monday.tsv tuesday.tsv --sort --policy ribbon -o week.ldb
-  bloom scan --all-versions --live database | bloom build - --versions --sort -o all.ldb`,
+  bloom build versions.tsv --versions --sort -o all.ldb`,
     )
     .action(build);
 }

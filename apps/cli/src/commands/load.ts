@@ -56,8 +56,8 @@ database gives them its own sequences.
 Examples:
   bloom load path/to/database capitals.tsv
   bloom scan old.ldb -f kv | bloom load path/to/database - -f kv
-  printf 'France\\tvalue\\tParis\\nSpain\\tdeletion\\t\\n' | bloom load path/to/database - --versions --atomic
-  bloom scan --all-versions --live old-database | bloom load new-database - --versions`,
+  printf 'a\\tvalue\\t1\\nb\\tdeletion\\t\\n' | bloom load db - --versions --atomic
+  bloom scan --all-versions --live old | bloom load new - --versions`,
     )
     .action(load);
 }

@@ -42,8 +42,8 @@ export function addScan(program: Command): void {
 An entry that raw or words cannot represent, such as a line break, ends the scan
 with an error. With --hex, tsv and raw print the format hex, and the members of
 jsonl and the columns of csv are keyHex and valueHex. kv keeps the keys of a
-database's table, and of --all-versions, as they are stored. Versions of keys are
-read back by load and build with --versions, except from raw and words.
+database's table, and of --all-versions, as they are stored. With --versions,
+load and build read versions of keys back, except from raw and words.
 
 Examples:
   bloom scan capitals.ldb
