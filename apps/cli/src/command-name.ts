@@ -4,6 +4,7 @@ export const COMMAND_NAMES = [
   'get',
   'scan',
   'count',
+  'size',
   'find',
   'stat',
   'verify',
@@ -25,6 +26,7 @@ export const COMMAND_NAMES = [
   'publish',
   'gc',
   'filter',
+  'compression',
   'completion',
 ] as const;
 

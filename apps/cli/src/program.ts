@@ -14,6 +14,7 @@ const commands = {
   get: async () => (await import('./commands/get.js')).addGet,
   scan: async () => (await import('./commands/scan.js')).addScan,
   count: async () => (await import('./commands/count.js')).addCount,
+  size: async () => (await import('./commands/size.js')).addSize,
   find: async () => (await import('./commands/find.js')).addFind,
   stat: async () => (await import('./commands/stat.js')).addStat,
   verify: async () => (await import('./commands/verify.js')).addVerify,
@@ -35,6 +36,7 @@ const commands = {
   publish: async () => (await import('./commands/publish.js')).addPublish,
   gc: async () => (await import('./commands/gc.js')).addGc,
   filter: async () => (await import('./commands/filter.js')).addFilter,
+  compression: async () => (await import('./commands/compression.js')).addCompression,
   completion: async () => (await import('./commands/completion.js')).addCompletion,
 } satisfies Record<CommandName, () => Promise<(program: Command) => void>>;
 

@@ -51,6 +51,9 @@ describe('decoding does not depend on how the input is split into pieces', () =>
     ['base64', bytes('YQ==\tAA==\n\t\r\nYWI=\t')],
     [{ format: 'tsv', hex: true }, bytes('61\t\n\tfF\r\n0a09\t00')],
     [{ format: 'words', hex: true }, bytes('61\n0A')],
+    [{ format: 'tsv', hex: false, versions: true }, bytes('a\\tb\t7\tvalue\tx\r\n\tdeletion\t\nc\t9\tdeletion\t000005.ldb\t')],
+    [{ format: 'csv', hex: false, versions: true }, bytes('type,key,sequence,value\nvalue,"a\n",7,1\ndeletion,b,8,""\n')],
+    [{ format: 'jsonl', hex: false, versions: true }, bytes('{"key":"a","type":"deletion"}\n{"key":"é","sequence":"12","value":""}\n{"keyHex":"ff","sequence":3,"type":2,"value":"m"}')],
   ] as const)('%j', (format, input) => {
     const whole = decodeAll(format, [input]);
     expect(whole.length).toBeGreaterThan(1);

@@ -5,6 +5,9 @@ import { type Command, Option } from 'commander';
 import { Failure } from '../failure.js';
 import type { InputForm } from '../formats/decoders.js';
 import { formatHelp, type FormatName, formatNames } from '../formats/format.js';
+import type { EntryBatch } from '../formats/entry-batch.js';
+import { versionOf } from '../formats/version-input.js';
+import type { BatchSource } from '../inputs/batch-source.js';
 import { byteSize } from '../inputs/byte-size.js';
 import { DecodedInputs } from '../inputs/decoded-inputs.js';
 import { EntrySorter } from '../inputs/entry-sorter.js';
@@ -14,7 +17,7 @@ import { note } from '../outputs/output.js';
 import { createOutput, listName, type WrittenTable } from '../outputs/output-tables.js';
 import { Progress } from '../outputs/progress.js';
 import { addSummaryOption, printSummary, secondsSince, type SummaryOptions } from '../outputs/summary.js';
-import { addTableOptions, tableBuilderOptions, type TableOptions } from '../outputs/table-options.js';
+import { addTableOptions, internalOptions, tableBuilderOptions, type TableOptions } from '../outputs/table-options.js';
 import { mustBeWritable, writingFailure } from '../outputs/table-to-write.js';
 import { writeEntries } from '../outputs/written-entries.js';
 import { loadPlugins, type Plugins } from '../plugins/plugin-options.js';
@@ -23,6 +26,7 @@ import { loadPlugins, type Plugins } from '../plugins/plugin-options.js';
 export interface InputOptions {
   readonly format: FormatName;
   readonly hex?: true;
+  readonly versions?: true;
 }
 
 interface BuildOptions extends TableOptions, InputOptions, SummaryOptions {
@@ -32,8 +36,8 @@ interface BuildOptions extends TableOptions, InputOptions, SummaryOptions {
   readonly maxTableSize?: number;
 }
 
-/** Bytes of entries that --sort keeps in memory by default. */
-const SORT_BYTES = 256 * 2 ** 20;
+/** Bytes of entries that are kept in memory by default while they are sorted. */
+export const SORT_BYTES = 256 * 2 ** 20;
 
 export function addBuild(program: Command): void {
   const command = program
@@ -48,6 +52,7 @@ export function addBuild(program: Command): void {
   addInputOptions(command);
   addTableOptions(command)
     .option('--sort', 'accept keys in any order, and keep the last value of each key')
+    .option('--versions', "make a table of a database: entries have a sequence and a type, as those that scan prints of such tables and with --all-versions")
     .addOption(
       new Option('--memory <bytes>', 'for --sort: how many bytes of entries to keep in memory; what exceeds them is sorted in temporary files beside the output')
         .default(SORT_BYTES, '256MiB')
@@ -69,11 +74,18 @@ Without --sort, keys must ascend by their bytes, or by the order of
 With --max-table-size, -o words.ldb writes words-000001.ldb and so on, and their
 names to words.list.
 
+With --versions, entries are the versions of keys that a database stores, in its
+order: of a key, the highest sequence first. Then -f tsv, hex and base64 have
+five columns, key, sequence, type, file and value, of which file can be left
+out; csv and jsonl have columns and members with these names, and kv has
+sequence and type in the key.
+
 Examples:
   bloom build capitals.tsv -o capitals.ldb
   bloom build /usr/share/dict/words -f words --sort -o words.ldb
   bloom build events.jsonl -f jsonl --bits-per-key 16 -o events.ldb
-  bloom build monday.tsv tuesday.tsv --sort --policy ribbon -o week.ldb`,
+  bloom build monday.tsv tuesday.tsv --sort --policy ribbon -o week.ldb
+  bloom build versions.tsv --versions --sort -o all.ldb`,
     )
     .action(build);
 }
@@ -86,9 +98,11 @@ export function addInputOptions(command: Command): Command {
 }
 
 /** How the inputs are written. @throws Failure for options that do not go together. */
-export function inputForm({ format, hex }: InputOptions): InputForm {
+export function inputForm({ format, hex, versions }: InputOptions): InputForm {
   if (hex && (format === 'base64' || format === 'kv')) throw new Failure(`--hex is not for ${format}`);
-  return { format, hex: hex === true };
+  if (versions && format === 'words') throw new Failure('--versions is not for words, which are keys without types: try --format tsv');
+  if (versions && format === 'raw' && !hex) throw new Failure('--versions is not for raw, where a TAB in a value looks like the end of a column: try --format tsv, or --hex');
+  return { format, hex: hex === true, versions: versions === true };
 }
 
 async function build(paths: readonly string[], options: BuildOptions): Promise<void> {
@@ -97,10 +111,11 @@ async function build(paths: readonly string[], options: BuildOptions): Promise<v
   const inputs = findInputs(paths);
   for (const { stat } of inputs) mustBeWritable(options.output, stat);
   const plugins = await loadPlugins(options);
-  const work = new Build(inputs, form, options, plugins, tableBuilderOptions(options, plugins));
+  const plain = tableBuilderOptions(options, plugins);
+  const work = new Build(inputs, form, options, plugins, options.versions ? internalOptions(plain) : plain);
   const tables = await interruptible((signal) => work.run(signal));
   const { replaced } = work;
-  if (replaced > 0 && !options.quiet && !options.json) note(`${paths.length === 1 ? (paths[0] === '-' ? 'standard input' : paths[0]!) : `${paths.length} inputs`}: ${replacedText(replaced)}`);
+  if (replaced > 0 && !options.quiet && !options.json) note(`${paths.length === 1 ? (paths[0] === '-' ? 'standard input' : paths[0]!) : `${paths.length} inputs`}: ${replacedText(replaced, options.versions === true)}`);
   const { text, figures } = tableSummary(tables, options, started);
   await printSummary(options, text, { ...figures, replaced });
 }
@@ -129,7 +144,8 @@ class Build {
       reading.update(bytesRead);
     });
     try {
-      return this.#options.sort ? await this.#sorted(inputs, reading, signal) : await this.#inOrder(inputs, signal);
+      const source = this.#options.versions ? new NumberedVersions(inputs) : inputs;
+      return this.#options.sort ? await this.#sorted(source, reading, signal) : await this.#inOrder(source, inputs, signal);
     } catch (error) {
       throw outputFailure(this.#options.output, error);
     } finally {
@@ -138,20 +154,21 @@ class Build {
     }
   }
 
-  async #inOrder(inputs: DecodedInputs, signal: AbortSignal): Promise<readonly WrittenTable[]> {
-    const { output, maxTableSize } = this.#options;
+  async #inOrder(source: BatchSource, inputs: DecodedInputs, signal: AbortSignal): Promise<readonly WrittenTable[]> {
+    const { output, maxTableSize, versions } = this.#options;
+    const { comparator } = this.#plugins;
     const out = await createOutput(output, this.#tableOptions, maxTableSize);
     try {
-      await writeEntries(inputs, out, signal, { failureOf: (_, i) => inputs.orderProblem(i, this.#plugins.comparator) });
+      await writeEntries(source, out, signal, { failureOf: (_, i) => inputs.orderProblem(i, { comparator, versions }) });
       return await out.finish(signal);
     } finally {
       await out.abandon();
     }
   }
 
-  async #sorted(inputs: DecodedInputs, reading: Progress, signal: AbortSignal): Promise<readonly WrittenTable[]> {
-    const { output, maxTableSize, memory } = this.#options;
-    const sorter = new EntrySorter({ memoryBytes: memory, folder: dirname(output), comparator: this.#plugins.comparator, plugins: this.#options });
+  async #sorted(inputs: BatchSource, reading: Progress, signal: AbortSignal): Promise<readonly WrittenTable[]> {
+    const { output, maxTableSize, memory, versions } = this.#options;
+    const sorter = new EntrySorter({ memoryBytes: memory, folder: dirname(output), comparator: this.#plugins.comparator, plugins: this.#options, isInternal: versions });
     let writing: Progress | undefined;
     try {
       for (;;) {
@@ -178,15 +195,37 @@ class Build {
   }
 }
 
+/** Versions that have a sequence each. */
+class NumberedVersions implements BatchSource {
+  readonly #inputs: DecodedInputs;
+
+  constructor(inputs: DecodedInputs) {
+    this.#inputs = inputs;
+  }
+
+  async next(): Promise<EntryBatch | undefined> {
+    const batch = await this.#inputs.next();
+    for (let i = 0; batch !== undefined && i < batch.length; i++) {
+      if (versionOf(batch.key(i)).sequence === undefined) throw this.#inputs.failureAt(i, 'no sequence, which a table stores with each key: bloom load --versions writes what has none to a folder');
+    }
+    return batch;
+  }
+
+  close(): void {
+    this.#inputs.close();
+  }
+}
+
 /** Turns an error of writing tables into a failure. A RangeError is that of an input that exceeds a limit of the builder. */
 export function outputFailure(output: string, error: unknown): unknown {
   return error instanceof RangeError ? new Failure(`${output}: ${error.message}`, { cause: error }) : writingFailure(output, error);
 }
 
-function replacedText(replaced: number): string {
+function replacedText(replaced: number, versions: boolean): string {
+  const same = versions ? 'the same key, sequence and type' : 'the same key';
   return replaced === 1
-    ? '1 entry was replaced by a later one with the same key'
-    : `${count(replaced)} entries were replaced by later ones with the same key`;
+    ? `1 entry was replaced by a later one with ${same}`
+    : `${count(replaced)} entries were replaced by later ones with ${same}`;
 }
 
 /** What was written, and how long it took: for people, and for JSON. */

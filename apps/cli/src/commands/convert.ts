@@ -20,12 +20,12 @@ import { interruptible } from '../interruption.js';
 import { createOutput } from '../outputs/output-tables.js';
 import { Progress } from '../outputs/progress.js';
 import { addSummaryOption, printSummary, type SummaryOptions } from '../outputs/summary.js';
-import { addTableOptions, tableBuilderOptions, type TableOptions } from '../outputs/table-options.js';
+import { addTableOptions, internalOptions, tableBuilderOptions, type TableOptions } from '../outputs/table-options.js';
 import { mustBeWritable } from '../outputs/table-to-write.js';
 import { writeEntries } from '../outputs/written-entries.js';
 import { loadPlugins, pluginOptionsOf } from '../plugins/plugin-options.js';
 import { outputFailure, tableSummary } from './build.js';
-import { internalOptions, orderFailure } from './merge.js';
+import { orderFailure } from './merge.js';
 
 type Keys = 'plain' | 'database';
 

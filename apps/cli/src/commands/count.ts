@@ -1,15 +1,17 @@
 import type { DatabaseEntry } from '@bloom/sstable/database';
 import type { Command } from 'commander';
 import { addDamageOption, noteDatabase } from '../inputs/folder-argument.js';
-import { addRangeOptions, type RangeOptions, WantedRange } from '../inputs/key-range.js';
+import { addRangeOptions } from '../inputs/key-range.js';
 import { type Input, type InputOptions, withInput } from '../inputs/opened-input.js';
 import { noteDropped } from '../inputs/opened-folder.js';
 import { addRemoteOptions, tracingFor } from '../inputs/opened-source.js';
 import { addKeyFormOptions, noteAssumption, openDatabaseTable, openTable } from '../inputs/opened-table.js';
+import { addGroupOptions, type GroupOptions, GroupSums, type OrderedGroups, PrefixGroups } from '../inputs/prefix-groups.js';
+import { printGroups } from '../outputs/group-rows.js';
 import { Lines } from '../outputs/output.js';
 import { addPluginOptions } from '../plugins/plugin-options.js';
 
-interface CountOptions extends InputOptions, RangeOptions {
+interface CountOptions extends InputOptions, GroupOptions {
   readonly json?: true;
 }
 
@@ -26,10 +28,12 @@ export function addCount(program: Command): void {
     .command('count')
     .summary('count entries')
     .description(
-      "Prints how many entries tables, folders and logs have, or a range of their keys: the ones that scan prints. Of several, prints a line for each, and the sum. Of a database's table, these are versions, and deletions count.",
+      "Prints how many entries tables, folders and logs have, or a range of their keys: the ones that scan prints. Of several, prints a line for each, and the sum. Of a database's table, these are versions, and deletions count. With --by-prefix or --by-separator, prints how many entries each prefix has, in all INPUTs together.",
     )
     .argument('<input...>', 'tables, folders, logs, MANIFESTs, URLs of them; - is standard input');
-  addRangeOptions(command).option('--hex', 'bounds and prefix are in hexadecimal').option('--json', 'print one JSON object per input');
+  addGroupOptions(addRangeOptions(command), 'the number')
+    .option('--hex', 'bounds, prefixes and separator are in hexadecimal')
+    .option('--json', 'print one JSON object per input, or per prefix');
   addRemoteOptions(addPluginOptions(addDamageOption(command)));
   addKeyFormOptions(command)
     .addHelpText(
@@ -38,48 +42,54 @@ export function addCount(program: Command): void {
 Examples:
   bloom count capitals.ldb
   bloom count path/to/database --prefix user/
+  bloom count path/to/database --by-separator /
   bloom count *.ldb`,
     )
     .action(count);
 }
 
 async function count(paths: readonly string[], options: CountOptions): Promise<void> {
-  const wanted = new WantedRange(options);
+  const groups = new PrefixGroups(options);
   const tracing = await tracingFor(options);
+  const { json, hex, limit } = options;
   const lines = new Lines();
+  const sums = new GroupSums();
   let sum = 0;
   for (const path of paths) {
     const counted = await withInput(path, { ...options, tracing }, async (input) => {
-      const found = await counts(path, input, wanted, options);
+      const found = await counts(path, input, groups, sums, options);
       tracing?.report(found.name, input.kind === 'database' ? input.file.database.stats : openTable(input.file).stats);
       return found;
     });
     sum += counted.entries;
-    if (options.json) await lines.json({ input: counted.name, entries: counted.entries, ...(counted.deletions !== undefined && { deletions: counted.deletions }) });
+    if (groups.isGrouped) continue;
+    if (json) await lines.json({ input: counted.name, entries: counted.entries, ...(counted.deletions !== undefined && { deletions: counted.deletions }) });
     else await lines.add(paths.length === 1 ? String(counted.entries) : `${counted.entries}  ${counted.name}`);
     await lines.flush();
   }
-  if (paths.length > 1 && !options.json) await lines.add(`${sum}  in all`);
+  if (groups.isGrouped) await printGroups(sums, { member: 'entries', hex: hex === true, json: json === true, limit });
+  else if (paths.length > 1 && !json) await lines.add(`${sum}  in all`);
   await lines.flush();
 }
 
-async function counts(given: string, { kind, file }: Input, wanted: WantedRange, options: CountOptions): Promise<Counted> {
+async function counts(given: string, { kind, file }: Input, groups: PrefixGroups, sums: GroupSums, options: CountOptions): Promise<Counted> {
   if (kind === 'database') {
     const { path, database } = file;
-    const { range, keeps } = wanted.in({ name: database.describe().comparator }, (a, b) => database.compare(a, b));
+    const ordered = groups.in({ name: database.describe().comparator }, (a, b) => database.compare(a, b));
     try {
-      return { name: path, entries: await countOf(database.keys(range), keeps) };
+      return { name: path, entries: await countOf(database.keys(ordered.range), keptBy(groups, ordered, sums)) };
     } finally {
       noteDropped(path, database.describe().dropped);
     }
   }
   const { path, comparator, isSearchable, isInternal } = file;
-  const { range, keeps } = wanted.in(isSearchable || wanted.isAll ? comparator : undefined, (a, b) => comparator.compare(a, b));
+  const ordered = groups.in(isSearchable ? comparator : undefined, (a, b) => comparator.compare(a, b));
+  const keeps = keptBy(groups, ordered, sums);
   noteAssumption(file, options);
   noteDatabase(given);
   if (!isInternal) {
     let entries = 0;
-    for await (const batch of openTable(file).batches(range)) {
+    for await (const batch of openTable(file).batches(ordered.range)) {
       if (keeps === undefined) entries += batch.length;
       else for (let i = 0; i < batch.length; i++) if (keeps(batch.key(i))) entries++;
     }
@@ -87,12 +97,22 @@ async function counts(given: string, { kind, file }: Input, wanted: WantedRange,
   }
   const table = await openDatabaseTable(file);
   let deletions = 0;
-  const entries = await countOf<DatabaseEntry>(table.entries(range), (entry) => {
+  const entries = await countOf<DatabaseEntry>(table.entries(ordered.range), (entry) => {
     if (keeps?.(entry.key) === false) return false;
     if (entry.kind === 'deletion') deletions++;
     return true;
   });
   return { name: path, entries, deletions };
+}
+
+/** What says whether a key is wanted, and counts it in its group; undefined where all are, and there are no groups. */
+function keptBy({ isGrouped }: PrefixGroups, { keeps, of }: OrderedGroups, sums: GroupSums): ((key: Uint8Array) => boolean) | undefined {
+  if (!isGrouped) return keeps;
+  return (key) => {
+    const group = of(key);
+    if (group !== undefined) sums.add(group, 1);
+    return group !== undefined;
+  };
 }
 
 /** Counts without a promise for each where the steps need none. */

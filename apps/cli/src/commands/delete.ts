@@ -1,15 +1,13 @@
 import { WriteBatch } from '@bloom/leveldb';
 import { counted } from '@bloom/report';
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { EXIT, Failure } from '../failure.js';
 import { keyArgument } from '../inputs/key-argument.js';
+import { addRangeOptions, type RangeOptions, WantedRange } from '../inputs/key-range.js';
 import { addDatabaseOptions, type DatabaseCommandOptions, withDatabase } from '../inputs/written-database.js';
 import { addSummaryOption, printSummary, type SummaryOptions } from '../outputs/summary.js';
 
-interface DeleteOptions extends DatabaseCommandOptions, Pick<SummaryOptions, 'json'> {
-  readonly hex?: true;
-  readonly gte?: string;
-  readonly lt?: string;
+interface DeleteOptions extends DatabaseCommandOptions, RangeOptions, Pick<SummaryOptions, 'json'> {
   readonly sync?: true;
 }
 
@@ -22,10 +20,9 @@ export function addDelete(program: Command): void {
     .summary('delete entries of a database')
     .description("Deletes keys of a database's folder, all at once, or a range of keys. Exits with 1 if none of the keys is there.")
     .argument('<folder>', 'the folder')
-    .argument('[key...]', 'the keys')
-    .addOption(new Option('--gte <key>', 'delete the keys from this one on'))
-    .addOption(new Option('--lt <key>', 'delete the keys before this one'))
-    .option('--hex', 'keys are in hexadecimal')
+    .argument('[key...]', 'the keys');
+  addRangeOptions(command)
+    .option('--hex', 'keys, prefix and bounds are in hexadecimal')
     .option('--sync', 'wait until the deletion survives a power failure');
   addDatabaseOptions(addSummaryOption(command))
     .addHelpText(
@@ -33,25 +30,27 @@ export function addDelete(program: Command): void {
       `
 Examples:
   bloom delete path/to/database France Japan
-  bloom delete path/to/database --gte session/ --lt session0`,
+  bloom delete path/to/database --prefix session/
+  bloom delete path/to/database --gte event/2025 --lt event/2026`,
     )
     .action(remove);
 }
 
 async function remove(path: string, keys: readonly string[], options: DeleteOptions): Promise<void> {
-  const { hex, gte, lt, sync } = options;
-  const hasRange = gte !== undefined || lt !== undefined;
+  const { hex, sync } = options;
+  const wanted = new WantedRange(options);
+  const hasRange = !wanted.isAll;
   if (hasRange && keys.length > 0) throw new Failure('name either keys or a range of keys');
-  if (!hasRange && keys.length === 0) throw new Failure('name the keys, or a range of keys with --gte and --lt');
+  if (!hasRange && keys.length === 0) throw new Failure('name the keys, or a range of keys with --prefix, --gte or --lt');
   const bytes = (text: string): Uint8Array => keyArgument(text, hex === true);
   const writing = { sync: sync === true };
   const deleted = await withDatabase(path, options, false, async (database) => {
     let count = 0;
     let batch = new WriteBatch();
-    const range = { gte: gte === undefined ? undefined : bytes(gte), lt: lt === undefined ? undefined : bytes(lt) };
+    const { range, keeps } = wanted.in({ name: database.describe().comparator }, (a, b) => database.compare(a, b));
     const found = hasRange ? database.keysSync(range) : keys.map(bytes);
     for (const key of found) {
-      if (!hasRange && !database.hasSync(key)) continue;
+      if (hasRange ? keeps?.(key) === false : !database.hasSync(key)) continue;
       batch.delete(key);
       count++;
       // The keys that are named are deleted by one batch. A range may have any number.

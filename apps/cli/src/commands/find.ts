@@ -1,4 +1,4 @@
-import { type Folder, parseFileName, type StoredEntry, type StoredVersion, storedEntries, storedEntriesSync } from '@bloom/leveldb';
+import { parseFileName, type StoredVersion } from '@bloom/leveldb';
 import type { DatabaseEntry } from '@bloom/sstable/database';
 import { type Command, Option } from 'commander';
 import { EXIT, Failure } from '../failure.js';
@@ -11,6 +11,7 @@ import { shownName } from '../inputs/location.js';
 import { type Input, type InputOptions, withInput } from '../inputs/opened-input.js';
 import { type DatabaseFile, isSync, noteDropped } from '../inputs/opened-folder.js';
 import { addRemoteOptions, tracingFor } from '../inputs/opened-source.js';
+import { storedIn } from '../inputs/stored-files.js';
 import { addKeyFormOptions, openDatabaseTable, openTable, type TableFile } from '../inputs/opened-table.js';
 import { EntryOutput } from '../outputs/entry-output.js';
 import { note } from '../outputs/output.js';
@@ -119,17 +120,8 @@ async function foundInDatabase({ path, database, folder, plugins }: DatabaseFile
   const obsolete = isSync(folder) ? folder.list().filter((name) => ['log', 'table'].includes(parseFileName(name)?.type ?? '') && !names.has(name)) : [];
   const found: Found[] = [...inUse];
   if (obsolete.length > 0) {
-    const stored = storedIn(onlyFiles(folder, obsolete), { codecs: knownCodecs(plugins), damage: 'skip' });
+    const stored = storedIn(folder, obsolete, { codecs: knownCodecs(plugins), damage: 'skip' });
     for await (const entry of stored) if (database.compare(entry.key, key) === 0) found.push(entry);
   }
   return found;
-}
-
-function storedIn(folder: Folder, options: Parameters<typeof storedEntries>[1]): Iterable<StoredEntry> | AsyncIterable<StoredEntry> {
-  return isSync(folder) ? storedEntriesSync(folder, options) : storedEntries(folder, options);
-}
-
-/** The folder as if it had only these files. */
-function onlyFiles(folder: Folder, names: readonly string[]): Folder {
-  return { name: folder.name, list: () => names, open: (name, signal) => (names.includes(name) ? folder.open(name, signal) : undefined) };
 }

@@ -1,33 +1,42 @@
+import { dirname, resolve } from 'node:path';
 import { type Database, WriteBatch } from '@bloom/leveldb';
-import { counted } from '@bloom/report';
+import { count, counted } from '@bloom/report';
 import { type Command, Option } from 'commander';
+import { Failure } from '../failure.js';
 import { byteSize } from '../inputs/byte-size.js';
 import { DecodedInputs } from '../inputs/decoded-inputs.js';
 import { bytesOf, findInputs } from '../inputs/input.js';
+import { Operations } from '../inputs/operations.js';
 import { addDatabaseOptions, type DatabaseCommandOptions, withDatabase } from '../inputs/written-database.js';
 import { interruptible, unlessAborted } from '../interruption.js';
 import { formatHelp } from '../formats/format.js';
 import { Progress } from '../outputs/progress.js';
 import { addSummaryOption, printSummary, secondsSince, type SummaryOptions } from '../outputs/summary.js';
-import { addInputOptions, inputForm, type InputOptions } from './build.js';
+import { addInputOptions, inputForm, type InputOptions, SORT_BYTES } from './build.js';
 
 interface LoadOptions extends DatabaseCommandOptions, InputOptions, SummaryOptions {
   readonly batchSize: number;
+  readonly atomic?: true;
   readonly sync?: true;
   readonly compact?: true;
 }
+
+/** The most bytes of one batch that a database takes. */
+const MOST_BATCH_BYTES = 2 ** 27;
 
 export function addLoad(program: Command): void {
   const command = program
     .command('load')
     .summary('write entries to a database')
     .description(
-      "Writes the entries in the INPUTs to a database's folder, which is made if it does not exist. Entries are written in batches, each completely or not at all: when the input is wrong or a signal ends the program, the batches before are written.",
+      "Writes the entries in the INPUTs to a database's folder, which is made if it does not exist. Entries are written in batches, each completely or not at all: when the input is wrong or a signal ends the program, the batches before are written. With --atomic, everything is one batch. With --versions, entries may be deletions.",
     )
     .argument('<folder>', 'the folder')
     .argument('<input...>', 'the entries; a dash is standard input');
   addInputOptions(command)
+    .option('--versions', 'entries have a type, value or deletion, and perhaps a sequence, as those that scan --all-versions prints')
     .addOption(new Option('--batch-size <bytes>', 'bytes of a batch').default(2 ** 18, '256KiB').argParser(byteSize(1, 64 * 2 ** 20)))
+    .addOption(new Option('--atomic', 'write everything in one batch, or nothing').conflicts('batchSize'))
     .option('--sync', 'wait after the last batch until all survive a power failure')
     .option('--compact', 'merge all tables in the end')
     .option('-q, --quiet', 'print only errors to standard error');
@@ -37,9 +46,18 @@ export function addLoad(program: Command): void {
       `${formatHelp()}
 Keys can be in any order; of equal keys the last one counts.
 
+With --versions, -f tsv, hex and base64 have five columns, key, sequence, type,
+file and value, of which file, and sequence with it, can be left out; csv and
+jsonl have columns and members with these names, and kv has sequence and type in
+the key. Versions with sequences are written in the order of these, and nothing
+is written before all were read; others are written in their own order. The
+database gives them its own sequences.
+
 Examples:
   bloom load path/to/database capitals.tsv
-  bloom scan old.ldb -f kv | bloom load path/to/database - -f kv`,
+  bloom scan old.ldb -f kv | bloom load path/to/database - -f kv
+  printf 'a\\tvalue\\t1\\nb\\tdeletion\\t\\n' | bloom load db - --versions --atomic
+  bloom scan --all-versions --live old | bloom load new - --versions`,
     )
     .action(load);
 }
@@ -49,40 +67,56 @@ async function load(path: string, inputPaths: readonly string[], options: LoadOp
   const form = inputForm(options);
   const inputs = findInputs(inputPaths);
   const reading = new Progress('loading', 'bytes', bytesOf(inputs), options.quiet !== true);
-  const source = new DecodedInputs(inputs, form, (bytesRead) => {
+  const decoded = new DecodedInputs(inputs, form, (bytesRead) => {
     reading.update(bytesRead);
   });
+  const operations = new Operations(decoded, { versions: options.versions === true, memoryBytes: SORT_BYTES, folder: dirname(resolve(path)) });
   let entries = 0;
   try {
-    await interruptible((signal) =>
-      withDatabase(path, options, true, async (database) => {
-        entries = await loadAll(database, source, options, signal);
+    await interruptible(async (signal) => {
+      await operations.prepare(signal);
+      // Before the folder is opened, or made.
+      const whole = options.atomic ? await wholeBatch(path, operations, signal) : undefined;
+      await withDatabase(path, options, true, async (database) => {
+        const sync = options.sync === true;
+        if (whole === undefined) entries = await loadAll(database, operations, options, signal);
+        else {
+          await database.write(whole, { sync });
+          entries = whole.count;
+        }
         if (options.compact) await database.compactRange();
-      }),
-    );
+      });
+    });
   } finally {
     reading.stop();
-    source.close();
+    operations.close();
   }
   const seconds = secondsSince(started);
-  await printSummary(options, `${path}: ${counted(entries, 'entry')} written; ${seconds.toFixed(2)} s`, { folder: path, entries, seconds });
+  const { deletions } = operations;
+  const deleted = deletions === 0 ? '' : `, ${count(deletions)} of them ${deletions === 1 ? 'a deletion' : 'deletions'}`;
+  const figures = { folder: path, entries, ...(options.versions && { deletions }), seconds };
+  await printSummary(options, `${path}: ${counted(entries, 'entry')} written${deleted}; ${seconds.toFixed(2)} s`, figures);
+}
+
+/** Everything in one batch. @throws Failure when it is too large. */
+async function wholeBatch(path: string, operations: Operations, signal: AbortSignal): Promise<WriteBatch> {
+  const batch = new WriteBatch();
+  while (await unlessAborted(operations.addTo(batch, MOST_BATCH_BYTES), signal)) {
+    if (batch.byteLength > MOST_BATCH_BYTES) throw new Failure(`${path}: more than ${counted(MOST_BATCH_BYTES, 'byte')} are too much for one batch: omit --atomic`);
+  }
+  return batch;
 }
 
 /** @returns how many entries were written. */
-async function loadAll(database: Database, source: DecodedInputs, { batchSize, sync }: LoadOptions, signal: AbortSignal): Promise<number> {
+async function loadAll(database: Database, operations: Operations, { batchSize, sync }: LoadOptions, signal: AbortSignal): Promise<number> {
   let written = 0;
   const batch = new WriteBatch();
-  for (;;) {
-    const entries = await unlessAborted(source.next(), signal);
-    if (entries === undefined) break;
-    for (let i = 0; i < entries.length; i++) {
-      batch.put(entries.key(i), entries.value(i));
-      if (batch.byteLength < batchSize) continue;
-      await database.write(batch);
-      written += batch.count;
-      batch.clear();
-      signal.throwIfAborted();
-    }
+  while (await unlessAborted(operations.addTo(batch, batchSize), signal)) {
+    if (batch.byteLength < batchSize) continue;
+    await database.write(batch);
+    written += batch.count;
+    batch.clear();
+    signal.throwIfAborted();
   }
   written += batch.count;
   await database.write(batch, { sync: sync === true });

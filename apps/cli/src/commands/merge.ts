@@ -1,8 +1,8 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
 import { counted } from '@bloom/report';
-import { bytewiseComparator, SyncTable, type TableBuilderOptions } from '@bloom/sstable';
-import { decodeInternalKey, internalKeyComparator, internalKeyPolicy, isLikelyInternalKey } from '@bloom/sstable/database';
+import { SyncTable } from '@bloom/sstable';
+import { decodeInternalKey, isLikelyInternalKey } from '@bloom/sstable/database';
 import { type Command, Option } from 'commander';
 import { Failure, failureOf } from '../failure.js';
 import { byteSize } from '../inputs/byte-size.js';
@@ -20,7 +20,7 @@ import { interruptible } from '../interruption.js';
 import { createOutput, type WrittenTable } from '../outputs/output-tables.js';
 import { Progress } from '../outputs/progress.js';
 import { addSummaryOption, printSummary, type SummaryOptions } from '../outputs/summary.js';
-import { addTableOptions, tableBuilderOptions, type TableOptions } from '../outputs/table-options.js';
+import { addTableOptions, internalOptions, tableBuilderOptions, type TableOptions } from '../outputs/table-options.js';
 import { mustBeWritable } from '../outputs/table-to-write.js';
 import { writeEntries } from '../outputs/written-entries.js';
 import { knownCodecs } from '../plugins/known-plugins.js';
@@ -119,12 +119,6 @@ export function boundsOf({ gte, lt, hex }: Pick<MergeOptions, 'gte' | 'lt' | 'he
 export function orderFailure(error: unknown): unknown {
   if (!(error instanceof RangeError && error.message.startsWith('key must be after'))) return error;
   return new Failure('the keys of a table are in another order: name it with --comparator; bloom verify says which tables are in order', { cause: error });
-}
-
-/** The options of a table of a database. */
-export function internalOptions(options: TableBuilderOptions): TableBuilderOptions {
-  const { comparator = bytewiseComparator, filterPolicy } = options;
-  return { ...options, comparator: internalKeyComparator(comparator), filterPolicy: filterPolicy && internalKeyPolicy(filterPolicy) };
 }
 
 /** The names in a file, one per line. */

@@ -225,7 +225,7 @@ function decodedInput(names: readonly string[], options: PartCommandOptions, plu
       if (!isOrderError(error)) return error;
       for (const [which, source] of [given, deleted].entries()) {
         for (let at = 0; at < sizes[which]!; at++) {
-          const problem = source.orderProblem(at, plugins.comparator, 'bloom build --sort');
+          const problem = source.orderProblem(at, { comparator: plugins.comparator, sort: 'bloom build --sort' });
           if (problem !== undefined) return problem;
         }
       }

@@ -32,7 +32,8 @@ import { salvageFolder, type Saved } from './salvage-folder.js';
 import { createOutput } from '../outputs/output-tables.js';
 import { mustBeWritable, writingFailure } from '../outputs/table-to-write.js';
 import { writeEntries } from '../outputs/written-entries.js';
-import { internalOptions, orderFailure } from './merge.js';
+import { internalOptions } from '../outputs/table-options.js';
+import { orderFailure } from './merge.js';
 
 interface SalvageCommandOptions extends KeyFormOptions, PluginOptions, RemoteOptions, Pick<SummaryOptions, 'json'> {
   readonly output: string;

@@ -12,6 +12,7 @@ import type { InputOptions } from '../inputs/opened-input.js';
 /** What `scan` was asked to print. */
 export interface ScanOptions extends InputOptions, RangeOptions {
   readonly allVersions?: true;
+  readonly live?: true;
   readonly reverse?: true;
   readonly limit?: number;
   readonly format: FormatName;

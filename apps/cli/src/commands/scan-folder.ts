@@ -3,6 +3,7 @@ import { Failure } from '../failure.js';
 import type { WantedRange } from '../inputs/key-range.js';
 import { type DatabaseFile, type DatabaseLocation, isSync, noteDropped, withDatabase, withDatabaseFolder } from '../inputs/opened-folder.js';
 import type { RemoteOptions } from '../inputs/opened-source.js';
+import { storedIn } from '../inputs/stored-files.js';
 import { type EntryOutput, NO_FACTS } from '../outputs/entry-output.js';
 import { knownCodecs } from '../plugins/known-plugins.js';
 import type { Plugins } from '../plugins/plugin-options.js';
@@ -29,27 +30,29 @@ async function scanDatabase({ path, database }: DatabaseFile, wanted: WantedRang
   }
 }
 
-/** Prints what each file of a database stores. Without bounds that needs neither MANIFEST nor comparator. */
+/** Prints what each file of a database stores. Without bounds and --live that needs neither MANIFEST nor comparator. */
 function scanAllVersions(location: DatabaseLocation, wanted: WantedRange, options: ScanOptions & RemoteOptions, output: EntryOutput): Promise<void> {
-  const { format, damage = 'strict' } = options;
-  if (wanted.isAll) {
+  const { format, damage = 'strict', live } = options;
+  if (wanted.isAll && !live) {
     return withDatabaseFolder(location, options, (path, folder, plugins) => printStored(path, folder, plugins, undefined));
   }
-  return withDatabase(location, { ...options, damage: 'skip' }, async ({ path, folder, plugins, database }) => {
+  return withDatabase(location, live ? options : { ...options, damage: 'skip' }, async ({ path, folder, plugins, database }) => {
     // Bounds refer to the order of the database.
     const { keeps } = wanted.in(undefined, (a, b) => database.compare(a, b));
-    await printStored(path, folder, plugins, keeps);
+    const { levels, logs } = database.describe();
+    await printStored(path, folder, plugins, keeps, live && [...levels.flat(), ...logs].map(({ name }) => name));
   });
 
-  async function printStored(path: string, folder: Folder, plugins: Plugins, keeps: ((key: Uint8Array) => boolean) | undefined): Promise<void> {
-    if (folder.list === undefined) throw new Failure(`${path}: a folder behind a URL cannot be listed, so --all-versions has no files to print: get --all-versions and find print the versions of one key, and scan prints those in a table or log that is named by its URL`);
+  /** @param names of the files to print; undefined for all. */
+  async function printStored(path: string, folder: Folder, plugins: Plugins, keeps: ((key: Uint8Array) => boolean) | undefined, names?: readonly string[]): Promise<void> {
+    if (folder.list === undefined && names === undefined) throw new Failure(`${path}: a folder behind a URL cannot be listed, so --all-versions has no files to print: with --live it prints those that the MANIFEST names; get --all-versions and find print the versions of one key`);
     if (options.reverse) throw new Failure(`${path}: --all-versions prints file by file: omit --reverse`);
     const columns = columnsOf(options, ['sequence', 'type', 'file']);
     const dropped: Dropped[] = [];
     const storedOptions = { codecs: knownCodecs(plugins), damage, onDropped: (drop: Dropped): unknown => dropped.push(drop) };
     try {
-      const stored = isSync(folder) ? storedEntriesSync(folder, storedOptions) : storedEntries(folder, storedOptions);
-      await output.print<StoredEntry>(path, columns, stored, versionPrinter(format, columns, keeps));
+      const all = (): Iterable<StoredEntry> | AsyncIterable<StoredEntry> => (isSync(folder) ? storedEntriesSync(folder, storedOptions) : storedEntries(folder, storedOptions));
+      await output.print<StoredEntry>(path, columns, names === undefined ? all() : storedIn(folder, names, storedOptions), versionPrinter(format, columns, keeps));
     } finally {
       noteDropped(path, dropped);
     }

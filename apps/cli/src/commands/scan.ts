@@ -32,7 +32,8 @@ export function addScan(program: Command): void {
     .option(
       '--all-versions',
       'for a folder: print everything that its logs and tables store, file by file, including deleted, overwritten and obsolete entries: key, sequence, type, file, value',
-    );
+    )
+    .option('--live', 'of --all-versions, leave out files that are no part of the database any more');
   addRemoteOptions(addPluginOptions(addDamageOption(command)));
   addKeyFormOptions(command)
     .addHelpText(
@@ -41,7 +42,8 @@ export function addScan(program: Command): void {
 An entry that raw or words cannot represent, such as a line break, ends the scan
 with an error. With --hex, tsv and raw print the format hex, and the members of
 jsonl and the columns of csv are keyHex and valueHex. kv keeps the keys of a
-database's table, and of --all-versions, as they are stored.
+database's table, and of --all-versions, as they are stored. With --versions,
+load and build read versions of keys back, except from raw and words.
 
 Examples:
   bloom scan capitals.ldb
@@ -53,6 +55,7 @@ Examples:
   bloom scan january.ldb february.ldb
   bloom scan path/to/database -f kv > entries.kv
   bloom scan --all-versions path/to/database
+  bloom scan --all-versions --live path/to/database > versions.tsv
   bloom scan https://example.org/capitals.ldb --prefix Fr`,
     )
     .action(scan);
@@ -60,6 +63,7 @@ Examples:
 
 async function scan(paths: readonly string[], options: ScanOptions): Promise<void> {
   const wanted = new WantedRange(options);
+  if (options.live && !options.allVersions) throw new Failure('--live is for --all-versions: without it, only what is live is printed');
   if (options.format === 'words' && options.valuesOnly) throw new Failure('words are keys: omit --values-only, or try --format raw');
   if (options.format === 'kv' && options.hex && wanted.isAll) throw new Failure('kv is binary, also with --hex: omit --hex, or try --format hex');
   if (options.decodeKeys !== undefined && (options.format === 'kv' || options.hex)) throw new Failure(`--decode-keys is for people: omit it, or ${options.hex ? '--hex' : '--format kv'}`);

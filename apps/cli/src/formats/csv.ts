@@ -1,7 +1,8 @@
 /**
  * Comma-separated values (RFC 4180). The first line names the columns, `key,value`, and each further record is an entry. Cells with
  * a quotation mark, a comma, CR, LF or a space at either end are in quotation marks, which are doubled in them; bytes are as they
- * are. In the columns `keyHex` and `valueHex`, they are in hexadecimal. Other columns are ignored, but a deletion is no entry.
+ * are. In the columns `keyHex` and `valueHex`, they are in hexadecimal. Other columns are ignored, but a deletion is no entry:
+ * among versions of keys, the column `type` says what is one.
  */
 import { BYTE_ORDER_MARK, LF, startsWithMark } from '@bloom/report';
 import type { ByteBuffer } from './byte-buffer.js';
@@ -10,6 +11,7 @@ import type { EntryBatch } from './entry-batch.js';
 import type { Columns, Format, Printer } from './format-contract.js';
 import { hexField } from './hex.js';
 import { plainField } from './tab-columns.js';
+import { putVersion } from './version-input.js';
 
 const COMMA = 0x2c;
 const QUOTE = 0x22;
@@ -97,8 +99,11 @@ export class CsvDecoder implements EntryDecoder {
   #begun: Uint8Array[];
   #begunLength: number;
   #isQuoted: boolean;
+  readonly #hasVersions: boolean;
 
-  constructor(state?: DecoderState) {
+  /** @param hasVersions whether there is a column for the type of each entry. */
+  constructor(state?: DecoderState, hasVersions = false) {
+    this.#hasVersions = hasVersions;
     const start = state?.start as CsvStart | undefined;
     this.#columns = start?.columns;
     this.#begunLength = state?.begun.length ?? 0;
@@ -149,8 +154,8 @@ export class CsvDecoder implements EntryDecoder {
     const before = batch.end;
     try {
       const cells = cellsOf(record, from);
-      if (this.#columns === undefined) this.#columns = columnsOf(cells);
-      else putEntry(cells, this.#columns, batch, this.#lines + 1);
+      if (this.#columns === undefined) this.#columns = columnsOf(cells, this.#hasVersions);
+      else putEntry(cells, this.#columns, this.#hasVersions, batch, this.#lines + 1);
       if (batch.end - before > MAX_ENTRY_BYTES) throw new LineError(`longer than ${MAX_ENTRY_BYTES} bytes, the most that an entry may have`);
     } catch (error) {
       batch.end = before;
@@ -209,7 +214,7 @@ function quotedCell(record: Uint8Array, start: number, recordEnd: number): Cell 
 }
 
 /** @param cells of the first record. */
-function columnsOf(cells: readonly Uint8Array[]): CsvColumns {
+function columnsOf(cells: readonly Uint8Array[], hasVersions: boolean): CsvColumns {
   const names = cells.map((cell) => Buffer.from(cell).toString('latin1'));
   const column = (name: string): { at: number; isHex: boolean } => {
     const [at, other] = names.flatMap((found, i) => (found === name || found === `${name}Hex` ? [i] : []));
@@ -218,14 +223,17 @@ function columnsOf(cells: readonly Uint8Array[]): CsvColumns {
     return { at, isHex: names[at] !== name };
   };
   const [key, value] = [column('key'), column('value')];
-  return { key: key.at, isKeyHex: key.isHex, value: value.at, isValueHex: value.isHex, type: names.indexOf('type'), sequence: names.indexOf('sequence') };
+  const [type, sequence] = [names.indexOf('type'), names.indexOf('sequence')];
+  if (hasVersions && type < 0) throw new LineError('there is no column named type, which says what is a value and what a deletion');
+  return { key: key.at, isKeyHex: key.isHex, value: value.at, isValueHex: value.isHex, type, sequence };
 }
 
-function putEntry(cells: readonly Uint8Array[], { key, isKeyHex, value, isValueHex, type, sequence }: CsvColumns, batch: EntryBatch, number: number): void {
+function putEntry(cells: readonly Uint8Array[], { key, isKeyHex, value, isValueHex, type, sequence }: CsvColumns, hasVersions: boolean, batch: EntryBatch, number: number): void {
   const [keyCell, valueCell] = [cells[key], cells[value]];
   if (keyCell === undefined || valueCell === undefined) throw new LineError(`only ${cells.length === 1 ? 'one cell' : `${cells.length} cells`}, so that key or value is missing`);
-  if (type >= 0 && sequence >= 0) mustBeNoDeletion(textOf(cells[type]), textOf(cells[sequence]));
+  if (!hasVersions && type >= 0 && sequence >= 0) mustBeNoDeletion(textOf(cells[type]), textOf(cells[sequence]));
   (isKeyHex ? hexField : plainField)(keyCell, 0, keyCell.length, batch);
+  if (hasVersions) putVersion(textOf(cells[type]), sequence < 0 ? undefined : (textOf(cells[sequence]) ?? ''), batch);
   const keyEnd = batch.end;
   (isValueHex ? hexField : plainField)(valueCell, 0, valueCell.length, batch);
   batch.push(keyEnd, batch.end, number);

@@ -4,11 +4,13 @@ import { CsvDecoder } from './csv.js';
 import type { DecoderState, EntryDecoder } from './entry.js';
 import type { FormatName } from './format.js';
 import { hexField } from './hex.js';
-import { decodeJsonLine } from './jsonl.js';
+import { decodeJsonLine, decodeJsonVersion } from './jsonl.js';
 import { KvDecoder } from './kv.js';
 import { type LineDecoder, LinesDecoder } from './lines.js';
+import { escapedField } from './escapes.js';
 import { columnDecoder, plainField } from './tab-columns.js';
 import { decodeTsvLine } from './tsv.js';
+import { versionDecoder } from './version-input.js';
 import { wordDecoder } from './words.js';
 
 /** How an input is written, in a form that can be handed to another thread. */
@@ -16,6 +18,8 @@ export interface InputForm {
   readonly format: FormatName;
   /** Whether keys and values are in hexadecimal, in a format that does not say so itself. */
   readonly hex: boolean;
+  /** Whether entries are versions of keys, with types and sequences: a batch has them under the keys that a database stores. */
+  readonly versions?: boolean;
 }
 
 const lineDecoders = {
@@ -27,10 +31,22 @@ const lineDecoders = {
   words: ({ hex }) => wordDecoder(hex ? hexField : plainField),
 } satisfies Partial<Record<FormatName, (form: InputForm) => LineDecoder>>;
 
+/** Only of formats in which versions can be told apart. */
+const versionDecoders: typeof lineDecoders = {
+  ...lineDecoders,
+  tsv: ({ hex }) => versionDecoder(hex ? hexField : escapedField),
+  jsonl: () => decodeJsonVersion,
+  hex: () => versionDecoder(hexField),
+  base64: () => versionDecoder(base64Field),
+  raw: () => versionDecoder(hexField),
+};
+
 /** A decoder. @param state where another decoder of the same form stopped; undefined at the start of an input. */
 export function decoderOf(form: InputForm, state?: DecoderState): EntryDecoder {
-  const { format } = form;
-  if (format === 'kv') return new KvDecoder(state);
-  if (format === 'csv') return new CsvDecoder(state);
-  return new LinesDecoder(lineDecoders[format](form), state);
+  const { format, versions = false } = form;
+  if (format === 'kv') return new KvDecoder(state, versions);
+  if (format === 'csv') return new CsvDecoder(state, versions);
+  const decodersOf: Readonly<Record<typeof format, (form: InputForm) => LineDecoder>> = versions ? versionDecoders : lineDecoders;
+  return new LinesDecoder(decodersOf[format](form), state);
 }
+

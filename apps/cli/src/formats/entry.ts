@@ -54,5 +54,5 @@ export class LineError extends Error {
 /** @throws LineError for the type and the sequence of a deletion, as `scan` prints versions: its empty value is none. */
 export function mustBeNoDeletion(type: unknown, sequence: unknown): void {
   if (type !== 'deletion' || typeof sequence !== 'string' || !/^\d+$/.test(sequence)) return;
-  throw new LineError('a deletion among versions of keys, which would become an empty value: scan a folder without --all-versions, or convert a table with --keys plain, for the newest values');
+  throw new LineError('a deletion among versions of keys, which would become an empty value: scan a folder without --all-versions, or convert a table with --keys plain, for the newest values; build and load keep it as a deletion with --versions');
 }

@@ -1,12 +1,14 @@
 /**
  * One JSON object per line, `{"key":"…","value":"…"}`: both strings, stored as UTF-8. Bytes that are not UTF-8 are in `keyHex` and
- * `valueHex` instead, in hexadecimal. `keyBase64` and `valueBase64` are read too. Other members are ignored, but a deletion is no entry.
+ * `valueHex` instead, in hexadecimal. `keyBase64` and `valueBase64` are read too. Other members are ignored, but a deletion is no entry:
+ * among versions of keys, it has its `type`.
  */
 import { LineError, mustBeNoDeletion } from './entry.js';
 import { base64Bytes } from './base64.js';
 import type { EntryBatch } from './entry-batch.js';
 import type { Columns, Format, Printer } from './format-contract.js';
 import { terminalJson } from '../outputs/terminal-text.js';
+import { putVersion } from './version-input.js';
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -21,6 +23,34 @@ const SMALL_LINE_BYTES = 2 ** 20;
 const MAX_VALUES = 1_000_000;
 
 export function decodeJsonLine(bytes: Uint8Array, start: number, end: number, batch: EntryBatch, number: number): void {
+  const json = objectIn(bytes, start, end);
+  mustBeNoDeletion(json.type, json.sequence);
+  const key = decodeMember(json, 'key');
+  batch.add(key, decodeMember(json, 'value'), number);
+}
+
+/** Reads a line that has a type and perhaps a sequence too. Without a type it is a value; a deletion needs no value. */
+export function decodeJsonVersion(bytes: Uint8Array, start: number, end: number, batch: EntryBatch, number: number): void {
+  const json = objectIn(bytes, start, end);
+  const { type = 'value', sequence } = json;
+  const key = decodeMember(json, 'key');
+  const isWithoutValue = type === 'deletion' && !['value', 'valueHex', 'valueBase64'].some((name) => Object.hasOwn(json, name));
+  const value = isWithoutValue ? new Uint8Array(0) : decodeMember(json, 'value');
+  const before = batch.end;
+  batch.put(key);
+  try {
+    putVersion(type, sequence, batch);
+  } catch (error) {
+    batch.end = before;
+    throw error;
+  }
+  const keyEnd = batch.end;
+  batch.put(value);
+  batch.push(keyEnd, batch.end, number);
+}
+
+/** The object of a line. Members that it does not have of its own are undefined. */
+function objectIn(bytes: Uint8Array, start: number, end: number): Partial<Record<string, unknown>> {
   const line = bytes.subarray(start, end);
   if (line.length > SMALL_LINE_BYTES) mustHaveFewValues(line);
   const text = decodeUtf8(line);
@@ -33,9 +63,7 @@ export function decodeJsonLine(bytes: Uint8Array, start: number, end: number, ba
     throw new LineError('not JSON');
   }
   if (typeof json !== 'object' || json === null || Array.isArray(json)) throw new LineError('not a JSON object');
-  mustBeNoDeletion('type' in json ? json.type : undefined, 'sequence' in json ? json.sequence : undefined);
-  const key = decodeMember(json, 'key');
-  batch.add(key, decodeMember(json, 'value'), number);
+  return json;
 }
 
 function printer({ key: hasKey, value: hasValue, facts: names, hex }: Columns): Printer {

@@ -7,6 +7,7 @@ import type { ByteBuffer } from './byte-buffer.js';
 import type { Columns, Format, Printer } from './format-contract.js';
 import { type DecoderState, type EntryDecoder, InputError, MAX_ENTRY_BYTES } from './entry.js';
 import type { EntryBatch } from './entry-batch.js';
+import { storedKeyProblem } from './version-input.js';
 
 const LENGTH_BYTES = 4;
 
@@ -25,8 +26,11 @@ export class KvDecoder implements EntryDecoder {
   #begunLength: number;
   /** How many bytes of that entry are needed before decoding it can proceed. */
   #needed = 2 * LENGTH_BYTES;
+  readonly #hasVersions: boolean;
 
-  constructor(state?: DecoderState) {
+  /** @param hasVersions whether keys must be those that a database stores. */
+  constructor(state?: DecoderState, hasVersions = false) {
+    this.#hasVersions = hasVersions;
     this.#next = state?.position ?? 0;
     this.#begunLength = state?.begun.length ?? 0;
     this.#begun = state === undefined || this.#begunLength === 0 ? [] : [state.begun];
@@ -50,6 +54,7 @@ export class KvDecoder implements EntryDecoder {
       if (end > rest.length) break;
       const keyStart = start + LENGTH_BYTES;
       const keyEnd = keyStart + view.getUint32(start, true);
+      if (this.#hasVersions) this.#mustBeStored(rest.subarray(keyStart, keyEnd));
       batch.addRange(rest, keyStart, keyEnd, keyEnd + LENGTH_BYTES, end, this.#next);
       this.#next += this.#needed;
       start = end;
@@ -81,6 +86,11 @@ export class KvDecoder implements EntryDecoder {
     const valueLength = view.getUint32(start + LENGTH_BYTES + keyLength, true);
     this.#mustFit(keyLength + valueLength);
     return valueStart + valueLength;
+  }
+
+  #mustBeStored(key: Uint8Array): void {
+    const problem = storedKeyProblem(key);
+    if (problem !== undefined) throw new InputError(`offset ${this.#next}`, problem);
   }
 
   #mustFit(byteLength: number): void {

@@ -1,7 +1,9 @@
 import { bytewiseComparator, type Comparator } from '@bloom/sstable';
+import { internalKeyComparator } from '@bloom/sstable/database';
 import type { InputForm } from '../formats/decoders.js';
 import type { EntryBatch } from '../formats/entry-batch.js';
 import type { Failure } from '../failure.js';
+import { versionOf } from '../formats/version-input.js';
 import { keyText } from '../outputs/key-text.js';
 import type { BatchSource } from './batch-source.js';
 import { DecodedInput } from './decoded-input.js';
@@ -12,6 +14,19 @@ interface Place {
   readonly input: DecodedInput;
   readonly position: number;
   readonly key: Uint8Array;
+}
+
+/** The order in which entries must be. */
+interface OrderOptions {
+  readonly comparator?: Comparator | undefined;
+  readonly sort?: string;
+  /** Whether the entries are versions, of which the newest of a key comes first. */
+  readonly versions?: boolean | undefined;
+}
+
+function versionText(key: Uint8Array): string {
+  const { userKey, sequence } = versionOf(key);
+  return `${keyText(userKey)} of sequence ${sequence}`;
 }
 
 function copied(place: Place): Place {
@@ -58,16 +73,23 @@ export class DecodedInputs implements BatchSource {
     this.#input?.close();
   }
 
+  /** What is wrong with the entry `i` of the batch that was returned last, as a failure that names its place. */
+  failureAt(i: number, problem: string): Failure {
+    const { input, position } = this.#placeIn(this.#batch!, i);
+    return input.failureAt(position, problem);
+  }
+
   /**
    * Why the entry `i` of the batch that was returned last cannot follow the one before it; undefined if it can.
    *
    * @param sort the option that would accept it.
    */
-  orderProblem(i: number, comparator: Comparator = bytewiseComparator, sort = '--sort'): Failure | undefined {
+  orderProblem(i: number, { comparator = bytewiseComparator, sort = '--sort', versions = false }: OrderOptions): Failure | undefined {
     const place = this.#placeIn(this.#batch!, i);
     const last = i > 0 ? this.#placeIn(this.#batch!, i - 1) : this.#last;
     if (last === undefined) return undefined;
-    const order = comparator.compare(last.key, place.key);
+    const order = (versions ? internalKeyComparator(comparator) : comparator).compare(last.key, place.key);
+    const text = versions ? versionText : keyText;
     if (order < 0) return undefined;
     const { unit } = place.input;
     const where = `(${unit} ${last.position}${last.input === place.input ? '' : ` of ${last.input.name}`})`;
@@ -75,8 +97,8 @@ export class DecodedInputs implements BatchSource {
     return place.input.failureAt(
       place.position,
       order === 0
-        ? `key ${keyText(place.key)} is a duplicate ${where}${by}; ${sort} keeps the last value of each key`
-        : `key ${keyText(place.key)} comes before ${keyText(last.key)} ${where}${by}; ${sort} accepts keys in any order`,
+        ? `key ${text(place.key)} is a duplicate ${where}${by}; ${sort} keeps the last ${versions ? 'of equal versions' : 'value of each key'}`
+        : `key ${text(place.key)} comes before ${text(last.key)} ${where}${by}; ${sort} accepts keys in any order`,
     );
   }
 

@@ -1,4 +1,5 @@
 import { bytewiseComparator, type Comparator } from '@bloom/sstable';
+import { internalKeyComparator } from '@bloom/sstable/database';
 import { EntryBatch } from '../formats/entry-batch.js';
 import type { PluginOptions } from '../plugins/plugin-options.js';
 import type { BatchSource } from './batch-source.js';
@@ -19,6 +20,8 @@ export interface SortOptions {
   readonly comparator: Comparator | undefined;
   /** The same, for a thread. */
   readonly plugins: PluginOptions;
+  /** Whether the keys are those of a database, with sequence and type, in its order. */
+  readonly isInternal?: boolean | undefined;
 }
 
 /** Sorts any number of entries, and keeps the last of each key. What does not fit into memory is written to sorted runs, which are merged. */
@@ -33,7 +36,8 @@ export class EntrySorter {
 
   constructor(options: SortOptions) {
     this.#options = options;
-    this.#comparator = options.comparator ?? bytewiseComparator;
+    const { comparator = bytewiseComparator, isInternal } = options;
+    this.#comparator = isInternal ? internalKeyComparator(comparator) : comparator;
     this.#entries = new SortedEntries(this.#comparator);
   }
 
@@ -63,7 +67,7 @@ export class EntrySorter {
     if (this.#entries.length > 0) this.#writeRun();
     this.#entries.release();
     const files = this.#runs.map(({ fd, byteLength }, i) => ({ name: `run ${i + 1}`, fd, byteLength })).reverse();
-    return mergeTables({ files, plugins: this.#options.plugins, isInternal: false });
+    return mergeTables({ files, plugins: this.#options.plugins, isInternal: this.#options.isInternal === true });
   }
 
   /** Removes the runs. */

@@ -178,7 +178,7 @@ function folderProblem({ code, message }: FolderError): string {
 }
 
 /** The path of a file in a folder, or of the folder itself. @param file a path or only a name, as errors have it. */
-function fileIn(path: string, file: string | undefined): string {
+export function fileIn(path: string, file: string | undefined): string {
   // A log that is read as a database has the path of the file.
   if (file === undefined || file === path || isOneFile(path)) return path;
   return path.includes('://') ? `${path.replace(/\/$/, '')}/${basename(file)}` : join(path, basename(file));

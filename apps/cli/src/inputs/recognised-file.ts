@@ -52,7 +52,7 @@ export function mustNotBeTable(path: string): void {
     const end = Buffer.alloc(TABLE_MAGIC.length);
     if (size < end.length) return;
     if (readSync(file, end, 0, end.length, size - end.length) === end.length && end.equals(TABLE_MAGIC)) {
-      throw new Failure(`${path === '-' ? 'standard input' : path}: is a table already: bloom convert writes it with other options, and bloom merge puts tables together`);
+      throw new Failure(`${path === '-' ? 'standard input' : path}: is a table already: bloom convert writes it with other options, bloom merge puts tables together, and what bloom scan prints of it can be loaded`);
     }
   } finally {
     if (path !== '-') closeSync(file);

@@ -4,9 +4,9 @@ import { hexDigits } from '@bloom/report';
 const SHOWN_BYTES = 32;
 
 /** A key as messages show it: quoted if it is text, otherwise in hexadecimal; only the start of a long key. */
-export function keyText(key: Uint8Array): string {
-  const start = key.subarray(0, SHOWN_BYTES);
-  const isCut = key.length > SHOWN_BYTES;
+export function keyText(key: Uint8Array, shownBytes = SHOWN_BYTES): string {
+  const start = key.subarray(0, shownBytes);
+  const isCut = key.length > shownBytes;
   const rest = isCut ? '…' : '';
   const hex = `0x${hexDigits(start)}${rest}`;
   try {

@@ -1,7 +1,8 @@
 /** The options of all commands that write tables. */
 import { deflateCodec, zlibCodec } from '@bloom/codecs';
 import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
-import type { Codec, TableBuilderOptions } from '@bloom/sstable';
+import { bytewiseComparator, type Codec, type TableBuilderOptions } from '@bloom/sstable';
+import { internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/database';
 import { type Command, Option } from 'commander';
 import { Failure } from '../failure.js';
 import { byteSize, filterRangeSize } from '../inputs/byte-size.js';
@@ -44,6 +45,12 @@ export function tableBuilderOptions(options: TableOptions, plugins: Plugins): Ta
     blockRestartInterval,
     compression: compressionOf(options, plugins),
   };
+}
+
+/** The options of a table of a database. */
+export function internalOptions(options: TableBuilderOptions): TableBuilderOptions {
+  const { comparator = bytewiseComparator, filterPolicy } = options;
+  return { ...options, comparator: internalKeyComparator(comparator), filterPolicy: filterPolicy && internalKeyPolicy(filterPolicy) };
 }
 
 /** The policy to write with; null for none. */

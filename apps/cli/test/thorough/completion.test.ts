@@ -17,7 +17,7 @@ describe('completion', () => {
     for (const kind of ['bash', 'zsh', 'fish', 'man']) {
       const text = (await bloomPrints(['completion', kind], scratch.path)).replaceAll('\\-', '-');
       for (const option of options) expect(text).toContain(kind === 'fish' ? `-l ${option.slice(2)}` : option);
-      for (const command of ['get', 'merge', 'put']) expect(text).toContain(command);
+      for (const command of ['get', 'merge', 'put', 'size']) expect(text).toContain(command);
     }
   });
 
@@ -26,6 +26,9 @@ describe('completion', () => {
 /** A line that is being typed, and what completes its last word. There is a file `table.ldb`. */
 const LINES: readonly (readonly [line: string, words: readonly string[]])[] = [
   ['bloom sc', ['scan']],
+  ['bloom siz', ['size']],
+  ['bloom size --by-p', ['--by-prefix']],
+  ['bloom load --at', ['--atomic']],
   ['bloom scan --keys', ['--keys-only']],
   ['bloom scan --format js', ['jsonl']],
   ['bloom scan ta', ['table.ldb']],

@@ -339,6 +339,9 @@ describe('URLs', () => {
     expect(await bloomPrints(['get', url, 'ab'], scratch.path)).toBe('2\n');
     expect(await bloomPrints(['scan', url, '--prefix', 'a'], scratch.path)).toBe('a\t1\nab\t2\n');
     expect(await bloomPrints(['count', url], scratch.path)).toBe('4\n');
+    for (const options of [[], ['--prefix', 'a'], ['--by-prefix', '1']]) {
+      expect(await bloomPrints(['size', url, ...options], scratch.path)).toBe(await bloomPrints(['size', 'letters.ldb', ...options], scratch.path));
+    }
     expect(await bloomPrints(['find', 'b', url], scratch.path)).toBe(`${url}\t-\t-\tvalue\t3\n`);
     expect(await bloomPrints(['layout', url], scratch.path)).toBe(await bloomPrints(['layout', 'letters.ldb'], scratch.path));
     expect((await bloom(['verify', url], scratch.path)).code).toBe(0);
@@ -347,6 +350,7 @@ describe('URLs', () => {
 
   test.each(['levels', 'levels/', 'levels/CURRENT', 'levels/MANIFEST-000002'])('of the folder %s are read', async (name) => {
     expect(await bloomPrints(['scan', `${base}/${name}`], scratch.path)).toBe(await bloomPrints(['scan', pathOf('levels')], scratch.path));
+    expect(await bloomPrints(['size', `${base}/${name}`, '--by-prefix', '5'], scratch.path)).toBe(await bloomPrints(['size', pathOf('levels'), '--by-prefix', '5'], scratch.path));
     expect((await bloom(['verify', `${base}/${name}`], scratch.path)).code).toBe(0);
     expect(readdirSync(pathOf('levels'))).toContain('CURRENT');
   });
@@ -397,6 +401,7 @@ describe('URLs', () => {
   test('of a folder that lacks a table say so', async () => {
     const { code, stderr } = await bloom(['scan', `${base}/missing-table/`], scratch.path);
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/missing-table\/000007\.ldb: the MANIFEST lists it, and it is not there: .*as bloom verify says\n$/) as string });
+    expect(await bloom(['size', `${base}/missing-table/`, '--by-prefix', '30'], scratch.path)).toMatchObject({ code: 2, stdout: Buffer.from('') });
     const verified = await bloom(['verify', `${base}/missing-table/`], scratch.path);
     expect(verified.code).toBe(1);
     expect(verified.stdout.toString()).toContain('000007.ldb: the MANIFEST lists it, and it is not there (BLOOM_MISSING_FILE)\n');
@@ -409,6 +414,13 @@ describe('URLs', () => {
     expect((await bloom(['scan', `${base}/reverse/`, '--comparator', './reverse.mjs'], scratch.path)).stdout).toEqual(
       (await bloom(['scan', pathOf('reverse'), '--comparator', './reverse.mjs'], scratch.path)).stdout,
     );
+  });
+
+  test('of folders are printed file by file as far as the MANIFEST names them', async () => {
+    const printed = await bloomPrints(['scan', `${base}/levels/`, '--all-versions', '--live'], scratch.path);
+    expect(printed).toContain('\tdeletion\t');
+    expect(printed).toBe(await bloomPrints(['scan', pathOf('levels'), '--all-versions', '--live'], scratch.path));
+    expect(await bloom(['scan', pathOf('levels'), '--live'], scratch.path)).toMatchObject({ code: 2, stderr: 'bloom: --live is for --all-versions: without it, only what is live is printed\n' });
   });
 
   test('of folders cannot be listed, and so not be printed file by file', async () => {

@@ -30,6 +30,8 @@ describe('--json prints the summary', () => {
 
   test('of load, put, delete, compact, copy and destroy', async () => {
     expect(await summaryOf(['load', 'db', 'in.tsv'])).toEqual({ folder: 'db', entries: 3, seconds: number });
+    scratch.write('versions.jsonl', '{"key":"x","value":"1"}\n{"key":"x","type":"deletion"}\n');
+    expect(await summaryOf(['load', 'versions-db', 'versions.jsonl', '-f', 'jsonl', '--versions'])).toEqual({ folder: 'versions-db', entries: 2, deletions: 1, seconds: number });
     expect(await summaryOf(['put', 'db', 'd', '12345'])).toEqual({ folder: 'db', keyHex: '64', valueBytes: 5 });
     expect(await summaryOf(['delete', 'db', 'a', 'z'])).toEqual({ folder: 'db', deleted: 1 });
     expect(await summaryOf(['delete', 'db', 'z'], 1)).toEqual({ folder: 'db', deleted: 0 });

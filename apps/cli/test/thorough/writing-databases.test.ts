@@ -113,7 +113,7 @@ describe('wrong use is one line, and changes nothing', () => {
     ['put db a --value-from absent', 'absent: no such file or folder'],
     ['put db 6 00 --hex', '"6" is not hexadecimal: it must have two digits per byte'],
     ['delete none a', 'none: there is no database: bloom put and bloom load make one'],
-    ['delete db', 'name the keys, or a range of keys with --gte and --lt'],
+    ['delete db', 'name the keys, or a range of keys with --prefix, --gte or --lt'],
     ['delete db a --lt b', 'name either keys or a range of keys'],
     ['compact none', 'none: there is no database: bloom put and bloom load make one'],
     ['destroy --yes none', 'none: no such file or folder'],
@@ -138,6 +138,15 @@ describe('load', () => {
       stderr: 'bloom: half.tsv: line 3: no TAB between key and value\n',
     });
     expect(await bloomPrints(['scan', 'half'], scratch.path)).toBe('a\t1\nb\t2\n');
+  });
+
+  test('deletes prefixes and other ranges again', async () => {
+    scratch.write('prefixes.tsv', 'a/1\t1\na/2\t2\nb/1\t3\nb/2\t4\nc\t5\n');
+    await bloomPrints(['load', 'prefixes', 'prefixes.tsv', '-q'], scratch.path);
+    expect(await bloom(['delete', 'prefixes', '--prefix', 'a/', '--gt', 'a/1'], scratch.path)).toMatchObject({ code: 0, stderr: 'bloom: prefixes: 1 key deleted\n' });
+    expect(await bloom(['delete', 'prefixes', '--hex', '--prefix', '622f'], scratch.path)).toMatchObject({ code: 0, stderr: 'bloom: prefixes: 2 keys deleted\n' });
+    expect(await bloom(['delete', 'prefixes', '--prefix', 'd'], scratch.path)).toMatchObject({ code: 1, stderr: 'bloom: prefixes: 0 keys deleted\n' });
+    expect(await bloomPrints(['scan', 'prefixes'], scratch.path)).toBe('a/1\t1\nc\t5\n');
   });
 
   test('deletes ranges again', async () => {

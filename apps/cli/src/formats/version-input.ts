@@ -1,0 +1,86 @@
+/**
+ * Versions of keys in an input, as `scan` prints those of a database: the key, its sequence, its type, perhaps its file, and the value.
+ * The batch has them under the key that a database stores, of which a version without a sequence has the highest.
+ */
+import { decodeInternalKey, INTERNAL_KEY_TRAILER_LENGTH, MAX_SEQUENCE, MAX_TYPE, typeOfKind } from '@bloom/sstable/database';
+import { LineError } from './entry.js';
+import type { EntryBatch, FieldDecoder } from './entry-batch.js';
+import type { LineDecoder } from './lines.js';
+
+/** That of a version in whose line none stands. No database reaches it: in lookups it stands for all versions of a key. */
+const NO_SEQUENCE = MAX_SEQUENCE;
+
+const TAB = 9;
+/** The cells of a line: with a sequence and with a file, or without. */
+const LEAST_CELLS = 3;
+const MOST_CELLS = 5;
+
+/** The parts of a key in a batch of versions. @returns no sequence where the input has none. */
+export function versionOf(key: Uint8Array): { readonly userKey: Uint8Array; readonly sequence: bigint | undefined; readonly type: number } {
+  const { userKey, sequence, type } = decodeInternalKey(key)!;
+  return { userKey, sequence: sequence === NO_SEQUENCE ? undefined : sequence, type };
+}
+
+/** Ends the key that is being written. @param sequence as the input has it; undefined where it has none. @throws LineError */
+export function putVersion(type: unknown, sequence: unknown, batch: EntryBatch): void {
+  let trailer = (sequence === undefined ? NO_SEQUENCE : sequenceOf(sequence)) * 256n + BigInt(typeOf(type));
+  batch.reserve(INTERNAL_KEY_TRAILER_LENGTH);
+  for (let i = 0; i < INTERNAL_KEY_TRAILER_LENGTH; i++, trailer >>= 8n) batch.bytes[batch.end++] = Number(trailer & 0xffn);
+}
+
+/** What is wrong with a key that a database is said to have stored; undefined if nothing is. */
+export function storedKeyProblem(key: Uint8Array): string | undefined {
+  const stored = decodeInternalKey(key);
+  if (stored === undefined) return `a key of ${key.length} bytes, which has no place for sequence and type: are these versions?`;
+  return stored.sequence === NO_SEQUENCE ? `the sequence ${NO_SEQUENCE}, which no database reaches` : undefined;
+}
+
+/** Reads lines of key, sequence, type, file and value, of which sequence and file may be left out. */
+export function versionDecoder(decodeField: FieldDecoder): LineDecoder {
+  return (line, start, end, batch, number) => {
+    const ends = cellEnds(line, start, end);
+    if (ends.length < LEAST_CELLS || ends.length > MOST_CELLS) {
+      throw new LineError(`${ends.length === 1 ? 'one column' : `${ends.length} columns`}, and a version has key, sequence, type, file and value, of which sequence and file can be left out`);
+    }
+    const cellText = (i: number): string => Buffer.from(line.buffer, line.byteOffset + ends[i - 1]! + 1, ends[i]! - ends[i - 1]! - 1).toString('latin1');
+    const hasSequence = ends.length > LEAST_CELLS;
+    const before = batch.end;
+    try {
+      decodeField(line, start, ends[0]!, batch);
+      putVersion(cellText(hasSequence ? 2 : 1), hasSequence ? cellText(1) : undefined, batch);
+      const keyEnd = batch.end;
+      decodeField(line, ends.at(-2)! + 1, end, batch);
+      batch.push(keyEnd, batch.end, number);
+    } catch (error) {
+      batch.end = before;
+      throw error;
+    }
+  };
+}
+
+/** Where each cell of a line ends; one more than there may be is enough. */
+function cellEnds(line: Uint8Array, start: number, end: number): number[] {
+  const ends: number[] = [];
+  for (let from = start; ends.length < MOST_CELLS; ) {
+    const tab = line.indexOf(TAB, from);
+    if (tab < 0 || tab >= end) break;
+    ends.push(tab);
+    from = tab + 1;
+  }
+  ends.push(end);
+  return ends;
+}
+
+function sequenceOf(given: unknown): bigint {
+  const text = typeof given === 'number' && Number.isSafeInteger(given) ? String(given) : given;
+  const sequence = typeof text === 'string' && /^\d{1,17}$/.test(text) ? BigInt(text) : NO_SEQUENCE;
+  if (sequence < NO_SEQUENCE) return sequence;
+  throw new LineError(`the sequence of a version must be a whole number below ${NO_SEQUENCE}`);
+}
+
+function typeOf(given: unknown): number {
+  if (given === 'value' || given === 'deletion') return typeOfKind(given);
+  const type = typeof given === 'number' ? given : typeof given === 'string' && /^\d{1,3}$/.test(given) ? Number(given) : -1;
+  if (Number.isInteger(type) && type >= 0 && type <= MAX_TYPE) return type;
+  throw new LineError('the type of a version must be value, deletion, or the number of the type of another program');
+}

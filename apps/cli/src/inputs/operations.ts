@@ -1,0 +1,128 @@
+import type { WriteBatch } from '@bloom/leveldb';
+import { DELETION, VALUE } from '@bloom/sstable/database';
+import { EntryBatch } from '../formats/entry-batch.js';
+import { versionOf } from '../formats/version-input.js';
+import { unlessAborted } from '../interruption.js';
+import type { BatchSource } from './batch-source.js';
+import type { DecodedInputs } from './decoded-inputs.js';
+import { EntrySorter } from './entry-sorter.js';
+
+/** Bytes of a sequence in front of a key that is sorted by it. */
+const SEQUENCE_BYTES = 7;
+
+export interface OperationOptions {
+  /** Whether the inputs have versions. */
+  readonly versions: boolean;
+  /** The most bytes of versions to keep in memory while they are sorted. */
+  readonly memoryBytes: number;
+  /** Where what does not fit is written. */
+  readonly folder: string;
+}
+
+/** What a database is to do: a put for each entry, or a put or a deletion for each version of the inputs. */
+export class Operations {
+  /** How many deletions there were so far. */
+  deletions = 0;
+  readonly #inputs: DecodedInputs;
+  readonly #options: OperationOptions;
+  /** Versions by their sequences; undefined where they come as they are. */
+  #sorted: BatchSource | undefined;
+  #sorter: EntrySorter | undefined;
+  #isPrepared = false;
+  /** Whether versions have sequences, as the first of them. */
+  #isNumbered: boolean | undefined;
+  #batch: EntryBatch | undefined;
+  #next = 0;
+
+  constructor(inputs: DecodedInputs, options: OperationOptions) {
+    this.#inputs = inputs;
+    this.#options = options;
+  }
+
+  /** Reads all versions, if they have sequences, which say their order. Called before {@link addTo}. @throws Failure for a wrong input. */
+  async prepare(signal: AbortSignal): Promise<void> {
+    if (!this.#options.versions) return;
+    this.#isPrepared = true;
+    let batch = await this.#firstBatch(signal);
+    if (batch === undefined || versionOf(batch.key(0)).sequence === undefined) {
+      this.#batch = batch;
+      return;
+    }
+    const { memoryBytes, folder } = this.#options;
+    const sorter = (this.#sorter = new EntrySorter({ memoryBytes, folder, comparator: undefined, plugins: {} }));
+    for (; batch !== undefined; batch = await unlessAborted(this.#inputs.next(), signal)) sorter.add(this.#bySequence(batch));
+    this.#sorted = await sorter.sorted();
+  }
+
+  /** Adds the next operations to a batch, until it has so many bytes. @returns whether there may be more. */
+  async addTo(batch: WriteBatch, maxBytes: number): Promise<boolean> {
+    if (this.#batch === undefined) {
+      this.#batch = await (this.#sorted ?? this.#inputs).next();
+      this.#next = 0;
+    }
+    const entries = this.#batch;
+    if (entries === undefined) return false;
+    while (this.#next < entries.length) {
+      this.#addEntry(batch, entries, this.#next++);
+      if (batch.byteLength >= maxBytes) return true;
+    }
+    this.#batch = undefined;
+    return true;
+  }
+
+  close(): void {
+    this.#sorted?.close();
+    this.#sorter?.close();
+    this.#inputs.close();
+  }
+
+  async #firstBatch(signal: AbortSignal): Promise<EntryBatch | undefined> {
+    for (;;) {
+      const batch = await unlessAborted(this.#inputs.next(), signal);
+      if (batch === undefined || batch.length > 0) return batch;
+    }
+  }
+
+  #addEntry(batch: WriteBatch, entries: EntryBatch, i: number): void {
+    const key = entries.key(i);
+    if (!this.#isPrepared) {
+      batch.put(key, entries.value(i));
+      return;
+    }
+    const isSorted = this.#sorted !== undefined;
+    const { userKey, type } = isSorted ? { userKey: key.subarray(SEQUENCE_BYTES, -1), type: key.at(-1)! } : this.#checkedVersion(entries, i);
+    if (type === VALUE) {
+      batch.put(userKey, entries.value(i));
+      return;
+    }
+    batch.delete(userKey);
+    this.deletions++;
+  }
+
+  /** The versions under keys whose bytes are in their order; of one sequence and key, a value comes after a deletion, as in a database. */
+  #bySequence(batch: EntryBatch): EntryBatch {
+    const sorting = new EntryBatch(batch.bytes.length, batch.length);
+    for (let i = 0; i < batch.length; i++) {
+      const { userKey, sequence, type } = this.#checkedVersion(batch, i);
+      sorting.reserve(SEQUENCE_BYTES);
+      for (let shift = 8n * BigInt(SEQUENCE_BYTES - 1); shift >= 0n; shift -= 8n) sorting.bytes[sorting.end++] = Number((sequence! >> shift) & 0xffn);
+      sorting.put(userKey);
+      sorting.put(Uint8Array.of(type));
+      const keyEnd = sorting.end;
+      sorting.put(batch.value(i));
+      sorting.push(keyEnd, sorting.end, 0);
+    }
+    return sorting;
+  }
+
+  /** @throws Failure for a version that a database cannot be told to write. */
+  #checkedVersion(batch: EntryBatch, i: number): ReturnType<typeof versionOf> {
+    const version = versionOf(batch.key(i));
+    const isNumbered = version.sequence !== undefined;
+    this.#isNumbered ??= isNumbered;
+    if (isNumbered !== this.#isNumbered) throw this.#inputs.failureAt(i, isNumbered ? 'a sequence, and entries before have none' : 'no sequence, and entries before have one');
+    if (version.type !== VALUE && version.type !== DELETION) throw this.#inputs.failureAt(i, `the type ${version.type}, which LevelDB does not write`);
+    if (version.type === DELETION && batch.valueEnd(i) > batch.keyEnd(i)) throw this.#inputs.failureAt(i, 'a deletion with a value');
+    return version;
+  }
+}

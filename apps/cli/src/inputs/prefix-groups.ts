@@ -1,0 +1,153 @@
+import { bytewiseComparator, type Comparator } from '@bloom/sstable';
+import { type Command, Option } from 'commander';
+import { Failure } from '../failure.js';
+import { keyArgument } from './key-argument.js';
+import { type RangeOptions, WantedRange } from './key-range.js';
+import { wholeNumber } from './whole-number.js';
+
+/** By what keys are counted together. */
+export interface GroupOptions extends RangeOptions {
+  readonly byPrefix?: number;
+  readonly bySeparator?: string;
+  readonly limit?: number;
+}
+
+/** Adds --by-prefix, --by-separator and --limit. @param what is shown of each prefix. */
+export function addGroupOptions(command: Command, what: string): Command {
+  return command
+    .addOption(new Option('--by-prefix <n>', `print ${what} of each prefix of N bytes`).argParser(wholeNumber(1, 1024)).conflicts('bySeparator'))
+    .option('--by-separator <text>', `print ${what} of each prefix that ends in TEXT, such as /`)
+    .addOption(new Option('--limit <n>', 'of so many prefixes, the largest, and of the others together').argParser(wholeNumber(0, Number.MAX_SAFE_INTEGER)));
+}
+
+/** A prefix as text of one character per byte; {@link NO_PREFIX} where a key has no separator. */
+export type Group = string;
+
+export const NO_PREFIX: Group = 'none';
+const PREFIX_MARK = '+';
+
+/** The keys between two others are in several groups, or may be. */
+export const SEVERAL = Symbol('several groups');
+
+/** The bytes of a prefix; undefined for keys without one. */
+export function prefixOf(group: Group): Uint8Array | undefined {
+  return group === NO_PREFIX ? undefined : Buffer.from(group.slice(PREFIX_MARK.length), 'latin1');
+}
+
+/** The keys that a command was asked for, in groups of the same prefix; without --by-prefix and --by-separator, in one group. */
+export class PrefixGroups {
+  readonly isGrouped: boolean;
+  readonly #wanted: WantedRange;
+  readonly #byPrefix: number | undefined;
+  readonly #separator: Uint8Array | undefined;
+  /** Bytes of --prefix, behind which prefixes go on. */
+  readonly #from: number;
+
+  /** @throws Failure for options that do not go together. */
+  constructor(options: GroupOptions) {
+    const { byPrefix, bySeparator, limit, prefix, hex } = options;
+    this.isGrouped = byPrefix !== undefined || bySeparator !== undefined;
+    if (limit !== undefined && !this.isGrouped) throw new Failure('--limit is for --by-prefix and --by-separator');
+    if (bySeparator === '') throw new Failure('--by-separator needs a text: --by-prefix takes a number of bytes');
+    this.#wanted = new WantedRange(options);
+    this.#byPrefix = byPrefix;
+    this.#separator = bySeparator === undefined ? undefined : keyArgument(bySeparator, hex === true);
+    this.#from = prefix === undefined ? 0 : keyArgument(prefix, hex === true).length;
+  }
+
+  /**
+   * The groups of what is in an order.
+   *
+   * @param comparator the order; undefined where it is unknown.
+   */
+  in(comparator: Pick<Comparator, 'name'> | undefined, compare: (a: Uint8Array, b: Uint8Array) => number): OrderedGroups {
+    const { range, keeps } = this.#wanted.in(this.#wanted.isAll ? (comparator ?? bytewiseComparator) : comparator, compare);
+    const contains = this.#wanted.in(undefined, compare).keeps;
+    const { gt, gte, lt, lte } = range;
+    const isOutside = (first: Uint8Array | undefined, last: Uint8Array): boolean =>
+      (gt !== undefined && compare(last, gt) <= 0) ||
+      (gte !== undefined && compare(last, gte) < 0) ||
+      (first !== undefined && ((lt !== undefined && compare(first, lt) >= 0) || (lte !== undefined && compare(first, lte) > 0)));
+    const isInside = (first: Uint8Array | undefined, last: Uint8Array): boolean =>
+      keeps === undefined &&
+      (gt === undefined || (first !== undefined && compare(first, gt) > 0)) &&
+      (gte === undefined || (first !== undefined && compare(first, gte) >= 0)) &&
+      (lt === undefined || compare(last, lt) < 0) &&
+      (lte === undefined || compare(last, lte) <= 0);
+    // In bytewise order, keys of one prefix are next to each other.
+    const mayShare = !this.isGrouped || comparator?.name === bytewiseComparator.name;
+    const isOrdered = comparator !== undefined;
+    const isOne = this.#wanted.isAll && !this.isGrouped;
+    return {
+      range,
+      keeps,
+      of: (key) => (contains?.(key) === false ? undefined : this.#groupOf(key)),
+      between: (first, last) => {
+        if (isOne) return PREFIX_MARK;
+        if (!isOrdered) return SEVERAL;
+        if (isOutside(first, last)) return undefined;
+        return mayShare && isInside(first, last) ? this.#sharedGroup(first, last) : SEVERAL;
+      },
+    };
+  }
+
+  #groupOf(key: Uint8Array): Group {
+    if (!this.isGrouped) return PREFIX_MARK;
+    const end = this.#separator === undefined ? Math.min(key.length, this.#from + this.#byPrefix!) : this.#separatorEnd(key, this.#separator);
+    return end === undefined ? NO_PREFIX : PREFIX_MARK + Buffer.from(key.buffer, key.byteOffset, end).toString('latin1');
+  }
+
+  /** Where the first separator ends that is not at the very beginning, as that of `!name!key` is. */
+  #separatorEnd(key: Uint8Array, separator: Uint8Array): number | undefined {
+    const at = Buffer.from(key.buffer, key.byteOffset, key.length).indexOf(separator, this.#from + 1);
+    return at < 0 ? undefined : at + separator.length;
+  }
+
+  /** The group of all keys between two, in bytewise order. */
+  #sharedGroup(first: Uint8Array | undefined, last: Uint8Array): Group | typeof SEVERAL {
+    if (!this.isGrouped) return PREFIX_MARK;
+    if (first === undefined) return SEVERAL;
+    const group = this.#groupOf(last);
+    if (group === NO_PREFIX || group !== this.#groupOf(first)) return SEVERAL;
+    // A key that is shorter than a prefix is the only one in its group.
+    return this.#byPrefix !== undefined && last.length < this.#from + this.#byPrefix ? SEVERAL : group;
+  }
+}
+
+/** Groups of keys that are in an order. */
+export interface OrderedGroups {
+  /** The keys between which all groups are. */
+  readonly range: ReturnType<WantedRange['in']>['range'];
+  /** Which of these are wanted; undefined for all. */
+  readonly keeps: ReturnType<WantedRange['in']>['keeps'];
+  /** The group of a key; undefined when it is not wanted. */
+  readonly of: (key: Uint8Array) => Group | undefined;
+  /**
+   * The group of all keys from `first` to `last`, as far as it is known from these two; undefined when none of them is wanted.
+   *
+   * @param first undefined when it is not known.
+   */
+  readonly between: (first: Uint8Array | undefined, last: Uint8Array) => Group | typeof SEVERAL | undefined;
+}
+
+/** The most groups, which are held in memory. */
+const MOST_GROUPS = 1_000_000;
+
+/** A number for each group. */
+export class GroupSums {
+  readonly sums = new Map<Group, number>();
+
+  /** The sum of all groups. */
+  get total(): number {
+    let total = 0;
+    for (const sum of this.sums.values()) total += sum;
+    return total;
+  }
+
+  /** @throws Failure when there are too many groups. */
+  add(group: Group, number: number): void {
+    const before = this.sums.get(group);
+    if (before === undefined && this.sums.size >= MOST_GROUPS) throw new Failure(`there are more than ${MOST_GROUPS} prefixes: ask for shorter ones, or for those behind a --prefix`);
+    this.sums.set(group, (before ?? 0) + number);
+  }
+}

@@ -1,0 +1,20 @@
+/** What single files of a folder store. */
+import { type Folder, type FolderFile, type StoredEntry, storedEntries, storedEntriesSync, type SyncFolderFile } from '@bloom/leveldb';
+import { isSync } from './opened-folder.js';
+
+/** The entries of these files, unmerged. @param names as the MANIFEST gives them: a table may have the older ending. */
+export function storedIn(folder: Folder, names: readonly string[], options: Parameters<typeof storedEntries>[1]): Iterable<StoredEntry> | AsyncIterable<StoredEntry> {
+  const list = (): readonly string[] => names;
+  if (!isSync(folder)) return storedEntries({ name: folder.name, isRemote: true, list, open: (name) => openListed(folder, name) }, options);
+  const open = (name: string): SyncFolderFile | undefined => folder.open(name) ?? folder.open(olderName(name));
+  return storedEntriesSync({ name: folder.name, list, open }, options);
+}
+
+/** Opens a file by the name that the MANIFEST gives it. */
+export async function openListed(folder: Folder, name: string): Promise<FolderFile | undefined> {
+  return (await folder.open(name)) ?? (await folder.open(olderName(name)));
+}
+
+function olderName(name: string): string {
+  return name.replace(/\.ldb$/, '.sst');
+}
