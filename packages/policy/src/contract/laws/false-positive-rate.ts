@@ -62,9 +62,15 @@ function withOtherEnd(key: Uint8Array): Uint8Array {
 
 function longKey(number: number, place: number): Uint8Array {
   const key = new Uint8Array(103).fill(0x61);
-  // Multiplication by an odd number modulo 2^32 maps different numbers to different numbers.
-  key.set(littleEndian32(Math.imul(number, 0x9e3779b1)), PLACES[place]);
+  key.set(littleEndian32(scrambled(number)), PLACES[place]);
   return key;
+}
+
+/** A number that looks random in each of its bytes; different ones for different numbers. */
+function scrambled(number: number): number {
+  let x = Math.imul(number ^ (number >>> 16), 0x21f0aaad);
+  x = Math.imul(x ^ (x >>> 15), 0x735a2d97);
+  return x ^ (x >>> 15);
 }
 
 export function rateIsAtMost(makePolicy: () => FilterPolicy, maxRate: number) {
