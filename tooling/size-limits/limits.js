@@ -25,7 +25,7 @@ const wholeEntryPoints = {
   '@bloom/log': '4.7 kB',
   '@bloom/policy': '7 kB',
   '@bloom/policy/compare': '4.5 kB',
-  '@bloom/policy/contract': '18.8 kB',
+  '@bloom/policy/contract': '21 kB',
   '@bloom/policy/kit': '3.7 kB',
   '@bloom/policy-blocked': '2.1 kB',
   '@bloom/policy-ribbon': '10.1 kB',

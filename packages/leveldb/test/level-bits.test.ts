@@ -70,6 +70,12 @@ describe('bits by level', () => {
     expect(levelBits(shape(16), { level: 1, keys: 1000 }, 10)).toBe(above - 2);
   });
 
+  test('rich filters above, which will be written again, count as much as they have until then', () => {
+    const below = (bits: number | undefined): number => levelBits(levels([], tables(20, 1000, bits), tables(100, 1000)), { level: 2, keys: 1000 }, 10);
+    expect(below(44)).toBe(below(undefined) - 2);
+    expect(below(2)).toBe(below(undefined));
+  });
+
   test('tables that are written one after another come to the average, with fractions of a bit', () => {
     const level: FilteredTable[] = [];
     const above = tables(5, 1000);

@@ -38,9 +38,11 @@
  *
  * 11. **A prefix is what it claims to be**, for a policy with `prefixes`: it is a prefix of the key, no other than that of every
  *    key which begins with it; keys that have it are neighbours in the comparator's order; `prefixMayMatch` is true for the
- *    prefix of every key that was added; and its name is part of the policy's, because filters with other prefixes are of
- *    another format. Laws 2, 4 and 5 hold for these members too.
- * 12. **Many keys at once get the answers of each**, for a policy with `keysMayMatch`.
+ *    prefix of every key that was added; and its name is part of the policy's, as a word of its own, because filters with other
+ *    prefixes are of another format. Laws 2, 4 and 5 hold for these members too.
+ * 12. **Many keys at once get the answers of each**, for a policy with `keysMayMatch`. An array of answers with less than a byte
+ *    for each key is refused, with a RangeError, before anything is written to it: answers that are missing look like those of
+ *    an earlier call.
  *
  * Every array lent to a policy is a view of a larger buffer, at any offset, with other keys and filters around it: use an
  * array's `byteOffset` and `length` wherever you use its `buffer`.
@@ -117,8 +119,10 @@ export interface FilterPolicy {
    * `keyMayMatch` for many keys at once, for speed. Its answers are those of `keyMayMatch`, and it keeps the same laws; law 12
    * compares them.
    *
-   * @param answers receives 1 (may match) or 0 (does not match) for each key, and is changed nowhere else. Default: a new array.
+   * @param answers receives 1 (may match) or 0 (does not match) for each key, and is changed nowhere else; at least one byte per
+   *   key. Default: a new array.
    * @returns `answers`.
+   * @throws RangeError when `answers` is too short.
    */
   keysMayMatch?(keys: KeyList, filter: Uint8Array, answers?: Uint8Array): Uint8Array;
 

@@ -50,6 +50,22 @@ export function* damagedBytes(filter: Uint8Array): Generator<Uint8Array, void, u
   }
 }
 
+/** `filter` with every value of each byte at its ends, where formats keep their measures, and with values of two of them at a time. */
+export function* damagedEnds(filter: Uint8Array): Generator<Uint8Array, void, undefined> {
+  const last = filter.length - 1;
+  const ends = [0, 1, last - 3, last - 2, last - 1, last].filter((at, i, all) => at >= 0 && at <= last && all.indexOf(at) === i);
+  for (const at of ends) for (let value = 0; value < 256; value++) yield overwritten(filter, at, value, 1);
+  for (let a = 0; a < 256; a += 5) {
+    for (const b of PAIRED) {
+      yield overwritten(overwritten(filter, last, a, 1), last - 1, b, 1);
+      yield overwritten(overwritten(filter, 0, a, 1), 1, b, 1);
+    }
+  }
+}
+
+/** Values of a second byte. */
+const PAIRED = [0, 1, 7, 31, 32, 63, 0x7f, 0xff];
+
 /** Arrays of `length` bytes, each with another pattern. */
 export function patterns(length: number): Uint8Array[] {
   const ramp = Uint8Array.from({ length }, (_, i) => i);

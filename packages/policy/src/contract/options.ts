@@ -35,7 +35,10 @@ export interface PolicyLawsOptions {
    * `toString` decodes UTF-8. For a policy whose users look keys up with Buffers. Default: false.
    */
   readonly lendBuffers?: boolean | undefined;
-  /** The largest share of absent keys that may match, 0 to 1. Default: the rate is not checked. */
+  /**
+   * The largest share of absent keys that may match, 0 to 1: of keys of 4, 16 and 103 bytes and filters of 3 to 100,000 keys, and
+   * of absent prefixes where there are `prefixes`. Default: the rate is not checked.
+   */
   readonly maxFalsePositiveRate?: number | undefined;
   /** Seed of the keys that are drawn. Default: 1. */
   readonly seed?: number | undefined;

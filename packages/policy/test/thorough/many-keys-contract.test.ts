@@ -25,7 +25,85 @@ const changing = (change: (answers: Uint8Array, keys: KeyList, filter: Uint8Arra
   return answers;
 });
 
+/** Asks for each key by itself, and writes to an array that may be too short. */
+const oneByOne = (right: BloomFilterPolicy, keys: KeyList, filter: Uint8Array, answers: Uint8Array): Uint8Array => {
+  for (let i = 0; i < Math.min(keys.length, answers.length); i++) answers[i] = right.keyMayMatch(keys.at(i), filter) ? 1 : 0;
+  return answers;
+};
+
+/** LevelDB's policy, where an array of answers is too short. */
+const tooShort = (answer: (right: BloomFilterPolicy, keys: KeyList, filter: Uint8Array, answers: Uint8Array) => Uint8Array): (() => FilterPolicy) =>
+  asking((right) => (keys, filter, answers) => (answers === undefined || answers.length >= keys.length ? right.keysMayMatch(keys, filter, answers) : answer(right, keys, filter, answers)));
+
+/** The answers of LevelDB's policy, after which something else is changed. */
+const changingElse = (change: (keys: KeyList, filter: Uint8Array, answers: Uint8Array) => void): (() => FilterPolicy) => asking((right) => (keys, filter, given) => {
+  const answers = right.keysMayMatch(keys, filter, given);
+  change(keys, filter, answers);
+  return answers;
+});
+
+const flipAt = (array: Uint8Array, offset: number): void => {
+  const all = new Uint8Array(array.buffer);
+  if (offset >= 0 && offset < all.length) all[offset]! ^= 1;
+};
+
 const broken: [string, () => FilterPolicy][] = [
+  ['fills as much as there is of answers that are too short', tooShort(oneByOne)],
+  ['returns another array where answers are too short', tooShort((right, keys, filter) => right.keysMayMatch(keys, filter))],
+  ['fills answers that are too short, and then throws', tooShort((right, keys, filter, answers) => { oneByOne(right, keys, filter, answers); throw new RangeError('answers'); })],
+  ['throws a TypeError where answers are too short', tooShort(() => { throw new TypeError('answers'); })],
+  ['returns nothing where answers are too short', tooShort(() => undefined as unknown as Uint8Array)],
+  ['throws unless there are just as many answers as keys', asking((right) => (keys, filter, answers) => { if (answers !== undefined && answers.length !== keys.length) throw new RangeError('answers'); return right.keysMayMatch(keys, filter, answers); })],
+  ['wants room behind the answers', asking((right) => (keys, filter, answers) => { if (answers !== undefined && answers.length <= keys.length) throw new RangeError('answers'); return right.keysMayMatch(keys, filter, answers); })],
+  ['writes from the start of the buffer of the answers', asking((right) => (keys, filter, answers) => { if (answers === undefined || answers.length < keys.length) return right.keysMayMatch(keys, filter, answers); new Uint8Array(answers.buffer).set(right.keysMayMatch(keys, filter)); return answers; })],
+  ['clears up to a whole word of the buffer of the answers', changingElse(({ length }, _, answers) => {
+    const end = answers.byteOffset + length;
+    new Uint8Array(answers.buffer).fill(0, end, (end + 3) & ~3);
+  })],
+  ['clears the fourth byte behind the answers', changingElse(({ length }, _, answers) => { if (answers.length > length + 3) answers[length + 3] = 0; })],
+  ['swaps two answers in an array at an odd offset', changing((answers, { length }) => { if (answers.byteOffset % 4 === 3 && length > 1) answers[1]! ^= 1; })],
+  ['adds to the answers that were there', asking((right) => (keys, filter, answers) => { const own = right.keysMayMatch(keys, filter); if (answers === undefined || answers.length < keys.length) return right.keysMayMatch(keys, filter, answers); own.forEach((answer, i) => (answers[i]! |= answer)); return answers; })],
+  ['writes up to the last key that matches', asking((right) => (keys, filter, answers) => { const own = right.keysMayMatch(keys, filter); if (answers === undefined || answers.length < keys.length) return right.keysMayMatch(keys, filter, answers); answers.set(own.subarray(0, own.lastIndexOf(1) + 1)); return answers; })],
+  ['repeats the answer to the key before for keys with the same end', changing((answers, keys) => {
+    for (let i = 1; i < keys.length; i++) {
+      const [key, before] = [keys.at(i), keys.at(i - 1)];
+      if (key.length > 8 && key.length === before.length && key.every((byte, at) => at < 8 || byte === before[at])) answers[i] = answers[i - 1]!;
+    }
+  })],
+  ['repeats the answer to the key before for keys with the same start', changing((answers, keys) => {
+    for (let i = 1; i < keys.length; i++) {
+      const [key, before] = [keys.at(i), keys.at(i - 1)];
+      if (key.length > 8 && before.length > 8 && key.subarray(0, 8).join() === before.subarray(0, 8).join()) answers[i] = answers[i - 1]!;
+    }
+  })],
+  ['forgets the last of just 512 keys', changing((answers, { length }) => { if (length === 512) answers[511] = 0; })],
+  ['forgets the last of just 16,384 keys', changing((answers, { length }) => { if (length === 16_384) answers[16_383] = 0; })],
+  ['forgets the last of just 32,767 keys', changing((answers, { length }) => { if (length === 32_767) answers[32_766] = 0; })],
+  ['forgets a key of lists of 9,000 to 16,000', changing((answers, { length }) => { if (length > 9000 && length < 16_000) answers[7] = 0; })],
+  ['forgets the 65,537th key', changing((answers, { length }) => { if (length > 65_536) answers[65_536] = 0; })],
+  ['forgets the last of nine keys or fewer in filters of more than 65,535 bytes', changing((answers, { length }, filter) => { if (filter.length > 65_535 && length > 0 && length < 10) answers[length - 1] = 0; })],
+  ['says yes of all keys to filters of more than 65,535 bytes', changing((answers, { length }, filter) => { if (filter.length > 65_535) answers.fill(1, 0, length); })],
+  ['denies keys of 1,000 to 60,000 bytes', changing((answers, keys) => { for (let i = 0; i < keys.length; i++) if (keys.at(i).length > 1000 && keys.at(i).length < 60_000) answers[i] = 0; })],
+  ['writes into the answers of the call before', () => {
+    let last: Uint8Array | undefined;
+    return changingElse((_, __, answers) => { if (last !== undefined && last.length > 0) last[0] = 1; last = answers; })();
+  }],
+  ['returns an array that it uses again for more than a thousand keys', () => {
+    const own = new Uint8Array(100_000);
+    return asking((right) => (keys, filter, answers) => right.keysMayMatch(keys, filter, answers ?? (keys.length > 1000 ? own.subarray(0, keys.length) : undefined)))();
+  }],
+  ['writes behind the last offset', changingElse((keys) => { keys.offsets[keys.length + 1] = 7; })],
+  ['sets the first offset to zero', changingElse((keys) => { keys.offsets[0] = 0; })],
+  ['changes the byte before the keys in their buffer', changingElse((keys) => { flipAt(keys.bytes, keys.bytes.byteOffset - 1); })],
+  ['changes the byte before the filter in its buffer', changingElse((_, filter) => { flipAt(filter, filter.byteOffset - 1); })],
+  ['changes the byte behind the filter in its buffer', changingElse((_, filter) => { flipAt(filter, filter.byteOffset + filter.length); })],
+  ['takes the first offset for zero', asking((right) => (keys, filter, answers) => {
+    const [first] = keys.offsets;
+    keys.offsets[0] = 0;
+    const all = right.keysMayMatch(keys, filter, answers);
+    keys.offsets[0] = first!;
+    return all;
+  })],
   ['forgets the last key', asking((right) => (keys, filter, answers) => { const all = right.keysMayMatch(keys, filter, answers); if (keys.length > 0) all[keys.length - 1] = 0; return all; })],
   ['says true instead of 1', asking((right) => (keys, filter, answers = new Uint8Array(keys.length)) => { right.keysMayMatch(keys, filter, answers); for (let i = 0; i < keys.length; i++) if (answers[i] === 1) answers[i] = 255; return answers; })],
   ['returns an array of its own', asking((right) => (keys, filter) => right.keysMayMatch(keys, filter))],

@@ -51,9 +51,70 @@ const with_ = (members: (policy: Variant) => object): (() => FilterPolicy) => ()
 const made = (members: (policy: Variant) => Partial<FilterPolicy>): (() => FilterPolicy) =>
   with_((policy) => ({ prefixMayMatch: (prefix: Uint8Array, filter: Uint8Array) => policy.prefixMayMatch(prefix, filter), ...members(policy) }));
 
+/** A right policy that adds the prefixes of other keys than it should. */
+const adding = (prefixes: PrefixExtractor, hasPrefix: (key: Uint8Array, i: number, keys: readonly Uint8Array[], prefixOf: (key: Uint8Array) => Uint8Array | undefined) => boolean): (() => FilterPolicy) => () => {
+  const policy = new PrefixFilterPolicy(prefixes);
+  const bloom = new BloomFilterPolicy();
+  const prefixOf = (key: Uint8Array): Uint8Array | undefined => {
+    const length = prefixes.prefixLength(key);
+    return length === undefined ? undefined : key.subarray(0, length);
+  };
+  return {
+    name: policy.name,
+    prefixes,
+    createFilter(keys, dst) {
+      const all = [...keys];
+      const list = new KeyBuffer();
+      for (const [i, key] of all.entries()) {
+        list.push(key);
+        const prefix = prefixOf(key);
+        if (prefix !== undefined && hasPrefix(key, i, all, prefixOf)) list.push(Uint8Array.of(...prefix, 0, 0xff, 0x70));
+      }
+      bloom.createFilter(list, dst);
+    },
+    keyMayMatch: (key, filter) => policy.keyMayMatch(key, filter),
+    prefixMayMatch: (prefix, filter) => policy.prefixMayMatch(prefix, filter),
+  };
+};
+
 let calls = 0;
 
 const broken: [string, () => FilterPolicy, PolicyLawsOptions?][] = [
+  ['forgets the prefix of one of many keys', adding(prefixOfLength(2), (_, i) => i !== 3000)],
+  ['forgets the prefix of one of many keys, each of which has its own', adding(prefixOfLength(4), (_, i) => i !== 3000)],
+  ['forgets the prefix of the last of many keys', adding(prefixOfLength(4), (_, i, all) => all.length < 3000 || i < all.length - 1)],
+  ['has no prefixes in filters of more than 65,535 keys', adding(prefixOfLength(2), (_, __, all) => all.length < 65_536)],
+  ['adds no prefix that is a whole key', adding(prefixOfLength(2), (key) => key.length > 2)],
+  ['adds no empty prefix', adding({ name: 'empty', prefixLength: () => 0 }, () => false)],
+  ['adds no prefix of more than 255 bytes', adding(prefixOfLength(270), () => false)],
+  ['passes over a prefix as long as that of the key before', adding(prefixThrough(0x2f), (key, i, all, prefixOf) => i === 0 || prefixOf(all[i - 1]!)?.length !== prefixOf(key)?.length)],
+  ['passes over a prefix that ends as that of the key before', adding(prefixOfLength(2), (key, i, all, prefixOf) => i === 0 || prefixOf(all[i - 1]!)?.at(-1) !== prefixOf(key)?.at(-1))],
+  ['passes over a prefix for as long as the first byte is the same', adding(prefixThrough(0x3a), (key, i, all) => i === 0 || all[i - 1]![0] !== key[0])],
+  ['finds prefixes of large filters only in the instance that made them', () => {
+    const policy = new Variant();
+    let hasMade = false;
+    return made(() => ({
+      createFilter(keys, dst) { hasMade ||= keys.length > 2000; policy.createFilter(keys, dst); },
+      prefixMayMatch: (prefix, filter) => (filter.length < 5000 || hasMade) && policy.prefixMayMatch(prefix, filter),
+    }))();
+  }],
+  ['repeats its answer for the same two arrays', with_((policy) => {
+    const last: { prefix?: Uint8Array; filter?: Uint8Array; answer?: boolean } = {};
+    return {
+      prefixMayMatch(prefix: Uint8Array, filter: Uint8Array) {
+        if (last.prefix !== prefix || last.filter !== filter) Object.assign(last, { prefix, filter, answer: policy.prefixMayMatch(prefix, filter) });
+        return last.answer;
+      },
+    };
+  })],
+  ['changes the byte before the prefix in its buffer', with_((policy) => ({ prefixMayMatch(prefix: Uint8Array, filter: Uint8Array) { if (prefix.byteOffset > 0) new Uint8Array(prefix.buffer)[prefix.byteOffset - 1]! ^= 1; return policy.prefixMayMatch(prefix, filter); } }))],
+  ['has the name of a rule in that of another', with_(() => ({ prefixes: prefixOfLength(1), name: 'example.Prefix.length.12' }))],
+  ['takes one more byte where a comma follows', extractor((key) => (key.length < 2 ? undefined : key[2] === 0x2c ? 3 : 2))],
+  ['takes one more byte where a 7 follows', extractor((key) => (key.length < 2 ? undefined : key[2] === 7 ? 3 : 2))],
+  ['takes one more byte of keys of 255', extractor((key) => (key.length === 255 ? 256 : key.length < 2 ? undefined : 2))],
+  ['takes all digits, of which more may follow', extractor((key) => { const i = key.findIndex((byte) => byte < 0x30 || byte > 0x39); return i === 0 ? undefined : i < 0 ? key.length : i; })],
+  ['goes up to the second slash, or to the first of one', extractor((key) => { const first = key.indexOf(0x2f); const second = key.indexOf(0x2f, first + 1); return first < 0 ? undefined : (second < 0 ? first : second) + 1; })],
+  ['throws at a filter of one byte', with_((policy) => ({ prefixMayMatch(prefix: Uint8Array, filter: Uint8Array) { if (filter.length === 1) throw new RangeError('byte'); return policy.prefixMayMatch(prefix, filter); } }))],
   ['says that a prefix is longer than the key', extractor((key) => Math.max(2, key.length + 1))],
   ['takes a fixed length of keys that are shorter', extractor(() => 4)],
   ['says a negative length', extractor(() => -1)],
@@ -147,4 +208,12 @@ test('there are twenty broken variants and more', () => {
 test.each(broken)('a policy that %s breaks the law of prefixes', (_, make, options) => {
   const [law] = policyLaws(make, { budgetMs: 60_000, ...options }).filter(({ name }) => name.startsWith(PREFIX_LAW));
   expect(law!.run).toThrow(PREFIX_LAW);
+}, 600_000);
+
+test.each<[string, (policy: Variant, prefix: Uint8Array, filter: Uint8Array) => boolean]>([
+  ['always', () => true],
+  ['ten times as often', (policy, prefix, filter) => policy.prefixMayMatch(prefix, filter) || (prefix.at(-1) ?? 1) % 10 === 0],
+])('a policy whose absent prefixes match %s breaks the law of the rate', (_, ask) => {
+  const make = with_((policy) => ({ prefixMayMatch: (prefix: Uint8Array, filter: Uint8Array) => ask(policy, prefix, filter) }));
+  expect(policyLaws(make, { maxFalsePositiveRate: 0.03, budgetMs: 60_000 }).at(-1)!.run).toThrow('of absent prefixes match');
 }, 600_000);

@@ -12,5 +12,5 @@ describe('the policy that README.md makes', () => {
     expect(codes).toContain(readFileSync(join(root, 'test/sorted-hash-policy.ts'), 'utf8'));
   });
 
-  for (const law of policyLaws(() => new SortedHashPolicy(), { maxFalsePositiveRate: 0.001 })) test(law.name, law.run, 120_000);
+  for (const law of policyLaws(() => new SortedHashPolicy(), { maxFalsePositiveRate: 0.007 })) test(law.name, law.run, 120_000);
 });

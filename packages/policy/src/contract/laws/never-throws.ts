@@ -1,5 +1,5 @@
 import type { FilterPolicy } from '../../policy.js';
-import { damaged, damagedBytes, patterns } from '../garbage.js';
+import { damaged, damagedBytes, damagedEnds, patterns } from '../garbage.js';
 import { shortKeys } from '../large-lists.js';
 import type { LawRun } from '../law-run.js';
 import { noise } from '../lending.js';
@@ -23,6 +23,13 @@ export function neverThrows(makePolicy: () => FilterPolicy) {
         const keys = shortKeys(random, count);
         return wrongAnswer(trial, [keys[0]!, randomBytes(random, 9)], damagedBytes(trial.filterOf(keys)));
       });
+    }
+    for (const count of [3, 60, 1300]) {
+      run.step((random) => {
+        const trial = run.trial(makePolicy);
+        const keys = shortKeys(random, count);
+        return wrongAnswer(trial, [keys[0]!], damagedEnds(trial.filterOf(keys)));
+      }, 1500);
     }
     // Shorter ones first, so that a slow policy is noticed before it takes too long.
     for (const length of [3, 12, 30, 64, 300, 1500, 8000, 70_000, 300_000]) {

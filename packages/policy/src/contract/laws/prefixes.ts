@@ -1,22 +1,31 @@
+import type { Random } from '@bloom/bytes';
+import { processorMs } from '#contract-host';
 import { askablePrefixes, type FilterPolicy, type PrefixExtractor } from '../../policy.js';
 import { damaged } from '../garbage.js';
 import { shortKeys } from '../large-lists.js';
 import type { LawRun } from '../law-run.js';
 import { equal, GuardedSink, LentKeys, noise } from '../lending.js';
 import type { PolicyLawsOptions } from '../options.js';
-import { compareBytes } from '../sample.js';
+import { compareBytes, randomBytes } from '../sample.js';
 import { show } from '../show.js';
 import { Fault, patienceWith, type Trial } from '../trial.js';
 
 /** Bytes that make a key long. */
 const LONG_TAIL = 70_000;
 
-/** Enough keys for a filter whose length does not fit into 16 bits, and the distance of those whose prefixes are asked for. */
+/** Enough keys for a filter whose length does not fit into 16 bits. */
 const MANY_KEYS = 65_536;
-const STRIDE = 257;
+/** Milliseconds to spend on asking for the prefixes of large lists; a policy as fast as LevelDB's needs less for all of them. */
+const ASKING_MS = 600;
+/** Bytes that a rule may take for the end of a prefix, and the keys of each list that has one of them in its keys. */
+const DELIMITERS = Array.from('/:.#|,;-_!@ \0\x01\t\n\xff', (char) => char.charCodeAt(0));
+const DELIMITED_KEYS = 150;
 
 /** Bytes that may follow a prefix: with delimiters, the lowest and the highest byte among them. */
 const TAILS = ['', '\0', '/', ':', 'a', '\x80', '\xff', '\xff\xff', 'a/b', '::', ' ', '\n'].map((text) => Uint8Array.from(text, (char) => char.charCodeAt(0)));
+
+/** The same with every byte, for the first key of a list. */
+const TAILS_OF_EVERY_BYTE = Array.from({ length: 256 }, (_, byte) => Uint8Array.of(byte, 255 - byte));
 
 export function prefixesHold(makePolicy: () => FilterPolicy, { tunedOtherwise = [], comparator }: PolicyLawsOptions) {
   const compare = comparator === undefined ? compareBytes : (a: Uint8Array, b: Uint8Array): number => comparator.compare(a, b);
@@ -68,31 +77,54 @@ export function prefixesHold(makePolicy: () => FilterPolicy, { tunedOtherwise = 
       }
       return undefined;
     });
+    for (const delimiter of DELIMITERS) {
+      run.step((random) => {
+        const keys = delimitedKeys(random, delimiter);
+        return missedPrefix(run.trial(makePolicy), run.trial(makePolicy), keys, new LentKeys(keys));
+      });
+    }
     const keys = shortKeys(run.random, MANY_KEYS);
     const list = new LentKeys(keys);
-    run.step(() => largeProblem(run.trial(makePolicy), keys, list), patienceWith(list));
+    run.step(() => missedPrefix(run.trial(makePolicy), run.trial(makePolicy), keys, list), patienceWith(list) + 2 * ASKING_MS);
   };
 }
 
 /** Lends all prefixes of a length in one array. */
 function rememberedProblem(trial: Trial, prefixes: readonly Uint8Array[], filter: Uint8Array): string | undefined {
+  const answers = prefixes.map((prefix) => trial.asksPrefix(prefix, filter));
   const arrays = new Map<number, Uint8Array>();
-  for (const prefix of prefixes) {
+  for (const [i, prefix] of prefixes.entries()) {
     const array = arrays.get(prefix.length) ?? new Uint8Array(prefix.length);
     arrays.set(prefix.length, array);
     array.set(prefix);
-    if (trial.asksPrefixWith(array, filter) === trial.asksPrefix(prefix, filter)) continue;
+    if (trial.asksPrefixWith(array, filter) === answers[i]) continue;
     return `prefixMayMatch(${show(prefix)}, ${show(filter)}), in an array that held another prefix before, answers as it did for that one`;
   }
   return undefined;
 }
 
-function largeProblem(trial: Trial, keys: readonly Uint8Array[], list: LentKeys): string | undefined {
-  const made = trial.makeFilter(list, new GuardedSink());
-  const [, filter] = trial.place(noise(33, 3), made);
-  for (let i = 0; i < keys.length; i += STRIDE) {
-    const prefix = trial.prefixOf(keys[i]!);
-    if (prefix === undefined || trial.asksPrefix(prefix, filter!)) continue;
+/** Keys that begin alike up to a delimiter, and keys without one; prefixes of the same length follow one another, and of others. */
+function delimitedKeys(random: Random, delimiter: number): Uint8Array[] {
+  const keys: Uint8Array[] = [];
+  while (keys.length < DELIMITED_KEYS) {
+    const name = randomBytes(random, random.below(3) === 0 ? random.below(20) : 5).map((byte) => 0x61 + (byte % 26));
+    for (let i = random.below(3); i >= 0; i--) {
+      const rest = Uint8Array.from(String(random.below(1000)), (char) => char.charCodeAt(0));
+      keys.push(random.below(8) === 0 ? name : Uint8Array.of(...name, delimiter, ...rest, ...(random.below(2) === 0 ? [delimiter] : [])));
+    }
+  }
+  return random.below(2) === 0 ? keys : keys.sort(compareBytes);
+}
+
+/** Asks another instance than the one that made the filter for the prefixes of all keys, from the last to the first. */
+function missedPrefix(maker: Trial, reader: Trial, keys: readonly Uint8Array[], list: LentKeys): string | undefined {
+  const made = maker.makeFilter(list, new GuardedSink());
+  const [, filter] = maker.place(noise(33, 3), made);
+  const endAt = processorMs() + ASKING_MS;
+  for (let i = keys.length - 1; i >= 0; i--) {
+    const prefix = maker.prefixOf(keys[i]!);
+    if (i % 64 === 0 && processorMs() > endAt) return undefined;
+    if (prefix === undefined || reader.asksPrefix(prefix, filter!)) continue;
     return `of ${keys.length} keys, key ${i + 1}, ${show(keys[i]!)}, was added, and its prefix ${show(prefix)} does not match the filter of ${made.length} bytes`;
   }
   return undefined;
@@ -118,12 +150,22 @@ function declarationProblem(makePolicy: () => FilterPolicy, tunedOtherwise: read
   if (typeof name !== 'string' || name === '') return 'prefixes has no name';
   if (typeof policy.prefixMayMatch !== 'function') return 'the policy has prefixes, and no prefixMayMatch';
   if (askablePrefixes(policy) === undefined) return 'prefixMayMatch is inherited from a class that does not know createFilter';
-  if (!policy.name.includes(name)) return `the policy's name ${policy.name} does not have the name of its prefixes, ${name}, in it`;
+  if (!hasWhole(policy.name, name)) return `the policy's name ${policy.name} does not have the name of its prefixes, ${name}, in it`;
   for (const make of [makePolicy, ...tunedOtherwise]) {
     const other = make().prefixes?.name;
     if (other !== name) return `one instance has the prefixes ${name}, another ${String(other)}`;
   }
   return undefined;
+}
+
+/** Whether `name` is in `policyName`, and is not a part of a longer word or number there: `length.1` is not in `length.12`. */
+function hasWhole(policyName: string, name: string): boolean {
+  for (let at = policyName.indexOf(name); at >= 0; at = policyName.indexOf(name, at + 1)) {
+    const isPart = (a: string | undefined, b: string | undefined): boolean => a !== undefined && b !== undefined && /^(?:\d\d|[a-z][a-z])$/.test(a + b);
+    const end = at + name.length;
+    if (!isPart(policyName[at - 1], name[0]) && !isPart(name.at(-1), policyName[end])) return true;
+  }
+  return false;
 }
 
 /** What is wrong with the prefixes of some keys: each is asked of the key, of all that begins with it, and of another instance. */
@@ -139,7 +181,8 @@ function lengthProblem(trials: readonly Trial[], keys: readonly Uint8Array[]): s
     }
     const prefix = key.slice(0, length);
     const between = key.slice(0, length + ((key.length - length) >> 1));
-    for (const longer of [prefix, between, ...TAILS.map((tail) => Uint8Array.of(...prefix, ...tail))]) {
+    const tails = longKeys === 0 ? [...TAILS, ...TAILS_OF_EVERY_BYTE] : TAILS;
+    for (const longer of [prefix, between, ...tails.map((tail) => Uint8Array.of(...prefix, ...tail))]) {
       const theirs = trial.prefixLength(longer);
       if (theirs !== length) return `${show(prefix)} is the prefix of ${show(key)}, and ${show(longer)}, which begins with it, has ${theirs === undefined ? 'none' : `one of ${String(theirs)} bytes`}`;
     }

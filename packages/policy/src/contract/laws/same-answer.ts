@@ -1,6 +1,7 @@
 import type { Random } from '@bloom/bytes';
 import { processorMs } from '#contract-host';
 import type { FilterPolicy } from '../../policy.js';
+import { damaged } from '../garbage.js';
 import type { LawRun } from '../law-run.js';
 import { BufferLike, Memory, sideBySide } from '../lending.js';
 import { randomBytes, withOneChanged } from '../sample.js';
@@ -10,7 +11,7 @@ import type { Trial } from '../trial.js';
 export function sameAnswer(makePolicy: () => FilterPolicy, lendBuffers: boolean) {
   return (run: LawRun): void => {
     const used = run.trial(makePolicy);
-    run.overSamples(({ keys, probes }) => {
+    run.overSamples(({ keys, probes, garbage }) => {
       const members = keys.length > 300 ? [...keys.slice(0, 10), ...keys.slice(-5)] : [...keys.slice(0, 30), ...keys.slice(-10)];
       const changed = withOneChanged(keys);
       const asked = [...members, ...(keys.length > 300 ? probes.slice(0, 10) : probes), ...changed.filter((key, i) => key !== keys[i])];
@@ -49,7 +50,8 @@ export function sameAnswer(makePolicy: () => FilterPolicy, lendBuffers: boolean)
           return otherwise(i, 0, "with arrays that slice and decode as Node's Buffer does");
         }
       }
-      return inTheSameMemory(used, asked, filters, answers);
+      const elsewhere = keys.length <= FEW_KEYS ? besideOthers(used, [...members.slice(0, 2), probes[0] ?? new Uint8Array(1)], damaged(filters[0]!, garbage)) : undefined;
+      return elsewhere ?? inTheSameMemory(used, asked, filters, answers);
     });
     run.step((random) => knowsTooMuch(run.trial(makePolicy), random), 2 * ASKING_MS);
   };
@@ -59,6 +61,32 @@ export function sameAnswer(makePolicy: () => FilterPolicy, lendBuffers: boolean)
 function answersTo(trial: Trial, asked: readonly Uint8Array[], filters: readonly Uint8Array[]): boolean[][] {
   const placed = trial.place(...filters);
   return asked.map((key) => placed.map((filter) => trial.asks(key, filter)));
+}
+
+/** Damaged filters of up to so many keys are lent twice, with other bytes around them. */
+const FEW_KEYS = 40;
+/** Room for other bytes on either side. */
+const BESIDE = new Uint8Array(24);
+
+/** Whether an answer depends on the bytes before or behind a damaged filter. */
+function besideOthers(trial: Trial, asked: readonly Uint8Array[], filters: readonly Uint8Array[]): string | undefined {
+  for (const bytes of filters) {
+    const [amongZeros, amongOnes] = [0, 0xff].map((byte) => {
+      const [, filter] = trial.place(BESIDE, bytes, BESIDE);
+      fillAround(filter!, byte);
+      return filter!;
+    });
+    for (const key of asked) {
+      if (trial.asks(key, amongZeros!) === trial.asks(key, amongOnes!)) continue;
+      return `keyMayMatch(${show(key)}, ${show(bytes)}) answers differently where other bytes lie around the filter`;
+    }
+  }
+  return undefined;
+}
+
+function fillAround({ buffer, byteOffset, length }: Uint8Array, byte: number): void {
+  const all = new Uint8Array(buffer);
+  all.fill(byte, 0, byteOffset).fill(byte, byteOffset + length);
 }
 
 /** Reuses one array for each length of key and filter, with other bytes each time. */

@@ -1,14 +1,18 @@
 import { processorMs } from '#contract-host';
 import type { FilterPolicy } from '../../policy.js';
+import { shortKeys } from '../large-lists.js';
 import type { LawRun } from '../law-run.js';
 import { equal, GuardedSink, LentKeys } from '../lending.js';
 import { littleEndian32 } from '../sample.js';
 import { show } from '../show.js';
+import { patienceWith, type Trial } from '../trial.js';
 
 /** Filters that are made between two filters of the same keys: more than a 16-bit counter can count. */
 const MANY_FILTERS = 70_000;
 /** Milliseconds to spend on making them. */
 const MANY_FILTERS_MS = 1000;
+/** Numbers of keys of filters that are made again after one of other keys. */
+const LARGE = [3000, 9000, 70_000];
 
 export function sameFilter(makePolicy: () => FilterPolicy) {
   return (run: LawRun): void => {
@@ -37,6 +41,10 @@ export function sameFilter(makePolicy: () => FilterPolicy) {
       return undefined;
     });
     run.step(() => afterMany(run, makePolicy), 2 * MANY_FILTERS_MS);
+    for (const count of LARGE) {
+      const [keys, others] = [shortKeys(run.random, count), shortKeys(run.random, count)];
+      run.step(() => madeOtherwise(run.trial(makePolicy), used, keys, others), 3 * patienceWith(new LentKeys(keys)));
+    }
     run.step(() => {
       for (const { keys, filter } of [...made].reverse()) {
         const again = used.filterOf(keys);
@@ -46,6 +54,14 @@ export function sameFilter(makePolicy: () => FilterPolicy) {
       return undefined;
     }, 2000);
   };
+}
+
+/** Whether an instance that has made other filters makes one of many keys otherwise than a new one does. */
+function madeOtherwise(fresh: Trial, used: Trial, keys: readonly Uint8Array[], others: readonly Uint8Array[]): string | undefined {
+  const filter = fresh.filterOf(keys);
+  used.filterOf(others);
+  if (equal(filter, used.filterOf(keys))) return undefined;
+  return `from the same ${keys.length} keys, a new instance makes another filter than one that was used before`;
 }
 
 /** Whether the first filter is made again after very many others. */
