@@ -122,8 +122,9 @@ export function fuseFilterMayMatch(
       const low = lanes[0]!;
       const high = lanes[1]!;
       const range = length - (2 << segmentLog);
-      const isNear = range > SMALL || Math.imul(high, range) >>> 0 >= 2 ** 32 - range;
-      const p0 = (isNear ? scaled64(low, high, range) : high * (range * 2 ** -32)) | 0;
+      // As in `scaled64`. One in 2^32 / range keys is near: code for it here would make the others slower.
+      if (range <= SMALL && Math.imul(high, range) >>> 0 >= 2 ** 32 - range) return otherFilterMayMatch(keyBytes, keyStart, keyEnd, bytes, start, end, lanes);
+      const p0 = range > SMALL ? scaled64(low, high, range) | 0 : (high * (range * 2 ** -32)) | 0;
       const p1 = ((p0 + mask + 1) | 0) ^ (((low >>> 18) | (high << 14)) & mask);
       const p2 = ((p0 + mask + mask + 2) | 0) ^ (low & mask);
       return ((bytes[(start + p0) | 0]! ^ bytes[(start + p1) | 0]! ^ bytes[(start + p2) | 0]! ^ low ^ high) & 0xff) === 0;
