@@ -27,7 +27,8 @@ export interface RibbonFilterOptions {
  * A filter of about 7 bits per key at a rate of 1%, for which LevelDB's Bloom filter needs 10.
  *
  * No more absent keys match when they are close to stored ones. README.md compares it with the other policies: it takes longer to
- * make and to ask than a Bloom filter.
+ * make and to ask than a Bloom filter. The policy keeps a reference to the filter that it was asked about last, since asking the same
+ * one again is faster.
  *
  * Source: Dillinger and Walzer, "Ribbon filter: practically smaller than Bloom and Xor".
  *
