@@ -33,6 +33,8 @@ export function WindowedRows<Row>(props: WindowProps<Row>) {
   const [focused, setFocused] = useState(0);
   const id = useId();
   const scroller = useRef<HTMLDivElement>(null);
+  /** The row that was chosen before it was loaded. */
+  const chosen = useRef<{ readonly key: string; readonly number: number } | undefined>(undefined);
   const fullHeight = rowCount * ROW_HEIGHT;
   const shownHeight = Math.min(fullHeight, MAX_HEIGHT);
   const scale = shownHeight === 0 ? 1 : fullHeight / shownHeight;
@@ -50,6 +52,16 @@ export function WindowedRows<Row>(props: WindowProps<Row>) {
     } else setLoaded({ key: loadKey, start, rows });
     return () => void (current = false);
   }, [start, end, loadKey]);
+
+  const rows = loaded?.key === loadKey ? loaded : undefined;
+  const choose = (number: number): void => {
+    const found = rows?.rows[number - rows.start];
+    chosen.current = found === undefined ? { key: loadKey, number } : undefined;
+    if (found !== undefined) onSelect?.(number, found);
+  };
+  useEffect(() => {
+    if (rows !== undefined && chosen.current?.key === loadKey) choose(chosen.current.number);
+  }, [loaded]);
 
   const scrollTo = (number: number): void => {
     const element = scroller.current;
@@ -71,18 +83,16 @@ export function WindowedRows<Row>(props: WindowProps<Row>) {
     const step = steps[event.key];
     if (step !== undefined) {
       event.preventDefault();
+      chosen.current = undefined;
       const next = Math.max(0, Math.min(rowCount - 1, focused + step));
       setFocused(next);
       scrollTo(next);
     } else if ((event.key === 'Enter' || event.key === ' ') && onSelect !== undefined) {
-      const found = loaded?.rows[focused - loaded.start];
-      if (found === undefined) return;
       event.preventDefault();
-      onSelect(focused, found);
+      choose(focused);
     }
   };
 
-  const rows = loaded?.key === loadKey ? loaded : undefined;
   return (
     <div
       ref={scroller}

@@ -85,6 +85,25 @@ describeInChromium('filters of one’s own data', ({ open }) => {
     await expect.poll(() => region.getByRole('status').last().textContent()).toContain(`Bit ${bit} was made 1 by ${owner}`);
   });
 
+  test('a filter that is chosen before the list has its rows is shown when they come', async () => {
+    const explorer = await openedTable();
+    const { page } = explorer;
+    await page.evaluate(() => {
+      const observer = new MutationObserver(() => {
+        const list = document.querySelector('[role=grid][aria-label=Filters]');
+        if (list === null) return;
+        observer.disconnect();
+        document.documentElement.dataset.rowsAtEnter = String(list.querySelectorAll('[role=gridcell]').length);
+        list.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true }));
+      });
+      observer.observe(document.body, { childList: true, subtree: true });
+    });
+    await page.locator('[role=slider]').press('End');
+    for (let i = 0; i < 3; i++) await page.locator('[role=slider]').press('ArrowLeft');
+    await explorer.region('Filter 0').waitFor();
+    expect(await page.evaluate(() => document.documentElement.dataset.rowsAtEnter)).toBe('0');
+  });
+
   test('a “no” in a lookup shows the bit that proves it, and a “maybe” its ones', async () => {
     const { page } = await open('#/lookup?sample=1&key=weather%2Foslo%2F2026-01-20');
     await page.locator('[data-outcome=found].notice').waitFor();
