@@ -2,7 +2,6 @@ import { mustBeBytes } from '@bloom/bytes';
 import type { FilterPolicy, FilterSink, KeyList } from '@bloom/policy';
 import { hashBloomFilterMayMatchEach, KeptKernel, mustBeKeyRange } from '@bloom/policy/kit';
 import { encodeRibbonFilter } from './build-ribbon.js';
-import { LastFilterView } from './last-filter-view.js';
 import { BLOOM_SHAPE, BLOOM_TRAILER_BYTES, newAskedKey, ribbonFilterMayMatch, ribbonShapeOf, type RibbonWidth } from './ribbon-filter.js';
 import { RibbonKernel } from './ribbon-kernel.js';
 
@@ -27,8 +26,7 @@ export interface RibbonFilterOptions {
  * A filter of about 7 bits per key at a rate of 1%, for which LevelDB's Bloom filter needs 10.
  *
  * No more absent keys match when they are close to stored ones. README.md compares it with the other policies: it takes longer to
- * make and to ask than a Bloom filter. The policy keeps a reference to the filter that it was asked about last, since asking the same
- * one again is faster.
+ * make and to ask than a Bloom filter.
  *
  * Source: Dillinger and Walzer, "Ribbon filter: practically smaller than Bloom and Xor".
  *
@@ -45,7 +43,6 @@ export class RibbonFilterPolicy implements FilterPolicy {
   /** Bits of a key's row; undefined where the number of keys decides. */
   readonly width: RibbonWidth | undefined;
   readonly #asked = newAskedKey();
-  readonly #lastView = new LastFilterView();
   readonly #kernel = new KeptKernel(() => RibbonKernel.create(), KERNEL_MIN_KEYS);
 
   /**
@@ -70,7 +67,7 @@ export class RibbonFilterPolicy implements FilterPolicy {
   keyMayMatch(key: Uint8Array, filter: Uint8Array): boolean {
     if (!(key instanceof Uint8Array && key.length > 0)) mustBeBytes('key', key);
     if (!(filter instanceof Uint8Array && filter.length > 0)) mustBeBytes('filter', filter);
-    return ribbonFilterMayMatch(key, 0, key.length, filter, 0, filter.length, this.#asked, this.#lastView.of(filter));
+    return ribbonFilterMayMatch(key, 0, key.length, filter, 0, filter.length, this.#asked);
   }
 
   /**
@@ -88,7 +85,7 @@ export class RibbonFilterPolicy implements FilterPolicy {
     if (!(keyBytes instanceof Uint8Array && keyBytes.length > 0)) mustBeBytes('keyBytes', keyBytes);
     if (!(filterBytes instanceof Uint8Array && filterBytes.length > 0)) mustBeBytes('filterBytes', filterBytes);
     mustBeKeyRange(keyBytes, keyStart, keyEnd);
-    return ribbonFilterMayMatch(keyBytes, keyStart, keyEnd, filterBytes, filterStart, filterEnd, this.#asked, this.#lastView.of(filterBytes));
+    return ribbonFilterMayMatch(keyBytes, keyStart, keyEnd, filterBytes, filterStart, filterEnd, this.#asked);
   }
 
   /**
@@ -116,7 +113,7 @@ export class RibbonFilterPolicy implements FilterPolicy {
     }
     for (let i = 0; i < length; i++) {
       mustBeKeyRange(bytes, offsets[i]!, offsets[i + 1]!);
-      answers[i] = ribbonFilterMayMatch(bytes, offsets[i]!, offsets[i + 1]!, filter, 0, filter.length, this.#asked, this.#lastView.of(filter)) ? 1 : 0;
+      answers[i] = ribbonFilterMayMatch(bytes, offsets[i]!, offsets[i + 1]!, filter, 0, filter.length, this.#asked) ? 1 : 0;
     }
     return answers;
   }

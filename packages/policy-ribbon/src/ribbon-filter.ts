@@ -118,11 +118,7 @@ export function newAskedKey(): AskedKey {
   return { lanes: new Uint32Array(2), row: new Int32Array(5) };
 }
 
-/**
- * Whether a key may be among those that the filter `bytes[start, end)` was made from; true for any that is not well-formed.
- *
- * @param view of `bytes`, if there is one: with it, absent keys take four fifths of the time.
- */
+/** Whether a key may be among those that the filter `bytes[start, end)` was made from; true for any that is not well-formed. */
 export function ribbonFilterMayMatch(
   keyBytes: Uint8Array,
   keyStart: number,
@@ -131,7 +127,6 @@ export function ribbonFilterMayMatch(
   start: number,
   end: number,
   asked: AskedKey,
-  view: DataView | undefined,
 ): boolean {
   const length = end - start;
   if (length > 3 && end <= MAX_INT32) {
@@ -158,11 +153,10 @@ export function ribbonFilterMayMatch(
         if (first > slots - 64 - wider) first = slots - 64 - wider;
         const group = first >> 3;
         writeRow(low, high, first & 7, wider, row);
-        const at = (start + Math.imul(group, columns)) | 0;
         const value = valueOf(low, high);
-        if (!(view !== undefined && columns >= 4 ? matchesInWords(view, at, columns, row, wider, value) : matchesInBytes(bytes, at, columns, row, wider, value))) return false;
+        if (!matches(bytes, (start + Math.imul(group, columns)) | 0, columns, row, wider, value)) return false;
         const extra = (group - groups + extraGroups) | 0;
-        return extra < 0 || matchesInBytes(bytes, (start + Math.imul(groups, columns) + extra) | 0, 1, row, wider, value >>> columns);
+        return extra < 0 || matches(bytes, (start + Math.imul(groups, columns) + extra) | 0, 1, row, wider, value >>> columns);
       }
     }
   }
@@ -196,7 +190,7 @@ function otherFilterMayMatch(
   const left = groups - group;
   const at = start + group * columns;
   const extraAt = start + groups * columns + extraGroups - left;
-  if (left > width / 8) return matchesInBytes(bytes, at, columns, row, wider, value) && (left > extraGroups || matchesInBytes(bytes, extraAt, 1, row, wider, value >>> columns));
+  if (left > width / 8) return matches(bytes, at, columns, row, wider, value) && (left > extraGroups || matches(bytes, extraAt, 1, row, wider, value >>> columns));
   // The row ends with the filter, and its bits past that are dropped.
   for (let column = 0; column < columns; column++) {
     if (parity(sumOfRest(bytes, at + column, columns, row, left)) !== ((value >>> column) & 1)) return false;
@@ -231,7 +225,7 @@ function writeRow(low: number, high: number, by: number, wider: number, row: Int
 }
 
 /** Whether the sums of all columns, whose bytes begin at `at`, are the bits of `value`. */
-function matchesInBytes(bytes: Uint8Array, at: number, columns: number, row: Int32Array, wider: number, value: number): boolean {
+function matches(bytes: Uint8Array, at: number, columns: number, row: Int32Array, wider: number, value: number): boolean {
   const rest = row[wider === 0 ? 2 : 4]!;
   // The last byte of a row that begins with a group is 0, and past the end where it is the last row.
   const last = rest === 0 ? 0 : columns * (8 + (wider >> 3));
@@ -242,62 +236,6 @@ function matchesInBytes(bytes: Uint8Array, at: number, columns: number, row: Int
     if (parity(sum) !== ((value >>> column) & 1)) return false;
   }
   return true;
-}
-
-/**
- * {@link matchesInBytes} for four columns or more, four at a time: each byte of a word is that of a column. The last four are asked
- * last, some of them a second time if the number of columns is not a multiple of four.
- */
-function matchesInWords(view: DataView, at: number, columns: number, row: Int32Array, wider: number, value: number): boolean {
-  const w0 = row[0]!;
-  const w1 = row[1]!;
-  const w2 = row[2]!;
-  const w3 = row[3]!;
-  const rest = wider === 0 ? w2 : row[4]!;
-  const last = rest === 0 ? 0 : Math.imul(columns, 8 + (wider >> 3));
-  for (let column = 0; ; column = column + 8 <= columns ? column + 4 : columns - 4) {
-    let i = (at + column) | 0;
-    let sum = view.getInt32((i + last) | 0, true) & Math.imul(rest & 255, 0x01010101);
-    sum ^= view.getInt32(i, true) & Math.imul(w0 & 255, 0x01010101);
-    i = (i + columns) | 0;
-    sum ^= view.getInt32(i, true) & Math.imul((w0 >>> 8) & 255, 0x01010101);
-    i = (i + columns) | 0;
-    sum ^= view.getInt32(i, true) & Math.imul((w0 >>> 16) & 255, 0x01010101);
-    i = (i + columns) | 0;
-    sum ^= view.getInt32(i, true) & Math.imul(w0 >>> 24, 0x01010101);
-    i = (i + columns) | 0;
-    sum ^= view.getInt32(i, true) & Math.imul(w1 & 255, 0x01010101);
-    i = (i + columns) | 0;
-    sum ^= view.getInt32(i, true) & Math.imul((w1 >>> 8) & 255, 0x01010101);
-    i = (i + columns) | 0;
-    sum ^= view.getInt32(i, true) & Math.imul((w1 >>> 16) & 255, 0x01010101);
-    i = (i + columns) | 0;
-    sum ^= view.getInt32(i, true) & Math.imul(w1 >>> 24, 0x01010101);
-    i = (i + columns) | 0;
-    if (wider !== 0) {
-      sum ^= view.getInt32(i, true) & Math.imul(w2 & 255, 0x01010101);
-      i = (i + columns) | 0;
-      sum ^= view.getInt32(i, true) & Math.imul((w2 >>> 8) & 255, 0x01010101);
-      i = (i + columns) | 0;
-      sum ^= view.getInt32(i, true) & Math.imul((w2 >>> 16) & 255, 0x01010101);
-      i = (i + columns) | 0;
-      sum ^= view.getInt32(i, true) & Math.imul(w2 >>> 24, 0x01010101);
-      i = (i + columns) | 0;
-      sum ^= view.getInt32(i, true) & Math.imul(w3 & 255, 0x01010101);
-      i = (i + columns) | 0;
-      sum ^= view.getInt32(i, true) & Math.imul((w3 >>> 8) & 255, 0x01010101);
-      i = (i + columns) | 0;
-      sum ^= view.getInt32(i, true) & Math.imul((w3 >>> 16) & 255, 0x01010101);
-      i = (i + columns) | 0;
-      sum ^= view.getInt32(i, true) & Math.imul(w3 >>> 24, 0x01010101);
-    }
-    sum ^= sum >>> 4;
-    sum ^= sum >>> 2;
-    sum ^= sum >>> 1;
-    // The factor has the bits 0, 7, 14 and 21: bit i of the value gets to bit 8i.
-    if (((sum ^ Math.imul((value >>> column) & 15, 0x204081)) & 0x01010101) !== 0) return false;
-    if (column + 4 === columns) return true;
-  }
 }
 
 /** The sum modulo 2 of four bytes of a column, each with a byte of the row. */
