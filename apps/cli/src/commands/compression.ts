@@ -15,7 +15,6 @@ import { Progress } from '../outputs/progress.js';
 import { aligned, shortSize } from '../outputs/screen-text.js';
 import { compressionOf } from '../outputs/table-options.js';
 import { addPluginOptions, loadPlugins } from '../plugins/plugin-options.js';
-import { orderFailure } from './merge.js';
 
 interface CompressionOptions extends InputOptions {
   readonly blockSize?: readonly number[];
@@ -72,11 +71,7 @@ class TrialTable {
     this.#measured(() => {
       for (let i = 0, start = 0; i < length; i++) {
         const end = ends[2 * i + 1]!;
-        try {
-          this.#builder.addRange(bytes, start, ends[2 * i]!, bytes, ends[2 * i]!, end);
-        } catch (error) {
-          throw orderFailure(error);
-        }
+        this.#builder.addRange(bytes, start, ends[2 * i]!, bytes, ends[2 * i]!, end);
         start = end;
       }
     });

@@ -25,7 +25,6 @@ import { mustBeWritable } from '../outputs/table-to-write.js';
 import { writeEntries } from '../outputs/written-entries.js';
 import { loadPlugins, pluginOptionsOf } from '../plugins/plugin-options.js';
 import { outputFailure, tableSummary } from './build.js';
-import { orderFailure } from './merge.js';
 
 type Keys = 'plain' | 'database';
 
@@ -111,7 +110,7 @@ async function written(input: string, given: BatchSource, plain: TableBuilderOpt
     const tables = await interruptible(async (signal) => {
       const out = await createOutput(output, tableOptions, maxTableSize);
       try {
-        await writeEntries(source, out, signal, { onEntries: (entries) => progress.update(entries), failureOf: orderFailure });
+        await writeEntries(source, out, signal, { onEntries: (entries) => progress.update(entries) });
         return await out.finish(signal);
       } finally {
         await out.abandon();

@@ -90,7 +90,7 @@ async function merge(paths: readonly string[], options: MergeOptions): Promise<v
       tables = await interruptible(async (signal) => {
         const out = await createOutput(output, tableOptions, maxTableSize);
         try {
-          await writeEntries(source, out, signal, { onEntries: (entries) => progress.update(entries), failureOf: orderFailure });
+          await writeEntries(source, out, signal, { onEntries: (entries) => progress.update(entries) });
           return await out.finish(signal);
         } finally {
           await out.abandon();
@@ -113,12 +113,6 @@ async function merge(paths: readonly string[], options: MergeOptions): Promise<v
 export function boundsOf({ gte, lt, hex }: Pick<MergeOptions, 'gte' | 'lt' | 'hex'>): KeyBounds {
   const key = (text: string | undefined): Uint8Array | undefined => (text === undefined ? undefined : keyArgument(text, hex === true));
   return { gte: key(gte), lt: key(lt) };
-}
-
-/** The order of the keys contradicts the order by which the tables were merged. */
-export function orderFailure(error: unknown): unknown {
-  if (!(error instanceof RangeError && error.message.startsWith('key must be after'))) return error;
-  return new Failure('the keys of a table are in another order: name it with --comparator; bloom verify says which tables are in order', { cause: error });
 }
 
 /** The names in a file, one per line. */

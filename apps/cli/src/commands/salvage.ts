@@ -33,7 +33,6 @@ import { createOutput } from '../outputs/output-tables.js';
 import { mustBeWritable, writingFailure } from '../outputs/table-to-write.js';
 import { writeEntries } from '../outputs/written-entries.js';
 import { internalOptions } from '../outputs/table-options.js';
-import { orderFailure } from './merge.js';
 
 interface SalvageCommandOptions extends KeyFormOptions, PluginOptions, RemoteOptions, Pick<SummaryOptions, 'json'> {
   readonly output: string;
@@ -143,7 +142,7 @@ async function mergeInto(output: string, files: readonly OpenedFile[], isInterna
     return await interruptible(async (signal) => {
       const out = await createOutput(output, isInternal ? internalOptions(plain) : plain, undefined);
       try {
-        await writeEntries(source, out, signal, { failureOf: orderFailure });
+        await writeEntries(source, out, signal);
         await out.finish(signal);
         return out.entries;
       } finally {
