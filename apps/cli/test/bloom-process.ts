@@ -118,3 +118,11 @@ export class Scratch {
     return readFileSync(join(this.path, name));
   }
 }
+
+/** A module with the order of the golden folder `reverse`. */
+export const REVERSE_MODULE = `export default {
+  name: 'test.ReverseBytewiseComparator',
+  compare: (a, b) => Buffer.compare(b, a),
+  findShortestSeparator: (start) => start,
+  findShortSuccessor: (key) => key,
+};`;

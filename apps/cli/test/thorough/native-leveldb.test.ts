@@ -3,7 +3,7 @@ import { entriesSha256, formatKv, type GoldenDatabase, goldenDatabases, type Key
 import { nativeDatabase, nativeUnavailableReason } from '@bloom/native';
 import { ClassicLevel } from 'classic-level';
 import { describe, expect, test } from 'vitest';
-import { bloom, Scratch } from '../bloom-process.js';
+import { bloom, REVERSE_MODULE, Scratch } from '../bloom-process.js';
 
 // LevelDB itself reads every golden folder after `bloom` has written to it.
 const scratch = new Scratch();
@@ -14,15 +14,7 @@ if (native === undefined) {
   test.skip(`cannot open what bloom wrote with LevelDB itself: ${reason}`, () => {});
 }
 
-const REVERSE = scratch.write(
-  'reverse.mjs',
-  `export default {
-    name: 'test.ReverseBytewiseComparator',
-    compare: (a, b) => Buffer.compare(b, a),
-    findShortestSeparator: (start) => start,
-    findShortSuccessor: (key) => key,
-  };`,
-);
+const REVERSE = scratch.write('reverse.mjs', REVERSE_MODULE);
 
 /** What `put` and `load` write. The values of `load` fill several tables, with a small block and another codec. */
 const LOADED: readonly (readonly [string, string])[] = Array.from({ length: 300 }, (_, i) => [`loaded/${String(i * 37).padStart(6, '0')}`, `value ${i} `.repeat(i % 40)]);

@@ -7,25 +7,17 @@ import { join, normalize } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { goldenDatabases, realDatabases } from '@bloom/fixtures';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { bloom, bloomPrints, build, Scratch, shell } from '../bloom-process.js';
+import { bloom, bloomPrints, build, REVERSE_MODULE, Scratch, shell } from '../bloom-process.js';
 
 const scratch = new Scratch();
 const golden = goldenDatabases();
-const ORDER = `
-  export default {
-    name: 'test.ReverseBytewiseComparator',
-    compare: (a, b) => Buffer.compare(b, a),
-    findShortestSeparator: (start) => start,
-    findShortSuccessor: (key) => key,
-  };
-`;
 
 function pathOf(name: string): string {
   return golden.find((row) => row.name === name)!.path;
 }
 
 beforeAll(async () => {
-  scratch.write('reverse.mjs', ORDER);
+  scratch.write('reverse.mjs', REVERSE_MODULE);
   await build('letters.ldb', [], scratch.path, 'a\t1\nab\t2\nb\t3\nba\t4\n');
   await build('more.ldb', [], scratch.path, 'b\tnew\nc\t5\n');
 });

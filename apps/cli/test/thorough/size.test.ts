@@ -5,24 +5,16 @@ import { Database } from '@bloom/leveldb';
 import { WritableNodeFolder } from '@bloom/leveldb/node';
 import { MemorySource, SyncTable } from '@bloom/sstable';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { bloom, bloomPrints, build, Scratch, shell } from '../bloom-process.js';
+import { bloom, bloomPrints, build, REVERSE_MODULE, Scratch, shell } from '../bloom-process.js';
 
 const scratch = new Scratch();
-const ORDER = `
-  export default {
-    name: 'test.ReverseBytewiseComparator',
-    compare: (a, b) => Buffer.compare(b, a),
-    findShortestSeparator: (start) => start,
-    findShortSuccessor: (key) => key,
-  };
-`;
 
 /** Names of which there are so many keys each, all entries of the same length: what they take is in proportion. */
 const SHARES = { a: 1000, b: 3000, c: 6000 } as const;
 const lines = Object.entries(SHARES).flatMap(([name, keys]) => Array.from({ length: keys }, (_, i) => `${name}/${String(i).padStart(6, '0')}\tsome value of the same length\n`));
 
 beforeAll(async () => {
-  scratch.write('reverse.mjs', ORDER);
+  scratch.write('reverse.mjs', REVERSE_MODULE);
   await build('plain.ldb', ['--compression', 'none', '--block-restart-interval', '1'], scratch.path, lines.join(''));
   await bloom(['load', 'folder', '-', '-q', '--compact'], scratch.path, lines.join(''));
   // Newer versions in a table above and in a log.

@@ -4,7 +4,7 @@ import { Database, WriteBatch } from '@bloom/leveldb';
 import { WritableNodeFolder } from '@bloom/leveldb/node';
 import { encodeInternalKey } from '@bloom/sstable/database';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { bloom, bloomPrints, Scratch } from '../bloom-process.js';
+import { bloom, bloomPrints, REVERSE_MODULE, Scratch } from '../bloom-process.js';
 
 const scratch = new Scratch();
 const REVERSE = './reverse.mjs';
@@ -46,15 +46,7 @@ async function succeeds(args: readonly string[], input: Uint8Array): Promise<str
 }
 
 beforeAll(async () => {
-  scratch.write(
-    'reverse.mjs',
-    `export default {
-      name: 'test.ReverseBytewiseComparator',
-      compare: (a, b) => Buffer.compare(b, a),
-      findShortestSeparator: (start) => start,
-      findShortSuccessor: (key) => key,
-    };`,
-  );
+  scratch.write('reverse.mjs', REVERSE_MODULE);
   await fill('filled');
   expect(readdirSync(scratch.at('filled')).filter((name) => name.endsWith('.ldb')).length).toBeGreaterThan(1);
 });

@@ -5,21 +5,13 @@ import { type GoldenDatabase, goldenDatabases } from '@bloom/fixtures';
 import { Database } from '@bloom/leveldb';
 import { WritableNodeFolder } from '@bloom/leveldb/node';
 import { describe, expect, test } from 'vitest';
-import { bloom, bloomPrints, Scratch, shell } from '../bloom-process.js';
+import { bloom, bloomPrints, REVERSE_MODULE, Scratch, shell } from '../bloom-process.js';
 
 const scratch = new Scratch();
 
 /** The order of the golden folder `reverse`. */
 const REVERSE = 'reverse.mjs';
-scratch.write(
-  REVERSE,
-  `export default {
-    name: 'test.ReverseBytewiseComparator',
-    compare: (a, b) => Buffer.compare(b, a),
-    findShortestSeparator: (start) => start,
-    findShortSuccessor: (key) => key,
-  };`,
-);
+scratch.write(REVERSE, REVERSE_MODULE);
 
 const sound = goldenDatabases().filter(({ open }) => open === 'OK');
 
