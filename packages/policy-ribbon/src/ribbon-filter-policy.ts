@@ -2,7 +2,7 @@ import { mustBeBytes } from '@bloom/bytes';
 import type { FilterPolicy, FilterSink, KeyList } from '@bloom/policy';
 import { hashBloomFilterMayMatchEach, KeptKernel, mustBeKeyRange } from '@bloom/policy/kit';
 import { encodeRibbonFilter } from './build-ribbon.js';
-import { BLOOM_SHAPE, BLOOM_TRAILER_BYTES, newAskedKey, ribbonFilterMayMatch, ribbonShapeOf, type RibbonWidth } from './ribbon-filter.js';
+import { BLOOM_SHAPE, BLOOM_TRAILER_BYTES, ribbonFilterMayMatch, ribbonShapeOf, type RibbonWidth } from './ribbon-filter.js';
 import { RibbonKernel } from './ribbon-kernel.js';
 
 /** With fewer keys than this, the plain loops finish before the keys could be copied to the kernel. */
@@ -42,7 +42,7 @@ export class RibbonFilterPolicy implements FilterPolicy {
   readonly rate: number;
   /** Bits of a key's row; undefined where the number of keys decides. */
   readonly width: RibbonWidth | undefined;
-  readonly #asked = newAskedKey();
+  readonly #lanes = new Uint32Array(2);
   readonly #kernel = new KeptKernel(() => RibbonKernel.create(), KERNEL_MIN_KEYS);
 
   /**
@@ -67,7 +67,7 @@ export class RibbonFilterPolicy implements FilterPolicy {
   keyMayMatch(key: Uint8Array, filter: Uint8Array): boolean {
     if (!(key instanceof Uint8Array && key.length > 0)) mustBeBytes('key', key);
     if (!(filter instanceof Uint8Array && filter.length > 0)) mustBeBytes('filter', filter);
-    return ribbonFilterMayMatch(key, 0, key.length, filter, 0, filter.length, this.#asked);
+    return ribbonFilterMayMatch(key, 0, key.length, filter, 0, filter.length, this.#lanes);
   }
 
   /**
@@ -85,7 +85,7 @@ export class RibbonFilterPolicy implements FilterPolicy {
     if (!(keyBytes instanceof Uint8Array && keyBytes.length > 0)) mustBeBytes('keyBytes', keyBytes);
     if (!(filterBytes instanceof Uint8Array && filterBytes.length > 0)) mustBeBytes('filterBytes', filterBytes);
     mustBeKeyRange(keyBytes, keyStart, keyEnd);
-    return ribbonFilterMayMatch(keyBytes, keyStart, keyEnd, filterBytes, filterStart, filterEnd, this.#asked);
+    return ribbonFilterMayMatch(keyBytes, keyStart, keyEnd, filterBytes, filterStart, filterEnd, this.#lanes);
   }
 
   /**
@@ -113,7 +113,7 @@ export class RibbonFilterPolicy implements FilterPolicy {
     }
     for (let i = 0; i < length; i++) {
       mustBeKeyRange(bytes, offsets[i]!, offsets[i + 1]!);
-      answers[i] = ribbonFilterMayMatch(bytes, offsets[i]!, offsets[i + 1]!, filter, 0, filter.length, this.#asked) ? 1 : 0;
+      answers[i] = ribbonFilterMayMatch(bytes, offsets[i]!, offsets[i + 1]!, filter, 0, filter.length, this.#lanes) ? 1 : 0;
     }
     return answers;
   }

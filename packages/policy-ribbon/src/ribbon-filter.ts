@@ -106,18 +106,6 @@ export function valueOf(low: number, high: number): number {
   return Math.imul(high ^ ((low << 11) | (low >>> 21)), 0x85ebca77) >>> 15;
 }
 
-/** Memory for the hash and the row of the key that is asked. */
-export interface AskedKey {
-  /** Two lanes. */
-  readonly lanes: Uint32Array;
-  /** The row from the first slot of its start's group on: in up to 9 or 17 bytes, a byte for each group. */
-  readonly row: Int32Array;
-}
-
-export function newAskedKey(): AskedKey {
-  return { lanes: new Uint32Array(2), row: new Int32Array(5) };
-}
-
 /** Whether a key may be among those that the filter `bytes[start, end)` was made from; true for any that is not well-formed. */
 export function ribbonFilterMayMatch(
   keyBytes: Uint8Array,
@@ -126,7 +114,7 @@ export function ribbonFilterMayMatch(
   bytes: Uint8Array,
   start: number,
   end: number,
-  asked: AskedKey,
+  lanes: Uint32Array,
 ): boolean {
   const length = end - start;
   if (length > 3 && end <= MAX_INT32) {
@@ -139,28 +127,15 @@ export function ribbonFilterMayMatch(
       if (count > 1) groups = (groups << 8) | bytes[end - 4]!;
       if (count > 2) groups = (groups << 8) | bytes[end - 5]!;
       const extraGroups = (length - 2 - count - Math.imul(groups, columns)) | 0;
-      const wider = (last & 4) << 4;
-      // With 2^18 groups or more, the product with the high lane is no exact number.
-      if (groups > 8 + (wider >> 3) && groups < 2 ** 18 && extraGroups >= 0 && extraGroups < groups) {
-        const { lanes, row } = asked;
+      // With 2^18 groups or more, a product below is no exact number.
+      if (groups > ((last & 4) === 0 ? 8 : 16) && groups < 2 ** 18 && extraGroups >= 0 && extraGroups < groups) {
         hash64Range(keyBytes, keyStart, keyEnd, bytes[end - 2]!, lanes);
         // V8 makes objects of numbers past int32 that it passes to a function.
-        const low = lanes[0]! | 0;
-        const high = lanes[1]! | 0;
-        const slots = groups << 3;
-        let first = ((((high >>> 0) * (slots * 2 ** -32)) | 0) - 31 - (wider >> 1)) | 0;
-        if (first < 0) first = 0;
-        if (first > slots - 64 - wider) first = slots - 64 - wider;
-        const group = first >> 3;
-        writeRow(low, high, first & 7, wider, row);
-        const value = valueOf(low, high);
-        if (!matches(bytes, (start + Math.imul(group, columns)) | 0, columns, row, wider, value)) return false;
-        const extra = (group - groups + extraGroups) | 0;
-        return extra < 0 || matches(bytes, (start + Math.imul(groups, columns) + extra) | 0, 1, row, wider, value >>> columns);
+        return matches(lanes[0]! | 0, lanes[1]! | 0, bytes, start, (last & 4) << 4, groups, columns, extraGroups);
       }
     }
   }
-  return otherFilterMayMatch(keyBytes, keyStart, keyEnd, bytes, start, end, asked);
+  return otherFilterMayMatch(keyBytes, keyStart, keyEnd, bytes, start, end, lanes);
 }
 
 /** {@link ribbonFilterMayMatch} for any filter. */
@@ -171,71 +146,174 @@ function otherFilterMayMatch(
   bytes: Uint8Array,
   start: number,
   end: number,
-  { lanes, row }: AskedKey,
+  lanes: Uint32Array,
 ): boolean {
   if (end - start < 3) return end !== start;
   const shape = ribbonShapeOf(bytes, start, end);
   const isBloom = bytes[end - 1] === BLOOM_SHAPE;
   if (shape === undefined && !isBloom) return true;
   hash64Range(keyBytes, keyStart, keyEnd, bytes[end - 2]!, lanes);
-  const low = lanes[0]! | 0;
-  const high = lanes[1]! | 0;
-  if (shape === undefined) return hashBloomFilterMayMatch(low, high, bytes, start, end - BLOOM_TRAILER_BYTES);
-  const { width, groups, columns, extraGroups } = shape;
-  const first = startOf(lanes[1]!, groups * GROUP_SLOTS, width);
-  const group = Math.floor(first / GROUP_SLOTS);
-  const wider = width - 64;
-  writeRow(low, high, first % GROUP_SLOTS, wider, row);
-  const value = valueOf(low, high);
-  const left = groups - group;
-  const at = start + group * columns;
-  const extraAt = start + groups * columns + extraGroups - left;
-  if (left > width / 8) return matches(bytes, at, columns, row, wider, value) && (left > extraGroups || matches(bytes, extraAt, 1, row, wider, value >>> columns));
-  // The row ends with the filter, and its bits past that are dropped.
-  for (let column = 0; column < columns; column++) {
-    if (parity(sumOfRest(bytes, at + column, columns, row, left)) !== ((value >>> column) & 1)) return false;
-  }
-  return left > extraGroups || parity(sumOfRest(bytes, extraAt, 1, row, left)) === ((value >>> columns) & 1);
+  return shape === undefined
+    ? hashBloomFilterMayMatch(lanes[0]! | 0, lanes[1]! | 0, bytes, start, end - BLOOM_TRAILER_BYTES)
+    : ribbonMayMatch(lanes[0]!, lanes[1]!, bytes, start, shape);
 }
 
-/**
- * Writes the row of a key whose start is the slot `by` of its group.
- *
- * @param wider 64 for rows of 128 bits, else 0.
- */
-function writeRow(low: number, high: number, by: number, wider: number, row: Int32Array): void {
+/** {@link ribbonMayMatch} for more groups than a row has, and slots up to 2^21; `wider` is 64 for rows of 128 bits, else 0. */
+function matches(
+  low: number,
+  high: number,
+  bytes: Uint8Array,
+  start: number,
+  wider: number,
+  groups: number,
+  columns: number,
+  extraGroups: number,
+): boolean {
+  const slots = groups << 3;
+  let first = ((((high >>> 0) * (slots * 2 ** -32)) | 0) - 31 - (wider >> 1)) | 0;
+  if (first < 0) first = 0;
+  if (first > slots - 64 - wider) first = slots - 64 - wider;
+  const group = first >> 3;
+  const by = first & 7;
+  const value = Math.imul(high ^ ((low << 11) | (low >>> 21)), 0x85ebca77) >>> 15;
   const p = Math.imul(low ^ ((high << 16) | (high >>> 16)), 0x9e3779b1);
   const c0 = low | 1;
   const c1 = p ^ (p >>> 15);
-  // Shifts by 32 would be shifts by 0.
-  row[0] = c0 << by;
-  row[1] = (c1 << by) | (c0 >>> 1 >>> (31 - by));
-  const w2 = c1 >>> 1 >>> (31 - by);
-  if (wider === 0) {
-    row[2] = w2;
-    return;
+  const w0 = c0 << by;
+  const w1 = (c1 << by) | (c0 >>> 1 >>> (31 - by));
+  let w2 = c1 >>> 1 >>> (31 - by);
+  let w3 = 0;
+  let rest = w2;
+  if (wider !== 0) {
+    const q = Math.imul(c1 ^ high, 0x85ebca6b);
+    const c2 = q ^ (q >>> 13);
+    const t = Math.imul((c2 + low) | 0, 0xc2b2ae35);
+    const c3 = t ^ (t >>> 16);
+    w2 |= c2 << by;
+    w3 = (c3 << by) | (c2 >>> 1 >>> (31 - by));
+    rest = c3 >>> 1 >>> (31 - by);
   }
-  const q = Math.imul(c1 ^ high, 0x85ebca6b);
-  const c2 = q ^ (q >>> 13);
-  const t = Math.imul((c2 + low) | 0, 0xc2b2ae35);
-  const c3 = t ^ (t >>> 16);
-  row[2] = w2 | (c2 << by);
-  row[3] = (c3 << by) | (c2 >>> 1 >>> (31 - by));
-  row[4] = c3 >>> 1 >>> (31 - by);
-}
-
-/** Whether the sums of all columns, whose bytes begin at `at`, are the bits of `value`. */
-function matches(bytes: Uint8Array, at: number, columns: number, row: Int32Array, wider: number, value: number): boolean {
-  const rest = row[wider === 0 ? 2 : 4]!;
   // The last byte of a row that begins with a group is 0, and past the end where it is the last row.
-  const last = rest === 0 ? 0 : columns * (8 + (wider >> 3));
-  for (let column = 0; column < columns; column++, at++) {
-    let sum = sumOfFour(bytes, at, columns, row[0]!) ^ sumOfFour(bytes, at + 4 * columns, columns, row[1]!);
-    if (wider !== 0) sum ^= sumOfFour(bytes, at + 8 * columns, columns, row[2]!) ^ sumOfFour(bytes, at + 12 * columns, columns, row[3]!);
-    sum ^= bytes[at + last]! & rest;
+  const last = by === 0 ? 0 : Math.imul(columns, 8 + (wider >> 3));
+  let at = (start + Math.imul(group, columns)) | 0;
+  let column = 0;
+  for (const pairs = columns - 1; column < pairs; column += 2, at = (at + 2) | 0) {
+    let i = at;
+    let sum = bytes[i]! & w0;
+    let other = bytes[(i + 1) | 0]! & w0;
+    sum ^= bytes[(i = (i + columns) | 0)]! & (w0 >>> 8);
+    other ^= bytes[(i + 1) | 0]! & (w0 >>> 8);
+    sum ^= bytes[(i = (i + columns) | 0)]! & (w0 >>> 16);
+    other ^= bytes[(i + 1) | 0]! & (w0 >>> 16);
+    sum ^= bytes[(i = (i + columns) | 0)]! & (w0 >>> 24);
+    other ^= bytes[(i + 1) | 0]! & (w0 >>> 24);
+    sum ^= bytes[(i = (i + columns) | 0)]! & w1;
+    other ^= bytes[(i + 1) | 0]! & w1;
+    sum ^= bytes[(i = (i + columns) | 0)]! & (w1 >>> 8);
+    other ^= bytes[(i + 1) | 0]! & (w1 >>> 8);
+    sum ^= bytes[(i = (i + columns) | 0)]! & (w1 >>> 16);
+    other ^= bytes[(i + 1) | 0]! & (w1 >>> 16);
+    sum ^= bytes[(i = (i + columns) | 0)]! & (w1 >>> 24);
+    other ^= bytes[(i + 1) | 0]! & (w1 >>> 24);
+    if (wider !== 0) {
+      sum ^= bytes[(i = (i + columns) | 0)]! & w2;
+      other ^= bytes[(i + 1) | 0]! & w2;
+      sum ^= bytes[(i = (i + columns) | 0)]! & (w2 >>> 8);
+      other ^= bytes[(i + 1) | 0]! & (w2 >>> 8);
+      sum ^= bytes[(i = (i + columns) | 0)]! & (w2 >>> 16);
+      other ^= bytes[(i + 1) | 0]! & (w2 >>> 16);
+      sum ^= bytes[(i = (i + columns) | 0)]! & (w2 >>> 24);
+      other ^= bytes[(i + 1) | 0]! & (w2 >>> 24);
+      sum ^= bytes[(i = (i + columns) | 0)]! & w3;
+      other ^= bytes[(i + 1) | 0]! & w3;
+      sum ^= bytes[(i = (i + columns) | 0)]! & (w3 >>> 8);
+      other ^= bytes[(i + 1) | 0]! & (w3 >>> 8);
+      sum ^= bytes[(i = (i + columns) | 0)]! & (w3 >>> 16);
+      other ^= bytes[(i + 1) | 0]! & (w3 >>> 16);
+      sum ^= bytes[(i = (i + columns) | 0)]! & (w3 >>> 24);
+      other ^= bytes[(i + 1) | 0]! & (w3 >>> 24);
+    }
+    i = (at + last) | 0;
+    sum ^= bytes[i]! & rest;
+    other ^= bytes[(i + 1) | 0]! & rest;
+    sum ^= sum >>> 4;
+    other ^= other >>> 4;
+    // Bit n of 0x6996 is the parity of n.
+    const differs = (0x6996 >>> (sum & 15)) ^ (value >>> column);
+    const otherDiffers = (0x6996 >>> (other & 15)) ^ (value >>> column >>> 1);
+    if ((differs | otherDiffers) & 1) return false;
+  }
+  if (column < columns) {
+    let sum = sumOfFour(bytes, at, columns, w0) ^ sumOfFour(bytes, (at + 4 * columns) | 0, columns, w1);
+    if (wider !== 0) sum ^= sumOfFour(bytes, (at + 8 * columns) | 0, columns, w2) ^ sumOfFour(bytes, (at + 12 * columns) | 0, columns, w3);
+    sum ^= bytes[(at + last) | 0]! & rest;
     if (parity(sum) !== ((value >>> column) & 1)) return false;
   }
-  return true;
+  const extra = (group - groups + extraGroups) | 0;
+  if (extra < 0) return true;
+  const from = (start + Math.imul(groups, columns) + extra) | 0;
+  let sum = sumOfFour(bytes, from, 1, w0) ^ sumOfFour(bytes, (from + 4) | 0, 1, w1);
+  if (wider !== 0) sum ^= sumOfFour(bytes, (from + 8) | 0, 1, w2) ^ sumOfFour(bytes, (from + 12) | 0, 1, w3);
+  if (by !== 0) sum ^= bytes[(from + 8 + (wider >> 3)) | 0]! & rest;
+  return parity(sum) === ((value >>> columns) & 1);
+}
+
+/** Whether a hash may be among those that the filter, of that shape, at `start` of `bytes` was made from. */
+export function ribbonMayMatch(low: number, high: number, bytes: Uint8Array, start: number, shape: RibbonShape): boolean {
+  const { width, groups, columns, extraGroups } = shape;
+  const first = startOf(high, groups * GROUP_SLOTS, width);
+  const group = first >>> 3;
+  const by = first & 7;
+  const value = valueOf(low, high);
+  const d = low ^ ((high << 16) | (high >>> 16));
+  const p = Math.imul(d, 0x9e3779b1);
+  const c0 = low | 1;
+  const c1 = p ^ (p >>> 15);
+  // The row from the group's first slot on, in up to 9 or 17 bytes. Shifts by 32 would be shifts by 0.
+  const w0 = c0 << by;
+  const w1 = (c1 << by) | (c0 >>> 1 >>> (31 - by));
+  let w2 = c1 >>> 1 >>> (31 - by);
+  let w3 = 0;
+  let w4 = 0;
+  if (width === 128) {
+    const q = Math.imul(c1 ^ high, 0x85ebca6b);
+    const c2 = q ^ (q >>> 13);
+    const t = Math.imul((c2 + low) | 0, 0xc2b2ae35);
+    const c3 = t ^ (t >>> 16);
+    w2 |= c2 << by;
+    w3 = (c3 << by) | (c2 >>> 1 >>> (31 - by));
+    w4 = c3 >>> 1 >>> (31 - by);
+  }
+  const left = groups - group;
+  const at = start + group * columns;
+  if (left <= width / 8) {
+    // The row ends with the filter, and its bits past that are dropped.
+    const words = [w0, w1, w2, w3, w4];
+    for (let column = 0; column < columns; column++) {
+      if (parity(sumOfRest(bytes, at + column, columns, words, left)) !== ((value >>> column) & 1)) return false;
+    }
+    if (left > extraGroups) return true;
+    const extraAt = start + groups * columns + extraGroups - left;
+    return parity(sumOfRest(bytes, extraAt, 1, words, left)) === ((value >>> columns) & 1);
+  }
+  const wordBytes = 4 * columns;
+  for (let column = 0; column < columns; column++) {
+    const from = at + column;
+    let sum = sumOfFour(bytes, from, columns, w0) ^ sumOfFour(bytes, from + wordBytes, columns, w1);
+    if (width === 64) {
+      sum ^= bytes[from + 2 * wordBytes]! & w2;
+    } else {
+      sum ^= sumOfFour(bytes, from + 2 * wordBytes, columns, w2) ^ sumOfFour(bytes, from + 3 * wordBytes, columns, w3);
+      sum ^= bytes[from + 4 * wordBytes]! & w4;
+    }
+    if (parity(sum) !== ((value >>> column) & 1)) return false;
+  }
+  if (left > extraGroups) return true;
+  const from = start + groups * columns + extraGroups - left;
+  let sum = sumOfFour(bytes, from, 1, w0) ^ sumOfFour(bytes, from + 4, 1, w1);
+  if (width === 64) sum ^= bytes[from + 8]! & w2;
+  else sum ^= sumOfFour(bytes, from + 8, 1, w2) ^ sumOfFour(bytes, from + 12, 1, w3) ^ (bytes[from + 16]! & w4);
+  return parity(sum) === ((value >>> columns) & 1);
 }
 
 /** The sum modulo 2 of four bytes of a column, each with a byte of the row. */
@@ -248,10 +326,10 @@ function sumOfFour(bytes: Uint8Array, at: number, stride: number, row: number): 
   );
 }
 
-/** {@link sumOfFour} for the last `count` groups of a filter. */
-function sumOfRest(bytes: Uint8Array, at: number, stride: number, row: Int32Array, count: number): number {
+/** The same for the last `count` groups of a filter. */
+function sumOfRest(bytes: Uint8Array, at: number, stride: number, words: readonly number[], count: number): number {
   let sum = 0;
-  for (let i = 0; i < count; i++) sum ^= bytes[at + i * stride]! & (row[i >> 2]! >>> ((i & 3) * 8));
+  for (let i = 0; i < count; i++) sum ^= bytes[at + i * stride]! & (words[i >> 2]! >>> ((i & 3) * 8));
   return sum;
 }
 

@@ -306,10 +306,10 @@ keys' first bytes instead of comparing (four fifths of the time before).
 
 \`scan\`: tsv is checked for bytes to escape and copied four bytes at a time (0.8 of the time before).
 
-\`merge\` writes a table too: one thread merges while the other makes blocks, filters and checksums, and each has work all of the time.
-A tournament whose keys have offset-value codes, and tables that are read in pieces of 1 MiB, took it from 2.8 to 2.0 seconds of
-another 5 million entries; a third of the rest copies keys and values, to the other thread and to blocks. No gain: batches whose memory
-comes back from the other thread (1.04 of the time), and smaller or larger pieces and batches.
+\`merge\` writes a table too: one thread merges while the other makes blocks, filters and checksums, and each waits for less than an
+eighth of the time. A tournament whose keys have offset-value codes, and tables that are read in pieces of 1 MiB, took it from 2.8 to
+2.0 seconds of another 5 million entries. Of what remains, an eighth of the processor time copies keys and values. No gain: batches
+whose memory comes back from the other thread (1.04 of the time), and smaller or larger pieces and batches.
 
 \`bloom build\` of 2 and of 5 million lines takes 0.56 and 0.55 of the time that it took without a thread that parses, and with a
 promise for each entry. That thread waits for three fifths of the time: what remains is making blocks, filters and checksums on the
@@ -440,9 +440,9 @@ the seeds had no solution; memory for large filters is kept until it is collecte
 the system for new memory). Measured and left out: all rows that cross a slot reduced at once, in vectors (no faster with 128 bits);
 substitution of four columns in variables (1 ns less in 8, for a kernel that is longer by an eighth); rows of 64 bits for more than
 65,536 keys, which take 4% more bits.
-Single keys are asked for in plain TypeScript, where a hash of 64 bits is made of two of 32, and Bloom's filter needs one of 32. A
-Ribbon filter that is asked again is read four columns at a time, through a view that its policy keeps of the filter that was asked
-last: absent keys took 84 ns (64 bits) and 101 ns (128 bits) when V8 read a byte at a time. With 100 keys, what fuse writes is a Bloom
+Single keys are asked for in plain TypeScript, where a hash of 64 bits is made of two of 32, and Bloom's filter needs one of 32. A row
+of 128 bits is 17 bytes in each column, and V8 reads one at a time. A view that reads four columns at once took a tenth off the time;
+it would have to be kept from call to call, and policies keep nothing that they were lent. With 100 keys, what fuse writes is a Bloom
 filter of that hash, whose probes are not those of the kernel.
 
 ${filterTable(rows)}
