@@ -28,7 +28,7 @@ const wholeEntryPoints = {
   '@bloom/policy/contract': '21 kB',
   '@bloom/policy/kit': '3.7 kB',
   '@bloom/policy-blocked': '2.1 kB',
-  '@bloom/policy-ribbon': '10.1 kB',
+  '@bloom/policy-ribbon': '10.4 kB',
   '@bloom/policy-fuse': '7.4 kB',
   '@bloom/filter-block': '3.3 kB',
   '@bloom/sstable': '35.3 kB',

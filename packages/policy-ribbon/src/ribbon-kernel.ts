@@ -21,10 +21,15 @@ const READ_PAST = 512;
 // The kernel's memory, in bytes. It never grows, and pages that are not used take no memory.
 const COUNTS_AT = 1024;
 const STATES_AT = COUNTS_AT + 2048 * 4;
-const STATES_END = STATES_AT + 18 * 16;
+const STATES_END = STATES_AT + 18 * 24;
 const HASHES_AT = STATES_END;
 const ANSWERS_AT = HASHES_AT + KEYS_AT_A_TIME * 8;
 const FILTER_AT = ANSWERS_AT + KEYS_AT_A_TIME;
+
+/** Bytes for each slot while equations are solved: its row and its value. */
+const SLOT_BYTES = { 64: 8 + 4, 128: 32 } as const;
+/** Slots are at a multiple of so many bytes, so that none is in two cache lines. */
+const SLOTS_ALIGNMENT = 32;
 
 /** Filters of more keys are made by another kernel, which is kept only until memory is collected. */
 const MOST_KEPT_KEYS = 2 ** 17;
@@ -32,17 +37,17 @@ const MOST_KEPT_KEYS = 2 ** 17;
 interface KernelExports extends Kernel {
   sortDistinct(hashes: number, scratch: number, counts: number, n: number): number;
   eliminate64(hashes: number, count: number, slots: number, valueMask: number, rows: number, values: number): number;
-  eliminate128(hashes: number, count: number, slots: number, valueMask: number, rows: number, values: number): number;
-  substitute(
+  eliminate128(hashes: number, count: number, slots: number, valueMask: number, rows: number): number;
+  substitute64(
     rows: number,
     values: number,
-    width: number,
     groups: number,
     columns: number,
     extraGroups: number,
     states: number,
     array: number,
   ): void;
+  substitute128(rows: number, groups: number, columns: number, extraGroups: number, states: number, array: number): void;
   test(
     hashes: number,
     count: number,
@@ -94,7 +99,7 @@ export class RibbonKernel {
 
   /** Whether there is room to {@link build} a filter of that shape of the hashes of {@link hash}. */
   hasRoomFor(count: number, { width, groups, columns }: RibbonShape): boolean {
-    return HASHES_AT + count * 8 + groups * (GROUP_SLOTS * (width / 8 + 4) + columns + 1) <= this.#bytes.length;
+    return slotsAfter(count) + groups * (GROUP_SLOTS * SLOT_BYTES[width] + columns + 1) <= this.#bytes.length;
   }
 
   /**
@@ -103,18 +108,19 @@ export class RibbonKernel {
    */
   build(count: number, { width, groups, columns, extraGroups }: RibbonShape): Uint8Array | undefined {
     const slots = groups * GROUP_SLOTS;
-    const rowsAt = HASHES_AT + count * 8;
-    const valuesAt = rowsAt + slots * (width / 8);
-    const arrayAt = valuesAt + slots * 4;
+    const rowsAt = slotsAfter(count);
+    const arrayAt = rowsAt + slots * SLOT_BYTES[width];
     this.#bytes.fill(0, rowsAt, arrayAt);
-    const valueMask = 2 ** (extraGroups > 0 ? columns + 1 : columns) - 1;
-    const isSolved =
-      width === 64
-        ? this.#exports.eliminate64(HASHES_AT, count, slots, valueMask, rowsAt, valuesAt)
-        : this.#exports.eliminate128(HASHES_AT, count, slots, valueMask, rowsAt, valuesAt);
-    if (!isSolved) return undefined;
     this.#bytes.fill(0, STATES_AT, STATES_END);
-    this.#exports.substitute(rowsAt, valuesAt, width, groups, columns, extraGroups, STATES_AT, arrayAt);
+    const valueMask = 2 ** (extraGroups > 0 ? columns + 1 : columns) - 1;
+    if (width === 64) {
+      const valuesAt = rowsAt + slots * 8;
+      if (!this.#exports.eliminate64(HASHES_AT, count, slots, valueMask, rowsAt, valuesAt)) return undefined;
+      this.#exports.substitute64(rowsAt, valuesAt, groups, columns, extraGroups, STATES_AT, arrayAt);
+    } else {
+      if (!this.#exports.eliminate128(HASHES_AT, count, slots, valueMask, rowsAt)) return undefined;
+      this.#exports.substitute128(rowsAt, groups, columns, extraGroups, STATES_AT, arrayAt);
+    }
     return this.#bytes.subarray(arrayAt, arrayAt + groups * columns + extraGroups);
   }
 
@@ -135,4 +141,9 @@ export class RibbonKernel {
       answers.set(this.#bytes.subarray(ANSWERS_AT, ANSWERS_AT + count), i);
     }
   }
+}
+
+/** Where the slots begin after so many hashes. */
+function slotsAfter(hashes: number): number {
+  return Math.ceil((HASHES_AT + hashes * 8) / SLOTS_ALIGNMENT) * SLOTS_ALIGNMENT;
 }
