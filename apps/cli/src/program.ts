@@ -5,7 +5,7 @@ import type { CommandName } from './command-name.js';
 import { EXIT, EXIT_MEANINGS, Failure } from './failure.js';
 import { ByteBuffer } from './formats/byte-buffer.js';
 import { Interrupted } from './interruption.js';
-import { endWithReader, exit, flush, note } from './outputs/output.js';
+import { endWithReader, exit, flush, note, standardError } from './outputs/output.js';
 import { terminalLines } from './outputs/terminal-text.js';
 
 /** The commands, each loaded when it is needed: loading all of them takes longer than looking up a key. */
@@ -131,7 +131,7 @@ function withoutQueries(text: string): string {
 
 /** Says what went wrong in one line. @returns the exit code. */
 function explain(error: unknown): number {
-  if (process.env.BLOOM_DEBUG) process.stderr.write(`${terminalLines(Buffer.from(withoutQueries(inspect(error))))}\n`);
+  if (process.env.BLOOM_DEBUG) standardError().write(`${terminalLines(Buffer.from(withoutQueries(inspect(error))))}\n`);
   if (error instanceof Interrupted) error.endProgram();
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return EXIT.ok;

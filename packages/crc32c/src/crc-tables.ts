@@ -15,11 +15,10 @@ export function makeCrcTables(): Int32Array {
     for (let bit = 0; bit < 8; bit++) register = (register >>> 1) ^ (-(register & 1) & POLYNOMIAL);
     tables[byte] = register;
   }
-  for (let i = 256; i < tables.length; i++) tables[i] = afterZero(tables, tables[i - 256]!);
+  // A byte of zero follows. No function for that: this runs once, and is not compiled.
+  for (let i = 256; i < tables.length; i++) {
+    const register = tables[i - 256]!;
+    tables[i] = (register >>> 8) ^ tables[register & 0xff]!;
+  }
   return tables;
-}
-
-/** The register after a byte of zero. */
-function afterZero(tables: Int32Array, register: number): number {
-  return (register >>> 8) ^ tables[register & 0xff]!;
 }

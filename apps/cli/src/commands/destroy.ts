@@ -7,6 +7,7 @@ import { count, counted } from '@bloom/report';
 import type { Command } from 'commander';
 import { EXIT, Failure } from '../failure.js';
 import { databaseFailure } from '../inputs/written-database.js';
+import { standardError } from '../outputs/output.js';
 import { addSummaryOption, printSummary, type SummaryOptions } from '../outputs/summary.js';
 import { terminalLine } from '../outputs/terminal-text.js';
 import { join } from 'node:path';
@@ -53,12 +54,12 @@ async function destroy(path: string, options: DestroyOptions): Promise<void> {
 
 async function isWanted(path: string, what: string): Promise<boolean> {
   if (!process.stdin.isTTY) throw new Failure(`${path}: nobody can be asked, since standard input is not a terminal: --yes deletes without asking`);
-  process.stderr.write(terminalLine(`Delete the database in ${path} (${what})? [y/N] `));
+  standardError().write(terminalLine(`Delete the database in ${path} (${what})? [y/N] `));
   // Without an output, the terminal stays as it is: Ctrl-C ends the program, and TERM may be dumb.
   const lines = createInterface({ input: process.stdin });
   try {
     const [answer] = (await Promise.race([once(lines, 'line'), once(lines, 'close')])) as [answer?: string];
-    if (answer === undefined) process.stderr.write('\n');
+    if (answer === undefined) standardError().write('\n');
     return /^y(es)?$/i.test((answer ?? '').trim());
   } finally {
     lines.close();

@@ -54,7 +54,7 @@ export async function recognised(given: string, { header = [], tracing }: Remote
     case 'stdin':
     case 'pipe': {
       const path = nameOf(location);
-      const source = readWhole(location);
+      const source = await readWhole(location);
       const { byteLength } = source;
       const start = source.read(0, Math.min(byteLength, RECORD_HEADER_BYTES));
       return { kind: kindOf(path, start, source.read(Math.max(0, byteLength - TABLE_MAGIC.length), Math.min(byteLength, TABLE_MAGIC.length))) === 'log' ? 'memory-log' : 'memory', path, source };

@@ -5,7 +5,7 @@ import { SyncFileSource } from '@bloom/sstable/node';
 import { Failure, failureOf } from '../failure.js';
 import { isSameFile } from '../outputs/same-file.js';
 import { type Location, shownName } from './location.js';
-import { isTerminalInput, readStandardInput } from './standard-input.js';
+import { readStandardInput } from './standard-input.js';
 import type { Trace } from './trace.js';
 
 /** How URLs are read, and whether reads are reported. */
@@ -59,7 +59,7 @@ export async function withSource<T>(
       const { downloaded, transportOf } = await import('./remote.js');
       return await work(path, await downloaded(location.url, transportOf(location.url, header, tracing)));
     }
-    if (location.kind === 'stdin' || location.kind === 'pipe') return await work(path, counted(readWhole(location), tracing));
+    if (location.kind === 'stdin' || location.kind === 'pipe') return await work(path, counted(await readWhole(location), tracing));
     if (location.kind === 'memory' || location.kind === 'memory-log') return await work(path, counted(location.source, tracing));
     mustBeReadable(path);
     const source = SyncFileSource.open(path);
@@ -74,9 +74,11 @@ export async function withSource<T>(
 }
 
 /** Reads standard input or a pipe to its end. */
-export function readWhole(location: Extract<TableLocation, { kind: 'stdin' | 'pipe' }>): SyncSource {
+export async function readWhole(location: Extract<TableLocation, { kind: 'stdin' | 'pipe' }>): Promise<SyncSource> {
   const path = nameOf(location);
-  if (location.kind === 'stdin' && isTerminalInput()) throw new Failure('standard input is a terminal: give it a file, as in bloom scan - < table.ldb');
+  if (location.kind === 'stdin' && (await import('./terminal-input.js')).isTerminalInput()) {
+    throw new Failure('standard input is a terminal: give it a file, as in bloom scan - < table.ldb');
+  }
   try {
     return new MemorySource(location.kind === 'stdin' ? readStandardInput() : readFileSync(location.path), path);
   } catch (error) {

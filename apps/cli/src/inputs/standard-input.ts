@@ -1,6 +1,5 @@
 /** Standard input, read to its end at once. */
 import { fstatSync, readFileSync, readSync } from 'node:fs';
-import { isatty } from 'node:tty';
 import { Failure, isSystemError } from '../failure.js';
 
 const STDIN = 0;
@@ -8,11 +7,6 @@ const FIRST_BYTES = 64 * 2 ** 10;
 /** Between two attempts to read what is not there yet, in milliseconds. */
 const WAIT_MS = 2;
 let isRead = false;
-
-/** Whether it is a terminal. Asking `process.stdin` for that would make Node take it over, which sets a pipe so that reads do not wait. */
-export function isTerminalInput(): boolean {
-  return isatty(STDIN);
-}
 
 /** The bytes of a file, or of standard input for `-`. @throws what the system says, without the name. */
 export function readWholeFile(path: string): Buffer {

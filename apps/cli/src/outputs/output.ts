@@ -56,25 +56,36 @@ export function endWithReader(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (isBrokenPipe(error)) process.exit();
   });
-  process.stderr.on('error', () => {
-    // Nobody reads the errors.
-  });
 }
 
 function isBrokenPipe(error: NodeJS.ErrnoException): boolean {
   return error.code === 'EPIPE';
 }
 
+let usedErrors: NodeJS.WriteStream | undefined;
+
+/** Standard error, at which it does not matter whether somebody reads. Node takes 2 ms to open it, so only who writes calls this. */
+export function standardError(): NodeJS.WriteStream {
+  if (usedErrors === undefined) {
+    usedErrors = process.stderr;
+    usedErrors.on('error', () => {
+      // Nobody reads the errors.
+    });
+  }
+  return usedErrors;
+}
+
 /** Prints a line to standard error. */
 export function note(line: string): void {
-  process.stderr.write(`bloom: ${terminalLine(line)}\n`);
+  standardError().write(`bloom: ${terminalLine(line)}\n`);
 }
 
 /** Ends the program once all notes are written: `process.exit` alone drops those that a slow reader has not read yet. */
 export async function exit(): Promise<never> {
-  if (process.stderr.writableLength > 0) {
+  const errors = usedErrors;
+  if (errors !== undefined && errors.writableLength > 0) {
     await new Promise<void>((resolve) => {
-      process.stderr.write('', () => {
+      errors.write('', () => {
         resolve();
       });
     });

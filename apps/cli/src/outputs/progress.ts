@@ -1,5 +1,6 @@
 import { count } from '@bloom/report';
 import { SingleBar } from 'cli-progress';
+import { standardError } from './output.js';
 
 /** How long work takes before its progress is shown. */
 const QUIET_MS = 1000;
@@ -26,7 +27,7 @@ export class Progress {
     this.#unit = unit;
     this.#total = total;
     // A dumb terminal cannot draw over what it shows.
-    this.#isShown = isWanted && process.stderr.isTTY && process.env.TERM !== 'dumb';
+    this.#isShown = isWanted && standardError().isTTY && process.env.TERM !== 'dumb';
   }
 
   update(value: number): void {
@@ -37,7 +38,7 @@ export class Progress {
     this.#drawn = now;
     const rate = this.#rateText(value / (elapsed / 1000));
     if (this.#total === undefined) {
-      process.stderr.write(`\r\x1b[K${this.#label}: ${count(value)} ${this.#unit}, ${rate}`);
+      standardError().write(`\r\x1b[K${this.#label}: ${count(value)} ${this.#unit}, ${rate}`);
       return;
     }
     this.#bar ??= startBar(this.#label, this.#total);
@@ -48,7 +49,7 @@ export class Progress {
   /** Clears what was shown. */
   stop(): void {
     this.#bar?.stop();
-    if (this.#bar === undefined && this.#drawn > 0) process.stderr.write('\r\x1b[K');
+    if (this.#bar === undefined && this.#drawn > 0) standardError().write('\r\x1b[K');
     this.#bar = undefined;
     this.#drawn = 0;
   }
@@ -62,7 +63,7 @@ function startBar(label: string, total: number): SingleBar {
   const bar = new SingleBar({
     format: `${label} [{bar}] {percentage}% | {rate} | {eta_formatted} left`,
     barsize: 24,
-    stream: process.stderr,
+    stream: standardError(),
     clearOnComplete: true,
     // Otherwise the terminal would have to be restored when a signal ends the program.
     linewrap: true,

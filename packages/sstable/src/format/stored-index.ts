@@ -46,7 +46,8 @@ export class StoredIndex {
   static check(contents: Uint8Array, blocksEnd: number, maxDecodedBytes: number): StoredIndex | undefined {
     const { length } = contents;
     if (length < 4) return undefined;
-    const count = uint32At(contents, length - 4);
+    const view = new DataView(contents.buffer, contents.byteOffset, length);
+    const count = view.getUint32(length - 4, true);
     if (count === 0 || count > (length - 4) / 4) return undefined;
     const restarts = length - 4 - count * 4;
     const reader = new VarintReader(contents, 0, restarts);
@@ -54,10 +55,12 @@ export class StoredIndex {
     let keyBytes = 0;
     let shortest = Infinity;
     for (let restart = restarts; restart < length - 4; restart += 4) {
-      if (uint32At(contents, restart) !== position || restarts - position < 3) return undefined;
-      let unshared = contents[position + 1]!;
-      let valueLength = contents[position + 2]!;
-      if (contents[position] !== 0) return undefined;
+      if (view.getUint32(restart, true) !== position || restarts - position < 3) return undefined;
+      // How many bytes are shared, the lengths of key and value, if they take a byte each, and another byte.
+      const header = view.getUint32(position, true);
+      if ((header & 0xff) !== 0) return undefined;
+      let unshared = (header >>> 8) & 0xff;
+      let valueLength = (header >>> 16) & 0xff;
       position += 3;
       if ((unshared | valueLength) >= 0x80) {
         reader.position = position - 2;

@@ -113,10 +113,12 @@ class Tail {
   bytesRead: number;
   #bytes: Uint8Array;
   #offset: number;
+  readonly #isRemote: boolean;
   readonly #decoding: BlockDecoding;
 
-  private constructor({ name, byteLength }: Source, bytes: Uint8Array, decoding: BlockDecoding) {
+  private constructor({ name, byteLength, isRemote = false }: Source, bytes: Uint8Array, decoding: BlockDecoding) {
     this.file = name;
+    this.#isRemote = isRemote;
     this.footerOffset = byteLength - FOOTER_LENGTH;
     this.bytesRead = bytes.length;
     this.#bytes = bytes;
@@ -136,8 +138,8 @@ class Tail {
   }
 
   /**
-   * Reads what the tail lacks of the index, and with it the metaindex, which LevelDB writes right before the index: one read,
-   * and no byte of the tail again.
+   * Reads what the tail lacks of the index, and with it the metaindex, which LevelDB writes right before the index, in one read. Of a
+   * remote file, no byte of the tail is read again; of others the whole is, since memory for a copy takes longer to get than to fill.
    */
   *extendToIndex(): Reading<void> {
     const { index, metaindex } = this.footer;
@@ -149,13 +151,10 @@ class Tail {
     const offset = isBefore ? metaindex.offset : index.offset;
     const length = this.#offset - offset;
     if (length > this.#decoding.maxBlockBytes) return;
-    const before = yield { offset, length };
-    const bytes = new Uint8Array(length + this.#bytes.length);
-    bytes.set(before);
-    bytes.set(this.#bytes, length);
-    this.#bytes = bytes;
+    const read = yield { offset, length: this.#isRemote ? length : length + this.#bytes.length };
+    this.bytesRead += read.length;
+    this.#bytes = this.#isRemote ? joined(read, this.#bytes) : read;
     this.#offset = offset;
-    this.bytesRead += length;
   }
 
   /** Whether the tail includes the file from `offset` to its end. */
@@ -206,6 +205,13 @@ class Tail {
   get #footerPlace(): Place {
     return { structure: 'footer', offset: this.footerOffset, file: this.file };
   }
+}
+
+function joined(start: Uint8Array, end: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(start.length + end.length);
+  bytes.set(start);
+  bytes.set(end, start.length);
+  return bytes;
 }
 
 /** Reads the filter, and checks that it was made from the keys that the table stores. */
