@@ -11,6 +11,7 @@ export {
   mustBeWhole,
   mustHaveMethods,
 } from './arguments.js';
+export { copyBytes, RangeCopier } from './copy-bytes.js';
 export {
   CorruptionError,
   type CorruptionCode,

@@ -1,4 +1,4 @@
-import { mustBeBytes } from '@bloom/bytes';
+import { mustBeBytes, RangeCopier } from '@bloom/bytes';
 import type { KeyList } from './policy.js';
 
 const INITIAL_BYTES = 1024;
@@ -15,6 +15,7 @@ export class KeyBuffer implements KeyList {
   bytes: Uint8Array;
   offsets: Uint32Array;
   length = 0;
+  readonly #copier = new RangeCopier();
 
   /**
    * An empty list.
@@ -89,9 +90,7 @@ export class KeyBuffer implements KeyList {
     const newEnd = newStart + end - start;
     if (newEnd > this.bytes.length) this.#growBytes(newEnd);
     if (this.length + 2 > this.offsets.length) this.#growOffsets();
-    // For a short key, a loop is faster than set().
-    if (end - start <= 32) for (let i = start, to = newStart, { bytes } = this; i < end; i++) bytes[to++] = from[i]!;
-    else this.bytes.set(start === 0 && end === from.length ? from : from.subarray(start, end), newStart);
+    this.#copier.copy(from, start, end, this.bytes, newStart);
     this.offsets[++this.length] = newEnd;
   }
 

@@ -29,7 +29,6 @@ export { mustBeSequence } from './database/sequence.js';
 export { BlockSearch } from './format/block-search.js';
 export { SAME, UNKNOWN } from './format/entry-search.js';
 export { compareInternalBytes, type CompareRange } from './format/bytewise-order.js';
-export { copyBytes } from './format/copy-bytes.js';
 export { compareRangeOf, mustBeComparator } from './format/comparator.js';
 export { BlockReader } from './read/block-reader.js';
 export { ByteCopier } from './read/byte-copier.js';

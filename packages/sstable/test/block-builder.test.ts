@@ -3,7 +3,6 @@ import { type Random, seeded } from '@bloom/fixtures';
 import { expect, test } from 'vitest';
 import { BlockBuilder, MAX_ENTRY_OVERHEAD } from '../src/format/block-builder.js';
 import { compareBytes } from '../src/format/bytewise-order.js';
-import { copyBytes } from '../src/format/copy-bytes.js';
 import { hex, sameBytes } from './entries.js';
 
 type Entry = readonly [key: Uint8Array, value: Uint8Array];
@@ -128,19 +127,4 @@ test('an entry at a restart takes room for its lengths and the restart besides k
   // One byte for a shared length of 0, four for each of the other lengths, four for the restart.
   expect(added).toBe(13);
   expect(added).toBeLessThanOrEqual(MAX_ENTRY_OVERHEAD);
-});
-
-test('a range of bytes is copied to its place without changing other bytes', () => {
-  const from = Uint8Array.from({ length: 100 }, (_, i) => i + 1);
-  const wrong: string[] = [];
-  for (const [start, end] of [[0, 0], [0, 1], [7, 38], [7, 39], [7, 40], [0, 32], [0, 33], [0, 99], [1, 100], [0, 100], [100, 100]] as const) {
-    for (const position of [0, 1, 50]) {
-      const to = new Uint8Array(200);
-      copyBytes(from, start, end, to, position);
-      const expected = new Uint8Array(200);
-      expected.set(from.slice(start, end), position);
-      if (!sameBytes(to, expected)) wrong.push(`${start} to ${end} at ${position}`);
-    }
-  }
-  expect(wrong).toEqual([]);
 });

@@ -1,5 +1,4 @@
-/** Up to this many bytes, a loop is faster than a copy of a view. */
-const MAX_LOOPED_BYTES = 48;
+import { RangeCopier } from '@bloom/bytes';
 
 /** Entries as arrays that can be handed to another thread. */
 export interface PackedBatch {
@@ -33,6 +32,7 @@ export class EntryBatch implements PackedBatch {
   positions: Float64Array<ArrayBuffer>;
   /** How many of the bytes are used. */
   end = 0;
+  readonly #copier = new RangeCopier();
 
   /** @param byteLength initial room for keys and values. @param count initial room for entries. */
   constructor(byteLength = 64 * 1024, count = 1024) {
@@ -76,12 +76,10 @@ export class EntryBatch implements PackedBatch {
     this.bytes = grown;
   }
 
-  /** Appends bytes to the entry that is being written. */
-  put(from: Uint8Array, start = 0, end = from.length): void {
+  /** Appends bytes to the entry that is being written. @param copier one that often copies from the same array. */
+  put(from: Uint8Array, start = 0, end = from.length, copier = this.#copier): void {
     this.reserve(end - start);
-    const { bytes } = this;
-    if (end - start > MAX_LOOPED_BYTES) bytes.set(start === 0 && end === from.length ? from : from.subarray(start, end), this.end);
-    else for (let i = start, to = this.end; i < end; i++) bytes[to++] = from[i]!;
+    copier.copy(from, start, end, this.bytes, this.end);
     this.end += end - start;
   }
 

@@ -88,26 +88,28 @@ export class DecodedInput {
     if (thread !== undefined) this.#input.pieces.spare = (byteLength) => thread.spare(byteLength);
   }
 
-  async #piece(): Promise<DecodedPiece | undefined> {
-    const before = this.#reading;
-    let read!: () => void;
-    this.#reading = new Promise<void>((resolve) => (read = resolve));
-    await before;
-    try {
-      if (this.#atEnd) return undefined;
-      const bytes = await this.#input.pieces.next();
-      if (bytes === undefined) {
-        this.#atEnd = true;
-        return await this.#decoded(undefined);
-      }
-      if (this.#bytesRead === 0) mustBeEntries(bytes, this.#form.format);
-      this.#bytesRead += bytes.length;
-      this.#onBytes(this.#bytesRead);
-      if (this.#bytesRead > BYTES_HERE) this.#startThread();
-      return await this.#decoded(bytes);
-    } finally {
-      read();
+  /** The next piece, which is read once the one before it has been, and decoded while the one after it is read. */
+  #piece(): Promise<DecodedPiece | undefined> {
+    const reading = this.#reading.then(() => this.#read());
+    // Pieces are decoded in their order. What is thrown here is thrown for the pieces after it too.
+    const decoding = reading.then((begun) => begun?.decoding);
+    this.#reading = reading;
+    return decoding;
+  }
+
+  /** Reads the next piece, and begins to decode it. @returns undefined after the end. */
+  async #read(): Promise<{ readonly decoding: DecodedPiece | Promise<DecodedPiece> } | undefined> {
+    if (this.#atEnd) return undefined;
+    const bytes = await this.#input.pieces.next();
+    if (bytes === undefined) {
+      this.#atEnd = true;
+      return { decoding: this.#decoded(undefined) };
     }
+    if (this.#bytesRead === 0) mustBeEntries(bytes, this.#form.format);
+    this.#bytesRead += bytes.length;
+    this.#onBytes(this.#bytesRead);
+    if (this.#bytesRead > BYTES_HERE) this.#startThread();
+    return { decoding: this.#decoded(bytes) };
   }
 
   /** @param bytes of the next piece; undefined for the end. */

@@ -1,3 +1,4 @@
+import { RangeCopier } from '@bloom/bytes';
 import type { SyncCursor } from '@bloom/sstable';
 import type { CompareRange } from '@bloom/sstable/database';
 import type { EntryBatch } from '../formats/entry-batch.js';
@@ -40,6 +41,8 @@ export interface MergedOrder {
 export class MergedEntries {
   /** That of the newest table first. The way of cursor `i` goes from node `(i + cursors.length) >> 1` to its half, and so on to node 1. */
   readonly #cursors: readonly SyncCursor[];
+  readonly #keyCopiers: readonly RangeCopier[];
+  readonly #valueCopiers: readonly RangeCopier[];
   readonly #keys: MergedKeys;
   readonly #compare: CompareRange;
   readonly #lt: Uint8Array | undefined;
@@ -50,6 +53,8 @@ export class MergedEntries {
   /** @param cursors of the newest table first. */
   constructor(cursors: readonly SyncCursor[], { compare, isBytewise }: MergedOrder, { gte, lt }: KeyBounds = {}) {
     this.#cursors = cursors;
+    this.#keyCopiers = cursors.map(() => new RangeCopier());
+    this.#valueCopiers = cursors.map(() => new RangeCopier());
     this.#compare = compare;
     this.#keys = isBytewise ? new BytewiseKeys(cursors) : new ComparedKeys(cursors, compare);
     this.#lt = lt;
@@ -68,10 +73,10 @@ export class MergedEntries {
       const cursor = this.#cursors[this.#winner];
       if (cursor === undefined || keys.isOver(this.#winner)) return false;
       const keyStart = batch.end;
-      batch.put(cursor.keyBytes, 0, cursor.keyLength);
+      batch.put(cursor.keyBytes, 0, cursor.keyLength, this.#keyCopiers[this.#winner]);
       const keyEnd = batch.end;
       const { valueStart } = cursor;
-      batch.put(cursor.valueBytes, valueStart, valueStart + cursor.valueLength);
+      batch.put(cursor.valueBytes, valueStart, valueStart + cursor.valueLength, this.#valueCopiers[this.#winner]);
       batch.push(keyEnd, batch.end, 0);
       do {
         this.#advance(batch.bytes, keyStart, keyEnd);

@@ -11,8 +11,8 @@
  *
  * Source: LevelDB, db/write_batch.cc.
  */
-import { type Bytes, type LabelledRange, mustBeBytes, putVarint, VarintReader } from '@bloom/bytes';
-import { copyBytes, DELETION, MAX_SEQUENCE, VALUE } from '@bloom/sstable/database';
+import { type Bytes, copyBytes, type LabelledRange, mustBeBytes, putVarint, VarintReader } from '@bloom/bytes';
+import { DELETION, MAX_SEQUENCE, VALUE } from '@bloom/sstable/database';
 
 /** Sequence and count. */
 const BATCH_HEADER_LENGTH = 12;

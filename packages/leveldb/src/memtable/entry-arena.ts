@@ -3,7 +3,8 @@
  *
  *     arena:  (user key | sequence << 8 | type (u64, little-endian) | value)*
  */
-import { copyBytes, INTERNAL_KEY_TRAILER_LENGTH } from '@bloom/sstable/database';
+import { copyBytes } from '@bloom/bytes';
+import { INTERNAL_KEY_TRAILER_LENGTH } from '@bloom/sstable/database';
 import { grown } from './memtable-full.js';
 
 const MIN_LENGTH = 1024;

@@ -1,6 +1,5 @@
-import { type Bytes, putVarint, varintLength } from '@bloom/bytes';
+import { type Bytes, copyBytes, putVarint, RangeCopier, varintLength } from '@bloom/bytes';
 import type { CompareRange } from './bytewise-order.js';
-import { copyBytes } from './copy-bytes.js';
 
 /** Three varint32. */
 const MAX_ENTRY_HEADER_LENGTH = 15;
@@ -19,6 +18,8 @@ export class BlockBuilder {
   /** Entries since the last restart. */
   #sinceRestart = 0;
   #lastKey = new Uint8Array(64);
+  readonly #keys = new RangeCopier();
+  readonly #values = new RangeCopier();
   #lastKeyLength = 0;
 
   constructor(restartInterval: number) {
@@ -119,9 +120,9 @@ export class BlockBuilder {
       position = putVarint(bytes, position, unshared);
       position = putVarint(bytes, position, valueLength);
     }
-    copyBytes(keyBytes, keyStart + shared, keyEnd, bytes, position);
+    this.#keys.copy(keyBytes, keyStart + shared, keyEnd, bytes, position);
     position += unshared;
-    copyBytes(valueBytes, valueStart, valueEnd, bytes, position);
+    this.#values.copy(valueBytes, valueStart, valueEnd, bytes, position);
     this.#length = position + valueLength;
     this.#sinceRestart++;
 

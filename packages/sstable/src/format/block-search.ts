@@ -1,7 +1,6 @@
-import type { Structure } from '@bloom/bytes';
+import { copyBytes, type Structure } from '@bloom/bytes';
 import { BlockWalk } from './block-walk.js';
 import type { CompareRange } from './bytewise-order.js';
-import { copyBytes } from './copy-bytes.js';
 import { EntrySearch, PAST, UNKNOWN } from './entry-search.js';
 
 /** A {@link BlockWalk} that can also seek a key, by the order of the block. */

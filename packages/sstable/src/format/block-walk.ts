@@ -1,6 +1,5 @@
-import { CorruptionError, type Place, type Structure, VarintReader } from '@bloom/bytes';
+import { copyBytes, CorruptionError, type Place, type Structure, VarintReader } from '@bloom/bytes';
 import { BackwardPath } from './backward-path.js';
-import { copyBytes } from './copy-bytes.js';
 
 /** Room that is made for keys beyond what the first of them needs. */
 const SPARE_KEY_BYTES = 128;

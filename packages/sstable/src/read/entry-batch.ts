@@ -1,5 +1,5 @@
+import { copyBytes } from '@bloom/bytes';
 import type { BlockWalk } from '../format/block-walk.js';
-import { copyBytes } from '../format/copy-bytes.js';
 
 /** A batch has at most so many entries. */
 const MAX_ENTRIES = 1024;
