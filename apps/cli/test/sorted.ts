@@ -1,4 +1,5 @@
 import type { Entry } from '../src/formats/entry.js';
+import { EntryBatch } from '../src/formats/entry-batch.js';
 import type { SortedEntries } from '../src/inputs/sorted-entries.js';
 
 /** Adds an entry. */
@@ -8,10 +9,7 @@ export function add(entries: SortedEntries, key: Uint8Array, value: Uint8Array):
 
 /** Copies of the entries in order. */
 export function sortedOf(entries: SortedEntries): Entry[] {
-  const sorted: Entry[] = [];
-  entries.give(0, (bytes, start, keyEnd, end) => {
-    sorted.push([bytes.slice(start, keyEnd), bytes.slice(keyEnd, end)]);
-    return true;
-  });
-  return sorted;
+  const batch = new EntryBatch();
+  entries.fill(batch, 0, Infinity);
+  return Array.from({ length: batch.length }, (_, i) => [batch.key(i).slice(), batch.value(i).slice()]);
 }

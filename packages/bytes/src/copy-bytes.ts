@@ -4,6 +4,8 @@ const MAX_LOOPED_BYTES = 32;
 const MIN_WORD_BYTES = 8;
 /** Up to so many bytes, it takes less time than `set` with a view. */
 const MAX_WORD_BYTES = 400;
+/** After so many ranges of an array, others of it are expected. */
+const USES_BEFORE_VIEW = 3;
 
 /**
  * Copies `from[start, end)` to `to` at `position`. For a few bytes a loop is faster than a view and its `set`.
@@ -23,7 +25,7 @@ export function copyBytes(from: Uint8Array, start: number, end: number, to: Uint
  * leave no garbage.
  *
  * JavaScript reads four bytes at once only through a `DataView`, which takes longer to make than a short range to copy. So one is made
- * when an array comes for the second time.
+ * when several ranges of an array came one after another.
  *
  * @example
  * ```ts
@@ -35,6 +37,7 @@ export function copyBytes(from: Uint8Array, start: number, end: number, to: Uint
 export class RangeCopier {
   #from: Uint8Array | undefined;
   #fromView: DataView | undefined;
+  #uses = 0;
   #to: Uint8Array | undefined;
   #toView: DataView | undefined;
 
@@ -44,7 +47,8 @@ export class RangeCopier {
     if (from !== this.#from) {
       this.#from = from;
       this.#fromView = undefined;
-    } else if (length >= MIN_WORD_BYTES && length <= MAX_WORD_BYTES) {
+      this.#uses = 1;
+    } else if (length >= MIN_WORD_BYTES && length <= MAX_WORD_BYTES && (this.#fromView !== undefined || this.#uses++ === USES_BEFORE_VIEW)) {
       this.#fromView ??= viewOf(from);
       if (to !== this.#to) {
         this.#to = to;

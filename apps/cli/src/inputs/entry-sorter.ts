@@ -94,12 +94,7 @@ class SortedBatches implements BatchSource {
   next(): Promise<EntryBatch | undefined> {
     const batch = this.#batch;
     batch.clear();
-    this.#next = this.#entries.give(this.#next, (bytes, start, keyEnd, end) => {
-      const before = batch.end;
-      batch.put(bytes, start, end);
-      batch.push(before + keyEnd - start, batch.end, 0);
-      return batch.end < BATCH_BYTES;
-    });
+    this.#next = this.#entries.fill(batch, this.#next, BATCH_BYTES);
     return Promise.resolve(batch.length === 0 ? undefined : batch);
   }
 

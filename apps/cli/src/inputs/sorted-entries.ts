@@ -1,13 +1,12 @@
-import { commonStart } from '@bloom/report';
+import { RangeCopier } from '@bloom/bytes';
 import { bytewiseComparator, type Comparator } from '@bloom/sstable';
 import { compareRangeOf, type CompareRange } from '@bloom/sstable/database';
+import type { EntryBatch } from '../formats/entry-batch.js';
 
 /** Bytes of a page. */
 const PAGE_BYTES = 4 * 2 ** 20;
 /** A larger entry gets a page of its own, so that no more than a quarter of a page stays empty. */
 const MAX_SHARED_BYTES = PAGE_BYTES / 4;
-/** Up to this many bytes, a loop is faster than a copy of a view. */
-const MAX_LOOPED_BYTES = 64;
 /** The numbers of an entry's place. */
 const PLACE_BYTES = 16;
 /** The numbers of an entry while it is sorted: its prefix, and its place in two orders. */
@@ -15,6 +14,13 @@ const SORTING_BYTES = 16;
 /** How many bytes of a key are sorted by their digits, half of them in each of two numbers. */
 const PREFIX_BYTES = 8;
 const HALF_PREFIX_BYTES = PREFIX_BYTES / 2;
+
+/** Memory of entries. */
+interface Page {
+  readonly bytes: Uint8Array;
+  /** Copies entries out of it: sorted ones are now of this page and now of that. */
+  readonly copier: RangeCopier;
+}
 
 /**
  * Sorts entries by key, and keeps the last entry of each key.
@@ -27,10 +33,12 @@ export class SortedEntries {
   length = 0;
   /** The order of the keys; undefined for bytewise order. */
   readonly #compare: CompareRange | undefined;
-  #pages: Uint8Array[] = [];
+  #pages: Page[] = [];
   #pageBytes = 0;
+  /** Copies entries to pages. */
+  readonly #copier = new RangeCopier();
   /** Pages of entries that were removed. */
-  #spare: Uint8Array[] = [];
+  #spare: Page[] = [];
   /** The page that is being filled, and the bytes used in it. */
   #filled = -1;
   #filledLength = Infinity;
@@ -65,9 +73,7 @@ export class SortedEntries {
     const number = isShared ? this.#pageWithRoom(byteLength) : this.#addPage(byteLength);
     const offset = isShared ? this.#filledLength : 0;
     if (isShared) this.#filledLength += byteLength;
-    const page = this.#pages[number]!;
-    if (byteLength > MAX_LOOPED_BYTES) page.set(bytes.subarray(start, end), offset);
-    else for (let from = start, to = offset; from < end; from++) page[to++] = bytes[from]!;
+    this.#copier.copy(bytes, start, end, this.#pages[number]!.bytes, offset);
     this.#page[i] = number;
     this.#offset[i] = offset;
     this.#keyLength[i] = keyEnd - start;
@@ -78,7 +84,7 @@ export class SortedEntries {
   /** Removes all entries, and keeps the memory for the next. */
   clear(): void {
     this.length = 0;
-    for (const page of this.#pages) if (page.length === PAGE_BYTES) this.#spare.push(page);
+    for (const page of this.#pages) if (page.bytes.length === PAGE_BYTES) this.#spare.push(page);
     this.#pages = [];
     this.#pageBytes = 0;
     this.#filledLength = PAGE_BYTES;
@@ -120,23 +126,24 @@ export class SortedEntries {
     for (let i = 0; i < order.length; i++) order[i] = i;
     const compare = (a: number, b: number): number => {
       const [aStart, bStart] = [this.#offset[a]!, this.#offset[b]!];
-      return compareRange(this.#pages[this.#page[a]!]!, aStart, aStart + this.#keyLength[a]!, this.#pages[this.#page[b]!]!, bStart, bStart + this.#keyLength[b]!);
+      return compareRange(this.#bytesOf(a), aStart, aStart + this.#keyLength[a]!, this.#bytesOf(b), bStart, bStart + this.#keyLength[b]!);
     };
     return { order, compare };
   }
 
   /** Few comparisons are left after sorting by the numbers, even if the keys all begin alike, as `user:…` or numbers with zeros do. */
   #takePrefixes(): void {
-    const first = this.length === 0 ? new Uint8Array(0) : this.#keyOf(0);
-    let common = first.length;
-    for (let i = 1; i < this.length && common > 0; i++) common = commonStart(first, this.#keyOf(i), common);
+    let common = this.length === 0 ? 0 : this.#keyLength[0]!;
+    for (let i = 1; i < this.length && common > 0; i++) common = this.#commonWithFirst(i, common);
     this.#common = common;
     this.#high = new Uint32Array(this.length);
     this.#low = new Uint32Array(this.length);
     for (let i = 0; i < this.length; i++) {
-      const key = this.#keyOf(i);
-      this.#high[i] = numberAt(key, common);
-      this.#low[i] = numberAt(key, common + HALF_PREFIX_BYTES);
+      const bytes = this.#bytesOf(i);
+      const start = this.#offset[i]! + common;
+      const end = this.#offset[i]! + this.#keyLength[i]!;
+      this.#high[i] = numberAt(bytes, start, end);
+      this.#low[i] = numberAt(bytes, start + HALF_PREFIX_BYTES, end);
     }
   }
 
@@ -149,9 +156,19 @@ export class SortedEntries {
     return this.#high[a] === this.#high[b] && this.#low[a] === this.#low[b];
   }
 
-  #keyOf(i: number): Uint8Array {
-    const offset = this.#offset[i]!;
-    return this.#pages[this.#page[i]!]!.subarray(offset, offset + this.#keyLength[i]!);
+  /** How many bytes key `i` begins with as the first key does, at most `most`. */
+  #commonWithFirst(i: number, most: number): number {
+    const [first, firstStart] = [this.#bytesOf(0), this.#offset[0]!];
+    const [bytes, start] = [this.#bytesOf(i), this.#offset[i]!];
+    const length = Math.min(most, this.#keyLength[i]!);
+    let common = 0;
+    while (common < length && first[firstStart + common] === bytes[start + common]) common++;
+    return common;
+  }
+
+  /** The page of entry `i`. */
+  #bytesOf(i: number): Uint8Array {
+    return this.#pages[this.#page[i]!]!.bytes;
   }
 
   /** How many entries there are after `sort`. */
@@ -160,24 +177,27 @@ export class SortedEntries {
   }
 
   /**
-   * Gives the entries from number `first` on, after `sort`, to `take`, until that returns false.
+   * Adds the entries from number `first` on, after `sort`, to `batch`, until that has `maxBytes`.
    *
    * @returns the number of the next entry.
    */
-  give(first: number, take: (bytes: Uint8Array, start: number, keyEnd: number, end: number) => boolean): number {
-    for (let n = first; n < this.#order.length; n++) {
+  fill(batch: EntryBatch, first: number, maxBytes: number): number {
+    let n = first;
+    for (; n < this.#order.length && batch.end < maxBytes; n++) {
       const i = this.#order[n]!;
+      const { bytes, copier } = this.#pages[this.#page[i]!]!;
       const start = this.#offset[i]!;
-      const keyEnd = start + this.#keyLength[i]!;
-      if (!take(this.#pages[this.#page[i]!]!, start, keyEnd, keyEnd + this.#valueLength[i]!)) return n + 1;
+      const keyEnd = batch.end + this.#keyLength[i]!;
+      batch.put(bytes, start, start + this.#keyLength[i]! + this.#valueLength[i]!, copier);
+      batch.push(keyEnd, batch.end, 0);
     }
-    return this.#order.length;
+    return n;
   }
 
   /** Compares two keys whose prefixes are equal. Where they are because of padding, the lengths decide. */
   #compareRests(a: number, b: number): number {
-    const pageA = this.#pages[this.#page[a]!]!;
-    const pageB = this.#pages[this.#page[b]!]!;
+    const pageA = this.#bytesOf(a);
+    const pageB = this.#bytesOf(b);
     const offsetA = this.#offset[a]!;
     const offsetB = this.#offset[b]!;
     const lengthA = this.#keyLength[a]!;
@@ -203,7 +223,7 @@ export class SortedEntries {
   #addPage(byteLength: number): number {
     const spare = byteLength === PAGE_BYTES ? this.#spare.pop() : undefined;
     this.#pageBytes += byteLength;
-    return this.#pages.push(spare ?? new Uint8Array(byteLength)) - 1;
+    return this.#pages.push(spare ?? { bytes: new Uint8Array(byteLength), copier: new RangeCopier() }) - 1;
   }
 
   #grow(): void {
@@ -220,10 +240,10 @@ function grown(from: Uint32Array<ArrayBuffer>, to: Uint32Array<ArrayBuffer>): Ui
   return to;
 }
 
-/** The bytes of `key` from `start` on as a number, padded with zeros. */
-function numberAt(key: Uint8Array, start: number): number {
+/** The first of `bytes[start, end)` as a number, padded with zeros. */
+function numberAt(bytes: Uint8Array, start: number, end: number): number {
   let number = 0;
-  for (let i = start; i < start + HALF_PREFIX_BYTES; i++) number = (number << 8) | (i < key.length ? key[i]! : 0);
+  for (let i = start; i < start + HALF_PREFIX_BYTES; i++) number = (number << 8) | (i < end ? bytes[i]! : 0);
   return number >>> 0;
 }
 

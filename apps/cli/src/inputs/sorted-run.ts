@@ -1,10 +1,14 @@
 import { readSync } from 'node:fs';
 import { type Comparator, type SyncSource, TableBuilder, type TableSink } from '@bloom/sstable';
+import { EntryBatch } from '../formats/entry-batch.js';
 import type { SortedEntries } from './sorted-entries.js';
 import { TemporaryFile } from './temporary-file.js';
 
 /** Bytes of a block of a run. Runs are only read from start to end. */
 const BLOCK_BYTES = 64 * 2 ** 10;
+
+/** Bytes of entries that are copied out of their pages at a time: they fit into the processor's cache. */
+const BATCH_BYTES = 64 * 2 ** 10;
 
 /** Writes sorted entries to a table in a temporary file in a folder. @throws the system's error when it cannot be written. */
 export function writeSortedRun(folder: string, entries: SortedEntries, comparator: Comparator): TemporaryFile {
@@ -12,10 +16,12 @@ export function writeSortedRun(folder: string, entries: SortedEntries, comparato
   try {
     const sink: TableSink = { append: (bytes) => run.append(bytes) };
     const builder = new TableBuilder(sink, { comparator, filterPolicy: null, blockSize: BLOCK_BYTES, compression: 'snappy' });
-    entries.give(0, (bytes, start, keyEnd, end) => {
-      builder.addRange(bytes, start, keyEnd, bytes, keyEnd, end);
-      return true;
-    });
+    const batch = new EntryBatch(BATCH_BYTES);
+    for (let next = 0; next < entries.sortedLength; batch.clear()) {
+      next = entries.fill(batch, next, BATCH_BYTES);
+      const { bytes, length } = batch;
+      for (let i = 0; i < length; i++) builder.addRange(bytes, batch.keyStart(i), batch.keyEnd(i), bytes, batch.keyEnd(i), batch.valueEnd(i));
+    }
     builder.finish();
     return run;
   } catch (error) {
