@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { leftOut, program, thirdPartyLicences } from '@bloom/tsup-config';
 
 const command = {
-  ...program(['src/bloom.ts', 'src/program.ts', 'src/decoding-thread.ts', 'src/merging-thread.ts', 'src/thread-plugins.ts']),
+  ...program(['src/bloom.ts', 'src/program.ts', 'src/decoding-thread.ts', 'src/merging-thread.ts', 'src/sorting-thread.ts', 'src/thread-plugins.ts']),
   // One file with everything in it, which starts in a third of the time of many. CommonJS, because then Node need not start
   // its loader of ES modules.
   format: 'cjs',

@@ -168,16 +168,23 @@ class Build {
 
   async #sorted(inputs: BatchSource, reading: Progress, signal: AbortSignal): Promise<readonly WrittenTable[]> {
     const { output, maxTableSize, memory, versions } = this.#options;
-    const sorter = new EntrySorter({ memoryBytes: memory, folder: dirname(output), comparator: this.#plugins.comparator, plugins: this.#options, isInternal: versions });
+    const sorter = new EntrySorter({
+      memoryBytes: memory,
+      expectedBytes: bytesOf(this.#inputs),
+      folder: dirname(output),
+      comparator: this.#plugins.comparator,
+      plugins: this.#options,
+      isInternal: versions,
+    });
     let writing: Progress | undefined;
     try {
       for (;;) {
         const batch = await unlessAborted(inputs.next(), signal);
         if (batch === undefined) break;
-        sorter.add(batch);
+        await unlessAborted(sorter.add(batch), signal);
       }
       reading.stop();
-      const source = await sorter.sorted();
+      const source = await unlessAborted(sorter.sorted(), signal);
       const out = await createOutput(output, this.#tableOptions, maxTableSize);
       try {
         const shown = (writing = new Progress('writing', 'entries', sorter.length, this.#options.quiet !== true));
@@ -190,7 +197,7 @@ class Build {
       }
     } finally {
       writing?.stop();
-      sorter.close();
+      await sorter.close();
     }
   }
 }

@@ -89,7 +89,7 @@ async function load(path: string, inputPaths: readonly string[], options: LoadOp
     });
   } finally {
     reading.stop();
-    operations.close();
+    await operations.close();
   }
   const seconds = secondsSince(started);
   const { deletions } = operations;

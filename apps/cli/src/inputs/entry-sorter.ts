@@ -6,7 +6,8 @@ import type { BatchSource } from './batch-source.js';
 import { mergeTables } from './merging-thread.js';
 import { SortedEntries } from './sorted-entries.js';
 import { writeSortedRun } from './sorted-run.js';
-import type { TemporaryFile } from './temporary-file.js';
+import { SortingThread } from './sorting-thread.js';
+import { TemporaryFile } from './temporary-file.js';
 
 /** Bytes of a batch of sorted entries. */
 const BATCH_BYTES = 2 ** 19;
@@ -15,6 +16,8 @@ const BATCH_BYTES = 2 ** 19;
 export interface SortOptions {
   /** The most bytes of entries to keep in memory. */
   readonly memoryBytes: number;
+  /** About how many bytes of entries there will be, if that is known. */
+  readonly expectedBytes?: number | undefined;
   /** Where what does not fit is written. */
   readonly folder: string;
   readonly comparator: Comparator | undefined;
@@ -24,30 +27,37 @@ export interface SortOptions {
   readonly isInternal?: boolean | undefined;
 }
 
-/** Sorts any number of entries, and keeps the last of each key. What does not fit into memory is written to sorted runs, which are merged. */
+/**
+ * Sorts any number of entries, and keeps the last of each key. What does not fit into memory is written to sorted runs, which are
+ * merged.
+ *
+ * Runs are written on a thread, while others are added, if it is known that there will be some, and from the second on: a run then has
+ * half of the memory.
+ */
 export class EntrySorter {
   /** How many entries were added. */
   length = 0;
   readonly #options: SortOptions;
   readonly #comparator: Comparator;
-  readonly #entries: SortedEntries;
+  #entries: SortedEntries;
+  /** Memory of entries that were written. */
+  #spare: SortedEntries | undefined;
   /** The oldest first. */
   readonly #runs: TemporaryFile[] = [];
+  #thread: SortingThread | undefined;
+  /** The run that the thread writes. */
+  #writing: Promise<void> | undefined;
 
   constructor(options: SortOptions) {
     this.#options = options;
-    const { comparator = bytewiseComparator, isInternal } = options;
+    const { comparator = bytewiseComparator, isInternal, expectedBytes = 0, memoryBytes } = options;
     this.#comparator = isInternal ? internalKeyComparator(comparator) : comparator;
     this.#entries = new SortedEntries(this.#comparator);
-  }
-
-  /** How many runs were written. */
-  get runs(): number {
-    return this.#runs.length;
+    if (expectedBytes > memoryBytes) this.#startThread();
   }
 
   /** Adds the entries of a batch. @throws the system's error when a run cannot be written. */
-  add(batch: EntryBatch): void {
+  async add(batch: EntryBatch): Promise<void> {
     const { bytes } = batch;
     for (let i = 0, start = 0; i < batch.length; i++) {
       const end = batch.valueEnd(i);
@@ -55,7 +65,8 @@ export class EntrySorter {
       start = end;
     }
     this.length += batch.length;
-    if (this.#entries.memoryBytes >= this.#options.memoryBytes) this.#writeRun();
+    const { memoryBytes } = this.#options;
+    if (this.#entries.memoryBytes >= (this.#thread === undefined ? memoryBytes : memoryBytes / 2)) await this.#writeRun();
   }
 
   /** The entries in order. Nothing can be added afterwards. */
@@ -64,21 +75,47 @@ export class EntrySorter {
       this.#entries.sort();
       return new SortedBatches(this.#entries);
     }
-    if (this.#entries.length > 0) this.#writeRun();
+    if (this.#entries.length > 0) await this.#writeRun();
+    await this.#writing;
+    await this.#thread?.close();
     this.#entries.release();
+    this.#spare = undefined;
     const files = this.#runs.map(({ fd, byteLength }, i) => ({ name: `run ${i + 1}`, fd, byteLength })).reverse();
     return mergeTables({ files, plugins: this.#options.plugins, isInternal: this.#options.isInternal === true });
   }
 
   /** Removes the runs. */
-  close(): void {
+  async close(): Promise<void> {
+    await this.#thread?.close();
     for (const run of this.#runs.splice(0)) run.close();
   }
 
-  #writeRun(): void {
-    this.#entries.sort();
-    this.#runs.push(writeSortedRun(this.#options.folder, this.#entries, this.#comparator));
-    this.#entries.clear();
+  /** Writes the entries to a run, or hands them to the thread, once that has written those before. */
+  async #writeRun(): Promise<void> {
+    await this.#writing;
+    const run = new TemporaryFile(this.#options.folder);
+    this.#runs.push(run);
+    if (this.#thread === undefined) {
+      writeSortedRun(run, this.#entries, this.#comparator);
+      this.#entries.clear();
+      this.#startThread();
+      return;
+    }
+    const writing = this.#thread.write(run.fd, this.#entries.packed()).then(({ byteLength, spare }) => {
+      run.byteLength = byteLength;
+      this.#spare = new SortedEntries(this.#comparator, spare);
+      this.#spare.clear();
+    });
+    // It is awaited later: until then, its error is no unhandled one.
+    writing.catch(() => undefined);
+    this.#writing = writing;
+    this.#entries = this.#spare ?? new SortedEntries(this.#comparator);
+    this.#spare = undefined;
+  }
+
+  #startThread(): void {
+    const { plugins, isInternal = false } = this.#options;
+    this.#thread = SortingThread.start({ plugins, isInternal });
   }
 }
 

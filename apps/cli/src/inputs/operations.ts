@@ -50,8 +50,8 @@ export class Operations {
     }
     const { memoryBytes, folder } = this.#options;
     const sorter = (this.#sorter = new EntrySorter({ memoryBytes, folder, comparator: undefined, plugins: {} }));
-    for (; batch !== undefined; batch = await unlessAborted(this.#inputs.next(), signal)) sorter.add(this.#bySequence(batch));
-    this.#sorted = await sorter.sorted();
+    for (; batch !== undefined; batch = await unlessAborted(this.#inputs.next(), signal)) await unlessAborted(sorter.add(this.#bySequence(batch)), signal);
+    this.#sorted = await unlessAborted(sorter.sorted(), signal);
   }
 
   /** Adds the next operations to a batch, until it has so many bytes. @returns whether there may be more. */
@@ -70,10 +70,10 @@ export class Operations {
     return true;
   }
 
-  close(): void {
+  async close(): Promise<void> {
     this.#sorted?.close();
-    this.#sorter?.close();
     this.#inputs.close();
+    await this.#sorter?.close();
   }
 
   async #firstBatch(signal: AbortSignal): Promise<EntryBatch | undefined> {

@@ -15,9 +15,24 @@ const SORTING_BYTES = 16;
 const PREFIX_BYTES = 8;
 const HALF_PREFIX_BYTES = PREFIX_BYTES / 2;
 
+/** Entries that were added, as arrays that can be handed to another thread. */
+export interface PackedEntries {
+  readonly length: number;
+  readonly pages: readonly Uint8Array<ArrayBuffer>[];
+  readonly page: Uint32Array<ArrayBuffer>;
+  readonly offset: Uint32Array<ArrayBuffer>;
+  readonly keyLength: Uint32Array<ArrayBuffer>;
+  readonly valueLength: Uint32Array<ArrayBuffer>;
+}
+
+/** What has to be handed over with them. */
+export function buffersOfEntries({ pages, page, offset, keyLength, valueLength }: PackedEntries): ArrayBuffer[] {
+  return [...pages, page, offset, keyLength, valueLength].map(({ buffer }) => buffer);
+}
+
 /** Memory of entries. */
 interface Page {
-  readonly bytes: Uint8Array;
+  readonly bytes: Uint8Array<ArrayBuffer>;
   /** Copies entries out of it: sorted ones are now of this page and now of that. */
   readonly copier: RangeCopier;
 }
@@ -54,9 +69,20 @@ export class SortedEntries {
   #low = new Uint32Array(0);
   #order = new Uint32Array(0);
 
-  /** @param comparator the order of the keys. Default: bytewise. */
-  constructor(comparator: Comparator = bytewiseComparator) {
+  /**
+   * @param comparator the order of the keys. Default: bytewise.
+   * @param packed the entries that there are already. Default: none.
+   */
+  constructor(comparator: Comparator = bytewiseComparator, packed?: PackedEntries) {
     this.#compare = comparator === bytewiseComparator ? undefined : compareRangeOf(comparator);
+    if (packed === undefined) return;
+    this.length = packed.length;
+    this.#pages = packed.pages.map((bytes) => ({ bytes, copier: new RangeCopier() }));
+    this.#pageBytes = packed.pages.reduce((sum, { length }) => sum + length, 0);
+    this.#page = packed.page;
+    this.#offset = packed.offset;
+    this.#keyLength = packed.keyLength;
+    this.#valueLength = packed.valueLength;
   }
 
   /** About how many bytes are in use, or will be when the entries are sorted. */
@@ -79,6 +105,12 @@ export class SortedEntries {
     this.#keyLength[i] = keyEnd - start;
     this.#valueLength[i] = end - keyEnd;
     this.length++;
+  }
+
+  /** The entries, to be handed over: these here are not used any more then. */
+  packed(): PackedEntries {
+    const pages = this.#pages.map(({ bytes }) => bytes);
+    return { length: this.length, pages, page: this.#page, offset: this.#offset, keyLength: this.#keyLength, valueLength: this.#valueLength };
   }
 
   /** Removes all entries, and keeps the memory for the next. */

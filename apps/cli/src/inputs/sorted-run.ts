@@ -2,7 +2,7 @@ import { readSync } from 'node:fs';
 import { type Comparator, type SyncSource, TableBuilder, type TableSink } from '@bloom/sstable';
 import { EntryBatch } from '../formats/entry-batch.js';
 import type { SortedEntries } from './sorted-entries.js';
-import { TemporaryFile } from './temporary-file.js';
+import type { AppendedFile } from './temporary-file.js';
 
 /** Bytes of a block of a run. Runs are only read from start to end. */
 const BLOCK_BYTES = 64 * 2 ** 10;
@@ -10,24 +10,23 @@ const BLOCK_BYTES = 64 * 2 ** 10;
 /** Bytes of entries that are copied out of their pages at a time: they fit into the processor's cache. */
 const BATCH_BYTES = 64 * 2 ** 10;
 
-/** Writes sorted entries to a table in a temporary file in a folder. @throws the system's error when it cannot be written. */
-export function writeSortedRun(folder: string, entries: SortedEntries, comparator: Comparator): TemporaryFile {
-  const run = new TemporaryFile(folder);
-  try {
-    const sink: TableSink = { append: (bytes) => run.append(bytes) };
-    const builder = new TableBuilder(sink, { comparator, filterPolicy: null, blockSize: BLOCK_BYTES, compression: 'snappy' });
-    const batch = new EntryBatch(BATCH_BYTES);
-    for (let next = 0; next < entries.sortedLength; batch.clear()) {
-      next = entries.fill(batch, next, BATCH_BYTES);
-      const { bytes, length } = batch;
-      for (let i = 0; i < length; i++) builder.addRange(bytes, batch.keyStart(i), batch.keyEnd(i), bytes, batch.keyEnd(i), batch.valueEnd(i));
-    }
-    builder.finish();
-    return run;
-  } catch (error) {
-    run.close();
-    throw error;
+/** Sorts entries, and writes them to a table in a file. @throws the system's error when it cannot be written. */
+export function writeSortedRun(file: AppendedFile, entries: SortedEntries, comparator: Comparator): void {
+  entries.sort();
+  const sink: TableSink = {
+    append(bytes) {
+      file.append(bytes);
+    },
+  };
+  const builder = new TableBuilder(sink, { comparator, filterPolicy: null, blockSize: BLOCK_BYTES, compression: 'snappy' });
+  const batch = new EntryBatch(BATCH_BYTES);
+  for (let next = 0; next < entries.sortedLength; ) {
+    batch.clear();
+    next = entries.fill(batch, next, BATCH_BYTES);
+    const { bytes, length } = batch;
+    for (let i = 0; i < length; i++) builder.addRange(bytes, batch.keyStart(i), batch.keyEnd(i), bytes, batch.keyEnd(i), batch.valueEnd(i));
   }
+  builder.finish();
 }
 
 /** The bytes of a file that is open already, in this thread or another. */
