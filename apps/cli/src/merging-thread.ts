@@ -1,18 +1,20 @@
 // The program of a MergingThread.
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort } from 'node:worker_threads';
 import { Failure } from './failure.js';
 import type { MergeOrder } from './inputs/merge-order.js';
 import { MergedTables } from './inputs/merged-tables.js';
 import type { MergeAnswer } from './inputs/merging-thread.js';
 
 const port = parentPort!;
-const opening = MergedTables.open(workerData as MergeOrder);
 
-port.on('message', () => {
-  opening.then(
-    (tables) => answer(tables),
-    (error: unknown) => fail(error),
-  );
+port.once('message', (order: MergeOrder) => {
+  const opening = MergedTables.open(order);
+  port.on('message', () => {
+    opening.then(
+      (tables) => answer(tables),
+      (error: unknown) => fail(error),
+    );
+  });
 });
 
 function answer(tables: MergedTables): void {

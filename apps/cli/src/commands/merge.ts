@@ -9,7 +9,7 @@ import { byteSize } from '../inputs/byte-size.js';
 import { keyArgument } from '../inputs/key-argument.js';
 import { shownName } from '../inputs/location.js';
 import type { KeyBounds } from '../inputs/merge-order.js';
-import { mergeTables } from '../inputs/merging-thread.js';
+import { MergingThread, mergeTables } from '../inputs/merging-thread.js';
 import { addKeyFormOptions, type KeyFormOptions } from '../inputs/opened-table.js';
 import { hasInternalKeys, openFile, type OpenedFile } from '../inputs/opened-file.js';
 import { addHeaderOption, type RemoteOptions } from '../inputs/opened-source.js';
@@ -74,6 +74,7 @@ async function merge(paths: readonly string[], options: MergeOptions): Promise<v
   if (names.filter((name) => name === '-').length > (options.files === '-' ? 0 : 1)) throw new Failure('standard input can be read once: name files for the others');
   const plugins = await loadPlugins(options);
   const files: OpenedFile[] = [];
+  let thread: MergingThread | undefined;
   try {
     for (const name of names) {
       const file = await openFile(name, options);
@@ -81,9 +82,12 @@ async function merge(paths: readonly string[], options: MergeOptions): Promise<v
       mustBeWritable(output, file.stat);
       if (maxTableSize !== undefined) mustNotBeReplaced(name, output);
     }
+    // It starts while keys are looked at.
+    thread = MergingThread.start(files);
     const isInternal = options.internal ?? (await haveInternalKeys(files, plugins));
     const tableOptions = isInternal ? internalOptions(tableBuilderOptions(options, plugins)) : tableBuilderOptions(options, plugins);
-    const source = await mergeTables({ files: files.map(({ name, fd, byteLength }) => ({ name, fd, byteLength })), plugins: pluginOptionsOf(options), isInternal, range });
+    const order = { files: files.map(({ name, fd, byteLength }) => ({ name, fd, byteLength })), plugins: pluginOptionsOf(options), isInternal, range };
+    const source = await mergeTables(order, thread);
     const progress = new Progress('merging', 'entries', undefined, options.quiet !== true);
     let tables: readonly WrittenTable[];
     try {
@@ -105,6 +109,7 @@ async function merge(paths: readonly string[], options: MergeOptions): Promise<v
     const { text, figures } = tableSummary(tables, options, started);
     await printSummary(options, `${counted(files.length, 'table')} merged; ${text}`, { inputs: names.map(shownName), ...figures });
   } finally {
+    thread?.close();
     for (const file of files) file.close();
   }
 }

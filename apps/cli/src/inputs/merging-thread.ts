@@ -22,17 +22,11 @@ export interface MergeAnswer {
   readonly isFailure?: boolean;
 }
 
-/** Merges tables, on a thread if that pays. */
-export async function mergeTables(order: MergeOrder): Promise<BatchSource> {
-  const bytes = order.files.reduce((sum, { byteLength }) => sum + byteLength, 0);
-  if (bytes > BYTES_HERE && availableParallelism() > 1 && existsSync(PROGRAM)) {
-    try {
-      return new MergingThread(new Worker(PROGRAM, { name: 'bloom-merging', workerData: order }));
-    } catch {
-      // The process may not have another thread.
-    }
-  }
-  return MergedTables.open(order);
+/** Merges tables, on a thread if that pays. @param thread one that was started before for these tables. */
+export async function mergeTables(order: MergeOrder, thread = MergingThread.start(order.files)): Promise<BatchSource> {
+  if (thread === undefined) return MergedTables.open(order);
+  thread.merge(order);
+  return thread;
 }
 
 interface Waiting {
@@ -40,13 +34,14 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-class MergingThread implements BatchSource {
+/** Merges tables on a worker thread. */
+export class MergingThread implements BatchSource {
   readonly #worker: Worker;
   readonly #answers: (EntryBatch | undefined)[] = [];
   #waiting: Waiting | undefined;
   #failure: Error | undefined;
 
-  constructor(worker: Worker) {
+  private constructor(worker: Worker) {
     this.#worker = worker;
     worker.on('message', ({ batch, problem, isFailure }: MergeAnswer) => {
       if (problem !== undefined) this.#fail(isFailure ? new Failure(problem) : new Error(problem));
@@ -54,7 +49,23 @@ class MergingThread implements BatchSource {
     });
     worker.on('error', (error: Error) => this.#fail(error));
     worker.on('exit', () => this.#fail(new Error('the thread that merges tables has ended')));
-    for (let i = 0; i < BATCHES_AHEAD; i++) worker.postMessage('next');
+  }
+
+  /** @returns undefined where a thread does not pay, or the process may not have another one. */
+  static start(files: MergeOrder['files']): MergingThread | undefined {
+    const bytes = files.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    if (bytes <= BYTES_HERE || availableParallelism() === 1 || !existsSync(PROGRAM)) return undefined;
+    try {
+      return new MergingThread(new Worker(PROGRAM, { name: 'bloom-merging' }));
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Begins to merge. Called once. */
+  merge(order: MergeOrder): void {
+    this.#worker.postMessage(order);
+    for (let i = 0; i < BATCHES_AHEAD; i++) this.#worker.postMessage('next');
   }
 
   next(): Promise<EntryBatch | undefined> {
