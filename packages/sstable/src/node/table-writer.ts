@@ -8,6 +8,8 @@ import { Replacement } from './replacement.js';
 
 /** Bytes to gather before a write, because large writes cost the system less. */
 const WRITE_BYTES = 1 << 20;
+/** After so many bytes the system is told to bring them to the disk while others are added: in the end, less is left to wait for. */
+const SYNC_BYTES = 16 << 20;
 
 /**
  * Writes a table to a file, completely or not at all, by a program that adds the entries itself. `writeTable` does the same
@@ -34,6 +36,11 @@ export class TableWriter {
   readonly #replacement: Replacement;
   readonly #buffer: WriteBuffer;
   readonly #builder: TableBuilder;
+  /** The write that is under way, and the sync. They may fail before somebody waits for them. */
+  #writing: Promise<void> = Promise.resolve();
+  #syncing: Promise<void> = Promise.resolve();
+  #isSyncing = false;
+  #unsyncedBytes = 0;
 
   private constructor(replacement: Replacement, options: TableBuilderOptions) {
     this.#replacement = replacement;
@@ -87,9 +94,29 @@ export class TableWriter {
     this.#builder.addRange(keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd);
   }
 
-  /** Writes what waits. @throws the system's error when the file cannot be written. */
-  drain(): Promise<void> {
-    return this.#buffer.writeTo(this.#replacement.handle);
+  /**
+   * Begins to write what waits, once what was drained before is written: others can be added meanwhile.
+   *
+   * @throws the system's error when the file cannot be written; {@link finish} throws that of the last write.
+   */
+  async drain(): Promise<void> {
+    await this.#writing;
+    this.#unsyncedBytes += this.#buffer.byteLength;
+    this.#writing = this.#buffer.writeTo(this.#replacement.handle);
+    this.#writing.catch(() => undefined);
+    if (this.#unsyncedBytes >= SYNC_BYTES && !this.#isSyncing) this.#beginSync();
+  }
+
+  #beginSync(): void {
+    this.#unsyncedBytes = 0;
+    this.#isSyncing = true;
+    // The system tells of a failure once, so after one there is no other.
+    this.#syncing = this.#syncing
+      .then(() => this.#replacement.handle.datasync())
+      .finally(() => {
+        this.#isSyncing = false;
+      });
+    this.#syncing.catch(() => undefined);
   }
 
   /**
@@ -103,6 +130,8 @@ export class TableWriter {
     if (signal !== undefined) mustBeSignal('signal', signal);
     const info = this.#builder.finish();
     await this.drain();
+    await this.#writing;
+    await this.#syncing;
     signal?.throwIfAborted();
     await this.#replacement.finish(signal);
     return info;

@@ -52,7 +52,7 @@ export type EntryInput =
  * Where the group cannot be kept, the group permissions are dropped. Access control lists and extended attributes are
  * not kept. Other hard links to the old file keep the old contents.
  *
- * Memory: the index, the filters, one block and a write buffer of 1 MiB.
+ * Memory: the index, the filters, one block, and two write buffers of 1 MiB: one is written while the other is filled.
  *
  * @param path symbolic links are followed as open(2) follows them, once, before anything is written.
  * @throws TypeError when `entries` is not an iterable, or an entry is not an array of a key and a value; RangeError for
