@@ -15,7 +15,10 @@ const KEYS_AT_A_TIME = 1024;
 /** A filter with more bytes per key looked up is tested in place: copying it into the kernel would take longer. */
 const MAX_COPIED_BYTES_PER_KEY = 128;
 
-// The kernel's memory, in bytes. It never grows, and pages that are not used take no memory.
+/** A page of WebAssembly's memory. */
+const PAGE_BYTES = 2 ** 16;
+
+// The kernel's memory, in bytes. It grows for more than a million keys, and pages that are not used take no memory.
 const COUNTS_AT = 1024;
 const HASHES_AT = COUNTS_AT + 2048 * 4;
 const ANSWERS_AT = HASHES_AT + KEYS_AT_A_TIME * 8;
@@ -45,7 +48,7 @@ interface KernelExports extends Kernel {
 /** An instance of the kernel, with its own memory. */
 export class FuseKernel {
   readonly #exports: KernelExports;
-  readonly #bytes: Uint8Array;
+  #bytes: Uint8Array;
   #large: WeakRef<FuseKernel> | undefined;
   #scratchAt = 0;
 
@@ -72,11 +75,25 @@ export class FuseKernel {
     return large;
   }
 
+  /** Whether the memory has so many bytes, or can get them. */
+  #hasRoom(byteLength: number): boolean {
+    const missing = byteLength - this.#bytes.length;
+    if (missing <= 0) return true;
+    try {
+      this.#exports.memory.grow(Math.ceil(missing / PAGE_BYTES));
+    } catch {
+      // More than it may have, 1 GiB, or than the system has.
+      return false;
+    }
+    this.#bytes = new Uint8Array(this.#exports.memory.buffer);
+    return true;
+  }
+
   /** Hashes `keys`, and leaves each hash once. @returns how many there are; undefined when there is no room for them. */
   hash(keys: KeyList, seed: number): number | undefined {
     const { bytes, offsets, length } = keys;
     this.#scratchAt = HASHES_AT + length * 8;
-    if (this.#scratchAt + length * 9 > this.#bytes.length) return undefined;
+    if (!this.#hasRoom(this.#scratchAt + length * 9)) return undefined;
     hash64Each(bytes, offsets.subarray(0, length + 1), seed, new Uint32Array(this.#bytes.buffer, HASHES_AT, length * 2));
     return this.#exports.sortDistinct(HASHES_AT, this.#scratchAt, COUNTS_AT, length);
   }
@@ -88,7 +105,7 @@ export class FuseKernel {
 
   /** Whether there is room to {@link build} a filter of that shape of the hashes of {@link hash}. */
   hasRoomFor(count: number, { fingerprintBits, length }: FuseShape): boolean {
-    return this.#scratchAt + count * 9 + 16 + length * (13 + fingerprintBits / 8) + 8 <= this.#bytes.length;
+    return this.#hasRoom(this.#scratchAt + count * 9 + 16 + length * (13 + fingerprintBits / 8) + 8);
   }
 
   /** The array of the filter of the hashes of {@link hash}; undefined when the seed gives none. It is lent until the next call. */

@@ -18,7 +18,10 @@ const MAX_COPIED_BYTES_PER_KEY = 128;
 /** Rows are read up to so many bytes past the filter: 17 groups of 17 columns. */
 const READ_PAST = 512;
 
-// The kernel's memory, in bytes. It never grows, and pages that are not used take no memory.
+/** A page of WebAssembly's memory. */
+const PAGE_BYTES = 2 ** 16;
+
+// The kernel's memory, in bytes. It grows for more than a million keys, and pages that are not used take no memory.
 const COUNTS_AT = 1024;
 const STATES_AT = COUNTS_AT + 2048 * 4;
 const STATES_END = STATES_AT + 18 * 24;
@@ -63,7 +66,7 @@ interface KernelExports extends Kernel {
 /** An instance of the kernel, with its own memory. */
 export class RibbonKernel {
   readonly #exports: KernelExports;
-  readonly #bytes: Uint8Array;
+  #bytes: Uint8Array;
   #large: WeakRef<RibbonKernel> | undefined;
 
   private constructor(exports: KernelExports) {
@@ -89,17 +92,31 @@ export class RibbonKernel {
     return large;
   }
 
+  /** Whether the memory has so many bytes, or can get them. */
+  #hasRoom(byteLength: number): boolean {
+    const missing = byteLength - this.#bytes.length;
+    if (missing <= 0) return true;
+    try {
+      this.#exports.memory.grow(Math.ceil(missing / PAGE_BYTES));
+    } catch {
+      // More than it may have, 1 GiB, or than the system has.
+      return false;
+    }
+    this.#bytes = new Uint8Array(this.#exports.memory.buffer);
+    return true;
+  }
+
   /** Hashes `keys`, and leaves each hash once. @returns how many there are; undefined when there is no room for them. */
   hash(keys: KeyList, seed: number): number | undefined {
     const { bytes, offsets, length } = keys;
-    if (HASHES_AT + length * 16 > this.#bytes.length) return undefined;
+    if (!this.#hasRoom(HASHES_AT + length * 16)) return undefined;
     hash64Each(bytes, offsets.subarray(0, length + 1), seed, new Uint32Array(this.#bytes.buffer, HASHES_AT, length * 2));
     return this.#exports.sortDistinct(HASHES_AT, HASHES_AT + length * 8, COUNTS_AT, length);
   }
 
   /** Whether there is room to {@link build} a filter of that shape of the hashes of {@link hash}. */
   hasRoomFor(count: number, { width, groups, columns }: RibbonShape): boolean {
-    return slotsAfter(count) + groups * (GROUP_SLOTS * SLOT_BYTES[width] + columns + 1) <= this.#bytes.length;
+    return this.#hasRoom(slotsAfter(count) + groups * (GROUP_SLOTS * SLOT_BYTES[width] + columns + 1));
   }
 
   /**

@@ -2,6 +2,7 @@
 import { buildFilter, KeyBuffer } from '@bloom/policy';
 import { FuseFilterPolicy } from '@bloom/policy-fuse';
 import { expect, test } from 'vitest';
+import { encodeFuseFilter } from '../../src/build-fuse.js';
 
 function keysFrom(first: number, count: number): KeyBuffer {
   const keys = new KeyBuffer(count * 4, count);
@@ -19,4 +20,14 @@ test('a policy makes the same filters as ones that made no other before', () => 
     expect(Buffer.compare(filter, buildFilter(new FuseFilterPolicy(), keys)), `${keys.length} keys`).toBe(0);
     expect(policy.keysMayMatch(keys, filter)).not.toContain(0);
   }
+}, 60_000);
+
+test('a filter for which the memory has to grow is that of the plain loops', () => {
+  const keys = keysFrom(7, 2_400_000);
+  let plain = new Uint8Array(0);
+  encodeFuseFilter(keys, 8, { extend: (length) => (plain = new Uint8Array(length)) });
+  const policy = new FuseFilterPolicy();
+  expect(Buffer.compare(buildFilter(policy, keys), plain)).toBe(0);
+  // And so is one for which it has grown before.
+  expect(Buffer.compare(buildFilter(policy, keys), plain)).toBe(0);
 }, 60_000);
