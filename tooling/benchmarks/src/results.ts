@@ -432,18 +432,19 @@ turns, with Node ${node.replace('v', '')}; in parentheses, how many times those 
 20 ns are for copying a key. \`npx pnpm@10 --filter @bloom/benchmarks filter-policies --long --write\` measures anew.
 
 What is aimed at is at most 6 times Bloom's time to build (Ribbon) and 5 (fuse), 1.6 and 1.1 for single absent keys, 2.5 and 1.6 for
-batches. What stops Ribbon's builds with rows of 128 bits is elimination: a row meets 16 others, and with rows of 64 bits 7. With 17,000
-keys, hashes take 6 ns a key, their order 6, elimination 16 and substitution 8, and the first three are done again for each seed without
-a solution, of which there are a third; with 100,000 keys and rows of 128 bits, the four take 8, 7, 39 and 12 ns. Measured and kept: two
-rows are reduced in turns (elimination took 21 and 49 ns); 0.5% more slots with rows of 64 bits and 0.25% with 128, for nearly half of
-the seeds had no solution; memory for large filters is kept until it is collected (of a million keys, a fifth of the time went to
-the system for new memory). Measured and left out: all rows that cross a slot reduced at once, in vectors (no faster with 128 bits);
-substitution of four columns in variables (1 ns less in 8, for a kernel that is longer by an eighth); rows of 64 bits for more than
-65,536 keys, which take 4% more bits.
+batches. Most of what a Ribbon filter takes to build is elimination: a row of 64 bits meets 6 others, and one of 128 bits 14; and a third
+of the seeds have no solution, for which hashes, their order and elimination are done again. Measured and kept: two or three rows
+are reduced in turns (elimination took 21 ns with 17,000 keys and 49 with 100,000); rows of 128 bits lie in three words of 64 slots, so
+that none is shifted, and those that start last come first (39 ns before with 100,000 keys, 29 after, and 18 and 17 with 17,000); 0.5%
+more slots with rows of 64 bits and 0.25% with 128, for nearly half of the seeds had no solution; memory for large filters is kept until
+it is collected (of a million keys, a fifth of the time went to the system for new memory). Measured and left out: all rows that cross
+a slot reduced at once, in vectors (no faster with 128 bits); rows of 64 bits in words too (a tenth slower); substitution of four columns
+in variables (1 ns less in 8, for a kernel that is longer by an eighth); rows of 64 bits for more than 65,536 keys, which take 4% more
+bits.
 Single keys are asked for in plain TypeScript, where a hash of 64 bits is made of two of 32, and Bloom's filter needs one of 32. A row
-of 128 bits is 17 bytes in each column, and V8 reads one at a time. A view that reads four columns at once took a tenth off the time;
-it would have to be kept from call to call, and policies keep nothing that they were lent. With 100 keys, what fuse writes is a Bloom
-filter of that hash, whose probes are not those of the kernel.
+of 128 bits is 17 bytes in each column, and V8 reads one at a time. One function in place of three took a twentieth to a tenth off the
+time. A view that reads four columns at once took off another tenth; it would have to be kept from call to call, and policies keep
+nothing that they were lent. With 100 keys, what fuse writes is a Bloom filter of that hash, whose probes are not those of the kernel.
 
 ${filterTable(rows)}
 
