@@ -65,6 +65,8 @@ function compare(
   runTheirs: () => number,
   rounds = longRounds,
 ): void {
+  // What was written before would be written to the disk beside what is measured.
+  run('sync');
   const times: { readonly ours: number; readonly theirs: number }[] = [];
   for (let round = 0; round < rounds; round++) times.push({ ours: runOurs(), theirs: runTheirs() });
   const ours = spread(times.map((time) => time.ours)).median;
