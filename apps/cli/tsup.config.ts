@@ -13,9 +13,9 @@ const command = {
   esbuildOptions(options: { supported?: Record<string, boolean>; minifyWhitespace?: boolean; minifyIdentifiers?: boolean; lineLimit?: number }) {
     // Where its code comes from V8's cache, a script cannot import modules, but it can require them.
     options.supported = { 'dynamic-import': false };
-    // Without comments, whose letters would make V8 keep each character of the program in two bytes, and with short names, of which
-    // V8's cache has fewer: a command starts 4 ms sooner. With --enable-source-maps, stack traces have the names of the sources. Lines
-    // stay short enough for the stack trace of an error.
+    // Comments are left out, because their letters would make V8 keep each character of the program in two bytes. Names are shortened:
+    // V8's code cache is smaller then, and `bloom get` takes 4 ms less. With --enable-source-maps, stack traces have the names of the
+    // sources. Lines stay short enough for the stack trace of an error.
     options.minifyWhitespace = true;
     options.minifyIdentifiers = true;
     options.lineLimit = 160;

@@ -21,11 +21,11 @@ export function copyBytes(from: Uint8Array, start: number, end: number, to: Uint
 }
 
 /**
- * {@link copyBytes} for ranges that mostly are of the same array as the one before, which it keeps: 100 bytes take half the time, and
- * leave no garbage.
+ * Does what {@link copyBytes} does, for callers that copy many ranges of one array before they turn to another. It copies four bytes at
+ * a time: 100 bytes take half the time of `copyBytes`, and leave no garbage.
  *
- * JavaScript reads four bytes at once only through a `DataView`, which takes longer to make than a short range to copy. So one is made
- * when several ranges of an array came one after another.
+ * That needs a `DataView`, which takes longer to make than a short range to copy, so it is made after a few ranges of the same array.
+ * A copier keeps the array that it copied from last.
  *
  * @example
  * ```ts
@@ -69,7 +69,7 @@ function viewOf({ buffer, byteOffset, length }: Uint8Array): DataView | undefine
   return resizable === true || growable === true ? undefined : new DataView(buffer, byteOffset, length);
 }
 
-/** The last loops end with the last byte. Sums are cut to int32, as indexes are below 2^31 here: V8 would check for more. */
+/** Copies 16 bytes at a time, then four, then one. `| 0` says that an index is an int32, which V8 would check otherwise. */
 function copyWords(from: Uint8Array, fromView: DataView, start: number, end: number, to: Uint8Array, toView: DataView, position: number): void {
   let i = start;
   for (const last = end - 16; i <= last; i = (i + 16) | 0, position = (position + 16) | 0) {

@@ -20,7 +20,7 @@ export {
   UnsupportedError,
   type UnsupportedCode,
 } from './errors.js';
-export { instantiateKernel, type Kernel, type KernelMemory } from './kernel.js';
+export { growMemory, instantiateKernel, type Kernel, type KernelMemory } from './kernel.js';
 export type { LabelledRange } from './labelled-range.js';
 export { plainBytes } from './plain-bytes.js';
 export { quotedName } from './quoted-name.js';

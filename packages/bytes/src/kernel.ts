@@ -18,6 +18,25 @@ export interface KernelMemory {
   grow(pages: number): number;
 }
 
+/** A page of WebAssembly's memory. */
+const PAGE_BYTES = 2 ** 16;
+
+/**
+ * Grows a kernel's memory to so many bytes, if it has fewer. Its `buffer` is another one then.
+ *
+ * @returns false when it may not have so many, or the system has no more.
+ */
+export function growMemory(memory: KernelMemory, byteLength: number): boolean {
+  const missing = byteLength - memory.buffer.byteLength;
+  if (missing <= 0) return true;
+  try {
+    memory.grow(Math.ceil(missing / PAGE_BYTES));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /**
  * Instantiates a WebAssembly module without imports, given in hexadecimal. Returns undefined where that is impossible: in a
  * host without WebAssembly or its SIMD, and under a Content-Security-Policy without `wasm-unsafe-eval`.

@@ -15,7 +15,7 @@ export function makeCrcTables(): Int32Array {
     for (let bit = 0; bit < 8; bit++) register = (register >>> 1) ^ (-(register & 1) & POLYNOMIAL);
     tables[byte] = register;
   }
-  // A byte of zero follows. No function for that: this runs once, and is not compiled.
+  // Each of the other tables is for one more byte of zero. This is not a function, because it runs once and V8 does not compile it.
   for (let i = 256; i < tables.length; i++) {
     const register = tables[i - 256]!;
     tables[i] = (register >>> 8) ^ tables[register & 0xff]!;

@@ -3,7 +3,7 @@
  * WebAssembly or its SIMD is unavailable, for example under a Content-Security-Policy without `wasm-unsafe-eval`, there is no
  * kernel, and the plain loops do the work.
  */
-import { instantiateKernel, type Kernel } from '@bloom/bytes';
+import { growMemory, instantiateKernel, type Kernel } from '@bloom/bytes';
 import { hash64Each } from '@bloom/hash';
 import type { KeyList } from '@bloom/policy';
 import { FUSE_KERNEL } from './fuse-kernel.wasm.js';
@@ -14,9 +14,6 @@ const KEYS_AT_A_TIME = 1024;
 
 /** A filter with more bytes per key looked up is tested in place: copying it into the kernel would take longer. */
 const MAX_COPIED_BYTES_PER_KEY = 128;
-
-/** A page of WebAssembly's memory. */
-const PAGE_BYTES = 2 ** 16;
 
 // The kernel's memory, in bytes. It grows for more than a million keys, and pages that are not used take no memory.
 const COUNTS_AT = 1024;
@@ -75,18 +72,13 @@ export class FuseKernel {
     return large;
   }
 
-  /** Whether the memory has so many bytes, or can get them. */
+  /** Whether the memory has so many bytes, or can get them: it may have 1 GiB. */
   #hasRoom(byteLength: number): boolean {
-    const missing = byteLength - this.#bytes.length;
-    if (missing <= 0) return true;
-    try {
-      this.#exports.memory.grow(Math.ceil(missing / PAGE_BYTES));
-    } catch {
-      // More than it may have, 1 GiB, or than the system has.
-      return false;
-    }
-    this.#bytes = new Uint8Array(this.#exports.memory.buffer);
-    return true;
+    if (byteLength <= this.#bytes.length) return true;
+    const { memory } = this.#exports;
+    const isThere = growMemory(memory, byteLength);
+    this.#bytes = new Uint8Array(memory.buffer);
+    return isThere;
   }
 
   /** Hashes `keys`, and leaves each hash once. @returns how many there are; undefined when there is no room for them. */

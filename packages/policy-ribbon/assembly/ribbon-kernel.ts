@@ -179,7 +179,12 @@ function place128(base: usize, first: u64, lower: v128, upper: v128): bool {
   }
 }
 
-/** The same for rows of 128 bits, three in turns. @param rows 32 zero bytes for each slot. */
+/**
+ * The same for rows of 128 bits, three in turns. The steps stand here for each of the three, because AssemblyScript's functions have one
+ * result.
+ *
+ * @param rows 32 zero bytes for each slot.
+ */
 export function eliminate128(hashes: usize, count: u32, slots: u32, valueMask: u32, rows: usize): bool {
   let at = hashes + (usize(count) << 3);
   let hash: u64;

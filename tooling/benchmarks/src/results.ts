@@ -308,17 +308,17 @@ comparing (0.8).
 
 \`scan\`: tsv is checked for bytes to escape and copied four bytes at a time (0.8 of the time before).
 
-\`get\`: short names within the program, of which V8's cache has fewer, took 4 ms off every command. Of the rest, 15 ms are for the
+\`get\`: short names within the program, of which V8's cache has fewer, took 4 ms off. Of the rest, 15 ms are for the
 index, of 4 MB, which is read, decompressed and checked.
 
-\`merge\` writes a table too: one thread merges while the other makes blocks, filters and checksums, and each waits for less than an
-eighth of the time. A tournament whose keys have offset-value codes, and tables that are read in pieces of 1 MiB, took it from 2.8 to
+\`merge\` writes a table too: one thread merges while the other makes blocks, filters and checksums, and the first one waits for a
+twelfth of the time. A tournament whose keys have offset-value codes, and tables that are read in pieces of 1 MiB, took it from 2.8 to
 2.0 seconds of another 5 million entries; copies of four bytes at a time to 0.93 of that, writing and syncing the table meanwhile to
 0.98. No gain: batches whose memory comes back from the other thread (1.05 of the time), and smaller or larger pieces and batches.
 
 \`bloom build\` of 2 and of 5 million lines took 0.56 and 0.55 of the time that it took without a thread that parses, and with a promise
-for each entry. It takes 0.60 of that since that thread is given pieces before those before them are parsed, and 0.96 of that since the
-table is written meanwhile. Copies of four bytes at a time save a tenth of the processor time. No gain: memory that the threads share
+for each entry. It takes 0.60 of that since the thread is given the next pieces while it parses one, and 0.96 of that since the table is
+written while blocks are made. Copies of four bytes at a time save 6 to 10% of the processor time. No gain: memory that the threads share
 instead of handing it over (1.15 times as long).
 
 ${levels}## Memory

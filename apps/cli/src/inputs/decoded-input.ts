@@ -22,7 +22,8 @@ export class DecodedInput {
   /** Decodes the pieces that are decoded here. */
   readonly #decoder: EntryDecoder;
   #thread: DecodingThread | undefined;
-  #mayHaveThread: boolean;
+  /** Whether no thread has been asked for yet. */
+  #mayHaveThread = true;
   /** The next pieces, in order. */
   readonly #next: Promise<DecodedPiece | undefined>[] = [];
   /** Settles when the piece before has been read. */
@@ -42,7 +43,6 @@ export class DecodedInput {
     this.#onBytes = onBytes;
     this.#decoder = decoderOf(form);
     this.unit = this.#decoder.unit;
-    this.#mayHaveThread = DecodingThread.isPossible;
     if ((input.byteLength ?? 0) > BYTES_HERE) this.#startThread();
   }
 

@@ -1,14 +1,9 @@
-import { existsSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import type { InputForm } from '../formats/decoders.js';
 import { type DecoderState, InputError } from '../formats/entry.js';
 import { buffersOf, EntryBatch, packed, type PackedBatch } from '../formats/entry-batch.js';
 import type { DecodedPiece } from './decoded-piece.js';
-
-/** The thread's program, beside this one. */
-const PROGRAM = join(__dirname, 'decoding-thread.cjs');
+import { startedThread } from './started-thread.js';
 
 /** What the thread is started with. */
 export interface DecodingOrder {
@@ -60,19 +55,11 @@ export class DecodingThread {
     worker.on('exit', () => this.#end(new Error('the thread that decodes the input has ended')));
   }
 
-  /** Whether there is a processor for it. */
-  static get isPossible(): boolean {
-    return availableParallelism() > 1 && existsSync(PROGRAM);
-  }
-
-  /** @param state where the decoding has come to. @returns undefined where the process may not have another thread. */
+  /** @param state where the decoding has come to. @returns undefined where there can be no thread for it. */
   static start(form: InputForm, state: DecoderState): DecodingThread | undefined {
-    const workerData: DecodingOrder = { form, state };
-    try {
-      return new DecodingThread(new Worker(PROGRAM, { name: 'bloom-decoding', workerData }));
-    } catch {
-      return undefined;
-    }
+    const order: DecodingOrder = { form, state };
+    const worker = startedThread('decoding-thread.cjs', order);
+    return worker && new DecodingThread(worker);
   }
 
   /** Decodes the next piece, or the end. The bytes are gone afterwards. */

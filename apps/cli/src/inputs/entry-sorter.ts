@@ -31,8 +31,8 @@ export interface SortOptions {
  * Sorts any number of entries, and keeps the last of each key. What does not fit into memory is written to sorted runs, which are
  * merged.
  *
- * Runs are written on a thread, while others are added, if it is known that there will be some, and from the second on: a run then has
- * half of the memory.
+ * A thread writes a run while the next entries are added, so that each of the two has half of the memory. The thread is started at
+ * once where the entries are known to be too many, and otherwise after the first run, which takes all of the memory.
  */
 export class EntrySorter {
   /** How many entries were added. */

@@ -1,15 +1,11 @@
-import { existsSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { Failure } from '../failure.js';
 import { EntryBatch, type PackedBatch } from '../formats/entry-batch.js';
 import type { BatchSource } from './batch-source.js';
 import type { MergeOrder } from './merge-order.js';
 import { MergedTables } from './merged-tables.js';
+import { startedThread } from './started-thread.js';
 
-/** The thread's program, beside this one. */
-const PROGRAM = join(__dirname, 'merging-thread.cjs');
 /** How many batches the thread makes before they are asked for. */
 const BATCHES_AHEAD = 4;
 /** Tables with fewer bytes are merged here: a thread takes some 50 ms to start. */
@@ -51,15 +47,11 @@ export class MergingThread implements BatchSource {
     worker.on('exit', () => this.#fail(new Error('the thread that merges tables has ended')));
   }
 
-  /** @returns undefined where a thread does not pay, or the process may not have another one. */
+  /** @returns undefined where a thread does not pay, or there can be none. */
   static start(files: MergeOrder['files']): MergingThread | undefined {
     const bytes = files.reduce((sum, { byteLength }) => sum + byteLength, 0);
-    if (bytes <= BYTES_HERE || availableParallelism() === 1 || !existsSync(PROGRAM)) return undefined;
-    try {
-      return new MergingThread(new Worker(PROGRAM, { name: 'bloom-merging' }));
-    } catch {
-      return undefined;
-    }
+    const worker = bytes <= BYTES_HERE ? undefined : startedThread('merging-thread.cjs');
+    return worker && new MergingThread(worker);
   }
 
   /** Begins to merge. Called once. */

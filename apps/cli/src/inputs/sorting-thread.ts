@@ -1,12 +1,7 @@
-import { existsSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import type { PluginOptions } from '../plugins/plugin-options.js';
 import { buffersOfEntries, type PackedEntries } from './sorted-entries.js';
-
-/** The thread's program, beside this one. */
-const PROGRAM = join(__dirname, 'sorting-thread.cjs');
+import { startedThread } from './started-thread.js';
 
 /** What the thread is started with. */
 export interface SortingOrder {
@@ -54,14 +49,10 @@ export class SortingThread {
     worker.on('exit', () => this.#end(new Error('the thread that sorts entries has ended')));
   }
 
-  /** @returns undefined where there is no processor for it, or the process may not have another thread. */
+  /** @returns undefined where there can be no thread for it. */
   static start(order: SortingOrder): SortingThread | undefined {
-    if (availableParallelism() === 1 || !existsSync(PROGRAM)) return undefined;
-    try {
-      return new SortingThread(new Worker(PROGRAM, { name: 'bloom-sorting', workerData: order }));
-    } catch {
-      return undefined;
-    }
+    const worker = startedThread('sorting-thread.cjs', order);
+    return worker && new SortingThread(worker);
   }
 
   /**

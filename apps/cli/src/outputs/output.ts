@@ -64,7 +64,7 @@ function isBrokenPipe(error: NodeJS.ErrnoException): boolean {
 
 let usedErrors: NodeJS.WriteStream | undefined;
 
-/** Standard error, at which it does not matter whether somebody reads. Node takes 2 ms to open it, so only who writes calls this. */
+/** Standard error, whose errors are ignored. It is opened when something is first written to it, because that takes Node 2 ms. */
 export function standardError(): NodeJS.WriteStream {
   if (usedErrors === undefined) {
     usedErrors = process.stderr;

@@ -1,4 +1,4 @@
-import { instantiateKernel, type Kernel } from '@bloom/bytes';
+import { growMemory, instantiateKernel, type Kernel } from '@bloom/bytes';
 import { SNAPPY_DECOMPRESSOR } from './snappy-decompressor.wasm.js';
 
 /** The address of the stream in the kernel's memory. The contents follow it. */
@@ -21,9 +21,6 @@ export interface ElementDecompressor {
   decompress(stream: Uint8Array, position: number, byteLength: number, scratch: Uint8Array | undefined): Uint8Array | undefined;
 }
 
-/** A page of WebAssembly's memory. */
-const PAGE_BYTES = 2 ** 16;
-
 interface DecompressorKernel extends Kernel {
   decompress(from: number, end: number, to: number, toEnd: number): number;
 }
@@ -44,21 +41,14 @@ export class SnappyDecompressorKernel implements ElementDecompressor {
     return kernel && new SnappyDecompressorKernel(kernel);
   }
 
+  /** For blocks larger than those of data, such as the index of millions of entries, the memory grows, to at most 16 MiB, and stays so. */
   takes(streamBytes: number, contentBytes: number): boolean {
-    const missing = STREAM_AT + streamBytes + contentBytes + SLACK - this.#bytes.length;
-    return missing <= 0 || this.#grow(Math.ceil(missing / PAGE_BYTES));
-  }
-
-  /** For larger blocks than those of data: the index of a table of millions of entries. It stays as large as the largest. */
-  #grow(pages: number): boolean {
-    try {
-      this.#kernel.memory.grow(pages);
-    } catch {
-      // More than it may have, 16 MiB, or than the system has.
-      return false;
-    }
-    this.#bytes = new Uint8Array(this.#kernel.memory.buffer);
-    return true;
+    const byteLength = STREAM_AT + streamBytes + contentBytes + SLACK;
+    if (byteLength <= this.#bytes.length) return true;
+    const { memory } = this.#kernel;
+    const isThere = growMemory(memory, byteLength);
+    this.#bytes = new Uint8Array(memory.buffer);
+    return isThere;
   }
 
   decompress(stream: Uint8Array, position: number, byteLength: number, scratch: Uint8Array | undefined): Uint8Array | undefined {
