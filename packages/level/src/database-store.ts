@@ -2,7 +2,7 @@ import { type CursorEntry, Database, DatabaseError, DatabaseReader, type Databas
 import { LevelError, levelErrorOf } from './level-error.js';
 import type { ByteFormats } from './byte-formats.js';
 import type { Item, ItemForm, LevelStore, StoreBatch, StoreSnapshot, StoreWalk, WalkOptions } from './level-store.js';
-import { type ByteRange, RangeWalk } from './range-walk.js';
+import { type ByteRange, isEverything, RangeWalk } from './range-walk.js';
 import { bytesOf, type Stored, type StoredFormat, storedOf } from './stored-format.js';
 
 /** Bytes of the keys that `clear` deletes with one write. */
@@ -66,6 +66,7 @@ export class DatabaseStore implements LevelStore {
 
   async clear(range: ByteRange, snapshot: StoreSnapshot | undefined, limit: number): Promise<void> {
     const database = this.#writable();
+    if (isEverything(range) && snapshot === undefined && limit === Infinity) return this.#writing(database.clear());
     const walk = this.#rangeWalk({ range, snapshot, fillCache: false, signal: undefined });
     try {
       await this.#during(deleteAll(database, walk, limit));

@@ -82,6 +82,10 @@ export class EventModel {
         must(this.logs.length === 1, 'two memtables wait to be flushed');
         this.logs.push({ name: event.nextLog, byteLength: 0, entries: 0 });
         return;
+      case 'cleared':
+        this.logs.splice(0, 2, { name: event.nextLog, byteLength: 0, entries: 0 });
+        this.#flushing = this.#compaction = undefined;
+        return;
       case 'flush-began':
         must(this.#flushing === undefined && event.entries === this.logs[0]!.entries, 'another memtable is flushed than was switched');
         this.#flushing = event.table;

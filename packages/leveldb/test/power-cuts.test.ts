@@ -59,6 +59,14 @@ class CountingWriter {
     if (sync) this.synced = number;
   }
 
+  /** Clears the database, which counts as a batch, and as one with sync. */
+  async clear(database: Database): Promise<void> {
+    const number = ++this.begun;
+    this.states.push(new Map());
+    await database.clear();
+    this.acknowledged = this.synced = number;
+  }
+
   /** Continues after the process was killed, with what the next one found. Batches that were not acknowledged may be lost. */
   resume(count: number): void {
     expect(count).toBeGreaterThanOrEqual(this.acknowledged);
@@ -88,9 +96,10 @@ async function stateOf(database: Database): Promise<State> {
   return new Map((await collect(database.entries())).map(([key, value]) => [text(key), text(value)]));
 }
 
-/** The number of batches in the state. Fails unless it is exactly the state after that many batches. */
-function countOf(state: State, { states }: Pick<CountingWriter, 'states'>): number {
-  const count = Number(state.get('count') ?? 0);
+/** The number of batches in the state, the highest that can be. Fails unless it is exactly the state after that many batches. */
+function countOf(state: State, { states, begun }: Pick<CountingWriter, 'states' | 'begun'>): number {
+  const stored = state.get('count');
+  const count = stored === undefined ? states.slice(0, begun + 1).map(({ size }) => size).lastIndexOf(0) : Number(stored);
   expect(count).toBeLessThan(states.length);
   // `expect` compares long maps slowly, so it is only used on a difference.
   const expected = states[count]!;
@@ -119,6 +128,7 @@ describe.each(seeds)('the script of seed %i', (seed) => {
       if (random.below(4) > 0) await writer.write(database);
       else await Promise.all([writer.write(database), writer.write(database), writer.write(database)]);
       if (random.below(40) === 0) await database.compactRange();
+      if (random.below(25) === 0) await Promise.all([writer.write(database), writer.clear(database), writer.write(database)]);
       if (random.below(40) === 0) {
         await database.close();
         database = await Database.open(folder, { ...options, reuseLogs: random.below(2) === 0 });
@@ -136,7 +146,7 @@ describe.each(seeds)('the script of seed %i', (seed) => {
       const reopened = await Database.open(again, { ...options, reuseLogs: random.below(2) === 0 }).catch((error: unknown) => {
         throw new Error(`cut before ${operation}, with ${left.list().join(' ')}`, { cause: error });
       });
-      const count = countOf(await stateOf(reopened), writer);
+      const count = countOf(await stateOf(reopened), { states: writer.states, begun });
       expect(count, operation).toBeGreaterThanOrEqual(synced);
       expect(count, operation).toBeLessThanOrEqual(begun);
       await reopened.put(utf8('after'), utf8('the cut'), { sync: true });
@@ -151,7 +161,7 @@ describe.each(seeds)('the script of seed %i', (seed) => {
       const last = await Database.open(second, { ...options, reuseLogs: random.below(2) === 0 });
       const state = new Map(await stateOf(last));
       state.delete('after');
-      const recovered = countOf(state, writer);
+      const recovered = countOf(state, { states: writer.states, begun: count });
       expect(recovered, operation).toBeGreaterThanOrEqual(synced);
       expect(recovered, operation).toBeLessThanOrEqual(count);
       await last.close();
@@ -188,6 +198,7 @@ describe.each(seeds)('the script of seed %i, with processes that are killed,', (
         if (random.below(4) > 0) await writer.write(database);
         else await Promise.all([writer.write(database), writer.write(database), writer.write(database)]);
         if (random.below(20) === 0) await database.compactRange();
+        if (random.below(25) === 0) await Promise.all([writer.write(database), writer.clear(database), writer.write(database)]);
         if (random.below(20) === 0) {
           await database.close();
           database = undefined;
@@ -249,7 +260,8 @@ test('a failed operation ends writing, loses no acknowledged write, and does not
     for (let i = 0; i < 60; i++) {
       const { begun } = writer;
       try {
-        await writer.write(database);
+        if (i % 15 === 12) await writer.clear(database);
+        else await writer.write(database);
         expect(isEnded, `a write succeeded after ${failed}`).toBe(false);
       } catch (error) {
         expect(error).toMatchObject({ code: 'BLOOM_WRITING_ENDED', cause: { code: 'ENOSPC' } });
@@ -258,13 +270,13 @@ test('a failed operation ends writing, loses no acknowledged write, and does not
       expect(writer.begun).toBe(begun + 1);
       if (i % 20 === 10) await database.compactRange().catch((error: unknown) => expect(error).toMatchObject({ code: 'BLOOM_WRITING_ENDED' }));
     }
-    if (isEnded) expect(countOf(await stateOf(database), writer)).toBe(writer.acknowledged);
+    if (isEnded) expect(countOf(await stateOf(database), { states: writer.states, begun: writer.acknowledged })).toBe(writer.acknowledged);
     await database.close();
     const { operations } = folder;
     folder.onOperation = () => undefined;
     // The write that failed may or may not be there, but no later one.
     const reopened = await Database.open(folder, options);
-    const count = countOf(await stateOf(reopened), writer);
+    const count = countOf(await stateOf(reopened), { states: writer.states, begun: writer.acknowledged + 1 });
     expect(count, failed).toBeGreaterThanOrEqual(writer.acknowledged);
     expect(count, failed).toBeLessThanOrEqual(writer.acknowledged + 1);
     await reopened.close();

@@ -48,6 +48,12 @@ export function EventText({ shown: { event, records, operations } }: { readonly 
           <strong>Memtable switched</strong> with {counted(event.entries, 'entry')}. Writes go to a new one, and to {event.nextLog}.
         </>
       );
+    case 'cleared':
+      return (
+        <>
+          <strong>Cleared</strong>: nothing is in the database any more. Writes go to {event.nextLog}.
+        </>
+      );
     case 'flush-began':
       return (
         <>

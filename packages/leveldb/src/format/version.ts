@@ -42,6 +42,11 @@ export class Version {
     this.newestFirst = [...this.levels[0]!].sort((a, b) => compareBigints(b.number, a.number));
   }
 
+  /** A version without tables. */
+  static empty(order: KeyOrder): Version {
+    return new Version(Array.from({ length: LEVEL_COUNT }, () => []), order, { structure: 'MANIFEST', offset: 0 });
+  }
+
   /** The first table of a level below 0 whose largest key is at or after `internalKey`, by its place; the level's length for none. */
   findFile(level: number, internalKey: Uint8Array): number {
     const files = this.levels[level]!;

@@ -17,7 +17,8 @@ import { turn } from '../folder/pacer.js';
 import { tableMade, versionInstalled } from './database-event.js';
 import type { Settings } from './database-options.js';
 import type { DatabaseState } from './database-state.js';
-import type { LiveLog } from './live-log.js';
+import { deleteIfPossible } from './live-files.js';
+import { LiveLog } from './live-log.js';
 import { BitsChoice } from './bits-by-level.js';
 import { CompactionStats } from './properties.js';
 import { firstOfSeveral } from './read-sample.js';
@@ -33,13 +34,20 @@ interface ManualCompaction {
   failure?: UnsupportedError;
 }
 
-/** Thrown to stop background work when the database is closed. */
+/** A clear that a caller waits for. */
+interface Clearing {
+  /** Undefined until it is over. */
+  outcome: 'cleared' | 'held' | undefined;
+}
+
+/** Thrown to stop background work that has become pointless: the database is closed or cleared. */
 class CutOff extends Error {}
 
 /** Schedules the background work of a database, and does it. */
 export class BackgroundWork {
   /** Time and bytes of flushes and compactions. */
   readonly stats = new CompactionStats();
+  readonly #folder: WritableFolder;
   readonly #settings: Settings;
   readonly #state: DatabaseState;
   readonly #tables: TableMaker;
@@ -49,6 +57,7 @@ export class BackgroundWork {
   /** The table whose seeks ran out, due for compaction only in the version in which they did. */
   #sought: { readonly file: FileMetadata; readonly version: Version } | undefined;
   #manual: ManualCompaction | undefined;
+  #clearing: Clearing | undefined;
   #cannotMerge: UnsupportedError | undefined;
   #running: Promise<void> | undefined;
   /** Callers that wait for progress. */
@@ -57,6 +66,7 @@ export class BackgroundWork {
   #flushTime = 0;
 
   constructor(folder: WritableFolder, settings: Settings, state: DatabaseState) {
+    this.#folder = folder;
     this.#settings = settings;
     this.#state = state;
     this.#tables = new TableMaker(folder, settings, state.versions.order);
@@ -123,6 +133,24 @@ export class BackgroundWork {
     }
   }
 
+  /**
+   * Takes all tables and memtables out of the database, while nothing is written.
+   *
+   * @returns whether it did: not while a snapshot needs what is in them.
+   */
+  async clear(): Promise<boolean> {
+    this.#state.mustWrite();
+    if (this.#state.held.oldest !== undefined) return false;
+    const clearing: Clearing = { outcome: undefined };
+    this.#clearing = clearing;
+    while (clearing.outcome === undefined) {
+      this.#state.mustWrite();
+      this.schedule();
+      await this.progress();
+    }
+    return clearing.outcome === 'cleared';
+  }
+
   /** Deletes files that are no longer needed. What cannot be deleted is tried again the next time. */
   async removeObsoleteFiles(): Promise<void> {
     // After a failure, the files on disk may differ from the state in memory.
@@ -142,7 +170,7 @@ export class BackgroundWork {
   #hasWork(): boolean {
     const { isClosing, failure, flushing, versions } = this.#state;
     if (isClosing || failure !== undefined) return false;
-    if (flushing !== undefined || this.#manual !== undefined) return true;
+    if (this.#clearing !== undefined || flushing !== undefined || this.#manual !== undefined) return true;
     if (this.#cannotMerge !== undefined) return false;
     return this.#dueFile !== undefined || isTooFull(versions.current);
   }
@@ -155,7 +183,8 @@ export class BackgroundWork {
     while (this.#hasWork()) {
       try {
         const { flushing } = this.#state;
-        if (flushing !== undefined) await this.#flush(flushing);
+        if (this.#clearing !== undefined) await this.#clear(this.#clearing);
+        else if (flushing !== undefined) await this.#flush(flushing);
         else await this.#compact();
       } catch (error) {
         if (!(error instanceof CutOff)) this.#state.fail(error);
@@ -175,6 +204,40 @@ export class BackgroundWork {
     for (const resolve of waiting) resolve();
   }
 
+  /**
+   * One edit of the MANIFEST takes all tables out of the version and all older logs out of use, so that a database which is opened
+   * after a crash has either everything or nothing of what was there.
+   */
+  async #clear(clearing: Clearing): Promise<void> {
+    const { versions, held, log: before } = this.#state;
+    this.#clearing = undefined;
+    const log = await LiveLog.create(this.#folder, versions.newFileNumber(), versions.order);
+    // Nothing may come between this look and the next step: a snapshot that is made later sees an empty database.
+    if (held.oldest !== undefined) {
+      clearing.outcome = 'held';
+      await log.file.close();
+      await deleteIfPossible(this.#folder, log.name);
+      return;
+    }
+    const takeBack = this.#state.empty(log);
+    const deletedFiles = versions.current.levels.flatMap((files, level) => files.map(({ number }) => ({ level, number })));
+    try {
+      this.#settings.onEvent?.({ kind: 'cleared', nextLog: log.name });
+      await this.#install({ previousLogNumber: 0n, logNumber: log.number, deletedFiles });
+    } catch (error) {
+      takeBack();
+      await log.file.close();
+      throw error;
+    }
+    log.isNamed = true;
+    clearing.outcome = 'cleared';
+    // Tables of a codec that was not given are gone as well.
+    this.#cannotMerge = undefined;
+    // Nothing needs what they have, so a failure to close them loses nothing.
+    await Promise.allSettled([before.file.close()]);
+    await this.removeObsoleteFiles();
+  }
+
   /** Source: `DBImpl::CompactMemTable`. */
   async #flush({ memtable, name }: LiveLog): Promise<void> {
     const { versions, files, log } = this.#state;
@@ -190,7 +253,7 @@ export class BackgroundWork {
       const written = await this.#tables.flush(memtable, number, bitsPerKey);
       const file = written?.file;
       if (file !== undefined) await files.openTables([file]);
-      this.#mustBeOpen();
+      this.#mustGoOn();
       const newFiles = file === undefined ? [] : [{ level: level!, file }];
       const milliseconds = performance.now() - start;
       this.stats.add(level ?? 0, { milliseconds, bytesRead: 0, bytesWritten: file?.size ?? 0 });
@@ -219,6 +282,7 @@ export class BackgroundWork {
     };
     const compaction = manual === undefined ? pickCompaction(state, this.#dueFile) : compactionOf(state, manual.level, manual.bounds);
     const isMove = manual === undefined && compaction?.isTrivialMove === true;
+    let isCutOff = false;
     try {
       if (compaction !== undefined) this.#tellChosen(compaction, manual !== undefined ? 'manual' : isTooFull(versions.current) ? 'size' : 'seeks', isMove);
       if (compaction === undefined) {
@@ -229,12 +293,14 @@ export class BackgroundWork {
         await this.#merge(compaction);
       }
     } catch (error) {
+      isCutOff = error instanceof CutOff;
       // Nothing is wrong with the tables, and what needs no such block can be written and read.
       if (!(error instanceof UnsupportedError)) throw error;
       if (manual === undefined) this.#cannotMerge = error;
       else manual.failure = error;
     } finally {
-      if (manual !== undefined) {
+      // What was cut off is chosen again.
+      if (manual !== undefined && !isCutOff) {
         const { begin } = manual.bounds;
         const last = compaction?.inputs[0].at(-1)?.largest;
         manual.bounds = { begin: last ?? begin, end: manual.bounds.end };
@@ -279,7 +345,7 @@ export class BackgroundWork {
       const made = await this.#tables.merge({ plan: compaction, oldestSequence, newFileNumber, bitsPerKey }, view, onTable, () => this.#interlude());
       const outputs = made.tables.map(({ file }) => file);
       await files.openTables(outputs);
-      this.#mustBeOpen();
+      this.#mustGoOn();
       const { level, inputs, pointer } = compaction;
       const milliseconds = performance.now() - this.#flushTime - start;
       this.stats.add(outputLevel, { milliseconds, bytesRead: sizeOf(inputs.flat()), bytesWritten: sizeOf(outputs) });
@@ -316,13 +382,14 @@ export class BackgroundWork {
 
   /** Work that must not wait for the end of a compaction: flushing a full memtable. */
   #interlude(): Promise<void> | undefined {
-    this.#mustBeOpen();
+    this.#mustGoOn();
     const { flushing } = this.#state;
     // Writers may be blocked until it is flushed.
     return flushing && this.#flush(flushing).then(() => this.#wake());
   }
 
-  #mustBeOpen(): void {
-    if (this.#state.isClosing) throw new CutOff();
+  /** @throws CutOff when nobody needs what is being made. */
+  #mustGoOn(): void {
+    if (this.#state.isClosing || this.#clearing !== undefined) throw new CutOff();
   }
 }

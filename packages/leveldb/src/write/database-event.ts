@@ -65,6 +65,11 @@ export type DatabaseEvent =
       /** Bytes of the memtable, as LevelDB counts them. */
       readonly memoryUsage: number;
     }
+  /**
+   * `clear` has emptied the database: log and memtable begin anew, and no version from the next installed one on has tables. What
+   * was being flushed or merged came to nothing.
+   */
+  | { readonly kind: 'cleared'; readonly nextLog: string }
   | { readonly kind: 'flush-began'; readonly log: string; readonly table: string; readonly entries: number }
   /** The table is written, and in no version yet. `table` and `level` are undefined for an empty memtable, which makes none. */
   | {

@@ -1,5 +1,6 @@
 import { CorruptionError } from '@bloom/bytes';
 import { DatabaseError } from '../folder/database-error.js';
+import { Version } from '../format/version.js';
 import { WriteBatchReader } from '../format/write-batch.js';
 import { ClosedError } from '../read/open-state.js';
 import type { View } from '../read/view.js';
@@ -71,12 +72,27 @@ export class DatabaseState {
     this.show();
   }
 
+  /**
+   * Makes an empty log all that there is.
+   *
+   * @returns what makes everything else visible again.
+   */
+  empty(log: LiveLog): () => void {
+    const before = this.#log;
+    const flushing = this.#flushing;
+    this.#log = log;
+    this.#flushing = undefined;
+    this.#replaceView(this.files.viewOf(this.versions, [log], Version.empty(this.versions.order)));
+    return () => {
+      this.#log = before;
+      this.#flushing = flushing;
+      this.show();
+    };
+  }
+
   /** Makes readers see the current version and memtables. */
   show(): void {
-    const before = this.#view;
-    this.#view = this.#newView();
-    this.onView(this.#view);
-    before.unpin();
+    this.#replaceView(this.#newView());
   }
 
   /** Adds the operations of a record to the memtable. Readers see them only when all of them are inserted. */
@@ -132,6 +148,13 @@ export class DatabaseState {
   mustWrite(): void {
     if (this.#failure !== undefined) throw this.#failure;
     if (this.#isClosing) throw new ClosedError('the database is closed');
+  }
+
+  #replaceView(view: View): void {
+    const before = this.#view;
+    this.#view = view;
+    this.onView(view);
+    before.unpin();
   }
 
   #newView(): View {

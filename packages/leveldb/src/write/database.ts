@@ -145,6 +145,21 @@ export class Database extends AsyncReaderFace {
     return this.#write('Database.delete', (batch) => batch.delete(key), options);
   }
 
+  /**
+   * Deletes all entries that are there when it is called.
+   *
+   * One edit of the MANIFEST takes all tables and logs out of the database, so it takes as long for many entries as for few, it frees their
+   * space, and after a crash all of them are there or none. When its promise settles, it survives a power failure.
+   *
+   * While there is a snapshot, which needs them, each entry is deleted by itself: then it is not one write, and takes as long as any.
+   *
+   * @throws DatabaseError when the folder fails to take it, and CorruptionError when an entry that is to be deleted by itself is damaged.
+   */
+  async clear(): Promise<void> {
+    this.mustBeOpen();
+    await this.#store.clear();
+  }
+
   /** Writes all operations of a batch, or none. The batch is copied. */
   write(batch: WriteBatch, options?: WriteOptions): Promise<void> {
     return this.#write('Database.write', (copy) => {

@@ -40,8 +40,8 @@ export class LiveFiles {
   }
 
   /** What can be read now. The files of its version stay until it is released. */
-  viewOf(versions: VersionSet, logs: readonly ViewLog[]): View {
-    const { current: version, order } = versions;
+  viewOf(versions: VersionSet, logs: readonly ViewLog[], version = versions.current): View {
+    const { order } = versions;
     const { files } = version;
     const areAllOpen = files.length <= this.#settings.maxOpenTables;
     const pinned = areAllOpen ? files.flatMap((file) => this.#tables.get(file) ?? []) : [];

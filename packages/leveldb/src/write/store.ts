@@ -7,6 +7,7 @@ import type { TableFiles } from '../read/reader-face.js';
 import { BackgroundWork } from './background-work.js';
 import { versionInstalled } from './database-event.js';
 import type { Settings } from './database-options.js';
+import { deleteEntries } from './entry-deletion.js';
 import { DatabaseState } from './database-state.js';
 import type { FolderHold } from './folder-hold.js';
 import { holdDatabaseFolder, type OpenedVersions, openVersions } from './opening.js';
@@ -82,6 +83,13 @@ export class Store implements TableFiles {
       this.state.mustWrite();
       await this.background.progress();
     }
+  }
+
+  /** Deletes all entries: at once, or one by one while a snapshot needs them. */
+  clear(): Promise<void> {
+    return this.writes.between(async (write) => {
+      if (!(await this.background.clear())) await deleteEntries(this.state.view, this.folder, write);
+    });
   }
 
   /** Source: `DBImpl::CompactRange`. */

@@ -106,11 +106,18 @@ export class TableMaker {
         job.isSettled = true;
         this.#look();
       });
-    for (;;) {
-      const waiting = interlude();
-      if (waiting !== undefined) await waiting;
-      else if (job.isSettled) return job.made;
-      else await new Promise<void>((resolve) => (this.#look = resolve));
+    try {
+      for (;;) {
+        const waiting = interlude();
+        if (waiting !== undefined) await waiting;
+        else if (job.isSettled) return job.made;
+        else await new Promise<void>((resolve) => (this.#look = resolve));
+      }
+    } catch (error) {
+      // The merge ends with the thread, and the next one has another.
+      this.#thread = undefined;
+      await thread.close();
+      throw error;
     }
   }
 

@@ -5,11 +5,16 @@ import { Pacer } from '../folder/pacer.js';
 const MAX_GROUP_BYTES = 2 ** 20;
 const SMALL_BATCH_BYTES = 128 * 2 ** 10;
 
+/** Something that is done while nothing else is written. @param write is awaited before the batch that it was given changes. */
+type Step = (write: (batch: WriteBatch) => Promise<void>) => Promise<void>;
+
 /** A call that waits to be written. */
 interface Writer {
-  /** Undefined: nothing is written, the memtable is to become a table. */
+  /** Undefined: nothing is written, the memtable is to become a table, or something is done between writes. */
   readonly batch: WriteBatch | undefined;
   readonly sync: boolean;
+  /** What is done between writes. */
+  readonly step?: Step;
   resolve(): void;
   reject(error: unknown): void;
 }
@@ -67,15 +72,29 @@ export class WriteQueue {
 
   /** Writes a batch, which must not be changed any more; without one, makes a table of the memtable. */
   push(batch: WriteBatch | undefined, sync: boolean): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#writers.push({ batch, sync, resolve, reject });
-      this.#draining ??= this.#drain();
-    });
+    return this.#queue({ batch, sync });
+  }
+
+  /** Does something after the writes that are queued and before those that come later. */
+  between(step: Step): Promise<void> {
+    return this.#queue({ batch: undefined, sync: false, step });
   }
 
   /** Waits until nothing is queued. */
   async settled(): Promise<void> {
     while (this.#draining !== undefined) await this.#draining;
+  }
+
+  #queue(call: Omit<Writer, 'resolve' | 'reject'>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#writers.push({ ...call, resolve, reject });
+      this.#draining ??= this.#drain();
+    });
+  }
+
+  async #write(batch: WriteBatch): Promise<void> {
+    if (!this.#target.hasRoom(false)) await this.#target.makeRoom(false);
+    await this.#target.append(batch, false);
   }
 
   async #drain(): Promise<void> {
@@ -87,7 +106,8 @@ export class WriteQueue {
       const force = first.batch === undefined;
       let count = 1;
       try {
-        if (!this.#target.hasRoom(force)) await this.#target.makeRoom(force);
+        if (first.step !== undefined) await first.step((batch) => this.#write(batch));
+        else if (!this.#target.hasRoom(force)) await this.#target.makeRoom(force);
         if (!force) {
           count = groupLength(writers);
           let batch = merged(writers, count);
