@@ -66,6 +66,8 @@ export class NodeWritableFile implements WritableFile {
   /** When to look next whether the file still has its name; some file systems never say how many names a file has. */
   #nextLook: number;
   #closing: Promise<void> | undefined;
+  /** Whether something was written since the last sync. */
+  #isDirty = false;
   /** Called when the file is looked at: whether its folder is still the same. */
   onLook: (() => void) | undefined;
 
@@ -81,6 +83,7 @@ export class NodeWritableFile implements WritableFile {
       this.check();
       this.#nextLook = now + LOOK_INTERVAL;
     }
+    this.#isDirty = true;
     if (bytes.length > FEW_BYTES) return this.#append(bytes, 0);
     const written = writeSync(this.#fd, bytes);
     // Bytes are left over only if a signal interrupted the write, or if the disk is full.
@@ -96,6 +99,8 @@ export class NodeWritableFile implements WritableFile {
   }
 
   async sync(): Promise<void> {
+    // What is appended meanwhile may not be part of it.
+    this.#isDirty = false;
     await this.#sync();
     this.check();
   }
@@ -123,8 +128,14 @@ export class NodeWritableFile implements WritableFile {
   }
 
   close(): Promise<void> {
-    this.#closing ??= closeLater(this.#fd);
+    this.#closing ??= this.#close();
     return this.#closing;
+  }
+
+  /** On another thread where that may write: network file systems do. */
+  async #close(): Promise<void> {
+    if (this.#isDirty) await closeLater(this.#fd);
+    else closeSync(this.#fd);
   }
 
   /** @throws FolderError `BLOOM_FOLDER_CHANGED` when the file was deleted: what is written to it is lost. */

@@ -41,8 +41,9 @@ export class PinnedNodeFolder implements PinnedFolder {
     return file;
   }
 
+  /** Without a look at the folder, which takes twice as long: what is done next looks at it. */
   identityOf(name: string): FileIdentity | undefined | Promise<FileIdentity | undefined> {
-    return this.#checked().identityOf!(name);
+    return this.#folder.identityOf!(name);
   }
 
   openSync(name: string): SyncFolderFile | undefined {

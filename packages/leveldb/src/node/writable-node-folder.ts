@@ -1,5 +1,5 @@
-import { closeSync, constants, fsync, lstatSync, openSync, renameSync, unlinkSync } from 'node:fs';
-import { mkdir, open, rmdir } from 'node:fs/promises';
+import { closeSync, constants, fsync, lstatSync, mkdirSync, openSync, renameSync, unlinkSync } from 'node:fs';
+import { open, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
@@ -57,7 +57,7 @@ export class WritableNodeFolder extends NodeFolder implements WritableFolder {
   }
 
   async createFolder(): Promise<void> {
-    for (const made of await this.makeFolders()) {
+    for (const made of this.makeFolders()) {
       try {
         await syncFolderAt(dirname(made));
       } catch (error) {
@@ -128,7 +128,7 @@ export class WritableNodeFolder extends NodeFolder implements WritableFolder {
   }
 
   /** Makes the folder and those that it is in, unless they are there. @returns the paths of those that were made. */
-  protected makeFolders(): Promise<string[]> {
+  protected makeFolders(): string[] {
     return makeFolders(this.path);
   }
 
@@ -147,7 +147,7 @@ class LostNodeFolder extends WritableNodeFolder {
   }
 
   /** Not the folder that it is in: were that deleted, `lost` would be that of another. */
-  protected override makeFolders(): Promise<string[]> {
+  protected override makeFolders(): string[] {
     return makeFolder(this.path);
   }
 
@@ -163,9 +163,9 @@ class LostNodeFolder extends WritableNodeFolder {
 }
 
 /** Makes a folder, unless there is something. @returns its path, if it was made. */
-async function makeFolder(path: string): Promise<string[]> {
+function makeFolder(path: string): string[] {
   try {
-    await mkdir(path);
+    mkdirSync(path);
     return [path];
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return [];
@@ -174,13 +174,13 @@ async function makeFolder(path: string): Promise<string[]> {
 }
 
 /** The same with the folders that it is in. Node's own way fails when the folder is deleted at the same moment. */
-async function makeFolders(path: string): Promise<string[]> {
+function makeFolders(path: string): string[] {
   try {
-    return await makeFolder(path);
+    return makeFolder(path);
   } catch (error) {
     if (codeOf(error) !== 'ENOENT' || dirname(path) === path) throw error;
-    const parents = await makeFolders(dirname(path));
-    return [...parents, ...(await makeFolder(path))];
+    const parents = makeFolders(dirname(path));
+    return [...parents, ...makeFolder(path)];
   }
 }
 

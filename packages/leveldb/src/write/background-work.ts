@@ -151,12 +151,12 @@ export class BackgroundWork {
     return clearing.outcome === 'cleared';
   }
 
-  /** Deletes files that are no longer needed. What cannot be deleted is tried again the next time. */
-  async removeObsoleteFiles(): Promise<void> {
+  /** Deletes files that are no longer needed. What cannot be deleted is tried again the next time. @param names of the files, where they are known. */
+  async removeObsoleteFiles(names?: readonly string[]): Promise<void> {
     // After a failure, the files on disk may differ from the state in memory.
     if (this.#state.failure !== undefined) return;
     try {
-      const files = await this.#state.files.removeObsolete(this.#state.versions);
+      const files = await this.#state.files.removeObsolete(this.#state.versions, names);
       if (files.length > 0) this.#settings.onEvent?.({ kind: 'files-deleted', files });
     } catch {
       // The folder could not be listed. A leftover file does no harm.

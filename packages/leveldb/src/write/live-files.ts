@@ -100,12 +100,13 @@ export class LiveFiles {
    * Deletes the files that are no longer needed. One that cannot be deleted, such as a folder with the name of a log, stays, and
    * is tried again the next time.
    *
+   * @param known the names of the files, unless the folder is to be asked.
    * @returns the names of those that are deleted.
    *
    * Source: LevelDB, db/db_impl.cc, `DBImpl::RemoveObsoleteFiles`.
    */
-  async removeObsolete({ logNumber, previousLogNumber, manifestNumber }: VersionSet): Promise<string[]> {
-    const names = await this.#folder.list();
+  async removeObsolete({ logNumber, previousLogNumber, manifestNumber }: VersionSet, known?: readonly string[]): Promise<string[]> {
+    const names = known ?? (await this.#folder.list());
     this.#live.forgetReleased();
     this.#tables.closeUnless((number) => this.#live.has(number));
     const pacer = new Pacer(1);

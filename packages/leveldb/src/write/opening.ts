@@ -58,6 +58,8 @@ export interface OpenedVersions {
   readonly log: LiveLog;
   /** The edit that must be written to the MANIFEST first; undefined if the MANIFEST is reused unchanged. */
   readonly change: VersionEdit | undefined;
+  /** The files that the folder had. */
+  readonly names: readonly string[];
 }
 
 /** Reads the database of a folder, or creates one, and makes tables of what its logs hold. */
@@ -82,7 +84,7 @@ export async function openVersions(folder: WritableFolder, settings: Settings): 
     const log = reused ?? (await LiveLog.create(folder, versions.newFileNumber(), order));
     const change: VersionEdit = { previousLogNumber: 0n, logNumber: log.number, newFiles: recovered.map((file) => ({ level: 0, file })) };
     files.addDropped(dropped);
-    return { versions, files, log, change: isChanged || !versions.isManifestReused ? change : undefined };
+    return { versions, files, log, names, change: isChanged || !versions.isManifestReused ? change : undefined };
   } catch (error) {
     await Promise.allSettled([versions.close(), files.close()]);
     throw error;

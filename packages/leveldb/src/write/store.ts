@@ -1,7 +1,6 @@
 import type { TableStats } from '@bloom/sstable';
 import { boundsOfUserKeys } from '../compact/compaction.js';
 import { overlapsLevel } from '../compact/overlap.js';
-import type { VersionEdit } from '../format/version-edit.js';
 import type { WritableFolder } from '../folder/writable-folder.js';
 import type { TableFiles } from '../read/reader-face.js';
 import { BackgroundWork } from './background-work.js';
@@ -38,7 +37,7 @@ export class Store implements TableFiles {
     try {
       const opened = await openVersions(hold.folder, settings);
       const store = new Store(hold, settings, opened);
-      await store.#start(opened.change);
+      await store.#start(opened);
       return store;
     } catch (error) {
       await hold.release();
@@ -47,7 +46,7 @@ export class Store implements TableFiles {
   }
 
   /** Writes the changes that opening made, and starts the background work. */
-  async #start(change: VersionEdit | undefined): Promise<void> {
+  async #start({ change, names }: OpenedVersions): Promise<void> {
     const { versions, files, log } = this.state;
     try {
       if (change === undefined) {
@@ -59,7 +58,8 @@ export class Store implements TableFiles {
       // Both have synced the folder.
       log.isNamed = true;
       this.settings.onEvent?.(versionInstalled(versions.manifestName, undefined, versions.current, versions.lastSequence));
-      await this.background.removeObsoleteFiles();
+      // What came since is needed.
+      await this.background.removeObsoleteFiles(names);
       this.background.schedule();
     } catch (error) {
       await Promise.allSettled([versions.close(), log.file.close(), files.close()]);

@@ -6,6 +6,7 @@
 import { CorruptionError, type Place, quotedName, UnsupportedError } from '@bloom/bytes';
 import type { Comparator } from '@bloom/sstable';
 import { MAX_SEQUENCE } from '@bloom/sstable/database';
+import type { FolderFile } from '../folder/folder.js';
 import { missingManifest, readCurrent } from '../folder/current-file.js';
 import { encodeCurrent } from '../format/current.js';
 import { CURRENT, manifestFileName, parseFileName, temporaryFileName } from '../format/file-name.js';
@@ -24,21 +25,24 @@ export async function createDatabase(folder: WritableFolder, comparator: Compara
   const manifest = new RecordFile(1n, name, await folder.create(name));
   try {
     await manifest.addRecord(encodeVersionEdit({ comparator: comparator.name, logNumber: 0n, nextFileNumber: 2n, lastSequence: 0n }));
-    await manifest.sync();
+    await setCurrent(folder, 1n, manifest);
   } finally {
     await manifest.close();
   }
-  await setCurrent(folder, 1n);
 }
 
-/** Makes CURRENT name a MANIFEST, all at once. */
-export async function setCurrent(folder: WritableFolder, manifestNumber: bigint): Promise<void> {
+/**
+ * Makes CURRENT name a MANIFEST, all at once.
+ *
+ * @param manifest is synced first, unless it was: together with the file that becomes CURRENT.
+ */
+export async function setCurrent(folder: WritableFolder, manifestNumber: bigint, manifest?: RecordFile): Promise<void> {
   const temporary = temporaryFileName(manifestNumber);
   const file = await folder.create(temporary);
   try {
     await file.append(encodeCurrent(manifestFileName(manifestNumber)));
     // Where the rename survives a loss of power, the MANIFEST must too, and the tables that it lists.
-    await bothDone(file.sync(), folder.syncFolder());
+    await allDone([manifest?.sync(), file.sync(), folder.syncFolder()]);
   } finally {
     await file.close();
   }
@@ -47,9 +51,14 @@ export async function setCurrent(folder: WritableFolder, manifestNumber: bigint)
   await folder.syncFolder();
 }
 
-/** Waits for both, also if one fails: neither may go on once its file is closed. */
-async function bothDone(first: Promise<void> | void, second: Promise<void> | void): Promise<void> {
-  for (const outcome of await Promise.allSettled([first, second])) if (outcome.status === 'rejected') throw outcome.reason;
+/** Waits for all, also if one fails: none may go on once its file is closed. */
+async function allDone(steps: readonly (Promise<void> | void)[]): Promise<void> {
+  for (const outcome of await Promise.allSettled(steps.map((step) => Promise.resolve(step)))) if (outcome.status === 'rejected') throw outcome.reason;
+}
+
+/** Opens a file for which the way to another thread and back would take ten times as long as to read it here. */
+function openShortFile(folder: WritableFolder, name: string): FolderFile | undefined | Promise<FolderFile | undefined> {
+  return folder.openSync === undefined ? folder.open(name) : folder.openSync(name);
 }
 
 /** The current version, and how it changes. */
@@ -97,14 +106,14 @@ export class VersionSet implements ManifestFields {
    * @throws CorruptionError or UnsupportedError when it cannot be read.
    */
   static async read(folder: WritableFolder, comparator: Comparator, order: KeyOrder, reuseBytes: number | undefined): Promise<VersionSet> {
-    const current = await folder.open(CURRENT);
+    const current = await openShortFile(folder, CURRENT);
     let name: string;
     try {
       name = await runAsync(folder, readCurrent(current, folder.name));
     } finally {
       await current?.close?.();
     }
-    const file = await folder.open(name);
+    const file = await openShortFile(folder, name);
     if (file === undefined) throw missingManifest(name, folder.name);
     try {
       const { builder, isTorn } = await runAsync(folder, readManifest(file, name));
@@ -203,8 +212,7 @@ export class VersionSet implements ManifestFields {
     try {
       await manifest.addRecord(encodeVersionEdit(this.#snapshot()));
       await manifest.addRecord(encodeVersionEdit(edit));
-      await manifest.sync();
-      await setCurrent(this.#folder, this.manifestNumber);
+      await setCurrent(this.#folder, this.manifestNumber, manifest);
     } catch (error) {
       await manifest.close();
       throw error;
