@@ -1,5 +1,8 @@
 import { UnsupportedError } from '@bloom/bytes';
-import { all, type FolderReading, readBlock, runAsync, runSync } from '../folder/folder-reading.js';
+import { decodingFor, NO_COMPRESSION, readIndexType } from '@bloom/sstable/database';
+import { all, type FolderReading, openFile, readBlock, readingOf, runAsync, runSync } from '../folder/folder-reading.js';
+import { oldTableFileName, tableFileName } from '../format/file-name.js';
+import { WholeTable } from '../table/whole-table.js';
 import { TableCache } from '../table/table-cache.js';
 import { compareBigints, type FileMetadata } from '../format/version-edit.js';
 import type { Version } from '../format/version.js';
@@ -20,7 +23,8 @@ export async function mustBeSupported({ levels }: Version, folder: WritableFolde
   // Tables that are opened without promises are read without them from then on, so the database opens its own. Filters that are not
   // known are no hindrance.
   const tables = new TableCache(maxOpenTables, reading, { ...opening, filterPolicies: [] }, null);
-  const looks = all(files.map((file) => look(file, tables)));
+  const types = new Set([NO_COMPRESSION, ...decodingFor(opening).codecs.keys()]);
+  const looks = all(files.map((file) => look(file, tables, types)));
   try {
     if (folder.openSync === undefined) await runAsync(folder, looks);
     else runSync(folder, looks);
@@ -29,11 +33,27 @@ export async function mustBeSupported({ levels }: Version, folder: WritableFolde
   }
 }
 
-function* look(file: FileMetadata, tables: TableCache): FolderReading<void> {
+function* look(file: FileMetadata, tables: TableCache, types: ReadonlySet<number>): FolderReading<void> {
   try {
+    const type = yield* indexType(file);
+    // An index that is not compressed says nothing: it may have become no smaller.
+    if (type !== NO_COMPRESSION && types.has(type)) return;
     const handle = yield* tables.openAtFirst(file);
     if (handle.table.index.length > 0) yield* readBlock(handle, 0);
   } catch (error) {
     if (error instanceof UnsupportedError) throw error;
+  }
+}
+
+/** The compression type of a table's index. It takes a third of the time of opening the table. */
+function* indexType({ number, size }: FileMetadata): FolderReading<number> {
+  const file = (yield* openFile(tableFileName(number))) ?? (yield* openFile(oldTableFileName(number)));
+  if (file === undefined) return NO_COMPRESSION;
+  try {
+    const source = new WholeTable(file, size, file.name ?? tableFileName(number), false);
+    return yield* readingOf(source, readIndexType(source));
+  } finally {
+    // Nothing was written to it, and a file that stays open does no harm.
+    void Promise.resolve(file.close?.()).catch(() => undefined);
   }
 }

@@ -9,6 +9,7 @@ import type { FilterPolicy } from '@bloom/policy';
 import type { BlockHandle } from '../format/block-handle.js';
 import { type CompareRange } from '../format/bytewise-order.js';
 import { type Comparator, compareRangeOf } from '../format/comparator.js';
+import { NO_COMPRESSION } from '../format/codec.js';
 import { decodeFooter, FOOTER_LENGTH } from '../format/footer.js';
 import { IndexBlock } from '../format/index-block.js';
 import { INTERNAL_KEY_TRAILER_LENGTH } from '../format/bytewise-order.js';
@@ -94,6 +95,19 @@ export function* readOpenTable(source: Source, options: TableOptions): Reading<O
     unread,
     bytesRead: tail.bytesRead,
   };
+}
+
+/**
+ * The compression type of a table's index, which mostly is that of its other blocks too, if they became smaller by it. Nothing is verified.
+ *
+ * @throws CorruptionError when the table has no footer.
+ */
+export function* readIndexType(source: Source): Reading<number> {
+  const offset = Math.max(0, source.byteLength - FOOTER_LENGTH);
+  const place: Place = { structure: 'footer', offset, file: source.name };
+  const { index } = decodeFooter(yield { offset, length: source.byteLength - offset }, place);
+  const trailer = yield { offset: index.offset + index.size, length: BLOCK_TRAILER_LENGTH };
+  return trailer[0] ?? NO_COMPRESSION;
 }
 
 /** Index keys are internal keys exactly if the table's keys are. @throws CorruptionError `BLOOM_BAD_INTERNAL_KEY`. */
