@@ -29,6 +29,24 @@ test('a DatabaseError of the folder itself ends writing, and does not hold up th
   await database.close();
 });
 
+test('a folder that syncs nothing, and says so without a promise, fails opening with its own error, and all files are closed', async () => {
+  const open = new Set<string>();
+  class UnsyncedFolder extends WritableMemoryFolder {
+    override create(name: string): ReturnType<WritableMemoryFolder['create']> {
+      const file = super.create(name);
+      open.add(name);
+      const sync = (): void => {
+        if (!open.has(name)) throw new Error(`${name} is synced and closed`);
+        throw new Error('the disk is gone');
+      };
+      return { append: (bytes) => file.append(bytes), sync, close: () => void open.delete(name) };
+    }
+  }
+  // A rejection that nobody handles would fail the run.
+  expect(await rejection(Database.open(new UnsyncedFolder()))).toMatchObject({ message: 'the disk is gone' });
+  expect([...open]).toEqual([]);
+});
+
 describe('a folder whose thread', () => {
   const rejecting: TableThread = {
     hasEnded: false,

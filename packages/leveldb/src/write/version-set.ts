@@ -42,7 +42,7 @@ export async function setCurrent(folder: WritableFolder, manifestNumber: bigint,
   try {
     await file.append(encodeCurrent(manifestFileName(manifestNumber)));
     // Where the rename survives a loss of power, the MANIFEST must too, and the tables that it lists.
-    await allDone([manifest?.sync(), file.sync(), folder.syncFolder()]);
+    await allDone([() => manifest?.sync(), () => file.sync(), () => folder.syncFolder()]);
   } finally {
     await file.close();
   }
@@ -52,8 +52,8 @@ export async function setCurrent(folder: WritableFolder, manifestNumber: bigint,
 }
 
 /** Waits for all, also if one fails: none may go on once its file is closed. */
-async function allDone(steps: readonly (Promise<void> | void)[]): Promise<void> {
-  for (const outcome of await Promise.allSettled(steps.map((step) => Promise.resolve(step)))) if (outcome.status === 'rejected') throw outcome.reason;
+async function allDone(steps: readonly (() => Promise<void> | void)[]): Promise<void> {
+  for (const outcome of await Promise.allSettled(steps.map(async (step) => step()))) if (outcome.status === 'rejected') throw outcome.reason;
 }
 
 /** Opens a file for which the way to another thread and back would take ten times as long as to read it here. */
