@@ -82,3 +82,15 @@ describe('a folder whose thread', () => {
     await database.close();
   });
 });
+
+test('an opening that is refused gives others their turn, so that a caller may try again until they let go', async () => {
+  class LockedFolder extends WritableMemoryFolder {
+    lock(): Promise<never> {
+      return Promise.reject(new DatabaseError('BLOOM_LOCKED', 'somebody has it'));
+    }
+  }
+  let isTurned = false;
+  setImmediate(() => (isTurned = true));
+  for (let attempt = 0; attempt < 2; attempt++) expect(await rejection(Database.open(new LockedFolder()))).toMatchObject({ code: 'BLOOM_LOCKED' });
+  expect(isTurned).toBe(true);
+});

@@ -1,4 +1,5 @@
 import { DatabaseError } from '../folder/database-error.js';
+import { turn } from '../folder/pacer.js';
 import type { FolderLock, WritableFolder } from '../folder/writable-folder.js';
 
 /** A folder that is locked, and stays the same one, until it is released. */
@@ -31,5 +32,11 @@ export async function holdFolder(folder: WritableFolder, locks: boolean): Promis
 
 async function lockOf(folder: WritableFolder): Promise<FolderLock> {
   if (folder.lock === undefined) throw new DatabaseError('BLOOM_NO_LOCK', "the folder cannot be locked: make sure that nobody else writes to it, and give lock: 'none'");
-  return folder.lock();
+  try {
+    return await folder.lock();
+  } catch (error) {
+    // Whoever holds it may be in this process. A caller who tries again at once would never let them go on.
+    await turn();
+    throw error;
+  }
 }
