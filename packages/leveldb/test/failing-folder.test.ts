@@ -85,8 +85,8 @@ describe('a folder whose thread', () => {
 
 test('an opening that is refused gives others their turn, so that a caller may try again until they let go', async () => {
   class LockedFolder extends WritableMemoryFolder {
-    lock(): Promise<never> {
-      return Promise.reject(new DatabaseError('BLOOM_LOCKED', 'somebody has it'));
+    override lock(): never {
+      throw new DatabaseError('BLOOM_LOCKED', 'somebody has it');
     }
   }
   let isTurned = false;
