@@ -1,7 +1,10 @@
 import { Buffer } from 'buffer/index.js';
 import type { ByteFormats } from './byte-formats.js';
 
-/** Up to so many characters, a loop takes less time than the encoder: in Chromium a fifteenth for a key of 12, as its `encode` takes a microsecond. */
+/**
+ * Up to so many characters, a loop takes less time than the encoder. In Chromium, whose `encode` takes 1.0 to 1.8 µs for 4 to 256
+ * characters, the loop takes 0.06 to 0.15 of that for 32 and 64, 0.2 to 0.5 for 4, 12 and 128, and 1.1 for 256.
+ */
 const MAX_LOOPED_CHARACTERS = 128;
 
 const encoder = new TextEncoder();

@@ -66,7 +66,7 @@ export function turn(): Promise<void> {
   });
 }
 
-/** By a message: browsers hold timers that timers set for 4 ms, so that work in slices of 4 ms took twice its time. */
+/** By a message. Browsers delay nested timers by 4 ms, which doubled the time of work in slices of 4 ms. */
 function sendTurn({ port1, port2 }: { readonly port1: Port; readonly port2: Port }, resolve: () => void): void {
   port1.onmessage = () => {
     port1.close();

@@ -132,7 +132,7 @@ export class NodeWritableFile implements WritableFile {
     return this.#closing;
   }
 
-  /** On another thread where that may write: network file systems do. */
+  /** After unsynced writes on another thread, because network file systems write when a file is closed. */
   async #close(): Promise<void> {
     if (this.#isDirty) await closeLater(this.#fd);
     else closeSync(this.#fd);

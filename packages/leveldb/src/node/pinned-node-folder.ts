@@ -41,7 +41,7 @@ export class PinnedNodeFolder implements PinnedFolder {
     return file;
   }
 
-  /** Without a look at the folder, which takes twice as long: what is done next looks at it. */
+  /** Does not check the pin, which would take twice as long as the call itself: the next call that opens or writes something checks it. */
   identityOf(name: string): FileIdentity | undefined | Promise<FileIdentity | undefined> {
     return this.#folder.identityOf!(name);
   }

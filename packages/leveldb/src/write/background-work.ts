@@ -212,7 +212,7 @@ export class BackgroundWork {
     const { versions, held, log: before } = this.#state;
     this.#clearing = undefined;
     const log = await LiveLog.create(this.#folder, versions.newFileNumber(), versions.order);
-    // Nothing may come between this look and the next step: a snapshot that is made later sees an empty database.
+    // No await may come between this check and the next step. A snapshot that is made after it sees an empty database.
     if (held.oldest !== undefined) {
       clearing.outcome = 'held';
       await log.file.close();
@@ -233,7 +233,7 @@ export class BackgroundWork {
     clearing.outcome = 'cleared';
     // Tables of a codec that was not given are gone as well.
     this.#cannotMerge = undefined;
-    // Nothing needs what they have, so a failure to close them loses nothing.
+    // Its entries are gone, so a failure to close it loses nothing.
     await Promise.allSettled([before.file.close()]);
     await this.removeObsoleteFiles();
   }

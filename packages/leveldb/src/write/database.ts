@@ -148,10 +148,11 @@ export class Database extends AsyncReaderFace {
   /**
    * Deletes all entries that are there when it is called.
    *
-   * One edit of the MANIFEST takes all tables and logs out of the database, so it takes as long for many entries as for few, it frees their
-   * space, and after a crash all of them are there or none. When its promise settles, it survives a power failure.
+   * One edit of the MANIFEST takes all tables and logs out of the database. That frees their space, and after a crash all entries are
+   * there or none. Once the promise settles, the database stays empty after a power failure too.
    *
-   * While there is a snapshot, which needs them, each entry is deleted by itself: then it is not one write, and takes as long as any.
+   * While a snapshot is held, its entries are still needed, so each entry is deleted by itself: that takes as long as a scan and as many
+   * deletions, and a crash may leave a part of the entries.
    *
    * @throws DatabaseError when the folder fails to take it, and CorruptionError when an entry that is to be deleted by itself is damaged.
    */

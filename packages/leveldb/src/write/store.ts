@@ -58,7 +58,7 @@ export class Store implements TableFiles {
       // Both have synced the folder.
       log.isNamed = true;
       this.settings.onEvent?.(versionInstalled(versions.manifestName, undefined, versions.current, versions.lastSequence));
-      // What came since is needed.
+      // Every file that was made since then is in use.
       await this.background.removeObsoleteFiles(names);
       this.background.schedule();
     } catch (error) {

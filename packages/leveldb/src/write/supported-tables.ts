@@ -53,7 +53,7 @@ function* indexType({ number, size }: FileMetadata): FolderReading<number> {
     const source = new WholeTable(file, size, file.name ?? tableFileName(number), false);
     return yield* readingOf(source, readIndexType(source));
   } finally {
-    // Nothing was written to it, and a file that stays open does no harm.
+    // It was only read: a failure to close it is no reason to refuse the database.
     void Promise.resolve(file.close?.()).catch(() => undefined);
   }
 }

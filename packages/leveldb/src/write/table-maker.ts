@@ -114,7 +114,7 @@ export class TableMaker {
         else await new Promise<void>((resolve) => (this.#look = resolve));
       }
     } catch (error) {
-      // The merge ends with the thread, and the next one has another.
+      // Closing the thread ends the merge on it. The next job starts another thread.
       this.#thread = undefined;
       await thread.close();
       throw error;

@@ -56,7 +56,7 @@ async function allDone(steps: readonly (() => Promise<void> | void)[]): Promise<
   for (const outcome of await Promise.allSettled(steps.map(async (step) => step()))) if (outcome.status === 'rejected') throw outcome.reason;
 }
 
-/** Opens a file for which the way to another thread and back would take ten times as long as to read it here. */
+/** Opens a file that is short, without a promise where the folder can: a trip to another thread takes ten times as long as opening and reading it. */
 function openShortFile(folder: WritableFolder, name: string): FolderFile | undefined | Promise<FolderFile | undefined> {
   return folder.openSync === undefined ? folder.open(name) : folder.openSync(name);
 }

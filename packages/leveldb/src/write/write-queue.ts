@@ -10,7 +10,7 @@ type Step = (write: (batch: WriteBatch) => Promise<void>) => Promise<void>;
 
 /** A call that waits to be written. */
 interface Writer {
-  /** Undefined: nothing is written, the memtable is to become a table, or something is done between writes. */
+  /** Undefined for a call that writes nothing itself: it runs its `step`, or without one makes a table of the memtable. */
   readonly batch: WriteBatch | undefined;
   readonly sync: boolean;
   /** What is done between writes. */
