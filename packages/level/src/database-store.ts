@@ -25,7 +25,15 @@ export class DatabaseStore implements LevelStore {
   }
 
   async get(key: Stored, format: StoredFormat, snapshot: StoreSnapshot | undefined): Promise<Stored | undefined> {
-    return this.#storedOf(await this.#during(this.#opened.get(bytesOf(this.#formats, key), readingOf(snapshot))), format);
+    // As `#during` does, without its promise.
+    this.#reading++;
+    try {
+      return this.#storedOf(await this.#opened.get(bytesOf(this.#formats, key), readingOf(snapshot)), format);
+    } catch (error) {
+      throw levelErrorOf(error);
+    } finally {
+      this.#hasRead();
+    }
   }
 
   getSync(key: Stored, format: StoredFormat, snapshot: StoreSnapshot | undefined): Stored | undefined {
@@ -52,12 +60,20 @@ export class DatabaseStore implements LevelStore {
 
   async put(key: Stored, value: Stored, sync: boolean): Promise<void> {
     const database = this.#writable();
-    await this.#writing(database.put(bytesOf(this.#formats, key), bytesOf(this.#formats, value), sync ? SYNCED : undefined));
+    try {
+      await database.put(bytesOf(this.#formats, key), bytesOf(this.#formats, value), sync ? SYNCED : undefined);
+    } catch (error) {
+      throw this.#writingError(error);
+    }
   }
 
   async delete(key: Stored, sync: boolean): Promise<void> {
     const database = this.#writable();
-    await this.#writing(database.delete(bytesOf(this.#formats, key), sync ? SYNCED : undefined));
+    try {
+      await database.delete(bytesOf(this.#formats, key), sync ? SYNCED : undefined);
+    } catch (error) {
+      throw this.#writingError(error);
+    }
   }
 
   batch(): StoreBatch {
@@ -129,9 +145,13 @@ export class DatabaseStore implements LevelStore {
     try {
       await write;
     } catch (error) {
-      this.#hasWritingEnded ||= error instanceof DatabaseError && error.code === 'BLOOM_WRITING_ENDED';
-      throw levelErrorOf(error);
+      throw this.#writingError(error);
     }
+  }
+
+  #writingError(error: unknown): unknown {
+    this.#hasWritingEnded ||= error instanceof DatabaseError && error.code === 'BLOOM_WRITING_ENDED';
+    return levelErrorOf(error);
   }
 
   /** Waits for a read, which `close` waits for too. */
@@ -142,8 +162,12 @@ export class DatabaseStore implements LevelStore {
     } catch (error) {
       throw levelErrorOf(error);
     } finally {
-      if (--this.#reading === 0) this.#onIdle?.();
+      this.#hasRead();
     }
+  }
+
+  #hasRead(): void {
+    if (--this.#reading === 0) this.#onIdle?.();
   }
 
   #rangeWalk({ range, snapshot, fillCache, signal }: Omit<WalkOptions, 'form'>): RangeWalk {

@@ -1,6 +1,7 @@
 import { AbstractIterator, AbstractKeyIterator, AbstractValueIterator } from 'abstract-level';
 import type { ByteFormats } from './byte-formats.js';
-import type { Item, StoreWalk } from './level-store.js';
+import type { Item, Signal, StoreWalk } from './level-store.js';
+import { ReadAheadLoop } from './read-ahead-loop.js';
 import { boundOf, type Stored } from './stored-format.js';
 
 /** How many entries `next` reads ahead at most, so that a loop over `next` gives others their turn. */
@@ -9,12 +10,27 @@ const MAX_READ_AHEAD = 1000;
 /** What an iterator is told by abstract-level, beside its range. */
 export interface IteratorOptions {
   readonly highWaterMarkBytes?: unknown;
+  readonly signal?: Signal | null;
+  readonly snapshot?: unknown;
 }
 
-/** How many items an iterator has given, and how many it may give. */
+/** Decodes what is stored. */
+interface Decoder {
+  decode(stored: Stored): unknown;
+}
+
+/** Under which names abstract-level hands over, beside the other options, how what is read is decoded. */
+const { keyEncoding: KEY_DECODER, valueEncoding: VALUE_DECODER } = AbstractIterator as unknown as { readonly keyEncoding: symbol; readonly valueEncoding: symbol };
+
+function decoderIn(options: IteratorOptions, name: symbol): Decoder | undefined {
+  return (options as Readonly<Record<symbol, Decoder | undefined>>)[name];
+}
+
+/** An iterator: how many items it has given and may give, and how it is closed. */
 interface Counted {
   readonly count: number;
   readonly limit: number;
+  close(): Promise<void>;
 }
 
 /** The items of a walk in the order of their keys: entries, keys or values, some of them read ahead. */
@@ -22,23 +38,34 @@ class ItemReader<T extends Item> {
   readonly #walk: StoreWalk;
   readonly #formats: ByteFormats;
   readonly #highWaterMark: number;
+  readonly #signal: Signal | undefined;
+  /** Whether the iterator has a snapshot of the caller's, of which abstract-level finds out with each item whether it is still open. */
+  readonly #hasSnapshot: boolean;
   /** What was read ahead, from `#position` on. */
   #ahead: T[] = [];
   #position = 0;
+  #looped = 0;
   /** Whether the next read is the first since the beginning or a `seek`: mostly only one entry is wanted then. */
   #isFirst = true;
 
   constructor(walk: StoreWalk, formats: ByteFormats, options: IteratorOptions) {
     this.#walk = walk;
     this.#formats = formats;
-    const { highWaterMarkBytes } = options;
+    const { highWaterMarkBytes, signal, snapshot } = options;
     if (typeof highWaterMarkBytes !== 'number') this.#highWaterMark = walk.readAheadBytes;
     // As in classic-level, Infinity counts as 0.
     else this.#highWaterMark = Number.isFinite(highWaterMarkBytes) ? highWaterMarkBytes : 0;
+    this.#signal = signal ?? undefined;
+    this.#hasSnapshot = snapshot !== undefined && snapshot !== null;
   }
 
   get cached(): number {
     return this.#ahead.length - this.#position;
+  }
+
+  /** How many items were given by loops, which abstract-level knows nothing of. */
+  get looped(): number {
+    return this.#looped;
   }
 
   seek(target: Stored): void {
@@ -52,14 +79,34 @@ class ItemReader<T extends Item> {
     return this.#position < this.#ahead.length ? this.#ahead[this.#position++] : this.#nextRead(counted);
   }
 
-  async nextv(size: number): Promise<T[]> {
+  async nextv(size: number, { count, limit }: Counted): Promise<T[]> {
     this.#isFirst = false;
     if (this.cached > 0) {
       const items = this.#ahead.slice(this.#position, this.#position + size);
       this.#position += items.length;
       return items;
     }
-    return this.#read(size);
+    return this.#read(Math.min(size, limit - count));
+  }
+
+  /** @param generator of abstract-level. @param decode as abstract-level does; undefined where its decoders are not known. */
+  loop<U>(counted: Counted, generator: AsyncGenerator<U, void, unknown>, decode: ((item: T) => U) | undefined): AsyncGenerator<U, void, unknown> {
+    if (this.#hasSnapshot || decode === undefined) return generator;
+    const takeAhead = (): U | undefined => {
+      if (this.#position === this.#ahead.length || this.#signal?.aborted === true) return undefined;
+      try {
+        const decoded = decode(this.#ahead[this.#position]!);
+        if (decoded !== undefined) {
+          this.#position++;
+          this.#looped++;
+        }
+        return decoded;
+      } catch {
+        // The item stays there for abstract-level, which fails at it.
+        return undefined;
+      }
+    };
+    return new ReadAheadLoop(takeAhead, generator, () => counted.close());
   }
 
   close(): void {
@@ -73,15 +120,15 @@ class ItemReader<T extends Item> {
   }
 
   async #nextRead({ count, limit }: Counted): Promise<T | undefined> {
-    const size = this.#isFirst ? 1 : Math.min(MAX_READ_AHEAD, limit - count);
+    const size = Math.min(this.#isFirst ? 1 : MAX_READ_AHEAD, limit - count);
     this.#isFirst = false;
     this.#ahead = await this.#read(size);
     this.#position = 0;
     return this.cached > 0 ? this.#ahead[this.#position++] : undefined;
   }
 
-  #read(size: number): Promise<T[]> {
-    return this.#walk.read(size, this.#highWaterMark) as Promise<T[]>;
+  async #read(size: number): Promise<T[]> {
+    return size > 0 ? (this.#walk.read(size, this.#highWaterMark) as Promise<T[]>) : [];
   }
 }
 
@@ -90,15 +137,27 @@ type Entry = [key: Stored | undefined, value: Stored | undefined];
 /** The iterator of `BloomLevel.iterator`. */
 export class EntryIterator<Database, K, V> extends AbstractIterator<Database, K, V> {
   readonly #items: ItemReader<Entry>;
+  readonly #decode: ((entry: Entry) => [K, V]) | undefined;
 
   constructor(db: Database, walk: StoreWalk, formats: ByteFormats, options: IteratorOptions) {
     super(db, options as object);
     this.#items = new ItemReader(walk, formats, options);
+    const [keys, values] = [decoderIn(options, KEY_DECODER), decoderIn(options, VALUE_DECODER)];
+    if (keys === undefined || values === undefined) return;
+    this.#decode = ([key, value]) => [(key === undefined ? key : keys.decode(key)) as K, (value === undefined ? value : values.decode(value)) as V];
+  }
+
+  override get count(): number {
+    return super.count + this.#items.looped;
   }
 
   /** How many entries were read ahead. */
   get cached(): number {
     return this.#items.cached;
+  }
+
+  override [Symbol.asyncIterator](): AsyncGenerator<[K, V], void, unknown> {
+    return this.#items.loop(this, super[Symbol.asyncIterator](), this.#decode);
   }
 
   protected _seek(target: Stored): void {
@@ -110,7 +169,7 @@ export class EntryIterator<Database, K, V> extends AbstractIterator<Database, K,
   }
 
   protected _nextv(size: number): Promise<Entry[]> {
-    return this.#items.nextv(size);
+    return this.#items.nextv(size, this);
   }
 
   protected _close(): void {
@@ -121,15 +180,26 @@ export class EntryIterator<Database, K, V> extends AbstractIterator<Database, K,
 /** The iterator of `BloomLevel.keys`. */
 export class KeyIterator<Database, K> extends AbstractKeyIterator<Database, K> {
   readonly #items: ItemReader<Stored>;
+  readonly #decode: ((key: Stored) => K) | undefined;
 
   constructor(db: Database, walk: StoreWalk, formats: ByteFormats, options: IteratorOptions) {
     super(db, options as object);
     this.#items = new ItemReader(walk, formats, options);
+    const keys = decoderIn(options, KEY_DECODER);
+    if (keys !== undefined) this.#decode = (key) => keys.decode(key) as K;
+  }
+
+  override get count(): number {
+    return super.count + this.#items.looped;
   }
 
   /** How many keys were read ahead. */
   get cached(): number {
     return this.#items.cached;
+  }
+
+  override [Symbol.asyncIterator](): AsyncGenerator<K, void, unknown> {
+    return this.#items.loop(this, super[Symbol.asyncIterator](), this.#decode);
   }
 
   protected _seek(target: Stored): void {
@@ -141,7 +211,7 @@ export class KeyIterator<Database, K> extends AbstractKeyIterator<Database, K> {
   }
 
   protected _nextv(size: number): Promise<Stored[]> {
-    return this.#items.nextv(size);
+    return this.#items.nextv(size, this);
   }
 
   protected _close(): void {
@@ -152,15 +222,26 @@ export class KeyIterator<Database, K> extends AbstractKeyIterator<Database, K> {
 /** The iterator of `BloomLevel.values`. */
 export class ValueIterator<Database, K, V> extends AbstractValueIterator<Database, K, V> {
   readonly #items: ItemReader<Stored>;
+  readonly #decode: ((value: Stored) => V) | undefined;
 
   constructor(db: Database, walk: StoreWalk, formats: ByteFormats, options: IteratorOptions) {
     super(db, options as object);
     this.#items = new ItemReader(walk, formats, options);
+    const values = decoderIn(options, VALUE_DECODER);
+    if (values !== undefined) this.#decode = (value) => values.decode(value) as V;
+  }
+
+  override get count(): number {
+    return super.count + this.#items.looped;
   }
 
   /** How many values were read ahead. */
   get cached(): number {
     return this.#items.cached;
+  }
+
+  override [Symbol.asyncIterator](): AsyncGenerator<V, void, unknown> {
+    return this.#items.loop(this, super[Symbol.asyncIterator](), this.#decode);
   }
 
   protected _seek(target: Stored): void {
@@ -172,7 +253,7 @@ export class ValueIterator<Database, K, V> extends AbstractValueIterator<Databas
   }
 
   protected _nextv(size: number): Promise<Stored[]> {
-    return this.#items.nextv(size);
+    return this.#items.nextv(size, this);
   }
 
   protected _close(): void {

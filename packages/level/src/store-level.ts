@@ -182,7 +182,7 @@ export abstract class StoreLevel<KDefault = string, VDefault = string> extends A
     await opened?.close();
   }
 
-  protected async _get(key: Stored, options: ReadOptions): Promise<Stored | undefined> {
+  protected _get(key: Stored, options: ReadOptions): Promise<Stored | undefined> {
     const store = this.#store();
     return store.get(key, options.valueEncoding, this.#snapshotIn(store, options));
   }
@@ -192,26 +192,26 @@ export abstract class StoreLevel<KDefault = string, VDefault = string> extends A
     return store.getSync(key, options.valueEncoding, this.#snapshotIn(store, options));
   }
 
-  protected async _getMany(keys: Stored[], options: ReadOptions): Promise<(Stored | undefined)[]> {
+  protected _getMany(keys: Stored[], options: ReadOptions): Promise<(Stored | undefined)[]> {
     const store = this.#store();
     return store.getMany(keys, options.valueEncoding, this.#snapshotIn(store, options));
   }
 
-  protected async _has(key: Stored, options: ReadOptions): Promise<boolean> {
+  protected _has(key: Stored, options: ReadOptions): Promise<boolean> {
     const store = this.#store();
     return store.has(key, this.#snapshotIn(store, options));
   }
 
-  protected async _hasMany(keys: Stored[], options: ReadOptions): Promise<boolean[]> {
+  protected _hasMany(keys: Stored[], options: ReadOptions): Promise<boolean[]> {
     const store = this.#store();
     return store.hasMany(keys, this.#snapshotIn(store, options));
   }
 
-  protected async _put(key: Stored, value: Stored, options: PutOptions<unknown, unknown>): Promise<void> {
+  protected _put(key: Stored, value: Stored, options: PutOptions<unknown, unknown>): Promise<void> {
     return this.#store().put(key, value, options.sync === true);
   }
 
-  protected async _del(key: Stored, options: DelOptions<unknown>): Promise<void> {
+  protected _del(key: Stored, options: DelOptions<unknown>): Promise<void> {
     return this.#store().delete(key, options.sync === true);
   }
 

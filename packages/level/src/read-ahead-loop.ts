@@ -1,0 +1,56 @@
+/**
+ * A `for await` loop over an iterator. An item that was read ahead costs one promise here, and four with the generator of
+ * abstract-level, which does the rest: it reads, fails and ends.
+ */
+export class ReadAheadLoop<T> implements AsyncGenerator<T, void, unknown> {
+  readonly #takeAhead: () => T | undefined;
+  readonly #generator: AsyncGenerator<T, void, unknown>;
+  readonly #close: () => Promise<void>;
+  /** Calls of the generator that are under way. What is asked for meanwhile comes after them. */
+  #asked = 0;
+  #isOver = false;
+
+  /** @param takeAhead takes the next item that was read ahead and can be handed over as it is; undefined when there is none. */
+  constructor(takeAhead: () => T | undefined, generator: AsyncGenerator<T, void, unknown>, close: () => Promise<void>) {
+    this.#takeAhead = takeAhead;
+    this.#generator = generator;
+    this.#close = close;
+  }
+
+  next(): Promise<IteratorResult<T, void>> {
+    const item = this.#asked === 0 && !this.#isOver ? this.#takeAhead() : undefined;
+    return item === undefined ? this.#nextRead() : Promise.resolve({ done: false, value: item });
+  }
+
+  async #nextRead(): Promise<IteratorResult<T, void>> {
+    this.#asked++;
+    try {
+      return await this.#generator.next();
+    } finally {
+      this.#asked--;
+    }
+  }
+
+  async return(): Promise<IteratorResult<T, void>> {
+    this.#isOver = true;
+    try {
+      return await this.#generator.return();
+    } finally {
+      // A generator that has not begun does not close.
+      await this.#close();
+    }
+  }
+
+  async throw(error: unknown): Promise<IteratorResult<T, void>> {
+    this.#isOver = true;
+    try {
+      return await this.#generator.throw(error);
+    } finally {
+      await this.#close();
+    }
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+}
