@@ -14,7 +14,7 @@ interface Writer {
   readonly batch: WriteBatch | undefined;
   readonly sync: boolean;
   /** What is done between writes. */
-  readonly step?: Step;
+  readonly step: Step | undefined;
   resolve(): void;
   reject(error: unknown): void;
 }
@@ -72,12 +72,12 @@ export class WriteQueue {
 
   /** Writes a batch, which must not be changed any more; without one, makes a table of the memtable. */
   push(batch: WriteBatch | undefined, sync: boolean): Promise<void> {
-    return this.#queue({ batch, sync });
+    return this.#queue(batch, sync, undefined);
   }
 
   /** Does something after the writes that are queued and before those that come later. */
   between(step: Step): Promise<void> {
-    return this.#queue({ batch: undefined, sync: false, step });
+    return this.#queue(undefined, false, step);
   }
 
   /** Waits until nothing is queued. */
@@ -85,9 +85,9 @@ export class WriteQueue {
     while (this.#draining !== undefined) await this.#draining;
   }
 
-  #queue(call: Omit<Writer, 'resolve' | 'reject'>): Promise<void> {
+  #queue(batch: WriteBatch | undefined, sync: boolean, step: Step | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#writers.push({ ...call, resolve, reject });
+      this.#writers.push({ batch, sync, step, resolve, reject });
       this.#draining ??= this.#drain();
     });
   }
