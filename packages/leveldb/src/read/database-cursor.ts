@@ -103,9 +103,10 @@ export class DatabaseCursor extends DatabaseCursorFace {
 
   async #while(call: string, take: (entry: CursorEntry) => boolean, options: SignalOptions | undefined, move: (cursor: VisibleCursor) => boolean): Promise<boolean> {
     this.#mustNotBeMoving();
-    signalOf(call, options)?.throwIfAborted();
+    const signal = signalOf(call, options);
+    signal?.throwIfAborted();
     this.sound();
-    return this.#moveWhile(call, take, options, move);
+    return this.#moveWhile(take, signal, move);
   }
 
   async #many(
@@ -120,7 +121,7 @@ export class DatabaseCursor extends DatabaseCursorFace {
     const { signal } = many;
     signal?.throwIfAborted();
     try {
-      if (this.valid && many.take(this)) await this.#moveWhile(call, () => many.take(this), signal && { signal }, move);
+      if (this.valid && many.take(this)) await this.#moveWhile(() => many.take(this), signal, move);
     } catch (error) {
       signal?.throwIfAborted();
       // An error of a reader that was closed meanwhile is that of the call.
@@ -131,17 +132,30 @@ export class DatabaseCursor extends DatabaseCursorFace {
   }
 
   /** Moves on to each entry at which `take` returns true, and to the one behind them. @returns whether there is one. */
-  async #moveWhile(call: string, take: (entry: CursorEntry) => boolean, options: SignalOptions | undefined, move: (cursor: VisibleCursor) => boolean): Promise<boolean> {
+  async #moveWhile(take: (entry: CursorEntry) => boolean, signal: Signal | undefined, move: (cursor: VisibleCursor) => boolean): Promise<boolean> {
     this.#isTaking = true;
     try {
-      do {
-        const moved = this.#move(call, move, options, true);
-        // Not awaited within a block.
-        if (moved !== TRUE && !(await moved)) return false;
-      } while (take(this));
-      return true;
+      let moving = this.#moveAtHand(take, signal, move);
+      while (typeof moving !== 'boolean') {
+        if (!(await moving)) return false;
+        if (!take(this)) return true;
+        moving = this.#moveAtHand(take, signal, move);
+      }
+      return moving;
     } finally {
       this.#isTaking = false;
+    }
+  }
+
+  /** Does what {@link #moveWhile} does. @returns a promise of the first move that is not over at once. */
+  #moveAtHand(take: (entry: CursorEntry) => boolean, signal: Signal | undefined, move: (cursor: VisibleCursor) => boolean): boolean | Promise<boolean> {
+    for (;;) {
+      const cursor = this.open();
+      const settling = move(cursor) ? undefined : this.#settle(signal);
+      if (this.#pacer.isDue()) return this.#settled(this.#pause(settling, signal));
+      if (settling !== undefined) return this.#settled(settling);
+      if (!cursor.valid) return false;
+      if (!take(this)) return true;
     }
   }
 
@@ -149,12 +163,12 @@ export class DatabaseCursor extends DatabaseCursorFace {
     if (this.#moving || this.#isTaking) throw new TypeError('the cursor is still moving: await a move before the next');
   }
 
-  /** @param isPart whether it is one of the moves of a call that takes many entries. */
-  #move(call: string, move: (cursor: VisibleCursor) => boolean, options: SignalOptions | undefined, isPart = false): Promise<boolean> {
+  #move(call: string, move: () => boolean, options: SignalOptions | undefined): Promise<boolean> {
     try {
-      if (!isPart) this.#mustNotBeMoving();
+      this.#mustNotBeMoving();
       const signal = signalOf(call, options);
-      const settling = move(this.open()) ? undefined : this.#settle(signal);
+      this.open();
+      const settling = move() ? undefined : this.#settle(signal);
       if (this.#pacer.isDue()) return this.#settled(this.#pause(settling, signal));
       if (settling !== undefined) return this.#settled(settling);
       // Within a block, a promise made in advance costs nothing.
