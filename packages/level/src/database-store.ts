@@ -235,6 +235,12 @@ class DatabaseBatch implements StoreBatch {
   }
 }
 
+/**
+ * Not an array literal: V8 comes to make those of one place in its old generation, where many of them live on for a while. Then all that
+ * they refer to lives on too, until it clears that up: walks through 100,000 entries took 1.2 times as long.
+ */
+const entryOf = (...entry: [key: Stored | undefined, value: Stored | undefined]): Item => entry;
+
 /** As in classic-level. */
 const READ_AHEAD_BYTES = 16 * 2 ** 10;
 
@@ -258,7 +264,7 @@ export class DatabaseWalk implements StoreWalk {
     this.#during = during;
     if (kind === 'keys') this.#itemOf = keyOf;
     else if (kind === 'values') this.#itemOf = valueOf;
-    else this.#itemOf = (cursor) => [withKeys ? keyOf(cursor) : undefined, withValues ? valueOf(cursor) : undefined];
+    else this.#itemOf = (cursor) => entryOf(withKeys ? keyOf(cursor) : undefined, withValues ? valueOf(cursor) : undefined);
     this.#countsKeys = kind === 'keys' || (kind === 'entries' && withKeys);
     this.#countsValues = kind === 'values' || (kind === 'entries' && withValues);
   }

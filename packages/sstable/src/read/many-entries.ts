@@ -33,6 +33,12 @@ export type AsyncPrevManyOptions = PrevManyOptions & { readonly signal?: Signal 
 const NEXT_MANY: Record<keyof AsyncNextManyOptions, true> = { maxBytes: true, lt: true, lte: true, signal: true };
 const PREV_MANY: Record<keyof AsyncPrevManyOptions, true> = { maxBytes: true, gt: true, gte: true, signal: true };
 
+/**
+ * Not an array literal: V8 comes to make those of one place in its old generation, where many of them live on for a while, with all that
+ * they refer to.
+ */
+const pairOf = (...pair: [key: Bytes, value: Bytes]): [Bytes, Bytes] => pair;
+
 /** The entry that a cursor is on. */
 interface CursorPlace {
   readonly keyBytes: Uint8Array;
@@ -82,7 +88,7 @@ export class ManyEntries {
     const key = this.#copier.copyStart(keyBytes, keyLength);
     const value = this.#copier.copy(place.value);
     this.#bytes += key.length + value.length;
-    this.entries.push([key, value]);
+    this.entries.push(pairOf(key, value));
     return true;
   }
 }
