@@ -34,7 +34,6 @@ type DatabaseLevelOptions = Pick<
   | 'codecs'
   | 'damage'
   | 'lock'
-  | 'reuseLogs'
   | 'onEvent'
 >;
 
@@ -44,6 +43,11 @@ export interface OpenOptions extends AbstractOpenOptions, DatabaseLevelOptions {
   readonly compression?: boolean | Exclude<DatabaseOptions['compression'], string>;
   /** Bytes of the cache of blocks; 0 for none. Default: 8 MiB. */
   readonly cacheSize?: number | undefined;
+  /**
+   * As of `Database.open` of `@bloom/leveldb`. Default: `'empty'`, with which opening a database that was closed without writes, or whose
+   * log is empty, writes nothing.
+   */
+  readonly reuseLogs?: DatabaseOptions['reuseLogs'];
   /**
    * Taken for the sake of programs written for classic-level. Threads of a process cannot share a database here: the first opens it, and
    * others get `LEVEL_LOCKED`.
@@ -126,7 +130,7 @@ function cacheOf({ cacheSize = DEFAULT_CACHE_SIZE }: OpenOptions): BlockCache | 
 /** How a database is opened for a level. */
 export function databaseOptionsOf(options: OpenOptions): DatabaseOptions {
   const { compression = true, createIfMissing, errorIfExists, writeBufferSize, maxFileSize, blockSize, blockRestartInterval, maxOpenFiles } = options;
-  const { maxBlockBytes, comparator, filterPolicy, filterPolicies, bitsPerKey, filterRange, codecs, damage, lock, reuseLogs, onEvent } = options;
+  const { maxBlockBytes, comparator, filterPolicy, filterPolicies, bitsPerKey, filterRange, codecs, damage, lock, reuseLogs = 'empty', onEvent } = options;
   return {
     createIfMissing,
     errorIfExists,

@@ -207,6 +207,30 @@ describe('an error has a code of abstract-level', () => {
   });
 });
 
+test('a level whose log is empty is opened without writing, and classic-level opens it afterwards', async () => {
+  const folder = newPath();
+  const bytes = (): [string, Buffer][] => readdirSync(folder).sort().map((name) => [name, readFileSync(join(folder, name))]);
+  await (await withLetters(new BloomLevel(folder))).close();
+  // What the log holds becomes a table.
+  const second = new BloomLevel(folder);
+  await second.open();
+  await second.close();
+  const before = bytes();
+  for (let i = 0; i < 2; i++) {
+    const level = new BloomLevel(folder);
+    expect(await level.keys().all()).toEqual(LETTERS);
+    await level.close();
+    expect(bytes()).toEqual(before);
+  }
+  const theirs = new ClassicLevel(folder);
+  expect(await theirs.keys().all()).toEqual(LETTERS);
+  await theirs.close();
+  const anew = new BloomLevel(folder, { reuseLogs: false });
+  await anew.open();
+  await anew.close();
+  expect(bytes().map(([name]) => name)).not.toEqual(before.map(([name]) => name));
+});
+
 describe('options', () => {
   test('of filters, codecs and orders reach the tables', async () => {
     const reversed: Comparator = { ...(await import('@bloom/leveldb')).bytewiseComparator, name: 'reversed', compare: (a, b) => Buffer.compare(b, a), findShortestSeparator: (a) => a, findShortSuccessor: (a) => a };

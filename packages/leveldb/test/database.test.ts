@@ -241,6 +241,56 @@ describe('as in LevelDB’s own tests', () => {
     }
   });
 
+  test("reuseLogs: 'empty' continues a log without operations, and then writes nothing; what another holds becomes a table", async () => {
+    const folder = new WritableMemoryFolder();
+    const open = (): Promise<Database> => Database.open(folder, { reuseLogs: 'empty' });
+    let database = await open();
+    await database.put(utf8('foo'), utf8('bar'));
+    await database.close();
+    database = await open();
+    const { levels, logs } = database.describe();
+    expect(levels[0]).toHaveLength(1);
+    await database.close();
+    const files = folder.files();
+    for (let i = 0; i < 2; i++) {
+      database = await open();
+      expect(database.describe()).toMatchObject({ logs });
+      expect(text(await database.get(utf8('foo')))).toBe('bar');
+      await database.close();
+      expect(folder.files()).toEqual(files);
+    }
+    database = await open();
+    await database.put(utf8('foo'), utf8('again'));
+    await database.close();
+    expect(folder.files().get(logs[0]!.name)?.length).toBeGreaterThan(0);
+    database = await open();
+    expect(database.describe().levels[0]).toHaveLength(2);
+    expect(database.describe().logs[0]!.name).not.toBe(logs[0]!.name);
+    expect(text(await database.get(utf8('foo')))).toBe('again');
+    await database.close();
+  });
+
+  test("reuseLogs: 'empty' writes a MANIFEST of 64 KiB anew", async () => {
+    const folder = new WritableMemoryFolder();
+    let database = await Database.open(folder);
+    const key = utf8('k'.repeat(4000));
+    let { manifest } = database.describe();
+    while (folder.files().get(manifest)!.length < 2 ** 16) {
+      await database.put(key, utf8('1'));
+      await database.flush();
+    }
+    await database.compactRange();
+    await database.close();
+    database = await Database.open(folder, { reuseLogs: 'empty' });
+    expect(database.describe().manifest).not.toBe(manifest);
+    ({ manifest } = database.describe());
+    await database.close();
+    expect(folder.files().get(manifest)!.length).toBeLessThan(2 ** 16);
+    database = await Database.open(folder, { reuseLogs: 'empty' });
+    expect(database.describe().manifest).toBe(manifest);
+    await database.close();
+  });
+
   test('missing logs are not an error, and their keys are absent (NoLogFiles)', async () => {
     const folder = new WritableMemoryFolder();
     let database = await Database.open(folder);
@@ -303,6 +353,7 @@ describe('opening', () => {
       [{ filterPolicy: {} }, 'filterPolicy'],
       [{ lock: 'file' }, 'lock'],
       [{ reuseLogs: 1 }, 'reuseLogs'],
+      [{ reuseLogs: 'full' }, "reuseLogs must be true, false or 'empty', got full"],
     ];
     for (const [options, message] of wrong) await expect(Database.open(folder, options as DatabaseOptions)).rejects.toThrow(message);
     await expect(Database.open('path' as never)).rejects.toThrow('folder must be a folder that can be written to');

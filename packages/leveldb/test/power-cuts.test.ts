@@ -75,13 +75,17 @@ class CountingWriter {
   }
 }
 
+function reuse(random: ReturnType<typeof seeded>): DatabaseOptions['reuseLogs'] {
+  return ([false, true, 'empty'] as const)[random.below(3)];
+}
+
 /** Any options that the same database can be opened with. */
 function someOptions(random: ReturnType<typeof seeded>): DatabaseOptions {
   const flip = (): boolean => random.below(2) === 0;
   return {
     ...options,
     writeBufferSize: flip() ? 65_536 : 200_000,
-    reuseLogs: random.below(3) > 0,
+    reuseLogs: reuse(random),
     damage: flip() ? 'strict' : 'skip',
     compression: flip() ? 'none' : 'snappy',
     filterPolicy: flip() ? null : undefined,
@@ -131,7 +135,7 @@ describe.each(seeds)('the script of seed %i', (seed) => {
       if (random.below(25) === 0) await Promise.all([writer.write(database), writer.clear(database), writer.write(database)]);
       if (random.below(40) === 0) {
         await database.close();
-        database = await Database.open(folder, { ...options, reuseLogs: random.below(2) === 0 });
+        database = await Database.open(folder, { ...options, reuseLogs: reuse(random) });
       }
     }
     await database.close();
@@ -143,7 +147,7 @@ describe.each(seeds)('the script of seed %i', (seed) => {
       const again = new PowerCutFolder(left.files());
       const further: Remains[] = [];
       again.onOperation = () => further.push(again.remains());
-      const reopened = await Database.open(again, { ...options, reuseLogs: random.below(2) === 0 }).catch((error: unknown) => {
+      const reopened = await Database.open(again, { ...options, reuseLogs: reuse(random) }).catch((error: unknown) => {
         throw new Error(`cut before ${operation}, with ${left.list().join(' ')}`, { cause: error });
       });
       const count = countOf(await stateOf(reopened), { states: writer.states, begun });
@@ -158,7 +162,7 @@ describe.each(seeds)('the script of seed %i', (seed) => {
 
       // The power is cut again, somewhere in the recovery.
       const second = further[random.below(further.length)]!.folder(random);
-      const last = await Database.open(second, { ...options, reuseLogs: random.below(2) === 0 });
+      const last = await Database.open(second, { ...options, reuseLogs: reuse(random) });
       const state = new Map(await stateOf(last));
       state.delete('after');
       const recovered = countOf(state, { states: writer.states, begun: count });

@@ -75,7 +75,7 @@ export async function openVersions(folder: WritableFolder, settings: Settings): 
     throw new DatabaseError('BLOOM_DATABASE_EXISTS', `the database of ${where} exists, and errorIfExists is true`);
   }
   const order = keyOrderOf(settings.comparator);
-  const versions = await VersionSet.read(folder, settings.comparator, order, settings.reuseLogs ? settings.maxFileSize : undefined);
+  const versions = await VersionSet.read(folder, settings.comparator, order, settings.reusedManifestBytes);
   const files = new LiveFiles(folder, settings);
   try {
     await mustHaveTables(versions.current, names, folder);

@@ -29,7 +29,7 @@ import type { VersionSet } from './version-set.js';
 /** How logs are recovered. */
 export interface RecoverySettings {
   readonly writeBufferSize: number;
-  readonly reuseLogs: boolean;
+  readonly reusedLogs: 'any' | 'empty' | 'none';
   /** Whether what is damaged is left out, as LevelDB does it, rather than an error. */
   readonly skipsDamage: boolean;
   readonly buildingWith: (bitsPerKey: number | undefined) => TableBuilderOptions;
@@ -166,7 +166,8 @@ async function recoverLog(
   }
   const { lastSequence } = replay;
   // What is added behind a torn record could not be read again, and a damaged log would be refused again.
-  const mayReuse = settings.reuseLogs && isLast && flushed === 0 && replay.tail === undefined && dropped.length === 0;
+  const isWhole = flushed === 0 && replay.tail === undefined && dropped.length === 0;
+  const mayReuse = isLast && isWhole && (settings.reusedLogs === 'any' || (settings.reusedLogs === 'empty' && operations === 0));
   const appended = mayReuse ? await folder.openForAppend(name) : undefined;
   if (appended === undefined && memtable !== undefined) await flush(memtable);
   settings.onEvent?.({

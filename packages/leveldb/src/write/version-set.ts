@@ -102,10 +102,10 @@ export class VersionSet implements ManifestFields {
   /**
    * Reads CURRENT and the MANIFEST.
    *
-   * @param reuseBytes the MANIFEST is reused if it is smaller than this; undefined: never.
+   * @param reuseBytes the MANIFEST is reused if it is smaller than this.
    * @throws CorruptionError or UnsupportedError when it cannot be read.
    */
-  static async read(folder: WritableFolder, comparator: Comparator, order: KeyOrder, reuseBytes: number | undefined): Promise<VersionSet> {
+  static async read(folder: WritableFolder, comparator: Comparator, order: KeyOrder, reuseBytes: number): Promise<VersionSet> {
     const current = await openShortFile(folder, CURRENT);
     let name: string;
     try {
@@ -120,7 +120,7 @@ export class VersionSet implements ManifestFields {
       const versions = new VersionSet(folder, comparator, order, builder, name, manifestPlace(file, name));
       const parsed = parseFileName(name);
       // What is added behind a torn record could not be read again.
-      if (reuseBytes !== undefined && !isTorn && parsed?.type === 'manifest' && file.byteLength < reuseBytes) {
+      if (!isTorn && parsed?.type === 'manifest' && file.byteLength < reuseBytes) {
         const appended = await folder.openForAppend(name);
         if (appended !== undefined) {
           versions.manifestNumber = parsed.number;
