@@ -97,31 +97,34 @@ export class LiveFiles {
   }
 
   /**
+   * Those of some files that are no longer needed.
+   *
+   * Source: LevelDB, db/db_impl.cc, `DBImpl::RemoveObsoleteFiles`.
+   */
+  obsoleteOf({ logNumber, previousLogNumber, manifestNumber }: VersionSet, names: readonly string[]): string[] {
+    this.#live.forgetReleased();
+    return names.filter((name) => {
+      const file = parseFileName(name);
+      if (file === undefined || !('number' in file) || !isCanonicalName(name)) return false;
+      const { type, number } = file;
+      if (type === 'log') return number < logNumber && number !== previousLogNumber;
+      return type === 'manifest' ? number < manifestNumber : !this.#live.has(number) && !this.#pending.has(number);
+    });
+  }
+
+  /**
    * Deletes the files that are no longer needed. One that cannot be deleted, such as a folder with the name of a log, stays, and
    * is tried again the next time.
    *
    * @param known the names of the files, unless the folder is to be asked.
    * @returns the names of those that are deleted.
-   *
-   * Source: LevelDB, db/db_impl.cc, `DBImpl::RemoveObsoleteFiles`.
    */
-  async removeObsolete({ logNumber, previousLogNumber, manifestNumber }: VersionSet, known?: readonly string[]): Promise<string[]> {
-    const names = known ?? (await this.#folder.list());
-    this.#live.forgetReleased();
+  async removeObsolete(versions: VersionSet, known?: readonly string[]): Promise<string[]> {
+    const obsolete = this.obsoleteOf(versions, known ?? (await this.#folder.list()));
     this.#tables.closeUnless((number) => this.#live.has(number));
     const pacer = new Pacer(1);
     const deleted: string[] = [];
-    for (const name of names) {
-      const file = parseFileName(name);
-      if (file === undefined || !('number' in file) || !isCanonicalName(name)) continue;
-      const { type, number } = file;
-      const isKept =
-        type === 'log'
-          ? number >= logNumber || number === previousLogNumber
-          : type === 'manifest'
-            ? number >= manifestNumber
-            : this.#live.has(number) || this.#pending.has(number);
-      if (isKept) continue;
+    for (const name of obsolete) {
       if (await deleteIfPossible(this.#folder, name)) deleted.push(name);
       if (pacer.isDue()) await pacer.pause();
     }

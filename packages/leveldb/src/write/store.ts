@@ -49,14 +49,15 @@ export class Store implements TableFiles {
   async #start({ change, names }: OpenedVersions): Promise<void> {
     const { versions, files, log } = this.state;
     try {
-      if (change === undefined) {
-        await versions.syncReused();
-      } else {
+      if (change !== undefined) {
         await versions.apply(change);
         this.state.show();
+        // The folder was synced.
+        log.isNamed = true;
+      } else if (files.obsoleteOf(versions, names).length > 0) {
+        await versions.syncReused();
+        log.isNamed = true;
       }
-      // Both have synced the folder.
-      log.isNamed = true;
       this.settings.onEvent?.(versionInstalled(versions.manifestName, undefined, versions.current, versions.lastSequence));
       // Every file that was made since then is in use.
       await this.background.removeObsoleteFiles(names);
