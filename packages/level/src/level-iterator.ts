@@ -89,6 +89,17 @@ class ItemReader<T extends Item> {
     return this.#read(Math.min(size, limit - count));
   }
 
+  /** All items that are left. abstract-level's own would go beyond the limit, not knowing of those that loops were given. */
+  async all(counted: Counted): Promise<T[]> {
+    const items: T[] = [];
+    for (;;) {
+      const left = counted.limit - counted.count - items.length;
+      const some = left > 0 ? await this.nextv(Math.min(MAX_READ_AHEAD, left), counted) : [];
+      if (some.length === 0) return items;
+      for (const item of some) items.push(item);
+    }
+  }
+
   /** @param generator of abstract-level. @param decode as abstract-level does; undefined where its decoders are not known. */
   loop<U>(counted: Counted, generator: AsyncGenerator<U, void, unknown>, decode: ((item: T) => U) | undefined): AsyncGenerator<U, void, unknown> {
     if (this.#hasSnapshot || decode === undefined) return generator;
@@ -172,6 +183,10 @@ export class EntryIterator<Database, K, V> extends AbstractIterator<Database, K,
     return this.#items.nextv(size, this);
   }
 
+  protected _all(): Promise<Entry[]> {
+    return this.#items.all(this);
+  }
+
   protected _close(): void {
     this.#items.close();
   }
@@ -214,6 +229,10 @@ export class KeyIterator<Database, K> extends AbstractKeyIterator<Database, K> {
     return this.#items.nextv(size, this);
   }
 
+  protected _all(): Promise<Stored[]> {
+    return this.#items.all(this);
+  }
+
   protected _close(): void {
     this.#items.close();
   }
@@ -254,6 +273,10 @@ export class ValueIterator<Database, K, V> extends AbstractValueIterator<Databas
 
   protected _nextv(size: number): Promise<Stored[]> {
     return this.#items.nextv(size, this);
+  }
+
+  protected _all(): Promise<Stored[]> {
+    return this.#items.all(this);
   }
 
   protected _close(): void {

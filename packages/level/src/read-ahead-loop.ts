@@ -8,6 +8,7 @@ export class ReadAheadLoop<T> implements AsyncGenerator<T, void, unknown> {
   readonly #close: () => Promise<void>;
   /** Calls of the generator that are under way. What is asked for meanwhile comes after them. */
   #asked = 0;
+  #hasBegun = false;
   #isOver = false;
 
   /** @param takeAhead takes the next item that was read ahead and can be handed over as it is; undefined when there is none. */
@@ -18,6 +19,7 @@ export class ReadAheadLoop<T> implements AsyncGenerator<T, void, unknown> {
   }
 
   next(): Promise<IteratorResult<T, void>> {
+    this.#hasBegun ||= !this.#isOver;
     const item = this.#asked === 0 && !this.#isOver ? this.#takeAhead() : undefined;
     return item === undefined ? this.#nextRead() : Promise.resolve({ done: false, value: item });
   }
@@ -36,8 +38,7 @@ export class ReadAheadLoop<T> implements AsyncGenerator<T, void, unknown> {
     try {
       return await this.#generator.return();
     } finally {
-      // A generator that has not begun does not close.
-      await this.#close();
+      await this.#closeIfBegun();
     }
   }
 
@@ -46,8 +47,13 @@ export class ReadAheadLoop<T> implements AsyncGenerator<T, void, unknown> {
     try {
       return await this.#generator.throw(error);
     } finally {
-      await this.#close();
+      await this.#closeIfBegun();
     }
+  }
+
+  /** The generator closes the iterator only if something was asked of it. */
+  async #closeIfBegun(): Promise<void> {
+    if (this.#hasBegun) await this.#close();
   }
 
   [Symbol.asyncIterator](): this {
