@@ -19,7 +19,7 @@ interface Decoder {
   decode(stored: Stored): unknown;
 }
 
-/** Under which names abstract-level hands over, beside the other options, how what is read is decoded. */
+/** The names of the options in which abstract-level passes the decoders of keys and values. */
 const { keyEncoding: KEY_DECODER, valueEncoding: VALUE_DECODER } = AbstractIterator as unknown as { readonly keyEncoding: symbol; readonly valueEncoding: symbol };
 
 function decoderIn(options: IteratorOptions, name: symbol): Decoder | undefined {
@@ -39,7 +39,7 @@ class ItemReader<T extends Item> {
   readonly #formats: ByteFormats;
   readonly #highWaterMark: number;
   readonly #signal: Signal | undefined;
-  /** Whether the iterator has a snapshot of the caller's, of which abstract-level finds out with each item whether it is still open. */
+  /** Whether the iterator has a snapshot of the caller's: abstract-level checks with each item that it is still open. */
   readonly #hasSnapshot: boolean;
   /** What was read ahead, from `#position` on. */
   #ahead: T[] = [];
@@ -63,7 +63,7 @@ class ItemReader<T extends Item> {
     return this.#ahead.length - this.#position;
   }
 
-  /** How many items were given by loops, which abstract-level knows nothing of. */
+  /** How many items loops have given, which abstract-level does not count. */
   get looped(): number {
     return this.#looped;
   }
@@ -89,7 +89,7 @@ class ItemReader<T extends Item> {
     return this.#read(Math.min(size, limit - count));
   }
 
-  /** All items that are left. abstract-level's own would go beyond the limit, not knowing of those that loops were given. */
+  /** All items that are left. abstract-level's own `_all` does not count what loops have given, and would exceed the limit. */
   async all(counted: Counted): Promise<T[]> {
     const items: T[] = [];
     for (;;) {
@@ -113,7 +113,7 @@ class ItemReader<T extends Item> {
         }
         return decoded;
       } catch {
-        // The item stays there for abstract-level, which fails at it.
+        // The item stays: abstract-level takes it next, and fails with its own error.
         return undefined;
       }
     };

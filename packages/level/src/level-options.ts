@@ -44,8 +44,7 @@ export interface OpenOptions extends AbstractOpenOptions, DatabaseLevelOptions {
   /** Bytes of the cache of blocks; 0 for none. Default: 8 MiB. */
   readonly cacheSize?: number | undefined;
   /**
-   * As of `Database.open` of `@bloom/leveldb`. Default: `'empty'`, with which opening a database that was closed without writes, or whose
-   * log is empty, writes nothing.
+   * As of `Database.open` of `@bloom/leveldb`. Default: `'empty'`, with which opening a database whose log is empty writes nothing.
    */
   readonly reuseLogs?: DatabaseOptions['reuseLogs'];
   /**

@@ -1,6 +1,6 @@
 /**
- * A `for await` loop over an iterator. An item that was read ahead costs one promise here, and four with the generator of
- * abstract-level, which does the rest: it reads, fails and ends.
+ * A `for await` loop over an iterator. It hands over what was read ahead itself, at the cost of one promise an item. Everything else, such as
+ * reading, failing and ending, is left to abstract-level's generator, which takes four promises an item.
  */
 export class ReadAheadLoop<T> implements AsyncGenerator<T, void, unknown> {
   readonly #takeAhead: () => T | undefined;

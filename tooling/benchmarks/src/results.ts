@@ -367,8 +367,9 @@ ${markdownTable(header!, rows)}
 /** What stops the goals of levels on Node. */
 const LEVEL_REASONS = `What stops the others:
 
-- level-get, level-uncached-get: classic-level's time is mostly the trip to a thread and back, 19 to 37 µs on the machines on which this
-  was measured; ours is the lookup, of which 45 of 76 parts are spent in memtables, filters and blocks.
+- level-get, level-uncached-get: most of classic-level's time is the trip to a thread and back, which took 19 to 37 µs on different
+  machines. Three fifths of ours are spent in memtables, filters and blocks, and the rest in promises, and in making bytes of the key and
+  text of the value.
 - level-nextv: a third of a call of \`nextv(1000)\` makes text of keys and values, which takes Node 100 ns each, and an eighth puts the
   entries of the tables in order. classic-level does the latter on another thread, while the program uses what came before.
   No gain: text of many keys and values at once, which is then cut, because copying them together takes as long (0.99 to 1.1).

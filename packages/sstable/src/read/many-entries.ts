@@ -34,8 +34,8 @@ const NEXT_MANY: Record<keyof AsyncNextManyOptions, true> = { maxBytes: true, lt
 const PREV_MANY: Record<keyof AsyncPrevManyOptions, true> = { maxBytes: true, gt: true, gte: true, signal: true };
 
 /**
- * Not an array literal: V8 comes to make those of one place in its old generation, where many of them live on for a while, with all that
- * they refer to.
+ * Not an array literal. When many arrays of one literal survive, V8 makes the next ones in its old generation, and there they keep alive all
+ * that they refer to until the whole heap is collected.
  */
 const pairOf = (...pair: [key: Bytes, value: Bytes]): [Bytes, Bytes] => pair;
 
