@@ -51,6 +51,8 @@ export class LevelServer {
   #own: LevelSession | undefined;
   /** Which worker has the database open, where it is another. */
   #owner: string | undefined;
+  /** Whether it has its own lock. Whoever asks for that lock before takes this worker for one that has ended. */
+  #hasLock = false;
   #isLeaving = false;
   /** Lets the next worker have the database, from when on this one answers nobody. */
   #endElection: () => void = () => undefined;
@@ -70,6 +72,7 @@ export class LevelServer {
     this.#clientChannel.onmessage = ({ data }) => this.#hearOwner(data as ClientMessage);
     port.onmessage = ({ data }) => this.#ask(data as Request[]);
     void browser.navigator.locks.request(lockOfClient(client), {}, () => {
+      this.#hasLock = true;
       port.postMessage([]);
       this.#join();
       return new Promise(() => undefined);
@@ -105,7 +108,7 @@ export class LevelServer {
   #hear(message: PathMessage): void {
     if ('hello' in message) {
       if (this.#own !== undefined && !this.#hasEnded) this.#welcome(message.hello);
-    } else {
+    } else if (this.#hasLock) {
       // The new one knows nobody yet.
       this.#pathChannel.postMessage({ hello: this.#client } satisfies PathMessage);
     }

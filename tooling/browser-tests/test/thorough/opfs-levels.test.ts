@@ -245,6 +245,34 @@ describe.runIf(findChromium() !== undefined)('in pages of Chromium, levels in th
     await second.close();
   });
 
+  test('a worker that hears of the database before it has its own lock is not taken for one that has ended', async () => {
+    const page = await browser.newPage(origin.url);
+    const found = page.evaluate(`import('/level-page.js').then(async ({ BloomLevel }) => {
+      const urlOf = (...lines) => URL.createObjectURL(new Blob(lines, { type: 'text/javascript' }));
+      const late = urlOf(\`
+        const { locks } = navigator;
+        const request = locks.request.bind(locks);
+        locks.request = async (name, ...rest) => {
+          if (name.startsWith('@bloom/level client')) await new Promise((resolve) => setTimeout(resolve, 1000));
+          return request(name, ...rest);
+        };
+      \`);
+      const worker = () => new Worker(urlOf(\`import '\${late}'; import '\${location.origin}/level-worker.js';\`), { type: 'module' });
+      const second = new BloomLevel('late-lock', { worker });
+      const put = second.put('b', '2');
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      const first = new BloomLevel('late-lock');
+      await first.put('a', '1');
+      await put;
+      const keys = await second.keys().all();
+      await Promise.all([first.close(), second.close()]);
+      return keys;
+    })`);
+    const late = new Promise((resolve) => setTimeout(resolve, 10_000, 'no answer after ten seconds'));
+    expect(await Promise.race([found, late])).toEqual(['a', 'b']);
+    await page.close();
+  });
+
   test('a level whose own worker was ended says so, is closed, and can be opened again', async () => {
     const page = await browser.newPage(origin.url);
     const codes = await page.evaluate(`import('/level-page.js').then(async ({ BloomLevel, codesOf }) => {
