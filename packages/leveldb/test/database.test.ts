@@ -270,12 +270,12 @@ describe('as in LevelDB’s own tests', () => {
     await database.close();
   });
 
-  test("reuseLogs: 'empty' writes a MANIFEST of 64 KiB anew", async () => {
+  test("reuseLogs: 'empty' writes a MANIFEST of 16 KiB anew", async () => {
     const folder = new WritableMemoryFolder();
     let database = await Database.open(folder);
     const key = utf8('k'.repeat(4000));
     let { manifest } = database.describe();
-    while (folder.files().get(manifest)!.length < 2 ** 16) {
+    while (folder.files().get(manifest)!.length < 2 ** 14) {
       await database.put(key, utf8('1'));
       await database.flush();
     }
@@ -285,7 +285,7 @@ describe('as in LevelDB’s own tests', () => {
     expect(database.describe().manifest).not.toBe(manifest);
     ({ manifest } = database.describe());
     await database.close();
-    expect(folder.files().get(manifest)!.length).toBeLessThan(2 ** 16);
+    expect(folder.files().get(manifest)!.length).toBeLessThan(2 ** 14);
     database = await Database.open(folder, { reuseLogs: 'empty' });
     expect(database.describe().manifest).toBe(manifest);
     await database.close();
