@@ -1,6 +1,6 @@
 /**
  * A `for await` loop over an iterator. It hands over what was read ahead itself, at the cost of one promise an item. Everything else, such as
- * reading, failing and ending, is left to abstract-level's generator, which takes four promises an item.
+ * reading, failing and ending, is left to abstract-level's generator, in which each item passes through two async functions.
  */
 export class ReadAheadLoop<T> implements AsyncGenerator<T, void, unknown> {
   readonly #takeAhead: () => T | undefined;

@@ -367,9 +367,11 @@ ${markdownTable(header!, rows)}
 /** What stops the goals of levels on Node. */
 const LEVEL_REASONS = `What stops the others:
 
-- level-get, level-uncached-get: most of classic-level's time is the trip to a thread and back, which took 19 to 37 µs on different
-  machines. Three fifths of ours are spent in memtables, filters and blocks, and the rest in promises, and in making bytes of the key and
-  text of the value.
+- level-get, level-uncached-get: classic-level takes 19 to 37 µs from run to run, most of it for the trip to a thread and back: a key of
+  \`getMany\` takes it 3 to 6 µs. Three fifths of ours are spent in memtables, filters and blocks, and the rest in promises, and in making
+  bytes of the key and text of the value.
+- level-for-await, level-nextv, 10,000 entries: 0.49 to 0.56 and 0.52 to 0.63 in most runs of these jobs alone. What makes them slower after
+  the other jobs is not known.
 - level-nextv: a third of a call of \`nextv(1000)\` makes text of keys and values, which takes Node 100 ns each, and an eighth puts the
   entries of the tables in order. classic-level does the latter on another thread, while the program uses what came before.
   No gain: text of many keys and values at once, which is then cut, because copying them together takes as long (0.99 to 1.1).

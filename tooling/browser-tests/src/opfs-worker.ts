@@ -139,8 +139,8 @@ async function countPut(opened: BloomLevel): Promise<number> {
 }
 
 answerCalls({
-  open: async (path: string, writeBufferSize?: number) => {
-    level = new BloomLevel(new WritableOpfsFolder(path), { ...(writeBufferSize !== undefined && { writeBufferSize }) });
+  open: async (path: string, writeBufferSize?: number, reuseLogs?: boolean) => {
+    level = new BloomLevel(new WritableOpfsFolder(path), { ...(writeBufferSize !== undefined && { writeBufferSize }), reuseLogs });
     await level.open().catch((error: unknown) => {
       throw Object.assign(new Error(String((error as Error).cause)), { code: codesOf(error).join(' ') });
     });

@@ -51,7 +51,7 @@ export class LevelServer {
   #own: LevelSession | undefined;
   /** Which worker has the database open, where it is another. */
   #owner: string | undefined;
-  /** Whether it has its own lock. Whoever asks for that lock before takes this worker for one that has ended. */
+  /** Whether it holds its own lock. Until then, a worker that waits for that lock would get it, and take this worker for one that has ended. */
   #hasLock = false;
   #isLeaving = false;
   /** Lets the next worker have the database, from when on this one answers nobody. */

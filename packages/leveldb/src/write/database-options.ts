@@ -111,7 +111,7 @@ const DATABASE_OPTIONS: Record<keyof DatabaseOptions, true> = {
 /** As in LevelDB: a compaction reads from many tables at once. */
 const LEAST_OPEN_TABLES = 64;
 
-/** Reading a MANIFEST of so many bytes takes some 4 ms, and 12 ms one of 64 KiB. A new one takes 2 ms to write, and more on a slow disk. */
+/** Reading this much of a MANIFEST took 4 ms, and reading 64 KiB took 12 ms. Writing a new MANIFEST took 2 ms, and takes longer on a slow disk. */
 const SMALL_MANIFEST_BYTES = 16 * 2 ** 10;
 
 /** The options of a database, checked, and clamped as LevelDB clamps them. */
@@ -122,7 +122,7 @@ export interface Settings {
   readonly writeBufferSize: number;
   readonly maxFileSize: number;
   readonly maxOpenTables: number;
-  /** Which log is appended to: any that may be, none that has operations, or none. */
+  /** Which logs are appended to: any that is whole, only one without operations, or none. */
   readonly reusedLogs: 'any' | 'empty' | 'none';
   /** The MANIFEST is appended to if it is smaller than this. */
   readonly reusedManifestBytes: number;
@@ -191,7 +191,7 @@ export function settingsOf(options: DatabaseOptions): Settings {
     maxFileSize,
     maxOpenTables: openTablesFor(options.maxOpenFiles, LEAST_OPEN_TABLES),
     reusedLogs,
-    reusedManifestBytes: reusedLogs === 'any' ? maxFileSize : reusedLogs === 'empty' ? Math.min(SMALL_MANIFEST_BYTES, maxFileSize) : 0,
+    reusedManifestBytes: reusedLogs === 'any' ? maxFileSize : reusedLogs === 'empty' ? SMALL_MANIFEST_BYTES : 0,
     skipsDamage: options.damage === 'skip',
     locks: lock === 'folder',
     onEvent: options.onEvent && guardedListener(options.onEvent),

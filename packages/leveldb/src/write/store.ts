@@ -52,15 +52,15 @@ export class Store implements TableFiles {
       if (change !== undefined) {
         await versions.apply(change);
         this.state.show();
-        // The folder was synced.
-        log.isNamed = true;
-      } else if (files.obsoleteOf(versions, names).length > 0) {
-        await versions.syncReused();
-        log.isNamed = true;
       }
+      const obsolete = files.obsoleteOf(versions, names);
+      // With nothing to write and nothing to delete, nothing has to be synced yet: the first synced write syncs the folder.
+      if (change === undefined && obsolete.length > 0) await versions.syncReused();
+      // Both have synced the folder.
+      log.isNamed = change !== undefined || obsolete.length > 0;
       this.settings.onEvent?.(versionInstalled(versions.manifestName, undefined, versions.current, versions.lastSequence));
       // Every file that was made since then is in use.
-      await this.background.removeObsoleteFiles(names);
+      await this.background.removeObsoleteFiles(obsolete);
       this.background.schedule();
     } catch (error) {
       await Promise.allSettled([versions.close(), log.file.close(), files.close()]);

@@ -21,7 +21,7 @@ export const INTERNAL_KEY_TRAILER_LENGTH = 8;
 /** The order of `bytewiseComparator`. */
 export function compareBytes(a: Uint8Array, aStart: number, aEnd: number, b: Uint8Array, bStart: number, bEnd: number): number {
   const end = aStart + Math.min(aEnd - aStart, bEnd - bStart);
-  // One index, and `| 0`, which spares V8 a look for overflow: keys of 16 bytes took 1.2 times as long.
+  // With one index, and `| 0`, V8 need not check for overflow: without them, comparing keys of 16 bytes took 1.2 times as long.
   const distance = (bStart - aStart) | 0;
   for (let i = aStart | 0; i < end; i = (i + 1) | 0) {
     const difference = a[i]! - b[(i + distance) | 0]!;
