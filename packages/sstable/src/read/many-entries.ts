@@ -33,12 +33,6 @@ export type AsyncPrevManyOptions = PrevManyOptions & { readonly signal?: Signal 
 const NEXT_MANY: Record<keyof AsyncNextManyOptions, true> = { maxBytes: true, lt: true, lte: true, signal: true };
 const PREV_MANY: Record<keyof AsyncPrevManyOptions, true> = { maxBytes: true, gt: true, gte: true, signal: true };
 
-/**
- * Not an array literal. When many arrays of one literal survive, V8 makes the next ones in its old generation, and there they keep alive all
- * that they refer to until the whole heap is collected.
- */
-const pairOf = (...pair: [key: Bytes, value: Bytes]): [Bytes, Bytes] => pair;
-
 /** The entry that a cursor is on. */
 interface CursorPlace {
   readonly keyBytes: Uint8Array;
@@ -88,7 +82,7 @@ export class ManyEntries {
     const key = this.#copier.copyStart(keyBytes, keyLength);
     const value = this.#copier.copy(place.value);
     this.#bytes += key.length + value.length;
-    this.entries.push(pairOf(key, value));
+    this.entries.push([key, value]);
     return true;
   }
 }
