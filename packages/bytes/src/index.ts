@@ -23,6 +23,7 @@ export {
 export { growMemory, instantiateKernel, type Kernel, type KernelMemory } from './kernel.js';
 export type { LabelledRange } from './labelled-range.js';
 export { plainBytes } from './plain-bytes.js';
+export { PrefixViews } from './prefix-views.js';
 export { quotedName } from './quoted-name.js';
 export { type Random, seeded } from './random.js';
 export type { Bytes } from './returned-bytes.js';

@@ -27,15 +27,15 @@ export function kernelCrc32c(tables: Int32Array): Crc32c | undefined {
   const view = new DataView(buffer, kernel.TABLES_AT.value);
   for (let i = 0; i < tables.length; i++) view.setInt32(i * 4, tables[i]!, true);
 
-  return (bytes, seed) => {
-    const { length } = bytes;
+  return (bytes, seed, length) => {
     let register = ~seed;
     let start = 0;
     for (; length - start > room; start += room) {
       memory.set(bytes.subarray(start, start + room), dataAt);
       register = kernel.update(register, room);
     }
-    memory.set(start === 0 ? bytes : bytes.subarray(start), dataAt);
+    // What follows the last byte does no harm, and to leave it out would take a view.
+    memory.set(start === 0 && bytes.length <= room ? bytes : bytes.subarray(start, length), dataAt);
     return ~kernel.update(register, length - start) >>> 0;
   };
 }

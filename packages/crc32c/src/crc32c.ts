@@ -8,10 +8,10 @@ const MIN_KERNEL_BYTES = 256;
 // Made at first use, so that nothing is computed or compiled at import.
 let implementation: Crc32c | undefined;
 
-/** The CRC-32C of `bytes`, a uint32. `seed` is the CRC-32C of the bytes before them. */
-export function crc32c(bytes: Uint8Array, seed = 0): number {
+/** The CRC-32C of the first `length` of `bytes`, or all of them, a uint32. `seed` is the CRC-32C of the bytes before them. */
+export function crc32c(bytes: Uint8Array, seed = 0, length = bytes.length): number {
   implementation ??= makeCrc32c();
-  return implementation(bytes, seed);
+  return implementation(bytes, seed, length);
 }
 
 /** CRC-32C in WebAssembly or, where the host does not allow it and for few bytes, in plain TypeScript. */
@@ -20,5 +20,5 @@ export function makeCrc32c(): Crc32c {
   const plain = plainCrc32c(tables);
   const kernel = kernelCrc32c(tables);
   if (kernel === undefined) return plain;
-  return (bytes, seed) => (bytes.length < MIN_KERNEL_BYTES ? plain(bytes, seed) : kernel(bytes, seed));
+  return (bytes, seed, length) => (length < MIN_KERNEL_BYTES ? plain : kernel)(bytes, seed, length);
 }

@@ -1,5 +1,5 @@
-/** The CRC-32C of some bytes, a uint32. `seed` is the CRC-32C of the bytes before them. */
-export type Crc32c = (bytes: Uint8Array, seed: number) => number;
+/** The CRC-32C of the first `length` of `bytes`, a uint32. `seed` is the CRC-32C of the bytes before them. */
+export type Crc32c = (bytes: Uint8Array, seed: number, length: number) => number;
 
 /**
  * CRC-32C in plain TypeScript, from the tables of `crc-tables.ts`: sixteen bytes at a time, because their sixteen look-ups do
@@ -11,8 +11,7 @@ export type Crc32c = (bytes: Uint8Array, seed: number) => number;
  * Transactions on Computers 57 (11), 2008.
  */
 export function plainCrc32c(tables: Int32Array): Crc32c {
-  return (bytes, seed) => {
-    const { length } = bytes;
+  return (bytes, seed, length) => {
     let register = ~seed;
     let i = 0;
     for (const lastStart = length - 16; i <= lastStart; i += 16) {

@@ -41,7 +41,9 @@ function model(bytes: Uint8Array): number {
 
 const ascii = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-describe.each(Object.entries(implementations))('the checksum %s', (_, crc) => {
+describe.each(Object.entries(implementations))('the checksum %s', (_, implementation) => {
+  const crc = (bytes: Uint8Array, seed: number): number => implementation(bytes, seed, bytes.length);
+
   // Measured from LevelDB.
   test.each(vectors().crcs)('of $data is LevelDB’s', ({ data, crc32c: expected, masked }) => {
     expect(crc(data, 0)).toBe(expected);
@@ -129,6 +131,16 @@ describe.each(Object.entries(implementations))('the checksum %s', (_, crc) => {
     expect(crc(new Uint8Array(length), 0)).toBe(model(new Uint8Array(length)));
   });
 
+  test.each([0, 1, 255, 256, 257, 4096, 32_768, 32_769, 100_000])('of the first %d bytes does not depend on those behind them', (length) => {
+    const prefix = seeded(length).bytes(length);
+    const expected = model(prefix);
+    for (const behind of [0, 4, 5, 300, 70_000]) {
+      const bytes = new Uint8Array(length + behind).fill(0xa5);
+      bytes.set(prefix);
+      expect(implementation(bytes, 0, length)).toBe(expected);
+    }
+  });
+
   test('of nothing is the seed', () => {
     expect([0, 1, 0x7fffffff, 0x80000000, 0xffffffff].map((seed) => crc(new Uint8Array(0), seed))).toEqual([
       0, 1, 0x7fffffff, 0x80000000, 0xffffffff,
@@ -183,7 +195,7 @@ test('the kernel sums up 256 bytes or more, at most 32 KiB at a time; fewer are 
     }
   }
   const crc = inHost({ Module: host.Module, Instance }, makeCrc32c);
-  for (const length of [0, 255, 256, 32_768, 65_537]) crc(new Uint8Array(length), 0);
+  for (const length of [0, 255, 256, 32_768, 65_537]) crc(new Uint8Array(length), 0, length);
   expect(lengths).toEqual([256, 32_768, 32_768, 32_768, 1]);
 });
 

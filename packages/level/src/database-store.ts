@@ -24,16 +24,15 @@ export class DatabaseStore implements LevelStore {
     this.#formats = formats;
   }
 
-  async get(key: Stored, format: StoredFormat, snapshot: StoreSnapshot | undefined): Promise<Stored | undefined> {
-    // As `#during` does, without its promise.
-    this.#reading++;
+  get(key: Stored, format: StoredFormat, snapshot: StoreSnapshot | undefined): Stored | undefined | Promise<Stored | undefined> {
+    let value: Uint8Array | undefined | Promise<Uint8Array | undefined>;
     try {
-      return this.#storedOf(await this.#opened.get(bytesOf(this.#formats, key), readingOf(snapshot)), format);
+      value = this.#opened.getAtHand(bytesOf(this.#formats, key), readingOf(snapshot));
     } catch (error) {
       throw levelErrorOf(error);
-    } finally {
-      this.#hasRead();
     }
+    if (value instanceof Promise) return this.#during(value).then((found) => this.#storedOf(found, format));
+    return this.#storedOf(value, format);
   }
 
   getSync(key: Stored, format: StoredFormat, snapshot: StoreSnapshot | undefined): Stored | undefined {

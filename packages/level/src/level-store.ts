@@ -52,7 +52,8 @@ export interface StoreBatch {
 
 /** What a level reads and writes while it is open: a database here, or one in a worker. What it throws has the codes of levels. */
 export interface LevelStore {
-  get(key: Stored, format: StoredFormat, snapshot: StoreSnapshot | undefined): Promise<Stored | undefined>;
+  /** Without a promise where the value is at hand. */
+  get(key: Stored, format: StoredFormat, snapshot: StoreSnapshot | undefined): Stored | undefined | Promise<Stored | undefined>;
   getSync(key: Stored, format: StoredFormat, snapshot: StoreSnapshot | undefined): Stored | undefined;
   getMany(keys: readonly Stored[], format: StoredFormat, snapshot: StoreSnapshot | undefined): Promise<(Stored | undefined)[]>;
   has(key: Stored, snapshot: StoreSnapshot | undefined): Promise<boolean>;

@@ -182,7 +182,8 @@ export abstract class StoreLevel<KDefault = string, VDefault = string> extends A
     await opened?.close();
   }
 
-  protected _get(key: Stored, options: ReadOptions): Promise<Stored | undefined> {
+  /** Without a promise where the value is at hand, as abstract-level waits for it anyway. */
+  protected _get(key: Stored, options: ReadOptions): Stored | undefined | Promise<Stored | undefined> {
     const store = this.#store();
     return store.get(key, options.valueEncoding, this.#snapshotIn(store, options));
   }

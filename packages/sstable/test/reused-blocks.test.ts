@@ -1,9 +1,10 @@
 // Blocks that lookups add to a full cache get the memory of those that they evict: nobody may still refer to that.
 import type { Bytes } from '@bloom/bytes';
 import { seeded } from '@bloom/fixtures';
-import { BlockCache, bytewiseComparator, type Comparator, MemorySource, type Source, SyncTable, type SyncSource, Table } from '@bloom/sstable';
+import { BlockCache, bytewiseComparator, type Codec, type Comparator, MemorySource, type Source, SyncTable, type SyncSource, Table } from '@bloom/sstable';
 import { describe, expect, test } from 'vitest';
 import { buildTable } from './build-table.js';
+import { putTogether, takeApart } from './damage.js';
 import { sameBytes } from './entries.js';
 
 const ID = 0;
@@ -67,6 +68,33 @@ describe('a block cache', () => {
     cache.setCopy(1, new Uint8Array(10));
     cache.setCopy(ID, new Uint8Array(length));
     expect([cache.borrow(ID)?.length, cache.borrow(1)?.length]).toEqual(length <= 3968 ? [length, undefined] : [undefined, 10]);
+  });
+});
+
+describe('memory that a cache lends', () => {
+  test('is where the block is kept that was made in it, unless that takes little of it', () => {
+    const cache = new BlockCache(20_000);
+    const memory = cache.lend(1000)!;
+    cache.setLent(1, memory.subarray(0, 990).fill(1), memory);
+    expect(cache.borrow(1)!.buffer).toBe(memory.buffer);
+    const large = cache.lend(4000)!;
+    cache.setLent(2, large.subarray(0, 1000).fill(2), large);
+    expect(cache.borrow(2)!.buffer).not.toBe(large.buffer);
+    // It is lent again.
+    expect(cache.lend(4000)).toBe(large);
+    cache.setLent(3, new Uint8Array(4000).fill(3), large);
+    expect([cache.borrow(1), cache.borrow(2), cache.borrow(3)].map((block) => [block!.length, block![0], block!.at(-1)])).toEqual([[990, 1, 1], [1000, 2, 2], [4000, 3, 3]]);
+    expect(cache.byteLength).toBeLessThan(990 + 1000 + 4000 + 3 * 300);
+  });
+
+  test('is made room for, and lent again when it is given back', () => {
+    const cache = new BlockCache(4096);
+    for (let id = 0; id < 3; id++) cache.setCopy(id, new Uint8Array(1000));
+    const memory = cache.lend(1000)!;
+    expect(cache.byteLength + memory.length).toBeLessThanOrEqual(4096);
+    cache.giveBack(memory);
+    expect(cache.lend(1000)).toBe(memory);
+    expect(cache.lend(4000)).toBeUndefined();
   });
 });
 
@@ -226,4 +254,51 @@ describe.each(['none', 'snappy'] as const)('a table with a cache of a few blocks
     });
     for (let i = 0; i < entries.length; i += 13) expect(sameBytes(await asked.get(keyOf(i), { signal }), entries[i]![1])).toBe(true);
   });
+});
+
+/** Blocks of many lengths, and now and then a long one. */
+const uneven = Array.from({ length: 1500 }, (_, i): [Uint8Array, Uint8Array] => {
+  const value = random.bytes(random.pick([10, 100, 150, 400, 3000]));
+  return [new TextEncoder().encode(`key ${String(i).padStart(5, '0')}`), value];
+});
+
+/** What codecs do with the memory that they may use. Each of them only copies. */
+const returned: Record<string, Codec['decompress']> = {
+  'memory of their own': (stored) => stored.slice(),
+  'what is stored': (stored) => stored.subarray(0),
+  'the memory that they are given, if it is long enough': (stored, _, scratch) => {
+    if (scratch === undefined || scratch.length < stored.length) return stored.slice();
+    scratch.set(stored);
+    return scratch.subarray(0, stored.length);
+  },
+  'all of the memory that they are given, used before they fail': (stored, _, scratch) => {
+    scratch?.fill(0xee);
+    if (random.below(3) === 0) throw new Error('not now');
+    return stored.slice();
+  },
+};
+
+test.each(Object.entries(returned))('lookups of blocks whose codec returns %s find what was stored', (_, decompress) => {
+  const codec: Codec = { type: 77, name: 'copying', decompress };
+  const { parts } = takeApart(buildTable(uneven, { compression: 'none', blockSize: 1024 }));
+  const bytes = putTogether(parts.map((part) => (part.kind === 'data' ? { ...part, type: codec.type } : part)));
+  const cache = new BlockCache(12_000);
+  const table = SyncTable.open(new FileLike(bytes), { cache, codecs: [codec] });
+  const wrong: number[] = [];
+  let failures = 0;
+  for (let n = 0; n < 6000; n++) {
+    const i = random.below(3) === 0 ? random.below(uneven.length) : (n * 7) % uneven.length;
+    let value: Uint8Array | undefined;
+    try {
+      value = table.get(uneven[i]![0]);
+    } catch {
+      failures++;
+      continue;
+    }
+    if (!sameBytes(value, uneven[i]![1])) wrong.push(i);
+    expect(cache.byteLength).toBeLessThanOrEqual(12_000);
+  }
+  expect(wrong).toEqual([]);
+  expect(failures > 0).toBe(String(decompress).includes('not now'));
+  expect(table.stats.cacheHits).toBeGreaterThan(50);
 });

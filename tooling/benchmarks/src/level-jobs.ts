@@ -52,7 +52,10 @@ export function levelJobs(prefix: string, folder: string, make: MakeLevel, isOnD
     let level = filled.get(name);
     if (level === undefined) {
       const fillOne = async (): Promise<MeasuredLevel> => {
-        const made = make(join(folder, name), cacheSize);
+        const path = join(folder, name);
+        // An earlier figure has left it there: filled once more, it would have two versions of each key, and each walk pass one of them.
+        rmSync(path, { recursive: true, force: true });
+        const made = make(path, cacheSize);
         await made.open();
         await fill(made, n);
         return made;

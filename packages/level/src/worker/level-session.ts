@@ -83,7 +83,7 @@ export class LevelSession implements DatabaseUser {
       close: () => this.end(),
       destroy: () => this.#database.destroy(),
       repair: () => this.#database.repair(),
-      get: (key, format, at) => this.#store.get(key, format, snapshot(at)),
+      get: async (key, format, at) => this.#store.get(key, format, snapshot(at)),
       getMany: (keys, format, at) => this.#store.getMany(keys, format, snapshot(at)),
       has: (key, at) => this.#store.has(key, snapshot(at)),
       hasMany: (keys, at) => this.#store.hasMany(keys, snapshot(at)),

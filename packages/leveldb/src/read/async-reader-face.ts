@@ -2,6 +2,7 @@ import { type Bytes, mustBeBytes, mustBeIterable, type Signal } from '@bloom/byt
 import type { SignalOptions } from '@bloom/sstable';
 import { mustNotBeAborted, type SequenceOptions } from '@bloom/sstable/database';
 import { AsyncRangeIterator } from './async-range.js';
+import { lookUpTheRest } from './many-lookups.js';
 import { DatabaseCursor } from './database-cursor.js';
 import { type DatabaseKeyRange, DatabaseRange, mustBeDatabaseRange } from './database-range.js';
 import { type FolderReading, inParallel, runAtOnce } from '../folder/folder-reading.js';
@@ -31,11 +32,22 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
    * @throws CorruptionError when what may hold it is damaged.
    */
   async get(key: Uint8Array, options?: AsyncReadOptions): Promise<Bytes | undefined> {
-    mustNotBeAborted(options?.signal);
-    const lookup = this.lookup('get', key, options);
-    const settling = this.#settle(lookup, this.view, options?.signal);
-    if (settling !== undefined) await settling;
-    return this.valueOf(lookup);
+    const value = this.#get('get', key, options);
+    return value instanceof Promise ? await value : value;
+  }
+
+  /**
+   * Does what `get` does, without a promise where the value is at hand, for callers with a promise of their own.
+   *
+   * @throws as `get`, which may be at once or in the promise.
+   * @example
+   * ```ts
+   * const value = database.getAtHand(utf8('hello'));
+   * const text = textOf(value instanceof Promise ? await value : value);
+   * ```
+   */
+  getAtHand(key: Uint8Array, options?: AsyncReadOptions): Bytes | undefined | Promise<Bytes | undefined> {
+    return this.#get('getAtHand', key, options);
   }
 
   /**
@@ -66,49 +78,63 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
 
   /** `get` for each of `keys`, in their order. Keys of one block share its read. */
   getMany(keys: Iterable<Uint8Array>, options?: AsyncReadOptions): Promise<(Bytes | undefined)[]> {
-    return this.#lookUpAll<Bytes | undefined>('getMany', keys, options, undefined, (lookup) => this.valueOf(lookup));
+    return this.#lookUpAll<Bytes | undefined>('getMany', keys, options, (lookup) => this.valueOf(lookup));
   }
 
   /** `has` for each of `keys`, in their order. Keys of one block share its read. */
   hasMany(keys: Iterable<Uint8Array>, options?: AsyncReadOptions): Promise<boolean[]> {
-    return this.#lookUpAll('hasMany', keys, options, false, (lookup) => this.isFound(lookup));
+    return this.#lookUpAll('hasMany', keys, options, (lookup) => this.isFound(lookup));
   }
 
-  /** @param none what the result has until a lookup is over. */
-  async #lookUpAll<T>(call: string, keys: Iterable<Uint8Array>, options: AsyncReadOptions | undefined, none: T, take: (lookup: ViewLookup) => T): Promise<T[]> {
+  /** Looks up keys one after another as long as what they need is at hand, and then several at once. */
+  async #lookUpAll<T>(call: string, keys: Iterable<Uint8Array>, options: AsyncReadOptions | undefined, take: (lookup: ViewLookup) => T): Promise<T[]> {
     this.mustBeOpen();
     mustBeIterable('keys', keys, 'Uint8Arrays');
-    // Copies: an iterator may yield one array again and again, and the caller may change keys during the call.
-    const wanted = Array.from(keys, (key, i) => {
-      // The name is made only for an error.
-      if (!(key instanceof Uint8Array && key.length > 0)) mustBeBytes(`keys[${i}]`, key);
-      return new Uint8Array(key);
-    });
-    const results = new Array<T>(wanted.length).fill(none);
     // All lookups see the same state, even if `refresh` is called before they end.
     const { view } = this;
     const sequence = this.sequenceOf(call, options);
     const signal = options?.signal;
     mustNotBeAborted(signal);
     const isRemote = this.folder.isRemote === true;
-    const order = [...wanted.keys()];
-    // So that blocks that lie near one another are wanted at the same time, and are read together.
-    if (isRemote) order.sort((a, b) => view.comparator.compare(wanted[a]!, wanted[b]!));
     const unsure = new Set<TableHandle>();
+    const results: T[] = [];
+    let readsAtOnce = false;
+    const lookUp = (key: Uint8Array, i: number): Promise<void> | undefined => {
+      const lookup = this.lookupAt(key, sequence, view);
+      const settling = this.#settle(lookup, view, signal, unsure);
+      if (settling !== undefined) return settling.then(() => void (results[i] = take(lookup)));
+      readsAtOnce ||= lookup.hasRead;
+      results[i] = take(lookup);
+      return undefined;
+    };
     view.pin();
     try {
-      const lookUp = (n: number): void | Promise<void> => {
-        const i = order[n]!;
-        const lookup = this.lookupAt(wanted[i]!, sequence, view);
-        const finish = (): void => {
-          results[i] = take(lookup);
-        };
-        const settling = this.#settle(lookup, view, signal, unsure);
-        if (settling !== undefined) return settling.then(finish);
-        finish();
-        return undefined;
-      };
-      await inParallel(wanted.length, lookUp, isRemote ? PARALLEL_REMOTE_LOOKUPS : undefined);
+      let count = 0;
+      let begun: Promise<void> | undefined;
+      /** The keys that are not looked up yet. Copies: an iterator may yield one array again and again, and the caller may change keys during the call. */
+      const waiting: Uint8Array[] = [];
+      for (const key of keys) {
+        // The name is made only for an error.
+        if (!(key instanceof Uint8Array && key.length > 0)) mustBeBytes(`keys[${count}]`, key);
+        if (isRemote || begun !== undefined) {
+          waiting.push(new Uint8Array(key));
+        } else {
+          begun = lookUp(key, count);
+          // The iterator may fail before it is awaited.
+          begun?.catch(() => undefined);
+        }
+        count++;
+      }
+      const first = count - waiting.length;
+      const left = Array.from(waiting, (_, i) => first + i);
+      const lookUpLeft = (i: number) => lookUp(waiting[i - first]!, i);
+      if (isRemote) {
+        // So that blocks that lie near one another are wanted at the same time, and are read together.
+        left.sort((a, b) => view.comparator.compare(waiting[a - first]!, waiting[b - first]!));
+        await inParallel(left.length, (n) => lookUpLeft(left[n]!), PARALLEL_REMOTE_LOOKUPS);
+      } else if (begun !== undefined) {
+        await lookUpTheRest(begun, left, lookUpLeft, readsAtOnce);
+      }
     } finally {
       try {
         for (const table of unsure) table.mustBeSure();
@@ -151,6 +177,13 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
     const reading = this.versionsIn(this.view, 'versions', key, options);
     mustNotBeAborted(options?.signal);
     return this.#run(reading, this.view, options?.signal);
+  }
+
+  #get(call: string, key: Uint8Array, options: AsyncReadOptions | undefined): Bytes | undefined | Promise<Bytes | undefined> {
+    mustNotBeAborted(options?.signal);
+    const lookup = this.lookup(call, key, options);
+    const settling = this.#settle(lookup, this.view, options?.signal);
+    return settling === undefined ? this.valueOf(lookup) : settling.then(() => this.valueOf(lookup));
   }
 
   /** Runs a lookup in `view`. Without a promise where all that it needs is at hand. */

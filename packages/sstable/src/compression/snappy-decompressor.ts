@@ -1,10 +1,7 @@
-import { growMemory, instantiateKernel, type Kernel } from '@bloom/bytes';
+import { growMemory, instantiateKernel, type Kernel, PrefixViews } from '@bloom/bytes';
 import { SNAPPY_DECOMPRESSOR } from './snappy-decompressor.wasm.js';
 
-/** The address of the stream in the kernel's memory. The contents follow it. */
-const STREAM_AT = 16;
-
-/** The kernel's copies read and write up to 63 bytes past their ends. */
+/** The kernel's copies read and write up to 63 bytes past their ends: so many follow the contents, and the stream behind them. */
 const SLACK = 64;
 
 /** Decompresses the elements of a stream. */
@@ -28,11 +25,12 @@ interface DecompressorKernel extends Kernel {
 /** Decompresses in WebAssembly, `assembly/snappy-decompressor.ts`, in a third to a tenth of the time of plain TypeScript. */
 export class SnappyDecompressorKernel implements ElementDecompressor {
   readonly #kernel: DecompressorKernel;
-  #bytes: Uint8Array;
+  /** The contents come first. */
+  #contents: PrefixViews;
 
   private constructor(kernel: DecompressorKernel) {
     this.#kernel = kernel;
-    this.#bytes = new Uint8Array(kernel.memory.buffer);
+    this.#contents = new PrefixViews(new Uint8Array(kernel.memory.buffer));
   }
 
   /** A new kernel, or undefined where the host does not allow one. */
@@ -43,22 +41,21 @@ export class SnappyDecompressorKernel implements ElementDecompressor {
 
   /** For blocks larger than those of data, such as the index of millions of entries, the memory grows, to at most 16 MiB, and stays so. */
   takes(streamBytes: number, contentBytes: number): boolean {
-    const byteLength = STREAM_AT + streamBytes + contentBytes + SLACK;
-    if (byteLength <= this.#bytes.length) return true;
+    const byteLength = contentBytes + SLACK + streamBytes + SLACK;
+    if (byteLength <= this.#contents.bytes.length) return true;
     const { memory } = this.#kernel;
     const isThere = growMemory(memory, byteLength);
-    this.#bytes = new Uint8Array(memory.buffer);
+    this.#contents = new PrefixViews(new Uint8Array(memory.buffer));
     return isThere;
   }
 
   decompress(stream: Uint8Array, position: number, byteLength: number, scratch: Uint8Array | undefined): Uint8Array | undefined {
-    const bytes = this.#bytes;
-    const streamEnd = STREAM_AT + stream.length;
-    const end = streamEnd + byteLength;
-    bytes.set(stream, STREAM_AT);
-    if (this.#kernel.decompress(STREAM_AT + position, streamEnd, streamEnd, end) === 0) return undefined;
-    if (scratch === undefined || scratch.length < byteLength) return bytes.slice(streamEnd, end);
-    scratch.set(bytes.subarray(streamEnd, end));
+    const { bytes } = this.#contents;
+    const streamAt = byteLength + SLACK;
+    bytes.set(stream, streamAt);
+    if (this.#kernel.decompress(streamAt + position, streamAt + stream.length, 0, byteLength) === 0) return undefined;
+    if (scratch === undefined || scratch.length < byteLength) return bytes.slice(0, byteLength);
+    scratch.set(this.#contents.of(byteLength));
     return scratch.subarray(0, byteLength);
   }
 }

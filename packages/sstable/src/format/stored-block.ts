@@ -49,6 +49,7 @@ export interface BlockDecoding {
  *
  * @param block the stored contents and the trailer.
  * @param scratch may receive decompressed contents, from its start, if it is long enough.
+ * @param contents a view of the stored contents, where the caller has one.
  * @returns the contents: a view of `block` if they are not compressed.
  * @throws CorruptionError `BLOOM_BAD_CHECKSUM`, `BLOOM_BAD_COMPRESSION`, or `BLOOM_TOO_LARGE` for contents larger than
  *   the limit.
@@ -59,15 +60,15 @@ export function decodeStoredBlock(
   place: Place,
   { codecs, maxBlockBytes }: BlockDecoding,
   scratch?: Uint8Array,
+  contents = block.subarray(0, block.length - BLOCK_TRAILER_LENGTH),
 ): Uint8Array {
-  const size = block.length - BLOCK_TRAILER_LENGTH;
+  const size = contents.length;
   const stored = uint32At(block, size + 1);
-  const actual = maskedCrc32c(block.subarray(0, size + 1));
+  const actual = maskedCrc32c(block, size + 1);
   if (stored !== actual) {
     const hex = (crc: number): string => crc.toString(16).padStart(8, '0');
     throw new CorruptionError('BLOOM_BAD_CHECKSUM', place, `its checksum is ${hex(stored)}, its bytes give ${hex(actual)}`);
   }
-  const contents = block.subarray(0, size);
   const type = block[size]!;
   if (type === NO_COMPRESSION) {
     if (size > maxBlockBytes) throw tooLarge(place, size, maxBlockBytes);

@@ -81,14 +81,42 @@ export class BlockCache {
 
   /** Keeps a copy of `block`, as {@link set} keeps a block. */
   setCopy(id: number, block: Uint8Array): void {
-    const { length } = block;
     this.#blocks.delete(id);
-    if (length + BLOCK_OVERHEAD > this.maxBytes) return;
-    while (this.#byteLength + length + BLOCK_OVERHEAD > this.maxBytes) this.#blocks.evict(1);
-    const memory = this.#takeSpare(length) ?? new Uint8Array(Math.min(roomFor(length), this.maxBytes - BLOCK_OVERHEAD));
+    const memory = this.lend(block.length);
+    if (memory === undefined) return;
     memory.set(block);
-    this.#owned.set(id, { memory, isReusable: true });
-    this.#keep(id, memory.subarray(0, length), memory.length);
+    this.#own(id, memory.subarray(0, block.length), memory);
+  }
+
+  /**
+   * Makes room for a block.
+   *
+   * @returns memory of at least `length` bytes to make it in, for {@link setLent} or {@link giveBack}; undefined where the block is larger
+   *   than the whole cache.
+   */
+  lend(length: number): Bytes | undefined {
+    if (length + BLOCK_OVERHEAD > this.maxBytes) return undefined;
+    while (this.#byteLength + length + BLOCK_OVERHEAD > this.maxBytes) this.#blocks.evict(1);
+    return this.#takeSpare(length) ?? new Uint8Array(Math.min(roomFor(length), this.maxBytes - BLOCK_OVERHEAD));
+  }
+
+  /** Keeps `block` if it is in `memory`, which was lent, and takes most of it; otherwise a copy. */
+  setLent(id: number, block: Uint8Array, memory: Bytes): void {
+    if (block.buffer === memory.buffer && !isMuchLarger(memory, block.length)) {
+      this.#blocks.delete(id);
+      this.#own(id, block, memory);
+    } else {
+      // The copy of a block that is elsewhere may go there; for one that is in it, it is too large.
+      this.giveBack(memory);
+      this.setCopy(id, block);
+    }
+  }
+
+  /** Takes back memory that was lent, and is not needed. */
+  giveBack(memory: Bytes): void {
+    if (memory.length > MAX_REUSED_BYTES) return;
+    if (this.#spares.length === MAX_SPARES) this.#spares.shift();
+    this.#spares.push(memory);
   }
 
   /** Drops the blocks with the `count` ids from `first`. */
@@ -96,6 +124,11 @@ export class BlockCache {
     // Goes through the ids or the cached blocks, whichever are fewer.
     if (count <= this.#blocks.size) for (let id = first; id < first + count; id++) this.#blocks.delete(id);
     else for (const id of [...this.#blocks.keys()]) if (id >= first && id < first + count) this.#blocks.delete(id);
+  }
+
+  #own(id: number, block: Uint8Array, memory: Bytes): void {
+    this.#owned.set(id, { memory, isReusable: true });
+    this.#keep(id, block, memory.length);
   }
 
   #keep(id: number, block: Uint8Array, byteLength: number): void {
@@ -112,9 +145,7 @@ export class BlockCache {
     this.#byteLength -= (owned?.memory ?? block).length + BLOCK_OVERHEAD;
     if (owned === undefined) return;
     this.#owned.delete(id);
-    if (!owned.isReusable || owned.memory.length > MAX_REUSED_BYTES) return;
-    if (this.#spares.length === MAX_SPARES) this.#spares.shift();
-    this.#spares.push(owned.memory);
+    if (owned.isReusable) this.giveBack(owned.memory);
   }
 
   /** Memory of an evicted block for one of `length` bytes. */
@@ -122,8 +153,7 @@ export class BlockCache {
     const spares = this.#spares;
     for (let i = spares.length - 1; i >= 0; i--) {
       const spare = spares[i]!;
-      // Much larger memory would cost the cache other blocks.
-      if (spare.length < length || spare.length > length + (length >>> 3)) continue;
+      if (spare.length < length || isMuchLarger(spare, length)) continue;
       spares[i] = spares.at(-1)!;
       spares.pop();
       return spare;
@@ -137,6 +167,11 @@ interface OwnedMemory {
   readonly memory: Bytes;
   /** Whether nobody outside may refer to it. */
   isReusable: boolean;
+}
+
+/** Whether memory is so large for a block of `length` that it would cost the cache other blocks. */
+function isMuchLarger(memory: Bytes, length: number): boolean {
+  return memory.length > length + (length >>> 3);
 }
 
 /** Bytes to allocate for a block of `length`, up to a 32nd more, so that blocks of about the same length fit into each other's memory. */

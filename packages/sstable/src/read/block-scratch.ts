@@ -8,9 +8,9 @@ const MAX_SCRATCH_BYTES = 256 * 2 ** 10;
 export class BlockScratch {
   #bytes = new Uint8Array(0);
 
-  /** As {@link decodeStoredBlock}. The contents are valid until the next call. */
-  decode(stored: Uint8Array, place: Place, decoding: BlockDecoding): Uint8Array {
-    const contents = decodeStoredBlock(stored, place, decoding, this.#bytes);
+  /** As {@link decodeStoredBlock}, whose last parameter is `storedContents`. The contents are valid until the next call. */
+  decode(stored: Uint8Array, place: Place, decoding: BlockDecoding, storedContents?: Uint8Array): Uint8Array {
+    const contents = decodeStoredBlock(stored, place, decoding, this.#bytes, storedContents);
     const { length } = contents;
     if (length > this.#bytes.length && length <= MAX_SCRATCH_BYTES && !isPlain(stored)) {
       this.#bytes = new Uint8Array(Math.min(length * 2, MAX_SCRATCH_BYTES));

@@ -7,7 +7,7 @@ import type { BlockScratch } from './block-scratch.js';
 import { type OpenTable, readUnreadFilter } from './open.js';
 import { DEFAULT_CACHE_BYTES, type TableOptions } from './options.js';
 import { type ByteRange, type Reading, readRangeInto, readRangeSync, runSync } from './reading.js';
-import type { SyncSource } from './source.js';
+import { AT_ONCE_BYTES, type SyncSource } from './source.js';
 import type { MutableTableStats } from './stats.js';
 import type { StoredScratch } from './stored-scratch.js';
 import type { UnreadFilter } from './unread-filter.js';
@@ -25,6 +25,8 @@ export class DataBlocks {
   readonly #cache: BlockCache | undefined;
   /** The cache's id of data block 0. */
   readonly #firstCacheId: number;
+  /** Nearly all blocks have at most so many bytes, as far as they were read; 0 before that. */
+  #usualLength = 0;
   /** Whether the table is closed. */
   isClosed = false;
   /**
@@ -169,13 +171,32 @@ export class DataBlocks {
    * Does {@link decode} for a caller like those of {@link borrowed}.
    *
    * @param stored read with the memory of `scratch` taken.
+   * @param isLent whether it is in that memory.
    */
   decodeBorrowed(i: number, stored: Uint8Array, isLent: boolean, scratch: StoredScratch): Uint8Array {
     // Bytes that the source has in memory are kept as they are.
     if (!this.#canBorrow || (!isLent && isPlain(stored))) return this.decode(i, stored, isLent);
     this.#count(stored);
-    const contents = scratch.contents.decode(stored, this.#placeOf(i), this.#table.decoding);
-    if (!this.isClosed) this.#cache?.setCopy(this.#firstCacheId + i, contents);
+    const { decoding } = this.#table;
+    const cache = this.isClosed ? undefined : this.#cache;
+    const storedContents = isLent ? scratch.first(stored.length - BLOCK_TRAILER_LENGTH) : undefined;
+    // What is decompressed goes where the cache keeps it: copying it there took a twentieth of a lookup.
+    const memory = isPlain(stored) || this.#usualLength === 0 ? undefined : cache?.lend(this.#usualLength);
+    let contents: Uint8Array;
+    try {
+      contents =
+        memory === undefined
+          ? scratch.contents.decode(stored, this.#placeOf(i), decoding, storedContents)
+          : decodeStoredBlock(stored, this.#placeOf(i), decoding, memory, storedContents);
+    } catch (error) {
+      if (memory !== undefined) cache!.giveBack(memory);
+      throw error;
+    }
+    this.#noteLength(contents.length);
+    // A codec may have closed the table.
+    if (this.isClosed) return contents;
+    if (memory === undefined) cache?.setCopy(this.#firstCacheId + i, contents);
+    else cache!.setLent(this.#firstCacheId + i, contents, memory);
     return contents;
   }
 
@@ -207,6 +228,11 @@ export class DataBlocks {
     if (fillsCache && this.#cache !== undefined && !this.isClosed) return this.decode(i, stored, isWindow);
     this.#count(stored);
     return scratch.decode(stored, this.#placeOf(i), this.#table.decoding);
+  }
+
+  /** Notes the length of a block. One that is much longer than the others is forgotten after some of them. */
+  #noteLength(length: number): void {
+    this.#usualLength = length > this.#usualLength ? Math.min(length, AT_ONCE_BYTES) : this.#usualLength - ((this.#usualLength - length) >> 5);
   }
 
   #count(stored: Uint8Array): void {

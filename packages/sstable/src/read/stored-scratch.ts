@@ -1,4 +1,4 @@
-import type { Bytes } from '@bloom/bytes';
+import { type Bytes, PrefixViews } from '@bloom/bytes';
 import { BlockScratch } from './block-scratch.js';
 import { AT_ONCE_BYTES } from './source.js';
 
@@ -9,7 +9,7 @@ import { AT_ONCE_BYTES } from './source.js';
 export class StoredScratch {
   /** For what is decompressed from it. */
   readonly contents = new BlockScratch();
-  #bytes = new Uint8Array(0);
+  #views = new PrefixViews(new Uint8Array(0));
   #isTaken = false;
 
   /**
@@ -18,9 +18,14 @@ export class StoredScratch {
    */
   take(length: number): Bytes | undefined {
     if (this.#isTaken || length > AT_ONCE_BYTES) return undefined;
-    if (length > this.#bytes.length) this.#bytes = new Uint8Array(Math.min(2 * length, AT_ONCE_BYTES));
+    if (length > this.#views.bytes.length) this.#views = new PrefixViews(new Uint8Array(Math.min(2 * length, AT_ONCE_BYTES)));
     this.#isTaken = true;
-    return this.#bytes.subarray(0, length);
+    return this.#views.of(length);
+  }
+
+  /** The first `length` of the bytes that are taken. */
+  first(length: number): Bytes {
+    return this.#views.of(length);
   }
 
   /** Ends what `take` began. */

@@ -1,0 +1,183 @@
+// getMany and hasMany of files whose bytes are at hand, there when the event loop has turned, or later.
+import { setImmediate as turned, setTimeout as elapsed } from 'node:timers/promises';
+import { seeded } from '@bloom/fixtures';
+import { DatabaseReader, type Folder, type FolderFile } from '@bloom/leveldb';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { assembleDatabase } from './assemble-database.js';
+import { rejection } from './caught.js';
+
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+const KEYS = Array.from({ length: 120 }, (_, i) => utf8(`key ${String(i).padStart(3, '0')}`));
+const valueOf = (i: number): Uint8Array => utf8(`value ${i}`.repeat(5));
+
+const files = assembleDatabase({
+  tables: [0, 1, 2].map((t) => ({
+    level: 1,
+    number: 2 + t,
+    versions: KEYS.slice(t * 40, (t + 1) * 40).map((key, i) => ({ key, sequence: t * 40 + i + 1, value: valueOf(t * 40 + i) })),
+  })),
+  // A block for each key.
+  build: { blockSize: 16, compression: 'none' },
+});
+
+type Delay = 'at hand' | 'turn' | 'later' | 'failing';
+
+/** A folder in which each read takes its time. */
+class SlowFolder implements Folder {
+  /** What the next read of a table is. */
+  next: () => Delay = () => 'at hand';
+  /** Reads that are under way, and the most that were. */
+  running = 0;
+  most = 0;
+  atHand = 0;
+  others = 0;
+
+  list(): string[] {
+    return [...files.keys()];
+  }
+
+  open(name: string): FolderFile | undefined {
+    const bytes = files.get(name);
+    if (bytes === undefined) return undefined;
+    /** Of the blocks that are not at hand, as they are asked for more than once before they are read. */
+    const delays = new Map<number, Delay>();
+    const read = async (offset: number, length: number): Promise<Uint8Array> => {
+      this.others++;
+      this.most = Math.max(this.most, ++this.running);
+      const waits = delays.get(offset) ?? 'later';
+      delays.delete(offset);
+      if (waits === 'turn') await turned();
+      else await elapsed(3);
+      this.running--;
+      if (waits === 'failing') throw new Error(`cannot read at ${offset}`);
+      return bytes.slice(offset, offset + length);
+    };
+    return {
+      name,
+      byteLength: bytes.length,
+      read,
+      readAtOnce: (offset, length) => {
+        const delay = delays.get(offset) ?? this.next();
+        if (delay !== 'at hand') {
+          delays.set(offset, delay);
+          return undefined;
+        }
+        this.atHand++;
+        return bytes.slice(offset, offset + length);
+      },
+    };
+  }
+}
+
+let folder: SlowFolder;
+let reader: DatabaseReader;
+
+beforeEach(async () => {
+  folder = new SlowFolder();
+  reader = await DatabaseReader.open(folder, { cache: null });
+  for (const i of [0, 50, 100]) await reader.get(KEYS[i]!);
+  folder.atHand = folder.others = folder.most = 0;
+});
+
+afterEach(() => reader.close());
+
+test('whatever reads take, each key gets its own value', async () => {
+  const random = seeded(1);
+  for (let n = 0; n < 150; n++) {
+    const kinds = random.pick<Delay[]>([['at hand'], ['at hand', 'turn'], ['at hand', 'at hand', 'at hand', 'later'], ['turn', 'later'], ['at hand', 'turn', 'later']]);
+    folder.next = () => random.pick(kinds);
+    const wanted = Array.from({ length: random.below(60) }, () => random.below(KEYS.length + 10));
+    const keys = wanted.map((i) => KEYS[i] ?? utf8(`none ${i}`));
+    // The caller changes keys and array once it has called.
+    const given = keys.map((key) => key.slice());
+    const calls = [reader.getMany(given), reader.hasMany(given)] as const;
+    for (const key of given.splice(0)) key.fill(0);
+    const [values, found] = await Promise.all(calls);
+    expect(values).toEqual(wanted.map((i) => (i < KEYS.length ? valueOf(i) : undefined)));
+    expect(found).toEqual(wanted.map((i) => i < KEYS.length));
+  }
+});
+
+test('an iterator may yield the same array again and again', async () => {
+  const random = seeded(2);
+  folder.next = () => random.pick<Delay>(['at hand', 'turn', 'later']);
+  function* inOneArray(): Generator<Uint8Array> {
+    const key = new Uint8Array(KEYS[0]!.length);
+    for (const one of KEYS) {
+      key.set(one);
+      yield key;
+    }
+  }
+  expect(await reader.getMany(inOneArray())).toEqual(KEYS.map((_, i) => valueOf(i)));
+});
+
+test('a read that waits for the event loop alone holds up that key, and not those after it', async () => {
+  let reads = 0;
+  folder.next = () => (++reads % 30 === 0 ? 'turn' : 'at hand');
+  await reader.getMany(KEYS);
+  expect([folder.most, folder.others]).toEqual([1, 4]);
+});
+
+test('reads that take longer are made at the same time', async () => {
+  let reads = 0;
+  folder.next = () => (++reads < 20 ? 'at hand' : 'later');
+  await reader.getMany(KEYS);
+  expect(folder.most).toBe(16);
+  folder.most = 0;
+  // Also where none was at hand.
+  folder.next = () => 'later';
+  await reader.getMany(KEYS);
+  expect(folder.most).toBe(16);
+});
+
+test('a read that fails is the failure of the call, and no other read is left behind', async () => {
+  for (const at of [1, 2, 10, 40, 120]) {
+    for (const kind of ['turn', 'later'] as const) {
+      let reads = 0;
+      folder.next = () => (++reads === at ? 'failing' : reads % 9 === 5 ? kind : 'at hand');
+      expect(await rejection(reader.getMany(KEYS))).toMatchObject({ message: expect.stringContaining('cannot read at') as string });
+      expect(folder.running).toBe(0);
+    }
+  }
+  folder.next = () => 'at hand';
+  expect(await reader.getMany(KEYS)).toHaveLength(KEYS.length);
+});
+
+test('an iterator that fails, and a key that is none, are the failure of the call, whatever is being read', async () => {
+  for (const kind of ['at hand', 'turn', 'later', 'failing'] as const) {
+    folder.next = () => kind;
+    function* failing(): Generator<Uint8Array> {
+      yield* KEYS.slice(0, 5);
+      throw new Error('no more keys');
+    }
+    expect(await rejection(reader.getMany(failing()))).toMatchObject({ message: 'no more keys' });
+    const wrong = [KEYS[0]!, 'text' as unknown as Uint8Array];
+    expect(await rejection(reader.getMany(wrong))).toMatchObject({ name: 'TypeError', message: expect.stringContaining('keys[1]') as string });
+    // A rejection that nobody handles would fail the run.
+    await elapsed(10);
+  }
+});
+
+test('a reader that is closed while keys wait says so', async () => {
+  folder.next = () => 'later';
+  const calls = [rejection(reader.getMany(KEYS)), rejection(reader.hasMany(KEYS))];
+  await reader.close();
+  for (const error of await Promise.all(calls)) expect(error).toMatchObject({ code: 'BLOOM_CLOSED' });
+});
+
+test('getAtHand gives a value that is at hand without a promise', async () => {
+  expect(reader.getAtHand(KEYS[7]!)).toEqual(valueOf(7));
+  expect(reader.getAtHand(utf8('none'))).toBeUndefined();
+  for (const kind of ['turn', 'later'] as const) {
+    folder.next = () => kind;
+    const value = reader.getAtHand(KEYS[8]!);
+    expect(value).toBeInstanceOf(Promise);
+    expect(await value).toEqual(valueOf(8));
+  }
+  folder.next = () => 'failing';
+  expect(await rejection(reader.getAtHand(KEYS[9]!) as Promise<unknown>)).toMatchObject({ message: expect.stringContaining('cannot read') as string });
+  expect(() => reader.getAtHand('text' as unknown as Uint8Array)).toThrow('key must be a Uint8Array');
+  expect(() => reader.getAtHand(KEYS[0]!, { sequence: 1n, other: 1 } as object)).toThrow(/getAtHand.*other/);
+  await reader.close();
+  expect(() => reader.getAtHand(KEYS[0]!)).toThrow(expect.objectContaining({ code: 'BLOOM_CLOSED' }) as Error);
+});
