@@ -302,3 +302,23 @@ test.each(Object.entries(returned))('lookups of blocks whose codec returns %s fi
   expect(failures > 0).toBe(String(decompress).includes('not now'));
   expect(table.stats.cacheHits).toBeGreaterThan(50);
 });
+
+test('a source may answer from another place of the memory that it is given', async () => {
+  const bytes = buildTable(entries, { compression: 'snappy', blockSize: 1024 });
+  let elsewhere = 0;
+  const source: Source = {
+    byteLength: bytes.length,
+    read: (offset, length) => bytes.slice(offset, offset + length),
+    readAtOnce(offset, length, into) {
+      const room = into === undefined ? 0 : into.buffer.byteLength - length;
+      if (room <= 0) return undefined;
+      elsewhere++;
+      const answer = new Uint8Array(into!.buffer, room, length);
+      answer.set(bytes.subarray(offset, offset + length));
+      return answer;
+    },
+  };
+  const table = await Table.open(source, { cache: new BlockCache(5000) });
+  for (let i = 0; i < entries.length; i += 7) expect(sameBytes(await table.get(keyOf(i)), entries[i]![1])).toBe(true);
+  expect(elsewhere).toBeGreaterThan(50);
+});

@@ -2,11 +2,11 @@ import { type Bytes, mustBeBytes, mustBeIterable, type Signal } from '@bloom/byt
 import type { SignalOptions } from '@bloom/sstable';
 import { mustNotBeAborted, type SequenceOptions } from '@bloom/sstable/database';
 import { AsyncRangeIterator } from './async-range.js';
-import { lookUpTheRest } from './many-lookups.js';
 import { DatabaseCursor } from './database-cursor.js';
 import { type DatabaseKeyRange, DatabaseRange, mustBeDatabaseRange } from './database-range.js';
 import { type FolderReading, inParallel, runAtOnce } from '../folder/folder-reading.js';
 import type { LookupExplanation } from './lookup-explanation.js';
+import { lookUpTheRest } from './many-lookups.js';
 import { type DatabaseCursorOptions, ReaderFace, type StoredVersion } from './reader-face.js';
 import type { TableHandle } from '../table/table-handle.js';
 import type { View } from './view.js';

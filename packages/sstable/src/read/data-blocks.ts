@@ -179,7 +179,7 @@ export class DataBlocks {
     this.#count(stored);
     const { decoding } = this.#table;
     const cache = this.isClosed ? undefined : this.#cache;
-    const storedContents = isLent ? scratch.first(stored.length - BLOCK_TRAILER_LENGTH) : undefined;
+    const storedContents = isLent && stored === scratch.first(stored.length) ? scratch.first(stored.length - BLOCK_TRAILER_LENGTH) : undefined;
     // What is decompressed goes where the cache keeps it: copying it there took a twentieth of a lookup.
     const memory = isPlain(stored) || this.#usualLength === 0 ? undefined : cache?.lend(this.#usualLength);
     let contents: Uint8Array;
@@ -230,9 +230,12 @@ export class DataBlocks {
     return scratch.decode(stored, this.#placeOf(i), this.#table.decoding);
   }
 
-  /** Notes the length of a block. One that is much longer than the others is forgotten after some of them. */
+  /** Notes the length of a block. A few that are much longer than the others change little: memory for them would cost the cache others. */
   #noteLength(length: number): void {
-    this.#usualLength = length > this.#usualLength ? Math.min(length, AT_ONCE_BYTES) : this.#usualLength - ((this.#usualLength - length) >> 5);
+    const usual = this.#usualLength;
+    if (usual === 0) this.#usualLength = Math.min(length, AT_ONCE_BYTES);
+    else if (length > usual) this.#usualLength = Math.min(length, usual + (usual >> 1), AT_ONCE_BYTES);
+    else this.#usualLength = usual - ((usual - length) >> 5);
   }
 
   #count(stored: Uint8Array): void {
