@@ -122,7 +122,7 @@ describe('twins', () => {
     ['Cursor', 'SyncCursor'],
     ['DatabaseCursor', 'SyncDatabaseCursor'],
   ])('%s and %s have the same members, with the same arguments and options less signal and gapBytes', (name, twin) => {
-    // Between the two: without a promise only where it need not wait.
+    // `getAtHand` has no twin: it returns no promise where it does not have to wait.
     const expected = [...facts.membersOf(name)].filter(([member]) => member !== 'getAtHand').map(([member, fact]) => [withoutAsync(member), withoutPromises(fact)] as const);
     const found = [...facts.membersOf(twin)].map(([member, fact]) => [member, sorted(fact)] as const);
     expect(Object.fromEntries(found)).toEqual(Object.fromEntries(expected));

@@ -81,7 +81,7 @@ beforeEach(async () => {
 
 afterEach(() => reader.close());
 
-test('whatever reads take, each key gets its own value', async () => {
+test('each key gets its own value, however long each read takes', async () => {
   const random = seeded(1);
   for (let n = 0; n < 150; n++) {
     const kinds = random.pick<Delay[]>([['at hand'], ['at hand', 'turn'], ['at hand', 'at hand', 'at hand', 'later'], ['turn', 'later'], ['at hand', 'turn', 'later']]);
@@ -111,7 +111,7 @@ test('an iterator may yield the same array again and again', async () => {
   expect(await reader.getMany(inOneArray())).toEqual(KEYS.map((_, i) => valueOf(i)));
 });
 
-test('a read that waits for the event loop alone holds up that key, and not those after it', async () => {
+test('while one read waits for the event loop to turn, no other key is looked up', async () => {
   let reads = 0;
   folder.next = () => (++reads % 30 === 0 ? 'turn' : 'at hand');
   await reader.getMany(KEYS);
@@ -130,7 +130,7 @@ test('reads that take longer are made at the same time', async () => {
   expect(folder.most).toBe(16);
 });
 
-test('a read that fails is the failure of the call, and no other read is left behind', async () => {
+test('a read that fails fails the call, which waits for the other reads that were begun', async () => {
   for (const at of [1, 2, 10, 40, 120]) {
     for (const kind of ['turn', 'later'] as const) {
       let reads = 0;
@@ -143,7 +143,7 @@ test('a read that fails is the failure of the call, and no other read is left be
   expect(await reader.getMany(KEYS)).toHaveLength(KEYS.length);
 });
 
-test('an iterator that fails, and a key that is none, are the failure of the call, whatever is being read', async () => {
+test('an iterator that throws, or a key that is no Uint8Array, fails the call, whatever is being read', async () => {
   for (const kind of ['at hand', 'turn', 'later', 'failing'] as const) {
     folder.next = () => kind;
     function* failing(): Generator<Uint8Array> {
@@ -163,6 +163,20 @@ test('a reader that is closed while keys wait says so', async () => {
   const calls = [rejection(reader.getMany(KEYS)), rejection(reader.hasMany(KEYS))];
   await reader.close();
   for (const error of await Promise.all(calls)) expect(error).toMatchObject({ code: 'BLOOM_CLOSED' });
+});
+
+test('an iterator that aborts the call, or closes the reader, fails the call', async () => {
+  const controller = new AbortController();
+  function* aborting(): Generator<Uint8Array> {
+    yield KEYS[0]!;
+    controller.abort(new Error('not wanted any more'));
+  }
+  expect(await rejection(reader.getMany(aborting(), { signal: controller.signal }))).toMatchObject({ message: 'not wanted any more' });
+  function* closing(): Generator<Uint8Array> {
+    yield KEYS[0]!;
+    void reader.close();
+  }
+  expect(await rejection(reader.getMany(closing()))).toMatchObject({ code: 'BLOOM_CLOSED' });
 });
 
 test('getAtHand gives a value that is at hand without a promise', async () => {

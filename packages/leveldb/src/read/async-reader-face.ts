@@ -37,9 +37,9 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
   }
 
   /**
-   * Does what `get` does, without a promise where the value is at hand, for callers with a promise of their own.
+   * Does what `get` does, but returns a promise only where it has to wait: for callers that return a promise of their own.
    *
-   * @throws as `get`, which may be at once or in the promise.
+   * @throws what `get` throws, at once or in the promise.
    * @example
    * ```ts
    * const value = database.getAtHand(utf8('hello'));
@@ -109,31 +109,33 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
     };
     view.pin();
     try {
-      let count = 0;
+      let i = 0;
+      /** The lookup of the first key that is not at hand. */
       let begun: Promise<void> | undefined;
-      /** The keys that are not looked up yet. Copies: an iterator may yield one array again and again, and the caller may change keys during the call. */
-      const waiting: Uint8Array[] = [];
+      /** The keys after it. Copies: an iterator may yield one array again and again, and the caller may change keys during the call. */
+      const waiting: { readonly key: Uint8Array; readonly i: number }[] = [];
       for (const key of keys) {
         // The name is made only for an error.
-        if (!(key instanceof Uint8Array && key.length > 0)) mustBeBytes(`keys[${count}]`, key);
+        if (!(key instanceof Uint8Array && key.length > 0)) mustBeBytes(`keys[${i}]`, key);
         if (isRemote || begun !== undefined) {
-          waiting.push(new Uint8Array(key));
+          waiting.push({ key: new Uint8Array(key), i });
         } else {
-          begun = lookUp(key, count);
-          // The iterator may fail before it is awaited.
+          begun = lookUp(key, i);
+          // The iterator may throw before the lookup is awaited.
           begun?.catch(() => undefined);
         }
-        count++;
+        i++;
       }
-      const first = count - waiting.length;
-      const left = Array.from(waiting, (_, i) => first + i);
-      const lookUpLeft = (i: number) => lookUp(waiting[i - first]!, i);
+      // An iterator is a function of the caller's: it may have closed the reader, or aborted the call.
+      this.mustBeOpen();
+      signal?.throwIfAborted();
+      const lookUpWaiting = (n: number) => lookUp(waiting[n]!.key, waiting[n]!.i);
       if (isRemote) {
         // So that blocks that lie near one another are wanted at the same time, and are read together.
-        left.sort((a, b) => view.comparator.compare(waiting[a - first]!, waiting[b - first]!));
-        await inParallel(left.length, (n) => lookUpLeft(left[n]!), PARALLEL_REMOTE_LOOKUPS);
+        waiting.sort((a, b) => view.comparator.compare(a.key, b.key));
+        await inParallel(waiting.length, lookUpWaiting, PARALLEL_REMOTE_LOOKUPS);
       } else if (begun !== undefined) {
-        await lookUpTheRest(begun, left, lookUpLeft, readsAtOnce);
+        await lookUpTheRest(begun, waiting.length, lookUpWaiting, readsAtOnce);
       }
     } finally {
       try {
@@ -183,7 +185,12 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
     mustNotBeAborted(options?.signal);
     const lookup = this.lookup(call, key, options);
     const settling = this.#settle(lookup, this.view, options?.signal);
-    return settling === undefined ? this.valueOf(lookup) : settling.then(() => this.valueOf(lookup));
+    return settling === undefined ? this.valueOf(lookup) : this.#valueAfter(settling, lookup);
+  }
+
+  async #valueAfter(settling: Promise<void>, lookup: ViewLookup): Promise<Bytes | undefined> {
+    await settling;
+    return this.valueOf(lookup);
   }
 
   /** Runs a lookup in `view`. Without a promise where all that it needs is at hand. */

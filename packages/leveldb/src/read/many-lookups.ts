@@ -2,31 +2,33 @@ import { inParallel } from '../folder/folder-reading.js';
 import { turn } from '../folder/pacer.js';
 
 /**
- * Looks up the keys of a call from the first on that is not at hand.
+ * Looks up the keys of a call from the first one whose blocks are not at hand.
  *
- * Where files are read at once, one after another, until a read takes longer than the event loop takes to turn: one that waits for the
- * event loop alone is over then, and the blocks of the next keys are at hand again. When each of several lookups waited for it in a way of
- * its own, keys of uncached blocks took a tenth more. All others several at once.
+ * Reads that are made at once must let the event loop turn from time to time. A lookup that waits for that is over after the next turn,
+ * and the blocks of the following keys can be read at once again, so the keys are looked up one after another. When up to 16 lookups
+ * waited for the same turn, each with promises of its own, keys of uncached blocks took about a tenth more time. A lookup that is not
+ * over after a turn waits for a disk or for a thread: from then on several keys are looked up at the same time.
  *
  * @param begun the lookup of the first key.
- * @param left the numbers of those after it.
- * @param lookUp begins to look up a key, by its number. It returns undefined where all that it needs was at hand.
+ * @param count how many keys follow it.
+ * @param lookUp begins the lookup of the `n`th of those. It returns undefined where everything was at hand.
+ * @param readsAtOnce whether a block was read at once in this call. If none was, several keys are looked up at the same time from the start.
  */
-export async function lookUpTheRest(begun: Promise<void>, left: readonly number[], lookUp: (i: number) => Promise<void> | undefined, readsAtOnce: boolean): Promise<void> {
+export async function lookUpTheRest(begun: Promise<void>, count: number, lookUp: (n: number) => Promise<void> | undefined, readsAtOnce: boolean): Promise<void> {
   let next = 0;
   while (readsAtOnce && (await isOverInTurn(begun))) {
     let following: Promise<void> | undefined;
     while (following === undefined) {
-      if (next === left.length) return;
-      following = lookUp(left[next++]!);
+      if (next === count) return;
+      following = lookUp(next++);
     }
     begun = following;
   }
   const slow = begun;
-  await inParallel(1 + left.length - next, (n) => (n === 0 ? slow : lookUp(left[next + n - 1]!)));
+  await inParallel(1 + count - next, (n) => (n === 0 ? slow : lookUp(next + n - 1)));
 }
 
-/** Whether a lookup is over when the event loop has turned. */
+/** Whether a lookup is over after the event loop's next turn. */
 function isOverInTurn(lookup: Promise<void>): Promise<boolean> {
   return Promise.race([lookup.then(() => true), turn().then(() => false)]);
 }
