@@ -34,7 +34,7 @@ export function kernelCrc32c(tables: Int32Array): Crc32c | undefined {
       memory.set(bytes.subarray(start, start + room), dataAt);
       register = kernel.update(register, room);
     }
-    // What follows the last byte does no harm, and to leave it out would take a view.
+    // Bytes behind the last one do no harm. Leaving them out would take a view.
     memory.set(start === 0 && bytes.length <= room ? bytes : bytes.subarray(start, length), dataAt);
     return ~kernel.update(register, length - start) >>> 0;
   };

@@ -8,7 +8,7 @@ const MIN_KERNEL_BYTES = 256;
 // Made at first use, so that nothing is computed or compiled at import.
 let implementation: Crc32c | undefined;
 
-/** The CRC-32C of the first `length` of `bytes`, or all of them, a uint32. `seed` is the CRC-32C of the bytes before them. */
+/** The CRC-32C of the first `length` bytes of `bytes`, or of all of them, a uint32. `seed` is the CRC-32C of the bytes before them. */
 export function crc32c(bytes: Uint8Array, seed = 0, length = bytes.length): number {
   implementation ??= makeCrc32c();
   return implementation(bytes, seed, length);

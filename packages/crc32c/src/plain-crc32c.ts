@@ -1,4 +1,4 @@
-/** The CRC-32C of the first `length` of `bytes`, a uint32. `seed` is the CRC-32C of the bytes before them. */
+/** The CRC-32C of the first `length` bytes of `bytes`, a uint32. `seed` is the CRC-32C of the bytes before them. */
 export type Crc32c = (bytes: Uint8Array, seed: number, length: number) => number;
 
 /**

@@ -367,16 +367,17 @@ ${markdownTable(header!, rows)}
 /** What stops the goals of levels on Node. */
 const LEVEL_REASONS = `What stops the others:
 
-- level-get, level-uncached-get: classic-level takes 19 to 45 µs from run to run, most of it for the trip to a thread and back: a key of
-  \`getMany\` takes it 3 to 6 µs. Two thirds of ours are spent in memtables, filters and blocks, and the rest in abstract-level's promise, and
-  in making bytes of the key and text of the value. What moved it: a value at hand without promises of our own (0.75 of the time before).
+- level-get, level-uncached-get: classic-level takes 25 to 48 µs from run to run, most of it for the trip to a thread and back: a key of
+  \`getMany\` takes it 3 to 8 µs. Two thirds of the time of our uncached \`get\` are spent in memtables, filters and blocks, and the rest in
+  abstract-level's promise, and in making bytes of the key and text of the value. A store that returns a value at hand without a promise of
+  its own took a cached \`get\` to 0.7 to 0.85 of its time.
 - level-nextv: a third of a call of \`nextv(1000)\` makes text of keys and values, which takes Node 100 ns each, and an eighth puts the
   entries of the tables in order. classic-level does the latter on another thread, while the program uses what came before.
   No gain: text of many keys and values at once, which is then cut, because copying them together takes as long (0.99 to 1.1).
-- level-uncached-get-many: as for \`db-uncached-get-many\`: of our time, reading takes 0.21, decompression 0.18. From run to run it varies
-  by half, and theirs does not: where the processor's larger caches are busy with other programs, memory that is written for the first time
-  takes longest. So what moved it was to leave less garbage for each key (1.9 kB before, 1.2 kB now), and one wait for the event
-  loop in place of 16, which took 0.8 of the time together.`;
+- level-uncached-get-many: as for \`db-uncached-get-many\`. Reading takes 0.21 of our time, and decompression 0.18. Our time varies more
+  from run to run than classic-level's does. Seven more views for each key added 0.7 to 0.9 µs in the quickest runs and 1.3 to 2.5 µs in
+  median runs, so garbage is expensive here. Less of it (1.2 kB for each key in place of 2.8), and one wait for the event loop in place of
+  16, took the time to 0.8 of what it was.`;
 
 /** What stops those in browsers. */
 const BROWSER_LEVEL_REASONS = `A put is over when the file system has taken the write to the log, one call for each; of 100 puts at once, one call serves all. In a

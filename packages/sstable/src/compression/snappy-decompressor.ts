@@ -1,7 +1,7 @@
 import { growMemory, instantiateKernel, type Kernel, PrefixViews } from '@bloom/bytes';
 import { SNAPPY_DECOMPRESSOR } from './snappy-decompressor.wasm.js';
 
-/** The kernel's copies read and write up to 63 bytes past their ends: so many follow the contents, and the stream behind them. */
+/** The kernel's copies read and write up to 63 bytes past their ends, so this much memory is free after the contents and after the stream. */
 const SLACK = 64;
 
 /** Decompresses the elements of a stream. */
@@ -25,7 +25,7 @@ interface DecompressorKernel extends Kernel {
 /** Decompresses in WebAssembly, `assembly/snappy-decompressor.ts`, in a third to a tenth of the time of plain TypeScript. */
 export class SnappyDecompressorKernel implements ElementDecompressor {
   readonly #kernel: DecompressorKernel;
-  /** The contents come first. */
+  /** The kernel's memory: the contents are at its start, and the stream follows them. */
   #contents: PrefixViews;
 
   private constructor(kernel: DecompressorKernel) {

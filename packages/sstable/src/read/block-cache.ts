@@ -100,19 +100,19 @@ export class BlockCache {
     return this.#takeSpare(length) ?? new Uint8Array(Math.min(roomFor(length), this.maxBytes - BLOCK_OVERHEAD));
   }
 
-  /** Keeps `block` if it is in `memory`, which was lent, and takes most of it; otherwise a copy. */
+  /** Keeps `block` without copying it, if it fills most of `memory`, which was lent. Otherwise keeps a copy, and takes the memory back. */
   setLent(id: number, block: Uint8Array, memory: Bytes): void {
     if (block.buffer === memory.buffer && !isMuchLarger(memory, block.length)) {
       this.#blocks.delete(id);
       this.#own(id, block, memory);
     } else {
-      // The copy of a block that is elsewhere may go there; for one that is in it, it is too large.
+      // First, so that the copy can go there. It is never chosen for a block that is in it now: it is too large for that block.
       this.giveBack(memory);
       this.setCopy(id, block);
     }
   }
 
-  /** Takes back memory that was lent, and is not needed. */
+  /** Takes back memory in which no block was made. */
   giveBack(memory: Bytes): void {
     if (memory.length > MAX_REUSED_BYTES) return;
     if (this.#spares.length === MAX_SPARES) this.#spares.shift();

@@ -8,7 +8,11 @@ const MAX_SCRATCH_BYTES = 256 * 2 ** 10;
 export class BlockScratch {
   #bytes = new Uint8Array(0);
 
-  /** As {@link decodeStoredBlock}, whose last parameter is `storedContents`. The contents are valid until the next call. */
+  /**
+   * As {@link decodeStoredBlock}. The contents are valid until the next call.
+   *
+   * @param storedContents a view of the stored contents, where the caller has one.
+   */
   decode(stored: Uint8Array, place: Place, decoding: BlockDecoding, storedContents?: Uint8Array): Uint8Array {
     const contents = decodeStoredBlock(stored, place, decoding, this.#bytes, storedContents);
     const { length } = contents;

@@ -25,7 +25,7 @@ export class DataBlocks {
   readonly #cache: BlockCache | undefined;
   /** The cache's id of data block 0. */
   readonly #firstCacheId: number;
-  /** Nearly all blocks have at most so many bytes, as far as they were read; 0 before that. */
+  /** A length that nearly all blocks read so far do not exceed; 0 before the first. */
   #usualLength = 0;
   /** Whether the table is closed. */
   isClosed = false;
@@ -180,7 +180,7 @@ export class DataBlocks {
     const { decoding } = this.#table;
     const cache = this.isClosed ? undefined : this.#cache;
     const storedContents = isLent && stored === scratch.first(stored.length) ? scratch.first(stored.length - BLOCK_TRAILER_LENGTH) : undefined;
-    // What is decompressed goes where the cache keeps it: copying it there took a twentieth of a lookup.
+    // A block is decompressed into memory of the cache, so that it need not be copied to stay there.
     const memory = isPlain(stored) || this.#usualLength === 0 ? undefined : cache?.lend(this.#usualLength);
     let contents: Uint8Array;
     try {
@@ -230,7 +230,7 @@ export class DataBlocks {
     return scratch.decode(stored, this.#placeOf(i), this.#table.decoding);
   }
 
-  /** Notes the length of a block. A few that are much longer than the others change little: memory for them would cost the cache others. */
+  /** Notes the length of a block. A few much longer blocks change it little, because memory of their length would cost the cache other blocks. */
   #noteLength(length: number): void {
     const usual = this.#usualLength;
     if (usual === 0) this.#usualLength = Math.min(length, AT_ONCE_BYTES);
