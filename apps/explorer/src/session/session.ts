@@ -67,6 +67,8 @@ export class Session {
   /** The filter's part of the URL is long where many keys were typed. */
   #filterParams: { readonly of: FilterState; readonly params: URLSearchParams } | undefined;
   #urlTimer: ReturnType<typeof setTimeout> | undefined;
+  /** The hash that was last written or followed. */
+  #hash = location.hash;
   #live: LiveClient | undefined;
 
   /** Takes up what the URL says, and follows it from then on. */
@@ -227,16 +229,20 @@ export class Session {
   #write(how: 'push' | 'replace'): void {
     clearTimeout(this.#urlTimer);
     this.#urlTimer = undefined;
+    // After Back, the page is at another entry of the history before the event comes that says so. That entry stays as it is.
+    if (how === 'replace' && location.hash !== this.#hash) return;
     const hash = this.linkTo(this.#state.view);
     if (hash === location.hash) return;
     if (how === 'push') history.pushState(null, '', hash);
     else history.replaceState(null, '', hash);
+    this.#hash = location.hash;
   }
 
   /** Shows what the URL says: of a link, Back, or what was typed there. A view without parameters is as it was left. */
   #follow(): void {
     clearTimeout(this.#urlTimer);
     this.#urlTimer = undefined;
+    this.#hash = location.hash;
     const { view, params } = parseRoute(location.hash);
     const isBare = params.toString() === '';
     const part: Partial<SessionState> = { view };
