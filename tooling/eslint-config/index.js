@@ -1,6 +1,7 @@
 import js from '@eslint/js';
 import { defineConfig, globalIgnores } from 'eslint/config';
 import tseslint from 'typescript-eslint';
+import { lateHashFields } from './late-hash-fields.js';
 
 const hostGlobals = ['Buffer', 'process', 'global', 'window', 'self', 'document', '__dirname', '__filename', 'require'];
 
@@ -50,6 +51,11 @@ export default defineConfig(
         ...hostGlobals.map((name) => ({ name, message: 'A core runs in every host: this belongs in an entry point.' })),
       ],
     },
+  },
+  {
+    files: ['packages/*/src/**'],
+    plugins: { bloom: { rules: { 'late-hash-fields': lateHashFields } } },
+    rules: { 'bloom/late-hash-fields': 'error' },
   },
   {
     files: ['packages/*/test/**', 'apps/*/test/**', 'tooling/*/test/**'],

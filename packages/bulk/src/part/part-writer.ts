@@ -68,23 +68,23 @@ export interface WrittenPart {
  * ```
  */
 export class PartWriter {
-  readonly #comparator: Comparator;
-  readonly #options: TableBuilderOptions;
-  readonly #sequence: bigint;
-  readonly #partBytes: number;
-  #sink = new MemorySink();
-  #builder: TableBuilder;
-  #deletions = 0;
-  #first: Uint8Array = new Uint8Array(0);
-  #firstKind: PartKind = 'value';
-  #lastKind: PartKind = 'value';
+  private readonly comparator: Comparator;
+  private readonly options: TableBuilderOptions;
+  private readonly sequence: bigint;
+  private readonly partBytes: number;
+  private sink = new MemorySink();
+  private builder: TableBuilder;
+  private deletions = 0;
+  private first: Uint8Array = new Uint8Array(0);
+  private firstKind: PartKind = 'value';
+  private lastKind: PartKind = 'value';
   /** The last key of the part before, which the next key must follow. */
-  #before: Uint8Array | undefined;
+  private before: Uint8Array | undefined;
   /** What follows the key of a value and of a deletion. */
-  readonly #valueTrailer: Uint8Array;
-  readonly #deletionTrailer: Uint8Array;
+  private readonly valueTrailer: Uint8Array;
+  private readonly deletionTrailer: Uint8Array;
   /** The internal key of the entry that is added. */
-  #stored = new Uint8Array(256);
+  private stored = new Uint8Array(256);
 
   /** @throws TypeError or RangeError for an option that is wrong. */
   constructor(options: PartOptions) {
@@ -93,24 +93,24 @@ export class PartWriter {
     mustBeComparator('comparator', comparator);
     if (typeof sequence !== 'bigint') throw new TypeError(`sequence must be a bigint, got ${typeof sequence}`);
     if (sequence < 0n || sequence > MAX_SEQUENCE) throw new RangeError(`sequence must be from 0 to 2^56 - 1, got ${sequence}`);
-    this.#sequence = sequence;
-    this.#valueTrailer = encodeInternalKey({ userKey: NOTHING, sequence, type: VALUE });
-    this.#deletionTrailer = encodeInternalKey({ userKey: NOTHING, sequence, type: DELETION });
-    this.#partBytes = mustBeWhole('partBytes', partBytes, 1, 2 ** 40);
-    this.#comparator = comparator;
+    this.sequence = sequence;
+    this.valueTrailer = encodeInternalKey({ userKey: NOTHING, sequence, type: VALUE });
+    this.deletionTrailer = encodeInternalKey({ userKey: NOTHING, sequence, type: DELETION });
+    this.partBytes = mustBeWhole('partBytes', partBytes, 1, 2 ** 40);
+    this.comparator = comparator;
     const policy = filterPolicy === undefined && comparator.keyEquivalence === undefined ? new BloomFilterPolicy(BITS_PER_KEY) : (filterPolicy ?? null);
-    this.#options = { ...rest, comparator: internalKeyComparator(comparator), filterPolicy: policy && internalKeyPolicy(policy) };
-    this.#builder = new TableBuilder(this.#sink, this.#options);
+    this.options = { ...rest, comparator: internalKeyComparator(comparator), filterPolicy: policy && internalKeyPolicy(policy) };
+    this.builder = new TableBuilder(this.sink, this.options);
   }
 
   /** Whether the part has as many bytes as it should: then {@link take} is to be called before the next entry. */
   get isFull(): boolean {
-    return this.#builder.byteLength + this.#builder.indexByteLength >= this.#partBytes;
+    return this.builder.byteLength + this.builder.indexByteLength >= this.partBytes;
   }
 
   /** Whether the part has no entry. */
   get isEmpty(): boolean {
-    return this.#builder.entries === 0;
+    return this.builder.entries === 0;
   }
 
   /**
@@ -131,44 +131,44 @@ export class PartWriter {
   /** Ends the part, and begins the next one. @throws TypeError when it has no entry. */
   async take(): Promise<WrittenPart> {
     if (this.isEmpty) throw new TypeError('the part has no entry');
-    const last = this.#builder.lastKey.slice(0, -INTERNAL_KEY_TRAILER_LENGTH);
-    const { entries } = this.#builder.finish();
-    const bytes = this.#sink.toBytes();
-    const [deletions, first, firstKind, lastKind] = [this.#deletions, this.#first, this.#firstKind, this.#lastKind];
-    this.#before = last;
-    this.#deletions = 0;
-    this.#sink = new MemorySink();
-    this.#builder = new TableBuilder(this.#sink, this.#options);
+    const last = this.builder.lastKey.slice(0, -INTERNAL_KEY_TRAILER_LENGTH);
+    const { entries } = this.builder.finish();
+    const bytes = this.sink.toBytes();
+    const [deletions, first, firstKind, lastKind] = [this.deletions, this.first, this.firstKind, this.lastKind];
+    this.before = last;
+    this.deletions = 0;
+    this.sink = new MemorySink();
+    this.builder = new TableBuilder(this.sink, this.options);
     const sha256 = await sha256Hex(bytes);
     const number = numberOfSha256(sha256);
-    const part: Part = { number, byteLength: bytes.length, sha256, comparator: this.#comparator.name, sequence: this.#sequence, entries, deletions, first, firstKind, last, lastKind };
+    const part: Part = { number, byteLength: bytes.length, sha256, comparator: this.comparator.name, sequence: this.sequence, entries, deletions, first, firstKind, last, lastKind };
     return { part, bytes };
   }
 
   #add(key: Uint8Array, value: Uint8Array, kind: PartKind): void {
     mustBeBytes('key', key);
     const { isEmpty } = this;
-    this.#mustBeAfter(key, isEmpty ? this.#before : this.#builder.lastKey.subarray(0, -INTERNAL_KEY_TRAILER_LENGTH));
+    this.#mustBeAfter(key, isEmpty ? this.before : this.builder.lastKey.subarray(0, -INTERNAL_KEY_TRAILER_LENGTH));
     const length = key.length + INTERNAL_KEY_TRAILER_LENGTH;
-    if (this.#stored.length < length) this.#stored = new Uint8Array(2 * length);
-    this.#stored.set(key);
-    this.#stored.set(kind === 'value' ? this.#valueTrailer : this.#deletionTrailer, key.length);
-    this.#builder.addRange(this.#stored, 0, length, value, 0, value.length);
+    if (this.stored.length < length) this.stored = new Uint8Array(2 * length);
+    this.stored.set(key);
+    this.stored.set(kind === 'value' ? this.valueTrailer : this.deletionTrailer, key.length);
+    this.builder.addRange(this.stored, 0, length, value, 0, value.length);
     if (isEmpty) {
-      this.#first = key.slice();
-      this.#firstKind = kind;
+      this.first = key.slice();
+      this.firstKind = kind;
     }
-    this.#lastKind = kind;
-    if (kind === 'deletion') this.#deletions++;
+    this.lastKind = kind;
+    if (kind === 'deletion') this.deletions++;
   }
 
   /** Versions of one key would be in order for the table, but a part has one of each key. */
   #mustBeAfter(key: Uint8Array, before: Uint8Array | undefined): void {
     if (before === undefined) return;
-    const difference = this.#comparator.compare(before, key);
+    const difference = this.comparator.compare(before, key);
     if (difference < 0) return;
     const order = difference === 0 ? 'is equal to' : 'is before';
-    throw new RangeError(`key must be after the previous key: ${shown(key)} ${order} ${shown(before)} by ${this.#comparator.name}`);
+    throw new RangeError(`key must be after the previous key: ${shown(key)} ${order} ${shown(before)} by ${this.comparator.name}`);
   }
 }
 

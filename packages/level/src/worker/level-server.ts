@@ -33,46 +33,46 @@ interface Guest {
 }
 
 export class LevelServer {
-  readonly #path: string;
-  readonly #client: string;
-  readonly #port: MessagePortLike;
-  readonly #database: SharedDatabase;
-  readonly #onEnd: () => void;
-  readonly #pathChannel: MessagePortLike;
-  readonly #clientChannel: MessagePortLike;
+  private readonly path: string;
+  private readonly client: string;
+  private readonly port: MessagePortLike;
+  private readonly database: SharedDatabase;
+  private readonly onEnd: () => void;
+  private readonly pathChannel: MessagePortLike;
+  private readonly clientChannel: MessagePortLike;
   /** What its page has asked for and no answer came to. */
-  readonly #pending = new Map<number, Request>();
-  readonly #guests = new Map<string, Guest>();
+  private readonly pending = new Map<number, Request>();
+  private readonly guests = new Map<string, Guest>();
   /** What its page holds in another worker. */
-  readonly #held = new HeldStates();
+  private readonly held = new HeldStates();
   /** With which options the page's level is open, for the next worker that has the database. */
-  #openWith: Request | undefined;
+  private openWith: Request | undefined;
   /** Its page's session, once this worker has the database open. */
-  #own: LevelSession | undefined;
+  private own: LevelSession | undefined;
   /** Which worker has the database open, where it is another. */
-  #owner: string | undefined;
+  private owner: string | undefined;
   /** Whether it holds its own lock. Until then, a worker that waits for that lock would get it, and take this worker for one that has ended. */
-  #hasLock = false;
-  #isLeaving = false;
+  private hasLock = false;
+  private isLeaving = false;
   /** Lets the next worker have the database, from when on this one answers nobody. */
-  #endElection: () => void = () => undefined;
-  #hasEnded = false;
-  readonly #waiting = new AbortController();
+  private endElection: () => void = () => undefined;
+  private hasEnded = false;
+  private readonly waiting = new AbortController();
 
   /** @param onEnd called when the worker has no more to do. */
   constructor({ path, client }: Greeting, port: MessagePortLike, formats: ByteFormats, options: ServeOptions, onEnd: () => void) {
-    this.#path = path;
-    this.#client = client;
-    this.#port = port;
-    this.#database = new SharedDatabase(path, formats, options);
-    this.#onEnd = onEnd;
-    this.#pathChannel = new browser.BroadcastChannel(lockOf(path));
-    this.#clientChannel = new browser.BroadcastChannel(lockOfClient(client));
-    this.#pathChannel.onmessage = ({ data }) => this.#hear(data as PathMessage);
-    this.#clientChannel.onmessage = ({ data }) => this.#hearOwner(data as ClientMessage);
+    this.path = path;
+    this.client = client;
+    this.port = port;
+    this.database = new SharedDatabase(path, formats, options);
+    this.onEnd = onEnd;
+    this.pathChannel = new browser.BroadcastChannel(lockOf(path));
+    this.clientChannel = new browser.BroadcastChannel(lockOfClient(client));
+    this.pathChannel.onmessage = ({ data }) => this.#hear(data as PathMessage);
+    this.clientChannel.onmessage = ({ data }) => this.#hearOwner(data as ClientMessage);
     port.onmessage = ({ data }) => this.#ask(data as Request[]);
     void browser.navigator.locks.request(lockOfClient(client), {}, () => {
-      this.#hasLock = true;
+      this.hasLock = true;
       port.postMessage([]);
       this.#join();
       return new Promise(() => undefined);
@@ -81,61 +81,61 @@ export class LevelServer {
 
   /** Looks for the worker that has the database open, and waits to be that. */
   #join(): void {
-    this.#pathChannel.postMessage({ hello: this.#client } satisfies PathMessage);
+    this.pathChannel.postMessage({ hello: this.client } satisfies PathMessage);
     const elected = (): Promise<void> =>
       new Promise((resolve) => {
-        this.#endElection = () => {
-          this.#hasEnded = true;
+        this.endElection = () => {
+          this.hasEnded = true;
           resolve();
         };
         this.#become();
       });
-    browser.navigator.locks.request(lockOf(this.#path), { signal: this.#waiting.signal }, elected).then(
-      () => this.#onEnd(),
+    browser.navigator.locks.request(lockOf(this.path), { signal: this.waiting.signal }, elected).then(
+      () => this.onEnd(),
       // It was stopped while it waited.
-      () => this.#onEnd(),
+      () => this.onEnd(),
     );
   }
 
   /** Has the lock: opens the database, for its own page and for all others. */
   #become(): void {
-    this.#owner = undefined;
-    this.#own = new LevelSession(this.#database, (answers) => this.#answered(answers));
-    this.#own.handle(this.#unanswered());
-    this.#pathChannel.postMessage({ owner: this.#client } satisfies PathMessage);
+    this.owner = undefined;
+    this.own = new LevelSession(this.database, (answers) => this.#answered(answers));
+    this.own.handle(this.#unanswered());
+    this.pathChannel.postMessage({ owner: this.client } satisfies PathMessage);
   }
 
   #hear(message: PathMessage): void {
     if ('hello' in message) {
-      if (this.#own !== undefined && !this.#hasEnded) this.#welcome(message.hello);
-    } else if (this.#hasLock) {
+      if (this.own !== undefined && !this.hasEnded) this.#welcome(message.hello);
+    } else if (this.hasLock) {
       // The new one knows nobody yet.
-      this.#pathChannel.postMessage({ hello: this.#client } satisfies PathMessage);
+      this.pathChannel.postMessage({ hello: this.client } satisfies PathMessage);
     }
   }
 
   /** Begins to serve another page's worker. */
   #welcome(client: string): void {
-    if (this.#guests.has(client)) return;
+    if (this.guests.has(client)) return;
     const channel = new browser.BroadcastChannel(lockOfClient(client));
-    const session = new LevelSession(this.#database, (answers) => channel.postMessage({ from: this.#client, answers } satisfies ClientMessage));
+    const session = new LevelSession(this.database, (answers) => channel.postMessage({ from: this.client, answers } satisfies ClientMessage));
     const forget = new AbortController();
-    this.#guests.set(client, { session, channel, forget });
+    this.guests.set(client, { session, channel, forget });
     channel.onmessage = ({ data }) => {
       const message = data as ClientMessage;
-      if ('requests' in message && message.to === this.#client) session.handle(message.requests);
+      if ('requests' in message && message.to === this.client) session.handle(message.requests);
     };
     // Granted when that worker has ended.
     browser.navigator.locks
       .request(lockOfClient(client), { signal: forget.signal }, () => this.#dismiss(client))
       .catch(() => undefined);
-    channel.postMessage({ owner: this.#client } satisfies ClientMessage);
+    channel.postMessage({ owner: this.client } satisfies ClientMessage);
   }
 
   async #dismiss(client: string): Promise<void> {
-    const guest = this.#guests.get(client);
+    const guest = this.guests.get(client);
     if (guest === undefined) return;
-    this.#guests.delete(client);
+    this.guests.delete(client);
     guest.channel.close();
     await guest.session.end().catch(() => undefined);
     this.#leaveIfDone();
@@ -143,60 +143,60 @@ export class LevelServer {
 
   /** What the worker says that has the database open. */
   #hearOwner(message: ClientMessage): void {
-    if (this.#own !== undefined) return;
+    if (this.own !== undefined) return;
     if ('answers' in message) {
       // What the worker before has answered late is asked again: of a walk, both answers would have the same items.
-      if (message.from === this.#owner) this.#answered(message.answers);
-    } else if ('owner' in message && message.owner !== this.#owner) {
-      this.#owner = message.owner;
+      if (message.from === this.owner) this.#answered(message.answers);
+    } else if ('owner' in message && message.owner !== this.owner) {
+      this.owner = message.owner;
       this.#passOn(this.#unanswered());
     }
   }
 
   /** What the page asks for. */
   #ask(requests: readonly Request[]): void {
-    for (const request of requests) this.#pending.set(request[0], request);
-    if (this.#own !== undefined) this.#own.handle(requests);
-    else if (this.#owner !== undefined) this.#passOn(requests);
+    for (const request of requests) this.pending.set(request[0], request);
+    if (this.own !== undefined) this.own.handle(requests);
+    else if (this.owner !== undefined) this.#passOn(requests);
   }
 
   #passOn(requests: readonly Request[]): void {
-    if (requests.length > 0) this.#clientChannel.postMessage({ to: this.#owner!, requests } satisfies ClientMessage);
+    if (requests.length > 0) this.clientChannel.postMessage({ to: this.owner!, requests } satisfies ClientMessage);
   }
 
   /** All that a worker has to be told that did not have the database open before. */
   #unanswered(): Request[] {
-    return [...(this.#openWith === undefined ? [] : [this.#openWith, ...this.#held.requests]), ...this.#pending.values()];
+    return [...(this.openWith === undefined ? [] : [this.openWith, ...this.held.requests]), ...this.pending.values()];
   }
 
   #answered(answers: readonly Answer[]): void {
     const wanted: Answer[] = [];
     let isClosed = false;
     for (const answer of answers) {
-      const request = this.#pending.get(answer[0]);
+      const request = this.pending.get(answer[0]);
       if (request === undefined) continue;
-      this.#pending.delete(answer[0]);
+      this.pending.delete(answer[0]);
       wanted.push(answer);
       const [, call] = request;
-      if (this.#own === undefined) this.#held.answered(request, answer);
-      if (call === 'open' && answer[1] === 0) this.#openWith = openedAgain(request);
+      if (this.own === undefined) this.held.answered(request, answer);
+      if (call === 'open' && answer[1] === 0) this.openWith = openedAgain(request);
       if (call === 'close' || call === 'destroy' || call === 'repair') isClosed = true;
     }
-    if (wanted.length > 0) this.#port.postMessage(wanted, wanted.flatMap(largeBuffer));
+    if (wanted.length > 0) this.port.postMessage(wanted, wanted.flatMap(largeBuffer));
     if (isClosed) this.#leave();
   }
 
   /** The page is done with the worker. */
   #leave(): void {
-    this.#openWith = undefined;
-    this.#isLeaving = true;
-    if (this.#own === undefined) this.#waiting.abort();
+    this.openWith = undefined;
+    this.isLeaving = true;
+    if (this.own === undefined) this.waiting.abort();
     else this.#leaveIfDone();
   }
 
   /** Lets the next worker have the database, unless others use it here. */
   #leaveIfDone(): void {
-    if (this.#isLeaving && this.#guests.size === 0) this.#endElection();
+    if (this.isLeaving && this.guests.size === 0) this.endElection();
   }
 }
 

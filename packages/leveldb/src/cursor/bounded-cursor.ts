@@ -8,46 +8,46 @@ import { type ReadSampler, VisibleCursor } from './visible-cursor.js';
 
 /** Moves over the visible entries between two keys: a move that leads to others leads to no entry. */
 export class BoundedCursor extends VisibleCursor {
-  readonly #bounds: CursorBounds;
+  private readonly bounds: CursorBounds;
 
   constructor(entries: EntryCursor, order: KeyOrder, sequence: bigint, damage: DamagePolicy, sampler: ReadSampler | undefined, bounds: CursorBounds) {
     super(entries, order, sequence, damage, sampler);
-    this.#bounds = bounds;
+    this.bounds = bounds;
   }
 
   override seekToFirst(): boolean {
-    const { first } = this.#bounds;
-    return first === undefined ? this.#within(super.seekToFirst()) : this.seek(first.key, first.side);
+    const { first } = this.bounds;
+    return first === undefined ? this.within(super.seekToFirst()) : this.seek(first.key, first.side);
   }
 
   override seekToLast(): boolean {
-    const { last } = this.#bounds;
-    return last === undefined ? this.#within(super.seekToLast()) : this.seek(last.key, last.side);
+    const { last } = this.bounds;
+    return last === undefined ? this.within(super.seekToLast()) : this.seek(last.key, last.side);
   }
 
   override seek(userKey: Uint8Array, side: Side): boolean {
     mustBeBytes('key', userKey);
     this.valid = false;
-    const seek = this.#bounds.seek(userKey, side);
-    return this.#within(super.seek(seek.key, seek.side));
+    const seek = this.bounds.seek(userKey, side);
+    return this.within(super.seek(seek.key, seek.side));
   }
 
   override next(): boolean {
-    return this.#within(super.next());
+    return this.within(super.next());
   }
 
   override prev(): boolean {
-    return this.#within(super.prev());
+    return this.within(super.prev());
   }
 
   override *settle(): FolderReading<void> {
     yield* super.settle();
-    this.#within(true);
+    this.within(true);
   }
 
   /** Leaves an entry that is not between the bounds, once a move is over. */
-  #within(settled: boolean): boolean {
-    if (settled && this.valid && !this.#bounds.admits(this.keyBytes, this.keyLength)) this.valid = false;
+  private within(settled: boolean): boolean {
+    if (settled && this.valid && !this.bounds.admits(this.keyBytes, this.keyLength)) this.valid = false;
     return settled;
   }
 }

@@ -1,6 +1,7 @@
 import type { CompareRange, Side } from '@bloom/sstable/database';
 import { EntryCursor } from './entry-cursor.js';
 import { all, type FolderReading } from '../folder/folder-reading.js';
+import { SourceQueue } from './source-queue.js';
 
 /**
  * The entries of many sources as one sequence. Of entries with the same internal key that of the newer source comes first.
@@ -11,14 +12,7 @@ import { all, type FolderReading } from '../folder/folder-reading.js';
  */
 export class MergeCursor extends EntryCursor {
   readonly #sources: readonly EntryCursor[];
-  readonly #compare: CompareRange;
-  /**
-   * The sources that are on an entry, in the order in which these come. Mostly the first stays first when it moves, and one
-   * comparison shows it.
-   */
-  readonly #queue: EntryCursor[] = [];
-  /** The age of each source: 0 is the newest. */
-  readonly #ages = new Map<EntryCursor, number>();
+  readonly #queue: SourceQueue;
   #reverse = false;
   /** The sources whose moves are not over; the only one is the first of the queue where `#stepping`. */
   #unsettled: EntryCursor[] = [];
@@ -28,8 +22,7 @@ export class MergeCursor extends EntryCursor {
   constructor(sources: readonly EntryCursor[], compareInternalKeys: CompareRange) {
     super();
     this.#sources = sources;
-    this.#compare = compareInternalKeys;
-    for (const [age, source] of sources.entries()) this.#ages.set(source, age);
+    this.#queue = new SourceQueue(sources, compareInternalKeys);
   }
 
   override seekToFirst(): boolean {
@@ -45,11 +38,11 @@ export class MergeCursor extends EntryCursor {
   }
 
   override next(): boolean {
-    return this.#step(this.#queue[0]!.next());
+    return this.#step(this.#queue.first!.next());
   }
 
   override prev(): boolean {
-    return this.#step(this.#queue[0]!.prev());
+    return this.#step(this.#queue.first!.prev());
   }
 
   override *settle(): FolderReading<void> {
@@ -57,8 +50,8 @@ export class MergeCursor extends EntryCursor {
     this.#unsettled = [];
     if (unsettled.length === 1) yield* unsettled[0]!.settle();
     else yield* all(unsettled.map((source) => source.settle()));
-    if (this.#stepping) this.#sink();
-    else this.#line();
+    if (this.#stepping) this.#queue.sink();
+    else this.#queue.line(this.#reverse);
     this.#land();
   }
 
@@ -71,57 +64,26 @@ export class MergeCursor extends EntryCursor {
     this.valid = false;
     this.#stepping = false;
     this.#reverse = reverse;
-    this.#queue.length = 0;
+    this.#queue.clear();
     this.#unsettled = this.#sources.filter((source) => !move(source));
     if (this.#unsettled.length > 0) return false;
-    this.#line();
+    this.#queue.line(reverse);
     return this.#land();
   }
 
   #step(settled: boolean): boolean {
     if (settled) {
-      this.#sink();
+      this.#queue.sink();
       return this.#land();
     }
     this.valid = false;
     this.#stepping = true;
-    this.#unsettled = [this.#queue[0]!];
+    this.#unsettled = [this.#queue.first!];
     return false;
   }
 
-  /** Lines up all sources that are on an entry. */
-  #line(): void {
-    this.#queue.length = 0;
-    for (const source of this.#sources) if (source.valid) this.#queue.push(source);
-    this.#queue.sort((a, b) => (this.#isBefore(a, b) ? -1 : 1));
-  }
-
-  /** Puts the first source, which moved, where it belongs. */
-  #sink(): void {
-    const queue = this.#queue;
-    const first = queue[0]!;
-    if (!first.valid) {
-      queue.shift();
-      return;
-    }
-    let i = 1;
-    while (i < queue.length && this.#isBefore(queue[i]!, first)) {
-      queue[i - 1] = queue[i]!;
-      i++;
-    }
-    if (i > 1) queue[i - 1] = first;
-  }
-
-  #isBefore(a: EntryCursor, b: EntryCursor): boolean {
-    const ours = a.entry;
-    const theirs = b.entry;
-    const order = this.#compare(ours.keyBytes, ours.keyStart, ours.keyEnd, theirs.keyBytes, theirs.keyStart, theirs.keyEnd);
-    const isBefore = order === 0 ? this.#ages.get(a)! < this.#ages.get(b)! : order < 0;
-    return isBefore !== this.#reverse;
-  }
-
   #land(): true {
-    const first = this.#queue[0];
+    const { first } = this.#queue;
     this.valid = first !== undefined;
     if (first !== undefined && this.entry !== first.entry) this.entry = first.entry;
     return true;

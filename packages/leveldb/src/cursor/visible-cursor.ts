@@ -5,7 +5,7 @@
  * Source: LevelDB, db/db_iter.cc.
  */
 import { mustBeBytes } from '@bloom/bytes';
-import { DELETION, INTERNAL_KEY_TRAILER_LENGTH, type Side, VALUE } from '@bloom/sstable/database';
+import { compareInternalBytes, DELETION, INTERNAL_KEY_TRAILER_LENGTH, type Side, VALUE } from '@bloom/sstable/database';
 import type { DamagePolicy } from '../folder/damage.js';
 import { afterVersions, beforeVersions, SequenceBound, typeOf } from '../format/database-key.js';
 import type { Entry, EntryCursor } from './entry-cursor.js';
@@ -35,38 +35,42 @@ export class VisibleCursor {
   valueStart = 0;
   valueEnd = 0;
 
-  readonly #entries: EntryCursor;
-  readonly #order: KeyOrder;
-  readonly #bound: SequenceBound;
-  readonly #damage: DamagePolicy;
-  #reverse = false;
+  private readonly entries: EntryCursor;
+  private readonly order: KeyOrder;
+  private readonly isBytewise: boolean;
+  private readonly bound: SequenceBound;
+  private readonly damage: DamagePolicy;
+  private reverse = false;
   /** Forward: whether the versions of the key that is kept are hidden. */
-  #hiding = false;
+  private hiding = false;
+  /** Forward, where `hiding`: at least so many bytes at the start of the entry's key are those of the key that is kept. */
+  private common = 0;
   /** Backward: whether the kept key has a value, so far. */
-  #found = false;
+  private found = false;
 
-  readonly #sampler: ReadSampler | undefined;
+  private readonly sampler: ReadSampler | undefined;
   /** Bytes until the next sample. */
-  #unsampled: number;
+  private unsampled: number;
 
   /** @param entries all versions; closed with this cursor. */
   constructor(entries: EntryCursor, order: KeyOrder, sequence: bigint, damage: DamagePolicy, sampler?: ReadSampler) {
-    this.#entries = entries;
-    this.#order = order;
-    this.#bound = new SequenceBound(sequence);
-    this.#damage = damage;
-    this.#sampler = sampler;
-    this.#unsampled = sampler?.period() ?? 0;
+    this.entries = entries;
+    this.order = order;
+    this.isBytewise = order.compareInternalKeys === compareInternalBytes;
+    this.bound = new SequenceBound(sequence);
+    this.damage = damage;
+    this.sampler = sampler;
+    this.unsampled = sampler?.period() ?? 0;
   }
 
   seekToFirst(): boolean {
     this.valid = false;
-    return this.#start(false, this.#entries.seekToFirst());
+    return this.#start(false, this.entries.seekToFirst());
   }
 
   seekToLast(): boolean {
     this.valid = false;
-    return this.#start(true, this.#entries.seekToLast());
+    return this.#start(true, this.entries.seekToLast());
   }
 
   seek(userKey: Uint8Array, side: Side): boolean {
@@ -74,55 +78,56 @@ export class VisibleCursor {
     this.valid = false;
     const reverse = side === 'before' || side === 'at-or-before';
     const bound = side === 'at-or-after' || side === 'before' ? beforeVersions(userKey) : afterVersions(userKey);
-    return this.#start(reverse, this.#entries.seek(bound, side));
+    return this.#start(reverse, this.entries.seek(bound, side));
   }
 
   next(): boolean {
     if (!this.valid) return true;
-    if (this.#reverse) return this.seek(this.keyBytes.slice(0, this.keyLength), 'after');
+    if (this.reverse) return this.seek(this.keyBytes.slice(0, this.keyLength), 'after');
     this.valid = false;
-    return this.#entries.next() && this.#go();
+    return this.entries.next() && this.#go();
   }
 
   prev(): boolean {
     if (!this.valid) return true;
-    if (!this.#reverse) return this.seek(this.keyBytes.slice(0, this.keyLength), 'before');
+    if (!this.reverse) return this.seek(this.keyBytes.slice(0, this.keyLength), 'before');
     this.valid = false;
     // The entries are already before the versions of this key.
-    this.#found = false;
+    this.found = false;
     return this.#go();
   }
 
   /** Ends a move that returned false. */
   *settle(): FolderReading<void> {
-    do yield* this.#entries.settle();
+    do yield* this.entries.settle();
     while (!this.#go());
   }
 
   close(): void {
     this.valid = false;
-    this.#entries.close();
+    this.entries.close();
   }
 
   #start(reverse: boolean, settled: boolean): boolean {
-    this.#reverse = reverse;
-    this.#hiding = false;
-    this.#found = false;
+    this.reverse = reverse;
+    this.hiding = false;
+    this.found = false;
     return settled && this.#go();
   }
 
   #go(): boolean {
-    return this.#reverse ? this.#backward() : this.#forward();
+    return this.reverse ? this.#backward() : this.#forward();
   }
 
   #forward(): boolean {
-    const entries = this.#entries;
+    const entries = this.entries;
     while (entries.valid) {
       const { entry } = entries;
+      this.common = this.hiding ? Math.min(this.common, entry.shared) : 0;
       const type = this.#type(entry);
-      if (type !== PASSED_OVER && !(this.#hiding && this.#compareKept(entry) <= 0)) {
-        this.#keepKey(entry);
-        this.#hiding = true;
+      if (type !== PASSED_OVER && !(this.hiding && this.#compareKept(entry, this.common) <= 0)) {
+        this.#keepKey(entry, this.common);
+        this.hiding = true;
         if (type === VALUE) {
           this.#keepValue(entry);
           return (this.valid = true);
@@ -134,60 +139,66 @@ export class VisibleCursor {
   }
 
   #backward(): boolean {
-    const entries = this.#entries;
+    const entries = this.entries;
     while (entries.valid) {
       const { entry } = entries;
       const type = this.#type(entry);
       if (type !== PASSED_OVER) {
-        if (this.#found && this.#compareKept(entry) < 0) break;
-        this.#found = type !== DELETION;
-        if (this.#found) {
-          this.#keepKey(entry);
+        if (this.found && this.#compareKept(entry, 0) < 0) break;
+        this.found = type !== DELETION;
+        if (this.found) {
+          this.#keepKey(entry, 0);
           this.#keepValue(entry);
         }
       }
       if (!entries.prev()) return false;
     }
-    this.valid = this.#found;
+    this.valid = this.found;
     return true;
   }
 
   /** The type of the entry, or that it is passed over: it is newer than what is visible, or damaged. */
   #type(entry: Entry): number {
     const { keyBytes, keyStart, keyEnd } = entry;
-    if (this.#sampler !== undefined) this.#sample(this.#sampler, entry);
+    if (this.sampler !== undefined) this.#sample(this.sampler, entry);
     let type: number;
     try {
       type = typeOf(keyBytes, keyStart, keyEnd, undefined);
     } catch (error) {
-      this.#damage.pass(error);
+      this.damage.pass(error);
       return PASSED_OVER;
     }
-    return this.#bound.admits(keyBytes, keyEnd) ? type : PASSED_OVER;
+    return this.bound.admits(keyBytes, keyEnd) ? type : PASSED_OVER;
   }
 
   #sample(sampler: ReadSampler, { keyBytes, keyStart, keyEnd, valueStart, valueEnd }: Entry): void {
     const byteLength = keyEnd - keyStart + valueEnd - valueStart;
-    while (byteLength > this.#unsampled) {
-      this.#unsampled += sampler.period();
+    while (byteLength > this.unsampled) {
+      this.unsampled += sampler.period();
       sampler.take(keyBytes.subarray(keyStart, keyEnd));
     }
-    this.#unsampled -= byteLength;
+    this.unsampled -= byteLength;
   }
 
-  /** How the entry's user key compares with the one that is kept. */
-  #compareKept({ keyBytes, keyStart, keyEnd }: Entry): number {
+  /** How the entry's user key compares with the one that is kept. @param common bytes at the start of which both have the same. */
+  #compareKept({ keyBytes, keyStart, keyEnd }: Entry, common: number): number {
     const end = keyEnd - INTERNAL_KEY_TRAILER_LENGTH;
-    return this.#order.compareUserKeys(keyBytes, keyStart, end, this.keyBytes, 0, this.keyLength);
+    const from = this.isBytewise ? Math.min(common, end - keyStart) : 0;
+    return this.order.compareUserKeys(keyBytes, keyStart + from, end, this.keyBytes, from, this.keyLength);
   }
 
-  #keepKey({ keyBytes, keyStart, keyEnd }: Entry): void {
+  /** @param common bytes at the start of the key that are kept already. */
+  #keepKey({ keyBytes, keyStart, keyEnd }: Entry, common: number): void {
     const length = keyEnd - INTERNAL_KEY_TRAILER_LENGTH - keyStart;
-    if (length > this.keyBytes.length) this.keyBytes = new Uint8Array(length * 2);
+    let from = common;
+    if (length > this.keyBytes.length) {
+      this.keyBytes = new Uint8Array(length * 2);
+      from = 0;
+    }
     const kept = this.keyBytes;
-    if (length > 32) kept.set(keyBytes.subarray(keyStart, keyStart + length));
-    else for (let i = 0; i < length; i++) kept[i] = keyBytes[keyStart + i]!;
-    this.keyLength = length;
+    if (length - from > 32) kept.set(keyBytes.subarray(keyStart + from, keyStart + length), from);
+    else for (let i = from; i < length; i++) kept[i] = keyBytes[keyStart + i]!;
+    this.keyLength = this.common = length;
   }
 
   #keepValue({ valueBytes, valueStart, valueEnd }: Entry): void {

@@ -56,6 +56,8 @@ export class MemtableCursor extends EntryCursor {
     entry.keyStart = memtable.keyStart(node);
     entry.keyEnd = entry.valueStart = entry.keyStart + memtable.keyLength(node);
     entry.valueEnd = entry.valueStart + memtable.valueLength(node);
+    // Unknown. A merge may have set it.
+    entry.shared = 0;
     return true;
   }
 }

@@ -38,30 +38,30 @@ const ENTRIES_PER_LOOKUP = 8;
 
 /** Entries by internal key. */
 export class Memtable {
-  readonly #compare: CompareRange;
+  private readonly compare: CompareRange;
   /** Whether keys are in the order that abbreviations have. */
-  readonly #isAbbreviated: boolean;
+  private readonly isAbbreviated: boolean;
   readonly #arena: EntryArena;
   #count = 0;
-  #nodes = new Uint32Array(1024);
-  #nodesLength = LINKS + MAX_HEIGHT;
-  #height = 1;
+  private nodes = new Uint32Array(1024);
+  private nodesLength = LINKS + MAX_HEIGHT;
+  private height = 1;
   #last = HEAD;
   /** The node before the place that was searched for, at each level. */
-  readonly #path = new Uint32Array(MAX_HEIGHT);
-  readonly #heights = new NodeHeights();
-  readonly #memory = new MemtableMemory(MAX_HEIGHT);
+  private readonly path = new Uint32Array(MAX_HEIGHT);
+  private readonly heights = new NodeHeights();
+  private readonly memory = new MemtableMemory(MAX_HEIGHT);
   readonly #tableBound = new TableBound();
-  readonly #abbreviation = new KeyAbbreviation();
+  private readonly abbreviation = new KeyAbbreviation();
   /** Which user keys there may be, once it is worth knowing. */
-  #filter: MemtableFilter | undefined;
+  private filter: MemtableFilter | undefined;
   /** How many lookups searched because there was no filter. */
-  #lookups = 0;
+  private lookups = 0;
 
   /** @param expectedBytes of keys and values: room that is made at once. */
   constructor(compareInternalKeys: CompareRange, expectedBytes = 0) {
-    this.#compare = compareInternalKeys;
-    this.#isAbbreviated = compareInternalKeys === compareInternalBytes;
+    this.compare = compareInternalKeys;
+    this.isAbbreviated = compareInternalKeys === compareInternalBytes;
     this.#arena = new EntryArena(expectedBytes);
   }
 
@@ -72,7 +72,7 @@ export class Memtable {
 
   /** Bytes that LevelDB's memtable would take: it switches logs by them. */
   get memoryUsage(): number {
-    return this.#memory.byteLength;
+    return this.memory.byteLength;
   }
 
   /** How large the table can get that it becomes. */
@@ -117,7 +117,7 @@ export class Memtable {
 
   /** The last node whose key is before `key`, or at it where `inclusive`; 0 for none. */
   seekBefore(key: Uint8Array, inclusive: boolean): number {
-    if (this.#isAbbreviated) this.#abbreviation.makeOfAny(key, 0, key.length - INTERNAL_KEY_TRAILER_LENGTH, this.#arena.bytes);
+    if (this.isAbbreviated) this.abbreviation.makeOfAny(key, 0, key.length - INTERNAL_KEY_TRAILER_LENGTH, this.#arena.bytes);
     return this.#findBefore(key, 0, key.length, inclusive);
   }
 
@@ -143,85 +143,85 @@ export class Memtable {
 
   /** The node after `node`; 0 for none. */
   after(node: number): number {
-    return this.#nodes[node + LINKS]!;
+    return this.nodes[node + LINKS]!;
   }
 
   /** The node before `node`; 0 for none. */
   before(node: number): number {
-    return this.#nodes[node + BEFORE]!;
+    return this.nodes[node + BEFORE]!;
   }
 
   /** Whether the entry before `node` has the same internal key: only where a log has a record twice. */
   isCopy(node: number): boolean {
-    const before = this.#nodes[node + BEFORE]!;
+    const before = this.nodes[node + BEFORE]!;
     if (before === HEAD) return false;
     const arena = this.#arena.bytes;
-    const start = this.#nodes[node + KEY_START]!;
-    const end = start + this.#nodes[node + KEY_LENGTH]!;
-    const otherStart = this.#nodes[before + KEY_START]!;
-    const otherEnd = otherStart + this.#nodes[before + KEY_LENGTH]!;
+    const start = this.nodes[node + KEY_START]!;
+    const end = start + this.nodes[node + KEY_LENGTH]!;
+    const otherStart = this.nodes[before + KEY_START]!;
+    const otherEnd = otherStart + this.nodes[before + KEY_LENGTH]!;
     // The lowest byte of the sequence differs between nearly all neighbours.
     const sequence = INTERNAL_KEY_TRAILER_LENGTH - 1;
-    return arena[end - sequence] === arena[otherEnd - sequence] && this.#compare(arena, start, end, arena, otherStart, otherEnd) === 0;
+    return arena[end - sequence] === arena[otherEnd - sequence] && this.compare(arena, start, end, arena, otherStart, otherEnd) === 0;
   }
 
   /** Where in the arena the internal key of `node` starts; the value follows it. */
   keyStart(node: number): number {
-    return this.#nodes[node + KEY_START]!;
+    return this.nodes[node + KEY_START]!;
   }
 
   /** Bytes of the internal key of `node`. */
   keyLength(node: number): number {
-    return this.#nodes[node + KEY_LENGTH]!;
+    return this.nodes[node + KEY_LENGTH]!;
   }
 
   /** Bytes of the value of `node`. */
   valueLength(node: number): number {
-    return this.#nodes[node + VALUE_LENGTH]!;
+    return this.nodes[node + VALUE_LENGTH]!;
   }
 
   #mayHold(key: Uint8Array): boolean {
-    if (!this.#isAbbreviated) return true;
-    const filter = this.#filter ?? this.#makeFilter();
+    if (!this.isAbbreviated) return true;
+    const filter = this.filter ?? this.#makeFilter();
     return filter === undefined || filter.mayHold(key, 0, key.length - INTERNAL_KEY_TRAILER_LENGTH);
   }
 
   /** Makes the filter if there were enough lookups. */
   #makeFilter(): MemtableFilter | undefined {
-    if (++this.#lookups * ENTRIES_PER_LOOKUP < this.#count) return undefined;
+    if (++this.lookups * ENTRIES_PER_LOOKUP < this.#count) return undefined;
     const filter = new MemtableFilter(this.#count);
     for (let node = this.first; node !== HEAD; node = this.after(node)) {
-      const start = this.#nodes[node + KEY_START]!;
-      filter.add(this.#arena.bytes, start, start + this.#nodes[node + KEY_LENGTH]! - INTERNAL_KEY_TRAILER_LENGTH);
+      const start = this.nodes[node + KEY_START]!;
+      filter.add(this.#arena.bytes, start, start + this.nodes[node + KEY_LENGTH]! - INTERNAL_KEY_TRAILER_LENGTH);
     }
-    return (this.#filter = filter);
+    return (this.filter = filter);
   }
 
   #insert(start: number, keyLength: number, valueLength: number): void {
     const arena = this.#arena.bytes;
     const userKeyEnd = start + keyLength - INTERNAL_KEY_TRAILER_LENGTH;
-    const abbreviation = this.#abbreviation;
-    if (this.#isAbbreviated) {
+    const abbreviation = this.abbreviation;
+    if (this.isAbbreviated) {
       if (this.#count === 0) abbreviation.shareAll(start, userKeyEnd);
       else if (abbreviation.share(arena, start, userKeyEnd)) this.#abbreviateAgain();
       abbreviation.make(arena, start, userKeyEnd);
     }
-    if (this.#filter !== undefined) {
-      this.#filter.add(arena, start, userKeyEnd);
-      if (this.#filter.isFull) {
-        this.#filter = undefined;
-        this.#lookups = 0;
+    if (this.filter !== undefined) {
+      this.filter.add(arena, start, userKeyEnd);
+      if (this.filter.isFull) {
+        this.filter = undefined;
+        this.lookups = 0;
       }
     }
     this.#findBefore(arena, start, start + keyLength, false);
-    const height = this.#heights.next();
-    this.#memory.add(keyLength, valueLength, height);
+    const height = this.heights.next();
+    this.memory.add(keyLength, valueLength, height);
     this.#tableBound.add(keyLength, valueLength);
-    const path = this.#path;
+    const path = this.path;
     // On levels that no node had, the path is HEAD from the start.
-    if (this.#height < height) this.#height = height;
+    if (this.height < height) this.height = height;
     const node = this.#addNode(height);
-    const nodes = this.#nodes;
+    const nodes = this.nodes;
     nodes[node + KEY_START] = start;
     nodes[node + KEY_LENGTH] = keyLength;
     nodes[node + VALUE_LENGTH] = valueLength;
@@ -241,13 +241,13 @@ export class Memtable {
   /** The last node before the key that was abbreviated, or at it where `inclusive`; leaves the path to it. */
   #findBefore(bytes: Uint8Array, start: number, end: number, inclusive: boolean): number {
     const most = inclusive ? 0 : -1;
-    const { first, second } = this.#abbreviation;
-    const nodes = this.#nodes;
+    const { first, second } = this.abbreviation;
+    const nodes = this.nodes;
     const arena = this.#arena.bytes;
     let node = HEAD;
     /** The last node that compared greater, which need not be compared again one level down. */
     let late = HEAD;
-    for (let level = this.#height - 1; level >= 0; level--) {
+    for (let level = this.height - 1; level >= 0; level--) {
       for (;;) {
         const next = nodes[node + LINKS + level]!;
         if (next === late) break;
@@ -255,7 +255,7 @@ export class Memtable {
         if (order === 0) order = nodes[next + ABBREVIATION + 1]! - second;
         if (order === 0) {
           const nextStart = nodes[next + KEY_START]!;
-          order = this.#compare(arena, nextStart, nextStart + nodes[next + KEY_LENGTH]!, bytes, start, end);
+          order = this.compare(arena, nextStart, nextStart + nodes[next + KEY_LENGTH]!, bytes, start, end);
         }
         if (order > most) {
           late = next;
@@ -263,16 +263,16 @@ export class Memtable {
         }
         node = next;
       }
-      this.#path[level] = node;
+      this.path[level] = node;
     }
     return node;
   }
 
   /** Makes all abbreviations again. */
   #abbreviateAgain(): void {
-    const nodes = this.#nodes;
+    const nodes = this.nodes;
     const arena = this.#arena.bytes;
-    const abbreviation = this.#abbreviation;
+    const abbreviation = this.abbreviation;
     for (let node = this.first; node !== HEAD; node = this.after(node)) {
       const start = nodes[node + KEY_START]!;
       abbreviation.make(arena, start, start + nodes[node + KEY_LENGTH]! - INTERNAL_KEY_TRAILER_LENGTH);
@@ -283,10 +283,10 @@ export class Memtable {
 
   /** Makes room for a node. */
   #addNode(height: number): number {
-    const node = this.#nodesLength;
+    const node = this.nodesLength;
     const end = node + LINKS + height;
-    if (end > this.#nodes.length) this.#nodes = grown(this.#nodes, end, (length) => new Uint32Array(length));
-    this.#nodesLength = end;
+    if (end > this.nodes.length) this.nodes = grown(this.nodes, end, (length) => new Uint32Array(length));
+    this.nodesLength = end;
     this.#count++;
     return node;
   }

@@ -20,19 +20,19 @@ import { ViewReader } from './view-reader.js';
  * ```
  */
 export class DatabaseReader extends AsyncReaderFace {
-  readonly #viewReader: ViewReader;
+  private readonly viewReader: ViewReader;
   /** Resolves when all calls of `refresh` so far have ended. Never rejected. */
-  #refreshing: Promise<void> = Promise.resolve();
+  private refreshing: Promise<void> = Promise.resolve();
   /** Aborts the latest refresh. */
-  #controller: SignalController | undefined;
+  private controller: SignalController | undefined;
   /** How many refreshes were begun, and which of them is seen. */
-  #begun = 0;
-  #shown = 0;
-  #closing: Promise<void> | undefined;
+  private begun = 0;
+  private shown = 0;
+  private closing: Promise<void> | undefined;
 
   private constructor(folder: Folder, viewReader: ViewReader, view: View) {
     super({ kind: 'reader', className: 'DatabaseReader' }, folder, viewReader, view);
-    this.#viewReader = viewReader;
+    this.viewReader = viewReader;
   }
 
   /**
@@ -63,17 +63,17 @@ export class DatabaseReader extends AsyncReaderFace {
     // Two at a time would replay the same records. A refresh that is running may have read the folder before a write that
     // this call must see, so its result cannot be shared.
     // Where reads are bound to a request, that of another one may never end, so there the records are replayed twice.
-    const before = isRequestBound() ? Promise.resolve() : this.#refreshing;
+    const before = isRequestBound() ? Promise.resolve() : this.refreshing;
     const refreshed = this.#refreshAfter(before, options);
     // The next call waits for both, because a call that is aborted while it waits ends before the one it waits for.
-    this.#refreshing = Promise.allSettled([before, refreshed]).then(() => undefined);
+    this.refreshing = Promise.allSettled([before, refreshed]).then(() => undefined);
     return refreshed;
   }
 
   /** Closes the files. Further calls return the promise of the first. */
   close(): Promise<void> {
-    this.#closing ??= this.#close();
-    return this.#closing;
+    this.closing ??= this.#close();
+    return this.closing;
   }
 
   /** Closes the reader, at the end of an `await using` block. */
@@ -84,10 +84,10 @@ export class DatabaseReader extends AsyncReaderFace {
   async #close(): Promise<void> {
     this.state.close();
     if (!isRequestBound()) {
-      this.#controller?.abort(new TypeError('the reader was closed'));
-      await this.#refreshing;
+      this.controller?.abort(new TypeError('the reader was closed'));
+      await this.refreshing;
     }
-    await this.#viewReader.close();
+    await this.viewReader.close();
   }
 
   async #refreshAfter(before: Promise<void>, options: SignalOptions | undefined): Promise<boolean> {
@@ -97,15 +97,15 @@ export class DatabaseReader extends AsyncReaderFace {
     this.mustBeOpen();
     signal?.throwIfAborted();
     const { lastSequence } = this;
-    const begun = ++this.#begun;
+    const begun = ++this.begun;
     const controller: SignalController = new AbortController();
     const endWait = signal && onAbort(signal, () => controller.abort(signal.reason));
-    this.#controller = controller;
+    this.controller = controller;
     try {
-      const view = await runAsync(this.folder, this.#viewReader.read(), controller.signal);
+      const view = await runAsync(this.folder, this.viewReader.read(), controller.signal);
       this.mustBeOpen();
-      if (begun > this.#shown) {
-        this.#shown = begun;
+      if (begun > this.shown) {
+        this.shown = begun;
         return this.show(view);
       }
       // A refresh that was begun later has ended first.

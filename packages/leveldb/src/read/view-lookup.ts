@@ -46,51 +46,51 @@ export class ViewLookup {
   askedTables = 0;
   firstTable: FileMetadata | undefined;
 
-  #view: View;
-  /** The internal key that is sought, of which `#sequence` is encoded. */
-  #key: Uint8Array = NO_BYTES;
-  #sequence = -1n;
-  readonly #counts: LookupCounts;
-  #trace: LookupTrace | undefined;
+  private view: View;
+  /** The internal key that is sought, of which `sequence` is encoded. */
+  private key: Uint8Array = NO_BYTES;
+  private sequence = -1n;
+  private readonly counts: LookupCounts;
+  private trace: LookupTrace | undefined;
   /** The next of the tables of level 0, then the next level. */
-  #newest = 0;
-  #level = 1;
+  private newest = 0;
+  private level = 1;
   /** What must be read: the table, or a block of it. */
-  #file: FileMetadata | undefined;
-  #handle: TableHandle | undefined;
-  #block = ABSENT;
-  #reads: BlockReads = 'at hand';
-  #signal: Signal | undefined;
-  #unsure: Set<TableHandle> | undefined;
+  private file: FileMetadata | undefined;
+  private handle: TableHandle | undefined;
+  private block = ABSENT;
+  private reads: BlockReads = 'at hand';
+  private signal: Signal | undefined;
+  private unsure: Set<TableHandle> | undefined;
 
   constructor(view: View, counts: LookupCounts) {
-    this.#view = view;
-    this.#counts = counts;
+    this.view = view;
+    this.counts = counts;
   }
 
   /** Begins to look for a key, which is copied. @param trace takes down each step. */
   start(view: View, userKey: Uint8Array, sequence: bigint, trace?: LookupTrace): void {
-    this.#view = view;
-    this.#trace = trace;
-    this.#newest = 0;
-    this.#level = 1;
-    this.#file = this.#handle = undefined;
+    this.view = view;
+    this.trace = trace;
+    this.newest = 0;
+    this.level = 1;
+    this.file = this.handle = undefined;
     this.found = this.hasRead = false;
     this.askedTables = 0;
     const { length } = userKey;
-    if (this.#key.length !== length + INTERNAL_KEY_TRAILER_LENGTH || this.#sequence !== sequence) {
-      this.#key = seekKey(userKey, sequence);
-      this.#sequence = sequence;
+    if (this.key.length !== length + INTERNAL_KEY_TRAILER_LENGTH || this.sequence !== sequence) {
+      this.key = seekKey(userKey, sequence);
+      this.sequence = sequence;
     } else if (length > FEW_BYTES) {
-      this.#key.set(userKey);
+      this.key.set(userKey);
     } else {
-      for (let i = 0; i < length; i++) this.#key[i] = userKey[i]!;
+      for (let i = 0; i < length; i++) this.key[i] = userKey[i]!;
     }
   }
 
   /** Whether it looks, or looked, in `view`. */
   isOf(view: View): boolean {
-    return this.#view === view;
+    return this.view === view;
   }
 
   /**
@@ -101,16 +101,16 @@ export class ViewLookup {
    * @returns whether the lookup is over; when it is not, something must be read.
    */
   run(reads: BlockReads, signal?: Signal, unsure?: Set<TableHandle>): boolean {
-    this.#counts.lookups++;
-    this.#reads = reads;
-    this.#signal = signal;
-    this.#unsure = unsure;
-    for (const log of this.#view.newestLogs) {
+    this.counts.lookups++;
+    this.reads = reads;
+    this.signal = signal;
+    this.unsure = unsure;
+    for (const log of this.view.newestLogs) {
       const { memtable } = log;
-      this.#trace?.memtable(log);
+      this.trace?.memtable(log);
       if (memtable.count === 0) continue;
-      this.#counts.memtablesAsked++;
-      const node = memtable.find(this.#key);
+      this.counts.memtablesAsked++;
+      const node = memtable.find(this.key);
       if (node === 0) continue;
       const { arena } = memtable;
       const start = memtable.keyStart(node);
@@ -121,10 +121,10 @@ export class ViewLookup {
   }
 
   *settle(): FolderReading<void> {
-    const { tables } = this.#view;
+    const { tables } = this.view;
     do {
-      if (this.#handle === undefined) {
-        const asked = yield* tables.open(this.#file!);
+      if (this.handle === undefined) {
+        const asked = yield* tables.open(this.file!);
         if (asked.isFilterDue) yield* this.#readFilter(asked);
         if (this.#ask(asked)) break;
       }
@@ -144,7 +144,7 @@ export class ViewLookup {
   }
 
   *#readFilter(handle: TableHandle): FolderReading<void> {
-    const { tables } = this.#view;
+    const { tables } = this.view;
     tables.pin(handle);
     try {
       yield* readFilter(handle);
@@ -155,13 +155,13 @@ export class ViewLookup {
 
   /** @returns whether the block decides the lookup. */
   *#readAndSearch(handle: TableHandle): FolderReading<boolean> {
-    const { tables } = this.#view;
-    const settle = handle.countUnread(this.#block);
+    const { tables } = this.view;
+    const settle = handle.countUnread(this.block);
     let isNeeded = true;
     tables.pin(handle);
     try {
-      this.#trace?.table?.takes(false);
-      const contents = yield* readBlock(handle, this.#block);
+      this.trace?.table?.takes(false);
+      const contents = yield* readBlock(handle, this.block);
       isNeeded = this.#search(handle, contents);
       return isNeeded;
     } finally {
@@ -172,49 +172,49 @@ export class ViewLookup {
 
   /** The table of which a block must be read, if one must. */
   #takeHandle(): TableHandle | undefined {
-    const handle = this.#handle;
-    this.#handle = undefined;
+    const handle = this.handle;
+    this.handle = undefined;
     return handle;
   }
 
   /** @returns whether the lookup is over. */
   #askTables(): boolean {
-    const { tables } = this.#view;
+    const { tables } = this.view;
     for (let file = this.#nextFile(); file !== undefined; file = this.#nextFile()) {
-      this.#counts.tablesAsked++;
+      this.counts.tablesAsked++;
       if (this.askedTables++ === 0) this.firstTable = file;
       const handle = tables.get(file);
       // The levels below 0 were counted on before their table is asked.
-      this.#trace?.askTable(file, this.#level - 1, handle !== undefined);
-      this.#file = file;
+      this.trace?.askTable(file, this.level - 1, handle !== undefined);
+      this.file = file;
       if (handle === undefined || handle.isFilterDue) return false;
       if (this.#ask(handle)) return true;
-      if (this.#handle !== undefined) return false;
+      if (this.handle !== undefined) return false;
     }
     return true;
   }
 
-  /** Asks a table. @returns whether it decides; `#handle` is set when one of its blocks must be read first. */
+  /** Asks a table. @returns whether it decides; `handle` is set when one of its blocks must be read first. */
   #ask(handle: TableHandle): boolean {
-    const i = handle.locate(this.#key, this.#trace?.table);
+    const i = handle.locate(this.key, this.trace?.table);
     if (i === ABSENT) return false;
-    this.#block = i;
+    this.block = i;
     const contents = handle.blocks.borrowed(i);
-    this.#trace?.table?.takes(contents !== undefined);
+    this.trace?.table?.takes(contents !== undefined);
     if (contents !== undefined) return this.#search(handle, contents);
     const read = this.#read(handle, i);
     if (read !== undefined) return this.#search(handle, read);
-    this.#handle = handle;
+    this.handle = handle;
     return false;
   }
 
   /** Block `i`, where it can be read here; undefined where `settle` is to read it, which takes down more. */
   #read(handle: TableHandle, i: number): Uint8Array | undefined {
     if (handle.table.unread !== undefined) return undefined;
-    const isUnsure = this.#unsure !== undefined;
-    if (isUnsure) this.#unsure!.add(handle);
+    const isUnsure = this.unsure !== undefined;
+    if (isUnsure) this.unsure!.add(handle);
     try {
-      const contents = this.#reads === 'sync' ? handle.borrowSync(i, isUnsure) : handle.borrowAtOnce(i, this.#signal, isUnsure);
+      const contents = this.reads === 'sync' ? handle.borrowSync(i, isUnsure) : handle.borrowAtOnce(i, this.signal, isUnsure);
       this.hasRead ||= contents !== undefined;
       return contents;
     } catch (error) {
@@ -226,15 +226,15 @@ export class ViewLookup {
   #search(handle: TableHandle, contents: Uint8Array): boolean {
     const { searcher, table } = handle;
     const { entries } = searcher;
-    const outcome = entries.search(contents, this.#key, 0, this.#key.length);
+    const outcome = entries.search(contents, this.key, 0, this.key.length);
     let decided = outcome === SAME;
     if (outcome === UNKNOWN) {
-      searcher.reset(contents, table.index.offsetOf(this.#block));
-      const isThere = searcher.seek(this.#key);
-      this.#trace?.searched(handle, contents, outcome);
+      searcher.reset(contents, table.index.offsetOf(this.block));
+      const isThere = searcher.seek(this.key);
+      this.trace?.searched(handle, contents, outcome);
       decided = isThere && this.#decide(searcher.keyBytes, 0, searcher.keyLength, contents, searcher.valueStart, searcher.valueEnd, table.file);
     } else {
-      this.#trace?.searched(handle, contents, outcome);
+      this.trace?.searched(handle, contents, outcome);
       if (decided) {
         const { valueStart, valueEnd } = entries;
         this.#take(contents, valueStart - INTERNAL_KEY_TRAILER_LENGTH, valueStart, contents, valueStart, valueEnd, table.file);
@@ -254,10 +254,10 @@ export class ViewLookup {
     valueEnd: number,
     file: string | undefined,
   ): boolean {
-    const key = this.#key;
+    const key = this.key;
     const end = keyEnd - INTERNAL_KEY_TRAILER_LENGTH;
     if (end >= keyStart) {
-      const { compareUserKeys } = this.#view.order;
+      const { compareUserKeys } = this.view.order;
       if (compareUserKeys(keyBytes, keyStart, end, key, 0, key.length - INTERNAL_KEY_TRAILER_LENGTH) !== 0) return false;
     }
     this.#take(keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd, file);
@@ -275,7 +275,7 @@ export class ViewLookup {
     file: string | undefined,
   ): void {
     const type = typeOf(keyBytes, keyStart, keyEnd, file);
-    this.#trace?.take(type, keyBytes, keyEnd, valueEnd - valueStart);
+    this.trace?.take(type, keyBytes, keyEnd, valueEnd - valueStart);
     this.found = type === VALUE;
     this.valueBytes = valueBytes;
     this.valueStart = valueStart;
@@ -283,17 +283,17 @@ export class ViewLookup {
   }
 
   #nextFile(): FileMetadata | undefined {
-    const { version } = this.#view;
-    while (this.#newest < version.newestFirst.length) {
-      const file = version.newestFirst[this.#newest++]!;
-      if (version.mayHold(file, this.#key)) return file;
-      this.#trace?.passTable(file);
+    const { version } = this.view;
+    while (this.newest < version.newestFirst.length) {
+      const file = version.newestFirst[this.newest++]!;
+      if (version.mayHold(file, this.key)) return file;
+      this.trace?.passTable(file);
     }
-    while (this.#level < version.levels.length) {
-      const level = this.#level++;
-      const file = version.fileFor(level, this.#key);
+    while (this.level < version.levels.length) {
+      const level = this.level++;
+      const file = version.fileFor(level, this.key);
       if (file !== undefined) return file;
-      this.#trace?.passLevel(level);
+      this.trace?.passLevel(level);
     }
     return undefined;
   }

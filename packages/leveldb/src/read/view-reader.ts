@@ -36,48 +36,48 @@ import { View } from './view.js';
 export class ViewReader {
   /** How often reading started again because the folder had changed. */
   restarts = 0;
-  readonly #canList: boolean;
-  readonly #isPublished: boolean;
-  readonly #canIdentify: boolean;
-  readonly #folderName: string | undefined;
-  readonly #options: ReaderOptions;
-  readonly #comparators: readonly Comparator[];
-  readonly #maxOpenTables: number;
-  readonly #maxRestarts: number;
-  readonly #isStrict: boolean;
-  readonly #cache: BlockCache | null;
-  readonly #closing = new ClosingFiles();
-  readonly #manifest: FolderManifest;
-  readonly #logs: FolderLogs;
-  readonly #tables: FolderTables;
+  private readonly canList: boolean;
+  private readonly isPublished: boolean;
+  private readonly canIdentify: boolean;
+  private readonly folderName: string | undefined;
+  private readonly options: ReaderOptions;
+  private readonly comparators: readonly Comparator[];
+  private readonly maxOpenTables: number;
+  private readonly maxRestarts: number;
+  private readonly isStrict: boolean;
+  private readonly cache: BlockCache | null;
+  private readonly closing = new ClosingFiles();
+  private readonly manifest: FolderManifest;
+  private readonly logs: FolderLogs;
+  private readonly tables: FolderTables;
   /** What the last view was made of. */
-  #known: KnownDatabase | undefined;
+  private known: KnownDatabase | undefined;
   /** What the next view is being made of, from the reading of a new MANIFEST until that view is complete. */
-  #next: KnownDatabase | undefined;
+  private next: KnownDatabase | undefined;
   /** The tables of what was known before the database was replaced by another. */
-  readonly #retired: TableCache[] = [];
+  private readonly retired: TableCache[] = [];
   /** Whether a table or log is not the one that was there before, although the MANIFEST is: then nothing that is known is used. */
-  #isReplaced = false;
+  private isReplaced = false;
 
   /** @param options checked by {@link mustBeReaderOptions}. */
   constructor(folder: Folder, options: ReaderOptions) {
-    this.#isStrict = options.damage !== 'skip';
-    this.#isPublished = folder.isPublished === true;
-    this.#canList = folder.list !== undefined && !this.#isPublished;
-    this.#canIdentify = folder.identityOf !== undefined && !this.#isPublished;
-    this.#folderName = folder.name;
-    this.#options = options;
-    this.#comparators = [...(options.comparators ?? []), bytewiseComparator];
-    this.#maxOpenTables = openTablesFor(options.maxOpenFiles);
-    this.#maxRestarts = options.maxRestarts ?? DEFAULT_MAX_RESTARTS;
-    this.#cache = options.cache === undefined ? new BlockCache(DEFAULT_CACHE_BYTES) : options.cache;
+    this.isStrict = options.damage !== 'skip';
+    this.isPublished = folder.isPublished === true;
+    this.canList = folder.list !== undefined && !this.isPublished;
+    this.canIdentify = folder.identityOf !== undefined && !this.isPublished;
+    this.folderName = folder.name;
+    this.options = options;
+    this.comparators = [...(options.comparators ?? []), bytewiseComparator];
+    this.maxOpenTables = openTablesFor(options.maxOpenFiles);
+    this.maxRestarts = options.maxRestarts ?? DEFAULT_MAX_RESTARTS;
+    this.cache = options.cache === undefined ? new BlockCache(DEFAULT_CACHE_BYTES) : options.cache;
     const onReplaced = (): void => {
-      this.#isReplaced = true;
+      this.isReplaced = true;
     };
     const opensTablesLater = (options.openTables ?? (folder.isRemote === true ? 'when-needed' : 'at-opening')) === 'when-needed';
-    this.#manifest = new FolderManifest(folder, this.#closing);
-    this.#logs = new FolderLogs(folder, this.#isStrict, this.#closing, onReplaced);
-    this.#tables = new FolderTables(folder, opensTablesLater, this.#isStrict, onReplaced);
+    this.manifest = new FolderManifest(folder, this.closing);
+    this.logs = new FolderLogs(folder, this.isStrict, this.closing, onReplaced);
+    this.tables = new FolderTables(folder, opensTablesLater, this.isStrict, onReplaced);
   }
 
   /**
@@ -88,7 +88,7 @@ export class ViewReader {
    */
   *read(): FolderReading<View> {
     let evidence: string | undefined;
-    for (let attempt = 0; attempt <= this.#maxRestarts; attempt++) {
+    for (let attempt = 0; attempt <= this.maxRestarts; attempt++) {
       if (attempt > 0) this.restarts++;
       try {
         return yield* this.#attempt();
@@ -99,8 +99,8 @@ export class ViewReader {
         ({ evidence } = error);
       }
     }
-    const folder = this.#folderName === undefined ? '' : ` ${this.#folderName}`;
-    throw new FolderError('BLOOM_FOLDER_BUSY', `the folder${folder} changed each of ${this.#maxRestarts + 1} times that it was read`);
+    const folder = this.folderName === undefined ? '' : ` ${this.folderName}`;
+    throw new FolderError('BLOOM_FOLDER_BUSY', `the folder${folder} changed each of ${this.maxRestarts + 1} times that it was read`);
   }
 
   /** What all tables did so far. */
@@ -110,52 +110,52 @@ export class ViewReader {
 
   /** Closes all files. @returns when they are closed. */
   async close(): Promise<void> {
-    await Promise.all([...this.#caches.map((tables) => tables.close()), this.#closing.settled()]);
+    await Promise.all([...this.#caches.map((tables) => tables.close()), this.closing.settled()]);
   }
 
   get #caches(): TableCache[] {
-    return [...this.#retired, ...[this.#known, this.#next].flatMap((known) => known?.tables ?? [])];
+    return [...this.retired, ...[this.known, this.next].flatMap((known) => known?.tables ?? [])];
   }
 
   *#attempt(): FolderReading<View> {
-    const open = new OpenedFiles(this.#closing);
+    const open = new OpenedFiles(this.closing);
     const pinned: TableHandle[] = [];
     let known: KnownDatabase | undefined;
     try {
-      const openedLogs = this.#canList ? yield* this.#openLogs(open) : undefined;
+      const openedLogs = this.canList ? yield* this.#openLogs(open) : undefined;
       const manifest = yield* this.#readManifest(open);
       const { state, fields, place } = manifest;
       known = this.#knownFor(manifest);
       const { comparator, order, tables } = known;
       const isOrdered = comparator.name === (fields.comparator ?? comparator.name);
-      const isShown = this.#isPublished && known.shown?.manifest === state.name;
+      const isShown = this.isPublished && known.shown?.manifest === state.name;
       const version = isShown ? known.shown!.version : state.builder.files.build(order, place, isOrdered);
       const seen = `${state.name}\n${manifest.byteLength}`;
-      const damage = new DamagePolicy(this.#isStrict);
+      const damage = new DamagePolicy(this.isStrict);
       // All at the same time. The order says which failure comes before another.
       const [names, logs, failures] = yield* all([
         openedLogs === undefined ? nothing() : this.#checkedNames(openedLogs, version, fields, place, seen),
-        openedLogs === undefined ? this.#findLogs(open, known, version, manifest) : this.#logs.replay(openedLogs, known, fields),
-        this.#tables.open(tables, version, pinned),
+        openedLogs === undefined ? this.#findLogs(open, known, version, manifest) : this.logs.replay(openedLogs, known, fields),
+        this.tables.open(tables, version, pinned),
       ]);
-      this.#tables.judge(failures, names, tables, damage, place, seen);
-      if (names !== undefined && isBehind(logs, fields)) yield* this.#logs.mustHaveSeen(logs, fields, names);
-      if (this.#canIdentify) {
+      this.tables.judge(failures, names, tables, damage, place, seen);
+      if (names !== undefined && isBehind(logs, fields)) yield* this.logs.mustHaveSeen(logs, fields, names);
+      if (this.canIdentify) {
         // A writer may have added to the MANIFEST and to logs.
-        yield* this.#logs.mustBeSame((openedLogs ?? []).filter(({ number }) => isLogNeeded(number, fields)));
-        yield* this.#manifest.mustBeSame(manifest);
-      } else if (!this.#canList && !this.#isPublished && !isOneLog(logs, fields)) {
-        yield* this.#manifest.mustBeUnchanged(manifest);
+        yield* this.logs.mustBeSame((openedLogs ?? []).filter(({ number }) => isLogNeeded(number, fields)));
+        yield* this.manifest.mustBeSame(manifest);
+      } else if (!this.canList && !this.isPublished && !isOneLog(logs, fields)) {
+        yield* this.manifest.mustBeUnchanged(manifest);
       }
       let { lastSequence } = fields;
       for (const log of logs) if (log.lastSequence > lastSequence) ({ lastSequence } = log);
       if (lastSequence > known.visible) known.visible = lastSequence;
       tables.keepOnly(version.files);
       for (const number of known.logs.keys()) if (!logs.some((log) => log.number === number)) known.logs.delete(number);
-      const lock = this.#canIdentify ? yield* identifyFile(LOCK) : undefined;
+      const lock = this.canIdentify ? yield* identifyFile(LOCK) : undefined;
       known.shown = { manifest: state.name, version, logs, fields, lock };
       this.#use(known);
-      const viewTables = new ViewTables(tables, version.files, pinned, this.#tables.opensLater && version.files.length <= this.#maxOpenTables);
+      const viewTables = new ViewTables(tables, version.files, pinned, this.tables.opensLater && version.files.length <= this.maxOpenTables);
       return new View({ comparator, order, fields, manifest: state.name, version, logs, lastSequence, tables: viewTables, damage, origin: known.origin });
     } catch (error) {
       for (const handle of pinned) known?.tables.unpin(handle);
@@ -168,63 +168,63 @@ export class ViewReader {
   /** What is known of the folder already, or, where its MANIFEST is another one, nothing. */
   #knownFor({ state, isContinued: isSame, fields, place }: OpenManifest): KnownDatabase {
     const comparator = this.#comparatorOf(fields, place);
-    const known = this.#next ?? this.#known;
-    if (known !== undefined && (isSame || this.#isPublished) && known.comparator === comparator) {
+    const known = this.next ?? this.known;
+    if (known !== undefined && (isSame || this.isPublished) && known.comparator === comparator) {
       // Its tables are the same where their numbers are. What they add up to may be anything.
       if (!isSame) known.origin = {};
       known.manifest = state;
       return known;
     }
-    if (this.#next !== undefined) this.#retire(this.#next);
-    const tables = new TableCache(this.#maxOpenTables, this.#options, internalTableOptions(this.#tableOptions(comparator)), this.#cache, true, this.#isPublished);
-    this.#next = { comparator, order: keyOrderOf(comparator), tables, logs: new Map(), manifest: state, visible: 0n, origin: {}, shown: undefined };
-    this.#isReplaced = false;
-    return this.#next;
+    if (this.next !== undefined) this.#retire(this.next);
+    const tables = new TableCache(this.maxOpenTables, this.options, internalTableOptions(this.#tableOptions(comparator)), this.cache, true, this.isPublished);
+    this.next = { comparator, order: keyOrderOf(comparator), tables, logs: new Map(), manifest: state, visible: 0n, origin: {}, shown: undefined };
+    this.isReplaced = false;
+    return this.next;
   }
 
   /** Replaces what the last view was made of. Its tables are retired only now, because until then that view may have to open more of them. */
   #use(known: KnownDatabase): void {
-    if (known === this.#known) return;
-    if (this.#known !== undefined) {
-      if (isSameDatabase(this.#known, known)) known.origin = this.#known.origin;
-      this.#retire(this.#known);
+    if (known === this.known) return;
+    if (this.known !== undefined) {
+      if (isSameDatabase(this.known, known)) known.origin = this.known.origin;
+      this.#retire(this.known);
     }
-    this.#known = known;
-    this.#next = undefined;
+    this.known = known;
+    this.next = undefined;
   }
 
   #retire({ tables }: KnownDatabase): void {
     tables.retire();
-    this.#retired.push(tables);
+    this.retired.push(tables);
   }
 
   #tableOptions(comparator: Comparator) {
-    const { filterPolicies, filters, codecs, maxBlockBytes, tailBytes } = this.#options;
+    const { filterPolicies, filters, codecs, maxBlockBytes, tailBytes } = this.options;
     return { comparator, filterPolicies, filters, codecs, maxBlockBytes, tailBytes };
   }
 
   *#openLogs(open: OpenedFiles): FolderReading<OpenLog[]> {
     const readManifest = this.#readManifest.bind(this, open);
-    return yield* this.#logs.open(open, function* () {
+    return yield* this.logs.open(open, function* () {
       return (yield* readManifest()).fields;
     });
   }
 
   /** Finds and replays the logs of a folder that cannot be listed. */
   *#findLogs(open: OpenedFiles, known: KnownDatabase, version: Version, { fields, place }: OpenManifest): FolderReading<LogMemtable[]> {
-    if (this.#isPublished) return [];
-    const logs = yield* this.#logs.find(open, version, fields, place);
-    return yield* this.#logs.replay(logs, known, fields);
+    if (this.isPublished) return [];
+    const logs = yield* this.logs.find(open, version, fields, place);
+    return yield* this.logs.replay(logs, known, fields);
   }
 
   *#readManifest(open: OpenedFiles): FolderReading<OpenManifest> {
-    return yield* this.#manifest.read(open, this.#isReplaced ? undefined : (this.#next ?? this.#known)?.manifest);
+    return yield* this.manifest.read(open, this.isReplaced ? undefined : (this.next ?? this.known)?.manifest);
   }
 
   #comparatorOf(fields: ManifestFields, place: Place): Comparator {
     const name = fields.comparator ?? bytewiseComparator.name;
-    let comparator = this.#comparators.find((given) => given.name === name);
-    if (comparator === undefined && this.#options.insistOnBytewise === true) comparator = bytewiseComparator;
+    let comparator = this.comparators.find((given) => given.name === name);
+    if (comparator === undefined && this.options.insistOnBytewise === true) comparator = bytewiseComparator;
     if (comparator === undefined) {
       const problem =
         `its keys are in the order of the comparator ${quotedName(name)}, which was not given. Give it in comparators; or list what ` +
@@ -238,8 +238,8 @@ export class ViewReader {
   *#checkedNames(logs: readonly OpenLog[], version: Version, fields: ManifestFields, place: Place, seen: string): FolderReading<readonly string[]> {
     const names = yield* listFiles();
     const evidence = evidenceOf(seen, names);
-    this.#logs.mustHaveRead(logs, fields, names, evidence);
-    this.#tables.mustHave(version, names, place, evidence);
+    this.logs.mustHaveRead(logs, fields, names, evidence);
+    this.tables.mustHave(version, names, place, evidence);
     return names;
   }
 }

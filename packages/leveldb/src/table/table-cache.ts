@@ -42,27 +42,27 @@ function mustHaveKeysOf({ index, comparator }: OpenTable, { smallest, largest }:
 /** The tables that are open, those used longest ago first. Tables that are pinned stay open. */
 export class TableCache {
   readonly maxOpenTables: number;
-  readonly #options: ReadingOptions;
-  readonly #tableOptions: TableOptions;
-  readonly #blockCache: BlockCache | null;
-  readonly #handles = new Map<bigint, TableHandle>();
+  private readonly options: ReadingOptions;
+  private readonly tableOptions: TableOptions;
+  private readonly blockCache: BlockCache | null;
+  private readonly handles = new Map<bigint, TableHandle>();
   /** The same, and those that are still used although the database has dropped them. */
   readonly #open = new Set<TableHandle>();
   /** Tables that could not be opened, and why. */
-  readonly #broken = new Map<bigint, CorruptionError>();
+  private readonly broken = new Map<bigint, CorruptionError>();
   /** Tables that are being opened. */
-  readonly #openings = new SharedReadings<bigint>();
-  readonly #gate = new ReadGate();
-  readonly #scratch = new StoredScratch();
+  private readonly openings = new SharedReadings<bigint>();
+  private readonly gate = new ReadGate();
+  private readonly scratch = new StoredScratch();
   /** What tables did that are closed. */
   #counts = newTableStats(0);
-  readonly #closing = new ClosingFiles();
-  #closed = false;
+  private readonly closing = new ClosingFiles();
+  private closed = false;
   /** Whether others may change the folder, so that a table is not believed to be the one that was there before. */
-  readonly #isForeign: boolean;
-  readonly #isPublished: boolean;
+  private readonly isForeign: boolean;
+  private readonly isPublished: boolean;
   /** What the host knew of the tables when the database was last looked at, or else when they were first opened. */
-  readonly #identities = new Map<bigint, FileIdentity>();
+  private readonly identities = new Map<bigint, FileIdentity>();
 
   /**
    * @param tableOptions how to open the tables, whose keys are internal ones.
@@ -70,26 +70,26 @@ export class TableCache {
    * @param isPublished whether tables have the first and last keys that the MANIFEST says, and not only keys between them.
    */
   constructor(maxOpenTables: number, options: ReadingOptions, tableOptions: TableOptions, blockCache: BlockCache | null, isForeign = false, isPublished = false) {
-    this.#isForeign = isForeign;
-    this.#isPublished = isPublished;
+    this.isForeign = isForeign;
+    this.isPublished = isPublished;
     this.maxOpenTables = maxOpenTables;
-    this.#options = options;
-    this.#tableOptions = tableOptions;
-    this.#blockCache = blockCache;
+    this.options = options;
+    this.tableOptions = tableOptions;
+    this.blockCache = blockCache;
   }
 
   /** The table, if it is open. */
   get({ number }: FileMetadata): TableHandle | undefined {
-    const handle = this.#handles.get(number);
-    if (handle === undefined || this.#handles.size < this.maxOpenTables) return handle;
-    this.#handles.delete(number);
-    this.#handles.set(number, handle);
+    const handle = this.handles.get(number);
+    if (handle === undefined || this.handles.size < this.maxOpenTables) return handle;
+    this.handles.delete(number);
+    this.handles.set(number, handle);
     return handle;
   }
 
   /** Opens a table no more: there is none, as `error` says. */
   giveUp({ number }: FileMetadata, error: CorruptionError): void {
-    this.#broken.set(number, error);
+    this.broken.set(number, error);
   }
 
   /**
@@ -113,9 +113,9 @@ export class TableCache {
     const { number } = metadata;
     const open = this.get(metadata);
     if (open !== undefined) return open;
-    const broken = this.#broken.get(number);
+    const broken = this.broken.get(number);
     if (broken !== undefined) throw broken;
-    const shared = yield* shareReading(this.#openings, number, () => this.#openFile(metadata));
+    const shared = yield* shareReading(this.openings, number, () => this.#openFile(metadata));
     // Another table may have taken its place before this call, which has not pinned it yet, was resumed. Nothing comes between the
     // end of an opening of its own and the pin.
     return this.#open.has(shared) ? shared : yield* this.#openFile(metadata);
@@ -127,42 +127,42 @@ export class TableCache {
     const file = (yield* openFile(name)) ?? (yield* openFile(oldTableFileName(number)));
     if (file === undefined) throw new MissingTable(metadata);
     try {
-      if (this.#isForeign) this.#mustBeKnown(number, file.identity);
+      if (this.isForeign) this.#mustBeKnown(number, file.identity);
       if (file.isRemote === true && file.byteLength > metadata.size) {
         // On a disk, bytes behind a table are harmless. Here, where a table may be opened long after the MANIFEST was read, they
         // are those of another table.
         const problem = `${name} has ${file.byteLength} bytes, the MANIFEST says ${metadata.size}: the folder was replaced`;
         throw new FolderError('BLOOM_FOLDER_CHANGED', problem, { file: name });
       }
-      const source = new WholeTable(file, metadata.size, file.name ?? name, this.#isForeign);
-      const table = yield* readingOf(source, readOpenTable(source, this.#tableOptions));
-      if (this.#isPublished) mustHaveKeysOf(table, metadata, name);
+      const source = new WholeTable(file, metadata.size, file.name ?? name, this.isForeign);
+      const table = yield* readingOf(source, readOpenTable(source, this.tableOptions));
+      if (this.isPublished) mustHaveKeysOf(table, metadata, name);
       // Another reading may have been quicker.
-      const other = this.#handles.get(number);
+      const other = this.handles.get(number);
       if (other !== undefined) {
-        this.#closing.close(file);
+        this.closing.close(file);
         return other;
       }
-      if (this.#closed) {
+      if (this.closed) {
         throw new FolderError('BLOOM_FOLDER_CHANGED', 'the database was replaced by another, or the reader was closed', { file: name });
       }
-      const handle = new TableHandle(metadata, table, file, source, this.#blockCache, this.#options, this.#scratch, this.#gate);
+      const handle = new TableHandle(metadata, table, file, source, this.blockCache, this.options, this.scratch, this.gate);
       this.#evict(this.maxOpenTables - 1);
-      this.#handles.set(number, handle);
+      this.handles.set(number, handle);
       this.#open.add(handle);
       return handle;
     } catch (error) {
-      this.#closing.close(file);
-      if (error instanceof CorruptionError) this.#broken.set(number, error);
+      this.closing.close(file);
+      if (error instanceof CorruptionError) this.broken.set(number, error);
       throw error;
     }
   }
 
   /** @throws FolderError `BLOOM_FOLDER_CHANGED` when another file has the table's name. */
   #mustBeKnown(number: bigint, identity: FileIdentity | undefined): void {
-    const known = this.#identities.get(number);
+    const known = this.identities.get(number);
     if (known === undefined) {
-      if (identity !== undefined) this.#identities.set(number, identity);
+      if (identity !== undefined) this.identities.set(number, identity);
     } else if (!isSameState(known, identity)) {
       const file = tableFileName(number);
       throw new FolderError('BLOOM_FOLDER_CHANGED', `${file} was replaced: refresh the reader`, { file });
@@ -171,8 +171,8 @@ export class TableCache {
 
   /** Whether nothing that the host knows of these tables says that those of `other` with their numbers are not the same. */
   mayBe(other: TableCache): boolean {
-    for (const [number, identity] of this.#identities) {
-      const another = other.#identities.get(number);
+    for (const [number, identity] of this.identities) {
+      const another = other.identities.get(number);
       if (another !== undefined && !isSameState(identity, another)) return false;
     }
     return true;
@@ -180,7 +180,7 @@ export class TableCache {
 
   /** Whether a table was opened or looked at before. */
   isKnown({ number }: FileMetadata): boolean {
-    return this.#identities.has(number) || this.#handles.has(number);
+    return this.identities.has(number) || this.handles.has(number);
   }
 
   /**
@@ -190,11 +190,11 @@ export class TableCache {
    * @returns false when it is another file, or has changed.
    */
   isStill({ number }: FileMetadata, identity: FileIdentity | undefined): boolean {
-    const known = this.#identities.get(number);
+    const known = this.identities.get(number);
     if (identity === undefined) return known === undefined;
     if (known !== undefined && !isSameState(known, identity)) return false;
-    this.#identities.set(number, identity);
-    const handle = this.#handles.get(number);
+    this.identities.set(number, identity);
+    const handle = this.handles.get(number);
     if (handle !== undefined && !holdsTheSame(handle.identity, identity)) this.#forget(handle);
     return true;
   }
@@ -204,12 +204,12 @@ export class TableCache {
   }
 
   unpin(handle: TableHandle): void {
-    if (--handle.pins === 0 && (this.#closed || this.#handles.get(handle.metadata.number) !== handle)) this.#close(handle);
+    if (--handle.pins === 0 && (this.closed || this.handles.get(handle.metadata.number) !== handle)) this.#close(handle);
   }
 
   /** Closes all tables but `files`, as soon as nobody uses them. */
   keepOnly(files: Iterable<FileMetadata>): void {
-    if (this.#handles.size + this.#broken.size + this.#identities.size === 0) return;
+    if (this.handles.size + this.broken.size + this.identities.size === 0) return;
     const kept = new Set<bigint>();
     for (const { number } of files) kept.add(number);
     this.closeUnless((number) => kept.has(number));
@@ -217,15 +217,15 @@ export class TableCache {
 
   /** Closes all tables but those whose numbers are kept, as soon as nobody uses them. */
   closeUnless(isKept: (number: bigint) => boolean): void {
-    for (const [number, handle] of this.#handles) if (!isKept(number)) this.#forget(handle);
-    for (const number of this.#broken.keys()) if (!isKept(number)) this.#broken.delete(number);
-    for (const number of this.#identities.keys()) if (!isKept(number)) this.#identities.delete(number);
+    for (const [number, handle] of this.handles) if (!isKept(number)) this.#forget(handle);
+    for (const number of this.broken.keys()) if (!isKept(number)) this.broken.delete(number);
+    for (const number of this.identities.keys()) if (!isKept(number)) this.identities.delete(number);
   }
 
   /** Forgets tables whose files were replaced, or could not be opened, so that they are opened again when they are next needed. */
   forgetStale(): void {
-    this.#broken.clear();
-    for (const handle of [...this.#handles.values()]) if (handle.isStale) this.#forget(handle);
+    this.broken.clear();
+    for (const handle of [...this.handles.values()]) if (handle.isStale) this.#forget(handle);
   }
 
   /** What all tables did so far. */
@@ -235,36 +235,36 @@ export class TableCache {
 
   /** Closes each table as soon as nobody uses it, and opens no more. */
   retire(): void {
-    this.#closed = true;
-    for (const handle of [...this.#handles.values()]) this.#forget(handle);
+    this.closed = true;
+    for (const handle of [...this.handles.values()]) this.#forget(handle);
   }
 
   /** Closes all tables, used or not. @returns when they are closed. */
   async close(): Promise<void> {
     this.retire();
-    this.#openings.abort(new TypeError('the reader was closed'));
+    this.openings.abort(new TypeError('the reader was closed'));
     for (const handle of [...this.#open]) this.#close(handle);
-    await this.#closing.settled();
+    await this.closing.settled();
   }
 
   /** Closes tables that nobody uses until no more than `count` are open. */
   #evict(count: number): void {
-    if (this.#handles.size <= count) return;
-    for (const handle of this.#handles.values()) {
+    if (this.handles.size <= count) return;
+    for (const handle of this.handles.values()) {
       if (handle.pins === 0) this.#forget(handle);
-      if (this.#handles.size <= count) return;
+      if (this.handles.size <= count) return;
     }
   }
 
   #forget(handle: TableHandle): void {
-    this.#handles.delete(handle.metadata.number);
+    this.handles.delete(handle.metadata.number);
     if (handle.pins === 0) this.#close(handle);
   }
 
   #close(handle: TableHandle): void {
     if (!this.#open.delete(handle)) return;
     this.#counts = sumOf([this.#counts, handle.stats]);
-    this.#closing.close(handle);
+    this.closing.close(handle);
   }
 }
 

@@ -98,6 +98,7 @@ export class TableEntries extends EntryCursor {
     // Comparing first is cheaper than storing the reference again: without it a walk takes 1.05 times as long.
     if (entry.keyBytes !== block.keyBytes) entry.keyBytes = block.keyBytes;
     entry.keyEnd = block.keyLength;
+    entry.shared = block.shared;
     if (entry.valueBytes !== block.bytes) entry.valueBytes = block.bytes;
     entry.valueStart = block.valueStart;
     entry.valueEnd = block.valueEnd;
@@ -131,23 +132,23 @@ export class TableEntries extends EntryCursor {
 
 /** Moves over the entries of several tables, sorted and without overlap: a level, or one table. Each is opened when it is reached. */
 export class LevelEntries extends EntryCursor {
-  readonly #files: readonly FileMetadata[];
+  private readonly files: readonly FileMetadata[];
   /** The table to look in for a key: the first whose largest key is at or after it. */
-  readonly #find: (key: Uint8Array) => number;
-  readonly #tables: ViewTables;
-  readonly #damage: DamagePolicy;
-  readonly #readsAtOnce: boolean;
-  readonly #fillsCache: boolean;
+  private readonly find: (key: Uint8Array) => number;
+  private readonly tables: ViewTables;
+  private readonly damage: DamagePolicy;
+  private readonly readsAtOnce: boolean;
+  private readonly fillsCache: boolean;
   /** Whether a table has nothing that is looked for. */
-  readonly #isPassedOver: ((handle: TableHandle) => boolean) | undefined;
+  private readonly isPassedOver: ((handle: TableHandle) => boolean) | undefined;
   /** The table that the cursor is in, and its entries, once it is open. */
-  #i = -1;
-  #handle: TableHandle | undefined;
-  #entries: TableEntries | undefined;
+  private i = -1;
+  private handle: TableHandle | undefined;
+  private entries: TableEntries | undefined;
   /** How the move lands in the table that it reaches. */
-  #landing: 'first' | 'last' | Side = 'first';
-  #target: Uint8Array = new Uint8Array(0);
-  #reverse = false;
+  private landing: 'first' | 'last' | Side = 'first';
+  private target: Uint8Array = new Uint8Array(0);
+  private reverse = false;
 
   /** Parameters as those of {@link TableEntries}. @param isPassedOver whether an open table is not walked through. */
   constructor(
@@ -160,13 +161,13 @@ export class LevelEntries extends EntryCursor {
     isPassedOver?: (handle: TableHandle) => boolean,
   ) {
     super();
-    this.#isPassedOver = isPassedOver;
-    this.#files = files;
-    this.#find = find;
-    this.#tables = tables;
-    this.#damage = damage;
-    this.#readsAtOnce = readsAtOnce;
-    this.#fillsCache = fillsCache;
+    this.isPassedOver = isPassedOver;
+    this.files = files;
+    this.find = find;
+    this.tables = tables;
+    this.damage = damage;
+    this.readsAtOnce = readsAtOnce;
+    this.fillsCache = fillsCache;
   }
 
   override seekToFirst(): boolean {
@@ -174,42 +175,42 @@ export class LevelEntries extends EntryCursor {
   }
 
   override seekToLast(): boolean {
-    return this.#enter(this.#files.length - 1, 'last', true);
+    return this.#enter(this.files.length - 1, 'last', true);
   }
 
   override seek(key: Uint8Array, side: Side): boolean {
-    this.#target = key;
-    const i = this.#find(key);
+    this.target = key;
+    const i = this.find(key);
     const reverse = side === 'before' || side === 'at-or-before';
-    return i === this.#files.length && reverse ? this.seekToLast() : this.#enter(i, side, reverse);
+    return i === this.files.length && reverse ? this.seekToLast() : this.#enter(i, side, reverse);
   }
 
   override next(): boolean {
-    return this.#entries!.next() ? this.#go() : this.#wait();
+    return this.entries!.next() ? this.#go() : this.#wait();
   }
 
   override prev(): boolean {
-    return this.#entries!.prev() ? this.#go() : this.#wait();
+    return this.entries!.prev() ? this.#go() : this.#wait();
   }
 
   override *settle(): FolderReading<void> {
     do {
-      if (this.#entries === undefined) {
+      if (this.entries === undefined) {
         try {
-          const handle = yield* this.#tables.open(this.#files[this.#i]!);
-          if (this.#isPassedOver?.(handle) === true) {
+          const handle = yield* this.tables.open(this.files[this.i]!);
+          if (this.isPassedOver?.(handle) === true) {
             this.#leave();
             continue;
           }
           this.#use(handle);
         } catch (error) {
-          this.#damage.pass(error);
+          this.damage.pass(error);
           this.#leave();
           continue;
         }
         if (this.#land()) continue;
       }
-      yield* this.#entries!.settle();
+      yield* this.entries!.settle();
     } while (!this.#go());
   }
 
@@ -217,34 +218,34 @@ export class LevelEntries extends EntryCursor {
     super.close();
     this.#release();
     // A move that still waits for a block ends here, rather than in another table.
-    this.#i = -1;
+    this.i = -1;
   }
 
   #enter(i: number, landing: 'first' | 'last' | Side, reverse: boolean): boolean {
-    this.#landing = landing;
-    this.#reverse = reverse;
-    if (i !== this.#i) {
+    this.landing = landing;
+    this.reverse = reverse;
+    if (i !== this.i) {
       this.#release();
-      this.#i = i;
+      this.i = i;
     }
-    if (this.#entries !== undefined && !this.#land()) return this.#wait();
+    if (this.entries !== undefined && !this.#land()) return this.#wait();
     return this.#go();
   }
 
   /** Moves from table to table until one has an entry. @returns false when something must be read first. */
   #go(): boolean {
-    while (this.#i >= 0 && this.#i < this.#files.length) {
-      if (this.#entries === undefined) {
-        const handle = this.#tables.get(this.#files[this.#i]!);
+    while (this.i >= 0 && this.i < this.files.length) {
+      if (this.entries === undefined) {
+        const handle = this.tables.get(this.files[this.i]!);
         if (handle === undefined) return this.#wait();
-        if (this.#isPassedOver?.(handle) === true) {
+        if (this.isPassedOver?.(handle) === true) {
           this.#leave();
           continue;
         }
         this.#use(handle);
         if (!this.#land()) return this.#wait();
       }
-      const entries = this.#entries!;
+      const entries = this.entries!;
       if (entries.valid) return (this.valid = true);
       this.#leave();
     }
@@ -260,32 +261,32 @@ export class LevelEntries extends EntryCursor {
   /** Goes to the table next to this one, which has no entry for the move to land on. */
   #leave(): void {
     this.#release();
-    this.#i += this.#reverse ? -1 : 1;
-    this.#landing = this.#reverse ? 'last' : 'first';
+    this.i += this.reverse ? -1 : 1;
+    this.landing = this.reverse ? 'last' : 'first';
   }
 
   #land(): boolean {
-    const entries = this.#entries!;
-    switch (this.#landing) {
+    const entries = this.entries!;
+    switch (this.landing) {
       case 'first':
         return entries.seekToFirst();
       case 'last':
         return entries.seekToLast();
       default:
-        return entries.seek(this.#target, this.#landing);
+        return entries.seek(this.target, this.landing);
     }
   }
 
   #use(handle: TableHandle): void {
-    this.#tables.pin(handle);
-    this.#handle = handle;
-    this.#entries = new TableEntries(handle, this.#damage, this.#readsAtOnce, this.#fillsCache);
-    this.entry = this.#entries.entry;
+    this.tables.pin(handle);
+    this.handle = handle;
+    this.entries = new TableEntries(handle, this.damage, this.readsAtOnce, this.fillsCache);
+    this.entry = this.entries.entry;
   }
 
   #release(): void {
-    this.#entries?.close();
-    if (this.#handle !== undefined) this.#tables.unpin(this.#handle);
-    this.#handle = this.#entries = undefined;
+    this.entries?.close();
+    if (this.handle !== undefined) this.tables.unpin(this.handle);
+    this.handle = this.entries = undefined;
   }
 }

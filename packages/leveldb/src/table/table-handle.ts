@@ -40,17 +40,17 @@ export class TableHandle implements ReadableTable {
   isStale = false;
   /** How many views, cursors and lookups use it. */
   pins = 0;
-  readonly #lookup: TableLookup;
-  readonly #file: FolderFile;
-  readonly #source: FolderFile;
+  private readonly lookup: TableLookup;
+  private readonly file: FolderFile;
+  private readonly source: FolderFile;
   /** The same, where others may change the file. */
-  readonly #watched: WholeTable | undefined;
-  readonly #options: ReadingOptions;
-  readonly #scratch: StoredScratch;
-  readonly #gate: ReadGate | undefined;
-  #syncSource: SyncSource | undefined;
-  #reader: BlockReader | undefined;
-  #filters: TableFilters | undefined;
+  private readonly watched: WholeTable | undefined;
+  private readonly options: ReadingOptions;
+  private readonly scratch: StoredScratch;
+  private readonly gate: ReadGate | undefined;
+  private syncSource: SyncSource | undefined;
+  private reader: BlockReader | undefined;
+  private madeFilters: TableFilters | undefined;
 
   /**
    * @param source the file, as long as the MANIFEST says it is.
@@ -73,24 +73,24 @@ export class TableHandle implements ReadableTable {
     this.stats = newTableStats(table.bytesRead);
     this.blocks = new DataBlocks(table, cache, this.stats);
     this.searcher = new BlockSearch(table.compare, 'data block', table.file);
-    this.#lookup = new TableLookup(table, this.blocks, this.stats);
+    this.lookup = new TableLookup(table, this.blocks, this.stats);
     this.identity = file.identity;
-    this.#file = file;
-    this.#source = source;
-    this.#watched = source instanceof WholeTable && source.isWatched ? source : undefined;
-    this.#options = options;
-    this.#scratch = scratch;
-    this.#gate = gate;
+    this.file = file;
+    this.source = source;
+    this.watched = source instanceof WholeTable && source.isWatched ? source : undefined;
+    this.options = options;
+    this.scratch = scratch;
+    this.gate = gate;
   }
 
   /** The data block to search for an internal key; `ABSENT` when index or filter say that it is in none. */
   locate(key: Uint8Array, trace?: TableTrace): number {
-    return this.#lookup.locate(key, trace);
+    return this.lookup.locate(key, trace);
   }
 
   /** The approximate offset in the file at which an internal key is, or would be. */
   approximateOffset(key: Uint8Array): number {
-    return this.#lookup.approximateOffset(key);
+    return this.lookup.approximateOffset(key);
   }
 
   /** Whether the filter, which has not been read, should be read before the next lookup. */
@@ -100,7 +100,7 @@ export class TableHandle implements ReadableTable {
 
   /** What the filters are worth; undefined while they are unread. */
   get filters(): TableFilters | undefined {
-    return (this.#filters ??= tableFiltersOf(this.table));
+    return (this.madeFilters ??= tableFiltersOf(this.table));
   }
 
   /** How many entries the table has, estimated: as many as its middle block, times its blocks. */
@@ -122,12 +122,12 @@ export class TableHandle implements ReadableTable {
   /** The same without a promise. @throws TypeError where the source returns promises alone. */
   readFilterSync(): void {
     const { unread } = this.table;
-    if (unread !== undefined) this.blocks.readFilterSync(unread, withoutPromises(this.#source));
+    if (unread !== undefined) this.blocks.readFilterSync(unread, withoutPromises(this.source));
   }
 
   /** Counts a lookup that is to read data block `i`, as `TableLookup` of `@bloom/sstable` does. */
   countUnread(i: number): ((isNeeded: boolean) => void) | undefined {
-    return this.#lookup.countUnread(i);
+    return this.lookup.countUnread(i);
   }
 
   /** Counts what came of a lookup that the filter let pass. */
@@ -154,15 +154,15 @@ export class TableHandle implements ReadableTable {
    * @param isUnsure whether the caller calls `mustBeSure` before it gives anything to anyone.
    */
   borrowAtOnce(i: number, signal?: Signal, isUnsure = false): Uint8Array | undefined {
-    if (this.#source.readAtOnce === undefined) return undefined;
-    if (!isUnsure || this.#watched === undefined) return this.#blockReader().borrowAtOnce(i, signal);
-    return this.#withoutCheck(this.#watched, () => this.#blockReader().borrowAtOnce(i, signal));
+    if (this.source.readAtOnce === undefined) return undefined;
+    if (!isUnsure || this.watched === undefined) return this.#blockReader().borrowAtOnce(i, signal);
+    return this.#withoutCheck(this.watched, () => this.#blockReader().borrowAtOnce(i, signal));
   }
 
   /** As {@link blockSync}, for callers like those of {@link borrowAtOnce}. */
   borrowSync(i: number, isUnsure = false): Uint8Array {
-    if (!isUnsure || this.#watched === undefined) return this.blocks.readSync(i, this.#withoutPromises(), this.#scratch, true);
-    return this.#withoutCheck(this.#watched, () => this.blocks.readSync(i, this.#withoutPromises(), this.#scratch, true));
+    if (!isUnsure || this.watched === undefined) return this.blocks.readSync(i, this.#withoutPromises(), this.scratch, true);
+    return this.#withoutCheck(this.watched, () => this.blocks.readSync(i, this.#withoutPromises(), this.scratch, true));
   }
 
   /**
@@ -174,8 +174,8 @@ export class TableHandle implements ReadableTable {
     const isUnsure = this.blocks.mustBeSure !== undefined;
     this.blocks.mustBeSure = undefined;
     try {
-      if (isUnsure) this.#watched?.mustBeUnchanged();
-      else this.#watched?.mustNotBeKnownToHaveChanged();
+      if (isUnsure) this.watched?.mustBeUnchanged();
+      else this.watched?.mustNotBeKnownToHaveChanged();
     } catch (error) {
       // Some of them may be another table's.
       this.blocks.forget();
@@ -199,8 +199,8 @@ export class TableHandle implements ReadableTable {
   /** The contents of data block `i`, which is not in the cache. @throws TypeError where the source returns promises alone. */
   blockSync(i: number, walk?: TableWalk): Uint8Array {
     const source = this.#withoutPromises();
-    if (walk === undefined) return this.blocks.readSync(i, source, this.#scratch);
-    walk.ahead ??= new SyncReadAhead(this.blocks, source, readingFor(this.#options).readAheadBytes, isLentTo(walk), walk.fillsCache);
+    if (walk === undefined) return this.blocks.readSync(i, source, this.scratch);
+    walk.ahead ??= new SyncReadAhead(this.blocks, source, readingFor(this.options).readAheadBytes, isLentTo(walk), walk.fillsCache);
     return (walk.ahead as SyncReadAhead).block(i);
   }
 
@@ -210,12 +210,12 @@ export class TableHandle implements ReadableTable {
   }
 
   #withoutPromises(): SyncSource {
-    return (this.#syncSource ??= withoutPromises(this.#source));
+    return (this.syncSource ??= withoutPromises(this.source));
   }
 
   #blockReader(): BlockReader {
-    const { readAheadBytes, gapBytes } = readingFor(this.#options);
-    return (this.#reader ??= new BlockReader(this.blocks, this.#source, readAheadBytes, gapBytes, this.#gate, this.#scratch));
+    const { readAheadBytes, gapBytes } = readingFor(this.options);
+    return (this.reader ??= new BlockReader(this.blocks, this.source, readAheadBytes, gapBytes, this.gate, this.scratch));
   }
 
   /** Drops the table's blocks from the cache, ends all reads under way, and closes the file. */
@@ -226,7 +226,7 @@ export class TableHandle implements ReadableTable {
       // Whoever still has to look finds out.
     }
     this.blocks.close();
-    this.#reader?.close(new TypeError('the table was closed'));
-    return this.#file.close?.();
+    this.reader?.close(new TypeError('the table was closed'));
+    return this.file.close?.();
   }
 }

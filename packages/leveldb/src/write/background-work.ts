@@ -47,30 +47,30 @@ class CutOff extends Error {}
 export class BackgroundWork {
   /** Time and bytes of flushes and compactions. */
   readonly stats = new CompactionStats();
-  readonly #folder: WritableFolder;
-  readonly #settings: Settings;
-  readonly #state: DatabaseState;
-  readonly #tables: TableMaker;
+  private readonly folder: WritableFolder;
+  private readonly settings: Settings;
+  private readonly state: DatabaseState;
+  private readonly tables: TableMaker;
   /** Where bits per key depend on the level. */
-  readonly #bits: BitsChoice | undefined;
-  readonly #seeks = new SeekBudget();
+  private readonly bits: BitsChoice | undefined;
+  private readonly seeks = new SeekBudget();
   /** The table whose seeks ran out, due for compaction only in the version in which they did. */
-  #sought: { readonly file: FileMetadata; readonly version: Version } | undefined;
-  #manual: ManualCompaction | undefined;
-  #clearing: Clearing | undefined;
+  private sought: { readonly file: FileMetadata; readonly version: Version } | undefined;
+  private manual: ManualCompaction | undefined;
+  private clearing: Clearing | undefined;
   #cannotMerge: UnsupportedError | undefined;
-  #running: Promise<void> | undefined;
+  private running: Promise<void> | undefined;
   /** Callers that wait for progress. */
-  #waiting: (() => void)[] = [];
+  private waiting: (() => void)[] = [];
   /** Total duration of all flushes, in milliseconds. A flush that interrupts a compaction is not counted as part of it. */
-  #flushTime = 0;
+  private flushTime = 0;
 
   constructor(folder: WritableFolder, settings: Settings, state: DatabaseState) {
-    this.#folder = folder;
-    this.#settings = settings;
-    this.#state = state;
-    this.#tables = new TableMaker(folder, settings, state.versions.order);
-    this.#bits = settings.levelBits && new BitsChoice(settings.levelBits, (files) => state.files.filteredTables(files));
+    this.folder = folder;
+    this.settings = settings;
+    this.state = state;
+    this.tables = new TableMaker(folder, settings, state.versions.order);
+    this.bits = settings.levelBits && new BitsChoice(settings.levelBits, (files) => state.files.filteredTables(files));
   }
 
   /** Why no tables are merged any more, if that is so: some have blocks of a codec that was not given. */
@@ -80,41 +80,41 @@ export class BackgroundWork {
 
   /** Begins with the work that there is, or tells a merge that is under way to look for it. */
   schedule(): void {
-    if (this.#running !== undefined) this.#tables.lookUp();
-    else if (this.#hasWork()) this.#running = this.#work();
+    if (this.running !== undefined) this.tables.lookUp();
+    else if (this.#hasWork()) this.running = this.#work();
   }
 
   /** Waits for the next step of the work. */
   progress(): Promise<void> {
-    if (this.#running === undefined) this.schedule();
-    return new Promise((resolve) => this.#waiting.push(resolve));
+    if (this.running === undefined) this.schedule();
+    return new Promise((resolve) => this.waiting.push(resolve));
   }
 
   /** Waits until there is nothing to do. */
   async idle(): Promise<void> {
-    while (this.#running !== undefined) await this.#running;
+    while (this.running !== undefined) await this.running;
   }
 
   /** Stops the work of a database that is closing. */
   async close(): Promise<void> {
     this.#wake();
-    this.#tables.lookUp();
-    const ending = this.#tables.close();
+    this.tables.lookUp();
+    const ending = this.tables.close();
     await this.idle();
     await ending;
   }
 
   /** Charges a table of the current view for a lookup that had to search it in vain. */
   chargeSeek(file: FileMetadata): void {
-    const { current } = this.#state.versions;
-    if (!this.#seeks.charge(file) || this.#dueFile !== undefined || !current.files.includes(file)) return;
-    this.#sought = { file, version: current };
+    const { current } = this.state.versions;
+    if (!this.seeks.charge(file) || this.#dueFile !== undefined || !current.files.includes(file)) return;
+    this.sought = { file, version: current };
     this.schedule();
   }
 
   /** Charges the first table for a sampled read of a cursor, if a lookup of that key would have to search several. */
   sampleRead(internalKey: Uint8Array): void {
-    const file = firstOfSeveral(this.#state.versions.current, internalKey);
+    const file = firstOfSeveral(this.state.versions.current, internalKey);
     if (file !== undefined) this.chargeSeek(file);
   }
 
@@ -122,14 +122,14 @@ export class BackgroundWork {
   async compactLevel(level: number, bounds: KeyBounds): Promise<void> {
     const manual: ManualCompaction = { level, bounds, done: false };
     while (!manual.done) {
-      this.#state.mustWrite();
-      if (this.#manual === undefined) {
-        this.#manual = manual;
+      this.state.mustWrite();
+      if (this.manual === undefined) {
+        this.manual = manual;
         this.schedule();
       }
       await this.progress();
       if (manual.failure !== undefined) throw manual.failure;
-      if (this.#state.isClosing) throw new TypeError('the database is closed');
+      if (this.state.isClosing) throw new TypeError('the database is closed');
     }
   }
 
@@ -139,12 +139,12 @@ export class BackgroundWork {
    * @returns whether it did: not while a snapshot needs what is in them.
    */
   async clear(): Promise<boolean> {
-    this.#state.mustWrite();
-    if (this.#state.held.oldest !== undefined) return false;
+    this.state.mustWrite();
+    if (this.state.held.oldest !== undefined) return false;
     const clearing: Clearing = { outcome: undefined };
-    this.#clearing = clearing;
+    this.clearing = clearing;
     while (clearing.outcome === undefined) {
-      this.#state.mustWrite();
+      this.state.mustWrite();
       this.schedule();
       await this.progress();
     }
@@ -154,23 +154,23 @@ export class BackgroundWork {
   /** Deletes files that are no longer needed. What cannot be deleted is tried again the next time. @param names of the files, where they are known. */
   async removeObsoleteFiles(names?: readonly string[]): Promise<void> {
     // After a failure, the files on disk may differ from the state in memory.
-    if (this.#state.failure !== undefined) return;
+    if (this.state.failure !== undefined) return;
     try {
-      const files = await this.#state.files.removeObsolete(this.#state.versions, names);
-      if (files.length > 0) this.#settings.onEvent?.({ kind: 'files-deleted', files });
+      const files = await this.state.files.removeObsolete(this.state.versions, names);
+      if (files.length > 0) this.settings.onEvent?.({ kind: 'files-deleted', files });
     } catch {
       // The folder could not be listed. A leftover file does no harm.
     }
   }
 
   get #dueFile(): FileMetadata | undefined {
-    return this.#sought?.version === this.#state.versions.current ? this.#sought.file : undefined;
+    return this.sought?.version === this.state.versions.current ? this.sought.file : undefined;
   }
 
   #hasWork(): boolean {
-    const { isClosing, failure, flushing, versions } = this.#state;
+    const { isClosing, failure, flushing, versions } = this.state;
     if (isClosing || failure !== undefined) return false;
-    if (this.#clearing !== undefined || flushing !== undefined || this.#manual !== undefined) return true;
+    if (this.clearing !== undefined || flushing !== undefined || this.manual !== undefined) return true;
     if (this.#cannotMerge !== undefined) return false;
     return this.#dueFile !== undefined || isTooFull(versions.current);
   }
@@ -179,28 +179,28 @@ export class BackgroundWork {
     // Lets the write that started this finish first, because others may be queued behind it. Otherwise the last
     // sequence in the MANIFEST would depend on how busy the machine is.
     await turn();
-    await this.#state.inserting?.catch(() => undefined);
+    await this.state.inserting?.catch(() => undefined);
     while (this.#hasWork()) {
       try {
-        const { flushing } = this.#state;
-        if (this.#clearing !== undefined) await this.#clear(this.#clearing);
+        const { flushing } = this.state;
+        if (this.clearing !== undefined) await this.#clear(this.clearing);
         else if (flushing !== undefined) await this.#flush(flushing);
         else await this.#compact();
       } catch (error) {
-        if (!(error instanceof CutOff)) this.#state.fail(error);
+        if (!(error instanceof CutOff)) this.state.fail(error);
       }
       this.#wake();
     }
     // It would keep an old version in memory.
-    if (this.#dueFile === undefined) this.#sought = undefined;
+    if (this.#dueFile === undefined) this.sought = undefined;
     // No await may come between the check for work and this line, or work scheduled in between would be lost.
-    this.#running = undefined;
+    this.running = undefined;
     this.#wake();
   }
 
   #wake(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
+    const waiting = this.waiting;
+    this.waiting = [];
     for (const resolve of waiting) resolve();
   }
 
@@ -209,20 +209,20 @@ export class BackgroundWork {
    * after a crash has either everything or nothing of what was there.
    */
   async #clear(clearing: Clearing): Promise<void> {
-    const { versions, held, log: before } = this.#state;
-    this.#clearing = undefined;
-    const log = await LiveLog.create(this.#folder, versions.newFileNumber(), versions.order);
+    const { versions, held, log: before } = this.state;
+    this.clearing = undefined;
+    const log = await LiveLog.create(this.folder, versions.newFileNumber(), versions.order);
     // No await may come between this check and the next step. A snapshot that is made after it sees an empty database.
     if (held.oldest !== undefined) {
       clearing.outcome = 'held';
       await log.file.close();
-      await deleteIfPossible(this.#folder, log.name);
+      await deleteIfPossible(this.folder, log.name);
       return;
     }
-    const takeBack = this.#state.empty(log);
+    const takeBack = this.state.empty(log);
     const deletedFiles = versions.current.levels.flatMap((files, level) => files.map(({ number }) => ({ level, number })));
     try {
-      this.#settings.onEvent?.({ kind: 'cleared', nextLog: log.name });
+      this.settings.onEvent?.({ kind: 'cleared', nextLog: log.name });
       await this.#install({ previousLogNumber: 0n, logNumber: log.number, deletedFiles });
     } catch (error) {
       takeBack();
@@ -240,29 +240,29 @@ export class BackgroundWork {
 
   /** Source: `DBImpl::CompactMemTable`. */
   async #flush({ memtable, name }: LiveLog): Promise<void> {
-    const { versions, files, log } = this.#state;
-    const { onEvent } = this.#settings;
+    const { versions, files, log } = this.state;
+    const { onEvent } = this.settings;
     const base = versions.current;
     const number = versions.newFileNumber();
     const start = performance.now();
     files.keep(number);
     onEvent?.({ kind: 'flush-began', log: name, table: tableFileName(number), entries: memtable.count });
     try {
-      const level = memtable.count === 0 ? undefined : levelForFlush(base, versions.order, memtable.bounds, this.#settings.maxFileSize);
-      const bitsPerKey = level === undefined ? undefined : this.#bits && (await this.#bits.ofMemtable(level, memtable, base));
-      const written = await this.#tables.flush(memtable, number, bitsPerKey);
+      const level = memtable.count === 0 ? undefined : levelForFlush(base, versions.order, memtable.bounds, this.settings.maxFileSize);
+      const bitsPerKey = level === undefined ? undefined : this.bits && (await this.bits.ofMemtable(level, memtable, base));
+      const written = await this.tables.flush(memtable, number, bitsPerKey);
       const file = written?.file;
       if (file !== undefined) await files.openTables([file]);
       this.#mustGoOn();
       const newFiles = file === undefined ? [] : [{ level: level!, file }];
       const milliseconds = performance.now() - start;
       this.stats.add(level ?? 0, { milliseconds, bytesRead: 0, bytesWritten: file?.size ?? 0 });
-      this.#flushTime += milliseconds;
+      this.flushTime += milliseconds;
       onEvent?.({ kind: 'flush-ended', log: name, level, table: written && tableMade(written), milliseconds });
       await this.#install({ previousLogNumber: 0n, logNumber: log.number, newFiles }, () => {
         // The folder was synced before the edit was written.
         log.isNamed = true;
-        this.#state.endFlush();
+        this.state.endFlush();
       });
     } finally {
       files.unkeep(number);
@@ -272,12 +272,12 @@ export class BackgroundWork {
 
   /** Source: `DBImpl::BackgroundCompaction`. */
   async #compact(): Promise<void> {
-    const { versions } = this.#state;
-    const manual = this.#manual;
+    const { versions } = this.state;
+    const manual = this.manual;
     const state: CompactionState = {
       version: versions.current,
       order: versions.order,
-      maxFileSize: this.#settings.maxFileSize,
+      maxFileSize: this.settings.maxFileSize,
       compactPointers: versions.compactPointers,
     };
     const compaction = manual === undefined ? pickCompaction(state, this.#dueFile) : compactionOf(state, manual.level, manual.bounds);
@@ -286,7 +286,7 @@ export class BackgroundWork {
     try {
       if (compaction !== undefined) this.#tellChosen(compaction, manual !== undefined ? 'manual' : isTooFull(versions.current) ? 'size' : 'seeks', isMove);
       if (compaction === undefined) {
-        if (manual === undefined) this.#sought = undefined;
+        if (manual === undefined) this.sought = undefined;
       } else if (isMove) {
         await this.#move(compaction);
       } else {
@@ -305,14 +305,14 @@ export class BackgroundWork {
         const last = compaction?.inputs[0].at(-1)?.largest;
         manual.bounds = { begin: last ?? begin, end: manual.bounds.end };
         manual.done = compaction === undefined;
-        this.#manual = undefined;
+        this.manual = undefined;
       }
     }
   }
 
   #tellChosen({ level, inputs: [upper, lower] }: Compaction, reason: 'size' | 'seeks' | 'manual', isMove: boolean): void {
     const namesOf = (files: readonly FileMetadata[]): string[] => files.map(({ number }) => tableFileName(number));
-    this.#settings.onEvent?.({ kind: 'compaction-chosen', level, inputs: [namesOf(upper), namesOf(lower)], reason, isMove });
+    this.settings.onEvent?.({ kind: 'compaction-chosen', level, inputs: [namesOf(upper), namesOf(lower)], reason, isMove });
   }
 
   /** Moves the one table of a compaction that overlaps no other. */
@@ -326,11 +326,11 @@ export class BackgroundWork {
   }
 
   async #merge(compaction: Compaction): Promise<void> {
-    const { view, versions, files, held } = this.#state;
-    const { onEvent } = this.#settings;
+    const { view, versions, files, held } = this.state;
+    const { onEvent } = this.settings;
     const outputLevel = compaction.level + 1;
     const numbers: bigint[] = [];
-    const start = performance.now() - this.#flushTime;
+    const start = performance.now() - this.flushTime;
     const oldestSequence = held.oldest ?? versions.lastSequence;
     const newFileNumber = (): bigint => {
       const number = versions.newFileNumber();
@@ -341,13 +341,13 @@ export class BackgroundWork {
     view.pin();
     try {
       const onTable = onEvent && ((table: WrittenTable) => onEvent({ kind: 'compaction-output', level: outputLevel, table: tableMade(table) }));
-      const bitsPerKey = this.#bits && (await this.#bits.ofCompaction(compaction, versions.current));
-      const made = await this.#tables.merge({ plan: compaction, oldestSequence, newFileNumber, bitsPerKey }, view, onTable, () => this.#interlude());
+      const bitsPerKey = this.bits && (await this.bits.ofCompaction(compaction, versions.current));
+      const made = await this.tables.merge({ plan: compaction, oldestSequence, newFileNumber, bitsPerKey }, view, onTable, () => this.#interlude());
       const outputs = made.tables.map(({ file }) => file);
       await files.openTables(outputs);
       this.#mustGoOn();
       const { level, inputs, pointer } = compaction;
-      const milliseconds = performance.now() - this.#flushTime - start;
+      const milliseconds = performance.now() - this.flushTime - start;
       this.stats.add(outputLevel, { milliseconds, bytesRead: sizeOf(inputs.flat()), bytesWritten: sizeOf(outputs) });
       onEvent?.({
         kind: 'compaction-ended',
@@ -372,24 +372,24 @@ export class BackgroundWork {
   }
 
   /** Makes a change in the MANIFEST, and then `show`s it to readers. */
-  async #install(change: VersionEdit, show = () => this.#state.show()): Promise<void> {
-    const { versions } = this.#state;
+  async #install(change: VersionEdit, show = () => this.state.show()): Promise<void> {
+    const { versions } = this.state;
     const before = versions.current;
     await versions.apply(change);
     show();
-    this.#settings.onEvent?.(versionInstalled(versions.manifestName, before, versions.current, versions.lastSequence));
+    this.settings.onEvent?.(versionInstalled(versions.manifestName, before, versions.current, versions.lastSequence));
   }
 
   /** Work that must not wait for the end of a compaction: flushing a full memtable. */
   #interlude(): Promise<void> | undefined {
     this.#mustGoOn();
-    const { flushing } = this.#state;
+    const { flushing } = this.state;
     // Writers may be blocked until it is flushed.
     return flushing && this.#flush(flushing).then(() => this.#wake());
   }
 
   /** @throws CutOff when nobody needs what is being made. */
   #mustGoOn(): void {
-    if (this.#state.isClosing || this.#clearing !== undefined) throw new CutOff();
+    if (this.state.isClosing || this.clearing !== undefined) throw new CutOff();
   }
 }

@@ -53,16 +53,16 @@ const MAX_BATCH_BYTES = 128 * 2 ** 20;
  * ```
  */
 export class Database extends AsyncReaderFace {
-  readonly #store: Store;
+  private readonly store: Store;
   /** How many cursors were made. */
-  #cursors = 0;
+  private cursors = 0;
   /** Batches that were written, whose memory later writes use again. */
-  readonly #spares: WriteBatch[] = [];
-  #closing: Promise<void> | undefined;
+  private readonly spares: WriteBatch[] = [];
+  private closing: Promise<void> | undefined;
 
   private constructor(store: Store) {
     super({ kind: 'database', className: 'Database' }, store.folder, store, store.state.view);
-    this.#store = store;
+    this.store = store;
     // The state holds a pin of its own.
     store.state.view.pin();
     store.state.onView = (view) => {
@@ -158,7 +158,7 @@ export class Database extends AsyncReaderFace {
    */
   async clear(): Promise<void> {
     this.mustBeOpen();
-    await this.#store.clear();
+    await this.store.clear();
   }
 
   /** Writes all operations of a batch, or none. The batch is copied. */
@@ -227,7 +227,7 @@ export class Database extends AsyncReaderFace {
   /** Keeps the current state readable: pass the snapshot's sequence to reads. */
   snapshot(): DatabaseSnapshot {
     this.mustBeOpen();
-    const { held, versions } = this.#store.state;
+    const { held, versions } = this.store.state;
     const sequence = versions.lastSequence;
     held.add(sequence);
     return new DatabaseSnapshot(sequence, () => held.remove(sequence));
@@ -241,13 +241,13 @@ export class Database extends AsyncReaderFace {
     this.mustBeOpen();
     if (begin !== undefined) mustBeBytes('begin', begin);
     if (end !== undefined) mustBeBytes('end', end);
-    await this.#store.compactRange(begin, end);
+    await this.store.compactRange(begin, end);
   }
 
   /** Writes the memtable to a table, and waits until it is done. */
   async flush(): Promise<void> {
     this.mustBeOpen();
-    await this.#store.flush();
+    await this.store.flush();
   }
 
   /** The approximate number of bytes that the keys from `start` up to, but not including, `limit` take in tables. Entries in memory do not count. */
@@ -283,11 +283,11 @@ export class Database extends AsyncReaderFace {
     const { version } = this.view;
     switch (name) {
       case 'leveldb.stats':
-        return this.#store.background.stats.toText(version);
+        return this.store.background.stats.toText(version);
       case 'leveldb.sstables':
         return tablesToText(version);
       case 'leveldb.approximate-memory-usage':
-        return String((this.#store.settings.cache?.byteLength ?? 0) + this.#store.state.memoryUsage);
+        return String((this.store.settings.cache?.byteLength ?? 0) + this.store.state.memoryUsage);
     }
     const [, level] = /^leveldb\.num-files-at-level([0-9]{1,20})$/.exec(name) ?? [];
     return level === undefined ? undefined : version.levels[Number(level)]?.length.toString();
@@ -296,13 +296,13 @@ export class Database extends AsyncReaderFace {
   /** Waits until no table is being written in the background. */
   async idle(): Promise<void> {
     this.mustBeOpen();
-    await this.#store.background.idle();
+    await this.store.background.idle();
   }
 
   /** Waits for pending writes, and closes all files. Further calls return the promise of the first. */
   close(): Promise<void> {
-    if (this.state.close()) this.#closing = this.#store.close();
-    return this.#closing!;
+    if (this.state.close()) this.closing = this.store.close();
+    return this.closing!;
   }
 
   /** Closes the database, at the end of an `await using` block. */
@@ -311,12 +311,12 @@ export class Database extends AsyncReaderFace {
   }
 
   protected override isFound(lookup: ViewLookup): boolean {
-    if (lookup.askedTables > 1 && lookup.isOf(this.view)) this.#store.background.chargeSeek(lookup.firstTable!);
+    if (lookup.askedTables > 1 && lookup.isOf(this.view)) this.store.background.chargeSeek(lookup.firstTable!);
     return super.isFound(lookup);
   }
 
   protected override cursorOf(view: View, sequence: bigint, fillsCache: boolean, prefix?: Uint8Array, bounds?: CursorBounds): VisibleCursor {
-    return view.cursor(sequence, fillsCache, new CursorSampler(++this.#cursors, (key) => this.#store.background.sampleRead(key)), prefix, bounds);
+    return view.cursor(sequence, fillsCache, new CursorSampler(++this.cursors, (key) => this.store.background.sampleRead(key)), prefix, bounds);
   }
 
   // Async, so that a caller's mistake is a rejection like any other.
@@ -326,17 +326,17 @@ export class Database extends AsyncReaderFace {
       mustBeOptions(call, options, WRITE_OPTIONS);
       if (options.sync !== undefined) mustBeBoolean('sync', options.sync);
     }
-    const batch = this.#spares.pop() ?? new WriteBatch();
+    const batch = this.spares.pop() ?? new WriteBatch();
     fill(batch);
     this.#mustBeOrdered(batch);
     this.#mustFit(batch);
-    await this.#store.writes.push(batch, options?.sync ?? false);
-    if (this.#spares.length < MAX_SPARES && batch.byteLength <= MAX_SPARE_BYTES) this.#spares.push(batch.clear());
+    await this.store.writes.push(batch, options?.sync ?? false);
+    if (this.spares.length < MAX_SPARES && batch.byteLength <= MAX_SPARE_BYTES) this.spares.push(batch.clear());
   }
 
   /** @throws RangeError for a batch that no table could be made of, before it is in the log: a log with such a batch could not be replayed. */
   #mustFit(batch: WriteBatch): void {
-    const { settings } = this.#store;
+    const { settings } = this.store;
     const maxBatchBytes = Math.max(MAX_BATCH_BYTES, settings.maxBlockBytes / 2);
     if (batch.byteLength > maxBatchBytes) throw new RangeError(`a batch must have at most ${maxBatchBytes} bytes, got ${batch.byteLength}`);
     // Before the record is made: nearly every batch is.
@@ -347,7 +347,7 @@ export class Database extends AsyncReaderFace {
 
   /** @throws what the comparator throws for a key, before the key is in the log: a log with such a key could not be replayed. */
   #mustBeOrdered(batch: WriteBatch): void {
-    const { comparator } = this.#store.settings;
+    const { comparator } = this.store.settings;
     if (comparator === bytewiseComparator) return;
     for (const reader = new WriteBatchReader(batch.encode(0n)); reader.next(); ) {
       const { key } = reader;

@@ -7,12 +7,12 @@ import { EntrySearch, PAST, UNKNOWN } from './entry-search.js';
 export class BlockSearch extends BlockWalk {
   /** For lookups, which need a walk only if its outcome is {@link UNKNOWN}. */
   readonly entries: EntrySearch;
-  readonly #compare: CompareRange;
+  private readonly compare: CompareRange;
 
   constructor(compare: CompareRange, structure: Structure, file?: string) {
     super(structure, file);
     this.entries = new EntrySearch(compare);
-    this.#compare = compare;
+    this.compare = compare;
   }
 
   /** Moves to the first entry whose key is at or after `key[start, end)`. */
@@ -20,11 +20,11 @@ export class BlockSearch extends BlockWalk {
     this.valid = false;
     const outcome = this.entries.search(this.bytes, key, start, end);
     if (outcome === PAST) return false;
-    return outcome === UNKNOWN ? this.#walkTo(key, start, end) : this.#land(key, start);
+    return outcome === UNKNOWN ? this.walkTo(key, start, end) : this.land(key, start);
   }
 
   /** Does {@link seek} in any order of keys, and reports damage on the way. */
-  #walkTo(key: Uint8Array, start: number, end: number): boolean {
+  private walkTo(key: Uint8Array, start: number, end: number): boolean {
     this.entries.restart = 0;
     if (this.entriesEnd === 0) return false;
     let left = 0;
@@ -33,17 +33,17 @@ export class BlockSearch extends BlockWalk {
       const middle = (left + right + 1) >>> 1;
       this.parse(this.restartOffset(middle));
       if (this.shared !== 0) throw this.damage(`the entry at byte ${this.entryStart} shares key bytes at a restart`);
-      if (this.#compare(this.bytes, this.unsharedStart, this.valueStart, key, start, end) < 0) left = middle;
+      if (this.compare(this.bytes, this.unsharedStart, this.valueStart, key, start, end) < 0) left = middle;
       else right = middle - 1;
     }
     this.entries.restart = left;
     this.toRestart(left);
-    while (this.step()) if (this.#compare(this.keyBytes, 0, this.keyLength, key, start, end) >= 0) return true;
+    while (this.step()) if (this.compare(this.keyBytes, 0, this.keyLength, key, start, end) >= 0) return true;
     return false;
   }
 
   /** Moves to the entry that a search found, whose shared bytes are equal to the target's. */
-  #land(target: Uint8Array, start: number): true {
+  private land(target: Uint8Array, start: number): true {
     const { entryStart, shared, unsharedStart, valueStart, valueEnd, restart } = this.entries;
     this.place(entryStart, shared, unsharedStart, valueStart, valueEnd, restart);
     this.reserveKey(this.keyLength, 0);

@@ -29,42 +29,42 @@ export class BlockWalk {
 
   // A view made of a known buffer takes half the time of subarray(). Asking an array for its buffer takes as long as making
   // the view, so it is asked only when a view is wanted, which lookups in a database never do.
-  #keyBuffer: ArrayBufferLike | undefined;
-  #buffer: ArrayBufferLike | undefined;
-  #bufferOffset = 0;
+  private keyBuffer: ArrayBufferLike | undefined;
+  private buffer: ArrayBufferLike | undefined;
+  private bufferOffset = 0;
 
-  readonly #structure: Structure;
-  readonly #file: string | undefined;
+  private readonly structure: Structure;
+  private readonly file: string | undefined;
   /** Where the block is in the file. */
-  #blockOffset = 0;
-  readonly #reader = new VarintReader(this.bytes);
+  private blockOffset = 0;
+  private readonly reader = new VarintReader(this.bytes);
   /** Where the entries end and the restarts start. */
   protected entriesEnd = 0;
   protected nextEntry = 0;
   protected unsharedStart = 0;
   /** The first restart at or after the next entry, and its offset. */
-  #nextRestart = 0;
-  #nextRestartOffset = 0;
+  private nextRestart = 0;
+  private nextRestartOffset = 0;
   /** Filled by the first `prev`, cleared by every other move. */
-  readonly #path = new BackwardPath();
+  private readonly path = new BackwardPath();
 
   constructor(structure: Structure, file?: string) {
-    this.#structure = structure;
-    this.#file = file;
+    this.structure = structure;
+    this.file = file;
   }
 
   /** The key of the entry: a view that is valid until the next move. */
   get key(): Uint8Array {
-    return new Uint8Array((this.#keyBuffer ??= this.keyBytes.buffer), 0, this.keyLength);
+    return new Uint8Array((this.keyBuffer ??= this.keyBytes.buffer), 0, this.keyLength);
   }
 
   /** The value of the entry: a view of the block. */
   get value(): Uint8Array {
-    if (this.#buffer === undefined) {
-      this.#buffer = this.bytes.buffer;
-      this.#bufferOffset = this.bytes.byteOffset;
+    if (this.buffer === undefined) {
+      this.buffer = this.bytes.buffer;
+      this.bufferOffset = this.bytes.byteOffset;
     }
-    return new Uint8Array(this.#buffer, this.#bufferOffset + this.valueStart, this.valueEnd - this.valueStart);
+    return new Uint8Array(this.buffer, this.bufferOffset + this.valueStart, this.valueEnd - this.valueStart);
   }
 
   /** Whether `bytes` are in memory that the walk's keys or values are in. */
@@ -81,11 +81,11 @@ export class BlockWalk {
    */
   reset(contents: Uint8Array, blockOffset: number): void {
     this.valid = false;
-    this.#path.clear();
-    this.#blockOffset = blockOffset;
-    this.bytes = this.#reader.bytes = contents;
-    this.#buffer = undefined;
-    this.restartCount = this.entriesEnd = this.#reader.end = 0;
+    this.path.clear();
+    this.blockOffset = blockOffset;
+    this.bytes = this.reader.bytes = contents;
+    this.buffer = undefined;
+    this.restartCount = this.entriesEnd = this.reader.end = 0;
     const { length } = contents;
     if (length < 4) throw this.damage(`${length} bytes cannot be a block`);
     const restartCount = uint32At(contents, length - 4);
@@ -93,7 +93,7 @@ export class BlockWalk {
     if (restartCount === 0) return;
     if (restartCount > (length - 4) / 4) throw this.damage(`${restartCount} restarts cannot be in ${length} bytes`);
     this.restartCount = restartCount;
-    this.entriesEnd = this.#reader.end = length - 4 - restartCount * 4;
+    this.entriesEnd = this.reader.end = length - 4 - restartCount * 4;
     if (this.restartOffset(0) !== 0) throw this.damage(`restart 0 is at byte ${this.restartOffset(0)}, not at 0`);
   }
 
@@ -120,7 +120,7 @@ export class BlockWalk {
    */
   mustBeWhole(): void {
     for (let more = this.seekToFirst(); more; ) more = this.next();
-    const restart = this.#nextRestart;
+    const restart = this.nextRestart;
     // A block without entries has a restart too.
     if (restart === this.restartCount || this.entriesEnd === 0) return;
     throw this.damage(`restart ${restart} is at byte ${this.restartOffset(restart)}, where no entry starts, or one that an earlier restart has`);
@@ -128,7 +128,7 @@ export class BlockWalk {
 
   /** Moves to the next entry. A no-op unless on an entry. */
   next(): boolean {
-    if (this.#path.length > 0) this.#path.clear();
+    if (this.path.length > 0) this.path.clear();
     return this.valid && this.step();
   }
 
@@ -136,7 +136,7 @@ export class BlockWalk {
   prev(): boolean {
     if (!this.valid) return false;
     this.valid = false;
-    const path = this.#path;
+    const path = this.path;
     if (path.length > 1) {
       const { shared } = this;
       path.pop();
@@ -163,7 +163,7 @@ export class BlockWalk {
     for (let position = this.nextEntry; position < end; position = this.nextEntry) {
       this.parse(position);
       if (this.shared > this.keyLength) throw this.#sharesTooMuch();
-      this.#path.push(position, this.shared, this.keyBytes, this.keyLength);
+      this.path.push(position, this.shared, this.keyBytes, this.keyLength);
       this.#takeKey();
     }
     if (this.nextEntry !== end) throw this.damage(`no entry ends at byte ${end}, where one starts`);
@@ -173,18 +173,18 @@ export class BlockWalk {
   /** Makes the entry at restart `restart` the next one. */
   protected toRestart(restart: number): void {
     this.valid = false;
-    this.#path.clear();
+    this.path.clear();
     this.keyLength = 0;
     this.#expectRestart(restart);
-    this.nextEntry = this.#nextRestartOffset;
+    this.nextEntry = this.nextRestartOffset;
     if (this.nextEntry >= this.entriesEnd && this.entriesEnd > 0) {
       throw this.damage(`restart ${restart} is at byte ${this.nextEntry}, past the entries' end at byte ${this.entriesEnd}`);
     }
   }
 
   #expectRestart(restart: number): void {
-    this.#nextRestart = restart;
-    this.#nextRestartOffset = restart < this.restartCount ? this.restartOffset(restart) : this.entriesEnd;
+    this.nextRestart = restart;
+    this.nextRestartOffset = restart < this.restartCount ? this.restartOffset(restart) : this.entriesEnd;
   }
 
   /**
@@ -193,7 +193,7 @@ export class BlockWalk {
    * @param restart one at or before the entry.
    */
   protected place(entryStart: number, shared: number, unsharedStart: number, valueStart: number, valueEnd: number, restart: number): void {
-    this.#path.clear();
+    this.path.clear();
     this.entryStart = entryStart;
     this.shared = shared;
     this.unsharedStart = unsharedStart;
@@ -201,7 +201,7 @@ export class BlockWalk {
     this.keyLength = shared + valueStart - unsharedStart;
     this.nextEntry = this.valueEnd = valueEnd;
     do this.#expectRestart(++restart);
-    while (this.#nextRestartOffset <= entryStart);
+    while (this.nextRestartOffset <= entryStart);
   }
 
   /** Moves to the entry at restart `restart`. */
@@ -226,9 +226,9 @@ export class BlockWalk {
 
   /** Checks that the parsed entry can follow the previous one, whose key has `keyLength` bytes. */
   protected checkShared(): void {
-    if (this.entryStart === this.#nextRestartOffset) {
+    if (this.entryStart === this.nextRestartOffset) {
       if (this.shared !== 0) throw this.damage(`the entry at byte ${this.entryStart} shares key bytes at a restart`);
-      this.#expectRestart(this.#nextRestart + 1);
+      this.#expectRestart(this.nextRestart + 1);
     } else if (this.shared > this.keyLength) {
       throw this.#sharesTooMuch();
     }
@@ -250,7 +250,7 @@ export class BlockWalk {
       // The common case: three lengths of one byte each.
       this.unsharedStart = position + 3;
     } else {
-      const reader = this.#reader;
+      const reader = this.reader;
       reader.position = position;
       shared = reader.varint32();
       unshared = shared < 0 ? -1 : reader.varint32();
@@ -298,7 +298,7 @@ export class BlockWalk {
     const grown = new Uint8Array(SPARE_KEY_BYTES + keyLength * 2);
     grown.set(this.keyBytes.subarray(0, kept));
     this.keyBytes = grown;
-    this.#keyBuffer = undefined;
+    this.keyBuffer = undefined;
   }
 
   #sharesTooMuch(): CorruptionError {
@@ -309,7 +309,7 @@ export class BlockWalk {
 
   protected damage(problem: string): CorruptionError {
     this.valid = false;
-    const place: Place = { structure: this.#structure, offset: this.#blockOffset, file: this.#file };
+    const place: Place = { structure: this.structure, offset: this.blockOffset, file: this.file };
     return new CorruptionError('BLOOM_BAD_BLOCK', place, problem);
   }
 }

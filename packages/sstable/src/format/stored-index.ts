@@ -16,26 +16,26 @@ const HANDLE_COST = 1 / 16;
 export class StoredIndex {
   readonly length: number;
   readonly shortestSeparatorLength: number;
-  readonly #contents: Uint8Array;
-  readonly #reader: VarintReader;
-  readonly #blocksEnd: number;
+  private readonly contents: Uint8Array;
+  private readonly reader: VarintReader;
+  private readonly blocksEnd: number;
   /** What using the index has cost more than if it were decoded. */
   spent = 0;
   /** The entry that was read last: its number, its key's and value's place, and its handle. */
-  #entry = -1;
-  #keyStart = 0;
-  #keyEnd = 0;
-  #valueEnd = 0;
-  #handle = -1;
-  #offset = 0;
-  #size = BAD_HANDLE;
+  private entry = -1;
+  private keyStart = 0;
+  private keyEnd = 0;
+  private valueEnd = 0;
+  private handle = -1;
+  private offset = 0;
+  private size = BAD_HANDLE;
 
   private constructor(contents: Uint8Array, length: number, shortestSeparatorLength: number, blocksEnd: number) {
     this.length = length;
     this.shortestSeparatorLength = shortestSeparatorLength;
-    this.#contents = contents;
-    this.#reader = new VarintReader(contents);
-    this.#blocksEnd = blocksEnd;
+    this.contents = contents;
+    this.reader = new VarintReader(contents);
+    this.blocksEnd = blocksEnd;
   }
 
   /**
@@ -79,17 +79,17 @@ export class StoredIndex {
 
   offsetOf(i: number): number {
     this.#readHandle(i);
-    return this.#offset;
+    return this.offset;
   }
 
   sizeOf(i: number): number {
     this.#readHandle(i);
-    return this.#size;
+    return this.size;
   }
 
   separatorOf(i: number): Uint8Array {
     this.#readEntry(i);
-    return this.#contents.subarray(this.#keyStart, this.#keyEnd);
+    return this.contents.subarray(this.keyStart, this.keyEnd);
   }
 
   seek(key: Uint8Array, compare: CompareRange): number {
@@ -98,43 +98,43 @@ export class StoredIndex {
     for (let right = this.length; left < right; ) {
       const middle = (left + right) >>> 1;
       this.#readEntry(middle);
-      if (compare(this.#contents, this.#keyStart, this.#keyEnd, key, 0, key.length) < 0) left = middle + 1;
+      if (compare(this.contents, this.keyStart, this.keyEnd, key, 0, key.length) < 0) left = middle + 1;
       else right = middle;
     }
     return left;
   }
 
   #readEntry(i: number): void {
-    if (i === this.#entry) return;
-    const contents = this.#contents;
+    if (i === this.entry) return;
+    const contents = this.contents;
     const position = uint32At(contents, contents.length - 4 - (this.length - i) * 4);
     let unshared = contents[position + 1]!;
     let valueLength = contents[position + 2]!;
     let keyStart = position + 3;
     if ((unshared | valueLength) >= 0x80) {
-      const reader = this.#reader;
+      const reader = this.reader;
       reader.position = position + 1;
       reader.end = contents.length;
       unshared = reader.varint32();
       valueLength = reader.varint32();
       keyStart = reader.position;
     }
-    this.#entry = i;
-    this.#keyStart = keyStart;
-    this.#keyEnd = keyStart + unshared;
-    this.#valueEnd = keyStart + unshared + valueLength;
+    this.entry = i;
+    this.keyStart = keyStart;
+    this.keyEnd = keyStart + unshared;
+    this.valueEnd = keyStart + unshared + valueLength;
   }
 
   #readHandle(i: number): void {
-    if (i === this.#handle) return;
+    if (i === this.handle) return;
     this.spent += HANDLE_COST;
     this.#readEntry(i);
-    const reader = this.#reader;
-    reader.position = this.#keyEnd;
-    reader.end = this.#valueEnd;
+    const reader = this.reader;
+    reader.position = this.keyEnd;
+    reader.end = this.valueEnd;
     const handle = readBlockHandle(reader);
-    this.#handle = i;
-    this.#offset = handle?.offset ?? 0;
-    this.#size = sizeWithin(handle, this.#blocksEnd);
+    this.handle = i;
+    this.offset = handle?.offset ?? 0;
+    this.size = sizeWithin(handle, this.blocksEnd);
   }
 }

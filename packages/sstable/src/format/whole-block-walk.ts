@@ -12,45 +12,41 @@ const MIN_KEY_BYTES = 64 * 2 ** 20;
  * whose keys have more than 64 MiB and more than 16 times its own bytes in total is refused with `BLOOM_TOO_LARGE`.
  */
 export class WholeBlockWalk extends BlockWalk {
-  readonly #place: Omit<Place, 'offset'>;
-  #offset = 0;
-  #maxKeyBytes = 0;
-  #totalKeyBytes = 0;
+  private readonly origin: Omit<Place, 'offset'>;
+  private offset = 0;
+  private maxKeyBytes = 0;
+  /** The bytes of the keys so far, including their shared prefixes. */
+  totalKeyBytes = 0;
 
   constructor(structure: Structure, file?: string) {
     super(structure, file);
-    this.#place = { structure, file };
-  }
-
-  /** The bytes of the keys so far, including their shared prefixes. */
-  get totalKeyBytes(): number {
-    return this.#totalKeyBytes;
+    this.origin = { structure, file };
   }
 
   override reset(contents: Uint8Array, blockOffset: number): void {
     super.reset(contents, blockOffset);
-    this.#offset = blockOffset;
-    this.#totalKeyBytes = 0;
-    this.#maxKeyBytes = Math.max(MIN_KEY_BYTES, contents.length * MAX_KEY_EXPANSION);
+    this.offset = blockOffset;
+    this.totalKeyBytes = 0;
+    this.maxKeyBytes = Math.max(MIN_KEY_BYTES, contents.length * MAX_KEY_EXPANSION);
   }
 
   override seekToFirst(): boolean {
-    return super.seekToFirst() && this.#count();
+    return super.seekToFirst() && this.count();
   }
 
   override seekToRestart(restart: number): boolean {
-    return super.seekToRestart(restart) && this.#count();
+    return super.seekToRestart(restart) && this.count();
   }
 
   override next(): boolean {
-    return super.next() && this.#count();
+    return super.next() && this.count();
   }
 
-  #count(): true {
-    this.#totalKeyBytes += this.keyLength;
-    if (this.#totalKeyBytes <= this.#maxKeyBytes) return true;
+  private count(): true {
+    this.totalKeyBytes += this.keyLength;
+    if (this.totalKeyBytes <= this.maxKeyBytes) return true;
     this.valid = false;
-    const problem = `its keys, including their shared prefixes, have more than ${this.#maxKeyBytes} bytes, the limit`;
-    throw new CorruptionError('BLOOM_TOO_LARGE', { ...this.#place, offset: this.#offset }, problem);
+    const problem = `its keys, including their shared prefixes, have more than ${this.maxKeyBytes} bytes, the limit`;
+    throw new CorruptionError('BLOOM_TOO_LARGE', { ...this.origin, offset: this.offset }, problem);
   }
 }

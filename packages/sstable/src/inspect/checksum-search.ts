@@ -112,65 +112,65 @@ function typePositions(bytes: Uint8Array, shapes: Uint8Array): Uint32Array | und
 
 /** The walk from the end, done in parts. */
 class PairSearch {
-  readonly #bytes: Uint8Array;
-  readonly #shapes: Uint8Array;
+  private readonly bytes: Uint8Array;
+  private readonly shapes: Uint8Array;
   /** The possible positions of types, ascending, and how many of them the walk has not reached. */
-  readonly #types: Uint32Array;
-  #typesLeft: number;
+  private readonly types: Uint32Array;
+  private typesLeft: number;
   /**
    * For each shape, a hash table: for the low bits of a key, one plus the number of the last type with these bits. Each
    * shape has its own table, because it is searched only for starts that fit the shape, and a small table stays in the
    * processor's cache.
    */
-  readonly #heads: readonly Uint32Array[];
+  private readonly heads: readonly Uint32Array[];
   /** For each type, by number: its key, and one plus the number of the previous type in the same slot. */
-  readonly #keys: Int32Array;
-  readonly #others: Uint32Array;
-  readonly #starts: Uint32Array;
-  readonly #typesAt: Uint32Array;
-  #length = 0;
+  private readonly keys: Int32Array;
+  private readonly others: Uint32Array;
+  private readonly starts: Uint32Array;
+  private readonly typesAt: Uint32Array;
+  private length = 0;
 
   // State of the walk at position i of n bytes: the sum from i,
-  #sum = 0;
+  private sum = 0;
   /** Z^(n - i) of T[0x80], which is the polynomial, */
-  #power = POLYNOMIAL;
+  private power = POLYNOMIAL;
   /** Z^(n - i) of the register that multiplies by one, */
-  #unit = -0x8000_0000;
+  private unit = -0x8000_0000;
   /** and Z^(n - i) of a register of ones. */
-  #ones = -1;
+  private ones = -1;
 
   constructor(bytes: Uint8Array, shapes: Uint8Array, types: Uint32Array) {
-    this.#bytes = bytes;
-    this.#shapes = shapes;
-    this.#types = types;
-    this.#typesLeft = types.length;
+    this.bytes = bytes;
+    this.shapes = shapes;
+    this.types = types;
+    this.typesLeft = types.length;
     const counts = [0, 0, 0, 0];
     for (const at of types) counts[shapes[bytes[at]!]!]!++;
     // Powers of two, at most half full.
-    this.#heads = counts.map((count) => new Uint32Array(2 ** Math.ceil(Math.log2(2 * count + 16))));
-    this.#keys = new Int32Array(types.length);
-    this.#others = new Uint32Array(types.length);
-    this.#starts = new Uint32Array(Math.min(MAX_PAIRS, bytes.length));
-    this.#typesAt = new Uint32Array(this.#starts.length);
+    this.heads = counts.map((count) => new Uint32Array(2 ** Math.ceil(Math.log2(2 * count + 16))));
+    this.keys = new Int32Array(types.length);
+    this.others = new Uint32Array(types.length);
+    this.starts = new Uint32Array(Math.min(MAX_PAIRS, bytes.length));
+    this.typesAt = new Uint32Array(this.starts.length);
   }
 
   /** Continues the walk from `end` to `begin`. */
   walk(begin: number, end: number): void {
-    const bytes = this.#bytes;
-    const types = this.#types;
+    const bytes = this.bytes;
+    const types = this.types;
     const table = tableOfCrc();
-    const rawHeads = this.#heads[RAW_SHAPE]!;
-    const snappyHeads = this.#heads[SNAPPY_SHAPE]!;
-    const anyHeads = this.#heads[ANY_SHAPE]!;
+    const rawHeads = this.heads[RAW_SHAPE]!;
+    const snappyHeads = this.heads[SNAPPY_SHAPE]!;
+    const anyHeads = this.heads[ANY_SHAPE]!;
     const rawMask = rawHeads.length - 1;
     const snappyMask = snappyHeads.length - 1;
     const anyMask = anyHeads.length - 1;
-    let typesLeft = this.#typesLeft;
+    let typesLeft = this.typesLeft;
     let nextType = typesLeft > 0 ? types[typesLeft - 1]! : -1;
-    let sum = this.#sum;
-    let power = this.#power;
-    let unit = this.#unit;
-    let ones = this.#ones;
+    let sum = this.sum;
+    let power = this.power;
+    let unit = this.unit;
+    let ones = this.ones;
     for (let i = end - 1; i >= begin; i--) {
       if (i === nextType) {
         this.#add(--typesLeft, sum ^ product(storedRegister(bytes, i + 1), unit));
@@ -200,37 +200,37 @@ class PairSearch {
       const snappyHead = isSnappyStart(bytes, i) ? snappyHeads[hash & snappyMask]! : 0;
       if (snappyHead > 0) this.#match(i, key, snappyHead);
     }
-    this.#typesLeft = typesLeft;
-    this.#sum = sum;
-    this.#power = power;
-    this.#unit = unit;
-    this.#ones = ones;
+    this.typesLeft = typesLeft;
+    this.sum = sum;
+    this.power = power;
+    this.unit = unit;
+    this.ones = ones;
   }
 
   #add(number: number, key: number): void {
-    const heads = this.#heads[this.#shapes[this.#bytes[this.#types[number]!]!]!]!;
+    const heads = this.heads[this.shapes[this.bytes[this.types[number]!]!]!]!;
     const slot = (key ^ (key >>> 15)) & (heads.length - 1);
-    this.#keys[number] = key;
-    this.#others[number] = heads[slot]!;
+    this.keys[number] = key;
+    this.others[number] = heads[slot]!;
     heads[slot] = number + 1;
   }
 
   /** Records the pairs of a start, nearest types first. */
   #match(start: number, key: number, head: number): void {
-    const keys = this.#keys;
+    const keys = this.keys;
     let tries = 0;
-    for (let at = head; at > 0 && tries < MAX_PER_START; at = this.#others[at - 1]!) {
+    for (let at = head; at > 0 && tries < MAX_PER_START; at = this.others[at - 1]!) {
       if (keys[at - 1] !== key) continue;
       tries++;
-      const typeAt = this.#types[at - 1]!;
-      if (this.#length === this.#starts.length || !mayStart(this.#bytes, start, typeAt, this.#shapes)) continue;
-      this.#starts[this.#length] = start;
-      this.#typesAt[this.#length++] = typeAt;
+      const typeAt = this.types[at - 1]!;
+      if (this.length === this.starts.length || !mayStart(this.bytes, start, typeAt, this.shapes)) continue;
+      this.starts[this.length] = start;
+      this.typesAt[this.length++] = typeAt;
     }
   }
 
   pairs(): ChecksumPairs {
-    const [starts, typesAt, length] = [this.#starts, this.#typesAt, this.#length];
+    const [starts, typesAt, length] = [this.starts, this.typesAt, this.length];
     const order = Uint32Array.from({ length }, (_, i) => i);
     order.sort((a, b) => starts[a]! - starts[b]! || typesAt[a]! - typesAt[b]!);
     return { length, starts: order.map((i) => starts[i]!), typesAt: order.map((i) => typesAt[i]!) };

@@ -141,52 +141,52 @@ const META_HINT = 2;
 
 class Salvage {
   readonly stored: StoredBlocks;
-  readonly #file: string | undefined;
-  readonly #order: AscendingKeys | undefined;
-  readonly #walk: WholeBlockWalk;
-  readonly #maxFindings: number;
-  readonly #findings: FindingList;
-  readonly #lost: LostRange[] = [];
-  #lostBytes = 0;
-  #moreLost = 0;
-  #entries = 0;
-  #internalEntries = 0;
+  private readonly file: string | undefined;
+  private readonly order: AscendingKeys | undefined;
+  private readonly walk: WholeBlockWalk;
+  private readonly maxFindings: number;
+  private readonly findings: FindingList;
+  private readonly lost: LostRange[] = [];
+  private lostBytes = 0;
+  private moreLost = 0;
+  private entries = 0;
+  private internalEntries = 0;
   #dataBlocks = 0;
-  #foundBlocks = 0;
-  #outOfOrder = 0;
+  private foundBlocks = 0;
+  private outOfOrder = 0;
   /** Where the last block that is neither data nor an index ends. No data follows it. */
-  #metaEnd = -1;
+  private metaEnd = -1;
   /** The sizes of the blocks that a metaindex at the end of the file lists, by offset. */
-  readonly #metaBlocks = new Map<number, number>();
+  private readonly metaBlocks = new Map<number, number>();
 
   constructor(call: string, source: Source, options: SalvageOptions) {
     mustBeOptions(call, options, SALVAGE_OPTIONS);
     this.stored = new StoredBlocks(source, options);
-    this.#file = source.name;
-    this.#walk = new WholeBlockWalk('data block', source.name);
-    this.#maxFindings = mustBeWhole('maxFindings', options.maxFindings ?? DEFAULT_MAX_FINDINGS, 0);
-    this.#findings = new FindingList(this.#maxFindings);
-    if (options.comparator !== null) this.#order = new AscendingKeys(options.comparator);
+    this.file = source.name;
+    this.walk = new WholeBlockWalk('data block', source.name);
+    this.maxFindings = mustBeWhole('maxFindings', options.maxFindings ?? DEFAULT_MAX_FINDINGS, 0);
+    this.findings = new FindingList(this.maxFindings);
+    if (options.comparator !== null) this.order = new AscendingKeys(options.comparator);
   }
 
   report(): SalvageReport {
     return {
-      entries: this.#entries,
+      entries: this.entries,
       dataBlocks: this.#dataBlocks,
-      foundBlocks: this.#foundBlocks,
-      outOfOrder: this.#outOfOrder,
-      lost: this.#lost,
-      lostBytes: this.#lostBytes,
-      moreLost: this.#moreLost,
-      findings: this.#findings.findings,
-      moreFindings: this.#findings.more,
-      isDatabaseTable: this.#entries > 0 && this.#internalEntries === this.#entries,
+      foundBlocks: this.foundBlocks,
+      outOfOrder: this.outOfOrder,
+      lost: this.lost,
+      lostBytes: this.lostBytes,
+      moreLost: this.moreLost,
+      findings: this.findings.findings,
+      moreFindings: this.findings.more,
+      isDatabaseTable: this.entries > 0 && this.internalEntries === this.entries,
     };
   }
 
   /** The data blocks whose checksums are right, in file order. */
   async *dataBlocks(): AsyncGenerator<DataBlock, void, undefined> {
-    const found = await survey(this.stored, this.#findings);
+    const found = await survey(this.stored, this.findings);
     const listed = await this.#trustedBlocks(found);
     if (listed !== undefined) {
       yield* this.#listedBlocks(listed, found);
@@ -199,22 +199,22 @@ class Salvage {
 
   /** Goes through the entries of a block that are in order. Records a damaged block as lost. */
   *entriesOf({ offset, size, contents, isFound }: DataBlock): Generator<BlockWalk, void, undefined> {
-    const walk = this.#walk;
+    const walk = this.walk;
     let saved = 0;
     try {
       walk.reset(contents, offset);
       for (let more = walk.seekToFirst(); more; more = walk.next()) {
         const isInternal = mayBeInternalEntry(walk);
-        if (this.#order?.accept(walk, isInternal) === false) {
-          this.#outOfOrder++;
+        if (this.order?.accept(walk, isInternal) === false) {
+          this.outOfOrder++;
           continue;
         }
         if (saved++ === 0) {
           this.#dataBlocks++;
-          if (isFound) this.#foundBlocks++;
+          if (isFound) this.foundBlocks++;
         }
-        this.#entries++;
-        if (isInternal) this.#internalEntries++;
+        this.entries++;
+        if (isInternal) this.internalEntries++;
         yield walk;
       }
     } catch (error) {
@@ -225,9 +225,9 @@ class Salvage {
   #lose(offset: number, length: number, problem: string): void {
     const byteLength = Math.min(length, this.stored.source.byteLength - offset);
     if (byteLength <= 0) return;
-    this.#lostBytes += byteLength;
-    if (this.#lost.length < this.#maxFindings) this.#lost.push({ offset, byteLength, problem });
-    else this.#moreLost++;
+    this.lostBytes += byteLength;
+    if (this.lost.length < this.maxFindings) this.lost.push({ offset, byteLength, problem });
+    else this.moreLost++;
   }
 
   /** The data blocks of the index that the footer leads to, if the whole index is right. */
@@ -297,7 +297,7 @@ class Salvage {
       return undefined;
     }
     try {
-      return await this.stored.contents(handle, { structure: 'data block', file: this.#file });
+      return await this.stored.contents(handle, { structure: 'data block', file: this.file });
     } catch (error) {
       damaged.push({ start, end, problem: findingOf(error).problem });
       return undefined;
@@ -307,7 +307,7 @@ class Salvage {
   /** The blocks that untrusted handles lead to, and between them those that are found by means of their checksums. */
   async *#searchedBlocks(found: Survey, tail: RecoveredTail): AsyncGenerator<DataBlock, void, undefined> {
     const { blocks, hints } = hintsOf(found);
-    for (let i = 0; i < tail.metaBlocks.length; i++) this.#metaBlocks.set(tail.metaBlocks.offsetOf(i), tail.metaBlocks.sizeOf(i));
+    for (let i = 0; i < tail.metaBlocks.length; i++) this.metaBlocks.set(tail.metaBlocks.offsetOf(i), tail.metaBlocks.sizeOf(i));
     /** Damaged blocks since the last intact one. */
     let damaged: DamagedBlock[] = [];
     let position = 0;
@@ -321,7 +321,7 @@ class Salvage {
       yield* this.#gap(position, handle.offset, damaged, found.footer);
       damaged = [];
       position = endOf(handle);
-      if (contents === undefined) this.#metaEnd = position;
+      if (contents === undefined) this.metaEnd = position;
       if (contents === undefined || (hint === INDEX_HINT && areHandlesRight)) continue;
       if (await this.#isListing(contents, handle, found.footer)) continue;
       if (hint === DATA_HINT) areHandlesRight = true;
@@ -351,7 +351,7 @@ class Salvage {
       position = offset + size + BLOCK_TRAILER_LENGTH;
       if (problem !== undefined) this.#lose(offset, size + BLOCK_TRAILER_LENGTH, problem);
       if (contents === undefined) {
-        if (problem === undefined) this.#metaEnd = position;
+        if (problem === undefined) this.metaEnd = position;
       } else if (!(await this.#isListing(contents, { offset, size }, footer))) {
         yield { offset, size, contents, isFound: true };
       }
@@ -370,20 +370,20 @@ class Salvage {
       const isThere = (other: BlockHandle): boolean => fromEnd === byteLength - other.offset && handle.size === other.size;
       if (isThere(index) || isThere(metaindex)) return true;
     }
-    if (this.#metaBlocks.get(offset) === handle.size || isEmptyBlock(contents) || isMetaindex(contents) || isProperties(contents)) {
-      this.#metaEnd = endOf(handle);
+    if (this.metaBlocks.get(offset) === handle.size || isEmptyBlock(contents) || isMetaindex(contents) || isProperties(contents)) {
+      this.metaEnd = endOf(handle);
       return true;
     }
     const handles = handlesOf(contents);
     if (handles === undefined) return false;
-    if (this.#metaEnd === offset || (await this.#isAfterEmptyBlock(handle))) return true;
+    if (this.metaEnd === offset || (await this.#isAfterEmptyBlock(handle))) return true;
     if (handles.isWithoutGaps) {
       // The data that it lists ends where it starts, or where an empty metaindex before it starts.
       if (handles.offsetOf(0) === 0 && (handles.end === offset || handles.end === offset - EMPTY_STORED_LENGTH)) return true;
       const isLast = fromEnd === handle.size + BLOCK_TRAILER_LENGTH + FOOTER_LENGTH;
       if (isLast && handles.length > 1) return true;
       // The only block that it lists is lost.
-      if (handles.length === 1 && handles.offsetOf(0) === 0 && offset > 0 && this.#entries === 0) return true;
+      if (handles.length === 1 && handles.offsetOf(0) === 0 && offset > 0 && this.entries === 0) return true;
     }
     return leadsToBlocks(this.stored, handles);
   }

@@ -79,34 +79,34 @@ export async function verifyTable(source: Source, options: VerifyOptions = {}): 
 const ENTRIES_PER_PAUSE = 4096;
 
 class Verification {
-  readonly #stored: StoredBlocks;
-  readonly #comparator: Comparator | undefined;
-  readonly #policies: readonly FilterPolicy[];
-  readonly #maxFindings: number;
+  private readonly stored: StoredBlocks;
+  private readonly comparator: Comparator | undefined;
+  private readonly policies: readonly FilterPolicy[];
+  private readonly maxFindings: number;
   /** Findings about everything except the keys. */
-  readonly #findings: FindingList;
-  readonly #unchecked: Unchecked[] = [];
+  private readonly findings: FindingList;
+  private readonly unchecked: Unchecked[] = [];
   /** Checks the keys as they are. */
-  #plain!: DataCheck;
+  private plain!: DataCheck;
   /** Checks the keys as internal keys, as long as all look like some; undefined if the comparator already does. */
-  #internal: DataCheck | undefined;
-  #filter: FilterBlockReader | undefined;
-  readonly #walk: WholeBlockWalk;
-  #entries = 0;
-  #internalKeys = 0;
-  #blocksWithoutFilter = 0;
+  private internal: DataCheck | undefined;
+  private filter: FilterBlockReader | undefined;
+  private readonly walk: WholeBlockWalk;
+  private entries = 0;
+  private internalKeys = 0;
+  private blocksWithoutFilter = 0;
 
   constructor(stored: StoredBlocks, comparator: Comparator | undefined, policies: readonly FilterPolicy[], maxFindings: number) {
-    this.#stored = stored;
-    this.#comparator = comparator;
-    this.#policies = policies;
-    this.#maxFindings = maxFindings;
-    this.#findings = new FindingList(maxFindings);
-    this.#walk = new WholeBlockWalk('data block', stored.source.name);
+    this.stored = stored;
+    this.comparator = comparator;
+    this.policies = policies;
+    this.maxFindings = maxFindings;
+    this.findings = new FindingList(maxFindings);
+    this.walk = new WholeBlockWalk('data block', stored.source.name);
   }
 
   async run(): Promise<VerifyReport> {
-    const found = await survey(this.#stored, this.#findings);
+    const found = await survey(this.stored, this.findings);
     this.#overlaps(found);
     const filter = await this.#metaBlocks(found);
     this.#checks(filter);
@@ -124,7 +124,7 @@ class Verification {
       if (offset < end) {
         const [of, from, to] = [structureOf(metaBlocks, last), blocks.offsetOf(last), end];
         const place = { structure: structureOf(metaBlocks, i), offset };
-        this.#findings.add('BLOOM_OVERLAP', place, () => `it starts before the ${of} at offset ${from} ends, at ${to}`);
+        this.findings.add('BLOOM_OVERLAP', place, () => `it starts before the ${of} at offset ${from} ends, at ${to}`);
       }
       const ownEnd = offset + blocks.sizeOf(i) + BLOCK_TRAILER_LENGTH;
       if (ownEnd > end) [end, last] = [ownEnd, i];
@@ -133,7 +133,7 @@ class Verification {
 
   /** Reads the blocks that the metaindex lists. @returns the filter block that a reader would use. */
   async #metaBlocks({ metaindex = [], metaBlocks, isRepeated }: Survey): Promise<FilterParts | undefined> {
-    const { name: file } = this.#stored.source;
+    const { name: file } = this.stored.source;
     // A reader uses only the first listed filter whose policy it has.
     const entry = metaindex.find((one) => this.#policyOf(one) !== undefined);
     let parts: FilterParts | undefined;
@@ -143,10 +143,10 @@ class Verification {
       const isFilter = handle.offset === entry?.handle?.offset && handle.size === entry.handle.size;
       if (isFilter ? parts !== undefined : isRepeated[i] === 1) continue;
       try {
-        const contents = await this.#stored.contents(handle, { structure, file });
+        const contents = await this.stored.contents(handle, { structure, file });
         if (isFilter) parts = { policy: this.#policyOf(entry)!, contents };
       } catch (error) {
-        this.#findings.addError(error);
+        this.findings.addError(error);
       }
     }
     this.#sayFilters(metaindex, entry, parts !== undefined);
@@ -155,7 +155,7 @@ class Verification {
 
   #policyOf(entry: MetaindexEntry): FilterPolicy | undefined {
     const policyName = policyNameOf(entry);
-    return this.#policies.find(({ name }) => name === policyName);
+    return this.policies.find(({ name }) => name === policyName);
   }
 
   /** Reports filters that cannot be used. */
@@ -172,20 +172,20 @@ class Verification {
   }
 
   #checks(parts: FilterParts | undefined): void {
-    const comparator = this.#comparator;
-    this.#filter = parts && new FilterBlockReader(parts.policy, parts.contents);
-    this.#plain = new DataCheck(comparator && compareRangeOf(comparator), this.#filter, new FindingList(this.#maxFindings));
+    const comparator = this.comparator;
+    this.filter = parts && new FilterBlockReader(parts.policy, parts.contents);
+    this.plain = new DataCheck(comparator && compareRangeOf(comparator), this.filter, new FindingList(this.maxFindings));
     if (comparator instanceof InternalKeyComparator) return;
-    this.#internal = new DataCheck(
+    this.internal = new DataCheck(
       comparator && compareRangeOf(internalKeyComparator(comparator)),
       parts && new FilterBlockReader(internalKeyPolicy(parts.policy), parts.contents),
-      new FindingList(this.#maxFindings),
+      new FindingList(this.maxFindings),
     );
   }
 
   async #dataBlocks({ footer, index, blocks, blocksEnd, metaBlocks, isRepeated }: Survey): Promise<void> {
     if (footer === undefined || index === undefined) return;
-    const { name: file } = this.#stored.source;
+    const { name: file } = this.stored.source;
     const indexPlace: Place = { structure: 'index block', offset: footer.index.offset, file };
     let next = metaBlocks.length;
     // The survey has reported what is wrong with the index.
@@ -196,41 +196,41 @@ class Verification {
       const place: Place = { structure: 'data block', offset: handle.offset, file };
       const indexKey = separator.slice();
       try {
-        const contents = await this.#stored.contents(handle, place);
+        const contents = await this.stored.contents(handle, place);
         await this.#entriesOf(contents, place);
       } catch (error) {
-        this.#findings.addError(error);
+        this.findings.addError(error);
       }
-      this.#plain.endBlock(place, indexKey);
-      this.#internal?.endBlock(place, indexKey);
+      this.plain.endBlock(place, indexKey);
+      this.internal?.endBlock(place, indexKey);
     }
   }
 
   async #entriesOf(contents: Uint8Array, place: Place): Promise<void> {
-    const walk = this.#walk;
-    const plain = this.#plain;
+    const walk = this.walk;
+    const plain = this.plain;
     const { offset } = place;
     let restart = 0;
     let entries = 0;
     plain.startBlock(offset);
-    this.#internal?.startBlock(offset);
+    this.internal?.startBlock(offset);
     walk.reset(contents, offset);
     for (let more = walk.seekToFirst(); more; more = walk.next()) {
-      if (++entries % ENTRIES_PER_PAUSE === 0) await this.#stored.pause();
+      if (++entries % ENTRIES_PER_PAUSE === 0) await this.stored.pause();
       if (restart < walk.restartCount && walk.restartOffset(restart) === walk.entryStart) restart++;
       plain.key(walk);
-      this.#entries++;
-      if (mayBeInternalKey(walk.key)) this.#internalKeys++;
-      if (this.#internal === undefined) continue;
-      if (mayBeInternalEntry(walk)) this.#internal.key(walk);
-      else this.#internal = undefined;
+      this.entries++;
+      if (mayBeInternalKey(walk.key)) this.internalKeys++;
+      if (this.internal === undefined) continue;
+      if (mayBeInternalEntry(walk)) this.internal.key(walk);
+      else this.internal = undefined;
     }
     if (restart < walk.restartCount && !(restart === 0 && entries === 0)) {
       const at = walk.restartOffset(restart);
-      this.#findings.add('BLOOM_BAD_RESTART', place, () => `restart ${restart} is at byte ${at}, where no entry starts`);
+      this.findings.add('BLOOM_BAD_RESTART', place, () => `restart ${restart} is at byte ${at}, where no entry starts`);
     }
-    const filter = this.#filter;
-    if (filter !== undefined && entries > 0 && filter.filterAt(Math.floor(offset / filter.base)) === undefined) this.#blocksWithoutFilter++;
+    const filter = this.filter;
+    if (filter !== undefined && entries > 0 && filter.filterAt(Math.floor(offset / filter.base)) === undefined) this.blocksWithoutFilter++;
   }
 
   #sayUnchecked({ footer, metaindex, index, isIndexWhole }: Survey): void {
@@ -242,37 +242,37 @@ class Verification {
       if (index === undefined) this.#skip('data blocks', 'the index cannot be read');
       else if (!isIndexWhole) this.#skip('data blocks', 'the index is damaged and may not list all of them');
     }
-    if (this.#blocksWithoutFilter > 0) {
-      this.#skip('filters', `${this.#blocksWithoutFilter} data blocks have no filter that can be read`);
+    if (this.blocksWithoutFilter > 0) {
+      this.#skip('filters', `${this.blocksWithoutFilter} data blocks have no filter that can be read`);
     }
-    if (this.#comparator === undefined) this.#skip('key order', 'the comparator is unknown');
+    if (this.comparator === undefined) this.#skip('key order', 'the comparator is unknown');
   }
 
   #skip(part: Unchecked['part'], reason: string): void {
-    this.#unchecked.push({ part, reason });
+    this.unchecked.push({ part, reason });
   }
 
   #report(): VerifyReport {
-    const isTakenAsInternal = this.#comparator instanceof InternalKeyComparator;
-    let keys = this.#plain.findings;
+    const isTakenAsInternal = this.comparator instanceof InternalKeyComparator;
+    let keys = this.plain.findings;
     let isDatabaseTable = isTakenAsInternal;
-    if (this.#internal !== undefined && this.#internal.findings.count < keys.count) {
+    if (this.internal !== undefined && this.internal.findings.count < keys.count) {
       // There are fewer findings if the keys are internal keys.
-      keys = this.#internal.findings;
+      keys = this.internal.findings;
       isDatabaseTable = true;
-    } else if (isTakenAsInternal && this.#internalKeys < this.#entries) {
-      const [others, all] = [this.#entries - this.#internalKeys, this.#entries];
+    } else if (isTakenAsInternal && this.internalKeys < this.entries) {
+      const [others, all] = [this.entries - this.internalKeys, this.entries];
       // If all keys are plain, findings about their order and filters mean nothing.
-      if (others === all) keys = new FindingList(this.#maxFindings);
+      if (others === all) keys = new FindingList(this.maxFindings);
       isDatabaseTable = others < all;
-      this.#findings.add('BLOOM_BAD_INTERNAL_KEY', { structure: 'file', offset: 0 }, () => {
+      this.findings.add('BLOOM_BAD_INTERNAL_KEY', { structure: 'file', offset: 0 }, () => {
         return `${others} of ${all} keys do not end in a sequence and a type: they may be plain keys`;
       });
     }
-    const all = [...this.#findings.findings, ...keys.findings];
-    const findings = all.slice(0, this.#maxFindings);
-    const moreFindings = this.#findings.more + keys.more + all.length - findings.length;
-    return { findings, moreFindings, unchecked: this.#unchecked, isDatabaseTable };
+    const all = [...this.findings.findings, ...keys.findings];
+    const findings = all.slice(0, this.maxFindings);
+    const moreFindings = this.findings.more + keys.more + all.length - findings.length;
+    return { findings, moreFindings, unchecked: this.unchecked, isDatabaseTable };
   }
 }
 

@@ -31,47 +31,47 @@ interface Group {
 
 /** Reads data blocks from a source that may return promises. No read is larger than the limit for one block. */
 export class BlockReader {
-  readonly #blocks: DataBlocks;
-  readonly #source: Source;
-  readonly #readAheadBytes: number;
-  readonly #gapBytes: number;
-  readonly #scratch: StoredScratch;
+  private readonly blocks: DataBlocks;
+  private readonly source: Source;
+  private readonly readAheadBytes: number;
+  private readonly gapBytes: number;
+  private readonly scratch: StoredScratch;
   /**
    * Single blocks that are being read. Simultaneous calls for the same block share its read; where reads are bound to a
    * request, only calls of the same turn.
    */
-  readonly #shared = new Map<number, PendingRead>();
-  readonly #isRequestBound = isRequestBound();
+  private readonly shared = new Map<number, PendingRead>();
+  private readonly isRequestBound = isRequestBound();
   /** All reads under way, which `close` ends. */
-  readonly #pending = new Set<PendingRead>();
+  private readonly pending = new Set<PendingRead>();
   /** Aborts reads that only `close` can end. Several share it, because making a controller takes Node three microseconds. */
-  #closing: SignalController | undefined;
-  /** The reads that share `#closing`. A source may leave a listener on its signal for each. */
-  #closingReads = 0;
-  #closed: Error | undefined;
+  private closing: SignalController | undefined;
+  /** The reads that share `closing`. A source may leave a listener on its signal for each. */
+  private closingReads = 0;
+  private closed: Error | undefined;
   /** Where reads are slow. */
-  readonly #queue: BlockQueue<Group> | undefined;
-  #filterRead: PendingRead | undefined;
+  private readonly queue: BlockQueue<Group> | undefined;
+  private filterRead: PendingRead | undefined;
 
   /**
    * @param gate bounds the simultaneous reads of single blocks from a remote source.
    * @param scratch may be shared by the readers of many tables.
    */
   constructor(blocks: DataBlocks, source: Source, readAheadBytes: number, gapBytes: number, gate?: ReadGate, scratch = new StoredScratch()) {
-    this.#blocks = blocks;
-    this.#source = source;
-    this.#readAheadBytes = readAheadBytes;
-    this.#gapBytes = gapBytes;
-    this.#scratch = scratch;
+    this.blocks = blocks;
+    this.source = source;
+    this.readAheadBytes = readAheadBytes;
+    this.gapBytes = gapBytes;
+    this.scratch = scratch;
     // A queue starts reads for whoever waits, also for other requests.
-    if (source.isRemote !== true || this.#isRequestBound) return;
+    if (source.isRemote !== true || this.isRequestBound) return;
     const reads: GroupReads<Group> = {
       group: (wanted) => this.#group(wanted),
       blocksOf: (group) => group.blocks,
       read: ({ range }, signal) => readRange(source, range, signal),
       decode: (i, bytes, { blocks: { length }, range }) => (length === 1 ? blocks.decode(i, bytes) : this.#decodePart(i, bytes, range)),
     };
-    this.#queue = new BlockQueue(reads, gate ?? new ReadGate(PARALLEL_REMOTE_READS));
+    this.queue = new BlockQueue(reads, gate ?? new ReadGate(PARALLEL_REMOTE_READS));
   }
 
   /**
@@ -82,30 +82,30 @@ export class BlockReader {
    * @param signal ends the wait, and also the read if no other call waits for it.
    */
   async readFilterIfDue(signal?: Signal): Promise<void> {
-    const { unread } = this.#blocks;
+    const { unread } = this.blocks;
     if (unread?.isDue !== true) return;
-    if (this.#closed !== undefined) throw this.#closed;
-    if (this.#filterRead === undefined) {
+    if (this.closed !== undefined) throw this.closed;
+    if (this.filterRead === undefined) {
       const controller = new AbortController();
-      const reading = runAsync(this.#source, this.#blocks.readFilter(unread), controller.signal).then(
+      const reading = runAsync(this.source, this.blocks.readFilter(unread), controller.signal).then(
         () => NO_BYTES,
         (error: unknown) => {
-          if (!controller.signal.aborted) this.#blocks.filterFailed(unread, error as Error);
+          if (!controller.signal.aborted) this.blocks.filterFailed(unread, error as Error);
           return NO_BYTES;
         },
       );
       const read: PendingRead = new PendingRead(reading, controller, () => {
-        this.#pending.delete(read);
+        this.pending.delete(read);
         unshare();
       });
       const unshare = (): void => {
-        if (this.#filterRead === read) this.#filterRead = undefined;
+        if (this.filterRead === read) this.filterRead = undefined;
       };
-      this.#pending.add(read);
-      this.#filterRead = read;
-      if (this.#isRequestBound) void Promise.resolve().then(unshare);
+      this.pending.add(read);
+      this.filterRead = read;
+      if (this.isRequestBound) void Promise.resolve().then(unshare);
     }
-    await this.#filterRead.wait(signal);
+    await this.filterRead.wait(signal);
   }
 
   /**
@@ -115,7 +115,7 @@ export class BlockReader {
    * @param fillsCache whether the cache keeps it; a read that other calls share may have been begun with another answer.
    */
   read(i: number, signal?: Signal, fillsCache = true): Uint8Array | Promise<Uint8Array> {
-    const shared = this.#shared.get(i);
+    const shared = this.shared.get(i);
     if (shared !== undefined) return shared.wait(signal);
     return this.#decodeAtOnce(i, signal, fillsCache, false) ?? this.#readLater(i, signal, fillsCache);
   }
@@ -125,42 +125,42 @@ export class BlockReader {
    * `DataBlocks.borrowed`.
    */
   borrowAtOnce(i: number, signal?: Signal): Uint8Array | undefined {
-    return this.#shared.has(i) ? undefined : this.#decodeAtOnce(i, signal, true, true);
+    return this.shared.has(i) ? undefined : this.#decodeAtOnce(i, signal, true, true);
   }
 
   /** As {@link read}, where {@link borrowAtOnce} has given nothing. */
   readLater(i: number, signal?: Signal): Promise<Uint8Array> {
-    return this.#shared.get(i)?.wait(signal) ?? this.#readLater(i, signal, true);
+    return this.shared.get(i)?.wait(signal) ?? this.#readLater(i, signal, true);
   }
 
   #decodeAtOnce(i: number, signal: Signal | undefined, fillsCache: boolean, isBorrowed: boolean): Uint8Array | undefined {
-    const range = this.#blocks.rangeOf(i);
-    const into = this.#source.readAtOnce === undefined ? undefined : this.#scratch.take(range.length);
+    const range = this.blocks.rangeOf(i);
+    const into = this.source.readAtOnce === undefined ? undefined : this.scratch.take(range.length);
     try {
       const stored = this.#readAtOnce(range, signal, into);
       if (stored === undefined) return undefined;
       const isLent = into !== undefined && (stored === into || stored.buffer === into.buffer);
       const contents =
         isBorrowed && into !== undefined
-          ? this.#blocks.decodeBorrowed(i, stored, isLent, this.#scratch)
-          : this.#blocks.decode(i, stored, isLent, fillsCache);
+          ? this.blocks.decodeBorrowed(i, stored, isLent, this.scratch)
+          : this.blocks.decode(i, stored, isLent, fillsCache);
       // A codec is a function of the caller's, as the source is.
       this.#mustBeWanted(signal);
       return contents;
     } finally {
-      if (into !== undefined) this.#scratch.giveBack();
+      if (into !== undefined) this.scratch.giveBack();
     }
   }
 
   #readLater(i: number, signal: Signal | undefined, fillsCache: boolean): Promise<Uint8Array> {
-    if (this.#queue !== undefined) return this.#readQueued(i, this.#queue).wait(signal);
+    if (this.queue !== undefined) return this.#readQueued(i, this.queue).wait(signal);
     const controller = signal && new AbortController();
     const unshare = (): void => {
-      if (this.#shared.get(i) === read) this.#shared.delete(i);
+      if (this.shared.get(i) === read) this.shared.delete(i);
     };
-    const read = this.#start(this.#blocks.rangeOf(i), controller, (stored) => this.#blocks.decode(i, stored, false, fillsCache), unshare);
-    this.#shared.set(i, read);
-    if (this.#isRequestBound) void Promise.resolve().then(unshare);
+    const read = this.#start(this.blocks.rangeOf(i), controller, (stored) => this.blocks.decode(i, stored, false, fillsCache), unshare);
+    this.shared.set(i, read);
+    if (this.isRequestBound) void Promise.resolve().then(unshare);
     return read.wait(signal);
   }
 
@@ -181,7 +181,7 @@ export class BlockReader {
   ): Promise<void> {
     const missing: number[] = [];
     for (const i of blocks) {
-      const cached = this.#blocks.borrowed(i);
+      const cached = this.blocks.borrowed(i);
       if (cached !== undefined) {
         take(i, cached, false);
         continue;
@@ -212,16 +212,16 @@ export class BlockReader {
       rangeAtOnce: (range: ByteRange) => this.#readAtOnce(range, signal),
       range: (range: ByteRange, controller: SignalController) => this.#start(range, controller),
     };
-    const maxBytes = Math.min(this.#readAheadBytes, this.#blocks.maxBytes);
-    return new ReadAhead(this.#blocks, reads, reverse ? -1 : 1, maxBytes, isLent, fillsCache, signal);
+    const maxBytes = Math.min(this.readAheadBytes, this.blocks.maxBytes);
+    return new ReadAhead(this.blocks, reads, reverse ? -1 : 1, maxBytes, isLent, fillsCache, signal);
   }
 
   /** Ends all reads under way. Calls that wait for them are rejected with `reason`. */
   close(reason: Error): void {
-    this.#closed = reason;
+    this.closed = reason;
     // Where they are bound to other requests, which cannot be ended from here, they fail when their bytes are there.
-    if (this.#isRequestBound) return;
-    for (const read of this.#pending) read.abort(reason);
+    if (this.isRequestBound) return;
+    for (const read of this.pending) read.abort(reason);
   }
 
   /** @param isAbortable whether an abort of the call also ends its wait for single reads, which other calls may share. */
@@ -232,7 +232,7 @@ export class BlockReader {
     isAbortable: boolean,
     isOver: () => boolean,
   ): Promise<void> {
-    const parallelReads = this.#source.isRemote === true ? PARALLEL_REMOTE_READS : PARALLEL_READS;
+    const parallelReads = this.source.isRemote === true ? PARALLEL_REMOTE_READS : PARALLEL_READS;
     return new Promise((resolve, reject) => {
       let next = 0;
       let reads = 0;
@@ -280,13 +280,13 @@ export class BlockReader {
 
   #group(blocks: readonly number[]): Group[] {
     const groups: Group[] = [];
-    const maxBytes = Math.min(MAX_GROUP_BYTES, this.#blocks.maxBytes);
+    const maxBytes = Math.min(MAX_GROUP_BYTES, this.blocks.maxBytes);
     for (const i of blocks) {
-      const range = this.#blocks.rangeOf(i);
+      const range = this.blocks.rangeOf(i);
       const last = groups.at(-1);
       const gap = last === undefined ? Infinity : range.offset - (last.range.offset + last.range.length);
       const length = last === undefined ? Infinity : range.offset + range.length - last.range.offset;
-      if (last !== undefined && gap >= 0 && gap <= this.#gapBytes && length <= maxBytes) {
+      if (last !== undefined && gap >= 0 && gap <= this.gapBytes && length <= maxBytes) {
         last.blocks.push(i);
         last.range = { offset: last.range.offset, length };
       } else {
@@ -297,15 +297,15 @@ export class BlockReader {
   }
 
   #decodePart(i: number, bytes: Uint8Array, { offset }: ByteRange): Uint8Array {
-    const range = this.#blocks.rangeOf(i);
+    const range = this.blocks.rangeOf(i);
     // A copy, because a view in the cache would keep all of the group's bytes in memory.
-    return this.#blocks.decode(i, bytes.slice(range.offset - offset, range.offset - offset + range.length));
+    return this.blocks.decode(i, bytes.slice(range.offset - offset, range.offset - offset + range.length));
   }
 
   /** The bytes of a range if the source has them at hand. */
   #readAtOnce(range: ByteRange, signal: Signal | undefined, into?: Bytes): Uint8Array | undefined {
     this.#mustBeWanted(signal);
-    const stored = readRangeAtOnce(this.#source, range, into);
+    const stored = readRangeAtOnce(this.source, range, into);
     // The source may have called its caller, which has closed the table or aborted the call.
     this.#mustBeWanted(signal);
     return stored;
@@ -313,31 +313,31 @@ export class BlockReader {
 
   /** @throws the reason why the call has ended. */
   #mustBeWanted(signal: Signal | undefined): void {
-    if (this.#closed !== undefined) throw this.#closed;
+    if (this.closed !== undefined) throw this.closed;
     signal?.throwIfAborted();
   }
 
   /** The controller for a read that only `close` can end. */
   #closingController(): SignalController {
-    if (this.#closing === undefined || this.#closingReads === MAX_SHARED_READS || this.#isRequestBound) {
-      this.#closing = new AbortController();
-      this.#closingReads = 0;
+    if (this.closing === undefined || this.closingReads === MAX_SHARED_READS || this.isRequestBound) {
+      this.closing = new AbortController();
+      this.closingReads = 0;
     }
-    this.#closingReads++;
-    return this.#closing;
+    this.closingReads++;
+    return this.closing;
   }
 
   #readQueued(i: number, queue: BlockQueue<Group>): PendingRead {
-    if (this.#closed !== undefined) throw this.#closed;
+    if (this.closed !== undefined) throw this.closed;
     // Throws for a block that cannot be read.
-    this.#blocks.rangeOf(i);
+    this.blocks.rangeOf(i);
     const controller = new AbortController();
     const read: PendingRead = new PendingRead(queue.read(i, controller.signal), controller, () => {
-      this.#pending.delete(read);
-      this.#shared.delete(i);
+      this.pending.delete(read);
+      this.shared.delete(i);
     });
-    this.#pending.add(read);
-    this.#shared.set(i, read);
+    this.pending.add(read);
+    this.shared.set(i, read);
     return read;
   }
 
@@ -348,19 +348,19 @@ export class BlockReader {
     decode?: (stored: Uint8Array) => Uint8Array,
     onOver?: () => void,
   ): PendingRead {
-    if (this.#closed !== undefined) throw this.#closed;
-    const stored = readRange(this.#source, range, controller.signal);
-    const wanted = this.#isRequestBound ? stored.then((bytes) => this.#unlessClosed(bytes)) : stored;
+    if (this.closed !== undefined) throw this.closed;
+    const stored = readRange(this.source, range, controller.signal);
+    const wanted = this.isRequestBound ? stored.then((bytes) => this.#unlessClosed(bytes)) : stored;
     const read = new PendingRead(decode === undefined ? wanted : wanted.then(decode), controller, () => {
-      this.#pending.delete(read);
+      this.pending.delete(read);
       onOver?.();
     });
-    this.#pending.add(read);
+    this.pending.add(read);
     return read;
   }
 
   #unlessClosed(bytes: Uint8Array): Uint8Array {
-    if (this.#closed !== undefined) throw this.#closed;
+    if (this.closed !== undefined) throw this.closed;
     return bytes;
   }
 }

@@ -57,78 +57,78 @@ export interface TableInfo {
  * ```
  */
 export class TableBuilder {
-  readonly #output: TableOutput;
-  readonly #comparator: Comparator;
-  readonly #compare: CompareRange;
+  private readonly output: TableOutput;
+  private readonly comparator: Comparator;
+  private readonly compare: CompareRange;
   /** The number of bytes at the end of each key that are not in bytewise order; undefined if keys have another order altogether. */
-  readonly #trailerLength: number | undefined;
-  readonly #policy: FilterPolicy | undefined;
-  #filter: FilterBlockBuilder | undefined;
-  readonly #filterRange: number;
-  readonly #omitsLargeFilters: boolean;
+  private readonly trailerLength: number | undefined;
+  private readonly policy: FilterPolicy | undefined;
+  private filter: FilterBlockBuilder | undefined;
+  private readonly filterRange: number;
+  private readonly omitsLargeFilters: boolean;
   /** The number of bytes at the end of each key that its filter is made without. */
-  #unfilteredLength = 0;
-  readonly #codec: Codec | undefined;
-  readonly #blockSize: number;
-  readonly #restartInterval: number;
-  readonly #data: BlockBuilder;
-  readonly #index = new IndexBlockBuilder();
-  readonly #maxBlockBytes: number;
+  private unfilteredLength = 0;
+  private readonly codec: Codec | undefined;
+  private readonly blockSize: number;
+  private readonly restartInterval: number;
+  private readonly data: BlockBuilder;
+  private readonly index = new IndexBlockBuilder();
+  private readonly maxBlockBytes: number;
   /** The last data block, until the next key is known: its index key is then as short as possible. */
-  #unindexed: BlockHandle | undefined;
-  #entries = 0;
-  #entryBytes = 0;
-  #dataBlocks = 0;
-  #rawDataBytes = 0;
-  #storedDataBytes = 0;
+  private unindexed: BlockHandle | undefined;
+  private entryCount = 0;
+  private entryBytes = 0;
+  private dataBlocks = 0;
+  private rawDataBytes = 0;
+  private storedDataBytes = 0;
   /** Why no more calls are accepted. */
-  #ended: string | undefined;
+  private ended: string | undefined;
 
   /** @throws RangeError or TypeError for a wrong option. */
   constructor(sink: TableSink, options: TableBuilderOptions = {}) {
     mustHaveMethods('sink', sink, 'a sink', ['append']);
     mustBeOptions('TableBuilder', options, TABLE_BUILDER_OPTIONS);
-    this.#output = new TableOutput(sink);
-    this.#comparator = comparatorFor(options);
-    this.#compare = compareRangeOf(this.#comparator);
-    if (this.#compare === compareBytes) this.#trailerLength = 0;
-    else if (this.#compare === compareInternalBytes) this.#trailerLength = INTERNAL_KEY_TRAILER_LENGTH;
-    this.#policy = policyFor(options, this.#comparator);
-    this.#codec = codecFor(options.compression);
-    this.#maxBlockBytes = blockLimitFor(options);
-    this.#blockSize = mustBeWhole('blockSize', options.blockSize ?? Math.min(4096, this.#maxBlockBytes), 1, this.#maxBlockBytes);
-    this.#restartInterval = mustBeWhole('blockRestartInterval', options.blockRestartInterval ?? 16, 1);
-    this.#data = new BlockBuilder(this.#restartInterval);
-    this.#filterRange = filterRangeFor(options);
+    this.output = new TableOutput(sink);
+    this.comparator = comparatorFor(options);
+    this.compare = compareRangeOf(this.comparator);
+    if (this.compare === compareBytes) this.trailerLength = 0;
+    else if (this.compare === compareInternalBytes) this.trailerLength = INTERNAL_KEY_TRAILER_LENGTH;
+    this.policy = policyFor(options, this.comparator);
+    this.codec = codecFor(options.compression);
+    this.maxBlockBytes = blockLimitFor(options);
+    this.blockSize = mustBeWhole('blockSize', options.blockSize ?? Math.min(4096, this.maxBlockBytes), 1, this.maxBlockBytes);
+    this.restartInterval = mustBeWhole('blockRestartInterval', options.blockRestartInterval ?? 16, 1);
+    this.data = new BlockBuilder(this.restartInterval);
+    this.filterRange = filterRangeFor(options);
     const { omitLargeFilters = false } = options;
     mustBeBoolean('omitLargeFilters', omitLargeFilters);
-    this.#omitsLargeFilters = omitLargeFilters;
-    const userPolicy = this.#policy && InternalKeyPolicy.userPolicyOf(this.#policy);
+    this.omitsLargeFilters = omitLargeFilters;
+    const userPolicy = this.policy && InternalKeyPolicy.userPolicyOf(this.policy);
     // Shortened here, keys are copied once for their filter instead of twice.
-    if (userPolicy !== undefined) this.#unfilteredLength = INTERNAL_KEY_TRAILER_LENGTH;
-    const policy = userPolicy ?? this.#policy;
-    this.#filter = policy && new FilterBlockBuilder(policy, this.#filterRange);
-    this.#filter?.startBlock(0);
+    if (userPolicy !== undefined) this.unfilteredLength = INTERNAL_KEY_TRAILER_LENGTH;
+    const policy = userPolicy ?? this.policy;
+    this.filter = policy && new FilterBlockBuilder(policy, this.filterRange);
+    this.filter?.startBlock(0);
   }
 
   /** Entries added so far. */
   get entries(): number {
-    return this.#entries;
+    return this.entryCount;
   }
 
   /** The last key added: a view that is valid until the next entry is added. */
   get lastKey(): Bytes {
-    return this.#data.lastKey;
+    return this.data.lastKey;
   }
 
   /** Bytes of the index so far, before compression. */
   get indexByteLength(): number {
-    return this.#index.byteLength;
+    return this.index.byteLength;
   }
 
   /** Bytes of the file so far, including those not handed to the sink yet. */
   get byteLength(): number {
-    return this.#output.byteLength;
+    return this.output.byteLength;
   }
 
   /**
@@ -159,23 +159,23 @@ export class TableBuilder {
   }
 
   #add(keyBytes: Uint8Array, keyStart: number, keyEnd: number, valueBytes: Uint8Array, valueStart: number, valueEnd: number): void {
-    if (this.#ended !== undefined) throw new TypeError(this.#ended);
-    const common = this.#data.commonWithLast(keyBytes, keyStart, keyEnd);
-    if (this.#entries > 0) this.#mustBeAfterLast(keyBytes, keyStart, keyEnd, common);
-    const unindexed = this.#unindexed;
+    if (this.ended !== undefined) throw new TypeError(this.ended);
+    const common = this.data.commonWithLast(keyBytes, keyStart, keyEnd);
+    if (this.entryCount > 0) this.#mustBeAfterLast(keyBytes, keyStart, keyEnd, common);
+    const unindexed = this.unindexed;
     const separator = unindexed && this.#separatorBefore(keyBytes.subarray(keyStart, keyEnd));
     this.#mustFit(keyEnd - keyStart, valueEnd - valueStart, common, separator);
-    this.#ended = 'the table failed while an entry was added';
+    this.ended = 'the table failed while an entry was added';
     if (unindexed !== undefined) {
-      this.#index.add(separator!, unindexed);
-      this.#unindexed = undefined;
+      this.index.add(separator!, unindexed);
+      this.unindexed = undefined;
     }
-    this.#filter?.addKeyRange(keyBytes, keyStart, Math.max(keyStart, keyEnd - this.#unfilteredLength));
-    this.#data.addRange(keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd, common);
-    this.#ended = undefined;
-    this.#entries++;
-    this.#entryBytes += keyEnd - keyStart + valueEnd - valueStart;
-    if (this.#data.byteLength >= this.#blockSize) this.#flush();
+    this.filter?.addKeyRange(keyBytes, keyStart, Math.max(keyStart, keyEnd - this.unfilteredLength));
+    this.data.addRange(keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd, common);
+    this.ended = undefined;
+    this.entryCount++;
+    this.entryBytes += keyEnd - keyStart + valueEnd - valueStart;
+    if (this.data.byteLength >= this.blockSize) this.#flush();
   }
 
   /**
@@ -184,125 +184,125 @@ export class TableBuilder {
    * @throws TypeError after `finish`, or after a call that failed midway.
    */
   finish(): TableInfo {
-    if (this.#ended !== undefined) throw new TypeError(this.#ended);
-    if (!this.#data.isEmpty) this.#flush();
-    this.#ended = 'the table failed while it was finished';
-    this.#filtersMustFit(this.#filter?.filterCount ?? 0);
-    let filterContents = this.#filter?.finish();
-    this.#filtersMustFit(this.#filter?.filterCount ?? 0);
-    if (this.#filter === undefined) filterContents = undefined;
+    if (this.ended !== undefined) throw new TypeError(this.ended);
+    if (!this.data.isEmpty) this.#flush();
+    this.ended = 'the table failed while it was finished';
+    this.#filtersMustFit(this.filter?.filterCount ?? 0);
+    let filterContents = this.filter?.finish();
+    this.#filtersMustFit(this.filter?.filterCount ?? 0);
+    if (this.filter === undefined) filterContents = undefined;
     const filter = filterContents && {
-      policyName: this.#policy!.name,
+      policyName: this.policy!.name,
       handle: this.#append(filterContents, undefined),
     };
-    const metaindex = this.#append(encodeMetaindex(filter, this.#restartInterval), this.#codec);
-    if (this.#unindexed !== undefined) this.#index.add(this.#successor(), this.#unindexed);
-    const indexBytes = this.#index.byteLength;
-    const index = this.#append(this.#index.finish(), this.#codec);
+    const metaindex = this.#append(encodeMetaindex(filter, this.restartInterval), this.codec);
+    if (this.unindexed !== undefined) this.index.add(this.#successor(), this.unindexed);
+    const indexBytes = this.index.byteLength;
+    const index = this.#append(this.index.finish(), this.codec);
     const footer = encodeFooter({ metaindex, index });
-    const position = this.#output.extend(footer.length);
-    this.#output.bytes.set(footer, position);
-    this.#output.flush();
-    this.#ended = 'the table is finished';
+    const position = this.output.extend(footer.length);
+    this.output.bytes.set(footer, position);
+    this.output.flush();
+    this.ended = 'the table is finished';
     return {
       byteLength: this.byteLength,
-      entries: this.#entries,
-      dataBlocks: this.#dataBlocks,
-      entryBytes: this.#entryBytes,
-      rawDataBytes: this.#rawDataBytes,
-      storedDataBytes: this.#storedDataBytes,
+      entries: this.entryCount,
+      dataBlocks: this.dataBlocks,
+      entryBytes: this.entryBytes,
+      rawDataBytes: this.rawDataBytes,
+      storedDataBytes: this.storedDataBytes,
       filterBytes: filterContents?.length ?? 0,
-      filters: this.#filter?.filterCount ?? 0,
+      filters: this.filter?.filterCount ?? 0,
       indexBytes,
     };
   }
 
   #mustBeAfterLast(bytes: Uint8Array, start: number, end: number, common: number): void {
-    const trailerLength = this.#trailerLength;
+    const trailerLength = this.trailerLength;
     // The common prefix nearly always answers this.
-    if (trailerLength !== undefined && this.#data.isAfterLast(bytes, start, end, common, trailerLength)) return;
-    const order = this.#data.compareLast(this.#compare, bytes, start, end);
+    if (trailerLength !== undefined && this.data.isAfterLast(bytes, start, end, common, trailerLength)) return;
+    const order = this.data.compareLast(this.compare, bytes, start, end);
     if (order < 0) return;
-    const { lastKey } = this.#data;
+    const { lastKey } = this.data;
     const problem = order === 0 ? 'is equal to' : 'is before';
     throw new RangeError(
-      `key must be after the previous key: the key of entry ${this.#entries} (${show(bytes.subarray(start, end))}) ${problem} ${show(lastKey)} ` +
-        `by ${this.#comparator.name}`,
+      `key must be after the previous key: the key of entry ${this.entryCount} (${show(bytes.subarray(start, end))}) ${problem} ${show(lastKey)} ` +
+        `by ${this.comparator.name}`,
     );
   }
 
   /** Refuses what a reader with the same limit would refuse. */
   #mustFit(keyLength: number, valueLength: number, common: number, separator: Uint8Array | undefined): void {
-    const maxBytes = this.#maxBlockBytes;
-    const data = this.#data;
+    const maxBytes = this.maxBlockBytes;
+    const data = this.data;
     // An upper bound, which is nearly always enough to accept the entry.
     if (data.byteLength + MAX_ENTRY_OVERHEAD + keyLength + valueLength > maxBytes) {
       const byteLength = data.byteLengthWith(keyLength, valueLength, common);
-      if (byteLength > maxBytes) throw tooLarge(`with entry ${this.#entries} the data block`, byteLength, maxBytes);
+      if (byteLength > maxBytes) throw tooLarge(`with entry ${this.entryCount} the data block`, byteLength, maxBytes);
     }
     // The index gets an entry for the last block now, and one for the current block later, whose key is like this one.
-    const indexBytes = this.#index.byteLength + (separator?.length ?? 0) + keyLength + 2 * MAX_INDEX_ENTRY_OVERHEAD;
-    if (indexBytes > maxBytes) throw tooLarge(`with entry ${this.#entries} the index block`, indexBytes, maxBytes);
+    const indexBytes = this.index.byteLength + (separator?.length ?? 0) + keyLength + 2 * MAX_INDEX_ENTRY_OVERHEAD;
+    if (indexBytes > maxBytes) throw tooLarge(`with entry ${this.entryCount} the index block`, indexBytes, maxBytes);
   }
 
   /** An index key between the last key and `key`. */
   #separatorBefore(key: Uint8Array): Uint8Array {
-    const separator = this.#comparator.findShortestSeparator(this.#data.lastKey, key);
+    const separator = this.comparator.findShortestSeparator(this.data.lastKey, key);
     mustBeBytes('the separator', separator);
-    const compare = this.#compare;
+    const compare = this.compare;
     if (
-      this.#data.compareLast(compare, separator, 0, separator.length) <= 0 &&
+      this.data.compareLast(compare, separator, 0, separator.length) <= 0 &&
       compare(separator, 0, separator.length, key, 0, key.length) < 0
     ) {
       return separator;
     }
     throw new RangeError(
-      `findShortestSeparator of ${this.#comparator.name} must return a key that is not before ` +
-        `${show(this.#data.lastKey)} and is before ${show(key)}, got ${show(separator)}`,
+      `findShortestSeparator of ${this.comparator.name} must return a key that is not before ` +
+        `${show(this.data.lastKey)} and is before ${show(key)}, got ${show(separator)}`,
     );
   }
 
   #flush(): void {
     // From here, a failure loses entries, so the builder accepts no more calls.
-    this.#ended = 'the table failed while a block was written';
-    const contents = this.#data.finish();
-    this.#rawDataBytes += contents.length;
+    this.ended = 'the table failed while a block was written';
+    const contents = this.data.finish();
+    this.rawDataBytes += contents.length;
     const start = this.byteLength;
-    this.#unindexed = this.#append(contents, this.#codec);
-    this.#storedDataBytes += this.byteLength - start;
-    this.#dataBlocks++;
+    this.unindexed = this.#append(contents, this.codec);
+    this.storedDataBytes += this.byteLength - start;
+    this.dataBlocks++;
     // Before there is an offset for each of the ranges: with small ones and large values they are many.
-    const filters = Math.floor(this.byteLength / this.#filterRange);
+    const filters = Math.floor(this.byteLength / this.filterRange);
     this.#filtersMustFit(filters);
-    this.#filter?.startBlock(this.byteLength);
+    this.filter?.startBlock(this.byteLength);
     this.#filtersMustFit(filters);
-    this.#ended = undefined;
+    this.ended = undefined;
   }
 
   /** @param count how many filters there are, or will be at least. */
   #filtersMustFit(count: number): void {
-    const filter = this.#filter;
+    const filter = this.filter;
     if (filter === undefined) return;
     const byteLength = filter.byteLength + Math.max(0, count - filter.filterCount) * FILTER_OFFSET_LENGTH;
-    if (byteLength <= this.#maxBlockBytes) return;
-    if (!this.#omitsLargeFilters) throw tooLarge('the filter block', byteLength, this.#maxBlockBytes);
-    this.#filter = undefined;
+    if (byteLength <= this.maxBlockBytes) return;
+    if (!this.omitsLargeFilters) throw tooLarge('the filter block', byteLength, this.maxBlockBytes);
+    this.filter = undefined;
   }
 
   /** An index key for the last block. */
   #successor(): Uint8Array {
-    const { lastKey } = this.#data;
-    const successor = this.#comparator.findShortSuccessor(lastKey);
+    const { lastKey } = this.data;
+    const successor = this.comparator.findShortSuccessor(lastKey);
     mustBeBytes('the successor', successor);
-    if (this.#data.compareLast(this.#compare, successor, 0, successor.length) <= 0) return successor;
+    if (this.data.compareLast(this.compare, successor, 0, successor.length) <= 0) return successor;
     throw new RangeError(
-      `findShortSuccessor of ${this.#comparator.name} must return a key that is not before ${show(lastKey)}, ` +
+      `findShortSuccessor of ${this.comparator.name} must return a key that is not before ${show(lastKey)}, ` +
         `got ${show(successor)}`,
     );
   }
 
   #append(contents: Uint8Array, codec: Codec | undefined): BlockHandle {
-    const output = this.#output;
+    const output = this.output;
     const offset = output.byteLength;
     const smaller = compressed(contents, codec);
     const stored = smaller ?? contents;
