@@ -2,11 +2,12 @@ import ts from 'typescript';
 
 /**
  * V8 gives the objects of a class room for the fields of its first seven objects. If those were collected before the seventh is made, V8
- * has forgotten their fields, and there is room for none. Then it makes a dictionary of each object that gets a `#` field, or the mark of
- * its `#` methods, when it already has more than 12 fields. Walks through a database, and lookups in it, took 1.35 times as long in
- * processes that had opened and closed a few databases.
+ * has forgotten their fields, and there is room for none. Then it may make a dictionary of each object that gets a `#` field, or the mark
+ * of its `#` methods, after more than 12 fields: it does at every third number of fields from there on, where it would have to make room
+ * for three more. Walks through a database, and lookups in it, took 1.35 times as long in processes that had opened and closed a few
+ * databases.
  *
- * Fields without `#` do no such harm, however many they are.
+ * Fields without `#` do no such harm, however many they are. Bases that only a declaration file tells of are counted as far as it does.
  */
 const MOST_BEFORE = 12;
 
@@ -29,7 +30,11 @@ function baseOf(declaration, /** @type {ts.TypeChecker} */ checker) {
   const expression = clause?.types[0]?.expression;
   const symbol = expression && checker.getSymbolAtLocation(expression);
   const base = symbol && (symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol);
-  return base?.declarations?.find(ts.isClassLike);
+  for (const found of base?.declarations ?? []) {
+    if (ts.isClassLike(found)) return found;
+    if (ts.isVariableDeclaration(found) && found.initializer !== undefined && ts.isClassExpression(found.initializer)) return found.initializer;
+  }
+  return undefined;
 }
 
 /** @param {ts.ClassElement} member @param {ts.SyntaxKind[]} kinds */
@@ -50,9 +55,11 @@ function fieldsOf(declaration, checker) {
   const own = declaration.members.filter((member) => !has(member, [ts.SyntaxKind.StaticKeyword]));
   const hashMethod = own.find((member) => (ts.isMethodDeclaration(member) || ts.isAccessor(member)) && ts.isPrivateIdentifier(member.name));
   if (hashMethod !== undefined) fields.push({ node: hashMethod, isHash: true });
+  const parameters = own.find(ts.isConstructorDeclaration)?.parameters ?? [];
+  for (const parameter of parameters) if (ts.isParameterPropertyDeclaration(parameter, parameter.parent)) fields.push({ node: parameter, isHash: false });
   for (const member of own) {
     if (!ts.isPropertyDeclaration(member) || has(member, [ts.SyntaxKind.DeclareKeyword, ts.SyntaxKind.AbstractKeyword])) continue;
-    fields.push({ node: member, isHash: ts.isPrivateIdentifier(member.name) });
+    fields.push({ node: member, isHash: ts.isPrivateIdentifier(member.name) || has(member, [ts.SyntaxKind.AccessorKeyword]) });
   }
   return fields;
 }

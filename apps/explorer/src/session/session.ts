@@ -186,10 +186,12 @@ export class Session {
   /** @param isFirst whether the view is empty: then there is nothing to go back to. */
   #goTo(view: View, isFirst: boolean, part: Partial<SessionState>): void {
     this.saveUrl();
-    const stays = isFirst && view === this.#state.view;
+    const stays = isFirst && view === this.#state.view && location.hash === this.#hash;
     this.#set({ ...part, view });
     // What is being opened takes this step's place in the history as soon as its name is known, which is at once.
-    if (!stays) history.pushState(null, '', location.hash || '#');
+    if (stays) return;
+    history.pushState(null, '', location.hash || '#');
+    this.#hash = location.hash;
   }
 
   #paramsOf(view: View): URLSearchParams {

@@ -112,6 +112,21 @@ describeInChromium('what is open and shown', ({ open }) => {
     await expect.poll(() => page.evaluate(() => location.hash)).toMatch('#/story');
   });
 
+  test('what is opened just after Back is shown, and Back leads to where that led', async () => {
+    const { page } = await open('#/story');
+    await page.getByRole('navigation').getByRole('link', { name: 'Table', exact: true }).click();
+    await page.getByRole('button', { name: 'Open the sample' }).waitFor();
+    await page.evaluate(() => {
+      const sample = [...document.querySelectorAll('button')].find(({ textContent }) => textContent === 'Open the sample')!;
+      addEventListener('popstate', () => sample.click(), { once: true });
+    });
+    await page.evaluate(() => history.back());
+    await page.locator('[role=slider]').waitFor();
+    await expect.poll(() => page.evaluate(() => location.hash)).toMatch('#/table?');
+    await page.goBack();
+    await page.getByRole('heading', { level: 1, name: 'How a few bits save a slow read' }).waitFor();
+  });
+
   test('a database that cannot be opened leaves the one that is open, and says so', async () => {
     const explorer = await withFolder();
     const { path } = goldenDatabases().find(({ comparator }) => comparator !== undefined)!;

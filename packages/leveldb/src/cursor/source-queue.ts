@@ -20,8 +20,8 @@ export class SourceQueue {
   readonly #ages = new Map<EntryCursor, number>();
   readonly #queue: EntryCursor[] = [];
   /**
-   * How many bytes the user key of each has in common with that of the one before it in the queue, exactly; that of the first with the
-   * key that was first before, at least. Only where {@link #countsCommon}.
+   * How many bytes the user key of each has in common with that of the one before it in the queue, exactly; the key of the first with
+   * the one that was first before, at least. Where they are not counted, only the first's is known, and the others are 0.
    */
   readonly #common: number[] = [];
   #countsCommon = false;
@@ -74,7 +74,7 @@ export class SourceQueue {
     const queue = this.#queue;
     const commons = this.#common;
     const { entry } = first;
-    /** What the moved key has in common with the one before its place. At a restart of a block it may have more. */
+    /** What the moved key has in common with the one before its place; in its own place it may have more, as at a restart of a block. */
     let common = Math.min(entry.shared, this.#firstLength, userKeyLength(entry));
     let i = 1;
     for (; i < queue.length && common <= commons[i]!; i++) {
@@ -112,7 +112,7 @@ export class SourceQueue {
     this.#firstLength = userKeyLength(entry);
   }
 
-  /** @param common how many bytes the user keys have in common; those of forward walks in bytewise order, exactly; 0 of others. */
+  /** @param common bytes at the start that both user keys are known to have in common; 0 where they are not in bytewise order. */
   #isBefore(a: EntryCursor, b: EntryCursor, common: number): boolean {
     const ours = a.entry;
     const theirs = b.entry;

@@ -28,7 +28,7 @@ export abstract class DatabaseCursorFace {
     return this.#cursor.valid;
   }
 
-  /** The key: a view that holds until the next move. Made when asked for. */
+  /** The key: a view that holds until the next move, and must not be written to. Made when asked for. */
   get key(): Uint8Array {
     return this.#cursor.keyBytes.subarray(0, this.keyLength);
   }
@@ -38,7 +38,7 @@ export abstract class DatabaseCursorFace {
     return this.valueBytes.subarray(this.valueStart, this.valueStart + this.valueLength);
   }
 
-  /** The key is the first `keyLength` of these bytes until the next move: for those to whom a view costs too much. */
+  /** The key is the first `keyLength` of these bytes until the next move: for those to whom a view costs too much. Not to be written to. */
   get keyBytes(): Uint8Array {
     return this.#cursor.keyBytes;
   }

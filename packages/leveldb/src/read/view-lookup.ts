@@ -194,7 +194,7 @@ export class ViewLookup {
     return true;
   }
 
-  /** Asks a table. @returns whether it decides; `handle` is set when one of its blocks must be read first. */
+  /** Asks a table. @returns whether it decides; `this.handle` is set when one of its blocks must be read first. */
   #ask(handle: TableHandle): boolean {
     const i = handle.locate(this.key, this.trace?.table);
     if (i === ABSENT) return false;

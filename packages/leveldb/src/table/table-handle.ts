@@ -50,7 +50,7 @@ export class TableHandle implements ReadableTable {
   private readonly gate: ReadGate | undefined;
   private syncSource: SyncSource | undefined;
   private reader: BlockReader | undefined;
-  private madeFilters: TableFilters | undefined;
+  private knownFilters: TableFilters | undefined;
 
   /**
    * @param source the file, as long as the MANIFEST says it is.
@@ -100,7 +100,7 @@ export class TableHandle implements ReadableTable {
 
   /** What the filters are worth; undefined while they are unread. */
   get filters(): TableFilters | undefined {
-    return (this.madeFilters ??= tableFiltersOf(this.table));
+    return (this.knownFilters ??= tableFiltersOf(this.table));
   }
 
   /** How many entries the table has, estimated: as many as its middle block, times its blocks. */

@@ -13,7 +13,7 @@ export abstract class BaseCursor {
     return this.#cursor.valid;
   }
 
-  /** The key: a view that is valid until the next move. Each access makes a new one. */
+  /** The key: a view that is valid until the next move, and must not be written to. Each access makes a new one. */
   get key(): Uint8Array {
     return this.#cursor.block.key;
   }
@@ -23,7 +23,7 @@ export abstract class BaseCursor {
     return this.#cursor.block.value;
   }
 
-  /** Until the next move, the key is the first `keyLength` of these bytes: for callers that cannot afford a view. */
+  /** Until the next move, the key is the first `keyLength` of these bytes: for callers that cannot afford a view. They must not be written to. */
   get keyBytes(): Uint8Array {
     return this.#cursor.block.keyBytes;
   }
