@@ -1,5 +1,5 @@
-// Merging compares only what keys do not have in common with the key before. Here are keys with much and little in common, and
-// sources that say all, some or nothing of it.
+// A merge compares keys from where they may differ, as its sources tell. Here keys have much or little in common, and sources tell all of
+// it, some of it, or nothing.
 import { seeded } from '@bloom/fixtures';
 import { bytewiseComparator, type Comparator } from '@bloom/sstable';
 import { DELETION, encodeInternalKey, type Side, VALUE } from '@bloom/sstable/database';
@@ -64,7 +64,7 @@ class ArrayEntries extends EntryCursor {
     this.#i = i;
     const stored = this.#stored[i];
     this.valid = stored !== undefined;
-    // As after a seek, where a block's walk has read some entries of its own.
+    // After a seek, a walk through a block leaves a number that is about other entries.
     this.entry.shared = before === undefined ? 5 : 0;
     if (stored === undefined) return true;
     const { key, value } = stored;
@@ -118,7 +118,7 @@ function walk(cursor: EntryCursor, begin: (cursor: EntryCursor) => boolean, move
   return walked;
 }
 
-/** What a cursor without memory of the key before would see: of each user key its newest version, unless that is a deletion. */
+/** Of each user key the newest version at or below a sequence, unless that is a deletion, found by comparing whole keys. */
 function visibleOf(all: readonly Stored[], { compareUserKeys }: KeyOrder, sequence: bigint): string[] {
   const visible: string[] = [];
   let last: Uint8Array | undefined;
@@ -140,7 +140,7 @@ const SAYS: Record<string, (random: Random) => (common: number) => number> = {
   'nothing of it': () => () => 0,
 };
 
-/** An order that nobody knows who has not seen the first byte: after an odd one it is reversed. */
+/** Keys that start with the same odd byte are in reverse order, so a comparison that skips the first byte is wrong. */
 const byFirstByte: Comparator = {
   ...reverseComparator,
   name: 'test.ByFirstByte',

@@ -371,8 +371,8 @@ const LEVEL_REASONS = `What stops the others:
   \`getMany\` takes it 3 to 8 µs. Two thirds of the time of our uncached \`get\` are spent in memtables, filters and blocks, and the rest in
   abstract-level's promise, and in making bytes of the key and text of the value. A store that returns a value at hand without a promise of
   its own took a cached \`get\` to 0.7 to 0.85 of its time.
-- level-nextv: a third of a call of \`nextv(1000)\` makes text of keys and values, which takes Node 150 to 190 ns each. A fifth waits for
-  memory: all of 10,000 entries, and a third of 100,000, are in the memtable, where keys that follow each other lie far apart.
+- level-nextv: a third of a call of \`nextv(1000)\` makes text of keys and values, which takes Node 150 to 190 ns each. Of 10,000
+  entries, all of which are in the memtable, a fifth goes into reading its links and keys, which lie far apart.
   classic-level walks on another thread, while the program uses what came before.
   No gain: text of many keys and values at once, which is then cut, because copying them together takes as long (0.99 to 1.1).
 - level-uncached-get-many: as for \`db-uncached-get-many\`. Reading takes 0.21 of our time, and decompression 0.18. Our time varies more

@@ -231,7 +231,7 @@ export class Session {
   #write(how: 'push' | 'replace'): void {
     clearTimeout(this.#urlTimer);
     this.#urlTimer = undefined;
-    // After Back, the page is at another entry of the history before the event comes that says so. That entry stays as it is.
+    // After Back, `location.hash` is already that of another entry, while `hashchange` is still to come. That entry must not be overwritten.
     if (how === 'replace' && location.hash !== this.#hash) return;
     const hash = this.linkTo(this.#state.view);
     if (hash === location.hash) return;

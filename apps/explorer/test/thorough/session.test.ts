@@ -99,12 +99,12 @@ describeInChromium('what is open and shown', ({ open }) => {
     await heading(explorer, 'second.ldb');
   });
 
-  test('what changed just before Back does not take the place of the view that Back leads to', async () => {
+  test('a change just before Back does not overwrite the history entry that Back leads to', async () => {
     const { page } = await open('#/filter?q=pear');
     await page.getByRole('navigation').getByRole('link', { name: 'Story', exact: true }).click();
     await page.getByRole('navigation').getByRole('link', { name: 'Filter', exact: true }).click();
     await page.getByLabel('Type a key to ask about it').waitFor();
-    // The browser tells of Back by two events. Between them, what the view still had to write into the URL may be due.
+    // The view writes a change into the URL a moment later, or when the page is left: here between `popstate` and `hashchange`.
     await page.evaluate(() => addEventListener('popstate', () => dispatchEvent(new Event('pagehide'))));
     await page.getByLabel('Type a key to ask about it').fill('quince');
     await page.evaluate(() => history.back());
@@ -112,7 +112,7 @@ describeInChromium('what is open and shown', ({ open }) => {
     await expect.poll(() => page.evaluate(() => location.hash)).toMatch('#/story');
   });
 
-  test('what is opened just after Back is shown, and Back leads to where that led', async () => {
+  test('a table that is opened between popstate and hashchange is shown, and the next Back leads to the story', async () => {
     const { page } = await open('#/story');
     await page.getByRole('navigation').getByRole('link', { name: 'Table', exact: true }).click();
     await page.getByRole('button', { name: 'Open the sample' }).waitFor();

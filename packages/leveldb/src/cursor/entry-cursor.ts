@@ -9,7 +9,10 @@ export class Entry {
   keyBytes: Uint8Array = NO_BYTES;
   keyStart = 0;
   keyEnd = 0;
-  /** After `next`: at least so many bytes at the start of the key are those of the key before. They may reach into its trailer. After other moves it says nothing. */
+  /**
+   * After `next`: how many bytes at the start of the internal key are known to be those of the key before. They may reach into the
+   * trailers. After other moves it means nothing.
+   */
   shared = 0;
   /** Its value is `valueBytes[valueStart, valueEnd)`. */
   valueBytes: Uint8Array = NO_BYTES;

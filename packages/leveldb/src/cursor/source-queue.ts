@@ -20,8 +20,8 @@ export class SourceQueue {
   readonly #ages = new Map<EntryCursor, number>();
   readonly #queue: EntryCursor[] = [];
   /**
-   * How many bytes the user key of each has in common with that of the one before it in the queue, exactly; the key of the first with
-   * the one that was first before, at least. Where they are not counted, only the first's is known, and the others are 0.
+   * For each source, how many bytes its user key has in common with that of the source before it in the queue. For the first, how many
+   * it is known to have in common with the key that was first before. Where they are not counted, those of all but the first are 0.
    */
   readonly #common: number[] = [];
   #countsCommon = false;
@@ -74,7 +74,10 @@ export class SourceQueue {
     const queue = this.#queue;
     const commons = this.#common;
     const { entry } = first;
-    /** What the moved key has in common with the one before its place; in its own place it may have more, as at a restart of a block. */
+    /**
+     * How many bytes the moved key has in common with the key before it in the queue. As long as it is first, it may have more than is
+     * known here, as at a restart of a block.
+     */
     let common = Math.min(entry.shared, this.#firstLength, userKeyLength(entry));
     let i = 1;
     for (; i < queue.length && common <= commons[i]!; i++) {
@@ -103,7 +106,7 @@ export class SourceQueue {
     this.#common[0] = i > 1 ? 0 : first.entry.shared;
   }
 
-  /** Prepares the first entry: its own source knows only what it shares with the entry before it there. */
+  /** Tells the first entry what it shares with the entry that was first before: its source only knows the one before it in that source. */
   #lead(): void {
     const first = this.#queue[0];
     if (first === undefined) return;
