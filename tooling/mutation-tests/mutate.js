@@ -125,14 +125,14 @@ const runs = [
   {
     package: 'leveldb',
     part: 'memory',
-    files: ['batch-entries', 'memtable-filter', 'memtable-memory', 'park-miller', 'table-bound'].map((name) => `src/memtable/${name}.ts`),
-    tests: ['memtable-memory', 'memtable-filter', 'table-bound'],
+    files: ['batch-entries', 'memtable-memory', 'park-miller', 'table-bound'].map((name) => `src/memtable/${name}.ts`),
+    tests: ['memtable-memory', 'table-bound'],
   },
   {
     package: 'leveldb',
     part: 'memtable',
-    files: ['entry-arena', 'key-abbreviation', 'memtable', 'memtable-cursor', 'node-heights'].map((name) => `src/memtable/${name}.ts`),
-    tests: ['memtable', 'memtable-memory'],
+    files: ['entry-arena', 'key-abbreviation', 'memtable', 'memtable-cursor', 'memtable-index', 'node-heights'].map((name) => `src/memtable/${name}.ts`),
+    tests: ['memtable', 'memtable-index', 'memtable-memory'],
   },
   {
     package: 'leveldb',

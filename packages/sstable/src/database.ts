@@ -28,7 +28,7 @@ export { isLikelyInternalKey, MAX_TYPE } from './format/internal-key.js';
 export { mustBeSequence } from './database/sequence.js';
 export { BlockSearch } from './format/block-search.js';
 export { SAME, UNKNOWN } from './format/entry-search.js';
-export { compareInternalBytes, type CompareRange } from './format/bytewise-order.js';
+export { compareBytes, compareInternalBytes, type CompareRange } from './format/bytewise-order.js';
 export { compareRangeOf, mustBeComparator } from './format/comparator.js';
 export { BlockReader } from './read/block-reader.js';
 export { ByteCopier } from './read/byte-copier.js';

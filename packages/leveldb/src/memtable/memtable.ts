@@ -14,11 +14,11 @@
  *
  * Source: LevelDB, db/memtable.cc and db/skiplist.h.
  */
-import { compareInternalBytes, type CompareRange, INTERNAL_KEY_TRAILER_LENGTH } from '@bloom/sstable/database';
+import { compareBytes, compareInternalBytes, type CompareRange, INTERNAL_KEY_TRAILER_LENGTH } from '@bloom/sstable/database';
 import { EntryArena } from './entry-arena.js';
 import { KeyAbbreviation } from './key-abbreviation.js';
 import { grown } from './memtable-full.js';
-import { MemtableFilter } from './memtable-filter.js';
+import { MemtableIndex } from './memtable-index.js';
 import { MemtableMemory } from './memtable-memory.js';
 import { MAX_HEIGHT, NodeHeights } from './node-heights.js';
 import { TableBound } from './table-bound.js';
@@ -33,8 +33,10 @@ const BEFORE = 3;
 const ABBREVIATION = 4;
 const LINKS = 6;
 
-/** A filter is made once there was one lookup for every so many entries, so that a memtable that is rarely read has none. */
+/** An index is made once there was one lookup for every so many entries, so that a memtable that is rarely read has none. */
 const ENTRIES_PER_LOOKUP = 8;
+/** So many newer versions of a key are passed one after another. Beyond that the skip list is quicker. */
+const MAX_PASSED_VERSIONS = 4;
 
 /** Entries by internal key. */
 export class Memtable {
@@ -53,15 +55,17 @@ export class Memtable {
   private readonly memory = new MemtableMemory(MAX_HEIGHT);
   readonly #tableBound = new TableBound();
   private readonly abbreviation = new KeyAbbreviation();
-  /** Which user keys there may be, once it is worth knowing. */
-  private filter: MemtableFilter | undefined;
-  /** How many lookups searched because there was no filter. */
+  /** Of the user keys, once it is worth its memory. */
+  private index: MemtableIndex | undefined;
+  /** Whether there may be an index: LevelDB's order makes no two user keys equal that differ. */
+  private isIndexable: boolean;
+  /** How many lookups searched because there was no index. */
   private lookups = 0;
 
   /** @param expectedBytes of keys and values: room that is made at once. */
   constructor(compareInternalKeys: CompareRange, expectedBytes = 0) {
     this.compare = compareInternalKeys;
-    this.isAbbreviated = compareInternalKeys === compareInternalBytes;
+    this.isAbbreviated = this.isIndexable = compareInternalKeys === compareInternalBytes;
     this.#arena = new EntryArena(expectedBytes);
   }
 
@@ -108,11 +112,16 @@ export class Memtable {
     return this.after(this.seekBefore(key, false));
   }
 
-  /**
-   * {@link seek} for a lookup: gives 0 also where a filter tells without a search that no entry has the user key of `key`.
-   */
+  /** {@link seek} for a lookup: gives 0 also where no entry from there on has the user key of `key`. */
   find(key: Uint8Array): number {
-    return this.#mayHold(key) ? this.seek(key) : HEAD;
+    const index = this.index ?? this.#indexIfDue();
+    if (index === undefined) return this.seek(key);
+    let node = this.#newestOf(index, key, 0, key.length - INTERNAL_KEY_TRAILER_LENGTH);
+    for (let passed = 0; node !== HEAD && this.#compareTo(node, key, 0, key.length) < 0; passed++) {
+      if (passed === MAX_PASSED_VERSIONS) return this.seek(key);
+      node = this.after(node);
+    }
+    return node;
   }
 
   /** The last node whose key is before `key`, or at it where `inclusive`; 0 for none. */
@@ -180,21 +189,42 @@ export class Memtable {
     return this.nodes[node + VALUE_LENGTH]!;
   }
 
-  #mayHold(key: Uint8Array): boolean {
-    if (!this.isAbbreviated) return true;
-    const filter = this.filter ?? this.#makeFilter();
-    return filter === undefined || filter.mayHold(key, 0, key.length - INTERNAL_KEY_TRAILER_LENGTH);
+  /** The index, which is made if there were enough lookups. */
+  #indexIfDue(): MemtableIndex | undefined {
+    if (!this.isIndexable || ++this.lookups * ENTRIES_PER_LOOKUP < this.#count) return undefined;
+    let index = MemtableIndex.create(this.#count);
+    // Backward, so that the first of several entries of a user key stays.
+    for (let node = this.last; node !== HEAD && index !== undefined; node = this.before(node)) index = this.#with(index, node);
+    this.isIndexable = index !== undefined;
+    return (this.index = index);
   }
 
-  /** Makes the filter if there were enough lookups. */
-  #makeFilter(): MemtableFilter | undefined {
-    if (++this.lookups * ENTRIES_PER_LOOKUP < this.#count) return undefined;
-    const filter = new MemtableFilter(this.#count);
-    for (let node = this.first; node !== HEAD; node = this.after(node)) {
-      const start = this.nodes[node + KEY_START]!;
-      filter.add(this.#arena.bytes, start, start + this.nodes[node + KEY_LENGTH]! - INTERNAL_KEY_TRAILER_LENGTH);
-    }
-    return (this.filter = filter);
+  /** `index` with a node that was not in it; undefined if there is no room. */
+  #with(index: MemtableIndex, node: number): MemtableIndex | undefined {
+    const arena = this.#arena.bytes;
+    const start = this.keyStart(node);
+    const end = start + this.keyLength(node);
+    const newest = this.#newestOf(index, arena, start, end - INTERNAL_KEY_TRAILER_LENGTH);
+    const isNewer = newest === HEAD || this.#compareTo(newest, arena, start, end) >= 0;
+    return !isNewer || index.put(node) ? index : undefined;
+  }
+
+  /** The node that the index has for the user key `bytes[start, end)`; 0 for none. */
+  #newestOf(index: MemtableIndex, bytes: Uint8Array, start: number, end: number): number {
+    let node = index.first(bytes, start, end);
+    while (node !== HEAD && !this.#hasUserKey(node, bytes, start, end)) node = index.next();
+    return node;
+  }
+
+  #hasUserKey(node: number, bytes: Uint8Array, start: number, end: number): boolean {
+    const nodeStart = this.keyStart(node);
+    return compareBytes(this.#arena.bytes, nodeStart, nodeStart + this.keyLength(node) - INTERNAL_KEY_TRAILER_LENGTH, bytes, start, end) === 0;
+  }
+
+  /** The order of the internal key of `node` and `bytes[start, end)`. */
+  #compareTo(node: number, bytes: Uint8Array, start: number, end: number): number {
+    const nodeStart = this.keyStart(node);
+    return this.compare(this.#arena.bytes, nodeStart, nodeStart + this.keyLength(node), bytes, start, end);
   }
 
   #insert(start: number, keyLength: number, valueLength: number): void {
@@ -205,13 +235,6 @@ export class Memtable {
       if (this.#count === 0) abbreviation.shareAll(start, userKeyEnd);
       else if (abbreviation.share(arena, start, userKeyEnd)) this.#abbreviateAgain();
       abbreviation.make(arena, start, userKeyEnd);
-    }
-    if (this.filter !== undefined) {
-      this.filter.add(arena, start, userKeyEnd);
-      if (this.filter.isFull) {
-        this.filter = undefined;
-        this.lookups = 0;
-      }
     }
     this.#findBefore(arena, start, start + keyLength, false);
     const height = this.heights.next();
@@ -236,6 +259,10 @@ export class Memtable {
     const after = nodes[node + LINKS]!;
     if (after === HEAD) this.#last = node;
     else nodes[after + BEFORE] = node;
+    if (this.index !== undefined) {
+      this.index = this.#with(this.index, node);
+      this.isIndexable = this.index !== undefined;
+    }
   }
 
   /** The last node before the key that was abbreviated, or at it where `inclusive`; leaves the path to it. */

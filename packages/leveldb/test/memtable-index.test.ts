@@ -1,0 +1,84 @@
+import { bloomHash } from '@bloom/hash';
+import { describe, expect, test } from 'vitest';
+import { MemtableIndex } from '../src/memtable/memtable-index.js';
+import { collidingKeys } from './colliding-keys.js';
+
+const encoder = new TextEncoder();
+
+/** Keys of which many differ in few bits. */
+const KEYS: Record<string, (n: number) => Uint8Array> = {
+  'of text': (n) => encoder.encode(`the key with the number ${n}`),
+  'of decimal numbers': (n) => encoder.encode(String(n).padStart(16, '0')),
+  'of big-endian numbers': (n) => Uint8Array.of(0, 0, 0, 0, n >>> 24, n >>> 16, n >>> 8, n),
+  'of little-endian numbers': (n) => Uint8Array.of(n, n >>> 8, n >>> 16, n >>> 24),
+  'of numbers and zeros': (n) => Uint8Array.of(n >>> 8, n, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
+};
+
+/** Adds keys as nodes; as node `n`, the key of `n`. */
+class Indexed {
+  readonly index: MemtableIndex;
+  readonly #keys: Uint8Array[] = [];
+
+  constructor(count: number) {
+    this.index = MemtableIndex.create(count)!;
+  }
+
+  /** The node of a key; 0 for none. */
+  find(key: Uint8Array): number {
+    const around = Uint8Array.of(9, ...key, 9);
+    let node = this.index.first(around, 1, 1 + key.length);
+    while (node !== 0 && Buffer.compare(this.#keys[node]!, key) !== 0) node = this.index.next();
+    return node;
+  }
+
+  /** @returns whether there was room. */
+  put(key: Uint8Array, node: number): boolean {
+    this.#keys[node] = key;
+    this.find(key);
+    return this.index.put(node);
+  }
+}
+
+describe('the index of a memtable', () => {
+  for (const [kind, keyOf] of Object.entries(KEYS)) {
+    test.each([0, 1, 16, 17, 1000, 50_000])(`made for %i keys ${kind} has the node of each, also of more than those, and none of others`, (count) => {
+      const indexed = new Indexed(count);
+      const added = Math.max(100, Math.ceil(count * 1.3));
+      for (let n = 1; n <= added; n++) if (!indexed.put(keyOf(n), n)) expect.fail(`no room for key ${n}`);
+      for (let n = 1; n <= added; n++) if (indexed.find(keyOf(n)) !== n) expect.fail(`key ${n}`);
+      for (let n = added + 1; n <= Math.min(2 * added, 65_535); n++) if (indexed.find(keyOf(n)) !== 0) expect.fail(`key ${n}`);
+    });
+  }
+
+  test('has the node that was put last for a user key', () => {
+    const indexed = new Indexed(4);
+    const key = encoder.encode('again');
+    for (let node = 1; node <= 10_000; node++) {
+      if (!indexed.put(key, node) || indexed.find(key) !== node) expect.fail(`node ${node}`);
+    }
+  });
+
+  test('looks at one other node for an absent key among a hundred, at most', () => {
+    const indexed = new Indexed(20_000);
+    for (let n = 1; n <= 20_000; n++) indexed.put(KEYS['of text']!(n), n);
+    let candidates = 0;
+    for (let n = 100_000; n < 120_000; n++) {
+      const key = KEYS['of text']!(n);
+      for (let node = indexed.index.first(key, 0, key.length); node !== 0; node = indexed.index.next()) candidates++;
+    }
+    expect(candidates).toBeLessThan(200);
+  });
+
+  test('is not made where there is no memory for it', () => {
+    expect(MemtableIndex.create(2 ** 40)).toBeUndefined();
+  });
+
+  test('has no room for the 129th user key with the same hash, and still has the 128 others', () => {
+    const keys = collidingKeys(129);
+    expect(new Set(keys.map((key) => Buffer.from(key).toString('hex'))).size).toBe(129);
+    expect(new Set(keys.map(bloomHash)).size).toBe(1);
+    const indexed = new Indexed(1000);
+    expect(keys.map((key, i) => indexed.put(key, i + 1))).toEqual(keys.map((_, i) => i < 128));
+    expect(keys.map((key) => indexed.find(key))).toEqual(keys.map((_, i) => (i < 128 ? i + 1 : 0)));
+  });
+});
