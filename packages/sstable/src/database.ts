@@ -41,7 +41,7 @@ export { ManyEntries } from './read/many-entries.js';
 export { lookupFailureOf, TableTrace } from './read/table-explanation.js';
 export { ABSENT, TableLookup } from './read/table-lookup.js';
 export { onAbort } from './read/on-abort.js';
-export { type OpenTable, readIndexType, readOpenTable } from './read/open.js';
+export { type OpenTable, readCompressionType, readOpenTable } from './read/open.js';
 export { NO_COMPRESSION } from './format/codec.js';
 export { decodingFor, DEFAULT_CACHE_BYTES, mustBeReading, mustNotBeAborted, readingFor, signalOf } from './read/options.js';
 export { ReadAhead } from './read/read-ahead.js';

@@ -1,5 +1,5 @@
 import { UnsupportedError } from '@bloom/bytes';
-import { decodingFor, NO_COMPRESSION, readIndexType } from '@bloom/sstable/database';
+import { decodingFor, NO_COMPRESSION, readCompressionType } from '@bloom/sstable/database';
 import { all, type FolderReading, openFile, readBlock, readingOf, runAsync, runSync } from '../folder/folder-reading.js';
 import { oldTableFileName, tableFileName } from '../format/file-name.js';
 import { WholeTable } from '../table/whole-table.js';
@@ -35,9 +35,8 @@ export async function mustBeSupported({ levels }: Version, folder: WritableFolde
 
 function* look(file: FileMetadata, tables: TableCache, types: ReadonlySet<number>): FolderReading<void> {
   try {
-    const type = yield* indexType(file);
-    // An index that is not compressed says nothing: it may have become no smaller.
-    if (type !== NO_COMPRESSION && types.has(type)) return;
+    const type = yield* compressionType(file);
+    if (type !== undefined && types.has(type)) return;
     const handle = yield* tables.openAtFirst(file);
     if (handle.table.index.length > 0) yield* readBlock(handle, 0);
   } catch (error) {
@@ -45,13 +44,13 @@ function* look(file: FileMetadata, tables: TableCache, types: ReadonlySet<number
   }
 }
 
-/** The compression type of a table's index. It takes a third of the time of opening the table. */
-function* indexType({ number, size }: FileMetadata): FolderReading<number> {
+/** The compression type of a table, as far as a few bytes tell: opening it would take several times as long. */
+function* compressionType({ number, size }: FileMetadata): FolderReading<number | undefined> {
   const file = (yield* openFile(tableFileName(number))) ?? (yield* openFile(oldTableFileName(number)));
   if (file === undefined) return NO_COMPRESSION;
   try {
     const source = new WholeTable(file, size, file.name ?? tableFileName(number), false);
-    return yield* readingOf(source, readIndexType(source));
+    return yield* readingOf(source, readCompressionType(source));
   } finally {
     // It was only read: a failure to close it is no reason to refuse the database.
     void Promise.resolve(file.close?.()).catch(() => undefined);

@@ -3,10 +3,10 @@
  *
  * Source: LevelDB, table/table.cc, `Table::Open` and `ReadMeta`.
  */
-import { CorruptionError, type Place, type Structure, UnsupportedError } from '@bloom/bytes';
+import { CorruptionError, type Place, type Structure, UnsupportedError, VarintReader } from '@bloom/bytes';
 import { FilterBlockReader } from '@bloom/filter-block';
 import type { FilterPolicy } from '@bloom/policy';
-import type { BlockHandle } from '../format/block-handle.js';
+import { type BlockHandle, readBlockHandle } from '../format/block-handle.js';
 import { type CompareRange } from '../format/bytewise-order.js';
 import { type Comparator, compareRangeOf } from '../format/comparator.js';
 import { NO_COMPRESSION } from '../format/codec.js';
@@ -28,6 +28,9 @@ const MAX_DECODED_INDEX = 2;
 
 /** The most bytes between metaindex and index with which they are still read at once. */
 const MAX_INDEX_GAP = 16 * 2 ** 10;
+
+/** The first entry of nearly any index is shorter. */
+const FIRST_ENTRY_BYTES = 512;
 
 /** An open table keeps at most so many times the memory of its index and filter, as views of the tail. */
 const MOST_UNUSED = 4;
@@ -98,16 +101,39 @@ export function* readOpenTable(source: Source, options: TableOptions): Reading<O
 }
 
 /**
- * The compression type of a table's index, which mostly is that of its other blocks too, if they became smaller by it. Nothing is verified.
+ * The compression type of a table's index, or, where that is not compressed, which it may be because it became no smaller, of the first
+ * data block: mostly that of other blocks too. Little is read, and nothing verified.
  *
+ * @returns undefined where the index does not begin with the handle of a block before it.
  * @throws CorruptionError when the table has no footer.
  */
-export function* readIndexType(source: Source): Reading<number> {
-  const offset = Math.max(0, source.byteLength - FOOTER_LENGTH);
-  const place: Place = { structure: 'footer', offset, file: source.name };
-  const { index } = decodeFooter(yield { offset, length: source.byteLength - offset }, place);
-  const trailer = yield { offset: index.offset + index.size, length: BLOCK_TRAILER_LENGTH };
-  return trailer[0] ?? NO_COMPRESSION;
+export function* readCompressionType(source: Source): Reading<number | undefined> {
+  mustHaveFooter(source);
+  const { byteLength } = source;
+  const footerOffset = byteLength - FOOTER_LENGTH;
+  // In tables of LevelDB, the trailer of the index is right before the footer.
+  const tailOffset = Math.max(0, footerOffset - BLOCK_TRAILER_LENGTH);
+  const tail = yield { offset: tailOffset, length: byteLength - tailOffset };
+  const { index } = decodeFooter(tail.subarray(-FOOTER_LENGTH), { structure: 'footer', offset: footerOffset, file: source.name });
+  const trailerOffset = index.offset + index.size;
+  const trailer = trailerOffset === tailOffset ? tail : yield { offset: trailerOffset, length: BLOCK_TRAILER_LENGTH };
+  if (trailer[0] !== NO_COMPRESSION) return trailer[0];
+  const handle = firstHandle(yield { offset: index.offset, length: Math.min(index.size, FIRST_ENTRY_BYTES) });
+  if (handle === undefined || handle.offset + handle.size + BLOCK_TRAILER_LENGTH > index.offset) return undefined;
+  const [type] = yield { offset: handle.offset + handle.size, length: BLOCK_TRAILER_LENGTH };
+  return type;
+}
+
+/** The handle in the first entry of an index, of which `contents` is the start; undefined where there is none. */
+function firstHandle(contents: Uint8Array): BlockHandle | undefined {
+  const reader = new VarintReader(contents);
+  const sharedBytes = reader.varint32();
+  const keyBytes = reader.varint32();
+  const valueBytes = reader.varint32();
+  if (sharedBytes !== 0 || keyBytes < 0 || valueBytes < 0) return undefined;
+  reader.position += keyBytes;
+  reader.end = Math.min(contents.length, reader.position + valueBytes);
+  return readBlockHandle(reader);
 }
 
 /** Index keys are internal keys exactly if the table's keys are. @throws CorruptionError `BLOOM_BAD_INTERNAL_KEY`. */
@@ -142,11 +168,8 @@ class Tail {
   }
 
   static *read(source: Source, tailBytes: number, decoding: BlockDecoding): Reading<Tail> {
-    const { byteLength, name: file } = source;
-    if (byteLength < FOOTER_LENGTH) {
-      const problem = `not a LevelDB table: ${byteLength} bytes are fewer than the ${FOOTER_LENGTH} of a footer`;
-      throw new CorruptionError('BLOOM_NOT_A_TABLE', { structure: 'file', offset: 0, file }, problem);
-    }
+    mustHaveFooter(source);
+    const { byteLength } = source;
     const offset = Math.max(0, byteLength - tailBytes);
     return new Tail(source, yield { offset, length: byteLength - offset }, decoding);
   }
@@ -219,6 +242,13 @@ class Tail {
   get #footerPlace(): Place {
     return { structure: 'footer', offset: this.footerOffset, file: this.file };
   }
+}
+
+/** @throws CorruptionError `BLOOM_NOT_A_TABLE` when the file is too short to have a footer. */
+function mustHaveFooter({ byteLength, name: file }: Source): void {
+  if (byteLength >= FOOTER_LENGTH) return;
+  const problem = `not a LevelDB table: ${byteLength} bytes are fewer than the ${FOOTER_LENGTH} of a footer`;
+  throw new CorruptionError('BLOOM_NOT_A_TABLE', { structure: 'file', offset: 0, file }, problem);
 }
 
 function joined(start: Uint8Array, end: Uint8Array): Uint8Array {
