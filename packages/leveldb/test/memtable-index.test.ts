@@ -34,6 +34,7 @@ class Indexed {
   /** @returns whether there was room. */
   put(key: Uint8Array, node: number): boolean {
     this.#keys[node] = key;
+    if (this.index.isFull && !this.index.grow()) return false;
     this.find(key);
     return this.index.put(node);
   }
@@ -41,7 +42,7 @@ class Indexed {
 
 describe('the index of a memtable', () => {
   for (const [kind, keyOf] of Object.entries(KEYS)) {
-    test.each([0, 1, 16, 17, 1000, 50_000])(`made for %i keys ${kind} has the node of each, also of more than those, and none of others`, (count) => {
+    test.each([0, 1, 16, 17, 1000, 50_000])(`made for %i keys ${kind} finds each, also beyond that count, and no absent key`, (count) => {
       const indexed = new Indexed(count);
       const added = Math.max(100, Math.ceil(count * 1.3));
       for (let n = 1; n <= added; n++) if (!indexed.put(keyOf(n), n)) expect.fail(`no room for key ${n}`);
@@ -58,7 +59,7 @@ describe('the index of a memtable', () => {
     }
   });
 
-  test('looks at one other node for an absent key among a hundred, at most', () => {
+  test('gives at most one wrong node in a hundred searches for absent keys', () => {
     const indexed = new Indexed(20_000);
     for (let n = 1; n <= 20_000; n++) indexed.put(KEYS['of text']!(n), n);
     let candidates = 0;
@@ -73,11 +74,31 @@ describe('the index of a memtable', () => {
     expect(MemtableIndex.create(2 ** 40)).toBeUndefined();
   });
 
-  test('has no room for the 129th user key with the same hash, and still has the 128 others', () => {
-    const keys = collidingKeys(129);
-    expect(new Set(keys.map((key) => Buffer.from(key).toString('hex'))).size).toBe(129);
+  test('is full with half as many user keys again as it was made for, or with 16, and takes less than three times as many', () => {
+    for (const count of [0, 1, 5, 6, 100, 1000, 1365, 1366]) {
+      const indexed = new Indexed(count);
+      let added = 0;
+      while (!indexed.index.isFull) indexed.put(KEYS['of text']!(++added), added);
+      expect(added).toBeGreaterThanOrEqual(Math.max(16, 1.5 * count));
+      expect(added).toBeLessThanOrEqual(Math.max(16, 3 * count));
+    }
+  });
+
+  test('has no room for the ninth user key with the same hash, and still has the eight others', () => {
+    const keys = collidingKeys(9);
+    expect(new Set(keys.map((key) => Buffer.from(key).toString('hex'))).size).toBe(9);
     expect(new Set(keys.map(bloomHash)).size).toBe(1);
     const indexed = new Indexed(1000);
+    expect(keys.map((key, i) => indexed.put(key, i + 1))).toEqual(keys.map((_, i) => i < 8));
+    expect(keys.map((key) => indexed.find(key))).toEqual(keys.map((_, i) => (i < 8 ? i + 1 : 0)));
+  });
+
+  test('has no room for the 129th user key whose place is taken', () => {
+    const indexed = new Indexed(1000);
+    // Hashes of which the index takes the same high bits, after its multiplication.
+    const place = (key: Uint8Array): number => Math.imul(bloomHash(key) >>> 2, 0x9e3779b1) >>> 20;
+    const keys: Uint8Array[] = [];
+    for (let n = 0; keys.length < 129; n++) if (place(KEYS['of text']!(n)) === 7) keys.push(KEYS['of text']!(n));
     expect(keys.map((key, i) => indexed.put(key, i + 1))).toEqual(keys.map((_, i) => i < 128));
     expect(keys.map((key) => indexed.find(key))).toEqual(keys.map((_, i) => (i < 128 ? i + 1 : 0)));
   });

@@ -169,7 +169,7 @@ function searches(memtable: Memtable, name: string, count: number): number {
   return nodes.filter((node) => node !== 0).length;
 }
 
-test('a lookup searches until there was one for every eight entries, and then no more, however many are added', () => {
+test('a lookup searches until there was one lookup for every eight entries, and again where many were added without lookups', () => {
   const memtable = new Memtable(compareInternalKeys);
   add(memtable, Uint8Array.of(0xff), 1n, 1, new Uint8Array(0));
   const addTo = (count: number): void => {
@@ -177,8 +177,12 @@ test('a lookup searches until there was one for every eight entries, and then no
   };
   addTo(80);
   expect(searches(memtable, 'none', 100)).toBe(9);
-  addTo(5000);
+  // The index was made for 80 entries, and has grown: a hundred lookups are enough for 800.
+  addTo(800);
   expect(searches(memtable, 'other', 100)).toBe(0);
+  // With 2,048 entries it was full, and given up.
+  addTo(5000);
+  expect(searches(memtable, 'again', 1000)).toBe(5000 / 8 - 200 - 1);
   for (let n = 1; n < 5000; n++) expect(memtable.find(encodeInternalKey({ userKey: Buffer.from(`key ${n}`), sequence: 5n, type: 0xff }))).not.toBe(0);
 });
 
@@ -198,7 +202,7 @@ test.each(['before', 'after'])('a memtable whose keys were made to have the same
   }
 });
 
-test('a memtable in an order of the user’s, in which keys that differ may be equal, searches for each key', () => {
+test('a memtable in an order of the user’s searches for each key', () => {
   const memtable = new Memtable(orders.reverse);
   add(memtable, Uint8Array.of(5), 1n, 1, new Uint8Array(0));
   const key = encodeInternalKey({ userKey: Uint8Array.of(6), sequence: 5n, type: 0xff });

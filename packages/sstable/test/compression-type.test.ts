@@ -43,7 +43,7 @@ describe('the compression type of a table', () => {
     else expect(types('data')).toContain(type);
   });
 
-  test('is that of a first block behind the first 64 KiB, and undefined where the key of the index is too long to look for it', () => {
+  test('is that of a first block that is longer than 64 KiB, and undefined where the first key of the index is too long', () => {
     const longBlock = tableOf([Uint8Array.of(1)], 100_000);
     expect(read(longBlock).type).toBe(0);
     const longKey = tableOf([new Uint8Array(1000).fill(0xff)]);

@@ -33,9 +33,9 @@ const BEFORE = 3;
 const ABBREVIATION = 4;
 const LINKS = 6;
 
-/** An index is made once there was one lookup for every so many entries, so that a memtable that is rarely read has none. */
+/** An index is made, and grows, where there was one lookup for every so many entries: it costs more than a few searches. */
 const ENTRIES_PER_LOOKUP = 8;
-/** So many newer versions of a key are passed one after another. Beyond that the skip list is quicker. */
+/** The most newer versions of a key that a lookup passes one after another. The skip list is quicker than passing more. */
 const MAX_PASSED_VERSIONS = 4;
 
 /** Entries by internal key. */
@@ -55,11 +55,14 @@ export class Memtable {
   private readonly memory = new MemtableMemory(MAX_HEIGHT);
   readonly #tableBound = new TableBound();
   private readonly abbreviation = new KeyAbbreviation();
-  /** Of the user keys, once it is worth its memory. */
+  /** Where the newest entry of each user key is, while that is worth its memory. */
   private index: MemtableIndex | undefined;
-  /** Whether there may be an index: LevelDB's order makes no two user keys equal that differ. */
+  /**
+   * Whether an index can be made. Not in any order but LevelDB's, where different user keys may be equal; and no more once there was no
+   * room in one.
+   */
   private isIndexable: boolean;
-  /** How many lookups searched because there was no index. */
+  /** How many lookups there were. */
   private lookups = 0;
 
   /** @param expectedBytes of keys and values: room that is made at once. */
@@ -112,8 +115,9 @@ export class Memtable {
     return this.after(this.seekBefore(key, false));
   }
 
-  /** {@link seek} for a lookup: gives 0 also where no entry from there on has the user key of `key`. */
+  /** {@link seek} for a lookup: where there is no entry of the user key of `key` from there on, it may give 0 as well. */
   find(key: Uint8Array): number {
+    this.lookups++;
     const index = this.index ?? this.#indexIfDue();
     if (index === undefined) return this.seek(key);
     let node = this.#newestOf(index, key, 0, key.length - INTERNAL_KEY_TRAILER_LENGTH);
@@ -189,24 +193,42 @@ export class Memtable {
     return this.nodes[node + VALUE_LENGTH]!;
   }
 
-  /** The index, which is made if there were enough lookups. */
-  #indexIfDue(): MemtableIndex | undefined {
-    if (!this.isIndexable || ++this.lookups * ENTRIES_PER_LOOKUP < this.#count) return undefined;
-    let index = MemtableIndex.create(this.#count);
-    // Backward, so that the first of several entries of a user key stays.
-    for (let node = this.last; node !== HEAD && index !== undefined; node = this.before(node)) index = this.#with(index, node);
-    this.isIndexable = index !== undefined;
-    return (this.index = index);
+  get #isIndexDue(): boolean {
+    return this.lookups * ENTRIES_PER_LOOKUP >= this.#count;
   }
 
-  /** `index` with a node that was not in it; undefined if there is no room. */
-  #with(index: MemtableIndex, node: number): MemtableIndex | undefined {
+  #indexIfDue(): MemtableIndex | undefined {
+    if (!this.isIndexable || !this.#isIndexDue) return undefined;
+    const index = MemtableIndex.create(this.#count);
+    this.isIndexable = index !== undefined && this.#putAll(index);
+    return (this.index = this.isIndexable ? index : undefined);
+  }
+
+  /** @returns whether there was room in the index. */
+  #putAll(index: MemtableIndex): boolean {
+    // Backward, so that the first of several entries of a user key stays.
+    for (let node = this.last; node !== HEAD; node = this.before(node)) if (!this.#put(index, node)) return false;
+    return true;
+  }
+
+  /** Puts a new node into the index, unless it has an entry of the same user key that comes before. @returns whether there was room. */
+  #put(index: MemtableIndex, node: number): boolean {
     const arena = this.#arena.bytes;
     const start = this.keyStart(node);
     const end = start + this.keyLength(node);
     const newest = this.#newestOf(index, arena, start, end - INTERNAL_KEY_TRAILER_LENGTH);
-    const isNewer = newest === HEAD || this.#compareTo(newest, arena, start, end) >= 0;
-    return !isNewer || index.put(node) ? index : undefined;
+    return (newest !== HEAD && this.#compareTo(newest, arena, start, end) < 0) || index.put(node);
+  }
+
+  /** Adds a new node to the index. An index that is full is given up, until there were enough lookups. */
+  #addToIndex(index: MemtableIndex, node: number): void {
+    if (index.isFull && !this.#isIndexDue) {
+      this.index = undefined;
+      return;
+    }
+    if ((!index.isFull || index.grow()) && this.#put(index, node)) return;
+    this.index = undefined;
+    this.isIndexable = false;
   }
 
   /** The node that the index has for the user key `bytes[start, end)`; 0 for none. */
@@ -259,10 +281,7 @@ export class Memtable {
     const after = nodes[node + LINKS]!;
     if (after === HEAD) this.#last = node;
     else nodes[after + BEFORE] = node;
-    if (this.index !== undefined) {
-      this.index = this.#with(this.index, node);
-      this.isIndexable = this.index !== undefined;
-    }
+    if (this.index !== undefined) this.#addToIndex(this.index, node);
   }
 
   /** The last node before the key that was abbreviated, or at it where `inclusive`; leaves the path to it. */

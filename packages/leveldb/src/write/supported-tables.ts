@@ -47,6 +47,7 @@ function* look(file: FileMetadata, tables: TableCache, types: ReadonlySet<number
 /** The compression type of a table, as far as a few bytes tell: opening it would take several times as long. */
 function* compressionType({ number, size }: FileMetadata): FolderReading<number | undefined> {
   const file = (yield* openFile(tableFileName(number))) ?? (yield* openFile(oldTableFileName(number)));
+  // A missing table is no concern of this check.
   if (file === undefined) return NO_COMPRESSION;
   try {
     const source = new WholeTable(file, size, file.name ?? tableFileName(number), false);

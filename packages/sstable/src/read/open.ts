@@ -29,7 +29,7 @@ const MAX_DECODED_INDEX = 2;
 /** The most bytes between metaindex and index with which they are still read at once. */
 const MAX_INDEX_GAP = 16 * 2 ** 10;
 
-/** The first entry of nearly any index is shorter. */
+/** How much of an index is read to find its first entry. Nearly all are shorter. */
 const FIRST_ENTRY_BYTES = 512;
 
 /** An open table keeps at most so many times the memory of its index and filter, as views of the tail. */
@@ -101,11 +101,12 @@ export function* readOpenTable(source: Source, options: TableOptions): Reading<O
 }
 
 /**
- * The compression type of a table's index, or, where that is not compressed, which it may be because it became no smaller, of the first
- * data block: mostly that of other blocks too. Little is read, and nothing verified.
+ * The compression type of a table's index, or of its first data block where the index is not compressed: an index may have become no
+ * smaller. Most blocks of a table have that type too. Little is read, and nothing verified.
  *
- * @returns undefined where the index does not begin with the handle of a block before it.
- * @throws CorruptionError when the table has no footer.
+ * @returns undefined where the index does not begin with a short entry whose handle is that of a block before the index.
+ * @throws CorruptionError when the footer or its handle of the index is damaged, or the file is too short.
+ * @throws UnsupportedError when the footer is that of another format.
  */
 export function* readCompressionType(source: Source): Reading<number | undefined> {
   mustHaveFooter(source);
