@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { FileSource, ReadPace } from '@bloom/sstable/node';
 import { afterAll, expect, test } from 'vitest';
+import { blocksRead } from '../src/node/blocks-read.js';
 
 const root = mkdtempSync(join(tmpdir(), 'bloom-read-pace-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -73,7 +74,7 @@ test('what waits for a turn of the event loop is resumed by it, and does not wai
   // The pace was first to ask for the turn.
   expect(hasTurned).toBe(false);
   expect(pace.takesNext(3)).toBe(true);
-  pace.took(1.5);
+  for (let i = 0; i < 2; i++) pace.took(1.5);
   expect(pace.nextTurn(9)).toBeUndefined();
 });
 
@@ -117,8 +118,8 @@ function slowly(pace: ReadPace): void {
   }
 }
 
-test('two reads from a disk send the next four to a thread, and each two that are slow again twice as many, up to 256', () => {
-  const pace = new ReadPace();
+test('two reads from a disk, or that may be, send the next four to a thread, and each two that are slow again twice as many, up to 256', () => {
+  const pace = new ReadPace(() => undefined);
   const detours: number[] = [];
   for (let i = 0; i < 9; i++) {
     slowly(pace);
@@ -129,7 +130,7 @@ test('two reads from a disk send the next four to a thread, and each two that ar
 });
 
 test('the first read after a detour does not make another if the second is quick', () => {
-  const pace = new ReadPace();
+  const pace = new ReadPace(() => undefined);
   slowly(pace);
   expect(detourOf(pace)).toBe(4);
   for (let i = 0; i < 5; i++) {
@@ -141,7 +142,7 @@ test('the first read after a detour does not make another if the second is quick
 });
 
 test('a quick read between two slow ones forgets the first', () => {
-  const pace = new ReadPace();
+  const pace = new ReadPace(() => undefined);
   slowly(pace);
   expect(detourOf(pace)).toBe(4);
   slowly(pace);
@@ -152,11 +153,49 @@ test('a quick read between two slow ones forgets the first', () => {
 });
 
 test('a read that takes as long as a network sends all of the next 256 to a thread at once', () => {
-  const pace = new ReadPace();
+  const pace = new ReadPace(() => undefined);
   const detours: number[] = [];
   for (const ms of [1.5, 20, 0.06, 0.06, 0.002, 20]) {
     pace.took(ms);
     detours.push(detourOf(pace));
   }
   expect(detours).toEqual([256, 256, 0, 256, 0, 256]);
+});
+
+/** A pace, and what the system has read from disks, as it is told. */
+function counted(): { readonly pace: ReadPace; readonly disk: { blocks: number } } {
+  const disk = { blocks: 0 };
+  return { pace: new ReadPace(() => disk.blocks), disk };
+}
+
+test('where the system counts what it reads from disks, a read that stalls without it sends none to a thread unless the next is slow too', () => {
+  const { pace } = counted();
+  pace.took(0.06);
+  pace.took(0.002);
+  const detours = [20, 0.002, 20, 20, 20, 0.06, 20, 0.002, 20].map((ms) => {
+    pace.took(ms);
+    return detourOf(pace);
+  });
+  expect(detours).toEqual([0, 0, 0, 256, 0, 256, 0, 0, 0]);
+});
+
+test('where the system counts what it reads from disks, one read from a disk that stalls sends the next 256 to a thread', () => {
+  const { pace, disk } = counted();
+  for (const blocks of [8, 8, 16]) {
+    disk.blocks += blocks;
+    pace.took(1.5);
+    expect(detourOf(pace)).toBe(256);
+  }
+  // What was read from a disk before the last slow read does not count.
+  disk.blocks += 8;
+  pace.took(0.06);
+  pace.took(0.002);
+  pace.took(1.5);
+  expect(detourOf(pace)).toBe(0);
+});
+
+test.runIf(existsSync('/proc/self/io'))('the blocks that the system has read from disks are those of the process', () => {
+  const readBytes = Number(/^read_bytes: (\d+)$/m.exec(readFileSync('/proc/self/io', 'utf8'))![1]);
+  expect(blocksRead()).toBeGreaterThanOrEqual(Math.floor(readBytes / 512));
+  expect(Number.isInteger(blocksRead())).toBe(true);
 });
