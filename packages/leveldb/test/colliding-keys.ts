@@ -9,13 +9,13 @@ export function collidingKeys(count: number): Uint8Array[] {
   return Array.from({ length: count }, (_, i) => keyOf(i));
 }
 
-/** The hash mixes one word after another, and each step can be undone, so for any first word there is a second that leads to the wanted hash. */
+/** Each step of the hash takes a word and can be undone, so for any first word there is a second one that leads to the wanted hash. */
 function keyOf(first: number): Uint8Array {
   const key = new Uint8Array(8);
   const view = new DataView(key.buffer);
   view.setUint32(0, first, true);
   const wanted = bloomHash(new Uint8Array(8));
-  // What the hash is after the first word, which a second word of 0 does not add to.
+  // What the second step began with: its word is still 0.
   const state = Math.imul(unshifted(bloomHash(key)), INVERSE);
   view.setUint32(4, Math.imul(unshifted(wanted), INVERSE) - state, true);
   return key;

@@ -14,7 +14,7 @@ const KEYS: Record<string, (n: number) => Uint8Array> = {
   'of numbers and zeros': (n) => Uint8Array.of(n >>> 8, n, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
 };
 
-/** Adds keys as nodes; as node `n`, the key of `n`. */
+/** An index, and the key of each node in it. */
 class Indexed {
   readonly index: MemtableIndex;
   readonly #keys: Uint8Array[] = [];
@@ -74,7 +74,7 @@ describe('the index of a memtable', () => {
     expect(MemtableIndex.create(2 ** 40)).toBeUndefined();
   });
 
-  test('is full with half as many user keys again as it was made for, or with 16, and takes less than three times as many', () => {
+  test('has room for 16 user keys, and for 1.5 to 3 times as many as it was made for', () => {
     for (const count of [0, 1, 5, 6, 100, 1000, 1365, 1366]) {
       const indexed = new Indexed(count);
       let added = 0;
@@ -84,7 +84,7 @@ describe('the index of a memtable', () => {
     }
   });
 
-  test('has no room for the ninth user key with the same hash, and still has the eight others', () => {
+  test('has room for eight user keys with the same hash, and still finds them when there is none for a ninth', () => {
     const keys = collidingKeys(9);
     expect(new Set(keys.map((key) => Buffer.from(key).toString('hex'))).size).toBe(9);
     expect(new Set(keys.map(bloomHash)).size).toBe(1);
@@ -93,9 +93,9 @@ describe('the index of a memtable', () => {
     expect(keys.map((key) => indexed.find(key))).toEqual(keys.map((_, i) => (i < 8 ? i + 1 : 0)));
   });
 
-  test('has no room for the 129th user key whose place is taken', () => {
+  test('has room for 128 user keys whose hashes lead to the same slot, and still finds them when there is none for another', () => {
     const indexed = new Indexed(1000);
-    // Hashes of which the index takes the same high bits, after its multiplication.
+    // For 1,000 keys there are 4,096 slots: the twelve high bits of the product choose one.
     const place = (key: Uint8Array): number => Math.imul(bloomHash(key) >>> 2, 0x9e3779b1) >>> 20;
     const keys: Uint8Array[] = [];
     for (let n = 0; keys.length < 129; n++) if (place(KEYS['of text']!(n)) === 7) keys.push(KEYS['of text']!(n));

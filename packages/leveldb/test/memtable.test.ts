@@ -163,7 +163,7 @@ test('of entries with the same internal key, a lookup finds the one added last, 
   }
 });
 
-/** How many of the lookups of absent keys needed a search, which finds the last entry. */
+/** Looks up absent keys before the last entry. @returns how many lookups searched the skip list: those find the last entry. */
 function searches(memtable: Memtable, name: string, count: number): number {
   const nodes = Array.from({ length: count }, (_, n) => memtable.find(encodeInternalKey({ userKey: Buffer.from(`${name} ${n}`), sequence: 5n, type: 0xff })));
   return nodes.filter((node) => node !== 0).length;
@@ -186,7 +186,7 @@ test('a lookup searches until there was one lookup for every eight entries, and 
   for (let n = 1; n < 5000; n++) expect(memtable.find(encodeInternalKey({ userKey: Buffer.from(`key ${n}`), sequence: 5n, type: 0xff }))).not.toBe(0);
 });
 
-test.each(['before', 'after'])('a memtable whose keys were made to have the same hash searches for each, where they were added %s the index was made', (when) => {
+test.each(['before', 'after'])('lookups search the skip list where a thousand keys with the same hash were added %s the index was made', (when) => {
   const memtable = new Memtable(compareInternalKeys);
   const last = Uint8Array.of(0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff);
   add(memtable, last, 1n, 1, new Uint8Array(0));
@@ -202,7 +202,7 @@ test.each(['before', 'after'])('a memtable whose keys were made to have the same
   }
 });
 
-test('a memtable in an order of the user’s searches for each key', () => {
+test('lookups search the skip list of a memtable in an order of the user’s', () => {
   const memtable = new Memtable(orders.reverse);
   add(memtable, Uint8Array.of(5), 1n, 1, new Uint8Array(0));
   const key = encodeInternalKey({ userKey: Uint8Array.of(6), sequence: 5n, type: 0xff });

@@ -62,7 +62,7 @@ test('answers of threads that come in together are one turn of the event loop, i
 });
 
 test('what waits for a turn of the event loop is resumed by it, and does not wait for a disk', async () => {
-  const pace = new ReadPace();
+  const pace = new ReadPace(() => undefined);
   expect(pace.nextTurn(0)).toBeUndefined();
   expect(pace.takesNext(0)).toBe(true);
   expect(pace.nextTurn(1.9)).toBeUndefined();
@@ -74,7 +74,7 @@ test('what waits for a turn of the event loop is resumed by it, and does not wai
   // The pace was first to ask for the turn.
   expect(hasTurned).toBe(false);
   expect(pace.takesNext(3)).toBe(true);
-  for (let i = 0; i < 2; i++) pace.took(1.5);
+  pace.took(1.5);
   expect(pace.nextTurn(9)).toBeUndefined();
 });
 
@@ -118,7 +118,7 @@ function slowly(pace: ReadPace): void {
   }
 }
 
-test('two reads from a disk, or that may be, send the next four to a thread, and each two that are slow again twice as many, up to 256', () => {
+test('two reads from a disk send the next four to a thread, and each two that are slow again twice as many, up to 256', () => {
   const pace = new ReadPace(() => undefined);
   const detours: number[] = [];
   for (let i = 0; i < 9; i++) {
@@ -162,13 +162,13 @@ test('a read that takes as long as a network sends all of the next 256 to a thre
   expect(detours).toEqual([256, 256, 0, 256, 0, 256]);
 });
 
-/** A pace, and what the system has read from disks, as it is told. */
+/** A pace that is told how much the system has read from disks. */
 function counted(): { readonly pace: ReadPace; readonly disk: { blocks: number } } {
   const disk = { blocks: 0 };
   return { pace: new ReadPace(() => disk.blocks), disk };
 }
 
-test('where the system counts what it reads from disks, a read that stalls without it sends none to a thread unless the next is slow too', () => {
+test('a stalled read during which nothing was read from a disk sends none to a thread, unless the next read is slow as well', () => {
   const { pace } = counted();
   pace.took(0.06);
   pace.took(0.002);
@@ -179,7 +179,7 @@ test('where the system counts what it reads from disks, a read that stalls witho
   expect(detours).toEqual([0, 0, 0, 256, 0, 256, 0, 0, 0]);
 });
 
-test('where the system counts what it reads from disks, one read from a disk that stalls sends the next 256 to a thread', () => {
+test('one stalled read from a disk sends the next 256 to a thread', () => {
   const { pace, disk } = counted();
   for (const blocks of [8, 8, 16]) {
     disk.blocks += blocks;
@@ -194,7 +194,7 @@ test('where the system counts what it reads from disks, one read from a disk tha
   expect(detourOf(pace)).toBe(0);
 });
 
-test.runIf(existsSync('/proc/self/io'))('the blocks that the system has read from disks are those of the process', () => {
+test.runIf(existsSync('/proc/self/io'))('the blocks read from disks are at least those that Linux counted for this process before', () => {
   const readBytes = Number(/^read_bytes: (\d+)$/m.exec(readFileSync('/proc/self/io', 'utf8'))![1]);
   expect(blocksRead()).toBeGreaterThanOrEqual(Math.floor(readBytes / 512));
   expect(Number.isInteger(blocksRead())).toBe(true);

@@ -220,7 +220,7 @@ export class Memtable {
     return (newest !== HEAD && this.#compareTo(newest, arena, start, end) < 0) || index.put(node);
   }
 
-  /** Adds a new node to the index. An index that is full is given up, until there were enough lookups. */
+  /** Adds a new node to the index. A full one grows where there were enough lookups, and is dropped where there were not. */
   #addToIndex(index: MemtableIndex, node: number): void {
     if (index.isFull && !this.#isIndexDue) {
       this.index = undefined;
