@@ -59,6 +59,16 @@ describe('the index of a memtable', () => {
     }
   });
 
+  test('is not full of many nodes that were put for one user key', () => {
+    const { index } = new Indexed(4);
+    const key = encoder.encode('again');
+    for (let node = 1; node <= 1000; node++) {
+      index.first(key, 0, key.length);
+      index.put(node);
+    }
+    expect(index.isFull).toBe(false);
+  });
+
   test('gives at most one wrong node in a hundred searches for absent keys', () => {
     const indexed = new Indexed(20_000);
     for (let n = 1; n <= 20_000; n++) indexed.put(KEYS['of text']!(n), n);

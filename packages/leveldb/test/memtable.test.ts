@@ -180,9 +180,12 @@ test('a lookup searches until there was one lookup for every eight entries, and 
   // The index was made for 80 entries, and has grown: a hundred lookups are enough for 800.
   addTo(800);
   expect(searches(memtable, 'other', 100)).toBe(0);
-  // With 2,048 entries it was full, and given up.
+  // They are not enough for 2,000, but it is not full.
+  addTo(2000);
+  expect(searches(memtable, 'still', 1)).toBe(0);
+  // With 2,048 entries it was full, and dropped.
   addTo(5000);
-  expect(searches(memtable, 'again', 1000)).toBe(5000 / 8 - 200 - 1);
+  expect(searches(memtable, 'again', 1000)).toBe(5000 / 8 - 201 - 1);
   for (let n = 1; n < 5000; n++) expect(memtable.find(encodeInternalKey({ userKey: Buffer.from(`key ${n}`), sequence: 5n, type: 0xff }))).not.toBe(0);
 });
 
