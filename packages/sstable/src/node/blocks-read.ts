@@ -11,13 +11,13 @@ let isCounted: boolean | undefined;
  * microseconds.
  */
 export function blocksRead(): number | undefined {
-  // Looked up at first use, so that nothing is done at import.
-  isCounted ??= process.platform === 'linux' && existsSync(COUNTS);
-  if (!isCounted) return undefined;
+  if (isCounted === false) return undefined;
   try {
-    return process.resourceUsage().fsRead;
+    // Looked up at first use, so that nothing is done at import.
+    isCounted ??= process.platform === 'linux' && existsSync(COUNTS);
+    return isCounted ? process.resourceUsage().fsRead : undefined;
   } catch {
-    // Not every host of Node's modules has it.
+    // Not every host of Node.js's modules has `resourceUsage`, and Deno lets only a program with all permissions look into /proc.
     isCounted = false;
     return undefined;
   }
