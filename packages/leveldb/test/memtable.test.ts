@@ -139,6 +139,39 @@ test.each(walks)('a lookup of keys $kind finds what a search finds in $order ord
   }
 });
 
+test('a lookup finds what a search finds while the index is made part by part, and entries are added before and behind its parts', () => {
+  for (let seed = 0; seed < 8; seed++) {
+    const random = seeded(seed);
+    const memtable = new Memtable(compareInternalKeys);
+    // Few user keys, so that the versions of many are in different parts.
+    const userKeys = Array.from({ length: 200 + random.below(3000) }, (_, n) => Buffer.from(`key ${n}`));
+    let sequence = 0;
+    const addOne = (): void => {
+      sequence++;
+      // At times one that was there before, as a damaged log may have it.
+      add(memtable, random.pick(userKeys), BigInt(random.below(20) === 0 ? random.below(sequence) : sequence), 1, Uint8Array.of(1));
+    };
+    while (memtable.count < 5000) addOne();
+    const userKey = Buffer.from('key 1');
+    for (let i = 0; i < 5000 / 8; i++) memtable.find(encodeInternalKey({ userKey, sequence: 2n ** 50n, type: 0xff }));
+    // From here on, lookups make the index.
+    for (let i = 0; i < 400; i++) {
+      const key = encodeInternalKey({ userKey: random.pick(userKeys), sequence: BigInt(random.below(2) === 0 ? random.below(sequence) : 2 ** 50), type: 0xff });
+      const found = memtable.find(key);
+      if (found !== memtable.seek(key) && found !== 0) expect.fail(`lookup ${i} with seed ${seed}`);
+      if (found === 0) expect(hex(userKeyAt(memtable, memtable.seek(key)))).not.toBe(hex(key.subarray(0, -8)));
+      for (let n = random.below(30); n > 0; n--) addOne();
+    }
+  }
+});
+
+/** The user key of a node; without bytes if there is no node. */
+function userKeyAt(memtable: Memtable, node: number): Uint8Array {
+  if (node === 0) return new Uint8Array(0);
+  const start = memtable.keyStart(node);
+  return memtable.arena.slice(start, start + memtable.keyLength(node) - 8);
+}
+
 test('a lookup finds each of many versions of a key, those that were added before the index was made and those after', () => {
   const memtable = new Memtable(compareInternalKeys);
   const userKey = Buffer.from('key');
@@ -185,7 +218,8 @@ test('a lookup searches until there was one lookup for every eight entries, and 
   expect(searches(memtable, 'still', 1)).toBe(0);
   // With 2,048 entries it was full, and dropped.
   addTo(5000);
-  expect(searches(memtable, 'again', 1000)).toBe(5000 / 8 - 201 - 1);
+  // The next index is made by ten lookups, each of which puts 500 nodes into it. The tenth has the whole of it.
+  expect(searches(memtable, 'again', 1000)).toBe(5000 / 8 - 201 - 1 + 9);
   for (let n = 1; n < 5000; n++) expect(memtable.find(encodeInternalKey({ userKey: Buffer.from(`key ${n}`), sequence: 5n, type: 0xff }))).not.toBe(0);
 });
 
