@@ -8,17 +8,20 @@ import { defaultServerConditions } from 'vite';
 const conditions = ['bloom-source', ...defaultServerConditions];
 
 /**
- * Folders where each test file has a process of its own. Elsewhere files share one, which saves a third of the time and is
- * safe because our modules keep no state. In `packages/codecs`, a codec that tests compare with keeps state; in
- * `packages/sstable`, fake timers would catch the timers of other files' connections.
+ * Folders and files whose test files have a process each. The others of a folder share one, which saves a third of the time and is
+ * safe because our modules keep no state. In `packages/codecs`, a codec that tests compare with keeps state; the fake timers of the
+ * files would catch the timers of other files' connections.
  */
-const ISOLATED = new Set(['packages/sstable', 'packages/codecs']);
+const ISOLATED_FOLDERS = new Set(['packages/codecs']);
+/** @type {Readonly<Record<string, string[]>>} */
+const ISOLATED_FILES = { 'packages/sstable': ['test/http-patience.test.ts', 'test/http-retries.test.ts'] };
 
+const QUICK = 'test/**/*.test.ts';
 /** A folder's slower tests, which run in `pnpm test-thorough` instead of `pnpm test`. */
 const THOROUGH = 'test/thorough/**/*.test.ts';
 
 /**
- * A project for every workspace folder that has tests, named after the folder, and another for its thorough tests.
+ * A project for every workspace folder that has tests, named after the folder, and others for its isolated and its thorough tests.
  *
  * @param {string} root
  * @returns {TestProjectInlineConfiguration[]}
@@ -29,9 +32,12 @@ export function projects(root) {
     .flatMap((group) => readdirSync(join(root, group)).map((name) => `${group}/${name}`))
     .filter((folder) => existsSync(join(root, folder, 'test')))
     .flatMap((folder) => {
-      const quick = project(root, folder, folder, ['test/**/*.test.ts'], [THOROUGH]);
-      const hasThorough = existsSync(join(root, folder, 'test/thorough'));
-      return hasThorough ? [quick, project(root, folder, `${folder} (thorough)`, [THOROUGH], [])] : [quick];
+      const isIsolated = ISOLATED_FOLDERS.has(folder);
+      const files = ISOLATED_FILES[folder] ?? [];
+      const quick = project(root, folder, folder, [QUICK], [THOROUGH, ...files], isIsolated);
+      const isolated = project(root, folder, `${folder} (isolated)`, files, [], true);
+      const thorough = project(root, folder, `${folder} (thorough)`, [THOROUGH], [], isIsolated);
+      return [quick, ...(files.length > 0 ? [isolated] : []), ...(existsSync(join(root, folder, 'test/thorough')) ? [thorough] : [])];
     });
 }
 
@@ -41,9 +47,10 @@ export function projects(root) {
  * @param {string} name
  * @param {string[]} include
  * @param {string[]} exclude
+ * @param {boolean} isolate
  * @returns {TestProjectInlineConfiguration}
  */
-function project(root, folder, name, include, exclude) {
+function project(root, folder, name, include, exclude, isolate) {
   return {
     root: join(root, folder),
     resolve: { conditions },
@@ -53,7 +60,7 @@ function project(root, folder, name, include, exclude) {
       include,
       exclude,
       environment: 'node',
-      isolate: ISOLATED.has(folder),
+      isolate,
       // Generous, so that tests do not fail on slow or busy machines. The hooks of some make whole databases.
       testTimeout: 300_000,
       hookTimeout: 300_000,

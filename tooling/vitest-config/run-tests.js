@@ -42,5 +42,6 @@ if (folder === undefined) {
   // The quick tests of a package in packages/ run on its sources.
   const needed = folder.startsWith('packages/') && !thorough ? `${name}^...` : `${name}...`;
   run('turbo', ['run', 'build', `--filter=${needed}`, '--output-logs=errors-only']);
-  run('vitest', ['run', '--project', thorough ? `${folder} (thorough)` : folder, ...words.slice(1)]);
+  const projects = thorough ? [`${folder} (thorough)`] : [folder, `${folder} (isolated)`];
+  run('vitest', ['run', ...projects.flatMap((project) => ['--project', project]), ...words.slice(1)]);
 }
