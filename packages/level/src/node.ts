@@ -42,12 +42,18 @@ function textOf(bytes: Uint8Array, start: number, end: number): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString();
 }
 
+function bufferOf(bytes: Uint8Array, start: number, end: number): Buffer {
+  return Buffer.from(bytes.subarray(start, end));
+}
+
 const host: LevelHost = {
   writableAt: (location) => new WritableNodeFolder(location),
   readOnlyFolderAt: (location) => new NodeFolder(location),
   bytesOf: (text) => Buffer.from(text),
   textOf: slicesAllBytes() ? (bytes, start, end) => utf8Slice!.call(bytes, start, end) : textOf,
-  bufferOf: (bytes, start, end) => Buffer.from(bytes.subarray(start, end)),
+  bufferOf,
+  // As in classic-level and memory-level: there are programs that call methods of `Buffer`.
+  viewOf: bufferOf,
 };
 
 function folderAt(location: string | WritableFolder): WritableFolder {

@@ -138,14 +138,14 @@ export abstract class StoreLevel<KDefault = string, VDefault = string> extends A
    * does not count.
    */
   async approximateSize<K = KDefault>(start: K, end: K, options?: StartEndOptions<K>): Promise<number> {
-    mustHaveEnds(start, end);
+    mustHaveEnds(arguments.length);
     if (this.status === 'opening') return this.deferAsync(() => this.approximateSize(start, end, options));
     return this.#store('approximateSize()').approximateSize(...this.#ends(start, end, options));
   }
 
   /** Merges the tables of the keys from `start` to `end`, so that deleted and overwritten entries take no more space. */
   async compactRange<K = KDefault>(start: K, end: K, options?: StartEndOptions<K>): Promise<void> {
-    mustHaveEnds(start, end);
+    mustHaveEnds(arguments.length);
     if (this.status === 'opening') return this.deferAsync(() => this.compactRange(start, end, options));
     return this.#store('compactRange()').compactRange(...this.#ends(start, end, options));
   }
@@ -304,6 +304,7 @@ export function mustBeText(location: unknown): asserts location is string {
   if (typeof location !== 'string' || location === '') throw new TypeError("The first argument 'location' must be a non-empty string");
 }
 
-function mustHaveEnds(start: unknown, end: unknown): void {
-  if (start === undefined || end === undefined) throw new TypeError("The arguments 'start' and 'end' are required");
+/** Counts them, as classic-level does: a program may pass the undefined first key of a level without entries. */
+function mustHaveEnds(argumentCount: number): void {
+  if (argumentCount < 2) throw new TypeError("The arguments 'start' and 'end' are required");
 }

@@ -27,6 +27,6 @@ export function storedOf(formats: ByteFormats, format: StoredFormat, bytes: Uint
     case 'buffer':
       return formats.bufferOf(bytes, start, end);
     case 'view':
-      return bytes.slice(start, end);
+      return formats.viewOf(bytes, start, end);
   }
 }

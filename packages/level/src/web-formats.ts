@@ -27,4 +27,5 @@ export const webFormats: ByteFormats = {
   },
   textOf: (bytes, start, end) => decoder.decode(bytes.subarray(start, end)),
   bufferOf: (bytes, start, end) => Buffer.from(bytes.subarray(start, end)),
+  viewOf: (bytes, start, end) => bytes.slice(start, end),
 };
