@@ -42,18 +42,14 @@ function textOf(bytes: Uint8Array, start: number, end: number): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString();
 }
 
-function bufferOf(bytes: Uint8Array, start: number, end: number): Buffer {
-  return Buffer.from(bytes.subarray(start, end));
-}
-
 const host: LevelHost = {
   writableAt: (location) => new WritableNodeFolder(location),
   readOnlyFolderAt: (location) => new NodeFolder(location),
   bytesOf: (text) => Buffer.from(text),
   textOf: slicesAllBytes() ? (bytes, start, end) => utf8Slice!.call(bytes, start, end) : textOf,
-  bufferOf,
-  // As in classic-level and memory-level: there are programs that call methods of `Buffer`.
-  viewOf: bufferOf,
+  bufferOf: (bytes, start, end) => Buffer.from(bytes.subarray(start, end)),
+  // As in classic-level: there are programs that call methods of `Buffer`, and others that take all of its memory for the value.
+  viewOf: (bytes, start, end) => Buffer.from(bytes.slice(start, end).buffer),
 };
 
 function folderAt(location: string | WritableFolder): WritableFolder {

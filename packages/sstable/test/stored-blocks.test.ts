@@ -21,6 +21,7 @@ class WatchedFile implements Source {
   mostBytes = 0;
   /** Reads of any byte from here on are refused. */
   readableBytes = Infinity;
+  refusedReads = 0;
 
   constructor(bytes: Uint8Array) {
     this.bytes = bytes;
@@ -32,7 +33,10 @@ class WatchedFile implements Source {
     this.reads++;
     this.readBytes += length;
     this.mostBytes = Math.max(this.mostBytes, length);
-    if (offset + length > this.readableBytes) return Promise.reject(new Error('the disk is damaged there'));
+    if (offset + length > this.readableBytes) {
+      this.refusedReads++;
+      return Promise.reject(new Error('the disk is damaged there'));
+    }
     return Promise.resolve(this.bytes.slice(offset, offset + length));
   }
 
@@ -68,10 +72,17 @@ describe('adjacent blocks', () => {
     const blocks = adjacentBlocks(file, () => 4096);
     const stored = new StoredBlocks(file, {});
     for (const block of blocks) expect(Buffer.compare(await stored.stored(block, place), file.stored(block))).toBe(0);
-    // 1, 2, 4, …, 256 blocks, and then four times 1 MiB.
-    expect(file.reads).toBeLessThan(15);
+    // 1, 2, 4, …, 128 blocks, then 1 MiB at a time.
+    expect(file.reads).toBe(12);
     expect(file.readBytes).toBeLessThan(1.02 * file.byteLength);
     expect(file.mostBytes).toBe(2 ** 20);
+  });
+
+  test('are read together up to maxBlockBytes where that is less than a MiB', async () => {
+    const file = randomFile(1_000_000);
+    const stored = new StoredBlocks(file, { maxBlockBytes: 40_000 });
+    for (const block of adjacentBlocks(file, () => 4096)) await stored.stored(block, place);
+    expect(file.mostBytes).toBe(40_000);
   });
 
   test('are read one by one where what follows cannot be read', async () => {
@@ -79,12 +90,11 @@ describe('adjacent blocks', () => {
     const blocks = adjacentBlocks(file, () => 995);
     file.readableBytes = 60_500;
     const stored = new StoredBlocks(file, {});
-    for (const block of blocks) {
-      if (block.offset + 1000 <= file.readableBytes) {
-        expect(await stored.stored(block, place)).toEqual(file.stored(block));
-      } else {
-        expect(await rejection(stored.stored(block, place))).toEqual(new Error('the disk is damaged there'));
-      }
+    const readable = blocks.filter(({ offset }) => offset + 1000 <= file.readableBytes);
+    for (const block of readable) expect(await stored.stored(block, place)).toEqual(file.stored(block));
+    expect(file.refusedReads).toBe(1);
+    for (const block of blocks.slice(readable.length)) {
+      expect(await rejection(stored.stored(block, place))).toEqual(new Error('the disk is damaged there'));
     }
   });
 
@@ -112,6 +122,20 @@ describe('adjacent blocks', () => {
     const { reads } = file;
     expect(await rejection(stored.stored(first!, place))).toBe(reason);
     expect(file.reads).toBe(reads);
+  });
+
+  test('are not given out of what was read together once the signal is aborted', async () => {
+    const file = randomFile(100_000);
+    const controller = new AbortController();
+    const stored = new StoredBlocks(file, { signal: controller.signal });
+    const [first, second, third] = adjacentBlocks(file, () => 995);
+    for (const block of [first!, second!]) await stored.stored(block, place);
+    const { reads } = file;
+    expect(await stored.stored(third!, place)).toEqual(file.stored(third!));
+    expect(file.reads).toBe(reads);
+    const reason = new Error('enough');
+    controller.abort(reason);
+    expect(await rejection(stored.stored(third!, place))).toBe(reason);
   });
 });
 

@@ -18,13 +18,13 @@ export class AppendedFile {
   }
 }
 
-/** `__O_TMPFILE` of Linux, which Node.js does not name: the same number on every processor that it runs on. */
+/** `__O_TMPFILE` of Linux, which Node.js does not name: the same number on every processor that Node.js runs on. */
 const NAMELESS = 0o20000000;
 
 /**
  * A file that has no name once it is open, so that the system removes it however the process ends. Linux makes it without a name
- * on most file systems; elsewhere the name is removed as soon as the file is open. Windows cannot do that: there the file is
- * removed when it is closed.
+ * on most file systems; elsewhere the name is removed as soon as the file is open. Windows cannot remove the name of an open
+ * file: there it is removed when it is closed.
  */
 export class TemporaryFile extends AppendedFile {
   /** The file's name, where it still has one. */

@@ -35,7 +35,10 @@ const LINKS = 6;
 
 /** An index is made, and grows, where there was one lookup for every so many entries: it costs more than a few searches. */
 const ENTRIES_PER_LOOKUP = 8;
-/** So many nodes are put into a new index by each lookup. All 36,000 of a full memtable at once held up one lookup for 10 to 40 ms. */
+/**
+ * So many nodes are put into a new index by each lookup. A full memtable has about 36,000: putting all of them at once held up one
+ * lookup for 10 to 40 ms.
+ */
 const INDEXED_AT_ONCE = 500;
 /** The most newer versions of a key that a lookup passes one after another. The skip list is quicker than passing more. */
 const MAX_PASSED_VERSIONS = 4;
@@ -57,9 +60,9 @@ export class Memtable {
   private readonly memory = new MemtableMemory(MAX_HEIGHT);
   readonly #tableBound = new TableBound();
   private readonly abbreviation = new KeyAbbreviation();
-  /** Where the newest entry of each user key is, while that is worth its memory. */
+  /** Where the newest entry of each user key is, while that is worth its memory. It is whole only where `unindexed` is HEAD. */
   private index: MemtableIndex | undefined;
-  /** The node that is put into the index next; HEAD when all are in it. */
+  /** The node that is put into the index next; HEAD when all are in it. Without an index it means nothing. */
   private unindexed = HEAD;
   /**
    * Whether an index can be made. Not in any order but LevelDB's, where different user keys may be equal; and no more once there was no

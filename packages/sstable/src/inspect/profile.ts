@@ -52,8 +52,8 @@ const ENTRIES_PER_PAUSE = 4096;
 /**
  * Counts what a table consists of, by reading all its data blocks.
  *
- * Takes memory for one block, the index and the filters, each at most a few times `maxBlockBytes`, and time in proportion
- * to the bytes of the file and of its decompressed blocks.
+ * Takes memory for one block, the index and the filters, each at most a few times `maxBlockBytes`, and for 2 MiB of the
+ * file; time in proportion to the bytes of the file and of its decompressed blocks.
  *
  * @throws CorruptionError or UnsupportedError when the table cannot be opened, when a block cannot be read, and
  *   `BLOOM_BAD_HANDLE` when two data blocks share bytes of the file; none of them with `damage: 'skip'`.

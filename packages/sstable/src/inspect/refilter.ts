@@ -49,8 +49,8 @@ const FILTER_OFFSET_LENGTH = 4;
  * Makes the filters that a table would have with another policy or another filter range, by reading all its data blocks, so that
  * its size and its lookups can be compared. The filters are those that a `TableBuilder` makes of the same blocks.
  *
- * Takes memory for one block, the index, and the new filters with the keys of one range, and time in proportion to the bytes of
- * the file and of its decompressed blocks. The given source must stay open as long as the returned one is used.
+ * Takes memory for one block, the index, the new filters with the keys of one range, and 2 MiB of the file; time in proportion to
+ * the bytes of the file and of its decompressed blocks. The given source must stay open as long as the returned one is used.
  *
  * @throws CorruptionError or UnsupportedError when the table cannot be opened, when a block cannot be read, and
  *   `BLOOM_BAD_HANDLE` when two data blocks share bytes of the file.

@@ -70,8 +70,8 @@ const ENTRIES_PER_PAUSE = 4096;
  * footer or index is damaged, the end of the file is searched for the index, and if there is none, the file is searched
  * for blocks by means of their checksums, even after damage. A block that is found after damage has at most 32 MiB.
  *
- * Takes memory for one block, at most a few times `maxBlockBytes`, and about 130 MiB for a search without an index; time
- * in proportion to the bytes of the file and of its decompressed blocks.
+ * Takes memory for one block, at most a few times `maxBlockBytes`, for 2 MiB of the file, and about 130 MiB for a search
+ * without an index; time in proportion to the bytes of the file and of its decompressed blocks.
  *
  * @param take for example a `TableBuilder`'s `add`. Key and value are valid only during the call.
  * @throws the errors of `take` and of the source, and the reason of `signal`; never an error about the bytes of the table.

@@ -25,7 +25,8 @@ const MAX_WINDOW_BYTES = 2 ** 20;
  * Reads the stored blocks of a file that may be damaged or crafted.
  *
  * A block that starts where the last one ended is read together with those that follow. Each of these reads has up to twice the
- * bytes of the one before it, so that even crafted handles make it read no more than a few times the bytes of the blocks.
+ * bytes of the one before it, and at most 1 MiB and `maxBlockBytes` unless the block itself is larger, so that even crafted handles
+ * make it read no more than about three times the bytes of the blocks.
  */
 export class StoredBlocks {
   readonly source: Source;
@@ -40,6 +41,8 @@ export class StoredBlocks {
   #nextBytes = 0;
   /** Where the block that was asked for last ends. */
   #lastEnd = -1;
+  /** Where the bytes end that could not be read together. Up to there, blocks are read one by one. */
+  #unreadableEnd = 0;
 
   /** @throws TypeError or RangeError, which names the argument, for an invalid one. */
   constructor(source: Source, options: InspectionOptions) {
@@ -82,25 +85,27 @@ export class StoredBlocks {
 
   /** As `bytes`, for ranges that are mostly adjacent. */
   async #inOrder(offset: number, length: number): Promise<Uint8Array> {
-    const isNext = offset === this.#lastEnd;
+    this.#signal?.throwIfAborted();
+    if (offset !== this.#lastEnd || offset < this.#unreadableEnd) this.#nextBytes = 0;
     this.#lastEnd = offset + length;
-    if (!isNext) this.#nextBytes = 0;
     const start = offset - this.#windowOffset;
     if (start >= 0 && start + length <= this.#window.length) {
+      const held = this.#window.subarray(start, start + length);
       await this.pause();
-      return this.#window.subarray(start, start + length);
+      return held;
     }
     const most = Math.max(length, Math.min(this.#nextBytes, this.source.byteLength - offset));
-    this.#nextBytes = Math.min(2 * most, MAX_WINDOW_BYTES);
+    this.#nextBytes = Math.min(2 * most, MAX_WINDOW_BYTES, this.decoding.maxBlockBytes);
     if (most === length) return this.bytes(offset, length);
     try {
-      this.#window = (await this.bytes(offset, most)) as Uint8Array<ArrayBuffer>;
+      const window = await this.bytes(offset, most);
+      this.#window = window as Uint8Array<ArrayBuffer>;
       this.#windowOffset = offset;
-      return this.#window.subarray(0, length);
+      return window.subarray(0, length);
     } catch {
       this.#signal?.throwIfAborted();
       // Perhaps only what follows cannot be read.
-      this.#nextBytes = 0;
+      this.#unreadableEnd = offset + most;
       return this.bytes(offset, length);
     }
   }

@@ -50,8 +50,8 @@ export interface Unchecked {
  * Checks a whole table, whatever state it is in: checksums, handles, overlaps, restarts, the order of keys within and
  * between blocks, index keys, and that every key matches its filter.
  *
- * Reads the whole file. Takes memory for one block and the index, each at most a few times `maxBlockBytes`, and 21 bytes
- * per block that the index lists; time in proportion to the bytes of the file and of its decompressed blocks.
+ * Reads the whole file. Takes memory for one block and the index, each at most a few times `maxBlockBytes`, for 2 MiB of the
+ * file, and 21 bytes per block that the index lists; time in proportion to the bytes of the file and of its decompressed blocks.
  *
  * @throws the source's errors, and the reason of `signal`; never an error about the bytes of the table.
  *
