@@ -9,8 +9,8 @@ const conditions = ['bloom-source', ...defaultServerConditions];
 
 /**
  * Folders and files whose test files have a process each. The others of a folder share one, which saves a third of the time and is
- * safe because our modules keep no state. In `packages/codecs`, a codec that tests compare with keeps state; the fake timers of the
- * files would catch the timers of other files' connections.
+ * safe because our modules keep no state. In `packages/codecs`, a codec that tests compare with keeps state. The two files of
+ * `packages/sstable` have fake timers, which would catch the timers of other files' connections.
  */
 const ISOLATED_FOLDERS = new Set(['packages/codecs']);
 /** @type {Readonly<Record<string, string[]>>} */

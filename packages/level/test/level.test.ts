@@ -341,6 +341,8 @@ describe('text', () => {
       expect(await level.iterator().all()).toEqual([[text, text]]);
       const [[key, value] = []] = await level.iterator<Buffer, Uint8Array>({ keyEncoding: 'buffer', valueEncoding: 'view' }).all();
       expect([key?.toString('hex'), value]).toStrictEqual([bytes.toString('hex'), viewOf(bytes)]);
+      // Nothing else is in its memory, so that a program can send it to a worker, or take it as numbers.
+      expect(value?.buffer.byteLength).toBe(bytes.length);
       await level.close();
     }
   });

@@ -35,7 +35,7 @@ export class StoredBlocks {
   #overlapBytes: number;
   #pausedAt = Date.now();
   /** The bytes that were read together last, from `#windowOffset`. */
-  #window = new Uint8Array(0);
+  #window: Uint8Array = new Uint8Array(0);
   #windowOffset = 0;
   /** How many bytes to read together next, if the next block starts at `#lastEnd`. */
   #nextBytes = 0;
@@ -99,7 +99,7 @@ export class StoredBlocks {
     if (most === length) return this.bytes(offset, length);
     try {
       const window = await this.bytes(offset, most);
-      this.#window = window as Uint8Array<ArrayBuffer>;
+      this.#window = window;
       this.#windowOffset = offset;
       return window.subarray(0, length);
     } catch {
