@@ -1,10 +1,11 @@
-/** How a host makes text, `Buffer`s and other views of bytes. */
+/** Makes text or a copy of `bytes[start, end)`, which may change afterwards. */
+export type MakeOfBytes<T> = (bytes: Uint8Array, start: number, end: number) => T;
+
+/** How a host makes bytes of text, and text, `Buffer`s and other views of bytes. */
 export interface ByteFormats {
-  bytesOf(text: string): Uint8Array;
-  /** The text of `bytes[start, end)`, which may change afterwards. */
-  textOf(bytes: Uint8Array, start: number, end: number): string;
-  /** A `Buffer` with a copy of `bytes[start, end)`. */
-  bufferOf(bytes: Uint8Array, start: number, end: number): Uint8Array;
-  /** A copy of `bytes[start, end)` for the encoding `'view'`. */
-  viewOf(bytes: Uint8Array, start: number, end: number): Uint8Array;
+  readonly bytesOf: (text: string) => Uint8Array;
+  readonly textOf: MakeOfBytes<string>;
+  readonly bufferOf: MakeOfBytes<Uint8Array>;
+  /** For the encoding `'view'`. */
+  readonly viewOf: MakeOfBytes<Uint8Array>;
 }

@@ -1,9 +1,10 @@
 import { type CursorEntry, Database, DatabaseError, DatabaseReader, type DatabaseSnapshot, WriteBatch } from '@bloom/leveldb';
 import { LevelError, levelErrorOf } from './level-error.js';
 import type { ByteFormats } from './byte-formats.js';
+import { LentKeys } from './lent-keys.js';
 import type { Item, ItemForm, LevelStore, StoreBatch, StoreSnapshot, StoreWalk, WalkOptions } from './level-store.js';
 import { type ByteRange, isEverything, RangeWalk } from './range-walk.js';
-import { bytesOf, type Stored, type StoredFormat, storedOf } from './stored-format.js';
+import { bytesOf, makerOf, type Stored, type StoredFormat } from './stored-format.js';
 
 /** Bytes of the keys that `clear` deletes with one write. */
 const CLEARED_BYTES = 64 * 2 ** 10;
@@ -14,6 +15,7 @@ const SYNCED = { sync: true } as const;
 export class DatabaseStore implements LevelStore {
   readonly #opened: Database | DatabaseReader;
   readonly #formats: ByteFormats;
+  readonly #keys: LentKeys;
   /** Reads that are under way, for which `close` waits. */
   #reading = 0;
   #onIdle: (() => void) | undefined;
@@ -22,39 +24,39 @@ export class DatabaseStore implements LevelStore {
   constructor(opened: Database | DatabaseReader, formats: ByteFormats) {
     this.#opened = opened;
     this.#formats = formats;
+    this.#keys = new LentKeys(formats);
   }
 
   get(key: Stored, format: StoredFormat, snapshot: StoreSnapshot | undefined): Stored | undefined | Promise<Stored | undefined> {
-    let value: Uint8Array | undefined | Promise<Uint8Array | undefined>;
+    let value: Stored | undefined | Promise<Stored | undefined>;
     try {
-      value = this.#opened.getAtHand(bytesOf(this.#formats, key), readingOf(snapshot));
+      value = this.#opened.getAs(this.#keys.bytesOf(key), makerOf(this.#formats, format), readingOf(snapshot));
     } catch (error) {
       throw levelErrorOf(error);
     }
-    if (value instanceof Promise) return this.#during(value).then((found) => this.#storedOf(found, format));
-    return this.#storedOf(value, format);
+    return value instanceof Promise ? this.#during(value) : value;
   }
 
   getSync(key: Stored, format: StoredFormat, snapshot: StoreSnapshot | undefined): Stored | undefined {
     const database = this.#writable('getSync()', 'LEVEL_NOT_SUPPORTED');
     try {
-      return this.#storedOf(database.getSync(bytesOf(this.#formats, key), readingOf(snapshot)), format);
+      const value = database.getSync(this.#keys.bytesOf(key), readingOf(snapshot));
+      return value && makerOf(this.#formats, format)(value, 0, value.length);
     } catch (error) {
       throw levelErrorOf(error);
     }
   }
 
-  async getMany(keys: readonly Stored[], format: StoredFormat, snapshot: StoreSnapshot | undefined): Promise<(Stored | undefined)[]> {
-    const values = await this.#during(this.#opened.getMany(this.#bytesOfAll(keys), readingOf(snapshot)));
-    return values.map((value) => this.#storedOf(value, format));
+  getMany(keys: readonly Stored[], format: StoredFormat, snapshot: StoreSnapshot | undefined): Promise<(Stored | undefined)[]> {
+    return this.#during(this.#opened.getManyAs(this.#keys.each(keys), makerOf(this.#formats, format), readingOf(snapshot)));
   }
 
   has(key: Stored, snapshot: StoreSnapshot | undefined): Promise<boolean> {
-    return this.#during(this.#opened.has(bytesOf(this.#formats, key), readingOf(snapshot)));
+    return this.#during(this.#opened.has(this.#keys.bytesOf(key), readingOf(snapshot)));
   }
 
   hasMany(keys: readonly Stored[], snapshot: StoreSnapshot | undefined): Promise<boolean[]> {
-    return this.#during(this.#opened.hasMany(this.#bytesOfAll(keys), readingOf(snapshot)));
+    return this.#during(this.#opened.hasMany(this.#keys.each(keys), readingOf(snapshot)));
   }
 
   async put(key: Stored, value: Stored, sync: boolean): Promise<void> {
@@ -173,14 +175,6 @@ export class DatabaseStore implements LevelStore {
     const opened = this.#opened;
     return new RangeWalk(opened.cursor({ ...readingOf(snapshot), fillCache }), (a, b) => opened.compare(a, b), range, signal);
   }
-
-  #bytesOfAll(keys: readonly Stored[]): Uint8Array[] {
-    return keys.map((key) => bytesOf(this.#formats, key));
-  }
-
-  #storedOf(bytes: Uint8Array | undefined, format: StoredFormat): Stored | undefined {
-    return bytes && storedOf(this.#formats, format, bytes, 0, bytes.length);
-  }
 }
 
 /** A snapshot of a database that is open here. */
@@ -256,9 +250,10 @@ export class DatabaseWalk implements StoreWalk {
   /** @param during counts a read that `close` of the store waits for. */
   constructor(walk: RangeWalk, formats: ByteFormats, form: ItemForm, during: (reading: Promise<void>) => Promise<void>) {
     const { kind, keyFormat, valueFormat, withKeys, withValues } = form;
-    const keyOf = ({ keyBytes, keyLength }: CursorEntry): Stored => storedOf(formats, keyFormat, keyBytes, 0, keyLength);
-    const valueOf = ({ valueBytes, valueStart, valueLength }: CursorEntry): Stored =>
-      storedOf(formats, valueFormat, valueBytes, valueStart, valueStart + valueLength);
+    const makeKey = makerOf(formats, keyFormat);
+    const makeValue = makerOf(formats, valueFormat);
+    const keyOf = ({ keyBytes, keyLength }: CursorEntry): Stored => makeKey(keyBytes, 0, keyLength);
+    const valueOf = ({ valueBytes, valueStart, valueLength }: CursorEntry): Stored => makeValue(valueBytes, valueStart, valueStart + valueLength);
     this.#walk = walk;
     this.#during = during;
     if (kind === 'keys') this.#itemOf = keyOf;

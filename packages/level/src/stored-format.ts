@@ -1,4 +1,4 @@
-import type { ByteFormats } from './byte-formats.js';
+import type { ByteFormats, MakeOfBytes } from './byte-formats.js';
 
 /** Keys and values as abstract-level hands them over. */
 export type Stored = string | Uint8Array;
@@ -19,14 +19,14 @@ export function boundOf(formats: ByteFormats, bound: unknown): Uint8Array {
   return bound instanceof Uint8Array ? new Uint8Array(bound) : NO_BYTES;
 }
 
-/** A copy of `bytes[start, end)` in a format. */
-export function storedOf(formats: ByteFormats, format: StoredFormat, bytes: Uint8Array, start: number, end: number): Stored {
+/** What makes keys and values in a format. */
+export function makerOf(formats: ByteFormats, format: StoredFormat): MakeOfBytes<Stored> {
   switch (format) {
     case 'utf8':
-      return formats.textOf(bytes, start, end);
+      return formats.textOf;
     case 'buffer':
-      return formats.bufferOf(bytes, start, end);
+      return formats.bufferOf;
     case 'view':
-      return formats.viewOf(bytes, start, end);
+      return formats.viewOf;
   }
 }

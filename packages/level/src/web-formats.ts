@@ -13,7 +13,7 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** Text and `Buffer`s, where there is nothing of Node. */
 export const webFormats: ByteFormats = {
-  bytesOf(text) {
+  bytesOf: (text) => {
     const { length } = text;
     if (length > MAX_LOOPED_CHARACTERS) return encoder.encode(text);
     const bytes = new Uint8Array(length);

@@ -367,6 +367,29 @@ describe('text', () => {
   });
 });
 
+test('reads that wait for files at the same time find their own keys, which are as long as each other', async () => {
+  const path = newPath();
+  const keys = Array.from({ length: 300 }, (_, i) => `key ${i % 7 === 0 ? 'é' : 'e'}${String(i).padStart(3, '0')}`);
+  const level = new BloomLevel(path);
+  await level.batch(keys.map((key) => ({ type: 'put', key, value: key.toUpperCase().repeat(20) })));
+  await level.compactRange('', '~');
+  await level.close();
+  const reader = new BloomLevel(new NodeFolder(path, { readsAtOnce: false }), { readOnly: true });
+  await reader.open();
+  const absent = keys.map((key) => `${key}?`);
+  const [one, many, has, hasMany] = await Promise.all([
+    Promise.all(keys.map((key) => reader.get(key))),
+    reader.getMany([...keys, ...absent]),
+    Promise.all([...keys, ...absent].map((key) => reader.has(key))),
+    reader.hasMany([...keys, ...absent]),
+  ]);
+  const values = keys.map((key) => key.toUpperCase().repeat(20));
+  expect(one).toEqual(values);
+  expect(many).toEqual([...values, ...absent.map(() => undefined)]);
+  for (const found of [has, hasMany]) expect(found).toEqual([...keys.map(() => true), ...absent.map(() => false)]);
+  await reader.close();
+});
+
 describe('an iterator', () => {
   test('ends with its signal where nothing has to be read', async () => {
     const level = await withLetters(inMemory());

@@ -122,8 +122,8 @@ describe('twins', () => {
     ['Cursor', 'SyncCursor'],
     ['DatabaseCursor', 'SyncDatabaseCursor'],
   ])('%s and %s have the same members, with the same arguments and options less signal and gapBytes', (name, twin) => {
-    // `getAtHand` has no twin: it returns no promise where it does not have to wait.
-    const expected = [...facts.membersOf(name)].filter(([member]) => member !== 'getAtHand').map(([member, fact]) => [withoutAsync(member), withoutPromises(fact)] as const);
+    // These have no twins: they are for programs that wait for each read anyway.
+    const expected = [...facts.membersOf(name)].filter(([member]) => !['getAs', 'getManyAs'].includes(member)).map(([member, fact]) => [withoutAsync(member), withoutPromises(fact)] as const);
     const found = [...facts.membersOf(twin)].map(([member, fact]) => [member, sorted(fact)] as const);
     expect(Object.fromEntries(found)).toEqual(Object.fromEntries(expected));
   });
@@ -131,12 +131,12 @@ describe('twins', () => {
   test('every call of Database that reads entries has one that ends in Sync', () => {
     const members = facts.membersOf('Database');
     const twins = [...members.keys()].filter((name) => name.endsWith('Sync'));
-    const reading = [...facts.membersOf('DatabaseReader')].filter(([name, { parameters }]) => parameters !== undefined && /^(get(?!AtHand)|has|getMany|hasMany|entries|keys|values|cursor|explain|versions|batches|find)/.test(name)).map(([name]) => name);
+    const reading = [...facts.membersOf('DatabaseReader')].filter(([name, { parameters }]) => parameters !== undefined && /^(?!.*As$)(get|has|getMany|hasMany|entries|keys|values|cursor|explain|versions|batches|find)/.test(name)).map(([name]) => name);
     expect(twins.sort()).toEqual(reading.map((name) => `${name}Sync`).sort());
     for (const name of reading) expect(sorted(members.get(`${name}Sync`)!), name).toEqual(withoutPromises(members.get(name)!));
     // A call that is added must be put on one side or the other.
     const others = [...facts.membersOf('DatabaseReader')].filter(([name, { parameters }]) => parameters !== undefined && !reading.includes(name)).map(([name]) => name);
-    expect(others.sort()).toEqual(['[Symbol.asyncDispose]', '[Symbol.asyncIterator]', 'close', 'compare', 'describe', 'getAtHand', 'refresh', 'static open']);
+    expect(others.sort()).toEqual(['[Symbol.asyncDispose]', '[Symbol.asyncIterator]', 'close', 'compare', 'describe', 'getAs', 'getManyAs', 'refresh', 'static open']);
   });
 
   test('openTable takes the options of Table.open and FileSource.open, and DatabaseTable.open those of Table.open', () => {
@@ -171,7 +171,7 @@ test('each call with options refuses one that it does not have, and blames itsel
     DatabaseCursor: reader.cursor(),
   };
   const key = new Uint8Array(1);
-  const argumentFor: Record<string, unknown> = { key, value: key, keys: [key], matches: () => true, take: () => false, batch: new WriteBatch(), start: key, limit: key, count: 1 };
+  const argumentFor: Record<string, unknown> = { key, value: key, keys: [key], matches: () => true, make: () => true, take: () => false, batch: new WriteBatch(), start: key, limit: key, count: 1 };
   const messages: Record<string, string> = {};
   for (const [className, instance] of Object.entries(classes)) {
     for (const [name, { parameters, options }] of facts.membersOf(className)) {

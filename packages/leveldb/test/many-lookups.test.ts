@@ -1,7 +1,7 @@
-// getMany and hasMany of files whose bytes are at hand, there when the event loop has turned, or later.
+// getMany, hasMany and getManyAs of files whose bytes are at hand, there when the event loop has turned, or later.
 import { setImmediate as turned, setTimeout as elapsed } from 'node:timers/promises';
 import { seeded } from '@bloom/fixtures';
-import { DatabaseReader, type Folder, type FolderFile } from '@bloom/leveldb';
+import { Database, DatabaseReader, type Folder, type FolderFile, WritableMemoryFolder } from '@bloom/leveldb';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { assembleDatabase } from './assemble-database.js';
 import { rejection } from './caught.js';
@@ -179,19 +179,67 @@ test('an iterator that aborts the call, or closes the reader, fails the call', a
   expect(await rejection(reader.getMany(closing()))).toMatchObject({ code: 'BLOOM_CLOSED' });
 });
 
-test('getAtHand gives a value that is at hand without a promise', async () => {
-  expect(reader.getAtHand(KEYS[7]!)).toEqual(valueOf(7));
-  expect(reader.getAtHand(utf8('none'))).toBeUndefined();
+const textOf = (bytes: Uint8Array, start: number, end: number): string => Buffer.from(bytes.subarray(start, end)).toString();
+
+test('getAs gives what is made of a value that is at hand without a promise', async () => {
+  expect(reader.getAs(KEYS[7]!, textOf)).toBe('value 7'.repeat(5));
   for (const kind of ['turn', 'later'] as const) {
     folder.next = () => kind;
-    const value = reader.getAtHand(KEYS[8]!);
+    const value = reader.getAs(KEYS[8]!, textOf);
     expect(value).toBeInstanceOf(Promise);
-    expect(await value).toEqual(valueOf(8));
+    expect(await value).toBe('value 8'.repeat(5));
   }
   folder.next = () => 'failing';
-  expect(await rejection(reader.getAtHand(KEYS[9]!) as Promise<unknown>)).toMatchObject({ message: expect.stringContaining('cannot read') as string });
-  expect(() => reader.getAtHand('text' as unknown as Uint8Array)).toThrow('key must be a Uint8Array');
-  expect(() => reader.getAtHand(KEYS[0]!, { sequence: 1n, other: 1 } as object)).toThrow(/getAtHand.*other/);
+  expect(await rejection(reader.getAs(KEYS[9]!, textOf) as Promise<unknown>)).toMatchObject({ message: expect.stringContaining('cannot read') as string });
+  expect(() => reader.getAs('text' as unknown as Uint8Array, textOf)).toThrow('key must be a Uint8Array');
+  expect(() => reader.getAs(KEYS[0]!, 'text' as never)).toThrow(new TypeError('make must be a function, got string'));
+  expect(() => reader.getAs(KEYS[0]!, textOf, { sequence: 1n, other: 1 } as object)).toThrow(/getAs.*other/);
   await reader.close();
-  expect(() => reader.getAtHand(KEYS[0]!)).toThrow(expect.objectContaining({ code: 'BLOOM_CLOSED' }) as Error);
+  expect(() => reader.getAs(KEYS[0]!, textOf)).toThrow(expect.objectContaining({ code: 'BLOOM_CLOSED' }) as Error);
+});
+
+test('what is made of a value is given as it is, of a value without bytes too, and undefined too', async () => {
+  const database = await Database.open(new WritableMemoryFolder());
+  await database.put(utf8('empty'), new Uint8Array(0));
+  expect(database.getAs(utf8('empty'), textOf)).toBe('');
+  let calls = 0;
+  const count = (): undefined => {
+    calls++;
+    return undefined;
+  };
+  expect(database.getAs(utf8('empty'), count)).toBeUndefined();
+  expect(database.getAs(utf8('absent'), count)).toBeUndefined();
+  expect(await database.getManyAs([utf8('absent'), utf8('empty'), utf8('absent')], count)).toEqual([undefined, undefined, undefined]);
+  expect(calls).toBe(2);
+  await database.close();
+});
+
+test('getManyAs gives what getMany gives, made of each value, however long each read takes', async () => {
+  const random = seeded(3);
+  for (const options of [undefined, { signal: new AbortController().signal }]) {
+    for (let n = 0; n < 20; n++) {
+      const kinds = random.pick<Delay[]>([['at hand'], ['at hand', 'turn'], ['turn', 'later'], ['at hand', 'turn', 'later']]);
+      folder.next = () => random.pick(kinds);
+      const keys = Array.from({ length: random.below(60) }, () => random.below(KEYS.length + 10)).map((i) => KEYS[i] ?? utf8(`none ${i}`));
+      const [texts, values] = await Promise.all([reader.getManyAs(keys, textOf, options), reader.getMany(keys, options)]);
+      expect(texts).toEqual(values.map((value) => value && Buffer.from(value).toString()));
+    }
+  }
+  expect(await rejection(reader.getManyAs(KEYS, 'text' as never))).toEqual(new TypeError('make must be a function, got string'));
+  expect(await rejection(reader.getManyAs(KEYS, textOf, { other: 1 } as object))).toMatchObject({ message: expect.stringContaining('getManyAs') as string });
+});
+
+test('a function that throws fails the call, which waits for the reads that were begun, and harms no other', async () => {
+  const refuse = (bytes: Uint8Array, start: number, end: number): string => {
+    const text = textOf(bytes, start, end);
+    if (text.startsWith('value 30')) throw new Error('not this one');
+    return text;
+  };
+  for (const kind of ['at hand', 'turn', 'later'] as const) {
+    folder.next = () => kind;
+    expect(await rejection(Promise.resolve().then(() => reader.getAs(KEYS[30]!, refuse)))).toEqual(new Error('not this one'));
+    expect(await rejection(reader.getManyAs(KEYS, refuse))).toEqual(new Error('not this one'));
+    expect(folder.running).toBe(0);
+    expect(await reader.getManyAs(KEYS.slice(0, 3), refuse)).toEqual([0, 1, 2].map((i) => `value ${i}`.repeat(5)));
+  }
 });

@@ -1,4 +1,4 @@
-import { type Bytes, mustBeBytes, mustBeIterable, type Signal } from '@bloom/bytes';
+import { type Bytes, mustBeBytes, mustBeFunction, mustBeIterable, type Signal } from '@bloom/bytes';
 import type { SignalOptions } from '@bloom/sstable';
 import { mustNotBeAborted, type SequenceOptions } from '@bloom/sstable/database';
 import { AsyncRangeIterator } from './async-range.js';
@@ -7,7 +7,7 @@ import { type DatabaseKeyRange, DatabaseRange, mustBeDatabaseRange } from './dat
 import { type FolderReading, inParallel, runAtOnce } from '../folder/folder-reading.js';
 import type { LookupExplanation } from './lookup-explanation.js';
 import { lookUpTheRest } from './many-lookups.js';
-import { type DatabaseCursorOptions, ReaderFace, type StoredVersion } from './reader-face.js';
+import { type DatabaseCursorOptions, type MakeOfValue, ReaderFace, type StoredVersion } from './reader-face.js';
 import type { TableHandle } from '../table/table-handle.js';
 import type { View } from './view.js';
 import type { ViewLookup } from './view-lookup.js';
@@ -32,22 +32,24 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
    * @throws CorruptionError when what may hold it is damaged.
    */
   async get(key: Uint8Array, options?: AsyncReadOptions): Promise<Bytes | undefined> {
-    const value = this.#get('get', key, options);
+    const value = this.#get('get', key, this.copyOf, options);
     return value instanceof Promise ? await value : value;
   }
 
   /**
-   * Does what `get` does, but returns a promise only where it has to wait: for callers that return a promise of their own.
+   * What `make` makes of the value of `key`, for programs that need something else than a copy, such as text; undefined when the key is
+   * absent. Returns a promise only where it has to wait: for callers that return a promise of their own.
    *
+   * @param make is called with memory that is lent for the call. It must not write to it, nor read from the database.
    * @throws what `get` throws, at once or in the promise.
    * @example
    * ```ts
-   * const value = database.getAtHand(utf8('hello'));
-   * const text = textOf(value instanceof Promise ? await value : value);
+   * const text = await database.getAs(utf8('hello'), (bytes, start, end) => decoder.decode(bytes.subarray(start, end)));
    * ```
    */
-  getAtHand(key: Uint8Array, options?: AsyncReadOptions): Bytes | undefined | Promise<Bytes | undefined> {
-    return this.#get('getAtHand', key, options);
+  getAs<T>(key: Uint8Array, make: MakeOfValue<T>, options?: AsyncReadOptions): T | undefined | Promise<T | undefined> {
+    mustBeFunction('make', make);
+    return this.#get('getAs', key, make, options);
   }
 
   /**
@@ -79,6 +81,17 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
   /** `get` for each of `keys`, in their order. Keys of one block share its read. */
   getMany(keys: Iterable<Uint8Array>, options?: AsyncReadOptions): Promise<(Bytes | undefined)[]> {
     return this.#lookUpAll<Bytes | undefined>('getMany', keys, options, (lookup) => this.valueOf(lookup));
+  }
+
+  /**
+   * `getAs` for each of `keys`, in their order. Keys of one block share its read.
+   *
+   * @param make is called in any order. Where others write to the folder, it may be called with what the call then rejects because a
+   *   file has changed.
+   */
+  async getManyAs<T>(keys: Iterable<Uint8Array>, make: MakeOfValue<T>, options?: AsyncReadOptions): Promise<(T | undefined)[]> {
+    mustBeFunction('make', make);
+    return this.#lookUpAll<T | undefined>('getManyAs', keys, options, (lookup) => this.madeOf(lookup, make));
   }
 
   /** `has` for each of `keys`, in their order. Keys of one block share its read. */
@@ -181,16 +194,16 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
     return this.#run(reading, this.view, options?.signal);
   }
 
-  #get(call: string, key: Uint8Array, options: AsyncReadOptions | undefined): Bytes | undefined | Promise<Bytes | undefined> {
+  #get<T>(call: string, key: Uint8Array, make: MakeOfValue<T>, options: AsyncReadOptions | undefined): T | undefined | Promise<T | undefined> {
     mustNotBeAborted(options?.signal);
     const lookup = this.lookup(call, key, options);
     const settling = this.#settle(lookup, this.view, options?.signal);
-    return settling === undefined ? this.valueOf(lookup) : this.#valueAfter(settling, lookup);
+    return settling === undefined ? this.madeOf(lookup, make) : this.#madeAfter(settling, lookup, make);
   }
 
-  async #valueAfter(settling: Promise<void>, lookup: ViewLookup): Promise<Bytes | undefined> {
+  async #madeAfter<T>(settling: Promise<void>, lookup: ViewLookup, make: MakeOfValue<T>): Promise<T | undefined> {
     await settling;
-    return this.valueOf(lookup);
+    return this.madeOf(lookup, make);
   }
 
   /** Runs a lookup in `view`. Without a promise where all that it needs is at hand. */

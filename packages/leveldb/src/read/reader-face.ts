@@ -63,6 +63,9 @@ export interface TableFiles {
   readonly restarts: number;
 }
 
+/** Makes something of a value, which is `bytes[start, end)`. */
+export type MakeOfValue<T> = (bytes: Uint8Array, start: number, end: number) => T;
+
 /** What error messages call a reader, and its class. */
 export interface ReaderName {
   readonly kind: 'reader' | 'database';
@@ -80,6 +83,7 @@ export abstract class ReaderFace {
   protected view: View;
   protected readonly counts: LookupCounts = { lookups: 0, memtablesAsked: 0, tablesAsked: 0 };
   protected readonly copier = new ByteCopier();
+  protected readonly copyOf: MakeOfValue<Bytes> = (bytes, start, end) => this.copier.copy(bytes.subarray(start, end));
   protected readonly state: OpenState;
   /** A lookup that is over, for the next one to use. */
   #lookup: ViewLookup | undefined;
@@ -174,8 +178,13 @@ export abstract class ReaderFace {
   }
 
   protected valueOf(lookup: ViewLookup): Bytes | undefined {
+    return this.madeOf(lookup, this.copyOf);
+  }
+
+  /** What `make` makes of the value that was found; undefined where there is none. */
+  protected madeOf<T>(lookup: ViewLookup, make: MakeOfValue<T>): T | undefined {
     const { valueBytes, valueStart, valueEnd } = lookup;
-    return this.isFound(lookup) ? this.copier.copy(valueBytes.subarray(valueStart, valueEnd)) : undefined;
+    return this.isFound(lookup) ? make(valueBytes, valueStart, valueEnd) : undefined;
   }
 
   protected isFound(lookup: ViewLookup): boolean {
