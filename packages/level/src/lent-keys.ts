@@ -1,7 +1,7 @@
 import { bytesOf, type Stored } from './stored-format.js';
 import type { ByteFormats } from './byte-formats.js';
 
-/** Longer keys are encoded into memory of their own: the host's encoder is quicker there than a loop. */
+/** Longer keys get memory of their own. From about so many characters on, the encoder of Node is quicker than the loop here. */
 const MAX_CHARACTERS = 64;
 const LAST_ASCII = 0x7f;
 

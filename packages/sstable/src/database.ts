@@ -26,7 +26,7 @@ export { isLikelyInternalKey, MAX_TYPE } from './format/internal-key.js';
 // For @bloom/leveldb, which assembles whole databases: tables that say which block they need next, and both ways of
 // reading it.
 export { mustBeSequence } from './database/sequence.js';
-export { BlockSearch } from './format/block-search.js';
+export { BlockSearch, dataBlockSearches } from './format/block-search.js';
 export { SAME, UNKNOWN } from './format/entry-search.js';
 export { compareBytes, compareInternalBytes, type CompareRange } from './format/bytewise-order.js';
 export { compareRangeOf, mustBeComparator } from './format/comparator.js';

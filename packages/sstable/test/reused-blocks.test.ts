@@ -223,7 +223,9 @@ describe.each(['none', 'snappy'] as const)('a table with a cache of a few blocks
     lookUp = () => {
       for (let k = 0; k < 5; k++) {
         j = (j + 331) % entries.length;
-        expect(sameBytes(other.get(keyOf(j)), entries[j]![1])).toBe(true);
+        // Also of the table itself, whose searches use memory again too.
+        expect(sameBytes((k % 2 === 0 ? other : table).get(keyOf(j)), entries[j]![1])).toBe(true);
+        expect(table.has(keyOf(j))).toBe(true);
       }
     };
     for (let i = 0; i < entries.length; i += 29) {
@@ -233,6 +235,8 @@ describe.each(['none', 'snappy'] as const)('a table with a cache of a few blocks
         table.get(keyOf(i));
         depth--;
         expect(sameBytes(table.get(keyOf(i)), entries[i]![1])).toBe(true);
+        expect(table.has(keyOf(i))).toBe(true);
+        expect(sameBytes(table.find(keyOf(i), () => true)?.[1], entries[i]![1])).toBe(true);
       }
     }
 

@@ -37,11 +37,13 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
   }
 
   /**
-   * What `make` makes of the value of `key`, for programs that need something else than a copy, such as text; undefined when the key is
-   * absent. Returns a promise only where it has to wait: for callers that return a promise of their own.
+   * Looks up a key as `get` does, passes its value to a function of yours, and returns what that returns: for programs that need something
+   * else than a copy, such as text. A promise is returned only where the call has to wait.
    *
-   * @param make is called with memory that is lent for the call. It must not write to it, nor read from the database.
-   * @throws what `get` throws, at once or in the promise.
+   * @param make is called once, unless the key is absent. The bytes are lent for the call: it must not write to them, and must copy what
+   *   it keeps. It must not read from the database.
+   * @returns undefined when the key is absent.
+   * @throws what `get` and `make` throw, at once or in the promise, and a TypeError when `make` is no function.
    * @example
    * ```ts
    * const text = await database.getAs(utf8('hello'), (bytes, start, end) => decoder.decode(bytes.subarray(start, end)));
@@ -86,8 +88,9 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
   /**
    * `getAs` for each of `keys`, in their order. Keys of one block share its read.
    *
-   * @param make is called in any order. Where others write to the folder, it may be called with what the call then rejects because a
-   *   file has changed.
+   * @param make may be called in another order. When another program overwrites a table, it may get wrong bytes before the call fails
+   *   with `BLOOM_FOLDER_CHANGED`.
+   * @throws what `getMany` and `make` throw, and a TypeError when `make` is no function.
    */
   async getManyAs<T>(keys: Iterable<Uint8Array>, make: MakeOfValue<T>, options?: AsyncReadOptions): Promise<(T | undefined)[]> {
     mustBeFunction('make', make);

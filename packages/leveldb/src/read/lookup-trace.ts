@@ -79,8 +79,8 @@ export class LookupTrace {
   }
 
   /** A block of the table was searched. @param outcome of `EntrySearch`. */
-  searched(handle: TableHandle, contents: Uint8Array, outcome: number): void {
-    this.#table!.searched(contents, handle.searcher, outcome);
+  searched(handle: TableHandle, contents: Uint8Array, searcher: BlockSearch, outcome: number): void {
+    this.#table!.searched(contents, searcher, outcome);
     this.#found = this.#newerInBlock(handle, contents);
   }
 

@@ -224,17 +224,18 @@ export class ViewLookup {
   }
 
   #search(handle: TableHandle, contents: Uint8Array): boolean {
-    const { searcher, table } = handle;
+    const { table } = handle;
+    const searcher = handle.searcher();
     const { entries } = searcher;
     const outcome = entries.search(contents, this.key, 0, this.key.length);
     let decided = outcome === SAME;
     if (outcome === UNKNOWN) {
       searcher.reset(contents, table.index.offsetOf(this.block));
       const isThere = searcher.seek(this.key);
-      this.trace?.searched(handle, contents, outcome);
+      this.trace?.searched(handle, contents, searcher, outcome);
       decided = isThere && this.#decide(searcher.keyBytes, 0, searcher.keyLength, contents, searcher.valueStart, searcher.valueEnd, table.file);
     } else {
-      this.trace?.searched(handle, contents, outcome);
+      this.trace?.searched(handle, contents, searcher, outcome);
       if (decided) {
         const { valueStart, valueEnd } = entries;
         this.#take(contents, valueStart - INTERNAL_KEY_TRAILER_LENGTH, valueStart, contents, valueStart, valueEnd, table.file);

@@ -117,7 +117,8 @@ export class TableEntries extends EntryCursor {
   #supply(contents: Uint8Array): number {
     if (!this.#damage.isStrict && contents !== EMPTY_BLOCK) {
       try {
-        const { searcher, table } = this.#handle;
+        const { table } = this.#handle;
+        const searcher = this.#handle.searcher();
         searcher.reset(contents, table.index.offsetOf(this.#wanted));
         // The walk must not stop in the middle of the block because of damage behind a right checksum.
         searcher.mustBeWhole();

@@ -1,7 +1,8 @@
 import type { BlockCache, FileIdentity, ReadingOptions, SyncSource } from '@bloom/sstable';
 import {
   BlockReader,
-  BlockSearch,
+  type BlockSearch,
+  dataBlockSearches,
   DataBlocks,
   type MutableTableStats,
   newTableStats,
@@ -34,8 +35,8 @@ export class TableHandle implements ReadableTable {
   readonly stats: MutableTableStats;
   /** What the host knew of the file when it was opened. */
   readonly identity: FileIdentity | undefined;
-  /** Searches one block at a time. */
-  readonly searcher: BlockSearch;
+  /** Gives what searches a block, until the next call. */
+  readonly searcher: () => BlockSearch;
   /** Whether the file is no longer the one that was opened, so that it should be opened again. */
   isStale = false;
   /** How many views, cursors and lookups use it. */
@@ -72,7 +73,7 @@ export class TableHandle implements ReadableTable {
     this.table = table;
     this.stats = newTableStats(table.bytesRead);
     this.blocks = new DataBlocks(table, cache, this.stats);
-    this.searcher = new BlockSearch(table.compare, 'data block', table.file);
+    this.searcher = dataBlockSearches(table.compare, table.file);
     this.lookup = new TableLookup(table, this.blocks, this.stats);
     this.identity = file.identity;
     this.file = file;
@@ -108,9 +109,11 @@ export class TableHandle implements ReadableTable {
     const { index } = this.table;
     if (index.length === 0) return 0;
     const middle = index.length >>> 1;
-    this.searcher.reset(yield* readBlock(this, middle, { reverse: false, fillsCache: false, ahead: undefined }), index.offsetOf(middle));
+    const contents = yield* readBlock(this, middle, { reverse: false, fillsCache: false, ahead: undefined });
+    const searcher = this.searcher();
+    searcher.reset(contents, index.offsetOf(middle));
     let entries = 0;
-    for (let more = this.searcher.seekToFirst(); more; more = this.searcher.next()) entries++;
+    for (let more = searcher.seekToFirst(); more; more = searcher.next()) entries++;
     return entries * index.length;
   }
 

@@ -1,6 +1,6 @@
 import { copyBytes, type Structure } from '@bloom/bytes';
 import { BlockWalk } from './block-walk.js';
-import type { CompareRange } from './bytewise-order.js';
+import { type CompareRange, isBytewiseOrder } from './bytewise-order.js';
 import { EntrySearch, PAST, UNKNOWN } from './entry-search.js';
 
 /** A {@link BlockWalk} that can also seek a key, by the order of the block. */
@@ -51,4 +51,15 @@ export class BlockSearch extends BlockWalk {
     copyBytes(this.bytes, unsharedStart, valueStart, this.keyBytes, shared);
     return (this.valid = true);
   }
+}
+
+/**
+ * Gives what searches one data block after another, each time until the next call: the same one again and again, unless a comparator may
+ * look up another key in the middle of a search.
+ */
+export function dataBlockSearches(compare: CompareRange, file?: string): () => BlockSearch {
+  const make = (): BlockSearch => new BlockSearch(compare, 'data block', file);
+  if (!isBytewiseOrder(compare)) return make;
+  const shared = make();
+  return () => shared;
 }

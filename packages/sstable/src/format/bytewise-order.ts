@@ -33,6 +33,11 @@ export function compareBytes(a: Uint8Array, aStart: number, aEnd: number, b: Uin
 /** The order of internal keys over user keys in bytewise order. */
 export const compareInternalBytes: CompareRange = /* @__PURE__ */ internalOrderOf(compareBytes);
 
+/** Whether an order is one of these two. Any other calls a comparator, which may look up a key in the middle of a search. */
+export function isBytewiseOrder(compare: CompareRange): boolean {
+  return compare === compareBytes || compare === compareInternalBytes;
+}
+
 /**
  * Makes the order of internal keys from that of user keys: user keys ascending, and of each the newest version first.
  *

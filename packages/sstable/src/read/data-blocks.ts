@@ -1,5 +1,5 @@
 import { CorruptionError, type Place } from '@bloom/bytes';
-import { compareBytes, compareInternalBytes } from '../format/bytewise-order.js';
+import { isBytewiseOrder } from '../format/bytewise-order.js';
 import type { IndexBlock } from '../format/index-block.js';
 import { BLOCK_TRAILER_LENGTH, decodeStoredBlock, isPlain } from '../format/stored-block.js';
 import { BlockCache } from './block-cache.js';
@@ -42,7 +42,7 @@ export class DataBlocks {
     this.index = table.index;
     this.maxBytes = table.decoding.maxBlockBytes;
     this.#table = table;
-    this.#canBorrow = table.lookupCompare === compareBytes || table.lookupCompare === compareInternalBytes;
+    this.#canBorrow = isBytewiseOrder(table.lookupCompare);
     this.#stats = stats;
     this.#cache = cache === null ? undefined : (cache ?? new BlockCache(DEFAULT_CACHE_BYTES));
     this.#firstCacheId = this.#cache?.reserve(table.index.length) ?? 0;

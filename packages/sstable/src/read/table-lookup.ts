@@ -5,7 +5,7 @@
  * Source: LevelDB, table/table.cc, `Table::InternalGet`.
  */
 import { type Bytes, mustBeBytes, mustBeFunction } from '@bloom/bytes';
-import { BlockSearch } from '../format/block-search.js';
+import { type BlockSearch, dataBlockSearches } from '../format/block-search.js';
 import { compareBytes } from '../format/bytewise-order.js';
 import { SAME, UNKNOWN } from '../format/entry-search.js';
 import type { IndexBlock } from '../format/index-block.js';
@@ -27,8 +27,7 @@ export class TableLookup {
   readonly #index: IndexBlock;
   readonly #blocks: DataBlocks;
   readonly #stats: MutableTableStats;
-  /** Searches one block at a time. */
-  readonly #block: BlockSearch;
+  readonly #blockSearch: () => BlockSearch;
   /** Whether {@link SAME} means that the whole key is equal. For internal keys it means the user key only. */
   readonly #isBytewise: boolean;
   readonly #copier = new ByteCopier();
@@ -39,7 +38,7 @@ export class TableLookup {
     this.#blocks = blocks;
     this.#stats = stats;
     this.#isBytewise = table.lookupCompare === compareBytes;
-    this.#block = new BlockSearch(table.lookupCompare, 'data block', table.file);
+    this.#blockSearch = dataBlockSearches(table.lookupCompare, table.file);
   }
 
   /**
@@ -66,25 +65,27 @@ export class TableLookup {
 
   /** A copy of the value of `key`. @param i the block that `locate` returned. @param contents of that block. */
   search(i: number, contents: Uint8Array, key: Uint8Array, trace?: TableTrace): Bytes | undefined {
+    const block = this.#blockSearch();
     if (this.#isBytewise) {
-      const { entries } = this.#block;
+      const { entries } = block;
       const outcome = entries.search(contents, key, 0, key.length);
       if (outcome !== UNKNOWN) {
-        trace?.searched(contents, this.#block, outcome);
+        trace?.searched(contents, block, outcome);
         this.#count(outcome === SAME);
         return outcome === SAME ? this.#copier.copy(contents.subarray(entries.valueStart, entries.valueEnd)) : undefined;
       }
     }
-    const found = this.#seek(i, contents, key);
-    trace?.searched(contents, this.#block, UNKNOWN);
+    const found = this.#seek(block, i, contents, key);
+    trace?.searched(contents, block, UNKNOWN);
     this.#count(found);
-    return found ? this.#copier.copy(this.#block.value) : undefined;
+    return found ? this.#copier.copy(block.value) : undefined;
   }
 
   /** Whether block `i` has `key`: {@link search} without a copy of the value. */
   has(i: number, contents: Uint8Array, key: Uint8Array): boolean {
-    const outcome = this.#isBytewise ? this.#block.entries.search(contents, key, 0, key.length) : UNKNOWN;
-    const found = outcome === UNKNOWN ? this.#seek(i, contents, key) : outcome === SAME;
+    const block = this.#blockSearch();
+    const outcome = this.#isBytewise ? block.entries.search(contents, key, 0, key.length) : UNKNOWN;
+    const found = outcome === UNKNOWN ? this.#seek(block, i, contents, key) : outcome === SAME;
     this.#count(found);
     return found;
   }
@@ -119,7 +120,7 @@ export class TableLookup {
     key: Uint8Array,
     matches: (key: Uint8Array) => boolean,
   ): [Bytes, Bytes] | undefined | typeof GO_ON {
-    const block = this.#block;
+    const block = this.#blockSearch();
     block.reset(contents, this.#index.offsetOf(i));
     if (!block.seek(key)) return GO_ON;
     // Copied before the callback runs, which may keep the key, or look up another one.
@@ -184,8 +185,7 @@ export class TableLookup {
   }
 
   /** Goes to `key` in block `i`. @returns whether it is there. */
-  #seek(i: number, contents: Uint8Array, key: Uint8Array): boolean {
-    const block = this.#block;
+  #seek(block: BlockSearch, i: number, contents: Uint8Array, key: Uint8Array): boolean {
     block.reset(contents, this.#index.offsetOf(i));
     return block.seek(key) && this.#table.lookupCompare(block.keyBytes, 0, block.keyLength, key, 0, key.length) === 0;
   }
