@@ -4,11 +4,11 @@ import { goldenTables, type KeyValue } from '@bloom/fixtures';
 import { type Codec, MemorySink, MemorySource, TableBuilder } from '@bloom/sstable';
 import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { filterFindings, policies, type TableFindings, tableFindings } from '../src/findings.js';
-import type { PageFindings } from '../src/page.js';
-import { findChromium } from '../src/chromium.js';
-import { pageScript } from './page-script.js';
-import { PageServer } from './page-server.js';
+import { filterFindings, policies, type TableFindings, tableFindings } from '../../src/findings.js';
+import type { PageFindings } from '../../src/page.js';
+import { findChromium } from '../../src/chromium.js';
+import { pageScript } from '../page-script.js';
+import { PageServer } from '../page-server.js';
 
 const names = ['compressible-snappy-bits10.ldb', 'words-snappy-bits10.ldb', 'words-bits10.ldb'];
 const goldens = goldenTables().filter(({ name }) => names.includes(name));
