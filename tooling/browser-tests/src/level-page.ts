@@ -60,6 +60,8 @@ export async function writeOn(path: string, writer: string, from: number, acknow
 /** The number of entries of a writer, from 0 on without a hole and each with its value, and how many others there are. */
 export async function countOf(path: string, writer: string): Promise<{ readonly count: number; readonly others: number }> {
   const level = new BloomLevel(path);
+  // Otherwise the iterator would say that it is closed where the level cannot be opened, and not why.
+  await level.open();
   let count = 0;
   let others = 0;
   for await (const [key, value] of level.iterator({ gte: writer, lt: `${writer}~` })) {
