@@ -23,6 +23,11 @@ export function codesOf(error: unknown): string[] {
   return codes;
 }
 
+/** The messages of an error and its causes. */
+function causesOf(error: unknown): string {
+  return error instanceof Error ? `${error.message}${error.cause === undefined ? '' : `: ${causesOf(error.cause)}`}` : String(error);
+}
+
 declare const navigator: { readonly storage: { getDirectory(): Promise<DirectoryHandle> } };
 
 interface DirectoryHandle {
@@ -60,8 +65,9 @@ export async function writeOn(path: string, writer: string, from: number, acknow
 /** The number of entries of a writer, from 0 on without a hole and each with its value, and how many others there are. */
 export async function countOf(path: string, writer: string): Promise<{ readonly count: number; readonly others: number }> {
   const level = new BloomLevel(path);
-  // Otherwise the iterator would say that it is closed where the level cannot be opened, and not why.
-  await level.open();
+  await level.open().catch(async (error: unknown) => {
+    throw new Error(`${causesOf(error)}, of a folder with ${await namesOf(path)}`, { cause: error });
+  });
   let count = 0;
   let others = 0;
   for await (const [key, value] of level.iterator({ gte: writer, lt: `${writer}~` })) {
@@ -70,6 +76,12 @@ export async function countOf(path: string, writer: string): Promise<{ readonly 
   }
   await level.close();
   return { count, others };
+}
+
+/** The names of the files of a folder, with their lengths, and what CURRENT says. */
+async function namesOf(path: string): Promise<string> {
+  const files = Object.entries(await filesOf(path)).map(([name, base64]) => [name, atob(base64)] as const);
+  return files.map(([name, bytes]) => `${name} (${name === 'CURRENT' ? bytes.trim() : bytes.length})`).join(', ');
 }
 
 /** The files of a folder, by their names, in base64. */
