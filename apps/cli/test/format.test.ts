@@ -241,7 +241,7 @@ describe('an entry that the format cannot represent is not written', () => {
 
   test('everything that is written is read back', () => {
     for (const format of ['tsv', 'jsonl', 'csv', 'hex', 'base64', 'raw', 'kv'] as const) {
-      for (let round = 0; round < 600; round++) {
+      for (let round = 0; round < 2000; round++) {
         // Bytes with a meaning in some format, and some without.
         const draw = (): Uint8Array =>
           random.bytes(random.below(5)).map((byte) => [9, 10, 13, 34, 92, 97, 0xc3, 0xa9][byte % 8]!);

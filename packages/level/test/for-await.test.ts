@@ -96,7 +96,7 @@ async function seenBy(seed: number, isPlain: boolean): Promise<unknown[]> {
 }
 
 test('random programs see what they see with the generator of abstract-level', async () => {
-  for (let seed = 1; seed <= 700; seed++) expect(await seenBy(seed, false), `seed ${seed}`).toEqual(await seenBy(seed, true));
+  for (let seed = 1; seed <= 2000; seed++) expect(await seenBy(seed, false), `seed ${seed}`).toEqual(await seenBy(seed, true));
 });
 
 describe('a loop', () => {

@@ -14,14 +14,14 @@ test('a key has the bytes that Node makes of it, whatever was lent before', () =
   }
 });
 
-test('keys of 63 to 65 characters, and bytes, are as they are', () => {
+test('keys around the longest length that is lent, and keys that are bytes already, have their bytes', () => {
   const keys = new LentKeys(webFormats);
   for (const length of [0, 1, 63, 64, 65]) expect(Buffer.from(keys.bytesOf('x'.repeat(length))).toString()).toBe('x'.repeat(length));
   const bytes = Uint8Array.of(1, 2);
   expect(keys.bytesOf(bytes)).toBe(bytes);
 });
 
-test('several keys follow each other', () => {
+test('each yields the bytes of one key after another', () => {
   const keys = new LentKeys(webFormats);
   const copies: string[] = [];
   for (const bytes of keys.each(['a', 'b', 'ccc', 'é', Uint8Array.of(100)])) copies.push(Buffer.from(bytes).toString());

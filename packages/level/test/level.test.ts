@@ -367,7 +367,7 @@ describe('text', () => {
   });
 });
 
-test('reads that wait for files at the same time find their own keys, which are as long as each other', async () => {
+test('simultaneous reads that wait for files each find their own key, of keys of the same length', async () => {
   const path = newPath();
   const keys = Array.from({ length: 300 }, (_, i) => `key ${i % 7 === 0 ? 'é' : 'e'}${String(i).padStart(3, '0')}`);
   const level = new BloomLevel(path);

@@ -198,7 +198,7 @@ test('getAs gives what is made of a value that is at hand without a promise', as
   expect(() => reader.getAs(KEYS[0]!, textOf)).toThrow(expect.objectContaining({ code: 'BLOOM_CLOSED' }) as Error);
 });
 
-test('what is made of a value is given as it is, of a value without bytes too, and undefined too', async () => {
+test('getAs and getManyAs call the function for an empty value and not for an absent key, and return undefined if it does', async () => {
   const database = await Database.open(new WritableMemoryFolder());
   await database.put(utf8('empty'), new Uint8Array(0));
   expect(database.getAs(utf8('empty'), textOf)).toBe('');
@@ -229,7 +229,7 @@ test('getManyAs gives what getMany gives, made of each value, however long each 
   expect(await rejection(reader.getManyAs(KEYS, textOf, { other: 1 } as object))).toMatchObject({ message: expect.stringContaining('getManyAs') as string });
 });
 
-test('a function that throws fails the call, which waits for the reads that were begun, and harms no other', async () => {
+test('a function that throws fails the call, which waits for the reads that it began; later calls are not affected', async () => {
   const refuse = (bytes: Uint8Array, start: number, end: number): string => {
     const text = textOf(bytes, start, end);
     if (text.startsWith('value 30')) throw new Error('not this one');

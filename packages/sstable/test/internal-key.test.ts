@@ -284,7 +284,7 @@ function inRange({ userKey }: Version, { gt, gte, lt, lte }: KeyRange): boolean 
 }
 
 describe('a table of versions behaves as a plain list', () => {
-  const seeds = Array.from({ length: 5 }, (_, i) => 500 + i);
+  const seeds = Array.from({ length: 12 }, (_, i) => 500 + i);
 
   test.each(seeds)('with and without promises (seed %d)', async (seed) => {
     const random = seeded(seed);

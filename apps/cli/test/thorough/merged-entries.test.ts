@@ -2,8 +2,8 @@ import { seeded } from '@bloom/fixtures';
 import { bytewiseComparator, type Comparator, MemorySink, MemorySource, type SyncCursor, SyncTable, TableBuilder } from '@bloom/sstable';
 import { compareRangeOf } from '@bloom/sstable/database';
 import { expect, test } from 'vitest';
-import { EntryBatch } from '../src/formats/entry-batch.js';
-import { MergedEntries } from '../src/inputs/merged-entries.js';
+import { EntryBatch } from '../../src/formats/entry-batch.js';
+import { MergedEntries } from '../../src/inputs/merged-entries.js';
 
 /** Latin-1 strings, whose order is that of their bytes. */
 type Entries = ReadonlyMap<string, string>;
@@ -50,7 +50,7 @@ test.each([
 ])('of each key, the entry of the first table that has it is given, in %s order', (_, comparator) => {
   const random = seeded(1);
   const parts = ['', '\0', '\0\0', 'a', 'ab', 'aaaaaaaaaaaaaaaa', '\xff', '\xff\xff'];
-  for (let round = 0; round < 120; round++) {
+  for (let round = 0; round < 400; round++) {
     const front = random.pick(['', '\0', 'user:', 'x'.repeat(300)]);
     const randomKey = (): string => front + Array.from({ length: random.below(5) }, () => random.pick(parts)).join('');
     const tables = Array.from(
