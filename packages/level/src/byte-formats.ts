@@ -1,7 +1,6 @@
-/** Makes text or a copy of `bytes[start, end)`, which may change afterwards. */
-export type MakeOfBytes<T> = (bytes: Uint8Array, start: number, end: number) => T;
+import type { MakeOfBytes } from '@bloom/leveldb';
 
-/** How a host makes bytes of text, and text, `Buffer`s and other views of bytes. */
+/** How a host makes bytes of text, and text, `Buffer`s and other copies of bytes. */
 export interface ByteFormats {
   readonly bytesOf: (text: string) => Uint8Array;
   readonly textOf: MakeOfBytes<string>;

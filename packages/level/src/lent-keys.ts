@@ -1,17 +1,15 @@
-import { bytesOf, type Stored } from './stored-format.js';
+import { putAscii } from './ascii-text.js';
 import type { ByteFormats } from './byte-formats.js';
+import { bytesOf, type Stored } from './stored-format.js';
 
-/** Longer keys get memory of their own. From about so many characters on, the encoder of Node is quicker than the loop here. */
+/** The length of the memory that keys share. At 16 characters, the loop takes a third of the time of Node's encoder, at 64 as long. */
 const MAX_CHARACTERS = 64;
-const LAST_ASCII = 0x7f;
 
-/**
- * Keys as bytes for calls that copy them at once. Short ASCII keys share memory, of which a view for each length is kept: an array for each
- * key took as long as searching a block.
- */
+/** Keys as bytes, for calls that copy them at once. Short ASCII keys share memory, so that nothing is allocated for them. */
 export class LentKeys {
   readonly #formats: ByteFormats;
   readonly #memory = new Uint8Array(MAX_CHARACTERS);
+  /** A view of the start of the memory for each length. */
   readonly #views = Array.from({ length: MAX_CHARACTERS + 1 }, (_, length) => this.#memory.subarray(0, length));
 
   constructor(formats: ByteFormats) {
@@ -20,18 +18,11 @@ export class LentKeys {
 
   /** The bytes of a key, valid until the next call. */
   bytesOf(key: Stored): Uint8Array {
-    if (typeof key !== 'string' || key.length > MAX_CHARACTERS) return bytesOf(this.#formats, key);
-    const { length } = key;
-    const memory = this.#memory;
-    for (let i = 0; i < length; i++) {
-      const unit = key.charCodeAt(i);
-      if (unit > LAST_ASCII) return bytesOf(this.#formats, key);
-      memory[i] = unit;
-    }
-    return this.#views[length]!;
+    if (typeof key === 'string' && key.length <= MAX_CHARACTERS && putAscii(key, this.#memory)) return this.#views[key.length]!;
+    return bytesOf(this.#formats, key);
   }
 
-  /** Each of `keys` in turn. */
+  /** The bytes of each of `keys`, valid until the next one is taken. */
   *each(keys: readonly Stored[]): Generator<Uint8Array, void> {
     for (const key of keys) yield this.bytesOf(key);
   }

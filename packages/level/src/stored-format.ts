@@ -1,4 +1,5 @@
-import type { ByteFormats, MakeOfBytes } from './byte-formats.js';
+import type { MakeOfBytes } from '@bloom/leveldb';
+import type { ByteFormats } from './byte-formats.js';
 
 /** Keys and values as abstract-level hands them over. */
 export type Stored = string | Uint8Array;

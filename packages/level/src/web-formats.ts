@@ -1,4 +1,5 @@
 import { Buffer } from 'buffer/index.js';
+import { putAscii } from './ascii-text.js';
 import type { ByteFormats } from './byte-formats.js';
 
 /**
@@ -17,13 +18,7 @@ export const webFormats: ByteFormats = {
     const { length } = text;
     if (length > MAX_LOOPED_CHARACTERS) return encoder.encode(text);
     const bytes = new Uint8Array(length);
-    for (let i = 0; i < length; i++) {
-      const unit = text.charCodeAt(i);
-      // Not ASCII.
-      if (unit > 0x7f) return encoder.encode(text);
-      bytes[i] = unit;
-    }
-    return bytes;
+    return putAscii(text, bytes) ? bytes : encoder.encode(text);
   },
   textOf: (bytes, start, end) => decoder.decode(bytes.subarray(start, end)),
   bufferOf: (bytes, start, end) => Buffer.from(bytes.subarray(start, end)),

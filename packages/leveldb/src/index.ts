@@ -32,7 +32,7 @@ export type {
 } from './read/lookup-explanation.js';
 export { ClosedError } from './read/open-state.js';
 export { MemoryFolder } from './folder/memory-folder.js';
-export type { DatabaseCursorOptions, DatabaseFilterStatus, MakeOfValue, ReaderStats, StoredEntry, StoredVersion } from './read/reader-face.js';
+export type { DatabaseCursorOptions, DatabaseFilterStatus, MakeOfBytes, ReaderStats, StoredEntry, StoredVersion } from './read/reader-face.js';
 export type { SequenceOptions } from '@bloom/sstable/database';
 export type { AsyncReaderOptions, ReaderOptions, SyncReaderOptions } from './read/reader-options.js';
 export { comparatorName, comparatorNameSync } from './inspect/comparator-name.js';

@@ -7,7 +7,7 @@ import { type DatabaseKeyRange, DatabaseRange, mustBeDatabaseRange } from './dat
 import { type FolderReading, inParallel, runAtOnce } from '../folder/folder-reading.js';
 import type { LookupExplanation } from './lookup-explanation.js';
 import { lookUpTheRest } from './many-lookups.js';
-import { type DatabaseCursorOptions, type MakeOfValue, ReaderFace, type StoredVersion } from './reader-face.js';
+import { type DatabaseCursorOptions, type MakeOfBytes, ReaderFace, type StoredVersion } from './reader-face.js';
 import type { TableHandle } from '../table/table-handle.js';
 import type { View } from './view.js';
 import type { ViewLookup } from './view-lookup.js';
@@ -49,7 +49,7 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
    * const text = await database.getAs(utf8('hello'), (bytes, start, end) => decoder.decode(bytes.subarray(start, end)));
    * ```
    */
-  getAs<T>(key: Uint8Array, make: MakeOfValue<T>, options?: AsyncReadOptions): T | undefined | Promise<T | undefined> {
+  getAs<T>(key: Uint8Array, make: MakeOfBytes<T>, options?: AsyncReadOptions): T | undefined | Promise<T | undefined> {
     mustBeFunction('make', make);
     return this.#get('getAs', key, make, options);
   }
@@ -92,7 +92,7 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
    *   with `BLOOM_FOLDER_CHANGED`.
    * @throws what `getMany` and `make` throw, and a TypeError when `make` is no function.
    */
-  async getManyAs<T>(keys: Iterable<Uint8Array>, make: MakeOfValue<T>, options?: AsyncReadOptions): Promise<(T | undefined)[]> {
+  async getManyAs<T>(keys: Iterable<Uint8Array>, make: MakeOfBytes<T>, options?: AsyncReadOptions): Promise<(T | undefined)[]> {
     mustBeFunction('make', make);
     return this.#lookUpAll<T | undefined>('getManyAs', keys, options, (lookup) => this.madeOf(lookup, make));
   }
@@ -197,14 +197,14 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
     return this.#run(reading, this.view, options?.signal);
   }
 
-  #get<T>(call: string, key: Uint8Array, make: MakeOfValue<T>, options: AsyncReadOptions | undefined): T | undefined | Promise<T | undefined> {
+  #get<T>(call: string, key: Uint8Array, make: MakeOfBytes<T>, options: AsyncReadOptions | undefined): T | undefined | Promise<T | undefined> {
     mustNotBeAborted(options?.signal);
     const lookup = this.lookup(call, key, options);
     const settling = this.#settle(lookup, this.view, options?.signal);
     return settling === undefined ? this.madeOf(lookup, make) : this.#madeAfter(settling, lookup, make);
   }
 
-  async #madeAfter<T>(settling: Promise<void>, lookup: ViewLookup, make: MakeOfValue<T>): Promise<T | undefined> {
+  async #madeAfter<T>(settling: Promise<void>, lookup: ViewLookup, make: MakeOfBytes<T>): Promise<T | undefined> {
     await settling;
     return this.madeOf(lookup, make);
   }

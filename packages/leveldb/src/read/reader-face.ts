@@ -63,8 +63,8 @@ export interface TableFiles {
   readonly restarts: number;
 }
 
-/** Makes something of a value, which is `bytes[start, end)`. */
-export type MakeOfValue<T> = (bytes: Uint8Array, start: number, end: number) => T;
+/** Makes something of `bytes[start, end)`, which are lent for the call. */
+export type MakeOfBytes<T> = (bytes: Uint8Array, start: number, end: number) => T;
 
 /** What error messages call a reader, and its class. */
 export interface ReaderName {
@@ -83,7 +83,7 @@ export abstract class ReaderFace {
   protected view: View;
   protected readonly counts: LookupCounts = { lookups: 0, memtablesAsked: 0, tablesAsked: 0 };
   protected readonly copier = new ByteCopier();
-  protected readonly copyOf: MakeOfValue<Bytes> = (bytes, start, end) => this.copier.copy(bytes.subarray(start, end));
+  protected readonly copyOf: MakeOfBytes<Bytes> = (bytes, start, end) => this.copier.copy(bytes.subarray(start, end));
   protected readonly state: OpenState;
   /** A lookup that is over, for the next one to use. */
   #lookup: ViewLookup | undefined;
@@ -182,7 +182,7 @@ export abstract class ReaderFace {
   }
 
   /** What `make` makes of the value that was found; undefined where there is none. */
-  protected madeOf<T>(lookup: ViewLookup, make: MakeOfValue<T>): T | undefined {
+  protected madeOf<T>(lookup: ViewLookup, make: MakeOfBytes<T>): T | undefined {
     const { valueBytes, valueStart, valueEnd } = lookup;
     return this.isFound(lookup) ? make(valueBytes, valueStart, valueEnd) : undefined;
   }

@@ -35,7 +35,7 @@ export class TableHandle implements ReadableTable {
   readonly stats: MutableTableStats;
   /** What the host knew of the file when it was opened. */
   readonly identity: FileIdentity | undefined;
-  /** Gives what searches a block, until the next call. */
+  /** What searches one block, valid until the next call. */
   readonly searcher: () => BlockSearch;
   /** Whether the file is no longer the one that was opened, so that it should be opened again. */
   isStale = false;

@@ -54,8 +54,8 @@ export class BlockSearch extends BlockWalk {
 }
 
 /**
- * Gives what searches one data block after another, each time until the next call: the same one again and again, unless a comparator may
- * look up another key in the middle of a search.
+ * A function that returns a search for one data block, valid until its next call. In the two bytewise orders it returns the same object
+ * each time. In any other order it returns a new one, because a comparator may look up another key before the search is over.
  */
 export function dataBlockSearches(compare: CompareRange, file?: string): () => BlockSearch {
   const make = (): BlockSearch => new BlockSearch(compare, 'data block', file);

@@ -33,7 +33,7 @@ export function compareBytes(a: Uint8Array, aStart: number, aEnd: number, b: Uin
 /** The order of internal keys over user keys in bytewise order. */
 export const compareInternalBytes: CompareRange = /* @__PURE__ */ internalOrderOf(compareBytes);
 
-/** Whether an order is one of these two. Any other calls a comparator, which may look up a key in the middle of a search. */
+/** Whether an order is one of these two. Any other order calls a comparator, which may look up another key before a search is over. */
 export function isBytewiseOrder(compare: CompareRange): boolean {
   return compare === compareBytes || compare === compareInternalBytes;
 }
